@@ -31,7 +31,7 @@ func declared() []table {
 		table{"stub", "As blacklist, in a class of its own: places to know of, not to walk through.", true, stub},
 		table{"page-type", "Names pages and caps how many of a group are visited per run.", true, pageTypeKeys(&PageType{})},
 		table{"entity", "What is one node at entity level.", true, entityKeys(&Entity{})},
-		table{"extract", "A fact of your own from pages that match; over 1 MiB or nested hundreds deep they have none.", true,
+		table{"extract", "A fact of your own from every page that matches, of up to 1 MiB.", true,
 			extractKeys(&Extract{})},
 	)
 }

@@ -12,7 +12,6 @@ const (
 	maxTreeBytes = 1 << 20   // longer pages have none
 	maxCost      = 3_000_000 // of attributes, of which an element or text weighs three: 140 MB
 	maxOpen      = 512       // html.Parse nests no deeper
-	maxSteps     = 16 << 20  // to open elements, for each tag to all of them: a second
 	nodeCost     = 3
 	splitCost    = 32 // elements that an end tag may make, at most (HTML section 13.2.6.4.7, the adoption agency)
 )
@@ -33,30 +32,23 @@ func treeOf(text []byte) *html.Node {
 
 // costOf returns what the tree of a text costs at most.
 func costOf(text []byte) int {
-	var g gauge
-	g.follow(text)
-	return g.cost
-}
-
-// follow follows a text, until it costs too much.
-func (g *gauge) follow(text []byte) {
 	var s scanner
+	var g gauge
 	s.reset(text)
 	for from := 0; g.cost <= maxCost; from = s.pos {
 		switch s.next() {
 		case tokenStart:
-			g.nest(s.name, s.attrs.selfClosing)
 			g.start(s.name, &s.attrs)
 		case tokenEnd:
 			g.end(s.name)
-			g.unnest(s.name)
 		case tokenEOF:
-			return
+			return g.cost
 		}
 		if s.pos-from > 3 { // perhaps with a text
 			g.cost += nodeCost
 		}
 	}
+	return g.cost
 }
 
 // A gauge follows which formatting elements html.Parse may have to open again (HTML section
@@ -70,9 +62,6 @@ type gauge struct {
 	borders  []border // inside which an end tag closes nothing outside
 	drawn    [][]byte // names of the open elements of drawings and formulas
 	gathered int      // attributes of <html> and <body>, which are gathered again with each
-
-	nested [][]byte // names of all open elements, as far as end tags tell
-	steps  int
 }
 
 // opened is a formatting element.
@@ -87,7 +76,6 @@ type border struct {
 	name  kind
 	open  int  // elements that are outside
 	drawn int  // likewise
-	nest  int  // likewise
 	cell  bool // of a table: its end closes all that is inside
 }
 
@@ -277,7 +265,7 @@ func (g *gauge) drew(k kind, name []byte) bool {
 func (g *gauge) leaveDrawing() { g.borders[len(g.borders)-1].name = kindLeft }
 
 func (g *gauge) enter(b border) {
-	b.open, b.drawn, b.nest = len(g.open), len(g.drawn), len(g.nested)
+	b.open, b.drawn = len(g.open), len(g.drawn)
 	g.borders = append(g.borders, b)
 }
 
@@ -363,6 +351,5 @@ func (g *gauge) endCell() {
 	for _, e := range g.open[inside:] {
 		g.weight -= e.weight
 	}
-	g.nested = g.nested[:g.borders[n-1].nest]
 	g.open, g.borders = g.open[:inside], g.borders[:n-1]
 }

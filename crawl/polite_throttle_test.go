@@ -159,6 +159,25 @@ func restsWithinVisits() []throttledRow {
 			want: "0 1 2 3 4 5 6 7 8 9 10",
 		},
 		{
+			name: "a form is not found, and the other one is silent",
+			keys: map[string]string{"politeness": "max-rate-limits = 2"},
+			serve: func() func(question) reply {
+				honest := pages(map[string]reply{"/": links("/1", "/1/", "/2", "/2/", "/3", "/3/")})
+				return func(q question) reply {
+					switch {
+					case q.path == "/" || q.path == "/robots.txt":
+						return honest(q)
+					case strings.HasSuffix(q.path, "/"):
+						return reply{cause: fetch.TLS}
+					case q.n == 0:
+						return reply{status: http.StatusTooManyRequests}
+					}
+					return reply{status: http.StatusNotFound}
+				}
+			},
+			want: "0 1 2 3 4 5 6 7 8 9 10",
+		},
+		{
 			name: "HEAD is answered by what ends the visit",
 			keys: map[string]string{"crawler": "head-check = \"always\"", "politeness": "max-rate-limits = 2"},
 			serve: func() func(question) reply {

@@ -117,7 +117,7 @@ func (o *decideOptions) edit(host terrain.Pattern, class config.DecidedClass) de
 		if o.given["seed"] {
 			d.Seeds = withoutEmpty(o.seeds)
 		}
-		if class != config.DecidedQuality && !o.given["seed"] {
+		if class != config.DecidedQuality {
 			d.Seeds = nil
 		}
 		if o.given["tag"] {

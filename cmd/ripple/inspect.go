@@ -41,7 +41,7 @@ its busiest pages, its errors and its runs.`,
 		Example: "  ripple inspect https://example.com/page\n" +
 			"  ripple inspect example.com\n" +
 			"  # Who links to the pages of a list, and with which anchors?\n" +
-			"  xargs ripple inspect --json --limit -1 < urls.txt |\n" +
+			"  tr '\\n' '\\0' < urls.txt | xargs -0 ripple inspect --json --limit -1 |\n" +
 			"    jq -r '.url as $to | .links_in.links[]? | [$to, .url, .anchor] | @csv'",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

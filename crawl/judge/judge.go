@@ -98,10 +98,10 @@ func Throttled(o *ring.Outcome) bool {
 		o.Status == http.StatusServiceUnavailable && o.RetryAfter >= 0)
 }
 
-// Undecided reports an answer for a page or a sitemap that says nothing of it yet: the visit goes on with
-// another request.
+// Undecided reports an answer for a page or a sitemap that says nothing of it yet, to a HEAD or a redirect within
+// the visit, which goes on with another request.
 func Undecided(o *ring.Outcome) bool {
-	return (o.Step.Kind == ring.Head || o.Step.Kind == ring.Get) && answer(o).Act == Follow
+	return (o.Step.Kind == ring.Head || o.Step.Kind == ring.Get && o.Status < 400) && answer(o).Act == Follow
 }
 
 // inTrouble reports an answer that says that another try may bring a better one: any 5xx.

@@ -69,7 +69,7 @@ type hostTally struct {
 	linkless    uint32       // of html: without links
 	shells      uint32       // of html: that likely need scripts
 	waits       uint32       // see Page.Waits
-	missing     uint32       // see Page.Missing; and of visited: 503, asking for more rest than a run has
+	missing     uint32       // see Page.Missing; and of visited: 503, where the host was given up for asking for rest
 	capped      uint32       // of those: by a cap, a trap or a Crawl-delay
 	unasked     uint32       // got no visit because the host could not be reached
 	failed      schema.Seq   // the last visit that did not reach it

@@ -8,6 +8,10 @@ import (
 // appendReal spells a number as XML Schema does.
 func appendReal(b []byte, f float64) []byte {
 	switch {
+	case f == 1: // as are most shares, or 0
+		return append(b, '1')
+	case math.Float64bits(f) == 0:
+		return append(b, '0')
 	case math.IsNaN(f):
 		return append(b, "NaN"...)
 	case math.IsInf(f, 1):

@@ -9,6 +9,9 @@ import (
 
 // AppendXML appends text as it stands in an element or between quotes.
 func AppendXML(b []byte, s string) []byte {
+	if common(s) {
+		return append(b, s...)
+	}
 	s = Text(s)
 	for {
 		i := strings.IndexAny(s, `&<>"'`)
@@ -19,6 +22,23 @@ func AppendXML(b []byte, s string) []byte {
 		s = s[i+1:]
 	}
 }
+
+// common reports a text that no format escapes: printable ASCII without quotes, backslashes and what XML marks up with.
+func common(s string) bool {
+	for i := range len(s) {
+		if !commonByte[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+var commonByte = func() (is [256]bool) {
+	for c := ' '; c <= '~'; c++ {
+		is[c] = !strings.ContainsRune(`&<>"'\`, c)
+	}
+	return is
+}()
 
 func entity(c byte) string {
 	switch c {
@@ -37,8 +57,11 @@ func entity(c byte) string {
 // AppendQuoted appends text between double quotes as JSON and DOT read it alike:
 // only quotes and backslashes are escaped, there is nothing else to escape.
 func AppendQuoted(b []byte, s string) []byte {
-	s = Text(s)
 	b = append(b, '"')
+	if common(s) {
+		return append(append(b, s...), '"')
+	}
+	s = Text(s)
 	for {
 		i := strings.IndexAny(s, `"\`)
 		if i < 0 {

@@ -11,21 +11,11 @@ import (
 func TestExempt(t *testing.T) {
 	t.Setenv("NO_PROXY", "direct.test")
 	t.Setenv("no_proxy", "direct.test")
-	cfg, _, err := config.Parse([]byte(`
-[user-agent]
-crawler-name = "Test"
-contact-email = "crawler@example.com"
+	s, err := ring.NewSettings(configured(t, `
 [network]
 proxy = "http://127.0.0.1:3128"
 connect-to = {"mapped.direct.test" = "127.0.0.1:8443"}
-[[quality]]
-domain = "a.test"
-seeds = ["https://a.test/"]
-`), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := ring.NewSettings(cfg)
+`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,23 +48,27 @@ func TestAccepts(t *testing.T) {
 		{`"text/*"`, `"text/css"`, "text/css", false},
 		{`"text/*"`, `"*/*"`, "text/html", false},
 	} {
-		cfg, _, err := config.Parse([]byte(`
-[user-agent]
-crawler-name = "Test"
-contact-email = "crawler@example.com"
-[content]
-accept-content-types = [`+tt.accept+`]
-reject-content-types = [`+tt.reject+`]
-[[quality]]
-domain = "a.test"
-seeds = ["https://a.test/"]
-`), "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := ring.Settings{Config: cfg}
+		s := ring.Settings{Config: configured(t, "[content]\naccept-content-types = ["+tt.accept+"]\n"+
+			"reject-content-types = ["+tt.reject+"]\n")}
 		if got := s.Accepts(tt.contentType); got != tt.want {
 			t.Errorf("[%s] without [%s] accepts %s: %t", tt.accept, tt.reject, tt.contentType, got)
 		}
 	}
+}
+
+// configured is a configuration of one origin with further tables.
+func configured(t *testing.T, tables string) *config.Config {
+	t.Helper()
+	cfg, _, err := config.Parse([]byte(`
+[user-agent]
+crawler-name = "Test"
+contact-email = "crawler@example.com"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`+tables), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
 }

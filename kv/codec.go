@@ -74,9 +74,6 @@ func (r *reader) byte() byte {
 	return v
 }
 
-// more reports whether further fields follow, which older releases did not write.
-func (r *reader) more() bool { return len(r.b) > 0 }
-
 func (r *reader) bool() bool { return r.byte() != 0 }
 
 func (r *reader) uint() uint64 {

@@ -13,16 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// formatVersion is the version of the file's format, and formatRelease the first
-// release that reads it. Files that hold several shards, but not all of a terrain, have
-// another: who does not know of these would take them for the file of shard 0. So have those
-// whose outbox has blocks, which who does not know of them would take for damage.
-const (
-	formatVersion = 2
-	formatUnited  = 3
-	formatBlocks  = 4
-	formatRelease = "1.0"
-)
+// formatVersion is the version of the file's format. A file of any other version is refused.
+const formatVersion = 5
 
 // create makes an empty state file under a temporary name and then gives it its
 // own, unless another process was faster. A symbolic link to a file that is not there yet
@@ -101,7 +93,7 @@ func initialiseAfter(path string, seed, commit uint64) error {
 			}
 		}
 		tx := newTx(s, b, true)
-		return errors.Join(tx.putFormat(formatVersion), tx.putState())
+		return errors.Join(tx.putFormat(), tx.putState())
 	})
 	return errors.Join(err, db.Close())
 }

@@ -49,7 +49,7 @@
 // commit u64, part u16: it is split into parts at 256 KB.
 //
 //	bucket     key                              value
-//	meta       "format"                         version, first release that reads it, seed of the hashes (8 bytes)
+//	meta       "format"                         version, seed of the hashes (8 bytes)
 //	           "state"                          commit, URLs, hosts, visits, generation, runs, values in shapes,
 //	                                            values in depths of the generation, pending?, reapply?
 //	           "pending"                        list of URL ids
@@ -57,8 +57,8 @@
 //	           "message/" u64                   id, kind, made (ms), tries, next (ms), body (all texts)
 //	           "opening/" commit u64            16 random bytes
 //	           "part"                           id of the terrain (16 bytes), version of the rule, shard, shards,
-//	                                            numbers of run and configuration; and of several shards, which has
-//	                                            format 3: number of those that are missing, and each (byte)
+//	                                            numbers of run and configuration, and the shards that are missing in
+//	                                            a file of several
 //	configs    hash, 32 bytes                   zstd
 //	runs       run u32                          a run
 //	hosts      host u32                         a host in the order of encodeHost, beginning with its name. A queue:
@@ -89,9 +89,8 @@
 //	                                            smallest depth and smallest hops (bytes, 255: none). The smallest count
 //	frontier   host u32, priority u8, chunk u32 exactly 64 URL ids, each less the one before
 //	caps       128-bit hash of rule, NUL, group run, count, the most of an earlier run
-//	outbox     shard u8, URL u32: the first of  0, number, then per URL in the outbox: its id less the first (byte), and
+//	outbox     shard u8, URL u32: the first of  number, then per URL in the outbox: its id less the first (byte), and
 //	           64 that may be there             the commit that marked it last
-//	           the same                         of an older release: the commit that marked this URL, and no other, last
 //	inbound    URL u32                          numbers of run and configuration, depth and hops (bytes), listed?,
 //	                                            changed (s), time between changes (ns)
 //	peers      shard u8                         opening (16 bytes), commit, cursor
@@ -103,24 +102,15 @@
 // zero time, or 1 more than the zigzag-coded milliseconds or seconds since 1970.
 // A date of a header is such a time if that gives its text back, or 0 and the
 // text; a content type or charset is its number in knownWords, or 0 and the
-// text. New fields are only added at the end; a reader ignores what follows the
-// fields that it knows. A zstd field begins with the length of what it holds.
+// text. A zstd field begins with the length of what it holds. A
+// set of shards is their number, and each as a byte.
 //
-// Why a visit, a try, a robots.txt or a host came to no good end is a text, which is
-// the whole sentence. What makes a [schema.Reason] of it was added at the end of the
-// record: the cause (byte), and unless that is 0 the length of its detail, which is the
-// end of the sentence, the status, the wait (us) and the name of another host. At a
-// host these follow for its robots.txt, for why it was given up, and for each of its
-// retries. Why a run ended is a text likewise, and at the end of the record the kind
-// (byte), and unless that is 0 the length of its detail, the number and the time (us) of
-// a [schema.End]; then, if there are any, the shards that had no part in it, and last of all
-// when its configuration was changed within it (ms), if it was.
-// Where they are missing an older release wrote the record: its sentence is taken as it is,
-// that of a visit by [schema.Told].
+// A [schema.Reason] is its cause (byte) and its detail, and unless the cause is 0 the
+// status, the wait (us) and the name of another host. A [schema.End] is its kind (byte),
+// its detail, a number, a time (us) and the shards that had no part in the run.
 //
-// A new format version is for what older releases would read wrong; they refuse
-// it with the release that the file names. It is 2; 3 in a file of several shards, but not
-// all of a terrain; 4 in one whose outbox has blocks.
+// Every change of the format takes a new version, which is 5 now. A file of any other
+// version is refused.
 //
 // The value "part" and the last three buckets are only in a file that holds one shard of
 // a terrain, or several but not all, see [Part].

@@ -17,8 +17,8 @@ var (
 	ErrLocked = errors.New("state file is in use")
 	// ErrForeign reports a file that Ripple did not write.
 	ErrForeign = errors.New("not a state file of Ripple")
-	// ErrFormat reports a state file of a format that this release does not read.
-	ErrFormat = errors.New("state file has another format")
+	// ErrFormat reports a state file of another format version.
+	ErrFormat = errors.New("written by a development version of Ripple; crawl again")
 	// ErrDamaged reports a state file that does not hold what was written to it.
 	ErrDamaged = errors.New("state file is damaged")
 	// ErrMemory reports a state file of which more is held in memory than there may be.

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/schema"
 )
 
 // FuzzDecode states two laws: no bytes make a decoder panic, and what it
@@ -14,11 +13,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(byte(0), []byte("\x02\x01\x05\x00"))
 	f.Add(byte(1), bytes.Repeat([]byte{1}, 90))
 	f.Add(byte(2), bytes.Repeat([]byte{0}, 60))
-	tls, status := byte(schema.CauseTLS), byte(schema.CauseStatus)
-	f.Add(byte(0), append(oldVisit(schema.Failed, "tls error: x", ""), tls, 1, 0, 0, 0))
-	f.Add(byte(1), append(oldHost(schema.GaveUpRobots, "status 9", "robots.txt unavailable: x", "timeout"),
-		status, 0, 9, 0, 0, byte(schema.CauseRobots), 1, 0, 2, 1, 'h', 200, 0, 0, 0, 0))
-	f.Add(byte(2), append(oldRun([32]byte{}, "max-run-time = 1us"), byte(schema.EndMaxRunTime), 0, 3, 2))
+	f.Add(byte(0), bytes.Repeat([]byte{1}, 90))
 	f.Add(byte(3), []byte("\x02\x78\x01\x01\x05\x01\x02/a\x01\x02/b"))
 	f.Add(byte(4), []byte("\x02\x01\x02"))
 	f.Add(byte(5), []byte("\x01\x02\x03\x04\x05"))

@@ -29,7 +29,7 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.number(h.RobotsStatus)
 	w.byte(h.RobotsTries)
 	w.millis(h.RobotsDue)
-	w.string(h.RobotsReason.String())
+	w.reason(&h.RobotsReason)
 	w.uint(uint64(h.RobotsRun))
 	w.uint(uint64(h.SitemapsRun))
 	w.number(h.SitemapFiles)
@@ -41,17 +41,10 @@ func encodeHost(w *writer, h *schema.Host) {
 	encodeQueues(w, h)
 	encodeRetries(w, h.Retries)
 	w.bool(h.HTTPS)
-	w.reason(&h.RobotsReason)
-	w.reason(&h.RunGivenUpWhy)
-	for i := range h.Retries {
-		w.reason(&h.Retries[i].Reason)
-	}
 	w.number(h.SitemapsLeft)
 	w.uint(uint64(h.SitemapsFor))
 	w.number(h.Files)
-	if h.OverflowBefore > 0 {
-		w.number(h.OverflowBefore)
-	}
+	w.number(h.OverflowBefore)
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -62,7 +55,7 @@ func encodeHostRun(w *writer, h *schema.Host) {
 	w.bool(h.Admitted)
 	w.byte(byte(h.RunGivenUp))
 	w.number(h.RunGivenUpAt)
-	w.string(h.RunGivenUpWhy.String())
+	w.reason(&h.RunGivenUpWhy)
 }
 
 func encodeQueues(w *writer, h *schema.Host) {
@@ -85,7 +78,7 @@ func encodeRetries(w *writer, retries []schema.Retry) {
 		w.uint(uint64(retries[i].URL))
 		w.number(retries[i].Attempts)
 		w.millis(retries[i].Due)
-		w.string(retries[i].Reason.String())
+		w.reason(&retries[i].Reason)
 	}
 }
 
@@ -109,7 +102,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 		RobotsStatus: r.number(),
 		RobotsTries:  r.byte(),
 		RobotsDue:    r.millis(),
-		RobotsReason: told(r.string()),
+		RobotsReason: r.reason(),
 		RobotsRun:    schema.RunID(r.id()),
 		SitemapsRun:  schema.RunID(r.id()),
 		SitemapFiles: r.number(),
@@ -122,32 +115,11 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	decodeQueues(r, h)
 	h.Retries = decodeRetries(r)
 	h.HTTPS = r.bool()
-	if r.more() {
-		decodeReasons(r, h)
-	}
-	if r.more() {
-		h.SitemapsLeft, h.SitemapsFor = r.number(), schema.RunID(r.id())
-	}
-	if r.more() {
-		h.Files = r.number()
-	}
-	if r.more() {
-		h.OverflowBefore = r.number()
-	}
+	h.SitemapsLeft, h.SitemapsFor = r.number(), schema.RunID(r.id())
+	h.Files = r.number()
+	h.OverflowBefore = r.number()
 	return h
 }
-
-// decodeReasons gives the sentences of a host their causes.
-func decodeReasons(r *reader, h *schema.Host) {
-	h.RobotsReason = r.reason(h.RobotsReason.Detail)
-	h.RunGivenUpWhy = r.reason(h.RunGivenUpWhy.Detail)
-	for i := range h.Retries {
-		h.Retries[i].Reason = r.reason(h.Retries[i].Reason.Detail)
-	}
-}
-
-// told is a reason that is known in words only.
-func told(sentence string) schema.Reason { return schema.Reason{Detail: sentence} }
 
 func decodeHostRun(r *reader, h *schema.Host) {
 	h.Run = schema.RunID(r.id())
@@ -157,7 +129,7 @@ func decodeHostRun(r *reader, h *schema.Host) {
 	h.Admitted = r.bool()
 	h.RunGivenUp = schema.GiveUp(r.byte())
 	h.RunGivenUpAt = r.number()
-	h.RunGivenUpWhy = told(r.string())
+	h.RunGivenUpWhy = r.reason()
 }
 
 func decodeQueues(r *reader, h *schema.Host) {
@@ -179,8 +151,8 @@ func decodeQueues(r *reader, h *schema.Host) {
 
 func decodeRetries(r *reader) []schema.Retry {
 	var retries []schema.Retry
-	for range r.length(4) {
-		retries = append(retries, schema.Retry{URL: r.id(), Attempts: r.number(), Due: r.millis(), Reason: told(r.string())})
+	for range r.length(5) {
+		retries = append(retries, schema.Retry{URL: r.id(), Attempts: r.number(), Due: r.millis(), Reason: r.reason()})
 	}
 	return retries
 }

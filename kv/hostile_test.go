@@ -271,8 +271,8 @@ func (n named) fields() []byte {
 		return b
 	}
 	return fieldsOf(n.url, one(n.links), 1, 2, 0 /* at */, n.prev, n.stand, 0, int(schema.Processed), 0, 0 /* shape */, 0,
-		n.redirect, 0, 0, 0, "" /* title */, 0, "", 0, "", 0, "", "", 0, "", 1, 0, "" /* reason */, "", 0, "", 0,
-		one(n.sitemap), 0)
+		n.redirect, 0, 0, 0, "" /* title */, 0, "", 0, "", 0, "", "", 0, "", 1, 0, 0, "" /* reason */, "", 0, "", 0,
+		one(n.sitemap), 0, 0, 0, 0, 0, 0, 0)
 }
 
 // TestNamesWhatIsNotThere has a visit name URLs or visits that are not there, and URLs twice. Nobody
@@ -370,7 +370,8 @@ func TestForgedValues(t *testing.T) {
 	one, first := []byte{0, 0, 0, 1}, make([]byte, 8)
 	host := func(queues ...byte) []byte {
 		return slices.Concat(fieldsOf("a.test", ""), make([]byte, 15),
-			fieldsOf("", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0), []byte{1, 0} /* generation */, queues, []byte{0, 0})
+			fieldsOf(0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0), []byte{1, 0} /* generation */, queues,
+			make([]byte, 6))
 	}
 	walk := func(tx *kv.Tx) error {
 		h, err := tx.Hosts.At(1)
@@ -395,7 +396,7 @@ func TestForgedValues(t *testing.T) {
 			func(tx *kv.Tx) error {
 				return tx.Hosts.Below("a.test", func(string, schema.HostID) bool { return true })
 			}, kv.ErrDamaged},
-		{"run 0", "runs", make([]byte, 4), oldRun([32]byte{}, ""),
+		{"run 0", "runs", make([]byte, 4), bytes.Repeat([]byte{0}, 60),
 			func(tx *kv.Tx) error { _, err := tx.Runs.All(); return err }, kv.ErrDamaged},
 		{"a referrer that came later", "urls", first, fieldsOf(3, 8, 1, "/0", 16, 2, "/1", 0, "/2"), urls, kv.ErrDamaged},
 		{"a referrer", "urls", first, fieldsOf(3, 8, 1, "/0", 16, 1, "/1", 0, "/2"), urls, nil},

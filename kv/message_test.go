@@ -119,15 +119,3 @@ func TestMessagesAreKept(t *testing.T) {
 		t.Errorf("a message that cannot be read: %d problems, %v", problems, err)
 	}
 }
-
-// A file of an older release has no messages, and takes some.
-func TestMessagesInAnOldFile(t *testing.T) {
-	s := openStore(t, oldFile(t))
-	if got := messagesOf(t, s); got != nil {
-		t.Errorf("messages: %+v", got)
-	}
-	update(t, s, func(tx *kv.Tx) error { return tx.Messages.Put(&schema.Message{ID: "msg_a"}) })
-	if got := messagesOf(t, s); len(got) != 1 || got[0].Seq != 1 {
-		t.Errorf("messages: %+v", got)
-	}
-}

@@ -3,7 +3,6 @@ package kv
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/schema"
@@ -57,21 +56,11 @@ func (tx *base) putState() error {
 	return tx.put(bMeta, []byte("state"), w)
 }
 
-func (tx *base) putFormat(version uint64) error {
+func (tx *base) putFormat() error {
 	w := tx.fields()
-	w.uint(version)
-	w.string(formatRelease)
+	w.uint(formatVersion)
 	w.fixed(tx.s.seed)
 	return tx.put(bMeta, []byte("format"), w)
-}
-
-// raiseFormat has the file say that it has a later format, unless it does.
-func (tx *base) raiseFormat(version uint64) error {
-	r, err := tx.get(bMeta, []byte("format"))
-	if err != nil || r.uint() >= version {
-		return err
-	}
-	return tx.putFormat(version)
 }
 
 // readMeta reads the format, which must be known, and the counters.
@@ -83,15 +72,11 @@ func (tx *base) readMeta() error {
 	if !ok {
 		return cmp.Or(err, ErrForeign)
 	}
-	version, release := r.uint(), r.string()
-	if version > formatBlocks {
-		return fmt.Errorf("%w: format %d, which Ripple %s and later can read", ErrFormat, version, release)
+	version := r.uint()
+	if !r.bad && version != formatVersion {
+		return ErrFormat
 	}
-	tx.s.seed = r.fixed()
-	if version > 0 && version < formatVersion {
-		return fmt.Errorf("%w: format %d, which only a Ripple before its first release wrote", ErrFormat, version)
-	}
-	if r.bad || version == 0 {
+	if tx.s.seed = r.fixed(); r.bad {
 		return damaged(bMeta, []byte("format"), "cannot be decoded")
 	}
 	if r, err = tx.get(bMeta, []byte("state")); err != nil {

@@ -35,7 +35,7 @@ func contains(t testing.TB, s *kv.Store, o schema.Opening, commit uint64) (ok bo
 
 // A file that nobody asked to lists nothing.
 func TestNoOpenings(t *testing.T) {
-	path := oldFile(t)
+	path := wholeFile(t)
 	for range 2 {
 		s := openStore(t, path)
 		update(t, s, idle)
@@ -55,7 +55,7 @@ func TestNoOpenings(t *testing.T) {
 }
 
 func TestOpeningReadOnly(t *testing.T) {
-	s := openStore(t, oldFile(t))
+	s := openStore(t, wholeFile(t))
 	view(t, s, func(tx *kv.Tx) error {
 		if _, err := tx.Openings.Begin(); err == nil {
 			t.Error("a view begins an opening")

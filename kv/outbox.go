@@ -2,7 +2,6 @@ package kv
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"slices"
 
@@ -133,12 +132,10 @@ func (o *Outbox) keep(b *markedURLs) {
 
 func (o *Outbox) read(key outboxKey) (*markedURLs, error) {
 	b := &markedURLs{key: key}
-	err := o.tx.each(bOutbox, key.bytes(), func(k []byte, r *reader) (bool, error) {
-		if len(k) != 5 || int(k[0]) != key.shard || schema.ID(binary.BigEndian.Uint32(k[1:]))-key.url >= outboxBlock {
-			return false, nil
-		}
-		return true, b.add(k, r)
-	})
+	r, ok, err := o.tx.find(bOutbox, key.bytes())
+	if ok {
+		_, b.all, err = openMarked(key.bytes(), &r)
+	}
 	return b, err
 }
 
@@ -184,11 +181,6 @@ func (o *Outbox) writeAll() error {
 	slices.SortFunc(changed, func(a, b *markedURLs) int {
 		return cmp.Or(cmp.Compare(a.key.shard, b.key.shard), cmp.Compare(a.key.url, b.key.url))
 	})
-	if len(changed) > 0 {
-		if err := o.tx.raiseFormat(formatBlocks); err != nil {
-			return err
-		}
-	}
 	for _, b := range changed {
 		if err := o.write(b); err != nil {
 			return err
@@ -199,12 +191,6 @@ func (o *Outbox) writeAll() error {
 }
 
 func (o *Outbox) write(b *markedURLs) error {
-	for _, key := range b.single {
-		if err := o.tx.delete(bOutbox, key.bytes()); err != nil {
-			return err
-		}
-	}
-	b.single = nil
 	if len(b.all) == 0 {
 		return o.tx.delete(bOutbox, b.key.bytes())
 	}

@@ -10,8 +10,7 @@ import (
 // tells, has ids that follow each other.
 const outboxBlock = 64
 
-// An outboxKey is a shard and a URL of it: the first that a block may have, or the only one
-// of a record of an older release.
+// An outboxKey is a shard and the first URL that a block of it may have.
 type outboxKey struct {
 	shard int
 	url   schema.ID
@@ -30,8 +29,7 @@ func (k outboxKey) bytes() []byte {
 type markedURLs struct {
 	key     outboxKey
 	all     []markedURL
-	single  []outboxKey // of records of one URL each, which the block takes the place of
-	changed bool        // by this commit
+	changed bool // by this commit
 }
 
 // A markedURL is in the outbox.
@@ -40,9 +38,7 @@ type markedURL struct {
 	commit uint64 // that marked it last
 }
 
-// encode writes a block. It begins with a zero, where a record of one URL has the commit.
 func (b *markedURLs) encode(w *writer) {
-	w.uint(0)
 	w.uint(uint64(len(b.all)))
 	for _, u := range b.all {
 		w.byte(byte(u.id - b.key.url))
@@ -50,31 +46,12 @@ func (b *markedURLs) encode(w *writer) {
 	}
 }
 
-// add adds the URLs of a record of the block.
-func (b *markedURLs) add(key []byte, r *reader) error {
-	k, all, err := openMarked(key, r)
-	if err != nil {
-		return err
-	}
-	if k != b.key {
-		b.single = append(b.single, k)
-	}
-	if n := len(b.all); n > 0 && b.all[n-1].id >= all[0].id {
-		return damaged(bOutbox, key, "is there twice")
-	}
-	b.all = append(b.all, all...)
-	return nil
-}
-
-// openMarked reads the URLs of a record.
+// openMarked reads a block.
 func openMarked(key []byte, r *reader) (k outboxKey, all []markedURL, err error) {
 	if len(key) != 5 {
 		return k, nil, damaged(bOutbox, key, "is no URL")
 	}
 	k = outboxKey{int(key[0]), schema.ID(binary.BigEndian.Uint32(key[1:]))}
-	if commit := r.uint(); commit != 0 {
-		return k, []markedURL{{k.url, commit}}, nil
-	}
 	n := r.length(2)
 	if all = make([]markedURL, 0, n); k != blockKey(k.shard, k.url) || n == 0 {
 		r.fail()

@@ -112,17 +112,13 @@ func (ps *Part) begin(of schema.Part) error {
 			return fmt.Errorf("%s: %w", b, err)
 		}
 	}
-	if of.United() {
-		return ps.tx.putFormat(formatUnited)
-	}
 	return nil
 }
 
 // divide takes the rule by which a terrain is split.
 func (p *part) divide(of schema.Part) error {
 	if of.Rule != split.Version {
-		return fmt.Errorf("%w: the terrain is split by rule %d, and this Ripple has rule %d", ErrFormat, of.Rule,
-			split.Version)
+		return fmt.Errorf("%w: the terrain is split by rule %d, not by rule %d", ErrFormat, of.Rule, split.Version)
 	}
 	rule, err := split.New(of.Shards)
 	switch {
@@ -194,18 +190,14 @@ func encodePart(w *writer, p schema.Part) {
 	w.uint(uint64(p.Shards))
 	w.uint(p.Run)
 	w.uint(p.Configuration)
-	if p.United() {
-		w.shards(p.Without)
-	}
+	w.shards(p.Without)
 }
 
 func decodePart(r *reader) (p schema.Part) {
 	copy(p.Terrain[:], r.raw(16))
 	p.Rule, p.Shard, p.Shards = int(r.narrow(1<<20)), int(r.narrow(split.MaxShards-1)), int(r.narrow(split.MaxShards))
 	p.Run, p.Configuration = r.uint(), r.uint()
-	if r.more() {
-		p.Without = r.shards()
-	}
+	p.Without = r.shards()
 	if p.Shard >= p.Shards {
 		r.fail()
 	}

@@ -45,9 +45,21 @@ func divided(t testing.TB, path string, sites int) *kv.Store {
 	return s
 }
 
+// wholeFile is a file of a whole terrain with one page.
+func wholeFile(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "state.db")
+	s := openStore(t, path)
+	update(t, s, func(tx *kv.Tx) error { _, err := addURL(s, tx, "a.test", "/"); return err })
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // A file that was never told has no trace of it, and is asked in vain.
 func TestWholeTerrain(t *testing.T) {
-	path := oldFile(t)
+	path := wholeFile(t)
 	s := openStore(t, path)
 	update(t, s, func(tx *kv.Tx) error {
 		tx.Outbox.Mark(1)
@@ -137,14 +149,13 @@ func TestPartStays(t *testing.T) {
 
 // A file that has hosts already has met them under other rules.
 func TestPartComesFirst(t *testing.T) {
-	s := openUnchecked(t, oldFile(t))
+	s := openUnchecked(t, wholeFile(t))
 	if err := s.Update(func(tx *kv.Tx) error { return tx.Part.Put(thePart()) }); err == nil {
 		t.Error("it becomes a shard")
 	}
 }
 
-// A file of several shards has the pages of all but those that it lacks, also when it is pruned;
-// a release that knows of no such files refuses it, for it has another format.
+// A file of several shards has the pages of all but those that it lacks, also when it is pruned.
 func TestPartUnited(t *testing.T) {
 	part := thePart()
 	part.Shard, part.Without = 0, schema.ShardsOf(1)
@@ -186,16 +197,6 @@ func TestPartUnited(t *testing.T) {
 			t.Errorf("%s holds %+v, and is told of %d URLs, want %d", s.Path(), s.Part(), s.Told(), present)
 		}
 		s.Close()
-	}
-	for _, path := range []string{path, pruned} {
-		err := kv.EachRaw(path, func(bucket string, key, value []byte) {
-			if bucket == "meta" && string(key) == "format" && value[1] != 3 {
-				t.Errorf("%s has format %d", path, value[1])
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
@@ -257,10 +258,6 @@ func TestPartModel(t *testing.T) {
 		s := divided(t, path, partSites)
 		m := &partModel{marked: map[schema.ID]uint64{}, told: map[schema.ID]schema.Inbound{}}
 		url := rapid.IntRange(1, partSites)
-		if older := rapid.SliceOfNDistinct(url, 0, 6, rapid.ID).Draw(r, "marked by an older release"); len(older) > 0 {
-			s = m.older(t, path, s, older)
-			m.compare(t, s)
-		}
 		for range rapid.IntRange(1, 8).Draw(r, "commits") {
 			switch rapid.IntRange(0, 5).Draw(r, "what") {
 			case 0:
@@ -278,26 +275,6 @@ func TestPartModel(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// older has URLs marked as an older release did, which wrote a record for each.
-func (m *partModel) older(t testing.TB, path string, s *kv.Store, ids []int) *kv.Store {
-	t.Helper()
-	shards := map[int]int{}
-	for _, id := range ids {
-		if host := s.HostOf(schema.ID(id)); s.Foreign(host) {
-			shards[id] = s.ShardOf(host)
-		}
-	}
-	s.Close()
-	for id, shard := range shards {
-		m.marked[schema.ID(id)] = 1
-		key := outboxKey(shard, id)
-		if err := kv.WriteRaw(path, "outbox", key, kv.Seal("outbox", key, []byte{1})); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return openFast(t, path)
 }
 
 func outboxKey(shard, id int) []byte {
@@ -397,35 +374,6 @@ func pruned(t testing.TB, m *partModel, s *kv.Store) (string, *kv.Store) {
 	return path, next
 }
 
-// A release that knows of no blocks in the outbox refuses a file that has one, and no other.
-func TestOutboxFormat(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "state.db")
-	s := divided(t, path, 9)
-	for _, marked := range []bool{false, true} {
-		format := byte(2)
-		if marked {
-			format = 4
-			update(t, s, func(tx *kv.Tx) error {
-				for id := range schema.ID(9) {
-					tx.Outbox.Mark(id + 1)
-				}
-				return nil
-			})
-		}
-		s.Close()
-		err := kv.EachRaw(path, func(bucket string, key, value []byte) {
-			if bucket == "meta" && string(key) == "format" && value[1] != format {
-				t.Errorf("the format is %d, want %d", value[1], format)
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s = openFast(t, path)
-	}
-	s.Close()
-}
-
 // What cannot be is found when the file is opened, and by Check.
 func TestDamagedPart(t *testing.T) {
 	rule, err := shard.New(3)
@@ -447,21 +395,18 @@ func TestDamagedPart(t *testing.T) {
 	}{
 		"no part":               {"meta", "part", []byte{1}},
 		"a shard beyond":        {"meta", "part", append(make([]byte, 16), 1, 3, 3, 1, 1)},
-		"own URL in the outbox": {"outbox", string(outboxKey(1, 1)), []byte{0, 1, own, 1}},
-		"own URL alone":         {"outbox", string(outboxKey(1, int(own)+1)), []byte{1}},
-		"of another shard":      {"outbox", string(outboxKey(0, 1)), []byte{0, 1, foreign, 1}},
-		"of no URL":             {"outbox", block, []byte{0, 1, 63, 1}},
-		"no URL alone":          {"outbox", string(outboxKey(2, 99)), []byte{1}},
-		"of a later block":      {"outbox", block, []byte{0, 1, 64, 1}},
-		"amid a block":          {"outbox", string(outboxKey(2, int(foreign)+1)), []byte{0, 1, 0, 1}},
-		"twice in a block":      {"outbox", block, []byte{0, 2, foreign, 1, foreign, 1}},
-		"an empty block":        {"outbox", block, []byte{0, 0}},
-		"half a block":          {"outbox", block, []byte{0, 2, foreign, 1}},
-		"too short a key":       {"outbox", "\x02", []byte{0, 1, foreign, 1}},
-		"too long a key":        {"outbox", block + "\x00", []byte{0, 1, foreign, 1}},
-		"marked later":          {"outbox", block, []byte{0, 1, foreign, 99}},
-		"marked never":          {"outbox", block, []byte{0, 1, foreign, 0}},
-		"alone, marked later":   {"outbox", string(outboxKey(2, int(foreign)+1)), []byte{99}},
+		"own URL in the outbox": {"outbox", string(outboxKey(1, 1)), []byte{1, own, 1}},
+		"of another shard":      {"outbox", string(outboxKey(0, 1)), []byte{1, foreign, 1}},
+		"of no URL":             {"outbox", block, []byte{1, 63, 1}},
+		"of a later block":      {"outbox", block, []byte{1, 64, 1}},
+		"amid a block":          {"outbox", string(outboxKey(2, int(foreign)+1)), []byte{1, 0, 1}},
+		"twice in a block":      {"outbox", block, []byte{2, foreign, 1, foreign, 1}},
+		"an empty block":        {"outbox", block, []byte{0}},
+		"half a block":          {"outbox", block, []byte{2, foreign, 1}},
+		"too short a key":       {"outbox", "\x02", []byte{1, foreign, 1}},
+		"too long a key":        {"outbox", block + "\x00", []byte{1, foreign, 1}},
+		"marked later":          {"outbox", block, []byte{1, foreign, 99}},
+		"marked never":          {"outbox", block, []byte{1, foreign, 0}},
 		"told of a foreign URL": {"inbound", string([]byte{0, 0, 0, foreign + 1}), []byte{1, 1, 1, 1, 1, 0, 1}},
 		"told too little":       {"inbound", string([]byte{0, 0, 0, own + 1}), []byte{1, 1}},
 		"itself as a peer":      {"peers", "\x01", make([]byte, 18)},

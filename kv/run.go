@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -67,7 +66,7 @@ func encodeRun(w *writer, run *schema.Run) {
 	w.millis(run.Finished)
 	w.raw(run.Config[:])
 	w.byte(byte(run.Status))
-	w.string(run.End.String())
+	w.end(&run.End)
 	w.bool(run.Walked)
 	w.uint(uint64(run.FirstVisit))
 	w.uint(uint64(run.Pages))
@@ -79,29 +78,17 @@ func encodeRun(w *writer, run *schema.Run) {
 		w.string(name)
 		w.uint(uint64(run.Errors[name]))
 	}
-	w.end(&run.End)
-	changed := !run.Changed.IsZero()
-	missing := run.End.Without != schema.Shards{} || changed
-	if run.Rendered > 0 || run.Unrendered > 0 || run.Portion > 0 || missing {
-		w.uint(uint64(run.Rendered))
-		w.uint(uint64(run.Unrendered))
-	}
-	if run.Portion > 0 || missing {
-		w.uint(uint64(run.Portion))
-	}
-	if missing {
-		w.shards(run.End.Without)
-	}
-	if changed {
-		w.millis(run.Changed)
-	}
+	w.uint(uint64(run.Rendered))
+	w.uint(uint64(run.Unrendered))
+	w.uint(uint64(run.Portion))
+	w.millis(run.Changed)
 }
 
 func decodeRun(r *reader, id schema.RunID) schema.Run {
 	run := schema.Run{ID: id, Started: r.millis(), Finished: r.millis()}
 	copy(run.Config[:], r.raw(32))
 	run.Status = schema.RunStatus(r.byte())
-	run.End.Detail = r.string()
+	run.End = r.end()
 	run.Walked = r.bool()
 	run.FirstVisit = schema.Seq(r.uint())
 	run.Pages = int(r.uint())
@@ -115,25 +102,8 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 		name := r.string()
 		run.Errors[name] = int(r.uint())
 	}
-	if r.more() {
-		run.End = r.end(run.End.Detail)
-	}
-	if r.more() {
-		run.Rendered = int(r.uint())
-		run.Unrendered = int(r.uint())
-	}
-	if r.more() {
-		run.Portion = int(r.uint())
-	}
-	if r.more() {
-		run.End.Without = r.shards()
-		if run.End.Kind == schema.EndNone { // then the whole sentence was taken for the detail
-			run.End.Detail = strings.TrimPrefix(run.End.Detail, run.End.Missing())
-		}
-	}
-	if r.more() {
-		run.Changed = r.millis()
-	}
+	run.Rendered, run.Unrendered, run.Portion = int(r.uint()), int(r.uint()), int(r.uint())
+	run.Changed = r.millis()
 	return run
 }
 
@@ -208,10 +178,7 @@ func (rs *Runs) counted(rule, group string) (count, error) {
 	if !ok {
 		return count{}, err
 	}
-	c := count{run: schema.RunID(r.id()), n: int(r.uint())}
-	if r.more() {
-		c.before = int(r.uint())
-	}
+	c := count{run: schema.RunID(r.id()), n: int(r.uint()), before: int(r.uint())}
 	if r.bad {
 		return count{}, damaged(bCaps, key, "cannot be decoded")
 	}
@@ -225,9 +192,7 @@ func (rs *Runs) putCount(rule, group string, c count) error {
 	w := rs.tx.fields()
 	w.uint(uint64(c.run))
 	w.uint(uint64(c.n))
-	if c.before > 0 {
-		w.uint(uint64(c.before))
-	}
+	w.uint(uint64(c.before))
 	return rs.tx.put(bCaps, capKey(rs.tx.s.seed, rule, group), w)
 }
 

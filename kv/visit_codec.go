@@ -74,23 +74,17 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 		w.raw(v.SHA256[:])
 	}
 	w.int(int64(v.ResponseTime / time.Millisecond))
-	w.string(v.Reason.String())
+	w.reason(&v.Reason)
 	w.string(v.Rule)
 	w.number(v.Distinct)
 	w.string(v.StoredPath)
 	encodeFindings(w, v)
-	w.reason(&v.Reason)
-	encodeLater(w, v.BeyondHosts, v.LinkLimit, int(v.Shell), int(v.Rendering), v.RenderAsked, v.Refused)
-}
-
-// encodeLater writes the numbers that later releases added, without the zeros at their end.
-func encodeLater(w *writer, numbers ...int) {
-	for len(numbers) > 0 && numbers[len(numbers)-1] == 0 {
-		numbers = numbers[:len(numbers)-1]
-	}
-	for _, n := range numbers {
-		w.number(n)
-	}
+	w.number(v.BeyondHosts)
+	w.number(v.LinkLimit)
+	w.byte(byte(v.Shell))
+	w.byte(byte(v.Rendering))
+	w.number(v.RenderAsked)
+	w.number(v.Refused)
 }
 
 func encodeFindings(w *writer, v *schema.Visit) {
@@ -178,23 +172,14 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 		copy(v.SHA256[:], r.raw(32))
 	}
 	v.ResponseTime = time.Duration(r.int()) * time.Millisecond
-	text := r.string()
+	v.Reason = r.reason()
 	v.Rule = r.string()
 	v.Distinct = r.number()
 	v.StoredPath = r.text()
 	decodeFindings(r, v)
-	if r.more() {
-		v.Reason = r.reason(text)
-	} else {
-		v.Reason = schema.Told(text, v.Status)
-	}
-	shell, rendering := 0, 0
-	for _, n := range [...]*int{&v.BeyondHosts, &v.LinkLimit, &shell, &rendering, &v.RenderAsked, &v.Refused} {
-		if r.more() {
-			*n = r.number()
-		}
-	}
-	v.Shell, v.Rendering = schema.Shell(shell), schema.Rendering(rendering)
+	v.BeyondHosts, v.LinkLimit = r.number(), r.number()
+	v.Shell, v.Rendering = schema.Shell(r.byte()), schema.Rendering(r.byte())
+	v.RenderAsked, v.Refused = r.number(), r.number()
 	return shape
 }
 

@@ -90,7 +90,7 @@ const (
 	ErrorRobots      = "robots_unavailable"
 	ErrorRedirect    = "bad_redirect"
 	ErrorResponse    = "bad_response"
-	ErrorOther       = "other" // and of older releases all but the first five
+	ErrorOther       = "other"
 )
 
 // Final reports whether a visit ended in an answer that would be the same a little

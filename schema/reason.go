@@ -3,7 +3,6 @@ package schema
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -19,26 +18,6 @@ type Reason struct {
 
 // StatusReason is the reason that lies in the status of an answer.
 func StatusReason(status int) Reason { return Reason{Cause: CauseStatus, Status: status} }
-
-// Told returns the reason that stands in a record of a release that wrote down no
-// causes: a sentence, and the status of the answer. Told gives the sentence back.
-func Told(sentence string, status int) Reason {
-	for c := CauseNXDomain; c < causeCount; c++ {
-		r := Reason{Cause: c}
-		if c == CauseStatus || c == CauseBadLocation {
-			r.Status = status
-		}
-		words := r.words()
-		rest, ok := strings.CutPrefix(sentence, words)
-		if !ok || words == "" || rest != "" && c == CauseStatus {
-			continue
-		}
-		if r.Detail = strings.TrimPrefix(rest, r.separator()); r.String() == sentence {
-			return r
-		}
-	}
-	return Reason{Detail: sentence}
-}
 
 // String is the reason in words. They end with its Detail.
 func (r Reason) String() string {

@@ -50,40 +50,12 @@ func TestCauseString(t *testing.T) {
 	}
 }
 
-// The sentences that older releases wrote have their causes.
-func TestTold(t *testing.T) {
-	tests := []struct {
-		sentence string
-		status   int
-		want     Reason
-	}{
-		{"", 200, Reason{}},
-		{"denied by robots.txt", 0, Reason{Cause: CauseDenied}},
-		{"404 Not Found", 404, StatusReason(404)},
-		{"302 Found: unusable Location: x", 302, Reason{Cause: CauseBadLocation, Status: 302,
-			Detail: "unusable Location: x"}},
-		{"tls timeout: 10s", 0, Reason{Cause: CauseTLSTimeout, Detail: "10s"}},
-		{"content type image/png", 200, Reason{Cause: CauseContentType, Detail: "image/png"}},
-		{"timeouts are no cause", 0, Reason{Detail: "timeouts are no cause"}},
-		{"404 Not Found", 200, Reason{Detail: "404 Not Found"}},
-	}
-	for _, tt := range tests {
-		if got := Told(tt.sentence, tt.status); got != tt.want {
-			t.Errorf("Told(%q, %d) = %+v, want %+v", tt.sentence, tt.status, got, tt.want)
-		}
-	}
-}
-
-// FuzzReason states two laws: whatever an old record says, it is told again in the same
-// words; and the words of a reason end with its detail.
+// FuzzReason states a law: the words of a reason end with its detail.
 func FuzzReason(f *testing.F) {
 	f.Add("tls error: certificate has expired", 0, byte(CauseTLS), "b.test")
 	f.Add("302 Found: redirect without Location", 302, byte(CauseTargetGivenUp), "")
 	f.Add("redirects to a host that is given up: x", 0, byte(200), "b.test")
 	f.Fuzz(func(t *testing.T, text string, status int, cause byte, host string) {
-		if got := Told(text, status).String(); got != text {
-			t.Errorf("Told(%q, %d) reads %q", text, status, got)
-		}
 		r := Reason{Cause: Cause(cause), Status: status, Host: host, Detail: text}
 		if !strings.HasSuffix(r.String(), text) {
 			t.Errorf("%+v reads %q", r, r.String())

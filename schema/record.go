@@ -62,7 +62,7 @@ type Link struct {
 	Anchor string // kept beside the visit; empty unless anchors are asked for
 
 	// Nofollow says of a canonical link beside others that all of these carry nofollow, which Rel does not
-	// tell; false also in records of older releases.
+	// tell.
 	Nofollow bool
 
 	// Rendered says that only the rendering of the page showed the link, and not what the
@@ -120,7 +120,7 @@ type Visit struct {
 	Status       int // HTTP status; 0: no answer, or none asked
 	Form         string
 	FormsKnown   int    // number of forms that were known when the visit began
-	FormsSum     uint16 // of these, where as many are known as are kept; else, and in records of older releases, 0
+	FormsSum     uint16 // of these, where as many are known as are kept; else 0
 	RedirectTo   ID
 	AliasHops    int
 	Retries      int
@@ -141,10 +141,10 @@ type Visit struct {
 	Rule         string // the rule that decided, where one did
 	Distinct     int    // distinct link targets met; may exceed len(Links)
 	BeyondHosts  int    // of those: on hosts beyond max-hosts-per-page, not recorded
-	Refused      int    // hrefs beside these that are no URL, or too long; 0 also in records of older releases
-	LinkLimit    int    // max-links-per-page, if there are more; 0 also in records of older releases
+	Refused      int    // hrefs beside these that are no URL, or too long
+	LinkLimit    int    // max-links-per-page, if there are more
 	StoredPath   string // place in the page store
-	Shell        Shell  // 0 also in records of older releases
+	Shell        Shell
 	Rendering    Rendering
 	RenderAsked  int // what its scripts asked for and got, from a server or from what other pages had asked for
 
@@ -230,7 +230,7 @@ type Host struct {
 	Retries       []Retry
 	// of the files that its robots.txt and sitemaps name in the run of field Run: not read (max-sitemap-hosts)
 	SitemapsLeft int
-	Files        int   // of the URLs recorded: sitemaps; 0 in records of older releases
+	Files        int   // of the URLs recorded: sitemaps
 	SitemapsFor  RunID // run in which a robots.txt of another site names sitemaps here
 
 	OverflowBefore int // the largest Overflow of an earlier run

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/schema/amount"
@@ -101,11 +102,14 @@ func (h *Host) OutOfReach(run RunID) Cause {
 	return CauseConnections
 }
 
-// last is the cause of the last of several failures, where it is known.
+// last is the cause of the last of several failures, whose sentence the detail is, where it is known.
 func (r Reason) last() Cause {
 	if r.Cause == CauseConnections {
-		if c := Told(r.Detail, 0).Cause; c.Connection() {
-			return c
+		for c := CauseNXDomain; c < causeCount; c++ {
+			rest, ok := strings.CutPrefix(r.Detail, c.String())
+			if ok && c.Connection() && (rest == "" || strings.HasPrefix(rest, ": ")) {
+				return c
+			}
 		}
 	}
 	return r.Cause

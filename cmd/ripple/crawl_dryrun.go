@@ -133,7 +133,7 @@ func newProspect(ctx context.Context, from states, cfg *config.Config,
 		return nil, err
 	}
 	store, live, err := from.open(ctx, path)
-	if err != nil && !(fresh && errors.Is(err, kv.ErrDamaged)) {
+	if err != nil && !(fresh && unreadable(err)) {
 		return nil, err
 	}
 	p.store, p.busy, p.fresh = store, live != nil, fresh

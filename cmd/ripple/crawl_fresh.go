@@ -32,12 +32,12 @@ func beginFresh(v *voice, path string) error {
 		return err
 	}
 	old, err := openLocked(path, kv.Options{})
-	damaged := errors.Is(err, kv.ErrDamaged)
-	if err != nil && !damaged {
+	unread := unreadable(err)
+	if err != nil && !unread {
 		return err
 	}
 	defer os.Remove(next)
-	if err := prepareFresh(v.logger(), old, next, damaged); err != nil {
+	if err := prepareFresh(v.logger(), old, next, unread); err != nil {
 		if old != nil {
 			old.Close()
 		}
@@ -73,7 +73,7 @@ func mayBackUp(backup string) error {
 }
 
 // prepareFresh makes the new state under another name.
-func prepareFresh(log *slog.Logger, old *kv.Store, next string, damaged bool) error {
+func prepareFresh(log *slog.Logger, old *kv.Store, next string, unread bool) error {
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -81,8 +81,8 @@ func prepareFresh(log *slog.Logger, old *kv.Store, next string, damaged bool) er
 	if err != nil {
 		return err
 	}
-	if damaged {
-		log.Warn("the old state is damaged: what hosts asked for could not be carried over")
+	if unread {
+		log.Warn("the old state cannot be read: what hosts asked for could not be carried over")
 		return to.Close()
 	}
 	_, err = crawl.Fresh(old, to)

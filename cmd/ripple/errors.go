@@ -89,7 +89,7 @@ func stateError(path string, err error) error {
 	case errors.Is(err, kv.ErrForeign):
 		return hint(err, "name another file with --state or [state] path")
 	case errors.Is(err, kv.ErrFormat):
-		return hint(err, "use the release that wrote it, or move it away: a crawl then begins anew")
+		return hint(err, "\"ripple crawl --fresh\" keeps the file as a backup")
 	case errors.Is(err, kv.ErrDamaged):
 		return hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
 	case errors.Is(err, kv.ErrLost):
@@ -102,6 +102,9 @@ func stateError(path string, err error) error {
 	}
 	return err
 }
+
+// unreadable reports that a state file can only be kept as a backup.
+func unreadable(err error) bool { return errors.Is(err, kv.ErrDamaged) || errors.Is(err, kv.ErrFormat) }
 
 // storeFailed reports an error that must be told even to whoever has just ended
 // the command.

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	protocol   = 9        // of what nodes say to each other
+	protocol   = 10       // of what nodes say to each other
 	maxCharter = 64 << 10 // bytes
 	maxNames   = 16 << 10 // bytes of the names of nodes, unless shards need more
 	charterKey = "charter"

@@ -37,7 +37,7 @@ const (
 // may be nil, what visits that are out may yet add to it.
 func RoomIn(caps []Cap, count func(rule, group string) (int, error), reserved map[Cap]int) (Room, Cap, error) {
 	for _, c := range caps {
-		n, err := c.taken(count)
+		n, err := count(c.Counted(), c.Group)
 		switch {
 		case err != nil || n >= c.Limit:
 			return Full, c, err
@@ -52,16 +52,6 @@ func RoomIn(caps []Cap, count func(rule, group string) (int, error), reserved ma
 // limit, which another configuration may change within a run.
 func (c Cap) Counted() string {
 	return strings.TrimSuffix(c.Rule.String(), " = "+strconv.Itoa(c.Limit))
-}
-
-// taken is what the group has taken in the run. Older releases counted under the whole rule.
-func (c Cap) taken(count func(rule, group string) (int, error)) (int, error) {
-	n, err := count(c.Counted(), c.Group)
-	if err != nil {
-		return 0, err
-	}
-	older, err := count(c.Rule.String(), c.Group)
-	return n + older, err
 }
 
 // Caps returns the caps that hold for a page, in the order in which they refuse

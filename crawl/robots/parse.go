@@ -1,6 +1,7 @@
 package robots
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -10,13 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-const maxSitemapLength = 2_048
+const (
+	maxSitemapLength   = 2_048
+	latin1NoBreakSpace = "\xa0"
+	brailleBlank       = 0x2800
+	byteOrderMark      = "\ufeff"
+)
 
 // Parse reads a robots.txt for the crawler named agent, of which the product token
 // counts: "Ripple/1.0 (+url)" is "Ripple". The body may be anything at all and is not
 // kept; only its first [MaxBytes] are read. Nothing at all allows everything, as [AllowAll] does.
 func Parse(body []byte, agent string) *Rules {
-	p := parser{agent: token(strings.TrimSpace(agent)), sitemapSeen: map[string]bool{}}
+	p := parser{agent: token(strings.TrimSpace(agent)), sitemapSeen: map[string]bool{},
+		marked: bytes.HasPrefix(body, []byte(byteOrderMark))}
 	for line := range lines(text(body)) {
 		p.lineNo++
 		p.read(line)
@@ -43,6 +50,7 @@ type parser struct {
 	agent       string
 	lineNo      int32
 	own, all    group
+	marked      bool // the file or a User-agent line begins with a byte order mark: then rules may, too
 	ruled       bool // the group being read has a rule, so the next User-agent begins another
 	sitemaps    []string
 	sitemapSeen map[string]bool
@@ -55,7 +63,8 @@ func (p *parser) read(text string) {
 	if !ok {
 		return
 	}
-	key, value = trim(key), trim(value)
+	marked := strings.HasPrefix(text, byteOrderMark)
+	key, value = withoutUnseen(key), trim(value)
 	switch name := trimUnseen(key); {
 	case strings.EqualFold(name, "sitemap"):
 		p.sitemap(trimUnseen(value))
@@ -63,7 +72,9 @@ func (p *parser) read(text string) {
 		p.own.delay(trimUnseen(value))
 		p.all.delay(trimUnseen(value))
 	case strings.EqualFold(key, "user-agent"):
-		p.userAgent(value)
+		p.marked = p.marked || marked
+		p.userAgent(withoutUnseen(value))
+	case marked && !p.marked:
 	case strings.EqualFold(key, "disallow"):
 		p.rule(line{text: text, value: value, no: p.lineNo})
 	case strings.EqualFold(key, "allow"):
@@ -78,21 +89,28 @@ func (p *parser) userAgent(value string) {
 	if name := token(value); name != "" && strings.EqualFold(name, p.agent) {
 		p.own.named, p.own.open = true, true
 	}
-	if value == "*" || strings.HasPrefix(value, "* ") || strings.HasPrefix(value, "*\t") {
+	if rest, ok := strings.CutPrefix(value, "*"); ok && strings.TrimLeftFunc(rest, isBlank) != rest || value == "*" {
 		p.all.named, p.all.open = true, true
 	}
 }
 
-// rule hands a line to the agents of the group. A value that is no path is no rule, an
-// empty one included, but it ends the list of agents like any other.
+// rule adds a line to the open groups. A value that is not a path is not a rule, and neither
+// is an empty one, but both end the list of agents as any rule does. A path with unseen
+// characters holds as it is written and as it reads: either may be what the site means.
 func (p *parser) rule(l line) {
 	p.ruled = true
-	if l.value == "" || l.value[0] != '/' && l.value[0] != '*' {
-		return
-	}
-	for _, g := range []*group{&p.own, &p.all} {
-		if g.open {
-			g.lines = append(g.lines, l)
+	written, read := l.value, withoutUnseen(l.value)
+	for _, l.value = range []string{written, read} {
+		if l.value == "" || l.value[0] != '/' && l.value[0] != '*' {
+			continue
+		}
+		for _, g := range []*group{&p.own, &p.all} {
+			if g.open {
+				g.lines = append(g.lines, l)
+			}
+		}
+		if written == read {
+			return
 		}
 	}
 }
@@ -167,11 +185,12 @@ func byPrecedence(a, b rule) int {
 	return cmp.Compare(a.lineNo, b.lineNo)
 }
 
-// lines yields the lines of a text, ended by LF, CR or both.
+// lines yields the lines of a text. They end with LF, CR or both, and with the vertical tab
+// and the form feed, at which editors break a line.
 func lines(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for s != "" {
-			i := strings.IndexAny(s, "\r\n")
+			i := strings.IndexAny(s, "\r\n\v\f")
 			if i < 0 {
 				yield(s)
 				return
@@ -187,8 +206,9 @@ func lines(s string) func(yield func(string) bool) {
 	}
 }
 
-// text is the body as UTF-8, cut after its last whole line, without a byte order mark or
-// what is left of one.
+// text is the body as UTF-8, cut after its last whole line. A byte order mark is dropped, as is
+// a part of one or one that was taken for Latin 1 and encoded again. The line breaks of Unicode
+// become LF.
 func text(body []byte) string {
 	cut := len(body) >= MaxBytes
 	body = body[:min(len(body), MaxBytes)]
@@ -199,32 +219,36 @@ func text(body []byte) string {
 	if cut {
 		s = s[:strings.LastIndexAny(s, "\r\n")+1]
 	}
-	for _, b := range []string{"\xef", "\xbb", "\xbf"} {
-		if !strings.HasPrefix(s, b) {
-			break
+	s = strings.TrimPrefix(strings.TrimPrefix(s, byteOrderMark), "\u00ef\u00bb\u00bf")
+	for _, part := range []string{"\xef", "\xbb", "\xbf"} {
+		if c, size := utf8.DecodeRuneInString(s); c == utf8.RuneError && size == 1 {
+			s = strings.TrimPrefix(s, part)
 		}
-		s = s[1:]
+	}
+	for _, lineBreak := range []string{"\u0085", "\u2028", "\u2029"} {
+		s = strings.ReplaceAll(s, lineBreak, "\n")
 	}
 	return s
 }
 
-// decodeUTF16 decodes a body that says it is UTF-16 and begins like it, and returns ""
-// for any other. RFC 9309 knows only UTF-8, but a site that writes UTF-16 means its rules.
+// decodeUTF16 decodes a body that begins as UTF-16 does, with or without a byte order mark,
+// and returns "" for any other. RFC 9309 knows only UTF-8, but a site that writes UTF-16
+// means its rules.
 func decodeUTF16(body []byte) string {
 	if len(body) < 4 || (body[2] == 0) == (body[3] == 0) {
 		return ""
 	}
 	var order binary.ByteOrder
-	switch string(body[:2]) {
-	case "\xff\xfe":
+	switch bom := string(body[:2]); {
+	case bom == "\xff\xfe", bom[0] != 0 && bom[1] == 0 && body[3] == 0:
 		order = binary.LittleEndian
-	case "\xfe\xff":
+	case bom == "\xfe\xff", bom[0] == 0 && bom[1] != 0 && body[2] == 0:
 		order = binary.BigEndian
 	default:
 		return ""
 	}
 	units := make([]uint16, 0, len(body)/2)
-	for b := body[2:]; len(b) >= 2; b = b[2:] {
+	for b := body; len(b) >= 2; b = b[2:] {
 		units = append(units, order.Uint16(b))
 	}
 	return string(utf16.Decode(units))
@@ -241,13 +265,43 @@ func token(s string) string {
 	return s
 }
 
-func trim(s string) string { return strings.Trim(s, " \t\v\f") }
+func trim(s string) string { return strings.Trim(s, " \t") }
 
-// trimUnseen takes off what an editor shows as a blank or not at all, such as a no-break
-// space, in UTF-8 or Latin 1. Only the URL of a sitemap and a number are certain to
-// have none of it.
+// withoutUnseen returns s as an editor shows it: without blanks of any kind at its ends and
+// without characters of no width, such as a byte order mark, anywhere. Bytes that are not
+// UTF-8 stay, but for a no-break space of Latin 1 at an end.
+func withoutUnseen(s string) string {
+	var b strings.Builder
+	blanks := 0 // of what was written, at the end
+	for len(s) > 0 {
+		c, size := utf8.DecodeRuneInString(s)
+		char := s[:size]
+		s = s[size:]
+		switch blank := isBlank(c) || char == latin1NoBreakSpace; {
+		case blank && b.Len() == 0, !blank && isUnseen(c):
+			continue
+		case blank:
+			blanks += size
+		default:
+			blanks = 0
+		}
+		b.WriteString(char)
+	}
+	return b.String()[:b.Len()-blanks]
+}
+
+// trimUnseen takes off what an editor shows as a blank or not at all, and bytes that are not UTF-8.
 func trimUnseen(s string) string {
-	return strings.TrimFunc(s, func(c rune) bool {
-		return c == utf8.RuneError || unicode.In(c, unicode.White_Space, unicode.Cc, unicode.Cf)
-	})
+	return strings.TrimFunc(s, func(c rune) bool { return c == utf8.RuneError || isUnseen(c) })
+}
+
+// isUnseen reports a character that an editor shows as a blank or not at all.
+func isUnseen(c rune) bool {
+	return isBlank(c) || c > '~' && unicode.In(c, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point,
+		unicode.Variation_Selector) || c < ' ' || c == 0x7f
+}
+
+// isBlank reports a character that an editor shows as a blank.
+func isBlank(c rune) bool {
+	return c == ' ' || c == '	' || c > '~' && (unicode.IsSpace(c) || c == brailleBlank)
 }

@@ -40,7 +40,7 @@ func (r *rule) place(text []byte, l line, pattern string) []byte {
 	r.lineAt = uint32(len(text))
 	text = append(text, l.text...)
 	r.lineEnd = uint32(len(text))
-	if strings.HasPrefix(l.value, pattern) {
+	if strings.HasPrefix(l.value, pattern) && strings.HasSuffix(l.text, l.value) {
 		r.patternAt = r.lineEnd - uint32(len(l.value))
 		r.patternEnd = r.patternAt + uint32(len(pattern))
 		return text

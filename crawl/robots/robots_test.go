@@ -126,6 +126,40 @@ func spellingRows() []checkRow {
 	}
 }
 
+// unseenRows are files with characters that an editor does not show.
+func unseenRows() []checkRow {
+	row := func(name, body, path, rule string, line int) checkRow {
+		return checkRow{name, body, "r", path, no(rule, line)}
+	}
+	rows := []checkRow{
+		row("byte order mark encoded twice", "\u00ef\u00bb\u00bfUser-agent: r\nDisallow: /a", "/a", "Disallow: /a", 2),
+		row("UTF-16 without a mark", encode16("User-agent: r\nDisallow: /a\n", false)[2:], "/a", "Disallow: /a", 2),
+		row("UTF-16 without a mark, high byte first", encode16("User-agent: r\nDisallow: /a\n", true)[2:], "/a",
+			"Disallow: /a", 2),
+		row("line separator", "User-agent: *\u2028Disallow: /a", "/a", "Disallow: /a", 2),
+		row("paragraph separator", "User-agent: *\u2029Disallow: /a", "/a", "Disallow: /a", 2),
+		row("next line", "User-agent: *\u0085Disallow: /a", "/a", "Disallow: /a", 2),
+		row("form feed", "User-agent: *\fDisallow: /a", "/a", "Disallow: /a", 2),
+		row("a path as it is written", "User-agent: *\nDisallow: /a\u200bb", "/a%E2%80%8Bb", "Disallow: /a\u200bb", 2),
+		row("no-break space of Latin 1 behind", "User-agent: *\xa0\nDisallow: /a\xa0", "/a", "Disallow: /a\xa0", 2),
+		{"Latin 1 at the end of a path", "User-agent: *\nDisallow: /caf\xe9", "r", "/cafeteria", yes("", 0)},
+		{"a visible blank within a key", "User-agent: r\nDis\u00a0allow: /a", "r", "/a", yes("", 0)},
+	}
+	for _, c := range []string{"\ufeff", "\ufeff\ufeff", "\u200b", "\u200e", "\u2060", "\u00ad", "\u00a0", "\u3000", "\u2800",
+		"\ufe0f", "\u034f", "\x00", "\x1b", "\x7f", "\u0080", "\u202f"} {
+		key := "Disallow"
+		if strings.TrimSpace(c) == c && c != "\u2800" {
+			key = "Dis" + c + "allow"
+		}
+		line := key + c + ":" + c + "/a" + c
+		body := c + "User-agent" + c + ":" + c + "*" + c + "\n" + c + line
+		rows = append(rows, row(fmt.Sprintf("%q everywhere", c), body, "/a", c+line, 2),
+			row(fmt.Sprintf("%q about a name", c), "User-agent: *\nAllow: /\nUser-agent: "+c+"r"+c+"\nDisallow: /a", "/a",
+				"Disallow: /a", 4))
+	}
+	return rows
+}
+
 // pathRows hold rules against paths.
 func pathRows() []checkRow {
 	return []checkRow{
@@ -153,7 +187,7 @@ func pathRows() []checkRow {
 }
 
 func TestCheck(t *testing.T) {
-	for _, tt := range slices.Concat(rfcRows(), groupRows(), spellingRows(), pathRows()) {
+	for _, tt := range slices.Concat(rfcRows(), groupRows(), spellingRows(), unseenRows(), pathRows()) {
 		t.Run(tt.name, func(t *testing.T) {
 			got := robots.Parse([]byte(tt.body), tt.agent).Check(tt.path)
 			if got != tt.want {

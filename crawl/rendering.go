@@ -80,7 +80,7 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	p.page(&o, fetched.Header, fetched.Body, o.Length)
 	var kept *warc.Rendered
 	if err != nil {
-		o.Failed, o.Rendering = schema.Clean(err.Error(), 256), schema.RenderFailed
+		o.Failed, o.Rendering = schema.Clean(fetch.WithoutPlaces(err.Error()), 256), schema.RenderFailed
 	} else if o.Rendering = renderingOf(&shown, look.Refused); o.Rendering&schema.Rendered != 0 {
 		kept = &warc.Rendered{DOM: shown.DOM, Navigations: shown.Navigations}
 		o.RenderAsked = len(shown.Used)

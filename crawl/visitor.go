@@ -243,7 +243,7 @@ func limit(step ring.Step) func(int, http.Header) int64 {
 }
 
 func fail(o *ring.Outcome, err error) {
-	o.Cause, o.Detail = fetch.BadResponse, schema.Clean(err.Error(), 256)
+	o.Cause, o.Detail = fetch.BadResponse, schema.Clean(fetch.WithoutPlaces(err.Error()), 256)
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		o.Cause, o.Detail, o.Stale, o.Own = e.Cause, schema.Clean(e.Reason().Detail, 256), e.Stale, e.Own

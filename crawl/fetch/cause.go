@@ -6,8 +6,12 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
+
+	"golang.org/x/net/http2"
 
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/inert"
@@ -90,9 +94,9 @@ func (e *Error) Reason() schema.Reason {
 	return r
 }
 
-// detail is what the cause does not say yet. It leaves out the names that a refused
-// certificate is for, which may be a hundred, and of a failed look-up the host's own
-// and the addresses.
+// detail is what the cause does not say yet. It leaves out what differs from run to run or from machine to machine:
+// addresses, ports and numbers of streams. Of a failed look-up it leaves out the host, and of a certificate the names
+// that it is for, which may be a hundred.
 func (e *Error) detail() string {
 	var dns *net.DNSError
 	var host x509.HostnameError
@@ -111,11 +115,43 @@ func (e *Error) detail() string {
 	case errors.As(err, &inner):
 		return inner.Reason().String()
 	}
+	return e.symptom(err)
+}
+
+// symptom is what the text of an error of a connection says beyond the cause. How a connection ended, or which clock
+// noticed that nothing came, is a matter of moments, and says nothing beyond it.
+func (e *Error) symptom(err error) string {
+	var stream http2.StreamError
+	var errno syscall.Errno
 	text := err.Error()
+	_, goAway, _ := strings.Cut(text, "GOAWAY and closed the connection; ")
+	_, code, _ := strings.Cut(goAway, "ErrCode=")
+	code, _, _ = strings.Cut(code, ",")
+	switch {
+	case errors.As(err, &stream):
+		return "the server ended the stream: " + stream.Code.String()
+	case code != "" && code != http2.ErrCodeNo.String():
+		return "the server ended the connection: " + code
+	case e.Cause == Reset, e.Cause == Truncated, e.Cause == Timeout, e.Cause == ConnectTimeout, e.Cause == TLSTimeout:
+		return ""
+	case errors.As(err, &errno):
+		return errno.Error()
+	}
 	if remote, ok := strings.CutPrefix(text, "remote error: tls: "); ok {
 		return "the server says " + remote
 	}
-	return strings.TrimPrefix(text, "tls: ")
+	return strings.TrimPrefix(WithoutPlaces(text), "tls: ")
+}
+
+// WithoutPlaces returns the parts of an error's text that name no address with a port.
+func WithoutPlaces(text string) string {
+	parts := strings.Split(text, ": ")
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool {
+		return slices.ContainsFunc(strings.Fields(strings.ReplaceAll(part, "->", " ")), func(word string) bool {
+			_, err := netip.ParseAddrPort(word)
+			return err == nil
+		})
+	}), ": ")
 }
 
 func (e *Error) Unwrap() error { return e.Err }

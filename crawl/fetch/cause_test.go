@@ -4,10 +4,17 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"unicode/utf8"
+
+	"golang.org/x/net/http2"
 
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
@@ -36,6 +43,9 @@ func TestErrorText(t *testing.T) {
 	if got, want := e.Error(), "connect https://example.com/: connection refused: dial[31m evil"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	here := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 42424}
+	reset := &net.OpError{Op: "read", Net: "tcp", Source: here, Addr: here,
+		Err: os.NewSyscallError("read", syscall.ECONNRESET)}
 	for _, tt := range []struct {
 		cause Cause
 		err   error
@@ -55,6 +65,28 @@ func TestErrorText(t *testing.T) {
 		{Proxy, &net.DNSError{Err: "server misbehaving", Name: "proxy.test"},
 			"proxy error: lookup proxy.test: server misbehaving"},
 		{Timeout, errExpired, "timeout"},
+		{Reset, reset, "connection reset"},
+		{Reset, io.EOF, "connection reset"},
+		{Reset, fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", reset), "connection reset"},
+		{Reset, errors.New("http: server closed idle connection"), "connection reset"},
+		{Reset, errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=7, ErrCode=NO_ERROR, " +
+			`debug="10.0.0.1:443"`), "connection reset"},
+		{Reset, errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=7, " +
+			`ErrCode=ENHANCE_YOUR_CALM, debug="too_many_pings"`),
+			"connection reset: the server ended the connection: ENHANCE_YOUR_CALM"},
+		{BadResponse, http2.StreamError{StreamID: 9, Code: http2.ErrCodeProtocol},
+			"bad response: the server ended the stream: PROTOCOL_ERROR"},
+		{Truncated, io.ErrUnexpectedEOF, "truncated response"},
+		{ConnectTimeout, &net.OpError{Op: "dial", Net: "tcp", Addr: here, Err: os.ErrDeadlineExceeded}, "connect timeout"},
+		{NoRoute, &net.OpError{Op: "dial", Net: "tcp", Addr: here, Err: os.NewSyscallError("socket", syscall.EMFILE)},
+			"no route: too many open files"},
+		{NoRoute, &fs.PathError{Op: "open", Path: "/home/somebody/x", Err: syscall.ENOENT},
+			"no route: no such file or directory"},
+		{Proxy, fmt.Errorf("proxyconnect tcp: %w", &net.OpError{Op: "dial", Net: "tcp", Source: here, Addr: here,
+			Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}), "proxy error: connection refused"},
+		{Proxy, errors.New("lookup proxy.test on 127.0.0.53:53: server misbehaving"), "proxy error: server misbehaving"},
+		{BadResponse, errors.New("read tcp [::1]:4242->[::1]:443: something else"), "bad response: something else"},
+		{BadResponse, errors.New("socks connect tcp 127.0.0.1:1080->a.test:443: unknown"), "bad response: unknown"},
 		{DNSTemporary, errExpired, "dns failure: the request's time is over"},
 		{BadResponse, errors.New(strings.Repeat("é", 200)), "bad response: " + strings.Repeat("é", 71) + "…"},
 	} {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 	"github.com/sumi-ripple/ripple/crawl"
 )
 
@@ -157,6 +158,9 @@ func addCommands(root *cobra.Command, a *app) {
 			c.GroupID = g.title
 			root.AddCommand(c)
 		}
+	}
+	for _, topic := range docs.Topics() {
+		root.AddCommand(&cobra.Command{Use: topic.Name, Short: topic.Title, Long: topic.Text})
 	}
 	root.AddCommand(newCheckFileCommand(a), newReadTerrainCommand(a), newOrderedCommand(a), newVersionCommand(a))
 }

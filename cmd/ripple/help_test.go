@@ -12,7 +12,7 @@ import (
 func TestHelp(t *testing.T) {
 	root := newRootCommand(newApp(io.Discard, io.Discard))
 	for _, c := range append(root.Commands(), root) {
-		if c.Hidden {
+		if c.Hidden || c.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		t.Run(c.Name(), func(t *testing.T) { checkHelp(t, c) })

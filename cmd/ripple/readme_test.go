@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 )
 
 // TestREADME runs every command that the README shows in a console block, one after the other in one folder, and checks
@@ -16,7 +18,28 @@ func TestREADME(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, shown := t.TempDir(), consoleCommands(string(text))
+	if n := runConsole(t, string(text), t.TempDir()); n < 6 {
+		t.Errorf("%d commands found in the README", n)
+	}
+}
+
+// TestTopics runs the commands that the topics of "ripple help" show, in the folder of the demo, as TestREADME does.
+func TestTopics(t *testing.T) {
+	t.Parallel()
+	demo := ripple("demo", "-q")
+	demo.Dir = t.TempDir()
+	if out, err := demo.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, topic := range docs.Topics() {
+		runConsole(t, topic.Text, filepath.Join(demo.Dir, "ripple-demo"))
+	}
+}
+
+// runConsole runs the commands of a text, beginning in a folder. It returns their number.
+func runConsole(t *testing.T, text, dir string) int {
+	t.Helper()
+	shown := consoleCommands(text)
 	for _, c := range shown {
 		if strings.HasPrefix(c.line, "curl ") && !c.served(t, dir) {
 			continue
@@ -33,9 +56,7 @@ func TestREADME(t *testing.T) {
 			t.Errorf("%s does not say %q in its place:\n%s", c.line, missing, out)
 		}
 	}
-	if len(shown) < 6 {
-		t.Errorf("%d commands found in the README", len(shown))
-	}
+	return len(shown)
 }
 
 // A consoleCommand is a command that a console block shows, with what it says.
@@ -112,6 +133,10 @@ func consoleCommands(text string) []consoleCommand {
 			commands = append(commands, c)
 		case inside && len(commands) > 0:
 			last := &commands[len(commands)-1]
+			if strings.Count(last.line, `"`)%2 == 1 { // a quoted text goes on
+				last.line += "\n" + line
+				continue
+			}
 			last.says = append(last.says, line)
 		}
 	}

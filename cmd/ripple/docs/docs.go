@@ -1,0 +1,38 @@
+// Package docs holds the documentation that "ripple help TOPIC" prints. Each topic is a Markdown
+// file of this folder; its first line is its title. The list of keys in configuration.md and the list of
+// tables in data.md are generated:
+//
+//	go test ./schema/config -run TestReference -update
+//	go test ./schema -run TestDictionary -update
+package docs
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+)
+
+//go:embed *.md
+var files embed.FS // read-only
+
+// A Topic is one page of documentation.
+type Topic struct {
+	Name  string // as in "ripple help NAME"
+	Title string
+	Text  string // Markdown, the title included
+}
+
+// Topics returns every topic in the order of reading.
+func Topics() []Topic {
+	names := []string{"recipes", "questions", "configuration", "data", "comparison", "citing"}
+	topics := make([]Topic, len(names))
+	for i, name := range names {
+		text, err := files.ReadFile(name + ".md")
+		if err != nil {
+			panic(fmt.Sprintf("a topic without its file: %v", err)) // the files are part of the program
+		}
+		title, _, _ := strings.Cut(string(text), "\n")
+		topics[i] = Topic{Name: name, Title: strings.TrimPrefix(title, "# "), Text: string(text)}
+	}
+	return topics
+}

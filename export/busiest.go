@@ -29,7 +29,7 @@ func (g *Graph) Busiest(nodes []int, most int) (map[int][]BusyPage, error) {
 	}
 	busiest := make(map[int][]schema.ID, len(nodes))
 	err = g.survey.EachPlace(func(p *survey.Page) error {
-		if i, ok := wanted[g.nameOf(p)]; ok && in[p.ID] > 0 && p.LastRun >= g.since {
+		if i, ok := wanted[g.nameOf(p)]; ok && in[p.ID] > 0 && !p.Gone {
 			busiest[i] = insert(busiest[i], p.ID, in, most)
 		}
 		return nil

@@ -12,7 +12,6 @@ type Graph struct {
 	ctx     context.Context
 	survey  *survey.Survey
 	opts    Options
-	since   schema.RunID // what was last seen before it is left out
 	meta    Meta
 	columns *Columns
 	rank    []uint32 // by id: place among the nodes, plus 1; 0: not in the graph
@@ -27,7 +26,10 @@ type Graph struct {
 
 // New selects the nodes of a graph, and above page level adds up its links.
 func New(s *survey.Survey, opts Options) (*Graph, error) {
-	g := &Graph{ctx: context.Background(), survey: s, opts: opts, since: opts.since(s), columns: opts.Columns}
+	if opts.All {
+		s = s.Ever()
+	}
+	g := &Graph{ctx: context.Background(), survey: s, opts: opts, columns: opts.Columns}
 	if g.columns == nil {
 		g.columns = AllColumns()
 	}
@@ -74,7 +76,7 @@ func (g *Graph) selectPages() error {
 	g.rank = make([]uint32, g.survey.URLs()+1)
 	return g.survey.EachPage(func(p *survey.Page) error {
 		g.opts.Progress.Passing("pages", int(p.ID), g.survey.URLs())
-		if p.LastRun >= g.since && g.opts.Only.Has(p.Class) {
+		if !p.Gone && g.opts.Only.Has(p.Class) {
 			g.count++
 			g.rank[p.ID] = uint32(g.count)
 		}
@@ -82,32 +84,23 @@ func (g *Graph) selectPages() error {
 	})
 }
 
-// eachPageLink calls f for the links between pages that are selected by run and place.
+// eachPageLink calls f for the links between pages that are selected by place.
 func (g *Graph) eachPageLink(f survey.LinkFunc) error {
-	each := g.survey.Links.Each
-	if g.opts.All {
-		each = g.survey.Links.EachEver
-	}
-	return each(g.selected(f))
+	return g.survey.Links.Each(g.selected(f))
 }
 
 // linksOf calls f for those of some pages.
 func (g *Graph) linksOf(pages []schema.ID, f survey.LinkFunc) error {
-	each := g.survey.Links.EachOf
-	if g.opts.All {
-		each = g.survey.Links.EachEverOf
-	}
-	return each(pages, g.selected(f))
+	return g.survey.Links.EachOf(pages, g.selected(f))
 }
 
-// selected calls f for those of the links that it is called for that are selected by run
-// and place.
+// selected calls f for those of the links that it is called for that are selected by place.
 func (g *Graph) selected(f survey.LinkFunc) survey.LinkFunc {
 	return func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 		if err := g.ended(); err != nil {
 			return err
 		}
-		if last < g.since || !g.opts.links(l) {
+		if !g.opts.links(l) {
 			return nil
 		}
 		return f(from, l, first, last)
@@ -130,7 +123,7 @@ func (g *Graph) fold() error {
 	}
 	err = each(func(p *survey.Page) error {
 		g.opts.Progress.Passing("pages", int(p.ID), g.survey.URLs())
-		f.AddPage(p, p.LastRun >= g.since)
+		f.AddPage(p, !p.Gone)
 		return nil
 	})
 	if err != nil {

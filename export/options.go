@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -24,14 +23,6 @@ type Options struct {
 	Progress Progress // nil: nobody is told
 
 	Columns *Columns // what is told of nodes and links; nil: [AllColumns]
-}
-
-// since returns the first run that counts: what was last seen before it is not taken.
-func (o *Options) since(s *survey.Survey) schema.RunID {
-	if o.All {
-		return 0
-	}
-	return s.Since()
 }
 
 // links reports whether a link between pages is taken.

@@ -51,7 +51,9 @@ Formats can be combined. Graphs have a node for each host, or for what --level
 says, with class, depth, degree, PageRank, harmonic centrality, component,
 community and a place in the picture; the weight of a link is the number of links
 between pages that it stands for. GEXF and the map show at most 100,000 links, and
-say so. --run N shows the map as run N left it.
+say so. --run N shows the map as run N left it, --run all what any run saw. Else a page
+that the last completed run and a later one have not met is in no graph; in SQLite it is
+"discovered", without links.
 
 From the file of one shard of a terrain, --parquet DIR writes DIR/shard=N, so that those
 of all shards form one table; its ids are keys that are the same in all shards.

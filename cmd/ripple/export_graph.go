@@ -37,7 +37,7 @@ func newGraphOptions() *graphOptions {
 
 func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.level, "level", o.level, "of graphs: what a node is, `page|host|entity|site`")
-	f.StringVar(&o.run.text, "run", "latest", "of graphs: the run that is shown, `N|latest|all`")
+	f.StringVar(&o.run.text, "run", "latest", "of graphs and SQLite: the run that is shown, `N|latest|all`")
 	f.StringSliceVar(&o.without, "without", nil,
 		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav, sitewide")
 	f.StringSliceVar(&o.only, "only", nil,
@@ -82,6 +82,14 @@ func (o *graphOptions) parse() (err error) {
 		return usage("--gexf-version is %q; it must be 1.3 or 1.2", clean(o.gexf, 40))
 	}
 	return nil
+}
+
+// survey returns the survey of what --run names.
+func (o *graphOptions) survey(s *survey.Survey) (*survey.Survey, error) {
+	if o.opts.All {
+		return s.Ever(), nil
+	}
+	return o.run.of(s)
 }
 
 // graph reads the graph of a survey, once.
@@ -179,6 +187,9 @@ func (o *graphOptions) fits(targets []target, changed []string) error {
 			return usage("--csv-header is for CSV; add --csv DIR")
 		case flag == "gexf-version" && !formats["gexf"]:
 			return usage("--gexf-version is for GEXF; add --gexf FILE")
+		case flag == "run" && (graphs || formats["sqlite"]):
+		case flag == "run":
+			return usage("--run is for graphs and the SQLite database; \"ripple summary\" has a --run of its own")
 		case flag != "check" && !graphs:
 			return usage("--%s is for graphs; the SQLite database has everything", flag)
 		}

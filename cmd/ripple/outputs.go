@@ -51,6 +51,10 @@ func formats() []format {
 			},
 			check: replaceable(sqlite.IsOurs),
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
+				s, err := opts.graph.survey(s)
+				if err != nil {
+					return err
+				}
 				return sqlite.Write(ctx, path, s, sqlite.Options{
 					Check: opts.check, Force: opts.force, Progress: opts.progress,
 				})
@@ -67,6 +71,7 @@ func formats() []format {
 			},
 		},
 		{
+			flag: "report", usage: "write the report of the run as JSON to `FILE`",
 			atEnd: true, key: "[monitor] report-path",
 			path:  func(c *config.Config) string { return c.Monitor.ReportPath },
 			noun:  "a report",

@@ -45,7 +45,7 @@ type targeted struct {
 
 // Find returns the links that stand and lead nowhere: by origin as configured, those of
 // other pages last, then by the page that links, then by target: those of
-// [survey.Survey.Speakers] to pages that the last completed run or a later one has seen.
+// [survey.Survey.Speakers].
 func Find(s *survey.Survey) ([]Link, error) {
 	speaks, err := s.Speakers()
 	if err != nil {
@@ -76,14 +76,10 @@ type finder struct {
 }
 
 func (f *finder) addPage(p *survey.Page) error {
-	if !p.Broken() {
-		return nil
-	}
-	last, err := f.survey.LastRun(p)
-	if f.broken[p.ID] = err == nil && last >= f.survey.Since(); f.broken[p.ID] {
+	if f.broken[p.ID] = p.Broken(); f.broken[p.ID] {
 		f.targets[p.ID] = &Target{State: p.State, Status: p.Status(), Why: p.Error}
 	}
-	return err
+	return nil
 }
 
 // addLink adds a link; those of a page come one after the other.

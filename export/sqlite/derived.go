@@ -107,7 +107,7 @@ func (d *derived) mark() (*marks, error) {
 		state: make([]schema.State, d.db.survey.URLs()+1)}
 	err := d.db.survey.EachPage(func(p *survey.Page) error {
 		m.class[p.ID], m.state[p.ID] = p.Class, p.State
-		if !p.Class.Visitable() {
+		if !p.Class.Visitable() && !p.Gone {
 			m.listed[p.Class] = append(m.listed[p.Class], uint32(p.ID))
 		}
 		if p.Waits() {

@@ -31,7 +31,7 @@ func (d *derived) fold(level export.Level) (*folded, error) {
 	})
 	if err == nil {
 		err = s.EachPage(func(p *survey.Page) error {
-			f.AddPage(p, true)
+			f.AddPage(p, !p.Gone)
 			return nil
 		})
 	}

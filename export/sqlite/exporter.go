@@ -144,9 +144,11 @@ func (e *exporter) addRuns() error {
 func (e *exporter) addPages() error {
 	return e.survey.EachPage(func(p *survey.Page) error {
 		e.progress.Passing("pages", int(p.ID), e.survey.URLs())
-		e.class[p.ID] = p.Class
+		if !p.Gone {
+			e.class[p.ID] = p.Class
+		}
 		for _, l := range e.levels {
-			l.fold.AddPage(p, true)
+			l.fold.AddPage(p, !p.Gone)
 		}
 		return errors.Join(e.addPage(p), e.addDepths(p), e.addVisit(p))
 	})
@@ -170,7 +172,7 @@ func (e *exporter) addDepths(p *survey.Page) error {
 }
 
 func (e *exporter) addVisit(p *survey.Page) error {
-	if p.Visit == nil {
+	if p.Visit == nil || p.Gone {
 		return nil
 	}
 	for _, f := range p.Visit.Facts {

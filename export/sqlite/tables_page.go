@@ -139,7 +139,7 @@ func (d *DB) eachFact(s span) (next[numberedFact], error) {
 }
 
 func factsOf(p *survey.Page, facts []numberedFact) []numberedFact {
-	if p.Visit == nil {
+	if p.Visit == nil || p.Gone {
 		return facts
 	}
 	for at, f := range p.Visit.Facts {

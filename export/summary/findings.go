@@ -14,7 +14,6 @@ import (
 // hosts, links and pages.
 type findings struct {
 	counts *survey.Counts
-	seen   survey.Seen
 	digest string // empty: of an older run, which is not known as it was
 
 	full, partly, others top[hostLine] // domains
@@ -90,10 +89,9 @@ func collect(s *survey.Survey) (*findings, error) {
 	}
 	for _, step := range []func() error{
 		func() (err error) { f.counts, err = s.Counts(); return err },
-		func() (err error) { f.seen, err = s.Seen(); return err },
 		func() error { return s.Hosts.Each(each) },
 		f.cited.readLinks,
-		func() error { return s.EachPage(func(p *survey.Page) error { f.addPage(s, p); return nil }) },
+		func() error { return s.EachPage(func(p *survey.Page) error { f.addPage(p); return nil }) },
 		func() error { return s.Hosts.Each(func(r *survey.HostReport) error { f.cited.rank(r); return nil }) },
 		func() (err error) { f.stray, err = survey.StraySeeds(s); return err },
 		func() (err error) { f.sites, err = survey.CutSites(s); return err },
@@ -169,10 +167,9 @@ func rateLimited(run schema.Run, r *survey.HostReport) (string, bool) {
 	return "", false
 }
 
-// addPage counts a page that the run, or one before it that is still to be completed,
-// has seen.
-func (f *findings) addPage(s *survey.Survey, p *survey.Page) {
-	if p.LastRun < s.Since() {
+// addPage counts a page, unless it is gone.
+func (f *findings) addPage(p *survey.Page) {
+	if p.Gone {
 		return
 	}
 	switch line := (urlLine{p.URL, int(f.cited.in[p.ID])}); p.Class {

@@ -97,9 +97,9 @@ func (p *page) overall() {
 	p.table("Metric", "Count")
 	p.row("Pages Crawled", amount.Commas(c.Processed))
 	p.row("Unique Domains Discovered", amount.Commas(c.Hosts))
-	p.row("Total Links Recorded", amount.Commas(p.seen.Links))
-	p.row("Blacklisted URLs Found", amount.Commas(p.seen.ByClass[schema.ClassBlacklisted]))
-	p.row("Stubbed URLs Found", amount.Commas(p.seen.ByClass[schema.ClassStub]))
+	p.row("Total Links Recorded", amount.Commas(c.Links))
+	p.row("Blacklisted URLs Found", amount.Commas(c.ByState[schema.Blacklisted]))
+	p.row("Stubbed URLs Found", amount.Commas(c.ByState[schema.Stubbed]))
 	p.row("Errors Encountered", amount.Commas(p.errorsTotal()))
 	p.rendered()
 }

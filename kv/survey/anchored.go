@@ -16,7 +16,7 @@ func (ls *Links) EachTo(want func(to schema.ID) bool, f func(from schema.ID, l s
 	near := func(to schema.ID) bool { return int(to) > urls || want(to) }
 	return ls.core.view(func(tx *kv.Tx) error {
 		t := &teller{tx: tx, want: want, f: f}
-		err := ls.stands.each(everyPage, near, t.add)
+		err := ls.stands.each(ls.core.speaks, near, t.add)
 		if err == nil {
 			err = t.tell()
 		}

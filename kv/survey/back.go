@@ -171,8 +171,7 @@ func (ws *walks) findClosed() error {
 	return err
 }
 
-// olderDepths derives the smallest depth of every page, by id, from all that any run has
-// recorded.
+// olderDepths derives the smallest depth of every page, by id, from all links that stand.
 func (ws *walks) olderDepths() ([]uint8, error) {
 	g, err := ws.readGraph(true)
 	if err != nil {

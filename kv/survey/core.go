@@ -15,10 +15,9 @@ import (
 // A core is what all rooms read: the records of a store as one run left them, and the
 // configuration of that run.
 type core struct {
-	store   *kv.Store
-	past    *past           // nil: of the newest run
-	tx      *kv.Tx          // of the call that is running
-	ctx     context.Context // of [Survey.Until] and [Survey.Hold]; nil: none
+	store *kv.Store
+	*calls
+	past    *past // nil: of the newest run
 	runs    []schema.Run
 	run     schema.Run // the last of runs
 	first   schema.Seq // visit of the last completed run; 0: none was completed
@@ -26,11 +25,18 @@ type core struct {
 	terrain *terrain.Terrain
 	seeds   map[schema.ID]bool
 	notes   schema.HostNotes // of the state as it is now
+	ever    bool             // of all that any run saw, see [Survey.Ever]
 
 	unwritten bool // only the outputs of the newest run are missing
 
 	tooDeep    string // why pages beyond the depth of the run were not visited
 	notReached string // why others do not belong to it
+}
+
+// calls are what the calls of a survey, and of that of all runs, share.
+type calls struct {
+	tx  *kv.Tx          // of the call that is running
+	ctx context.Context // of [Survey.Until] and [Survey.Hold]; nil: none
 }
 
 // readConfig reads the configuration of the last of the runs, and its seeds.
@@ -203,6 +209,12 @@ func (c *core) secondRun() schema.Seq {
 func (c *core) visitedSince(id schema.ID) bool {
 	seq := c.latest(id)
 	return seq != 0 && seq >= c.first
+}
+
+// speaks reports whether the links of a page stand: the last completed run visited it, or a
+// later one. Of a survey of all runs the links of every visited page do.
+func (c *core) speaks(id schema.ID) bool {
+	return c.isPage(id) && (c.ever && c.latest(id) != 0 || c.visitedSince(id))
 }
 
 // norm returns the identity of a URL.

@@ -119,10 +119,9 @@ func readAll(path string) error {
 		err = errors.Join(err, s.EachPage(func(*survey.Page) error { return nil }),
 			s.Links.Each(func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return nil }))
 		_, counts := s.Counts()
-		_, seen := s.Seen()
 		ids := make([]bool, s.URLs()+1)
 		known := func(id schema.ID) bool { return !ids[id] }
-		err = errors.Join(err, counts, seen, s.Links.EachTo(known, func(schema.ID, schema.Link) error { return nil }),
+		err = errors.Join(err, counts, s.Links.EachTo(known, func(schema.ID, schema.Link) error { return nil }),
 			s.Links.EachTargetWritten(func(from, to schema.ID) { _ = known(from) || known(to) }))
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"iter"
 	"math/bits"
 	"slices"
@@ -64,6 +65,7 @@ func yieldWord(entries []depthEntry, yield func(int, uint8) bool) bool {
 type walks struct {
 	core   *core
 	stands *stands
+	sights *sights
 	hosts  *hosts
 	graph  *graph // of what the run has visited; nil: not read yet
 
@@ -93,10 +95,33 @@ func (ws *walks) originDepths() (*Depths, error) {
 		return nil, err
 	}
 	for _, l := range older {
-		l.pages = slices.DeleteFunc(l.pages, func(r reached) bool { return ws.core.inRun(r.id) })
+		l.pages = slices.DeleteFunc(l.pages, func(r reached) bool {
+			gone, failed := ws.gone(r.id)
+			err = cmp.Or(err, failed)
+			return gone || ws.core.inRun(r.id)
+		})
 		found = append(found, l)
 	}
-	return ws.pack(found), nil
+	return ws.pack(found), err
+}
+
+// gone reports whether a page is gone, and so has no depth.
+func (ws *walks) gone(id schema.ID) (gone bool, err error) {
+	if !ws.core.outside(id) || ws.core.visitedSince(id) {
+		return false, nil
+	}
+	err = ws.core.view(func(tx *kv.Tx) error {
+		u, err := tx.URLs.At(id)
+		if err != nil {
+			return err
+		}
+		left, err := ws.sights.waits(tx, id)
+		if err == nil {
+			gone, err = ws.sights.gone(id, left, u.FirstRun)
+		}
+		return err
+	})
+	return gone, err
 }
 
 // depth returns the smallest depth and hops of a page.

@@ -373,8 +373,11 @@ func TestOlderDepths(t *testing.T) {
 	if run := s.Run(); run.Status != schema.RunCompleted || !run.Finished.Equal(w.At) {
 		t.Errorf("run whose outputs are being written: %s, %s", run.Status, run.Finished)
 	}
-	if p := look(t, w, "b.test/"); p.Depth != kv.NoDepth || p.State != schema.Processed || p.LastRun != 1 {
-		t.Errorf("page that the second run did not reach: %+v", p)
+	for _, name := range []string{"b.test/", "c.test/"} {
+		p := look(t, w, name)
+		if p.Depth != kv.NoDepth || p.State != schema.Discovered || p.LastRun != 1 || !p.Gone || p.Error != "not met in run #2" {
+			t.Errorf("page that the second run did not reach: %+v", p)
+		}
 	}
 }
 

@@ -8,11 +8,13 @@
 //
 // # States
 //
-// The state of a page follows from the first of these that says something:
+// A page is gone if neither the last completed run nor a later one has met it: it is
+// discovered, its links do not stand, and it has no depth. Of all others
+// the state follows from the first of these that says something:
 // its class; its visit in the run; its depth; a rule that refuses it; the
 // budget of its host; a host that was given up or asks for rest. What is left is
-// queued. A page that the run has not met, or has no visit left for, keeps the state
-// of its last visit. One that no run has visited and an earlier run left waiting is
+// queued. A page that an unfinished run has not met yet, or a run has no visit left for,
+// keeps the state of its last visit. One that no run has visited and an earlier run left waiting is
 // judged like one that the run has met, as long as it stands in a line.
 //
 // A visit is not the last word in two cases. Redirects that run in a circle, or
@@ -27,6 +29,7 @@
 //
 //	core       the run: its records, configuration and seeds (core.go, sitemap.go, past.go)
 //	stands     which visits hold the links and facts that stand (stands.go)
+//	sights     which was the last run that saw a page, and so which pages are gone (sights.go)
 //	hosts      what a host means for its pages: class, budget, what keeps it from being asked (host.go)
 //	redirects  where recorded redirects lead (redirect.go)
 //	Links      the links that stand, with the runs that saw them (link.go, ever.go) or their anchors (anchored.go), and

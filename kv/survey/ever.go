@@ -11,7 +11,8 @@ type seenLink struct {
 	first, last schema.RunID
 }
 
-// eachEver is EachEver without marks.
+// eachEver calls f for the links that any run saw, those included that do not stand any more:
+// each as the last run that saw it did, with the first and the last of these runs.
 func (ls *Links) eachEver(f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= ls.core.urls(); id++ {
@@ -23,7 +24,7 @@ func (ls *Links) eachEver(f LinkFunc) error {
 	})
 }
 
-// eachEverOf is EachEverOf without marks.
+// eachEverOf is eachEver for some pages in their order.
 func (ls *Links) eachEverOf(pages []schema.ID, f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		for _, id := range pages {

@@ -36,7 +36,7 @@ func TestLinksOfAnother(t *testing.T) {
 		"pages":     func(s *survey.Survey) error { return s.EachPage(func(*survey.Page) error { return nil }) },
 		"links":     func(s *survey.Survey) error { return s.Links.Each(nothing) },
 		"targets":   func(s *survey.Survey) error { return s.Links.EachTarget(func(_, _ schema.ID) {}) },
-		"ever":      func(s *survey.Survey) error { return s.Links.EachEver(nothing) },
+		"ever":      func(s *survey.Survey) error { return s.Ever().Links.Each(nothing) },
 		"site-wide": func(s *survey.Survey) error { _, err := s.Links.SiteWide(1, schema.Link{}); return err },
 		"out":       func(s *survey.Survey) error { _, err := s.Links.Out(page); return err },
 		"between": func(s *survey.Survey) error {

@@ -26,12 +26,12 @@ func (ws *walks) readGraph(all bool) (*graph, error) {
 }
 
 // newGraph builds the graph of the pages that carry depth, unless it is kept: those that the
-// run has visited, with all set those that any run has, but for pages that a list which came
+// run has visited, with all set those whose links stand, but for pages that a list which came
 // later keeps the crawl away from.
 func (ws *walks) newGraph(all bool) (*graph, error) {
 	switch {
 	case all:
-		return ws.buildGraph(everyPage)
+		return ws.buildGraph(ws.core.speaks)
 	case ws.graph != nil:
 		return ws.graph, nil
 	}

@@ -76,30 +76,3 @@ func (hs *hosts) mayVisit(tx *kv.Tx, u schema.URL) (bool, error) {
 	_, refused := hs.core.terrain.Refuse(hs.byID[u.Host].name, u.PathQuery)
 	return !refused, nil
 }
-
-// waitsSince reports whether an earlier run left a page waiting that the run has not
-// reached yet: it stands in a line, or waits for another try, without a depth. For an
-// older run that is no longer known.
-func (ps *pages) waitsSince(tx *kv.Tx, id schema.ID) (bool, error) {
-	if ps.core.run.ID == 1 || ps.core.past != nil || ps.core.inRun(id) || ps.core.latest(id) != 0 {
-		return false, nil
-	}
-	if ps.left != nil {
-		return ps.left.has(int(id)), nil
-	}
-	left := newBitset(ps.core.store.URLs())
-	err := tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-		if h.Run == ps.core.run.ID {
-			for _, r := range h.Retries {
-				if ps.core.isPage(r.URL) {
-					left.set(int(r.URL))
-				}
-			}
-		}
-		return true, tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool { left.set(int(id)); return true })
-	})
-	if err == nil {
-		ps.left = left
-	}
-	return err == nil && left.has(int(id)), err
-}

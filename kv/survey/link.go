@@ -29,23 +29,24 @@ type LinkFunc = func(from schema.ID, link schema.Link, first, last schema.RunID)
 
 // Each calls f for the links that stand, with their anchors: by the page that
 // links, then by target, with the first and the last run that saw the link. Those to a
-// target that is site-wide are marked. An error of f ends it.
-func (ls *Links) Each(f LinkFunc) error { return ls.siteWide.mark(ls.each, f) }
-
-// EachEver calls f for the links that any run saw, those included that do not
-// stand any more: each as the last run that saw it did, in the order of
-// [Links.Each], with the first and the last of these runs.
-func (ls *Links) EachEver(f LinkFunc) error { return ls.siteWide.mark(ls.eachEver, f) }
+// target that is site-wide are marked. The links of a page that neither the last completed
+// run nor a later one visited do not stand. Of [Survey.Ever] it calls f for the links that any
+// run saw. An error of f ends it.
+func (ls *Links) Each(f LinkFunc) error {
+	if ls.core.ever {
+		return ls.siteWide.mark(ls.eachEver, f)
+	}
+	return ls.siteWide.mark(ls.each, f)
+}
 
 // EachOf is [Links.Each] for some pages in their order, without anchors. What is
 // no page has no links.
 func (ls *Links) EachOf(pages []schema.ID, f LinkFunc) error {
-	return ls.siteWide.mark(func(f LinkFunc) error { return ls.eachOf(pages, f) }, f)
-}
-
-// EachEverOf is [Links.EachEver] for some pages in their order.
-func (ls *Links) EachEverOf(pages []schema.ID, f LinkFunc) error {
-	return ls.siteWide.mark(func(f LinkFunc) error { return ls.eachEverOf(pages, f) }, f)
+	each := ls.eachOf
+	if ls.core.ever {
+		each = ls.eachEverOf
+	}
+	return ls.siteWide.mark(func(f LinkFunc) error { return each(pages, f) }, f)
 }
 
 // SiteWide reports whether a link is to what most pages of the host link to. At first it
@@ -83,7 +84,7 @@ func (ls *Links) eachOf(pages []schema.ID, f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		var one linking
 		for _, id := range pages {
-			if ls.core.latest(id) == 0 || !ls.core.isPage(id) {
+			if !ls.core.speaks(id) {
 				continue
 			}
 			if err := ls.core.live(); err != nil {
@@ -139,7 +140,7 @@ func (ls *Links) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error
 	var block []linking
 	links := 0
 	for ; int(id) <= ls.core.urls() && links < blockLinks && len(block) < blockPages; id++ {
-		if ls.core.latest(id) == 0 || ls.core.store.Kind(id) != schema.KindPage {
+		if !ls.core.speaks(id) {
 			continue
 		}
 		l, err := ls.linking(tx, id)
@@ -183,7 +184,7 @@ func (ls *Links) Range(from, to schema.ID, anchors bool) (all []PageLinks, err e
 	var block []linking
 	err = ls.core.view(func(tx *kv.Tx) error {
 		for id := from; id <= min(to, schema.ID(ls.core.urls())); id++ {
-			if ls.core.latest(id) == 0 || ls.core.store.Kind(id) != schema.KindPage {
+			if !ls.core.speaks(id) {
 				continue
 			}
 			l, err := ls.linking(tx, id)
@@ -258,7 +259,7 @@ func (ls *Links) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
 
 // Out returns the links of a page that stand, with their anchors.
 func (ls *Links) Out(id schema.ID) ([]schema.Link, error) {
-	if ls.core.latest(id) == 0 || !ls.core.isPage(id) {
+	if !ls.core.speaks(id) {
 		return nil, nil
 	}
 	var links []schema.Link
@@ -330,7 +331,7 @@ func (ls *Links) EachTarget(f func(from, to schema.ID)) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
 		for from := schema.ID(1); int(from) <= ls.core.urls(); from++ {
-			if ls.core.latest(from) == 0 || ls.core.store.Kind(from) != schema.KindPage {
+			if !ls.core.speaks(from) {
 				continue
 			}
 			err := ls.core.live()

@@ -61,7 +61,7 @@ func TestLinks(t *testing.T) {
 		t.Errorf("EachTarget: %d links, %v", targets, err)
 	}
 	got = nil
-	err = s.Links.EachEver(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
+	err = s.Ever().Links.Each(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		got = append(got, fmt.Sprintf("%s %s %q %d-%d", name[from], name[link.To], link.Anchor, first, last))
 		return nil
 	})

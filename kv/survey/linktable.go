@@ -43,7 +43,7 @@ func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
 	t.enumerate()
 	links := t.Off[len(t.Off)-1]
 	t.To, t.inText, t.redirect = make([]uint32, links), newBitset(int(links)), newBitset(int(links))
-	return t, s.stands.each(everyPage, nil, t.fill)
+	return t, s.stands.each(s.core.speaks, nil, t.fill)
 }
 
 // measure notes how many links a page has, and whether it is one of HTML.

@@ -27,6 +27,7 @@ type Page struct {
 	Seed  bool
 	InRun bool // the run has reached it, be it only to find it too deep
 	Left  bool // an earlier run left it waiting, and it still waits; the run has not reached it
+	Gone  bool // neither the last completed run nor a later one has met it
 
 	Lost bool // an older run did not visit it, and it is not known any more why
 
@@ -38,7 +39,7 @@ type Page struct {
 	// Visit is the last visit with the links and facts that stand, without
 	// anchors; nil: never visited. It is not to be changed.
 	Visit         *schema.Visit
-	LinkCount     int    // links that stand
+	LinkCount     int    // links that stand; those of a page that is gone do not
 	Visited       bool   // in the run
 	FetchURL      string // the form that was asked last; empty: never
 	RedirectTo    schema.ID
@@ -56,14 +57,13 @@ type Page struct {
 type pages struct {
 	core      *core
 	stands    *stands
+	sights    *sights
 	hosts     *hosts
 	redirects *redirects
 	walks     *walks
 
-	ref    cachedLinks    // of the last referrer that was read
-	listed *bitset        // pages that a sitemap names; nil: not read yet
-	left   *bitset        // pages that wait, of those that the newest run has not reached; nil: not read yet
-	sights []schema.RunID // by id, of those outside the run: the last in which a page linked there; nil: not read yet
+	ref    cachedLinks // of the last referrer that was read
+	listed *bitset     // pages that a sitemap names; nil: not read yet
 }
 
 // each calls f for every page from an id on; sitemap files are none. A page is valid
@@ -89,7 +89,7 @@ func (ps *pages) placed(tx *kv.Tx, u schema.URL) (*Page, error) {
 			return nil, err
 		}
 	}
-	p.LastRun, err = ps.lastRun(p)
+	p.LastRun, err = ps.sights.lastRun(p)
 	return p, err
 }
 
@@ -137,7 +137,7 @@ func (ps *pages) page(tx *kv.Tx, u schema.URL) (*Page, error) {
 	if err := ps.readVisit(tx, p); err != nil {
 		return nil, err
 	}
-	if p.LastRun, err = ps.lastRun(p); err != nil {
+	if p.LastRun, err = ps.sights.lastRun(p); err != nil {
 		return nil, err
 	}
 	return p, ps.judge(tx, h, u.PathQuery, p)
@@ -165,11 +165,19 @@ func (ps *pages) place(tx *kv.Tx, u schema.URL) (*Page, *host, error) {
 		verdict = ps.core.terrain.Classify(p.URL)
 	}
 	p.Class, p.Rule = verdict.Class, verdict.Rule
-	if p.Depth, p.Hops, err = ps.walks.depth(u.ID); err != nil {
-		return nil, nil, err
+	return p, h, ps.locate(tx, p, u.FirstRun)
+}
+
+// locate says whether a page belongs to the terrain, and where, given the first run that met it.
+func (ps *pages) locate(tx *kv.Tx, p *Page, first schema.RunID) (err error) {
+	if p.Left, err = ps.sights.waits(tx, p.ID); err != nil {
+		return err
 	}
-	p.Left, err = ps.waitsSince(tx, u.ID)
-	return p, h, err
+	p.Depth, p.Hops = kv.NoDepth, kv.NoDepth
+	if p.Gone, err = ps.sights.gone(p.ID, p.Left, first); err == nil && !p.Gone {
+		p.Depth, p.Hops, err = ps.walks.depth(p.ID)
+	}
+	return err
 }
 
 // readVisit fills in what the last visit says.
@@ -182,8 +190,8 @@ func (ps *pages) readVisit(tx *kv.Tx, p *Page) error {
 	if err != nil {
 		return err
 	}
-	if p.LinkCount = len(v.Links); p.LinkCount > 0 {
-		p.firstLink = v.Links[0].Kinds
+	if ps.core.speaks(p.ID) && len(v.Links) > 0 {
+		p.LinkCount, p.firstLink = len(v.Links), v.Links[0].Kinds
 	}
 	ps.addVisit(p, v)
 	if v.Requests > 0 || v.Kept {
@@ -195,91 +203,9 @@ func (ps *pages) readVisit(tx *kv.Tx, p *Page) error {
 // addVisit fills in what a visit says, its texts aside.
 func (ps *pages) addVisit(p *Page, v *schema.Visit) {
 	p.Visit, p.Visited, p.Retries = v, ps.core.visited(p.ID), v.Retries
-	if v.State == schema.Processed && ps.core.isPage(v.RedirectTo) {
+	if v.State == schema.Processed && ps.core.isPage(v.RedirectTo) && ps.core.speaks(p.ID) {
 		p.RedirectTo = v.RedirectTo
 	}
-}
-
-// lastRun returns the last run that saw a page: reached it, visited it, or saw a
-// link to it.
-func (ps *pages) lastRun(p *Page) (schema.RunID, error) {
-	if len(ps.core.runs) == 1 || p.InRun || p.Visited {
-		return ps.core.run.ID, nil
-	}
-	last := p.FirstRun
-	if p.Visit != nil {
-		last = max(last, p.Visit.Run)
-	}
-	if err := ps.readSights(); err != nil {
-		return 0, err
-	}
-	return max(last, ps.sights[p.ID]), nil
-}
-
-// readSights notes for every URL outside the run the last one in which a page linked to it,
-// or a sitemap named it; 0: that was in no later run than the first.
-func (ps *pages) readSights() error {
-	if ps.sights != nil {
-		return nil
-	}
-	stood, err := ps.readStood()
-	if err != nil {
-		return err
-	}
-	second := ps.core.secondRun()
-	sights, asked := make([]schema.RunID, ps.core.store.URLs()+1), newBitset(ps.core.store.URLs())
-	for id := schema.ID(1); int(id) <= ps.core.urls(); id++ {
-		if ps.core.outside(id) {
-			asked.set(int(id))
-		}
-	}
-	see := func(id schema.ID, run schema.RunID) {
-		if asked.has(int(id)) {
-			sights[id] = max(sights[id], run)
-		}
-	}
-	later := func(seq schema.Seq, _ schema.ID) bool { return seq >= second || stood[seq] > ps.core.runs[0].ID }
-	err = ps.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachTargets(1, later, func(l *kv.Targeted) error {
-			if l.Run > ps.core.run.ID {
-				return nil
-			}
-			for _, to := range l.To {
-				see(to, max(l.Run, stood[l.Seq]))
-			}
-			if ps.core.store.Kind(l.URL) != schema.KindSitemap {
-				return ps.core.live()
-			}
-			v, err := tx.Visits.At(l.Seq)
-			if err != nil {
-				return err
-			}
-			for _, e := range v.Sitemap {
-				see(e.To, l.Run)
-			}
-			return nil
-		})
-	})
-	if err == nil {
-		ps.sights = sights
-	}
-	return err
-}
-
-// readStood notes for every visit the last run in which its links stood for those of
-// another; 0: in none. Those of the first of all runs stand for themselves.
-func (ps *pages) readStood() ([]schema.RunID, error) {
-	stood := make([]schema.RunID, ps.core.store.LastSeq()+1)
-	every := func(schema.Seq, schema.ID) bool { return true }
-	err := ps.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachTargets(ps.core.secondRun(), every, func(l *kv.Targeted) error {
-			if l.Run <= ps.core.run.ID {
-				stood[l.Stand] = max(stood[l.Stand], l.Run)
-			}
-			return ps.core.live()
-		})
-	})
-	return stood, err
 }
 
 // fullCap returns the first cap of a page that is full; zero: none, as for an older run,

@@ -18,7 +18,7 @@ func marked(t *testing.T, s *survey.Survey, ever bool) []string {
 	t.Helper()
 	each := s.Links.Each
 	if ever {
-		each = s.Links.EachEver
+		each = s.Ever().Links.Each
 	}
 	var all []string
 	err := each(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {

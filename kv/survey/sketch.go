@@ -87,7 +87,10 @@ func (sk *sketcher) visited(g *kv.Gist, f func(*Page) error) error {
 func (sk *sketcher) tell(id schema.ID, g *kv.Gist, f func(*Page) error) error {
 	sk.page = Page{ID: id, Host: sk.pages.core.store.HostOf(id)}
 	if g != nil {
-		sk.page.Visit, sk.page.LinkCount, sk.page.firstLink = &g.Visit, g.LinkCount, g.First
+		sk.page.Visit = &g.Visit
+		if sk.pages.core.speaks(id) {
+			sk.page.LinkCount, sk.page.firstLink = g.LinkCount, g.First
+		}
 	}
 	if err := sk.pages.core.live(); err != nil {
 		return err
@@ -105,12 +108,6 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 		return err
 	}
 	p.HostName, p.Seed, p.InRun = h.name, ps.core.seeds[p.ID], ps.core.inRun(p.ID)
-	if p.Depth, p.Hops, err = ps.walks.depth(p.ID); err != nil {
-		return err
-	}
-	if p.Left, err = ps.waitsSince(tx, p.ID); err != nil {
-		return err
-	}
 	if p.Visit != nil {
 		ps.addVisit(p, p.Visit)
 	}
@@ -119,6 +116,9 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 		if u, err = tx.URLs.At(p.ID); err != nil {
 			return err
 		}
+	}
+	if err := ps.locate(tx, p, u.FirstRun); err != nil {
+		return err
 	}
 	p.FirstRun = ps.core.unpruned(u.FirstRun)
 	verdict := h.verdict
@@ -138,5 +138,6 @@ func (ps *pages) needsURL(p *Page) bool {
 	case p.Visited:
 		return Unanswered(p.Visit)
 	}
-	return !p.InRun || int(p.Depth) <= ps.core.cfg.Crawler.MaxDepth
+	depth, _ := ps.core.nearest(p.ID)
+	return !p.InRun || int(depth) <= ps.core.cfg.Crawler.MaxDepth
 }

@@ -49,14 +49,14 @@ func (st *stands) each(want, to func(page schema.ID) bool, f standFunc) error {
 	})
 }
 
-// eachTarget is each of every page without what is known of links but where they
-// lead.
+// eachTarget is each of every page that speaks, without what is known of links but where
+// they lead.
 func (st *stands) eachTarget(f func(l *kv.Targeted) error) error {
 	if err := st.find(); err != nil {
 		return err
 	}
 	return st.core.view(func(tx *kv.Tx) error {
-		return tx.Visits.EachTargets(1, st.holds, func(l *kv.Targeted) error {
+		return tx.Visits.EachTargets(1, st.speaking, func(l *kv.Targeted) error {
 			if err := st.core.live(); err != nil || len(l.To) == 0 {
 				return err
 			}
@@ -66,6 +66,11 @@ func (st *stands) eachTarget(f func(l *kv.Targeted) error) error {
 			return f(l)
 		})
 	})
+}
+
+// speaking is holds for the pages that speak.
+func (st *stands) speaking(seq schema.Seq, page schema.ID) bool {
+	return st.holds(seq, page) && st.core.speaks(page)
 }
 
 // holds reports whether a visit holds the links of a page that stand.

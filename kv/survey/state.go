@@ -2,6 +2,7 @@ package survey
 
 import (
 	"cmp"
+	"fmt"
 	"math/bits"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -10,12 +11,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
-// judge derives the state of a page: class, visited, depth, rule, host.
+// judge derives the state of a page: gone, class, visited, depth, rule, host.
 func (ps *pages) judge(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 	if err := ps.redirects.followRedirects(tx, p); err != nil {
 		return err
 	}
 	switch {
+	case p.Gone:
+		p.State, p.Error = schema.Discovered, fmt.Sprintf("not met in run #%d", ps.core.since())
+		return nil
 	case p.Class == schema.ClassBlacklisted:
 		p.State = schema.Blacklisted
 		return nil
@@ -97,7 +101,7 @@ func (ps *pages) judgeReopened(tx *kv.Tx, h *host, pathQuery string, p *Page) er
 // judgeUnvisited derives the state of a page that the run has not visited.
 func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 	switch {
-	case !p.InRun && p.Visit != nil:
+	case !p.InRun && p.Visit != nil && ps.core.speaks(p.ID):
 		ps.applyVisit(p)
 		return nil
 	case !p.InRun && !p.Left && (p.Depth == kv.NoDepth || int(p.Depth) <= ps.core.cfg.Crawler.MaxDepth):

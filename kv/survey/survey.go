@@ -54,12 +54,13 @@ func New(store *kv.Store) (*Survey, error) {
 }
 
 func newSurvey(store *kv.Store) *Survey {
-	c := &core{store: store, seeds: make(map[schema.ID]bool)}
+	c := &core{store: store, calls: &calls{}, seeds: make(map[schema.ID]bool)}
 	st := &stands{core: c}
+	si := &sights{core: c}
 	hs := &hosts{core: c, byID: make([]*host, store.Hosts()+1)}
 	rd := &redirects{core: c, hosts: hs, next: make(map[schema.ID]schema.ID)}
-	ws := &walks{core: c, stands: st, hosts: hs}
-	ps := &pages{core: c, stands: st, hosts: hs, redirects: rd, walks: ws}
+	ws := &walks{core: c, stands: st, sights: si, hosts: hs}
+	ps := &pages{core: c, stands: st, sights: si, hosts: hs, redirects: rd, walks: ws}
 	ts := &tallies{core: c, hosts: hs, pages: ps}
 	cv := &coverage{core: c, stands: st, hosts: hs, tallies: ts}
 	return &Survey{
@@ -67,6 +68,16 @@ func newSurvey(store *kv.Store) *Survey {
 		Hosts: Hosts{core: c, known: hs, coverage: cv},
 		core:  c, stands: st, hosts: hs, redirects: rd, walks: ws, pages: ps, tallies: ts, coverage: cv,
 	}
+}
+
+// Ever returns the survey of all that any run saw: no page is gone, and every link stands
+// that was ever seen, each as the last run that saw it recorded it. Functions of either survey
+// may be called while one of the other runs.
+func (s *Survey) Ever() *Survey {
+	all := newSurvey(s.core.store)
+	*all.core = *s.core
+	all.core.ever = true
+	return all
 }
 
 // Interrupt says that no process works on the newest run any more: if it reads
@@ -171,13 +182,6 @@ func (s *Survey) Page(id schema.ID) (*Page, error) { return s.pages.byID(id) }
 func (s *Survey) Redirects(p *Page, most int) ([]schema.ID, error) {
 	return s.redirects.chain(p.ID, p.RedirectTo, most)
 }
-
-// LastRun returns [Page.LastRun] of a page of [Survey.EachSketch], which does not say it: the last run that
-// saw it. At first it may read the links of all pages.
-func (s *Survey) LastRun(p *Page) (schema.RunID, error) { return s.pages.lastRun(p) }
-
-// Seen counts what the run has seen; it does so once.
-func (s *Survey) Seen() (Seen, error) { return s.tallies.seen() }
 
 // Counts counts all pages; it does so once.
 func (s *Survey) Counts() (*Counts, error) { return s.tallies.counts() }

@@ -114,7 +114,6 @@ func TestUntil(t *testing.T) {
 	none := func(schema.ID, schema.Link, schema.RunID, schema.RunID) error { return nil }
 	for name, walk := range map[string]func(*survey.Survey) error{
 		"Counts":   func(s *survey.Survey) error { _, err := s.Counts(); return err },
-		"Seen":     func(s *survey.Survey) error { _, err := s.Seen(); return err },
 		"Host":     func(s *survey.Survey) error { _, err := s.Hosts.Report(1); return err },
 		"EachHost": func(s *survey.Survey) error { return s.Hosts.Each(func(*survey.HostReport) error { return nil }) },
 		"EachHostUntitled": func(s *survey.Survey) error {
@@ -124,7 +123,7 @@ func TestUntil(t *testing.T) {
 		"EachPlace":         func(s *survey.Survey) error { return s.EachPlace(func(*survey.Page) error { return nil }) },
 		"EachSketch":        func(s *survey.Survey) error { return s.EachSketch(func(*survey.Page) error { return nil }) },
 		"EachLink":          func(s *survey.Survey) error { return s.Links.Each(none) },
-		"EachLinkEver":      func(s *survey.Survey) error { return s.Links.EachEver(none) },
+		"EachLinkEver":      func(s *survey.Survey) error { return s.Ever().Links.Each(none) },
 		"EachTarget":        func(s *survey.Survey) error { return s.Links.EachTarget(nobody) },
 		"EachTargetWritten": func(s *survey.Survey) error { return s.Links.EachTargetWritten(nobody) },
 		"EachLinkTo": func(s *survey.Survey) error {

@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -17,6 +16,7 @@ const (
 // Counts are the pages of a terrain, counted.
 type Counts struct {
 	Pages            int
+	Gone             int                 // of those: neither the last completed run nor a later one has met them
 	Processed        int                 // in the run
 	ByState          [stateCount]int     // by schema.State
 	ByClass          [classCount]int     // by schema.Class
@@ -38,20 +38,11 @@ type Counts struct {
 	Errors           map[string]int      // of the run, by kind, see [tallies.countErrors]
 }
 
-// Seen is what the run has seen of what is known. While a run is not completed, it
-// is what was seen since the last that was.
-type Seen struct {
-	ByClass [classCount]int
-	Links   int
-}
-
 // A tally is what one pass over all pages counts.
 type tally struct {
 	counts Counts
 	misled int         // pages visited in the run whose redirects come back, or are too many
 	hosts  []hostTally // by id
-	seen   Seen        // at first without pages that the run has neither reached nor visited
-	whole  bool        // seen has these, too
 }
 
 // A hostTally is what is counted of one host.
@@ -160,7 +151,7 @@ func (ts *tallies) countHosts(t *tally) {
 
 // empty returns a tally before anything is counted.
 func (ts *tallies) empty() *tally {
-	t := &tally{hosts: make([]hostTally, ts.core.store.Hosts()+1), whole: len(ts.core.runs) == 1}
+	t := &tally{hosts: make([]hostTally, ts.core.store.Hosts()+1)}
 	for i := range t.hosts {
 		h := &t.hosts[i]
 		h.nearest, h.from = kv.NoDepth, kv.NoDepth
@@ -170,12 +161,10 @@ func (ts *tallies) empty() *tally {
 
 // countInto returns what counts a page.
 func (ts *tallies) countInto(t *tally) func(*Page) error {
-	since := ts.core.since()
 	return func(p *Page) error {
 		t.add(p)
 		t.counts.Links += p.LinkCount
 		ts.addOmitted(t, p)
-		t.addSeen(p, since, ts.core.outside(p.ID))
 		ts.addErrors(t, p)
 		return nil
 	}
@@ -209,55 +198,12 @@ func (ts *tallies) leftBefore() (int, error) {
 	return t.counts.leftBefore, nil
 }
 
-// addSeen counts what the run since, or a later one, has seen of a page. Which was the last run that
-// saw a page outside the run takes long to say: such a page is counted by [tallies.seen].
-func (t *tally) addSeen(p *Page, since schema.RunID, outside bool) {
-	if !outside || t.whole {
-		t.seen.ByClass[p.Class]++
-	}
-	if p.Visit != nil && p.Visit.Run >= since {
-		t.seen.Links += p.LinkCount
-	}
-}
-
-// seen counts what the run has seen; it does so once.
-func (ts *tallies) seen() (Seen, error) {
-	t, err := ts.tallied()
-	if err != nil {
-		return Seen{}, err
-	}
-	if t.whole {
-		return t.seen, nil
-	}
-	all, since := t.seen, ts.core.since()
-	err = ts.core.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= ts.core.urls(); id++ {
-			if !ts.core.isPage(id) || !ts.core.outside(id) {
-				continue
-			}
-			u, err := tx.URLs.At(id)
-			if err = cmp.Or(err, ts.core.live()); err != nil {
-				return err
-			}
-			p, err := ts.pages.placed(tx, u)
-			if err != nil {
-				return err
-			}
-			if p.LastRun >= since {
-				all.ByClass[p.Class]++
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		t.seen, t.whole = all, true
-	}
-	return all, err
-}
-
 func (t *tally) add(p *Page) {
 	c, h := &t.counts, &t.hosts[p.Host]
 	c.Pages++
+	if p.Gone {
+		c.Gone++
+	}
 	c.ByState[p.State]++
 	c.ByClass[p.Class]++
 	c.ByDepth[p.Depth]++

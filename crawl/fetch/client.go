@@ -17,10 +17,13 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/sumi-ripple/ripple/crawl/lenient"
 )
 
 const (
-	maxHeaderBytes = 64 << 10
+	maxHeaderBytes = lenient.MaxHead
+	readBuffer     = 1 << 10          // of the transport, besides that of a lenient.Reader
 	idleTimeout    = 90 * time.Second // a host asked once a minute keeps its connection
 	idlePerHost    = 2
 	leastIdle      = 64
@@ -56,6 +59,7 @@ func (l limits) orDefaults() limits {
 // A Client asks, over connections that it keeps. It is safe for concurrent use.
 type Client struct {
 	transport *http.Transport
+	tls       *tls.Config // of each connection, but for its name
 	dialler   *dialler
 	routes    *routes
 	decoders  *decoders
@@ -85,20 +89,22 @@ func New(cfg Config) (*Client, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	d := newDialler(ctx, &cfg, &guard)
-	return &Client{
-		dialler:   d,
-		routes:    routes,
-		decoders:  new(decoders),
-		header:    fixedHeader(&cfg),
-		connect:   orDefault(cfg.ConnectTimeout, 10*time.Second),
-		timeout:   orDefault(cfg.Timeout, 30*time.Second),
-		maxBytes:  orDefault(cfg.MaxBytes, 10_000_000),
-		budget:    cfg.Bodies,
-		free:      cfg.Bodies.free(cfg.MaxOpen),
-		limits:    cfg.limits,
-		stop:      stop,
-		transport: newTransport(&cfg, d, roots),
-	}, nil
+	c := &Client{
+		tls:      newTLS(&cfg, roots),
+		dialler:  d,
+		routes:   routes,
+		decoders: new(decoders),
+		header:   fixedHeader(&cfg),
+		connect:  orDefault(cfg.ConnectTimeout, 10*time.Second),
+		timeout:  orDefault(cfg.Timeout, 30*time.Second),
+		maxBytes: orDefault(cfg.MaxBytes, 10_000_000),
+		budget:   cfg.Bodies,
+		free:     cfg.Bodies.free(cfg.MaxOpen),
+		limits:   cfg.limits,
+		stop:     stop,
+	}
+	c.transport = newTransport(&cfg, c)
+	return c, nil
 }
 
 func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
@@ -133,19 +139,29 @@ func idleConns(cfg *Config) int {
 	return idle
 }
 
-func newTransport(cfg *Config, d *dialler, roots *x509.CertPool) *http.Transport {
+// newTLS returns what all connections with TLS have in common.
+func newTLS(cfg *Config, roots *x509.CertPool) *tls.Config {
+	protocols := []string{"h2", "http/1.1"}
+	if !cfg.HTTP2 {
+		protocols = protocols[1:]
+	}
+	return &tls.Config{
+		RootCAs:            roots,
+		NextProtos:         protocols,
+		CurvePreferences:   curves(),
+		ClientSessionCache: newSessionCache(cfg),
+	}
+}
+
+func newTransport(cfg *Config, c *Client) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetHTTP2(cfg.HTTP2)
 	return &http.Transport{
 		Proxy:                  proxyOf,
-		OnProxyConnectResponse: tunnelAnswer,
-		DialContext:            d.dialContext,
-		TLSClientConfig: &tls.Config{
-			RootCAs:            roots,
-			CurvePreferences:   curves(),
-			ClientSessionCache: newSessionCache(cfg),
-		},
+		DialContext:            c.dialPlain,
+		DialTLSContext:         c.dialTLS,
+		ReadBufferSize:         readBuffer,
 		DisableKeepAlives:      !cfg.KeepAlive,
 		DisableCompression:     true,
 		MaxIdleConns:           idleConns(cfg),

@@ -36,7 +36,7 @@ func TestHTTP2Body(t *testing.T) {
 	c, url := serve(t, Config{KeepAlive: true, HTTP2: true}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/large" {
-			w.Header().Set("X", strings.Repeat("x", 80<<10))
+			w.Header().Set("X", strings.Repeat("x", 300<<10))
 			return
 		}
 		w.Header().Set("Content-Length", "100")

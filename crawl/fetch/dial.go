@@ -66,10 +66,6 @@ func (d *dialler) dialContext(ctx context.Context, _, addr string) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	if !x.plain {
-		// The transport would go on shaking hands when nobody waits any more.
-		context.AfterFunc(x.ctx, func() { x.forsake(t) })
-	}
 	return t, nil
 }
 
@@ -320,6 +316,8 @@ func (d *dialler) idleSince() time.Time {
 func tracked(c net.Conn) *conn {
 	for {
 		switch t := c.(type) {
+		case *answers:
+			c = t.Conn
 		case *tls.Conn:
 			c = t.NetConn()
 		case *conn:

@@ -35,6 +35,7 @@ type exchange struct {
 	cancel   context.CancelCauseFunc
 	route    route
 	plain    bool // http, without TLS
+	method   string
 	favoured netip.Addr
 	mayAsk   func(netip.Addr) bool // nil: any address may be asked
 	maySend  func() error          // nil: it may
@@ -46,14 +47,12 @@ type exchange struct {
 	timer     *time.Timer
 	deadline  time.Time // of the last header
 	phase     phase
-	got       bool  // a connection
-	sent      bool  // the header, on that connection
-	reused    bool  // that connection had served before
-	dead      bool  // that connection was severed before
-	barred    bool  // from another connection
-	shaken    bool  // hands with the server
-	tunnelled bool  // the proxy, if any, has done its part
-	tlsErr    error // of the handshake
+	got       bool // a connection
+	sent      bool // the header, on that connection
+	reused    bool // that connection had served before
+	dead      bool // that connection was severed before
+	barred    bool // from another connection
+	tunnelled bool // the proxy, if any, has done its part
 	conn      net.Conn
 	taken     *conn // that is not idle because of this
 	over      bool
@@ -223,7 +222,7 @@ func (x *exchange) ended() *Error {
 // headerError explains why there are no headers.
 func (x *exchange) headerError(err error) error {
 	x.mu.Lock()
-	tunnelled, tlsErr, got := x.tunnelled, x.tlsErr, x.got
+	tunnelled := x.tunnelled
 	x.mu.Unlock()
 	known := x.ended()
 	if known != nil || errors.As(err, &known) {
@@ -233,11 +232,8 @@ func (x *exchange) headerError(err error) error {
 		x.abandon(known)
 		return known
 	}
-	switch {
-	case !tunnelled:
+	if !tunnelled {
 		return &Error{Cause: Proxy, Op: "connect", Err: err}
-	case !got && tlsErr != nil:
-		return &Error{Cause: tlsCause(tlsErr), Op: "tls handshake", Err: tlsErr}
 	}
 	known = &Error{Cause: headerCause(err), Op: "read header", Err: err}
 	x.abandon(known)
@@ -271,11 +267,9 @@ func (x *exchange) uprooted() bool {
 
 // sever closes a connection without a word to the peer, for which TLS may wait.
 func sever(c net.Conn) {
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn()
-	}
 	if t := tracked(c); t != nil {
 		t.severed.Store(true)
+		c = t
 	}
 	c.Close()
 }

@@ -10,7 +10,7 @@
 //	connection             Config.ConnectTimeout from the call: look-up, TCP over all
 //	                       addresses, proxy and TLS together
 //	up to the last header  Request.Timeout from the call, all of the above included
-//	header                 64 KiB, interim (1xx) responses included
+//	header                 256 KiB, interim (1xx) responses included
 //	body                   1 KiB/s over any 10 s, 5 min, and as many decoded
 //	                       bytes as Request.Accept grants, at every stage of decoding
 //
@@ -33,9 +33,10 @@
 // byte of its answer ends as [Reset] with [Error.Stale]: the server had almost
 // surely closed the idle connection, and asking once more, politely, is no retry.
 //
+// Answers of HTTP/1 are read as browsers read them, see package lenient.
+//
 // Nothing of a peer is trusted: [Error.Error] is clean, valid UTF-8 of at most
-// 256 bytes; a header field with a control character makes the answer a
-// [BadResponse]. Header values may hold bytes that are not UTF-8.
+// 256 bytes; no header field has a control character. Header values may hold bytes that are not UTF-8.
 package fetch
 
 import (
@@ -135,6 +136,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	}
 	x := newExchange(ctx, way, c.limits)
 	x.plain, x.mayAsk, x.maySend, x.stays = target.Scheme == "http", req.MayAsk, req.MaySend, req.Stay
+	x.method = orDefault(req.Method, http.MethodGet)
 	x.favoured, _ = netip.ParseAddr(req.Address)
 	defer x.end()
 	res, err := c.exchange(x, c.build(x.traced(), target, &req), &req)

@@ -2,9 +2,7 @@ package fetch
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -18,8 +16,6 @@ func (x *exchange) traced() context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:              x.wantConn,
 		GotConn:              x.gotConn,
-		TLSHandshakeStart:    x.handshake,
-		TLSHandshakeDone:     x.handshook,
 		WroteHeaders:         x.wroteHeaders,
 		GotFirstResponseByte: x.gotFirstByte,
 	})
@@ -51,6 +47,9 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if c, ok := info.Conn.(*answers); ok {
+		c.reader.Expect(x.method, x.gotFirstByte)
+	}
 	if x.barred || !may {
 		sever(info.Conn) // or the request could still slip out
 	}
@@ -87,32 +86,6 @@ func (x *exchange) enterPhase(p phase) {
 	x.mu.Unlock()
 }
 
-func (x *exchange) handshake() {
-	if x.route.proxy != nil && x.route.proxy.Scheme != "https" {
-		x.tunnel()
-	}
-	x.enterPhase(handshaking)
-}
-
-func (x *exchange) handshook(_ tls.ConnectionState, err error) {
-	x.mu.Lock()
-	x.shaken = x.shaken || err == nil
-	if !x.got {
-		x.tlsErr = err
-	}
-	x.mu.Unlock()
-}
-
-// forsake severs a connection with which hands are still being shaken. The transport may
-// find the handshake finished all the same, and give the connection to another request.
-func (x *exchange) forsake(c *conn) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !x.shaken {
-		sever(c)
-	}
-}
-
 // unsent reports whether the exchange failed because it was given a severed connection, where nothing can be sent.
 func (x *exchange) unsent() bool {
 	x.mu.Lock()
@@ -126,16 +99,11 @@ func (x *exchange) tunnel() {
 	x.mu.Unlock()
 }
 
-// proxyOf is the transport's Proxy: the route was chosen before.
+// proxyOf is the transport's Proxy: the route was chosen before, and connections with TLS find their way themselves.
 func proxyOf(r *http.Request) (*url.URL, error) {
-	return exchangeOf(r.Context()).route.proxy, nil
-}
-
-// tunnelAnswer is the transport's OnProxyConnectResponse.
-func tunnelAnswer(ctx context.Context, _ *url.URL, _ *http.Request, res *http.Response) error {
-	if res.StatusCode != http.StatusOK {
-		return &Error{Cause: Proxy, Op: "connect", Err: fmt.Errorf("the proxy answered %d", res.StatusCode)}
+	x := exchangeOf(r.Context())
+	if !x.plain {
+		return nil, nil
 	}
-	exchangeOf(ctx).tunnel()
-	return nil
+	return x.route.proxy, nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
@@ -85,7 +86,7 @@ func (s *extraSeeds) readFrom(in io.Reader) error {
 	first := true
 	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(text), utf8Mark))
 	for i, line := range strings.Split(lines, "\n") {
-		line = strings.TrimSpace(line)
+		line = strings.TrimFunc(line, func(c rune) bool { return unicode.IsSpace(c) || unicode.Is(unicode.Cf, c) })
 		switch {
 		case line == "" || strings.HasPrefix(line, "#"):
 			continue

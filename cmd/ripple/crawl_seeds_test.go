@@ -21,6 +21,7 @@ func TestSeedLines(t *testing.T) {
 		{text: "\ufeffURL\r" + a + "\r\r" + b + "\r", want: []string{a, b}},
 		{text: "Site,\n" + a + ",,\n,,\n" + b + ";\n" + a + "\t\n", want: []string{a, b, a}},
 		{text: "\"" + b + ",\",\n", want: []string{b + ","}},
+		{text: "# note\n" + a + "\u200b\n\ufeff# joined\n\ufeff" + b, want: []string{a, b}},
 		{text: "# note\n\n  " + a + "  \n\" " + b + " \"", want: []string{a, b}},
 		{text: a + "\nhttps://b.test/caf\xe9\n", err: "line 2: https://b.test/caf\ufffd is not in UTF-8"},
 		{text: "\"" + a + "\",\"Ada\"", err: "each line must hold one URL"},

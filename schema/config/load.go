@@ -174,9 +174,6 @@ func (r *reader) readList(l *List, path string, read func(string) ([]byte, error
 	if err != nil {
 		return err
 	}
-	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
-		return errUTF16 // of its lines none would be a name, and nothing of what it lists would be avoided
-	}
 	patterns, skipped, err := terrain.ParseListFile(bytes.NewReader(text))
 	if err != nil {
 		return err
@@ -194,10 +191,7 @@ func (r *reader) readList(l *List, path string, read func(string) ([]byte, error
 
 func readList(path string) ([]byte, error) { return readFile(path, maxList) }
 
-var (
-	errFolder = errors.New("is a folder, not a file")
-	errUTF16  = errors.New("is UTF-16; save it as UTF-8")
-)
+var errFolder = errors.New("is a folder, not a file")
 
 // readFile reads a file of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {

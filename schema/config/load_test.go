@@ -47,6 +47,16 @@ func TestOneLineSkipped(t *testing.T) {
 	}
 }
 
+// A list with a line that cannot be read is refused with the line.
+func TestListLineRefused(t *testing.T) {
+	read := func(string) ([]byte, error) { return []byte("a.example\n\nb c\n"), nil }
+	_, _, err := Parse([]byte(minimal+"[[stub]]\nfile = \"list\"\n"), "/etc/ripple", read)
+	want := `[[stub]] file: "/etc/ripple/list" line 3: "b c" is not a host name`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // A list in UTF-16 is refused: it would be one without names.
 func TestListInUTF16(t *testing.T) {
 	for _, text := range []string{"\xff\xfea\x00.\x00b\x00\n\x00", "\xfe\xff\x00a\x00.\x00b\x00\n"} {

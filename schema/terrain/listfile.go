@@ -1,121 +1,251 @@
 package terrain
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"net/netip"
+	"regexp"
 	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// maxLine is the longest line of a list file that can hold a name.
+// maxLine is the longest line of a list file that can hold a name, in bytes.
 const maxLine = 4096
 
-// ParseListFile reads names, one or more patterns a line:
+var errUTF16 = errors.New("is UTF-16; save it as UTF-8")
+
+// A LineError reports a line of a list file that names no host.
+type LineError struct {
+	Line int    // counted from 1
+	Text string // of the line, cut; safe to show
+	Why  string // "is not a host name"
+	More int    // further lines of this kind
+}
+
+func (e *LineError) Error() string {
+	text := fmt.Sprintf("line %d: %s %s", e.Line, e.Text, e.Why)
+	switch e.More {
+	case 0:
+		return text
+	case 1:
+		return text + "; nor can 1 other line be read"
+	}
+	return fmt.Sprintf("%s; nor can %d other lines be read", text, e.More)
+}
+
+// ParseListFile reads hosts from a list, one or more a line:
 //
 //	ads.example.net            that name
-//	*.example.net              and what is below it
-//	||example.net^             likewise
+//	*.example.net              and what is below it, as .example.net and ||example.net^
+//	https://example.net/a      the host of a URL, as example.net:8443 and example.net/
 //	0.0.0.0 ads.example.net    a hosts file: that name
 //
-// Comments begin with "#" or "!", sections with "[". Lines that hold anything else
-// (options, exceptions, element rules, paths) are skipped and counted; the names of
-// a hosts file that are the machine's own, such as localhost, are passed over. The
-// patterns stand in the order of the file, repetitions included. The error is that
-// of the reader.
+// Lines end with LF, CR or both. Comments begin with "#", "!", ";" or "// ". A section in
+// brackets names nothing, and neither do the names by which a hosts file calls its own
+// machine, such as localhost.
+//
+// A list keeps a crawl away from hosts, so nothing in it is passed over in silence. Rules of
+// Adblock that speak of less than a host (options, "@@", "##", paths) are skipped and counted.
+// Any other line is a [LineError], and so is the first of the skipped lines in a list that
+// names no host at all.
+//
+// The patterns have the order of the file, repetitions included.
 func ParseListFile(r io.Reader) (patterns []Pattern, skipped int, err error) {
-	lines := bufio.NewReaderSize(r, maxLine)
-	for first := true; ; first = false {
-		line, err := readLine(lines)
-		if err != nil && err != io.EOF {
-			return patterns, skipped, fmt.Errorf("read list: %w", err)
-		}
-		if first {
-			line = strings.TrimPrefix(line, "\ufeff")
-		}
-		var ok bool
-		if patterns, ok = appendLine(patterns, line); !ok {
-			skipped++
-		}
-		if err == io.EOF {
-			return patterns, skipped, nil
-		}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read list: %w", err)
 	}
+	if isUTF16(text) {
+		return nil, 0, errUTF16
+	}
+	l := list{text: string(text)}
+	l.adblock = adblockLine().MatchString(l.text)
+	for n := 1; l.text != ""; n++ {
+		l.read(n, l.line())
+	}
+	if l.named == 0 && l.wrong == nil {
+		l.wrong = l.passed
+	}
+	if l.wrong != nil {
+		return nil, 0, l.wrong
+	}
+	return l.patterns, l.skipped, nil
 }
 
-// readLine returns the next line; one that is too long becomes "\x00", which is no
-// name.
-func readLine(r *bufio.Reader) (string, error) {
-	slice, err := r.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return string(slice), err
-	}
-	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = r.ReadSlice('\n')
-	}
-	return "\x00", err
+// isUTF16 reports a text that begins with the byte order mark of UTF-16 or has a NUL for every
+// other byte.
+func isUTF16(text []byte) bool {
+	return len(text) >= 2 && (string(text[:2]) == "\xff\xfe" || string(text[:2]) == "\xfe\xff" ||
+		(text[0] == 0) != (text[1] == 0))
 }
 
-// appendLine adds the patterns of one line and reports whether it was understood.
-func appendLine(patterns []Pattern, line string) ([]Pattern, bool) {
-	if elementRule(line) {
-		return patterns, false
+// adblockLine finds a line that only a list of Adblock has.
+var adblockLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[\r\n])\x{feff}?[ \t]*(?:\[adblock|\|\||@@)`)
+})
+
+// A list is read line by line.
+type list struct {
+	text     string // not read yet
+	adblock  bool   // some lines are of Adblock, so others may be
+	patterns []Pattern
+	named    int // lines that name hosts, the machine's own included
+	skipped  int
+	passed   *LineError // the first of the skipped
+	wrong    *LineError
+}
+
+// line takes the next line off the text.
+func (l *list) line() string {
+	i := strings.IndexAny(l.text, "\r\n")
+	if i < 0 {
+		i = len(l.text)
 	}
-	line = strings.TrimSpace(withoutComment(line))
-	if line == "" {
-		return patterns, true
+	line, rest := l.text[:i], l.text[i:]
+	if strings.HasPrefix(rest, "\r\n") {
+		rest = rest[1:]
+	}
+	l.text = rest[min(1, len(rest)):]
+	return line
+}
+
+func (l *list) read(n int, line string) {
+	if isPlain(line) { // most lines of most lists
+		l.patterns, l.named = append(l.patterns, Pattern{base: line}), l.named+1
+		return
+	}
+	line = strings.TrimFunc(line, isUnseen)
+	elements := elementRule(line)
+	if !elements {
+		line = withoutComment(line)
 	}
 	fields := strings.Fields(line)
-	if len(fields) == 1 {
-		p, ok := parseName(line)
-		if !ok {
-			return patterns, false
+	if len(fields) == 0 {
+		return
+	}
+	why := "is not a host name"
+	switch patterns, ok := l.hosts(fields); {
+	case len(line) > maxLine:
+		why = fmt.Sprintf("is longer than %d bytes", maxLine)
+	case !utf8.ValidString(line):
+		why = "is not in UTF-8"
+	case elements, isAdblock(line), !ok && l.adblock && len(fields) == 1 && strings.ContainsAny(line, "/*^=&?|"):
+		if l.skipped++; l.passed == nil {
+			l.passed = &LineError{Line: n, Text: shown(line), Why: "names no host, and neither does any other line"}
 		}
-		return append(patterns, p), true
+		return
+	case ok:
+		l.patterns, l.named = append(l.patterns, patterns...), l.named+1
+		return
 	}
-	if _, err := netip.ParseAddr(fields[0]); err != nil {
-		return patterns, false
+	if l.wrong != nil {
+		l.wrong.More++
+		return
 	}
-	return appendHosts(patterns, fields[1:])
+	l.wrong = &LineError{Line: n, Text: shown(line), Why: why}
 }
 
-func appendHosts(patterns []Pattern, names []string) ([]Pattern, bool) {
-	whole := true
-	for _, name := range names {
-		if !strings.Contains(name, ".") || name == "localhost.localdomain" || isIP(name) {
+// hosts returns what the fields of one line name, and reports whether all of them are understood.
+func (l *list) hosts(fields []string) ([]Pattern, bool) {
+	if len(fields) == 1 {
+		p, ok := l.host(fields[0])
+		return []Pattern{p}, ok
+	}
+	if _, err := netip.ParseAddr(fields[0]); err != nil && fields[0] != "0" {
+		return nil, false
+	}
+	var patterns []Pattern
+	for _, name := range fields[1:] {
+		plain := isPlain(name) && strings.Contains(name, ".") // so it is not an address
+		if !plain && (!strings.ContainsAny(name, ".:") || isIP(name)) || name == "localhost.localdomain" {
 			continue
 		}
-		p, _, err := parsePattern(name)
-		if err != nil || p.below {
-			whole = false
-			continue
+		p, ok := l.host(name)
+		if !ok {
+			return nil, false
 		}
 		patterns = append(patterns, p)
 	}
-	return patterns, whole
+	return patterns, true
 }
 
-// parseName reads "name", "*.name" and "||name^".
-func parseName(s string) (Pattern, bool) {
-	name, below := strings.CutPrefix(s, "||")
-	if below {
-		if name, below = strings.CutSuffix(name, "^"); !below || strings.Contains(name, "*") {
-			return Pattern{}, false
-		}
+// host reads one name in any of its spellings.
+func (l *list) host(s string) (Pattern, bool) {
+	if isPlain(s) {
+		return Pattern{base: s}, true
 	}
-	p, _, err := parsePattern(name)
-	if err != nil || below && isIP(p.base) {
+	s = strings.Trim(strings.TrimRight(s, ",;"), `"'`)
+	if at, err := netip.ParseAddr(s); err == nil && at.Is6() {
+		s = "[" + s + "]"
+	} else if _, err := netip.ParsePrefix(s); err == nil {
+		return Pattern{}, false // of a network
+	}
+	name, below := strings.CutPrefix(strings.ReplaceAll(s, `\`, "/"), "||")
+	if anchored := strings.TrimPrefix(name, "|"); below || anchored != name {
+		name = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(anchored, "|"), "^*"), "^")
+	}
+	rest, isURL := strings.CutPrefix(name, "//")
+	if scheme, after, ok := strings.Cut(name, "://"); ok && !strings.ContainsAny(scheme, "/.?#") {
+		rest, isURL = after, true
+	}
+	host, path := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		host, path = rest[:i], rest[i+1:]
+	}
+	if l.adblock && path != "" && path != "*" {
+		return Pattern{}, false // a rule for some pages of the host
+	}
+	if i := strings.LastIndexByte(host, '@'); i >= 0 && isURL {
+		host = host[i+1:]
+	}
+	if tail := strings.TrimPrefix(strings.TrimPrefix(host, "*"), "."); len(tail) < len(host) {
+		if host[0] == '*' && len(tail) == len(host)-1 {
+			return Pattern{}, false // "*name"
+		}
+		host, below = tail, true
+	}
+	return hostPattern(host, below)
+}
+
+// hostPattern is the pattern of a host, which may have a port. An address is its own, and a
+// number that only browsers take for an address is not.
+func hostPattern(host string, below bool) (Pattern, bool) {
+	host, _ = weburl.SplitPort(host)
+	p, _, err := parsePattern(host)
+	if err != nil || p.below {
 		return Pattern{}, false
 	}
-	p.below = p.below || below
+	if isIP(p.base) {
+		return p, isIP(host)
+	}
+	p.below = below
 	return p, true
 }
+
+// isAdblock reports a rule of Adblock that is not about a whole host: an exception, a rule for
+// elements, or one with options.
+func isAdblock(line string) bool {
+	if strings.HasPrefix(line, "@@") || strings.Contains(line, "#") && elementSigns().MatchString(line) {
+		return true
+	}
+	i := strings.LastIndexByte(line, '$')
+	return i >= 0 && !strings.ContainsAny(line, " \t") && !strings.HasPrefix(line, "http")
+}
+
+// elementSigns finds what separates hosts from a selector: "##", "#@#", "#?#", "#$#", "#%#".
+var elementSigns = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[^ \t/]*#[@?$%]{0,3}#[^ \t#=-]`)
+})
 
 // elementRule reports whether a line is a rule for the elements of all pages, as
 // "##.banner" or "#@#div": unlike a comment it has a selector right behind its signs.
 func elementRule(line string) bool {
-	signs, ok := strings.CutPrefix(strings.TrimSpace(line), "#")
+	signs, ok := strings.CutPrefix(line, "#")
 	if !ok {
 		return false
 	}
@@ -127,16 +257,27 @@ func elementRule(line string) bool {
 	return selector != "" && !strings.ContainsRune(" \t-=", rune(selector[0]))
 }
 
-// withoutComment cuts what follows a "#" at the start of the line or after a space;
-// elsewhere the sign belongs to a rule that is no name.
+// withoutComment cuts a comment: from "#", "!", ";" or "//" at the start of the line or after a
+// blank. Elsewhere these signs belong to a rule or a URL. A section is a comment, too.
 func withoutComment(line string) string {
-	if strings.HasPrefix(line, "!") || strings.HasPrefix(line, "[Adblock") {
+	if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") && !isIP(line) {
 		return ""
 	}
 	for i := range len(line) {
-		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+		if i > 0 && line[i-1] != ' ' && line[i-1] != '\t' {
+			continue
+		}
+		if strings.IndexByte("#!;", line[i]) >= 0 || line[i:] == "//" || strings.HasPrefix(line[i:], "// ") {
 			return line[:i]
 		}
 	}
 	return line
 }
+
+// isUnseen reports a blank, a control character or a character of no width.
+func isUnseen(c rune) bool {
+	return unicode.IsSpace(c) || unicode.IsControl(c) && c != 0 || unicode.Is(unicode.Cf, c)
+}
+
+// shown is a line for a message.
+func shown(line string) string { return fmt.Sprintf("%q", cut(line)) }

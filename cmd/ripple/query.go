@@ -126,6 +126,9 @@ func (r *reading) query(ctx context.Context, text string, answer func(columns []
 	if wrong := new(sqlite.StatementError); errors.As(err, &wrong) {
 		return usage("%s; \"ripple query --schema\" shows the tables", clean(wrong.Text, 500))
 	}
+	if errors.Is(err, sqlite.ErrMemory) {
+		return usage("%v; ask for less, or export the map and ask sqlite3", err)
+	}
 	if err != nil {
 		return stateError(r.path, err)
 	}

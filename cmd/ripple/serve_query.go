@@ -5,18 +5,24 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/export/sqlite"
 )
 
 const (
 	maxQueryTime  = 30 * time.Second
 	maxQueryRows  = 100_000
 	maxQueryBytes = 64 << 20 // of an answer
+	largeAnswer   = 8 << 20  // in bytes, after which memory is given back at once
 )
 
 // A statement is asked in SQL, and answered with rows.
@@ -50,6 +56,9 @@ func (o *opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 		return nil, &control.Error{Code: http.StatusRequestTimeout, Text: "the statement takes longer than " +
 			maxQueryTime.String() + "; export the map, and ask sqlite3"}
 	}
+	if rows.b.Len() > largeAnswer || errors.As(err, new(*usageError)) {
+		debug.FreeOSMemory() // which waits for the next question otherwise
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -71,13 +80,22 @@ func (d *deskRows) begin(columns []string) {
 }
 
 func (d *deskRows) row(values []any) (bool, error) {
-	if d.rows >= maxQueryRows || d.b.Len() > maxQueryBytes {
+	if d.rows >= maxQueryRows {
 		d.more = true
 		return false, nil
 	}
+	size := 0
 	plain := make([]any, len(values))
 	for i, v := range values {
 		plain[i] = jsonValue(v)
+		size += jsonSize(plain[i])
+	}
+	if d.rows > 0 && d.b.Len()+size > maxQueryBytes {
+		d.more = true
+		return false, nil
+	}
+	if size > maxQueryBytes {
+		return false, fmt.Errorf("%w: more than %d MiB in a row", sqlite.ErrMemory, maxQueryBytes>>20)
 	}
 	text, err := json.Marshal(plain)
 	if err != nil {
@@ -89,6 +107,19 @@ func (d *deskRows) row(values []any) (bool, error) {
 	d.rows++
 	d.b.Write(text)
 	return true, nil
+}
+
+// jsonSize is how many bytes a value takes in JSON, at most.
+func jsonSize(v any) int {
+	const escaped, others = 6, 32 // \u0000; a number, or the quotes and the comma of a text
+	text, _ := v.(string)
+	size := others + len(text)
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || strings.IndexByte(`<>&"\`, c) >= 0 {
+			size += escaped - 1
+		}
+	}
+	return size
 }
 
 func (d *deskRows) end() error {

@@ -71,7 +71,8 @@ func terrainRoutes(t *terrainReader) []desk.Route {
 	}
 	return append(all, desk.Route{Method: http.MethodPost, Path: "query", Name: "query", Apart: true, Body: statement{},
 		Returns: queryAnswer{}, Answer: t.inTime((*opened).answerQuery),
-		Doc: "Ask one read-only SQL statement of the tables of the SQLite export: 30 s, 100,000 rows."})
+		Doc: "Ask one read-only SQL statement of the tables of the SQLite export: 30 s, 256 MB of memory, " +
+			"1 GB of temporary files, 100,000 rows."})
 }
 
 func suggestParams(rows desk.Param) []desk.Param {

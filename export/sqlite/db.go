@@ -75,16 +75,9 @@ func Open(s *survey.Survey) (*DB, error) {
 // goes to temporary files, which have no names.
 func setup() []string { return []string{"temp_store = 1", "cache_size = -32768", "trusted_schema = 0"} }
 
-// maxValue is the greatest size of a value in bytes. It bounds what a statement can make
-// SQLite hold: the driver is built without the count that SQLite's own limit of the heap needs.
-const maxValue = 64 << 20
-
 func (d *DB) connect() (err error) {
 	d.pool = sql.OpenDB(d.server)
 	if d.conn, err = d.pool.Conn(context.Background()); err != nil {
-		return err
-	}
-	if _, err := sqlite.Limit(d.conn, limitLength, maxValue); err != nil {
 		return err
 	}
 	for _, s := range setup() {
@@ -102,9 +95,6 @@ func (d *DB) connect() (err error) {
 		return conn.(sqlite.AuthorizerRegisterer).RegisterAuthorizer(d.authorize)
 	})
 }
-
-// limitLength names the limit of the size of a value (https://www.sqlite.org/c3ref/c_limit_attached.html).
-const limitLength = 0
 
 func (d *DB) exec(ctx context.Context, text string) error {
 	return d.conn.Raw(func(conn any) error {
@@ -145,9 +135,13 @@ func (d *DB) authorize(action sqlite.AuthorizerActionCode, first, second, _, _ s
 }
 
 // Query runs one statement that reads, and hands the answer over row by row. It fails
-// with the error of ctx soon after that is done, with what went wrong in the survey, and
-// with what SQLite says of the statement.
+// with the cause of ctx soon after that is done, with [ErrMemory], with what went wrong in
+// the survey, and with what SQLite says of the statement. When SQLite has taken too much
+// memory, all statements that run in the process fail.
 func (d *DB) Query(ctx context.Context, text string, answer Answer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer running.begin(cancel)()
 	d.ctx, d.text, d.answer, d.failed = ctx, text, answer, nil
 	d.collates = strings.Contains(strings.ToLower(text), "collate")
 	defer func() { d.ctx, d.answer = nil, nil }()
@@ -155,7 +149,7 @@ func (d *DB) Query(ctx context.Context, text string, answer Answer) error {
 		// What ends when ctx is done is a statement until its first row. This one has none
 		// until the other, which is what is asked and runs within it, has ended.
 		err := d.exec(ctx, fmt.Sprintf("SELECT %s(%d)", functionName, d.number))
-		return cmp.Or(ctx.Err(), d.failed, err)
+		return cmp.Or(context.Cause(ctx), d.failed, err)
 	})
 	return statementError(err)
 }
@@ -218,13 +212,29 @@ func (d *DB) deliver(rows driver.Rows) error {
 			}
 			return err
 		}
-		for i := range values {
-			plain[i] = values[i]
+		size := 0
+		for i, v := range values {
+			plain[i] = v
+			size += sizeOf(v)
+		}
+		if size > maxRow {
+			return tooMuch(maxRow, " in a row")
 		}
 		if more, err := row(plain); err != nil || !more {
 			return err
 		}
 	}
+}
+
+// sizeOf is how many bytes a value takes beside a word.
+func sizeOf(v driver.Value) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	}
+	return 0
 }
 
 // rescue makes an error of a panic, which must not go through SQLite, and keeps the first

@@ -133,12 +133,34 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestLargeValue refuses to make values that are too large to be held.
-func TestLargeValue(t *testing.T) {
+// TestTooMuchMemory refuses statements that need more memory or temporary files than they may have, and gives back
+// what they had.
+func TestTooMuchMemory(t *testing.T) {
+	sqlite.BoundFiles(t, 32<<20)
 	d := openDB(t, terrain(t).Survey())
-	_, err := answers(t.Context(), d, "SELECT length(hex(zeroblob(60000000)))")
-	if err == nil || !strings.Contains(err.Error(), "too big") {
-		t.Errorf("got %v", err)
+	endless := "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT "
+	for _, tt := range []struct{ query, want string }{
+		{"SELECT length(hex(zeroblob(100000000)))", "128 MiB"},
+		{"SELECT " + strings.Repeat("hex(zeroblob(30000000)), ", 39) + "1", "128 MiB"},
+		{"SELECT length(a) FROM (SELECT " + strings.Repeat("hex(zeroblob(30000000)) || ", 39) + "1 AS a)", "128 MiB"},
+		{endless + "json_group_array(hex(zeroblob(1000000))) FROM n", "128 MiB"},
+		{endless + "json_group_object(x, hex(zeroblob(1000000))) FROM n", "128 MiB"},
+		{endless + "group_concat(hex(zeroblob(1000000))) FROM n", "128 MiB"},
+		{endless + "randomblob(1000000) FROM n ORDER BY 1", "32 MiB of temporary files"},
+		{endless + "DISTINCT randomblob(100000) FROM n LIMIT -1 OFFSET 1000000", "32 MiB of temporary files"},
+		{endless + "count(*) OVER (ORDER BY randomblob(100000)) FROM n", "32 MiB of temporary files"},
+		{"SELECT zeroblob(20000000), zeroblob(20000000)", "32 MiB in a row"},
+	} {
+		_, err := answers(t.Context(), d, tt.query)
+		if !errors.Is(err, sqlite.ErrMemory) || !strings.HasSuffix(err.Error(), ": more than "+tt.want) {
+			t.Errorf("%.80s: %v; want %s", tt.query, err, tt.want)
+		}
+		if got, err := answers(t.Context(), d, "SELECT count(*) > 0 FROM pages"); err != nil || got[0] != `int64 "1"|` {
+			t.Errorf("after %.80s: %v, %v", tt.query, got, err)
+		}
+		if memory, files := sqlite.Taken(); memory > 64<<20 || files != 0 {
+			t.Errorf("after %.80s: %d bytes of memory and %d of files are taken", tt.query, memory, files)
+		}
 	}
 }
 

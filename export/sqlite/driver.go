@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -18,10 +19,11 @@ const (
 	functionName = "ripple_run"
 )
 
-// served is the only mutable state of the package. What is registered with a driver it
-// keeps until the process ends, so there is one driver with one module and one function,
-// and a connection says by a number which database it is of. Numbers are forgotten when
-// databases are closed.
+// served is the server of the process. What is registered with a driver it keeps until the
+// process ends, so there is one driver with one module and one function, and a connection
+// says by a number which database it is of. Numbers are forgotten when databases are
+// closed. Beside it, memory, files and running are the only mutable state of the package:
+// what SQLite takes of a process cannot be told apart by its users.
 var served = sync.OnceValues(newServer)
 
 // A server knows the databases that are open.
@@ -34,6 +36,10 @@ type server struct {
 }
 
 func newServer() (*server, error) {
+	if err := cmp.Or(uncounted, registerFiles()); err != nil {
+		return nil, err
+	}
+	memory.most.Store(maxHeap)
 	s := &server{driver: &sqlite.Driver{}, open: make(map[int64]*DB)}
 	if err := s.driver.RegisterModule(moduleName, module{s}); err != nil {
 		return nil, err
@@ -43,7 +49,7 @@ func newServer() (*server, error) {
 
 // Connect opens an empty database in memory.
 func (s *server) Connect(context.Context) (driver.Conn, error) {
-	return s.driver.Open(":memory:?_defensive=1")
+	return s.driver.Open("file::memory:?_defensive=1&vfs=" + boundedFiles)
 }
 
 // Driver returns the driver.
@@ -112,4 +118,36 @@ func (s *server) run(_ *sqlite.FunctionContext, args []driver.Value) (value driv
 	}
 	defer d.rescue(&err)
 	return nil, d.run()
+}
+
+// A statements is those that run in this process.
+type statements struct {
+	mu   sync.Mutex
+	last int
+	ends map[int]context.CancelCauseFunc
+}
+
+var running = &statements{ends: map[int]context.CancelCauseFunc{}}
+
+// begin notes a statement until over is called. Meanwhile, end may end it.
+func (s *statements) begin(end context.CancelCauseFunc) (over func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	number := s.last
+	s.ends[number] = end
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.ends, number)
+	}
+}
+
+// end ends all statements.
+func (s *statements) end(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, end := range s.ends {
+		end(why)
+	}
 }

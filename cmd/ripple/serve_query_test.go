@@ -1,0 +1,45 @@
+package main
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A statement that needs too much memory is refused, and the process that reads lives on.
+func TestServeStatementOfTooMuchMemory(t *testing.T) {
+	t.Parallel()
+	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 2)), "state.bolt"))
+	many := strings.TrimSuffix(strings.Repeat("hex(zeroblob(30000000)),", 40), ",")
+	for _, tt := range []struct {
+		sql  string
+		code int
+		want string
+	}{
+		{"SELECT " + many, http.StatusBadRequest, "the question needs too much memory: more than 128 MiB"},
+		{"SELECT zeroblob(20000000), zeroblob(20000000)", http.StatusBadRequest, "more than 32 MiB in a row"},
+		{"SELECT replace(hex(zeroblob(6000000)), '0', char(1))", http.StatusBadRequest, "more than 64 MiB in a row"},
+		{"SELECT 1", http.StatusOK, `{"columns":["1"],"rows":[[1]],"more":false}`},
+	} {
+		code, text := d.send("query", `{"sql": "`+tt.sql+`"}`)
+		if code != tt.code || !strings.Contains(string(text), tt.want) {
+			t.Errorf("%.60s: %d %.200s, want %d %s", tt.sql, code, text, tt.code, tt.want)
+		}
+	}
+}
+
+// An answer that would be too long is cut before the row that is too much.
+func TestServeLongAnswer(t *testing.T) {
+	d := &deskRows{}
+	d.begin([]string{"x"})
+	row := []any{strings.Repeat("\x01", 4<<20)}
+	for i, want := range []bool{true, true, false} {
+		if more, err := d.row(row); more != want || err != nil {
+			t.Fatalf("row %d: %v, %v", i, more, err)
+		}
+	}
+	if err := d.end(); err != nil || !d.more || d.b.Len() > maxQueryBytes {
+		t.Errorf("%v, more %v, %d bytes", err, d.more, d.b.Len())
+	}
+}

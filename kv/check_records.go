@@ -2,7 +2,6 @@ package kv
 
 import (
 	"encoding/binary"
-	"slices"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -49,7 +48,7 @@ func (c *checker) forms() {
 	n := 0
 	c.each(bForms, 8, func(key []byte, r *reader) {
 		n++
-		if forms := decodeForms(r); !r.bad && (len(forms) == 0 || !slices.IsSorted(forms)) {
+		if all := decodeOthers(r); !r.bad && !all.inOrder() {
 			c.problem("forms of URL %d are not in order", idOf(key))
 		}
 		if c.tx.s.Shapes(idOf(key))&schema.ShapeOther == 0 {

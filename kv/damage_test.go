@@ -35,8 +35,8 @@ func sample(t testing.TB) []byte {
 		if err != nil {
 			return err
 		}
-		_, err = tx.URLs.AddForm(3, norm, norm+"?other")
-		_, err2 := tx.URLs.AddForm(4, norm, norm+"/")
+		_, err = tx.URLs.AddForm(3, norm, norm+"?other", false)
+		_, err2 := tx.URLs.AddForm(4, norm, norm+"/", false)
 		return errors.Join(err, err2, tx.Runs.Put(schema.Run{ID: 1, End: schema.End{Detail: "done"}}),
 			tx.Hosts.PutRobots(1, schema.RobotsCopy{Status: 200, Text: []byte("x")}),
 			tx.Runs.PutConfig([32]byte{1}, []byte("config")),

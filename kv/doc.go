@@ -71,18 +71,23 @@
 //	urls       block u64: (URL - 1) / 32        number, then per URL: a byte (bits 0-2 kind; 3-6: host, referrer,
 //	                                            first seen (s), first run follow because they are not those of the
 //	                                            URL before), path and query
-//	forms      URL u64                          number, then the first four in byte order of the forms of the URL that
-//	                                            cannot be derived from its identity
+//	forms      URL u64                          of the forms of the URL that do not follow from its identity: number
+//	                                            and texts of the own ones; number of the foreign ones, and of each the
+//	                                            text, and whether nothing was found there; number and hashes of the
+//	                                            foreign ones that have lost their place
 //	seen       packed                           first id, number, then per new URL: hash (8 bytes), host less the host
-//	                                            before, and in one byte the shapes with the kind from bit 5 on
+//	                                            before, the shapes with the kind from bit 5 on, and the shapes of own
+//	                                            forms (bytes)
 //	shapes     packed                           first id, number, then per older URL with a new shape: id less the id
-//	                                            before, all its shapes (byte)
+//	                                            before, all its shapes, and those of own forms (bytes)
 //	visits     visit u64                        URL, links, then the other fields in the order of encodeVisit. Links:
 //	                                            twice their number, plus 1 if they have anchors; then each: target
 //	                                            less the one before, a byte (bits 0-2 place, 3-5 rel, 6: kinds follow
 //	                                            in another byte because the link is not a plain anchor; its
 //	                                            bit 7: all others but the canonical one carry nofollow). The
-//	                                            number of known forms has in its bits from 4 on the sum of these
+//	                                            known forms are one number: their shapes, from bit 4 on those of own
+//	                                            forms, and from bits 8 and 24 on the sums of the others and of the
+//	                                            own others
 //	anchors    packed                           first and last visit, zstd of: visit, number of links, their texts
 //	done       packed                           first visit, number, then the URLs, each less the one before
 //	depths     generation u32, then as packed   first id, number, then per URL that came nearer: id less the id before,
@@ -129,8 +134,8 @@
 // # In memory
 //
 // A table from hash to id (12-byte slots, 16 to 24 bytes a URL), which a store that is
-// only read makes when it is needed, and by id: host, latest visit, depth, hops, and shapes
-// with kind, 12 bytes. A 64-bit hash is
+// only read makes when it is needed, and by id: host, latest visit, depth, hops, shapes
+// with kind, and shapes of own forms, 12 bytes. A 64-bit hash is
 // taken to identify a URL of its host: seeded as it is, two URLs of one host meet
 // by accident only, once in 10^5 files of 17 million URLs. If the hosts differ,
 // or several URLs have the hash, the record decides.

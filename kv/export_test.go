@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"go.etcd.io/bbolt"
-
-	"github.com/sumi-ripple/ripple/schema"
 )
 
 // FastForTests stops syncing, for tests that do not crash.
@@ -71,10 +69,6 @@ func Seal(bucketName string, key, fields []byte) []byte {
 	}
 	panic(fmt.Sprintf("no bucket %q", bucketName))
 }
-
-// ShapeOf and FormOf are inverse to each other.
-func ShapeOf(norm, form string) schema.Shape        { return shapeOf(norm, form) }
-func FormOf(norm string, shape schema.Shape) string { return formOf(norm, shape) }
 
 // ReCode decodes a value of a kind and encodes it again; ok is false if it
 // cannot be decoded.

@@ -2,119 +2,256 @@ package kv
 
 import (
 	"errors"
+	"hash/fnv"
 	"slices"
-	"strings"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
 
 const scheme = "https://"
 
-// AddForm records a form of a URL, given its identity, and reports whether the
-// forms that [URLs.Forms] returns have changed.
-func (us *URLs) AddForm(id schema.ID, norm, form string) (bool, error) {
+// maxReplaced is how many foreign forms of a URL may lose their place because nothing was found there.
+const maxReplaced = 10 * schema.MaxForeignForms
+
+// others are the forms of a URL that do not follow from its identity.
+type others struct {
+	own      []string
+	foreign  []foreignForm
+	replaced []uint32 // hashes of the foreign forms that have lost their place, so that each is tried once
+}
+
+type foreignForm struct {
+	text    string
+	missing bool // nothing was found there, so the next one that is met takes its place
+}
+
+// AddForm records a form of a URL, given its identity. own says how it was named, see
+// [schema.Forms]. AddForm reports whether [URLs.Forms] returns something else now.
+func (us *URLs) AddForm(id schema.ID, norm, form string, own bool) (bool, error) {
 	if err := errors.Join(us.tx.change(), us.tx.known(id)); err != nil {
 		return false, err
 	}
-	shape := shapeOf(norm, form)
-	known := us.tx.s.Shapes(id)
-	if shape != schema.ShapeOther && known&shape != 0 {
+	if shape := schema.ShapeOf(norm, form); shape != schema.ShapeOther {
+		return us.addShape(id, shape, own), nil
+	}
+	if !schema.Keeps(norm, form) {
 		return false, nil
 	}
-	if known|shape < schema.ShapeOther { // at most four, all derived
-		us.addShape(id, shape)
-		return true, nil
-	}
-	before, err := us.forms(id, norm)
+	all, err := us.others(id)
 	if err != nil {
 		return false, err
 	}
-	if shape != schema.ShapeOther {
-		us.addShape(id, shape)
-	} else if err := us.addOther(id, form); err != nil {
-		return false, err
+	var changed bool
+	if own {
+		changed = all.addOwn(form)
+	} else {
+		changed = all.addForeign(form)
 	}
-	after, err := us.forms(id, norm)
-	return !slices.Equal(before, after), err
+	if !changed {
+		return false, nil
+	}
+	us.addShape(id, schema.ShapeOther, false)
+	return true, us.putOthers(id, all)
 }
 
-func (us *URLs) addShape(id schema.ID, shape schema.Shape) {
-	known := us.tx.s.known.of(id)
-	if known.mark&uint8(shape) != 0 {
-		return
+// AddForms records the forms that another file has of a URL.
+func (us *URLs) AddForms(id schema.ID, forms *schema.Forms) error {
+	own, foreign := forms.Split()
+	for i, form := range slices.Concat(own, foreign) {
+		if _, err := us.AddForm(id, forms.Norm, form, i < len(own)); err != nil {
+			return err
+		}
 	}
-	known.mark |= uint8(shape)
+	return nil
+}
+
+func (us *URLs) addShape(id schema.ID, shape schema.Shape, own bool) bool {
+	k := us.tx.s.known.of(id)
+	mark, owned := k.mark|uint8(shape), k.own
+	if own {
+		owned |= uint8(shape)
+	}
+	if mark == k.mark && owned == k.own {
+		return false
+	}
+	k.mark, k.own = mark, owned
 	if id < us.first() {
 		us.shaped = append(us.shaped, id)
 	}
+	return true
 }
 
-// addOther stores a form that cannot be derived, if it is among the first four of those.
-func (us *URLs) addOther(id schema.ID, form string) error {
-	others, err := us.otherForms(id)
+func (o *others) addOwn(form string) bool {
+	at, found := slices.BinarySearch(o.own, form)
+	if found || at == schema.MaxOwnForms {
+		return false
+	}
+	o.own = slices.Insert(o.own, at, form)
+	o.own = o.own[:min(len(o.own), schema.MaxOwnForms)]
+	return true
+}
+
+// addForeign gives a foreign form a place: one that is free, else that of one at which nothing was found, else
+// that of a later one.
+func (o *others) addForeign(form string) bool {
+	at, found := o.find(form)
+	if found || slices.Contains(o.replaced, hashOf(form)) {
+		return false
+	}
+	if len(o.foreign) == schema.MaxForeignForms {
+		last := len(o.foreign) - 1
+		for i, f := range o.foreign {
+			if f.missing {
+				last = i
+			}
+		}
+		switch {
+		case !o.foreign[last].missing && at > last, o.foreign[last].missing && len(o.replaced) == maxReplaced:
+			return false
+		case o.foreign[last].missing:
+			o.replaced = append(o.replaced, hashOf(o.foreign[last].text))
+		}
+		o.foreign = slices.Delete(o.foreign, last, last+1)
+		at, _ = o.find(form)
+	}
+	o.foreign = slices.Insert(o.foreign, at, foreignForm{text: form})
+	return true
+}
+
+func (o *others) find(form string) (at int, found bool) {
+	for at < len(o.foreign) && o.foreign[at].text < form {
+		at++
+	}
+	return at, at < len(o.foreign) && o.foreign[at].text == form
+}
+
+func hashOf(form string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(form)) // never fails
+	return h.Sum32()
+}
+
+// MissForms notes that a visit has found nothing at these forms of a URL. Foreign ones among them lose their
+// place to the next that is met.
+func (us *URLs) MissForms(id schema.ID, forms []string) error {
+	all, err := us.others(id)
 	if err != nil {
 		return err
 	}
-	at, found := slices.BinarySearch(others, form)
-	if found || at == schema.MaxForms {
+	changed := false
+	for i := range all.foreign {
+		f := &all.foreign[i]
+		if !f.missing && slices.Contains(forms, f.text) {
+			f.missing, changed = true, true
+		}
+	}
+	if !changed {
 		return nil
 	}
-	others = slices.Insert(others, at, form)
-	w := us.tx.fields()
-	w.uint(uint64(min(len(others), schema.MaxForms)))
-	for _, text := range others[:min(len(others), schema.MaxForms)] {
-		w.string(text)
-	}
-	us.addShape(id, schema.ShapeOther)
-	return us.tx.put(bForms, key64(uint64(id)), w)
+	return us.putOthers(id, all)
 }
 
-func (us *URLs) otherForms(id schema.ID) ([]string, error) {
+func (us *URLs) others(id schema.ID) (others, error) {
 	if us.tx.s.Shapes(id)&schema.ShapeOther == 0 {
-		return nil, nil
+		return others{}, nil
 	}
 	key := key64(uint64(id))
 	r, err := us.tx.get(bForms, key)
 	if err != nil {
-		return nil, missing(err, bForms, key)
+		return others{}, missing(err, bForms, key)
 	}
-	forms := decodeForms(&r)
+	all := decodeOthers(&r)
 	if r.bad {
-		return nil, damaged(bForms, key, "cannot be decoded")
+		return others{}, damaged(bForms, key, "cannot be decoded")
 	}
-	return forms, nil
+	return all, nil
 }
 
-func decodeForms(r *reader) []string {
-	var forms []string
-	for range r.narrow(schema.MaxForms) {
-		forms = append(forms, r.string())
+func (us *URLs) putOthers(id schema.ID, all others) error {
+	w := us.tx.fields()
+	w.number(len(all.own))
+	for _, text := range all.own {
+		w.string(text)
 	}
-	return forms
+	w.number(len(all.foreign))
+	for _, f := range all.foreign {
+		w.string(f.text)
+		w.bool(f.missing)
+	}
+	w.number(len(all.replaced))
+	for _, hash := range all.replaced {
+		w.uint(uint64(hash))
+	}
+	return us.tx.put(bForms, key64(uint64(id)), w)
 }
 
-// Forms returns the first four in byte order of all forms of a URL that were
-// ever added.
-func (us *URLs) Forms(id schema.ID) ([]string, error) {
+func decodeOthers(r *reader) (all others) {
+	for range r.narrow(schema.MaxOwnForms) {
+		all.own = append(all.own, r.string())
+	}
+	for range r.narrow(schema.MaxForeignForms) {
+		all.foreign = append(all.foreign, foreignForm{r.string(), r.bool()})
+	}
+	for range r.narrow(maxReplaced) {
+		all.replaced = append(all.replaced, uint32(r.narrow(1<<32-1)))
+	}
+	return all
+}
+
+// inOrder reports whether the forms are as they are written.
+func (o *others) inOrder() bool {
+	byText := func(a, b foreignForm) int {
+		if a.text < b.text {
+			return -1
+		}
+		return 1 // equal ones are out of order
+	}
+	return len(o.own)+len(o.foreign) > 0 && slices.IsSorted(o.own) && slices.IsSortedFunc(o.foreign, byText)
+}
+
+// Forms returns the forms of a URL.
+func (us *URLs) Forms(id schema.ID) (schema.Forms, error) {
 	norm, err := us.Norm(id)
 	if err != nil {
-		return nil, err
+		return schema.Forms{}, err
 	}
-	return us.forms(id, norm)
+	all, err := us.others(id)
+	if err != nil {
+		return schema.Forms{}, err
+	}
+	f := schema.Forms{Norm: norm, Shapes: us.tx.s.Shapes(id) &^ schema.ShapeOther, Own: us.tx.s.OwnShapes(id),
+		Others: all.own}
+	for _, form := range all.foreign {
+		f.Foreign = append(f.Foreign, form.text)
+	}
+	return f, nil
 }
 
-func (us *URLs) forms(id schema.ID, norm string) ([]string, error) {
-	forms, err := us.otherForms(id)
+// Reopens reports whether a visited page is to be visited once more, for a form that it was not known to have: any,
+// if the visit found nothing, or an own one, if what it found was at a foreign form.
+func (us *URLs) Reopens(v *schema.Visit, unanswered bool) (bool, error) {
+	if !us.tx.s.MayReopen(v, unanswered) {
+		return false, nil
+	}
+	forms, err := us.Forms(v.URL)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	for shape := schema.ShapePlain; shape < schema.ShapeOther; shape <<= 1 {
-		if us.tx.s.Shapes(id)&shape != 0 {
-			forms = append(forms, formOf(norm, shape))
-		}
+	now := forms.Set()
+	if unanswered {
+		return !v.Knew.Covers(now), nil
 	}
-	slices.Sort(forms)
-	return forms[:min(len(forms), schema.MaxForms)], nil
+	return !v.Knew.CoversOwn(now) && !forms.IsOwn(v.Form), nil
+}
+
+// MayReopen reports whether [URLs.Reopens] may report true. It reads nothing, and is false for nearly all pages.
+func (x *index) MayReopen(v *schema.Visit, unanswered bool) bool {
+	if !unanswered && !v.Found() {
+		return false
+	}
+	shapes := x.Shapes(v.URL)
+	now := schema.FormSet{Shapes: shapes &^ schema.ShapeOther, Own: x.OwnShapes(v.URL)}
+	return shapes&schema.ShapeOther != 0 || unanswered && !v.Knew.Covers(now) || !unanswered && !v.Knew.CoversOwn(now)
 }
 
 // flushShapes writes the shapes of older URLs that were added to.
@@ -130,68 +267,13 @@ func (us *URLs) flushShapes() error {
 		if p.fresh() {
 			before = uint64(id)
 		}
+		k := us.tx.s.known.at(id)
 		item.uint(uint64(id) - before)
-		item.byte(byte(us.tx.s.Shapes(id)))
+		item.byte(k.mark & shapesMask)
+		item.byte(k.own)
 		before = uint64(id)
 	}
 	err := p.end()
 	us.tx.s.state.shapes += uint64(p.part)
 	return err
-}
-
-// shapeOf returns how a form is derived from the identity of its URL.
-func shapeOf(norm, form string) schema.Shape {
-	identity, ok := strings.CutPrefix(norm, scheme)
-	rest, ok2 := strings.CutPrefix(form, scheme)
-	if !ok || !ok2 {
-		return schema.ShapeOther
-	}
-	if s := slashShape(identity, rest); s != schema.ShapeOther {
-		return s
-	}
-	if rest, ok = strings.CutPrefix(rest, "www."); !ok {
-		return schema.ShapeOther
-	}
-	switch slashShape(identity, rest) {
-	case schema.ShapePlain:
-		return schema.ShapeWWW
-	case schema.ShapeSlash:
-		return schema.ShapeWWWSlash
-	}
-	return schema.ShapeOther
-}
-
-func slashShape(identity, form string) schema.Shape {
-	if form == identity {
-		return schema.ShapePlain
-	}
-	path, query := cutQuery(identity)
-	if len(form) == len(identity)+1 && !strings.HasSuffix(path, "/") &&
-		form[:len(path)] == path && form[len(path)] == '/' && form[len(path)+1:] == query {
-		return schema.ShapeSlash
-	}
-	return schema.ShapeOther
-}
-
-// formOf returns the form of a shape that can be derived.
-func formOf(norm string, shape schema.Shape) string {
-	identity := strings.TrimPrefix(norm, scheme)
-	path, query := cutQuery(identity)
-	switch shape {
-	case schema.ShapeWWW:
-		return scheme + "www." + identity
-	case schema.ShapeSlash:
-		return scheme + path + "/" + query
-	case schema.ShapeWWWSlash:
-		return scheme + "www." + path + "/" + query
-	}
-	return norm
-}
-
-// cutQuery splits a URL before its question mark.
-func cutQuery(url string) (path, query string) {
-	if i := strings.IndexByte(url, '?'); i >= 0 {
-		return url[:i], url[i:]
-	}
-	return url, ""
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // FuzzDecode states two laws: no bytes make a decoder panic, and what it
@@ -35,8 +36,8 @@ func FuzzForm(f *testing.F) {
 	f.Add("https://www.com/", "https://www.www.com/")
 	f.Add("https://a/b", "https://a/b/")
 	f.Fuzz(func(t *testing.T, norm, form string) {
-		if shape := kv.ShapeOf(norm, form); shape < 16 && kv.FormOf(norm, shape) != form {
-			t.Errorf("form %q of %q has shape %d, which is %q", form, norm, shape, kv.FormOf(norm, shape))
+		if shape := schema.ShapeOf(norm, form); shape < 16 && shape.Form(norm) != form {
+			t.Errorf("form %q of %q has shape %d, which is %q", form, norm, shape, shape.Form(norm))
 		}
 	})
 }

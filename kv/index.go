@@ -18,6 +18,9 @@ type index struct {
 	seeks    int             // how often some were looked for
 }
 
+// shapesMask are the bits of a mark that hold shapes.
+const shapesMask = 31
+
 // A known is what is held of a URL: together, because whoever asks for one of it
 // asks for more.
 type known struct {
@@ -26,6 +29,7 @@ type known struct {
 	depth  uint8  // plus 1; 0: none
 	hops   uint8  // plus 1
 	mark   uint8  // shapes, and the kind from bit 5 on
+	own    uint8  // shapes of own forms
 }
 
 // Hash returns the hash under which a URL is looked up. It is seeded, so that
@@ -44,7 +48,12 @@ func (x *index) Latest(id schema.ID) schema.Seq { return schema.Seq(x.known.at(i
 func (x *index) Kind(id schema.ID) schema.URLKind { return schema.URLKind(x.known.at(id).mark >> 5) }
 
 // Shapes returns the forms of a URL that can be derived, and whether there are others.
-func (x *index) Shapes(id schema.ID) schema.Shape { return schema.Shape(x.known.at(id).mark & 31) }
+func (x *index) Shapes(id schema.ID) schema.Shape {
+	return schema.Shape(x.known.at(id).mark & shapesMask)
+}
+
+// OwnShapes returns which of these forms are own ones.
+func (x *index) OwnShapes(id schema.ID) schema.Shape { return schema.Shape(x.known.at(id).own) }
 
 // Depth returns the smallest depth of a URL and its smallest number of hops,
 // each [NoDepth] if it has none in this generation.

@@ -23,7 +23,7 @@ type model struct {
 	s          *kv.Store
 	hosts      []string
 	urls       []schema.URL
-	forms      []map[string]bool
+	forms      []map[string]formed
 	depths     [][2]uint8
 	visits     []*schema.Visit
 	waiting    map[[2]int][]schema.ID // by host and priority
@@ -149,7 +149,7 @@ func (m *model) addURL(r *rapid.T, tx *kv.Tx) error {
 	}
 	u.ID = schema.ID(len(m.urls) + 1)
 	m.urls = append(m.urls, u)
-	m.forms = append(m.forms, map[string]bool{})
+	m.forms = append(m.forms, map[string]formed{})
 	m.depths = append(m.depths, [2]uint8{kv.NoDepth, kv.NoDepth})
 	_, err = tx.URLs.Add(u, hash)
 	return err
@@ -164,18 +164,39 @@ func (m *model) addForm(r *rapid.T, tx *kv.Tx) error {
 	www := rapid.SampledFrom([]string{"", "www.", "WWW."}).Draw(r, "www")
 	end := rapid.SampledFrom([]string{"", "/", "//", "?x", "?y", "?z", "&a"}).Draw(r, "end")
 	form := "https://" + www + m.hosts[u.Host-1] + u.PathQuery + end
-	before := m.firstForms(id)
-	m.forms[id-1][form] = true
-	added, err := tx.URLs.AddForm(id, m.norm(id), form)
-	if want := !slices.Equal(before, m.firstForms(id)); added != want {
+	own := rapid.Bool().Draw(r, "own")
+	before := m.keptForms(id)
+	f := m.forms[id-1][form]
+	m.forms[id-1][form] = formed{own: f.own || own, foreign: f.foreign || !own}
+	added, err := tx.URLs.AddForm(id, m.norm(id), form, own)
+	if want := !cmp.Equal(before, m.keptForms(id)); added != want {
 		r.Errorf("AddForm(%d, %q) = %t; want %t", id, form, added, want)
 	}
 	return err
 }
 
-func (m *model) firstForms(id schema.ID) []string {
-	forms := slices.Sorted(maps.Keys(m.forms[id-1]))
-	return forms[:min(4, len(forms))]
+// A formed is how a form was named.
+type formed struct{ own, foreign bool }
+
+func (m *model) keptForms(id schema.ID) schema.Forms {
+	f := schema.Forms{Norm: m.norm(id)}
+	for _, form := range slices.Sorted(maps.Keys(m.forms[id-1])) {
+		by, shape := m.forms[id-1][form], schema.ShapeOf(f.Norm, form)
+		switch {
+		case shape != schema.ShapeOther:
+			f.Shapes |= shape
+			if by.own {
+				f.Own |= shape
+			}
+			continue
+		case by.own && len(f.Others) < schema.MaxOwnForms:
+			f.Others = append(f.Others, form)
+		}
+		if by.foreign && len(f.Foreign) < schema.MaxForeignForms {
+			f.Foreign = append(f.Foreign, form)
+		}
+	}
+	return f
 }
 
 func (m *model) setDepth(r *rapid.T, tx *kv.Tx) error {
@@ -337,8 +358,8 @@ func (m *model) compareRecords(r *rapid.T, tx *kv.Tx) error {
 		if err != nil {
 			return err
 		}
-		if !slices.Equal(forms, m.firstForms(u.ID)) {
-			r.Errorf("forms of %q: %q; want %q", m.norm(u.ID), forms, m.firstForms(u.ID))
+		if diff := cmp.Diff(m.keptForms(u.ID), forms); diff != "" {
+			r.Errorf("forms of %q:\n%s", m.norm(u.ID), diff)
 		}
 	}
 	var visits []*schema.Visit

@@ -252,10 +252,8 @@ func (p *pruning) copyURLs() error {
 			return err
 		}
 		p.urls[n] = uint32(id)
-		for _, form := range forms {
-			if _, err := next.URLs.AddForm(id, norm, form); err != nil {
-				return err
-			}
+		if err := next.URLs.AddForms(id, &forms); err != nil {
+			return err
 		}
 		h, err := next.Hosts.At(u.Host)
 		if err == nil {

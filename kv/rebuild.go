@@ -76,18 +76,18 @@ func (tx *base) eachPart(b bucket, from []byte, f func(first, count uint64, item
 
 func (us *URLs) rebuild() error {
 	s := us.tx.s
-	n, err := us.eachSeen(func(id schema.ID, hash uint64, host int64, mark byte) {
+	n, err := us.eachSeen(func(id schema.ID, hash uint64, host int64, mark, own byte) {
 		if s.foundAll {
 			s.lookup.add(hash, id)
 		}
-		*s.known.of(id) = known{host: uint32(host), mark: mark}
+		*s.known.of(id) = known{host: uint32(host), mark: mark, own: own}
 	})
 	return agree(err, "URLs seen", n, uint64(s.state.urls))
 }
 
 // eachSeen calls f for every URL by id, with what was noted when it was added, and returns
 // their number.
-func (us *URLs) eachSeen(f func(id schema.ID, hash uint64, host int64, mark byte)) (n uint64, err error) {
+func (us *URLs) eachSeen(f func(id schema.ID, hash uint64, host int64, mark, own byte)) (n uint64, err error) {
 	hosts := int64(us.tx.s.state.hosts)
 	return n, us.tx.eachPart(bSeen, nil, func(first, count uint64, r *reader) error {
 		if first != n+1 {
@@ -98,11 +98,11 @@ func (us *URLs) eachSeen(f func(id schema.ID, hash uint64, host int64, mark byte
 			n++
 			hash := r.fixed()
 			host += r.int()
-			mark := r.byte()
+			mark, own := r.byte(), r.byte()
 			if r.bad || host < 1 || host > hosts {
 				return fmt.Errorf("%w: host of URL %d", ErrDamaged, n)
 			}
-			f(schema.ID(n), hash, host, mark)
+			f(schema.ID(n), hash, host, mark, own)
 		}
 		return nil
 	})
@@ -127,7 +127,9 @@ func (us *URLs) rebuildShapes() error {
 	err := us.tx.eachPart(bShapes, nil, func(first, count uint64, r *reader) error {
 		n++
 		return us.tx.eachID(first, count, r, func(id schema.ID) {
-			us.tx.s.known.of(id).mark |= r.byte() & 31
+			k := us.tx.s.known.of(id)
+			k.mark |= r.byte() & shapesMask
+			k.own |= r.byte()
 		})
 	})
 	return agree(err, "values of shapes", n, us.tx.s.state.shapes)

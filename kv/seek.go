@@ -44,7 +44,7 @@ func (us *URLs) find(hashes map[uint64]bool) error {
 	for hash := range hashes {
 		maybe[hash>>54] |= 1 << (hash >> 48 & 63)
 	}
-	_, err := us.eachSeen(func(id schema.ID, hash uint64, _ int64, _ byte) {
+	_, err := us.eachSeen(func(id schema.ID, hash uint64, _ int64, _, _ byte) {
 		if maybe[hash>>54]&(1<<(hash>>48&63)) != 0 && hashes[hash] {
 			us.tx.s.lookup.add(hash, id)
 		}
@@ -57,7 +57,7 @@ func (us *URLs) findAll() error {
 	x := &us.tx.s.index
 	x.lookup, x.sought = table{}, nil
 	x.lookup.reserve(int(us.tx.s.state.urls))
-	_, err := us.eachSeen(func(id schema.ID, hash uint64, _ int64, _ byte) { x.lookup.add(hash, id) })
+	_, err := us.eachSeen(func(id schema.ID, hash uint64, _ int64, _, _ byte) { x.lookup.add(hash, id) })
 	x.foundAll = err == nil
 	return err
 }

@@ -318,7 +318,9 @@ func (us *URLs) flush() error {
 		}
 		item.fixed(u.hash)
 		item.int(int64(u.Host) - before)
-		item.byte(us.tx.s.known.at(u.ID).mark)
+		k := us.tx.s.known.at(u.ID)
+		item.byte(k.mark)
+		item.byte(k.own)
 		before = int64(u.Host)
 	}
 	if err := p.end(); err != nil {

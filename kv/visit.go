@@ -44,7 +44,7 @@ func (vs *Visits) Add(v *schema.Visit) (schema.Seq, error) {
 		if err != nil {
 			return 0, err
 		}
-		shape = shapeOf(norm, form)
+		shape = schema.ShapeOf(norm, form)
 	}
 	w := vs.tx.fields()
 	encodeVisit(w, v, shape, hasAnchors(v.Links))
@@ -134,7 +134,7 @@ func (vs *Visits) fillForm(v *schema.Visit, shape schema.Shape) error {
 	}
 	norm, err := vs.urls.Norm(v.URL)
 	if err == nil {
-		v.Form = formOf(norm, shape)
+		v.Form = shape.Form(norm)
 	}
 	return err
 }

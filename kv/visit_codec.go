@@ -40,9 +40,6 @@ func knownWords() [12]string {
 		"application/xml", "text/xml"}
 }
 
-// formsBits hold how many forms were known, which may be those at www. besides the ones that are kept.
-const formsBits = 4
-
 func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.uint(uint64(v.URL))
 	encodeLinks(w, v.Links, anchors)
@@ -58,7 +55,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	if shape == schema.ShapeOther {
 		w.string(v.Form)
 	}
-	w.number(v.FormsKnown | int(v.FormsSum)<<formsBits)
+	w.uint(uint64(v.Knew.Shapes) | uint64(v.Knew.Own)<<4 | uint64(v.Knew.Others)<<8 | uint64(v.Knew.OwnOthers)<<24)
 	w.uint(uint64(v.RedirectTo))
 	w.number(v.AliasHops)
 	w.number(v.Retries)
@@ -155,8 +152,9 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	if shape == schema.ShapeOther {
 		v.Form = r.text()
 	}
-	forms := r.number()
-	v.FormsKnown, v.FormsSum = forms&(1<<formsBits-1), uint16(forms>>formsBits)
+	forms := r.narrow(1<<40 - 1)
+	v.Knew = schema.FormSet{Shapes: schema.Shape(forms & 15), Own: schema.Shape(forms >> 4 & 15),
+		Others: uint16(forms >> 8), OwnOthers: uint16(forms >> 24)}
 	v.RedirectTo = r.id()
 	v.AliasHops = r.number()
 	v.Retries = r.number()

@@ -1,21 +1,104 @@
 package schema
 
-import "hash/fnv"
+import (
+	"hash/fnv"
+	"slices"
+	"strings"
+)
 
-// MaxForms is the number of forms of a URL that are kept, the first in byte order.
-const MaxForms = 4
+// A page is one identity, but a server may know it only under another spelling. Its forms are the spellings under
+// which it was named. A form is own if a page or sitemap of its own host named it, a seed did, or a redirect within
+// a visit; on a host of no origin also if a page of an origin did. All others are foreign. That is a fact about what
+// was read, so the order of visits does not change it, and it is never taken back.
+//
+// The four forms that follow from the identity, by [Shape], are kept whatever named them. Of others, the first in
+// byte order are kept: own and foreign ones apart, so that no foreign form displaces an own one.
+const (
+	MaxOwnForms     = 4
+	MaxForeignForms = 2
+	MaxForms        = 8    // that one visit tries
+	maxLonger       = 1024 // bytes that a form which is kept may have more than the identity
+	maxForm         = 32 << 10
+)
 
-// Know notes the forms that are known when a visit begins.
-func (v *Visit) Know(forms []string) { v.FormsKnown, v.FormsSum = len(forms), sumOf(forms) }
+// Forms are the known forms of a URL.
+type Forms struct {
+	Norm    string   // the identity
+	Shapes  Shape    // of the forms that follow from it
+	Own     Shape    // of these, the own ones
+	Others  []string // further own forms, in byte order
+	Foreign []string // further foreign forms, in byte order; one that is own too may be among them
+}
 
-// Knew reports whether all of these forms were known when the visit began. Where no more are
-// kept, one that is new has taken the place of another.
-func (v *Visit) Knew(forms []string) bool {
-	return len(forms) <= v.FormsKnown && (v.FormsSum == 0 || v.FormsSum == sumOf(forms))
+// All returns the forms in the order in which they are tried: own forms, those that follow from the identity,
+// other foreign forms, each in byte order. Without any it is the identity.
+func (f *Forms) All() []string {
+	all, foreign := f.Split()
+	for _, form := range foreign {
+		if !slices.Contains(f.Others, form) {
+			all = append(all, form)
+		}
+	}
+	if len(all) == 0 {
+		return []string{f.Norm}
+	}
+	return all
+}
+
+// Keeps reports whether a form that does not follow from the identity may be kept.
+func Keeps(norm, form string) bool { return len(form) <= min(len(norm)+maxLonger, maxForm) }
+
+// Split returns the own forms and the foreign ones, in the order in which they are tried.
+func (f *Forms) Split() (own, foreign []string) {
+	own = append(derived(f.Norm, f.Shapes&f.Own), f.Others...)
+	slices.Sort(own)
+	foreign = derived(f.Norm, f.Shapes&^f.Own)
+	slices.Sort(foreign)
+	return own, append(foreign, f.Foreign...)
+}
+
+// IsOwn reports whether a form is an own one.
+func (f *Forms) IsOwn(form string) bool {
+	return f.Own&ShapeOf(f.Norm, form) != 0 || slices.Contains(f.Others, form)
+}
+
+// Set returns the set of these forms.
+func (f *Forms) Set() FormSet {
+	others := slices.Concat(f.Others, f.Foreign)
+	slices.Sort(others)
+	return FormSet{Shapes: f.Shapes &^ ShapeOther, Own: f.Own, Others: sumOf(slices.Compact(others)),
+		OwnOthers: sumOf(f.Others)}
+}
+
+func derived(norm string, shapes Shape) (forms []string) {
+	for shape := ShapePlain; shape < ShapeOther; shape <<= 1 {
+		if shapes&shape != 0 {
+			forms = append(forms, shape.Form(norm))
+		}
+	}
+	return forms
+}
+
+// A FormSet tells sets of forms of one URL apart.
+type FormSet struct {
+	Shapes    Shape // without [ShapeOther]
+	Own       Shape
+	Others    uint16 // sum of the other forms; 0: there are none
+	OwnOthers uint16 // likewise of the own ones
+}
+
+// Covers reports whether no form is in another set that is not in this one.
+func (s FormSet) Covers(other FormSet) bool {
+	return other.Shapes&^s.Shapes == 0 && (other.Others == s.Others || other.Others == 0)
+}
+
+// CoversOwn is Covers of the own forms.
+func (s FormSet) CoversOwn(other FormSet) bool {
+	return other.Own&^s.Own == 0 && (other.OwnOthers == s.OwnOthers || other.OwnOthers == 0)
 }
 
 func sumOf(forms []string) uint16 {
-	if len(forms) < MaxForms {
+	if len(forms) == 0 {
 		return 0
 	}
 	h := fnv.New32a()
@@ -23,4 +106,66 @@ func sumOf(forms []string) uint16 {
 		_, _ = h.Write(append([]byte(form), 0)) // never fails
 	}
 	return uint16(h.Sum32()>>16) | 1
+}
+
+// Found reports whether a visit has found its page, even if its type is not accepted.
+func (v *Visit) Found() bool { return v.State == Processed || v.State == ContentMismatch }
+
+const scheme = "https://"
+
+// ShapeOf returns how a form follows from the identity of its URL.
+func ShapeOf(norm, form string) Shape {
+	identity, ok := strings.CutPrefix(norm, scheme)
+	rest, ok2 := strings.CutPrefix(form, scheme)
+	if !ok || !ok2 {
+		return ShapeOther
+	}
+	if s := slashShape(identity, rest); s != ShapeOther {
+		return s
+	}
+	if rest, ok = strings.CutPrefix(rest, "www."); !ok {
+		return ShapeOther
+	}
+	switch slashShape(identity, rest) {
+	case ShapePlain:
+		return ShapeWWW
+	case ShapeSlash:
+		return ShapeWWWSlash
+	}
+	return ShapeOther
+}
+
+func slashShape(identity, form string) Shape {
+	if form == identity {
+		return ShapePlain
+	}
+	path, query := cutQuery(identity)
+	if len(form) == len(identity)+1 && !strings.HasSuffix(path, "/") &&
+		form[:len(path)] == path && form[len(path)] == '/' && form[len(path)+1:] == query {
+		return ShapeSlash
+	}
+	return ShapeOther
+}
+
+// Form returns the form of this one shape, other than [ShapeOther], that follows from an identity.
+func (s Shape) Form(norm string) string {
+	identity := strings.TrimPrefix(norm, scheme)
+	path, query := cutQuery(identity)
+	switch s {
+	case ShapeWWW:
+		return scheme + "www." + identity
+	case ShapeSlash:
+		return scheme + path + "/" + query
+	case ShapeWWWSlash:
+		return scheme + "www." + path + "/" + query
+	}
+	return norm
+}
+
+// cutQuery splits a URL before its question mark.
+func cutQuery(url string) (path, query string) {
+	if i := strings.IndexByte(url, '?'); i >= 0 {
+		return url[:i], url[i:]
+	}
+	return url, ""
 }

@@ -119,8 +119,7 @@ type Visit struct {
 	State        State
 	Status       int // HTTP status; 0: no answer, or none asked
 	Form         string
-	FormsKnown   int    // number of forms that were known when the visit began
-	FormsSum     uint16 // of these, where as many are known as are kept; else 0
+	Knew         FormSet // the forms that were known when the visit began
 	RedirectTo   ID
 	AliasHops    int
 	Retries      int

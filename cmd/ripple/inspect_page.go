@@ -124,10 +124,11 @@ func (r *reading) addRedirects(out *inspectedPage, p *survey.Page) error {
 // addHistory adds forms and visits, the newest first.
 func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
 	return r.store.View(func(tx *kv.Tx) error {
-		var err error
-		if out.Forms, err = tx.URLs.Forms(p.ID); err != nil {
+		forms, err := tx.URLs.Forms(p.ID)
+		if err != nil {
 			return err
 		}
+		out.Forms = forms.All()
 		if p.Referrer != 0 {
 			if out.Referrer, err = tx.URLs.Norm(p.Referrer); err != nil {
 				return err

@@ -46,7 +46,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// MaxLetter is the size of a letter at most, in bytes: a URL with all of its forms fits, of 64 KiB each, and so
+// MaxLetter is the size of a letter at most, in bytes: a URL with all of its forms fits, and so
 // does what answers an errand. A server of NATS takes 1 MB unless it is told otherwise.
 const MaxLetter = 384 << 10
 

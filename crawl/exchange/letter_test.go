@@ -26,14 +26,14 @@ func TestLetterIsAsAgreed(t *testing.T) {
 		Terrain: []byte("terrain of bytes"), To: 1, From: 2, Opening: []byte("opening of bytes"), Commit: 3, Run: 4, Configuration: 5,
 		Referrals: []ring.Referral{
 			{URL: "https://a.test/", Forms: []string{"https://a.test/"}, Told: schema.Inbound{Every: -1}},
-			{Kind: schema.KindSitemap, URL: "https://b.test/", Forms: []string{"https://b.test/", "http://b.test/"}, HTTPS: true,
+			{Kind: schema.KindSitemap, URL: "https://b.test/", Forms: []string{"https://b.test/", "http://b.test/"}, Own: 1, HTTPS: true,
 				Told: schema.Inbound{Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0), Every: time.Hour}},
 		},
 	}
 	const want = `{"terrain":"dGVycmFpbiBvZiBieXRlcw==","from":2,"to":1,"opening":"b3BlbmluZyBvZiBieXRlcw==","commit":3,"run":4,` +
 		`"configuration":5}` + "\n" +
-		"\x00\x00\x00\x00\x0fhttps://a.test/\x00" +
-		"\x01\x0f\x02\x01\x0fhttps://b.test/\x02\x0fhttps://b.test/\x0ehttp://b.test/\x80\xa8ֹ\a\x80\xc0\xe2\x85\xe3h"
+		"\x00\x00\x00\x00\x0fhttps://a.test/\x01\x00\x00" +
+		"\x01\x0f\x02\x01\x0fhttps://b.test/\x11\x01\x00\x0ehttp://b.test/\x80\xa8ֹ\a\x80\xc0\xe2\x85\xe3h"
 	if diff := cmp.Diff(want, string(l.text())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -88,19 +88,20 @@ func TestLetterSize(t *testing.T) {
 }
 
 // The largest of what a shard may have to tell another, or to have it ask, fits into a letter: what does not would
-// keep a run open for ever. URLs and their forms have up to 64 KiB, and in JSON a backslash takes two bytes.
+// keep a run open for ever. URLs have up to 64 KiB, their forms up to 32 KiB, and in JSON a backslash takes two bytes.
 func TestLargestFits(t *testing.T) {
-	long := func(fill string) string {
+	sized := func(fill string, size int) string {
 		head := "https://a.test/?"
-		return head + strings.Repeat(fill, 64<<10-len(head))
+		return head + strings.Repeat(fill, size-len(head))
 	}
+	long := func(fill string) string { return sized(fill, 64<<10) }
 	numbers := letter{
 		Terrain: make([]byte, 16), Opening: make([]byte, 16), From: shard.MaxShards - 1, To: shard.MaxShards - 2,
 		Commit: math.MaxUint64, Run: math.MaxUint64, Configuration: math.MaxUint64,
 	}
 	referral, script := numbers, numbers
 	referral.Referrals = []ring.Referral{{
-		URL: long("a"), Forms: slices.Repeat([]string{long("&")}, maxForms), HTTPS: true,
+		URL: long("a"), Forms: slices.Repeat([]string{sized("&", 32<<10)}, maxOthers), HTTPS: true,
 		Told: schema.Inbound{Listed: true, Changed: time.Unix(math.MaxInt64, 0), Every: math.MaxInt64},
 	}}
 	script.Errand = &errand{ID: math.MaxUint64, URL: long(`\`), Asset: true, At: math.MaxInt}

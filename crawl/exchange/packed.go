@@ -10,7 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-const maxForms = 4 // that are kept of a URL
+// maxOthers is how many forms of a URL are kept that do not follow from its identity.
+const maxOthers = schema.MaxOwnForms + schema.MaxForeignForms
 
 // The flags of a packed referral.
 const (
@@ -22,19 +23,33 @@ const (
 )
 
 // packReferral appends a referral, without the numbers that its letter has: its kind, flags,
-// depth and hops (bytes), its URL, the number of its forms (byte; 0: the URL is the only one)
-// and each of them, and if that is said when it has changed (seconds since 1970) and how often
-// it does (ns). A text begins with its length; numbers are varints.
+// depth and hops (bytes), its URL, the shapes of its forms, with the own ones from bit 4 on
+// (byte), the number of other forms and of the own ones among them (bytes), each of them, and
+// if that is said when it has changed (seconds since 1970) and how often it does (ns). A text
+// begins with its length; numbers are varints.
 func packReferral(b []byte, ref *ring.Referral) []byte {
 	at := len(b)
 	b = append(b, byte(ref.Kind), 0, ref.Told.Depth, ref.Told.Hops)
 	b = packText(b, ref.URL)
-	forms := ref.Forms
-	if len(forms) == 1 && forms[0] == ref.URL {
-		forms = nil
+	var shapes, own schema.Shape
+	var others []string
+	ownOthers := 0
+	for i, form := range ref.Forms {
+		switch shape := schema.ShapeOf(ref.URL, form); {
+		case shape == schema.ShapeOther && i < ref.Own:
+			ownOthers++
+			fallthrough
+		case shape == schema.ShapeOther:
+			others = append(others, form)
+		case i < ref.Own:
+			own |= shape
+			fallthrough
+		default:
+			shapes |= shape
+		}
 	}
-	b = append(b, byte(len(forms)))
-	for _, form := range forms {
+	b = append(b, byte(shapes|own<<4), byte(len(others)), byte(ownOthers))
+	for _, form := range others {
 		b = packText(b, form)
 	}
 	var flags byte
@@ -86,15 +101,9 @@ func (p *unpacker) referral() (ref ring.Referral) {
 	ref.HTTPS = flags&isHTTPS != 0
 	ref.Told = schema.Inbound{Depth: p.byte(), Hops: p.byte(), Listed: flags&isListed != 0, Every: -1}
 	ref.URL = p.text()
-	n := p.byte()
-	if flags >= flagsEnd || n > maxForms {
+	p.forms(&ref)
+	if flags >= flagsEnd {
 		p.fail()
-	}
-	for range n {
-		ref.Forms = append(ref.Forms, p.text())
-	}
-	if len(ref.Forms) == 0 {
-		ref.Forms = []string{ref.URL}
 	}
 	if flags&hasChanged != 0 {
 		seconds, size := binary.Varint(p.b)
@@ -105,6 +114,29 @@ func (p *unpacker) referral() (ref ring.Referral) {
 		ref.Told.Every = time.Duration(p.number(math.MaxInt64))
 	}
 	return ref
+}
+
+// forms reads the forms of a referral.
+func (p *unpacker) forms(ref *ring.Referral) {
+	shapes, others, own := p.byte(), p.byte(), p.byte()
+	if shapes>>4&^shapes != 0 || others > maxOthers || own > others || shapes == 0 && others == 0 {
+		p.fail()
+		return
+	}
+	forms := schema.Forms{Norm: ref.URL, Shapes: schema.Shape(shapes & 15), Own: schema.Shape(shapes >> 4)}
+	for i := range others {
+		text := p.text()
+		switch {
+		case schema.ShapeOf(ref.URL, text) != schema.ShapeOther:
+			p.fail()
+		case i < own:
+			forms.Others = append(forms.Others, text)
+		default:
+			forms.Foreign = append(forms.Foreign, text)
+		}
+	}
+	mine, rest := forms.Split()
+	ref.Forms, ref.Own = append(mine, rest...), len(mine)
 }
 
 func (p *unpacker) fail() { p.b, p.bad = nil, true }

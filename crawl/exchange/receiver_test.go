@@ -33,7 +33,7 @@ func TestReceiver(t *testing.T) {
 		{"of an earlier configuration", func(l *letter) { l.Configuration = 4 }, older},
 		{"half an opening", func(l *letter) { l.Opening = l.Opening[:8] }, refused},
 		{"half a terrain", func(l *letter) { l.Terrain = nil }, refused},
-		{"with five forms", func(l *letter) { l.Referrals[0].Forms = make([]string, 5) }, refused},
+		{"with seven odd forms", func(l *letter) { l.Referrals[0].Forms = make([]string, 7) }, refused},
 		{"too long", func(l *letter) { l.Referrals[0].URL = strings.Repeat("x", MaxLetter) }, refused},
 		{"an errand", func(l *letter) { l.Referrals, l.Errand = nil, &errand{ID: 7, URL: "https://a.test/robots.txt"} }, busy},
 		{"an errand for an earlier opening", func(l *letter) { l.Referrals, l.Errand, l.Opening[3] = nil, &errand{}, 9 }, busy},

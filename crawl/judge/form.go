@@ -50,6 +50,9 @@ func otherForm(o *ring.Outcome, last Verdict) Verdict {
 	if last.State == schema.DeadLink && slices.Contains(next.Visit.Known, o.Step.URL) {
 		next.Visit.Gone = last.Reason.Status
 	}
+	if last.State == schema.DeadLink {
+		next.Visit.Missing = append(slices.Clip(next.Visit.Missing), o.Step.URL)
+	}
 	next.Visit.Lost, next.Visit.Reason = len(next.Visit.Asked), last.Reason
 	for len(next.Visit.Forms) > 0 {
 		form := next.Visit.Forms[0]

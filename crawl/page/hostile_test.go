@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/text/encoding/htmlindex"
 
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/process"
 )
@@ -151,7 +152,7 @@ func checkPage(t testing.TB, p *Page) {
 	checkText(t, "title", p.Title, titleLength)
 	for _, l := range p.Links {
 		checkText(t, "anchor", l.Anchor, anchorLength)
-		if l.Kinds == 0 || len(l.Forms) > maxForms {
+		if l.Kinds == 0 || len(l.Forms) > 4+schema.MaxOwnForms {
 			t.Fatalf("bad link %+v", l)
 		}
 	}

@@ -172,14 +172,24 @@ func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 		link.Anchor, *anchored = h.anchor, h.anchored
 	}
 	if u.Form != link.URL.Form && !slices.Contains(link.Forms, u.Form) {
-		link.Forms = withForm(link.Forms, u.Form)
+		link.Forms = withForm(link.Forms, &u)
 	}
 }
 
-// withForm adds a form to further ones; of too many, the last in byte order goes.
-func withForm(forms []string, form string) []string {
-	if forms = append(forms, form); len(forms) > maxForms {
-		last := slices.Index(forms, slices.Max(forms))
+// withForm adds a form to further ones. Those that follow from the identity are all kept; of too many others, the
+// last in byte order goes.
+func withForm(forms []string, u *weburl.URL) []string {
+	forms = append(forms, u.Form)
+	last, others := -1, 0
+	for i, form := range forms {
+		if schema.ShapeOf(u.Norm, form) != schema.ShapeOther {
+			continue
+		}
+		if others++; last < 0 || form > forms[last] {
+			last = i
+		}
+	}
+	if others > schema.MaxOwnForms {
 		forms = slices.Delete(forms, last, last+1)
 	}
 	return forms

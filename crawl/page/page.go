@@ -23,7 +23,6 @@ import (
 const (
 	titleLength  = 1_000 // runes
 	anchorLength = 120   // runes
-	maxForms     = 4
 )
 
 // Options say what to look for.
@@ -50,7 +49,7 @@ type Page struct {
 // A Link is all that a page says about one target.
 type Link struct {
 	URL    weburl.URL // its HTTP: every mention is by http
-	Forms  []string   // further forms under which the page names it, the first four in byte order
+	Forms  []string   // further forms under which the page names it: of those that do not follow from it, four
 	Kinds  schema.Kinds
 	Rel    schema.Rel   // the flags that every mention of the target carries
 	Place  schema.Place // the best

@@ -233,8 +233,8 @@ func TestForms(t *testing.T) {
 		t.Error("by http alone")
 	}
 	page = extract(t, `<a href=/z//><a href=/z///><a href=/z?&><a href=/z/><a href=/z?><a href=/z>`, Options{})
-	want = []string{"https://example.com/z///", "https://example.com/z/", "https://example.com/z?",
-		"https://example.com/z"}
+	want = []string{"https://example.com/z///", "https://example.com/z?&", "https://example.com/z/",
+		"https://example.com/z?", "https://example.com/z"}
 	if len(page.Links) != 1 || !slices.Equal(page.Links[0].Forms, want) {
 		t.Errorf("of many forms these are kept: %+v", page.Links)
 	}

@@ -238,9 +238,10 @@ func (c *choice) step(h *schema.Host, id schema.ID, forms []string, tries int) (
 	if err != nil {
 		return nil, err
 	}
+	forms = forms[:min(len(forms), schema.MaxForms)]
 	step := &ring.Step{
 		Host: h.ID, For: h.ID, ID: id, URLKind: c.in.store.Kind(id), Norm: norm, Timeout: c.in.set.Timeout(tries),
-		Settings: c.in.set, Visit: ring.Progress{Retries: tries, Forms: forms[1:], Known: known},
+		Settings: c.in.set, Visit: ring.Progress{Retries: tries, Forms: forms[1:], Known: known.All(), Knew: known.Set()},
 	}
 	step.Ask(forms[0])
 	return step, c.conditional(step)
@@ -268,7 +269,7 @@ func (c *choice) denied(id schema.ID, form string, v robots.Verdict) (*schema.Vi
 		Rule: denied.Rule, Form: form, Length: -1,
 	}
 	known, err := c.in.tx.URLs.Forms(id)
-	visit.Know(known)
+	visit.Knew = known.Set()
 	return visit, err
 }
 

@@ -32,10 +32,10 @@ func (d *drafts) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) 
 // prefer records the form at which redirects within the visit have found the page: the next visit
 // begins there.
 func (d *drafts) prefer(o *ring.Outcome, visit *schema.Visit) error {
-	if visit.AliasHops == 0 || !found(visit) {
+	if visit.AliasHops == 0 || !visit.Found() {
 		return nil
 	}
-	_, err := d.in.tx.URLs.AddForm(visit.URL, o.Step.Norm, visit.Form)
+	_, err := d.in.tx.URLs.AddForm(visit.URL, o.Step.Norm, visit.Form, true)
 	return err
 }
 
@@ -50,7 +50,7 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 		Length: o.Length, SHA256: o.SHA256, ResponseTime: max(0, o.FirstByte.Sub(step.Sent)),
 		Reason: v.Reason, Rule: v.Rule,
 	}
-	visit.Know(step.Visit.Known)
+	visit.Knew = step.Visit.Knew
 	if v.State == schema.DeadLink || v.State == schema.Unreachable { // as a form before the last one may have it
 		visit.Status = v.Reason.Status
 	}

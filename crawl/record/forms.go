@@ -27,21 +27,19 @@ func (c *choice) firstForm(h *schema.Host) (string, error) {
 	return forms[0], nil
 }
 
-// forms returns the forms under which a page may be asked: first the one that last
-// answered, then the others in byte order; at www. where only that answers.
+// forms returns the forms of a page in the order in which they are tried: first the one that last
+// answered, then the others; at www. where the host answers only there.
 func (c *choice) forms(id schema.ID, h *schema.Host) ([]string, error) {
-	forms, err := c.in.tx.URLs.Forms(id)
+	known, err := c.in.tx.URLs.Forms(id)
 	if err != nil {
 		return nil, err
 	}
-	if seq := c.in.store.Latest(id); seq != 0 {
-		v, err := c.in.tx.Visits.At(seq)
-		if err != nil {
-			return nil, err
-		}
-		if i := slices.Index(forms, v.Form); i > 0 && found(v) {
-			forms = slices.Insert(slices.Delete(slices.Clone(forms), i, i+1), 0, v.Form)
-		}
+	forms := known.All()
+	if last, err := c.lastAnswered(id, &known); err != nil {
+		return nil, err
+	} else if last != "" {
+		forms = slices.DeleteFunc(forms, func(form string) bool { return form == last })
+		forms = slices.Insert(forms, 0, last)
 	}
 	if !h.WWW {
 		return forms, nil
@@ -49,9 +47,18 @@ func (c *choice) forms(id schema.ID, h *schema.Host) ([]string, error) {
 	return atWWW(forms, h.Name), nil
 }
 
-// found reports whether a visit has found its page, be it of a type that is not accepted.
-func found(v *schema.Visit) bool {
-	return v.State == schema.Processed || v.State == schema.ContentMismatch
+// lastAnswered returns the form at which the last visit has found its page; "": it has not. A foreign one does not
+// count any more once an own one is known that this visit did not know.
+func (c *choice) lastAnswered(id schema.ID, known *schema.Forms) (string, error) {
+	seq := c.in.store.Latest(id)
+	if seq == 0 {
+		return "", nil
+	}
+	v, err := c.in.tx.Visits.At(seq)
+	if err != nil || !v.Found() || !known.IsOwn(v.Form) && !v.Knew.CoversOwn(known.Set()) {
+		return "", err
+	}
+	return v.Form, nil
 }
 
 // atWWW puts the forms at www. first, with those that were never named so.

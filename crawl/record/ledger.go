@@ -49,14 +49,10 @@ func (l *ledger) waitsAgain(id schema.ID) (bool, error) {
 	return l.reopened(v)
 }
 
-// reopened reports whether a visited page waits again for a form that was not known
-// when it was visited: one that has not answered with 2xx is asked in that, too.
+// reopened reports whether a visited page waits again, for a form that was not known
+// when it was visited.
 func (l *ledger) reopened(v *schema.Visit) (bool, error) {
-	if !survey.Unanswered(v) {
-		return false, nil
-	}
-	forms, err := l.in.tx.URLs.Forms(v.URL)
-	return !v.Knew(forms), err
+	return l.in.tx.URLs.Reopens(v, survey.Unanswered(v))
 }
 
 // record appends a visit to the log. own says that the page belongs to an origin.
@@ -67,7 +63,7 @@ func (l *ledger) record(h *schema.Host, v *schema.Visit, own bool) error {
 	if _, err := l.in.tx.Visits.Add(v); err != nil {
 		return err
 	}
-	l.settled[v.URL] = !survey.Unanswered(v)
+	l.settled[v.URL] = !l.in.store.MayReopen(v, survey.Unanswered(v))
 	if !l.in.isPage(v.URL) {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"slices"
+
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -20,8 +22,11 @@ func (r *Recorder) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 	if ref.HTTPS, err = r.hosts.namedHTTPS(tx, r.in.store.HostOf(id)); err != nil {
 		return ref, err
 	}
-	if ref.URL, err = tx.URLs.Norm(id); err == nil {
-		ref.Forms, err = tx.URLs.Forms(id)
+	forms, err := tx.URLs.Forms(id)
+	own, foreign := forms.Split()
+	ref.URL, ref.Forms, ref.Own = forms.Norm, slices.Concat(own, foreign), len(own)
+	if len(ref.Forms) == 0 {
+		ref.Forms = forms.All()
 	}
 	return ref, err
 }
@@ -53,20 +58,24 @@ func (in *scope) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
 		return to, false
 	}
 	var forms []string
-	for _, form := range ref.Forms {
+	own := 0
+	for i, form := range ref.Forms {
 		f := u
 		if form != ref.URL {
 			f, err = in.set.Rules.Parse(form)
 		}
 		if err == nil && f.Norm == u.Norm && f.Form == form {
 			forms = append(forms, form)
+			if i < ref.Own {
+				own++
+			}
 		}
 	}
 	if len(forms) == 0 {
 		return to, false
 	}
 	u.Form, u.HTTP = forms[0], !ref.HTTPS
-	return ring.Target{URL: u, Hash: in.store.Hash(ref.Kind, u.Norm), Forms: forms[1:]}, true
+	return ring.Target{URL: u, Hash: in.store.Hash(ref.Kind, u.Norm), Forms: forms[1:], Own: own}, true
 }
 
 // eachTold calls f for what other shards have told and counts, by id from one on, until f returns false.

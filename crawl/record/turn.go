@@ -169,6 +169,9 @@ func retryLater(h *schema.Host, o *ring.Outcome, v judge.Verdict, wait time.Dura
 // settleAnswer ends the visit that an outcome was the last step of.
 func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) error {
 	visit, err := t.drafts.visit(o, v)
+	if err == nil {
+		err = t.urls.miss(o)
+	}
 	if err != nil {
 		return err
 	}

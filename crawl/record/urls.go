@@ -1,6 +1,8 @@
 package record
 
 import (
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -62,6 +64,9 @@ func (u *urls) note(to ring.Target, kind schema.URLKind, referrer schema.ID, how
 			return 0, err
 		}
 	}
+	if how == bySeed || referrer != 0 && u.speaksFor(u.in.store.HostOf(referrer), host) {
+		to.Own = 1 + len(to.Forms)
+	}
 	added, err := u.addForms(id, to)
 	if err == nil && (added || changed) && u.in.store.Foreign(host) {
 		return id, u.hosts.mark(id)
@@ -73,15 +78,32 @@ func (u *urls) note(to ring.Target, kind schema.URLKind, referrer schema.ID, how
 }
 
 func (u *urls) addForms(id schema.ID, to ring.Target) (added bool, err error) {
-	added, err = u.in.tx.URLs.AddForm(id, to.Norm, to.Form)
-	for _, form := range to.Forms {
+	added, err = u.in.tx.URLs.AddForm(id, to.Norm, to.Form, to.Own > 0)
+	for i, form := range to.Forms {
 		if err == nil {
 			var more bool
-			more, err = u.in.tx.URLs.AddForm(id, to.Norm, form)
+			more, err = u.in.tx.URLs.AddForm(id, to.Norm, form, i+1 < to.Own)
 			added = added || more
 		}
 	}
 	return added, err
+}
+
+// speaksFor reports whether the forms that pages of a host name are own ones of another, see [schema.Forms].
+func (u *urls) speaksFor(by, host schema.HostID) bool {
+	return by == host || u.hosts.facts(by).own && !u.hosts.facts(host).own
+}
+
+// miss notes at which forms of its URL a visit has found nothing.
+func (u *urls) miss(o *ring.Outcome) error {
+	missing := o.Step.Visit.Missing
+	if o.Answered() && (o.Status == http.StatusNotFound || o.Status == http.StatusGone) {
+		missing = append(slices.Clip(missing), o.Step.URL)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return u.in.tx.URLs.MissForms(o.Step.ID, missing)
 }
 
 // add records a URL that was not known; its ID is ignored.

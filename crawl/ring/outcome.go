@@ -63,6 +63,7 @@ type Target struct {
 	weburl.URL
 	Hash  uint64
 	Forms []string // further forms under which it was named
+	Own   int      // of Form and Forms: the first, which another shard says are own ones, see [schema.Forms]
 }
 
 // Answered reports whether the server gave a whole answer.

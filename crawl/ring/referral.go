@@ -9,6 +9,7 @@ type Referral struct {
 	Kind  schema.URLKind
 	URL   string   // identity
 	Forms []string // at least one
+	Own   int      // of these: the first, which are own ones, see [schema.Forms]
 	HTTPS bool     // its host was named with https
 	Told  schema.Inbound
 }

@@ -89,19 +89,21 @@ type Fetched struct {
 // Progress is what a visit has seen before the step, carried from one step of
 // the visit to the next.
 type Progress struct {
-	Requests  int           // made so far
-	Retries   int           // tries that failed before this one
-	Asked     []string      // forms asked in this visit
-	Forms     []string      // forms still to be asked, if this one is not found
-	Known     []string      // forms known when the visit began; others are guesses
-	Reserved  []terrain.Cap // caps that the visit counts for
-	Gone      int           // status of a form that was not found; 0: none
-	Lost      int           // the first of Asked, at which no page was found, nor where they redirect
-	Reason    schema.Reason // why, at the last of these; of a robots.txt: why its first form could not be reached
-	Unreached bool          // a form could not be reached
-	Repeated  bool          // a request that had met a dead connection
-	Hops      int           // redirects followed: to other forms of the page, or of a robots.txt
-	Revisit   schema.Seq    // the visit whose answer makes this one conditional; 0: none
+	Requests  int            // made so far
+	Retries   int            // tries that failed before this one
+	Asked     []string       // forms asked in this visit
+	Forms     []string       // forms still to be asked, if this one is not found
+	Known     []string       // forms known when the visit began; others are guesses
+	Knew      schema.FormSet // the set of these
+	Missing   []string       // forms that answered with 404 or 410
+	Reserved  []terrain.Cap  // caps that the visit counts for
+	Gone      int            // status of a form that was not found; 0: none
+	Lost      int            // the first of Asked, at which no page was found, nor where they redirect
+	Reason    schema.Reason  // why, at the last of these; of a robots.txt: why its first form could not be reached
+	Unreached bool           // a form could not be reached
+	Repeated  bool           // a request that had met a dead connection
+	Hops      int            // redirects followed: to other forms of the page, or of a robots.txt
+	Revisit   schema.Seq     // the visit whose answer makes this one conditional; 0: none
 }
 
 // An Effect tells the scheduler what a commit means for a host: what to ask

@@ -76,7 +76,7 @@ func (m *maker) revisit(seq schema.Seq) error {
 	case before.State != schema.Processed:
 	case depth == maxDepth && p < goneShare:
 		v = schema.Visit{URL: v.URL, Run: v.Run, At: v.At, State: schema.DeadLink, Status: 404, Requests: 1, Length: -1,
-			Form: v.Form, FormsKnown: v.FormsKnown, ServerDate: v.ServerDate, Reason: schema.StatusReason(404)}
+			Form: v.Form, Knew: v.Knew, ServerDate: v.ServerDate, Reason: schema.StatusReason(404)}
 	case p < goneShare+changedShare:
 		err = m.change(&v, before, near{depth, hops})
 	default:
@@ -108,13 +108,14 @@ func (m *maker) change(v, before *schema.Visit, n near) error {
 	v.Links = append(v.Links, schema.Link{To: id, Kinds: schema.Kinds(0).Add(schema.LinkAnchor), Anchor: m.text(2),
 		Place: schema.PlaceMain})
 	v.Distinct++
-	fresh := schema.Visit{URL: id, Run: v.Run, At: v.At, State: schema.Processed, Status: 200, Requests: 1, FormsKnown: 1,
+	fresh := schema.Visit{URL: id, Run: v.Run, At: v.At, State: schema.Processed, Status: 200, Requests: 1,
+		Knew:  schema.FormSet{Shapes: schema.ShapePlain},
 		Title: m.text(3), ContentType: "text/html", Charset: "utf-8", Length: 1000, SHA256: v.SHA256}
 	forms, err := m.tx.URLs.Forms(id)
 	if err != nil {
 		return err
 	}
-	fresh.Form = forms[0]
+	fresh.Form = forms.All()[0]
 	return m.record(&fresh)
 }
 

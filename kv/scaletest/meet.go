@@ -29,7 +29,7 @@ func (m *maker) meet(i int, from schema.ID, n near) (schema.ID, error) {
 	if path != "/" && m.chance(0.05) {
 		form = "http" + norm[len("https"):]
 	}
-	if _, err := m.tx.URLs.AddForm(id, norm, form); err != nil {
+	if _, err := m.tx.URLs.AddForm(id, norm, form, false); err != nil {
 		return 0, err
 	}
 	s.pages = append(s.pages, id)

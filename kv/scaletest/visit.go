@@ -33,8 +33,8 @@ func (m *maker) visit(id schema.ID) error {
 	}
 	m.at = m.at.Add(20 * time.Millisecond)
 	v := &schema.Visit{
-		URL: id, Run: m.run.ID, At: m.at, State: schema.Processed, Status: 200, Requests: 1, FormsKnown: len(forms),
-		Form: forms[0], Length: -1, ServerDate: m.at.Format("Mon, 02 Jan 2006 15:04:05 GMT"),
+		URL: id, Run: m.run.ID, At: m.at, State: schema.Processed, Status: 200, Requests: 1, Knew: forms.Set(),
+		Form: forms.All()[0], Length: -1, ServerDate: m.at.Format("Mon, 02 Jan 2006 15:04:05 GMT"),
 		ResponseTime: time.Duration(20+m.rand.IntN(300)) * time.Millisecond,
 	}
 	if err := m.answer(v, s); err != nil {
@@ -117,14 +117,15 @@ func (m *maker) sitemap(s *site) error {
 		if err != nil {
 			return err
 		}
-		if _, err := m.tx.URLs.AddForm(id, norm, norm); err != nil {
+		if _, err := m.tx.URLs.AddForm(id, norm, norm, false); err != nil {
 			return err
 		}
 		s.sitemap = id
 	}
 	m.tx.Depths.Lower(s.sitemap, 0, 0)
 	v := &schema.Visit{
-		URL: s.sitemap, Run: m.run.ID, At: m.at, State: schema.Processed, Status: 200, Requests: 1, FormsKnown: 1, Form: norm,
+		URL: s.sitemap, Run: m.run.ID, At: m.at, State: schema.Processed, Status: 200, Requests: 1,
+		Knew: schema.FormSet{Shapes: schema.ShapePlain}, Form: norm,
 		ContentType: "application/xml", Length: 100_000, ResponseTime: 50 * time.Millisecond,
 	}
 	for _, page := range s.pages[:min(len(s.pages), mostListed)] {

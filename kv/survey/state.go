@@ -3,7 +3,6 @@ package survey
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -65,14 +64,10 @@ func (p *Page) misled() schema.Cause {
 // reopened reports whether a visited page waits again, for a form that was not
 // known when it was visited.
 func (ps *pages) reopened(tx *kv.Tx, v *schema.Visit) (bool, error) {
-	if !Unanswered(v) || ps.core.past != nil {
+	if ps.core.past != nil {
 		return false, nil
 	}
-	if shapes := ps.core.store.Shapes(v.URL); shapes&schema.ShapeOther == 0 {
-		return bits.OnesCount8(uint8(shapes)) > v.FormsKnown, nil
-	}
-	forms, err := tx.URLs.Forms(v.URL)
-	return !v.Knew(forms), err
+	return tx.URLs.Reopens(v, Unanswered(v))
 }
 
 // Unanswered reports whether another form of a visited page may answer better:

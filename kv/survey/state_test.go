@@ -63,7 +63,7 @@ func listedRows() []stateRow {
 		{"reopened by another form", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.Status = schema.DeadLink, 404 })
 			w.Update(func(tx *kv.Tx) error {
-				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
+				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/", false)
 				return err
 			})
 		}, schema.Queued, "", ""},
@@ -71,7 +71,7 @@ func listedRows() []stateRow {
 			"max-per-group = 1\n", "a.test/x", func(w *surveytest.World) {
 			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.Status = schema.Failed, 500 })
 			w.Update(func(tx *kv.Tx) error {
-				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
+				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/", false)
 				return errors.Join(err, tx.Runs.CountUp("page-type \"x\": max-per-group", "a.test", w.Run.ID))
 			})
 		}, schema.Queued, "", ""},
@@ -80,7 +80,7 @@ func listedRows() []stateRow {
 				v.State, v.Status, v.Reason.Cause = schema.Failed, 0, schema.CauseTimeout
 			})
 			w.Update(func(tx *kv.Tx) error {
-				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
+				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/", false)
 				return err
 			})
 		}, schema.Queued, "", ""},
@@ -91,7 +91,7 @@ func listedRows() []stateRow {
 			})
 			w.Host("a.test/x", func(h *schema.Host) { h.RunRequests = 500 })
 			w.Update(func(tx *kv.Tx) error {
-				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/")
+				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/", false)
 				return err
 			})
 		}, schema.DeadLink, "404 Not Found", ""},

@@ -86,7 +86,7 @@ func (f *file) see(run schema.RunID, host, path, from string, at int, forms ...s
 			return err
 		}
 		for _, form := range forms {
-			if _, err := tx.URLs.AddForm(f.ids[norm], norm, form); err != nil {
+			if _, err := tx.URLs.AddForm(f.ids[norm], norm, form, false); err != nil {
 				return err
 			}
 		}
@@ -206,7 +206,7 @@ func urlsIn(t *testing.T, s *kv.Store) (got []string) {
 			forms, err2 := tx.URLs.Forms(u.ID)
 			depth, _ := s.Depth(u.ID)
 			got = append(got, fmt.Sprintf("%s from %d at %d, %d forms, depth %d", norm, u.Referrer,
-				u.FirstSeen.Unix()-1e9, len(forms), depth))
+				u.FirstSeen.Unix()-1e9, len(forms.All()), depth))
 			return true, errors.Join(err, err2)
 		})
 	})

@@ -78,12 +78,10 @@ func (u *uniting) addURL(tx *kv.Tx, s *source, url schema.URL) error {
 	}
 	s.urls[old] = id
 	forms, err := s.tx.URLs.Forms(old)
-	for _, form := range forms {
-		if err == nil {
-			_, err = tx.URLs.AddForm(id, norm, form)
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	return tx.URLs.AddForms(id, &forms)
 }
 
 // known returns what a URL is in the new file that waits for something in an old one.

@@ -1,5 +1,10 @@
 package weburl
 
+import (
+	"bytes"
+	"slices"
+)
+
 // A Base is what references of one page are resolved against: its URL, or what
 // its <base href> says. It is immutable and safe for concurrent use, as far as the
 // encoding of its queries is.
@@ -74,8 +79,8 @@ func (r *Rules) normalize(raw string, base *Base) (URL, error) {
 	if text = r.strip(text, l.query); len(text) > maxRaw {
 		return URL{}, refuse(ErrTooLong, raw)
 	}
+	text = unescapePath(text, &l)
 	l.text = string(text)
-	l.query = min(l.query, len(l.text))
 	u := URL{Form: l.text, HTTP: l.http}
 	norm := appendIdentity(identity[:0], &l)
 	if n := len(norm); n <= len(l.text) && string(norm) == l.text[:n] {
@@ -87,6 +92,18 @@ func (r *Rules) normalize(raw string, base *Base) (URL, error) {
 		return URL{}, refuse(ErrTooLong, raw)
 	}
 	return u, nil
+}
+
+// unescapePath writes the escapes in the path of text as identities have them.
+func unescapePath(text []byte, l *location) []byte {
+	l.query = min(l.query, len(text))
+	if bytes.IndexByte(text[l.path:l.query], '%') < 0 {
+		return text
+	}
+	query := slices.Clone(text[l.query:])
+	text = appendUnescaped(text[:l.path], string(text[l.path:l.query]))
+	l.query = len(text)
+	return append(text, query...)
 }
 
 // appendIdentity applies what is left of the steps: "www.", path and order of the

@@ -61,14 +61,13 @@ func pathRows() []parseRow {
 		{"dot segments at the end", "https://example.com/a/b/..", "https://example.com/a", "https://example.com/a/"},
 		{"dot segments above the root", "https://example.com/../../a", "https://example.com/a", ""},
 		{"escaped dot segments", "https://example.com/a/%2e%2E/b/.%2e/%2e/c", "https://example.com/c", ""},
-		{"escapes that are no dots", "https://example.com/a/%2f/%4e/b", "https://example.com/a/%2F/N/b",
-			"https://example.com/a/%2f/%4e/b"},
+		{"escapes that are no dots", "https://example.com/a/%2f/%4e/b", "https://example.com/a/%2F/N/b", ""},
 		{"three dots", "https://example.com/a/.../b", "https://example.com/a/.../b", ""},
 		{"case of host and path", "HTTPS://EXAMPLE.COM/Page", "https://example.com/Page", ""},
-		{"unreserved decoded", "https://example.com/%7Eme/%61%2D%5f%2e", "https://example.com/~me/a-_.",
-			"https://example.com/%7Eme/%61%2D%5f%2e"},
-		{"escapes in upper case", "https://example.com/%c3%a9%2f", "https://example.com/%C3%A9%2F",
-			"https://example.com/%c3%a9%2f"},
+		{"unreserved decoded", "https://example.com/%7Eme/%61%2D%5f%2e", "https://example.com/~me/a-_.", ""},
+		{"a query keeps its escapes", "https://example.com/%c3%a9/?q=%c3%61", "https://example.com/%C3%A9?q=%c3%61",
+			"https://example.com/%C3%A9/?q=%c3%61"},
+		{"escapes in upper case", "https://example.com/%c3%a9%2f", "https://example.com/%C3%A9%2F", ""},
 		{"stray percent", "https://example.com/100%", "https://example.com/100%", ""},
 		{"no escape arises", "https://example.com/%%32e%%32e/%a%65", "https://example.com/%%32e%%32e/%a%65", ""},
 		{"space and umlaut", "https://example.com/a b/ü?q=ü x", "https://example.com/a%20b/%C3%BC?q=%C3%BC%20x", ""},
@@ -167,6 +166,11 @@ func checkLaws(t *testing.T, rules *weburl.Rules, u weburl.URL) {
 	}
 	if again, err := rules.Parse(u.Form); err != nil || again.Norm != u.Norm || again.Form != u.Form {
 		t.Errorf("Parse(Form %q) = %q, %q, %v; want Norm %q", u.Form, again.Norm, again.Form, err, u.Norm)
+	}
+	normPath, _, _ := strings.Cut(u.PathQuery(), "?")
+	formPath, _, _ := strings.Cut(weburl.PathQuery(u.Form), "?")
+	if strings.TrimRight(formPath, "/") != strings.TrimRight(normPath, "/") {
+		t.Errorf("the path of Form %q has other escapes than that of Norm %q", u.Form, u.Norm)
 	}
 	host, pathQuery := weburl.Split(u.Norm)
 	if u.Host() != host || u.PathQuery() != pathQuery {

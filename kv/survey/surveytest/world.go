@@ -128,7 +128,7 @@ func (w *World) URL(kind schema.URLKind, name string, referrer schema.ID) schema
 			return err
 		}
 		w.ids[name] = id
-		_, err = tx.URLs.AddForm(id, "https://"+name, "https://"+name)
+		_, err = tx.URLs.AddForm(id, "https://"+name, "https://"+name, false)
 		return err
 	})
 	return w.ids[name]
@@ -165,7 +165,8 @@ func (w *World) Visit(name string, f func(v *schema.Visit)) schema.Seq {
 	}
 	w.At = w.At.Add(time.Second)
 	v := &schema.Visit{
-		URL: id, Run: w.Run.ID, At: w.At, State: schema.Processed, Status: 200, Requests: 1, FormsKnown: 1,
+		URL: id, Run: w.Run.ID, At: w.At, State: schema.Processed, Status: 200, Requests: 1,
+		Knew: schema.FormSet{Shapes: schema.ShapePlain},
 		Form: "https://" + name, ContentType: "text/html", Charset: "utf-8", Length: 10, ResponseTime: 30 * time.Millisecond,
 	}
 	if f != nil {

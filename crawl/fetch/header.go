@@ -6,10 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/net/http2"
 )
@@ -29,57 +27,6 @@ func joinTypes(h http.Header) {
 	if types := h["Content-Type"]; len(types) > 1 {
 		h["Content-Type"] = []string{strings.Join(types, ", ")}
 	}
-}
-
-// RetryAfter returns how long the answer asks to wait from its first byte on: seconds or
-// an HTTP date (RFC 9110 section 10.2.3); -1 if it asks for neither. A second that has begun
-// counts. A date is one of the server's clock, which the answer's Date tells: one of the two
-// clocks may be wrong.
-func (r *Response) RetryAfter() time.Duration {
-	value := strings.TrimSpace(r.Header.Get("Retry-After"))
-	if value == "" {
-		return -1
-	}
-	if whole, part, _ := strings.Cut(value, "."); whole != "" && strings.Trim(whole+part, "0123456789") == "" {
-		n, err := strconv.ParseUint(whole, 10, 31)
-		if err != nil {
-			return 1 << 62 // more seconds than fit
-		}
-		if strings.Trim(part, "0") != "" {
-			n++
-		}
-		return time.Duration(n) * time.Second
-	}
-	if at, ok := httpDate(value); ok {
-		return max(0, at.Sub(r.sent()))
-	}
-	return -1
-}
-
-// sent returns when the answer was sent by the server's clock or, where that is not known or more
-// than a day off, when it came by the own one.
-func (r *Response) sent() time.Time {
-	const most = 24 * time.Hour // apart
-	if at, ok := httpDate(r.Header.Get("Date")); ok && at.Sub(r.FirstByte).Abs() <= most {
-		return at
-	}
-	return r.FirstByte
-}
-
-// httpDate reads a date (RFC 9110 section 5.6.7), which is in UTC whatever zone an old form of it
-// names, and often says so in other words.
-func httpDate(value string) (at time.Time, ok bool) {
-	for _, zone := range []string{" UTC", " +0000"} {
-		if date, cut := strings.CutSuffix(value, zone); cut {
-			value = date + " GMT"
-		}
-	}
-	for _, layout := range []string{http.TimeFormat, time.RFC850, time.ANSIC} {
-		if at, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
-			return at, true
-		}
-	}
-	return time.Time{}, false
 }
 
 // tlsCause tells a handshake that failed from a connection that did.

@@ -2,6 +2,8 @@ package fetch
 
 import (
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -16,13 +18,16 @@ func TestRetryAfterZone(t *testing.T) {
 	for _, value := range []string{
 		"Thu, 15 Jan 2026 10:31:00 GMT", "Thursday, 15-Jan-26 10:31:00 GMT", "Thursday, 15-Jan-26 10:31:00 EST",
 		"Thu Jan 15 10:31:00 2026", "Thu, 15 Jan 2026 10:31:00 UTC", "Thu, 15 Jan 2026 10:31:00 +0000", "60.0", "59.2",
-		"60.",
+		"60.", "60s", "60 s", "1m", "1m0s", "59.1s", "60 seconds", "1 minute", "1 min", "60000ms", `"60"`, "PT60S", "PT1M",
+		"pt1m", "PT0.5M30S", "P0DT1M", "PT59,5S", "2026-01-15T10:31:00Z", "2026-01-15T10:31:00+00:00", "2026-01-15T12:31:00+02:00",
+		"2026-01-15T10:31:00.000Z", "2026-01-15T10:31:00", "2026-01-15 10:31:00", "2026-01-15 10:31:00 UTC", "2026-01-15T10:31Z",
+		"20260115T103100Z", "Thu, 15 Jan 2026 12:31:00 +0200",
 	} {
 		if got := retryAfterAt(value, now); got != time.Minute {
 			t.Errorf("%q: %v, want a minute", value, got)
 		}
 	}
-	for _, value := range []string{"Thursday", "1.2.3", ".", ".5", "1e3", "-1.5", "60 s"} {
+	for _, value := range []string{"Thursday", "1.2.3", ".", ".5", "1e3", "-1.5", "60 x", "s", "P", "PT", "P1", "1s x", "-PT1S"} {
 		if got := retryAfterAt(value, now); got != -1 {
 			t.Errorf("%q: %v", value, got)
 		}
@@ -55,4 +60,47 @@ func TestRetryAfterClock(t *testing.T) {
 func retryAfterAt(value string, now time.Time) time.Duration {
 	r := &Response{Header: http.Header{"Retry-After": {value}}, FirstByte: now}
 	return r.RetryAfter()
+}
+
+// TestRateLimit reads when requests are left again, where an answer says that none are.
+func TestRateLimit(t *testing.T) {
+	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
+	epoch := strconv.FormatInt(now.Add(time.Minute).Unix(), 10)
+	tests := []struct {
+		status int
+		fields string
+		want   time.Duration
+	}{
+		{429, `RateLimit: "default";r=0;t=60`, time.Minute},
+		{503, `RateLimit: "default";r=0;t=60`, time.Minute},
+		{200, `RateLimit: "default";r=0;t=60`, -1},
+		{429, `RateLimit: "a,;r=0;t=9";r=5;t=10, "b";r=0;t=60, "c";t=30;r=0`, time.Minute},
+		{429, `RateLimit: "default";r=3;t=60`, -1},
+		{429, `RateLimit: "default";r=0`, -1},
+		{429, `RateLimit: limit=100, remaining=0, reset=60`, time.Minute},
+		{429, `RateLimit: limit=100, remaining=1, reset=60`, -1},
+		{429, "RateLimit-Remaining: 0|RateLimit-Reset: 60", time.Minute},
+		{429, "X-RateLimit-Remaining: 0|X-RateLimit-Reset: 60", time.Minute},
+		{429, "X-Rate-Limit-Remaining: 0|X-Rate-Limit-Reset: 60", time.Minute},
+		{429, "X-RateLimit-Remaining: 0|X-RateLimit-Reset: " + epoch, time.Minute},
+		{429, "X-RateLimit-Remaining: 0|X-RateLimit-Reset: " + epoch + "000", time.Minute},
+		{429, "X-RateLimit-Remaining: 0|X-RateLimit-Reset: 2026-01-15T10:31:00Z", time.Minute},
+		{429, "X-RateLimit-Remaining: 0|X-RateLimit-Reset: 1m0s", time.Minute},
+		{429, "X-RateLimit-Remaining: 2|X-RateLimit-Reset: 60", -1},
+		{429, "RateLimit-Reset: 60", time.Minute},
+		{503, "RateLimit-Reset: 60", -1},
+		{429, "RateLimit-Remaining: 0|RateLimit-Reset: 60|Retry-After: 90", 90 * time.Second},
+		{429, "RateLimit-Remaining: 0|RateLimit-Reset: 60|Retry-After: soon", time.Minute},
+		{429, "", -1},
+	}
+	for _, tt := range tests {
+		r := &Response{Status: tt.status, Header: http.Header{}, FirstByte: now}
+		for field := range strings.SplitSeq(tt.fields, "|") {
+			name, value, _ := strings.Cut(field, ": ")
+			r.Header.Add(name, value)
+		}
+		if got := r.RetryAfter(); got != tt.want {
+			t.Errorf("%d %s: %v, want %v", tt.status, tt.fields, got, tt.want)
+		}
+	}
 }

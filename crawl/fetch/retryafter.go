@@ -1,0 +1,225 @@
+package fetch
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// farOff is longer than any wait that can be kept.
+const farOff = time.Duration(1 << 62)
+
+// RetryAfter returns how long the answer asks to wait from its first byte on; -1 if it does not
+// ask for that. Retry-After may have seconds or an HTTP date (RFC 9110 section 10.2.3), and in
+// other spellings "40s", "1m30s", "2 minutes", a duration or a date of ISO 8601. Without it, an
+// answer of 429 or 503 whose RateLimit fields say that no requests are left asks to wait until
+// there are (draft-ietf-httpapi-ratelimit-headers). A second that has begun counts. A date is one
+// of the server's clock, which the answer's Date tells: one of the two clocks may be wrong.
+func (r *Response) RetryAfter() time.Duration {
+	if wait := r.untilThen(r.Header.Get("Retry-After"), false); wait >= 0 {
+		return wait
+	}
+	if r.Status != http.StatusTooManyRequests && r.Status != http.StatusServiceUnavailable {
+		return -1
+	}
+	wait := r.structuredLimit()
+	for _, prefix := range []string{"RateLimit", "X-RateLimit", "X-Rate-Limit"} {
+		if r.noneLeft(r.Header.Get(prefix + "-Remaining")) {
+			wait = max(wait, r.untilThen(r.Header.Get(prefix+"-Reset"), true))
+		}
+	}
+	return wait
+}
+
+// noneLeft reads how many requests are left. Of a 429 that does not say so, there are none.
+func (r *Response) noneLeft(remaining string) bool {
+	n, err := strconv.ParseFloat(strings.TrimSpace(remaining), 64)
+	return err == nil && n <= 0 || remaining == "" && r.Status == http.StatusTooManyRequests
+}
+
+// structuredLimit reads the RateLimit field: items with the parameters r and t, or, in older
+// drafts, a dictionary.
+func (r *Response) structuredLimit() time.Duration {
+	wait := time.Duration(-1)
+	var whole map[string]string // the dictionary
+	for _, item := range splitOutside(strings.Join(r.Header.Values("RateLimit"), ","), ',') {
+		own := map[string]string{}
+		for _, parameter := range splitOutside(item, ';') {
+			name, value, _ := strings.Cut(parameter, "=")
+			own[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSpace(value)
+		}
+		if own["r"] != "" && r.noneLeft(own["r"]) {
+			wait = max(wait, r.untilThen(own["t"], true))
+		}
+		if whole == nil {
+			whole = map[string]string{}
+		}
+		whole["remaining"] += own["remaining"]
+		whole["reset"] += own["reset"]
+	}
+	if whole["remaining"] != "" && r.noneLeft(whole["remaining"]) {
+		wait = max(wait, r.untilThen(whole["reset"], true))
+	}
+	return wait
+}
+
+// splitOutside cuts a text at a separator, but not within quotes.
+func splitOutside(text string, separator byte) []string {
+	var pieces []string
+	start, quoted := 0, false
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == separator && !quoted:
+			pieces = append(pieces, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(pieces, text[start:])
+}
+
+// untilThen reads a duration, or a time of the server's clock; -1: it is neither. A number is
+// seconds or, where it may be, a Unix time.
+func (r *Response) untilThen(value string, unix bool) time.Duration {
+	value = strings.TrimSpace(strings.Trim(strings.TrimSpace(value), `"`))
+	if len(value) > 64 {
+		return -1
+	}
+	if unix {
+		if at, ok := unixTime(value); ok {
+			return max(0, at.Sub(r.sent()))
+		}
+	}
+	if wait, ok := seconds(value); ok {
+		return wait
+	}
+	if wait, ok := spelled(value); ok {
+		return wait
+	}
+	if at, ok := anyDate(value); ok {
+		return max(0, at.Sub(r.sent()))
+	}
+	return -1
+}
+
+// unixTime reads a time since 2001, in seconds or milliseconds.
+func unixTime(value string) (at time.Time, ok bool) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case err != nil || n < 1_000_000_000:
+		return at, false
+	case n < 1_000_000_000_000:
+		return time.Unix(n, 0), true
+	}
+	return time.UnixMilli(n), true
+}
+
+// seconds reads a number of them.
+func seconds(value string) (wait time.Duration, ok bool) {
+	whole, part, _ := strings.Cut(value, ".")
+	if whole == "" || strings.Trim(whole+part, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || n >= int64(farOff/time.Second) {
+		return farOff, true
+	}
+	if strings.Trim(part, "0") != "" {
+		n++
+	}
+	return time.Duration(n) * time.Second, true
+}
+
+var (
+	// isoDuration is one of ISO 8601.
+	isoDuration = regexp.MustCompile(`^(?i)P(?:[0-9.,]+[YMWD])*(?:T(?:[0-9.,]+[HMS])+)?$`)
+	// unitDuration is a list of numbers with their units.
+	unitDuration = regexp.MustCompile(`^(?:[0-9.]+\s*[a-zA-Z]+[\s,]*)+$`)
+	isoPart      = regexp.MustCompile(`([0-9.,]+)([A-Za-z])`)
+	unitPart     = regexp.MustCompile(`([0-9.]+)\s*([a-zA-Z]+)`)
+)
+
+// spelled reads a duration with its units: "1m30s", "2 minutes", "PT1M30S".
+func spelled(value string) (wait time.Duration, ok bool) {
+	const day = 24 * time.Hour
+	if len(value) > 2 && isoDuration.MatchString(value) {
+		date, clock, _ := strings.Cut(strings.ToUpper(value[1:]), "T")
+		days, ok1 := total(isoPart.FindAllStringSubmatch(date, -1), map[string]time.Duration{
+			"Y": 365 * day, "M": 30 * day, "W": 7 * day, "D": day})
+		rest, ok2 := total(isoPart.FindAllStringSubmatch(clock, -1), map[string]time.Duration{
+			"H": time.Hour, "M": time.Minute, "S": time.Second})
+		return min(days, farOff-rest) + rest, ok1 && ok2
+	}
+	if !unitDuration.MatchString(value) {
+		return 0, false
+	}
+	return total(unitPart.FindAllStringSubmatch(strings.ToLower(value), -1), map[string]time.Duration{
+		"ms": time.Millisecond, "msec": time.Millisecond, "millisecond": time.Millisecond, "milliseconds": time.Millisecond,
+		"s": time.Second, "sec": time.Second, "secs": time.Second, "second": time.Second, "seconds": time.Second,
+		"m": time.Minute, "min": time.Minute, "mins": time.Minute, "minute": time.Minute, "minutes": time.Minute,
+		"h": time.Hour, "hr": time.Hour, "hrs": time.Hour, "hour": time.Hour, "hours": time.Hour,
+		"d": day, "day": day, "days": day, "w": 7 * day, "week": 7 * day, "weeks": 7 * day,
+	})
+}
+
+// total adds up numbers with their units. A second that has begun counts.
+func total(parts [][]string, units map[string]time.Duration) (sum time.Duration, ok bool) {
+	for _, part := range parts {
+		n, err := strconv.ParseFloat(strings.Replace(part[1], ",", ".", 1), 64)
+		unit := units[part[2]]
+		if err != nil || unit == 0 {
+			return 0, false
+		}
+		more := farOff / 2
+		if n < float64(more/unit) {
+			more = time.Duration(n * float64(unit))
+		}
+		sum = min(sum+more, farOff/2)
+	}
+	return (sum + time.Second - 1).Truncate(time.Second), true
+}
+
+// sent returns when the answer was sent by the server's clock or, where that is not known or more
+// than a day off, when it came by the own one.
+func (r *Response) sent() time.Time {
+	const most = 24 * time.Hour // apart
+	if at, ok := httpDate(r.Header.Get("Date")); ok && at.Sub(r.FirstByte).Abs() <= most {
+		return at
+	}
+	return r.FirstByte
+}
+
+// httpDate reads a date (RFC 9110 section 5.6.7), which is in UTC whatever zone an old form of it
+// names, and often says so in other words.
+func httpDate(value string) (at time.Time, ok bool) {
+	for _, zone := range []string{" UTC", " +0000"} {
+		if date, cut := strings.CutSuffix(value, zone); cut {
+			value = date + " GMT"
+		}
+	}
+	return firstDate(value, http.TimeFormat, time.RFC850, time.ANSIC)
+}
+
+// anyDate reads a date of HTTP or of ISO 8601, the latter in UTC where it names no zone.
+func anyDate(value string) (at time.Time, ok bool) {
+	if at, ok = httpDate(value); ok {
+		return at, true
+	}
+	return firstDate(value, time.RFC1123Z, "Mon, 2 Jan 2006 15:04:05 GMT", "2 Jan 2006 15:04:05 GMT",
+		"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00",
+		"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 UTC", "2006-01-02 15:04:05",
+		"2006-01-02T15:04", "20060102T150405Z0700", "20060102T150405", "2006-01-02")
+}
+
+// firstDate reads a date in the first layout that it has.
+func firstDate(value string, layouts ...string) (at time.Time, ok bool) {
+	for _, layout := range layouts {
+		if at, err := time.ParseInLocation(layout, value, time.UTC); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}

@@ -263,7 +263,7 @@ func networkRows() []networkRow {
 			seenB: "failed"},
 		{key: "content.compress", a: "true", b: "false",
 			see:   func(c *networkCrawl) string { return c.server.Log()[0].Header.Get("Accept-Encoding") },
-			seenA: "gzip, br, zstd", seenB: ""},
+			seenA: "gzip, deflate, br, zstd", seenB: ""},
 		{key: "network.ca-file", a: `"CA"`, b: `""`, see: state("hub.test/proto"), seenA: "processed",
 			seenB: "not visited"},
 		{key: "network.connect-to", a: `{ "*.test" = "SERVER" }`, b: `{ "*.test" = "SECOND" }`,

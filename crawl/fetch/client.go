@@ -31,7 +31,7 @@ const (
 	connBuffer     = 1 << 30 // a body that waits keeps its own buffer full, and no other of its connection from coming
 	headerTable    = 512     // bytes of the tables of HPACK, of which memory holds five times as much
 	accepted       = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.1"
-	encodings      = "gzip, br, zstd"
+	encodings      = "gzip, deflate, br, zstd" // in the order of browsers
 )
 
 // limits are the bounds that no configuration changes. Tests shorten them.
@@ -148,6 +148,7 @@ func newTLS(cfg *Config, roots *x509.CertPool) *tls.Config {
 	return &tls.Config{
 		RootCAs:            roots,
 		NextProtos:         protocols,
+		CipherSuites:       suites(),
 		CurvePreferences:   curves(),
 		ClientSessionCache: newSessionCache(cfg),
 	}
@@ -184,6 +185,19 @@ func curves() []tls.CurveID {
 	return []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 }
 
+// suites are the usual ones of TLS 1.2, and those without forward secrecy that browsers still take: some servers
+// have no others. TLS 1.3 has its own.
+func suites() []uint16 {
+	list := []uint16{
+		tls.TLS_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_GCM_SHA384,
+		tls.TLS_RSA_WITH_AES_128_CBC_SHA, tls.TLS_RSA_WITH_AES_256_CBC_SHA,
+	}
+	for _, suite := range tls.CipherSuites() {
+		list = append(list, suite.ID)
+	}
+	return list
+}
+
 // trustAnchors returns those of the system and those of the file; nil stands
 // for those of the system.
 func trustAnchors(file string) (*x509.CertPool, error) {
@@ -218,7 +232,7 @@ func (c *Client) build(ctx context.Context, target *url.URL, req *Request) *http
 	for name, values := range c.header {
 		header[name] = values
 	}
-	if req.ETag != "" && httpguts.ValidHeaderFieldValue(req.ETag) {
+	if isEntityTag(req.ETag) {
 		header["If-None-Match"] = []string{req.ETag}
 	}
 	if req.LastModified != "" && httpguts.ValidHeaderFieldValue(req.LastModified) {
@@ -234,6 +248,21 @@ func (c *Client) build(ctx context.Context, target *url.URL, req *Request) *http
 		hr.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(req.Body)), nil }
 	}
 	return hr.WithContext(ctx)
+}
+
+// isEntityTag reports an entity tag (RFC 9110 section 8.8.3). Anything else in If-None-Match may mean something else:
+// a star is any version.
+func isEntityTag(s string) bool {
+	s = strings.TrimPrefix(s, "W/")
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return false
+	}
+	for _, c := range []byte(s[1 : len(s)-1]) {
+		if c <= ' ' || c == '"' || c == 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // Resolve returns the addresses that a request to host (or "host:port", 443

@@ -3,8 +3,8 @@ package fetch
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -12,21 +12,20 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sumi-ripple/ripple/crawl/charset"
 )
 
 const (
-	maxEncodings  = 3
+	maxEncodings  = 5
 	maxZstdWindow = 8 << 20 // RFC 9659
 	decodedSlack  = 64 << 10
 )
 
 // decoders are reused from body to body. The zero value is ready.
 type decoders struct {
-	buffers, gzip, flate, brotli, zstd, chunks sync.Pool
+	buffers, flate, brotli, zstd, chunks sync.Pool
 
 	sniffing sync.Mutex
 }
@@ -61,7 +60,8 @@ func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content,
 	return c, nil
 }
 
-// encodingNames reads Content-Encoding, without what stands for none.
+// encodingNames reads Content-Encoding, without what stands for none. With one that is not known, a body is passed on as
+// it came, as Chromium does: far more often than not, nothing was done to it.
 func encodingNames(header []string) ([]string, error) {
 	known := []string{"gzip", "deflate", "br", "zstd"}
 	var names []string
@@ -72,7 +72,7 @@ func encodingNames(header []string) ([]string, error) {
 				continue
 			}
 			if !slices.Contains(known, name) {
-				return nil, fmt.Errorf("unknown content encoding %q", cut(name, 32))
+				return nil, nil
 			}
 			if names = append(names, name); len(names) > maxEncodings {
 				return nil, errors.New("too many content encodings")
@@ -116,16 +116,11 @@ func (c *content) buffered(r io.Reader) *bufio.Reader {
 }
 
 func (c *content) gunzip(in *bufio.Reader) (io.Reader, error) {
-	z, ok := c.pool.gzip.Get().(*gzip.Reader)
-	if !ok {
-		z = new(gzip.Reader)
-	}
-	c.onClose(func() { c.pool.gzip.Put(z) })
-	if err := z.Reset(in); err != nil {
+	if err := skipHeader(in); err != nil {
 		return nil, unexpected(err)
 	}
-	z.Multistream(false)
-	return &members{z: z, in: in}, nil
+	z, err := c.deflated(in)
+	return &members{z: z, in: in}, err
 }
 
 // inflate reads zlib, as the name says, or raw deflate, as some servers do.
@@ -137,6 +132,10 @@ func (c *content) inflate(in *bufio.Reader) (io.Reader, error) {
 	if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 && head[1]&0x20 == 0 {
 		in.Discard(2)
 	}
+	return c.deflated(in)
+}
+
+func (c *content) deflated(in *bufio.Reader) (io.Reader, error) {
 	z, ok := c.pool.flate.Get().(io.ReadCloser)
 	if !ok {
 		z = flate.NewReader(in)
@@ -152,7 +151,7 @@ func (c *content) unbrotli(in *bufio.Reader) io.Reader {
 	}
 	z.Reset(in)
 	c.onClose(func() { z.Reset(bytes.NewReader(nil)); c.pool.brotli.Put(z) })
-	return z
+	return &whole{r: z, beyond: func(err error) bool { return err.Error() == "brotli: excessive input" }}
 }
 
 func (c *content) unzstd(in *bufio.Reader) (io.Reader, error) {
@@ -166,7 +165,7 @@ func (c *content) unzstd(in *bufio.Reader) (io.Reader, error) {
 		}
 	}
 	c.onClose(func() { z.Reset(nil); c.pool.zstd.Put(z) })
-	return z, z.Reset(in)
+	return &whole{r: z, beyond: func(err error) bool { return errors.Is(err, zstd.ErrMagicMismatch) }}, z.Reset(in)
 }
 
 func (c *content) onClose(f func()) { c.back = append(c.back, f) }
@@ -197,39 +196,100 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// members reads the members of a gzip file one after the other, and ignores
-// what follows the last one, as browsers do.
+// A whole ends where a decoder finds bytes beyond what it has decoded, which browsers ignore.
+type whole struct {
+	r      io.Reader
+	beyond func(error) bool
+	some   bool // something was decoded
+}
+
+func (w *whole) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	w.some = w.some || n > 0
+	if err != nil && w.some && w.beyond(err) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// members reads the members of a gzip file (RFC 1952) one after the other. As browsers do, it ignores what follows the
+// last one, and the checksum and length behind each: servers get them wrong, or leave them out.
 type members struct {
-	z  *gzip.Reader
+	z  io.Reader
 	in *bufio.Reader
 }
 
 func (m *members) Read(p []byte) (int, error) {
 	for {
 		n, err := m.z.Read(p)
-		if err != io.EOF || n > 0 {
-			return n, skipEOF(err)
+		if err != io.EOF {
+			return n, err
 		}
-		magic, err := m.in.Peek(2)
-		if len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
-			if err == nil || err == io.EOF {
-				err = io.EOF
-			}
+		if n > 0 {
+			return n, nil // the end of a member is left for the next read, which looks for another
+		}
+		if _, err := m.in.Discard(8); err != nil {
 			return 0, err
 		}
-		if err := m.z.Reset(m.in); err != nil {
+		magic, err := m.in.Peek(2)
+		if err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
+			return 0, cmp.Or(err, io.EOF)
+		}
+		if err := skipHeader(m.in); err != nil {
 			return 0, unexpected(err)
 		}
-		m.z.Multistream(false)
+		if err := m.z.(flate.Resetter).Reset(m.in, nil); err != nil {
+			return 0, err
+		}
 	}
 }
 
-// skipEOF leaves the end of a member for the next read, which looks for another.
-func skipEOF(err error) error {
-	if err == io.EOF {
-		return nil
+var errNoGzip = errors.New("not gzip")
+
+// skipHeader reads the header of a gzip member (RFC 1952 section 2.3).
+func skipHeader(in *bufio.Reader) error {
+	const (
+		headerCRC = 1 << (iota + 1)
+		extra
+		name
+		comment
+	)
+	var head [10]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		if head[0] != 0x1f {
+			return errNoGzip
+		}
+		return err
 	}
-	return err
+	if head[0] != 0x1f || head[1] != 0x8b || head[2] != 8 {
+		return errNoGzip
+	}
+	flags := head[3]
+	if flags&extra != 0 {
+		var size [2]byte
+		if _, err := io.ReadFull(in, size[:]); err != nil {
+			return err
+		}
+		if _, err := in.Discard(int(size[0]) | int(size[1])<<8); err != nil {
+			return err
+		}
+	}
+	for _, text := range []byte{name, comment} {
+		for flags&text != 0 {
+			c, err := in.ReadByte()
+			if err != nil {
+				return err
+			}
+			if c == 0 {
+				break
+			}
+		}
+	}
+	if flags&headerCRC != 0 {
+		_, err := in.Discard(2)
+		return err
+	}
+	return nil
 }
 
 // unexpected turns an end of input into the error that it is there.

@@ -53,7 +53,7 @@ type Config struct {
 	ConnectTimeout time.Duration     // 0: 10 s
 	Timeout        time.Duration     // of a request that names none; 0: 30 s
 	MaxBytes       int64             // decoded, of a request without Accept; 0: 10 MB
-	Compress       bool              // accept gzip, br and zstd
+	Compress       bool              // accept gzip, deflate, br and zstd
 	HTTP2          bool              // offer HTTP/2 beside HTTP/1.1
 	KeepAlive      bool              // keep connections open between requests
 	Proxy          string            // http://user:password@host:port; empty: HTTPS_PROXY, NO_PROXY

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,12 +112,27 @@ func TestDo(t *testing.T) {
 		t.Errorf("request URI %q", got)
 	}
 	want := map[string]string{
-		"User-Agent": "Ripple/1.0 (+https://example.com)", "Accept-Encoding": "gzip, br, zstd", "Accept": accepted,
+		"User-Agent": "Ripple/1.0 (+https://example.com)", "Accept-Encoding": "gzip, deflate, br, zstd", "Accept": accepted,
 		"If-None-Match": `"e"`, "If-Modified-Since": "yesterday", "Cookie": "", "Referer": "", "Authorization": "",
 	}
 	for name, value := range want {
 		if got := seen.Header.Get(name); got != value {
 			t.Errorf("%s: %q, want %q", name, got, value)
+		}
+	}
+}
+
+// What is no entity tag is not sent back: "*" would be any version.
+func TestEntityTag(t *testing.T) {
+	c := newClient(t, Config{})
+	for tag, sent := range map[string]bool{
+		`"e"`: true, `W/"e"`: true, `""`: true, `"*"`: true, "\"\xfc\"": true,
+		"*": false, "W/*": false, "e": false, `w/"e"`: false, `"a", "b"`: false, `"a`: false, `"`: false, "": false, `"a b"`: false,
+	} {
+		req, err := c.RequestHead(Request{URL: "https://a.test/", ETag: tag})
+		if err != nil || strings.Contains(string(req), "If-None-Match: "+tag+"\r\n") != sent ||
+			strings.Contains(string(req), "If-None-Match") != sent {
+			t.Errorf("%s: %q, %v; sent %v", tag, req, err, sent)
 		}
 	}
 }

@@ -2,9 +2,11 @@ package fetch
 
 import (
 	"bufio"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -30,6 +32,20 @@ func certificate(t testing.TB, end time.Time) (tls.Certificate, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return certificateOf(t, key, end)
+}
+
+func rsaKey(t testing.TB) crypto.Signer {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func certificateOf(t testing.TB, key crypto.Signer, end time.Time) (tls.Certificate, string) {
+	t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: end.Add(-48 * time.Hour), NotAfter: end, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
@@ -59,6 +75,7 @@ func secured(cfg *tls.Config, play script) script {
 
 func TestHandshake(t *testing.T) {
 	good, goodFile := certificate(t, time.Now().Add(time.Hour))
+	rsaCert, rsaFile := certificateOf(t, rsaKey(t), time.Now().Add(time.Hour))
 	expired, expiredFile := certificate(t, time.Now().Add(-time.Hour))
 	config := func(c tls.Certificate) *tls.Config { return &tls.Config{Certificates: []tls.Certificate{c}} }
 	ok := answer(page + "Content-Length: 2\r\n\r\nok")
@@ -68,6 +85,8 @@ func TestHandshake(t *testing.T) {
 		want     Cause
 	}{
 		{"good", goodFile, secured(config(good), ok), None},
+		{"RSA key exchange", rsaFile, secured(&tls.Config{Certificates: []tls.Certificate{rsaCert}, MaxVersion: tls.VersionTLS12,
+			CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA}}, ok), None},
 		{"unknown authority", "", secured(config(good), ok), TLS},
 		{"expired", expiredFile, secured(config(expired), ok), TLS},
 		{"no certificate", goodFile, secured(new(tls.Config), ok), TLS},

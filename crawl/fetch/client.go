@@ -220,6 +220,9 @@ func trustAnchors(file string) (*x509.CertPool, error) {
 
 func fixedHeader(cfg *Config) http.Header {
 	h := http.Header{"User-Agent": {cfg.UserAgent}, "Accept": {accepted}}
+	if cfg.AcceptLanguage != "" {
+		h["Accept-Language"] = []string{cfg.AcceptLanguage}
+	}
 	if cfg.Compress {
 		h["Accept-Encoding"] = []string{encodings}
 	}

@@ -60,8 +60,8 @@ func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content,
 	return c, nil
 }
 
-// encodingNames reads Content-Encoding, without what stands for none. With one that is not known, a body is passed on as
-// it came, as Chromium does: far more often than not, nothing was done to it.
+// encodingNames reads Content-Encoding, without what stands for none. With one that is not known,
+// a body is passed on as it came, as Chromium does: mostly nothing was done to it.
 func encodingNames(header []string) ([]string, error) {
 	known := []string{"gzip", "deflate", "br", "zstd"}
 	var names []string

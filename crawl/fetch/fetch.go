@@ -50,6 +50,7 @@ import (
 // for times and sizes, no compression, HTTP/1.1, a connection for each request.
 type Config struct {
 	UserAgent      string
+	AcceptLanguage string            // empty: not sent
 	ConnectTimeout time.Duration     // 0: 10 s
 	Timeout        time.Duration     // of a request that names none; 0: 30 s
 	MaxBytes       int64             // decoded, of a request without Accept; 0: 10 MB

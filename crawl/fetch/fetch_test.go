@@ -89,7 +89,7 @@ func causeOf(t testing.TB, err error) Cause {
 func TestDo(t *testing.T) {
 	var seen *http.Request
 	c, url := serve(t, Config{UserAgent: "Ripple/1.0 (+https://example.com)", Compress: true, KeepAlive: true,
-		HTTP2: true},
+		HTTP2: true, AcceptLanguage: "en,*;q=0.5"},
 		func(w http.ResponseWriter, r *http.Request) {
 			seen = r
 			w.Header().Set("Content-Type", "text/html")
@@ -113,7 +113,7 @@ func TestDo(t *testing.T) {
 	}
 	want := map[string]string{
 		"User-Agent": "Ripple/1.0 (+https://example.com)", "Accept-Encoding": "gzip, deflate, br, zstd", "Accept": accepted,
-		"If-None-Match": `"e"`, "If-Modified-Since": "yesterday", "Cookie": "", "Referer": "", "Authorization": "",
+		"If-None-Match": `"e"`, "If-Modified-Since": "yesterday", "Cookie": "", "Accept-Language": "en,*;q=0.5", "Referer": "", "Authorization": "",
 	}
 	for name, value := range want {
 		if got := seen.Header.Get(name); got != value {

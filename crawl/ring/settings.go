@@ -80,6 +80,7 @@ func NewSettings(cfg *config.Config) (*Settings, error) {
 func SharedSettings(cfg *config.Config, clients *fetch.Pool, memory int64) (*Settings, error) {
 	client, err := clients.Client(fetch.Config{
 		UserAgent:      cfg.UserAgentString(),
+		AcceptLanguage: cfg.UserAgent.AcceptLanguage,
 		ConnectTimeout: cfg.Retry.ConnectTimeout,
 		Timeout:        cfg.Retry.Timeout,
 		MaxBytes:       cfg.Content.MaxResponseBytes,

@@ -7,6 +7,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,6 +101,21 @@ func checkEmail(s string) error {
 	addr, err := mail.ParseAddress(s)
 	if err != nil || addr.Address != s || strings.ContainsFunc(s, neverInComment) {
 		return fmt.Errorf("%s is not an address like \"crawler@example.com\"", quote(s))
+	}
+	return nil
+}
+
+const maxLanguages = 256 // bytes
+
+// languageRange is one of RFC 9110 section 12.5.4, with its weight.
+var languageRange = regexp.MustCompile(`^(?:\*|[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)` +
+	`(?: *; *q=(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$`)
+
+func checkLanguages(s string) error {
+	for language := range strings.SplitSeq(s, ",") {
+		if len(s) > maxLanguages || !languageRange.MatchString(strings.Trim(language, " ")) {
+			return fmt.Errorf("%s is not a list of languages like \"en,*;q=0.5\"", quote(s))
+		}
 	}
 	return nil
 }

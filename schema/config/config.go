@@ -74,6 +74,7 @@ type UserAgent struct {
 	CrawlerVersion string
 	ContactURL     string // empty: none
 	ContactEmail   string // empty: none
+	AcceptLanguage string // empty: not sent
 }
 
 // State is [state].

@@ -73,6 +73,12 @@ func networkRules() []ruleRow {
 		{`user-agent.crawler-version = "1.0 beta"`, "must be letters, digits"},
 		{`user-agent.contact-email = "me@example.com"`, ""},
 		{`user-agent.contact-email = "Me <me@example.com>"`, "is not an address"},
+		{`user-agent.accept-language = ""`, ""},
+		{`user-agent.accept-language = "de-AT, de;q=0.8, *;q=0.05"`, ""},
+		{`user-agent.accept-language = "en\r\nX: y"`, "contains a control character"},
+		{`user-agent.accept-language = "en;q=2"`, "is not a list of languages"},
+		{`user-agent.accept-language = "en,"`, "is not a list of languages"},
+		{`user-agent.accept-language = "en: x"`, "is not a list of languages"},
 		{`user-agent.contact-email = "example.com"`, "is not an address"},
 		{`user-agent.contact-email = "a@b\r\nX: y"`, "contains a control character"},
 		{`user-agent.crawler-name = "x"`, "has already been defined"},
@@ -289,7 +295,7 @@ func TestUserAgentString(t *testing.T) {
 		{"", "", "SumiRipple/1.0"},
 	}
 	for _, tt := range tests {
-		c := Config{UserAgent: UserAgent{"SumiRipple", "1.0", tt.url, tt.email}}
+		c := Config{UserAgent: UserAgent{"SumiRipple", "1.0", tt.url, tt.email, ""}}
 		if got := c.UserAgentString(); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}

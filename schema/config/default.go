@@ -20,7 +20,7 @@ func newConfig() *Config {
 			FollowCanonical:        true,
 			Sitemaps:               SitemapsQuality,
 		},
-		UserAgent: UserAgent{CrawlerVersion: "1.0"},
+		UserAgent: UserAgent{CrawlerVersion: "1.0", AcceptLanguage: "en,*;q=0.5"},
 		State:     State{Path: "./ripple.bolt"},
 		URL:       URL{StripParams: weburl.DefaultStripParams(), MaxLength: weburl.DefaultMaxLength},
 		Traps: terrain.Traps{

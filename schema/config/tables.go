@@ -77,6 +77,8 @@ func (u *UserAgent) keys() []key {
 			sample: `"https://` + placeholder + `/about-our-crawler"`, value: str(&u.ContactURL, orEmpty(checkContactURL))},
 		{name: "contact-email", doc: "who answers for the crawler; \"\": none",
 			sample: `"crawler@` + placeholder + `"`, value: str(&u.ContactEmail, orEmpty(checkEmail))},
+		{name: "accept-language", doc: "languages that are preferred, as Accept-Language names them; \"\": it is not sent",
+			value: str(&u.AcceptLanguage, orEmpty(checkLanguages))},
 	}
 }
 

@@ -63,6 +63,7 @@ type Client struct {
 	dialler   *dialler
 	routes    *routes
 	decoders  *decoders
+	fallbacks fallbacks
 	header    http.Header // of every request; its values are shared, never changed
 	connect   time.Duration
 	timeout   time.Duration

@@ -31,7 +31,8 @@
 // Nothing is sent twice: a server that read a request and hung up would be asked
 // again at once. A request that dies on a kept-alive connection before the first
 // byte of its answer ends as [Reset] with [Error.Stale]: the server had almost
-// surely closed the idle connection, and asking once more, politely, is no retry.
+// surely closed the idle connection, and asking once more, politely, is no retry. The same
+// holds for a server that wants HTTP/1.1, or another connection (421): it is asked so from then on.
 //
 // Answers of HTTP/1 are read as browsers read them, see package lenient.
 //
@@ -143,6 +144,9 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	res, err := c.exchange(x, c.build(x.traced(), target, &req), &req)
 	if err != nil {
 		e := c.fail(ctx, err, req.URL)
+		if refusesHTTP2(err) && c.fallbacks.requireHTTP1(addrOf(target)) {
+			e.Stale = true
+		}
 		if e.Own == OwnNothing && e.Cause != Cancelled && x.uprooted() {
 			e.Own = OwnAddress
 		}
@@ -163,6 +167,10 @@ func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Respons
 	}
 	if err != nil {
 		return nil, x.headerError(err)
+	}
+	if err := c.redirected(x, hr.URL, raw.StatusCode); err != nil {
+		raw.Body.Close()
+		return nil, err
 	}
 	res := x.response(raw)
 	if err := checkStatus(raw.StatusCode); err != nil {

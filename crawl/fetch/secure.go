@@ -50,8 +50,11 @@ func (c *Client) secure(ctx context.Context, x *exchange, conn net.Conn, addr st
 	name, _, _ := net.SplitHostPort(addr)
 	cfg := c.tls.Clone()
 	cfg.ServerName = name
-	if x.plain { // to a proxy
+	switch {
+	case x.plain: // to a proxy
 		cfg.NextProtos = nil
+	case c.fallbacks.http1(addr):
+		cfg.NextProtos = []string{"http/1.1"}
 	}
 	secured := tls.Client(conn, cfg)
 	if err := secured.HandshakeContext(ctx); err != nil {

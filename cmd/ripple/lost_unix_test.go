@@ -65,6 +65,10 @@ func TestLostState(t *testing.T) {
 func TestLostWhileReplacing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	named, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
 	old, err := openLocked(path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +81,7 @@ func TestLostWhileReplacing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := takePlace(old, next); err == nil || !strings.Contains(err.Error(), "was replaced by another file") {
+	if err := takePlace(old, named, next); err == nil || !strings.Contains(err.Error(), "was replaced by another file") {
 		t.Errorf("%v; want that it was replaced", err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "precious" {

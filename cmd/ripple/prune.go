@@ -88,6 +88,7 @@ func prune(ctx context.Context, path string, keep int) (*pruned, error) {
 	if err != nil {
 		return nil, err
 	}
+	named, _ := os.Stat(path)
 	store, err := openLocked(path, kv.Options{})
 	if err != nil {
 		return nil, err
@@ -113,7 +114,7 @@ func prune(ctx context.Context, path string, keep int) (*pruned, error) {
 	}
 	is, err := os.Stat(compacted)
 	if err = cmp.Or(err, context.Cause(ctx)); err == nil {
-		err = takePlace(store, compacted)
+		err = takePlace(store, named, compacted)
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -129,7 +130,7 @@ func (r *reader) readFiles(c *Config, read func(string) ([]byte, error)) {
 	r.readKey("cluster.ca-file", c.Cluster.CAFile, read, checkAnchors)
 	r.readKey("monitor.webhook-secret-file", c.Monitor.WebhookSecretFile, read, func(text []byte) error {
 		_, err := WebhookSecrets(text)
-		return err
+		return cmp.Or(private(c.Monitor.WebhookSecretFile), err)
 	})
 	if c.Monitor.Webhook != "" && c.Monitor.WebhookSecretFile == "" {
 		r.problem("monitor.webhook", "[monitor] webhook needs webhook-secret-file, which signs what is sent there")

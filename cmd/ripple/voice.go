@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
 // A voice tells on stderr what the program does: people in sentences, programs in events.
@@ -67,7 +68,7 @@ func (v *voice) tell(r remark) {
 		v.logger().Info(r.event, r.facts...)
 	default:
 		command := len(r.facts) > 0 && r.facts[0] == "command" // to be copied as it is
-		v.stderr.tell(r.text, command)
+		v.stderr.tell(inertLines(r.text), command)
 	}
 }
 
@@ -77,12 +78,12 @@ func (v *voice) warn(r remark) {
 		v.logger().Warn(r.event, r.facts...)
 		return
 	}
-	v.logger().Warn(r.text)
+	v.logger().Warn(inertLines(r.text))
 }
 
 // complain tells why a command has failed.
 func (v *voice) complain(err error) {
-	text := complaint(err)
+	text := inertLines(complaint(err))
 	switch {
 	case text == "":
 	case v.logFormat == "json":
@@ -92,6 +93,15 @@ func (v *voice) complain(err error) {
 	default:
 		fmt.Fprintln(v.stderr, text)
 	}
+}
+
+// inertLines makes each line of a message inert: names of files may hold anything.
+func inertLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = inert.Text(line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // say tells what is always the same words.

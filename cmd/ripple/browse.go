@@ -1,24 +1,58 @@
 package main
 
 import (
+	"fmt"
+	"html"
+	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/export/whole"
 )
 
-// browse shows a desk in the browser of whoever called, if there is one.
-func browse(d *desk.Desk, v *voice) {
-	entrance, err := d.Entrance()
+// browse shows a desk in the browser of the user, if there is one. What it needs for that is there until done is called.
+func browse(d *desk.Desk, v *voice) (done func()) {
+	page, done, err := entrancePage(d)
 	if err == nil {
-		err = openBrowser(entrance)
+		err = openBrowser(page)
 	}
 	if err != nil {
 		v.warn(remark{"the browser cannot be opened: " + err.Error(), "no browser", nil})
 	}
+	return done
 }
 
-// openBrowser shows an address in the browser of whoever called.
+// entrancePage writes a file that leads a browser to a desk. The address of the desk lets in the first who has it, and
+// every user of this machine reads the arguments of a program: so the browser is given the name of a file that only
+// this user reads.
+func entrancePage(d *desk.Desk) (path string, remove func(), err error) {
+	entrance, err := d.Entrance()
+	if err != nil {
+		return "", func() {}, err
+	}
+	dir, remove, err := whole.Scratch(os.TempDir())
+	if err != nil {
+		return "", func() {}, err
+	}
+	path = filepath.Join(dir, "desk.html")
+	text := fmt.Sprintf("<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<title>Ripple</title>\n"+
+		"<meta http-equiv=\"refresh\" content=\"0; url=%[1]s\">\n<a href=\"%[1]s\">The desk</a>\n",
+		html.EscapeString(entrance))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		remove()
+		return "", func() {}, err
+	}
+	slashed := filepath.ToSlash(path)
+	if runtime.GOOS == "windows" {
+		slashed = "/" + slashed
+	}
+	return (&url.URL{Scheme: "file", Path: slashed}).String(), remove, nil
+}
+
+// openBrowser shows an address in the browser of the user.
 func openBrowser(address string) error {
 	var cmd *exec.Cmd
 	switch runtime.GOOS {

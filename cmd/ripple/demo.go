@@ -137,7 +137,7 @@ func (d *demonstration) serve(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { return at.Serve(serving) })
 	fmt.Fprintln(d.app.stdout, at.Address())
-	browse(at, v)
+	defer browse(at, v)()
 	err = d.crawl(ctx)
 	if err == nil {
 		v.say("the desk stays until Ctrl-C")

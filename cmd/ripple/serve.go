@@ -96,10 +96,16 @@ func mayServe(path string) error {
 		return err
 	}
 	info, err := os.Stat(path)
+	if err != nil {
+		return stateError(path, fmt.Errorf("%s: %w", shown(path), withoutPath(err)))
+	}
+	bolt, err := hasMark(path)
 	switch {
-	case err == nil && info.Mode().IsRegular() && !isBolt(path):
+	case err != nil:
+		return stateError(path, fmt.Errorf("%s: %w", shown(path), err))
+	case info.Mode().IsRegular() && !bolt:
 		return stateError(path, fmt.Errorf("%s: %w", shown(path), kv.ErrForeign))
-	case err == nil && info.IsDir():
+	case info.IsDir():
 		entries, err := os.ReadDir(path)
 		file := func(e os.DirEntry) bool { return isBolt(filepath.Join(path, e.Name())) }
 		if err == nil && !slices.ContainsFunc(entries, file) {
@@ -136,7 +142,7 @@ func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) er
 	fmt.Fprintln(a.stdout, d.Address())
 	a.voice.say("Ctrl-C ends it")
 	if opts.open {
-		browse(d, a.voice)
+		defer browse(d, a.voice)()
 	}
 	return g.Wait()
 }

@@ -75,11 +75,18 @@ func (h *headless) WriteHeader(int)             {}
 // ErrApart is what an entry of Options.First fails with if the reader is to be asked.
 var ErrApart = errors.New("ask the reader")
 
-// checked gives on what is asked as its route demands, and has no other answer first.
+// checked gives on what is asked as its route demands, and has no other answer first. A body is read before: the reader
+// answers one question at a time, and does not wait for the bodies of others.
 func checked(r Route, to http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		var v any
 		q, err := r.Parse(req)
+		if err == nil && r.Method == http.MethodPost {
+			if q.body, err = body(w, req); err == nil {
+				req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(q.body)), int64(len(q.body))
+				req.TransferEncoding = nil
+			}
+		}
 		if err == nil {
 			if err = ErrApart; r.Answer != nil {
 				v, err = r.Answer(req.Context(), q)

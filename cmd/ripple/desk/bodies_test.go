@@ -2,12 +2,16 @@ package desk
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -145,5 +149,54 @@ func TestNonsense(t *testing.T) {
 			t.Errorf("%q is answered %q", sent, line)
 		}
 		c.Close()
+	}
+}
+
+// A body is read before the reader is asked, which answers one question at a time: a client that sends it slowly, or too
+// much of it, does not take the reader from others.
+func TestSlowBodiesOfQuestions(t *testing.T) {
+	asked := make(chan string, 10)
+	reader := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		asked <- fmt.Sprint(string(text), r.ContentLength, r.TransferEncoding, err)
+	})
+	api, err := NewAPI([]Route{{Name: "query", Method: "POST", Path: "query", Apart: true, Body: struct{}{},
+		Returns: struct{}{}}}, reader, "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(api)
+	defer s.Close()
+	body, rest := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/api/v1/query", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g errgroup.Group
+	g.Go(func() error {
+		a, err := http.DefaultClient.Do(req)
+		if err == nil {
+			err = a.Body.Close()
+		}
+		return err
+	})
+	_, _ = io.WriteString(rest, `{"a":`)
+	if a, err := http.Post(s.URL+"/api/v1/query", "", strings.NewReader(strings.Repeat(" ", maxBody+1))); err != nil {
+		t.Error(err)
+	} else if a.Body.Close(); a.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("too long: %d", a.StatusCode)
+	}
+	select {
+	case text := <-asked:
+		t.Errorf("the reader is asked %s before all of it has come", text)
+	default:
+	}
+	_, _ = io.WriteString(rest, `1}`)
+	rest.Close()
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	if got := <-asked; got != `{"a":1}7 [] <nil>` {
+		t.Errorf("the reader is asked %s", got)
 	}
 }

@@ -334,6 +334,8 @@ func TestIPv6(t *testing.T) {
 // The browser is led in without the token in its arguments, once.
 func TestEntrance(t *testing.T) {
 	s := serve(t, config.Monitor{})
+	var logged strings.Builder
+	s.Desk.log = slog.New(slog.NewTextHandler(&logged, nil))
 	address, err := s.Entrance()
 	if err != nil || strings.Contains(address, testToken) {
 		t.Fatalf("Entrance = %s, %v", address, err)
@@ -342,11 +344,28 @@ func TestEntrance(t *testing.T) {
 	if code, _, header := s.ask("GET", path, "", "Host", "evil.example"); code != 421 {
 		t.Errorf("by another name: %d %s", code, header.Get("Location"))
 	}
-	if code, _, header := s.ask("GET", path, ""); code != 303 || header.Get("Location") != "/#token="+testToken {
-		t.Errorf("the first time: %d %s", code, header.Get("Location"))
+	if code, _, header := s.ask("HEAD", path, ""); code != 405 || header.Get("Allow") != "GET" {
+		t.Errorf("HEAD: %d", code)
 	}
-	if code, _, header := s.ask("GET", path, ""); code != 404 {
-		t.Errorf("the second time: %d %s", code, header.Get("Location"))
+	code, text, header := s.ask("GET", path, "")
+	if code != 200 || !strings.Contains(text, `<meta name="token" content="`+testToken+`">`) ||
+		header.Get("Location") != "" || header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the first time: %d %s %v", code, text, header)
+	}
+	if strings.Contains(logged.String(), "second time") {
+		t.Error("the first use is told as the second")
+	}
+	for range 2 {
+		if code, text, _ := s.ask("GET", path, ""); code != 403 || !strings.Contains(text, "used before") ||
+			strings.Contains(text, testToken) {
+			t.Errorf("the second time: %d %s", code, text)
+		}
+	}
+	if !strings.Contains(logged.String(), "a ticket to the desk was used a second time") {
+		t.Errorf("the second use is not told: %s", logged.String())
+	}
+	if code, _, _ := s.ask("GET", "/enter/NOTHING", ""); code != 404 {
+		t.Errorf("no ticket: %d", code)
 	}
 }
 
@@ -363,14 +382,14 @@ func TestTickets(t *testing.T) {
 	for id, old := range all.sold {
 		old.until = time.Now().Add(-time.Second)
 		all.sold[id] = old
-		if to, ok := all.take(id); ok {
+		if to, ok, _ := all.take(id); ok {
 			t.Errorf("an old ticket leads to %s", to)
 		}
 		break
 	}
 	if id, err := all.sell("b"); err != nil {
 		t.Error(err)
-	} else if to, ok := all.take(id); !ok || to != "b" {
+	} else if to, ok, _ := all.take(id); !ok || to != "b" {
 		t.Errorf("take = %s, %v", to, ok)
 	}
 }

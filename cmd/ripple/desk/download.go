@@ -12,7 +12,10 @@ import (
 // download sends the file that a ticket is for, as an attachment that nothing may be
 // done with but to save it.
 func (d *Desk) download(w http.ResponseWriter, r *http.Request) {
-	to, _ := d.tickets.take(r.PathValue("ticket"))
+	to, ok := d.redeem(w, r)
+	if !ok {
+		return
+	}
 	id, found := strings.CutPrefix(to, "files/")
 	if !found {
 		http.NotFound(w, r)

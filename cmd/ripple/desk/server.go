@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -57,6 +58,7 @@ type Desk struct {
 	events   *events
 	exports  *Exports
 	patience patience
+	log      *slog.Logger
 }
 
 // Listen opens the address, so that it is known to be free, and makes or reads the
@@ -74,7 +76,7 @@ func Listen(o Options) (*Desk, error) {
 		return nil, err
 	}
 	d := &Desk{reader: o.Reader, monitor: o.Monitor, token: token, events: newEvents(o.Live), exports: o.Exports,
-		patience: patience{reading, stall}}
+		patience: patience{reading, stall}, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
 	o.Routes = append(append(o.Routes, d.events.route()), o.Exports.routes(&d.tickets)...)
 	for i := range o.Routes {
 		if r := &o.Routes[i]; r.Apart {
@@ -93,8 +95,8 @@ func Listen(o Options) (*Desk, error) {
 	guard := &Guard{Token: token, Hosts: o.Hosts}
 	mux := http.NewServeMux()
 	mux.Handle("/", site())
-	mux.HandleFunc("GET /enter/{ticket}", d.enter)
-	mux.HandleFunc("GET /download/{ticket}", d.download)
+	mux.Handle("GET /enter/{ticket}", notHead(d.enter))
+	mux.Handle("GET /download/{ticket}", notHead(d.download))
 	mux.Handle(control.Root, guard.API(api))
 	mux.Handle("GET /metrics", guard.API(metrics(o.Metrics)))
 	d.server = &http.Server{

@@ -13,7 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/export/whole"
 )
 
-// browse shows a desk in the browser of the user, if there is one. What it needs for that is there until done is called.
+// browse shows a desk in the browser of the user, if there is one. What the browser needs for that is there until done
+// is called.
 func browse(d *desk.Desk, v *voice) (done func()) {
 	page, done, err := entrancePage(d)
 	if err == nil {

@@ -135,6 +135,7 @@ func measureColumns() []Column[Measures] {
 	return []Column[measures]{
 		figure("in_degree", Integer, AllLevels, func(m *measures) Value { return number(m.InDegree) }),
 		figure("out_degree", Integer, AllLevels, func(m *measures) Value { return number(m.OutDegree) }),
+		figure("trust", Real, AllLevels, func(m *measures) Value { return fraction(m.Trust) }),
 		figure("pagerank", Real, AllLevels, func(m *measures) Value { return fraction(m.PageRank) }),
 		figure("harmonic", Real, AllLevels, func(m *measures) Value { return fraction(m.Harmonic) }),
 		figure("component", Integer, AllLevels, func(m *measures) Value { return number(m.Component) }),
@@ -142,14 +143,11 @@ func measureColumns() []Column[Measures] {
 	}
 }
 
-// linkColumns has columns of one name, which never meet: "editorial" and "sitewide" are
-// shares of the pairs of pages in the formats of package graph, and numbers in SQLite.
 func linkColumns() []Column[Link] {
 	type link = Link
 	return []Column[link]{
 		figure("pages", Integer, AllLevels, func(l *link) Value { return number(l.Pages) }).in(InLevels),
-		figure("editorial", Real, AllLevels, func(l *link) Value { return fraction(l.Share()) }),
-		figure("editorial", Integer, 0, func(l *link) Value { return number(l.Editorial) }).in(InLevels),
+		figure("editorial", Integer, AllLevels, func(l *link) Value { return number(l.Endorsements) }).in(InLevels),
 		figure("kind", Text, OfPages, func(l *link) Value { return words(l.Page.Kinds.First().String()) }).
 			in(InLinks).as(Nullable | Dictionary),
 		figure("rel", Text, OfPages, func(l *link) Value { return words(l.Page.Rel.String()) }).
@@ -160,8 +158,7 @@ func linkColumns() []Column[Link] {
 		figure("rendered", Integer, OfPages, func(l *link) Value { return truth(l.Page.Rendered) }).in(InLinks).as(Nullable),
 		figure("first_run", Integer, AllLevels, func(l *link) Value { return number(l.First) }).in(InLevels),
 		figure("last_run", Integer, AllLevels, func(l *link) Value { return number(l.Last) }).in(InLevels | InLinks),
-		figure("sitewide", Real, AllLevels, func(l *link) Value { return fraction(l.SiteShare()) }),
-		figure("sitewide", Integer, 0, func(l *link) Value { return number(l.SiteWide) }).in(InLevels | InLinks),
+		figure("sitewide", Integer, AllLevels, func(l *link) Value { return number(l.SiteWide) }).in(InLevels | InLinks),
 	}
 }
 

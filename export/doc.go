@@ -5,14 +5,16 @@
 //
 // A link of the graph stands for the pairs of pages that link between its two
 // nodes. Its weight is the number of pairs (Links); Pages counts the pages that link,
-// Editorial the pairs whose link is in the text of the page and not site-wide, SiteWide
+// Endorsements the pairs whose link endorses ([schema.Link.Endorses]), SiteWide
 // those found on most pages of a host. At page level a link is one pair. Links within a
 // node are left out.
 //
 // What is selected is a matter of [Options]: links by run, place and weight, nodes
-// by run and class. Ids are those of the SQLite export whatever is selected; nodes
-// come in the order of their ids, links in the order of both ends.
+// by run and class. Ids are those of the SQLite export whatever is selected. Above page level
+// nodes have their places in the order of their names, so that nothing which is computed depends on
+// the order in which they were met; pages have them in the order of their ids. Links come in the
+// order of both ends. [Counted] says which links measures and pictures are made of, [Meter] how.
 //
-// At page level nothing is held but four bytes for every page; metrics take what
-// package rank says. Above, the nodes are held, and 32 bytes for every link between them.
+// At page level nothing is held but five bytes for every page; metrics take 8 bytes for every link
+// that counts, and what package rank says. Above, the nodes are held, and 32 bytes for every link between them.
 package export

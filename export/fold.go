@@ -67,13 +67,14 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 	switch f.level {
 	case LevelHost:
 		n := f.nodeOf(uint32(r.Host.ID), r.Host.Name)
-		n.Title, n.Class, n.State, n.Cover, n.Site, n.Hosts = r.Title, r.Class, r.Coverage, r.Cover.String(), r.Site, 1
+		n.Title, n.Class, n.State, n.Cover, n.Hosts = r.Title, r.Class, r.Coverage, r.Cover.String(), 1
+		n.Host, n.Site = r.Host.Name, r.Site
 		f.note(n, r.Host.ID)
 	case LevelSite:
 		id := f.named(r.Site)
 		f.of[r.Host.ID] = id
 		n := &f.nodes[id]
-		n.Site = r.Site
+		n.Host, n.Site = r.Site, r.Site
 		n.Hosts++
 		n.add(r.Class)
 		f.note(n, r.Host.ID)
@@ -137,6 +138,7 @@ func (f *Fold) addToEntity(p *survey.Page) *Node {
 	f.of[p.ID] = id
 	n := &f.nodes[id]
 	n.add(p.Class)
+	n.Host, n.Site = p.HostName, p.Site
 	if p.Visit != nil && strings.TrimSuffix(p.URL, "/") == "https://"+p.Entity {
 		n.Title = p.Visit.Title
 	}

@@ -87,8 +87,8 @@ func (g *gathering) add(from schema.ID, l schema.Link, first, last schema.RunID)
 		g.page[i] = from
 		one.Pages++
 	}
-	if l.Editorial() {
-		one.Editorial++
+	if l.Endorses() {
+		one.Endorsements++
 	}
 	if l.SiteWide {
 		one.SiteWide++

@@ -1,7 +1,9 @@
 package export
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -17,12 +19,22 @@ type Graph struct {
 	rank    []uint32 // by id: place among the nodes, plus 1; 0: not in the graph
 	count   int      // nodes
 
-	nodes []Node // above page level
-	links []pair // above page level
+	nodes   []Node // above page level, by name
+	links   []pair // above page level, by the places of their ends
+	origins []bool // at page level, by place: the page is of an origin
 
+	views [2]view // by what is counted
+}
+
+// A view is a graph as one kind of links shows it.
+type view struct {
+	counted Counted
+	meter   *Meter
 	metrics *Metrics
 	picture *Picture
 }
+
+func (g *Graph) view() *view { return &g.views[g.opts.Counted] }
 
 // New selects the nodes of a graph, and above page level adds up its links.
 func New(s *survey.Survey, opts Options) (*Graph, error) {
@@ -30,6 +42,7 @@ func New(s *survey.Survey, opts Options) (*Graph, error) {
 		s = s.Ever()
 	}
 	g := &Graph{ctx: context.Background(), survey: s, opts: opts, columns: opts.Columns}
+	g.views[AllLinks].counted = AllLinks
 	if g.columns == nil {
 		g.columns = AllColumns()
 	}
@@ -74,11 +87,12 @@ func (g *Graph) Rank(id uint32) (int, bool) {
 
 func (g *Graph) selectPages() error {
 	g.rank = make([]uint32, g.survey.URLs()+1)
-	return g.survey.EachPage(func(p *survey.Page) error {
+	return g.survey.EachPlace(func(p *survey.Page) error {
 		g.opts.Progress.Passing("pages", int(p.ID), g.survey.URLs())
 		if !p.Gone && g.opts.Only.Has(p.Class) {
 			g.count++
 			g.rank[p.ID] = uint32(g.count)
+			g.origins = append(g.origins, p.Class == schema.ClassQuality)
 		}
 		return nil
 	})
@@ -130,10 +144,14 @@ func (g *Graph) fold() error {
 		return err
 	}
 	g.keepNodes(f.Nodes())
-	return f.EachLink(g.linksOf, func(l *Link) error {
+	err = f.EachLink(g.linksOf, func(l *Link) error {
 		g.opts.Progress.Passing("links", int(l.From), len(g.rank))
 		return g.keepLink(l)
 	})
+	slices.SortFunc(g.links, func(a, b pair) int {
+		return cmp.Or(cmp.Compare(g.rank[a.from], g.rank[b.from]), cmp.Compare(g.rank[a.to], g.rank[b.to]))
+	})
+	return err
 }
 
 func (g *Graph) keepNodes(all []Node) {
@@ -144,9 +162,17 @@ func (g *Graph) keepNodes(all []Node) {
 			continue
 		}
 		g.nodes = append(g.nodes, n)
-		g.rank[n.ID] = uint32(len(g.nodes))
+	}
+	SortNodes(g.nodes)
+	for i := range g.nodes {
+		g.rank[g.nodes[i].ID] = uint32(i + 1)
 	}
 	g.count = len(g.nodes)
+}
+
+// SortNodes puts nodes in the order of their names.
+func SortNodes(nodes []Node) {
+	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 func (g *Graph) keepLink(l *Link) error {
@@ -156,8 +182,8 @@ func (g *Graph) keepLink(l *Link) error {
 	return nil
 }
 
-// EachNode calls f for every node by id. A node is valid while f runs. An error of
-// f ends it.
+// EachNode calls f for every node: above page level by name, pages by id. A node is valid while f
+// runs. An error of f ends it.
 func (g *Graph) EachNode(f func(*Node) error) error {
 	if g.opts.Level != LevelPage {
 		for i := range g.nodes {
@@ -184,6 +210,29 @@ func (g *Graph) EachNode(f func(*Node) error) error {
 	})
 }
 
+// EachLeading is [Graph.EachNode], above page level with the most trusted nodes first.
+func (g *Graph) EachLeading(f func(*Node) error) error {
+	if g.opts.Level == LevelPage {
+		return g.EachNode(f)
+	}
+	m, err := g.Measure()
+	if err != nil {
+		return err
+	}
+	order := make([]int, g.count)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Trust[b], m.Trust[a]) })
+	for _, i := range order {
+		g.measured(&g.nodes[i], i)
+		if err := f(&g.nodes[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func pageNode(p *survey.Page) Node {
 	n := Node{
 		ID: uint32(p.ID), Name: p.URL, Class: p.Class, Depth: p.Depth, State: p.State.String(),
@@ -198,7 +247,7 @@ func pageNode(p *survey.Page) Node {
 	return n
 }
 
-// EachLink calls f for every link, by its ends. A link is valid while f runs. An
+// EachLink calls f for every link, by the places of its ends. A link is valid while f runs. An
 // error of f ends it.
 func (g *Graph) EachLink(f func(*Link) error) error {
 	if g.opts.Level != LevelPage {

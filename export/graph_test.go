@@ -68,7 +68,7 @@ func lines(t testing.TB, g *export.Graph) (nodes, links []string) {
 		if names[l.From] == "" || names[l.To] == "" {
 			t.Errorf("link %d > %d between %q and %q", l.From, l.To, names[l.From], names[l.To])
 		}
-		links = append(links, fmt.Sprintf("%s > %s %d/%d/%d %d-%d", names[l.From], names[l.To], l.Links, l.Pages, l.Editorial,
+		links = append(links, fmt.Sprintf("%s > %s %d/%d/%d %d-%d", names[l.From], names[l.To], l.Links, l.Pages, l.Endorsements,
 			l.First, l.Last))
 		return nil
 	})

@@ -14,8 +14,8 @@ type Node struct {
 	Depth    uint8  // the smallest of its pages; kv.NoDepth: none
 	State    string // a page's state; else how well it is covered, with what was in the way
 	Cover    string // above page level: how well it is covered, in a word or two
-	Host     string // of a page
-	Site     string // of a page or host
+	Host     string // that it is on; of an entity or site of several, one that no other node has
+	Site     string // that it belongs to
 	Entity   string // of a page
 	Tags     string // that people gave its hosts, each once, separated by commas
 	Note     string // that people made on its hosts
@@ -37,6 +37,7 @@ type Node struct {
 // Measures are what the links alone say of a node.
 type Measures struct {
 	InDegree, OutDegree uint32
+	Trust               float64
 	PageRank, Harmonic  float64
 	Component           int32 // that hangs together when directions are left out; 0 is the largest
 	Community           int32
@@ -44,12 +45,12 @@ type Measures struct {
 
 // A Link leads from one node to another.
 type Link struct {
-	From, To    uint32
-	Links       int // pairs of pages: its weight
-	Pages       int // that link
-	Editorial   int // of the pairs: in the text of the page, and not site-wide
-	SiteWide    int // of the pairs: to what most pages of the host link to
-	First, Last schema.RunID
+	From, To     uint32
+	Links        int // pairs of pages: its weight
+	Pages        int // that link
+	Endorsements int // of the pairs: as [schema.Link.Endorses] says
+	SiteWide     int // of the pairs: to what most pages of the host link to
+	First, Last  schema.RunID
 
 	Page *schema.Link // at page level, with its anchor; valid while the link is
 }
@@ -57,20 +58,20 @@ type Link struct {
 // A pair is a link above page level as a graph holds it: there may be as many as there are
 // links between pages, of which a store has fewer than 2^32.
 type pair struct {
-	from, to                          uint32
-	links, pages, editorial, siteWide uint32
-	first, last                       schema.RunID
+	from, to                             uint32
+	links, pages, endorsements, siteWide uint32
+	first, last                          schema.RunID
 }
 
 func newPair(l *Link) pair {
 	return pair{
-		l.From, l.To, uint32(l.Links), uint32(l.Pages), uint32(l.Editorial), uint32(l.SiteWide), l.First, l.Last,
+		l.From, l.To, uint32(l.Links), uint32(l.Pages), uint32(l.Endorsements), uint32(l.SiteWide), l.First, l.Last,
 	}
 }
 
 func (p *pair) link() Link {
 	return Link{
-		From: p.from, To: p.to, Links: int(p.links), Pages: int(p.pages), Editorial: int(p.editorial),
+		From: p.from, To: p.to, Links: int(p.links), Pages: int(p.pages), Endorsements: int(p.endorsements),
 		SiteWide: int(p.siteWide), First: p.first, Last: p.last,
 	}
 }
@@ -78,20 +79,14 @@ func (p *pair) link() Link {
 // NewPageLink returns a link between two pages, with the runs that saw it.
 func NewPageLink(from schema.ID, l *schema.Link, first, last schema.RunID) Link {
 	one := Link{From: uint32(from), To: uint32(l.To), Links: 1, Pages: 1, First: first, Last: last, Page: l}
-	if l.Editorial() {
-		one.Editorial = 1
+	if l.Endorses() {
+		one.Endorsements = 1
 	}
 	if l.SiteWide {
 		one.SiteWide = 1
 	}
 	return one
 }
-
-// Share returns the editorial part of a link, 0 to 1.
-func (l *Link) Share() float64 { return float64(l.Editorial) / float64(l.Links) }
-
-// SiteShare returns the site-wide part of a link, 0 to 1.
-func (l *Link) SiteShare() float64 { return float64(l.SiteWide) / float64(l.Links) }
 
 // better reports whether a class says more of a node that has pages of both.
 func better(a, b schema.Class) bool { return weight(a) > weight(b) }

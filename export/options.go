@@ -20,6 +20,8 @@ type Options struct {
 	MinWeight int     // links that weigh less are left out
 	Only      Classes // other nodes are left out, and their links
 
+	Counted Counted // links that measures and the picture are made of
+
 	Progress Progress // nil: nobody is told
 
 	Columns *Columns // what is told of nodes and links; nil: [AllColumns]
@@ -52,6 +54,9 @@ func (o Options) String() string {
 	}
 	if o.Without.Has(siteWide) {
 		parts = append(parts, "without site-wide links")
+	}
+	if o.Counted == AllLinks {
+		parts = append(parts, "all links counted")
 	}
 	if o.MinWeight > 1 {
 		parts = append(parts, fmt.Sprintf("links of weight %d or more", o.MinWeight))

@@ -12,12 +12,13 @@ import (
 // MaxPicture is the number of links that a picture shows at most.
 const MaxPicture = 100_000
 
-// A Picture is a graph with a place for every node.
+// A Picture is a graph with a place for every node, drawn by the links that count.
 type Picture struct {
 	At     []atlas.Point // by place among the nodes
 	Radius []float64     // likewise; the smallest is 1
 	Links  []Link        // that are shown, in order
-	Left   int           // links that are not: the lightest
+	Weight []uint32      // beside them: the pairs of pages that count
+	Left   int           // links that are not shown: those that count least
 }
 
 // Pruned says what a picture leaves out; empty: nothing.
@@ -30,27 +31,37 @@ func (p *Picture) Pruned() string {
 
 // Picture draws the graph, once: it takes the metrics, and after it nodes are
 // placed. Pages have no picture, there are too many.
-func (g *Graph) Picture() (*Picture, error) {
-	if g.picture != nil {
-		return g.picture, nil
+func (g *Graph) Picture() (*Picture, error) { return g.view().draw(g) }
+
+// PictureBy is [Graph.Picture] with the metrics for the links that are to count.
+func (g *Graph) PictureBy(counted Counted) (*Picture, *Metrics, error) {
+	v := &g.views[counted]
+	p, err := v.draw(g)
+	return p, v.metrics, err
+}
+
+func (v *view) draw(g *Graph) (*Picture, error) {
+	if v.picture != nil {
+		return v.picture, nil
 	}
 	if g.opts.Level == LevelPage {
 		return nil, errors.New("there is no picture at page level")
 	}
-	m, err := g.Measure()
+	m, err := v.measure(g)
 	if err != nil {
 		return nil, err
 	}
-	p := &Picture{Links: heaviest(g.links, MaxPicture)}
-	p.Left = len(g.links) - len(p.Links)
+	p := v.heaviest(g, MaxPicture)
 	sized := make([]atlas.Node, g.count)
 	for i := range sized {
-		sized[i].PageRank = m.PageRank[i]
+		sized[i].Trust = m.Trust[i]
 	}
 	p.Radius = atlas.Radii(sized)
-	edges := make([]atlas.Edge, len(p.Links))
+	var edges []atlas.Edge
 	for i, l := range p.Links {
-		edges[i] = atlas.Edge{From: g.rank[l.From] - 1, To: g.rank[l.To] - 1, Weight: Weight(l.Links)}
+		if p.Weight[i] > 0 {
+			edges = append(edges, atlas.Edge{From: g.rank[l.From] - 1, To: g.rank[l.To] - 1, Weight: p.Weight[i]})
+		}
 	}
 	p.At = atlas.Layout(g.count, edges, p.Radius, seed, func(done, total int) bool {
 		g.opts.Progress.At("places", done, total)
@@ -59,14 +70,29 @@ func (g *Graph) Picture() (*Picture, error) {
 	if err := g.ended(); err != nil {
 		return nil, err
 	}
-	g.picture = p
+	v.picture = p
 	return p, nil
 }
 
-// heaviest returns at most n links in their order: first the heaviest of each node,
-// so that nothing comes loose while there is room, then the heaviest of all; of
-// equal ones the first.
-func heaviest(links []pair, n int) []Link {
+// heaviest returns the picture of at most n links, without places.
+func (v *view) heaviest(g *Graph, n int) *Picture {
+	weight := make([]uint32, len(g.links))
+	for i := range g.links {
+		l := g.links[i].link()
+		weight[i] = g.Weigh(v.counted, &l)
+	}
+	p := &Picture{Left: len(g.links) - min(n, len(g.links))}
+	for i, shown := range heaviest(g.links, weight, n) {
+		if shown {
+			p.Links, p.Weight = append(p.Links, g.links[i].link()), append(p.Weight, weight[i])
+		}
+	}
+	return p
+}
+
+// heaviest says of at most n links that they are shown: first the heaviest of each node, so that
+// nothing comes loose while there is room, then the heaviest of all; of equal ones the first.
+func heaviest(links []pair, weight []uint32, n int) []bool {
 	shown := make([]bool, len(links))
 	left := min(n, len(links))
 	show := func(i uint32) {
@@ -75,7 +101,7 @@ func heaviest(links []pair, n int) []Link {
 			left--
 		}
 	}
-	order := byWeight(links)
+	order := byWeight(weight, links)
 	tied := make(map[uint32]bool)
 	for _, i := range order {
 		if l := &links[i]; !tied[l.from] || !tied[l.to] {
@@ -86,21 +112,18 @@ func heaviest(links []pair, n int) []Link {
 	for _, i := range order {
 		show(i)
 	}
-	kept := make([]Link, 0, min(n, len(links)))
-	for i := range links {
-		if shown[i] {
-			kept = append(kept, links[i].link())
-		}
-	}
-	return kept
+	return shown
 }
 
-// byWeight returns the places of links, the heaviest first; of equal ones the first.
-func byWeight(links []pair) []uint32 {
+// byWeight returns the places of links, those first that count most, then those of most pairs of
+// pages; of equal ones the first.
+func byWeight(weight []uint32, links []pair) []uint32 {
 	order := make([]uint32, len(links))
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(links[b].links, links[a].links) })
+	slices.SortStableFunc(order, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(weight[b], weight[a]), cmp.Compare(links[b].links, links[a].links))
+	})
 	return order
 }

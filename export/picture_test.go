@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -10,18 +11,25 @@ func TestHeaviest(t *testing.T) {
 		{from: 1, to: 2, links: 9}, {from: 1, to: 3, links: 1}, {from: 2, to: 1, links: 9}, {from: 2, to: 3, links: 8},
 		{from: 4, to: 5, links: 1},
 	}
-	tests := map[int]string{1: "1>2", 2: "1>2 2>3", 3: "1>2 2>3 4>5", 4: "1>2 2>1 2>3 4>5", 5: "1>2 1>3 2>1 2>3 4>5",
-		9: "1>2 1>3 2>1 2>3 4>5"}
-	for n, want := range tests {
-		got := ""
-		for i, l := range heaviest(links, n) {
-			if i > 0 {
-				got += " "
+	all := []uint32{9, 1, 9, 8, 1}
+	counts := []uint32{0, 1, 1, 0, 1} // what does not count comes last, however many links it has
+	for _, tt := range []struct {
+		weight []uint32
+		n      int
+		want   string
+	}{
+		{all, 1, "1>2"}, {all, 2, "1>2 2>3"}, {all, 3, "1>2 2>3 4>5"}, {all, 4, "1>2 2>1 2>3 4>5"},
+		{all, 5, "1>2 1>3 2>1 2>3 4>5"}, {all, 9, "1>2 1>3 2>1 2>3 4>5"},
+		{counts, 1, "2>1"}, {counts, 3, "1>3 2>1 4>5"}, {counts, 4, "1>2 1>3 2>1 4>5"},
+	} {
+		var got []string
+		for i, shown := range heaviest(links, tt.weight, tt.n) {
+			if shown {
+				got = append(got, fmt.Sprintf("%d>%d", links[i].from, links[i].to))
 			}
-			got += fmt.Sprintf("%d>%d", l.From, l.To)
 		}
-		if got != want {
-			t.Errorf("heaviest(%d) = %s; want %s", n, got, want)
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("heaviest(%v, %d) = %s; want %s", tt.weight, tt.n, got, tt.want)
 		}
 	}
 }

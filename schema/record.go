@@ -83,15 +83,11 @@ func (l Link) Where() string {
 	return l.Place.String()
 }
 
-// Editorial reports whether a link stands in the text of its page, and not on most
-// pages of the host.
-func (l Link) Editorial() bool {
-	return !l.Kinds.Has(LinkRedirect) && l.Endorses()
+// Endorses reports whether a link is an endorsement, by which a page vouches for its target: an
+// anchor in its text, neither site-wide nor marked nofollow, ugc or sponsored.
+func (l Link) Endorses() bool {
+	return l.Kinds.Has(LinkAnchor) && l.Rel == 0 && l.Place.InText() && !l.SiteWide
 }
-
-// Endorses reports whether a link speaks for its target: it is editorial, or a redirect,
-// which is as much a statement.
-func (l Link) Endorses() bool { return l.Place.Editorial() && !l.SiteWide }
 
 // A SitemapEntry is a page that a sitemap names.
 type SitemapEntry struct {

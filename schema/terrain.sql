@@ -226,9 +226,10 @@ CREATE TABLE entities (
     pages           INTEGER NOT NULL
 );
 
--- Links between different hosts, sites and entities: how many pairs of pages, how
--- many pages link, how many of the pairs stand in the text of the page and not on
--- most pages of its host (editorial), and how many do stand on most (sitewide).
+-- Links between different hosts, sites and entities: how many pairs of pages, how many pages
+-- link, how many of the pairs are endorsements (editorial), and how many are to what most pages
+-- of the host link to (sitewide). An endorsement is an anchor (link_kinds) in main, body or
+-- aside that is not site-wide and has no rel flag: neither nofollow, ugc nor sponsored.
 CREATE TABLE host_links (
     from_id         INTEGER NOT NULL REFERENCES hosts(id),
     to_id           INTEGER NOT NULL REFERENCES hosts(id),
@@ -271,22 +272,31 @@ CREATE TABLE entity_links (
 
 CREATE INDEX idx_entity_links_to ON entity_links(to_id);
 
--- How pages stand in the graph of all links.
+-- How pages stand in the graph. Degrees and components are of all links. Trust, PageRank,
+-- harmonic centrality and communities are of endorsements between different hosts; where the
+-- origins are of several sites, between different sites. With --links all they are of all
+-- links, too. They are the same in suggest, GEXF, CSV, Parquet and the map where those are of
+-- the same run and all its nodes. PageRank: damping 0.85, until a step changes less than 1e-13;
+-- from a page without links it jumps to any. Trust: the same, but every jump leads to an
+-- origin's page, to each site of origins equally often. At page level a link weighs 1.
 CREATE TABLE page_metrics (
     page_id         INTEGER PRIMARY KEY REFERENCES pages(id),
     in_degree       INTEGER NOT NULL,       -- pages that link there
     out_degree      INTEGER NOT NULL,
-    pagerank        REAL NOT NULL,          -- a share: all add up to 1
+    trust           REAL NOT NULL,          -- a share: all add up to 1
+    pagerank        REAL NOT NULL,          -- likewise
     harmonic        REAL NOT NULL,          -- centrality: the sum of 1/distance from all that lead there
     component       INTEGER NOT NULL,       -- hangs together when directions are left out; 0 is the largest
     community       INTEGER NOT NULL        -- many links inside, few to others; 0 is the largest
 );
 
--- How hosts and sites stand in the graph of host_links and site_links.
+-- How hosts and sites stand in the graph of host_links and site_links, likewise: a link weighs
+-- as many pairs of pages as count, all of them or its endorsements.
 CREATE TABLE host_metrics (
     host_id         INTEGER PRIMARY KEY REFERENCES hosts(id),
     in_degree       INTEGER NOT NULL,       -- hosts that link there
     out_degree      INTEGER NOT NULL,
+    trust           REAL NOT NULL,
     pagerank        REAL NOT NULL,
     harmonic        REAL NOT NULL,
     component       INTEGER NOT NULL,
@@ -297,6 +307,7 @@ CREATE TABLE site_metrics (
     site_id         INTEGER PRIMARY KEY REFERENCES sites(id),
     in_degree       INTEGER NOT NULL,
     out_degree      INTEGER NOT NULL,
+    trust           REAL NOT NULL,
     pagerank        REAL NOT NULL,
     harmonic        REAL NOT NULL,
     component       INTEGER NOT NULL,

@@ -144,6 +144,5 @@ func (p Place) String() string {
 	return "unknown"
 }
 
-// Editorial reports whether a link at the place is the page's own statement
-// rather than one that stands on every page of its site.
-func (p Place) Editorial() bool { return p == PlaceMain || p == PlaceBody }
+// InText reports whether the place is the text of a page, and not what surrounds it.
+func (p Place) InText() bool { return p == PlaceMain || p == PlaceBody || p == PlaceAside }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/summary"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
@@ -25,7 +26,7 @@ func TestUnlinked(t *testing.T) {
 	for _, line := range lines {
 		told.WriteString(line.text + "\n")
 	}
-	if err := summary.Write(&summed, s, "v1"); err != nil {
+	if err := summary.Write(&summed, s, "v1", export.Endorsements); err != nil {
 		t.Fatal(err)
 	}
 	_, list, _ := strings.Cut(summed.String(), "### Domains Whose Pages Have No Links")

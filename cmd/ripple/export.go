@@ -48,11 +48,16 @@ state. Files are replaced whole or not at all; one that Ripple did not write is 
 alone unless --force is given, and a state file always.
 
 Formats can be combined. Graphs have a node for each host, or for what --level
-says, with class, depth, degree, PageRank, harmonic centrality, component,
-community and a place in the picture; the weight of a link is the number of links
-between pages that it stands for. GEXF and the map show at most 100,000 links, and
-say so. --run N shows the map as run N left it, --run all what any run saw. Else a page
-that the last completed run and a later one have not met is in no graph; in SQLite it is
+says, with class, depth, degree, trust, PageRank, harmonic centrality, component,
+community and a place in the picture, the most trusted first. Trust is PageRank seen
+from the origins. The weight of a link is the number of links between pages that it
+stands for, editorial how many of these endorse: they are in the text of a page, not
+on most pages of a host, and without nofollow, ugc or sponsored. Rankings, communities
+and the picture are made of these, or with --links all of all links. GEXF and the map
+show at most 100,000 links, and say so.
+
+--run N shows the map as run N left it, --run all what any run saw. Else a page that
+the last completed run and a later one have not met is in no graph; in SQLite it is
 "discovered", without links.
 
 From the file of one shard of a terrain, --parquet DIR writes DIR/shard=N, so that those

@@ -21,6 +21,7 @@ import (
 type graphOptions struct {
 	level         string
 	run           runOption
+	links         linksOption
 	without, only []string
 	minWeight     int
 	header        string // of CSV
@@ -38,6 +39,7 @@ func newGraphOptions() *graphOptions {
 func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.level, "level", o.level, "of graphs: what a node is, `page|host|entity|site`")
 	f.StringVar(&o.run.text, "run", "latest", "of graphs and SQLite: the run that is shown, `N|latest|all`")
+	o.links.addFlag(f, "make metrics, places and order of these")
 	f.StringSliceVar(&o.without, "without", nil,
 		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav, sitewide")
 	f.StringSliceVar(&o.only, "only", nil,
@@ -56,6 +58,9 @@ func formatFlags() []string {
 func (o *graphOptions) parse() (err error) {
 	if o.opts.Level, err = export.ParseLevel(o.level); err != nil {
 		return usage("--level: %v", err)
+	}
+	if o.opts.Counted, err = o.links.parse(); err != nil {
+		return err
 	}
 	if o.opts.Without, err = export.ParsePlaces(o.without); err != nil {
 		return usage("--without: %v", err)

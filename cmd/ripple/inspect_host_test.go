@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -69,7 +70,7 @@ func TestDelaysAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	var row strings.Builder
-	err = r.query(t.Context(), "SELECT delay_ms FROM hosts WHERE domain = 'b.test'",
+	err = r.query(t.Context(), "SELECT delay_ms FROM hosts WHERE domain = 'b.test'", export.Endorsements,
 		func(columns []string) rowWriter { return newCSVRows(&row, columns) })
 	agree := d.DelayMS == 240_000 && s.Slow[0].DelayMS == d.DelayMS && row.String() == "delay_ms\n240000\n"
 	if err != nil || !agree {

@@ -56,7 +56,7 @@ func formats() []format {
 					return err
 				}
 				return sqlite.Write(ctx, path, s, sqlite.Options{
-					Check: opts.check, Force: opts.force, Progress: opts.progress,
+					Check: opts.check, Force: opts.force, Progress: opts.progress, Counted: opts.graph.opts.Counted,
 				})
 			},
 		},
@@ -65,9 +65,9 @@ func formats() []format {
 			noun:  "a summary",
 			offer: desk.Format{Name: "summary", Title: "Summary", For: "Markdown, to be cited", Ending: ".md"},
 			check: replaceable(isOurSummary),
-			write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
+			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
 				return whole.Stream(ctx, path,
-					func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) })
+					func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version, opts.graph.opts.Counted) })
 			},
 		},
 		{

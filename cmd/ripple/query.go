@@ -9,11 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/sqlite"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
 type queryOptions struct {
+	links  linksOption
 	csv    bool
 	json   bool
 	schema bool
@@ -38,8 +40,8 @@ func questions() []question {
     FROM page_depths d JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
     WHERE d.depth = 0 AND t.class = 'discovered'
     GROUP BY 1 HAVING count(DISTINCT d.quality_origin) = 1 ORDER BY 3 DESC, 1`},
-		{"Which hosts matter most?", `SELECT domain, class, in_degree, round(pagerank, 4) AS pagerank FROM host_metrics
-    JOIN hosts ON id = host_id ORDER BY pagerank DESC LIMIT 10`},
+		{"Which hosts matter most?", `SELECT domain, class, in_degree, round(trust, 4) AS trust FROM host_metrics
+    JOIN hosts ON id = host_id ORDER BY host_metrics.trust DESC LIMIT 10`},
 	}
 }
 
@@ -81,6 +83,7 @@ tables. To ask many questions about everything, export once and use sqlite3.`,
 	f.BoolVar(&opts.csv, "csv", false, "print CSV")
 	f.BoolVar(&opts.json, "json", false, "print JSON, an object for each row")
 	f.BoolVar(&opts.schema, "schema", false, "print the tables and what their columns mean")
+	opts.links.addFlag(f, "of the tables of metrics: measure by these")
 	addLimit(f, &opts.limit, 1000, "rows of a table, with long cells cut; CSV and JSON have everything")
 	return cmd
 }
@@ -99,6 +102,10 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		}
 		text = string(all)
 	}
+	counted, err := opts.links.parse()
+	if err != nil {
+		return err
+	}
 	if err := readsOnly(text); err != nil {
 		return err
 	}
@@ -107,17 +114,20 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		return err
 	}
 	defer r.Close()
-	return r.query(ctx, text, func(columns []string) rowWriter { return newRows(a, opts, columns) })
+	return r.query(ctx, text, counted, func(columns []string) rowWriter { return newRows(a, opts, columns) })
 }
 
-// query runs a statement. answer is given the names of the columns, and returns who
-// takes the rows.
-func (r *reading) query(ctx context.Context, text string, answer func(columns []string) rowWriter) error {
+// query runs a statement over tables whose metrics are made of the counted links. answer is given
+// the names of the columns, and returns what takes the rows.
+func (r *reading) query(
+	ctx context.Context, text string, counted export.Counted, answer func(columns []string) rowWriter,
+) error {
 	d, err := sqlite.Open(r.Survey)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
+	d.Count(counted)
 	var w rowWriter
 	err = d.Query(ctx, text, func(columns []string) (func([]any) (bool, error), error) {
 		w = answer(columns)

@@ -53,7 +53,7 @@ func (o *opened) answerPath(q desk.Query) (any, error) {
 }
 
 func (o *opened) answerSuggest(q desk.Query) (any, error) {
-	found, err := suggest.Find(o.Survey, q.Number("min_origins"), q.Number("limit"))
+	found, err := suggest.Find(o.Survey, suggest.Options{MinOrigins: q.Number("min_origins"), Limit: q.Number("limit")})
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/sqlite"
 )
 
@@ -48,7 +49,7 @@ func (o *opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxQueryTime)
 	defer cancel()
 	rows := &deskRows{}
-	err := o.query(ctx, s.SQL, func(columns []string) rowWriter {
+	err := o.query(ctx, s.SQL, export.Endorsements, func(columns []string) rowWriter {
 		rows.begin(columns)
 		return rows
 	})

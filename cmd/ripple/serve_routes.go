@@ -64,7 +64,8 @@ func terrainRoutes(t *terrainReader) []desk.Route {
 		{Path: "graph", Name: "graph",
 			Returns: map[string]any{}, Answer: t.of((*opened).answerGraph),
 			Doc: "The hosts with their places, and the links between them, as the HTML map shows them: " +
-				"at most 5,000 hosts, those of highest PageRank."},
+				"at most 5,000 hosts, the most trusted; with links in the text of pages counted, and under " +
+				"\"other\" what is different with all."},
 	}
 	for i := range all {
 		all[i].Method, all[i].Apart = http.MethodGet, true

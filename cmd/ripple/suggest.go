@@ -15,6 +15,7 @@ import (
 )
 
 type suggestOptions struct {
+	links      linksOption
 	minOrigins int
 	limit      limit
 	json       bool
@@ -25,10 +26,11 @@ func newSuggestCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "suggest",
 		Short: "Suggest hosts to add: those that many origins link to",
-		Long: `Rank hosts that are on no list by the number of origins that link to them in the
-text of a page; links elsewhere, as in a footer, and links on most pages of their
-host are shown but do not count. Hosts with equally many origins are ranked
-by their PageRank, seen from the quality pages; hosts that never answered come last.
+		Long: `Rank hosts that are on no list by the number of origins that endorse them: that link
+to them in the text of a page, not on most pages of a host, and without nofollow, ugc
+or sponsored. Other links are shown but do not count. Origins of one site count once.
+Hosts with equally many origins are ranked by trust, which is PageRank seen from the
+origins; hosts that never answered come last.
 The output is TOML: [[quality]] blocks, with comments that say who links there, and
 how, and what the crawl has found there so far. The seed is a page that answered, if
 one did. Stub URLs follow as comments, grouped by entity.`,
@@ -40,8 +42,9 @@ one did. Stub URLs follow as comments, grouped by entity.`,
 	}
 	f := cmd.Flags()
 	f.IntVar(&opts.minOrigins, "min-origins", 1,
-		"list what at least `N` origins link to; 0: a link in a footer or the like will do")
+		"list what at least `N` origins endorse; 0: a link in a footer or the like will do")
 	addLimit(f, &opts.limit, 20, "hosts, and as many stubs")
+	opts.links.addFlag(f, "take trust from these")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
@@ -50,6 +53,10 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	if opts.minOrigins < 0 {
 		return usage("--min-origins must be 0 or more")
 	}
+	counted, err := opts.links.parse()
+	if err != nil {
+		return err
+	}
 	r, err := a.read(ctx)
 	if err != nil {
 		return err
@@ -57,7 +64,9 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	defer r.Close()
 	heap.Collect(heap.Export())
 	found, err := finding(a.voice, "looking for hosts to add", func() (*suggest.Suggestions, error) {
-		return suggest.Find(r.Survey, opts.minOrigins, int(opts.limit))
+		return suggest.Find(r.Survey, suggest.Options{
+			MinOrigins: opts.minOrigins, Limit: int(opts.limit), Counted: counted,
+		})
 	})
 	if err != nil {
 		return err
@@ -100,10 +109,10 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 	if c.Title != "" {
 		title = ": " + clean(c.Title, 100)
 	}
-	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, PageRank %g\n", clean(c.Name, 300), title,
+	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, trust %.4g\n", clean(c.Name, 300), title,
 		c.Votes, count(found.Origins, "origin", "origins"),
 		count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
-		c.Rank)
+		c.Trust)
 	for _, o := range c.Origin {
 		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253),
 			linkCounts(o), clean(o.From, 300), clean(o.To, 300), placed(o.Anchor, o.Place))
@@ -119,7 +128,7 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 func linkCounts(o suggest.Origin) string {
 	var parts []string
 	if o.Editorial > 0 {
-		parts = append(parts, count(o.Editorial, "link", "links"))
+		parts = append(parts, count(o.Editorial, "endorsement", "endorsements"))
 	}
 	if o.Elsewhere > 0 {
 		parts = append(parts, commas(o.Elsewhere)+" elsewhere")
@@ -174,7 +183,7 @@ type (
 		Pages    int            `json:"pages"`
 		Origins  int            `json:"origins"`
 		Links    int            `json:"links"`
-		PageRank float64        `json:"pagerank"`
+		Trust    float64        `json:"trust"`
 		From     []citingOrigin `json:"linked_from"`
 		Coverage string         `json:"coverage"`
 		Missing  int            `json:"known_missing"`
@@ -204,8 +213,8 @@ func newCandidates(all []suggest.Candidate) []candidate {
 		c := &all[i]
 		one := candidate{
 			Entity: c.Name, Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links,
-			PageRank: c.Rank,
-			From:     []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
+			Trust: c.Trust,
+			From:  []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
 			Answers: c.Answers,
 		}
 		if host := c.Host(); host != "" {

@@ -16,12 +16,14 @@ import (
 
 type summaryOptions struct {
 	run   runOption
+	links linksOption
 	out   string
 	force bool
 }
 
 func (o *summaryOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.run.text, "run", "latest", "the run to summarise, `N|latest`")
+	o.links.addFlag(f, "rank domains and pages by these")
 	f.StringVar(&o.out, "out", "", "write to `FILE` instead of stdout")
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
 }
@@ -45,6 +47,10 @@ recorded.`,
 }
 
 func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
+	counted, err := opts.links.parse()
+	if err != nil {
+		return err
+	}
 	if err := opts.run.parse("latest"); err != nil {
 		return err
 	}
@@ -63,7 +69,7 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version) }
+	write := func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version, counted) }
 	if opts.out != "" {
 		err := a.voice.during("writing "+shown(opts.out),
 			func(export.Progress) error { return whole.Stream(ctx, opts.out, write) })

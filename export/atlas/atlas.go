@@ -12,7 +12,10 @@
 //	err := atlas.Write(w, m)
 package atlas
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Node is a host, an entity or a site with what the map tells of it. Text may be
 // anything that a peer sent.
@@ -25,6 +28,7 @@ type Node struct {
 	Community          int    // below 0: unknown
 	Pages, Visited     int    // known, and asked for
 	In, Out            int    // links in the whole graph, not only those shown
+	Trust              float64
 	PageRank, Harmonic float64
 	More               []string // beside Map.More; empty: unknown
 }
@@ -38,7 +42,20 @@ type Page struct {
 // An Edge is a link between two nodes, by their places in the list of nodes.
 type Edge struct {
 	From, To uint32
-	Weight   uint32 // number of links that it stands for
+	Weight   uint32 // number of links between pages that count; 0: it is not shown
+	Other    uint32 // that of the other view
+}
+
+// An Other is what is different of a map when other links count, to which its reader may switch.
+type Other struct {
+	Points []Point // beside Map.Nodes, as are the scores
+	Scores []Score
+}
+
+// A Score is what the links that count say of a node.
+type Score struct {
+	Trust, PageRank, Harmonic float64
+	Community                 int // below 0: unknown
 }
 
 // A Map is everything that the file shows.
@@ -53,6 +70,8 @@ type Map struct {
 	Nodes   []Node
 	Edges   []Edge
 	Points  []Point // beside Nodes
+	Counted string  // the links that count: "text", those of Other then being "all", or the other way round
+	Other   *Other  // nil: there is no other view
 	LeftOut Cut     // what Pruned left out
 }
 
@@ -67,19 +86,47 @@ type Shade struct {
 type Cut struct{ Nodes, Edges int }
 
 // Radii returns the radius that each node has when the map opens, in the unit of
-// [Layout]: 1 to 6, its area in proportion to PageRank. The viewer does the same
+// [Layout]: 1 to 6, its area in proportion to its trust. The viewer does the same
 // sum for the size that its reader chooses.
 func Radii(nodes []Node) []float64 {
 	most := 0.0
 	for _, n := range nodes {
-		most = max(most, n.PageRank)
+		most = max(most, n.Trust)
 	}
 	radius := make([]float64, len(nodes))
 	for v, n := range nodes {
 		radius[v] = 1
-		if most > 0 && n.PageRank > 0 {
-			radius[v] = 1 + 5*math.Sqrt(n.PageRank/most)
+		if most > 0 && n.Trust > 0 {
+			radius[v] = 1 + 5*math.Sqrt(n.Trust/most)
 		}
 	}
 	return radius
+}
+
+// Placed returns the map with places for its nodes in both views.
+func (m Map) Placed() Map {
+	m.Points = Layout(len(m.Nodes), counting(m.Edges), Radii(m.Nodes), 1, nil)
+	if m.Other == nil {
+		return m
+	}
+	nodes := make([]Node, len(m.Nodes))
+	for v, s := range m.Other.Scores {
+		nodes[v].Trust = s.Trust
+	}
+	turned := slices.Clone(m.Edges)
+	for i := range turned {
+		turned[i].turn()
+	}
+	m.Other = &Other{Layout(len(nodes), counting(turned), Radii(nodes), 1, nil), m.Other.Scores}
+	return m
+}
+
+// counting returns the links that count, which hold nodes together.
+func counting(edges []Edge) (kept []Edge) {
+	for _, e := range edges {
+		if e.Weight > 0 {
+			kept = append(kept, e)
+		}
+	}
+	return kept
 }

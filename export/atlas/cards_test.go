@@ -39,7 +39,7 @@ func TestOriginsAreNamed(t *testing.T) {
 			for v := range m.Nodes {
 				m.Nodes[v].Class = "discovered"
 				if v%60 == 59 {
-					m.Nodes[v].Class, m.Nodes[v].PageRank = "quality", 0
+					m.Nodes[v].Class, m.Nodes[v].Trust = "quality", 0
 					origins++
 				}
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 // data is the graph as the viewer reads it: text as lists, numbers as columns of
-// 32-bit little-endian values in base64.
+// little-endian values in base64, of 32 bits or, scores, of 64.
 type data struct {
 	Level     string   `json:"level"`
 	Names     []string `json:"names"`
@@ -30,6 +30,7 @@ type data struct {
 	Depth     column   `json:"depth"`
 	X         column   `json:"x"`
 	Y         column   `json:"y"`
+	Trust     column   `json:"trust"`
 	PageRank  column   `json:"pagerank"`
 	Harmonic  column   `json:"harmonic"`
 	In        column   `json:"in"`
@@ -39,6 +40,9 @@ type data struct {
 	From      column   `json:"from"`
 	To        column   `json:"to"`
 	Weight    column   `json:"weight"`
+	Counts    string   `json:"counts"`  // of nodes and links
+	Counted   string   `json:"counted"` // the links that count
+	Other     *other   `json:"other"`   // null: there is no other view
 
 	More    []string   `json:"more,omitempty"`    // names
 	Figures [][]string `json:"figures,omitempty"` // of each node, beside these
@@ -46,9 +50,20 @@ type data struct {
 	*caption
 }
 
+// other is what the other view shows in the place of columns of these names.
+type other struct {
+	Counts    string `json:"counts"`
+	Community column `json:"community"`
+	X         column `json:"x"`
+	Y         column `json:"y"`
+	Trust     column `json:"trust"`
+	PageRank  column `json:"pagerank"`
+	Harmonic  column `json:"harmonic"`
+	Weight    column `json:"weight"`
+}
+
 // A caption is what a page of its own says above the map.
 type caption struct {
-	Counts  string `json:"counts"`
 	LeftOut string `json:"left_out"`
 	Run     string `json:"run"`
 	Status  string `json:"status"`
@@ -58,7 +73,7 @@ type caption struct {
 // A link leads to a page: URL, title, links in.
 type link [3]any
 
-// A column is a list of 32-bit values.
+// A column is a list of values of 32 bits, or of 64.
 type column []byte
 
 func (c column) MarshalText() ([]byte, error) {
@@ -67,13 +82,21 @@ func (c column) MarshalText() ([]byte, error) {
 
 func (c *column) put(v uint32) { *c = binary.LittleEndian.AppendUint32(*c, v) }
 
+// double puts a score in 64 bits, as all other outputs have it; what is none counts as 0.
+func (c *column) double(f float64) {
+	if !(math.Abs(f) <= math.MaxFloat64) {
+		f = 0
+	}
+	*c = binary.LittleEndian.AppendUint64(*c, math.Float64bits(f))
+}
+
 // amount puts a number of things.
 func (c *column) amount(n int) { c.put(uint32(min(max(n, 0), math.MaxUint32))) }
 
 // label puts a number that may be unknown.
 func (c *column) label(n int) { c.put(uint32(int32(min(max(n, -1), math.MaxInt32)))) }
 
-// real puts a score; what is none counts as 0.
+// real puts a coordinate; what is none counts as 0.
 func (c *column) real(f float64) {
 	if !(math.Abs(f) <= math.MaxFloat32) {
 		f = 0
@@ -94,7 +117,7 @@ func (m Map) JSON() ([]byte, error) {
 		return nil, fmt.Errorf("map: %w", err)
 	}
 	m = m.Pruned()
-	return m.encode(&caption{Counts: m.counts(), LeftOut: m.leftOut(), Run: line(m.Run), Status: line(m.Status),
+	return m.encode(&caption{LeftOut: m.leftOut(), Run: line(m.Run), Status: line(m.Status),
 		Partial: line(m.Partial)})
 }
 
@@ -105,7 +128,7 @@ func (m Map) encode(c *caption) ([]byte, error) {
 	d := data{
 		caption: c,
 		Level:   line(m.Level), Palette: m.Palette, Names: []string{}, Titles: []string{}, Reasons: []string{},
-		Busiest: [][]link{}, Classes: []string{}, Covers: []string{},
+		Busiest: [][]link{}, Classes: []string{}, Covers: []string{}, Counts: m.counts(), Counted: line(m.Counted),
 	}
 	for _, name := range m.More {
 		d.More = append(d.More, line(name))
@@ -121,9 +144,29 @@ func (m Map) encode(c *caption) ([]byte, error) {
 		d.To.put(e.To)
 		d.Weight.put(e.Weight)
 	}
+	if m.Other != nil {
+		d.Other = m.other()
+	}
 	var b bytes.Buffer
 	err := json.NewEncoder(&b).Encode(d)
 	return b.Bytes(), err
+}
+
+// other returns what the other view has of its own.
+func (m Map) other() *other {
+	o := &other{Counts: m.countsBy(func(e *Edge) uint32 { return e.Other })}
+	for v, s := range m.Other.Scores {
+		o.Community.label(s.Community)
+		o.X.real(float64(m.Other.Points[v].X))
+		o.Y.real(float64(m.Other.Points[v].Y))
+		o.Trust.double(s.Trust)
+		o.PageRank.double(s.PageRank)
+		o.Harmonic.double(s.Harmonic)
+	}
+	for _, e := range m.Edges {
+		o.Weight.put(e.Other)
+	}
+	return o
 }
 
 // numbered returns the place of a word in a list, which takes in new ones.
@@ -162,8 +205,9 @@ func (d *data) node(n Node, p Point) {
 	d.Y.real(float64(p.Y))
 	d.Community.label(n.Community)
 	d.Depth.label(n.Depth)
-	d.PageRank.real(n.PageRank)
-	d.Harmonic.real(n.Harmonic)
+	d.Trust.double(n.Trust)
+	d.PageRank.double(n.PageRank)
+	d.Harmonic.double(n.Harmonic)
 	d.In.amount(n.In)
 	d.Out.amount(n.Out)
 	d.Pages.amount(n.Pages)

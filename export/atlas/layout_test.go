@@ -132,7 +132,7 @@ func TestLayoutBearsAnyGraph(t *testing.T) {
 		n := rapid.IntRange(1, 120).Draw(t, "n")
 		node := rapid.Uint32Range(0, uint32(n-1))
 		edges := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Edge {
-			return Edge{node.Draw(t, "from"), node.Draw(t, "to"), rapid.Uint32().Draw(t, "weight")}
+			return Edge{From: node.Draw(t, "from"), To: node.Draw(t, "to"), Weight: rapid.Uint32().Draw(t, "weight")}
 		}), 0, 3*n).Draw(t, "edges")
 		finite(t, Layout(n, edges, nil, rapid.Uint64().Draw(t, "seed"), nil), n)
 	})
@@ -140,10 +140,10 @@ func TestLayoutBearsAnyGraph(t *testing.T) {
 
 func TestLayoutOfExtremes(t *testing.T) {
 	shapes := map[string]func(v uint32) Edge{
-		"star":  func(v uint32) Edge { return Edge{0, v, math.MaxUint32} },
-		"chain": func(v uint32) Edge { return Edge{v, v - 1, 1} },
-		"loops": func(v uint32) Edge { return Edge{v, v, 1} },
-		"pairs": func(v uint32) Edge { return Edge{v, v ^ 1, 0} },
+		"star":  func(v uint32) Edge { return Edge{0, v, math.MaxUint32, 0} },
+		"chain": func(v uint32) Edge { return Edge{v, v - 1, 1, 0} },
+		"loops": func(v uint32) Edge { return Edge{v, v, 1, 0} },
+		"pairs": func(v uint32) Edge { return Edge{v, v ^ 1, 0, 0} },
 	}
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {

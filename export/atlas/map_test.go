@@ -282,7 +282,7 @@ func BenchmarkFirstPicture(b *testing.B) {
 // denser adds links until there are enough.
 func denser(m Map, links int) Map {
 	for u := uint32(0); len(m.Edges) < links; u = (u + 7) % uint32(len(m.Nodes)) {
-		m.Edges = append(m.Edges, Edge{u, (u*31 + uint32(len(m.Edges))) % uint32(len(m.Nodes)), 1})
+		m.Edges = append(m.Edges, Edge{u, (u*31 + uint32(len(m.Edges))) % uint32(len(m.Nodes)), 1, 0})
 	}
 	return m
 }

@@ -11,9 +11,9 @@ const (
 	mostEdges = 100_000
 )
 
-// Pruned returns the map with at most 100,000 nodes, those of highest PageRank, and
-// at most 100,000 links: first the heaviest of each node, so that nothing comes
-// loose while there is room, then the heaviest of all. Links come out heaviest
+// Pruned returns the map with at most 100,000 nodes, the most trusted, and
+// at most 100,000 links for each of its views: first the heaviest of each node, so that nothing
+// comes loose while there is room, then the heaviest of all. Links come out heaviest
 // first. LeftOut counts what is missing. A second call changes nothing.
 func (m Map) Pruned() Map { return m.pruned(mostNodes, mostEdges) }
 
@@ -27,42 +27,75 @@ func (m Map) pruned(nodes, edges int) Map {
 		slices.Sort(kept)
 		m = m.only(kept)
 	}
-	m.Edges = heaviest(len(m.Nodes), m.Edges, edges)
+	if m.Other == nil {
+		m.Edges = heaviest(len(m.Nodes), m.Edges, edges)
+	} else {
+		m.Edges = ofBoth(len(m.Nodes), m.Edges, edges)
+	}
 	m.LeftOut.Nodes += before.Nodes - len(m.Nodes)
 	m.LeftOut.Edges += before.Edges - len(m.Edges)
 	return m
 }
 
-// Leading returns the places of the n nodes of highest PageRank, the highest first.
+// Leading returns the places of the n most trusted nodes, the first first.
 func (m Map) Leading(n int) []int {
 	order := make([]int, len(m.Nodes))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Nodes[b].PageRank, m.Nodes[a].PageRank) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.Nodes[b].Trust, m.Nodes[a].Trust) })
 	return order[:min(n, len(order))]
 }
 
 // only returns the map of the given nodes and the links among them.
 func (m Map) only(kept []int) Map {
 	place := make([]int, len(m.Nodes)) // in the new list, from 1
-	nodes, points := make([]Node, len(kept)), []Point(nil)
+	nodes := make([]Node, len(kept))
 	for i, v := range kept {
 		place[v] = i + 1
 		nodes[i] = m.Nodes[v]
-		if m.Points != nil {
-			points = append(points, m.Points[v])
-		}
 	}
 	var edges []Edge
 	for _, e := range m.Edges {
 		if from, to := place[e.From], place[e.To]; from > 0 && to > 0 {
-			edges = append(edges, Edge{uint32(from - 1), uint32(to - 1), e.Weight})
+			edges = append(edges, Edge{uint32(from - 1), uint32(to - 1), e.Weight, e.Other})
 		}
 	}
-	m.Nodes, m.Edges, m.Points = nodes, edges, points
+	m.Nodes, m.Edges, m.Points = nodes, edges, chosen(m.Points, kept)
+	if m.Other != nil {
+		m.Other = &Other{chosen(m.Other.Points, kept), chosen(m.Other.Scores, kept)}
+	}
 	return m
 }
+
+// chosen returns what stands at some places of a list; nil: there is no list.
+func chosen[T any](list []T, places []int) (kept []T) {
+	for _, v := range places {
+		if list != nil {
+			kept = append(kept, list[v])
+		}
+	}
+	return kept
+}
+
+// ofBoth returns the heaviest of both views.
+func ofBoth(n int, edges []Edge, most int) []Edge {
+	kept := heaviest(n, edges, most)
+	other := slices.Clone(edges)
+	for i := range other {
+		other[i].turn()
+	}
+	other = heaviest(n, other, most)
+	for i := range other {
+		other[i].turn()
+	}
+	kept = append(kept, other...)
+	slices.SortFunc(kept, byWeight)
+	return slices.Compact(kept)
+}
+
+// turn shows a link as the other view does.
+func (e *Edge) turn() { e.Weight, e.Other = e.Other, e.Weight }
 
 // heaviest returns at most so many of the edges among n nodes, sorted.
 func heaviest(n int, edges []Edge, most int) []Edge {
@@ -88,5 +121,6 @@ func heaviest(n int, edges []Edge, most int) []Edge {
 
 // byWeight puts heavy links first, equal ones in the order of their nodes.
 func byWeight(a, b Edge) int {
-	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
+	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Other, a.Other), cmp.Compare(a.From, b.From),
+		cmp.Compare(a.To, b.To))
 }

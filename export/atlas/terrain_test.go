@@ -31,7 +31,7 @@ func terrain(n int, seed uint64) ([]Node, []Edge) {
 		pair := [2]uint32{uint32(u), uint32(v)}
 		if u != v && !known[pair] {
 			known[pair] = true
-			edges = append(edges, Edge{pair[0], pair[1], 1 + uint32(20*math.Pow(random.Float64(), 6))})
+			edges = append(edges, Edge{pair[0], pair[1], 1 + uint32(20*math.Pow(random.Float64(), 6)), 0})
 		}
 	}
 	inGroup := func(g int) int {
@@ -75,7 +75,7 @@ func nodes(n int, edges []Edge, random *rand.Rand) []Node {
 			Class: classes[random.IntN(len(classes))],
 			Depth: int(4 * math.Sqrt(random.Float64())), Community: int(groups[v]),
 			Pages: 1 + int(500*math.Pow(random.Float64(), 4)),
-			In:    int(in[v]), Out: int(out[v]), PageRank: share[v], Harmonic: harmonic[v]}
+			In:    int(in[v]), Out: int(out[v]), Trust: share[v], PageRank: share[v], Harmonic: harmonic[v]}
 		all[v].Visited = all[v].Pages / 2
 	}
 	return all

@@ -58,17 +58,32 @@ func Write(w io.Writer, m Map) error {
 
 // check refuses what the viewer could not draw.
 func (m Map) check() error {
-	if len(m.Points) != len(m.Nodes) {
-		return fmt.Errorf("%d points for %d nodes", len(m.Points), len(m.Nodes))
+	if err := m.checkPoints(m.Points); err != nil {
+		return err
 	}
-	for v, p := range m.Points {
-		if at := float64(p.X) + float64(p.Y); math.IsNaN(at) || math.IsInf(at, 0) {
-			return fmt.Errorf("point %d is not a place", v)
+	if m.Other != nil {
+		if len(m.Other.Scores) != len(m.Nodes) {
+			return fmt.Errorf("%d scores for %d nodes", len(m.Other.Scores), len(m.Nodes))
+		}
+		if err := m.checkPoints(m.Other.Points); err != nil {
+			return err
 		}
 	}
 	for i, e := range m.Edges {
 		if int(max(e.From, e.To)) >= len(m.Nodes) {
 			return fmt.Errorf("link %d leads from %d to %d among %d nodes", i, e.From, e.To, len(m.Nodes))
+		}
+	}
+	return nil
+}
+
+func (m Map) checkPoints(points []Point) error {
+	if len(points) != len(m.Nodes) {
+		return fmt.Errorf("%d points for %d nodes", len(points), len(m.Nodes))
+	}
+	for v, p := range points {
+		if at := float64(p.X) + float64(p.Y); math.IsNaN(at) || math.IsInf(at, 0) {
+			return fmt.Errorf("point %d is not a place", v)
 		}
 	}
 	return nil
@@ -127,7 +142,10 @@ func digest(text string) string {
 // line makes text fit for a line of the page.
 func line(s string) string { return inert.Line(s, 300) }
 
-func (m Map) counts() string {
+func (m Map) counts() string { return m.countsBy(func(e *Edge) uint32 { return e.Weight }) }
+
+// countsBy counts the nodes, and the links with a weight.
+func (m Map) countsBy(weight func(*Edge) uint32) string {
 	blacklist, stub := schema.ClassBlacklisted.String(), schema.ClassStub.String()
 	listed := 0
 	for i := range m.Nodes {
@@ -139,14 +157,20 @@ func (m Map) counts() string {
 	if listed > 0 {
 		text += " (" + amount.Commas(listed) + " blacklisted or stubs)"
 	}
-	return text + ", " + many(len(m.Edges), "link")
+	links := 0
+	for i := range m.Edges {
+		if weight(&m.Edges[i]) > 0 {
+			links++
+		}
+	}
+	return text + ", " + many(links, "link")
 }
 
 // leftOut says what Pruned left out, or nothing.
 func (m Map) leftOut() string {
 	switch {
 	case m.LeftOut.Nodes > 0:
-		return "left out: " + many(m.LeftOut.Nodes, m.Level) + " of lowest PageRank, " + many(m.LeftOut.Edges, "link")
+		return "left out: " + many(m.LeftOut.Nodes, m.Level) + " of least trust, " + many(m.LeftOut.Edges, "link")
 	case m.LeftOut.Edges > 0:
 		return "left out: " + many(m.LeftOut.Edges, "link") + " of lowest weight"
 	}

@@ -75,7 +75,7 @@ func small(text string) Map {
 	return Map{Title: text, Level: "host", Run: text, Status: text, Partial: text,
 		Nodes: []Node{{Name: text, Title: text, Class: text, Depth: -5, Community: math.MaxInt, Pages: -1, In: math.MaxInt,
 			PageRank: math.NaN(), Harmonic: math.Inf(1)}, {Name: "b.example"}},
-		Edges:  []Edge{{0, 1, math.MaxUint32}},
+		Edges:  []Edge{{0, 1, math.MaxUint32, 0}},
 		Points: []Point{{-3.5, 2}, {4, 1}}}
 }
 

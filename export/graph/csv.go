@@ -62,7 +62,7 @@ func csvNodes(o *output, g *export.Graph, opts Options) error {
 	if err := csvHead(o, columns, opts); err != nil {
 		return err
 	}
-	return g.EachNode(func(n *export.Node) error { return errors.Join(csvRow(o, n, columns), referrers.err) })
+	return g.EachLeading(func(n *export.Node) error { return errors.Join(csvRow(o, n, columns), referrers.err) })
 }
 
 // unique leaves out columns whose names are taken.

@@ -30,7 +30,7 @@ func dot(o *output, g *export.Graph, _ Options) error {
 		o.say(", ")
 	}
 	o.say(dotStyle)
-	err := g.EachNode(func(n *export.Node) error {
+	err := g.EachLeading(func(n *export.Node) error {
 		dotNode(o, n, nodes)
 		return o.put()
 	})

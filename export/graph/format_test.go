@@ -243,10 +243,10 @@ func TestNeo4j(t *testing.T) {
 	all := contents(t, path)
 	for name, want := range map[string]string{
 		"nodes.csv": "id:ID,label,:LABEL,title,class,depth:long,state,hosts:long,pages:long,visited:long,first_run:long," +
-			"last_run:long,degree:long,in_degree:long,out_degree:long,pagerank:double,harmonic:double,component:long," +
-			"community:long,x:double,y:double,tags,note\n1,a.test,Host,Home,quality,0,",
-		"edges.csv": ":START_ID,:END_ID,:TYPE,weight:long,pages:long,editorial:double,first_run:long,last_run:long," +
-			"sitewide:double\n" +
+			"last_run:long,degree:long,in_degree:long,out_degree:long,trust:double,pagerank:double,harmonic:double,component:long," +
+			"community:long,x:double,y:double,tags,note\n5,q.test,Host,,quality,1,",
+		"edges.csv": ":START_ID,:END_ID,:TYPE,weight:long,pages:long,editorial:long,first_run:long,last_run:long," +
+			"sitewide:long\n" +
 			"1,2,LINKS,",
 	} {
 		if !strings.HasPrefix(all[name], want) {

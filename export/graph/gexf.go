@@ -37,8 +37,9 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 	gexfAttributes(o, "edge", links)
 	ofNodes, ofLinks := spell(nodes, gexfBefore), spell(links, gexfBefore)
 	o.say("<nodes count=\"", strconv.Itoa(g.Len()), "\">\n")
-	err = g.EachNode(func(n *export.Node) error {
-		gexfNode(o, n, ofNodes)
+	number := gexfNumbers(g)
+	err = g.EachLeading(func(n *export.Node) error {
+		gexfNode(o, number(n.ID), n, ofNodes)
 		return o.put()
 	})
 	if err != nil {
@@ -47,7 +48,7 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 	o.say("</nodes>\n<edges>\n")
 	id := int64(0)
 	err = each(func(l *export.Link) error {
-		gexfLink(o, id, l, ofLinks)
+		gexfLink(o, id, [2]uint32{number(l.From), number(l.To)}, l, ofLinks)
 		id++
 		return o.put()
 	})
@@ -86,9 +87,21 @@ func gexfAttributes[T any](o *output, class string, columns []export.Column[T]) 
 	o.say("</attributes>\n")
 }
 
-func gexfNode(o *output, n *export.Node, columns []spelled[export.Node]) {
+// gexfNumbers returns what tells the number of a node in the file: above page level its place by
+// name, so that one terrain gives one file in whatever order it was crawled, else its id.
+func gexfNumbers(g *export.Graph) func(id uint32) uint32 {
+	return func(id uint32) uint32 {
+		if g.Level() == export.LevelPage {
+			return id
+		}
+		place, _ := g.Rank(id)
+		return uint32(place + 1)
+	}
+}
+
+func gexfNode(o *output, number uint32, n *export.Node, columns []spelled[export.Node]) {
 	o.say("<node id=\"")
-	o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
+	o.line = strconv.AppendUint(o.line, uint64(number), 10)
 	o.say("\" label=\"")
 	o.line = inert.AppendXML(o.line, n.Name)
 	o.say("\">")
@@ -107,13 +120,13 @@ func gexfNode(o *output, n *export.Node, columns []spelled[export.Node]) {
 	o.say("</node>\n")
 }
 
-func gexfLink(o *output, id int64, l *export.Link, columns []spelled[export.Link]) {
+func gexfLink(o *output, id int64, ends [2]uint32, l *export.Link, columns []spelled[export.Link]) {
 	o.say("<edge id=\"")
 	o.line = strconv.AppendInt(o.line, id, 10)
 	o.say("\" source=\"")
-	o.line = strconv.AppendUint(o.line, uint64(l.From), 10)
+	o.line = strconv.AppendUint(o.line, uint64(ends[0]), 10)
 	o.say("\" target=\"")
-	o.line = strconv.AppendUint(o.line, uint64(l.To), 10)
+	o.line = strconv.AppendUint(o.line, uint64(ends[1]), 10)
 	o.say("\" weight=\"")
 	o.line = strconv.AppendInt(o.line, int64(l.Links), 10)
 	o.say("\">")

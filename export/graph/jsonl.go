@@ -20,7 +20,7 @@ func jsonl(o *output, g *export.Graph, _ Options) error {
 		jsonValue(o, jsonBefore(i, f.name), export.Value{Text: f.text}, export.Text)
 	}
 	o.say("}\n")
-	err := g.EachNode(func(n *export.Node) error {
+	err := g.EachLeading(func(n *export.Node) error {
 		o.say(`{"type":"node","id":`)
 		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 		jsonValue(o, label, export.Value{Text: n.Name}, export.Text)

@@ -79,9 +79,9 @@ func (i *identity) owner(n *export.Node) export.Value {
 	return export.Value{Count: int64(i.graph.Survey().Hosts.ShardOf(name))}
 }
 
-// eachNode is [export.Graph.EachNode], and notes the keys.
+// eachNode is [export.Graph.EachLeading], and notes the keys.
 func (i *identity) eachNode(f func(*export.Node) error) error {
-	return i.graph.EachNode(func(n *export.Node) error {
+	return i.graph.EachLeading(func(n *export.Node) error {
 		if i.keys != nil {
 			place, _ := i.graph.Rank(n.ID)
 			i.keys[place] = keyOf(n.Name)

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -33,29 +34,47 @@ func html(o *output, g *export.Graph, _ Options) error {
 	return atlas.Write(o, m)
 }
 
-// newMap is the picture of a graph as the HTML map shows it. It takes the metrics and
-// the places; there is none at page level.
+// newMap is the picture of a graph as the HTML map shows it, by the links that count and by the
+// others. It takes the metrics and the places; there is none at page level.
 func newMap(g *export.Graph) (atlas.Map, error) {
 	p, err := g.Picture()
 	if err != nil {
 		return atlas.Map{}, err
 	}
-	m, err := unplaced(g)
-	m.Points, m.LeftOut.Edges = p.At, p.Left
-	for i := range p.Links {
-		m.Edges = append(m.Edges, mapEdge(g, &p.Links[i]))
+	other, scores, err := g.PictureBy(g.Counted().Other())
+	if err != nil {
+		return atlas.Map{}, err
 	}
-	return m, err
+	m, err := unplaced(g, scores)
+	m.Points, m.Other.Points = p.At, other.At
+	shown := make(map[[2]uint32]*export.Link)
+	for _, links := range [][]export.Link{p.Links, other.Links} {
+		for i := range links {
+			shown[[2]uint32{links[i].From, links[i].To}] = &links[i]
+		}
+	}
+	return m, errors.Join(err, g.EachLink(func(l *export.Link) error {
+		if shown[[2]uint32{l.From, l.To}] != nil {
+			m.Edges = append(m.Edges, mapEdge(g, l))
+		} else {
+			m.LeftOut.Edges++
+		}
+		return nil
+	}))
 }
 
-// Foremost is the picture of the n nodes of highest PageRank alone, which have places of
+// Foremost is the picture of the n most trusted nodes alone, which have places of
 // their own: it takes the metrics, but no time for the places of the others. There is
 // none at page level.
 func Foremost(g *export.Graph, n int) (atlas.Map, error) {
 	if _, err := g.Measure(); err != nil {
 		return atlas.Map{}, err
 	}
-	m, err := unplaced(g)
+	scores, err := g.MeasureBy(g.Counted().Other())
+	if err != nil {
+		return atlas.Map{}, err
+	}
+	m, err := unplaced(g, scores)
 	if err != nil {
 		return m, err
 	}
@@ -63,17 +82,22 @@ func Foremost(g *export.Graph, n int) (atlas.Map, error) {
 		m.Edges = append(m.Edges, mapEdge(g, l))
 		return nil
 	})
-	m = m.Foremost(n)
-	m.Points = atlas.Layout(len(m.Nodes), m.Edges, atlas.Radii(m.Nodes), 1, nil)
-	return m, err
+	return m.Foremost(n).Placed(), err
 }
 
 // unplaced is the map of the nodes of a graph, without links and places.
-func unplaced(g *export.Graph) (atlas.Map, error) {
+func unplaced(g *export.Graph, other *export.Metrics) (atlas.Map, error) {
 	meta := g.Meta()
 	m := atlas.Map{
 		Title: mapTitle(g.Survey()), Level: meta.Level.String(), Run: meta.Runs, Status: meta.Status,
 		Partial: strings.Trim(meta.Without+"; "+meta.Partial(), "; "), Palette: export.Palette(),
+		Counted: g.Counted().String(), Other: new(atlas.Other),
+	}
+	for i := range g.Len() {
+		s := other.Of(i)
+		m.Other.Scores = append(m.Other.Scores, atlas.Score{
+			Trust: s.Trust, PageRank: s.PageRank, Harmonic: s.Harmonic, Community: int(s.Community),
+		})
 	}
 	more := titled(g.NodeColumns())
 	for _, c := range more {
@@ -98,7 +122,10 @@ func unplaced(g *export.Graph) (atlas.Map, error) {
 func mapEdge(g *export.Graph, l *export.Link) atlas.Edge {
 	from, _ := g.Rank(l.From)
 	to, _ := g.Rank(l.To)
-	return atlas.Edge{From: uint32(from), To: uint32(to), Weight: export.Weight(l.Links)}
+	counted := g.Counted()
+	return atlas.Edge{
+		From: uint32(from), To: uint32(to), Weight: g.Weigh(counted, l), Other: g.Weigh(counted.Other(), l),
+	}
 }
 
 // titled are the columns that the card of a node lists under their titles.
@@ -119,7 +146,8 @@ func mapNode(n *export.Node, more []export.Column[export.Node]) atlas.Node {
 	node := atlas.Node{
 		Name: n.Name, Title: n.Title, Class: n.Class.String(), Cover: n.Cover, Reason: n.State, Depth: depth,
 		Community: int(n.Community), Pages: n.Pages, Visited: n.Visited,
-		In: int(n.InDegree), Out: int(n.OutDegree), PageRank: n.PageRank, Harmonic: n.Harmonic,
+		In: int(n.InDegree), Out: int(n.OutDegree), Trust: n.Trust, PageRank: n.PageRank,
+		Harmonic: n.Harmonic,
 	}
 	for _, c := range more {
 		node.More = append(node.More, readable(c.Of(n), c.Kind))

@@ -17,7 +17,7 @@ for g in [nx.read_graphml(f) if f.endswith(".graphml") else nx.read_gexf(f) for 
     edges = [d for _, _, d in g.edges(data=True)]
     nodes = [d for _, d in g.nodes(data=True)]
     print(json.dumps({"Nodes": len(nodes), "Edges": len(edges), "Weight": int(sum(d["weight"] for d in edges)),
-        "Editorial": round(sum(d["editorial"] * d["weight"] for d in edges)),
+        "Editorial": sum(d["editorial"] for d in edges),
         "Quality": sum(d["class"] == "quality" for d in nodes), "InDegree": sum(d["in_degree"] for d in nodes),
         "Titles": sorted(d["title"] for d in nodes if "title" in d)}))
     assert all(g.in_degree(n) == d["in_degree"] for n, d in g.nodes(data=True))

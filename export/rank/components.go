@@ -34,6 +34,24 @@ func joined(g *Graph, counts func(u, v uint32, link int64) bool) []int32 {
 	return parent
 }
 
+// Sets are the nodes that hang together by the links that they were given, for those who do not
+// hold all links at once. They belong to one goroutine.
+type Sets struct{ parent []int32 }
+
+// NewSets has each of n nodes alone.
+func NewSets(n int) *Sets { return &Sets{singletons(n)} }
+
+// Join takes a link.
+func (s *Sets) Join(u, v uint32) { join(s.parent, int32(u), int32(v)) }
+
+// Numbers numbers the sets as [WeakComponents] does. It ends them.
+func (s *Sets) Numbers() []int32 {
+	for v := range s.parent {
+		s.parent[v] = root(s.parent, int32(v))
+	}
+	return bySize(s.parent)
+}
+
 // join makes two sets one. Whatever the order in which several goroutines do so, the root of
 // a set is its first node in the end.
 func join(parent []int32, a, b int32) {

@@ -19,7 +19,7 @@ func everything(t rapid.TB, g *Graph) map[string][]byte {
 	}
 	all := map[string][]byte{}
 	for name, values := range map[string]any{
-		"rank": PageRank(g, Damping, Tolerance), "personal": Personalised(g, sources, Tolerance),
+		"rank": PageRank(g, Damping, Tolerance), "personal": Personalised(g, evenly(g.Len(), sources), Damping, Tolerance),
 		"ball": hyperBall(g, ballSeed, fewestRegs), "weak": WeakComponents(g), "groups": Communities(g, 7),
 		"in": InDegree(g), "out": OutDegree(g), "turned": g.Reverse().To, "rows": g.Reverse().Off,
 	} {

@@ -95,7 +95,7 @@ func TestBuildKeepsEveryLink(t *testing.T) {
 func TestEmptyGraph(t *testing.T) {
 	for _, g := range []*Graph{{}, Build(0, nil, nil, nil)} {
 		scores, exact := Harmonic(g)
-		lengths := []int{g.Len(), len(PageRank(g, Damping, Tolerance)), len(Personalised(g, nil, Tolerance)), len(scores),
+		lengths := []int{g.Len(), len(PageRank(g, Damping, Tolerance)), len(Personalised(g, nil, Damping, Tolerance)), len(scores),
 			len(InDegree(g)),
 			len(OutDegree(g)), len(WeakComponents(g)), len(Communities(g, 1))}
 		if slices.Max(lengths) != 0 || !exact {

@@ -23,11 +23,11 @@ func PageRank(g *Graph, damping, tol float64) []float64 {
 	return newWalk(g, nil, damping).run(tol)
 }
 
-// Personalised is [PageRank] with [Damping] for a walker who jumps to the
-// sources only: nearness to them. A source given twice counts once; without
-// sources it is PageRank.
-func Personalised(g *Graph, sources []uint32, tol float64) []float64 {
-	return newWalk(g, sources, Damping).run(tol)
+// Personalised is [PageRank] for a walker whose jumps end at each node with a probability of its
+// own: nearness to the nodes that he jumps to. The jumps are by node and add up to 1; without
+// any, nil, it is PageRank. They are not changed.
+func Personalised(g *Graph, jumps []float64, damping, tol float64) []float64 {
+	return newWalk(g, jumps, damping).run(tol)
 }
 
 // A walk solves the equations of PageRank in steps. How often the walker comes by at a node is
@@ -47,8 +47,8 @@ type walk struct {
 	number  []uint32 // by node: that number and 1; 0: no giver; nil: the givers are the first nodes
 	in      *Graph   // by giver: the places in flow of the givers that link to it
 	damping float64
-	sources []bool    // by node; nil: all
-	jump    float64   // to each of them
+	jumpTo  []float64 // by node: the probability that a jump ends there; nil: the same of all
+	jump    float64   // that of each where it is the same
 	split   []float64 // by giver: damping / weight of all out-links
 	rank    []float64 // by giver
 	flow    []float64 // by giver: rank * split after the last step; and behind all, the same by now
@@ -57,11 +57,8 @@ type walk struct {
 	trend   trend
 }
 
-func newWalk(g *Graph, sources []uint32, damping float64) *walk {
-	w := &walk{out: g, damping: damping, jump: 1 / float64(g.Len())}
-	if len(sources) > 0 {
-		w.jumpTo(sources)
-	}
+func newWalk(g *Graph, jumps []float64, damping float64) *walk {
+	w := &walk{out: g, damping: damping, jumpTo: jumps, jump: 1 / float64(g.Len())}
 	w.find()
 	w.in = w.turned()
 	n := len(w.givers)
@@ -78,25 +75,12 @@ func newWalk(g *Graph, sources []uint32, damping float64) *walk {
 	return w
 }
 
-// jumpTo spreads the jumps evenly over some nodes.
-func (w *walk) jumpTo(sources []uint32) {
-	different := 0
-	w.sources = make([]bool, w.out.Len())
-	for _, s := range sources {
-		if !w.sources[s] {
-			w.sources[s] = true
-			different++
-		}
-	}
-	w.jump = 1 / float64(different)
-}
-
 // jumps returns the probability that a jump ends at u.
 func (w *walk) jumps(u uint32) float64 {
-	if w.sources == nil || w.sources[u] {
+	if w.jumpTo == nil {
 		return w.jump
 	}
-	return 0
+	return w.jumpTo[u]
 }
 
 // find numbers the givers, those of one group one after the other.

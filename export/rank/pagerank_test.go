@@ -40,6 +40,21 @@ func TestPageRankAgreesWithGonum(t *testing.T) {
 	}
 }
 
+// evenly spreads jumps over the sources; without any it is nil.
+func evenly(n int, sources []uint32) []float64 {
+	if len(sources) == 0 {
+		return nil
+	}
+	jumps := make([]float64, n)
+	for _, u := range sources {
+		jumps[u] = 1
+	}
+	for u, all := 0, sum(jumps); u < n; u++ {
+		jumps[u] /= all
+	}
+	return jumps
+}
+
 // walked lets a walker go so many steps, and does nothing else.
 func walked(g *Graph, sources []uint32, steps int) []float64 {
 	jump := make([]float64, g.Len())
@@ -75,7 +90,7 @@ func walked(g *Graph, sources []uint32, steps int) []float64 {
 func mustBeWalked(t rapid.TB, l links, sources []uint32) {
 	t.Helper()
 	want := walked(l.graph(), sources, 300)
-	for u, share := range Personalised(l.graph(), sources, Tolerance) {
+	for u, share := range Personalised(l.graph(), evenly(l.n, sources), Damping, Tolerance) {
 		if math.Abs(share-want[u]) > 1e-12 {
 			t.Fatalf("node %d of %+v from %v: %v, want %v", u, l, sources, share, want[u])
 		}
@@ -108,12 +123,12 @@ func TestPageRankLaws(t *testing.T) {
 		g := l.graph()
 		sources := rapid.SliceOfN(rapid.Uint32Range(0, uint32(l.n-1)), 1, 5).Draw(t, "sources")
 		for name, rank := range map[string][]float64{"rank": PageRank(g, Damping, Tolerance),
-			"personal": Personalised(g, sources, Tolerance)} {
+			"personal": Personalised(g, evenly(l.n, sources), Damping, Tolerance)} {
 			if total := sum(rank); math.Abs(total-1) > 1e-9 {
 				t.Fatalf("%s adds up to %v", name, total)
 			}
 		}
-		personal, reach := Personalised(g, sources, Tolerance), reachable(g, sources)
+		personal, reach := Personalised(g, evenly(l.n, sources), Damping, Tolerance), reachable(g, sources)
 		for v, score := range personal {
 			if (score > 0) != reach[v] {
 				t.Fatalf("node %d: %v, reachable %v", v, score, reach[v])
@@ -153,8 +168,8 @@ func TestPersonalisedToAllIsPageRank(t *testing.T) {
 	for v, score := range PageRank(l.graph(), Damping, Tolerance) {
 		want[int64(v)] = score
 	}
-	mustAgree(t, "personal", Personalised(l.graph(), all, Tolerance), want, 1e-8)
-	mustAgree(t, "personal without sources", Personalised(l.graph(), nil, Tolerance), want, 0)
+	mustAgree(t, "personal", Personalised(l.graph(), evenly(l.n, all), Damping, Tolerance), want, 1e-8)
+	mustAgree(t, "personal without sources", Personalised(l.graph(), nil, Damping, Tolerance), want, 0)
 }
 
 // What is kept together is the same in another order of sums.
@@ -163,13 +178,13 @@ func TestPageRankTogether(t *testing.T) {
 		l := anyLinks(40).Draw(t, "links")
 		sources := rapid.SliceOfN(rapid.Uint32Range(0, uint32(l.n-1)), 0, 5).Draw(t, "sources")
 		want := map[int64]float64{}
-		for v, score := range Personalised(l.graph(), sources, Tolerance) {
+		for v, score := range Personalised(l.graph(), evenly(l.n, sources), Damping, Tolerance) {
 			want[int64(v)] = score
 		}
 		groups := uint32(rapid.IntRange(1, 9).Draw(t, "groups"))
 		g := l.graph()
 		g.Together(func(node uint32) uint32 { return node * 7 % groups })
-		for v, score := range Personalised(g, sources, Tolerance) {
+		for v, score := range Personalised(g, evenly(l.n, sources), Damping, Tolerance) {
 			if math.Abs(score-want[int64(v)]) > 1e-12 {
 				t.Fatalf("node %d: %v, and %v without groups", v, score, want[int64(v)])
 			}

@@ -26,6 +26,7 @@ import (
 type DB struct {
 	survey  *survey.Survey
 	columns *export.Columns
+	counted export.Counted
 	server  *server
 	number  int64   // by which the server knows it
 	pool    *sql.DB // of one connection
@@ -70,6 +71,10 @@ func Open(s *survey.Survey) (*DB, error) {
 	}
 	return d, nil
 }
+
+// Count says which links the tables of metrics are made of, before the first statement asks for
+// them; else it is endorsements.
+func (d *DB) Count(counted export.Counted) { d.counted = counted }
 
 // setup are the pragmas of a database that is opened. What sorting takes beyond the cache
 // goes to temporary files, which have no names.

@@ -22,7 +22,7 @@ type derived struct {
 	asked  []schema.HostID
 	named  []sitemapEntry
 
-	pageMetrics []measured
+	pageMetrics []export.Measured
 }
 
 func newDerived(d *DB) derived {

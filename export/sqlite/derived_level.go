@@ -6,9 +6,7 @@ import (
 	"sort"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/rank"
 	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A folded is a level above pages.
@@ -16,7 +14,7 @@ type folded struct {
 	nodes   []export.Node
 	links   []export.Link
 	to      []uint32 // places in links, by target
-	metrics []measured
+	metrics []export.Measured
 }
 
 // fold adds the terrain up to a level, once.
@@ -67,7 +65,7 @@ func equal(n int, node int64, id func(i int) uint32) (from, to int) {
 }
 
 // measure measures the nodes of a level, once.
-func (d *derived) measure(level export.Level) ([]measured, error) {
+func (d *derived) measure(level export.Level) ([]export.Measured, error) {
 	f, err := d.fold(level)
 	if err != nil {
 		return nil, err
@@ -75,54 +73,26 @@ func (d *derived) measure(level export.Level) ([]measured, error) {
 	if f.metrics != nil {
 		return f.metrics, nil
 	}
-	graph := rank.NewBuilder(len(f.nodes), len(f.links), true)
-	for _, l := range f.links { // ids of nodes are dense
-		graph.Add(l.From-1, l.To-1, export.Weight(l.Links))
+	ranking := export.NewRanking(d.db.survey, f.nodes, d.db.counted)
+	for i := range f.links {
+		ranking.Add(&f.links[i])
 	}
-	m, err := export.MetricsOf(d.db.ctx, graph.Graph())
-	if err != nil {
-		return nil, err
-	}
-	f.metrics = make([]measured, len(f.nodes))
-	for i := range f.nodes {
-		f.metrics[i] = measured{f.nodes[i].ID, m.Of(i)}
-	}
-	return f.metrics, nil
+	f.metrics, err = ranking.Measure(d.db.ctx)
+	return f.metrics, err
 }
 
 // measurePages measures the pages, once.
-func (d *derived) measurePages() ([]measured, error) {
+func (d *derived) measurePages() ([]export.Measured, error) {
 	if d.pageMetrics != nil {
 		return d.pageMetrics, nil
 	}
-	g, err := d.links.graph()
+	g, err := export.New(d.db.survey, export.Options{Counted: d.db.counted})
 	if err != nil {
 		return nil, err
 	}
-	s := d.db.survey
-	all := []measured{}
-	rankOf := make([]uint32, s.URLs()+1)
-	for id := range rankOf {
-		if s.IsPage(schema.ID(id)) {
-			rankOf[id] = uint32(len(all))
-			all = append(all, measured{id: uint32(id)})
-		}
+	measure, err := g.Measuring()
+	if err == nil {
+		d.pageMetrics, err = measure(d.db.ctx)
 	}
-	b := rank.NewBuilder(len(all), len(g.to), false)
-	for id := range rankOf {
-		for at := g.start[id]; at < g.start[id+1]; at++ {
-			b.Add(rankOf[id], rankOf[g.to[at]], 1)
-		}
-	}
-	graph := b.Graph()
-	graph.Together(func(node uint32) uint32 { return uint32(s.Hosts.Of(schema.ID(all[node].id))) })
-	m, err := export.MetricsOf(d.db.ctx, graph)
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		all[i].Measures = m.Of(i)
-	}
-	d.pageMetrics = all
-	return all, nil
+	return d.pageMetrics, err
 }

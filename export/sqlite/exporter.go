@@ -69,7 +69,9 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options
 	}
 	e.levels = newLevels(table, e.sites, opts)
 	if !opts.NoMetrics {
-		e.graph = &pageGraph{table: newRecord(table(), metricRelation("page", opts.Columns))}
+		e.graph = &pageGraph{
+			table: newRecord(table(), metricRelation("page", opts.Columns)), counted: opts.Counted,
+		}
 	}
 	for _, origin := range s.Terrain().Origins() {
 		e.names = append(e.names, origin.Name)

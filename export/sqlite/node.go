@@ -7,9 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/rank"
 	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
@@ -18,7 +16,8 @@ type level struct {
 	fold    *export.Fold
 	nodes   *record[export.Node] // nil: hosts, which are written from their reports
 	links   *record[export.Link]
-	metrics *record[measured] // nil: none
+	metrics *record[export.Measured] // nil: none
+	counted export.Counted
 }
 
 // newLevels returns the tables of all levels above pages.
@@ -35,6 +34,7 @@ func newLevels(table func() *table, sites *export.Fold, opts Options) []*level {
 	if !opts.NoMetrics {
 		hosts.metrics = newRecord(table(), metricRelation("host", c))
 		site.metrics = newRecord(table(), metricRelation("site", c))
+		hosts.counted, site.counted = opts.Counted, opts.Counted
 	}
 	return []*level{hosts, site, entities}
 }
@@ -67,21 +67,14 @@ func levelLinks(level string, c *export.Columns) relation[export.Link] {
 	}, figures(c.Links, export.InLevels)...)}
 }
 
-// A measured is what is measured of a node. A row of metrics knows nothing else: the
-// pages are no longer at hand when they are measured.
-type measured struct {
-	id uint32
-	export.Measures
-}
-
 // metricRelation is that of the metrics of the nodes of a level.
-func metricRelation(level string, c *export.Columns) relation[measured] {
-	columns := []column[measured]{{level + "_id", integer, func(m *measured) any { return int64(m.id) }}}
+func metricRelation(level string, c *export.Columns) relation[export.Measured] {
+	columns := []column[export.Measured]{{level + "_id", integer, func(m *export.Measured) any { return int64(m.ID) }}}
 	for _, c := range c.Measures {
-		of := func(m *measured) any { return cell(c.Of(&m.Measures), c.Kind) }
-		columns = append(columns, column[measured]{c.Name, c.Kind, of})
+		of := func(m *export.Measured) any { return cell(c.Of(&m.Measures), c.Kind) }
+		columns = append(columns, column[export.Measured]{c.Name, c.Kind, of})
 	}
-	return relation[measured]{level + "_metrics", columns}
+	return relation[export.Measured]{level + "_metrics", columns}
 }
 
 // end writes the rows. The links are read anew, and go through a level one by one.
@@ -97,27 +90,30 @@ func (l *level) end(ctx context.Context) error {
 			return err
 		}
 	}
-	graph := rank.NewBuilder(len(nodes), 0, true)
+	var ranking *export.Ranking
+	if l.metrics != nil {
+		ranking = export.NewRanking(l.fold.Survey(), nodes, l.counted)
+	}
 	err := l.fold.EachLink(l.fold.Survey().Links.EachOf, func(k *export.Link) error {
-		if l.metrics != nil { // whose nodes have dense ids
-			graph.Add(k.From-1, k.To-1, export.Weight(k.Links))
+		if ranking != nil {
+			ranking.Add(k)
 		}
 		return l.links.put(k)
 	})
-	if err := errors.Join(err, l.links.end()); err != nil || l.metrics == nil {
+	if err := errors.Join(err, l.links.end()); err != nil || ranking == nil {
 		return err
 	}
-	m, err := export.MetricsOf(ctx, graph.Graph())
+	m, err := ranking.Measure(ctx)
 	if err != nil {
 		return err
 	}
-	return putMetrics(l.metrics, m, len(nodes), func(i int) uint32 { return nodes[i].ID })
+	return putMetrics(l.metrics, m)
 }
 
-// putMetrics writes the metrics of n nodes, whose ids are given.
-func putMetrics(t *record[measured], m *export.Metrics, n int, id func(i int) uint32) error {
-	for i := range n {
-		if err := t.put(&measured{id(i), m.Of(i)}); err != nil {
+// putMetrics writes the metrics of nodes.
+func putMetrics(t *record[export.Measured], all []export.Measured) error {
+	for i := range all {
+		if err := t.put(&all[i]); err != nil {
 			return err
 		}
 	}
@@ -127,9 +123,9 @@ func putMetrics(t *record[measured], m *export.Metrics, n int, id func(i int) ui
 // A pageGraph is the pages, which are measured on another core while the rest is written; nil:
 // they are not.
 type pageGraph struct {
-	table     *record[measured]
-	ids       []schema.ID // of the pages, by their place among them
-	metrics   *export.Metrics
+	table     *record[export.Measured]
+	counted   export.Counted
+	metrics   []export.Measured
 	measuring errgroup.Group
 	leave     context.CancelFunc // nil: it has not begun
 }
@@ -139,47 +135,20 @@ func (g *pageGraph) begin(ctx context.Context, s *survey.Survey) error {
 	if g == nil {
 		return nil
 	}
-	graph, err := g.read(s)
+	pages, err := export.New(s, export.Options{Counted: g.counted})
+	if err != nil {
+		return err
+	}
+	measure, err := pages.Measuring()
 	if err != nil {
 		return err
 	}
 	ctx, g.leave = context.WithCancel(ctx)
 	g.measuring.Go(func() (err error) {
-		g.metrics, err = export.MetricsOf(ctx, graph)
+		g.metrics, err = measure(ctx)
 		return err
 	})
 	return nil
-}
-
-// read reads the log twice: to count links, and to take them.
-func (g *pageGraph) read(s *survey.Survey) (*rank.Graph, error) {
-	place := make([]uint32, s.URLs()+1)
-	var hosts []uint32
-	for id := range place {
-		if id := schema.ID(id); s.IsPage(id) {
-			place[id] = uint32(len(g.ids))
-			g.ids, hosts = append(g.ids, id), append(hosts, uint32(s.Hosts.Of(id)))
-		}
-	}
-	graph := &rank.Graph{Off: make([]int64, len(g.ids)+1)}
-	if err := s.Links.EachTargetWritten(func(from, _ schema.ID) { graph.Off[place[from]+1]++ }); err != nil {
-		return nil, err
-	}
-	for i := range g.ids {
-		graph.Off[i+1] += graph.Off[i]
-	}
-	graph.To = make([]uint32, graph.Off[len(g.ids)])
-	var at int64
-	var before schema.ID
-	err := s.Links.EachTargetWritten(func(from, to schema.ID) {
-		if from != before {
-			at, before = graph.Off[place[from]], from
-		}
-		graph.To[at] = place[to]
-		at++
-	})
-	graph.Together(func(place uint32) uint32 { return hosts[place] })
-	return graph, err
 }
 
 // end writes what was measured, when it is.
@@ -190,7 +159,7 @@ func (g *pageGraph) end() error {
 	if err := g.measuring.Wait(); err != nil {
 		return err
 	}
-	return putMetrics(g.table, g.metrics, len(g.ids), func(i int) uint32 { return uint32(g.ids[i]) })
+	return putMetrics(g.table, g.metrics)
 }
 
 // stop has nothing measured any more.

@@ -18,7 +18,8 @@ type Options struct {
 	Check bool // have SQLite check the database before it takes its name
 	Force bool // replace a file that Ripple did not write
 
-	NoMetrics bool // leave the tables of metrics empty, which take time
+	NoMetrics bool           // leave the tables of metrics empty, which take time
+	Counted   export.Counted // links that metrics are made of
 
 	Progress export.Progress // nil: nobody is told
 

@@ -178,10 +178,10 @@ func (f *folded) linksFrom(node int64) next[numberedLink] {
 
 func metricView(d *DB, level export.Level) virtual {
 	return ofSlice(d, metricRelation(level.String(), d.columns), d.hostCount,
-		func(m *measured) int64 { return int64(m.id) }, func() ([]measured, error) { return d.measure(level) })
+		func(m *export.Measured) int64 { return int64(m.ID) }, func() ([]export.Measured, error) { return d.measure(level) })
 }
 
 func pageMetricView(d *DB) virtual {
 	return ofSlice(d, metricRelation("page", d.columns), d.urls,
-		func(m *measured) int64 { return int64(m.id) }, d.measurePages)
+		func(m *export.Measured) int64 { return int64(m.ID) }, d.measurePages)
 }

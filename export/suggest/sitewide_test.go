@@ -22,7 +22,7 @@ func TestThemes(t *testing.T) {
 	}
 	w.Visit("a.test/cites", w.Links("subject.test/"))
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
-	found, err := suggest.Find(w.Survey(), 0, 100)
+	found, err := suggest.Find(w.Survey(), suggest.Options{MinOrigins: 0, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestSilent(t *testing.T) {
 		w.Host(name, func(h *schema.Host) { h.Requests, h.Smoothed = 2, 1000 })
 	}
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
-	found, err := suggest.Find(w.Survey(), 0, 100)
+	found, err := suggest.Find(w.Survey(), suggest.Options{MinOrigins: 0, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,11 @@
 // Package suggest finds hosts and entities that are worth adding to the terrain:
 // those that many origins point to.
 //
-// An origin votes for what its own pages link to in their text, or redirect to, as far as
-// they are among [survey.Survey.Speakers]; however many links it has, that is one vote. A link
-// that stands elsewhere, as in a footer, or leads where most pages of its host do, is counted,
-// but is no vote. Equal numbers of votes are ordered by personalised PageRank: how often a
-// walker comes by who sets out from pages of the class quality. A page of several origins votes
+// An origin votes for what its own pages endorse ([schema.Link.Endorses]), as far as
+// they are among [survey.Survey.Speakers]; however many links it has, that is one vote, and
+// origins of one site have one together. Other links are counted, but are no vote. Equal numbers
+// of votes are ordered by trust, which is that of the hosts of a candidate as [export.Meter] has
+// it, to four digits; a part of a host has the trust of the host. A page of several origins votes
 // for the narrowest. Candidates that were asked and never answered come last; hosts that people
 // decided to leave for later are none.
 package suggest
@@ -17,20 +17,14 @@ import (
 	"slices"
 	"strconv"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/rank"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Ranks are told, and compared, with so many significant digits, and the walk goes on until what it
-// still changes is far below them.
-const (
-	rankDigits    = 4
-	rankTolerance = 1e-10
-)
+// trustDigits are the significant digits by which trust is compared: of candidates that are alike
+// the last ones differ.
+const trustDigits = 4
 
 // A Candidate is a host, or what [[entity]] makes of it, that origins link to.
 type Candidate struct {
@@ -39,9 +33,9 @@ type Candidate struct {
 	Class  schema.Class
 	Hosts  int
 	Pages  int
-	Votes  int // origins that link there in the text of a page
+	Votes  int // sites of origins that endorse it
 	Links  int // pairs of pages, of all origins
-	Rank   float64
+	Trust  float64
 	Origin []Origin // those that vote first, then by name
 
 	Coverage string // of its host, or of its hosts together
@@ -50,6 +44,7 @@ type Candidate struct {
 	Answers  string // the URL of a page that answered, the front page if it can be; empty: none
 
 	node   uint32
+	voter  string        // the site that voted last
 	met    schema.ID     // the first page that links to it
 	host   schema.HostID // where its first link leads
 	label  string        // name of that host
@@ -60,10 +55,10 @@ type Candidate struct {
 // An Origin is one that links to a candidate.
 type Origin struct {
 	Name      string // the entry's domain
-	Editorial int    // links in the text of a page, and redirects, which are as much a vote
+	Editorial int    // endorsements
 	Elsewhere int    // other links that are not site-wide
 	SiteWide  int    // links to what most pages of the host link to
-	From, To  string // a page that links, and where: in the text if there is one
+	From, To  string // a page that links, and where: an endorsement if there is one
 	Anchor    string
 	Place     string // empty: a redirect
 
@@ -72,7 +67,7 @@ type Origin struct {
 
 // Suggestions are what was found, best first.
 type Suggestions struct {
-	Origins    int // in the configuration
+	Origins    int // sites of the origins in the configuration
 	Discovered []Candidate
 	Stubs      []Candidate
 }
@@ -89,7 +84,9 @@ type finder struct {
 	later      []bool               // by host: people decided to leave it for now
 	class      []schema.Class       // by page
 	answered   []bool               // by page
-	sources    []uint32             // numbers of the pages that walkers set out from
+	trust      []float64            // by host
+	trusted    []bool               // by host: its trust is in that of its node
+	near       []float64            // by node: trust
 	answers    map[uint32]schema.ID // by node: the first page that answered
 	speaks     []bool               // by node: it has a page on a host that is not silent
 	target     []uint32             // by number of a page: the node of a candidate; 0: it is of none
@@ -98,51 +95,43 @@ type finder struct {
 	voted      []uint32             // nodes with a vote of it
 }
 
-// Find returns the candidates with at least minOrigins votes: at most limit that are
-// stubs, and as many that are not. It ends with [survey.Survey.Context].
-func Find(s *survey.Survey, minOrigins, limit int) (*Suggestions, error) {
+// Options say what is looked for.
+type Options struct {
+	MinOrigins int            // votes of a candidate at least
+	Limit      int            // candidates that are stubs at most, and as many that are not
+	Counted    export.Counted // links that trust is made of
+}
+
+// Find returns the candidates. It ends with [survey.Survey.Context].
+func Find(s *survey.Survey, opts Options) (*Suggestions, error) {
 	hosts, urls := s.Hosts.Count()+1, s.URLs()+1
 	f := &finder{
 		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, hosts), hosts: make([]string, hosts),
 		entity: make([]string, hosts), silent: make([]bool, hosts), later: make([]bool, hosts),
 		class: make([]schema.Class, urls), answered: make([]bool, urls), answers: make(map[uint32]schema.ID),
-		target: make([]uint32, urls),
+		target: make([]uint32, urls), trusted: make([]bool, hosts),
 	}
-	if err := f.readLinks(); err != nil {
-		return nil, err
+	for _, step := range []func() error{
+		func() (err error) { f.trust, err = export.HostTrust(s, opts.Counted); return err }, f.readLinks, f.readHosts,
+		func() error { return s.Hold(s.Context(), f.readPages) }, f.vote,
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
 	}
-	g := &rank.Graph{Off: f.links.Off, To: f.links.To}
-	ctx, stop := context.WithCancel(s.Context())
-	defer stop()
-	g.Until(ctx)
-	var walking errgroup.Group
-	var shares []float64
-	walking.Go(func() error { shares = rank.Personalised(g, f.sources, rankTolerance); return nil })
-	err := f.readHosts()
-	if err == nil {
-		err = s.Hold(s.Context(), f.readPages)
-	}
-	if err == nil {
-		err = f.vote()
-	}
-	if err != nil {
-		stop()
-	}
-	_ = walking.Wait() // which cannot fail, but end early
-	if err = cmp.Or(err, context.Cause(s.Context())); err != nil {
-		return nil, err
-	}
-	found := &Suggestions{Origins: len(s.Terrain().Origins())}
-	for _, c := range f.ranked(minOrigins, f.nearness(shares)) {
+	sites := s.Terrain().OriginSites()
+	slices.Sort(sites)
+	found := &Suggestions{Origins: len(slices.Compact(sites))}
+	for _, c := range f.ranked(opts.MinOrigins) {
 		list := &found.Discovered
 		if c.Class == schema.ClassStub {
 			list = &found.Stubs
 		}
-		if len(*list) < limit {
+		if len(*list) < opts.Limit {
 			*list = append(*list, *c)
 		}
 	}
-	err = s.Hold(s.Context(), func() error { return f.name(found.Discovered, found.Stubs) })
+	err := s.Hold(s.Context(), func() error { return f.name(found.Discovered, found.Stubs) })
 	if err != nil {
 		return nil, err
 	}
@@ -154,14 +143,8 @@ func (f *finder) readLinks() (err error) {
 	f.links, err = f.survey.LinkTable(func(p *survey.Page) error {
 		f.class[p.ID] = p.Class
 		f.answered[p.ID] = p.Class == schema.ClassDiscovered && p.State == schema.Processed && p.RedirectTo == 0
-		if p.Class == schema.ClassQuality {
-			f.sources = append(f.sources, uint32(p.ID))
-		}
 		return nil
 	})
-	for i := 0; i < len(f.sources) && err == nil; i++ {
-		f.sources[i] = f.links.Number(schema.ID(f.sources[i]))
-	}
 	return err
 }
 
@@ -201,6 +184,14 @@ func (f *finder) readPages() error {
 		}
 		if int(node) >= len(f.speaks) {
 			f.speaks = append(f.speaks, make([]bool, node+1)...)
+			f.near = append(f.near, make([]float64, node+1)...)
+		}
+		switch {
+		case f.entity[host] == "":
+			f.near[node] = f.trust[host]
+		case !f.trusted[host]:
+			f.trusted[host] = true
+			f.near[node] += f.trust[host]
 		}
 		if !f.silent[host] {
 			f.speaks[node] = true
@@ -229,19 +220,30 @@ func (f *finder) vote() error {
 	}
 	nodes := len(f.fold.Nodes()) + 1
 	f.candidates, f.votes = make([]*Candidate, nodes), make([]vote, nodes)
-	for origin := range hosts {
+	sites := f.survey.Terrain().OriginSites()
+	for _, origin := range bySite(sites) {
 		if err := f.countLinks(hosts[origin], speaks); err != nil {
 			return err
 		}
-		f.cast(origin)
+		f.cast(origin, sites[origin])
 	}
 	return nil
+}
+
+// bySite returns the places of sites, those of one site one after the other.
+func bySite(sites []string) []int {
+	order := make([]int, len(sites))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sites[a], sites[b]) })
+	return order
 }
 
 // A vote is what the pages of one origin have to do with a candidate.
 type vote struct {
 	editorial, elsewhere, siteWide uint32
-	from, to                       schema.ID // the first link, in the text if there is one
+	from, to                       schema.ID // the first link, an endorsement if there is one
 	met, leads                     schema.ID // the first page that links, and where its first link leads
 }
 
@@ -278,7 +280,7 @@ func (f *finder) countLink(node, n uint32, at int64) {
 		v.met, v.leads = from, to
 	}
 	siteWide := f.links.SiteWide(n, at)
-	editorial := !siteWide && f.links.InText(at)
+	editorial := f.links.Endorses(n, at)
 	if first := editorial == (v.editorial > 0) && from < v.from; v.from == 0 || first || editorial && v.editorial == 0 {
 		v.from, v.to = from, to
 	}
@@ -292,8 +294,9 @@ func (f *finder) countLink(node, n uint32, at int64) {
 	}
 }
 
-// cast gives the votes of an origin to the candidates.
-func (f *finder) cast(origin int) {
+// cast gives the vote of an origin's site to the candidates. Origins of one site come one after the
+// other.
+func (f *finder) cast(origin int, site string) {
 	for _, node := range f.voted {
 		v, c := f.votes[node], f.candidates[node]
 		if c == nil {
@@ -304,8 +307,9 @@ func (f *finder) cast(origin int) {
 			c.met, c.host = v.met, f.survey.Hosts.Of(v.leads)
 		}
 		c.Links += int(v.editorial + v.elsewhere + v.siteWide)
-		if v.editorial > 0 {
+		if v.editorial > 0 && c.voter != site {
 			c.Votes++
+			c.voter = site
 		}
 		c.Origin = append(c.Origin, Origin{
 			Name: f.survey.Terrain().Origins()[origin].Name, Editorial: int(v.editorial), Elsewhere: int(v.elsewhere),
@@ -316,17 +320,8 @@ func (f *finder) cast(origin int) {
 	f.voted = f.voted[:0]
 }
 
-// nearness adds up by node how often the walker comes by at its pages.
-func (f *finder) nearness(shares []float64) []float64 {
-	near := make([]float64, len(f.candidates))
-	for n, share := range shares {
-		near[f.fold.Node(f.links.Page[n])] += share
-	}
-	return near
-}
-
 // ranked completes the candidates and puts them in order.
-func (f *finder) ranked(minOrigins int, near []float64) []*Candidate {
+func (f *finder) ranked(minOrigins int) []*Candidate {
 	nodes := f.fold.Nodes()
 	var all []*Candidate
 	for _, c := range f.candidates {
@@ -337,7 +332,7 @@ func (f *finder) ranked(minOrigins int, near []float64) []*Candidate {
 		if n.Class != schema.ClassDiscovered && n.Class != schema.ClassStub {
 			continue
 		}
-		c.Name, c.Class, c.Hosts, c.Pages, c.Rank = n.Name, n.Class, n.Hosts, n.Pages, rounded(near[c.node])
+		c.Name, c.Class, c.Hosts, c.Pages, c.Trust = n.Name, n.Class, n.Hosts, n.Pages, f.near[c.node]
 		c.label, c.Coverage, c.answer, c.Silent = f.hosts[c.host], n.State, f.answers[c.node], !f.speaks[c.node]
 		all = append(all, c)
 	}
@@ -348,16 +343,15 @@ func (f *finder) ranked(minOrigins int, near []float64) []*Candidate {
 		case a.Silent && !b.Silent:
 			return 1
 		}
-		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(b.Rank, a.Rank), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(rounded(b.Trust), rounded(a.Trust)), cmp.Compare(a.Name, b.Name))
 	})
 	return all
 }
 
-// rounded leaves of a rank what does not depend on the order in which pages were found: of
-// candidates that are alike the last digits differ.
-func rounded(rank float64) float64 {
-	rank, _ = strconv.ParseFloat(strconv.FormatFloat(rank, 'e', rankDigits-1, 64), 64) // it has a form
-	return rank
+// rounded is trust as it is compared.
+func rounded(trust float64) float64 {
+	trust, _ = strconv.ParseFloat(strconv.FormatFloat(trust, 'e', trustDigits-1, 64), 64) // it has a form
+	return trust
 }
 
 // name fills in what is told of the hosts, and of the links that are shown.

@@ -3,6 +3,7 @@ package suggest_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -77,13 +78,13 @@ func told(all []suggest.Candidate) []string {
 
 func TestFind(t *testing.T) {
 	s := terrain(t).Survey()
-	found, err := suggest.Find(s, 0, 100)
+	found, err := suggest.Find(s, suggest.Options{MinOrigins: 0, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
+		"near.test 2 2: a.test 1/0, z.test 1/0", // all of z.test's endorsement
 		"two.test 2 5: *.q.test 1/0, a.test 3/0, z.test 0/1",
-		"near.test 2 2: a.test 1/0, z.test 1/0",
 		"many.test 2 2: *.q.test 1/0, a.test 1/0",
 		"192.0.2.7 1 1: a.test 1/0",
 		"forge.test/o.x 1 1: a.test 1/0",
@@ -97,7 +98,7 @@ func TestFind(t *testing.T) {
 		told(found.Stubs)); diff != "" {
 		t.Errorf("stubs (-want +got):\n%s", diff)
 	}
-	two := found.Discovered[0]
+	two := found.Discovered[1]
 	if two.Title != "Two" || two.Pages != 2 || two.Origin[0].From != "https://q.test/" ||
 		two.Origin[0].To != "https://two.test/" || two.Origin[0].Anchor != "to two.test/" {
 		t.Errorf("two.test: %+v", two)
@@ -105,13 +106,13 @@ func TestFind(t *testing.T) {
 	if two.Coverage != "complete" || two.Answers != "https://two.test/" {
 		t.Errorf("two.test: %+v", two)
 	}
-	if near := found.Discovered[1]; near.Coverage != "not visited" || near.Answers != "" {
+	if near := found.Discovered[0]; near.Coverage != "not visited" || near.Answers != "" {
 		t.Errorf("near.test: %+v", near)
 	}
 	if found.Origins != 3 {
 		t.Errorf("%d origins", found.Origins)
 	}
-	if two, err := suggest.Find(s, 2, 1); err != nil || len(two.Discovered) != 1 || len(two.Stubs) != 1 {
+	if two, err := suggest.Find(s, suggest.Options{MinOrigins: 2, Limit: 1}); err != nil || len(two.Discovered) != 1 || len(two.Stubs) != 1 {
 		t.Errorf("at most one of each, of two origins: %+v, %v", two, err)
 	}
 }
@@ -135,14 +136,14 @@ func TestFindAlike(t *testing.T) {
 		for _, i := range rng.Perm(len(pages)) {
 			w.Visit(pages[i], w.Links(append(links, "a.test/")...))
 		}
-		found, err := suggest.Find(w.Survey(), 1, 100)
+		found, err := suggest.Find(w.Survey(), suggest.Options{MinOrigins: 1, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, c := range found.Discovered {
 			got = append(got, c.Name)
-			ranks[c.Rank] = true
+			ranks[math.Round(c.Trust*1e12)] = true
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("seed %d (-want +got):\n%s", seed, diff)
@@ -155,7 +156,7 @@ func TestFindAlike(t *testing.T) {
 
 // TestBlock puts every block into the configuration, which takes it.
 func TestBlock(t *testing.T) {
-	found, err := suggest.Find(terrain(t).Survey(), 0, 100)
+	found, err := suggest.Find(terrain(t).Survey(), suggest.Options{MinOrigins: 0, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +190,7 @@ func TestBlocks(t *testing.T) {
 		"forge.test:81/"))
 	w.Visit("two.test/", nil)
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
-	found, err := suggest.Find(w.Survey(), 0, 100)
+	found, err := suggest.Find(w.Survey(), suggest.Options{MinOrigins: 0, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +226,7 @@ func TestSeed(t *testing.T) {
 	w.Visit("late.test/x", nil)
 	w.Visit("late.test/", nil)
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
-	found, err := suggest.Find(w.Survey(), 0, 100)
+	found, err := suggest.Find(w.Survey(), suggest.Options{MinOrigins: 0, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +273,7 @@ func TestFindEnds(t *testing.T) {
 		ctx.left.Store(looks)
 		s := w.Survey()
 		s.Until(ctx)
-		found, err := suggest.Find(s, 0, 10)
+		found, err := suggest.Find(s, suggest.Options{MinOrigins: 0, Limit: 10})
 		ended := ctx.left.Load() < 0
 		if !ended && err == nil && looks > 0 {
 			return
@@ -298,7 +299,7 @@ func TestFindSilenced(t *testing.T) {
 		{"two.test 2 2: *.q.test 1/0, a.test 1/0", "left.test 1 1: a.test 1/0"}, // what run 2 has not come to yet stands
 		{"two.test 1 1: *.q.test 1/0"},
 	} {
-		found, err := suggest.Find(w.Survey(), 1, 100)
+		found, err := suggest.Find(w.Survey(), suggest.Options{MinOrigins: 1, Limit: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -315,11 +316,11 @@ func TestFindNarrowest(t *testing.T) {
 	w := surveytest.New(t, lists+"[[quality]]\ndomain = \"*.a.test\"\nseeds = [\"https://a.test/\"]\n")
 	w.Visit("a.test/", w.Links("two.test/"))
 	w.Visit("x.a.test/", w.Links("two.test/", "near.test/"))
-	found, err := suggest.Find(w.Survey(), 1, 100)
+	found, err := suggest.Find(w.Survey(), suggest.Options{MinOrigins: 1, Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"two.test 2 2: *.a.test 1/0, a.test 1/0", "near.test 1 1: *.a.test 1/0"}
+	want := []string{"two.test 1 2: *.a.test 1/0, a.test 1/0", "near.test 1 1: *.a.test 1/0"}
 	if diff := cmp.Diff(want, told(found.Discovered)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

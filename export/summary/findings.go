@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -74,13 +75,13 @@ func byReferences(a, b urlLine) int {
 	return cmp.Or(cmp.Compare(b.references, a.references), cmp.Compare(a.url, b.url))
 }
 
-func collect(s *survey.Survey) (*findings, error) {
+func collect(s *survey.Survey, counted export.Counted) (*findings, error) {
 	f := &findings{
 		full: newTop(listed, byPages), partly: newTop(listed, byPages), others: newTop(listed, byPages),
 		limited: newTop(listed, byPages), black: newTop(listed, byReferences), stub: newTop(listed, byReferences),
 		cutHosts: newTop(whole, byMissing), shells: newTop(whole, byShells), linkless: newTop(whole, byPages),
 		unreached: newTop(whole, byPages),
-		cited:     newCitations(s), statuses: map[int]int{}, failed: map[string]int{},
+		cited:     newCitations(s, counted), statuses: map[int]int{}, failed: map[string]int{},
 	}
 	each := func(r *survey.HostReport) error {
 		f.addHost(s.Run(), r)
@@ -90,6 +91,7 @@ func collect(s *survey.Survey) (*findings, error) {
 	for _, step := range []func() error{
 		func() (err error) { f.counts, err = s.Counts(); return err },
 		func() error { return s.Hosts.Each(each) },
+		f.cited.readTrust,
 		f.cited.readLinks,
 		func() error { return s.EachPage(func(p *survey.Page) error { f.addPage(p); return nil }) },
 		func() error { return s.Hosts.Each(func(r *survey.HostReport) error { f.cited.rank(r); return nil }) },

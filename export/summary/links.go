@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
@@ -14,12 +15,31 @@ func (p *page) endorsements() {
 	p.line("## Domains by Endorsing Origins")
 	p.line("")
 	hosts := p.cited.hosts.best()
-	p.rows([]string{"Domain", "Class", "Origins", "Links", "Coverage"}, "domain", len(hosts), func(i int) []string {
+	head := []string{"Domain", "Class", "Origins", "Trust", "Links", "Coverage"}
+	p.rows(head, "domain", len(hosts), func(i int) []string {
 		h := hosts[i]
-		return []string{quoted(h.name), h.class, amount.Commas(h.origins), amount.Commas(h.links), quoted(h.coverage)}
+		return []string{
+			quoted(h.name), h.class, amount.Commas(h.origins), fmt.Sprintf("%.4g", h.trust), amount.Commas(h.links),
+			quoted(h.coverage),
+		}
 	})
-	p.shown(len(hosts), p.cited.hosts.total,
-		"by what their pages redirect to, or link to in their text and not on most pages of a host")
+	p.shown(len(hosts), p.cited.hosts.total, p.cited.order()+", then by trust"+p.cited.means())
+}
+
+// order says what ranks a list before all.
+func (c *citations) order() string {
+	if c.counted == export.AllLinks {
+		return "by the sites of origins that link there"
+	}
+	return "by the sites of origins that endorse it"
+}
+
+// means says what it means.
+func (c *citations) means() string {
+	if c.counted == export.AllLinks {
+		return ""
+	}
+	return "; an endorsement is a link in the text of a page, and not on most pages of its host"
 }
 
 // shown says how much of a list is shown, and what it holds.
@@ -32,14 +52,18 @@ func (p *page) shown(n, total int, what string) {
 }
 
 func (p *page) pages() {
-	p.line("## Pages by Links In")
+	p.line("## Pages by Endorsing Origins")
 	p.line("")
 	pages := p.cited.pages.best()
-	p.rows([]string{"URL", "Title", "From Other Domains", "Links In"}, "page", len(pages), func(i int) []string {
+	head := []string{"URL", "Title", "Origins", "From Other Domains", "Links In"}
+	p.rows(head, "page", len(pages), func(i int) []string {
 		l := pages[i]
-		return []string{quoted(l.url), quoted(l.title), amount.Commas(l.foreign), amount.Commas(l.in)}
+		return []string{
+			quoted(l.url), quoted(l.title), amount.Commas(l.origins), amount.Commas(l.foreign), amount.Commas(l.in),
+		}
 	})
-	p.shown(len(pages), p.cited.pages.total, "by the pages of other domains that link there")
+	p.shown(len(pages), p.cited.pages.total,
+		p.cited.order()+", then by the trust of the domain"+p.cited.means())
 }
 
 // maxMatrix is how many origins a matrix has room for.
@@ -55,7 +79,11 @@ func (p *page) matrix() {
 		p.pairs()
 	}
 	p.line("")
-	p.line("*(Links in the text of pages, and redirects, from the origin of the row to that of the column)*")
+	what := "Endorsements, which are links in the text of pages,"
+	if p.cited.counted == export.AllLinks {
+		what = "Links"
+	}
+	p.line("*(" + what + " from the origin of the row to that of the column)*")
 }
 
 // cells writes the matrix: a row for each origin that links, a column for each that is

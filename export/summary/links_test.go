@@ -118,8 +118,8 @@ func TestManyOrigins(t *testing.T) {
 	}
 }
 
-// TestEndorsements counts what stands in the text, or redirects, and neither navigation
-// nor what most pages of a host link to.
+// TestEndorsements counts what stands in the text, and neither navigation, redirects nor what most
+// pages of a host link to.
 func TestEndorsements(t *testing.T) {
 	w := surveytest.New(t, lists)
 	for i := range 12 {
@@ -132,9 +132,9 @@ func TestEndorsements(t *testing.T) {
 	w.Visit("q.test/", w.Links("b.test/", "x.q.test/"))
 	w.Visit("x.q.test/", w.Redirect("c.test/"))
 	lines := told(t, w.Survey())
-	at := slices.Index(lines, "| Domain | Class | Origins | Links | Coverage |")
-	want := []string{"| b.test | discovered | 2 | 2 | not visited |", "| c.test | discovered | 1 | 1 | not visited |", ""}
-	if got := lines[at+2 : at+5]; !slices.Equal(got, want) {
+	at := slices.Index(lines, "| Domain | Class | Origins | Trust | Links | Coverage |")
+	want := []string{"| b.test | discovered | 2 | 0.2595 | 2 | not visited |", ""}
+	if got := lines[at+2 : at+4]; !slices.Equal(got, want) {
 		t.Errorf("%q; want %q", got, want)
 	}
 }
@@ -151,8 +151,8 @@ func TestCitationsSilenced(t *testing.T) {
 	finish(w)
 	lines := told(t, w.Survey())
 	for head, want := range map[string]string{
-		"| Domain | Class | Origins | Links | Coverage |": "| b.test | discovered | 1 | 1 | not visited |",
-		"| URL | Title | From Other Domains | Links In |": "| https://b.test/ |  | 1 | 1 |",
+		"| Domain | Class | Origins | Trust | Links | Coverage |":   "| b.test | discovered | 1 | 0.3063 | 1 | not visited |",
+		"| URL | Title | Origins | From Other Domains | Links In |": "| https://b.test/ |  | 1 | 1 | 1 |",
 	} {
 		at := slices.Index(lines, head)
 		if at < 0 || !slices.Equal(lines[at+2:at+4], []string{want, ""}) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -24,9 +25,10 @@ const (
 	whole  = math.MaxInt / 4
 )
 
-// Write writes the summary of a survey; version is that of the program, as "v1.0".
-func Write(w io.Writer, s *survey.Survey, version string) error {
-	f, err := collect(s)
+// Write writes the summary of a survey; version is that of the program, as "v1.0". Counted are the
+// links by which its lists are ranked.
+func Write(w io.Writer, s *survey.Survey, version string, counted export.Counted) error {
+	f, err := collect(s, counted)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/summary"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -37,7 +38,7 @@ domain = "stub.test"
 func golden(t *testing.T, w *surveytest.World, name string) {
 	t.Helper()
 	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "v1.0"); err != nil {
+	if err := summary.Write(&b, w.Survey(), "v1.0", export.Endorsements); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join("testdata", name)
@@ -91,7 +92,7 @@ func TestRendered(t *testing.T) {
 		w.Visit(name, func(v *schema.Visit) { v.Rendering, v.Shell = how, schema.ShellMount })
 	}
 	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "v1.0"); err != nil {
+	if err := summary.Write(&b, w.Survey(), "v1.0", export.Endorsements); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -169,7 +170,7 @@ func TestHostile(t *testing.T) {
 			"x\n---\n# Forged ![i](http://e.test/i.png) <img src=x onerror=y> | \x1b]0;x\x07"
 	})
 	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "v1.0"); err != nil {
+	if err := summary.Write(&b, w.Survey(), "v1.0", export.Endorsements); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
@@ -201,7 +202,7 @@ func TestSecondRun(t *testing.T) {
 	w.Begin()
 	w.Visit("a.test/", w.Links("a.test/x"))
 	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "v1.0"); err != nil {
+	if err := summary.Write(&b, w.Survey(), "v1.0", export.Endorsements); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(b.String(),
@@ -333,11 +334,11 @@ func TestOlderRun(t *testing.T) {
 			gone = []string{
 				"- a.test (1 page, cut by budget (max-domain-requests = 500))", "### Rate-Limited Domains", "- none",
 				"| cut by budget | 1 |", "- a.test: 1 page, 1 waiting (max-domain-requests = 500)",
-				"| a.test | quality | 1 | 1 | cut by budget (max-domain-requests = 500) |",
+				"| a.test | quality | 1 | 0.3509 | 1 | cut by budget (max-domain-requests = 500) |",
 			}
 			came = []string{
 				laterRun, "- a.test (1 page, cut)", "| cut | 1 |", "- a.test: 1 page, 1 missing",
-				"| a.test | quality | 1 | 1 | cut |",
+				"| a.test | quality | 1 | 0.3509 | 1 | cut |",
 			}
 		}
 		if diff := cmp.Diff(gone, without(then, now)); diff != "" {
@@ -357,7 +358,7 @@ const laterRun = "A later run has followed, and what is kept of the last one onl
 func told(t *testing.T, s *survey.Survey) []string {
 	t.Helper()
 	var b strings.Builder
-	if err := summary.Write(&b, s, "v1.0"); err != nil {
+	if err := summary.Write(&b, s, "v1.0", export.Endorsements); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Split(b.String(), "\n")
@@ -370,7 +371,7 @@ func without(lines, others []string) []string {
 
 func TestWriteError(t *testing.T) {
 	w := surveytest.New(t, lists)
-	if err := summary.Write(failing{}, w.Survey(), "v1.0"); !errors.Is(err, errFull) {
+	if err := summary.Write(failing{}, w.Survey(), "v1.0", export.Endorsements); !errors.Is(err, errFull) {
 		t.Errorf("Write = %v; want the writer's error", err)
 	}
 }
@@ -397,7 +398,7 @@ func TestMissingAddUp(t *testing.T) {
 		w.Depth(name, 1, 0)
 	}
 	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "1.0"); err != nil {
+	if err := summary.Write(&b, w.Survey(), "1.0", export.Endorsements); err != nil {
 		t.Fatal(err)
 	}
 	_, text, _ := strings.Cut(b.String(), "## Coverage\n")

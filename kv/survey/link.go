@@ -349,6 +349,27 @@ func (ls *Links) EachTarget(f func(from, to schema.ID)) error {
 	})
 }
 
+// EachWritten is [Links.Each] page by page in the order in which they were written, which is several
+// times as fast: without anchors, and as if this run alone had seen the links. Of [Survey.Ever] it is
+// no faster.
+func (ls *Links) EachWritten(f LinkFunc) error {
+	if ls.core.ever {
+		return ls.Each(f)
+	}
+	if err := ls.siteWide.derive(); err != nil {
+		return err
+	}
+	return ls.stands.each(ls.core.speaks, nil, func(l *kv.Linked) error {
+		for _, link := range l.Links {
+			link.SiteWide = ls.siteWide.has(l.URL, &link)
+			if err := f(l.URL, link, ls.core.run.ID, ls.core.run.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // EachTargetWritten is [Links.EachTarget] page by page in the order in which they were
 // written, which is several times as fast.
 func (ls *Links) EachTargetWritten(f func(from, to schema.ID)) error {

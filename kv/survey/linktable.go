@@ -20,7 +20,7 @@ type LinkTable struct {
 	core     *core
 	siteWide *siteWide
 	number   []uint32 // by id; at first: the number of links
-	inText   *bitset  // by place
+	endorses *bitset  // by place; site-wide links included
 	redirect *bitset
 	html     *bitset // pages, by id
 }
@@ -42,7 +42,7 @@ func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
 	}
 	t.enumerate()
 	links := t.Off[len(t.Off)-1]
-	t.To, t.inText, t.redirect = make([]uint32, links), newBitset(int(links)), newBitset(int(links))
+	t.To, t.endorses, t.redirect = make([]uint32, links), newBitset(int(links)), newBitset(int(links))
 	return t, s.stands.each(s.core.speaks, nil, t.fill)
 }
 
@@ -93,8 +93,8 @@ func (t *LinkTable) fill(of *kv.Linked) error {
 	for i := range links {
 		l := &links[i]
 		t.To[at+i] = t.number[l.To]
-		if l.Place.Editorial() {
-			t.inText.set(at + i)
+		if l.Endorses() {
+			t.endorses.set(at + i)
 		}
 		if l.Kinds.Has(schema.LinkRedirect) {
 			t.redirect.set(at + i)
@@ -125,6 +125,8 @@ func (t *LinkTable) SiteWide(from uint32, at int64) bool {
 	return !t.redirect.has(int(at)) && t.siteWide.wide(t.Page[from], t.Page[t.To[at]])
 }
 
-// InText reports whether the link at a place stands in the text of its page, or is a redirect,
-// which is as much a statement. If it is not site-wide either, it endorses where it leads.
-func (t *LinkTable) InText(at int64) bool { return t.inText.has(int(at)) }
+// Endorses reports whether the link at a place, of a page with a number, is an endorsement as
+// [schema.Link.Endorses] says.
+func (t *LinkTable) Endorses(from uint32, at int64) bool {
+	return t.endorses.has(int(at)) && !t.SiteWide(from, at)
+}

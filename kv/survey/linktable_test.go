@@ -30,11 +30,11 @@ func TestLinkTable(t *testing.T) {
 	}
 	type link struct {
 		from, to         schema.ID
-		siteWide, inText bool
+		siteWide, endorses bool
 	}
 	want, got, pages := map[link]int{}, map[link]int{}, 0
 	err = s.Links.Each(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
-		want[link{from, l.To, l.SiteWide, l.Place.Editorial()}]++
+		want[link{from, l.To, l.SiteWide, l.Endorses()}]++
 		return nil
 	})
 	if err != nil {
@@ -55,7 +55,7 @@ func TestLinkTable(t *testing.T) {
 			t.Errorf("number %d is of host %d, and the one before of host %d", n, host, s.Hosts.Of(table.Page[n-1]))
 		}
 		for at := table.Off[n]; at < table.Off[n+1]; at++ {
-			l := link{id, table.Page[table.To[at]], table.SiteWide(uint32(n), at), table.InText(at)}
+			l := link{id, table.Page[table.To[at]], table.SiteWide(uint32(n), at), table.Endorses(uint32(n), at)}
 			if got[l]++; l.siteWide {
 				siteWide++
 			}

@@ -25,8 +25,8 @@ func marked(t *testing.T, s *survey.Survey, ever bool) []string {
 		if !l.SiteWide {
 			return nil
 		}
-		if l.Editorial() {
-			t.Errorf("a site-wide link is editorial: %+v", l)
+		if l.Endorses() {
+			t.Errorf("a site-wide link is an endorsement: %+v", l)
 		}
 		a, err := s.Page(from)
 		if err != nil {

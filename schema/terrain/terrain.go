@@ -229,3 +229,13 @@ func (t *Terrain) Budget(host string, def int) int {
 	}
 	return t.origins[best].MaxRequests
 }
+
+// OriginSites returns the registrable domain of every origin, beside [Terrain.Origins]: the names
+// below one are as a rule one owner's.
+func (t *Terrain) OriginSites() []string {
+	sites := make([]string, len(t.origins))
+	for i, o := range t.origins {
+		sites[i] = weburl.Site(o.Pattern.base)
+	}
+	return sites
+}

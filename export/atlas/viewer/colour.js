@@ -56,7 +56,7 @@ function communityGroups(g, of, theme) {
   for (let v = 0; v < g.n; v++) {
     const c = g.community[v];
     count.set(c, (count.get(c) || 0) + 1);
-    if (!head.has(c) || g.pagerank[v] > g.pagerank[head.get(c)]) head.set(c, v);
+    if (!head.has(c) || g.trust[v] > g.trust[head.get(c)]) head.set(c, v);
   }
   const large = [...count.keys()].filter((c) => count.get(c) > 1).sort((a, b) => count.get(b) - count.get(a) || a - b).slice(0, 3 * hues.length);
   const place = new Map(large.map((c, i) => [c, i]));

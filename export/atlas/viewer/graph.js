@@ -1,11 +1,21 @@
 // The graph as typed arrays.
 
-function readGraph(raw) {
+// readGraph reads the view in which the counted links count, else the one that opens.
+function readGraph(raw, counted) {
+  const view = raw.other && counted && counted !== raw.counted ? raw.other : raw;
   const g = { names: raw.names, titles: raw.titles, classes: raw.classes, palette: raw.palette || [], level: raw.level, n: raw.names.length,
-    covers: raw.covers, reasons: raw.reasons, busiest: raw.busiest, more: raw.more || [], figures: raw.figures || [] };
-  for (const name of ["x", "y", "pagerank", "harmonic"]) g[name] = decode(raw[name], Float32Array);
-  for (const name of ["in", "out", "pages", "visited", "from", "to", "weight"]) g[name] = decode(raw[name], Uint32Array);
-  for (const name of ["class", "cover", "community", "depth"]) g[name] = decode(raw[name], Int32Array);
+    covers: raw.covers, reasons: raw.reasons, busiest: raw.busiest, more: raw.more || [], figures: raw.figures || [], counts: view.counts };
+  for (const name of ["x", "y"]) g[name] = decode(view[name], Float32Array);
+  for (const name of ["trust", "pagerank", "harmonic"]) g[name] = decode(view[name], Float64Array);
+  for (const name of ["in", "out", "pages", "visited", "from", "to"]) g[name] = decode(raw[name], Uint32Array);
+  for (const name of ["class", "cover", "depth"]) g[name] = decode(raw[name], Int32Array);
+  g.community = decode(view.community, Int32Array);
+  g.weight = decode(view.weight, Uint32Array);
+  if (raw.other) {
+    const weight = g.weight;
+    for (const name of ["from", "to", "weight"]) g[name] = g[name].filter((_, i) => weight[i] > 0);
+  }
+  g.counted = view === raw ? raw.counted : counted;
   g.lower = g.names.map((name) => name.toLowerCase());
   g.lowerTitles = g.titles.map((title) => title.toLowerCase());
   g.origin = (v) => g.classes[g.class[v]] === "quality";
@@ -39,7 +49,7 @@ function neighbours(g, v, outward) {
   const far = outward ? g.to : g.from;
   const list = [];
   for (let i = first[v]; i < first[v + 1]; i++) list.push([far[links[i]], g.weight[links[i]]]);
-  return list.sort((a, b) => b[1] - a[1] || g.pagerank[b[0]] - g.pagerank[a[0]] || a[0] - b[0]);
+  return list.sort((a, b) => b[1] - a[1] || g.trust[b[0]] - g.trust[a[0]] || a[0] - b[0]);
 }
 
 // radii gives every node its radius in the units of the layout. The same formula
@@ -72,7 +82,7 @@ function keepPlaces(before, g) {
     const was = known.get(g.names[v]);
     if (was !== undefined) put(v, before.x[was], before.y[was]);
   }
-  const order = [...g.names.keys()].filter((v) => !placed[v]).sort((a, b) => g.pagerank[b] - g.pagerank[a] || a - b);
+  const order = [...g.names.keys()].filter((v) => !placed[v]).sort((a, b) => g.trust[b] - g.trust[a] || a - b);
   for (const v of order) {
     const [beside] = [...neighbours(g, v, false), ...neighbours(g, v, true)].map(([u]) => u).filter((u) => placed[u]);
     if (beside === undefined) { placed[v] = 1; continue; } // nothing holds it: where the layout has it

@@ -21,7 +21,7 @@ function listenCards(app) {
   const on = (id, name, act) => document.getElementById(id).addEventListener(name, act);
   on("query", "input", () => showResults(app));
   on("search", "submit", (event) => { event.preventDefault(); const [first] = showResults(app); if (first !== undefined) select(app, first, true); });
-  for (const id of ["colour", "size", "links"]) on(id, "change", (event) => choose(app, id, event.target.value));
+  for (const id of ["colour", "size", "links", "count"]) on(id, "change", (event) => choose(app, id, event.target.value));
   on("zoom-in", "click", () => step(app, 1.5));
   on("zoom-out", "click", () => step(app, 1 / 1.5));
   on("fit", "click", () => { fly(app.camera, whole(app.camera)); moved(app); });

@@ -5,8 +5,9 @@
 // ground is dark, and dossier, the address where more is told of a node.
 function show(raw, page) {
   const g = readGraph(raw);
-  const app = { g, page, ended: new AbortController(), camera: makeCamera(g), labels: makeLabels(document.getElementById("labels")), grid: makeGrid(g),
-    colour: "class", size: "pagerank", links: "all", theme: "", selected: -1, hovered: -1, focus: -1, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
+  const app = { g, page, raw, count: g.counted, ended: new AbortController(), camera: makeCamera(g), labels: makeLabels(document.getElementById("labels")), grid: makeGrid(g),
+    colour: "class", size: "trust", links: "all", theme: "", selected: -1, hovered: -1, focus: -1, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
+  document.getElementById("counting").hidden = !raw.other;
   openPainter(app, true);
   app.grouping = groupsOf(g, app.colour, isDark(app));
   showLegend(app);
@@ -22,15 +23,27 @@ function show(raw, page) {
 // renew shows a later graph of the same terrain. What was shown stays where it was,
 // and so does the view.
 function renew(app, raw) {
-  const g = readGraph(raw), selected = g.names.indexOf(app.g.names[app.selected]);
+  const g = readGraph(raw, app.count), selected = g.names.indexOf(app.g.names[app.selected]);
   const chosen = app.focus < 0 ? null : app.grouping.groups[app.focus].label;
   const focus = groupsOf(g, app.colour, isDark(app)).groups.findIndex((group) => group.label === chosen);
   keepPlaces(app.g, g);
+  app.raw = raw;
+  adopt(app, g, selected, focus);
+  restyle(app);
+}
+
+// recount shows the graph as the links that are to count have it. Its nodes are the same.
+function recount(app) {
+  adopt(app, readGraph(app.raw, app.count), app.selected, -1);
+  Object.assign(app.camera, whole(app.camera), { flight: null });
+  document.getElementById("counts").textContent = app.g.counts;
+}
+
+function adopt(app, g, selected, focus) {
   Object.assign(app, { g, selected, hovered: -1, focus, grid: makeGrid(g) });
   app.camera.box = bounds(g);
   setReach(app.camera);
   openPainter(app, true);
-  restyle(app);
 }
 
 // leave ends what a view has begun, before its elements go.
@@ -118,6 +131,7 @@ function relight(app) {
 function choose(app, name, value) {
   app[name] = value;
   if (name === "colour") app.focus = -1;
+  if (name === "count") recount(app);
   restyle(app);
 }
 

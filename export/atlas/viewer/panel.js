@@ -60,6 +60,7 @@ function facts(g, v) {
   add("pages visited", count(g.visited[v]) + " of " + count(g.pages[v]));
   add("links in", count(g.in[v]));
   add("links out", count(g.out[v]));
+  add("trust", share(g.trust[v]) + ", no. " + count(place(g.trust, v)));
   add("PageRank", share(g.pagerank[v]) + ", no. " + count(place(g.pagerank, v)));
   add("harmonic centrality", g.harmonic[v].toLocaleString("en", { maximumSignificantDigits: 4 }) + ", no. " + count(place(g.harmonic, v)));
   g.more.forEach((name, i) => { if (g.figures[v][i]) add(name, g.figures[v][i]); });
@@ -135,7 +136,7 @@ function find(g, query, most) {
     const score = match(g.lower[v], wanted) || (g.lowerTitles[v].includes(wanted) ? 4 : 0);
     if (score) found.push([score, v]);
   }
-  found.sort((a, b) => a[0] - b[0] || g.pagerank[b[1]] - g.pagerank[a[1]] || a[1] - b[1]);
+  found.sort((a, b) => a[0] - b[0] || g.trust[b[1]] - g.trust[a[1]] || a[1] - b[1]);
   return found.slice(0, most).map(([, v]) => v);
 }
 

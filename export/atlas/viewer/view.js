@@ -1,8 +1,8 @@
-// The view in the address: x=..&y=..&z=..&node=..&colour=..&size=..&links=..&theme=..
+// The view in the address: x=..&y=..&z=..&node=..&colour=..&size=..&links=..&count=..&theme=..
 // The page reads and writes it: page.read returns what the address says, page.write
 // takes what it is to say.
 
-const choices = { colour: ["class", "coverage", "community", "depth"], size: ["pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"] };
+const choices = { colour: ["class", "coverage", "community", "depth"], size: ["trust", "pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"], count: ["text", "all"] };
 
 // readView takes from the address what is there and valid, and returns whether that
 // is a place to look at.
@@ -13,6 +13,7 @@ function readView(app) {
     if (values.includes(said.get(name))) app[name] = said.get(name);
     document.getElementById(name).value = app[name];
   }
+  if (app.raw.other && app.count !== app.g.counted) recount(app);
   if (["dark", "light"].includes(said.get("theme"))) app.theme = said.get("theme");
   const node = said.has("node") ? app.g.names.indexOf(said.get("node")) : -1;
   app.selected = node;

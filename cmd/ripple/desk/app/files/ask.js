@@ -6,9 +6,9 @@ import { heading, section, empty, failed, loading, table, tellAge } from "./part
 import { number, count, span } from "./words.js";
 
 const examples = [
-  ["Which hosts matter most?", `SELECT domain, class, in_degree, round(pagerank, 4) AS pagerank
+  ["Which hosts matter most?", `SELECT domain, class, in_degree, round(trust, 4) AS trust
 FROM host_metrics JOIN hosts ON id = host_id
-ORDER BY pagerank DESC LIMIT 20`],
+ORDER BY host_metrics.trust DESC LIMIT 20`],
   ["Where is coverage missing?", `SELECT domain, coverage, pages_known, pages_visited, known_missing
 FROM hosts WHERE known_missing > 0
 ORDER BY known_missing DESC`],

@@ -22,7 +22,7 @@ export function harmless(value, names = []) {
   if (Array.isArray(value)) return value.map((one) => harmless(one));
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) =>
-    [name, names.includes(name) && packed.test(inner) ? inner : harmless(inner)]));
+    [name, names.includes(name) && packed.test(inner) ? inner : harmless(inner, names)]));
 }
 
 // el builds an element. Properties that begin with "on" are listeners, false and null

@@ -165,7 +165,7 @@ function outOf({ rows }) {
   return table([{ title: "host", class: "name", cell: (r) => hostLink(r[0]) },
     { title: "pages", class: "num", cell: (r) => number(r[1]) },
     { title: "links", class: "num", cell: (r) => number(r[2]) },
-    { title: "in the text", class: "num", cell: (r) => number(r[3]) }], rows, { most: 20 });
+    { title: "endorsements", class: "num", cell: (r) => number(r[3]) }], rows, { most: 20 });
 }
 
 function pages(list) {

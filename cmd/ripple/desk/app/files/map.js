@@ -8,7 +8,7 @@ import { isDark } from "./theme.js";
 import { loading, failed, empty } from "./parts.js";
 import { show as draw, renew, restyle, leave } from "./viewer.js";
 
-const columns = ["class", "cover", "community", "depth", "x", "y", "pagerank", "harmonic", "in", "out", "pages",
+const columns = ["class", "cover", "community", "depth", "x", "y", "trust", "pagerank", "harmonic", "in", "out", "pages",
   "visited", "from", "to", "weight"];
 const look = 30000; // ms between two looks at a growing terrain
 
@@ -31,7 +31,7 @@ export function show(view, said, signal) {
       if (!data.names.length) put(note, empty("There is nothing to draw yet."));
       else if (app) renew(app, data);
       else app = begin(note, data, signal);
-      if (data.names.length) caption(data);
+      if (data.names.length) caption(data, app);
     } catch (error) {
       if (error.name === "AbortError") return;
       if (!app) put(note, failed(error, again));
@@ -55,8 +55,8 @@ function begin(note, data, signal) {
   return app;
 }
 
-function caption(data) {
-  put(document.getElementById("counts"), data.counts);
+function caption(data, app) {
+  put(document.getElementById("counts"), app.g.counts);
   const head = document.getElementById("head");
   for (const old of head.querySelectorAll(".caption")) old.remove();
   for (const text of [data.partial, data.left_out]) if (text) document.getElementById("counts")

@@ -41,7 +41,7 @@ function candidate(c, rank, origins, decided, signal) {
     el("div", { class: "evidence" }, el("h3", {}, name), c.title && el("p", { class: "title" }, c.title),
       el("p", { class: "chips" }, chip(`${number(c.origins)} of ${count(origins, "origin")}`, "class-quality"),
         chip(count(c.links, "link")), chip(count(c.pages, "page") + " known"),
-        chip("PageRank " + c.pagerank.toPrecision(3)),
+        chip("trust " + c.trust.toPrecision(3)),
         c.coverage && chip(c.coverage, coverColour(c.coverage)),
         c.known_missing > 0 && chip(number(c.known_missing) + " missing", "warm")),
       el("ul", { class: "citing" }, c.linked_from.map(citing))),
@@ -60,7 +60,7 @@ function block(c) {
 }
 
 function citing(o) {
-  const parts = [o.editorial > 0 && count(o.editorial, "link") + " in the text",
+  const parts = [o.editorial > 0 && count(o.editorial, "endorsement"),
     o.elsewhere > 0 && number(o.elsewhere) + " elsewhere",
     o.sitewide > 0 && number(o.sitewide) + " site-wide"].filter(Boolean);
   return el("li", {}, el("b", {}, o.quality_origin), " ", el("span", { class: "soft" }, parts.join(", ")),

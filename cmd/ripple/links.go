@@ -1,0 +1,27 @@
+package main
+
+import (
+	"cmp"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/export"
+)
+
+// A linksOption names the links that count.
+type linksOption string
+
+// addFlag adds the flag; what says what the links are for.
+func (o *linksOption) addFlag(f *pflag.FlagSet, what string) {
+	f.StringVar((*string)(o), "links", export.Endorsements.String(),
+		what+", `text|all`: links in the text of pages to other hosts or, if origins are of several sites, to other sites; "+
+			"or all")
+}
+
+func (o linksOption) parse() (export.Counted, error) {
+	counted, err := export.ParseCounted(cmp.Or(string(o), export.Endorsements.String()))
+	if err != nil {
+		return counted, usage("--links: %v", err)
+	}
+	return counted, nil
+}

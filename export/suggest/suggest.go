@@ -343,7 +343,8 @@ func (f *finder) ranked(minOrigins int) []*Candidate {
 		case a.Silent && !b.Silent:
 			return 1
 		}
-		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(rounded(b.Trust), rounded(a.Trust)), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(rounded(b.Trust), rounded(a.Trust)),
+			cmp.Compare(a.Name, b.Name))
 	})
 	return all
 }

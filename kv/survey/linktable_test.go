@@ -29,7 +29,7 @@ func TestLinkTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	type link struct {
-		from, to         schema.ID
+		from, to           schema.ID
 		siteWide, endorses bool
 	}
 	want, got, pages := map[link]int{}, map[link]int{}, 0

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -27,17 +28,17 @@ func (g *Graph) Busiest(nodes []int, most int) (map[int][]BusyPage, error) {
 	for _, i := range nodes {
 		wanted[g.nodes[i].Name] = i
 	}
-	busiest := make(map[int][]schema.ID, len(nodes))
+	busiest := make(map[int][]busy, len(nodes))
 	err = g.survey.EachPlace(func(p *survey.Page) error {
 		if i, ok := wanted[g.nameOf(p)]; ok && in[p.ID] > 0 && !p.Gone {
-			busiest[i] = insert(busiest[i], p.ID, in, most)
+			busiest[i] = insert(busiest[i], busy{p.ID, p.URL, in[p.ID]}, most)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return g.busy(busiest, in)
+	return g.describe(busiest)
 }
 
 // linksIn counts the links to each page.
@@ -54,16 +55,23 @@ func (g *Graph) linksIn() ([]uint32, error) {
 	})
 }
 
-// busy looks up pages.
-func (g *Graph) busy(ids map[int][]schema.ID, in []uint32) (map[int][]BusyPage, error) {
-	all := make(map[int][]BusyPage, len(ids))
-	for node, list := range ids {
-		for _, id := range list {
-			p, err := g.survey.Page(id)
+// A busy page is one on a list.
+type busy struct {
+	id  schema.ID
+	url string
+	in  uint32
+}
+
+// describe looks up pages.
+func (g *Graph) describe(lists map[int][]busy) (map[int][]BusyPage, error) {
+	all := make(map[int][]BusyPage, len(lists))
+	for node, list := range lists {
+		for _, b := range list {
+			p, err := g.survey.Page(b.id)
 			if err != nil {
 				return nil, err
 			}
-			page := BusyPage{URL: p.URL, In: int(in[id])}
+			page := BusyPage{URL: p.URL, In: int(b.in)}
 			if p.Visit != nil {
 				page.Title = p.Visit.Title
 			}
@@ -84,13 +92,12 @@ func (g *Graph) nameOf(p *survey.Page) string {
 	return p.HostName
 }
 
-// insert puts a page into its place in a list of at most so many; of equal ones the
-// first stays ahead.
-func insert(pages []schema.ID, page schema.ID, in []uint32, most int) []schema.ID {
-	at := len(pages)
-	for at > 0 && in[pages[at-1]] < in[page] {
-		at--
-	}
+// insert puts a page into its place in a list of at most so many; equal ones are in the order of
+// their URLs.
+func insert(pages []busy, page busy, most int) []busy {
+	at, _ := slices.BinarySearchFunc(pages, page, func(a, b busy) int {
+		return cmp.Or(cmp.Compare(b.in, a.in), cmp.Compare(a.url, b.url))
+	})
 	if at >= most {
 		return pages
 	}

@@ -45,6 +45,8 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.uint(uint64(h.SitemapsFor))
 	w.number(h.Files)
 	w.number(h.OverflowBefore)
+	w.number(h.LinkText)
+	w.byte(byte(h.Heads))
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -118,6 +120,8 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	h.SitemapsLeft, h.SitemapsFor = r.number(), schema.RunID(r.id())
 	h.Files = r.number()
 	h.OverflowBefore = r.number()
+	h.LinkText = r.number()
+	h.Heads = schema.Heads(r.byte())
 	return h
 }
 

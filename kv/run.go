@@ -134,11 +134,16 @@ func (rs *Runs) Total(rule, group string) (int, error) {
 
 // CountUp counts a rule's group once more in a run, which must be the last.
 func (rs *Runs) CountUp(rule, group string, run schema.RunID) error {
+	return rs.CountMore(rule, group, run, 1)
+}
+
+// CountMore counts a rule's group n times more in a run, which must be the last.
+func (rs *Runs) CountMore(rule, group string, run schema.RunID, n int) error {
 	c, err := rs.counted(rule, group)
 	if err == nil && c.run != run {
 		c = count{run: run, before: max(c.n, c.before)}
 	}
-	c.n++
+	c.n += n
 	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, c))
 }
 

@@ -77,6 +77,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.string(v.StoredPath)
 	encodeFindings(w, v)
 	w.number(v.BeyondHosts)
+	w.number(v.BeyondText)
 	w.number(v.LinkLimit)
 	w.byte(byte(v.Shell))
 	w.byte(byte(v.Rendering))
@@ -175,7 +176,7 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.Distinct = r.number()
 	v.StoredPath = r.text()
 	decodeFindings(r, v)
-	v.BeyondHosts, v.LinkLimit = r.number(), r.number()
+	v.BeyondHosts, v.BeyondText, v.LinkLimit = r.number(), r.number(), r.number()
 	v.Shell, v.Rendering = schema.Shell(r.byte()), schema.Rendering(r.byte())
 	v.RenderAsked, v.Refused = r.number(), r.number()
 	return shape

@@ -136,6 +136,7 @@ type Visit struct {
 	Rule         string // the rule that decided, where one did
 	Distinct     int    // distinct link targets met; may exceed len(Links)
 	BeyondHosts  int    // of those: on hosts beyond max-hosts-per-page, not recorded
+	BeyondText   int    // of those: beyond [MaxLinkText] or [MaxSiteText], not recorded
 	Refused      int    // hrefs beside these that are no URL, or too long
 	LinkLimit    int    // max-links-per-page, if there are more
 	StoredPath   string // place in the page store
@@ -229,7 +230,15 @@ type Host struct {
 	SitemapsFor  RunID // run in which a robots.txt of another site names sitemaps here
 
 	OverflowBefore int // the largest Overflow of an earlier run
+	Heads          Heads
+	LinkText       int // bytes of URLs that links of its pages added in that run, not yet counted for its site
 }
+
+// Bounds on the text of URLs that links add, in bytes.
+const (
+	MaxLinkText = 1 << 20   // of the targets of one page, known or not
+	MaxSiteText = 256 << 20 // of the new targets of all pages of a site that is no origin's, in a run
+)
 
 // MaxSitemapFiles is how many sitemaps of a host are read in a run.
 const MaxSitemapFiles = 200
@@ -246,6 +255,7 @@ func (h *Host) BeginRun(run RunID) bool {
 	h.Run = run
 	h.Admitted = false
 	h.Overflow, h.OverflowBefore = 0, max(h.Overflow, h.OverflowBefore)
+	h.LinkText = 0
 	h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles, h.SitemapsLeft = 0, 0, 0, 0, 0
 	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = NotGivenUp, 0, Reason{}
 	h.RobotsTries, h.RobotsDue, h.RobotsReason = 0, time.Time{}, Reason{}

@@ -136,25 +136,6 @@ func answer(o *ring.Outcome) Verdict {
 	return settle(schema.Failed, schema.StatusReason(o.Status))
 }
 
-// head believes of HEAD only a type that is not accepted, a redirect, and a request
-// for rest; after anything else but a dead connection GET decides.
-func head(o *ring.Outcome) Verdict {
-	switch {
-	case o.Cause.Connection():
-		return failure(o)
-	case !o.Answered():
-	case Throttled(o):
-		return rest(o)
-	case o.Location != nil:
-		return redirect(o)
-	case o.Status >= 200 && o.Status <= 299 && mismatch(o):
-		return contentMismatch(o)
-	}
-	get := o.Follow()
-	get.Kind = ring.Get
-	return follow(get)
-}
-
 func success(o *ring.Outcome) Verdict {
 	switch {
 	case o.Step.URLKind == schema.KindSitemap && o.Detail != "":

@@ -31,7 +31,7 @@ func page(s *ring.Settings, kind ring.Kind) ring.Step {
 	return ring.Step{
 		Kind: kind, ID: 1, URL: "https://a.test/x", Norm: "https://a.test/x", Settings: s,
 		Visit: ring.Progress{Forms: []string{"https://a.test/x/"},
-			Known: []string{"https://a.test/x", "https://a.test/x/"}},
+			Known: []string{"https://a.test/x", "https://a.test/x/"}, Heads: schema.HeadRedirect | schema.HeadType},
 	}
 }
 

@@ -241,7 +241,8 @@ func (c *choice) step(h *schema.Host, id schema.ID, forms []string, tries int) (
 	forms = forms[:min(len(forms), schema.MaxForms)]
 	step := &ring.Step{
 		Host: h.ID, For: h.ID, ID: id, URLKind: c.in.store.Kind(id), Norm: norm, Timeout: c.in.set.Timeout(tries),
-		Settings: c.in.set, Visit: ring.Progress{Retries: tries, Forms: forms[1:], Known: known.All(), Knew: known.Set()},
+		Settings: c.in.set, Visit: ring.Progress{Retries: tries, Forms: forms[1:], Known: known.All(),
+			Knew: known.Set(), Heads: h.Heads},
 	}
 	step.Ask(forms[0])
 	return step, c.conditional(step)

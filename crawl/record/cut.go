@@ -31,7 +31,7 @@ type earlier struct {
 // lacks reports whether that is so of a page of a host with such a last visit.
 func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
 	now := c.in.set.Config
-	if v.LinkLimit > 0 && now.Crawler.LinksPerPage() > v.LinkLimit {
+	if v.LinkLimit > 0 && now.Crawler.LinksPerPage() > v.LinkLimit || v.BeyondText > 0 {
 		return true, nil
 	}
 	stands := v
@@ -61,7 +61,7 @@ func lacksLinks(v *schema.Visit, recorded int, now, before *terrain.Traps) bool 
 	if read > recorded && v.BeyondHosts > 0 && above(now.MaxHostsPerPage, before.MaxHostsPerPage) {
 		return true
 	}
-	return read > recorded+v.BeyondHosts &&
+	return read > recorded+v.BeyondHosts+v.BeyondText &&
 		(above(now.MaxURLsPerHost, before.MaxURLsPerHost) || above(now.MaxHostsPerSite, before.MaxHostsPerSite))
 }
 

@@ -96,7 +96,8 @@ func (d *drafts) compare(visit *schema.Visit) error {
 	}
 	visit.Title, visit.Charset, visit.ContentType = before.Title, before.Charset, before.ContentType
 	visit.Length, visit.SHA256 = before.Length, before.SHA256
-	visit.Distinct, visit.BeyondHosts, visit.LinkLimit = before.Distinct, before.BeyondHosts, before.LinkLimit
+	visit.Distinct, visit.LinkLimit = before.Distinct, before.LinkLimit
+	visit.BeyondHosts, visit.BeyondText = before.BeyondHosts, before.BeyondText
 	visit.Refused = before.Refused
 	visit.NoIndex, visit.NoFollow, visit.StoredPath = before.NoIndex, before.NoFollow, before.StoredPath
 	visit.Shell, visit.Rendering, visit.RenderAsked = before.Shell, before.Rendering, before.RenderAsked
@@ -151,15 +152,25 @@ func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
 		}
 		foreign = foreignHosts{site: weburl.Site(page), most: most}
 	}
-	visit.Links, visit.BeyondHosts = make([]schema.Link, 0, len(o.Page.Links)), 0
+	text, err := d.urls.textOf(d.in.store.HostOf(visit.URL))
+	if err != nil {
+		return err
+	}
+	visit.Links, visit.BeyondHosts, visit.BeyondText = make([]schema.Link, 0, len(o.Page.Links)), 0, 0
 	for i := range o.Page.Links {
 		from := &o.Page.Links[i]
 		if !foreign.accept(from.URL.Host()) {
 			visit.BeyondHosts++
 			continue
 		}
-		id, err := d.urls.record(ring.Target{URL: from.URL, Hash: o.Hashes[i], Forms: from.Forms}, schema.KindPage,
-			visit.URL)
+		to := ring.Target{URL: from.URL, Hash: o.Hashes[i], Forms: from.Forms}
+		if ok, err := text.accept(to); err != nil {
+			return err
+		} else if !ok {
+			visit.BeyondText++
+			continue
+		}
+		id, err := d.urls.record(to, schema.KindPage, visit.URL)
 		if err != nil {
 			return err
 		}
@@ -173,7 +184,7 @@ func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
 		}
 		visit.Links = append(visit.Links, link)
 	}
-	return nil
+	return text.count()
 }
 
 // sitemap records the pages and files that a sitemap names. Only pages of an origin

@@ -66,6 +66,9 @@ func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 func (p *plan) goOn(h *schema.Host, live *liveHost) decision {
 	step := live.next[0]
 	live.next = live.next[1:]
+	if step.Visit.Heads = h.Heads; step.Kind == ring.Head && h.Heads&schema.HeadsLie != 0 {
+		step.Kind = ring.Get
+	}
 	if p.mayContinue(h, live, &step) {
 		return decision{step: &step}
 	}

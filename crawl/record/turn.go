@@ -125,6 +125,7 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 		return err
 	}
 	t.hosts.giveUpUnreached(h, o.Reason())
+	h.Heads |= judge.Heads(o)
 	rules, err := t.book.standing(h)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 type urls struct {
 	in       *scope
 	hosts    *hosts
+	written  int         // bytes of URLs and forms that were recorded since the process began
 	reformed []schema.ID // visited pages of which another form was met, since it was taken last
 }
 
@@ -68,6 +69,9 @@ func (u *urls) note(to ring.Target, kind schema.URLKind, referrer schema.ID, how
 		to.Own = 1 + len(to.Forms)
 	}
 	added, err := u.addForms(id, to)
+	if added {
+		u.written += sizeOf(to)
+	}
 	if err == nil && (added || changed) && u.in.store.Foreign(host) {
 		return id, u.hosts.mark(id)
 	}

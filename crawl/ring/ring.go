@@ -95,6 +95,8 @@ type Progress struct {
 	Forms     []string       // forms still to be asked, if this one is not found
 	Known     []string       // forms known when the visit began; others are guesses
 	Knew      schema.FormSet // the set of these
+	Heads     schema.Heads   // what is known of the host's answers to HEAD
+	Refusal   Refusal        // of the HEAD before this GET, which is to confirm it
 	Missing   []string       // forms that answered with 404 or 410
 	Reserved  []terrain.Cap  // caps that the visit counts for
 	Gone      int            // status of a form that was not found; 0: none
@@ -104,6 +106,12 @@ type Progress struct {
 	Repeated  bool           // a request that had met a dead connection
 	Hops      int            // redirects followed: to other forms of the page, or of a robots.txt
 	Revisit   schema.Seq     // the visit whose answer makes this one conditional; 0: none
+}
+
+// A Refusal is an answer to HEAD that says that there is no page at a form. The zero value is none.
+type Refusal struct {
+	Kind schema.Heads
+	To   string // of a redirect: the form that it leads to
 }
 
 // An Effect tells the scheduler what a commit means for a host: what to ask
@@ -156,8 +164,8 @@ func (o *Outcome) Follow() *Step {
 // the mode.
 func (s *Step) Ask(form string) {
 	s.URL, s.Kind = form, Get
-	s.ETag, s.Modified, s.Visit.Revisit = "", "", 0
-	if s.URLKind == schema.KindPage && s.Settings.AsksHead(weburl.PathQuery(form)) {
+	s.ETag, s.Modified, s.Visit.Revisit, s.Visit.Refusal = "", "", 0, Refusal{}
+	if s.URLKind == schema.KindPage && s.Visit.Heads&schema.HeadsLie == 0 && s.Settings.AsksHead(weburl.PathQuery(form)) {
 		s.Kind = Head
 	}
 }

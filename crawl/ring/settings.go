@@ -156,12 +156,17 @@ func (s *Settings) AsksHead(pathQuery string) bool {
 	case config.HeadAlways:
 		return true
 	}
+	return !LikePage(pathQuery)
+}
+
+// LikePage reports whether a path ends like that of a page.
+func LikePage(pathQuery string) bool {
 	p, _, _ := strings.Cut(pathQuery, "?")
 	switch strings.ToLower(path.Ext(p)) {
 	case "", ".htm", ".html", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", ".cgi", ".pl", ".cfm", ".do":
-		return false
+		return true
 	}
-	return true
+	return false
 }
 
 // Timeout returns the time limit of a try, counted from 0.

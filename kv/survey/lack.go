@@ -36,6 +36,7 @@ func (cv *coverage) lacks(h *host, r *schema.Host, t *hostTally) []lack {
 	}
 	add(cv.lackRecord(r))
 	add(cv.lackHosts(t))
+	add(cv.lackText(t))
 	add(cv.lackSitemaps(r))
 	add(cv.lackFiles(r))
 	add(cv.lackURLs(t))

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
@@ -32,6 +34,7 @@ func (ts *tallies) addOmitted(t *tally, p *Page) {
 	h.omitted += uint32(n)
 	h.refused += uint32(p.Visit.Refused)
 	h.beyondHosts += uint32(p.Visit.BeyondHosts)
+	h.beyondText += uint32(p.Visit.BeyondText)
 	n -= p.Visit.Refused
 	limit := cmp.Or(p.Visit.LinkLimit, ts.core.cfg.Crawler.LinksPerPage())
 	beyond := max(0, min(n, p.Visit.Distinct-limit))
@@ -40,7 +43,7 @@ func (ts *tallies) addOmitted(t *tally, p *Page) {
 		h.limit = max(h.limit, limit)
 	}
 	if p.Visit.Kept || p.Visit.Stand != 0 {
-		t.counts.leftBefore += max(0, n-beyond-p.Visit.BeyondHosts)
+		t.counts.leftBefore += max(0, n-beyond-p.Visit.BeyondHosts-p.Visit.BeyondText)
 	}
 }
 
@@ -78,6 +81,14 @@ func (cv *coverage) lackHosts(t *hostTally) (l lack, ok bool) {
 	n := amount.Of(int(t.beyondHosts), "link", "links")
 	why := fmt.Sprintf("%s left out (max-hosts-per-page = %d)", n, cv.core.cfg.Traps.MaxHostsPerPage)
 	return lack{cover: CoverTrap, why: why}, t.beyondHosts > 0
+}
+
+// lackText says that links were left out because their URLs are more text than is recorded.
+func (cv *coverage) lackText(t *hostTally) (l lack, ok bool) {
+	n := amount.Of(int(t.beyondText), "link", "links")
+	why := fmt.Sprintf("%s left out (at most %s of URLs a page, %s a site)", n,
+		humanize.IBytes(schema.MaxLinkText), humanize.IBytes(schema.MaxSiteText))
+	return lack{cover: CoverTrap, why: why}, t.beyondText > 0
 }
 
 // A CutSite is a site of which hosts were met and not recorded.

@@ -207,7 +207,8 @@ func (st *stands) visit(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 // stand lets v say of links, and of how a page asks for them to be treated, what from says.
 func stand(v, from *schema.Visit) {
 	v.Links, v.Charset = from.Links, from.Charset
-	v.Distinct, v.BeyondHosts, v.Refused, v.LinkLimit = from.Distinct, from.BeyondHosts, from.Refused, from.LinkLimit
+	v.Distinct, v.Refused, v.LinkLimit = from.Distinct, from.Refused, from.LinkLimit
+	v.BeyondHosts, v.BeyondText = from.BeyondHosts, from.BeyondText
 	v.NoIndex, v.NoFollow, v.Shell = from.NoIndex, from.NoFollow, from.Shell
 	v.Rendering, v.RenderAsked = from.Rendering, from.RenderAsked
 }

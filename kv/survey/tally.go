@@ -71,6 +71,7 @@ type hostTally struct {
 	beyond      uint32       // of those: by max-links-per-page
 	limit       int          // of that: the highest that a page was read under
 	beyondHosts uint32       // of those: to hosts beyond max-hosts-per-page
+	beyondText  uint32       // of those: by the text of the URLs
 	nearest     uint8        // depth of all pages
 	from, to    uint8        // depths of processed pages
 	cappedBy    []cappedPages

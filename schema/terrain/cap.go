@@ -16,11 +16,12 @@ type Cap struct {
 	Limit int
 }
 
-// What is counted of a site as its hosts are met. Neither is the rule of a [Cap]: the
+// What is counted of a site. None is the rule of a [Cap]: the
 // limit is on what is recorded ([traps] max-hosts-per-site).
 const (
 	CountSiteHosts    = "hosts of a site"
 	CountSiteOverflow = "hosts of a site not recorded" // links to them
+	CountSiteText     = "text of links of a site"      // bytes of URLs that they added ([schema.MaxSiteText])
 )
 
 // A Room is what caps leave for one page more.

@@ -1,0 +1,56 @@
+package judge
+
+import (
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// head believes of HEAD a request for rest, and a type that is not accepted or a redirect if GET has confirmed one of
+// its kind; after anything else but a dead connection GET decides.
+func head(o *ring.Outcome) Verdict {
+	refusal := refusalOf(o)
+	switch {
+	case o.Cause.Connection():
+		return failure(o)
+	case Throttled(o):
+		return rest(o)
+	case refusal.Kind&o.Step.Visit.Heads == 0: // none, or one that is not confirmed
+	case o.Location != nil:
+		return redirect(o)
+	default:
+		return contentMismatch(o)
+	}
+	get := o.Follow()
+	get.Kind, get.Visit.Refusal = ring.Get, refusal
+	return follow(get)
+}
+
+// refusalOf returns the refusal that an answer to HEAD is.
+func refusalOf(o *ring.Outcome) (r ring.Refusal) {
+	switch {
+	case !o.Answered():
+		return r
+	case o.Location != nil:
+		r = ring.Refusal{Kind: schema.HeadRedirect, To: o.Location.Form}
+	case o.Status >= 200 && o.Status <= 299 && mismatch(o):
+		r.Kind = schema.HeadType
+	}
+	if !ring.LikePage(weburl.PathQuery(o.Step.URL)) {
+		r.Kind <<= schema.HeadFile
+	}
+	return r
+}
+
+// Heads returns what an answer to GET says of the host's answers to HEAD: that it confirms a refusal, or contradicts
+// it; 0: nothing. Server errors and requests for rest say nothing.
+func Heads(o *ring.Outcome) schema.Heads {
+	refusal := o.Step.Visit.Refusal
+	if refusal.Kind == 0 || o.Step.Kind != ring.Get || !o.Answered() || Throttled(o) || inTrouble(o) {
+		return 0
+	}
+	if refusalOf(o) == refusal {
+		return refusal.Kind
+	}
+	return schema.HeadsLie
+}

@@ -1,0 +1,93 @@
+package record
+
+import (
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// siteTextStep is how many bytes of URLs a host's pages add before they are counted for the site: a count for each
+// page would cost a write. maxSiteText leaves room for what [traps] max-hosts-per-site hosts have not counted yet.
+const (
+	siteTextStep = 16 << 10
+	maxSiteText  = schema.MaxSiteText - 1000*siteTextStep
+)
+
+// A linkText bounds the text of the URLs that the links of one page add. A page may name a thousand times its size
+// on the wire.
+type linkText struct {
+	urls    *urls
+	host    schema.HostID
+	site    string // "": of an origin, whose links are not bounded together
+	read    int    // of the page's targets so far
+	written int    // of urls, before the page
+	full    bool   // the site may add no more
+}
+
+func (u *urls) textOf(host schema.HostID) (linkText, error) {
+	t := linkText{urls: u, host: host, written: u.written}
+	if u.hosts.facts(host).own {
+		return t, nil
+	}
+	name, err := u.in.tx.Hosts.Name(host)
+	if err != nil {
+		return t, err
+	}
+	t.site = weburl.Site(name)
+	n, err := u.in.tx.Runs.Count(terrain.CountSiteText, t.site)
+	t.full = n >= maxSiteText
+	return t, err
+}
+
+// accept reports whether a target of the page, the next in document order, is recorded. What a site may not add any
+// more may still be linked to if it is known.
+func (t *linkText) accept(to ring.Target) (bool, error) {
+	if t.read += sizeOf(to); t.read > schema.MaxLinkText {
+		return false, nil
+	}
+	if !t.full {
+		return true, nil
+	}
+	return t.urls.isKnown(to)
+}
+
+func sizeOf(to ring.Target) int {
+	n := len(to.Norm)
+	if to.Form != to.Norm {
+		n += len(to.Form)
+	}
+	for _, form := range to.Forms {
+		n += len(form)
+	}
+	return n
+}
+
+// count counts what the page has added.
+func (t *linkText) count() error {
+	n := t.urls.written - t.written
+	if n == 0 || t.site == "" {
+		return nil
+	}
+	h, err := t.urls.hosts.load(t.host)
+	if err != nil {
+		return err
+	}
+	if h.LinkText += n; h.LinkText >= siteTextStep {
+		n, h.LinkText = h.LinkText, 0
+		err = t.urls.in.tx.Runs.CountMore(terrain.CountSiteText, t.site, t.urls.in.run.ID, n)
+	}
+	t.urls.hosts.put(h)
+	return err
+}
+
+// isKnown reports whether a page is recorded.
+func (u *urls) isKnown(to ring.Target) (bool, error) {
+	name, pathQuery := weburl.Split(to.Norm)
+	host, err := u.hosts.find(name)
+	if err != nil || host == 0 {
+		return false, err
+	}
+	_, ok, err := u.in.tx.URLs.Lookup(to.Hash, host, schema.KindPage, pathQuery)
+	return ok, err
+}

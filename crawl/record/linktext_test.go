@@ -1,0 +1,61 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// linking is the answer of a page with links to so many pages of 1,024 bytes each, beginning with a number.
+func linking(r *Recorder, first, n int) *ring.Outcome {
+	o := &ring.Outcome{Page: &page.Page{Distinct: n}}
+	for i := range n {
+		norm := fmt.Sprintf("https://c.test/%08d", first+i)
+		norm += strings.Repeat("x", 1024-len(norm))
+		o.Page.Links = append(o.Page.Links, page.Link{URL: weburl.URL{Norm: norm, Form: norm}})
+		o.Hashes = append(o.Hashes, r.in.store.Hash(schema.KindPage, norm))
+	}
+	return o
+}
+
+// The first 1 MiB of a page's targets is recorded, whether they are known or not, and the rest counted.
+func TestLinkTextOfPage(t *testing.T) {
+	inTurn(t, "", func(r *Recorder, turn turn) {
+		for _, from := range []string{"https://a.test/1", "https://b.test/1", "https://b.test/2"} {
+			visit := &schema.Visit{URL: r.met(t, from)}
+			ok(t, turn.drafts.links(linking(r, 0, 1100), visit))
+			if len(visit.Links) != 1024 || visit.BeyondText != 76 {
+				t.Errorf("%s: %d links are recorded and %d left out, want 1024 and 76", from, len(visit.Links), visit.BeyondText)
+			}
+		}
+	})
+}
+
+// Links of a discovered site add so many bytes in a run; what is known is linked to all the same. An origin's are not
+// bounded together.
+func TestLinkTextOfSite(t *testing.T) {
+	inTurn(t, "", func(r *Recorder, turn turn) {
+		from := r.met(t, "https://x.b.test/")
+		ok(t, turn.drafts.links(linking(r, 0, 20), &schema.Visit{URL: from}))
+		if n, err := r.in.tx.Runs.Count(terrain.CountSiteText, "b.test"); err != nil || n != 20*1024 {
+			t.Errorf("%d bytes are counted, %v", n, err)
+		}
+		ok(t, r.in.tx.Runs.CountMore(terrain.CountSiteText, "b.test", r.in.run.ID, maxSiteText-20*1024))
+		for _, tt := range []struct {
+			page            string
+			first, recorded int
+		}{{"https://y.b.test/", 10, 10}, {"https://a.test/x", 10, 20}, {"https://y.b.test/", 1000, 0}} {
+			visit := &schema.Visit{URL: r.met(t, tt.page)}
+			ok(t, turn.drafts.links(linking(r, tt.first, 20), visit))
+			if len(visit.Links) != tt.recorded || visit.BeyondText != 20-tt.recorded {
+				t.Errorf("%s: %d links are recorded and %d left out", tt.page, len(visit.Links), visit.BeyondText)
+			}
+		}
+	})
+}

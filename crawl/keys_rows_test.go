@@ -108,11 +108,11 @@ func crawlerKeys() []keyRow {
 		{key: "crawler.sitemaps", a: `"off"`, b: `"quality"`,
 			web: map[string]reply{"a.test/": html("x"), "a.test/sitemap.xml": html(urlset("https://a.test/o")),
 				"a.test/o": html("x")}, see: askedOf("a.test"), seenA: "/",
-			seenB: "/ /o /sitemap.xml /sitemap_index.xml"},
+			seenB: "/ /o /sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml"},
 		{key: "crawler.sitemaps", a: `"only"`, b: `"quality"`, web: map[string]reply{"a.test/": links("/1"),
 			"a.test/1": html("x"), "a.test/sitemap.xml": html(urlset("https://a.test/o")), "a.test/o": html("x")},
-			see: askedOf("a.test"), seenA: "/ /o /sitemap.xml /sitemap_index.xml",
-			seenB: "/ /1 /o /sitemap.xml /sitemap_index.xml"},
+			see: askedOf("a.test"), seenA: "/ /o /sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml",
+			seenB: "/ /1 /o /sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml"},
 	}
 }
 

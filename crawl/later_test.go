@@ -461,7 +461,7 @@ func TestSitemapOfFormerOrigin(t *testing.T) {
 				}
 				b.WriteString("</urlset>")
 				return reply{status: 200, header: http.Header{"Content-Type": {"application/xml"}}, body: b.String()}
-			case "/robots.txt", "/sitemap_index.xml":
+			case "/robots.txt", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml":
 				return reply{status: 404}
 			}
 			return links()

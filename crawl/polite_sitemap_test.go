@@ -65,7 +65,7 @@ func sitemapRows() []sitemapRow {
 		{
 			name: "the usual paths", files: map[string]reply{"/sitemap.xml": {status: 200,
 				body: urlset("https://a.test/o")}},
-			asked: "/o /sitemap.xml /sitemap_index.xml",
+			asked: "/o /sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml",
 		},
 		{
 			name: "robots.txt names them", robots: "Sitemap: https://a.test/x.xml\nsitemap: /y.xml\n",
@@ -118,7 +118,7 @@ func sitemapRows() []sitemapRow {
 			name: "an error page is none",
 			files: map[string]reply{"/sitemap.xml": {status: 200,
 				body: "<!doctype html><title>Welcome</title><a href=\"/o\">o</a>"}},
-			asked: "/sitemap.xml /sitemap_index.xml", not: "/o",
+			asked: "/sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml", not: "/o",
 		},
 		{
 			name: "off", mode: "off", files: map[string]reply{"/sitemap.xml": {status: 200,
@@ -128,7 +128,7 @@ func sitemapRows() []sitemapRow {
 		{
 			name: "only", mode: "only", files: map[string]reply{"/sitemap.xml": {status: 200,
 				body: urlset("https://a.test/o")}},
-			asked: "/o /sitemap.xml /sitemap_index.xml", not: "/1",
+			asked: "/o /sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml", not: "/1",
 		},
 	}
 }
@@ -143,7 +143,7 @@ func (r sitemapRow) host(q question) reply {
 		return reply{status: 200, body: r.robots}
 	case "/":
 		return links("/1")
-	case "/sitemap.xml", "/sitemap_index.xml":
+	case "/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml":
 		return reply{status: 404}
 	}
 	return reply{status: 200}
@@ -171,7 +171,7 @@ func (r sitemapRow) check(t *testing.T, s *paperServers) {
 		t.Error("/1 was not asked")
 	}
 	delete(got, "/1")
-	if r.mode == "only" && len(only(s.log, "a.test")) != 5 {
+	if r.mode == "only" && len(only(s.log, "a.test")) != 7 {
 		t.Errorf("asked %v", s.requests("a.test"))
 	}
 	if len(got) > 0 {

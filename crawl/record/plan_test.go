@@ -33,10 +33,11 @@ func TestDecide(t *testing.T) {
 		}
 		live.robots, h.RobotsAt = false, r.in.now
 		ok(t, r.in.tx.Hosts.PutRobots(h.ID, schema.RobotsCopy{Status: 404}))
-		if d := decide(); len(d.sitemaps) != 2 || !d.again {
+		if d := decide(); len(d.sitemaps) != 4 || !d.again {
 			t.Errorf("with robots.txt, %+v is decided, want the sitemaps", d)
 		}
 		for _, want := range []string{"https://a.test/sitemap.xml", "https://a.test/sitemap_index.xml",
+			"https://a.test/sitemap-index.xml", "https://a.test/wp-sitemap.xml",
 			"https://a.test/"} {
 			d := decide()
 			if d.step == nil || d.step.URL != want {

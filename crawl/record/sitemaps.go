@@ -5,6 +5,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/crawl/sitemap"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -31,21 +32,19 @@ func (r *reach) namedSitemaps(h *schema.Host, rules *robots.Rules) (files []ring
 	}
 	named := rules.Sitemaps()
 	if len(named) == 0 {
-		named = []string{"/sitemap.xml", "/sitemap_index.xml"}
-	}
-	base, err := r.in.set.Rules.Base(authority + "/robots.txt")
-	if err != nil {
-		return nil // a host name that is no URL has no sitemaps
+		named = []string{"/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"}
 	}
 	foreign, left := foreignHosts{site: weburl.Site(h.Name), most: r.in.set.Config.Traps.MaxSitemapHosts}, 0
-	for _, ref := range named {
-		u, err := base.Parse(ref)
-		switch {
-		case err != nil || !r.in.set.Terrain.Classify(u.Norm).Class.Visitable():
-		case !foreign.accept(u.Host()):
-			left++
-		default:
-			files = append(files, ring.Target{URL: u, Hash: r.in.store.Hash(schema.KindSitemap, u.Norm)})
+	for _, value := range named {
+		for _, ref := range sitemap.Named(value, authority+"/robots.txt") {
+			u, err := r.in.set.Rules.Parse(ref)
+			switch {
+			case err != nil || !r.in.set.Terrain.Classify(u.Norm).Class.Visitable():
+			case !foreign.accept(u.Host()):
+				left++
+			default:
+				files = append(files, ring.Target{URL: u, Hash: r.in.store.Hash(schema.KindSitemap, u.Norm)})
+			}
 		}
 	}
 	h.SitemapsLeft = max(h.SitemapsLeft, left) // perhaps queued before in this run

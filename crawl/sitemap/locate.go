@@ -37,12 +37,17 @@ func newLocator(base string) locator {
 
 // resolve returns an absolute http or https URL, or "" where there is none.
 func (l locator) resolve(ref string) string {
-	ref = clean(ref)
-	switch {
-	case ref == "" || len(ref) > maxLoc || ref[0] == '#' || isEntity(ref):
+	ref = undecorated(ref)
+	if ref == "" || len(ref) > maxLoc || ref[0] == '#' || isEntity(ref) {
 		return ""
-	case isAbsolute(ref):
+	}
+	if isAbsolute(ref) {
 		return ref
+	}
+	if absolute, ok := l.hosted(ref); ok {
+		return absolute
+	}
+	switch {
 	case hasScheme(ref) || l.scheme == "":
 		return ""
 	case strings.HasPrefix(ref, "//"):

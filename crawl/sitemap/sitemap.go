@@ -3,8 +3,9 @@
 // It reads the XML of sitemaps.org, both lists of URLs and indexes of further sitemaps,
 // RSS and Atom feeds, and text with one URL a line; what a file is, its bytes decide, not
 // its name or content type. Files may be gzipped, more than once, and in any encoding
-// that browsers know. Namespaces are not looked at, so wrong or missing ones do no harm:
-// a field belongs to its entry when both have the same prefix.
+// that browsers know. Elements in another namespace than the root's, such as those of images, are
+// not read; which namespace the root has does not matter, and one that is missing does no harm.
+// URLs may lack their scheme, be in quotes, or share a line.
 //
 // Sitemaps come from strangers. [Parse] takes linear time and a small buffer beside what
 // it returns, however the file is nested, compressed or cut off; entities that a file

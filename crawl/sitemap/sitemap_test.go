@@ -110,8 +110,68 @@ func formatRows() []fileRow {
 	}
 }
 
+// spellingRows have URLs in odd spellings, and elements that are none of a sitemap's.
+func spellingRows() []fileRow {
+	const images = ` xmlns="http://www.google.com/schemas/sitemap-image/1.1"`
+	const own = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" ` +
+		`xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">`
+	text := func(entries ...sitemap.Entry) sitemap.File { return sitemap.File{Kind: sitemap.Text, Entries: entries} }
+	return []fileRow{
+		{"no scheme", urlset(loc("example.com/a") + loc("WWW.example.com/b") + loc("en.example.com") + loc("example.com:8443/c") +
+			loc("other.org/d") + loc("a.html") + loc("v1.2/e") + loc(".well-known/f")),
+			urls(entry("/a"), sitemap.Entry{Loc: "https://WWW.example.com/b"}, sitemap.Entry{Loc: "https://en.example.com"},
+				sitemap.Entry{Loc: "https://example.com:8443/c"}, sitemap.Entry{Loc: "https://other.org/d"}, entry("/maps/a.html"),
+				entry("/maps/v1.2/e"), entry("/maps/.well-known/f"))},
+		{"quoted", urlset(loc(`"https://example.com/a"`) + loc("'/b'") + loc("<![CDATA[<https://example.com/c>]]>") +
+			loc("\u201chttps://example.com/d\u201d") + loc("https://example.com/e;")),
+			urls(entry("/a"), entry("/b"), entry("/c"), entry("/d"), entry("/e"))},
+		{"two in one", urlset(loc("https://example.com/a https://example.com/b\nHTTPS://example.com/c, http://example.com/d?u=x,https://e")),
+			urls(entry("/a"), entry("/b"), sitemap.Entry{Loc: "HTTPS://example.com/c"},
+				sitemap.Entry{Loc: "http://example.com/d?u=x,https://e"})},
+		{"default namespace of images", own + "<url>" + loc("/a")[len("<url>"):len(loc("/a"))-len("</url>")] +
+			"<image" + images + "><loc>/i.jpg</loc><image><loc>/j.jpg</loc></image></image><lastmod>2024-05-17</lastmod></url></urlset>",
+			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day()})},
+		{"prefix of images", own + "<url><image:loc>/i</image:loc><image:image><loc>/j</loc></image:image><s:loc>/a</s:loc></url>" +
+			"<image:url><loc>/k</loc></image:url><url><loc>/b</loc></url></urlset>", urls(entry("/a"), entry("/b"))},
+		{"images left open", own + "<url><image" + images + "><loc>/i</loc></url><url><loc>/b</loc></url></urlset>", urls(entry("/b"))},
+		{"a wrong namespace", `<urlset xmlns="x"><url><loc>/a</loc></url></urlset>`, urls(entry("/a"))},
+		{"comma separated", "url,lastmod,priority\nhttps://example.com/a,2024-05-17,0.8\nhttps://example.com/b,x;y\n" +
+			"\"https://example.com/c,d\",\"T\"\n7,https://example.com/e,daily\nhttps://example.com/f,\n",
+			text(entry("/a"), entry("/b,x;y"), entry("/c,d"), entry("/e"), entry("/f"))},
+		{"tabs and blanks", "https://example.com/a\t2024-05-17\nTitle\thttps://example.com/b\nhttps://example.com/c daily\n" +
+			"https://example.com/d https://example.com/e\n<https://example.com/f>\nexample.com/g\n",
+			text(entry("/a"), entry("/b"), entry("/c"), entry("/d"), entry("/e"), entry("/f"), entry("/g"))},
+	}
+}
+
+// A robots.txt names sitemaps in the same spellings.
+func TestNamed(t *testing.T) {
+	for value, want := range map[string][]string{
+		"https://example.com/s.xml":                            {"https://example.com/s.xml"},
+		"example.com/s.xml":                                    {"https://example.com/s.xml"},
+		"www.example.com/s.xml":                                {"https://www.example.com/s.xml"},
+		"cdn.example.net/s.xml":                                {"https://cdn.example.net/s.xml"},
+		"'https://example.com/s.xml';":                         {"https://example.com/s.xml"},
+		"<https://example.com/s.xml>":                          {"https://example.com/s.xml"},
+		"https://example.com/1.xml, https://example.com/2.xml": {"https://example.com/1.xml", "https://example.com/2.xml"},
+		"sitemap.xml":                                          {"https://example.com/sitemap.xml"},
+		"/maps/1.xml":                                          {"https://example.com/maps/1.xml"},
+		"maps/1.xml":                                           {"https://example.com/maps/1.xml"},
+		"ftp://a.org/1":                                        nil,
+		"\"\"":                                                 nil,
+		"//a.org/s.xml":                                        {"https://a.org/s.xml"},
+		"example.com":                                          {"https://example.com"},
+		"sitemap.xml.gz":                                       {"https://example.com/sitemap.xml.gz"},
+		"sitemap.php?a/b":                                      {"https://example.com/sitemap.php?a/b"},
+	} {
+		if got := sitemap.Named(value, "https://example.com/robots.txt"); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", value, got, want)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
-	for _, tt := range slices.Concat(urlRows(), damagedRows(), formatRows()) {
+	for _, tt := range slices.Concat(urlRows(), damagedRows(), spellingRows(), formatRows()) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := sitemap.Parse([]byte(tt.body), base, "", sitemap.Limits{})
 			if err != nil {

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"regexp"
+	"strings"
+	"sync"
 )
 
-// readText takes the lines that are absolute URLs. Comments and blank lines are nothing;
+// readText takes the lines that hold absolute URLs. Comments and blank lines are nothing;
 // any other line is skipped.
 func (l *list) readText(in *input) {
 	l.file.Kind = Text
@@ -28,11 +31,40 @@ func (l *list) readText(in *input) {
 	l.file.Truncated = in.first() != 0
 }
 
+// textLine takes the URLs of a line, which may have further columns: those of a table, with tabs,
+// commas, semicolons or blanks between them, in quotes or not.
 func (l *list) textLine(line string) {
-	if isAbsolute(line) && len(line) <= maxLoc {
-		l.add(Entry{Loc: line}, false)
+	if line == "" || line[0] == '#' {
+		return
+	}
+	if m := column().FindStringIndex(line); m != nil && !isAbsolute(line) {
+		line = line[m[1]-len("https://"):]
+		line = line[strings.Index(strings.ToLower(line), "http"):]
+	}
+	for _, ref := range split(line) {
+		if m := columns().FindStringIndex(ref); m != nil {
+			ref = undecorated(ref[:m[0]])
+		}
+		if url, ok := l.locate.hosted(ref); ok {
+			ref = url
+		}
+		if isAbsolute(ref) && len(ref) <= maxLoc && !l.full() {
+			l.add(Entry{Loc: ref}, false)
+		}
 	}
 }
+
+// column finds a URL that is not the first column.
+var column = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[\t,;|])["'<]?\s*https?://`)
+})
+
+// columns finds the end of a URL before further columns. Commas are part of many URLs, so behind
+// one comes a quote or what the columns of a sitemap hold: nothing, a date, a number, a frequency.
+var columns = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\s|["<>]|[,;|](?:$|[,;|"']|\d{4}-\d\d|[01]?\.\d+(?:[,;|]|$)|[01](?:[,;|]|$)|` +
+		`(?:always|hourly|daily|weekly|monthly|yearly|never)(?:[,;|]|$))`)
+})
 
 // discardLine reads up to the end of a line that does not fit the buffer: no URL.
 func discardLine(r *bufio.Reader) error {

@@ -35,6 +35,10 @@ type xmlReader struct {
 	entry  Entry  // Loc not yet resolved
 	guid   string
 
+	spaces  map[string]string // namespaces that the root declares, by prefix
+	foreign string            // element of another namespace that is open; what is in it is not read
+	nested  int               // elements of that name in it
+
 	field   field
 	element string // that the field began with
 	text    []byte
@@ -92,6 +96,15 @@ func (r *xmlReader) start(t xml.StartElement, name string) {
 	case r.file.Kind == Unknown:
 		r.file.Kind, r.root = kindOf(name), name
 		r.stop = name == "html"
+		r.declare(t)
+	case r.isForeign(t):
+		if r.foreign == "" {
+			r.foreign = name
+		} else if r.foreign == name {
+			r.nested++
+		}
+	case r.foreign == name:
+		r.nested++
 	case r.begins(name):
 		if r.field == locField && clean(string(r.text)) == "" {
 			return // <loc><url>
@@ -101,12 +114,49 @@ func (r *xmlReader) start(t xml.StartElement, name string) {
 			r.file.Truncated, r.stop = true, true
 			return
 		}
+		r.foreign, r.nested = "", 0
 		r.open, r.name, r.prefix, r.child = true, name, t.Name.Space, name == "sitemap"
 		r.field, r.element = bareField, name
-	case r.open:
+	case r.open && r.foreign == "":
 		r.startField(t, name)
 	}
 }
+
+// declare notes the namespaces that the root declares.
+func (r *xmlReader) declare(root xml.StartElement) {
+	r.spaces = map[string]string{}
+	for _, a := range root.Attr {
+		switch {
+		case a.Name.Space == "xmlns":
+			r.spaces[a.Name.Local] = a.Value
+		case a.Name.Space == "" && a.Name.Local == "xmlns":
+			r.spaces[""] = a.Value
+		}
+	}
+	r.spaces[""] = r.spaces[root.Name.Space] // wrong ones are common: what the root has is its own
+}
+
+// isForeign reports an element of a sitemap that is in another namespace, such as that of images.
+// Of those in none, or in one that nothing declares, the prefix decides.
+func (r *xmlReader) isForeign(t xml.StartElement) bool {
+	if r.file.Kind != URLSet && r.file.Kind != Index {
+		return false
+	}
+	space := ""
+	if t.Name.Space != "" {
+		space = r.spaces[t.Name.Space]
+	}
+	for _, a := range t.Attr {
+		if a.Name.Space == "xmlns" && a.Name.Local == t.Name.Space ||
+			a.Name.Space == "" && a.Name.Local == "xmlns" && t.Name.Space == "" {
+			space = a.Value
+		}
+	}
+	return space != "" && space != r.spaces[""] && !isSitemapSpace(space)
+}
+
+// isSitemapSpace reports the namespace of sitemaps.org, or that of Google before it.
+func isSitemapSpace(space string) bool { return strings.Contains(space, "/schemas/sitemap/") }
 
 func kindOf(root string) Kind {
 	switch root {
@@ -156,7 +206,7 @@ func (r *xmlReader) fieldOf(prefix, name string) field {
 	switch {
 	case feed && (name == "pubdate" || name == "date" || name == "updated" || name == "published"):
 		return dateField
-	case prefix != r.prefix:
+	case prefix != r.prefix && !isSitemapSpace(r.spaces[prefix]):
 		return noField
 	case !feed && name == "loc", feed && name == "link":
 		return locField
@@ -187,6 +237,10 @@ func atomLink(attributes []xml.Attr) (href string) {
 
 func (r *xmlReader) end(name string) {
 	switch {
+	case name == r.foreign:
+		if r.nested--; r.nested < 0 {
+			r.foreign, r.nested = "", 0
+		}
 	case r.open && name == r.name:
 		r.flush()
 	case r.open && (name == r.element || r.field == bareField):
@@ -202,7 +256,7 @@ func (r *xmlReader) endField() {
 	f, text := r.field, clean(string(r.text))
 	r.field, r.text = noField, r.text[:0]
 	switch {
-	case f == bareField && isAbsolute(text), f == locField && r.entry.Loc == "":
+	case f == bareField && isAbsolute(undecorated(text)), f == locField && r.entry.Loc == "":
 		r.entry.Loc = text
 	case f == locField && r.file.Kind != RSS: // a second URL in one entry is another entry
 		name, prefix, child := r.name, r.prefix, r.child
@@ -229,8 +283,10 @@ func (r *xmlReader) flush() {
 	if e.Loc == "" && isAbsolute(guid) {
 		e.Loc = guid
 	}
-	if e.Loc = r.locate.resolve(e.Loc); e.Loc != "" {
-		r.add(e, r.child)
+	for _, ref := range split(e.Loc) {
+		if e.Loc = r.locate.resolve(ref); e.Loc != "" {
+			r.add(e, r.child)
+		}
 	}
 }
 

@@ -1,0 +1,92 @@
+package sitemap
+
+import (
+	"net"
+	"regexp"
+	"strings"
+	"sync"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// Named returns the sitemaps that the value of a Sitemap line of a robots.txt names, which was
+// fetched from base: absolute http and https URLs, in the spellings that [Parse] reads.
+func Named(value, base string) []string {
+	l, refs := newLocator(base), []string(nil)
+	for _, ref := range split(value) {
+		if ref = l.resolve(ref); ref != "" {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// split returns the references in a text: one, or several absolute URLs with blanks, commas or the
+// like between them.
+func split(text string) []string {
+	text = undecorated(text)
+	at := between().FindAllStringIndex(text, -1)
+	if len(at) == 0 || !isAbsolute(text) {
+		return []string{text}
+	}
+	var refs []string
+	from := 0
+	for _, m := range at {
+		refs = append(refs, undecorated(text[from:m[0]]))
+		from = m[0] + strings.Index(strings.ToLower(text[m[0]:m[1]]), "http")
+	}
+	return append(refs, undecorated(text[from:]))
+}
+
+var between = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:\s+[,;|]?\s*|[,;|]\s+|["'>][,;|]?)["'<]?https?://`)
+})
+
+// undecorated drops what is written around a URL: blanks, quotes, angle brackets, and a comma or
+// semicolon behind it.
+func undecorated(s string) string {
+	for {
+		before := s
+		s = strings.TrimRight(clean(s), ",")
+		if !strings.Contains(s, "&") { // of an entity, the semicolon is a part
+			s = strings.TrimRight(s, ";")
+		}
+		for _, pair := range [][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"<", ">"}, {"\u201c", "\u201d"},
+			{"\u201e", "\u201c"}, {"\u00ab", "\u00bb"}, {"\u2018", "\u2019"}} {
+			if inner, ok := strings.CutPrefix(s, pair[0]); ok {
+				s = strings.TrimSuffix(inner, pair[1])
+			} else if isAbsolute(s) {
+				s = strings.TrimSuffix(s, pair[1])
+			}
+		}
+		if s == before {
+			return s
+		}
+	}
+}
+
+// hosted returns a reference that begins with a host but no scheme, as "example.com/a" does, with
+// the scheme "https". A host is one of the base's own site, or a name with a path that ends in a
+// listed suffix; a file name such as "a.html" is neither.
+func (l locator) hosted(ref string) (string, bool) {
+	i := strings.IndexAny(ref, "/?#")
+	if i < 0 {
+		i = len(ref)
+	}
+	name := strings.ToLower(ref[:i])
+	if host, port, err := net.SplitHostPort(name); err == nil && isDigits(port) {
+		name = host
+	}
+	if !strings.Contains(strings.Trim(name, "."), ".") || strings.Contains(name, "..") || name[0] == '.' ||
+		strings.ContainsAny(name, ":@%") || l.authority == "" {
+		return "", false
+	}
+	_, own, _ := strings.Cut(l.authority, "://")
+	_, listed := publicsuffix.PublicSuffix(name)
+	if weburl.Site(name) != weburl.Site(own) && (!listed || i == len(ref)) {
+		return "", false
+	}
+	return "https://" + ref, true
+}

@@ -30,7 +30,7 @@ func Extract(values ...string) Type {
 	for _, piece := range split(strings.Join(values, ", ")) {
 		t, declared, ok := parse(piece)
 		switch {
-		case !ok || t.Essence == "*/*":
+		case !ok || saysNothing(t.Essence):
 			continue
 		case t.Essence != found.Essence:
 			charset = t.Charset
@@ -40,6 +40,11 @@ func Extract(values ...string) Type {
 		found = t
 	}
 	return found
+}
+
+// saysNothing reports the types that a server sends when it knows none (MIME Sniffing, section 7).
+func saysNothing(essence string) bool {
+	return essence == "*/*" || essence == "unknown/unknown" || essence == "application/unknown"
 }
 
 // IsHTML reports a page: HTML, or XHTML.

@@ -76,17 +76,20 @@ func (f *foreign) has(e element) bool {
 	return e >= elementMi
 }
 
-// leave follows an end tag: it closes what was opened since its start tag.
-func (f *foreign) leave(name []byte) {
+// leave follows an end tag: it closes what was opened since its start tag, and reports whether it
+// closed anything.
+func (f *foreign) leave(name []byte) bool {
 	e := elementOf(name)
 	if f.count[e] == 0 {
 		if f.within() && (string(name) == "p" || string(name) == "br") {
 			f.breakOut()
+			return true
 		}
-		return
+		return false
 	}
 	for f.pop() != e {
 	}
+	return true
 }
 
 // breakOut closes SVG and MathML, as the tag of an element that they cannot hold does.

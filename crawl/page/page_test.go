@@ -369,6 +369,23 @@ func TestExtractorStartsAnew(t *testing.T) {
 	}
 }
 
+// TestBaseOfOtherScheme reads pages that were saved from a disk or another server.
+func TestBaseOfOtherScheme(t *testing.T) {
+	base, self := testBase(t, testRules(t), "https://example.com/dir/page")
+	for src, want := range map[string]string{
+		`<base href="file:///C:/site/"><a href=a.html>x</a><a href="https://o.test/">o</a>`:          "https://o.test/",
+		`<base href="ftp://o.test/d/"><a href=a>x</a><a href=//o.test/b>y</a><a href=http://p.test>`: "https://p.test/",
+		`<base href="data:text/html,x"><a href=a>x</a>`:                                              "https://example.com/dir/a",
+		`<base href="javascript:x"><a href=a>x</a>`:                                                  "https://example.com/dir/a",
+		`<base href="http://o.test/d/"><a href=a>x</a>`:                                              "https://o.test/d/a",
+	} {
+		p := NewExtractor(Options{}).Extract([]byte(src), "text/html", base, self)
+		if len(p.Links) != 1 || p.Links[0].URL.Norm != want {
+			t.Errorf("%s: %+v, want %s", src, p.Links, want)
+		}
+	}
+}
+
 // TestXHTML reads pages of XML, in which a tag that closes itself has no content.
 func TestXHTML(t *testing.T) {
 	base, self := testBase(t, testRules(t), "https://example.com/dir/page")
@@ -378,6 +395,10 @@ func TestXHTML(t *testing.T) {
 		{`<nav/><p>x<a href="/1"/> two</p><SCRIPT/><a href="/2">two</a>`, "", "/1 body , /2 body two"},
 		{`<svg><g><a href="/1"/><title/></g></svg><script>"<a href='/3'/>"</script><a href=/2/>two`, "", "/1 body , /2 body two"},
 		{`<template/><title>T</title><a href="/1">one<br/>line</a>`, "T", "/1 body one line"},
+		{`<h:html xmlns:h="http://www.w3.org/1999/xhtml"><h:head><h:title>T</h:title><h:script/></h:head><h:body><h:nav>` +
+			`<h:a href="/1">one</h:a></h:nav></h:body></h:html>`, "T", "/1 nav one"},
+		{`<x:html xmlns:x='http://www.w3.org/1999/xhtml' xmlns:y="y"><y:a href="/0">no</y:a><x:a href="/1">one</x:a></x:html>`, "",
+			"/1 body one"},
 	} {
 		var links []string
 		p := NewExtractor(Options{}).Extract([]byte(tt.src), "application/xhtml+xml; charset=utf-8", base, self)

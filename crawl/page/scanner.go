@@ -35,11 +35,13 @@ type scanner struct {
 	xml     bool // a tag that closes itself has no content
 	nameTo  int  // where the name of the last tag ends
 	foreign foreign
+	around  around
 	titled  bool // the next end tag of a title is that of raw text
 }
 
 func (s *scanner) reset(src []byte) {
-	*s = scanner{src: src, foreign: foreign{open: s.foreign.open[:0]}}
+	*s = scanner{src: src, foreign: foreign{open: s.foreign.open[:0]}, around: around{open: s.around.open}}
+	s.around.reset(src)
 }
 
 // next reads up to the end of the next token.
@@ -127,9 +129,14 @@ func (s *scanner) start(i int) token {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
-	isForeign := s.foreign.within()
-	if s.tag == tagForeign || len(s.foreign.open) > 0 {
+	isForeign, open := s.foreign.within(), len(s.foreign.open)
+	if s.tag == tagForeign || open > 0 {
 		s.enter(s.name)
+		open = min(open, len(s.foreign.open))
+		s.around.trim(open)
+	}
+	if s.around.on {
+		s.open(isForeign, open)
 	}
 	s.raw = nil
 	if s.tag.isRaw() && !isForeign && !(s.xml && s.attrs.selfClosing) {
@@ -162,10 +169,37 @@ func (s *scanner) enter(name []byte) {
 	}
 }
 
-func (s *scanner) leave(name []byte) {
+// open follows a start tag in a page with drawings. isForeign: the tag was read in one; within:
+// elements of [foreign] that are still open around its element.
+func (s *scanner) open(isForeign bool, within int) {
+	around := elementNone
+	if within > 0 {
+		around = s.foreign.open[within-1]
+	}
+	isForeign = isForeign && (around == elementSVG || around == elementMath)
+	switch {
+	case isForeign && s.attrs.selfClosing:
+	case !isForeign && len(s.foreign.open) > within && s.foreign.last() != elementTemplate:
+		s.around.enter(s.name, tagForeign, true, within) // svg or math
+	default:
+		s.around.enter(s.name, s.tag, isForeign, within)
+	}
+}
+
+// close follows an end tag.
+func (s *scanner) close() {
 	var low [16]byte
-	if len(name) <= len(low) {
-		s.foreign.leave(lower(low[:0], name))
+	within := s.foreign.within()
+	if len(s.foreign.open) > 0 && len(s.name) <= len(low) && s.foreign.leave(lower(low[:0], s.name)) {
+		s.around.trim(len(s.foreign.open))
+		return
+	}
+	if !s.around.on {
+		return
+	}
+	open, ok := s.around.leave(s.name)
+	for ok && within && len(s.foreign.open) > open {
+		s.foreign.pop()
 	}
 }
 
@@ -178,8 +212,8 @@ func (s *scanner) end(i int) token {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
-	if len(s.foreign.open) > 0 && !(s.tag == tagTitle && s.titled) {
-		s.leave(s.name)
+	if !(s.tag == tagTitle && s.titled) {
+		s.close()
 	}
 	s.titled = false
 	return tokenEnd

@@ -1,6 +1,27 @@
 package page
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+	"sync"
+)
+
+const maxPrefixes = 8 // that a page has for the elements of XHTML
+
+// xhtmlPrefix finds a prefix that a page of XML declares for the elements of XHTML.
+var xhtmlPrefix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\sxmlns:([\pL_][\pL\pN_.-]*)\s*=\s*["']http://www\.w3\.org/1999/xhtml["']`)
+})
+
+// unprefixed writes the tags of XHTML without the prefixes that a page declares for them, as HTML has
+// them (Namespaces in XML, section 3).
+func unprefixed(text []byte) []byte {
+	for _, m := range xhtmlPrefix().FindAllSubmatch(text, maxPrefixes) {
+		text = bytes.ReplaceAll(text, append(append([]byte("<"), m[1]...), ':'), []byte("<"))
+		text = bytes.ReplaceAll(text, append(append([]byte("</"), m[1]...), ':'), []byte("</"))
+	}
+	return text
+}
 
 // closed writes a page of XML so that it reads the same as HTML: there a tag like <script/> is a start
 // tag, whose element ends where its end tag comes, here it is all of the element (XML 1.0, section 3.1).

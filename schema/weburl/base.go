@@ -2,7 +2,9 @@ package weburl
 
 import (
 	"bytes"
+	"errors"
 	"slices"
+	"strings"
 )
 
 // A Base is what references of one page are resolved against: its URL, or what
@@ -11,6 +13,7 @@ import (
 type Base struct {
 	rules  *Rules
 	encode func(query string) string // of references; nil: UTF-8
+	other  bool                      // its scheme is not http(s), so only absolute references lead to the web
 	location
 }
 
@@ -37,8 +40,19 @@ func (r *Rules) Base(raw string) (*Base, error) { return r.newBase(raw, nil) }
 func (b *Base) Parse(ref string) (URL, error) { return b.rules.normalize(ref, b) }
 
 // With resolves ref, the value of a <base href>, to another base. After an error
-// b stays the one to use.
-func (b *Base) With(ref string) (*Base, error) { return b.rules.newBase(ref, b) }
+// b stays the one to use: ref is no URL, or its scheme is data or javascript (HTML, "set the
+// frozen base URL"). Against a base of another scheme, such as file, no reference without a
+// scheme of its own leads to the web.
+func (b *Base) With(ref string) (*Base, error) {
+	made, err := b.rules.newBase(ref, b)
+	if name, _, ok := cutScheme(clean(ref)); errors.Is(err, ErrScheme) && ok && !strings.EqualFold(name, "data") &&
+		!strings.EqualFold(name, "javascript") {
+		other := *b
+		other.other = true
+		return &other, nil
+	}
+	return made, err
+}
 
 // Encoded returns the base of a page that is not in UTF-8: the queries of references
 // are given to encode before the bytes that come of it are percent-encoded. That of

@@ -66,6 +66,31 @@ func TestOtherSchemes(t *testing.T) {
 	}
 }
 
+// A base of another scheme leaves only references with a scheme of their own.
+func TestBaseOfOtherScheme(t *testing.T) {
+	page, err := newRules(t).Base("https://example.com/a/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, href := range []string{"file:///C:/site/", "ftp://o.test/d/", "about:blank", " FILE:///x", "blob:https://a.test/1"} {
+		base, err := page.With(href)
+		if err != nil {
+			t.Fatalf("With(%q): %v", href, err)
+		}
+		for ref, want := range map[string]string{"c": "", "/c": "", "//o.test/c": "", "?c": "", "#c": "",
+			"https://o.test/c": "https://o.test/c", "http:o.test/d": "https://o.test/d"} {
+			if u, err := base.Parse(ref); u.Norm != want || (want == "") != errors.Is(err, weburl.ErrScheme) {
+				t.Errorf("against %q, Parse(%q) = %q, %v; want %q", href, ref, u.Norm, err, want)
+			}
+		}
+	}
+	for _, href := range []string{"data:text/html,x", "JavaScript:x", "https://[", "http://"} {
+		if _, err := page.With(href); err == nil {
+			t.Errorf("With(%q) is a base", href)
+		}
+	}
+}
+
 func TestHTTPIsInherited(t *testing.T) {
 	rules := newRules(t)
 	base, err := rules.Base("http://example.com/")

@@ -2,10 +2,11 @@ package weburl
 
 import "unicode/utf8"
 
-// pathEscapes reports the bytes that the WHATWG path percent-encode set holds.
+// pathEscapes reports the bytes that the WHATWG path percent-encode set holds, and "|", which browsers
+// escape there as well and RFC 3986 allows nowhere.
 func pathEscapes(c byte) bool {
 	switch c {
-	case '"', '#', '<', '>', '?', '`', '{', '}':
+	case '"', '#', '<', '>', '?', '`', '{', '}', '^', '|':
 		return true
 	}
 	return c <= ' ' || c >= 0x7f

@@ -99,6 +99,7 @@ func resolveWHATWG(base, ref string) (string, error) {
 	if p := u.Protocol(); p != "http:" && p != "https:" {
 		return "", errNotWeb
 	}
+	u.SetPathname(strings.NewReplacer("^", "%5E", "|", "%7C").Replace(u.Pathname())) // which the library leaves
 	return u.Href(true), nil
 }
 

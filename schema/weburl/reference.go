@@ -19,7 +19,7 @@ func cut(raw string, base *Base) (reference, error) {
 	ref := reference{http: base != nil && base.http}
 	s, fragment, _ := strings.Cut(clean(raw), "#")
 	ref.fragment = fragment
-	relative := base != nil
+	relative := base != nil && !base.other
 	if name, rest, ok := cutScheme(s); ok {
 		ref.http = len(name) == len("http")
 		if !strings.EqualFold(name, "http") && !strings.EqualFold(name, "https") {
@@ -28,7 +28,7 @@ func cut(raw string, base *Base) (reference, error) {
 		// A scheme that is also the base's says nothing new: "http:page" is "page".
 		relative = relative && ref.http == base.http
 		s = rest
-	} else if base == nil {
+	} else if !relative {
 		return ref, refuse(ErrScheme, raw)
 	}
 	if n := leadingSlashes(s); n >= 2 || !relative {

@@ -79,6 +79,8 @@ func pathRows() []parseRow {
 		{"control characters at the ends", "\x00\x1f https://example.com/a\x7f \x01", "https://example.com/a%7F", ""},
 		{"NUL in path", "https://example.com/a\x00b", "https://example.com/a%00b", ""},
 		{"tabs and newlines", " ht\ntps://exa\tmple.com/a\r\nb \n", "https://example.com/ab", ""},
+		{"caret and bar in a path", "https://example.com/a^b|c?d^e|f", "https://example.com/a%5Eb%7Cc?d^e|f", ""},
+		{"the same escaped", "https://example.com/a%5eb%7Cc", "https://example.com/a%5Eb%7Cc", ""},
 		{"backslashes", `https:\\example.com\a\..\b`, "https://example.com/b", ""},
 		{"backslash in query", `https://example.com/?a\b`, `https://example.com/?a\b`, ""},
 		{"too few slashes", "https:example.com/a", "https://example.com/a", ""},

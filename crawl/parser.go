@@ -132,8 +132,8 @@ func (p *parser) page(o *ring.Outcome, header http.Header, body []byte, size int
 	s := o.Step.Settings
 	o.Length, o.SHA256 = size, sha256.Sum256(body)
 	found := &page.Page{}
-	if ring.IsHTML(o.ContentType) && len(body) > 0 {
-		if parsed, err := p.extract(o.Step, o.ContentType, body); err == nil {
+	if o.Status != http.StatusNoContent && o.Status != http.StatusResetContent {
+		if parsed, err := p.extract(o.Step, header, o.ContentType, body); err == nil {
 			found = &parsed
 		}
 	}
@@ -152,7 +152,7 @@ func (p *parser) hashLinks(o *ring.Outcome) {
 	}
 }
 
-func (p *parser) extract(step ring.Step, contentType string, body []byte) (page.Page, error) {
+func (p *parser) extract(step ring.Step, header http.Header, contentType string, body []byte) (page.Page, error) {
 	s := step.Settings
 	base, err := s.Rules.Base(step.URL)
 	if err != nil {
@@ -164,7 +164,7 @@ func (p *parser) extract(step ring.Step, contentType string, body []byte) (page.
 			MaxLinks: s.Config.Crawler.LinksPerPage(), Agent: s.Config.UserAgent.CrawlerName, Extracts: s.Extracts,
 		})
 	}
-	return p.extractor.Extract(body, contentType, base, step.Norm), nil
+	return p.extractor.Answer(header, contentType, body, base, step.Norm), nil
 }
 
 func (p *parser) sitemap(o *ring.Outcome, body []byte) {

@@ -84,7 +84,7 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	} else if o.Rendering = renderingOf(&shown, look.Refused); o.Rendering&schema.Rendered != 0 {
 		kept = &warc.Rendered{DOM: shown.DOM, Navigations: shown.Navigations}
 		o.RenderAsked = len(shown.Used)
-		p.shown(&o, kept)
+		p.shown(&o, fetched.Header, kept)
 	}
 	hold(ctx, &o, &fetch.Response{Header: fetched.Header, Body: fetched.Body}, kept)
 	pass(o)
@@ -92,8 +92,8 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 }
 
 // shown reads what a page has become by its scripts, in place of what was fetched.
-func (p *parser) shown(o *ring.Outcome, r *warc.Rendered) {
-	dom, err := p.extract(o.Step, "text/html; charset=utf-8", r.DOM)
+func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) {
+	dom, err := p.extract(o.Step, header, "text/html; charset=utf-8", r.DOM)
 	if err != nil {
 		return
 	}

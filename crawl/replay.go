@@ -91,7 +91,7 @@ func (p *replay) read(r record.Reading) (o *ring.Outcome, more bool) {
 			return nil, true
 		}
 		p.size += len(shown.DOM)
-		p.parser.shown(o, shown)
+		p.parser.shown(o, rec.Header, shown)
 	}
 	p.done.Pages++
 	p.pages++

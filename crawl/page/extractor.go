@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"net/http"
 	"strings"
 	"unicode/utf8"
 
@@ -21,15 +22,16 @@ type Extractor struct {
 	robots  robots
 
 	page     *Page
-	titled   bool   // the title was met
-	scripted bool   // so was a script
-	base     []byte // value of the first <base href>
-	based    bool   // there is one
-	link     int    // position in the ledger of the link being read, -1: none
-	reading  bool   // its text is wanted
-	text     []byte // of it, so far
-	hidden   bool   // text is that of a style or script in a drawing
-	alt      string // of the first image in it that has one
+	heads    []headerLink // of the answer
+	titled   bool         // the title was met
+	scripted bool         // so was a script
+	base     []byte       // value of the first <base href>
+	based    bool         // there is one
+	link     int          // position in the ledger of the link being read, -1: none
+	reading  bool         // its text is wanted
+	text     []byte       // of it, so far
+	hidden   bool         // text is that of a style or script in a drawing
+	alt      string       // of the first image in it that has one
 }
 
 // NewExtractor returns an extractor with its own memory.
@@ -40,6 +42,21 @@ func NewExtractor(opt Options) *Extractor {
 	e := &Extractor{opt: opt}
 	e.ledger.limit = 4 * max(opt.MaxLinks, config.DefaultLinks)
 	return e
+}
+
+// Answer reads a page with what the header of its answer says: its type, a refresh and a canonical.
+// The links of a body that is not HTML are those of its header.
+func (e *Extractor) Answer(header http.Header, contentType string, body []byte, base *weburl.Base, self string) Page {
+	e.heads = headerLinks(header, base, self)
+	defer func() { e.heads = nil }()
+	if len(body) > 0 && media.Extract(contentType).IsHTML() {
+		return e.Extract(body, contentType, base, self)
+	}
+	if len(e.heads) == 0 {
+		return Page{}
+	}
+	said := e.Extract(nil, "text/html", base, self)
+	return Page{Links: said.Links, Distinct: said.Distinct, Refused: said.Refused}
 }
 
 // Extract reads a page that came with contentType from base, its fetch URL;
@@ -80,6 +97,9 @@ func (e *Extractor) read(p *Page, text []byte) {
 	e.nesting.reset()
 	e.robots = robots{agent: e.opt.Agent}
 	e.titled, e.scripted, e.base, e.based, e.link = false, false, nil, false, -1
+	for _, l := range e.heads {
+		e.ledger.add(asWritten(l.url), l.kind, 0, e.nesting.place())
+	}
 	for {
 		switch e.scan.next() {
 		case tokenStart:

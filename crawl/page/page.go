@@ -6,7 +6,9 @@
 // and no nesting is too deep. Links are the `href` of <a> and <area>, the
 // canonical <link>, the `src` of <frame> and a <meta> refresh that names a URL,
 // all seen with scripting off: those in <noscript> and <template> count, those
-// in comments and in the text of scripts, styles and iframes do not. A page with few
+// in comments and in the text of scripts, styles and iframes do not. The fields
+// Refresh and Link of an answer count as the elements that say the same, and where the two differ,
+// both are links: browsers follow the field, search engines choose. A page with few
 // links is read again for the signs that it shows nothing without its scripts.
 //
 // An [Extractor] belongs to one goroutine; the pages it returns belong to the

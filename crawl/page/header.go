@@ -1,0 +1,117 @@
+package page
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// maxHeaderLinks is how many links of the fields of an answer are kept.
+const maxHeaderLinks = 100
+
+// A headerLink is a link that a field of an answer makes, absolute.
+type headerLink struct {
+	url  string
+	kind schema.LinkKind
+}
+
+// headerLinks are the links that the fields of an answer make: those of Refresh (HTML, "shared
+// declarative refresh steps") and Link with rel=canonical (RFC 8288), relative to the URL of the
+// answer, whatever the page's own <base> says.
+func headerLinks(header http.Header, base *weburl.Base, self string) []headerLink {
+	var links []headerLink
+	add := func(ref string, kind schema.LinkKind) {
+		u, err := base.Parse(ref)
+		if err != nil || len(links) == maxHeaderLinks {
+			return
+		}
+		if u.HTTP {
+			u.Form = "http" + strings.TrimPrefix(u.Form, "https")
+		}
+		links = append(links, headerLink{u.Form, kind})
+	}
+	for _, value := range header.Values("Refresh") {
+		if target := refreshTarget(strings.ToValidUTF8(value, "\ufffd")); target != "" {
+			add(target, schema.LinkRefresh)
+		}
+	}
+	for rest := strings.Join(header.Values("Link"), ","); rest != ""; {
+		var l linkValue
+		if l, rest = nextLink(rest); !hasWord([]byte(l.rel), "canonical") {
+			continue
+		}
+		if u, err := base.Parse(l.anchor); err == nil && u.Norm == self { // else another page's
+			add(l.target, schema.LinkCanonical)
+		}
+	}
+	return links
+}
+
+// A linkValue is one link of a Link field.
+type linkValue struct {
+	target string
+	rel    string // of the first parameter of that name: those further are ignored
+	anchor string // "": the page itself
+}
+
+// nextLink reads the first link of a Link field (RFC 8288, appendix B.2). Text that is not a link
+// is skipped.
+func nextLink(s string) (l linkValue, rest string) {
+	_, s, ok := strings.Cut(s, "<")
+	if !ok {
+		return l, ""
+	}
+	if l.target, s, ok = strings.Cut(s, ">"); !ok {
+		return linkValue{}, ""
+	}
+	related, anchored := false, false
+	for {
+		s = strings.TrimLeft(s, blanks)
+		if s == "" || s[0] != ';' {
+			_, rest, _ = strings.Cut(s, ",")
+			return l, rest
+		}
+		var name, value string
+		name, value, s = linkParameter(s[1:])
+		switch {
+		case strings.EqualFold(name, "rel") && !related:
+			l.rel, related = value, true
+		case strings.EqualFold(name, "anchor") && !anchored:
+			l.anchor, anchored = value, true
+		}
+	}
+}
+
+// linkParameter reads a parameter, up to the semicolon or comma behind it.
+func linkParameter(s string) (name, value, rest string) {
+	end := strings.IndexAny(s, "=;,")
+	if end < 0 {
+		return strings.Trim(s, blanks), "", ""
+	}
+	name = strings.Trim(s[:end], blanks)
+	if s[end] != '=' {
+		return name, "", s[end:]
+	}
+	s = strings.TrimLeft(s[end+1:], blanks)
+	if !strings.HasPrefix(s, `"`) {
+		if end = strings.IndexAny(s, ";,"); end < 0 {
+			end = len(s)
+		}
+		return name, strings.Trim(s[:end], blanks), s[end:]
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			return name, b.String(), s[i+1:]
+		case c == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return name, b.String(), ""
+}

@@ -54,9 +54,9 @@
 // # A run over an old terrain
 //
 // The next run walks again from the seeds. A page that an earlier run has visited
-// is asked for what has changed since; one that is younger than min-age, or that
-// its sitemap says to be as it was, is recorded as kept without a request. So is
-// one for which the budget leaves no request.
+// is asked for what has changed since; one that is younger than min-age, that its answer
+// says to be fresh, or that its sitemap says to be as it was, is recorded as kept without
+// a request. So is one for which the budget leaves no request.
 //
 // What earlier runs left waiting is in line when the run begins, and what was never
 // visited comes first, so a host larger than its budget is completed over several

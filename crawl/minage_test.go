@@ -235,3 +235,34 @@ func TestNoindexRelaxed(t *testing.T) {
 		}
 	})
 }
+
+// A page is kept as long as its answer says that it is fresh, unless the configuration has a min-age.
+func TestMaxAge(t *testing.T) {
+	for _, tt := range []struct {
+		minAge string
+		want   []string
+	}{
+		{"", []string{"GET /", "GET /none", "GET /robots.txt"}},
+		{`min-age = "1h"`, []string{"GET /", "GET /fresh", "GET /none", "GET /robots.txt"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			s.host["a.test"] = pages(map[string]reply{
+				"/":      links("/fresh", "/none"),
+				"/fresh": {status: 200, body: "x", header: http.Header{"Cache-Control": {"max-age=259200"}}},
+				"/none":  {status: 200, body: "x", header: http.Header{"Cache-Control": {"max-age=259200, no-store"}}},
+			})
+			cfg := politeConfig(map[string]string{"recrawl": tt.minAge})
+			s.crawl(cfg, 0)
+			s.completed()
+			s.log = nil
+			time.Sleep(48 * time.Hour)
+			s.crawl(cfg, 0)
+			asked := s.requests("a.test")
+			slices.Sort(asked)
+			if !slices.Equal(asked, tt.want) {
+				t.Errorf("%q: asked for %q, want %q", tt.minAge, asked, tt.want)
+			}
+		})
+	}
+}

@@ -262,6 +262,7 @@ func answer(o *ring.Outcome, resp *fetch.Response) {
 	o.LastModified = get("Last-Modified", 64)
 	o.ETag = exact(resp.Header.Get("ETag"), 256)
 	o.Date = get("Date", 64)
+	o.Fresh = resp.Fresh()
 	o.RetryAfter = resp.RetryAfter() // a suspension is counted from there
 }
 

@@ -125,7 +125,7 @@ func fullVisit() *schema.Visit {
 	return &schema.Visit{
 		URL: 2, Run: 1, At: time.UnixMilli(1700000000123).UTC(), Kept: true,
 		State: schema.Processed, Status: 203, Form: "https://www.example.com/1/?q", Knew: schema.FormSet{Shapes: 5, Own: 4, Others: 0xbeef, OwnOthers: 0xf00d}, RedirectTo: 3,
-		AliasHops: 1, Retries: 2, Requests: 4, Title: "A title", ContentType: "text/html; charset=koi8-r", Charset: "koi8-r",
+		Fresh: time.Hour, AliasHops: 1, Retries: 2, Requests: 4, Title: "A title", ContentType: "text/html; charset=koi8-r", Charset: "koi8-r",
 		LastModified: "Tue, 15 Nov 1994 12:45:26 GMT", ETag: `"x"`, ServerDate: "yesterday", Length: 1234,
 		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, NoIndex: true, NoFollow: true, Unchanged: true,
 		Left:   true,

@@ -66,6 +66,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.date(v.LastModified)
 	w.string(v.ETag)
 	w.date(v.ServerDate)
+	w.number(int(v.Fresh / time.Second))
 	w.int(v.Length)
 	if v.SHA256 != [32]byte{} {
 		w.raw(v.SHA256[:])
@@ -166,6 +167,7 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.LastModified = r.date()
 	v.ETag = r.text()
 	v.ServerDate = r.date()
+	v.Fresh = time.Duration(r.number()) * time.Second
 	v.Length = r.int()
 	if flags&visitHashed != 0 {
 		copy(v.SHA256[:], r.raw(32))

@@ -99,6 +99,9 @@ type SitemapEntry struct {
 // A Fact is a value that an [[extract]] found on a page.
 type Fact struct{ Name, Value string }
 
+// MaxFresh is how long an answer may lengthen min-age.
+const MaxFresh = 7 * 24 * time.Hour
+
 // A Visit is one record of the log of visits: what brought a page to a final
 // state in a run. It is never changed.
 type Visit struct {
@@ -126,7 +129,8 @@ type Visit struct {
 	LastModified string
 	ETag         string
 	ServerDate   string
-	Length       int64 // decoded bytes; -1: no body was read
+	Fresh        time.Duration // from At on, as Cache-Control says; seconds
+	Length       int64         // decoded bytes; -1: no body was read
 	SHA256       [32]byte
 	ResponseTime time.Duration // to the first byte, milliseconds
 	NoIndex      bool

@@ -189,7 +189,7 @@ func (p *prospect) due(norm string) (n int, err error) {
 		if err != nil || !v.Final() {
 			return err
 		}
-		if age := time.Since(v.At); age >= 0 && age < p.cfg.Recrawl.MinAge {
+		if p.cfg.Recrawl.Young(time.Since(v.At), v.Fresh) {
 			n = 0
 		}
 		return nil

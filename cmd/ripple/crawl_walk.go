@@ -263,7 +263,7 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 	case b.Before.ID == 0:
 		text = fmt.Sprintf("run #%d begins", run.ID)
 	default:
-		kept, err := census.Young(store, cfg.Recrawl.MinAge)
+		kept, err := census.Young(store, cfg.Recrawl)
 		if err != nil {
 			return nil, err
 		}

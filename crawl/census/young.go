@@ -5,23 +5,24 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Young counts the pages that gave a final answer less than an age ago, so that a new
-// run keeps them. It reads no visit that is much older.
-func Young(store *kv.Store, age time.Duration) (int, error) {
-	if age <= 0 {
+// Young counts the pages whose final answer is young enough for a new run to keep them. It reads no visit that is much older.
+func Young(store *kv.Store, recrawl config.Recrawl) (int, error) {
+	oldest := recrawl.Oldest()
+	if oldest <= 0 {
 		return 0, nil
 	}
 	n, now := 0, time.Now()
 	err := store.View(func(tx *kv.Tx) error {
-		from, err := firstSince(tx, store.LastSeq(), now.Add(-age))
+		from, err := firstSince(tx, store.LastSeq(), now.Add(-oldest))
 		if err != nil {
 			return err
 		}
 		return tx.Visits.Each(from, func(v *schema.Visit) (bool, error) {
-			since := now.Sub(v.At) // which a clock that was wrong makes negative
-			if since >= 0 && since < age && v.Final() && store.Kind(v.URL) == schema.KindPage &&
+			// A clock that was wrong makes the age negative.
+			if recrawl.Young(now.Sub(v.At), v.Fresh) && v.Final() && store.Kind(v.URL) == schema.KindPage &&
 				store.Latest(v.URL) == v.Seq {
 				n++
 			}

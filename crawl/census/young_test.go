@@ -7,6 +7,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 func TestYoung(t *testing.T) {
@@ -24,7 +25,7 @@ func TestYoung(t *testing.T) {
 	visit("a.test/again", 20*time.Minute, schema.Processed)
 	for age, want := range map[time.Duration]int{0: 0, time.Minute: 0, 25 * time.Minute: 1, time.Hour: 2,
 		5 * time.Hour: 3} {
-		if got, err := Young(w.Store, age); got != want || err != nil {
+		if got, err := Young(w.Store, config.Recrawl{MinAge: age, Given: true}); got != want || err != nil {
 			t.Errorf("Young(%v) = %d, %v; want %d", age, got, err, want)
 		}
 	}
@@ -50,7 +51,7 @@ func TestYoungAmongKept(t *testing.T) {
 		visit(fmt.Sprint("a.test/young/", i), time.Hour, false)
 	}
 	keep()
-	if got, err := Young(w.Store, 24*time.Hour); got != 5 || err != nil {
+	if got, err := Young(w.Store, config.Recrawl{MinAge: 24 * time.Hour, Given: true}); got != 5 || err != nil {
 		t.Errorf("Young = %d, %v; want 5", got, err)
 	}
 }

@@ -46,7 +46,7 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 		URL: step.ID, Run: d.in.run.ID, At: o.FirstByte.Truncate(time.Millisecond),
 		State: v.State, Status: o.Status, Form: step.URL,
 		AliasHops: step.Visit.Hops, Retries: step.Visit.Retries, Requests: step.Visit.Requests + 1,
-		ContentType: o.ContentType, LastModified: o.LastModified, ETag: o.ETag, ServerDate: o.Date,
+		ContentType: o.ContentType, LastModified: o.LastModified, ETag: o.ETag, ServerDate: o.Date, Fresh: o.Fresh,
 		Length: o.Length, SHA256: o.SHA256, ResponseTime: max(0, o.FirstByte.Sub(step.Sent)),
 		Reason: v.Reason, Rule: v.Rule,
 	}

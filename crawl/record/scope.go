@@ -42,10 +42,9 @@ func (in *scope) known(id schema.ID) bool {
 	return seq != 0 && seq < in.run.FirstVisit
 }
 
-// young reports whether a visit is younger than min-age.
+// young reports whether a visit is younger than min-age, or than its answer says.
 func (in *scope) young(v *schema.Visit) bool {
-	age := in.now.Sub(v.At)
-	return age >= 0 && age < in.set.Config.Recrawl.MinAge
+	return in.set.Config.Recrawl.Young(in.now.Sub(v.At), v.Fresh)
 }
 
 // leftBefore reports whether a page that stands in a line, or waits for another try,

@@ -35,6 +35,7 @@ type Outcome struct {
 	ETag         string
 	Date         string
 	RetryAfter   time.Duration // -1: not given
+	Fresh        time.Duration // as Cache-Control says
 	Location     *Target       // of a redirect; nil: none that can be used
 	BadLocation  string        // why it cannot
 

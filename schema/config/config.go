@@ -149,7 +149,23 @@ type Pages struct {
 }
 
 // Recrawl is [recrawl].
-type Recrawl struct{ MinAge time.Duration }
+type Recrawl struct {
+	MinAge time.Duration
+	Given  bool // by the configuration: no answer lengthens it
+}
+
+// Young reports whether a page of an age is kept, whose answer said how long it stays fresh.
+func (r Recrawl) Young(age, fresh time.Duration) bool {
+	return age >= 0 && (age < r.MinAge || !r.Given && age < min(fresh, schema.MaxFresh))
+}
+
+// Oldest is the age from which on no page is kept.
+func (r Recrawl) Oldest() time.Duration {
+	if r.Given {
+		return r.MinAge
+	}
+	return max(r.MinAge, schema.MaxFresh)
+}
 
 // Monitor is [monitor]; what is empty is off.
 type Monitor struct {

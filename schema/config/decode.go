@@ -36,6 +36,9 @@ func (r *reader) decode(text []byte) *Config {
 	}
 	c := newConfig()
 	r.fixedTables(root, c)
+	if recrawl, ok := root["recrawl"].(map[string]any); ok {
+		_, c.Recrawl.Given = recrawl["min-age"]
+	}
 	c.Quality = entries(r, root, "quality", qualityKeys)
 	c.Blacklist = entries(r, root, "blacklist", listKeys)
 	c.Stub = entries(r, root, "stub", listKeys)

@@ -203,7 +203,7 @@ func (p *Pages) keys() []key {
 func (r *Recrawl) keys() []key {
 	return []key{
 		{name: "min-age", unit: "duration",
-			doc:   "a page with a final answer younger than this is not asked again by a later run",
+			doc:   "a younger final answer is not asked again; absent: and while Cache-Control says so, up to 7 days",
 			value: duration(&r.MinAge, 0)},
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Young counts the pages whose final answer is young enough for a new run to keep them. It reads no visit that is much older.
+// Young counts the pages whose final answer is young enough for a new run to keep them. It
+// reads no visit that is much older.
 func Young(store *kv.Store, recrawl config.Recrawl) (int, error) {
 	oldest := recrawl.Oldest()
 	if oldest <= 0 {

@@ -192,7 +192,7 @@ func restsWithinVisits() []throttledRow {
 					return reply{status: http.StatusOK, header: http.Header{"Content-Type": {"video/mp4"}}}
 				}
 			},
-			want: "0 1 2 3 4 5 6",
+			want: "0 1 2 3 4 5 6 7", // GET confirms the first
 		},
 	}
 }

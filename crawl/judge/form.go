@@ -35,6 +35,8 @@ func redirect(o *ring.Outcome) Verdict {
 // reached is tried again, unless it is certain not to be there.
 func notFound(why schema.Reason) Verdict {
 	switch why.Cause {
+	case schema.CauseDenied:
+		return settle(schema.Failed, why)
 	case schema.CauseStatus:
 		return settle(schema.DeadLink, why)
 	case fetch.DNSTemporary, fetch.ConnectTimeout, fetch.NoRoute, fetch.Proxy:

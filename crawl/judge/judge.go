@@ -64,7 +64,7 @@ func Page(o *ring.Outcome, rules *robots.Rules, triesLeft, givenUp bool) Verdict
 		v.Act = Settle
 	case v.Act == Follow && rules != nil:
 		if r := rules.Check(weburl.PathQuery(v.Next.URL)); !r.Allowed {
-			return Denied(r)
+			return otherForm(o, Denied(r))
 		}
 	}
 	return v

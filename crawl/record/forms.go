@@ -35,11 +35,8 @@ func (c *choice) forms(id schema.ID, h *schema.Host) ([]string, error) {
 		return nil, err
 	}
 	forms := known.All()
-	if last, err := c.lastAnswered(id, &known); err != nil {
+	if forms, err = c.afterLast(id, forms, &known); err != nil {
 		return nil, err
-	} else if last != "" {
-		forms = slices.DeleteFunc(forms, func(form string) bool { return form == last })
-		forms = slices.Insert(forms, 0, last)
 	}
 	if !h.WWW {
 		return forms, nil
@@ -47,18 +44,26 @@ func (c *choice) forms(id schema.ID, h *schema.Host) ([]string, error) {
 	return atWWW(forms, h.Name), nil
 }
 
-// lastAnswered returns the form at which the last visit has found its page; "": it has not. A foreign one does not
-// count any more once an own one is known that this visit did not know.
-func (c *choice) lastAnswered(id schema.ID, known *schema.Forms) (string, error) {
+// afterLast puts the form at which the last visit has found its page first, and one at which it had another answer
+// than that nothing is there, or none, last. A foreign one at which the page was found is where it was once an own one
+// is known that this visit did not know.
+func (c *choice) afterLast(id schema.ID, forms []string, known *schema.Forms) ([]string, error) {
 	seq := c.in.store.Latest(id)
 	if seq == 0 {
-		return "", nil
+		return forms, nil
 	}
 	v, err := c.in.tx.Visits.At(seq)
-	if err != nil || !v.Found() || !known.IsOwn(v.Form) && !v.Knew.CoversOwn(known.Set()) {
-		return "", err
+	if err != nil {
+		return nil, err
 	}
-	return v.Form, nil
+	others := slices.DeleteFunc(slices.Clone(forms), func(form string) bool { return form == v.Form })
+	switch {
+	case v.Found() && (known.IsOwn(v.Form) || v.Knew.CoversOwn(known.Set())):
+		return slices.Insert(others, 0, v.Form), nil
+	case v.State == schema.Failed && len(others) < len(forms) && c.in.visited(id):
+		return append(others, v.Form), nil
+	}
+	return forms, nil
 }
 
 // atWWW puts the forms at www. first, with those that were never named so.

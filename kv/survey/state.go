@@ -67,6 +67,12 @@ func (ps *pages) reopened(tx *kv.Tx, v *schema.Visit) (bool, error) {
 	if ps.core.past != nil {
 		return false, nil
 	}
+	if !Unanswered(v) && v.Form == "" && ps.core.store.MayReopen(v, false) { // a sketch has no form
+		var err error
+		if v, err = tx.Visits.At(v.Seq); err != nil {
+			return false, err
+		}
+	}
 	return tx.URLs.Reopens(v, Unanswered(v))
 }
 

@@ -143,5 +143,5 @@ func addUnvisited(tx *kv.Tx, store *kv.Store, name string) error {
 		return err
 	}
 	tx.Depths.Lower(id, 1, 0)
-	return tx.Frontier.Push(h, schema.PagePriority(1, false, false), id)
+	return tx.Frontier.Push(h, schema.Rank{Depth: 1}.Priority(), id)
 }

@@ -261,7 +261,7 @@ func (p *paperCrawl) addSitemap(norm string, entries ...schema.SitemapEntry) {
 		tx.Depths.Lower(id, 0, 0)
 		_, err = tx.Visits.Add(&schema.Visit{
 			URL: id, Run: p.rec.recorder.Run().ID, State: schema.Processed, Status: 200, Requests: 1, Sitemap: entries,
-			Distinct: len(entries),
+			Distinct: len(entries), At: time.Now(),
 		})
 		return err
 	})

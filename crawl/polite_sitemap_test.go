@@ -344,7 +344,7 @@ func TestSitemapTriedAtSpentHost(t *testing.T) {
 			}
 			return site("Sitemap: /s.xml\n", 12)(q)
 		}
-		s.host["b.test"] = site("", 0)
+		s.host["b.test"] = site("Sitemap: https://a.test/s.xml\n", 0)
 		cfg := strings.Replace(withSitemaps, "max-domain-requests = 5000", "max-domain-requests = 3", 1)
 		s.crawl(fmt.Sprintf(cfg, "quality")+"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n", 0)
 		if got := s.requests("b.test"); !slices.Contains(got, "GET /o") {

@@ -391,7 +391,7 @@ func TestSitemapSpares(t *testing.T) {
 			got = append(got, strings.TrimSuffix(strings.TrimPrefix(line, "a.test"), " 304"))
 		}
 	}
-	want := []string{"/", "/always", "/mistaken", "/new", "/sitemap.xml", "/today", "/twice", "/unsaid"}
+	want := []string{"/", "/always", "/daily", "/mistaken", "/new", "/sitemap.xml", "/today", "/twice", "/unsaid"}
 	if !slices.Equal(got, want) {
 		t.Errorf("asked again for %q, want %q", got, want)
 	}

@@ -73,7 +73,7 @@ func TestFormerOriginInSitemap(t *testing.T) {
 			return site("Sitemap: /s.xml\n", 0)(q)
 		}
 		s.host["b.test"] = func(q question) reply {
-			r := site("", 0)(q)
+			r := site("Sitemap: https://a.test/s.xml\n", 0)(q)
 			if q.path == "/" {
 				r.wait = time.Minute
 			}
@@ -98,8 +98,8 @@ func TestFormerOriginInSitemap(t *testing.T) {
 	})
 }
 
-// TestPageOfFormerOriginsSitemap takes an origin away whose sitemap alone names a page of another one: where only
-// pages of sitemaps are visited, that one does not wait any more.
+// TestPageOfFormerOriginsSitemap takes an origin away whose sitemap alone names a page of another one, for which it
+// does not speak: where only pages of sitemaps are visited, that one waits neither before nor after.
 func TestPageOfFormerOriginsSitemap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -120,7 +120,7 @@ func TestPageOfFormerOriginsSitemap(t *testing.T) {
 		}
 		cfg := fmt.Sprintf(withSitemaps, "only")
 		s.crawl(cfg+"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n", 30*time.Second)
-		if page := s.survey()["a.test/1"]; page.state != "queued" {
+		if page := s.survey()["a.test/1"]; page.state != "discovered" {
 			t.Fatalf("before: %+v", page)
 		}
 		wait = 0

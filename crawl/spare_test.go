@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -20,7 +21,7 @@ seeds = ["https://h0.test/p0"]
 	p.complete()
 	p.start()
 	p.addSitemap("https://h0.test/sitemap.xml",
-		schema.SitemapEntry{To: p.id("https://h0.test/p1"), ChangeFreq: "weekly"})
+		schema.SitemapEntry{To: p.id("https://h0.test/p1"), LastMod: time.Unix(1e8, 0)})
 	p.kill()
 	p.run(0)
 	for page, want := range map[string]int{"https://h0.test/p1": 1, "https://h0.test/p2": 2} {

@@ -161,7 +161,7 @@ func (c *checker) depths() {
 			c.problem("depths %x are of a later generation", key)
 		}
 		first, count := r.uint(), r.uint()
-		c.failed(c.tx.eachID(first, count, r, func(schema.ID) { r.byte(); r.byte() }))
+		c.failed(c.tx.eachID(first, count, r, func(schema.ID) { r.byte(); r.byte(); r.bool() }))
 	})
 }
 
@@ -184,6 +184,7 @@ func (c *checker) others() {
 		_, err := c.tx.Runs.Config([32]byte(key))
 		c.failed(err)
 	})
+	c.failed(c.tx.Vouchers.check())
 	c.each(bCaps, 16, func(_ []byte, r *reader) { r.id(); r.uint() })
 	c.failed(c.tx.Messages.Each(func(*schema.Message) (bool, error) { return true, nil }))
 	c.failed(c.tx.Openings.check())

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,6 +35,18 @@ func (ds *Depths) Lower(id schema.ID, depth, hops uint8) {
 	ds.lowered = append(ds.lowered, id)
 }
 
+// SetOwn notes that in this generation a page is its host's own. It does nothing if that is known.
+func (ds *Depths) SetOwn(id schema.ID) {
+	if err := errors.Join(ds.tx.change(), ds.tx.known(id)); err != nil {
+		ds.tx.fail(err)
+		return
+	}
+	if !ds.tx.s.Own(id) {
+		ds.tx.s.known.of(id).own |= ownPage
+		ds.lowered = append(ds.lowered, id)
+	}
+}
+
 // NewGeneration takes all depths away and makes all queues void, and returns
 // the number of the new generation. What the old one left in the file is
 // deleted little by little.
@@ -49,6 +62,7 @@ func (ds *Depths) NewGeneration() (uint32, error) {
 	for _, block := range ds.tx.s.known.blocks {
 		for i := range block {
 			block[i].depth, block[i].hops = 0, 0
+			block[i].own &^= ownPage
 		}
 	}
 	ds.lowered = ds.lowered[:0]
@@ -101,6 +115,7 @@ func (ds *Depths) flush() error {
 		item.uint(uint64(id) - before)
 		item.byte(depth)
 		item.byte(hops)
+		item.bool(ds.tx.s.known.at(id).own&ownPage != 0)
 		before = uint64(id)
 	}
 	err := p.end()

@@ -25,6 +25,7 @@
 //	Frontier  frontier                   Hosts, to whose records it gives the ends of the queues
 //	Depths    depths; meta "pending"
 //	Runs      runs, configs, caps
+//	Vouchers  vouchers
 //	Meta      meta "value/"
 //	Messages  meta "message/"
 //	Openings  meta "opening/"
@@ -91,9 +92,11 @@
 //	anchors    packed                           first and last visit, zstd of: visit, number of links, their texts
 //	done       packed                           first visit, number, then the URLs, each less the one before
 //	depths     generation u32, then as packed   first id, number, then per URL that came nearer: id less the id before,
-//	                                            smallest depth and smallest hops (bytes, 255: none). The smallest count
+//	                                            smallest depth and smallest hops (bytes, 255: none), whether it is
+//	                                            its host's own. The smallest count
 //	frontier   host u32, priority u8, chunk u32 exactly 64 URL ids, each less the one before
 //	caps       128-bit hash of rule, NUL, group run, count, the most of an earlier run
+//	vouchers   sitemap u32, voucher             the last run in which it vouched
 //	outbox     shard u8, URL u32: the first of  number, then per URL in the outbox: its id less the first (byte), and
 //	           64 that may be there             the commit that marked it last
 //	inbound    URL u32                          numbers of run and configuration, depth and hops (bytes), listed?,

@@ -270,7 +270,7 @@ func (us *URLs) flushShapes() error {
 		k := us.tx.s.known.at(id)
 		item.uint(uint64(id) - before)
 		item.byte(k.mark & shapesMask)
-		item.byte(k.own)
+		item.byte(k.own & shapesMask)
 		before = uint64(id)
 	}
 	err := p.end()

@@ -47,6 +47,7 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.number(h.OverflowBefore)
 	w.number(h.LinkText)
 	w.byte(byte(h.Heads))
+	w.number(h.Others)
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -122,6 +123,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	h.OverflowBefore = r.number()
 	h.LinkText = r.number()
 	h.Heads = schema.Heads(r.byte())
+	h.Others = r.number()
 	return h
 }
 

@@ -3,7 +3,6 @@ package kv
 import (
 	"encoding/binary"
 	"errors"
-	"time"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -87,13 +86,13 @@ func encodeInbound(w *writer, in schema.Inbound) {
 	w.byte(in.Depth)
 	w.byte(in.Hops)
 	w.bool(in.Listed)
+	w.bool(in.Own)
 	w.seconds(in.Changed)
-	w.int(int64(in.Every))
 }
 
 func decodeInbound(r *reader) schema.Inbound {
 	return schema.Inbound{
-		Run: r.uint(), Configuration: r.uint(), Depth: r.byte(), Hops: r.byte(), Listed: r.bool(), Changed: r.seconds(),
-		Every: time.Duration(r.int()),
+		Run: r.uint(), Configuration: r.uint(), Depth: r.byte(), Hops: r.byte(), Listed: r.bool(), Own: r.bool(),
+		Changed: r.seconds(),
 	}
 }

@@ -28,9 +28,15 @@ type known struct {
 	latest uint32 // visit
 	depth  uint8  // plus 1; 0: none
 	hops   uint8  // plus 1
-	mark   uint8  // shapes, and the kind from bit 5 on
-	own    uint8  // shapes of own forms
+	mark   uint8  // shapes, the kind from bit 5 on, and in bit 7 whether it is the front page of its host
+	own    uint8  // shapes of own forms, and in bit 7 whether it is its host's own, see [Depths.SetOwn]
 }
+
+// frontMark is the bit of the front page of a host.
+const frontMark = 1 << 7
+
+// ownPage is the bit of a page that is its host's own.
+const ownPage = 1 << 7
 
 // Hash returns the hash under which a URL is looked up. It is seeded, so that
 // nobody can make URLs collide.
@@ -45,7 +51,19 @@ func (x *index) HostOf(id schema.ID) schema.HostID { return schema.HostID(x.know
 func (x *index) Latest(id schema.ID) schema.Seq { return schema.Seq(x.known.at(id).latest) }
 
 // Kind returns what a URL is asked for.
-func (x *index) Kind(id schema.ID) schema.URLKind { return schema.URLKind(x.known.at(id).mark >> 5) }
+func (x *index) Kind(id schema.ID) schema.URLKind {
+	return schema.URLKind(x.known.at(id).mark >> 5 & 3)
+}
+
+// Front reports whether a page is the front page of its host.
+func (x *index) Front(id schema.ID) bool { return x.known.at(id).mark&frontMark != 0 }
+
+// Own reports whether a page is its host's own in this generation: the front page always is, any
+// other if [Depths.SetOwn] has said so.
+func (x *index) Own(id schema.ID) bool {
+	k := x.known.at(id)
+	return k.own&ownPage != 0 || k.mark&frontMark != 0
+}
 
 // Shapes returns the forms of a URL that can be derived, and whether there are others.
 func (x *index) Shapes(id schema.ID) schema.Shape {
@@ -53,7 +71,9 @@ func (x *index) Shapes(id schema.ID) schema.Shape {
 }
 
 // OwnShapes returns which of these forms are own ones.
-func (x *index) OwnShapes(id schema.ID) schema.Shape { return schema.Shape(x.known.at(id).own) }
+func (x *index) OwnShapes(id schema.ID) schema.Shape {
+	return schema.Shape(x.known.at(id).own & shapesMask)
+}
 
 // Depth returns the smallest depth of a URL and its smallest number of hops,
 // each [NoDepth] if it has none in this generation.

@@ -307,7 +307,7 @@ func (m *partModel) commit(r *rapid.T, s *kv.Store, tx *kv.Tx, url *rapid.Genera
 		}
 		in := schema.Inbound{
 			Run: rapid.Uint64().Draw(r, "run"), Configuration: now, Depth: rapid.Uint8().Draw(r, "depth"), Hops: 3,
-			Listed: rapid.Bool().Draw(r, "listed"), Changed: time.Unix(int64(now), 0).UTC(), Every: -1,
+			Listed: rapid.Bool().Draw(r, "listed"), Changed: time.Unix(int64(now), 0).UTC(), Own: rapid.Bool().Draw(r, "own"),
 		}
 		m.told[schema.ID(id)] = in
 		if err := tx.Inbound.Put(schema.ID(id), in); err != nil {

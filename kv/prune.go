@@ -217,7 +217,7 @@ func (p *pruning) copyHosts() error {
 		p.hosts[n] = uint32(h.ID)
 		id, generation := h.ID, h.Generation
 		*h = *from
-		h.ID, h.Generation, h.Queues, h.Waiting, h.Retries, h.Known, h.Files = id, generation, nil, 0, nil, 0, 0
+		h.ID, h.Generation, h.Queues, h.Waiting, h.Retries, h.Known, h.Files, h.Others = id, generation, nil, 0, nil, 0, 0, 0
 		next.Hosts.Put(h)
 		robots, ok, err := old.Hosts.Robots(from.ID)
 		if err == nil && ok {
@@ -260,6 +260,8 @@ func (p *pruning) copyURLs() error {
 			h.Known++
 			if u.Kind == schema.KindSitemap {
 				h.Files++
+			} else if !p.old.Own(schema.ID(n)) {
+				h.Others++
 			}
 			next.Hosts.Put(h)
 		}
@@ -338,6 +340,9 @@ func (p *pruning) copyDepths() error {
 		if depth, hops := p.old.Depth(schema.ID(n)); depth != NoDepth {
 			next.Depths.Lower(p.url(schema.ID(n)), depth, hops)
 		}
+		if p.old.Own(schema.ID(n)) {
+			next.Depths.SetOwn(p.url(schema.ID(n)))
+		}
 		return nil
 	})
 }
@@ -395,7 +400,16 @@ func (p *pruning) copyRest() error {
 				return err
 			}
 		}
-		if err := p.uncountHosts(old, next); err != nil {
+		err = old.Vouchers.Each(func(sitemap schema.ID, voucher string, run schema.RunID) error {
+			if kept := p.url(sitemap); kept != 0 {
+				return next.Vouchers.Put(kept, voucher, run)
+			}
+			return nil
+		})
+		if err == nil {
+			err = p.uncountHosts(old, next)
+		}
+		if err != nil {
 			return err
 		}
 		return next.Meta.Put(MetaPruned, strconv.AppendUint(nil, uint64(p.from), 10))

@@ -164,6 +164,9 @@ func (ds *Depths) rebuild() error {
 		return ds.tx.eachID(first, count, r, func(id schema.ID) {
 			depth, hops := s.Depth(id)
 			s.setDepth(id, min(depth, r.byte()), min(hops, r.byte()))
+			if r.bool() {
+				s.known.of(id).own |= ownPage
+			}
 		})
 	})
 	return agree(err, "values of depths", n, s.state.depths)

@@ -32,6 +32,7 @@ const (
 	bDepths
 	bFrontier
 	bCaps
+	bVouchers
 	bOutbox // from here on only in a file that holds a part of a terrain
 	bInbound
 	bPeers
@@ -42,7 +43,8 @@ const (
 
 func (b bucket) String() string {
 	return [bucketCount]string{"meta", "configs", "runs", "hosts", "hostnames", "robots", "urls", "forms",
-		"shapes", "seen", "visits", "anchors", "done", "depths", "frontier", "caps", "outbox", "inbound", "peers"}[b]
+		"shapes", "seen", "visits", "anchors", "done", "depths", "frontier", "caps", "vouchers", "outbox", "inbound",
+		"peers"}[b]
 }
 
 // appended reports whether keys are only ever added at the bucket's end.

@@ -24,6 +24,7 @@ type Tx struct {
 	Depths   Depths
 	Runs     Runs
 	Meta     Meta
+	Vouchers Vouchers
 	Messages Messages
 	Openings Openings
 	Part     Part
@@ -41,6 +42,7 @@ func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
 	tx.Depths.tx = &tx.base
 	tx.Runs.tx = &tx.base
 	tx.Meta.tx = &tx.base
+	tx.Vouchers.tx = &tx.base
 	tx.Messages.tx = &tx.base
 	tx.Openings.tx = &tx.base
 	tx.Part.tx = &tx.base

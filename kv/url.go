@@ -88,13 +88,17 @@ func (us *URLs) Add(u schema.URL, hash uint64) (schema.ID, error) {
 		return 0, fmt.Errorf("%w: no more URL ids", ErrFull)
 	case u.Host == 0 || uint32(u.Host) > s.state.hosts:
 		return 0, fmt.Errorf("%w: host %d", ErrNotFound, u.Host)
-	case u.Kind > 7 || uint32(u.Referrer) > s.state.urls:
+	case u.Kind > 3 || uint32(u.Referrer) > s.state.urls:
 		return 0, fmt.Errorf("kv: URL of kind %d with referrer %d cannot be stored", u.Kind, u.Referrer)
 	}
 	s.state.urls++
 	u.ID = schema.ID(s.state.urls)
 	s.lookup.add(hash, u.ID)
-	*s.known.of(u.ID) = known{host: uint32(u.Host), mark: uint8(u.Kind) << 5}
+	mark := uint8(u.Kind) << 5
+	if u.Kind == schema.KindPage && u.PathQuery == "/" {
+		mark |= frontMark
+	}
+	*s.known.of(u.ID) = known{host: uint32(u.Host), mark: mark}
 	us.added = append(us.added, newURL{u, hash})
 	return u.ID, nil
 }
@@ -320,7 +324,7 @@ func (us *URLs) flush() error {
 		item.int(int64(u.Host) - before)
 		k := us.tx.s.known.at(u.ID)
 		item.byte(k.mark)
-		item.byte(k.own)
+		item.byte(k.own & shapesMask)
 		before = int64(u.Host)
 	}
 	if err := p.end(); err != nil {

@@ -32,8 +32,8 @@ type Inbound struct {
 	Run, Configuration uint64
 	Depth, Hops        uint8 // 255: none
 	Listed             bool  // a sitemap names it
+	Own                bool  // what was told makes it its host's own
 	Changed            time.Time
-	Every              time.Duration // between changes, as sitemaps promise it; negative: they promise nothing
 }
 
 // Counts reports whether what was told holds in a file that has come so far.

@@ -5,17 +5,28 @@ import (
 	"testing"
 )
 
-// A priority gives back the depth that it was made of.
-func TestPriorityDepth(t *testing.T) {
+// ranks are all that a page may have at a depth.
+func ranks(depth uint8) (all []Rank) {
+	for i := range 16 {
+		r := Rank{Depth: depth, OfOrigin: i&1 != 0, Own: i&2 != 0, Revisit: i&4 != 0, BySitemap: i&8 != 0}
+		if !r.OfOrigin || depth == 0 { // the pages of origins are at depth 0
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// A priority gives back what it was made of.
+func TestPriorityGivesBack(t *testing.T) {
 	for depth := range uint8(255) {
-		for i := range 4 {
-			p := PagePriority(depth, i&1 != 0, i&2 != 0)
+		for _, r := range ranks(depth) {
+			p := r.Priority()
 			got, page := PriorityDepth(p)
-			if want := min(depth, 30); !page || got != want {
-				t.Errorf("PriorityDepth(%d) = %d, %t; want %d, true", p, got, page, want)
+			if want := min(depth, priorityDeepest); !page || got != want || PriorityOwn(p) != r.Own {
+				t.Errorf("%+v: priority %d says depth %d, %t, own %t", r, p, got, page, PriorityOwn(p))
 			}
-			if again := i&2 != 0; p >= PriorityRevisit != again {
-				t.Errorf("PagePriority(%d, %t, %t) = %d", depth, i&1 != 0, again, p)
+			if r.Revisit && p < PriorityRevisit {
+				t.Errorf("%+v: priority %d is that of no revisit", r, p)
 			}
 		}
 	}
@@ -24,14 +35,27 @@ func TestPriorityDepth(t *testing.T) {
 	}
 }
 
-// The order in which a host's URLs are asked.
-func TestPagePriority(t *testing.T) {
-	order := []uint8{
-		PrioritySitemap, PagePriority(0, false, false), PagePriority(0, true, false), PagePriority(1, false, false),
-		PagePriority(200, true, false), PagePriority(0, false, true), PagePriority(0, true, true),
-		PagePriority(255, true, true),
-	}
-	if !slices.IsSorted(order) || len(slices.Compact(slices.Clone(order))) != len(order) {
-		t.Errorf("priorities %v do not grow", order)
+// The orders in which the URLs of a host are asked.
+func TestRankPriority(t *testing.T) {
+	const listed = true
+	for name, order := range map[string][]uint8{
+		"host of an origin": {
+			PrioritySitemap,
+			Rank{OfOrigin: true, Own: true}.Priority(), Rank{OfOrigin: true, Own: true, BySitemap: listed}.Priority(),
+			Rank{OfOrigin: true, Own: true, Revisit: true}.Priority(),
+			Rank{OfOrigin: true, Own: true, Revisit: true, BySitemap: listed}.Priority(),
+			Rank{OfOrigin: true}.Priority(), Rank{OfOrigin: true, BySitemap: listed}.Priority(),
+			Rank{OfOrigin: true, Revisit: true}.Priority(), Rank{OfOrigin: true, Revisit: true, BySitemap: listed}.Priority(),
+		},
+		"other host": {
+			PrioritySitemap, Rank{Depth: 1, Own: true}.Priority(), Rank{Depth: 1}.Priority(),
+			Rank{Depth: 1, BySitemap: listed}.Priority(), Rank{Depth: 2, Own: true}.Priority(), Rank{Depth: 200}.Priority(),
+			Rank{Depth: 1, Own: true, Revisit: true}.Priority(), Rank{Depth: 1, Revisit: true}.Priority(),
+			Rank{Depth: 255, BySitemap: listed, Revisit: true}.Priority(),
+		},
+	} {
+		if !slices.IsSorted(order) || len(slices.Compact(slices.Clone(order))) != len(order) {
+			t.Errorf("%s: priorities %v do not grow", name, order)
+		}
 	}
 }

@@ -231,6 +231,7 @@ type Host struct {
 	// of the files that its robots.txt and sitemaps name in the run of field Run: not read (max-sitemap-hosts)
 	SitemapsLeft int
 	Files        int   // of the URLs recorded: sitemaps
+	Others       int   // of the URLs recorded: pages that were not the host's own when they were met
 	SitemapsFor  RunID // run in which a robots.txt of another site names sitemaps here
 
 	OverflowBefore int // the largest Overflow of an earlier run

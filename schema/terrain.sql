@@ -54,7 +54,8 @@ CREATE TABLE pages (
     last_run        INTEGER NOT NULL REFERENCES runs(id),
     needs_scripts   TEXT,                   -- the signs that it shows nothing without them; NULL: there are none
     rendered        TEXT,                   -- why a browser showed it, and what was kept from it; NULL: none did
-    render_requests INTEGER NOT NULL        -- what its scripts asked for and got, also from what others had asked for
+    render_requests INTEGER NOT NULL,       -- what its scripts asked for and got, also from what others had asked for
+    own             INTEGER                 -- 1: its host itself names it; 0: only others do; NULL: the run has not met it
 );
 
 CREATE INDEX idx_pages_domain ON pages(domain);

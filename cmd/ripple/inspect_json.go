@@ -32,6 +32,7 @@ type inspectedPage struct {
 	Error        string       `json:"error_message"`
 	Depth        *int         `json:"depth"`
 	Seed         bool         `json:"seed"`
+	Own          *bool        `json:"own"` // its host itself names it; null: the run has not reached it
 	PageType     string       `json:"page_type"`
 	Title        string       `json:"title"`
 	DiscoveredAt time.Time    `json:"discovered_at"`

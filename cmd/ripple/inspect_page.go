@@ -24,6 +24,9 @@ func (r *reading) page(id schema.ID, limit int) (*inspectedPage, error) {
 		depth := int(p.Depth)
 		out.Depth = &depth
 	}
+	if p.InRun {
+		out.Own = &p.Own
+	}
 	if p.Visit != nil {
 		out.Title, out.form = p.Visit.Title, p.FetchURL
 		for _, f := range p.Visit.Facts {

@@ -61,6 +61,9 @@ func printFacts(t table, in *inspection) {
 		depth += " (a seed)"
 	}
 	t.row("  depth", depth)
+	if p.Own != nil && !*p.Own {
+		t.row("  named by", "other hosts only")
+	}
 	if p.Title != "" {
 		t.row("  title", clean(p.Title, 300))
 	}

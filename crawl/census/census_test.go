@@ -176,15 +176,15 @@ func TestCount(t *testing.T) {
 	p, c := testPace(t), count{depth: -1}
 	for _, h := range []schema.Host{
 		{Name: "done.test", Generation: 1},
-		{Name: "far.test", Generation: 1, Waiting: 10, Queues: waitAt(schema.PagePriority(3, false, false))},
+		{Name: "far.test", Generation: 1, Waiting: 10, Queues: waitAt(schema.Rank{Depth: 3}.Priority())},
 		{Name: "near.test", Generation: 1, Waiting: 500, CrawlDelay: 2 * time.Second,
-			Queues: waitAt(schema.PrioritySitemap, schema.PagePriority(1, true, true))},
+			Queues: waitAt(schema.PrioritySitemap, schema.Rank{Depth: 1, BySitemap: true, Revisit: true}.Priority())},
 		{Name: "old.test", Generation: 0, Waiting: 10},
 		{Name: "used.test", Generation: 1, Waiting: 10, Run: run, RunRequests: 100},
 		{Name: "left.test", Generation: 1, Waiting: 10, Run: run, RunGivenUp: schema.GaveUpConnection},
 		{Name: "rest.test", Generation: 1, Waiting: 1, Run: run, Throttles: 1, SuspendedTo: time.Now().Add(time.Hour),
 			SuspendedFor: time.Hour,
-			Queues:       waitAt(schema.PagePriority(2, false, false))},
+			Queues:       waitAt(schema.Rank{Depth: 2}.Priority())},
 	} {
 		c.add(p, 1, &h, time.Time{})
 	}

@@ -25,15 +25,18 @@ func TestLetterIsAsAgreed(t *testing.T) {
 	l := letter{
 		Terrain: []byte("terrain of bytes"), To: 1, From: 2, Opening: []byte("opening of bytes"), Commit: 3, Run: 4, Configuration: 5,
 		Referrals: []ring.Referral{
-			{URL: "https://a.test/", Forms: []string{"https://a.test/"}, Told: schema.Inbound{Every: -1}},
+			{URL: "https://a.test/", Forms: []string{"https://a.test/"}},
 			{Kind: schema.KindSitemap, URL: "https://b.test/", Forms: []string{"https://b.test/", "http://b.test/"}, Own: 1, HTTPS: true,
-				Told: schema.Inbound{Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0), Every: time.Hour}},
+				Told: schema.Inbound{Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0)}, FromOrigin: true,
+				Sitemap: "c.test", Vouchers: []string{"=*.b.test", "b.test"}},
 		},
 	}
 	const want = `{"terrain":"dGVycmFpbiBvZiBieXRlcw==","from":2,"to":1,"opening":"b3BlbmluZyBvZiBieXRlcw==","commit":3,"run":4,` +
 		`"configuration":5}` + "\n" +
 		"\x00\x00\x00\x00\x0fhttps://a.test/\x01\x00\x00" +
-		"\x01\x0f\x02\x01\x0fhttps://b.test/\x11\x01\x00\x0ehttp://b.test/\x80\xa8ֹ\a\x80\xc0\xe2\x85\xe3h"
+		"\x00" +
+		"\x01\x1f\x02\x01\x0fhttps://b.test/\x11\x01\x00\x0ehttp://b.test/\x80\xa8ֹ\a" +
+		"\x06c.test\x02\t=*.b.test\x06b.test"
 	if diff := cmp.Diff(want, string(l.text())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -50,8 +53,9 @@ func TestLetterIsWhole(t *testing.T) {
 	}
 	fields := "\x00\x00\x00" // depth, hops, and the length of the URL
 	for _, more := range []string{
-		"\x00", "\x00\x10" + fields + "\x00", "\x00\x00" + fields + "\x05\x00\x00\x00\x00\x00", "\x00\x00\x00\x00\x04a",
-		"\x00\x08" + fields + "\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x00\x04" + fields + "\x00\xff",
+		"\x00", "\x00\x20" + fields + "\x01\x00\x00\x00", "\x00\x00" + fields + "\x05\x00\x00\x00\x00\x00", "\x00\x00\x00\x00\x04a",
+		"\x00\x10" + fields + "\x01\x00\x00\x09s\x00", "\x00\x00" + fields + "\x01\x00\x00\x65",
+		"\x00\x04" + fields + "\x01\x00\x00\xff",
 	} {
 		if _, err := decodeLetter(append(text[:len(text):len(text)], more...)); err == nil {
 			t.Errorf("it may go on with %q", more)
@@ -102,7 +106,8 @@ func TestLargestFits(t *testing.T) {
 	referral, script := numbers, numbers
 	referral.Referrals = []ring.Referral{{
 		URL: long("a"), Forms: slices.Repeat([]string{sized("&", 32<<10)}, maxOthers), HTTPS: true,
-		Told: schema.Inbound{Listed: true, Changed: time.Unix(math.MaxInt64, 0), Every: math.MaxInt64},
+		Told:       schema.Inbound{Listed: true, Changed: time.Unix(math.MaxInt64, 0)},
+		FromOrigin: true, Sitemap: strings.Repeat("s", 255), Vouchers: slices.Repeat([]string{strings.Repeat("v", 255)}, kv.MaxVouchers),
 	}}
 	script.Errand = &errand{ID: math.MaxUint64, URL: long(`\`), Asset: true, At: math.MaxInt}
 	for name, l := range map[string]letter{"a referral": referral, "an errand": script} {

@@ -3,10 +3,10 @@ package exchange
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -18,15 +18,16 @@ const (
 	isHTTPS = 1 << iota
 	isListed
 	hasChanged // when follows
-	hasEvery   // how often follows
+	isFromOrigin
+	hasSitemap // which follows
 	flagsEnd
 )
 
 // packReferral appends a referral, without the numbers that its letter has: its kind, flags,
 // depth and hops (bytes), its URL, the shapes of its forms, with the own ones from bit 4 on
-// (byte), the number of other forms and of the own ones among them (bytes), each of them, and
-// if that is said when it has changed (seconds since 1970) and how often it does (ns). A text
-// begins with its length; numbers are varints.
+// (byte), the number of other forms and of the own ones among them (bytes), each of them, if that is
+// said when it has changed (seconds since 1970), if a sitemap names it the host of that, and the number of
+// vouchers (byte) and each. A text begins with its length; numbers are varints.
 func packReferral(b []byte, ref *ring.Referral) []byte {
 	at := len(b)
 	b = append(b, byte(ref.Kind), 0, ref.Told.Depth, ref.Told.Hops)
@@ -63,9 +64,16 @@ func packReferral(b []byte, ref *ring.Referral) []byte {
 		flags |= hasChanged
 		b = binary.AppendVarint(b, ref.Told.Changed.Unix())
 	}
-	if ref.Told.Every >= 0 {
-		flags |= hasEvery
-		b = binary.AppendUvarint(b, uint64(ref.Told.Every))
+	if ref.FromOrigin {
+		flags |= isFromOrigin
+	}
+	if ref.Sitemap != "" {
+		flags |= hasSitemap
+		b = packText(b, ref.Sitemap)
+	}
+	b = append(b, byte(len(ref.Vouchers)))
+	for _, voucher := range ref.Vouchers {
+		b = packText(b, voucher)
 	}
 	b[at+1] = flags
 	return b
@@ -98,8 +106,8 @@ type unpacker struct {
 func (p *unpacker) referral() (ref ring.Referral) {
 	ref.Kind = schema.URLKind(p.byte())
 	flags := p.byte()
-	ref.HTTPS = flags&isHTTPS != 0
-	ref.Told = schema.Inbound{Depth: p.byte(), Hops: p.byte(), Listed: flags&isListed != 0, Every: -1}
+	ref.HTTPS, ref.FromOrigin = flags&isHTTPS != 0, flags&isFromOrigin != 0
+	ref.Told = schema.Inbound{Depth: p.byte(), Hops: p.byte(), Listed: flags&isListed != 0}
 	ref.URL = p.text()
 	p.forms(&ref)
 	if flags >= flagsEnd {
@@ -110,8 +118,15 @@ func (p *unpacker) referral() (ref ring.Referral) {
 		p.skip(size)
 		ref.Told.Changed = time.Unix(seconds, 0).UTC()
 	}
-	if flags&hasEvery != 0 {
-		ref.Told.Every = time.Duration(p.number(math.MaxInt64))
+	if flags&hasSitemap != 0 {
+		ref.Sitemap = p.text()
+	}
+	n := p.byte()
+	if n > kv.MaxVouchers {
+		p.fail()
+	}
+	for range n {
+		ref.Vouchers = append(ref.Vouchers, p.text())
 	}
 	return ref
 }

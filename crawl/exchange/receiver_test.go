@@ -81,7 +81,7 @@ func TestReferralsArriveWhole(t *testing.T) {
 	s := newShard(t)
 	l := s.letterTo()
 	told := func(depth uint8) schema.Inbound {
-		return schema.Inbound{Run: 3, Configuration: 5, Depth: depth, Every: -1}
+		return schema.Inbound{Run: 3, Configuration: 5, Depth: depth}
 	}
 	l.Referrals = append(l.Referrals,
 		ring.Referral{URL: "https://b.test/", Forms: []string{"https://b.test/"}, Told: told(0)},
@@ -89,7 +89,7 @@ func TestReferralsArriveWhole(t *testing.T) {
 		ring.Referral{Kind: schema.KindSitemap, URL: "https://b.test/" + strings.Repeat("x", 300),
 			Forms: []string{"https://b.test/\xff"}, Told: told(1)},
 	)
-	l.Referrals[3].Told.Changed, l.Referrals[3].Told.Every = time.Unix(-1, 0).UTC(), 0
+	l.Referrals[3].Told.Changed = time.Unix(-1, 0).UTC()
 	if _, err := NewReceiver(s).Answer(written(l)); err != nil {
 		t.Fatal(err)
 	}

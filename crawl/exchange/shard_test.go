@@ -111,7 +111,7 @@ func (s *testShard) Errand(e ring.Errand, at, most int) (ring.Report, bool, erro
 
 func (s *testShard) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 	norm, err := tx.URLs.Norm(id)
-	return ring.Referral{URL: norm, Forms: []string{norm}, Told: schema.Inbound{Depth: 1, Every: -1}}, err
+	return ring.Referral{URL: norm, Forms: []string{norm}, Told: schema.Inbound{Depth: 1}}, err
 }
 
 func (s *testShard) MarkAgain(tx *kv.Tx, _ int, from schema.ID, _ int) (schema.ID, error) {
@@ -137,7 +137,6 @@ func (s *testShard) letterTo() letter {
 		URL: "https://a.test/", Forms: []string{"https://a.test/", "https://www.a.test/"}, HTTPS: true,
 		Told: schema.Inbound{
 			Run: 3, Configuration: 5, Depth: 2, Hops: 1, Listed: true, Changed: time.Unix(1e9, 0).UTC(),
-			Every: time.Hour,
 		},
 	}}}
 	l.Terrain[0] = 1

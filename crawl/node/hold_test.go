@@ -313,7 +313,7 @@ type writer struct {
 
 func (*writer) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 	norm, err := tx.URLs.Norm(id)
-	return ring.Referral{URL: norm, Forms: []string{norm}, Told: schema.Inbound{Depth: 1, Every: -1}}, err
+	return ring.Referral{URL: norm, Forms: []string{norm}, Told: schema.Inbound{Depth: 1}}, err
 }
 func (*writer) MarkAgain(*kv.Tx, int, schema.ID, int) (schema.ID, error) {
 	return 0, exchange.ErrNobody

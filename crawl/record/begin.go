@@ -123,8 +123,11 @@ func (t *turn) enterRun(again bool, b *Begun) (reapply bool, err error) {
 func (r *Recorder) recall() error {
 	return r.in.store.View(func(tx *kv.Tx) error {
 		r.in.tx = tx
-		clear(r.reach.listings)
-		return r.reach.listings.recall(&r.in, r.reach.own)
+		err := r.reach.recallSpeakers()
+		if err == nil {
+			err = r.reach.recallListings()
+		}
+		return err
 	})
 }
 
@@ -210,6 +213,11 @@ func (t *turn) sow(reapply bool) error {
 				return err
 			}
 		}
+		for _, raw := range origin.Sitemaps {
+			if err := t.sowSitemap(raw, survey.OriginVoucher(origin.Name)); err != nil {
+				return err
+			}
+		}
 	}
 	if err := t.referAgain(reapply); err != nil {
 		return err
@@ -230,7 +238,21 @@ func (t *turn) sowOne(raw string) error {
 	if host := t.in.store.HostOf(id); !t.in.seeds.pages[id] {
 		t.in.seeds.pages[id], t.in.seeds.hosts[host] = true, append(t.in.seeds.hosts[host], id)
 	}
-	return errors.Join(t.reopen(), t.reach.relax(id, 0, 0, false))
+	return errors.Join(t.reopen(), t.reach.relax(id, way{own: true}))
+}
+
+// sowSitemap records and queues a sitemap that the configuration names, which speaks for an origin.
+func (t *turn) sowSitemap(raw, voucher string) error {
+	u, err := t.in.set.Rules.Parse(raw)
+	if err != nil || t.in.set.Config.Crawler.Sitemaps == config.SitemapsOff || t.in.store.ForeignName(u.Host()) {
+		return err
+	}
+	to := ring.Target{URL: u, Hash: t.in.store.Hash(schema.KindSitemap, u.Norm)}
+	id, err := t.urls.note(to, schema.KindSitemap, 0, bySeed)
+	if err != nil || id == 0 {
+		return err
+	}
+	return errors.Join(t.reach.vouch(id, voucher), t.reach.queueFile(id, 0))
 }
 
 // renewSitemaps has the sitemaps of every host queued again. Hosts of an origin that
@@ -287,7 +309,7 @@ func (r *Recorder) takeUp(ctx context.Context, again bool) error {
 		return err
 	}
 	var left []leftPage
-	err = survey.EachLeft(s, func(id schema.ID, depth uint8) { left = append(left, leftPage{id, depth}) })
+	err = survey.EachLeft(s, func(id schema.ID, depth uint8, own bool) { left = append(left, leftPage{id, depth, own}) })
 	for more := true; more && err == nil && ctx.Err() == nil; {
 		n := min(len(left), r.MostTravelled)
 		more = n < len(left)

@@ -33,6 +33,7 @@ type choice struct {
 // begin forgets what was looked at for the decision before.
 func (c *choice) begin() {
 	clear(c.passed)
+	clear(c.quotas.ownLeft)
 	c.settle = nil
 }
 
@@ -119,7 +120,10 @@ func (c *choice) waiting(h *schema.Host, live *liveHost, n int) ([]schema.ID, er
 		return len(ids) < n
 	}
 	seedsOnly, sitemapsOnly := c.quotas.seedsOnly(h), c.quotas.exhausted(h, live)
-	err := c.in.tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
+	err := c.in.tx.Frontier.Walk(h, func(priority uint8, id schema.ID) bool {
+		if c.in.leftBefore(id) && schema.PriorityOwn(priority) {
+			c.quotas.ownLeft[id] = true
+		}
 		return (!seedsOnly && !sitemapsOnly || !c.in.isPage(id)) && take(id) // sitemaps stand first
 	})
 	if err == nil && seedsOnly && !sitemapsOnly && len(ids) < n {

@@ -195,7 +195,13 @@ func (d *drafts) sitemap(o *ring.Outcome, visit *schema.Visit) error {
 		if to.Norm == "" || len(d.in.set.Terrain.OriginsOf(to.Host())) == 0 {
 			continue
 		}
-		id, err := d.urls.note(to, schema.KindPage, 0, byLink)
+		how := byLink
+		if host, err := d.urls.hosts.find(to.Host()); err != nil {
+			return err
+		} else if d.in.speaksFor(visit.URL, host, to.Host()) {
+			how = bySpeaker
+		}
+		id, err := d.urls.note(to, schema.KindPage, 0, how)
 		if err != nil {
 			return err
 		}

@@ -343,6 +343,16 @@ func (h *hosts) facts(id schema.HostID) hostFacts {
 	return f
 }
 
+// vouches reports whether a link of a page makes what it leads to its host's own: on its own host if the page is
+// that itself, on a host of no origin if the page is of one.
+func (h *hosts) vouches(page schema.ID, to schema.HostID) bool {
+	from := h.in.store.HostOf(page)
+	if from == to {
+		return h.in.store.Own(page)
+	}
+	return h.facts(from).own && !h.facts(to).own
+}
+
 func factsOf(terr *terrain.Terrain, host string) hostFacts {
 	return hostFacts{known: true, class: terr.HostClass(host).Class, own: len(terr.OriginsOf(host)) > 0}
 }

@@ -1,30 +1,23 @@
 package record
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A listing is what the sitemaps of this run say about when a page changes. Of
-// several that name it, the one that makes a visit likelier counts.
+// A listing is what the sitemaps of this run that speak for its host say about a page.
 type listing struct {
-	changed time.Time     // the latest lastmod; zero: none is given
-	every   time.Duration // the shortest changefreq; negative: none is given
+	changed time.Time // the latest lastmod that is believed; zero: there is none
+	by      schema.ID // the first of them
 }
 
-// spares reports whether a page that was visited at a time is as it was then.
-// A lastmod says more than a changefreq; of a visit that is yet to come, by a clock that
-// was wrong, neither says anything.
+// spares reports whether a page that was visited at a time is as it was then. Of a visit
+// that is yet to come, by a clock that was wrong, a date says nothing.
 func (l listing) spares(visited, now time.Time) bool {
-	switch {
-	case visited.After(now):
-		return false
-	case !l.changed.IsZero():
-		return endOf(l.changed).Before(visited)
-	}
-	return l.every >= 0 && now.Sub(visited) < l.every
+	return !visited.After(now) && !l.changed.IsZero() && endOf(l.changed).Before(visited)
 }
 
 // endOf is the last moment that a lastmod may mean: without a time of day, which
@@ -44,52 +37,42 @@ func endOf(lastmod time.Time) time.Time {
 	return lastmod.AddDate(0, 0, 1).Add(anywhere)
 }
 
-// period is how long a changefreq promises that a page stays as it is; negative:
-// it promises nothing.
-func period(changefreq string) time.Duration {
-	const day = 24 * time.Hour
-	switch changefreq {
-	case "always":
-		return 0
-	case "hourly":
-		return time.Hour
-	case "daily":
-		return day
-	case "weekly":
-		return 7 * day
-	case "monthly":
-		return 30 * day
-	case "yearly":
-		return 365 * day
-	case "never":
-		return 1<<63 - 1
-	}
-	return -1
+// minSameDates is how many pages a sitemap gives one date at least where that says when the sitemap
+// was written, and not when they have changed.
+const minSameDates = 10
+
+// believedDates reports whether the dates of a sitemap differ, or are few.
+func believedDates(v *schema.Visit) bool {
+	return len(v.Sitemap) < minSameDates || slices.ContainsFunc(v.Sitemap, func(e schema.SitemapEntry) bool {
+		return !e.LastMod.Equal(v.Sitemap[0].LastMod)
+	})
 }
 
 // listings are what the sitemaps of this run say of pages that an earlier run has
 // visited, and of foreign ones.
 type listings map[schema.ID]listing
 
-// note takes what a sitemap says of a page, and reports whether that is new.
-func (all listings) note(in *scope, e schema.SitemapEntry) bool {
-	return all.add(in, e.To, listing{e.LastMod, period(e.ChangeFreq)})
+// note takes what a sitemap says of a page, and reports whether that is new. A date in the future, or
+// of a sitemap whose dates are not believed, does not say that the page is as it was: it counts as that of the run.
+func (all listings) note(in *scope, v *schema.Visit, e schema.SitemapEntry, dated bool) bool {
+	l := listing{changed: e.LastMod, by: v.URL}
+	if !l.changed.IsZero() && (!dated || e.LastMod.After(v.At)) {
+		l.changed = in.run.Started.Add(time.Second) // it is cut to seconds
+	}
+	return all.add(in, e.To, l)
 }
 
 func (all listings) add(in *scope, id schema.ID, said listing) bool {
-	if !in.foreign(id) && (!in.known(id) || said.changed.IsZero() && said.every < 0) {
+	if !in.foreign(id) && (!in.known(id) || said.changed.IsZero()) {
 		return false
 	}
-	l, known := all[id]
-	before := l
+	before, known := all[id]
+	l := before
 	if !known {
-		l.every = -1
+		l.by = said.by
 	}
 	if said.changed.After(l.changed) {
 		l.changed = said.changed
-	}
-	if said.every >= 0 && (l.every < 0 || said.every < l.every) {
-		l.every = said.every
 	}
 	all[id] = l
 	return !known || l != before
@@ -97,27 +80,40 @@ func (all listings) add(in *scope, id schema.ID, said listing) bool {
 
 // recall notes what the sitemaps say of pages of origins that were read in this run before this process
 // began, and belong to it still, and what other shards have told.
-func (all listings) recall(in *scope, own func(schema.ID) bool) error {
+func (r *reach) recallListings() error {
+	clear(r.listings)
+	err := r.in.eachSitemap(func(v *schema.Visit) error {
+		return r.eachEntry(v, func(e schema.SitemapEntry, dated bool) error {
+			r.listings.note(r.in, v, e, dated)
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return r.in.eachTold(1, func(id schema.ID, told schema.Inbound) bool {
+		if told.Listed {
+			r.listings.add(r.in, id, listing{changed: told.Changed})
+		}
+		return true
+	})
+}
+
+// eachSitemap calls f for the sitemaps that were read in this run and belong to it.
+func (in *scope) eachSitemap(f func(*schema.Visit) error) error {
 	for id := schema.ID(1); int(id) <= in.store.URLs(); id++ {
 		if depth, _ := in.store.Depth(id); depth == kv.NoDepth || in.isPage(id) || !in.visited(id) {
 			continue
 		}
 		v, err := in.tx.Visits.At(in.store.Latest(id))
+		if err == nil {
+			err = f(v)
+		}
 		if err != nil {
 			return err
 		}
-		for _, e := range v.Sitemap {
-			if own(e.To) {
-				all.note(in, e)
-			}
-		}
 	}
-	return in.eachTold(1, func(id schema.ID, told schema.Inbound) bool {
-		if told.Listed {
-			all.add(in, id, listing{told.Changed, told.Every})
-		}
-		return true
-	})
+	return nil
 }
 
 // spares reports whether a page need not be asked again, because its visit is younger

@@ -224,7 +224,8 @@ func (p *plan) time(e *ring.Effect, h *schema.Host, live *liveHost, wake time.Ti
 		e.Priority = 0 // pages wait for it
 	} else if len(e.Steps) > 0 && e.Steps[0].ID != 0 {
 		depth, _ := p.in.store.Depth(e.Steps[0].ID)
-		e.Priority = min(e.Priority, schema.PagePriority(depth, false, false))
+		own := p.in.store.Own(e.Steps[0].ID)
+		e.Priority = min(e.Priority, schema.Rank{Depth: depth, OfOrigin: p.hosts.facts(h.ID).own, Own: own}.Priority())
 	}
 }
 

@@ -87,7 +87,7 @@ func TestDecideSettles(t *testing.T) {
 		rules := []byte("User-agent: *\nDisallow: /x\nDisallow: /$")
 		ok(t, r.in.tx.Hosts.PutRobots(h.ID, schema.RobotsCopy{Status: 200, Text: rules}))
 		for _, id := range []schema.ID{first, second} {
-			ok(t, r.reach.relax(id, 1, 0, false))
+			ok(t, r.reach.relax(id, way{depth: 1, hops: 0}))
 		}
 		d, err := r.plan.decide(h, r.hosts.live.of(h.ID))
 		ok(t, err)

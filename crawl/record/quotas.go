@@ -43,12 +43,14 @@ type quotas struct {
 	held     map[terrain.Cap]map[schema.HostID]bool // hosts with pages that wait for a place in a group
 	starved  map[schema.HostID]bool                 // kept waiting by max-pages, of which more may be left
 	final    bool                                   // of a shard: nothing of max-pages is left
+	ownLeft  map[schema.ID]bool                     // pages that an earlier run left, which wait as their host's own
 }
 
 func newQuotas(in *scope, hosts *hosts) quotas {
 	return quotas{
 		in: in, hosts: hosts, reserved: map[terrain.Cap]int{},
 		held: map[terrain.Cap]map[schema.HostID]bool{}, starved: map[schema.HostID]bool{},
+		ownLeft: map[schema.ID]bool{},
 	}
 }
 
@@ -80,7 +82,7 @@ func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]terrain.Cap, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.in.set.Terrain.Caps(h.Name, u.PathQuery), nil
+	return q.in.set.Terrain.Caps(h.Name, u.PathQuery, q.in.store.Own(id) || q.ownLeft[id]), nil
 }
 
 // reserve counts the first step of a visit, which is about to be asked for.
@@ -158,9 +160,22 @@ func (r *Recorder) Allotment() *Allotment {
 }
 
 // countVisit adds a visit, which ends with an answer, to the counters of its groups: those
-// that were reserved. What belongs to a group by its answer is counted here too.
-func (q *quotas) countVisit(o *ring.Outcome) error {
+// that were reserved. What belongs to a group by its answer is counted here too. Pages that only others name and
+// that are not there take no place, up to a number.
+func (q *quotas) countVisit(o *ring.Outcome, visit *schema.Visit) error {
 	for _, c := range o.Step.Visit.Reserved {
+		if c.Others && visit.State == schema.DeadLink {
+			n, err := q.in.tx.Runs.Count(c.Missed(), c.Group)
+			if err == nil && n < c.MostMissed() {
+				if err := q.in.tx.Runs.CountUp(c.Missed(), c.Group, q.in.run.ID); err != nil {
+					return err
+				}
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
 		if err := q.in.tx.Runs.CountUp(c.Counted(), c.Group, q.in.run.ID); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func TestCapsHold(t *testing.T) {
 		}
 		want("a group that is free again", second, terrain.Free)
 		ok(t, r.quotas.reserve(step, h))
-		ok(t, r.quotas.countVisit(&ring.Outcome{Step: *step}))
+		ok(t, r.quotas.countVisit(&ring.Outcome{Step: *step}, &schema.Visit{}))
 		r.quotas.release(step)
 		want("a group that is full", second, terrain.Full)
 	})

@@ -23,8 +23,16 @@ type reach struct {
 
 // A source is what a page gives to the pages it leads to.
 type source struct {
+	page        schema.ID
 	depth, hops uint8
 	nofollow    bool // the page asks for its links not to be followed
+}
+
+// A way leads to a page.
+type way struct {
+	depth, hops uint8
+	own         bool // it makes the page its host's own
+	bySitemap   bool
 }
 
 // carry takes the depth of a page that was just visited over its links.
@@ -47,7 +55,7 @@ func (r *reach) carryLinks(visit *schema.Visit) error {
 		}
 	}
 	depth, hops := r.in.store.Depth(visit.URL)
-	return r.spread(source{depth: depth, hops: hops, nofollow: visit.NoFollow}, links)
+	return r.spread(source{page: visit.URL, depth: depth, hops: hops, nofollow: visit.NoFollow}, links)
 }
 
 func (r *reach) spread(from source, links []schema.Link) error {
@@ -55,35 +63,40 @@ func (r *reach) spread(from source, links []schema.Link) error {
 		if !survey.Carries(r.in.set.Config.Crawler, link, from.nofollow) {
 			continue
 		}
-		depth, hops := from.depth+1, uint8(0) // package survey has the rule once more, to check what is stored
+		w := way{depth: from.depth + 1} // package survey has the rule once more, to check what is stored
 		if link.Kinds.First() == schema.LinkRedirect {
-			depth, hops = max(1, from.depth), from.hops+1
+			w.depth, w.hops = max(1, from.depth), from.hops+1
 		}
-		if err := r.relax(link.To, depth, hops, false); err != nil {
+		w.own = r.hosts.vouches(from.page, r.in.store.HostOf(link.To))
+		if err := r.relax(link.To, w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// relax lowers a page's distances to those given and queues it where that brings it
-// within reach. Distances beyond max-depth + 1 are dropped.
-func (r *reach) relax(id schema.ID, depth, hops uint8, bySitemap bool) error {
-	if r.own(id) {
-		depth = 0
+// relax lowers a page's distances to those of a way, makes it its host's own if the way does, and
+// queues it where that brings it within reach or forward in line. Distances beyond max-depth + 1 are dropped.
+func (r *reach) relax(id schema.ID, w way) error {
+	if r.ofOrigin(id) {
+		w.depth = 0
 	}
-	if int(depth) > r.in.set.Config.Crawler.MaxDepth+1 {
+	if int(w.depth) > r.in.set.Config.Crawler.MaxDepth+1 {
 		return nil
 	}
 	oldDepth, oldHops := r.in.store.Depth(id)
-	depth, hops = min(depth, oldDepth), min(hops, oldHops)
-	if depth == oldDepth && hops == oldHops {
-		if bySitemap && r.in.set.SitemapsOnly() && !r.in.visited(id) {
-			return r.enqueue(id, kv.NoDepth, kv.NoDepth, true)
+	old := way{depth: oldDepth, hops: oldHops, own: r.in.store.Own(id)}
+	depth, hops, own := min(w.depth, oldDepth), min(w.hops, oldHops), w.own || old.own
+	if depth == oldDepth && hops == oldHops && own == old.own {
+		if w.bySitemap && r.in.set.SitemapsOnly() && !r.in.visited(id) {
+			return r.enqueue(id, way{depth: kv.NoDepth, hops: kv.NoDepth}, true)
 		}
 		return nil
 	}
 	r.in.tx.Depths.Lower(id, depth, hops)
+	if own {
+		r.in.tx.Depths.SetOwn(id)
+	}
 	if r.in.foreign(id) {
 		return r.hosts.mark(id)
 	}
@@ -94,7 +107,7 @@ func (r *reach) relax(id schema.ID, depth, hops uint8, bySitemap bool) error {
 		}
 		return nil
 	}
-	return r.enqueue(id, oldDepth, oldHops, bySitemap)
+	return r.enqueue(id, old, w.bySitemap)
 }
 
 // travel lets depths travel on, of so many pages at most, and keeps the rest for the
@@ -129,18 +142,18 @@ func (r *reach) passOn(id schema.ID) error {
 	return r.carryLinks(visit)
 }
 
-// own reports whether a URL is of an origin.
-func (r *reach) own(id schema.ID) bool { return r.hosts.facts(r.in.store.HostOf(id)).own }
+// ofOrigin reports whether a URL is of an origin.
+func (r *reach) ofOrigin(id schema.ID) bool { return r.hosts.facts(r.in.store.HostOf(id)).own }
 
 // enqueue puts a page into the line of its host if its distances bring it within
-// reach, or nearer than the old ones did, and no list or rule refuses it.
-func (r *reach) enqueue(id schema.ID, oldDepth, oldHops uint8, bySitemap bool) error {
+// reach, or further forward in line than the old ones did, and no list or rule refuses it.
+func (r *reach) enqueue(id schema.ID, old way, bySitemap bool) error {
 	depth, hops := r.in.store.Depth(id)
 	if !r.in.within(depth, hops) {
 		return nil
 	}
-	priority := r.priority(id, depth, bySitemap)
-	queued := r.in.within(oldDepth, oldHops) && r.priority(id, oldDepth, false) <= priority
+	priority := r.priority(id, way{depth: depth, own: r.in.store.Own(id), bySitemap: bySitemap})
+	queued := r.in.within(old.depth, old.hops) && r.priority(id, old) <= priority
 	if r.in.set.SitemapsOnly() {
 		queued = !bySitemap && !r.in.seeds.pages[id] // however it was reached before
 	}
@@ -182,9 +195,11 @@ func (r *reach) push(id schema.ID, priority uint8) error {
 	return r.in.tx.Frontier.Push(h, priority, id)
 }
 
-// priority orders the waiting pages of a host.
-func (r *reach) priority(id schema.ID, depth uint8, bySitemap bool) uint8 {
-	return schema.PagePriority(depth, bySitemap, r.in.store.Latest(id) != 0)
+// priority orders the waiting pages of a host, by the way that leads to them.
+func (r *reach) priority(id schema.ID, w way) uint8 {
+	return schema.Rank{
+		Depth: w.depth, OfOrigin: r.ofOrigin(id), Own: w.own, Revisit: r.in.store.Latest(id) != 0, BySitemap: w.bySitemap,
+	}.Priority()
 }
 
 // reopen queues a visited page once more, if a form of it was met that was not known
@@ -198,7 +213,7 @@ func (r *reach) reopen(id schema.ID) error {
 		return err
 	}
 	if depth, hops := r.in.store.Depth(id); r.in.within(depth, hops) {
-		return r.push(id, r.priority(id, depth, false))
+		return r.push(id, r.priority(id, way{depth: depth, own: r.in.store.Own(id)}))
 	}
 	return nil
 }
@@ -208,6 +223,7 @@ func (r *reach) reopen(id schema.ID) error {
 type leftPage struct {
 	id    schema.ID
 	depth uint8
+	own   bool
 }
 
 // takeUp lets a page that was left take its old place, but no depth, which may have
@@ -215,7 +231,7 @@ type leftPage struct {
 // visited since belongs to an origin.
 func (r *reach) takeUp(p leftPage) error {
 	if r.in.visited(p.id) {
-		return r.relax(p.id, 0, 0, false)
+		return r.relax(p.id, way{})
 	}
-	return r.push(p.id, schema.PagePriority(p.depth, false, false))
+	return r.push(p.id, r.priority(p.id, way{depth: p.depth, own: p.own}))
 }

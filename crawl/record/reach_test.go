@@ -33,7 +33,7 @@ func TestTravel(t *testing.T) {
 				}
 			}
 		}
-		ok(t, r.reach.relax(pages[0], 1, 0, false))
+		ok(t, r.reach.relax(pages[0], way{depth: 1, hops: 0}))
 		want("before it travels", 1, 255, 255)
 		ok(t, r.reach.travel(1))
 		want("one page on", 1, 2, 255)
@@ -42,11 +42,11 @@ func TestTravel(t *testing.T) {
 		if len(r.reach.work) > 0 || r.hostOf(t, pages[2]).Waiting > 0 {
 			t.Error("a page beyond max-depth is under way, or waits")
 		}
-		ok(t, r.reach.relax(pages[2], 2, 0, false))
+		ok(t, r.reach.relax(pages[2], way{depth: 2, hops: 0}))
 		if r.hostOf(t, pages[2]).Waiting != 1 {
 			t.Error("a page that came within reach does not wait")
 		}
-		ok(t, r.reach.relax(pages[3], 4, 0, false))
+		ok(t, r.reach.relax(pages[3], way{depth: 4, hops: 0}))
 		want("beyond max-depth + 1", 1, 2, 2, 255)
 	})
 }
@@ -56,7 +56,7 @@ func TestTravel(t *testing.T) {
 func TestTooDeepToRedirect(t *testing.T) {
 	inTurn(t, "[crawler]\nmax-depth = 2\n", func(r *Recorder, turn turn) {
 		deep, away := r.met(t, "https://deep.test/"), r.met(t, "https://away.test/")
-		ok(t, r.reach.relax(deep, 3, 0, false))
+		ok(t, r.reach.relax(deep, way{depth: 3, hops: 0}))
 		ok(t, turn.settle(r.hostOf(t, deep), &schema.Visit{
 			URL: deep, Run: r.in.run.ID, State: schema.Processed, Status: 301, Requests: 1, RedirectTo: away,
 			Links: []schema.Link{{To: away, Kinds: schema.Kinds(0).Add(schema.LinkRedirect)}}, Length: -1,

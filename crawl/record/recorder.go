@@ -9,6 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -51,7 +52,8 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	r := &Recorder{MostTravelled: maxTravelled, ticked: now}
 	r.in = scope{
 		store: store, set: set, log: log, started: now,
-		seeds: seeds{pages: map[schema.ID]bool{}, hosts: map[schema.HostID][]schema.ID{}},
+		seeds:  seeds{pages: map[schema.ID]bool{}, hosts: map[schema.HostID][]schema.ID{}},
+		speaks: survey.Speakers{},
 	}
 	in, said := &r.in, listings{}
 	begun := start{now, schema.HostID(store.Hosts())}

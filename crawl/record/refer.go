@@ -1,10 +1,12 @@
 package record
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -13,12 +15,18 @@ import (
 func (r *Recorder) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 	ref := ring.Referral{Kind: r.in.store.Kind(id)}
 	part := r.in.store.Part()
-	ref.Told = schema.Inbound{Run: part.Run, Configuration: part.Configuration, Every: -1}
+	ref.Told = schema.Inbound{Run: part.Run, Configuration: part.Configuration}
 	ref.Told.Depth, ref.Told.Hops = r.in.store.Depth(id)
 	if l, ok := r.reach.listings[id]; ok {
-		ref.Told.Listed, ref.Told.Changed, ref.Told.Every = true, l.changed.UTC(), l.every
+		ref.Told.Listed, ref.Told.Changed = true, l.changed.UTC()
 	}
-	var err error
+	host, err := tx.Hosts.Name(r.in.store.HostOf(id))
+	if err != nil {
+		return ref, err
+	}
+	if err := r.say(tx, &ref, id, host); err != nil {
+		return ref, err
+	}
 	if ref.HTTPS, err = r.hosts.namedHTTPS(tx, r.in.store.HostOf(id)); err != nil {
 		return ref, err
 	}
@@ -29,6 +37,33 @@ func (r *Recorder) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 		ref.Forms = forms.All()
 	}
 	return ref, err
+}
+
+// say adds what the owner of a URL judges by whether it is its host's own.
+func (r *Recorder) say(tx *kv.Tx, ref *ring.Referral, id schema.ID, host string) (err error) {
+	if ref.Kind == schema.KindSitemap {
+		ref.Vouchers = slices.Sorted(maps.Keys(r.in.speaks[id]))
+		ref.Vouchers = ref.Vouchers[:min(len(ref.Vouchers), kv.MaxVouchers)]
+		return nil
+	}
+	ref.FromOrigin = len(r.in.set.Terrain.OriginsOf(host)) == 0 && r.in.store.Own(id)
+	if l, ok := r.reach.listings[id]; ok && l.by != 0 {
+		ref.Vouchers = r.in.speaks.Vouchers(r.in.set.Terrain, l.by, host)
+		ref.Sitemap, err = tx.Hosts.Name(r.in.store.HostOf(l.by))
+	}
+	return err
+}
+
+// makesOwn reports whether what another shard tells of a URL on a host makes it its host's own.
+func (t *turn) makesOwn(ref *ring.Referral, host string) bool {
+	origins := t.in.set.Terrain.OriginsOf(host)
+	if len(origins) == 0 {
+		return ref.FromOrigin
+	}
+	return ref.Sitemap == host || slices.Contains(ref.Vouchers, host) ||
+		slices.ContainsFunc(origins, func(n int) bool {
+			return slices.Contains(ref.Vouchers, survey.OriginVoucher(t.in.set.Terrain.Origins()[n].Name))
+		})
 }
 
 // MarkAgain marks what of so many URLs from one on another shard has to be told, and
@@ -88,11 +123,9 @@ func (in *scope) eachTold(from schema.ID, f func(id schema.ID, told schema.Inbou
 // nearer is what two shards tell together.
 func nearer(a, b schema.Inbound) schema.Inbound {
 	a.Depth, a.Hops, a.Listed = min(a.Depth, b.Depth), min(a.Hops, b.Hops), a.Listed || b.Listed
+	a.Own = a.Own || b.Own
 	if b.Changed.After(a.Changed) {
 		a.Changed = b.Changed
-	}
-	if b.Every >= 0 && (a.Every < 0 || b.Every < a.Every) {
-		a.Every = b.Every
 	}
 	return a
 }
@@ -100,13 +133,13 @@ func nearer(a, b schema.Inbound) schema.Inbound {
 // refer gives a URL the distances that other shards have told.
 func (r *reach) refer(id schema.ID, told schema.Inbound) error {
 	if told.Listed {
-		r.listings.add(r.in, id, listing{told.Changed, told.Every})
+		r.listings.add(r.in, id, listing{changed: told.Changed})
 	}
 	switch {
 	case told.Depth == kv.NoDepth:
 		return nil
 	case r.in.isPage(id):
-		return r.relax(id, told.Depth, told.Hops, told.Listed)
+		return r.relax(id, way{told.Depth, told.Hops, told.Own, told.Listed})
 	}
 	return r.queueFile(id, told.Depth)
 }

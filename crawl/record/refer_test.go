@@ -109,17 +109,18 @@ func TestForeignPage(t *testing.T) {
 	acknowledged("met", 1, func(turn) { id = r.met(t, page) })
 	acknowledged("met again", 0, func(turn) { r.met(t, page) })
 	acknowledged("another form", 1, func(turn) { r.met(t, "https://www."+foreign+"/p") })
-	acknowledged("a distance", 1, func(turn) { ok(t, r.reach.relax(id, 2, 1, false)) })
-	acknowledged("the same distance", 0, func(turn) { ok(t, r.reach.relax(id, 2, 1, false)) })
-	acknowledged("too far", 0, func(turn) { ok(t, r.reach.relax(id, 4, 4, false)) })
+	acknowledged("a distance", 1, func(turn) { ok(t, r.reach.relax(id, way{depth: 2, hops: 1})) })
+	acknowledged("the same distance", 0, func(turn) { ok(t, r.reach.relax(id, way{depth: 2, hops: 1})) })
+	acknowledged("too far", 0, func(turn) { ok(t, r.reach.relax(id, way{depth: 4, hops: 4})) })
 	page = "https://" + origin + "/p"
 	acknowledged("of an origin, met", 1, func(turn) { id = r.met(t, page) })
 	acknowledged("of an origin, another form", 1, func(turn) { r.met(t, "https://www."+origin+"/p") })
 	listed := func(day int) func(turn) {
 		return func(turn) {
 			file := r.met(t, "https://a.test/sitemap") // stands for one
+			r.in.speaks.Add(file, origin)
 			entry := schema.SitemapEntry{To: id, LastMod: time.Unix(int64(day)*86400, 0).UTC(), ChangeFreq: "hourly"}
-			ok(t, r.reach.carrySitemap(&schema.Visit{URL: file, Sitemap: []schema.SitemapEntry{entry}}))
+			ok(t, r.reach.carrySitemap(&schema.Visit{URL: file, At: time.Unix(1e9, 0), Sitemap: []schema.SitemapEntry{entry}}))
 		}
 	}
 	acknowledged("listed", 1, listed(9))
@@ -129,8 +130,8 @@ func TestForeignPage(t *testing.T) {
 		got, err := r.Referral(tx, id)
 		want := ring.Referral{
 			URL: page, Forms: []string{page, "https://www." + origin + "/p"}, HTTPS: true,
-			Told: schema.Inbound{Run: 2, Configuration: 3, Listed: true, Changed: time.Unix(864000, 0).UTC(),
-				Every: time.Hour},
+			Told:    schema.Inbound{Run: 2, Configuration: 3, Listed: true, Changed: time.Unix(864000, 0).UTC()},
+			Sitemap: "a.test", Vouchers: []string{origin},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("referral (-want +got):\n%s", diff)
@@ -158,6 +159,7 @@ func TestListedByFormerOrigin(t *testing.T) {
 		file, err = r.urls.record(to, schema.KindSitemap, 0)
 		ok(t, err)
 		ok(t, r.reach.queueFile(file, 0))
+		ok(t, r.reach.vouchInFile(file, origin))
 		ok(t, turn.settle(r.hostOf(t, file), &schema.Visit{
 			URL: file, Run: r.in.run.ID, State: schema.Processed, Status: 200, Requests: 1, Length: -1,
 			Sitemap: []schema.SitemapEntry{{To: page, ChangeFreq: "never"}},
@@ -191,7 +193,7 @@ func TestRefer(t *testing.T) {
 	tell := func(change func(ref *ring.Referral)) {
 		t.Helper()
 		ref := ring.Referral{URL: page, Forms: []string{page}, HTTPS: true}
-		ref.Told = schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: 3, Every: -1}
+		ref.Told = schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: 3}
 		change(&ref)
 		r.turn(t, func(turn turn) { ok(t, turn.refer(&ref)) })
 	}
@@ -225,10 +227,10 @@ func TestRefer(t *testing.T) {
 		}))
 	}
 	tell(func(*ring.Referral) {})
-	told(schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: 3, Every: -1})
+	told(schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: 3})
 	tell(func(ref *ring.Referral) { ref.Told.Depth, ref.Told.Hops, ref.Told.Listed = 3, 1, true })
-	tell(func(ref *ring.Referral) { ref.Told.Hops, ref.Told.Every = 2, time.Hour })
-	want := schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: 1, Listed: true, Every: time.Hour}
+	tell(func(ref *ring.Referral) { ref.Told.Hops, ref.Vouchers = 2, []string{"a.test"} })
+	want := schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: 1, Listed: true, Own: true}
 	told(want)
 	ok(t, r.in.store.Close())
 	was := r.in.store.Generation()
@@ -247,7 +249,7 @@ func TestReferAgain(t *testing.T) {
 		for i := range pages {
 			page := fmt.Sprintf("https://a.test/%d", i)
 			ok(t, turn.refer(&ring.Referral{URL: page, Forms: []string{page}, HTTPS: true,
-				Told: schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: uint8(i%5 + 1), Every: -1}}))
+				Told: schema.Inbound{Run: 2, Configuration: 3, Depth: 2, Hops: uint8(i%5 + 1)}}))
 		}
 	})
 	ok(t, r.in.store.Close())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -19,6 +20,7 @@ type scope struct {
 	run     schema.Run // its pages, requests and errors are counted by the ledger
 	started time.Time  // of the process; no host is asked before its delay has passed since
 	seeds   seeds
+	speaks  survey.Speakers // for whom the sitemaps of the run do
 
 	tx  *kv.Tx
 	now time.Time

@@ -7,6 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -114,26 +115,94 @@ func (r *reach) queueFile(id schema.ID, depth uint8) error {
 	return r.push(id, schema.PrioritySitemap)
 }
 
-// carrySitemap queues the files that an index names, and gives the pages of a sitemap
-// their depth, but for those that were of an origin when it was read, and are not any more.
+// carrySitemap queues the files that an index names, with its vouchers, and makes the pages that a sitemap
+// names their hosts' own, with their depth. Pages of hosts that it does not speak for are known by it, and no more.
 func (r *reach) carrySitemap(visit *schema.Visit) error {
 	depth, _ := r.in.store.Depth(visit.URL)
 	for _, file := range visit.Links {
-		if err := r.queueFile(file.To, depth+1); err != nil {
-			return err
-		}
-	}
-	for _, e := range visit.Sitemap {
-		if !r.own(e.To) {
-			continue
-		}
-		err := r.relax(e.To, 0, 0, true)
-		if r.listings.note(r.in, e) && r.in.foreign(e.To) {
-			err = errors.Join(err, r.hosts.mark(e.To))
+		err := r.queueFile(file.To, depth+1)
+		if err == nil && r.in.speaks.PassOn(visit.URL, file.To) {
+			err = r.vouched(file.To)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	return r.eachEntry(visit, func(e schema.SitemapEntry, dated bool) error {
+		err := r.relax(e.To, way{own: true, bySitemap: true})
+		if r.listings.note(r.in, visit, e, dated) && r.in.foreign(e.To) {
+			err = errors.Join(err, r.hosts.mark(e.To))
+		}
+		return err
+	})
+}
+
+// eachEntry calls f for the pages that a sitemap names on hosts of origins that it speaks for, and with
+// whether its dates are believed.
+func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, dated bool) error) error {
+	dated, known := believedDates(v), map[schema.HostID]bool{}
+	for _, e := range v.Sitemap {
+		if !r.ofOrigin(e.To) {
+			continue
+		}
+		host := r.in.store.HostOf(e.To)
+		speaks, ok := known[host]
+		if !ok {
+			name, err := r.in.tx.Hosts.Name(host)
+			if err != nil {
+				return err
+			}
+			speaks = r.in.speaksFor(v.URL, host, name)
+			known[host] = speaks
+		}
+		if !speaks {
+			continue
+		}
+		if err := f(e, dated); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// speaksFor reports whether a sitemap speaks for a host.
+func (in *scope) speaksFor(sitemap schema.ID, host schema.HostID, name string) bool {
+	return in.store.HostOf(sitemap) == host || len(in.speaks.Vouchers(in.set.Terrain, sitemap, name)) > 0
+}
+
+// vouch notes in this process that a sitemap has a voucher; that of a host is kept in the file too.
+func (r *reach) vouch(sitemap schema.ID, voucher string) error {
+	if !r.in.speaks.Add(sitemap, voucher) {
+		return nil
+	}
+	return r.vouched(sitemap)
+}
+
+// vouched has the pages of a sitemap, and what it leads to, follow from its new vouchers.
+func (r *reach) vouched(sitemap schema.ID) error {
+	if r.in.foreign(sitemap) {
+		return r.hosts.mark(sitemap)
+	}
+	if depth, _ := r.in.store.Depth(sitemap); depth != kv.NoDepth && r.in.visited(sitemap) {
+		r.work = append(r.work, sitemap)
+	}
+	return nil
+}
+
+// vouchInFile notes in the file that a sitemap has a voucher, unless it has too many.
+func (r *reach) vouchInFile(sitemap schema.ID, voucher string) error {
+	added, err := r.in.tx.Vouchers.Add(sitemap, voucher, r.in.run.ID)
+	if err != nil || !added {
+		return err
+	}
+	return r.vouch(sitemap, voucher)
+}
+
+// recallSpeakers reads what vouches for the sitemaps of this run.
+func (r *reach) recallSpeakers() (err error) {
+	files := func(f func(schema.ID, []schema.Link)) error {
+		return r.in.eachSitemap(func(v *schema.Visit) error { f(v.URL, v.Links); return nil })
+	}
+	r.in.speaks, err = survey.ReadSpeakers(r.in.tx, r.in.store, r.in.set.Config, r.in.run.ID, files)
+	return err
 }

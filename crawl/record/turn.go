@@ -179,7 +179,7 @@ func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) er
 	retried := leaveRetry(h, o.Step.ID)
 	if o.Step.URLKind == schema.KindPage {
 		t.ledger.countPage(h, visit.Rendering)
-		if err := t.quotas.countVisit(o); err != nil {
+		if err := t.quotas.countVisit(o, visit); err != nil {
 			return err
 		}
 	}
@@ -228,9 +228,20 @@ func (t *turn) refer(ref *ring.Referral) error {
 	if foreign, err := t.hosts.foreignName(to.Host()); err != nil || foreign {
 		return err
 	}
-	id, err := t.urls.record(to, ref.Kind, 0)
+	how := byTelling
+	if ref.Told.Own = t.makesOwn(ref, to.Host()); ref.Told.Own {
+		how = byOwnTelling
+	}
+	id, err := t.urls.note(to, ref.Kind, 0, how)
 	if err != nil || id == 0 {
 		return err
+	}
+	if ref.Kind == schema.KindSitemap {
+		for _, voucher := range ref.Vouchers {
+			if err := t.reach.vouchInFile(id, voucher); err != nil {
+				return err
+			}
+		}
 	}
 	was, known, err := t.in.tx.Inbound.At(id)
 	if err != nil {
@@ -395,5 +406,5 @@ func (t *turn) queueSitemap(h *schema.Host, file ring.Target) error {
 		at.SitemapsFor = t.in.run.ID
 		t.hosts.put(at)
 	}
-	return t.reach.queueFile(id, 0)
+	return errors.Join(t.reach.queueFile(id, 0), t.reach.vouchInFile(id, h.Name))
 }

@@ -33,9 +33,11 @@ func (u *urls) record(to ring.Target, kind schema.URLKind, referrer schema.ID) (
 type mention uint8
 
 const (
-	byLink    mention = iota // or a sitemap: what is not recorded is counted each time
-	byTelling                // perhaps again with every start: it counts once
-	bySeed                   // which is recorded in any case
+	byLink       mention = iota // or a sitemap: what is not recorded is counted each time
+	byTelling                   // perhaps again with every start: it counts once
+	bySeed                      // which is recorded in any case
+	bySpeaker                   // a sitemap that speaks for the host
+	byOwnTelling                // byTelling of what is the host's own
 )
 
 // note is record of what is met in some way.
@@ -65,7 +67,7 @@ func (u *urls) note(to ring.Target, kind schema.URLKind, referrer schema.ID, how
 			return 0, err
 		}
 	}
-	if how == bySeed || referrer != 0 && u.speaksFor(u.in.store.HostOf(referrer), host) {
+	if how == bySeed || how == bySpeaker || referrer != 0 && u.speaksFor(u.in.store.HostOf(referrer), host) {
 		to.Own = 1 + len(to.Forms)
 	}
 	added, err := u.addForms(id, to)
@@ -117,10 +119,14 @@ func (u *urls) add(url schema.URL, hash uint64, how mention) (schema.ID, error) 
 		return 0, err
 	}
 	u.hosts.put(h)
-	limit := u.in.set.Config.Traps.MaxURLsPerHost
+	limit, own := u.in.set.Config.Traps.MaxURLsPerHost, u.own(&url, how)
+	room := limit - h.Others // the host's own have as many places as all others
+	if own {
+		room = limit - (h.Known - h.Files - h.Others)
+	}
 	switch page := url.Kind == schema.KindPage; {
-	case page && limit > 0 && h.Known-h.Files >= limit && how != bySeed:
-		if how == byLink || h.Overflow == 0 {
+	case page && limit > 0 && room <= 0 && how != bySeed:
+		if how == byLink || how == bySpeaker || h.Overflow == 0 {
 			h.Overflow++
 		}
 		return 0, nil
@@ -128,10 +134,20 @@ func (u *urls) add(url schema.URL, hash uint64, how mention) (schema.ID, error) 
 		return 0, nil
 	case !page:
 		h.Files++
+	case !own:
+		h.Others++
 	}
 	h.Known++
 	url.FirstSeen, url.FirstRun = u.in.now.Truncate(time.Second), u.in.run.ID
 	return u.in.tx.URLs.Add(url, hash)
+}
+
+// own reports whether a page that is met is its host's own, as far as is known now.
+func (u *urls) own(url *schema.URL, how mention) bool {
+	if how == bySeed || how == bySpeaker || how == byOwnTelling || url.PathQuery == "/" {
+		return true
+	}
+	return url.Referrer != 0 && u.in.isPage(url.Referrer) && u.hosts.vouches(url.Referrer, url.Host)
 }
 
 // siteHasRoom holds [traps] max-hosts-per-site for a new host, unless it belongs to

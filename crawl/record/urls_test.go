@@ -53,11 +53,21 @@ func TestURLLimits(t *testing.T) {
 		if r.met(t, "https://x.b.test/again") == 0 {
 			t.Error("a URL of a host that is known was not recorded")
 		}
+		seed := r.met(t, "https://a.test/")
+		own := func(n int) schema.ID {
+			id, err := r.urls.record(targetOf(r, mustParse(t, r, fmt.Sprintf("https://a.test/own%d", n))), schema.KindPage, seed)
+			ok(t, err)
+			return id
+		}
 		first := r.met(t, "https://a.test/1")
+		r.met(t, "https://a.test/2")
 		for range 2 { // as other shards tell of one, with each start
-			if r.met(t, "https://a.test/2") != 0 { // the seed was the first
-				t.Error("a third URL of a host was recorded")
+			if r.met(t, "https://a.test/3") != 0 {
+				t.Error("a third URL that only others name was recorded")
 			}
+		}
+		if own(1) == 0 || own(2) != 0 { // the seed was the first
+			t.Error("the host's own URLs have not as many places as others")
 		}
 		for i, want := range []bool{true, true, false} {
 			to := targetOf(r, mustParse(t, r, fmt.Sprintf("https://a.test/%d.xml", i)))
@@ -66,12 +76,12 @@ func TestURLLimits(t *testing.T) {
 				t.Errorf("sitemap %d: id %d, %v; want one: %t", i, id, err, want)
 			}
 		}
-		if h := r.hostOf(t, first); h.Known-h.Files != 2 || h.Overflow != 1 {
-			t.Errorf("%d are known and %d were left out, want 2 and 1", h.Known, h.Overflow)
+		if h := r.hostOf(t, first); h.Known-h.Files != 4 || h.Others != 2 || h.Overflow != 2 {
+			t.Errorf("%d are known and %d were left out, want 4 and 2", h.Known-h.Files, h.Overflow)
 		}
 		ok(t, turn.sowOne("https://a.test/seed"))
-		if h := r.hostOf(t, first); h.Known-h.Files != 3 || h.Overflow != 1 {
-			t.Errorf("with a seed %d are known and %d were left out, want 3 and 1", h.Known-h.Files, h.Overflow)
+		if h := r.hostOf(t, first); h.Known-h.Files != 5 || h.Overflow != 2 {
+			t.Errorf("with a seed %d are known and %d were left out, want 5 and 2", h.Known-h.Files, h.Overflow)
 		}
 	})
 }

@@ -12,4 +12,9 @@ type Referral struct {
 	Own   int      // of these: the first, which are own ones, see [schema.Forms]
 	HTTPS bool     // its host was named with https
 	Told  schema.Inbound
+
+	// What its owner judges whether the URL is its host's own by.
+	FromOrigin bool     // an origin's page links to it
+	Sitemap    string   // host of a sitemap that names it; empty: none does
+	Vouchers   []string // of that sitemap, as far as they concern the host; of a sitemap, all: see [kv.Vouchers]
 }

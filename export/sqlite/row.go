@@ -92,7 +92,16 @@ func pageRelation() relation[pageRow] {
 		{"needs_scripts", text, func(p *pageRow) any { return words(p.visit.Shell.String()) }},
 		{"rendered", text, func(p *pageRow) any { return words(p.visit.Rendering.Tell(p.visit.Shell)) }},
 		{"render_requests", integer, func(p *pageRow) any { return int64(p.visit.RenderAsked) }},
+		{"own", integer, (*pageRow).own},
 	}}
+}
+
+// own is whether the host itself names the page, of those that the run has reached.
+func (p *pageRow) own() any {
+	if !p.InRun {
+		return nil
+	}
+	return flag(p.Own)
 }
 
 // of makes it the row of a page.

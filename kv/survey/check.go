@@ -97,7 +97,7 @@ func (c *checker) checkPages() error {
 			c.problem("%s: state %d", p.URL, p.State)
 		}
 		_, pathQuery := weburl.Split(p.URL)
-		capped := capped || p.capped.by != unhindered || len(c.core.terrain.Caps(p.HostName, pathQuery)) > 0
+		capped := capped || p.capped.by != unhindered || len(c.core.terrain.Caps(p.HostName, pathQuery, p.Own)) > 0
 		if !capped && !reapply && p.Missing() && !c.waits.has(int(p.ID)) {
 			c.problem("%s is %s and waits nowhere", p.URL, p.State)
 		}
@@ -181,12 +181,12 @@ func (c *checker) checkDistances() error {
 			continue
 		}
 		depth, hops := c.core.store.Depth(id)
-		want := found[id]
-		if anew && (depth < want.depth || depth == want.depth && hops < want.hops) {
+		have, want := near{depth, hops, depth != kv.NoDepth && c.core.store.Own(id)}, found[id]
+		if anew && (depth < want.depth || depth == want.depth && (hops < want.hops || have.own && !want.own)) {
 			continue
 		}
-		if depth < want.depth || hops < want.hops || !reapply && !travel && (depth != want.depth || hops != want.hops) {
-			if err := c.differs(id, near{depth, hops}, want); err != nil {
+		if depth < want.depth || hops < want.hops || have.own && !want.own || !reapply && !travel && have != want {
+			if err := c.differs(id, have, want); err != nil {
 				return err
 			}
 		}
@@ -223,8 +223,12 @@ func (c *checker) differs(id schema.ID, have, want near) error {
 		if err != nil {
 			return err
 		}
-		if slices.Contains([]near{have, want}, near{kv.NoDepth, kv.NoDepth}) {
+		if slices.Contains([]near{have, want}, near{depth: kv.NoDepth, hops: kv.NoDepth}) {
 			c.problem("%s: belongs to the run: %t; its links say %t", norm, have.depth != kv.NoDepth, want.depth != kv.NoDepth)
+			return nil
+		}
+		if have.depth == want.depth && have.hops == want.hops {
+			c.problem("%s: its host's own: %t; its links say %t", norm, have.own, want.own)
 			return nil
 		}
 		c.problem("%s: depth %d after %d redirects; its links say %d after %d",

@@ -172,6 +172,14 @@ func (c *core) nearest(id schema.ID) (depth, hops uint8) {
 	return c.store.Depth(id)
 }
 
+// own reports whether a page is its host's own in the run of the survey.
+func (c *core) own(id schema.ID) bool {
+	if c.past != nil {
+		return c.past.near[id].own
+	}
+	return c.store.Own(id)
+}
+
 // lookup finds a page by its identity.
 func (c *core) lookup(norm string) (schema.ID, bool, error) {
 	name, pathQuery := weburl.Split(norm)
@@ -243,7 +251,7 @@ func (c *core) isPage(id schema.ID) bool {
 // within reports whether the distances of a page in the run let it be visited.
 func (c *core) within(id schema.ID) bool {
 	depth, hops := c.nearest(id)
-	return c.reach(near{depth, hops})
+	return c.reach(near{depth: depth, hops: hops})
 }
 
 // reach reports whether a page at such distances may be visited.

@@ -178,6 +178,11 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	report.Cover, report.Coverage = cover(lacks, t)
 	if report.Cover == CoverBudget {
 		report.Budget = cmp.Or(h.budget, cv.core.maxPages())
+		used, err := cv.usedBy(tx, r, &t.others)
+		if err != nil {
+			return nil, err
+		}
+		report.Coverage += used
 	}
 	return report, nil
 }

@@ -5,9 +5,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// near is the smallest depth of a page and its smallest number of redirects in a
-// row.
-type near struct{ depth, hops uint8 }
+// near is the smallest depth of a page, its smallest number of redirects in a row, and whether
+// it is its host's own.
+type near struct {
+	depth, hops uint8
+	own         bool
+}
 
 // A distanceSearch finds the distances of all pages, and knows nothing of the order in which
 // they were met.
@@ -28,7 +31,7 @@ func (ws *walks) distances() ([]near, error) {
 		err = d.begin(func(id schema.ID) bool { return ws.core.visited(id) && ws.core.ofRun(id) })
 	}
 	if err == nil {
-		err = d.eachTakenUp(func(id schema.ID) { d.relax(id, near{0, 0}) })
+		err = d.eachTakenUp(func(id schema.ID) { d.relax(id, near{}) })
 	}
 	if err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func (ws *walks) newDistanceSearch(in func(schema.ID) bool) (*distanceSearch, er
 	}
 	d := &distanceSearch{core: ws.core, graph: g, origins: own.origins, near: make([]near, ws.core.urls()+1)}
 	for i := range d.near {
-		d.near[i] = near{kv.NoDepth, kv.NoDepth}
+		d.near[i] = near{depth: kv.NoDepth, hops: kv.NoDepth}
 	}
 	return d, nil
 }
@@ -58,13 +61,17 @@ func (ws *walks) newDistanceSearch(in func(schema.ID) bool) (*distanceSearch, er
 // name for which in holds.
 func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 	for id := range d.core.seeds {
-		d.relax(id, near{0, 0})
+		d.relax(id, near{own: true})
 	}
 	err := d.core.eachTold(func(id schema.ID, told schema.Inbound) {
 		if d.core.isPage(id) && told.Depth != kv.NoDepth {
-			d.relax(id, near{told.Depth, told.Hops})
+			d.relax(id, near{told.Depth, told.Hops, told.Own})
 		}
 	})
+	if err != nil {
+		return err
+	}
+	speaks, err := d.core.readSpeakers(in)
 	if err != nil {
 		return err
 	}
@@ -78,8 +85,20 @@ func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 				return err
 			}
 			for _, e := range v.Sitemap {
-				if d.own(e.To) { // it may be of a former origin
-					d.relax(e.To, near{0, 0})
+				if !d.ofOrigin(e.To) { // it may be of a former origin
+					continue
+				}
+				host := d.core.store.HostOf(e.To)
+				own := d.core.store.HostOf(id) == host
+				if !own && len(speaks[id]) > 0 {
+					name, err := tx.Hosts.Name(host)
+					if err != nil {
+						return err
+					}
+					own = len(speaks.Vouchers(d.core.terrain, id, name)) > 0
+				}
+				if own {
+					d.relax(e.To, near{own: true})
 				}
 			}
 		}
@@ -87,20 +106,23 @@ func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 	})
 }
 
-// own reports whether a page belongs to an origin.
-func (d *distanceSearch) own(id schema.ID) bool { return len(d.origins[d.core.store.HostOf(id)]) > 0 }
+// ofOrigin reports whether a page belongs to an origin.
+func (d *distanceSearch) ofOrigin(id schema.ID) bool {
+	return len(d.origins[d.core.store.HostOf(id)]) > 0
+}
 
 func (d *distanceSearch) relax(id schema.ID, n near) {
 	if int(id) >= len(d.near) {
 		return
 	}
-	if d.own(id) {
+	if d.ofOrigin(id) {
 		n.depth = 0
 	}
 	if int(n.depth) > d.core.cfg.Crawler.MaxDepth+1 {
 		return
 	}
-	best := near{min(n.depth, d.near[id].depth), min(n.hops, d.near[id].hops)}
+	old := d.near[id]
+	best := near{min(n.depth, old.depth), min(n.hops, old.hops), n.own || old.own || d.core.store.Front(id)}
 	if best != d.near[id] {
 		d.near[id] = best
 		d.work = append(d.work, id)
@@ -118,11 +140,44 @@ func (d *distanceSearch) settle() {
 		}
 		from, to := d.graph.links(id)
 		for at := from; at < to; at++ {
+			target := near{depth: n.depth + 1, own: d.makesOwn(id, n.own, d.graph.at(at))}
 			if d.graph.redirect.has(int(at)) {
-				d.relax(d.graph.at(at), near{max(1, n.depth), n.hops + 1})
-			} else {
-				d.relax(d.graph.at(at), near{n.depth + 1, 0})
+				target.depth, target.hops = max(1, n.depth), n.hops+1
 			}
+			d.relax(d.graph.at(at), target)
 		}
 	}
+}
+
+// makesOwn reports whether a link of a page makes its target its host's own: on its own host if the page is
+// that itself, on a host of no origin if the page is of one.
+func (d *distanceSearch) makesOwn(id schema.ID, own bool, to schema.ID) bool {
+	if int(to) >= len(d.near) {
+		return false
+	}
+	if d.core.store.HostOf(id) == d.core.store.HostOf(to) {
+		return own
+	}
+	return d.ofOrigin(id) && !d.ofOrigin(to)
+}
+
+// readSpeakers returns for whom the sitemaps speak for which in holds.
+func (c *core) readSpeakers(in func(schema.ID) bool) (speaks Speakers, err error) {
+	err = c.view(func(tx *kv.Tx) error {
+		speaks, err = ReadSpeakers(tx, c.store, c.cfg, c.run.ID, func(f func(schema.ID, []schema.Link)) error {
+			for id := schema.ID(1); int(id) <= c.urls(); id++ {
+				if c.store.Kind(id) != schema.KindSitemap || !in(id) {
+					continue
+				}
+				v, err := tx.Visits.At(c.latest(id))
+				if err != nil {
+					return err
+				}
+				f(id, v.Links)
+			}
+			return nil
+		})
+		return err
+	})
+	return speaks, err
 }

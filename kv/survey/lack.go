@@ -59,7 +59,7 @@ func (cv *coverage) lackListed(h *host, r *schema.Host) []lack {
 // lackRecord says that URLs of a host were met and not recorded, if they were.
 func (cv *coverage) lackRecord(r *schema.Host) (l lack, ok bool) {
 	limit := cv.core.cfg.Traps.MaxURLsPerHost
-	reached := r.Run == cv.core.run.ID && r.Overflow > 0 || r.Known-r.Files >= limit
+	reached := r.Run == cv.core.run.ID && r.Overflow > 0 || max(r.Others, r.Known-r.Files-r.Others) >= limit
 	n, key := cv.overflowOf(r), limitOf("max-urls-per-host", limit, reached)
 	why := "not recorded (" + key + ")"
 	alone := fmt.Sprintf("capped as a trap (%s not recorded: %s)", amount.Of(n, "URL", "URLs"), key)

@@ -6,12 +6,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// EachLeft calls f for the pages that earlier runs left waiting, with a depth: first for
-// those of origins that the run has visited, which are at depth 0 however they were
-// found; then, by id, for those that it has neither visited nor reached, as far as the
+// EachLeft calls f for the pages that earlier runs left waiting, with a depth and whether they are
+// their host's own: first for those of origins that the run has visited, which are at depth 0 however
+// they were found; then, by id, for those that it has neither visited nor reached, as far as the
 // links that stand bring them within reach and no list or rule refuses them. With
 // sitemaps = "only" there are none of the latter, since sitemaps name what is visited.
-func EachLeft(s *Survey, f func(id schema.ID, depth uint8)) error {
+func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
 	if s.core.run.ID == 1 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8)) error {
 		return err
 	}
 	d.settle()
-	if err := d.eachTakenUp(func(id schema.ID) { f(id, 0) }); err != nil {
+	if err := d.eachTakenUp(func(id schema.ID) { f(id, 0, false) }); err != nil {
 		return err
 	}
 	return s.core.view(func(tx *kv.Tx) error {
@@ -38,7 +38,7 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8)) error {
 			}
 			ok, err := s.hosts.mayVisit(tx, u)
 			if ok {
-				f(u.ID, d.near[u.ID].depth)
+				f(u.ID, d.near[u.ID].depth, d.near[u.ID].own)
 			}
 			return err == nil, err
 		})
@@ -53,7 +53,7 @@ func (d *distanceSearch) eachTakenUp(f func(schema.ID)) error {
 	}
 	return d.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= d.core.urls(); id++ {
-			if d.core.store.Kind(id) != schema.KindPage || !d.core.visited(id) || !d.own(id) {
+			if d.core.store.Kind(id) != schema.KindPage || !d.core.visited(id) || !d.ofOrigin(id) {
 				continue
 			}
 			v, err := tx.Visits.At(d.core.latest(id))

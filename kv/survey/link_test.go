@@ -219,7 +219,9 @@ func pageRows(w *surveytest.World) []coverRow {
 			for _, page := range []string{"/a/a/a/a", "/type/1", "/type/2", "/b/b/b/b", "/type/3"} {
 				w.Depth("traps.test"+page, 1, 0)
 			}
-			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp(`page-type "ts": max-per-group = 1`, "traps.test", 1) })
+			w.Update(func(tx *kv.Tx) error {
+				return tx.Runs.CountUp(`page-type "ts": max-per-group, of others`, "traps.test", 1)
+			})
 			w.Visit("traps.test/2", denied)
 			w.Visit("traps.test/3", blocked)
 		}, survey.CoverTrap, `3 capped (page-type "ts": max-per-group = 1), ` +

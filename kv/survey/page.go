@@ -24,6 +24,7 @@ type Page struct {
 	Error string // why the state is not processed
 	Depth uint8  // the smallest over all origins; kv.NoDepth: none
 	Hops  uint8  // redirects in a row on the way that has fewest; kv.NoDepth: unknown
+	Own   bool   // the host itself names it; of pages that the run has not reached, only of those that wait
 	Seed  bool
 	InRun bool // the run has reached it, be it only to find it too deep
 	Left  bool // an earlier run left it waiting, and it still waits; the run has not reached it
@@ -173,6 +174,7 @@ func (ps *pages) locate(tx *kv.Tx, p *Page, first schema.RunID) (err error) {
 	if p.Left, err = ps.sights.waits(tx, p.ID); err != nil {
 		return err
 	}
+	p.Own = ps.core.own(p.ID) || p.Left && ps.sights.ownLeft.has(int(p.ID))
 	p.Depth, p.Hops = kv.NoDepth, kv.NoDepth
 	if p.Gone, err = ps.sights.gone(p.ID, p.Left, first); err == nil && !p.Gone {
 		p.Depth, p.Hops, err = ps.walks.depth(p.ID)
@@ -210,11 +212,11 @@ func (ps *pages) addVisit(p *Page, v *schema.Visit) {
 
 // fullCap returns the first cap of a page that is full; zero: none, as for an older run,
 // whose counts are no longer known.
-func (ps *pages) fullCap(tx *kv.Tx, h *host, pathQuery string) (obstacle, error) {
+func (ps *pages) fullCap(tx *kv.Tx, h *host, pathQuery string, p *Page) (obstacle, error) {
 	if ps.core.past != nil {
 		return obstacle{}, nil
 	}
-	caps := ps.core.terrain.Caps(h.name, pathQuery)
+	caps := ps.core.terrain.Caps(h.name, pathQuery, p.Own)
 	if limit := ps.core.cfg.Crawler.MaxSubdomains; limit > 0 && !h.admitted {
 		caps = append(caps, terrain.SubdomainCap(h.name, limit))
 	}

@@ -7,9 +7,10 @@ import (
 
 // sights knows which was the last run that saw each page, and so which pages are gone.
 type sights struct {
-	core *core
-	left *bitset        // pages that wait, of those that the newest run has not reached; nil: not read yet
-	last []schema.RunID // by id, of those outside the run: the last in which a page linked there; nil: not read yet
+	core    *core
+	left    *bitset        // pages that wait, of those that the newest run has not reached; nil: not read yet
+	ownLeft *bitset        // of left: those that wait as their own host's
+	last    []schema.RunID // by id, of those outside the run: the last in which a page linked there; nil: not read yet
 }
 
 // gone reports whether neither the last completed run nor a later one has met a page, given
@@ -116,7 +117,7 @@ func (st *sights) waits(tx *kv.Tx, id schema.ID) (bool, error) {
 	if st.left != nil {
 		return st.left.has(int(id)), nil
 	}
-	left := newBitset(st.core.store.URLs())
+	left, own := newBitset(st.core.store.URLs()), newBitset(st.core.store.URLs())
 	err := tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 		if h.Run == st.core.run.ID {
 			for _, r := range h.Retries {
@@ -125,10 +126,16 @@ func (st *sights) waits(tx *kv.Tx, id schema.ID) (bool, error) {
 				}
 			}
 		}
-		return true, tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool { left.set(int(id)); return true })
+		return true, tx.Frontier.Walk(h, func(priority uint8, id schema.ID) bool {
+			left.set(int(id))
+			if schema.PriorityOwn(priority) {
+				own.set(int(id))
+			}
+			return true
+		})
 	})
 	if err == nil {
-		st.left = left
+		st.left, st.ownLeft = left, own
 	}
 	return err == nil && left.has(int(id)), err
 }

@@ -116,7 +116,7 @@ func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	rule, err := ps.refusing(h, pathQuery, p)
 	full := obstacle{}
 	if err == nil && rule == "" && !(p.Visited && p.Visit.Requests > 0) { // else it has its place in its groups
-		full, err = ps.fullCap(tx, h, pathQuery)
+		full, err = ps.fullCap(tx, h, pathQuery, p)
 	}
 	switch {
 	case err != nil:

@@ -72,7 +72,7 @@ func listedRows() []stateRow {
 			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.Status = schema.Failed, 500 })
 			w.Update(func(tx *kv.Tx) error {
 				_, err := tx.URLs.AddForm(w.Page("a.test/x"), "https://a.test/x", "https://a.test/x/", false)
-				return errors.Join(err, tx.Runs.CountUp("page-type \"x\": max-per-group", "a.test", w.Run.ID))
+				return errors.Join(err, tx.Runs.CountUp("page-type \"x\": max-per-group, of others", "a.test", w.Run.ID))
 			})
 		}, schema.Queued, "", ""},
 		{"reopened after silence", minimal, "a.test/x", func(w *surveytest.World) {
@@ -166,13 +166,17 @@ func refusedRows() []stateRow {
 			schema.Discovered, "more than 10 redirects", ""},
 		{"page type", lists, "a.test/issues/2", func(w *surveytest.World) {
 			w.Depth("a.test/issues/2", 0, 0)
-			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp(`page-type "issues": max-per-group = 1`, "a.test", 1) })
+			w.Update(func(tx *kv.Tx) error {
+				return tx.Runs.CountUp(`page-type "issues": max-per-group, of others`, "a.test", 1)
+			})
 		}, schema.Discovered, "max-per-group = 1", `page-type "issues": max-per-group = 1`},
 		{"page type, visited by an earlier run", lists, "a.test/issues/2", func(w *surveytest.World) {
 			w.Visit("a.test/issues/2", nil)
 			w.Begin()
 			w.Depth("a.test/issues/2", 0, 0)
-			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp(`page-type "issues": max-per-group = 1`, "a.test", 2) })
+			w.Update(func(tx *kv.Tx) error {
+				return tx.Runs.CountUp(`page-type "issues": max-per-group, of others`, "a.test", 2)
+			})
 		}, schema.Processed, "", ""},
 		{"excluded, visited by an earlier run", lists, "a.test/private", func(w *surveytest.World) {
 			w.Visit("a.test/private", nil)
@@ -181,7 +185,7 @@ func refusedRows() []stateRow {
 		}, schema.Discovered, `exclude "^/private"`, ""},
 		{"max-subdomains", "[crawler]\nmax-subdomains = 1\n" + minimal, "x.b.test/", func(w *surveytest.World) {
 			w.Depth("x.b.test/", 1, 0)
-			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp("max-subdomains = 1", "b.test", 1) })
+			w.Update(func(tx *kv.Tx) error { return tx.Runs.CountUp("max-subdomains", "b.test", 1) })
 		}, schema.Discovered, "max-subdomains = 1", "max-subdomains = 1"},
 		{"Crawl-delay", minimal, "b.test/", func(w *surveytest.World) {
 			w.Depth("b.test/", 1, 0)

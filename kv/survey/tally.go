@@ -75,6 +75,7 @@ type hostTally struct {
 	nearest     uint8        // depth of all pages
 	from, to    uint8        // depths of processed pages
 	cappedBy    []cappedPages
+	others      others
 }
 
 // A cappedPages is how many pages of a host an obstacle keeps from being visited.
@@ -167,7 +168,7 @@ func (ts *tallies) countInto(t *tally) func(*Page) error {
 		t.counts.Links += p.LinkCount
 		ts.addOmitted(t, p)
 		ts.addErrors(t, p)
-		return nil
+		return ts.addOthers(&t.hosts[p.Host].others, p)
 	}
 }
 

@@ -163,7 +163,24 @@ func (u *uniting) copyUndone(tx *kv.Tx) error {
 		}
 		reapply = reapply || untold || s.tx.Meta.Reapply()
 	}
-	return errors.Join(tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
+	return errors.Join(u.copyVouchers(tx), tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
+}
+
+// copyVouchers takes over who vouches for sitemaps, each with the last run in which it did.
+func (u *uniting) copyVouchers(tx *kv.Tx) error {
+	for _, s := range u.sources {
+		err := s.tx.Vouchers.Each(func(sitemap schema.ID, voucher string, run schema.RunID) error {
+			id, err := s.known(sitemap)
+			if err == nil {
+				_, err = tx.Vouchers.Add(id, voucher, run)
+			}
+			return err
+		})
+		if err != nil {
+			return s.named(err)
+		}
+	}
+	return nil
 }
 
 // copyValues copies the named values, but for those that the shards do not have alike.

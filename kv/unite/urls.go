@@ -69,6 +69,8 @@ func (u *uniting) addURL(tx *kv.Tx, s *source, url schema.URL) error {
 			h.Known++
 			if url.Kind == schema.KindSitemap {
 				h.Files++
+			} else if !s.store.Own(old) {
+				h.Others++
 			}
 			tx.Hosts.Put(h)
 		}
@@ -124,9 +126,10 @@ func (u *uniting) copyHosts() error {
 		}
 		last := max(h.Run, from.Run)
 		if s.own(from.ID) {
-			id, generation, known, files := h.ID, h.Generation, h.Known, h.Files
+			id, generation, known, files, others := h.ID, h.Generation, h.Known, h.Files, h.Others
 			*h = *from
-			h.ID, h.Generation, h.Queues, h.Waiting, h.Retries, h.Known, h.Files = id, generation, nil, 0, nil, known, files
+			h.ID, h.Generation, h.Queues, h.Waiting, h.Retries = id, generation, nil, 0, nil
+			h.Known, h.Files, h.Others = known, files, others
 		}
 		h.BeginRun(last) // which its own shard may not have come to
 		h.HTTPS, h.Overflow, h.OverflowBefore = https, overflow, before
@@ -151,6 +154,9 @@ func (u *uniting) copyDepths() error {
 	return u.each(func(s *source) int { return s.store.URLs() }, func(tx *kv.Tx, s *source, n int) error {
 		depth, hops := s.store.Depth(schema.ID(n))
 		tx.Depths.Lower(s.urls[n], depth, hops)
+		if s.store.Own(schema.ID(n)) {
+			tx.Depths.SetOwn(s.urls[n])
+		}
 		return nil
 	})
 }

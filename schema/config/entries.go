@@ -8,6 +8,8 @@ func qualityKeys(q *Quality) []key {
 			sample: `"` + placeholder + `"`, value: domain(&q.Pattern, &q.Name)},
 		{name: "seeds", doc: "where the walk begins: HTTPS URLs of the domain", required: true,
 			sample: `["https://` + placeholder + `/"]`, value: nonEmptyList(&q.Seeds, text, tomlString)},
+		{name: "sitemaps", doc: "central sitemaps, on any host, that speak for all hosts of the entry",
+			value: list(&q.Sitemaps, text, tomlString)},
 		{name: "max-requests", doc: "this entry's own budget per host; 0: max-domain-requests",
 			value: number(&q.MaxRequests, 0, most)},
 		{name: "include", doc: "regular expressions on path?query; empty: everything",

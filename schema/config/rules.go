@@ -86,6 +86,7 @@ func (r *reader) checkOrigins(c *Config) {
 	}
 	for i := range c.Quality {
 		r.checkSeeds(c, i)
+		r.checkSitemaps(c, i)
 	}
 }
 
@@ -165,6 +166,17 @@ func (r *reader) checkSeeds(c *Config, i int) {
 	}
 }
 
+func (r *reader) checkSitemaps(c *Config, i int) {
+	for _, sitemap := range c.Quality[i].Sitemaps {
+		if r.errs.more > 0 {
+			return
+		}
+		if _, err := c.fetched(sitemap); err != nil {
+			r.problem(entryPath("quality", i)+".sitemaps", fmt.Sprintf("[[quality]] sitemaps: %s %v", quote(sitemap), err))
+		}
+	}
+}
+
 // seedsOf names the seeds of an entry, which a decision may have made.
 func (c *Config) seedsOf(i int) string {
 	if class, decided := c.decidedClasses()[c.Quality[i].Pattern]; decided && class == schema.ClassQuality {
@@ -176,18 +188,23 @@ func (c *Config) seedsOf(i int) string {
 // seed checks one seed of an entry and returns it normalised.
 func (c *Config) seed(seed string, q *Quality) (norm string, err error) {
 	u, err := c.rules.Parse(seed)
+	if err == nil && !u.HTTP && !q.Pattern.IsZero() && !q.Pattern.Match(u.Host()) { // no pattern is its own problem
+		return "", fmt.Errorf("does not belong to %s: "+
+			"give its domain an entry of its own, or write a \"*.\" pattern that covers it", quote(q.Name))
+	}
+	return c.fetched(seed)
+}
+
+// fetched checks a URL that is to be asked for, and returns it normalised.
+func (c *Config) fetched(raw string) (norm string, err error) {
+	u, err := c.rules.Parse(raw)
 	switch {
-	case err != nil && !strings.Contains(seed, "://"):
+	case err != nil && !strings.Contains(raw, "://"):
 		return "", errors.New("is not a URL: one begins with https://")
 	case err != nil:
 		return "", fmt.Errorf("is not a URL that can be crawled: %w", plain(err))
 	case u.HTTP:
 		return "", errors.New("must begin with https://")
-	case q.Pattern.IsZero():
-		return u.Norm, nil // its own problem
-	case !q.Pattern.Match(u.Host()):
-		return "", fmt.Errorf("does not belong to %s: "+
-			"give its domain an entry of its own, or write a \"*.\" pattern that covers it", quote(q.Name))
 	}
 	if v := c.terrain.Classify(u.Norm); !v.Class.Visitable() {
 		return "", fmt.Errorf("is refused by %s", v.Rule)

@@ -2,7 +2,6 @@ package terrain
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -11,10 +10,14 @@ import (
 // A Cap is a rule that bounds how many pages, or hosts, of a group are visited
 // in a run. What was not visited when its group is full is refused by that rule.
 type Cap struct {
-	Rule  Rule
-	Group string
-	Limit int
+	Rule   Rule
+	Group  string
+	Limit  int
+	Others bool // it bounds pages that are not their host's own, which are counted apart
 }
+
+// freeMisses is how many pages of others a place in a group stands for that are not found.
+const freeMisses = 10
 
 // What is counted of a site. None is the rule of a [Cap]: the
 // limit is on what is recorded ([traps] max-hosts-per-site).
@@ -52,27 +55,54 @@ func RoomIn(caps []Cap, count func(rule, group string) (int, error), reserved ma
 // Counted is the name under which is counted what the cap bounds: that of its rule, without the
 // limit, which another configuration may change within a run.
 func (c Cap) Counted() string {
-	return strings.TrimSuffix(c.Rule.String(), " = "+strconv.Itoa(c.Limit))
+	rule := c.Rule.String()
+	if i := strings.LastIndex(rule, " = "); i >= 0 {
+		rule = rule[:i]
+	}
+	if c.Others {
+		rule += ", of others"
+	}
+	return rule
+}
+
+// Missed is the name under which is counted what takes no place, of a cap on the pages of others:
+// those that were not found. MostMissed is how many these may be.
+func (c Cap) Missed() string { return c.Counted() + ", not found" }
+
+// MostMissed is how many pages that are not found take no place in the group.
+func (c Cap) MostMissed() int { return freeMisses * c.Limit }
+
+// limited is a cap on the pages of a group. For pages that are not the host's own it has a tenth of
+// the places, and at least ten, on the host of an origin.
+func (t *Terrain) limited(rule Rule, key, host, group string, limit int, own bool) Cap {
+	rule.Text = fmt.Sprintf("%s = %d", key, limit)
+	c := Cap{Rule: rule, Group: group, Limit: limit, Others: !own}
+	if !own && t.OriginsOf(host) != nil {
+		if c.Limit = min(limit, max(10, limit/10)); c.Limit < limit {
+			c.Rule.Text += fmt.Sprintf(" (%d for pages that only others name)", c.Limit)
+		}
+	}
+	return c
 }
 
 // Caps returns the caps that hold for a page, in the order in which they refuse
 // it: its page type, then the traps. The URL alone tells its groups, so a page can be
-// refused before it is asked.
-func (t *Terrain) Caps(host, pathQuery string) []Cap {
+// refused before it is asked. The pages that are a host's own are counted apart from others.
+func (t *Terrain) Caps(host, pathQuery string, own bool) []Cap {
 	var caps []Cap
 	if name, group, limit, ok := t.PageType(host, pathQuery); ok && limit > 0 {
 		if group == "" {
 			group = host
 		}
-		caps = append(caps, Cap{Rule{Text: fmt.Sprintf("page-type %q: max-per-group = %d", name, limit)}, group, limit})
+		caps = append(caps, t.limited(Rule{}, fmt.Sprintf("page-type %q: max-per-group", name), host, group, limit, own))
 	}
 	path, _, query := strings.Cut(pathQuery, "?")
 	if limit := t.traps.MaxQueriesPerPath; query && limit > 0 {
-		caps = append(caps, Cap{Rule{true, fmt.Sprintf("max-queries-per-path = %d", limit)}, host + path, limit})
+		caps = append(caps, t.limited(Rule{Trap: true}, "max-queries-per-path", host, host+path, limit, own))
 	}
 	if limit := t.traps.MaxPerPrefix; limit > 0 && t.OriginsOf(host) == nil {
 		prefix, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		caps = append(caps, Cap{Rule{true, fmt.Sprintf("max-per-prefix = %d", limit)}, host + "/" + prefix, limit})
+		caps = append(caps, t.limited(Rule{Trap: true}, "max-per-prefix", host, host+"/"+prefix, limit, own))
 	}
 	return caps
 }
@@ -80,5 +110,5 @@ func (t *Terrain) Caps(host, pathQuery string) []Cap {
 // SubdomainCap returns the cap on the hosts of a site that are visited
 // ([crawler] max-subdomains).
 func SubdomainCap(host string, limit int) Cap {
-	return Cap{Rule{Text: fmt.Sprintf("max-subdomains = %d", limit)}, weburl.Site(host), limit}
+	return Cap{Rule: Rule{Text: fmt.Sprintf("max-subdomains = %d", limit)}, Group: weburl.Site(host), Limit: limit}
 }

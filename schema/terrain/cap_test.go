@@ -19,36 +19,65 @@ func TestCaps(t *testing.T) {
 		},
 		Traps: Traps{MaxQueriesPerPath: 200, MaxPerPrefix: 5000},
 	})
-	prefix := func(group string) Cap { return Cap{Rule{true, "max-per-prefix = 5000"}, group, 5000} }
-	queries := func(group string) Cap { return Cap{Rule{true, "max-queries-per-path = 200"}, group, 200} }
+	prefix := func(group string) Cap {
+		return Cap{Rule: Rule{true, "max-per-prefix = 5000"}, Group: group, Limit: 5000}
+	}
+	queries := func(group string) Cap {
+		return Cap{Rule: Rule{true, "max-queries-per-path = 200"}, Group: group, Limit: 200}
+	}
 	tests := []struct {
 		host, path string
 		want       []Cap
 	}{
 		{"github.com", "/a/b/issues/1?x=1", []Cap{
-			{Rule{Text: `page-type "issues": max-per-group = 50`}, "a/b", 50}, queries("github.com/a/b/issues/1"),
+			{Rule: Rule{Text: `page-type "issues": max-per-group = 50`}, Group: "a/b", Limit: 50}, queries("github.com/a/b/issues/1"),
 			prefix("github.com/a"),
 		}},
-		{"own.org:81", "/x", []Cap{{Rule{Text: `page-type "all": max-per-group = 7`}, "own.org:81", 7}}},
+		{"own.org:81", "/x", []Cap{{Rule: Rule{Text: `page-type "all": max-per-group = 7`}, Group: "own.org:81", Limit: 7}}},
 		{"free.org", "/", []Cap{prefix("free.org/")}},
 		{"free.org", "/?q", []Cap{queries("free.org/"), prefix("free.org/")}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, terrain.Caps(tt.host, tt.path)); diff != "" {
+		if diff := cmp.Diff(tt.want, terrain.Caps(tt.host, tt.path, true)); diff != "" {
 			t.Errorf("%s%s: %s", tt.host, tt.path, diff)
 		}
 	}
-	if got := build(t, Spec{}).Caps("a.com", "/x?y"); got != nil {
+	if got := build(t, Spec{}).Caps("a.com", "/x?y", true); got != nil {
 		t.Errorf("caps that are off: %v", got)
 	}
 	if got, want := SubdomainCap("a.b.example.co.uk", 3),
-		(Cap{Rule{Text: "max-subdomains = 3"}, "example.co.uk", 3}); got != want {
+		(Cap{Rule: Rule{Text: "max-subdomains = 3"}, Group: "example.co.uk", Limit: 3}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
 
+// Pages that only others name are counted apart, and have a tenth of the places, and at least ten, where
+// the host is of an origin.
+func TestCapsOfOthers(t *testing.T) {
+	for _, tt := range []struct {
+		host        string
+		limit, want int
+		rule        string
+	}{
+		{"own.org", 200, 20, "max-queries-per-path = 200 (20 for pages that only others name)"},
+		{"own.org", 50, 10, "max-queries-per-path = 50 (10 for pages that only others name)"},
+		{"own.org", 5, 5, "max-queries-per-path = 5"},
+		{"free.org", 200, 200, "max-queries-per-path = 200"},
+	} {
+		terrain := build(t, Spec{Origins: []Origin{origin(t, "own.org")}, Traps: Traps{MaxQueriesPerPath: tt.limit}})
+		others, own := terrain.Caps(tt.host, "/?x", false)[0], terrain.Caps(tt.host, "/?x", true)[0]
+		if others.Limit != tt.want || others.Rule.Text != tt.rule || own.Limit != tt.limit {
+			t.Errorf("%s, %d: %+v beside %+v", tt.host, tt.limit, others, own)
+		}
+		if others.Counted() == own.Counted() || others.Missed() == others.Counted() || others.MostMissed() != 10*tt.want {
+			t.Errorf("%s: counted as %q beside %q", tt.host, others.Counted(), own.Counted())
+		}
+	}
+}
+
 func TestRoomIn(t *testing.T) {
-	first, second := Cap{Rule{Text: "first = 2"}, "a", 2}, Cap{Rule{Text: "second = 3"}, "a", 3}
+	first := Cap{Rule: Rule{Text: "first = 2"}, Group: "a", Limit: 2}
+	second := Cap{Rule: Rule{Text: "second = 3"}, Group: "a", Limit: 3}
 	tests := []struct {
 		name     string
 		counted  map[string]int

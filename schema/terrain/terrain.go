@@ -26,6 +26,7 @@ type Origin struct {
 	Name        string // the domain as written, normalised
 	Pattern     Pattern
 	Seeds       []string // as written
+	Sitemaps    []string // as written; on whichever host, they speak for all of the entry
 	MaxRequests int      // budget of each of its hosts; 0: the general one
 	Include     []*regexp.Regexp
 	Exclude     []*regexp.Regexp

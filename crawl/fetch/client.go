@@ -116,6 +116,7 @@ func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
 		stagger:  cfg.limits.stagger,
 		most:     max(cfg.MaxOpen, 1) + idleConns(cfg),
 		open:     map[*conn]struct{}{},
+		leased:   cfg.Leased,
 	}
 	switch {
 	case cfg.lookup != nil:

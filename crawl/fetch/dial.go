@@ -26,6 +26,7 @@ type dialler struct {
 	dial     dialFunc
 	stagger  time.Duration // head start of an address over the next
 	most     int           // connections, beyond which idle ones are closed
+	leased   bool          // requests may not outlive their process
 	opened   func(n int)   // is told of connections that are opened, or closed; nil: nobody is
 
 	mu   sync.Mutex
@@ -61,6 +62,9 @@ func (d *dialler) dialContext(ctx context.Context, _, addr string) (net.Conn, er
 	if err != nil {
 		d.tellOpened(-1)
 		return nil, err
+	}
+	if d.leased {
+		deliverSoon(c)
 	}
 	t, err := d.track(c)
 	if err != nil {
@@ -297,6 +301,9 @@ func (d *dialler) shed() bool {
 	c.leaveIdle()
 	c.severed.Store(true)
 	d.mu.Unlock()
+	if d.leased {
+		c.closeInOrder()
+	}
 	c.Close()
 	return true
 }
@@ -331,11 +338,22 @@ func tracked(c net.Conn) *conn {
 func (c *conn) Close() error {
 	c.d.mu.Lock()
 	delete(c.d.open, c)
+	idle := c.idle != nil
 	c.leaveIdle()
 	c.d.mu.Unlock()
+	if idle && c.d.leased {
+		c.closeInOrder()
+	}
 	err := c.Conn.Close()
 	c.once.Do(func() { c.d.tellOpened(-1) }) // not before its descriptor is free
 	return err
+}
+
+// closeInOrder takes abort back: nothing of a request is left.
+func (c *conn) closeInOrder() {
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(-1) // closed meanwhile
+	}
 }
 
 // abort has the connection reset when it is closed, also by the end of the process. The

@@ -64,6 +64,7 @@ type Config struct {
 	AllowPrivate   []netip.Prefix    // may be dialled although private
 	MaxOpen        int               // requests open at a time; sizes the pool of idle connections
 	MaxConns       int               // connections, open and idle; 0: no bound
+	Leased         bool              // nothing is sent once a connection is closed; on Linux only
 	Resolver       *Resolver         // nil: one of its own
 	Bodies         *Budget           // memory of large bodies; nil: no bound
 

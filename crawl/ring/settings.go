@@ -91,6 +91,7 @@ func SharedSettings(cfg *config.Config, clients *fetch.Pool, memory int64) (*Set
 		CAFile:         cfg.Network.CAFile,
 		ConnectTo:      cfg.Network.ConnectTo,
 		AllowPrivate:   cfg.Network.AllowPrivate,
+		Leased:         cfg.Cluster.Hub != "",
 		MaxOpen:        cfg.MaxOpen(),
 	})
 	if err != nil {

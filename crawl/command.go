@@ -59,6 +59,7 @@ type Status struct {
 	NextHost schema.HostID // the next one whose clock runs out; 0: none
 	Next     time.Time     // when that is
 	Away     time.Time     // since when the network of this machine is away; zero: it is there
+	Why      string        // of Away: what failed
 	Paused   bool
 	Stopped  bool
 	Idle     bool      // nothing is left to do
@@ -103,7 +104,7 @@ func (s *scheduler) status() Status {
 		Paused: s.paused, Stopped: s.stopped, Idle: s.idle(), Full: s.full(), Silent: s.silent(),
 	}
 	if since, _, away := s.network.Away(); away {
-		st.Away = since
+		st.Away, st.Why = since, s.network.Why()
 	}
 	for _, p := range []*pace.Pacer{s.pacer, s.asleep} {
 		if id, at, ok := p.Upcoming(); ok && (st.NextHost == 0 || at.Before(st.Next)) {

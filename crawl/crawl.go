@@ -265,6 +265,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 		effects  = make(chan ring.Effects)
 		wakes    = make(chan ring.Wake)
 		over     = make(chan struct{})
+		stuck    = make(chan schema.End, 1)
 		why      schema.End
 	)
 	g, walking := errgroup.WithContext(context.Background())
@@ -282,10 +283,16 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	visitors := visitors{
 		share: share, came: semaphore.NewWeighted(int64(cfg.MaxOpen() / openPerCame)),
 		clocks: &c.opts.Machine.clocks, parsers: newParsers(c.store.Hash, 0), member: c.member,
+		network: &c.opts.Machine.network,
 	}
 	g.Go(func() error { return visitors.run(walking, asking, steps, found) })
 	g.Go(func() error {
-		w := &warden{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes}
+		w := &warden{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes, stuck: func(end schema.End) {
+			select {
+			case stuck <- end:
+			default: // it has been told
+			}
+		}}
 		return w.run(walking, found) // takes what is no host's fault off it; closes outcomes
 	})
 	g.Go(func() error { // owns the hosts and the write transaction; drains, commits, ends
@@ -293,7 +300,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 		return c.committer.loop(walking, outcomes, wakes, c.queries, effects)
 	})
 	g.Go(func() error {
-		why = c.watch(ctx, deadline, over, cancel)
+		why = c.watch(ctx, deadline, over, stuck, cancel)
 		return nil
 	})
 	err := g.Wait()
@@ -316,7 +323,7 @@ func stopped(ctx context.Context) schema.End {
 // watch waits for a reason to stop, then gives what is open its grace; none where the file
 // belongs to another process now.
 func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-chan struct{},
-	cancel func()) (why schema.End) {
+	stuck <-chan schema.End, cancel func()) (why schema.End) {
 	rest := stopGrace
 	select {
 	case <-over:
@@ -328,6 +335,7 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 		why = stopped(ctx)
 	case <-deadline:
 		why = schema.End{Kind: schema.EndMaxRunTime, After: c.opts.Config.Crawler.MaxRunTime}
+	case why = <-stuck:
 	case <-c.reload:
 		why.Kind = schema.EndReload
 	}

@@ -59,7 +59,7 @@ func TestSeats(t *testing.T) {
 func TestLetterIsNoProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := new(outage.Watch)
-		w.Begin(time.Now())
+		w.Begin("no route", time.Now())
 		time.Sleep(6 * time.Second)
 		s := newScheduler(schedulerConfig{Slots: 4, MaxUncommitted: 100, Network: w})
 		for i, errand := range []*ring.Errand{{Out: true}, nil} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/media"
+	"github.com/sumi-ripple/ripple/crawl/outage"
 	"github.com/sumi-ripple/ripple/crawl/pace"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
@@ -28,7 +29,8 @@ type visitors struct {
 	clocks  *pace.Clocks        // of addresses; nil: the caller keeps hosts apart
 	hosts   pace.Clocks         // of those that may have several requests open
 	parsers parsers
-	member  *member // nil: the crawl is of a whole terrain
+	member  *member       // nil: the crawl is of a whole terrain
+	network *outage.Watch // is told who is being asked; nil: nobody is
 }
 
 // run asks until the scheduler closes steps. There is an outcome for every step,
@@ -140,6 +142,9 @@ func unfound(step ring.Step, err error) ring.Outcome {
 func (v *visitors) ask(ctx context.Context, step ring.Step, next string) (ring.Outcome, *fetch.Response) {
 	s := step.Settings
 	o := ring.Outcome{Step: step, Next: next, RetryAfter: -1, Length: -1}
+	if v.network != nil {
+		defer v.network.Asked(siteOf(&step), time.Now())()
+	}
 	resp, err := s.Client.Do(ctx, fetch.Request{
 		Method:       step.Kind.Method(),
 		URL:          step.URL,
@@ -247,7 +252,7 @@ func fail(o *ring.Outcome, err error) {
 	var e *fetch.Error
 	if errors.As(err, &e) {
 		o.Cause, o.Detail, o.Stale, o.Own = e.Cause, schema.Clean(e.Reason().Detail, 256), e.Stale, e.Own
-		o.Early = e.Early()
+		o.TLS = e.TLS
 	}
 }
 

@@ -5,9 +5,13 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/outage"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // A warden stands between visitors and recorder and lets no host be blamed for
@@ -24,6 +28,7 @@ type warden struct {
 	lacked  map[uint64]excuses // for want of means; those that other hosts share count once a minute
 	slept   map[uint64]excuses // because the machine was suspended; one counts once
 	lacking uint64             // the host that lacked last
+	stuck   func(schema.End)   // ends the walk, for no waiting mends what is wrong; nil: it goes on
 	out     chan<- ring.Outcome
 }
 
@@ -48,7 +53,11 @@ func (w *warden) run(walking context.Context, in <-chan ring.Outcome) error {
 		var due <-chan time.Time
 		looked := len(w.held) // at those, and nothing has changed since
 		if len(w.held) > 0 {
-			timer.Reset(min(beat, time.Until(w.held[0].Done.Add(outage.MaxHold))))
+			wait := beat
+			if left := time.Until(w.held[0].Done.Add(outage.MaxHold)); left > 0 {
+				wait = min(beat, left)
+			}
+			timer.Reset(wait)
 			due = timer.C
 		}
 		select {
@@ -62,9 +71,7 @@ func (w *warden) run(walking context.Context, in <-chan ring.Outcome) error {
 		case <-due:
 			looked = 0
 			w.wake()
-			if w.machine.network.Look(time.Now()) {
-				w.away("nobody answers")
-			}
+			w.tell(w.machine.network.Look(time.Now()))
 		case <-walking.Done():
 			return walking.Err()
 		}
@@ -109,12 +116,12 @@ func (w *warden) settle(o *ring.Outcome, all bool, now time.Time) bool {
 	case cutOff(o):
 	case all:
 		blameless(o)
-	case !network.Settled(o.Done, o.Own == fetch.OwnResolver || o.Step.Met && unreached(o), now):
+	case !network.Settled(w.failure(o), o.Done, now):
 		return false
 	case o.Own != fetch.OwnResolver:
 	case !network.Anybody(o.Done):
-		if network.Begin(now) {
-			w.away(o.Reason().String())
+		if network.Begin(o.Reason().String(), now) {
+			w.away()
 		}
 		blameless(o)
 	case o.Cause == fetch.DNSTemporary:
@@ -132,9 +139,9 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 	case o.Answered():
 		delete(w.lacked, host)
 		delete(w.slept, host)
-		if w.machine.network.Answered(host, o.Step.Address, o.Step.Sent, o.Done, now) {
-			w.machine.clients.Renew()
-			w.log.Info("the network is there again")
+		network, step := &w.machine.network, &o.Step
+		if network.Answered(host, siteOf(step), step.Address, step.Sent, o.Done, now) {
+			w.tell(outage.Ended)
 		}
 	case o.Own == fetch.OwnAddress:
 		w.machine.clients.Renew()
@@ -142,31 +149,70 @@ func (w *warden) judge(o ring.Outcome, now time.Time) ring.Outcome {
 		w.lacks(&o, host, now)
 	case cutOff(&o): // which an outage may explain but does not show
 	default:
-		f := outage.Failure{
-			Host: host, Address: o.Step.Address, Next: o.Next, Sent: o.Step.Sent, Own: o.Own == fetch.OwnNetwork,
-			Alone: o.Own == fetch.OwnNothing, Met: o.Step.Met,
-		}
-		f.Own = f.Own || o.Own == fetch.OwnNoResolver && !w.machine.network.Anybody(time.Time{})
-		f.Network = unreached(&o)
-		switch w.machine.network.Failed(f, now) {
-		case outage.Begun:
-			w.away(o.Reason().String())
-		case outage.Doubted:
-			w.log.Warn("no host answers, but nothing shows that the network of this machine is away: " +
-				"hosts that fail are to blame again")
+		w.tell(w.machine.network.Failed(*w.failure(&o), now))
+		if key, why, stuck := w.machine.network.Stuck(now); stuck && w.stuck != nil {
+			w.stuck(schema.End{Kind: schema.EndStopped, Detail: "no host can be reached: " + why + " (" + key + ")"})
 		}
 	}
 	return o
 }
 
+// failure is what an outcome without an answer is evidence of.
+func (w *warden) failure(o *ring.Outcome) *outage.Failure {
+	f := &outage.Failure{
+		Host: w.id(o), Site: siteOf(&o.Step), Address: o.Step.Address, Next: o.Next, Sent: o.Step.Sent, Way: w.way(o),
+		Resolver: o.Own == fetch.OwnResolver, Alone: o.Own == fetch.OwnNothing, Met: o.Step.Met,
+		Spoke: o.TLS.Spoke, Shaken: o.TLS.Shaken, Why: o.Reason().String(),
+	}
+	switch {
+	case o.TLS.Untrusted:
+		f.Key = "[network] ca-file"
+	case o.Cause == fetch.Refused && o.Step.Settings != nil && o.Step.Settings.Client.Mapped(weburl.Host(o.Step.URL)):
+		f.Key = "[network] connect-to"
+	}
+	return f
+}
+
+// way classes a failure for the evidence of an outage.
+func (w *warden) way(o *ring.Outcome) outage.Way {
+	switch {
+	case o.Own == fetch.OwnNetwork, o.Own == fetch.OwnNoResolver && !w.machine.network.Anybody(time.Time{}):
+		return outage.Local
+	case o.Cause == fetch.Timeout, o.Cause == fetch.Slow, o.Cause == fetch.ConnectTimeout, o.Cause == fetch.TLSTimeout,
+		o.Cause == fetch.DNSTemporary:
+		return outage.Silent
+	case o.TLS.Spoke:
+		return outage.Cut
+	case o.Cause == fetch.Reset, o.Cause == fetch.TLS && o.TLS.Alert:
+		return outage.HungUp
+	case o.Cause.Connection():
+		return outage.Barred
+	}
+	return outage.Other
+}
+
+// siteOf tells the registrable domain of a step from others.
+func siteOf(step *ring.Step) uint64 { return xxh3.HashString(weburl.Site(weburl.Host(step.URL))) }
+
+// tell says what a failure has changed.
+func (w *warden) tell(news outage.News) {
+	switch news {
+	case outage.Begun:
+		w.away()
+	case outage.Ended:
+		w.machine.clients.Renew()
+		w.log.Info("the network is there again")
+	case outage.Doubted:
+		w.log.Warn("no host answers, but nothing shows that the network of this machine is away: " +
+			"hosts that fail are to blame again")
+	case outage.Refuted:
+		w.log.Warn("hosts fail together while the network is there: they are to blame")
+	}
+}
+
 // cutOff reports whether an answer ended too early. One that only came to a halt is not: an
 // outage looks like that.
 func cutOff(o *ring.Outcome) bool { return o.Status != 0 && o.Cause != fetch.Slow }
-
-// unreached reports what a network that is away looks like.
-func unreached(o *ring.Outcome) bool {
-	return o.Cause.Connection() || o.Cause == fetch.Timeout || o.Cause == fetch.Slow || o.Cause == fetch.Reset && o.Early
-}
 
 // id tells a host from those of other crawls.
 func (w *warden) id(o *ring.Outcome) uint64 { return w.crawl<<32 | uint64(o.Step.Host) }
@@ -194,10 +240,10 @@ func (w *warden) sleptThrough(o *ring.Outcome) bool {
 
 // away tells of an outage that begins. The next requests must not go out over
 // connections of the network that was.
-func (w *warden) away(why string) {
+func (w *warden) away() {
 	w.machine.clients.Renew()
 	w.log.Warn("the network of this machine is away: one request every 5 to 60 s is sent until a host answers",
-		"error", why)
+		"error", w.machine.network.Why())
 }
 
 // lacks has fewer requests opened from now on, and fewer connections kept. Where only a body had to wait, as it may at

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -60,7 +61,7 @@ func (g *guarded) fail(host schema.HostID, cause fetch.Cause, own fetch.Own) {
 }
 
 func (g *guarded) pass(host schema.HostID, o ring.Outcome) {
-	o.Step = ring.Step{Kind: ring.Get, Host: host, Sent: time.Now()}
+	o.Step = ring.Step{Kind: ring.Get, Host: host, URL: fmt.Sprintf("https://h%d.test/", host), Sent: time.Now()}
 	time.Sleep(time.Millisecond)
 	o.Done = time.Now()
 	g.in <- o
@@ -103,6 +104,8 @@ func TestWardenOutage(t *testing.T) {
 		g.fail(2, fetch.TLS, fetch.OwnNothing)
 		g.want("held")
 		g.fail(3, fetch.Timeout, fetch.OwnNothing)
+		g.want("nobody has been silent for long")
+		time.Sleep(5 * time.Second)
 		g.want("all hosts have failed", fetch.Cancelled, fetch.Cancelled, fetch.Cancelled, fetch.Cancelled)
 		g.fail(2, fetch.NoRoute, fetch.OwnNetwork)
 		g.want("in the outage", fetch.Cancelled)
@@ -113,7 +116,7 @@ func TestWardenOutage(t *testing.T) {
 		g.answer(1)
 		g.want("somebody answers", fetch.Refused, fetch.None)
 		g.fail(3, fetch.Refused, fetch.OwnNothing)
-		time.Sleep(outage.MaxHold)
+		time.Sleep(30 * time.Second)
 		g.want("nobody answers for long", fetch.Refused)
 		g.fail(3, fetch.Refused, fetch.OwnNothing)
 		g.close()
@@ -124,33 +127,105 @@ func TestWardenOutage(t *testing.T) {
 	})
 }
 
-// Whatever keeps all hosts from answering is taken for the network: a proxy that is away, and one in which people must
-// log in first, which has other certificates, addresses or names, or hangs up.
+// Whatever keeps all hosts from answering for half a minute is taken for the network: a proxy that is away, and one in
+// which people must log in first, which has other certificates, addresses or names, or hangs up.
 func TestWardenAllFail(t *testing.T) {
-	for _, cause := range []fetch.Cause{fetch.Proxy, fetch.TLS, fetch.RefusedAddress, fetch.NXDomain, fetch.Reset} {
+	for _, how := range []ring.Outcome{
+		{Cause: fetch.Proxy}, {Cause: fetch.TLS}, {Cause: fetch.TLS, TLS: fetch.Signs{Alert: true}},
+		{Cause: fetch.RefusedAddress}, {Cause: fetch.NXDomain}, {Cause: fetch.Reset},
+	} {
 		bubble(t, func(t *testing.T) {
 			g := newGuarded(t, nil)
 			g.begin()
-			g.pass(1, ring.Outcome{Cause: cause, Early: true})
-			g.pass(2, ring.Outcome{Cause: cause, Early: true})
+			for host := range schema.HostID(3) {
+				g.pass(host+1, how)
+			}
 			g.want("held")
-			g.pass(3, ring.Outcome{Cause: cause, Early: true})
+			time.Sleep(31 * time.Second)
 			g.want("all hosts have failed", fetch.Cancelled, fetch.Cancelled, fetch.Cancelled)
+			g.answer(1)
+			g.want("the end", fetch.None)
 			g.close()
 		})
 	}
 }
 
-// Who takes a request and then hangs up can be reached.
+// A host that answers once and then fails by an alert, a reset or silence is to blame as soon as another one answers.
+func TestWardenFailTogether(t *testing.T) {
+	for _, how := range []ring.Outcome{
+		{Cause: fetch.TLS, TLS: fetch.Signs{Alert: true}}, {Cause: fetch.Reset}, {Cause: fetch.Timeout},
+		{Cause: fetch.TLSTimeout}, {Cause: fetch.Reset, TLS: fetch.Signs{Spoke: true}},
+	} {
+		bubble(t, func(t *testing.T) {
+			g := newGuarded(t, nil)
+			g.begin()
+			for host := range schema.HostID(40) {
+				g.answer(host + 100)
+				<-g.out
+			}
+			for range 60 { // seconds
+				for host := range schema.HostID(40) {
+					g.pass(host+100, how)
+				}
+				g.answer(1)
+				for range 41 {
+					if o := <-g.out; o.Uncounted {
+						t.Fatalf("%v of %d is excused", how.Reason(), o.Step.Host)
+					}
+				}
+				if _, _, away := g.m.network.Away(); away {
+					t.Fatalf("%v: an outage begins", how.Reason())
+				}
+				time.Sleep(time.Second)
+			}
+			g.close()
+		})
+	}
+}
+
+// Of a host that takes a request over TLS and then hangs up it is known at once that it can be reached.
 func TestWardenHungUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
 		g.begin()
 		for host := range schema.HostID(3) {
-			g.fail(host+1, fetch.Reset, fetch.OwnNothing)
+			g.pass(host+1, ring.Outcome{Cause: fetch.Reset, TLS: fetch.Signs{Spoke: true}})
 		}
-		time.Sleep(outage.MaxHold)
 		g.want("all hosts hang up", fetch.Reset, fetch.Reset, fetch.Reset)
+		time.Sleep(2 * time.Minute)
+		if _, _, away := g.m.network.Away(); away {
+			t.Error("an outage begins")
+		}
+		g.close()
+	})
+}
+
+// When nothing but untrusted certificates has been met for a minute, the walk is to end, and says which key may be
+// wrong. Their pages are nobody's fault.
+func TestWardenStuck(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		var ends []schema.End
+		w := &warden{machine: g.m, crawl: 1, log: slog.New(slog.DiscardHandler),
+			stuck: func(end schema.End) { ends = append(ends, end) }}
+		for second := range 62 {
+			o := ring.Outcome{Cause: fetch.TLS, Detail: "certificate signed by unknown authority",
+				TLS: fetch.Signs{Untrusted: true}}
+			o.Step = ring.Step{Kind: ring.Get, Host: schema.HostID(1 + second%4), Met: true, Sent: time.Now()}
+			o.Step.URL = fmt.Sprintf("https://h%d.test/", o.Step.Host)
+			o = w.judge(o, time.Now())
+			time.Sleep(time.Second)
+			if settled := w.settle(&o, false, time.Now()); settled != (second > 2) || settled && !o.Uncounted {
+				t.Fatalf("after %d s: settled %v, %v", second, settled, o.Reason())
+			}
+			if second < 60 && len(ends) > 0 {
+				t.Fatalf("it is to end after %d s", second)
+			}
+		}
+		const want = "no host can be reached: tls error: certificate signed by unknown authority ([network] ca-file)"
+		if len(ends) == 0 || ends[0].String() != want {
+			t.Errorf("%v, want %q", ends, want)
+		}
 		g.close()
 	})
 }
@@ -166,6 +241,7 @@ func TestWardenHalts(t *testing.T) {
 		g.pass(2, halt)
 		g.want("held")
 		g.pass(3, halt)
+		time.Sleep(5 * time.Second)
 		g.want("all hosts have come to a halt", fetch.Cancelled, fetch.Cancelled, fetch.Cancelled)
 		g.answer(2)
 		g.want("the end", fetch.None)
@@ -475,7 +551,7 @@ func TestNothingIsAskedInAnOutage(t *testing.T) {
 		proven.proved(3)
 		b := newRig(t, schedulerConfig{Slots: 4, Network: network, Trust: proven}, asking(1, now.Add(time.Second), 1),
 			asking(2, now.Add(time.Second), 2), asking(3, now.Add(time.Second), 3), asking(4, now.Add(time.Second), 4))
-		network.Failed(outage.Failure{Host: 1, Own: true}, now)
+		network.Failed(outage.Failure{Host: 1, Way: outage.Local}, now)
 		time.Sleep(4 * time.Second)
 		b.want("away")
 		if st := b.command(commandStatus); st.Away.IsZero() {
@@ -487,7 +563,7 @@ func TestNothingIsAskedInAnOutage(t *testing.T) {
 		b.want("between probes")
 		time.Sleep(10 * time.Second)
 		b.want("the second probe", 1)
-		network.Answered(1, "", time.Now(), time.Now(), time.Now())
+		network.Answered(1, 1, "", time.Now(), time.Now(), time.Now())
 		b.want("there again", 2, 4)
 		b.command(commandStop)
 		b.effects <- ring.Effects{Settled: 4}

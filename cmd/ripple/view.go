@@ -231,7 +231,11 @@ func waitText(s *census.Status) string {
 	case census.Stopping:
 		return "stopping"
 	case census.Paused:
-		return "paused; \"ripple unpause\" resumes it"
+		text := "paused; \"ripple unpause\" resumes it"
+		if !s.Wait.Since.IsZero() {
+			text += "; " + awayText(&s.Wait)
+		}
+		return text
 	case census.ForDisk:
 		return "the disk is behind"
 	case census.ForDecision:
@@ -239,7 +243,7 @@ func waitText(s *census.Status) string {
 	case census.ForNothing:
 		return "nothing is left to ask"
 	case census.ForNetwork:
-		return "the network of this machine is down; the crawl goes on when a host answers"
+		return awayText(&s.Wait) + "; the network of this machine seems to be down, and the crawl resumes when a host answers"
 	case census.ForMeans:
 		return "this machine lacks means or processor time: " + count(s.Wait.Few, "request is", "requests are") +
 			" open at most for a while"
@@ -251,6 +255,15 @@ func waitText(s *census.Status) string {
 		return text
 	}
 	return ""
+}
+
+// awayText says since when no host answers, and what failed.
+func awayText(w *census.Wait) string {
+	text := "no host answers since " + w.Since.Local().Format(time.TimeOnly)
+	if w.Why != "" {
+		text += " (" + clean(w.Why, 200) + ")"
+	}
+	return text
 }
 
 func hostsText(h *census.Hosts) string {

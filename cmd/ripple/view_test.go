@@ -100,8 +100,10 @@ func TestWaitText(t *testing.T) {
 		{"paused", census.Hosts{Waiting: 1}, census.Wait{Reason: census.Paused}, `paused; "ripple unpause" resumes it`},
 		{"stopping", census.Hosts{}, census.Wait{Reason: census.Stopping}, "stopping"},
 		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "the disk is behind"},
-		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork},
-			"the network of this machine is down; the crawl goes on when a host answers"},
+		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork,
+			Why: "connect timeout", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)},
+			"no host answers since 03:04:05 (connect timeout); the network of this machine seems to be down, and the " +
+				"crawl resumes when a host answers"},
 		{"lacks", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForMeans, Few: 32},
 			"this machine lacks means or processor time: 32 requests are open at most for a while"},
 		{"empty", census.Hosts{}, census.Wait{Reason: census.ForNothing}, "nothing is left to ask"},

@@ -76,7 +76,8 @@ type Wait struct {
 	Reason Reason
 	Few    int           // of [ForMeans]: requests that may be open
 	Host   string        // of [ForHosts]: the one that is asked next
-	Why    string        // of [ForHosts]: why that waits, if not for minimum-time-on-page
+	Why    string        // of [ForHosts]: why that waits, if not for minimum-time-on-page; else what failed since Since
+	Since  time.Time     // the network is away, also in a pause; zero: it is there
 	Rest   time.Duration // of [ForHosts]: until then
 }
 
@@ -101,7 +102,7 @@ const (
 func waitOf(st *crawl.Status, toVisit int, next nextHost) Wait {
 	switch {
 	case !st.Away.IsZero() && !st.Stopped && !st.Paused:
-		return Wait{Reason: ForNetwork}
+		return Wait{Reason: ForNetwork, Why: st.Why, Since: st.Away}
 	case st.Short > 0 && !st.Stopped && !st.Paused:
 		return Wait{Reason: ForMeans, Few: st.Short}
 	case st.Open > 0:
@@ -109,7 +110,7 @@ func waitOf(st *crawl.Status, toVisit int, next nextHost) Wait {
 	case st.Stopped:
 		return Wait{Reason: Stopping}
 	case st.Paused:
-		return Wait{Reason: Paused}
+		return Wait{Reason: Paused, Why: st.Why, Since: st.Away}
 	case st.Full:
 		return Wait{Reason: ForDisk}
 	case st.Pending > 0 || st.Waking > 0 || st.Hosts.Ready > 0 || st.Asleep.Ready > 0: // about to

@@ -263,6 +263,9 @@ func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
 	if s.Wait = waitOf(st, s.PagesToVisit, next); s.ETA > 0 { // which a file made anew lets all hosts rest beyond
 		s.ETA = max(s.ETA, s.Wait.Rest.Seconds())
 	}
+	if !st.Away.IsZero() { // nobody knows when it ends
+		s.ETA, s.ETAHosts = 0, []HostETA{}
+	}
 	s.endBy(w.pace.cfg.Crawler.MaxRunTime, time.Since(w.since))
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"golang.org/x/net/http2"
@@ -51,10 +52,16 @@ type Error struct {
 	Err   error // never nil
 	Own   Own   // what of this machine explains it
 	Stale bool  // sent on a kept-alive connection that died without an answer
+	TLS   Signs
 }
 
-// Early reports that there was no connection to send the request on.
-func (e *Error) Early() bool { return e.Op == "connect" || e.Op == "tls handshake" }
+// Signs are what TLS shows of the host of a failed request.
+type Signs struct {
+	Spoke     bool      // it was spoken on the connection that the request was sent on
+	Shaken    time.Time // the host took part in the handshake for this request; zero: it did not
+	Alert     bool      // the handshake ended by an alert of the peer
+	Untrusted bool      // the certificate has the right name, and its issuer is not trusted
+}
 
 // errExpired ends a request whose time has passed, whatever it was about.
 var errExpired = errors.New("the request's time is over")

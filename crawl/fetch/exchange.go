@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -47,12 +48,13 @@ type exchange struct {
 	timer     *time.Timer
 	deadline  time.Time // of the last header
 	phase     phase
-	got       bool // a connection
-	sent      bool // the header, on that connection
-	reused    bool // that connection had served before
-	dead      bool // that connection was severed before
-	barred    bool // from another connection
-	tunnelled bool // the proxy, if any, has done its part
+	got       bool      // a connection
+	sent      bool      // the header, on that connection
+	reused    bool      // that connection had served before
+	dead      bool      // that connection was severed before
+	barred    bool      // from another connection
+	tunnelled bool      // the proxy, if any, has done its part
+	shakenAt  time.Time // with the host, for the connection that was got; zero: earlier, or never
 	conn      net.Conn
 	taken     *conn // that is not idle because of this
 	over      bool
@@ -238,6 +240,20 @@ func (x *exchange) headerError(err error) error {
 	known = &Error{Cause: headerCause(err), Op: "read header", Err: err}
 	x.abandon(known)
 	return known
+}
+
+// signs are what TLS shows of the host of an exchange that failed.
+func (x *exchange) signs(err error) (s Signs) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.got && !x.plain {
+		s.Spoke, s.Shaken = true, x.shakenAt
+		return s
+	}
+	var alert *net.OpError
+	s.Alert = errors.As(err, &alert) && alert.Op == "remote error"
+	s.Untrusted = errors.As(err, new(x509.UnknownAuthorityError))
+	return s
 }
 
 // abandon makes the next request to the host use another connection, where the

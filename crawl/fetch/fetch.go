@@ -148,6 +148,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 		if refusesHTTP2(err) && c.fallbacks.requireHTTP1(addrOf(target)) {
 			e.Stale = true
 		}
+		e.TLS = x.signs(e.Err)
 		if e.Own == OwnNothing && e.Cause != Cancelled && x.uprooted() {
 			e.Own = OwnAddress
 		}

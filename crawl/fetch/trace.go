@@ -59,6 +59,9 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 		x.taken = t
 	}
 	x.got, x.reused, x.conn, x.tunnelled = true, info.Reused, info.Conn, true
+	if x.shakenAt = (time.Time{}); !x.plain && !info.Reused {
+		x.shakenAt = time.Now()
+	}
 	x.phase = max(x.phase, waiting)
 }
 

@@ -1,13 +1,17 @@
 // Package outage tells the failures of this machine's own network from those of
 // hosts.
 //
-// The network counts as away when hosts that answered before fail in a row, without
-// an HTTP answer between: five of them, or all that ever answered, at least three; where
-// none has answered in this process, three that had in an earlier one. If all of them are at
-// one address, or at some that their hosts have together, and somebody elsewhere has just
-// answered, it is their server that is away. A failure that is this machine's own, such as a
-// missing route or a name server that is out of reach, too, is enough by itself. While the
-// network is away only one request is made at a time, every 5 to 60 s; any HTTP answer ends that.
+// What tells of an outage is in one table, evidence. A failure that is this machine's own, such as a missing route or
+// a name server that is out of reach, is enough by itself. Otherwise nobody answers: neither by HTTP nor by a TLS
+// handshake, which only the host itself can do. Five sites that answered before fail silently or without a connection
+// while others are silent, too; or nobody has answered for half a minute, and three sites or more fail in whatever
+// way. A site is a registrable domain, and has one vote however many hosts it has. So has an address, as long as
+// somebody at another one answers. A host that sends a TLS alert or hangs up can be reached, as a rule: among others
+// that answer it is to blame.
+//
+// While the network is away only one request is made at a time, every 5 to 60 s; any answer ends that. An outage that
+// ends as soon as another site is asked than those that spoke for it, and returns within a minute, was none: who spoke
+// for it is to blame, and loses the vote for an hour.
 //
 // The last hosts of a crawl may have fallen silent by themselves, and nobody else is left
 // to answer. So an outage ends, too, when for half an hour nothing but silence has spoken for
@@ -32,13 +36,11 @@ import (
 )
 
 const (
-	inARow   = 5 // hosts that fail
-	leastAll = 3 // hosts that answered, where all of them fail
 	minProbe = 5 * time.Second
 	maxProbe = 60 * time.Second
 
-	elsewhere    = time.Minute // for which an answer shows that others than one server can be reached
-	maxAddresses = 8           // of a server
+	elsewhere    = nobody // for which an answer shows that others than one server can be reached
+	maxAddresses = 8      // of a server
 
 	quiet    = 5 * time.Second // without an answer, after which what was sent before the last one counts
 	onTheWay = time.Second     // for which answers come in after the network has gone
@@ -47,35 +49,55 @@ const (
 	manyFor  = 12 * time.Hour
 	oneWake  = 2 * time.Second // within which all notice a suspension
 
-	// MaxHold is how long a failure is held back.
+	// MaxHold is how long a failure is held back that an outage may explain; longer where nobody has answered for less
+	// than half a minute.
 	MaxHold = 10 * time.Second
+
+	lately  = time.Minute // within which several sites were asked, if an outage is to be told from the end of one
+	stuckAt = time.Minute // for which all hosts fail in a way that no waiting mends
 )
 
 // A Failure is a request without a whole HTTP answer.
 type Failure struct {
-	Host    uint64
-	Address string // "": not known
-	Next    string // address of the host behind that one, or that one; "": not known
-	Sent    time.Time
-	Own     bool // no route to anybody
-	Alone   bool // nothing of this machine's own is known to have failed
-	Met     bool // the host had answered in an earlier process
-	Network bool // no connection, a TLS failure, a time-out or a halt: what a network that is away looks like
+	Host     uint64
+	Site     uint64 // its registrable domain
+	Address  string // "": not known
+	Next     string // address of the host behind that one, or that one; "": not known
+	Sent     time.Time
+	Way      Way
+	Resolver bool      // no name server answers any more
+	Alone    bool      // nothing of this machine's own is known to have failed
+	Met      bool      // the host had answered in an earlier process
+	Spoke    bool      // TLS was spoken on its connection
+	Shaken   time.Time // the host took part in a TLS handshake; zero: not for this request
+	Why      string    // for people
+	Key      string    // of the configuration, which may be what is wrong, and no waiting mends it; "": none is
 }
 
 // A Watch follows the answers and failures of all requests.
 type Watch struct {
 	mu        sync.Mutex
 	answered  map[uint64]struct{} // hosts, in this process
-	row       map[uint64]failed   // hosts that failed since the last answer
+	sites     map[uint64]struct{} // of them
+	row       map[uint64]failed   // sites that failed since the last answer
 	ways      map[way]int         // of these, how many there are
+	open      map[uint64]asked    // sites that are being asked
+	recent    []asked             // of those that were asked, the last few sites, the last first
+	first     time.Time           // that one was asked
 	last      time.Time           // answer
+	trouble   time.Time           // since when requests fail that are in the row
 	heard     []heard             // addresses that answered, the last first
 	away      bool
+	why       string    // what failed
 	own       time.Time // when something of this machine's own has failed, the last time
 	doubted   bool      // an outage has ended without an answer
 	since     time.Time
-	ended     time.Time // the last outage
+	ended     time.Time            // the last outage
+	voters    map[uint64]struct{}  // sites that spoke for it; nil: it was certain
+	confirmed bool                 // by a further site
+	refuted   bool                 // no further site was asked in vain
+	lost      map[uint64]time.Time // sites that have no vote until then
+	stuck     stuck
 	woke      time.Time // this machine, the last time
 	probe     time.Time // when the next request may be made
 	every     time.Duration
@@ -83,9 +105,24 @@ type Watch struct {
 	changes   uint64
 }
 
+// Asked is a site that is being asked, by so many requests, the first of them since a time.
+type asked struct {
+	site     uint64
+	requests int
+	since    time.Time
+}
+
+// Stuck is which sites have failed for the sake of one key since a time, and no other site has.
+type stuck struct {
+	key   string
+	since time.Time
+	sites map[uint64]struct{}
+}
+
 // A failed request counts as long as nobody has answered since.
 type failed struct {
 	way
+	how       Way
 	sent, end time.Time
 }
 
@@ -98,27 +135,70 @@ type heard struct {
 	at      time.Time
 }
 
+// Asked notes that a request to a site is sent, which is open until the function returned is called.
+func (w *Watch) Asked(site uint64, now time.Time) (done func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open == nil {
+		w.open = map[uint64]asked{}
+	}
+	o := w.open[site]
+	if o.requests++; o.requests == 1 {
+		o.since = now
+	}
+	w.open[site] = o
+	w.meet(site, now)
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		o := w.open[site]
+		if o.requests--; o.requests == 0 {
+			delete(w.open, site)
+			return
+		}
+		w.open[site] = o
+	}
+}
+
+// meet notes which sites were asked last.
+func (w *Watch) meet(site uint64, now time.Time) {
+	if w.first.IsZero() {
+		w.first = now
+	}
+	others := slices.DeleteFunc(w.recent, func(a asked) bool { return a.site == site })
+	w.recent = slices.Insert(others[:min(len(others), leastAll-1)], 0, asked{site: site, since: now})
+}
+
 // Answered notes an HTTP answer to a request that was sent and done at some time, of a host at an address. It
 // ends an outage, unless the answer was on its way when that began. Answered reports
 // whether one ended.
-func (w *Watch) Answered(host uint64, address string, sent, done, now time.Time) (ended bool) {
+func (w *Watch) Answered(host, site uint64, address string, sent, done, now time.Time) (ended bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.answered == nil {
-		w.answered = map[uint64]struct{}{}
+		w.answered, w.sites = map[uint64]struct{}{}, map[uint64]struct{}{}
 	}
-	w.answered[host] = struct{}{}
-	w.hear(address, done)
-	if done.After(w.last) {
-		w.last = done
+	w.answered[host], w.sites[site] = struct{}{}, struct{}{}
+	w.meet(site, now)
+	return w.alive(address, sent, done, now)
+}
+
+// alive notes that a host has shown at a time that it can be reached.
+func (w *Watch) alive(address string, sent, at, now time.Time) (ended bool) {
+	w.hear(address, at)
+	if at.After(w.last) {
+		w.last = at
 		w.changes++
 	}
-	w.doubted = false
-	maps.DeleteFunc(w.row, func(_ uint64, f failed) bool { return !f.end.After(done) && w.leave(f.way) })
-	if !w.away || sent.Before(w.since) && done.Before(w.since.Add(onTheWay)) {
+	w.doubted, w.stuck = false, stuck{}
+	maps.DeleteFunc(w.row, func(_ uint64, f failed) bool { return !f.end.After(at) && w.leave(f.way) })
+	if len(w.row) == 0 {
+		w.trouble = time.Time{}
+	}
+	if !w.away || sent.Before(w.since) && at.Before(w.since.Add(onTheWay)) {
 		return false
 	}
-	w.away, w.ended = false, now
+	w.away, w.ended, w.refuted = false, now, w.voters != nil && !w.confirmed
 	w.tell()
 	return true
 }
@@ -140,6 +220,8 @@ const (
 	None    News = iota
 	Begun        // an outage begins
 	Doubted      // it ends without an answer: who fails is to blame again
+	Ended        // a host has shown that it can be reached
+	Refuted      // what looked like its return shows that the last one was none
 )
 
 // Failed notes a failure, and reports what it changes.
@@ -149,32 +231,75 @@ func (w *Watch) Failed(f Failure, now time.Time) News {
 	if !f.Alone {
 		w.own = now
 	}
+	w.meet(f.Site, now)
+	if !f.Shaken.IsZero() && w.alive(f.Address, f.Shaken, f.Shaken, now) {
+		return Ended
+	}
 	doubted := w.doubtful(now)
 	if doubted {
 		w.away, w.doubted = false, true
 		w.tell()
 	}
-	if _, known := w.answered[f.Host]; (known || f.Met) && f.Network && !f.Sent.Before(w.woke) {
-		w.add(f.Host, failed{way{f.Address, cmp.Or(f.Next, f.Address)}, f.Sent, now})
+	if w.knows(&f) && f.Way.counts() && !f.Sent.Before(w.woke) {
+		sent := f.Sent
+		if f.Shaken.After(sent) {
+			sent = f.Shaken
+		}
+		w.add(f.Site, failed{way{f.Address, cmp.Or(f.Next, f.Address)}, f.Way, sent, now})
+		w.stick(&f, now)
+		if _, spoke := w.voters[f.Site]; w.away && !spoke && !f.Sent.Before(w.since) {
+			w.confirmed = true
+		}
+		w.why = f.Why
 	}
-	switch {
-	case w.look(f.Own, now):
-		return Begun
-	case doubted:
+	if f.Way == Local {
+		w.why = f.Why
+	}
+	if news := w.look(f.Way == Local, now); news != None {
+		return news
+	}
+	if doubted {
 		return Doubted
 	}
 	return None
 }
 
-// add adds a host to those that failed, in place of what it did before.
-func (w *Watch) add(host uint64, f failed) {
+// knows reports whether a host has answered before.
+func (w *Watch) knows(f *Failure) bool {
+	_, known := w.answered[f.Host]
+	return known || f.Met
+}
+
+// stick follows whether all hosts fail for the sake of one key.
+func (w *Watch) stick(f *Failure, now time.Time) {
+	if f.Key != w.stuck.key || w.stuck.sites == nil {
+		w.stuck = stuck{f.Key, now, map[uint64]struct{}{}}
+	}
+	w.stuck.sites[f.Site] = struct{}{}
+}
+
+// Stuck reports that all hosts have failed for a minute because of one key of the configuration, and why. No waiting
+// mends that.
+func (w *Watch) Stuck(now time.Time) (key, why string, stuck bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := len(w.stuck.sites)
+	return w.stuck.key, w.why, w.away && w.stuck.key != "" && now.Sub(w.stuck.since) >= stuckAt && all >= leastAll &&
+		2*all >= len(w.sites)
+}
+
+// add adds a site to those that failed, in place of what it did before.
+func (w *Watch) add(site uint64, f failed) {
 	if w.row == nil {
 		w.row, w.ways = map[uint64]failed{}, map[way]int{}
 	}
-	if before, known := w.row[host]; known {
+	if before, known := w.row[site]; known {
 		w.leave(before.way)
 	}
-	w.row[host] = f
+	if len(w.row) == 0 {
+		w.trouble = f.sent
+	}
+	w.row[site] = f
 	w.ways[f.way]++
 }
 
@@ -190,6 +315,7 @@ func (w *Watch) leave(from way) bool {
 func (w *Watch) forget() {
 	clear(w.row)
 	clear(w.ways)
+	w.trouble = time.Time{}
 }
 
 // doubtful reports whether nothing but silence has spoken for an outage for too long.
@@ -201,68 +327,43 @@ func (w *Watch) doubtful(now time.Time) bool {
 	return w.away && now.Sub(w.since) >= guess && now.Sub(w.own) >= guess && now.Sub(w.woke) >= guess
 }
 
-// Look reports whether an outage begins because it has been quiet for so long.
-func (w *Watch) Look(now time.Time) (begun bool) {
+// Look reports what changes because it has been quiet for so long.
+func (w *Watch) Look(now time.Time) News {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.look(false, now)
 }
 
-// Begin notes that the network is away. It reports whether that is news.
-func (w *Watch) Begin(now time.Time) (begun bool) {
+// Begin notes that the network is away, and why. It reports whether that is news.
+func (w *Watch) Begin(why string, now time.Time) (begun bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.look(true, now)
+	if begun = w.look(true, now) == Begun; begun {
+		w.why = why
+	}
+	return begun
 }
 
-// look begins an outage if there is one for certain, or the row is long enough. A
-// request that was sent before the last answer may have failed by itself among many
-// that succeed, unless it is quiet.
-func (w *Watch) look(certain bool, now time.Time) bool {
-	if w.away || w.doubted && !certain {
-		return false
+// look begins an outage if there is one for certain, or the evidence shows it.
+func (w *Watch) look(certain bool, now time.Time) News {
+	switch {
+	case w.away || w.doubted && !certain || !certain && !w.shown(now):
+		return None
+	case !certain && w.refute(now):
+		return Refuted
 	}
-	if !certain && (!w.inARow(now) || w.oneServer(now)) {
-		return false
+	w.voters, w.confirmed = nil, false
+	if !certain {
+		w.voters = map[uint64]struct{}{}
+		for site := range w.row {
+			w.voters[site] = struct{}{}
+		}
 	}
 	w.away, w.since, w.every = true, now, minProbe
 	w.probe = now.Add(minProbe)
 	w.forget()
 	w.tell()
-	return true
-}
-
-// inARow reports whether the row is long enough.
-func (w *Watch) inARow(now time.Time) bool {
-	left := min(inARow, max(leastAll, len(w.answered)))
-	for _, f := range w.row {
-		if !f.sent.Before(w.last) || now.Sub(w.last) >= quiet {
-			left--
-		}
-		if left == 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// oneServer reports whether all that failed are of one server, and somebody elsewhere has just answered.
-func (w *Watch) oneServer(now time.Time) bool {
-	its := map[string]bool{}
-	for grown := true; grown && len(its) <= maxAddresses; { // hosts that have an address in common are of one server
-		grown = false
-		for f := range w.ways {
-			if len(its) == 0 || its[f.address] != its[f.next] {
-				its[f.address], its[f.next], grown = true, true, true
-			}
-		}
-	}
-	for f := range w.ways {
-		if f.address == "" || !its[f.address] {
-			return false
-		}
-	}
-	return slices.ContainsFunc(w.heard, func(h heard) bool { return !its[h.address] && now.Sub(h.at) < elsewhere })
+	return Begun
 }
 
 // Suspended notes that the machine was suspended until now. Several may notice one
@@ -300,14 +401,44 @@ func (w *Watch) Blameless(sent time.Time) bool {
 	return w.away || sent.Before(w.ended)
 }
 
-// Settled reports whether a failure need not be held back any longer: it ended at a
-// time, and somebody has answered since, or for long nobody has, or it cannot belong
-// to an outage because too few hosts have answered. One of this machine's own can, and one of a
-// host that answered in an earlier process.
-func (w *Watch) Settled(end time.Time, can bool, now time.Time) bool {
+// Settled reports whether a failure that ended at a time need not be held back any longer: the host can be reached, or
+// somebody has answered since, or for long nobody has, or it cannot belong to an outage, because too few sites have
+// answered or are asked.
+func (w *Watch) Settled(f *Failure, end, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !can && len(w.answered) < leastAll || w.last.After(end) || now.Sub(end) >= MaxHold
+	late := now.Sub(end) >= MaxHold
+	switch {
+	case w.last.After(end), late && f.Resolver:
+		return true
+	case f.Resolver:
+		return false
+	case !f.Way.counts(), w.doubted, w.voteless(f.Site, now), len(w.sites) < leastAll && !f.Met:
+		return true
+	case (f.Spoke || w.lonely(end)) && !w.troubled(now):
+		return true
+	}
+	return late && now.Sub(w.quietSince()) >= nobody
+}
+
+// lonely reports whether for a while fewer sites have been asked than an outage takes.
+func (w *Watch) lonely(end time.Time) bool {
+	since := w.first
+	if len(w.recent) == leastAll {
+		since = w.recent[leastAll-1].since
+	}
+	return end.Sub(since) >= lately
+}
+
+// troubled reports whether as many sites as an outage takes are silent, or have failed.
+func (w *Watch) troubled(now time.Time) bool {
+	n := len(w.row)
+	for site, o := range w.open {
+		if _, fails := w.row[site]; !fails && now.Sub(o.since) >= silence {
+			n++
+		}
+	}
+	return n >= leastAll
 }
 
 // Anybody reports whether a host has answered after a time.
@@ -323,6 +454,16 @@ func (w *Watch) Away() (since, probe time.Time, away bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.since, w.probe, w.away
+}
+
+// Why is what fails in an outage, for people; "": there is none.
+func (w *Watch) Why() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.away {
+		return ""
+	}
+	return w.why
 }
 
 // Probed notes that such a request is made. The next one follows later.

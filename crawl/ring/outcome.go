@@ -19,8 +19,8 @@ type Outcome struct {
 	Cause     fetch.Cause // why there is no answer; fetch.None: there is one
 	Detail    string      // of Cause, or of a sitemap that cannot be read; sanitised
 	Stale     bool        // the connection had been kept from before, and died
-	Early     bool        // there was no connection to ask on
 	Own       fetch.Own   // what of this machine explains Cause
+	TLS       fetch.Signs // of who failed
 	Uncounted bool        // cancelled by a fault of this machine: it counts for clocks only
 	Moved     bool        // nothing was asked: the server is at Address, whose clock was not started
 	Address   string      // IP address that was dialled or looked up, or is to be dialled next; "": none, or exempt

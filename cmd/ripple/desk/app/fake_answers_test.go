@@ -66,7 +66,7 @@ func pageOf(r *http.Request) any {
 func suggestOf(*http.Request) any {
 	one := object{"entity": "new.test", "domain": "new.test", "answering_url": "https://new.test/start", "title": "New",
 		"class": "discovered", "hosts": 1, "pages": 22, "origins": 2,
-		"links": 9, "pagerank": 0.0204, "coverage": "complete", "known_missing": 0,
+		"links": 9, "trust": 0.0204, "coverage": "complete", "known_missing": 0,
 		"block": "[[quality]]\ndomain = \"new.test\"\nseeds = [\"https://new.test/\"]",
 		"linked_from": []any{object{"quality_origin": "a.test", "editorial": 2, "elsewhere": 1, "sitewide": 4,
 			"from_url": "https://a.test/", "to_url": "https://new.test/", "anchor": "new", "place": "main"}}}

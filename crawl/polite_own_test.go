@@ -1,0 +1,122 @@
+package crawl
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+// ofTwo is a configuration of a.test and b.test, with other lines first.
+func ofTwo(crawler, more string) string {
+	return "[crawler]\nhead-check = \"never\"\n" + crawler + "[user-agent]\ncrawler-name = \"T\"\n[recrawl]\nmin-age = \"0s\"\n" +
+		"[politeness]\nminimum-time-per-address = \"0s\"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n" + more +
+		"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"
+}
+
+// TestOthersTakeNoPlace has a page of one origin link to invented pages of another, by the hundred: its own pages
+// are all visited, and the coverage names who used the rest of its budget.
+func TestOthersTakeNoPlace(t *testing.T) {
+	t.Parallel()
+	for name, form := range map[string]string{"queries of one path": "/view?junk=%d", "pages": "/f%d"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				var invented, own []string
+				for i := range 400 {
+					invented = append(invented, "https://b.test"+fmt.Sprintf(form, i))
+				}
+				for i := range 30 {
+					own = append(own, fmt.Sprintf("/view?id=%d", i))
+				}
+				s.host["a.test"] = func(q question) reply {
+					if q.path == "/" {
+						return links(invented...)
+					}
+					return reply{status: http.StatusNotFound}
+				}
+				s.host["b.test"] = func(q question) reply {
+					switch {
+					case q.path == "/":
+						r := links(own...)
+						r.wait = time.Second // what is invented is known before
+						return r
+					case strings.HasPrefix(q.path, "/view?id="):
+						return reply{status: http.StatusOK, body: "<title>x</title>"}
+					}
+					return reply{status: http.StatusNotFound}
+				}
+				s.crawl(ofTwo("sitemaps = \"off\"\nmax-domain-requests = 40\n",
+					"[traps]\nmax-queries-per-path = 40\nmax-urls-per-host = 300\n"), 0)
+				pages := s.survey()
+				for _, path := range own {
+					if !pages["b.test"+path].visited {
+						t.Errorf("%s is %+v", path, pages["b.test"+path])
+					}
+				}
+				s.surveyed(func(sv *survey.Survey) error {
+					id, _, err := sv.Hosts.Lookup("b.test")
+					if err != nil {
+						return err
+					}
+					r, err := sv.Hosts.Report(id)
+					if err == nil && !strings.Contains(r.Coverage, "requests went to addresses that only a.test links to") {
+						t.Errorf("coverage %q", r.Coverage)
+					}
+					return err
+				})
+			})
+		})
+	}
+}
+
+// TestSitemapSpeaks has a sitemap of a.test name a page of b.test: it is asked for, and spared by an old date in the
+// next run, only where b.test or the configuration says that the sitemap speaks for it.
+func TestSitemapSpeaks(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, robots, more string
+		files              map[string]string // of a.test
+		asked              bool
+	}{
+		{"nobody says so", "", "", nil, false},
+		{"its robots.txt does", "Sitemap: https://a.test/s.xml\n", "", nil, true},
+		{"its robots.txt names an index", "Sitemap: https://a.test/i.xml\n", "", map[string]string{
+			"/i.xml": "<sitemapindex><sitemap><loc>https://a.test/s.xml</loc></sitemap></sitemapindex>"}, true},
+		{"the configuration of its entry does", "", "sitemaps = [\"https://a.test/s.xml\"]\n", nil, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newPaperServers(t)
+				s.host["a.test"] = func(q question) reply {
+					if q.path == "/s.xml" {
+						return reply{status: http.StatusOK, body: urlset("https://b.test/o")}
+					}
+					if body, ok := tt.files[q.path]; ok {
+						return reply{status: http.StatusOK, body: body}
+					}
+					return site("Sitemap: /s.xml\n", 1)(q)
+				}
+				s.host["b.test"] = func(q question) reply {
+					r := site(tt.robots, 1)(q)
+					if q.path == "/robots.txt" {
+						r.wait = time.Minute // it is read after the sitemap
+					}
+					return r
+				}
+				cfg := ofTwo("", "") + tt.more
+				s.crawl(cfg, 0)
+				if page := s.survey()["b.test/o"]; page.visited != tt.asked {
+					t.Errorf("/o is %+v, asked for: want %t", page, tt.asked)
+				}
+				s.surveyed(func(sv *survey.Survey) error {
+					return survey.Check(sv, func(problem string) { t.Error(problem) })
+				})
+			})
+		})
+	}
+}

@@ -1,6 +1,11 @@
 // Package charset knows the encodings of the web: which one a page is in, how its
 // bytes become UTF-8, and how a query is written in it.
 //
+// An encoding that nothing declares is guessed from the bytes alone by github.com/gogs/chardet (MIT, a
+// port of ICU's detector) and a rule for Thai. Of 14 sentences in as many encodings, cut to a title of 24
+// characters, whole and four times over, it reads 13 rightly, github.com/wlynxg/chardet (MIT) 11; the rule adds
+// the fourteenth.
+//
 // It follows the Encoding standard, and for pages what the HTML standard says on
 // determining the character encoding. No label and no bytes are an error: what
 // cannot be told is read as browsers would, and bytes that mean nothing become

@@ -11,7 +11,7 @@ const prologue = 1024
 // OfHTML tells the encoding of a page whose response names label: that of the byte
 // order mark, else the label's, else the one that a <meta> or else an XML
 // declaration in the first 1,024 bytes names, else UTF-8 if the bytes are that and
-// not all ASCII, else that of a <meta> further on, else windows-1252.
+// not all ASCII, else that of a <meta> further on, else what the bytes look like, else windows-1252.
 func OfHTML(body []byte, label string) Encoding {
 	if e, ok := told(body, label); ok {
 		return e
@@ -29,7 +29,10 @@ func OfHTML(body []byte, label string) Encoding {
 	if e, ok := ofLateMeta(body); ok {
 		return e
 	}
-	return named("windows-1252")
+	if isASCII(body) {
+		return named("windows-1252")
+	}
+	return guess(body)
 }
 
 // OfXML tells the encoding of a page that is XML, where a <meta> says nothing and

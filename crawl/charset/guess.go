@@ -1,0 +1,96 @@
+package charset
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/gogs/chardet"
+)
+
+const (
+	maxGuessed = 64 << 10 // bytes of a page that are looked at
+	leastSure  = 10       // percent; below it, a guess is none
+)
+
+// guess tells the encoding of a page that declares none and is not UTF-8, from its bytes alone.
+func guess(body []byte) Encoding {
+	text := guessed(body)
+	if isThai(text) {
+		return named("windows-874")
+	}
+	best, sure := "", leastSure-1
+	all, _ := chardet.NewHtmlDetector().DetectAll(text)
+	for _, r := range all { // their order is not that of certainty alone
+		if r.Confidence > sure || r.Confidence == sure && r.Charset < best {
+			if _, ok := guessable(r.Charset, text); ok {
+				best, sure = r.Charset, r.Confidence
+			}
+		}
+	}
+	if e, ok := guessable(best, text); ok {
+		return e
+	}
+	return named("windows-1252")
+}
+
+// guessed is the part of a page that is looked at: from the tag before the first byte beyond ASCII.
+func guessed(body []byte) []byte {
+	first := bytes.IndexFunc(body, func(c rune) bool { return c >= 0x80 }) // one that is not UTF-8, too
+	if first > 0 {
+		body = body[max(0, bytes.LastIndexByte(body[:first], '<')):]
+	}
+	return body[:min(len(body), maxGuessed)]
+}
+
+// guessable returns the encoding of a guess, if pages are in such without saying so. Of an ISO
+// encoding and the one of Windows that is nearly the same, it is the latter, unless the bytes by
+// which they differ say otherwise.
+func guessable(name string, text []byte) (Encoding, bool) {
+	name = strings.ReplaceAll(strings.ToLower(name), "gb-18030", gb18030Name)
+	windows := false
+	for i := 0; i < len(text) && !windows; i++ {
+		windows = text[i] >= 0x80 && text[i] < 0xa0
+	}
+	switch name {
+	case "iso-8859-2":
+		if windows {
+			name = "windows-1250"
+		}
+	case "iso-8859-6":
+		name = "windows-1256"
+	case "iso-8859-7":
+		if windows || !bytes.Contains(text, []byte{0xb6}) {
+			name = "windows-1253"
+		}
+	case "iso-8859-8", "iso-8859-8-i":
+		name = "windows-1255"
+	}
+	e, ok := Lookup(name)
+	return e, ok && e.name != replacement && e.name != iso2022JPName && !strings.HasPrefix(e.name, "utf-")
+}
+
+// isThai reports a text in windows-874, which the library does not know: signs above and below a
+// letter are frequent, and each has a letter before it.
+func isThai(text []byte) bool {
+	letters, signs := 0, 0
+	for i, c := range text {
+		switch {
+		case c < 0x80, c == 0x85, 0x91 <= c && c <= 0x97, c == 0xa0:
+		case c == 0xd1, 0xd4 <= c && c <= 0xda, 0xe7 <= c && c <= 0xee:
+			if i == 0 || !carriesSign(text[i-1]) {
+				return false
+			}
+			signs++
+		case 0xa1 <= c && c <= 0xfb && (c <= 0xda || c >= 0xdf):
+			letters++
+		default:
+			return false
+		}
+	}
+	return letters >= 4 && signs*8 > letters
+}
+
+// carriesSign reports a consonant of windows-874, or a vowel above or below one.
+func carriesSign(c byte) bool {
+	return 0xa1 <= c && c <= 0xce || c == 0xd1 || 0xd4 <= c && c <= 0xd9
+}

@@ -167,7 +167,7 @@ func (r *hostRemarks) add(h *survey.HostReport) error {
 	if h.OnlyHTTP() {
 		r.plain.add(name, "seen only as http:// and not reached over https", "")
 	}
-	if line, ok := madeByScript(name, h); ok && len(r.empty) < maxRemarks {
+	if line, ok := unlinked(name, h); ok && len(r.empty) < maxRemarks {
 		r.empty = append(r.empty, line)
 	}
 	return nil
@@ -187,9 +187,9 @@ func (r *hostRemarks) all() []remark {
 	return append(lines, r.empty...)
 }
 
-// madeByScript says that pages of a host show nothing without their scripts, or that it
-// looks as if they did not.
-func madeByScript(name string, h *survey.HostReport) (remark, bool) {
+// unlinked says that pages of a host likely need their scripts or, where nothing shows that, that
+// they have no links.
+func unlinked(name string, h *survey.HostReport) (remark, bool) {
 	switch {
 	case h.Shells > 0:
 		return remark{
@@ -198,7 +198,7 @@ func madeByScript(name string, h *survey.HostReport) (remark, bool) {
 		}, true
 	case h.Unlinked():
 		return remark{
-			fmt.Sprintf("%s: %s without a link, likely made by script", name, count(h.HTML, "page", "pages")),
+			fmt.Sprintf("%s: %s without a link", name, count(h.HTML, "page", "pages")),
 			"no page has a link", []any{"host", name, "count", h.HTML},
 		}, true
 	}

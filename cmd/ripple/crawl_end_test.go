@@ -34,7 +34,7 @@ func TestUnlinked(t *testing.T) {
 		host, pages string
 		want        bool
 	}{{"a.test", "1 page", true}, {"b.test", "1 page", false}, {"c.test", "2 pages", true}} {
-		line := tt.host + ": " + tt.pages + " without a link, likely made by script\n"
+		line := tt.host + ": " + tt.pages + " without a link\n"
 		if strings.Contains(told.String(), line) != tt.want {
 			t.Errorf("%s: want %t of %q in\n%s", tt.host, tt.want, line, told.String())
 		}

@@ -33,7 +33,7 @@ func (p *page) coverage() {
 	p.hostItems("### Domains with Pages That Likely Need Scripts", &p.shells, func(h hostLine) string {
 		return fmt.Sprintf("%s (%s of %s)", quoted(h.name), amount.Commas(h.shells), pagesOf(h.html))
 	})
-	p.hostItems("### Domains Whose Pages Have No Links (likely rendered by script)", &p.linkless, func(h hostLine) string {
+	p.hostItems("### Domains Whose Pages Have No Links", &p.linkless, func(h hostLine) string {
 		return quoted(h.name) + " (" + pagesOf(h.processed) + ")"
 	})
 	p.hostItems("### Domains Seen Only as http:// and Not Reached over HTTPS", &p.unreached, func(h hostLine) string {

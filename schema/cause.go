@@ -43,6 +43,7 @@ const (
 	CauseRateLimits    // too many answers in a row that ask for rest
 	CauseCrawlDelay    // robots.txt asks for a longer delay than max-crawl-delay, or than max-suspension too
 	CauseRefusedPort   // a port at which no web server is asked
+	CauseManyTargets   // robots.txt redirects to a host of which ten other addresses were asked so in the run
 	causeCount
 )
 
@@ -59,7 +60,7 @@ func (c Cause) String() string {
 		"status", "redirect", "304 without a conditional request", "redirect loop", "too many redirects",
 		"content type", "sitemap", "denied by robots.txt", "robots.txt unavailable", "redirects to a host that is given up",
 		"three connection failures in a row", "asked to wait", "asked to wait, still", "rate limited too often in a row",
-		"Crawl-delay", "bad port",
+		"Crawl-delay", "bad port", "ten other addresses were asked for other hosts",
 	}
 	if int(c) >= len(words) {
 		return "unknown"
@@ -136,7 +137,7 @@ func (c Cause) ErrorKind() string {
 		return ErrorTimeout
 	case CauseNXDomain, CauseDNSTemporary:
 		return ErrorDNS
-	case CauseRobots, CauseTargetGivenUp:
+	case CauseRobots, CauseTargetGivenUp, CauseManyTargets:
 		return ErrorRobots
 	case CauseBadLocation, CauseRedirectLoop, CauseRedirects:
 		return ErrorRedirect

@@ -25,6 +25,8 @@ func TestReasonString(t *testing.T) {
 		{Reason{Cause: CauseRobots, Detail: "503 Service Unavailable"}, "robots.txt unavailable: 503 Service Unavailable"},
 		{Reason{Cause: CauseTimeout, Host: "b.test"}, "redirects to b.test: timeout"},
 		{Reason{Cause: CauseTargetGivenUp, Host: "b.test"}, "redirects to b.test, which is given up"},
+		{Reason{Cause: CauseManyTargets, Host: "b.test"},
+			"redirects to b.test: ten other addresses were asked for other hosts"},
 		{Reason{Cause: CauseTargetGivenUp}, "redirects to a host that is given up"},
 		{Reason{Cause: CauseAskedToWait, Wait: 90*time.Second + time.Millisecond}, "asked to wait 1m30s"},
 		{Reason{Cause: CauseStillToWait, Wait: time.Hour}, "asked to wait, still 1h0m0s"},

@@ -3,6 +3,8 @@ package record
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/clock"
@@ -26,6 +28,8 @@ type book struct {
 	hosts  *hosts
 	parsed map[schema.HostID]*robots.Rules
 	size   int // of parsed, in bytes
+
+	targets map[schema.HostID][]string // what each host was asked for because robots.txt of others redirects there
 }
 
 // rules returns what robots.txt of a host says, nil if that must be asked first.
@@ -155,6 +159,12 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 		b.tryLater(h, schema.Reason{Cause: schema.CauseTargetGivenUp, Host: target.Name})
 		return nil
 	}
+	if !foreign && id != h.ID {
+		if why, err := b.refuses(target, v.Next.URL); err != nil || why != schema.CauseNone {
+			b.tryLater(h, schema.Reason{Cause: why, Host: target.Name})
+			return err
+		}
+	}
 	next := *v.Next
 	next.Host, next.Errand, next.Moves = id, nil, 0
 	if foreign {
@@ -167,6 +177,49 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 	b.hosts.live.of(id).goOn(next)
 	b.hosts.touch(id)
 	return nil
+}
+
+// maxTargets is how many addresses of a host are asked in a run because robots.txt of other hosts redirects there.
+const maxTargets = 10
+
+// refuses says why a host is not asked for an address to which the robots.txt of another host redirects. One that is
+// no robots.txt itself is asked only if the host's own allows it; where that is not known yet, it is asked first, and
+// the cause is that it is unavailable.
+func (b *book) refuses(target *schema.Host, url string) (schema.Cause, error) {
+	if path, _, _ := strings.Cut(url, "?"); !strings.HasSuffix(path, "/robots.txt") {
+		rules, err := b.rules(target)
+		if err != nil {
+			return schema.CauseRobots, err
+		}
+		if rules == nil {
+			b.askFirst(target)
+			return schema.CauseRobots, nil
+		}
+		if !rules.Check(weburl.PathQuery(url)).Allowed {
+			return schema.CauseDenied, nil
+		}
+	}
+	asked := b.targets[target.ID]
+	switch {
+	case slices.Contains(asked, url):
+	case len(asked) == maxTargets:
+		return schema.CauseManyTargets, nil
+	default:
+		b.targets[target.ID] = append(asked, url)
+	}
+	return schema.CauseNone, nil
+}
+
+// askFirst has the robots.txt of a host asked for that has nothing else to do, perhaps, unless it was tried in vain.
+func (b *book) askFirst(h *schema.Host) {
+	live := b.hosts.live.of(h.ID)
+	if live.robots || h.RobotsDue.After(b.in.now) {
+		return
+	}
+	live.robots = true
+	live.goOn(*b.request(h, "https://"+h.Name+"/"))
+	b.hosts.put(h)
+	b.hosts.touch(h.ID)
 }
 
 // tryLater notes that robots.txt could not be had, and when it is tried again.

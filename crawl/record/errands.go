@@ -3,6 +3,7 @@ package record
 import (
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/judge"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
@@ -32,6 +33,7 @@ type errands struct {
 	in      *scope
 	hosts   *hosts
 	renders *renders
+	book    *book
 	open    map[errandKey]bool
 	reports map[errandKey]ring.Report
 	oldest  []errandKey // of reports
@@ -45,8 +47,8 @@ type errandKey struct {
 
 func keyOf(e *ring.Errand) errandKey { return errandKey{e.From, e.ID} }
 
-func newErrands(in *scope, hosts *hosts, renders *renders) errands {
-	return errands{in: in, hosts: hosts, renders: renders, open: map[errandKey]bool{},
+func newErrands(in *scope, hosts *hosts, renders *renders, book *book) errands {
+	return errands{in: in, hosts: hosts, renders: renders, book: book, open: map[errandKey]bool{},
 		reports: map[errandKey]ring.Report{}}
 }
 
@@ -76,6 +78,15 @@ func (es *errands) begin(e ring.Errand) error {
 	}
 	if noMore(es.in, h) {
 		es.unasked(key)
+		return nil
+	}
+	switch why, err := es.book.refuses(h, e.URL); {
+	case err != nil:
+		return err
+	case why == schema.CauseRobots && !clock.TriedOut(es.in.set.Config, h):
+		return nil // the shard asks again
+	case why != schema.CauseNone:
+		es.keep(key, ring.Report{Cause: why})
 		return nil
 	}
 	es.open[key] = true

@@ -59,12 +59,13 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	begun := start{now, schema.HostID(store.Hosts())}
 	r.hosts = hosts{in: in, walk: begun, process: begun, live: newLivings()}
 	r.urls = urls{in: in, hosts: &r.hosts}
-	r.book = book{in: in, hosts: &r.hosts, parsed: map[schema.HostID]*robots.Rules{}}
+	r.book = book{in: in, hosts: &r.hosts, parsed: map[schema.HostID]*robots.Rules{},
+		targets: map[schema.HostID][]string{}}
 	r.quotas = newQuotas(in, &r.hosts)
 	r.renders = newRenders(in, &r.hosts)
 	r.ledger = ledger{in: in, onVisit: onVisit}
 	r.drafts = drafts{in: in, urls: &r.urls, pages: &r.pages}
-	r.errands = newErrands(in, &r.hosts, &r.renders)
+	r.errands = newErrands(in, &r.hosts, &r.renders, &r.book)
 	r.reach = reach{in: in, hosts: &r.hosts, ledger: &r.ledger, listings: said}
 	r.plan = plan{in: in, hosts: &r.hosts, book: &r.book, quotas: &r.quotas, reach: &r.reach, renders: &r.renders}
 	r.plan.choice = choice{

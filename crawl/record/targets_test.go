@@ -1,0 +1,43 @@
+package record
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// What robots.txt of other hosts redirect to is asked only where the host's own robots.txt, which is asked first,
+// allows it, and at most at ten addresses. A robots.txt needs no permission.
+func TestTargetsOfOthers(t *testing.T) {
+	inTurn(t, "", func(r *Recorder, _ turn) {
+		h := r.hostOf(t, r.met(t, "https://b.test/"))
+		refuses := func(url string, want schema.Cause) {
+			t.Helper()
+			if got, err := r.book.refuses(h, "https://b.test"+url); err != nil || got != want {
+				t.Errorf("%s: %v, %v; want %v", url, got, err, want)
+			}
+		}
+		refuses("/robots.txt", schema.CauseNone)
+		refuses("/buy?robots.txt", schema.CauseRobots)
+		if next := r.hosts.live.of(h.ID).next; len(next) != 1 || next[0].URL != "https://b.test/robots.txt" {
+			t.Errorf("asked first is %+v", next)
+		}
+		refuses("/buy?robots.txt", schema.CauseRobots)
+		if next := r.hosts.live.of(h.ID).next; len(next) != 1 {
+			t.Errorf("it is asked for %d times", len(next))
+		}
+		h.RobotsAt = r.in.now.Add(-time.Minute)
+		ok(t, r.in.tx.Hosts.PutRobots(h.ID, schema.RobotsCopy{At: h.RobotsAt, Status: 200,
+			Text: []byte("User-agent: *\nDisallow: /buy\n")}))
+		refuses("/buy?robots.txt", schema.CauseDenied)
+		for n := range 9 {
+			refuses(fmt.Sprintf("/other/%d", n), schema.CauseNone)
+		}
+		refuses("/other/9", schema.CauseManyTargets)
+		refuses("/x/robots.txt", schema.CauseManyTargets)
+		refuses("/other/3", schema.CauseNone)
+		refuses("/robots.txt", schema.CauseNone)
+	})
+}

@@ -102,7 +102,8 @@ func (t *turn) observe(h *schema.Host, live *liveHost, o *ring.Outcome) {
 	}
 	clock.Observe(h, o)
 	live.heard(t.in.set.Config, h, o)
-	t.ledger.countAsked(h, (o.Step.Kind != ring.Robots || o.Step.For != h.ID) && !o.Uncounted && o.Step.URLKind == schema.KindPage)
+	forItself := o.Step.Kind == ring.Robots && o.Step.For == h.ID
+	t.ledger.countAsked(h, !forItself && !o.Uncounted && o.Step.URLKind == schema.KindPage)
 	if o.Cause != fetch.Cancelled {
 		t.hosts.throttle(h, o)
 	}

@@ -34,7 +34,7 @@ func TestEntrancePage(t *testing.T) {
 			t.Errorf("%v, %v", info, err)
 		}
 	}
-	_, token, _ := strings.Cut(d.Address(), "#token=")
+	_, token, _ := strings.Cut(d.Programs(), "Bearer ")
 	text, err := os.ReadFile(path)
 	if err != nil || !strings.Contains(string(text), "/enter/") || strings.Contains(string(text), token) {
 		t.Errorf("%s, %v", text, err)

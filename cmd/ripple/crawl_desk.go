@@ -5,6 +5,8 @@ import (
 	"context"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 )
 
 // openDesk opens the desk that the crawl serves itself, and tells its address; without
@@ -21,8 +23,17 @@ func (w *walk) openDesk(listen string) error {
 		return err
 	}
 	w.desk = d
-	w.voice.tell(remark{"the desk is at " + d.Address(), "desk", []any{"address", d.Address()}})
-	return nil
+	return tellDesk(w.voice, d)
+}
+
+// tellDesk reports where a browser enters a desk, once, and where programs find it.
+func tellDesk(v *voice, d *desk.Desk) error {
+	entrance, err := d.Entrance()
+	if err == nil {
+		v.tell(remark{"the desk is at " + entrance + "\nfor programs: " + d.Programs(), "desk",
+			[]any{"address", entrance, "api", d.Programs()}})
+	}
+	return err
 }
 
 // serveDesk has the desk answer, if there is one, until end is called, which returns when

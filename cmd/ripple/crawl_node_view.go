@@ -92,7 +92,7 @@ func (v *nodeView) listen() (*desk.Desk, error) {
 	}
 	at, err := v.desk.listen(v.voice.logger(), v.cfg.Monitor)
 	if err == nil {
-		v.voice.tell(remark{"the desk is at " + at.Address(), "desk", []any{"address", at.Address()}})
+		err = tellDesk(v.voice, at)
 	}
 	return at, err
 }

@@ -348,11 +348,7 @@ func (c *started) told() string {
 }
 
 // desk is the address that the crawl says its desk has.
-func (c *started) desk() string {
-	_, address, _ := strings.Cut(c.told(), "the desk is at ")
-	address, _, _ = strings.Cut(address, "\n")
-	return address
-}
+func (c *started) desk() string { return deskAddress(c.told()) }
 
 // wait returns the exit code.
 func (c *started) wait() int {

@@ -132,11 +132,15 @@ func (d *demonstration) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	entrance, err := at.Entrance()
+	if err != nil {
+		return err
+	}
 	serving, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var g errgroup.Group
 	g.Go(func() error { return at.Serve(serving) })
-	fmt.Fprintln(d.app.stdout, at.Address())
+	fmt.Fprintf(d.app.stdout, "%s\nfor programs: %s\n", entrance, at.Programs())
 	defer browse(at, v)()
 	err = d.crawl(ctx)
 	if err == nil {

@@ -25,7 +25,7 @@ func TestReplacedProgram(t *testing.T) {
 			}
 			cmd := ripple("serve", "--state", state, "--listen", "127.0.0.1:0")
 			cmd.Path = path
-			address, _ := served(t, cmd)
+			address, _ := servedDesk(t, cmd)
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}

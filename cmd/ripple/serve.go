@@ -134,12 +134,16 @@ func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOpt
 	})
 }
 
-// serve tells where a desk is that answers until serving is over.
+// serveDesk prints where a desk is that answers until serving is over.
 func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) error {
+	entrance, err := d.Entrance()
+	if err != nil {
+		return err
+	}
 	outliveReaders()
 	var g errgroup.Group
 	g.Go(serving)
-	fmt.Fprintln(a.stdout, d.Address())
+	fmt.Fprintf(a.stdout, "%s\nfor programs: %s\n", entrance, d.Programs())
 	a.voice.say("Ctrl-C ends it")
 	if opts.open {
 		defer browse(d, a.voice)()

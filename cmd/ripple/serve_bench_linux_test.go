@@ -67,8 +67,7 @@ func crawlManyHosts(b *testing.B) *watchedCrawl {
 	b.Cleanup(func() { _ = c.cmd.Process.Kill(); _ = c.cmd.Wait() })
 	lines := bufio.NewScanner(said)
 	for c.key == "" && lines.Scan() {
-		_, address, _ := strings.Cut(lines.Text(), "the desk is at ")
-		c.url, c.key, _ = strings.Cut(address, "#token=")
+		c.url, c.key, _ = strings.Cut(deskAddress(lines.Text()), "#token=")
 	}
 	go func() { _, _ = io.Copy(io.Discard, said) }() // ends with the crawl
 	return c

@@ -230,7 +230,7 @@ func TestDemoServes(t *testing.T) {
 	}
 	cmd := ripple("demo", "--serve", "--dir", filepath.Join(t.TempDir(), "d"))
 	cmd.Env = append(cmd.Env, "PATH=") // no browser
-	address, told := served(t, cmd)
+	address, told := servedDesk(t, cmd)
 	d := newTestDesk(t, address)
 	seen := false
 	var text []byte

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -58,12 +59,34 @@ func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var g errgroup.Group
 	g.Go(func() error { return d.Serve(ctx) })
-	return newTestDesk(t, d.Address()), func() {
+	return newTestDesk(t, deskAddress("for programs: "+d.Programs())), func() {
 		cancel()
 		if err := g.Wait(); err != nil {
 			t.Error(err)
 		}
 	}
+}
+
+var toPrograms = regexp.MustCompile(`for programs: (https?://\S+/)api/v1/ with Authorization: Bearer (\S+)`)
+
+// deskAddress is the address of a desk with its token, as a text says them to programs; empty: it does not.
+func deskAddress(said string) string {
+	if m := toPrograms.FindStringSubmatch(said); m != nil {
+		return m[1] + "#token=" + m[2]
+	}
+	return ""
+}
+
+// servedDesk starts a command that serves a desk, until the test ends, and returns its address with the token, and
+// what the command says then.
+func servedDesk(t testing.TB, cmd *exec.Cmd) (address string, then *bufio.Reader) {
+	t.Helper()
+	_, then = served(t, cmd)
+	line, err := then.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return deskAddress(line), then
 }
 
 func newTestDesk(t testing.TB, address string) *testDesk {
@@ -73,7 +96,7 @@ func newTestDesk(t testing.TB, address string) *testDesk {
 
 // served starts a command that serves, until the test ends, and returns the address, which it says first, and what it
 // says then.
-func served(t testing.TB, cmd *exec.Cmd) (address string, then io.Reader) {
+func served(t testing.TB, cmd *exec.Cmd) (address string, then *bufio.Reader) {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -467,7 +490,7 @@ func TestServeKilled(t *testing.T) {
 	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
 	t.Setenv("TMPDIR", t.TempDir())
 	cmd := ripple("serve", "--state", state, "--listen", "127.0.0.1:0")
-	address, _ := served(t, cmd)
+	address, _ := servedDesk(t, cmd)
 	d := newTestDesk(t, address)
 	d.json("stats")
 	sockets, err := filepath.Glob(filepath.Join(os.TempDir(), ".ripple-new-*", "r1"))

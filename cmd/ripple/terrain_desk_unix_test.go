@@ -66,13 +66,12 @@ func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = serve.Process.Kill(); _ = serve.Wait() })
-	address := regexp.MustCompile(`http://\S+`)
 	w := &terrainWithDesks{one: one}
 	for _, said := range []*transcript{one.said, served} {
-		if !soon(func() bool { return address.MatchString(said.String()) }) {
+		if !soon(func() bool { return deskAddress(said.String()) != "" }) {
 			t.Fatalf("it does not say where its desk is: %s", said)
 		}
-		w.addresses = append(w.addresses, address.FindString(said.String()))
+		w.addresses = append(w.addresses, deskAddress(said.String()))
 	}
 	w.node, w.served = newTestDesk(t, w.addresses[0]), newTestDesk(t, w.addresses[1])
 	return w

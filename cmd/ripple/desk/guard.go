@@ -60,7 +60,7 @@ func (g *Guard) API(h http.Handler) http.Handler {
 		case !g.authorized(r):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			Refuse(w, &control.Error{Code: http.StatusUnauthorized,
-				Text: "the token is missing or wrong; it stands behind #token= in the address that was printed"})
+				Text: "the token is missing or wrong; it was printed when the desk started, or is in its token file"})
 		case r.Method == http.MethodPost && (err != nil || mediaType != "application/json"):
 			Refuse(w, &control.Error{Code: http.StatusUnsupportedMediaType,
 				Text: "send JSON, as Content-Type: application/json"})

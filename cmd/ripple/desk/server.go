@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -143,12 +144,14 @@ func secured(o Options) (*tls.Config, error) {
 	return &tls.Config{GetCertificate: c.Now}, nil
 }
 
-// Address is where a browser finds the desk, with the token in the fragment, which no
-// browser sends anywhere.
-func (d *Desk) Address() string {
-	u := d.address()
-	u.Fragment = "token=" + d.token
-	return u.String()
+// Programs tells where programs find the API, and the header that they send. A token that is in a file is
+// not shown.
+func (d *Desk) Programs() string {
+	token := d.token
+	if d.monitor.TokenFile != "" {
+		token = "and the token in " + d.monitor.TokenFile
+	}
+	return d.address().String() + strings.TrimPrefix(control.Root, "/") + " with Authorization: Bearer " + token
 }
 
 func (d *Desk) address() *url.URL {

@@ -16,7 +16,8 @@ const (
 	maxTickets  = 1000      // valid, and remembered
 )
 
-// Tickets let a browser go where it cannot send the token: each once, within a minute.
+// Tickets let a browser go where it cannot send the token, each once: to a download within a minute, and into
+// the application at any time.
 // Its methods may be called from any goroutine.
 type tickets struct {
 	mu   sync.Mutex
@@ -29,13 +30,15 @@ type ticket struct {
 	until time.Time
 }
 
-// sell returns a ticket to something.
+func (t ticket) expired(now time.Time) bool { return t.to != entrance && now.After(t.until) }
+
+// sell returns a ticket to something. One to the entrance stays valid until it is used.
 func (t *tickets) sell(to string) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
 	for id, old := range t.sold {
-		if now.After(old.until) {
+		if old.expired(now) {
 			delete(t.sold, id)
 		}
 	}
@@ -69,7 +72,7 @@ func (t *tickets) take(id string) (to string, ok, again bool) {
 	if len(t.used) < maxTickets {
 		t.used[id] = now.Add(usedTicket)
 	}
-	return found.to, now.Before(found.until), false
+	return found.to, !found.expired(now), false
 }
 
 // redeem takes a ticket, and tells of one that was used before: somebody has read the address.
@@ -116,7 +119,7 @@ func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
 
 const entrance = "/"
 
-// Entrance is an address that leads to the application once, within a minute.
+// Entrance is an address that leads a browser into the application once.
 func (d *Desk) Entrance() (string, error) {
 	id, err := d.tickets.sell(entrance)
 	u := d.address()

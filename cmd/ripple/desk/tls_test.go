@@ -45,7 +45,7 @@ func TestAddressOfAll(t *testing.T) {
 	m.Listen = "0.0.0.0:0"
 	s := serveWith(t, m, &fakeLive{})
 	s.over = trusting(t, m)
-	at, err := url.Parse(s.Address())
+	at, err := url.Parse(s.address().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestTLS(t *testing.T) {
 	s := serveWith(t, m, &fakeLive{})
 	s.over = trusting(t, m)
 	_, port, _ := net.SplitHostPort(s.host)
-	if got, want := s.Address(), "https://desk.example.com:"+port+"/#token="+testToken; got != want {
+	if got, want := s.address().String(), "https://desk.example.com:"+port+"/"; got != want {
 		t.Errorf("the address is %s, want %s", got, want)
 	}
 	s.host = "127.0.0.1:" + port

@@ -105,7 +105,7 @@ function askToken() {
     { class: "filters token", onsubmit: (event) => { event.preventDefault(); setToken(field.value); begin(); } },
     field, el("button", { class: "button main" }, "Enter")),
     el("p", { class: "soft" },
-      "It stands behind “#token=” in the address that was printed when the desk began, and in its token file."));
+      "It was printed behind “Bearer” when the desk started, or is in its token file."));
   field.focus();
 }
 

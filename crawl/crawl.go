@@ -62,7 +62,7 @@ var ErrEnded = errors.New("the crawl is not running")
 // Options say what to crawl and whom to tell.
 type Options struct {
 	Config    *config.Config
-	Log       *slog.Logger
+	Log       *slog.Logger  // nil: nothing is logged
 	OnVisit   func(Event)   // called by the recorder for each visit; must not block; may be nil
 	OnRequest func(Request) // likewise for each request; may be nil
 	OnFull    func(uint64)  // called when the disk has only so many bytes left; must not block; may be nil
@@ -108,6 +108,9 @@ type changed struct {
 func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, error) {
 	if opts.Machine == nil {
 		opts.Machine = NewMachine(0)
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
 	}
 	if err := opts.Shard.mayEnter(store); err != nil {
 		return nil, Begun{}, err

@@ -117,8 +117,8 @@ func nodeColumns() []Column[Node] {
 	return append(all,
 		figure("x", Real, AbovePages, func(n *node) Value { return place(n, n.X) }).as(Nullable),
 		figure("y", Real, AbovePages, func(n *node) Value { return place(n, -n.Y) }).as(Nullable), // upwards
-		figure("tags", Text, AbovePages, func(n *node) Value { return words(n.Tags) }).as(Nullable).titled("tags"),
-		figure("note", Text, AbovePages, func(n *node) Value { return words(n.Note) }).as(Nullable).titled("note"),
+		figure("tags", Text, AllLevels, func(n *node) Value { return words(n.Tags) }).as(Nullable).titled("tags"),
+		figure("note", Text, AllLevels, func(n *node) Value { return words(n.Note) }).as(Nullable).titled("note"),
 	)
 }
 

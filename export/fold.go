@@ -36,6 +36,7 @@ type lastEntity struct {
 type cover struct {
 	hosts, cut, complete, listed int
 	more                         bool // hosts that are not recorded
+	deep                         bool // of complete, some have pages beyond max-depth
 }
 
 // NewFold begins a fold to a level above pages.
@@ -217,8 +218,9 @@ func (c *cover) add(of survey.Cover) {
 	switch {
 	case of.Cut():
 		c.cut++
-	case of == survey.CoverComplete:
+	case of == survey.CoverComplete, of == survey.CoverToDepth:
 		c.complete++
+		c.deep = c.deep || of == survey.CoverToDepth
 	case of == survey.CoverListed:
 		c.listed++
 	}
@@ -239,6 +241,8 @@ func (c cover) word() string {
 	switch {
 	case c.cut > 0 || c.more:
 		return "partial"
+	case c.deep:
+		return survey.CoverToDepth.String()
 	case c.complete > 0:
 		return "complete"
 	case c.listed == c.hosts:

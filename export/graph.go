@@ -202,6 +202,8 @@ func (g *Graph) EachNode(f func(*Node) error) error {
 		}
 		g.opts.Progress.Passing("nodes", i, g.count)
 		n = pageNode(p)
+		noted := g.survey.Hosts.Noted(p.HostName)
+		n.Tags, n.Note = noted.TagText(), noted.Note
 		g.measured(&n, i)
 		if err := g.ended(); err != nil {
 			return err

@@ -17,8 +17,8 @@ type Node struct {
 	Host     string // that it is on; of an entity or site of several, one that no other node has
 	Site     string // that it belongs to
 	Entity   string // of a page
-	Tags     string // that people gave its hosts, each once, separated by commas
-	Note     string // that people made on its hosts
+	Tags     string // that people gave its hosts, or the host of a page, each once, separated by commas
+	Note     string // that people made on these hosts
 	Hosts    int    // that its pages are on
 	Pages    int    // selected
 	Visited  int    // of those, in the newest run, unless a list keeps the crawl away now

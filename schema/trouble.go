@@ -76,9 +76,9 @@ func (h *Host) RestsUntil(now time.Time) time.Time {
 	return h.SuspendedTo
 }
 
-// OutOfReach returns why a run has given the host up without having reached it; none: it
-// has reached it. Of several failures in a row it is the last that is known, or
-// [CauseConnections]. Its pages that got no visit count as errors of that cause.
+// OutOfReach returns why a run has given the host up without having asked for its pages: it was
+// not reached, or its robots.txt could not be had; none: neither is so. Of several failures in a
+// row it is the last that is known, or [CauseConnections]. Its pages that got no visit count as errors of that cause.
 func (h *Host) OutOfReach(run RunID) Cause {
 	if h.Run != run || h.RunGivenUp != GaveUpConnection && h.RunGivenUp != GaveUpRobots {
 		return CauseNone
@@ -92,7 +92,7 @@ func (h *Host) OutOfReach(run RunID) Cause {
 		return c
 	}
 	if h.RunGivenUp == GaveUpRobots {
-		return CauseNone
+		return CauseRobots
 	}
 	for _, retry := range h.Retries {
 		if c := retry.Reason.Cause; c.Connection() {

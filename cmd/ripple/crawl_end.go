@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -16,7 +18,7 @@ import (
 func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	limit := r.Run.End.Kind == schema.EndMaxRunTime
 	if !r.Walked && !limit {
-		return errors.Join(w.tellInterrupted(r), early(ctx))
+		return errors.Join(w.tellInterrupted(r), w.report(), early(ctx))
 	}
 	s, err := survey.New(w.store)
 	if err != nil {
@@ -46,8 +48,41 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 		next := "ripple crawl " + shown(w.path)
 		w.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
 	}
+	return w.barren(s, r)
+}
+
+// barren is the error of a completed run in which no page could be had; nil: there was one.
+func (w *walk) barren(s *survey.Survey, r crawl.Result) error {
+	counts, err := s.Counts()
+	if err != nil || !r.Walked || counts.Processed > 0 {
+		return err
+	}
+	return hint(errors.New("no page could be crawled"), "look at the seeds and at %s", suspect(counts.Errors))
+}
+
+// report writes the report of a run that was interrupted, which has no other outputs.
+func (w *walk) report() error {
+	path := w.cfg.Load().Monitor.ReportPath
+	if path == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), reportTime)
+	defer cancel()
+	s, err := survey.New(w.store)
+	if err != nil {
+		return err
+	}
+	s.Interrupt()
+	s.Until(ctx)
+	err = whole.Stream(ctx, path, func(out io.Writer) error { return writeReport(out, s) })
+	if err != nil {
+		return fmt.Errorf("[monitor] report-path: %w", err)
+	}
 	return nil
 }
+
+// reportTime is how long the report of an interrupted run may take.
+const reportTime = 5 * time.Second
 
 // early is what a crawl that ctx has ended ends with: the signal, if it was one.
 func early(ctx context.Context) error {
@@ -100,9 +135,6 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	})
 	if text := errorText(counts.Errors); text != "" {
 		w.voice.tell(remark{"  errors: " + text, "errors", []any{"errors", counts.Errors}})
-	}
-	if r.Walked && counts.Processed == 0 {
-		w.voice.say("  no page could be crawled: look at the seeds and at " + suspect(counts.Errors))
 	}
 	lines, err := remarks(s)
 	for _, line := range lines {

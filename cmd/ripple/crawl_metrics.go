@@ -8,12 +8,15 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 )
 
@@ -26,8 +29,9 @@ const (
 // and value, appended whole, so that a kill leaves at most one line without its
 // end, which the next crawl cuts, and a full disk one that is cut once there is room.
 type metricsFile struct {
-	f    *os.File
-	torn bool // the last write failed, and may have left a line without its end
+	f        *os.File
+	transfer *transfer
+	torn     bool // the last write failed, and may have left a line without its end
 }
 
 // refuseMetrics reports what keeps a file of metrics from being opened; empty: there is none to be.
@@ -77,7 +81,7 @@ func openMetrics(path string) (*metricsFile, error) {
 	if err != nil {
 		return nil, unfollowed(fmt.Errorf("[monitor] metrics-csv: %w", err))
 	}
-	m := &metricsFile{f: f}
+	m := &metricsFile{f: f, transfer: &transfer{}}
 	if err := m.repair(); err != nil {
 		f.Close()
 		return nil, unfollowed(fmt.Errorf("[monitor] metrics-csv: %s %w", shown(path), err))
@@ -109,6 +113,40 @@ func (m *metricsFile) repair() error {
 	return m.f.Truncate(info.Size() - int64(len(tail)-whole))
 }
 
+// A transfer counts the answers that this process has committed. Its methods may be called
+// from any goroutine; the zero value is empty.
+type transfer struct {
+	bytes, notModified, retries atomic.Int64
+	groups                      [5]atomic.Int64 // by the first digit of the status, from 1 on
+}
+
+// add counts the requests of a commit.
+func (t *transfer) add(c crawl.Commit) {
+	for i := range c.Outcomes {
+		o := &c.Outcomes[i]
+		t.bytes.Add(max(0, o.Length))
+		if o.Status == http.StatusNotModified {
+			t.notModified.Add(1)
+		}
+		if group := o.Status/100 - 1; group >= 0 && group < len(t.groups) {
+			t.groups[group].Add(1)
+		}
+		if o.Step.Visit.Retries > 0 && o.Step.Visit.Requests == 0 {
+			t.retries.Add(1)
+		}
+	}
+}
+
+// lines calls line for each count.
+func (t *transfer) lines(line func(metric string, value float64)) {
+	line("bytes", float64(t.bytes.Load()))
+	for i := range t.groups {
+		line(fmt.Sprintf("status_%dxx", i+1), float64(t.groups[i].Load()))
+	}
+	line("not_modified_304", float64(t.notModified.Load()))
+	line("retries", float64(t.retries.Load()))
+}
+
 // append adds the lines of one moment in one write.
 func (m *metricsFile) append(at time.Time, s *census.Status) error {
 	var b bytes.Buffer
@@ -126,6 +164,7 @@ func (m *metricsFile) append(at time.Time, s *census.Status) error {
 	line("hosts_waiting", float64(s.Hosts.Waiting))
 	line("hosts_suspended", float64(s.Hosts.Suspended))
 	line("hosts_given_up", float64(s.Hosts.GivenUp))
+	m.transfer.lines(line)
 	for _, kind := range slices.Sorted(maps.Keys(s.Errors)) {
 		line("errors_"+kind, float64(s.Errors[kind]))
 	}

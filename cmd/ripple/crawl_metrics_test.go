@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
 func TestMetricsFile(t *testing.T) {
@@ -85,5 +88,27 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 	}
 	if n := strings.Count(string(text), ",run_id,"); n != 4 {
 		t.Errorf("%d moments, want 4", n)
+	}
+}
+
+// TestTransfer counts what commits hold of requests.
+func TestTransfer(t *testing.T) {
+	var tr transfer
+	again := ring.Outcome{Status: 503, Length: -1}
+	again.Step.Visit.Retries = 1
+	tr.add(crawl.Commit{Outcomes: []ring.Outcome{
+		{Status: 200, Length: 100}, {Status: 304, Length: -1}, {Status: 0, Length: -1}, {Status: 999, Length: 5}, again,
+	}})
+	got := map[string]float64{}
+	tr.lines(func(metric string, value float64) {
+		if value != 0 {
+			got[metric] = value
+		}
+	})
+	want := map[string]float64{
+		"bytes": 105, "status_2xx": 1, "status_3xx": 1, "status_5xx": 1, "not_modified_304": 1, "retries": 1,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("%v; want %v", got, want)
 	}
 }

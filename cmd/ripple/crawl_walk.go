@@ -46,6 +46,7 @@ type walk struct {
 
 	desk      *desk.Desk // nil: none is served
 	requests  lastRequests
+	transfer  transfer
 	reloading sync.Mutex // held while the configuration is read again
 }
 
@@ -144,7 +145,7 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	w.shown = w.meter.Whole(w.moment)
 	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
 		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnRequest: w.requests.add, OnFull: w.tellFull,
-		OnCommit: w.meter.Committed,
+		OnCommit: func(c crawl.Commit) { w.meter.Committed(c); w.transfer.add(c) },
 		Machine:  w.machine,
 	})
 	if err := errors.Join(err, w.machine.LeaveBrowsers()); err != nil {
@@ -160,6 +161,7 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 			return err
 		}
 		warn := func(err error) { w.log.Warn("metrics cannot be written", "error", err) }
+		metrics.transfer = &w.transfer
 		g.Go(func() error { return metrics.follow(beside, w.status, warn) })
 	}
 	if begun.Run.Walked { // nothing is walked, and nobody answers

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A report is what [monitor] report-path holds at the end of a run.
+// A report is what [monitor] report-path holds at the end of a run, however that ends.
 type report struct {
 	Ripple   string         `json:"ripple"` // the version; its place marks the file as ours
 	RunID    int            `json:"run_id"`
@@ -130,7 +130,7 @@ func (r *report) addFetches(s *survey.Survey) error {
 		}
 		r.Metrics.PagesFetched++
 		total += p.Visit.ResponseTime
-		if p.State != schema.Processed {
+		if p.State != schema.Processed && p.State != schema.ContentMismatch {
 			r.Metrics.PagesFailed++
 		}
 		return nil

@@ -103,10 +103,7 @@ func TestQuestions(t *testing.T) {
 // tablesOf reads the tables of an export as a query shows them.
 func tablesOf(t *testing.T, path string) map[string]string {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openDatabase(t, path)
 	defer db.Close()
 	tables := map[string]string{}
 	for _, table := range schemaTables() {
@@ -153,4 +150,13 @@ func csvOf(t *testing.T, rows *sql.Rows) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+func openDatabase(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
 }

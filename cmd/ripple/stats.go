@@ -49,6 +49,7 @@ type stats struct {
 	Live     *census.Status `json:"live"` // null: nobody crawls
 	Left     census.Left    `json:"left"` // for the run, within its limits
 	Pages    int            `json:"pages"`
+	NotMet   int            `json:"pages_not_met"` // of those: by the last completed run or a later one
 	Links    int            `json:"links"`
 	Hosts    int            `json:"hosts"`          // quality and discovered, with pages
 	Listed   int            `json:"listed_hosts"`   // blacklisted and stub, with pages
@@ -136,7 +137,8 @@ func newStats(r *reading, most int) (*stats, error) {
 	s := &stats{
 		State: r.path, Bytes: r.size, Live: r.live,
 		Run:   newStatsRun(run, counts.Errors),
-		Pages: counts.Pages, Links: counts.Links, Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
+		Pages: counts.Pages, NotMet: counts.Gone, Links: counts.Links,
+		Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
 		Omitted: counts.LinksOmitted, Shells: counts.Shells,
 		Rendered: counts.Rendered, Hindered: counts.Hindered, Unshown: counts.Unrendered,
 		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: depthCounts(counts),

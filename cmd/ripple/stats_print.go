@@ -57,6 +57,9 @@ func printTotals(w io.Writer, s *stats) {
 		links += fmt.Sprintf(" (and %s left out)", commas(s.Omitted))
 	}
 	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", count(s.Pages, "page", "pages"), hosts, links, commas(s.Frontier))
+	if s.NotMet > 0 {
+		fmt.Fprintf(w, "%s not met any more\n", count(s.NotMet, "page", "pages"))
+	}
 	if s.Rendered > 0 {
 		text := count(s.Rendered, "page", "pages") + " rendered"
 		if s.Hindered > 0 {

@@ -169,8 +169,9 @@ type count struct {
 	troubles                    []ranked
 	troubled                    int // of so many hosts
 	groups                      []Group
-	origins                     []Origin       // as the configuration has them
-	unasked                     map[string]int // pages that count as errors without a visit, by kind
+	origins                     []Origin             // as the configuration has them
+	unasked                     map[string]int       // pages that count as errors without a visit, by kind
+	lost                        map[schema.State]int // pages of hosts that were given up, by the state that they have
 }
 
 // A ranked trouble is that of a host which has so many seeds and takes so many seconds.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A Status is a moment of a running crawl, for a person or a program.
@@ -21,6 +22,8 @@ type Status struct {
 	PagesPerSecond float64        `json:"pages_per_second"`
 	Hosts          Hosts          `json:"hosts"`
 	Errors         map[string]int `json:"errors"` // by kind, as [survey.Counts] has them
+
+	Lost map[schema.State]int `json:"-"` // pages of hosts that were given up, by the state that they have
 	Left
 	Troubles []Trouble `json:"troubles"`  // of the hosts with trouble, those that take longest
 	Troubled int       `json:"troubled"`  // hosts with trouble

@@ -8,15 +8,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An unasked is how many pages of a host got no visit because the host could not be
-// reached, while so many of its URLs waited.
+// An unasked is how many pages of a host got no visit because the host was given up,
+// while so many of its URLs waited.
 type unasked struct{ waiting, pages int }
 
-// addUnasked counts the pages of a host that could not be reached, with the errors: as
-// those of a file are counted, see [survey.Counts].
+// addUnasked counts the pages of a host that was given up, those of one that could not be
+// reached with the errors: as those of a file are counted, see [survey.Counts].
 func (w *Watcher) addUnasked(store *kv.Store, tx *kv.Tx, h *schema.Host) error {
-	cause, waiting := h.OutOfReach(w.run.ID), h.Waiting+len(h.Retries)
-	if cause == schema.CauseNone || w.pace.cfg.UsedUp(h, 0) {
+	state, cause, waiting := givenUpAs(h), h.OutOfReach(w.run.ID), h.Waiting+len(h.Retries)
+	if h.Run != w.run.ID || state == schema.Queued || w.pace.cfg.UsedUp(h, 0) {
 		return nil
 	}
 	u := w.given[h.ID]
@@ -32,10 +32,26 @@ func (w *Watcher) addUnasked(store *kv.Store, tx *kv.Tx, h *schema.Host) error {
 		return nil
 	}
 	if w.round.unasked == nil {
-		w.round.unasked = map[string]int{}
+		w.round.unasked, w.round.lost = map[string]int{}, map[schema.State]int{}
 	}
-	w.round.unasked[cause.ErrorKind()] += u.pages
+	w.round.lost[state] += u.pages
+	if cause != schema.CauseNone {
+		w.round.unasked[cause.ErrorKind()] += u.pages
+	}
 	return nil
+}
+
+// givenUpAs returns the state of the waiting pages of a host that its run has given up; queued: it has not.
+func givenUpAs(h *schema.Host) schema.State {
+	switch h.RunGivenUp {
+	case schema.GaveUpConnection:
+		return schema.Unreachable
+	case schema.GaveUpRateLimit, schema.GaveUpCrawlDelay:
+		return schema.RateLimited
+	case schema.GaveUpRobots:
+		return schema.Failed
+	}
+	return schema.Queued
 }
 
 // errors are those that the run has counted, and the pages that got no visit.

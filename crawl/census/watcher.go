@@ -245,7 +245,7 @@ func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
 		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
 		PagesVisited: w.run.Pages, Rendered: w.run.Rendered, Unrendered: w.run.Unrendered,
 		Requests: w.run.Requests, PagesWaiting: w.last.waiting, PagesPerSecond: w.rate(), Next: st.Next,
-		Left: w.last.left(w.pace), Errors: w.errors(),
+		Left: w.last.left(w.pace), Errors: w.errors(), Lost: w.last.lost,
 		Troubles: w.last.told(), Troubled: w.last.troubled, Groups: w.last.grouped(),
 		Hosts: Hosts{
 			Active: st.Open, Waiting: st.Hosts.Sum() + st.Asleep.Sum(), Suspended: w.last.suspended, GivenUp: w.last.givenUp,

@@ -90,7 +90,8 @@ func describe() gauges {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return gauges{
-		pages:    desc("ripple_pages", "Pages that the run has visited, by their state.", "state"),
+		pages: desc("ripple_pages", "Pages that the run has visited or given up with their host, by their state.",
+			"state"),
 		hosts:    desc("ripple_hosts", "Hosts of the run: active, waiting, suspended, given_up.", "condition"),
 		frontier: desc("ripple_frontier_urls", "Pages that wait, as last counted."),
 		open:     desc("ripple_open_requests", "Requests that are open."),
@@ -120,7 +121,7 @@ func (p *Part) Collect(to chan<- prometheus.Metric) {
 	g, s := &p.gauges, &now.Status
 	tell := teller(to)
 	for state := range p.pages {
-		if n := p.pages[state].Load(); n != 0 {
+		if n := p.pages[state].Load() + int64(s.Lost[schema.State(state)]); n != 0 {
 			tell(g.pages, float64(n), schema.State(state).String())
 		}
 	}

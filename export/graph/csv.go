@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,7 +151,7 @@ func pageColumns(r *referrers) []export.Column[export.Node] {
 		visitText("content_type", func(v visit) string { return v.ContentType }),
 		visitText("encoding", func(v visit) string { return v.Charset }),
 		visitText("content_sha256", digest),
-		visitNumber("content_bytes", func(v visit) (int64, bool) { return v.Length, v.Length >= 0 }),
+		visitNumber("content_bytes", bytesSent),
 		visitText("stored_path", func(v visit) string { return v.StoredPath }),
 		visitText("etag", func(v visit) string { return v.ETag }),
 		visitText("last_modified", func(v visit) string { return v.LastModified }),
@@ -159,6 +160,15 @@ func pageColumns(r *referrers) []export.Column[export.Node] {
 		textColumn("proxy_id", func(*node) string { return "" }),
 		visitText("metadata", metadata),
 	}
+}
+
+// bytesSent is the length of the body that a visit got: none with a 304, whose other facts are
+// those of the body that stands.
+func bytesSent(v *schema.Visit) (int64, bool) {
+	if v.Status == http.StatusNotModified {
+		return 0, true
+	}
+	return v.Length, v.Length >= 0
 }
 
 func textColumn[T any](name string, of func(*T) string) export.Column[T] {

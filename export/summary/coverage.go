@@ -22,8 +22,11 @@ func (p *page) coverage() {
 	p.line("")
 	p.table("Coverage", "Domains")
 	for _, c := range covers() {
-		if n := p.covers[c.cover]; n > 0 {
+		switch n := p.covers[c.cover]; {
+		case n > 0:
 			p.row(c.name, amount.Commas(n))
+		case p.survey.Past() && ofNewest(c.cover):
+			p.row(c.name, unknown)
 		}
 	}
 	p.hostItems("### Domains That Were Cut", &p.cutHosts, hostLine.cut)
@@ -79,14 +82,18 @@ func (p *page) cutSites() {
 	})
 }
 
+// unknown stands for a figure that is kept for the newest run only.
+const unknown = "-"
+
 type coverName struct {
 	cover survey.Cover
 	name  string
 }
 
-func covers() [11]coverName {
+func covers() [12]coverName {
 	return [...]coverName{
-		{survey.CoverComplete, "complete"}, {survey.CoverBudget, "cut by budget"},
+		{survey.CoverComplete, "complete"}, {survey.CoverToDepth, "complete to max-depth"},
+		{survey.CoverBudget, "cut by budget"},
 		{survey.CoverSlow, "slowed by Crawl-delay"},
 		{survey.CoverSuspended, "suspended"}, {survey.CoverGivenUp, "given up"},
 		{survey.CoverBlocked, "blocked (401, 403, 429)"},
@@ -94,6 +101,11 @@ func covers() [11]coverName {
 		{survey.CoverWaiting, "not finished"},
 		{survey.CoverLost, "cut"}, {survey.CoverNotVisited, "not visited"},
 	}
+}
+
+// ofNewest reports a cover that follows from what is kept for the newest run only.
+func ofNewest(c survey.Cover) bool {
+	return c == survey.CoverBudget || c == survey.CoverSlow || c == survey.CoverSuspended || c == survey.CoverGivenUp
 }
 
 // hostItems writes a list of hosts with its title, if it holds any.

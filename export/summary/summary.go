@@ -80,8 +80,8 @@ func (p *page) head() {
 	p.field("Version", "Sumi-Ripple "+quoted(p.version))
 	if p.survey.Past() {
 		p.line("")
-		p.line("A later run has followed, and what is kept of the last one only is left out: budgets, delays and caps, " +
-			"hosts that were given up or asked for rest, and what was met without being recorded. " +
+		p.line("A later run has followed, and \"-\" stands for what is kept of the last one only: " +
+			"budgets, delays and caps, hosts that were given up or asked for rest, and what was met without being recorded. " +
 			"So it is not known any more by what a domain was cut.")
 	}
 	if n := len(p.survey.Runs()); n > 1 && run.Status != schema.RunCompleted {
@@ -207,11 +207,12 @@ func (p *page) errors() {
 	for _, kind := range errorKinds(errs) {
 		p.row(errorName(kind), amount.Commas(errs[kind]))
 	}
-	if p.survey.Past() {
-		return
-	}
 	p.line("")
 	p.line("### Rate-Limited Domains")
+	if p.survey.Past() {
+		p.line("- " + unknown)
+		return
+	}
 	for _, h := range p.limited.best() {
 		p.linef("- %s (%s)", quoted(h.name), h.coverage)
 	}

@@ -328,16 +328,18 @@ func TestOlderRun(t *testing.T) {
 		}
 		now := told(t, s)
 		then = slices.DeleteFunc(then, func(line string) bool { return strings.HasPrefix(line, "**Digest:**") })
-		gone := []string{"### Rate-Limited Domains", "- none", "Every domain within reach was crawled to the end."}
-		came := []string{laterRun, "Every page within reach that was recorded was visited."}
+		gone := []string{"- none", "Every domain within reach was crawled to the end."}
+		came := []string{laterRun, "- -", "Every page within reach that was recorded was visited.",
+			"| cut by budget | - |", "| slowed by Crawl-delay | - |", "| suspended | - |", "| given up | - |"}
 		if cut {
 			gone = []string{
-				"- a.test (1 page, cut by budget (max-domain-requests = 500))", "### Rate-Limited Domains", "- none",
+				"- a.test (1 page, cut by budget (max-domain-requests = 500))", "- none",
 				"| cut by budget | 1 |", "- a.test: 1 page, 1 waiting (max-domain-requests = 500)",
 				"| a.test | quality | 1 | 0.3509 | 1 | cut by budget (max-domain-requests = 500) |",
 			}
 			came = []string{
-				laterRun, "- a.test (1 page, cut)", "| cut | 1 |", "- a.test: 1 page, 1 missing",
+				laterRun, "- a.test (1 page, cut)", "- -", "| cut by budget | - |", "| slowed by Crawl-delay | - |",
+				"| suspended | - |", "| given up | - |", "| cut | 1 |", "- a.test: 1 page, 1 missing",
 				"| a.test | quality | 1 | 0.3509 | 1 | cut |",
 			}
 		}
@@ -350,7 +352,7 @@ func TestOlderRun(t *testing.T) {
 	}
 }
 
-const laterRun = "A later run has followed, and what is kept of the last one only is left out: budgets, " +
+const laterRun = "A later run has followed, and \"-\" stands for what is kept of the last one only: budgets, " +
 	"delays and caps, hosts that were given up or asked for rest, and what was met without being recorded. " +
 	"So it is not known any more by what a domain was cut."
 

@@ -3,6 +3,7 @@ package survey
 import (
 	"cmp"
 	"errors"
+	"fmt"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -23,7 +24,8 @@ const (
 	CoverTrap                    // a cap or trap kept pages or links from being visited or recorded
 	CoverBlocked                 // half of its answers or more were 401, 403 or 429
 	CoverDenied                  // robots.txt forbids pages
-	CoverComplete                // all of its pages within reach were visited
+	CoverComplete                // all of its pages were visited
+	CoverToDepth                 // all of its pages within reach were visited; others are too deep
 	CoverNotVisited              // none of its pages is within reach, or what an earlier run saw of them stands
 )
 
@@ -176,6 +178,10 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	report.Limit, report.LimitKey = cv.core.cfg.Budget(r.Name), cv.core.cfg.BudgetKey(r.Name)
 	lacks := cv.lacks(h, r, t)
 	report.Cover, report.Coverage = cover(lacks, t)
+	if report.Cover == CoverComplete && t.byState[schema.DepthExceeded] > 0 {
+		report.Cover = CoverToDepth
+		report.Coverage = fmt.Sprintf("complete to depth %d", cv.core.cfg.Crawler.MaxDepth)
+	}
 	if report.Cover == CoverBudget {
 		report.Budget = cmp.Or(h.budget, cv.core.maxPages())
 		used, err := cv.usedBy(tx, r, &t.others)

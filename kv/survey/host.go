@@ -25,7 +25,7 @@ type host struct {
 	budget   string        // the key and its value, once the budget is used up
 	spent    bool          // the newest run has no visit left for its pages
 	retries  []schema.Retry
-	away     schema.Cause // why the newest run could not reach it; none: it could
+	away     schema.Cause // see [schema.Host.OutOfReach], of the newest run
 }
 
 // hosts says what each host means for its pages, and remembers it.

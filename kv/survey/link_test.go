@@ -244,6 +244,8 @@ func pageRows(w *surveytest.World) []coverRow {
 		{"mixed.test", func(p string) { w.Visit(p, lost(schema.CauseTLS)); w.Visit("mixed.test/2", lost(schema.CauseReset)) },
 			survey.CoverGivenUp, "unreachable", 2},
 		{"far.test", func(p string) { w.Depth(p, 4, 0) }, survey.CoverNotVisited, "not visited", 0},
+		{"deep.test", func(p string) { w.Visit(p, nil); w.Depth("deep.test/2", 4, 0) }, survey.CoverToDepth,
+			"complete to depth 3", 0},
 	}
 }
 

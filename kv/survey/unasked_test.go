@@ -47,7 +47,7 @@ func unaskedRows() []unaskedRow {
 		{"robots.txt by DNS", robots(unavailable, schema.CauseRobots, schema.CauseDNSTemporary), 0, schema.ErrorDNS},
 		{"robots.txt by resets", robots(unavailable, schema.CauseRobots, schema.CauseReset), 0, "connection_reset"},
 		{"robots.txt by a proxy", robots(unavailable, schema.CauseRobots, schema.CauseProxy), 0, "proxy_error"},
-		{"robots.txt is a 503", robots(unavailable, schema.CauseRobots, schema.CauseStatus), 0, ""},
+		{"robots.txt is a 503", robots(unavailable, schema.CauseRobots, schema.CauseStatus), 0, schema.ErrorRobots},
 		{"a try that waits", func(h *schema.Host) {
 			gaveUp(connection, schema.CauseConnections)(h)
 			h.Retries = []schema.Retry{{URL: 1, Attempts: 1, Reason: because(schema.CauseConnectTimeout)}}

@@ -114,7 +114,7 @@ func (e *Exports) routes(t *tickets) []Route {
 				if err := q.Decode(&wanted); err != nil {
 					return nil, err
 				}
-				f, err := e.file(strings.TrimPrefix(wanted.Path, "files/"))
+				f, err := e.file(strings.TrimPrefix(strings.TrimPrefix(wanted.Path, "/"), "files/"))
 				if err == nil && f.Status != "done" {
 					err = &control.Error{Code: http.StatusConflict, Text: "the file is not done"}
 				}
@@ -129,7 +129,7 @@ func (e *Exports) routes(t *tickets) []Route {
 
 type (
 	ticketFor struct {
-		Path string `json:"path"` // files/ID
+		Path string `json:"path"` // /files/ID, as the document of the API writes it; the slash may be missing
 	}
 	ticketSold struct {
 		Ticket string `json:"ticket"`

@@ -6,7 +6,7 @@ const hues = [
 ];
 const depths = [["#7a1f5c", "#ffe08a"], ["#b5375f", "#ffab6b"], ["#dd6a4a", "#f2768a"], ["#e0a03a", "#bb6bd0"], ["#9fb83f", "#7f7ae0"], ["#4aa58c", "#5f93d8"]];
 const coverColours = {
-  "complete": ["#1f9a6b", "#56d6a4"], "not visited": ["#9aa1ab", "#727b88"], "listed": ["#c98a12", "#f2bd4d"],
+  "complete": ["#1f9a6b", "#56d6a4"], "complete to max-depth": ["#5fae86", "#8fe0bd"], "not visited": ["#9aa1ab", "#727b88"], "listed": ["#c98a12", "#f2bd4d"],
 };
 const cutColours = [
   ["#c8433f", "#ff7d76"], ["#7d52c1", "#b894f5"], ["#3f6fd8", "#7ba4ff"], ["#b4489f", "#ec8fd8"], ["#1d93b5", "#63cdea"],
@@ -37,7 +37,7 @@ function classGroups(g, of, theme) {
 function coverGroups(g, of, theme) {
   const count = g.covers.map(() => 0);
   for (const c of g.cover) count[c]++;
-  const rank = (label) => label === "complete" ? 0 : label in coverColours ? 2 : 1;
+  const rank = (label) => label.startsWith("complete") ? 0 : label in coverColours ? 2 : 1;
   const order = g.covers.map((label, i) => i)
     .sort((a, b) => rank(g.covers[a]) - rank(g.covers[b]) || count[b] - count[a] || a - b);
   const place = new Map(order.map((cover, i) => [cover, i]));

@@ -81,7 +81,7 @@ function whyOf(d) {
   const scripts = d.need_scripts ? ` ${count(d.need_scripts, "page likely shows", "pages likely show")} nothing without scripts.` : "";
   const all = d.pages_visited === d.pages_known ? `All ${count(d.pages_known, "page")} that are known were visited.`
     : `All pages within reach were visited, ${number(d.pages_visited)} of the ${number(d.pages_known)} that are known.`;
-  if (d.coverage === "complete") return all + scripts;
+  if (d.coverage.startsWith("complete")) return all + scripts;
   const text = d.coverage.slice(0, 1).toUpperCase() + d.coverage.slice(1);
   return text + (d.known_missing ? `; ${count(d.known_missing, "page is", "pages are")} known to be missing.` : ".") +
     (d.links_omitted ? ` ${count(d.links_omitted, "link was", "links were")} counted and not recorded.` : "") + scripts;

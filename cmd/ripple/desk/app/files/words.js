@@ -81,6 +81,6 @@ export function classColour(name) { return Object.hasOwn(classes, name) ? classe
 
 // coverColour says how well a host is covered: whole, by choice not, or cut.
 export function coverColour(coverage) {
-  if (coverage === "complete") return "good";
+  if (coverage.startsWith("complete")) return "good";
   return /^(not visited|blacklist|stub|listed|not finished)/.test(coverage) ? "calm" : "warm";
 }

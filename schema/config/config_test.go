@@ -260,7 +260,7 @@ speed = 3
 			`or write a "*." pattern that covers it`,
 		`:21: [[quality]] exclude: "(" is not an RE2 expression: missing closing )`,
 		`:22: unknown key "speed" in [[quality]]: the nearest known is "seeds" of "domain", ` +
-			`"seeds", "max-requests", "include", "exclude"`,
+			`"seeds", "sitemaps", "max-requests", "include", "exclude"`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

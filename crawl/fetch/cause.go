@@ -118,7 +118,8 @@ func (e *Error) detail() string {
 	case errors.As(err, &host):
 		return "the certificate is not for " + host.Host
 	case errors.As(err, &refused):
-		return strings.TrimPrefix(refused.Err.Error(), "x509: ")
+		reason, _, _ := strings.Cut(refused.Err.Error(), " (possibly because of")
+		return strings.TrimPrefix(reason, "x509: ")
 	case errors.As(err, &inner):
 		return inner.Reason().String()
 	}

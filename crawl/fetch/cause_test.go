@@ -55,6 +55,8 @@ func TestErrorText(t *testing.T) {
 		{TLS, refused(x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a.test"}}, Host: "b.test"}),
 			"tls error: the certificate is not for b.test"},
 		{TLS, refused(x509.UnknownAuthorityError{}), "tls error: certificate signed by unknown authority"},
+		{TLS, refused(errors.New("x509: certificate signed by unknown authority (possibly because of \"x509: bad\")")),
+			"tls error: certificate signed by unknown authority"},
 		{TLS, errors.New("tls: unsupported"), "tls error: unsupported"},
 		{TLS, &net.OpError{Op: "remote error", Err: tls.AlertError(80)}, "tls error: the server says internal error"},
 		{NXDomain, nil, "no such host"},

@@ -120,7 +120,8 @@ func hubError(err error) error {
 	case errors.Is(err, hub.ErrAway):
 		return hint(err, "start one with \"ripple hub\" if none runs, or change [cluster] hub")
 	case errors.Is(err, hub.ErrRefused):
-		return hint(err, "[cluster] credentials names the file that holds the hub's token")
+		return hint(unfollowed(err), "[cluster] credentials must name the token file whose path \"ripple hub\" prints, "+
+			"or a copy of it")
 	case errors.Is(err, hub.ErrFile):
 		return hint(unfollowed(err), "change it, or [cluster] credentials")
 	case errors.Is(err, hub.ErrTrust):

@@ -116,7 +116,7 @@ func machinesFor(t *testing.T, hub string, n int, text string) (all []*machine, 
 func TestThreeMachines(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "hub")
-	options := hub.Options{Listen: crawltest.Address(t), Store: store, Log: slog.New(slog.DiscardHandler)}
+	options := hub.Options{Open: true, Listen: crawltest.Address(t), Store: store, Log: slog.New(slog.DiscardHandler)}
 	server, err := hub.Start(options)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestThreeMachines(t *testing.T) {
 // by the name of one.
 func TestReadWhileHubIsAway(t *testing.T) {
 	t.Parallel()
-	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func whileHeld(args ...string) (out string, err error) {
 // A machine that is asked to stop does, goes on later, and is answered for its files.
 func TestMachineStops(t *testing.T) {
 	t.Parallel()
-	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func (s *terrainStats) all(state string) bool {
 // waiting is told, a pause holds for who comes during it, and all stop together.
 func TestTerrainIsSeen(t *testing.T) {
 	t.Parallel()
-	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,8 @@ func (d *demonstration) nodes(self, hub string) (all []*demoNode, err error) {
 	for i := range d.opts.nodes {
 		name := fmt.Sprintf("node-%d", i+1)
 		node := &demoNode{d.app.voice, self, name, filepath.Join(d.dir, name+".toml"), filepath.Join(d.dir, name)}
-		more := fmt.Sprintf("\n[cluster]\nhub = %q\nshards = %d\nfolder = \"./%s\"\n", hub, 2*d.opts.nodes, name)
+		more := fmt.Sprintf("\n[cluster]\nhub = %q\nshards = %d\nfolder = \"./%s\"\ncredentials = \"./hub/%s\"\n",
+			hub, 2*d.opts.nodes, name, hubToken)
 		if err := os.WriteFile(node.config, append(text, more...), 0o666); err != nil {
 			return nil, err
 		}

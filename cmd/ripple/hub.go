@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -25,6 +26,7 @@ import (
 const (
 	defaultHub      = "127.0.0.1:4222"
 	defaultHubStore = "./hub"
+	hubToken        = "token" // file in the store, unless --token-file or --nkeys is given
 )
 
 type hubOptions struct {
@@ -40,7 +42,7 @@ func (o *hubOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "listen", defaultHub, "listen at `ADDR`")
 	f.StringVar(&o.store, "store", defaultHubStore, "keep the hub's data in the folder `DIR`")
 	f.StringVar(&o.token, "token-file", "",
-		"accept clients that present the token in `FILE`, mode 0600, made if missing")
+		"accept clients that present the token in `FILE`, mode 0600, made if missing (default DIR/"+hubToken+")")
 	f.StringVar(&o.nkeys, "nkeys", "", "accept clients whose public NKeys are in `FILE`, one per line")
 	f.StringVar(&o.cert, "cert", "", "use TLS, with the certificates in `FILE`")
 	f.StringVar(&o.key, "key", "", "the key of the certificate, in `FILE`")
@@ -60,11 +62,14 @@ a minute. Never restore it from a copy, because nodes would believe what it says
 cannot be written because the disk is full, the hub says so and is unavailable until it
 can, for at least half a minute.
 
-Beyond this machine the hub needs --cert and --key, and --token-file or --nkeys. With a
-token everybody trusts everybody; with NKeys no node sees the answers that others get.
-Renewed certificates are picked up by themselves; --nkeys is read only at the start.`,
+The hub prints its address and the path of its token file. [cluster] credentials of each
+node names that file, or a copy of it. Everybody who knows the token may do everything
+at the hub. If the file is deleted together with the store, a new token is made.
+
+Beyond this machine the hub needs --cert and --key. Renewed certificates are picked up
+by themselves; --nkeys is read only at the start.`,
 		Example: `  ripple hub
-  ripple hub --listen 0.0.0.0:4222 --token-file token --cert cert.pem --key key.pem`,
+  ripple hub --listen 0.0.0.0:4222 --token-file hub-token --cert cert.pem --key key.pem`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runHub(cmd.Context(), a, opts) },
 	}
@@ -89,6 +94,14 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 		return err
 	}
 	fmt.Fprintln(a.stdout, s.URL())
+	if opts.token != "" {
+		path, err := filepath.Abs(opts.token)
+		if err != nil {
+			return errors.Join(err, s.Close())
+		}
+		fmt.Fprintln(a.stdout, shown(path))
+		a.voice.say("[cluster] credentials of each node names this token file")
+	}
 	a.voice.say("Ctrl-C ends it")
 	return errors.Join(s.Wait(ctx), s.Close())
 }
@@ -106,14 +119,13 @@ func (o *hubOptions) check() error {
 		return usage("--cert and --key belong together: name both or none")
 	case o.token != "" && o.nkeys != "":
 		return usage("--token-file and --nkeys are both given; use one of them")
-	case !alone && (o.cert == "" || o.token == "" && o.nkeys == ""):
-		return usage("%s is reached from other machines, which takes --cert and --key, and --token-file or --nkeys",
-			shown(o.listen))
+	case !alone && o.cert == "":
+		return usage("%s is reached from other machines, which takes --cert and --key", shown(o.listen))
 	}
 	return nil
 }
 
-// settings reads the files.
+// settings reads the files, and makes the token of a hub for which no other one is named.
 func (o *hubOptions) settings(log *slog.Logger) (s hub.Options, err error) {
 	s = hub.Options{Listen: o.listen, Store: o.store, Log: log}
 	if o.cert != "" {
@@ -123,12 +135,17 @@ func (o *hubOptions) settings(log *slog.Logger) (s hub.Options, err error) {
 		}
 		s.TLS = &tls.Config{GetCertificate: c.Now, MinVersion: tls.VersionTLS12}
 	}
-	if o.token != "" {
-		s.Token, err = desk.Token(o.token)
-	}
 	if o.nkeys != "" {
 		s.NKeys, err = readNKeys(o.nkeys)
+		return s, err
 	}
+	if o.token == "" {
+		if err := os.MkdirAll(o.store, 0o700); err != nil {
+			return s, err
+		}
+		o.token = filepath.Join(o.store, hubToken)
+	}
+	s.Token, err = desk.Token(o.token)
 	return s, err
 }
 

@@ -3,11 +3,17 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,16 +27,36 @@ import (
 
 // A hubProcess is ripple hub at an address.
 type hubProcess struct {
-	cmd *exec.Cmd
-	url string
+	cmd   *exec.Cmd
+	url   string
+	token string // file
 }
 
 func startHub(t *testing.T, args ...string) *hubProcess {
 	t.Helper()
 	h := &hubProcess{cmd: ripple(append([]string{"hub", "-q", "--listen", "127.0.0.1:0"}, args...)...)}
 	h.cmd.Stderr = os.Stderr
-	h.url, _ = served(t, h.cmd)
+	h.start(t)
 	return h
+}
+
+func (h *hubProcess) start(t *testing.T) {
+	t.Helper()
+	var rest io.Reader
+	h.url, rest = served(t, h.cmd)
+	if slices.ContainsFunc(h.cmd.Args, func(s string) bool { return strings.HasPrefix(s, "--nkeys") }) {
+		return
+	}
+	line, err := bufio.NewReader(rest).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.token = strings.TrimSpace(line)
+}
+
+// dial reaches the hub with its token.
+func (h *hubProcess) dial() hub.Dial {
+	return hub.Dial{URL: h.url, Credentials: h.token, Log: slog.New(slog.DiscardHandler)}
 }
 
 // A hub whose messages nobody reads any more, as when Ctrl-C has ended tee first, goes on, and ends as a
@@ -45,10 +71,10 @@ func TestNobodyReadsOfTheHub(t *testing.T) {
 	cmd := ripple("hub", "-v", "-v", "--listen", "127.0.0.1:0", "--store", filepath.Join(t.TempDir(), "hub"))
 	cmd.Stderr = told
 	h := &hubProcess{cmd: cmd}
-	h.url, _ = served(t, cmd)
+	h.start(t)
 	read.Close()
 	for range 2 {
-		_, done := h.bucket(t, "")
+		_, done := h.bucket(t, h.dial())
 		done()
 	}
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
@@ -60,10 +86,9 @@ func TestNobodyReadsOfTheHub(t *testing.T) {
 }
 
 // bucket connects to the hub, for one thing.
-func (h *hubProcess) bucket(t *testing.T, credentials string) (*hub.Bucket, func()) {
+func (h *hubProcess) bucket(t *testing.T, d hub.Dial) (*hub.Bucket, func()) {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	c, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, Credentials: credentials, Log: log})
+	c, err := hub.Connect(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +107,7 @@ func TestHubLosesNothing(t *testing.T) {
 	revision := uint64(0)
 	for i, end := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL, syscall.SIGTERM, syscall.SIGKILL} {
 		h := startHub(t, "--store", store)
-		b, hangUp := h.bucket(t, "")
+		b, hangUp := h.bucket(t, h.dial())
 		e, err := b.Get(t.Context(), hub.Key(0))
 		if i > 0 && (err != nil || e.Revision != revision || e.Value[0] != byte(i-1)) {
 			t.Fatalf("start %d: %v, %d, %v; want revision %d", i, e.Value, e.Revision, err, revision)
@@ -103,7 +128,7 @@ func TestHubLosesNothing(t *testing.T) {
 	}
 }
 
-// A token is made where there is none, and only who knows it, or has a key, is let in.
+// A token is made where there is none, and only clients that know it, or have a key, are admitted.
 func TestHubCredentials(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -119,9 +144,17 @@ func TestHubCredentials(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for flag, files := range map[string][2]string{"--token-file": {token, token}, "--nkeys": {public, seed}} {
-		h := startHub(t, "--store", filepath.Join(dir, flag), flag, files[0])
-		b, hangUp := h.bucket(t, files[1])
+	made := filepath.Join(dir, "store", "token")
+	for flag, files := range map[string][2]string{
+		"--token-file=" + token: {token, token}, "--nkeys=" + public: {"", seed}, "--store=" + filepath.Dir(made): {made, made},
+	} {
+		h := startHub(t, "--store", filepath.Join(t.TempDir(), "hub"), flag)
+		if h.token != files[0] {
+			t.Errorf("%s: the token file is said to be %q, want %q", flag, h.token, files[0])
+		}
+		d := h.dial()
+		d.Credentials = files[1]
+		b, hangUp := h.bucket(t, d)
 		if _, err := b.Session(t.Context()); err != nil {
 			t.Errorf("%s: %v", flag, err)
 		}
@@ -134,12 +167,78 @@ func TestHubCredentials(t *testing.T) {
 	}
 }
 
+// A node that does not know the token of a hub on its own machine is told in one line which file to name. The token
+// itself is in no line and no argument.
+func TestHubRefusesOnLoopback(t *testing.T) {
+	t.Parallel()
+	var told bytes.Buffer
+	h := &hubProcess{cmd: ripple("hub", "-v", "-v", "--listen", "127.0.0.1:0", "--store", filepath.Join(t.TempDir(), "hub"))}
+	h.cmd.Stderr = &told
+	h.start(t)
+	info, err := os.Stat(h.token)
+	token, err2 := os.ReadFile(h.token)
+	wrong := filepath.Join(t.TempDir(), "wrong")
+	if err := errors.Join(err, err2, os.WriteFile(wrong, []byte("0123456789abcdef0123456789\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode() != 0o600 || filepath.Base(h.token) != "token" {
+		t.Errorf("the token file is %s, %s", h.token, info.Mode())
+	}
+	const advice = "; [cluster] credentials must name the token file whose path \"ripple hub\" prints, or a copy of it\n"
+	machines, _ := newMachines(t, h.url, 1, 1)
+	text, err := os.ReadFile(machines[0].config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, what := range map[string]string{
+		"": "a client without a token or key", wrong: "the token or key in " + wrong,
+	} {
+		if err := os.WriteFile(machines[0].config, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if file != "" {
+			allowTo(t, machines[0].config, file)
+		}
+		for _, args := range [][]string{{"crawl"}, {"stats", "--config"}, {"stop", "--config"}} {
+			cmd := ripple(append(args, machines[0].config)...)
+			out, _ := cmd.CombinedOutput()
+			if want := "ripple: " + h.url + ": the hub refuses " + what + advice; cmd.ProcessState.ExitCode() != 2 ||
+				!strings.HasSuffix(string(out), want) || strings.Count(string(out), "hub") != strings.Count(want, "hub") {
+				t.Errorf("%v: %v\n%s, want\n%s", args, cmd.ProcessState, out, want)
+			}
+		}
+	}
+	_, done := h.bucket(t, h.dial())
+	done()
+	_ = h.cmd.Process.Signal(os.Interrupt)
+	_ = h.cmd.Wait()
+	if secret := strings.TrimSpace(string(token)); len(secret) < 16 || strings.Contains(told.String(), secret) ||
+		!strings.Contains(told.String(), "[cluster] credentials") {
+		t.Errorf("the hub tells of its token:\n%s", &told)
+	}
+}
+
+// allowTo adds the file of a token to the configuration of a node.
+func allowTo(t *testing.T, config, token string) {
+	t.Helper()
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte("[cluster]\n"), fmt.Appendf(nil, "[cluster]\ncredentials = %q\n", token), 1)
+	if err := os.WriteFile(config, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A certificate that is renewed is shown to who comes then, and who is here stays.
 func TestHubCertificateRenewed(t *testing.T) {
 	t.Parallel()
 	cert, key := crawltest.Certificate(t)
 	h := startHub(t, "--store", filepath.Join(t.TempDir(), "hub"), "--cert", cert, "--key", key)
-	before, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, CAFile: cert, Log: slog.New(slog.DiscardHandler)})
+	d := h.dial()
+	d.CAFile = cert
+	before, err := hub.Connect(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +255,8 @@ func TestHubCertificateRenewed(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]bool{anchors: true, old: false} {
-		c, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, CAFile: path, Log: slog.New(slog.DiscardHandler)})
+		d.CAFile = path
+		c, err := hub.Connect(t.Context(), d)
 		if err == nil {
 			c.Close()
 		}
@@ -173,7 +273,7 @@ func TestHubCertificateRenewed(t *testing.T) {
 func TestHubOfAnotherRelease(t *testing.T) {
 	t.Parallel()
 	h := startHub(t, "--store", filepath.Join(t.TempDir(), "hub"))
-	c, err := hub.Connect(t.Context(), hub.Dial{URL: h.url, Log: slog.New(slog.DiscardHandler)})
+	c, err := hub.Connect(t.Context(), h.dial())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,6 +286,7 @@ func TestHubOfAnotherRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	machines, _ := newMachines(t, h.url, 1, 1)
+	allowTo(t, machines[0].config, h.token)
 	for _, command := range []string{"stats", "stop", "crawl"} {
 		args := []string{command, "--config", machines[0].config}
 		if command == "crawl" {

@@ -19,7 +19,7 @@ import (
 // are paused, or the run might be over before it is done what a test is about.
 func shardMachines(t *testing.T) (one, two *machine, alone string) {
 	t.Helper()
-	server, err := hub.Start(hub.Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

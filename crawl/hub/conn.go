@@ -28,7 +28,7 @@ const (
 // What keeps a node from its hub.
 var (
 	ErrAway    = errors.New("no hub answers")
-	ErrRefused = errors.New("the hub refuses the credentials")
+	ErrRefused = errors.New("the hub refuses")
 	ErrFile    = errors.New("the credentials file cannot be used")
 	ErrTrust   = errors.New("the hub's certificate is not trusted")
 	ErrUnfit   = errors.New("the NATS server cannot be a hub")
@@ -37,7 +37,7 @@ var (
 // A Dial says how a hub is reached.
 type Dial struct {
 	URL         string // nats:// or tls://, several with commas
-	Credentials string // file: an NKey seed, NATS credentials, or a token; mode 0600; empty: none are needed
+	Credentials string // file: an NKey seed, NATS credentials, or a token; mode 0600; empty: nothing is presented
 	CAFile      string // trust anchors; empty: those of the system
 	Node        string // as the hub's logs name it
 	Log         *slog.Logger
@@ -144,7 +144,10 @@ func (d *Dial) explained(err error) error {
 		return fmt.Errorf("%s: %w: %w", d.URL, ErrTrust, unverified.Err)
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired),
 		errors.Is(err, nats.ErrNkeysNotSupported):
-		return fmt.Errorf("%s: %w", d.URL, ErrRefused)
+		if d.Credentials == "" {
+			return fmt.Errorf("%s: %w a client without a token or key", d.URL, ErrRefused)
+		}
+		return fmt.Errorf("%s: %w the token or key in %s", d.URL, ErrRefused, d.Credentials)
 	case errors.Is(err, nats.ErrNoServers):
 		return fmt.Errorf("%w at %s", ErrAway, d.URL)
 	}

@@ -71,6 +71,38 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// A hub that admits everybody is started only by those who ask for it.
+func TestNobodyIsAdmittedByMistake(t *testing.T) {
+	public, _ := pair(t)
+	for _, o := range []Options{{}, {Token: "a token", Open: true}, {NKeys: []string{public}, Open: true}} {
+		o.Listen, o.Store = "127.0.0.1:0", t.TempDir()
+		if s, err := Start(o); err == nil {
+			s.Close()
+			t.Errorf("a hub starts with %+v", o)
+		}
+	}
+}
+
+// A node finds a hub again that lost its store, with the token in it, and made another token.
+func TestTokenMadeAgain(t *testing.T) {
+	t.Parallel()
+	file := written(t, "the first token\n")
+	s := start(t, Options{Token: "the first token"})
+	c, err := dial(t, s.URL(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := s.nats.Addr().String()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("the second token\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, Options{Listen: address, Token: "the second token"})
+	eventually(t, func(context.Context) error { _, err := c.session(); return err })
+}
+
 // A file of credentials is for its owner alone.
 func TestCredentialsFile(t *testing.T) {
 	open := written(t, "token")
@@ -243,11 +275,11 @@ func TestInUse(t *testing.T) {
 	store := t.TempDir()
 	s := start(t, Options{Store: store})
 	address := s.nats.Addr().String()
-	if _, err := Start(Options{Listen: address, Store: t.TempDir()}); !errors.Is(err, ErrInUse) ||
+	if _, err := Start(Options{Open: true, Listen: address, Store: t.TempDir()}); !errors.Is(err, ErrInUse) ||
 		!strings.Contains(err.Error(), address) {
 		t.Errorf("an address for two: %v", err)
 	}
-	if _, err := Start(Options{Listen: "127.0.0.1:0", Store: store}); !errors.Is(err, ErrInUse) ||
+	if _, err := Start(Options{Open: true, Listen: "127.0.0.1:0", Store: store}); !errors.Is(err, ErrInUse) ||
 		!strings.Contains(err.Error(), store) {
 		t.Errorf("a store for two: %v", err)
 	}

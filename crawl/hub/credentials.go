@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// CheckCredentials reports with [ErrFile] why a file cannot say who a node is; without a name none is
-// needed.
+// CheckCredentials reports with [ErrFile] why a file cannot say who a node is. Without a name there is nothing to
+// check.
 func CheckCredentials(path string) error {
 	if path == "" {
 		return nil
@@ -45,7 +45,17 @@ func credentials(path string) ([]nats.Option, error) {
 			return signed(pair)
 		}
 	}
-	return []nats.Option{nats.Token(string(text))}, nil
+	return []nats.Option{nats.TokenHandler(func() string { return again(path, text) })}, nil
+}
+
+// again returns the token that is in a file now, or else the one that was in it before. A hub whose store was lost,
+// with the token in it, has another one when it comes back.
+func again(path string, before []byte) string {
+	text, err := os.ReadFile(path)
+	if text = bytes.TrimSpace(text); err != nil || len(text) == 0 {
+		text = before
+	}
+	return string(text)
 }
 
 // signed proves who the node is by its key.

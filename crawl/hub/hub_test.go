@@ -31,6 +31,7 @@ func start(t *testing.T, o Options) *Server {
 	if o.Store == "" {
 		o.Store = t.TempDir()
 	}
+	o.Open = o.Token == "" && len(o.NKeys) == 0
 	o.Log = quiet()
 	s, err := Start(o)
 	if err != nil {

@@ -26,6 +26,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	t.Cleanup(func() { log.Close() })
 	s, err := Start(Options{
+		Open:   true,
 		Listen: "127.0.0.1:0", Store: store, Log: slog.New(slog.NewTextHandler(log, nil)), rest: 600 * time.Millisecond,
 	})
 	if err != nil {

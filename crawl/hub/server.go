@@ -46,12 +46,17 @@ const (
 // ErrInUse reports an address, or a store, that another process has.
 var ErrInUse = errors.New("is in use, perhaps by another hub")
 
+// errOpen keeps a hub that admits everybody from being started by mistake: on loopback, too, every user of the
+// machine reaches it.
+var errOpen = errors.New("hub: Token, NKeys or Open has to say who is admitted")
+
 // Options say how a [Server] runs.
 type Options struct {
 	Listen string      // host:port; port 0: any
 	Store  string      // folder, which is made if missing
-	Token  string      // that everybody has to know; empty: none is needed
-	NKeys  []string    // public keys of users; nobody else may connect; empty: anybody may
+	Token  string      // that every client presents; empty: see NKeys
+	NKeys  []string    // public keys of the clients, one of which every client proves to have
+	Open   bool        // admits every client; for tests, and only without Token and NKeys
 	TLS    *tls.Config // nil: it is not spoken
 	Log    *slog.Logger
 
@@ -70,6 +75,9 @@ type Server struct {
 
 // Start runs a server until [Server.Close]. It answers when Start returns.
 func Start(o Options) (*Server, error) {
+	if o.Open != (o.Token == "" && len(o.NKeys) == 0) {
+		return nil, errOpen
+	}
 	settings, err := o.settings()
 	if err != nil {
 		return nil, err

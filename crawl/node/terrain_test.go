@@ -57,7 +57,7 @@ func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
 		tr.folders = append(tr.folders, t.TempDir())
 	}
 	tr.options = hub.Options{
-		Listen: crawltest.Address(t), Store: filepath.Join(t.TempDir(), "hub"), Log: crawltest.Log(t),
+		Open: true, Listen: crawltest.Address(t), Store: filepath.Join(t.TempDir(), "hub"), Log: crawltest.Log(t),
 	}
 	tr.open()
 	t.Cleanup(func() { tr.server.Close() })

@@ -26,7 +26,7 @@ func (c *Cluster) keys() []key {
 		{name: "folder", doc: "this node's state files, shard-000.bolt and so on", value: str(&c.Folder, notEmpty)},
 		{name: "max-shards", doc: "this node holds at most; 0: no limit", value: number(&c.MaxShards, 0, 256)},
 		{name: "credentials",
-			doc:   "a file with the hub's token, readable by its owner alone; \"\": none, for a hub on this machine",
+			doc:   "the hub's token file, or one with this node's NKey, readable by its owner alone",
 			value: str(&c.Credentials, anything)},
 		{name: "ca-file", doc: "certificates that vouch for the hub; \"\": those of the system",
 			value: str(&c.CAFile, anything)},

@@ -9,7 +9,7 @@ const maxSurroundings = 512
 // tag that closes nothing of theirs may close an element of HTML around them, and them with it
 // (HTML, section 13.2.6.5, "any other end tag").
 type around struct {
-	on   bool // the page has drawings or formulas
+	on   bool // a drawing or formula was met: pages without any are not followed
 	open []surrounding
 }
 
@@ -18,15 +18,6 @@ type surrounding struct {
 	name    []byte // as written
 	foreign bool   // it is of SVG or MathML
 	within  int    // elements of [foreign] that were open
-}
-
-func (a *around) reset(src []byte) {
-	a.open = a.open[:0]
-	for _, name := range []string{"<svg", "<math", "<SVG", "<MATH"} {
-		if a.on = bytes.Contains(src, []byte(name)); a.on {
-			return
-		}
-	}
 }
 
 // enter follows a start tag. within is the number of elements of [foreign] that are open around it.

@@ -40,8 +40,7 @@ type scanner struct {
 }
 
 func (s *scanner) reset(src []byte) {
-	*s = scanner{src: src, foreign: foreign{open: s.foreign.open[:0]}, around: around{open: s.around.open}}
-	s.around.reset(src)
+	*s = scanner{src: src, foreign: foreign{open: s.foreign.open[:0]}, around: around{open: s.around.open[:0]}}
 }
 
 // next reads up to the end of the next token.
@@ -129,6 +128,9 @@ func (s *scanner) start(i int) token {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
+	if s.tag == tagForeign && !s.around.on && len(s.name) < len("template") {
+		s.lookBack(i - 1)
+	}
 	isForeign, open := s.foreign.within(), len(s.foreign.open)
 	if s.tag == tagForeign || open > 0 {
 		s.enter(s.name)
@@ -167,6 +169,14 @@ func (s *scanner) enter(name []byte) {
 	if len(name) <= len(low) {
 		s.foreign.enter(lower(low[:0], name), s.attrs.selfClosing)
 	}
+}
+
+// lookBack finds the elements that are open where the first drawing of the page begins.
+func (s *scanner) lookBack(to int) {
+	before := scanner{src: s.src[:to], xml: s.xml, around: around{on: true, open: s.around.open}}
+	for before.next() != tokenEOF {
+	}
+	s.around = before.around
 }
 
 // open follows a start tag in a page with drawings. isForeign: the tag was read in one; within:
@@ -212,7 +222,7 @@ func (s *scanner) end(i int) token {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
-	if !(s.tag == tagTitle && s.titled) {
+	if (s.around.on || len(s.foreign.open) > 0) && !(s.tag == tagTitle && s.titled) {
 		s.close()
 	}
 	s.titled = false

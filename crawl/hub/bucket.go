@@ -15,23 +15,29 @@ import (
 // maxRecord is the size of a record with its headers at most, in bytes.
 const maxRecord = 64 << 10
 
+// bucketName is that of the bucket of all terrains at a hub, and streamName that of its stream. They are fixed, so that
+// the permissions of a key can name them.
+const (
+	bucketName = "ripple"
+	streamName = "KV_" + bucketName
+)
+
 // A Bucket keeps the leases of one terrain. It may be used by several goroutines at a time.
 type Bucket struct {
 	conn    *Conn
 	terrain [16]byte
-	name    string
 	kv      jetstream.KeyValue
 }
 
-// Bucket opens the bucket of a terrain, and makes it if there is none.
+// Bucket opens the bucket for a terrain, and makes it if there is none.
 func (c *Conn) Bucket(ctx context.Context, terrain [16]byte) (*Bucket, error) {
-	b := &Bucket{conn: c, terrain: terrain, name: fmt.Sprintf("ripple-%x", terrain)}
+	b := &Bucket{conn: c, terrain: terrain}
 	if _, err := b.stream(ctx); err != nil {
 		return nil, err
 	}
-	kv, err := c.js.KeyValue(ctx, b.name)
+	kv, err := c.js.KeyValue(ctx, bucketName)
 	if err != nil {
-		return nil, fmt.Errorf("bucket %s: %w", b.name, err)
+		return nil, fmt.Errorf("bucket %s: %w", bucketName, err)
 	}
 	b.kv = kv
 	return b, nil
@@ -42,23 +48,25 @@ var _ lease.Bucket = (*Bucket)(nil)
 // Key is that of the lease of a shard.
 func Key(shard int) string { return fmt.Sprintf("shard.%d", shard) }
 
+// own is a key of the terrain as it is called in the bucket.
+func (b *Bucket) own(key string) string { return fmt.Sprintf("%x.%s", b.terrain, key) }
+
 // stream finds the stream of the bucket, or makes it. A new one begins at a random number, so
 // that none of its revisions has been used before.
 func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
-	name := "KV_" + b.name
-	s, err := b.conn.js.Stream(ctx, name)
+	s, err := b.conn.js.Stream(ctx, streamName)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		s, err = b.conn.js.CreateStream(ctx, jetstream.StreamConfig{
-			Name: name, Subjects: []string{"$KV." + b.name + ".>"}, FirstSeq: 1 + rand.Uint64N(1<<62),
+			Name: streamName, Subjects: []string{"$KV." + bucketName + ".>"}, FirstSeq: 1 + rand.Uint64N(1<<62),
 			MaxMsgsPerSubject: 1, MaxMsgSize: maxRecord, Discard: jetstream.DiscardNew, Storage: jetstream.FileStorage,
 			DenyDelete: true, DenyPurge: true,
 		})
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another node was faster
-			s, err = b.conn.js.Stream(ctx, name)
+			s, err = b.conn.js.Stream(ctx, streamName)
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("bucket %s: %w", b.name, err)
+		return nil, fmt.Errorf("bucket %s: %w", bucketName, err)
 	}
 	return s, nil
 }
@@ -83,7 +91,7 @@ func (b *Bucket) Session(ctx context.Context) (string, error) {
 
 // Get is of [lease.Bucket].
 func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
-	e, err := b.kv.Get(ctx, key)
+	e, err := b.kv.Get(ctx, b.own(key))
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
 		return lease.Entry{}, lease.ErrNone
 	}
@@ -95,7 +103,7 @@ func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
 
 // Create is of [lease.Bucket].
 func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, error) {
-	revision, err := b.kv.Create(ctx, key, value)
+	revision, err := b.kv.Create(ctx, b.own(key), value)
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		err = lease.ErrChanged
 	}
@@ -104,7 +112,7 @@ func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, 
 
 // Update is of [lease.Bucket].
 func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
-	revision, err := b.kv.Update(ctx, key, value, revision)
+	revision, err := b.kv.Update(ctx, b.own(key), value, revision)
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		err = lease.ErrChanged
 	}

@@ -118,7 +118,7 @@ func (c *Conn) fit(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, connects)
 	defer cancel()
-	_, err := c.js.Stream(ctx, "KV_ripple") // there is none; only the answer matters
+	_, err := c.js.Stream(ctx, streamName) // perhaps there is none; only the answer matters
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders) ||
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 		return fmt.Errorf("%w: it has no JetStream", ErrUnfit)

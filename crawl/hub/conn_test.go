@@ -189,11 +189,56 @@ func TestPermissions(t *testing.T) {
 	c := buckets[1].conn
 	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
-	if err := c.js.DeleteStream(ctx, "KV_"+buckets[1].name); err == nil {
+	if err := c.js.DeleteStream(ctx, streamName); err == nil {
 		t.Error("a node deletes the bucket")
 	}
-	if err := buckets[1].kv.Purge(t.Context(), Key(3)); err == nil {
+	if err := buckets[1].kv.Purge(t.Context(), buckets[1].own(Key(3))); err == nil {
 		t.Error("a node purges a record")
+	}
+	raise := func(subject string) { // publishes where only answers are expected
+		t.Helper()
+		s, err := c.nats.SubscribeSync("ripple.a.b.c.d")
+		if err == nil {
+			err = c.nats.PublishRequest("ripple.a.b.c.d", subject, nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.NextMsg(5 * time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct{ subject, body string }{
+		{"$JS.API.STREAM.DELETE." + streamName, ""},
+		{"$JS.API.STREAM.PURGE." + streamName, ""},
+		{"$JS.API.STREAM.UPDATE." + streamName, `{"name": "KV_ripple", "subjects": ["$KV.ripple.>"], "max_msgs": 1}`},
+		{"$JS.API.STREAM.MSG.DELETE." + streamName, `{"seq": 1}`},
+		{"$JS.API.STREAM.CREATE.other", `{"name": "other", "subjects": ["ripple.>"]}`},
+		{"$JS.API.CONSUMER.CREATE." + streamName, `{"stream_name": "KV_ripple", "config": {}}`},
+		{"$JS.API.STREAM.NAMES", ""},
+		{"$KV.ripple.00.other", "x"},
+		{"$KV.other.00.shard.1", "x"},
+	} {
+		raise(tt.subject)
+		short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		if m, err := c.nats.RequestWithContext(short, tt.subject, []byte(tt.body)); err == nil {
+			t.Errorf("%s is answered with %s", tt.subject, m.Data)
+		}
+		cancel()
+	}
+	for i, subject := range []string{">", "$KV.>", "$JS.>"} {
+		s, err := c.nats.SubscribeSync(subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = buckets[0].Create(t.Context(), Key(10+i), []byte("x"))
+		_, err2 := buckets[0].Session(t.Context())
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := s.NextMsg(200 * time.Millisecond); err == nil {
+			t.Errorf("a subscription to %s hears %s", subject, m.Subject)
+		}
 	}
 	if _, err := buckets[0].Get(t.Context(), Key(3)); err != nil {
 		t.Errorf("the record is gone: %v", err)

@@ -13,8 +13,17 @@
 // terrain's id and the receiver's opening in hex: nobody but the holder in that opening hears
 // it. The last word is the lane. Every sender has one, and so has every kind of question to a shard. Each lane
 // has a queue of its own: whoever fills one, his own or that of somebody he pretends to be, keeps
-// nothing out of the others. The bucket of the terrain is ripple-TERRAIN, the key of the shard's
-// lease shard.3.
+// nothing out of the others. The bucket is named ripple, and the key of the shard's lease TERRAIN.shard.3.
+//
+// # What a key may do
+//
+// A client that proves an NKey subscribes to its own inbox and to letters. It publishes letters, answers to the inboxes
+// of the hub's keys, and records of shards and the charter. It reads the bucket and makes it where there is none. It
+// can neither delete, purge nor change a stream, make any other stream or a consumer, nor write another key.
+//
+// A record does not name the key of its node, and any node may take any shard. So a node with a key can still read all
+// letters and answer one in another's place, write the record of every shard and of every terrain at the hub, and be
+// the first to make the bucket. Keys keep out strangers and limit mistakes; nodes of a terrain trust each other.
 package hub
 
 import (
@@ -157,22 +166,31 @@ func (o Options) settings() (*server.Options, error) {
 		Authorization: o.Token, TLSConfig: o.TLS, TLSTimeout: 5,
 	}
 	for _, key := range o.NKeys {
-		s.Nkeys = append(s.Nkeys, &server.NkeyUser{Nkey: key, Permissions: permissions(key)})
+		s.Nkeys = append(s.Nkeys, &server.NkeyUser{Nkey: key, Permissions: permissions(key, o.NKeys)})
 	}
 	return s, nil
 }
 
-// permissions are what a node needs: its own inbox, the subjects of terrains, and their
-// buckets, which it may create but neither reconfigure nor delete.
-func permissions(key string) *server.Permissions {
+// permissions are what a node needs, of which the doc of the package tells. The inboxes of all nodes are named because
+// a permission to respond would allow a client to publish anywhere: it would send itself a message whose reply subject
+// is the one that it wants.
+func permissions(key string, all []string) *server.Permissions {
+	publish := []string{
+		letters, "$KV." + bucketName + ".*.charter", "$KV." + bucketName + ".*.shard.*",
+		"$JS.API.STREAM.INFO." + streamName, "$JS.API.STREAM.CREATE." + streamName,
+		"$JS.API.STREAM.MSG.GET." + streamName,
+	}
+	for _, other := range all {
+		publish = append(publish, inbox(other)+".>")
+	}
 	return &server.Permissions{
-		Publish: &server.SubjectPermission{Allow: []string{
-			"ripple.>", "$KV.*.>", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.MSG.GET.*",
-		}},
-		Subscribe: &server.SubjectPermission{Allow: []string{inbox(key) + ".>", "ripple.>"}},
-		Response:  &server.ResponsePermission{MaxMsgs: 1, Expires: patience},
+		Publish:   &server.SubjectPermission{Allow: publish},
+		Subscribe: &server.SubjectPermission{Allow: []string{inbox(key) + ".>", letters}},
 	}
 }
+
+// letters are the subjects of the messages to shards.
+const letters = "ripple.*.*.*.*"
 
 // inbox is where the answers to a node with a key arrive.
 func inbox(key string) string { return "_INBOX_" + key }

@@ -271,8 +271,8 @@ func (n named) fields() []byte {
 		return b
 	}
 	return fieldsOf(n.url, one(n.links), 1, 2, 0 /* at */, n.prev, n.stand, 0, int(schema.Processed), 0, 0 /* shape */, 0,
-		n.redirect, 0, 0, 0, "" /* title */, 0, "", 0, "", 0, "", "", 0, "", 1, 0, 0, "" /* reason */, "", 0, "", 0,
-		one(n.sitemap), 0, 0, 0, 0, 0, 0, 0)
+		n.redirect, 0, 0, 0, "" /* title */, 0, "", 0, "", 0, "", "", 0, "", 0 /* fresh */, 1, 0, 0, "" /* reason */, "", 0, "", 0,
+		one(n.sitemap), 0, 0, 0, 0, 0, 0, 0, 0)
 }
 
 // TestNamesWhatIsNotThere has a visit name URLs or visits that are not there, and URLs twice. Nobody

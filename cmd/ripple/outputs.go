@@ -27,7 +27,7 @@ type format struct {
 	usage string
 	key   string // in the configuration; empty: only the flag names it
 	path  func(*config.Config) string
-	atEnd bool          // belongs to the end of a run: "ripple export" leaves it out
+	atEnd bool          // belongs to the end of a run: "ripple export" writes it only if its flag names it
 	grows bool          // is a folder that stays, and gets more files
 	state bool          // is a state file
 	graph *graph.Format // shows the graph that flags select; nil: it does not

@@ -35,9 +35,6 @@ func (r *reader) decode(text []byte) *Config {
 		return nil
 	}
 	c := newConfig()
-	if recrawl, ok := root["recrawl"].(map[string]any); ok {
-		_, c.Recrawl.Given = recrawl["min-age"]
-	}
 	r.fixedTables(root, c) // takes them out of root
 	c.Quality = entries(r, root, "quality", qualityKeys)
 	c.Blacklist = entries(r, root, "blacklist", listKeys)

@@ -63,6 +63,9 @@ func writeSample(b *strings.Builder, t table, given map[string]string) {
 			continue
 		}
 		mark := off
+		if off == "" && !k.required && k.text() == "" { // absent by default, which means something else than any value
+			mark = "# "
+		}
 		if off != "" && t.oneOf() && k.name != "domain" {
 			mark += "# "
 		}

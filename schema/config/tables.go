@@ -203,8 +203,8 @@ func (p *Pages) keys() []key {
 func (r *Recrawl) keys() []key {
 	return []key{
 		{name: "min-age", unit: "duration",
-			doc:   "a younger final answer is not asked again; absent: and while Cache-Control says so, up to 7 days",
-			value: duration(&r.MinAge, 0)},
+			doc:    "a younger final answer is not asked again; absent: 24h, and while Cache-Control says so, up to 7 days",
+			sample: `"24h"`, value: given(duration(&r.MinAge, 0), &r.Given)},
 	}
 }
 

@@ -50,6 +50,23 @@ func millis(at *time.Duration, lo int64, hi time.Duration) value {
 	}, func(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) })
 }
 
+// given makes a value whose key is absent until it is set, which is noted.
+func given(v value, isGiven *bool) value {
+	return value{
+		set: func(raw any) (string, error) {
+			notice, err := v.set(raw)
+			*isGiven = *isGiven || err == nil
+			return notice, err
+		},
+		text: func() string {
+			if !*isGiven {
+				return ""
+			}
+			return v.text()
+		},
+	}
+}
+
 func whole(raw any, what string, lo, hi int64) (int64, error) {
 	n, ok := raw.(int64)
 	switch {

@@ -74,6 +74,43 @@ func TestOthersTakeNoPlace(t *testing.T) {
 	}
 }
 
+// TestOthersTakeNoSubdomain has a page of one origin invent subdomains of another, before that one names its own: all of these
+// are visited. A site that is no origin's has as many hosts as ever.
+func TestOthersTakeNoSubdomain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		var invented, own []string
+		for i := range 60 {
+			invented = append(invented, fmt.Sprintf("https://junk%d.b.test/", i), fmt.Sprintf("https://junk%d.c.test/", i))
+		}
+		for i := range 4 {
+			own = append(own, fmt.Sprintf("https://own%d.b.test/", i))
+		}
+		s.host["a.test"] = pages(map[string]reply{"/": links(append(invented, own[0])...)})
+		front := links(own...)
+		front.wait = time.Minute // what is invented is asked before
+		s.host["b.test"] = pages(map[string]reply{"/": front})
+		s.other = pages(map[string]reply{"/": {status: http.StatusOK, body: "<title>x</title>"}})
+		s.crawl(strings.Replace(ofTwo("sitemaps = \"off\"\nmax-subdomains = 6\n", ""), "\"b.test\"", "\"*.b.test\"", 1), 0)
+		junk := map[string]int{} // visited
+		all := s.survey()
+		for page, at := range all {
+			if _, site, _ := strings.Cut(page, "."); at.visited && strings.HasPrefix(page, "junk") {
+				junk[site]++
+			}
+		}
+		for _, url := range own {
+			if at := all[strings.TrimPrefix(url, "https://")]; !at.visited {
+				t.Errorf("%s is %+v", url, at)
+			}
+		}
+		if junk["b.test/"] != 1 || junk["c.test/"] != 6 {
+			t.Errorf("invented hosts that have a place: %v; want 1 of the origin, and 6 of the other site", junk)
+		}
+	})
+}
+
 // TestSitemapSpeaks has a sitemap of a.test name a page of b.test: it is asked for, and spared by an old date in the
 // next run, only where b.test or the configuration says that the sitemap speaks for it.
 func TestSitemapSpeaks(t *testing.T) {

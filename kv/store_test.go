@@ -192,7 +192,7 @@ func TestHostRoundTrip(t *testing.T) {
 			RobotsAt:   ms(5), RobotsStatus: 503, RobotsTries: 6, RobotsDue: ms(7), RobotsReason: schema.StatusReason(503),
 			RobotsRun: 8, SitemapsRun: 9,
 			SitemapFiles: 10, SitemapsLeft: 30, SitemapsFor: 31, Files: 32, Run: 11, RunRequests: 12, RunThrottles: 13,
-			RunVisited: 14, Admitted: true, RunGivenUp: schema.GaveUpRobots,
+			RunVisited: 14, Admitted: true, Vouched: true, RunGivenUp: schema.GaveUpRobots,
 			RunGivenUpAt: 15, RunGivenUpWhy: schema.Reason{Cause: schema.CauseRobots, Detail: "503 Service Unavailable"},
 			Requests: 16, Visits: 17, Known: 18, Overflow: 19, OverflowBefore: 33, Others: 34, LinkText: 35, Heads: 1, Generation: 1,
 			Queues: []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}},

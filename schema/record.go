@@ -217,6 +217,7 @@ type Host struct {
 	RunThrottles  int
 	RunVisited    int  // pages brought to a final state by asking
 	Admitted      bool // in that run, counts for max-subdomains
+	Vouched       bool // in that run, a seed or a page of its own site names it
 	RunGivenUp    GiveUp
 	RunGivenUpAt  int // RunRequests at that moment
 	RunGivenUpWhy Reason
@@ -258,7 +259,7 @@ func (h *Host) BeginRun(run RunID) bool {
 		return false
 	}
 	h.Run = run
-	h.Admitted = false
+	h.Admitted, h.Vouched = false, false
 	h.Overflow, h.OverflowBefore = 0, max(h.Overflow, h.OverflowBefore)
 	h.LinkText = 0
 	h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles, h.SitemapsLeft = 0, 0, 0, 0, 0

@@ -238,7 +238,7 @@ func (t *turn) sowOne(raw string) error {
 	if host := t.in.store.HostOf(id); !t.in.seeds.pages[id] {
 		t.in.seeds.pages[id], t.in.seeds.hosts[host] = true, append(t.in.seeds.hosts[host], id)
 	}
-	return errors.Join(t.reopen(), t.reach.relax(id, way{own: true}))
+	return errors.Join(t.reopen(), t.reach.relax(id, way{own: true}), t.hosts.vouch(t.in.store.HostOf(id)))
 }
 
 // sowSitemap records and queues a sitemap that the configuration names, which speaks for an origin.

@@ -353,6 +353,53 @@ func (h *hosts) vouches(page schema.ID, to schema.HostID) bool {
 	return h.facts(from).own && !h.facts(to).own
 }
 
+// vouch notes that its own site or an origin names a host, which has a place of max-subdomains before those that
+// only others name. It is planned again: it may have waited for such a place.
+func (h *hosts) vouch(id schema.HostID) error {
+	if h.in.set.Config.Crawler.MaxSubdomains <= 0 || h.in.store.Foreign(id) {
+		return nil
+	}
+	host, err := h.load(id)
+	if err != nil || host.Vouched {
+		return err
+	}
+	host.Vouched = true
+	_, err = h.change(id)
+	return err
+}
+
+// vouchFrom is vouch of a host to which a page links, if the page is one of an origin, or the own page of a host of
+// the same origin. Another origin has a word only for hosts that are of none.
+func (h *hosts) vouchFrom(page schema.ID, to schema.HostID) error {
+	from := h.in.store.HostOf(page)
+	if from == to || !h.facts(from).own || h.in.set.Config.Crawler.MaxSubdomains <= 0 {
+		return nil
+	}
+	if h.facts(to).own {
+		if !h.in.store.Own(page) {
+			return nil
+		}
+		shared, err := h.shareOrigin(from, to)
+		if err != nil || !shared {
+			return err
+		}
+	}
+	return h.vouch(to)
+}
+
+// shareOrigin reports whether two hosts are of one origin.
+func (h *hosts) shareOrigin(a, b schema.HostID) (bool, error) {
+	first, err := h.in.tx.Hosts.Name(a)
+	if err != nil {
+		return false, err
+	}
+	second, err := h.in.tx.Hosts.Name(b)
+	origins := h.in.set.Terrain.OriginsOf(second)
+	return slices.ContainsFunc(h.in.set.Terrain.OriginsOf(first), func(n int) bool {
+		return slices.Contains(origins, n)
+	}), err
+}
+
 func factsOf(terr *terrain.Terrain, host string) hostFacts {
 	return hostFacts{known: true, class: terr.HostClass(host).Class, own: len(terr.OriginsOf(host)) > 0}
 }

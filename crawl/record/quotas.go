@@ -194,7 +194,10 @@ func (q *quotas) countHost(h *schema.Host) error {
 	if limit <= 0 {
 		return nil
 	}
-	c := terrain.SubdomainCap(h.Name, limit)
+	c, err := q.in.set.Terrain.SubdomainCap(h.Name, limit, h.Vouched, q.in.tx.Runs.Count)
+	if err != nil {
+		return err
+	}
 	return q.in.tx.Runs.CountUp(c.Counted(), c.Group, q.in.run.ID)
 }
 
@@ -204,8 +207,11 @@ func (q *quotas) shutOut(h *schema.Host) (bool, error) {
 	if limit <= 0 || h.Admitted {
 		return false, nil
 	}
-	caps := []terrain.Cap{terrain.SubdomainCap(h.Name, limit)}
-	room, _, err := terrain.RoomIn(caps, q.in.tx.Runs.Count, nil)
+	c, err := q.in.set.Terrain.SubdomainCap(h.Name, limit, h.Vouched, q.in.tx.Runs.Count)
+	if err != nil {
+		return false, err
+	}
+	room, _, err := terrain.RoomIn([]terrain.Cap{c}, q.in.tx.Runs.Count, nil)
 	return room == terrain.Full, err
 }
 

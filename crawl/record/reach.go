@@ -68,7 +68,11 @@ func (r *reach) spread(from source, links []schema.Link) error {
 			w.depth, w.hops = max(1, from.depth), from.hops+1
 		}
 		w.own = r.hosts.vouches(from.page, r.in.store.HostOf(link.To))
-		if err := r.relax(link.To, w); err != nil {
+		err := r.relax(link.To, w)
+		if err == nil {
+			err = r.hosts.vouchFrom(from.page, r.in.store.HostOf(link.To))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -129,7 +129,7 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 		}
 	}
 	return r.eachEntry(visit, func(e schema.SitemapEntry, dated bool) error {
-		err := r.relax(e.To, way{own: true, bySitemap: true})
+		err := errors.Join(r.relax(e.To, way{own: true, bySitemap: true}), r.hosts.vouch(r.in.store.HostOf(e.To)))
 		if r.listings.note(r.in, visit, e, dated) && r.in.foreign(e.To) {
 			err = errors.Join(err, r.hosts.mark(e.To))
 		}

@@ -234,6 +234,9 @@ func (t *turn) refer(ref *ring.Referral) error {
 		how = byOwnTelling
 	}
 	id, err := t.urls.note(to, ref.Kind, 0, how)
+	if err == nil && id != 0 && ref.Told.Own {
+		err = t.hosts.vouch(t.in.store.HostOf(id))
+	}
 	if err != nil || id == 0 {
 		return err
 	}

@@ -18,6 +18,7 @@ type host struct {
 	verdict  terrain.Verdict
 	origins  []int         // the host belongs to them
 	admitted bool          // counts for max-subdomains in the newest run
+	vouched  bool          // named by its own site, or an origin, in the newest run
 	slow     string        // why a Crawl-delay leaves only seeds to be visited; empty: it does not
 	held     schema.State  // of the pages that nothing else keeps from being visited
 	why      string        // held is not Queued; empty: it is
@@ -59,7 +60,7 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 		h.slow = fmt.Sprintf("%s > max-crawl-delay = %s", r.CrawlDelay, limit)
 	}
 	if r.Run == hs.core.run.ID {
-		h.admitted, h.retries, h.away = r.Admitted, r.Retries, r.OutOfReach(hs.core.run.ID)
+		h.admitted, h.vouched, h.retries, h.away = r.Admitted, r.Vouched, r.Retries, r.OutOfReach(hs.core.run.ID)
 		hs.hold(h, r)
 	}
 	if hs.core.past != nil {

@@ -218,7 +218,11 @@ func (ps *pages) fullCap(tx *kv.Tx, h *host, pathQuery string, p *Page) (obstacl
 	}
 	caps := ps.core.terrain.Caps(h.name, pathQuery, p.Own)
 	if limit := ps.core.cfg.Crawler.MaxSubdomains; limit > 0 && !h.admitted {
-		caps = append(caps, terrain.SubdomainCap(h.name, limit))
+		c, err := ps.core.terrain.SubdomainCap(h.name, limit, h.vouched, tx.Runs.Count)
+		if err != nil {
+			return obstacle{}, err
+		}
+		caps = append(caps, c)
 	}
 	room, full, err := terrain.RoomIn(caps, tx.Runs.Count, nil)
 	if err != nil || room == terrain.Free {

@@ -107,8 +107,25 @@ func (t *Terrain) Caps(host, pathQuery string, own bool) []Cap {
 	return caps
 }
 
-// SubdomainCap returns the cap on the hosts of a site that are visited
-// ([crawler] max-subdomains).
-func SubdomainCap(host string, limit int) Cap {
-	return Cap{Rule: Rule{Text: fmt.Sprintf("max-subdomains = %d", limit)}, Group: weburl.Site(host), Limit: limit}
+// SubdomainCap returns the cap on the hosts of a site that are visited ([crawler] max-subdomains), given what was
+// counted, as for [RoomIn]. Hosts that their own site or an origin names are counted apart from those that only
+// others name. These have a tenth of the places, and at least one, where they are of an origin, else what those leave.
+func (t *Terrain) SubdomainCap(host string, limit int, vouched bool, count func(rule, group string) (int, error)) (
+	Cap, error) {
+	c := Cap{Group: weburl.Site(host), Limit: limit}
+	c.Rule.Text = fmt.Sprintf("max-subdomains = %d", limit)
+	switch {
+	case vouched:
+	case t.OriginsOf(host) != nil:
+		if c.Others, c.Limit = true, max(1, limit/10); c.Limit < limit {
+			c.Rule.Text += fmt.Sprintf(" (%d for hosts that only others name)", c.Limit)
+		}
+	default:
+		taken, err := count(c.Counted(), c.Group)
+		if err != nil {
+			return c, err
+		}
+		c.Others, c.Limit = true, limit-taken
+	}
+	return c, nil
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 func TestCaps(t *testing.T) {
@@ -45,9 +47,36 @@ func TestCaps(t *testing.T) {
 	if got := build(t, Spec{}).Caps("a.com", "/x?y", true); got != nil {
 		t.Errorf("caps that are off: %v", got)
 	}
-	if got, want := SubdomainCap("a.b.example.co.uk", 3),
-		(Cap{Rule: Rule{Text: "max-subdomains = 3"}, Group: "example.co.uk", Limit: 3}); got != want {
-		t.Errorf("%v, want %v", got, want)
+}
+
+// Hosts that their own site or an origin names have all places. Others have a tenth, and at least one, where they are
+// of an origin, else what is left.
+func TestSubdomainCap(t *testing.T) {
+	for _, tt := range []struct {
+		host    string
+		limit   int
+		vouched bool
+		want    int
+		rule    string
+	}{
+		{"a.b.own.co.uk", 30, true, 30, "max-subdomains = 30"},
+		{"a.b.own.co.uk", 30, false, 3, "max-subdomains = 30 (3 for hosts that only others name)"},
+		{"a.b.own.co.uk", 6, false, 1, "max-subdomains = 6 (1 for hosts that only others name)"},
+		{"a.b.own.co.uk", 1, false, 1, "max-subdomains = 1"},
+		{"a.free.co.uk", 30, true, 30, "max-subdomains = 30"},
+		{"a.free.co.uk", 30, false, 26, "max-subdomains = 30"},
+	} {
+		terrain := build(t, Spec{Origins: []Origin{origin(t, "*.own.co.uk")}})
+		want := Cap{Rule: Rule{Text: tt.rule}, Group: weburl.Site(tt.host), Limit: tt.want, Others: !tt.vouched}
+		counted := func(rule, group string) (int, error) {
+			if rule == "max-subdomains" && group == weburl.Site(tt.host) {
+				return 4, nil
+			}
+			return 0, nil
+		}
+		if got, err := terrain.SubdomainCap(tt.host, tt.limit, tt.vouched, counted); got != want || err != nil {
+			t.Errorf("%v, %v; want %v", got, err, want)
+		}
 	}
 }
 

@@ -141,13 +141,13 @@ func appendBroken(b []byte, links []broken.Link, from, to int, byOrigin map[stri
 			if i > 0 {
 				b = append(b, '\n')
 			}
-			b = fmt.Appendf(b, "%s: %s\n", cmp.Or(l.Origin, "on other pages"),
+			b = fmt.Appendf(b, "%s: %s\n", cmp.Or(shownHost(l.Origin, 253), "on other pages"),
 				count(byOrigin[l.Origin], "broken link", ""))
 		}
 		if i == 0 || l.Source != links[i-1].Source {
-			b = append(append(append(b, "  "...), clean(l.From, 2048)...), '\n')
+			b = append(append(append(b, "  "...), shownHost(l.From, 2048)...), '\n')
 		}
-		b = append(append(append(b, "    -> "...), clean(l.To, 2048)...), "  "...)
+		b = append(append(append(b, "    -> "...), shownHost(l.To, 2048)...), "  "...)
 		b = appendLinkText(b, l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where(), l.Link.Anchor)
 		b = append(append(append(b, "\n       "...), l.State.String()...), ": "...)
 		b = append(append(b, clean(l.Why, 300)...), '\n')

@@ -21,6 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/schema/amount"
 	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // A screen is where a person reads along. On a terminal it can keep a block of
@@ -277,6 +278,18 @@ func gap(d time.Duration) string {
 
 // clean makes text from a peer fit for a terminal.
 func clean(text string, most int) string { return inert.Line(text, most) }
+
+// shownHost is a host, or a URL, as a person is shown it: itself, made text as [clean] does, and how its host reads.
+func shownHost(name string, most int) string { return clean(name, most) + weburl.Reading(name) }
+
+// shownHosts are hosts as a person is shown them.
+func shownHosts(names []string) []string {
+	shown := make([]string, len(names))
+	for i, name := range names {
+		shown[i] = shownHost(name, 253)
+	}
+	return shown
+}
 
 // shown is a path as a person may type it again.
 func shown(path string) string {

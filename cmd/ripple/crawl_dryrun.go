@@ -305,7 +305,7 @@ func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.UR
 		if !p.Copied.IsZero() {
 			text += " (copy of " + p.Copied.UTC().Format(time.RFC3339) + ")"
 		}
-		t.row("  "+clean(p.Host, 253), text)
+		t.row("  "+shownHost(p.Host, 253), text)
 	}
 	t.Flush()
 	if n := len(seeds) - len(asked); n > 0 {

@@ -188,7 +188,7 @@ func (r *hostRemarks) add(h *survey.HostReport) error {
 	switch {
 	case len(h.Origins) > 0 && h.Cover.Cut() && h.Cover != survey.CoverDenied:
 		if len(r.cut) < maxRemarks {
-			r.cut = append(r.cut, remark{cutLine(name, h), "origin cut", []any{"host", name, "pages", h.Processed,
+			r.cut = append(r.cut, remark{cutLine(h), "origin cut", []any{"host", name, "pages", h.Processed,
 				"missing", h.KnownMissing, "reason", h.Coverage}})
 		} else {
 			r.left++
@@ -225,12 +225,13 @@ func unlinked(name string, h *survey.HostReport) (remark, bool) {
 	switch {
 	case h.Shells > 0:
 		return remark{
-			fmt.Sprintf("%s: %s of %s likely need scripts", name, commas(h.Shells), count(h.HTML, "page", "pages")),
+			fmt.Sprintf("%s: %s of %s likely need scripts", shownHost(name, 253), commas(h.Shells),
+				count(h.HTML, "page", "pages")),
 			"pages likely need scripts", []any{"host", name, "count", h.Shells},
 		}, true
 	case h.Unlinked():
 		return remark{
-			fmt.Sprintf("%s: %s without a link", name, count(h.HTML, "page", "pages")),
+			fmt.Sprintf("%s: %s without a link", shownHost(name, 253), count(h.HTML, "page", "pages")),
 			"no page has a link", []any{"host", name, "count", h.HTML},
 		}, true
 	}
@@ -242,7 +243,8 @@ func strays(s *survey.Survey) (lines []remark, err error) {
 	stray, err := survey.StraySeeds(s)
 	for _, seed := range stray[:min(len(stray), maxRemarks)] {
 		from, to := clean(seed.Seed, 200), clean(seed.End, 200)
-		lines = append(lines, remark{fmt.Sprintf("seed %s ends outside its origin, at %s", from, to),
+		lines = append(lines, remark{fmt.Sprintf("seed %s ends outside its origin, at %s",
+			shownHost(seed.Seed, 200), shownHost(seed.End, 200)),
 			"a seed ends outside its origin", []any{"seed", from, "at", to}})
 	}
 	return lines, err
@@ -254,7 +256,7 @@ func uncovered(s *survey.Survey) (lines []remark, err error) {
 	for _, u := range below[:min(len(below), maxRemarks)] {
 		host := clean(u.Host, 253)
 		text := fmt.Sprintf("%s is not covered (%s); domain = %q would",
-			host, count(u.Links, "link", "links"), u.Pattern)
+			shownHost(u.Host, 253), count(u.Links, "link", "links"), u.Pattern)
 		lines = append(lines, remark{text, "a subdomain of an origin is not covered",
 			[]any{"host", host, "count", u.Links, "pattern", u.Pattern}})
 	}
@@ -263,7 +265,8 @@ func uncovered(s *survey.Survey) (lines []remark, err error) {
 
 // cutLine says that an origin's host was cut, how many of its pages were processed,
 // how many were not, and by which key.
-func cutLine(name string, h *survey.HostReport) string {
+func cutLine(h *survey.HostReport) string {
+	name := shownHost(h.Host.Name, 253)
 	why := h.Coverage
 	if h.Budget != "" {
 		why = h.Budget
@@ -310,6 +313,6 @@ func omissions(s *survey.Survey) (lines []remark, err error) {
 
 // siteLine says that not all hosts of a site are recorded, and by which key.
 func siteLine(s cutSite) string {
-	return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", clean(s.Site, 253),
+	return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", shownHost(s.Site, 253),
 		count(s.Hosts, "host", "hosts"), count(s.Overflow, "link", "links"), s.Limit)
 }

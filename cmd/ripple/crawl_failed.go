@@ -108,7 +108,7 @@ func (f *failures) remarks() (lines []remark) {
 
 // named are the first of its hosts, and how many more there are.
 func (g *failure) named() string {
-	names := strings.Join(g.names, ", ")
+	names := strings.Join(shownHosts(g.names), ", ")
 	if n := g.count - len(g.names); n > 0 {
 		names += fmt.Sprintf(" and %s more", commas(n))
 	}

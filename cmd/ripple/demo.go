@@ -283,7 +283,7 @@ func demoTable(w io.Writer, s *survey.Survey) error {
 		if h.Known == 0 {
 			return nil
 		}
-		t.row(clean(h.Host.Name, 60), h.Class, depthText(h.MinDepth), h.Known, h.Visited, clean(h.Coverage, 60))
+		t.row(shownHost(h.Host.Name, 60), h.Class, depthText(h.MinDepth), h.Known, h.Visited, clean(h.Coverage, 60))
 		return nil
 	})
 	if err != nil {

@@ -104,14 +104,6 @@ func (r *reading) tell(w io.Writer, raw string, opts inspectOptions) error {
 	return printInspection(w, in)
 }
 
-// readable is a host with its A-labels decoded; empty: it has none.
-func readable(host string) string {
-	if read := weburl.Unicode(host); read != host {
-		return read
-	}
-	return ""
-}
-
 func (r *reading) inspect(raw string, limit int) (*inspection, error) {
 	u, err := parseURL(r.Config().Rules(), raw)
 	if err != nil {
@@ -122,7 +114,7 @@ func (r *reading) inspect(raw string, limit int) (*inspection, error) {
 		return nil, err
 	}
 	verdict := r.Terrain().Classify(u.Norm)
-	in := &inspection{Input: raw, URL: u.Norm, Reads: readable(u.Host()), SURT: weburl.SURT(u.Norm),
+	in := &inspection{Input: raw, URL: u.Norm, Shown: weburl.ShownIfOther(u.Host()), SURT: weburl.SURT(u.Norm),
 		Class: verdict.Class.String(), Rule: verdict.Rule}
 	in.classRule = verdict.Rule
 	for _, s := range steps {

@@ -45,8 +45,9 @@ func (r *reading) host(raw string, limit int) (*dossier, error) {
 	}
 	name := u.Host()
 	verdict := r.Terrain().HostClass(name)
-	d := &dossier{Input: raw, Domain: name, Reads: readable(name), Site: weburl.Site(name), Class: verdict.Class.String(),
-		Rule: verdict.Rule, Origin: []string{}, Tags: []string{}, visitable: verdict.Class.Visitable()}
+	d := &dossier{Input: raw, Domain: name, Shown: weburl.ShownIfOther(name), Site: weburl.Site(name),
+		Class: verdict.Class.String(), Rule: verdict.Rule, Origin: []string{}, Tags: []string{},
+		visitable: verdict.Class.Visitable()}
 	noted := r.Hosts.Noted(name)
 	d.Tags, d.Note, d.Later = append(d.Tags, noted.Tags...), noted.Note, noted.Later
 	for _, i := range r.Terrain().OriginsOf(name) {

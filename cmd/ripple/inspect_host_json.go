@@ -7,7 +7,7 @@ type dossier struct {
 	Input  string   `json:"input"`
 	Known  bool     `json:"known"`
 	Domain string   `json:"domain"`
-	Reads  string   `json:"domain_unicode,omitempty"` // with its A-labels decoded, if that is another
+	Shown  string   `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
 	Site   string   `json:"site"`
 	Class  string   `json:"class"`
 	Rule   string   `json:"rule"`
@@ -76,6 +76,7 @@ type hostLinks struct {
 // A hostLink is a host that links to another, with the first of its links.
 type hostLink struct {
 	Domain string `json:"domain"`
+	Shown  string `json:"domain_shown,omitempty"`
 	Origin string `json:"quality_origin"`
 	Pages  int    `json:"pages"`
 	Links  int    `json:"links"`

@@ -9,6 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // A linker is a host that links to another.
@@ -90,7 +91,7 @@ func (r *reading) nameLinker(l *linker) error {
 	if err != nil {
 		return err
 	}
-	l.Domain, l.From = p.HostName, p.URL
+	l.Domain, l.Shown, l.From = p.HostName, weburl.ShownIfOther(p.HostName), p.URL
 	if i := r.Terrain().Narrowest(p.HostName); i >= 0 {
 		l.Origin = r.Terrain().Origins()[i].Name
 	}

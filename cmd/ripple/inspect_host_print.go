@@ -12,16 +12,13 @@ import (
 
 // printDossier shows a person what is known of a host; limit bounds its lists.
 func printDossier(w io.Writer, d *dossier, limit int) error {
-	fmt.Fprintln(w, clean(d.Domain, 253))
+	fmt.Fprintln(w, shownHost(d.Domain, 253))
 	t := newTable(w)
-	if d.Reads != "" {
-		t.row("  host reads", clean(d.Reads, 253))
-	}
 	t.row("  class", withRule(d.Class, d.Rule))
 	if len(d.Origin) > 0 {
-		t.row("  origin", strings.Join(d.Origin, ", "))
+		t.row("  origin", strings.Join(shownHosts(d.Origin), ", "))
 	}
-	t.row("  site", clean(d.Site, 253))
+	t.row("  site", shownHost(d.Site, 253))
 	d.printNoted(t)
 	if !d.Known {
 		t.row("  known", "no: no page that was visited links to the host")
@@ -187,12 +184,12 @@ func (k *knownHost) printLinks(w io.Writer) {
 	l := k.LinkedFrom
 	fmt.Fprintf(w, "\nlinked from: %s, %s\n", count(l.Hosts, "host", ""), count(l.Pages, "page", ""))
 	for _, from := range l.From {
-		name := clean(from.Domain, 253)
+		name := shownHost(from.Domain, 253)
 		if from.Origin != "" {
-			name += " (origin " + clean(from.Origin, 253) + ")"
+			name += " (origin " + shownHost(from.Origin, 253) + ")"
 		}
-		fmt.Fprintf(w, "  %s: %s\n    %s -> %s  %s\n", name, count(from.Links, "link", ""), clean(from.From, 300),
-			clean(from.To, 300), placed(from.Anchor, from.Place))
+		fmt.Fprintf(w, "  %s: %s\n    %s -> %s  %s\n", name, count(from.Links, "link", ""), shownHost(from.From, 300),
+			shownHost(from.To, 300), placed(from.Anchor, from.Place))
 	}
 	if more := l.Hosts - len(l.From); more > 0 {
 		fmt.Fprintf(w, "  and %s more (--limit)\n", commas(more))
@@ -205,7 +202,7 @@ func (k *knownHost) printTables(w io.Writer) error {
 		t.row("\nbusiest pages", "links in", "state", "title")
 	}
 	for _, p := range k.Busiest {
-		t.row("  "+clean(p.URL, 200), commas(p.In), p.State, clean(p.Title, 100))
+		t.row("  "+shownHost(p.URL, 200), commas(p.In), p.State, clean(p.Title, 100))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -7,7 +7,7 @@ type inspection struct {
 	Input string    `json:"input"`
 	Known bool      `json:"known"`
 	URL   string    `json:"url"`
-	Reads string    `json:"domain_unicode,omitempty"` // its host with A-labels decoded, if that is another
+	Shown string    `json:"domain_shown,omitempty"` // its host as a person is shown it, if that is not it alone
 	SURT  string    `json:"surt_key"`
 	Steps []urlStep `json:"steps"`
 	Class string    `json:"class"`

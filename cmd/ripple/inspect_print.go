@@ -10,16 +10,13 @@ import (
 
 // printInspection shows a person what is known of a URL.
 func printInspection(w io.Writer, in *inspection) error {
-	fmt.Fprintln(w, clean(in.URL, 2048))
+	fmt.Fprintln(w, shownHost(in.URL, 2048))
 	t := newTable(w)
 	if len(in.Steps) > 1 || in.Input != in.URL {
 		t.row("  as written", clean(in.Input, 2048))
 		for _, s := range in.Steps {
 			t.row("    "+s.Step, clean(s.Result, 2048))
 		}
-	}
-	if in.Reads != "" {
-		t.row("  host reads", clean(in.Reads, 253))
 	}
 	t.row("  class", withRule(in.Class, in.classRule))
 	if !in.Known {
@@ -75,18 +72,18 @@ func printFacts(t table, in *inspection) {
 	}
 	printTrouble(t, in)
 	for _, form := range p.Forms {
-		t.row("  seen as", clean(form, 2048))
+		t.row("  seen as", shownHost(form, 2048))
 	}
 	for i, to := range p.Redirects {
 		leads := "  leads to"
 		if to == in.URL || slices.Contains(p.Redirects[:i], to) {
 			leads = "  back to"
 		}
-		t.row(leads, clean(to, 2048))
+		t.row(leads, shownHost(to, 2048))
 	}
 	met := fmt.Sprintf("%s in run #%d", p.DiscoveredAt.Format(time.RFC3339), p.FirstRun)
 	if p.Referrer != "" {
-		met += ", on " + clean(p.Referrer, 2048)
+		met += ", on " + shownHost(p.Referrer, 2048)
 	}
 	t.row("  first met", met)
 }
@@ -151,7 +148,7 @@ func printLinks(w io.Writer, title string, list linkList) {
 	fmt.Fprintf(w, "\n%s: %s\n", title, commas(list.Total))
 	t := newTable(w)
 	for _, l := range list.Links {
-		t.row("  "+clean(l.URL, 200), l.State, linkText(l.Kind, l.Rel, l.Place, l.Anchor))
+		t.row("  "+shownHost(l.URL, 200), l.State, linkText(l.Kind, l.Rel, l.Place, l.Anchor))
 	}
 	_ = t.Flush() // of a builder
 	if n := list.Total - len(list.Links); n > 0 {

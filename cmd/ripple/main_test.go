@@ -73,7 +73,7 @@ func TestScripts(t *testing.T) {
 // that crawls it: web demo, or web small|slow|silent|odd [KEY=VALUE of [crawler]]...
 func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: web demo|small|slow|silent|odd|shells|pair|untold [key=value...]")
+		ts.Fatalf("usage: web demo|small|slow|silent|odd|shells|foreign|pair|untold [key=value...]")
 	}
 	web, err := webtest.New()
 	ts.Check(err)
@@ -100,6 +100,9 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 		text = smallConfig(web.Addr(), false, args[1:])
 	case "shells":
 		shellWeb(web)
+		text = smallConfig(web.Addr(), false, args[1:])
+	case "foreign":
+		foreignWeb(web)
 		text = smallConfig(web.Addr(), false, args[1:])
 	case "pair", "untold":
 		pairWeb(web, args[0] == "untold")
@@ -154,6 +157,16 @@ func shellWeb(web *webtest.Server) {
 	a.Page("/map", `<title>Map</title><div id="root"></div>`+app).Header("Etag", `"1"`)
 	a.Page("/shop", `<title>Shop</title><noscript>Please enable JavaScript.</noscript><div id="page"></div>`+app)
 	a.Page("/news", `<title>News</title><div id="root"><h1>News</h1><p>The mill is open.</p></div>`+app)
+}
+
+// foreignWeb is a quality site that links to two hosts with A-labels, one of which imitates another name, and to a
+// missing page.
+func foreignWeb(web *webtest.Server) {
+	a := web.Host("a.test")
+	a.Page("/", "<title>Front</title>"+link("https://bücher.test/", "Books")+link("https://pаypal.test/gone", "Money"))
+	web.Host("xn--bcher-kva.test").Page("/", "<title>Books</title>"+link("https://a.test/", "Back")+
+		link("/one", "One")+link("/two", "Two")+link("/three", "Three"))
+	web.Host("xn--pypal-4ve.test").Robots("")
 }
 
 // silentWeb adds a page that links to a host which takes a request for robots.txt and

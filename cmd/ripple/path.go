@@ -58,7 +58,7 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("%s is not known: no page that was visited links there", clean(u.Norm, 300))
+		return fmt.Errorf("%s is not known: no page that was visited links there", shownHost(u.Norm, 300))
 	}
 	paths, err := originPaths(r.Survey, id, len(r.Terrain().Origins()))
 	if err != nil {
@@ -70,7 +70,7 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 		}
 	}
 	if len(paths) == 0 {
-		return fmt.Errorf("no origin leads to %s within %s", clean(u.Norm, 300),
+		return fmt.Errorf("no origin leads to %s within %s", shownHost(u.Norm, 300),
 			count(r.Config().Crawler.MaxDepth+1, "link", "links"))
 	}
 	return flushed(a.stdout, func(w io.Writer) error {
@@ -108,13 +108,13 @@ func pathHops(hops []survey.Hop) []pathHop {
 }
 
 func printPath(w io.Writer, p originPath) {
-	fmt.Fprintf(w, "from %s: depth %d\n", p.Origin, p.Depth)
+	fmt.Fprintf(w, "from %s: depth %d\n", shownHost(p.Origin, 253), p.Depth)
 	for i, h := range p.Path {
 		if i == 0 {
-			fmt.Fprintf(w, "     %s\n", clean(h.URL, 2048))
+			fmt.Fprintf(w, "     %s\n", shownHost(h.URL, 2048))
 			continue
 		}
-		fmt.Fprintf(w, "  -> %s  %s\n", clean(h.URL, 2048), linkText(h.Kind, h.Rel, h.Place, h.Anchor))
+		fmt.Fprintf(w, "  -> %s  %s\n", shownHost(h.URL, 2048), linkText(h.Kind, h.Rel, h.Place, h.Anchor))
 	}
 }
 

@@ -185,7 +185,7 @@ func (r *reclassified) print(w io.Writer, store *kv.Store, dryRun bool) error {
 		t.row("page", "class", "state")
 	}
 	err := r.eachTurned(store, maxTurned, func(p turnPage) error {
-		t.row(clean(p.URL, 200), turned(p.ClassBefore, p.Class), turned(p.StateBefore, p.State))
+		t.row(shownHost(p.URL, 200), turned(p.ClassBefore, p.Class), turned(p.StateBefore, p.State))
 		return nil
 	})
 	if n := len(r.turned) - maxTurned; n > 0 {

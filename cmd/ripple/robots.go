@@ -151,7 +151,7 @@ func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) 
 	}
 	v, ok, err := r.robots(u.Host(), u.Form, opts.agent)
 	if err == nil && !ok {
-		err = hint(fmt.Errorf("there is no copy of robots.txt of %s", clean(u.Host(), 253)),
+		err = hint(fmt.Errorf("there is no copy of robots.txt of %s", shownHost(u.Host(), 253)),
 			"read a file with --file, or crawl the host")
 	}
 	return v, err
@@ -202,7 +202,7 @@ func printRobots(w io.Writer, v robotsVerdict) error {
 		word = "allowed"
 	}
 	t := newTable(w)
-	t.row(word, clean(v.URL, 2048))
+	t.row(word, shownHost(v.URL, 2048))
 	if v.Line > 0 {
 		t.row("rule", clean(v.Rule, 256))
 		t.row("line", v.Line)

@@ -24,6 +24,7 @@ type hostPage struct {
 // A hostRow is a host in a list.
 type hostRow struct {
 	Domain   string `json:"domain"`
+	Shown    string `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
 	Class    string `json:"class"`
 	Title    string `json:"title"`
 	Site     string `json:"site"`
@@ -182,7 +183,8 @@ func (o *opened) answerHosts(q desk.Query) (any, error) {
 
 func (o *opened) newHostRow(h *survey.HostReport, pace census.Pace) hostRow {
 	row := hostRow{
-		Domain: h.Host.Name, Class: h.Class.String(), Title: h.Title, Site: h.Site, Cover: h.Cover.String(),
+		Domain: h.Host.Name, Shown: weburl.ShownIfOther(h.Host.Name),
+		Class: h.Class.String(), Title: h.Title, Site: h.Site, Cover: h.Cover.String(),
 		Coverage: h.Coverage, Trouble: pace.Trouble(h.Host).String(), Known: h.Known, Visited: h.Visited,
 		Waiting: h.Waiting, Visits: h.Host.Visits, Requests: h.Host.Requests,
 		DelayMS: o.Config().FullDelay(h.Host).Milliseconds(), Missing: h.KnownMissing,

@@ -4,12 +4,46 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/schema"
 )
+
+// Answers of the desk have both forms of a host, and one of a host without A-labels.
+func TestHostsShown(t *testing.T) {
+	web, dir := newWeb(t), t.TempDir()
+	foreignWeb(web)
+	cfg := writeConfig(t, web, dir, false)
+	if text, err := ripple("crawl", cfg).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	d := serveState(t, filepath.Join(dir, "ripple.bolt"))
+	const books, money = "xn--bcher-kva.test (bücher.test)", "xn--pypal-4ve.test (pаypal.test, mixed scripts)"
+	for _, row := range d.json("hosts").(map[string]any)["hosts"].([]any) {
+		h := row.(map[string]any)
+		want := map[any]any{"xn--bcher-kva.test": books, "xn--pypal-4ve.test": money}[h["domain"]]
+		if h["domain_shown"] != want {
+			t.Errorf("%v is shown as %v; want %v", h["domain"], h["domain_shown"], want)
+		}
+	}
+	for path, want := range map[string]any{
+		"hosts/xn--pypal-4ve.test": money, "pages?url=" + url.QueryEscape("https://xn--bcher-kva.test/"): books,
+		"hosts/a.test": nil,
+	} {
+		if got := d.json(path).(map[string]any)["domain_shown"]; got != want {
+			t.Errorf("%s: domain_shown is %v; want %v", path, got, want)
+		}
+	}
+	if shown := d.json("suggest?min_origins=0").(map[string]any)["discovered"].([]any)[0].(map[string]any)["entity_shown"]; shown != books {
+		t.Errorf("suggested as %v", shown)
+	}
+	if shown := d.json("graph").(map[string]any)["shown"].(map[string]any); len(shown) != 2 {
+		t.Errorf("the map shows %v", shown)
+	}
+}
 
 // A host is found by a part of its name as it reads, too.
 func TestSearchHosts(t *testing.T) {

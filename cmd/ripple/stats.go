@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 type statsOptions struct {
@@ -94,6 +95,7 @@ type depthCount struct {
 // A slowHost is a host that the end of the crawl waits for, or that was cut.
 type slowHost struct {
 	Domain      string     `json:"domain"`
+	Shown       string     `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
 	Class       string     `json:"class"`
 	Missing     int        `json:"known_missing"`
 	Omitted     int        `json:"links_omitted"`
@@ -234,7 +236,8 @@ func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 
 func newSlowHost(r *reading, h *survey.HostReport, pace census.Pace, pages int, eta float64) slowHost {
 	e := slowHost{
-		Domain: h.Host.Name, Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,
+		Domain: h.Host.Name, Shown: weburl.ShownIfOther(h.Host.Name),
+		Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,
 		DelayMS: r.Config().FullDelay(h.Host).Milliseconds(), AnswerMS: h.Host.Smoothed.Milliseconds(), Coverage: h.Coverage,
 		ToVisit: pages, ETA: eta, Rest: clock.Rest(r.Config(), h.Host),
 	}

@@ -136,7 +136,7 @@ func printSlow(w io.Writer, s *stats) error {
 		if s.Live != nil {
 			again = againText(h.AgainAt)
 		}
-		t.row(clean(h.Domain, 60), commas(h.Missing), commas(h.ToVisit),
+		t.row(shownHost(h.Domain, 60), commas(h.Missing), commas(h.ToVisit),
 			gap(h.Rest.Round(time.Millisecond)), eta, clean(h.Coverage, 100)+again)
 	}
 	if n := s.SlowTotal - len(s.Slow); n > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 type suggestOptions struct {
@@ -109,13 +110,13 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 	if c.Title != "" {
 		title = ": " + clean(c.Title, 100)
 	}
-	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, trust %.4g\n", clean(c.Name, 300), title,
+	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, trust %.4g\n", shownHost(c.Name, 300), title,
 		c.Votes, count(found.Origins, "origin", "origins"),
 		count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
 		c.Trust)
 	for _, o := range c.Origin {
-		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", clean(o.Name, 253),
-			linkCounts(o), clean(o.From, 300), clean(o.To, 300), placed(o.Anchor, o.Place))
+		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", shownHost(o.Name, 253),
+			linkCounts(o), shownHost(o.From, 300), shownHost(o.To, 300), placed(o.Anchor, o.Place))
 	}
 	if c.Class.Visitable() {
 		fmt.Fprintln(w, "# coverage: "+coverageText(c))
@@ -176,7 +177,8 @@ type (
 	}
 	candidate struct {
 		Entity   string         `json:"entity"`
-		Domain   *string        `json:"domain"` // null: it is no single host
+		Domain   *string        `json:"domain"`                 // null: it is no single host
+		Shown    string         `json:"entity_shown,omitempty"` // to a person, if that is not the entity alone
 		Title    *string        `json:"title"`
 		Class    string         `json:"class"`
 		Hosts    int            `json:"hosts"`
@@ -212,7 +214,8 @@ func newCandidates(all []suggest.Candidate) []candidate {
 	for i := range all {
 		c := &all[i]
 		one := candidate{
-			Entity: c.Name, Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links,
+			Entity: c.Name, Shown: weburl.ShownIfOther(c.Name),
+			Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links,
 			Trust: c.Trust,
 			From:  []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
 			Answers: c.Answers,

@@ -102,7 +102,7 @@ func renderedText(s *census.Status) (text string) {
 func troubleLines(s *census.Status) []string {
 	var lines []string
 	for _, t := range s.Troubles {
-		lines = append(lines, clean(t.Domain, 60)+": "+troubleText(&t))
+		lines = append(lines, shownHost(t.Domain, 60)+": "+troubleText(&t))
 	}
 	if n := s.Troubled - len(lines); n > 0 && len(lines) > 0 {
 		lines[len(lines)-1] += "; and " + count(n, "further host", "")
@@ -192,7 +192,7 @@ func etaText(s *census.Left) string {
 	var hosts []string
 	for _, h := range s.ETAHosts {
 		if h.Seconds >= s.ETA/2 {
-			hosts = append(hosts, fmt.Sprintf("%s (%s to visit)", clean(h.Domain, 60), commas(h.ToVisit)))
+			hosts = append(hosts, fmt.Sprintf("%s (%s to visit)", shownHost(h.Domain, 60), commas(h.ToVisit)))
 		}
 	}
 	if len(hosts) > 0 {
@@ -248,7 +248,7 @@ func waitText(s *census.Status) string {
 		return "this machine lacks means or processor time: " + count(s.Wait.Few, "request is", "requests are") +
 			" open at most for a while"
 	case census.ForHosts:
-		text := hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + clean(s.Wait.Host, 80)
+		text := hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + shownHost(s.Wait.Host, 80)
 		if s.Wait.Why != "" {
 			text += ", " + clean(s.Wait.Why, 200)
 		}

@@ -31,17 +31,19 @@ type HostETA struct {
 	Domain  string  `json:"domain"`
 	ToVisit int     `json:"pages_to_visit"`
 	Seconds float64 `json:"eta_seconds"`
+	Shown   string  `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
 }
 
 // A Trouble is a host with pages to visit that the crawl waits for, and why; or one
 // with a seed that it does not ask any more.
 type Trouble struct {
 	Domain string  `json:"domain"`
-	Why    string  `json:"why"`            // what has failed; empty: nothing yet
-	Robots bool    `json:"robots"`         // its robots.txt is what is asked for
-	Again  float64 `json:"again_seconds"`  // until it is asked again; 0: now
-	Silent float64 `json:"silent_seconds"` // since it was asked and has not answered; 0: it was not asked
-	Over   bool    `json:"given_up"`       // it is not asked again in this run
+	Shown  string  `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Why    string  `json:"why"`                    // what has failed; empty: nothing yet
+	Robots bool    `json:"robots"`                 // its robots.txt is what is asked for
+	Again  float64 `json:"again_seconds"`          // until it is asked again; 0: now
+	Silent float64 `json:"silent_seconds"`         // since it was asked and has not answered; 0: it was not asked
+	Over   bool    `json:"given_up"`               // it is not asked again in this run
 }
 
 // A Pace is how fast a run can be under its configuration.
@@ -220,7 +222,7 @@ func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting in
 	if Suspended(h) > 0 {
 		c.suspended++
 	}
-	c.rank(HostETA{h.Name, int(pages), seconds})
+	c.rank(HostETA{Domain: h.Name, ToVisit: int(pages), Seconds: seconds})
 	c.tell(p, h, silent, seconds)
 }
 
@@ -228,7 +230,10 @@ func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting in
 func (c *count) left(p Pace) Left {
 	l := Left{
 		PagesToVisit: int(min(c.work, p.allowance)), Depth: c.depth, MaxDepth: p.cfg.Crawler.MaxDepth,
-		ETAHosts: c.slowest,
+		ETAHosts: slices.Clone(c.slowest),
+	}
+	for i := range l.ETAHosts {
+		l.ETAHosts[i].Shown = weburl.ShownIfOther(l.ETAHosts[i].Domain)
 	}
 	if len(c.slowest) > 0 {
 		l.ETA = c.slowest[0].Seconds
@@ -257,7 +262,7 @@ func (r *Remainder) Add(h *schema.Host, pages, seconds float64) {
 	if h.Generation == r.generation {
 		r.count.nearest(h.Queues)
 	}
-	r.count.rank(HostETA{h.Name, int(pages), seconds})
+	r.count.rank(HostETA{Domain: h.Name, ToVisit: int(pages), Seconds: seconds})
 }
 
 // Left is what the hosts come to.
@@ -328,6 +333,7 @@ func (c *count) told() []Trouble {
 	all := make([]Trouble, len(c.troubles))
 	for i, t := range c.troubles {
 		all[i] = t.Trouble
+		all[i].Shown = weburl.ShownIfOther(t.Domain)
 	}
 	return all
 }

@@ -9,16 +9,18 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // A Group is the hosts with pages left that wait for the same reason.
 type Group struct {
 	Reason string  `json:"reason"` // one of those below
 	Hosts  int     `json:"hosts"`
-	Pages  int     `json:"pages_waiting"` // at these hosts
-	Next   float64 `json:"next_seconds"`  // until the first of them may be asked; 0: now, or not in this run
-	First  string  `json:"first"`         // that host; empty: none is asked again
-	Why    string  `json:"first_why"`     // more of its reason; empty: that says all
+	Pages  int     `json:"pages_waiting"`         // at these hosts
+	Next   float64 `json:"next_seconds"`          // until the first of them may be asked; 0: now, or not in this run
+	First  string  `json:"first"`                 // that host; empty: none is asked again
+	Shown  string  `json:"first_shown,omitempty"` // to a person, if that is not the host alone
+	Why    string  `json:"first_why"`             // more of its reason; empty: that says all
 	at     time.Time
 }
 
@@ -93,6 +95,7 @@ func (c *count) grouped() []Group {
 	all := slices.Clone(c.groups)
 	for i := range all {
 		all[i].Next = max(0, time.Until(all[i].at).Seconds())
+		all[i].Shown = weburl.ShownIfOther(all[i].First)
 	}
 	order := groupOrder()
 	slices.SortFunc(all, func(a, b Group) int {

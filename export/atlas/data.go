@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // data is the graph as the viewer reads it: text as lists, numbers as columns of
@@ -43,6 +44,9 @@ type data struct {
 	Counts    string   `json:"counts"`  // of nodes and links
 	Counted   string   `json:"counted"` // the links that count
 	Other     *other   `json:"other"`   // null: there is no other view
+
+	// Shown are the names that a person is shown in another form, see [weburl.Shown], by node.
+	Shown map[int]string `json:"shown,omitempty"`
 
 	More    []string   `json:"more,omitempty"`    // names
 	Figures [][]string `json:"figures,omitempty"` // of each node, beside these
@@ -190,6 +194,12 @@ func lines(texts []string, n int) []string {
 }
 
 func (d *data) node(n Node, p Point) {
+	if reading := weburl.Reading(n.Name); reading != "" {
+		if d.Shown == nil {
+			d.Shown = map[int]string{}
+		}
+		d.Shown[len(d.Names)] = line(n.Name) + reading
+	}
 	d.Names = append(d.Names, line(n.Name))
 	d.Titles = append(d.Titles, inert.Line(n.Title, mostTitle))
 	d.Reasons = append(d.Reasons, line(n.Reason))

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // A printer writes headings and tables.
@@ -37,13 +38,17 @@ func (p *printer) heading(text string) {
 	fmt.Fprintf(p.w, "\n%s\n\n", text)
 }
 
-// text makes a name or URL inert.
+// text makes a name or URL inert, and has how its host reads beside it.
 func (p *printer) text(s string) string {
 	const most = 300
-	if p.markdown {
-		return inert.Markdown(s, most)
+	if !p.markdown {
+		return inert.Line(s, most) + weburl.Reading(s)
 	}
-	return inert.Line(s, most)
+	text := inert.Markdown(s, most)
+	if reading := inert.Markdown(weburl.Reading(s), most); reading != "" {
+		text += " " + reading
+	}
+	return text
 }
 
 func (p *printer) begin(columns ...string) {

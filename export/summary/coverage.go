@@ -34,13 +34,13 @@ func (p *page) coverage() {
 	p.seeds()
 	p.subdomains()
 	p.hostItems("### Domains with Pages That Likely Need Scripts", &p.shells, func(h hostLine) string {
-		return fmt.Sprintf("%s (%s of %s)", quoted(h.name), amount.Commas(h.shells), pagesOf(h.html))
+		return fmt.Sprintf("%s (%s of %s)", named(h.name), amount.Commas(h.shells), pagesOf(h.html))
 	})
 	p.hostItems("### Domains Whose Pages Have No Links", &p.linkless, func(h hostLine) string {
-		return quoted(h.name) + " (" + pagesOf(h.processed) + ")"
+		return named(h.name) + " (" + pagesOf(h.processed) + ")"
 	})
 	p.hostItems("### Domains Seen Only as http:// and Not Reached over HTTPS", &p.unreached, func(h hostLine) string {
-		return quoted(h.name) + " (" + quoted(h.coverage) + ")"
+		return named(h.name) + " (" + quoted(h.coverage) + ")"
 	})
 }
 
@@ -77,7 +77,7 @@ func (p *page) partial(cut int) {
 func (p *page) cutSites() {
 	p.items("### Sites of Which Not All Hosts Are Recorded", "site", len(p.sites), func(i int) string {
 		s := p.sites[i]
-		return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", quoted(s.Site), amount.Of(s.Hosts, "domain", ""),
+		return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", named(s.Site), amount.Of(s.Hosts, "domain", ""),
 			amount.Of(s.Overflow, "link", ""), s.Limit)
 	})
 }
@@ -116,14 +116,14 @@ func (p *page) hostItems(title string, list *top[hostLine], say func(hostLine) s
 
 func (p *page) seeds() {
 	p.items("### Seeds That End outside Their Origin", "seed", len(p.stray), func(i int) string {
-		return quoted(p.stray[i].Seed) + " ends at " + quoted(p.stray[i].End)
+		return named(p.stray[i].Seed) + " ends at " + named(p.stray[i].End)
 	})
 }
 
 func (p *page) subdomains() {
 	p.items("### Subdomains That Are Not Covered", "domain", len(p.uncovered), func(i int) string {
 		u := p.uncovered[i]
-		return fmt.Sprintf("%s (%s; domain = \"%s\" covers it)", quoted(u.Host), amount.Of(u.Links, "link", "links"),
+		return fmt.Sprintf("%s (%s; domain = \"%s\" covers it)", named(u.Host), amount.Of(u.Links, "link", "links"),
 			quoted(u.Pattern))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // maxText bounds a text from a peer in bytes.
@@ -12,6 +13,14 @@ const maxText = 300
 
 // quoted is a text from a peer, or from the configuration, as it stands in Markdown.
 func quoted(s string) string { return inert.Markdown(s, maxText) }
+
+// named is a host or a URL as it stands in Markdown: itself, and how its host reads.
+func named(name string) string {
+	if reading := quoted(weburl.Reading(name)); reading != "" {
+		return quoted(name) + " " + reading
+	}
+	return quoted(name)
+}
 
 // moment writes a time, or a dash for none.
 func moment(t time.Time) string {

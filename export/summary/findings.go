@@ -193,7 +193,7 @@ func (f *findings) addPage(p *survey.Page) {
 // cut says what is missing of a host: "example.com: 249 pages, 4,751 waiting
 // (max-domain-requests = 500)".
 func (h hostLine) cut() string {
-	s := fmt.Sprintf("%s: %s", quoted(h.name), pagesOf(h.processed))
+	s := fmt.Sprintf("%s: %s", named(h.name), pagesOf(h.processed))
 	if h.waiting > 0 {
 		s += ", " + amount.Commas(h.waiting) + " waiting"
 	}

@@ -19,7 +19,7 @@ func (p *page) endorsements() {
 	p.rows(head, "domain", len(hosts), func(i int) []string {
 		h := hosts[i]
 		return []string{
-			quoted(h.name), h.class, amount.Commas(h.origins), fmt.Sprintf("%.4g", h.trust), amount.Commas(h.links),
+			named(h.name), h.class, amount.Commas(h.origins), fmt.Sprintf("%.4g", h.trust), amount.Commas(h.links),
 			quoted(h.coverage),
 		}
 	})
@@ -59,7 +59,7 @@ func (p *page) pages() {
 	p.rows(head, "page", len(pages), func(i int) []string {
 		l := pages[i]
 		return []string{
-			quoted(l.url), quoted(l.title), amount.Commas(l.origins), amount.Commas(l.foreign), amount.Commas(l.in),
+			named(l.url), quoted(l.title), amount.Commas(l.origins), amount.Commas(l.foreign), amount.Commas(l.in),
 		}
 	})
 	p.shown(len(pages), p.cited.pages.total,
@@ -95,7 +95,7 @@ func (p *page) cells(n int) {
 	}
 	p.table(head...)
 	for from := range n {
-		cells := []string{fmt.Sprintf("%d: %s", from+1, quoted(p.originName(from)))}
+		cells := []string{fmt.Sprintf("%d: %s", from+1, named(p.originName(from)))}
 		for to := range n {
 			cells = append(cells, amount.Commas(p.cited.matrix[[2]int{from, to}]))
 		}
@@ -114,7 +114,7 @@ func (p *page) pairs() {
 	})
 	shown := pairs[:min(len(pairs), folded)]
 	p.rows([]string{"From", "To", "Links"}, "pair", len(shown), func(i int) []string {
-		return []string{quoted(p.originName(shown[i][0])), quoted(p.originName(shown[i][1])), amount.Commas(links[shown[i]])}
+		return []string{named(p.originName(shown[i][0])), named(p.originName(shown[i][1])), amount.Commas(links[shown[i]])}
 	})
 }
 
@@ -144,7 +144,7 @@ func (p *page) brokenLinks() {
 // brokenOf lists broken links of one origin.
 func (p *page) brokenOf(links []broken.Link) {
 	p.line("")
-	p.linef("### %s (%s)", quoted(cmp.Or(links[0].Origin, "Other Pages")), amount.Of(len(links), "link", ""))
+	p.linef("### %s (%s)", named(cmp.Or(links[0].Origin, "Other Pages")), amount.Of(len(links), "link", ""))
 	p.line("")
 	shown := links[:min(len(links), folded)]
 	p.rows([]string{"Page", "Anchor", "Target", "Error"}, "link", len(shown), func(i int) []string {
@@ -153,7 +153,7 @@ func (p *page) brokenOf(links []broken.Link) {
 		if kind := l.Link.Kinds.First(); anchor == "" {
 			anchor = "(" + kind.String() + ")"
 		}
-		return []string{quoted(l.From), quoted(anchor), quoted(l.To), quoted(l.Why)}
+		return []string{named(l.From), quoted(anchor), named(l.To), quoted(l.Why)}
 	})
 	if more := len(links) - len(shown); more > 0 {
 		p.line("")

@@ -170,7 +170,7 @@ func pagesOf(n int) string { return amount.Of(n, "page", "pages") }
 // hosts writes a list of hosts with what is to be said of each.
 func (p *page) hosts(list *top[hostLine], say func(hostLine) string) {
 	for _, h := range list.best() {
-		p.linef("- %s (%s)", quoted(h.name), say(h))
+		p.linef("- %s (%s)", named(h.name), say(h))
 	}
 	if more := list.total - len(list.items); more > 0 {
 		p.linef("- ... (%s more domains)", amount.Commas(more))
@@ -193,7 +193,7 @@ func (p *page) urls(title string, list *top[urlLine]) {
 	}
 	p.table("URL", "Reference Count")
 	for _, u := range list.best() {
-		p.row(quoted(u.url), amount.Commas(u.references))
+		p.row(named(u.url), amount.Commas(u.references))
 	}
 	p.line("")
 	p.linef("*(Showing top %d of %s)*", len(list.items), amount.Commas(list.total))
@@ -214,7 +214,7 @@ func (p *page) errors() {
 		return
 	}
 	for _, h := range p.limited.best() {
-		p.linef("- %s (%s)", quoted(h.name), h.coverage)
+		p.linef("- %s (%s)", named(h.name), h.coverage)
 	}
 	if more := p.limited.total - len(p.limited.items); more > 0 {
 		p.linef("- ... (%s more domains)", amount.Commas(more))

@@ -85,8 +85,7 @@ func Site(host string) string {
 	return site
 }
 
-// Unicode is how a host is shown to a person: its A-labels decoded. Show the
-// host itself beside it, because different hosts can look the same.
+// Unicode is a host with its A-labels decoded, to be searched. [Shown] is what a person is shown.
 func Unicode(host string) string {
 	if !strings.Contains(host, acePrefix) {
 		return host

@@ -61,7 +61,7 @@ function communityGroups(g, of, theme) {
   const large = [...count.keys()].filter((c) => count.get(c) > 1).sort((a, b) => count.get(b) - count.get(a) || a - b).slice(0, 3 * hues.length);
   const place = new Map(large.map((c, i) => [c, i]));
   for (let v = 0; v < g.n; v++) of[v] = place.has(g.community[v]) ? place.get(g.community[v]) : large.length;
-  const groups = large.map((c, i) => ({ label: g.names[head.get(c)], colour: shade(hues[i % hues.length][theme], Math.floor(i / hues.length), theme) }));
+  const groups = large.map((c, i) => ({ label: g.shown[head.get(c)], colour: shade(hues[i % hues.length][theme], Math.floor(i / hues.length), theme) }));
   if (place.size < count.size) groups.push({ label: "smaller communities", colour: plain[theme] });
   return groups;
 }

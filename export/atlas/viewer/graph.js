@@ -3,7 +3,8 @@
 // readGraph reads the view in which the counted links count, else the one that opens.
 function readGraph(raw, counted) {
   const view = raw.other && counted && counted !== raw.counted ? raw.other : raw;
-  const g = { names: raw.names, titles: raw.titles, classes: raw.classes, palette: raw.palette || [], level: raw.level, n: raw.names.length,
+  const shown = raw.shown || {}; // the names that a person is shown in another form
+  const g = { names: raw.names, shown: raw.names.map((name, v) => shown[v] || name), titles: raw.titles, classes: raw.classes, palette: raw.palette || [], level: raw.level, n: raw.names.length,
     covers: raw.covers, reasons: raw.reasons, busiest: raw.busiest, more: raw.more || [], figures: raw.figures || [], counts: view.counts };
   for (const name of ["x", "y"]) g[name] = decode(view[name], Float32Array);
   for (const name of ["trust", "pagerank", "harmonic"]) g[name] = decode(view[name], Float64Array);
@@ -16,7 +17,7 @@ function readGraph(raw, counted) {
     for (const name of ["from", "to", "weight"]) g[name] = g[name].filter((_, i) => weight[i] > 0);
   }
   g.counted = view === raw ? raw.counted : counted;
-  g.lower = g.names.map((name) => name.toLowerCase());
+  g.lower = g.shown.map((name) => name.toLowerCase());
   g.lowerTitles = g.titles.map((title) => title.toLowerCase());
   g.origin = (v) => g.classes[g.class[v]] === "quality";
   g.outward = group(g.n, g.from);

@@ -115,7 +115,7 @@ function drawLabel(app, v) {
   const origin = app.prominent.has(v), must = v === app.selected || v === app.hovered || origin;
   if (!must && r < 2.2 && app.selected < 0) return false; // beside a selection only its neighbours come here
   const size = Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15)) + (origin ? 1 : 0);
-  const text = short(g.names[v]), width = textWidth(labels, text, size, must), rim = r + (must ? 8 : 4);
+  const text = short(g.shown[v]), width = textWidth(labels, text, size, must), rim = r + (must ? 8 : 4);
   const boxes = places(c, x, y, rim, width, size, must), tall = size * 1.24;
   const fits = ([left, middle]) => left > 2 && left + width < c.width - 2 && middle > tall / 2 && middle < c.height - tall / 2;
   const place = boxes.find((box) => fits(box) && free(labels, box[0] - 2, box[1] - tall / 2, width + 4, tall)) || (must && (boxes.find(fits) || boxes[0]));

@@ -16,8 +16,8 @@ export function show(view, said, signal, domain) {
 }
 
 function dossier(d, signal) {
-  const head = el("header", { class: "hero" }, heading(d.domain, outside("https://" + d.domain + "/", "open ↗")),
-    d.domain_unicode && el("p", { class: "soft" }, "reads " + d.domain_unicode),
+  const head = el("header", { class: "hero" }, heading(d.domain_shown || d.domain,
+    outside("https://" + d.domain + "/", "open ↗")),
     d.title && el("p", { class: "title" }, d.title),
     el("p", { class: "chips" }, chip(d.class, classColour(d.class)),
       d.known && chip(d.coverage, coverColour(d.coverage)),
@@ -147,7 +147,7 @@ function errors(list) {
 
 function endorsers(list) {
   if (!list.length) return empty("No other host links here.");
-  return table([{ title: "host", class: "name", cell: (f) => hostLink(f.domain) },
+  return table([{ title: "host", class: "name", cell: (f) => hostLink(f.domain, f.domain_shown) },
     { title: "origin", cell: (f) => f.quality_origin || "–" },
     { title: "pages", class: "num", cell: (f) => number(f.pages) }, { title: "anchor", cell: (f) => f.anchor || "–" },
     { title: "from", class: "name", cell: (f) => pageLink(f.from_url) },

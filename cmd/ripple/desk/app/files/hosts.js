@@ -10,7 +10,7 @@ const rest = 200; // ms that a hand rests before its word is searched for
 
 const columns = [
   { name: "domain", title: "host", sort: "domain", class: "name",
-    cell: (h) => [hostLink(h.domain), h.tags.map((tag) => [" ", tagLink(tag)]),
+    cell: (h) => [hostLink(h.domain, h.domain_shown), h.tags.map((tag) => [" ", tagLink(tag)]),
       (h.note || h.title) && el("span", { class: "soft title", title: h.note }, h.note || h.title)] },
   { name: "class", title: "class", class: "class", cell: (h) => chip(h.class, classColour(h.class)) },
   { name: "coverage", title: "coverage", class: "cover",

@@ -101,7 +101,7 @@ function metaText(s) {
   if (s.eta_seconds > 0) parts.push(`what is known will be done in about ${span(s.eta_seconds)}` +
     (s.eta_limit ? `, when the crawl stops (${s.eta_limit})` : ""));
   const slow = (s.eta_hosts || []).filter((h) => h.eta_seconds >= s.eta_seconds / 2).slice(0, 2);
-  const named = s.eta_seconds > 0 && !s.eta_limit ? slow.map((h) => [" · ", hostLink(h.domain),
+  const named = s.eta_seconds > 0 && !s.eta_limit ? slow.map((h) => [" · ", hostLink(h.domain, h.domain_shown),
     ` takes longest, ${count(h.pages_to_visit, "page")}`]) : [];
   return [parts.join(" · "), named.slice(0, 1)];
 }
@@ -131,7 +131,8 @@ const reasons = {
 
 // reasonsOf groups the hosts with pages left by why they wait, and names those with trouble.
 function reasonsOf({ reasons: groups, troubles: named, troubled }) {
-  const list = named.map((t) => el("li", {}, swatch("bad"), hostLink(t.domain), " ", el("span", {}, troubleText(t))));
+  const list = named.map((t) => el("li", {}, swatch("bad"), hostLink(t.domain, t.domain_shown), " ",
+    el("span", {}, troubleText(t))));
   if (!groups.length && !list.length) return empty("No host has pages left.");
   return [el("ul", { class: "reasons" }, groups.map(reasonLine)),
     list.length > 0 && el("ul", { class: "reasons troubles" }, list),
@@ -143,7 +144,7 @@ function reasonLine(g) {
   const [colour, text, filter] = Object.hasOwn(reasons, g.reason) ? reasons[g.reason]
     : ["calm", plain(g.reason)];
   const next = g.first && g.reason !== "ready" && [g.next_seconds > 0 ? "next in " + span(g.next_seconds) : "next now",
-    ": ", hostLink(g.first), g.first_why && ", " + g.first_why];
+    ": ", hostLink(g.first, g.first_shown), g.first_why && ", " + g.first_why];
   return el("li", {}, swatch(colour), el("b", {}, number(g.hosts)), " ",
     el("span", {}, filter ? el("a", { href: address("hosts", filter) }, text) : text),
     el("span", { class: "soft more" }, count(g.pages_waiting, "page"), next && [" · ", next]));
@@ -269,7 +270,7 @@ function depthTable(list) {
 
 function cutTable(list) {
   if (!list.length) return empty("Every host that was visited is complete.");
-  return table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain) },
+  return table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain, h.domain_shown) },
     { title: "class", cell: (h) => chip(h.class, classColour(h.class)) },
     { title: "coverage", cell: (h) => h.coverage }, { title: "missing", class: "num",
       cell: (h) => number(h.known_missing) },

@@ -46,7 +46,7 @@ function inspection(p) {
 
 function steps(p) {
   return facts([...p.steps.map((s) => [s.step, el("code", {}, s.result)]), ["sort key", el("code", {}, p.surt_key)],
-    ["host reads", p.domain_unicode],
+    ["host", p.domain_shown],
     [p.known ? "decided by" : "class by", p.rule || "no list names it"]]);
 }
 

@@ -65,7 +65,7 @@ function difference(d) {
       { title: "newly dead", class: "num", cell: (r) => number(r.newly_dead) },
       { title: "mended", class: "num", cell: (r) => number(r.mended) }], rot)),
     section("Hosts", count(hosts.length, "host"), hosts.length
-      ? table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain) },
+      ? table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain, h.domain_shown) },
       { title: "change", cell: (h) => chip(h.change || "same", changed[h.change]) },
       { title: "came", class: "num", cell: (h) => number(h.pages_came) },
       { title: "went", class: "num", cell: (h) => number(h.pages_went) },

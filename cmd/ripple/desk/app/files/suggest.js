@@ -35,7 +35,8 @@ function draw({ found, decided }, signal) {
 }
 
 function candidate(c, rank, origins, decided, signal) {
-  const name = c.domain ? hostLink(c.domain, c.entity) : el("span", { class: "name" }, c.entity);
+  const name = c.domain ? hostLink(c.domain, c.entity_shown || c.entity)
+    : el("span", { class: "name" }, c.entity_shown || c.entity);
   return el("li", { class: "block candidate" },
     el("div", { class: "rank num", "aria-hidden": "true" }, rank),
     el("div", { class: "evidence" }, el("h3", {}, name), c.title && el("p", { class: "title" }, c.title),

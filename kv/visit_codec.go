@@ -16,6 +16,7 @@ const (
 	visitUnchanged
 	visitHashed
 	visitLeft
+	visitLeftOwn
 )
 
 // The bits of a link: its place, its rel flags, whether its kinds follow because they are
@@ -110,7 +111,7 @@ func visitFlags(v *schema.Visit) uint64 {
 		on   bool
 		flag uint64
 	}{{v.Kept, visitKept}, {v.NoIndex, visitNoIndex}, {v.NoFollow, visitNoFollow}, {v.Unchanged, visitUnchanged},
-		{v.SHA256 != [32]byte{}, visitHashed}, {v.Left, visitLeft}} {
+		{v.SHA256 != [32]byte{}, visitHashed}, {v.Left, visitLeft}, {v.LeftOwn, visitLeftOwn}} {
 		if f.on {
 			flags |= f.flag
 		}
@@ -146,6 +147,7 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.NoFollow = flags&visitNoFollow != 0
 	v.Unchanged = flags&visitUnchanged != 0
 	v.Left = flags&visitLeft != 0
+	v.LeftOwn = flags&visitLeftOwn != 0
 	if v.State = schema.State(r.byte()); !v.State.Valid() {
 		r.fail()
 	}

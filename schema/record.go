@@ -115,6 +115,8 @@ type Visit struct {
 	Kept   bool      // recorded without a request: it is young enough, or the run has no visit left for it
 	Left   bool      // earlier runs met the page and left it waiting; none of them visited it
 
+	LeftOwn bool // it was left waiting as its host's own
+
 	State        State
 	Status       int // HTTP status; 0: no answer, or none asked
 	Form         string

@@ -246,7 +246,7 @@ func (c *choice) step(h *schema.Host, id schema.ID, forms []string, tries int) (
 	step := &ring.Step{
 		Host: h.ID, For: h.ID, ID: id, URLKind: c.in.store.Kind(id), Norm: norm, Timeout: c.in.set.Timeout(tries),
 		Settings: c.in.set, Visit: ring.Progress{Retries: tries, Forms: forms[1:], Known: known.All(),
-			Knew: known.Set(), Heads: h.Heads},
+			Knew: known.Set(), Heads: h.Heads, LeftOwn: c.quotas.ownLeft[id]},
 	}
 	step.Ask(forms[0])
 	return step, c.conditional(step)

@@ -48,9 +48,8 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 		AliasHops: step.Visit.Hops, Retries: step.Visit.Retries, Requests: step.Visit.Requests + 1,
 		ContentType: o.ContentType, LastModified: o.LastModified, ETag: o.ETag, ServerDate: o.Date, Fresh: o.Fresh,
 		Length: o.Length, SHA256: o.SHA256, ResponseTime: max(0, o.FirstByte.Sub(step.Sent)),
-		Reason: v.Reason, Rule: v.Rule,
+		Reason: v.Reason, Rule: v.Rule, Knew: step.Visit.Knew, LeftOwn: step.Visit.LeftOwn,
 	}
-	visit.Knew = step.Visit.Knew
 	if v.State == schema.DeadLink || v.State == schema.Unreachable { // as a form before the last one may have it
 		visit.Status = v.Reason.Status
 	}

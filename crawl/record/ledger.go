@@ -75,7 +75,7 @@ func (l *ledger) record(h *schema.Host, v *schema.Visit, own bool) error {
 
 // noteLeft notes that a page which is being visited was left waiting by an earlier run,
 // and brings it into the run if it belongs to an origin: it is at depth 0 however it
-// was found, and as near as a seed.
+// was found, as near as a seed, and its host's own if it was left as that.
 func (l *ledger) noteLeft(v *schema.Visit, own bool) error {
 	v.Left = false
 	switch seq := l.in.store.Latest(v.URL); {
@@ -83,15 +83,22 @@ func (l *ledger) noteLeft(v *schema.Visit, own bool) error {
 		return nil
 	case seq != 0: // asked once more
 		before, err := l.in.tx.Visits.At(seq)
-		v.Left = err == nil && before.Left
+		if err == nil {
+			v.Left, v.LeftOwn = before.Left, before.LeftOwn
+		}
 		return err
 	}
 	u, err := l.in.tx.URLs.At(v.URL)
 	if err != nil {
 		return err
 	}
-	if v.Left = u.FirstRun < l.in.run.ID; v.Left && own {
+	v.Left = u.FirstRun < l.in.run.ID
+	v.LeftOwn = v.LeftOwn && v.Left
+	if v.Left && own {
 		l.in.tx.Depths.Lower(v.URL, 0, 0)
+	}
+	if v.LeftOwn && own {
+		l.in.tx.Depths.SetOwn(v.URL)
 	}
 	return nil
 }

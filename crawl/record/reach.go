@@ -235,7 +235,7 @@ type leftPage struct {
 // visited since belongs to an origin.
 func (r *reach) takeUp(p leftPage) error {
 	if r.in.visited(p.id) {
-		return r.relax(p.id, way{})
+		return r.relax(p.id, way{own: p.own})
 	}
 	return r.push(p.id, r.priority(p.id, way{depth: p.depth, own: p.own}))
 }

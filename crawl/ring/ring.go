@@ -100,6 +100,7 @@ type Progress struct {
 	Missing   []string       // forms that answered with 404 or 410
 	Reserved  []terrain.Cap  // caps that the visit counts for
 	Gone      int            // status of a form that was not found; 0: none
+	LeftOwn   bool           // an earlier run left the page waiting as its host's own
 	Lost      int            // the first of Asked, at which no page was found, nor where they redirect
 	Reason    schema.Reason  // why, at the last of these; of a robots.txt: why its first form could not be reached
 	Unreached bool           // a form could not be reached

@@ -31,7 +31,7 @@ func (ws *walks) distances() ([]near, error) {
 		err = d.begin(func(id schema.ID) bool { return ws.core.visited(id) && ws.core.ofRun(id) })
 	}
 	if err == nil {
-		err = d.eachTakenUp(func(id schema.ID) { d.relax(id, near{}) })
+		err = d.eachTakenUp(func(id schema.ID, own bool) { d.relax(id, near{own: own}) })
 	}
 	if err != nil {
 		return nil, err

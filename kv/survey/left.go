@@ -25,7 +25,7 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
 		return err
 	}
 	d.settle()
-	if err := d.eachTakenUp(func(id schema.ID) { f(id, 0, false) }); err != nil {
+	if err := d.eachTakenUp(func(id schema.ID, own bool) { f(id, 0, own) }); err != nil {
 		return err
 	}
 	return s.core.view(func(tx *kv.Tx) error {
@@ -46,8 +46,8 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
 }
 
 // eachTakenUp calls f for the pages of origins that earlier runs left waiting and the
-// run of the survey has visited.
-func (d *distanceSearch) eachTakenUp(f func(schema.ID)) error {
+// run of the survey has visited, and with whether they were left as their host's own.
+func (d *distanceSearch) eachTakenUp(f func(id schema.ID, own bool)) error {
 	if d.core.run.ID == 1 {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (d *distanceSearch) eachTakenUp(f func(schema.ID)) error {
 				return err
 			}
 			if v.Left {
-				f(id)
+				f(id, v.LeftOwn)
 			}
 		}
 		return nil

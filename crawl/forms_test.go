@@ -140,22 +140,18 @@ func TestFormTakesNoPlace(t *testing.T) {
 		s.host["a.test"] = func(q question) reply {
 			switch q.path {
 			case "/":
-				return links("/g/1/")
+				return links("/g/1/", "/late")
+			case "/late":
+				r := links("/g/1", "/g/2", "/g/3")
+				r.wait = 10 * time.Second
+				return r
 			case "/g/1", "/g/2":
 				return reply{status: 200, body: "<title>x</title>"}
 			}
 			return reply{status: 404}
 		}
-		s.host["b.test"] = func(q question) reply {
-			if q.path != "/" {
-				return reply{status: 404}
-			}
-			r := links("https://a.test/g/1", "https://a.test/g/2", "https://a.test/g/3")
-			r.wait = time.Minute
-			return r
-		}
-		s.crawl(politeConfig(map[string]string{"more": "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n" +
-			"[[page-type]]\nname = \"g\"\npath = '^/g/'\nmax-per-group = 2\n"}), 0)
+		s.crawl(politeConfig(map[string]string{
+			"more": "[[page-type]]\nname = \"g\"\npath = '^/g/'\nmax-per-group = 2\n"}), 0)
 		got := s.survey()
 		for page, want := range map[string]string{"a.test/g/1": "processed", "a.test/g/2": "processed", "a.test/g/3": "discovered"} {
 			if got[page].state != want {

@@ -225,6 +225,9 @@ func (b *book) askFirst(h *schema.Host) {
 // tryLater notes that robots.txt could not be had, and when it is tried again.
 func (b *book) tryLater(h *schema.Host, why schema.Reason) {
 	h.RobotsTries = min(h.RobotsTries, math.MaxUint8-1) + 1
+	if why.Cause == schema.CauseManyTargets || why.Cause == schema.CauseDenied { // which no other try in the run changes
+		h.RobotsTries = uint8(min(b.in.set.Config.Retry.MaxRetries+1, math.MaxUint8))
+	}
 	h.RobotsReason = why
 	wait := clock.RobotsBackoff(b.in.set.Config, h)
 	h.RobotsDue = b.in.now.Add(wait)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -40,4 +41,22 @@ func TestTargetsOfOthers(t *testing.T) {
 		refuses("/other/3", schema.CauseNone)
 		refuses("/robots.txt", schema.CauseNone)
 	})
+}
+
+// A redirect that the host it leads to does not permit, or that is one too many, is tried once in a run.
+func TestTargetRefusedIsFinal(t *testing.T) {
+	for cause, final := range map[schema.Cause]bool{
+		schema.CauseManyTargets: true, schema.CauseDenied: true, schema.CauseRobots: false, schema.CauseTimeout: false,
+	} {
+		inTurn(t, "[retry]\nmax-retries = 3\n", func(r *Recorder, _ turn) {
+			h := r.hostOf(t, r.met(t, "https://b.test/"))
+			r.book.tryLater(h, schema.Reason{Cause: cause, Host: "c.test"})
+			if got := clock.TriedOut(r.in.set.Config, h); got != final {
+				t.Errorf("%v: tried out %t, want %t", cause, got, final)
+			}
+			if h.BeginRun(r.in.run.ID + 1); clock.TriedOut(r.in.set.Config, h) {
+				t.Errorf("%v: tried out in the next run", cause)
+			}
+		})
+	}
 }

@@ -55,6 +55,18 @@ func otherForm(o *ring.Outcome, last Verdict) Verdict {
 	if last.State == schema.DeadLink {
 		next.Visit.Missing = append(slices.Clip(next.Visit.Missing), o.Step.URL)
 	}
+	if v := nextForm(next, last); v.Act == Follow {
+		return v
+	}
+	if gone := next.Visit.Gone; gone != 0 { // a server has said so; that others cannot be reached says nothing
+		return settle(schema.DeadLink, schema.StatusReason(gone))
+	}
+	return last
+}
+
+// nextForm lets a step ask the next form of its page that it has not asked yet, after one that ended with
+// last. If there is none, last is the verdict.
+func nextForm(next *ring.Step, last Verdict) Verdict {
 	next.Visit.Lost, next.Visit.Reason = len(next.Visit.Asked), last.Reason
 	for len(next.Visit.Forms) > 0 {
 		form := next.Visit.Forms[0]
@@ -63,9 +75,6 @@ func otherForm(o *ring.Outcome, last Verdict) Verdict {
 			next.Ask(form)
 			return follow(next)
 		}
-	}
-	if gone := next.Visit.Gone; gone != 0 { // a server has said so; that others cannot be reached says nothing
-		return settle(schema.DeadLink, schema.StatusReason(gone))
 	}
 	return last
 }

@@ -59,13 +59,15 @@ func (v Verdict) String() string {
 // givenUp that the host has asked for rest once too often.
 func Page(o *ring.Outcome, rules *robots.Rules, triesLeft, givenUp bool) Verdict {
 	v := answer(o)
-	switch {
-	case v.Act == Retry && !triesLeft, v.Act == Rest && givenUp:
+	if v.Act == Retry && !triesLeft || v.Act == Rest && givenUp {
 		v.Act = Settle
-	case v.Act == Follow && rules != nil:
-		if r := rules.Check(weburl.PathQuery(v.Next.URL)); !r.Allowed {
-			return otherForm(o, Denied(r))
+	}
+	for v.Act == Follow && rules != nil { // a form that robots.txt forbids is passed over
+		r := rules.Check(weburl.PathQuery(v.Next.URL))
+		if r.Allowed {
+			break
 		}
+		v = nextForm(v.Next, Denied(r))
 	}
 	return v
 }

@@ -271,6 +271,10 @@ func TestDenied(t *testing.T) {
 	if v.Act != judge.Settle || v.Reason.Cause != schema.CauseDenied || v.Rule != "robots.txt line 2: Disallow: /x/" {
 		t.Errorf("%+v", v)
 	}
+	o.Step.Visit.Forms = []string{"https://a.test/x/", "https://www.a.test/x/", "https://www.a.test/x"}
+	if v := judge.Page(&o, rules, true, false); v.Act != judge.Follow || v.Next.URL != "https://www.a.test/x" {
+		t.Errorf("forbidden forms are not passed over: %+v", v)
+	}
 }
 
 func TestRobots(t *testing.T) {

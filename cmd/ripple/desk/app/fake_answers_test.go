@@ -12,7 +12,7 @@ import (
 func dossierOf(r *http.Request) any {
 	return object{"input": r.PathValue("domain"), "known": true, "domain": r.PathValue("domain"), "class": "quality",
 		"tags": []any{"radio"}, "note": "asked Ada", "later": false, "rule": `quality "a.test"`,
-		"run_id": 3, "title": "The house of A", "domain_unicode": "bücher.test", "min_depth": 0, "pages_known": 54,
+		"run_id": 3, "title": "The house of A", "domain_shown": "a.test (bücher.test)", "min_depth": 0, "pages_known": 54,
 		"pages_visited": 53, "pages_waiting": 1, "crawl_count": 53, "requests": 56,
 		"pages_by_state": object{"processed": 53, "failed": 1}, "coverage": "denied by robots.txt (1 of 54 pages)",
 		"known_missing": 1, "links_omitted": 0, "trouble": "asked for rest", "again_at": "2036-11-22T13:59:19Z",

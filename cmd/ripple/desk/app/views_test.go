@@ -119,7 +119,7 @@ func TestFigures(t *testing.T) {
 		{"suggest", `document.querySelector(".candidate")`, "#view", "asked Ada"},
 		{"hosts?tag=radio", `document.querySelector(".grid-row .tag")`, ".choice-place select", "near"},
 		{"host/a.test", `document.querySelector(".deciding")`, ".hero", "radio"},
-		{"host/a.test", "true", ".hero", "reads bücher.test"},
+		{"host/a.test", "true", ".hero", "a.test (bücher.test)"},
 		{"broken", `document.querySelector("#view td")`, ".total", "2 links"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 came, 5 went, 6 changed"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "The later run is not completed"},

@@ -245,7 +245,9 @@ func networkRows() []networkRow {
 		}
 		return fmt.Sprint(len(seen) > 1)
 	}
+	language := func(c *networkCrawl) string { return c.server.Log()[0].Header.Get("Accept-Language") }
 	return []networkRow{
+		{key: "user-agent.accept-language", a: `"en,*;q=0.5"`, b: `"cy"`, see: language, seenA: "en,*;q=0.5", seenB: "cy"},
 		{key: "user-agent.crawler-version", a: `"1.0"`, b: `"2.7"`, see: agent, seenA: "NetBot/1.0",
 			seenB: "NetBot/2.7"},
 		{key: "user-agent.contact-url", a: "", b: `"https://who.test/"`, see: agent, seenA: "NetBot/1.0",

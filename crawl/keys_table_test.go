@@ -117,6 +117,7 @@ func keysElsewhere() map[string]string {
 	byDesk, byNode := "not the crawl's: package desk", "not the crawl's: packages node and hub"
 	return map[string]string{
 		"crawler.max-run-time":       "TestMaxRunTime",
+		"user-agent.accept-language": byNetwork, "quality.sitemaps": "TestSitemapSpeaks",
 		"user-agent.crawler-version": byNetwork, "user-agent.contact-url": byNetwork,
 		"user-agent.contact-email": byNetwork,
 		"retry.timeout":            byNetwork, "retry.connect-timeout": byNetwork,

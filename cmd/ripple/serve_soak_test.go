@@ -76,15 +76,14 @@ func watchEndless(t *testing.T) *watcher {
 		time.Sleep(20 * time.Millisecond)
 	}
 	w.desk = w.start("desk", "serve", "--state", state, "--listen", "127.0.0.1:0")
-	for !strings.Contains(w.address, "\n") {
+	for w.address == "" {
 		time.Sleep(20 * time.Millisecond)
 		said, err := os.ReadFile(filepath.Join(dir, "desk.said"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.address = string(said)
+		w.address = deskAddress(string(said))
 	}
-	w.address, _, _ = strings.Cut(w.address, "\n")
 	view := func(name string) string { return strings.Replace(w.address, "#token", "#/"+name+"?token", 1) }
 	first := desktest.Open(t, view("now"))
 	w.tabs = []*desktest.Tab{first, first.Beside(view("map")), first.Beside(view("hosts")), first.Beside(view("now"))}

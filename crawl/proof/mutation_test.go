@@ -34,7 +34,7 @@ func recorderMutations() []mutation {
 		},
 		{
 			"a redirect costs a step of depth", "record/reach.go",
-			"depth, hops = max(1, from.depth), from.hops+1", "depth, hops = from.depth+1, from.hops+1",
+			"w.depth, w.hops = max(1, from.depth), from.hops+1", "w.depth, w.hops = from.depth+1, from.hops+1",
 			"TestDepthsAreShortestDistances",
 		},
 		{

@@ -122,7 +122,7 @@ func TestTerrainRobots(t *testing.T) {
 	s.Host(a).Redirect("/robots.txt", "https://"+b+"/elsewhere.txt", http.StatusFound)
 	s.Host(a).Page("/", crawltest.Anchors("/secret", "/open", "https://www.sub."+b+"/", "https://loop."+c+"/"))
 	s.Host(a).Page("/open", "<title>open</title>")
-	s.Host(b).Robots("User-agent: *\nDisallow: /\n")
+	s.Host(b).Robots("User-agent: *\nDisallow: /\nAllow: /elsewhere.txt\n")
 	s.Host(b).Redirect("/elsewhere.txt", "https://"+c+"/robots.txt", http.StatusMovedPermanently)
 	s.Host(c).Robots(strings.Repeat("# There is much to say about this.\n", 9000) +
 		"User-agent: *\nDisallow: /secret\n")

@@ -83,8 +83,10 @@ func (all listings) add(in *scope, id schema.ID, said listing) bool {
 func (r *reach) recallListings() error {
 	clear(r.listings)
 	err := r.in.eachSitemap(func(v *schema.Visit) error {
-		return r.eachEntry(v, func(e schema.SitemapEntry, dated bool) error {
-			r.listings.note(r.in, v, e, dated)
+		return r.eachEntry(v, func(e schema.SitemapEntry, speaks, dated bool) error {
+			if speaks {
+				r.listings.note(r.in, v, e, dated)
+			}
 			return nil
 		})
 	})

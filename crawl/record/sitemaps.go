@@ -116,7 +116,8 @@ func (r *reach) queueFile(id schema.ID, depth uint8) error {
 }
 
 // carrySitemap queues the files that an index names, with its vouchers, and makes the pages that a sitemap
-// names their hosts' own, with their depth. Pages of hosts that it does not speak for are known by it, and no more.
+// names their hosts' own, with their depth. Pages of other hosts of its origin come at the end of their hosts'
+// lines; pages of other origins are known by it, and no more.
 func (r *reach) carrySitemap(visit *schema.Visit) error {
 	depth, _ := r.in.store.Depth(visit.URL)
 	for _, file := range visit.Links {
@@ -128,7 +129,10 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 			return err
 		}
 	}
-	return r.eachEntry(visit, func(e schema.SitemapEntry, dated bool) error {
+	return r.eachEntry(visit, func(e schema.SitemapEntry, speaks, dated bool) error {
+		if !speaks {
+			return r.relax(e.To, way{bySitemap: true})
+		}
 		err := errors.Join(r.relax(e.To, way{own: true, bySitemap: true}), r.hosts.vouch(r.in.store.HostOf(e.To)))
 		if r.listings.note(r.in, visit, e, dated) && r.in.foreign(e.To) {
 			err = errors.Join(err, r.hosts.mark(e.To))
@@ -137,28 +141,33 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 	})
 }
 
-// eachEntry calls f for the pages that a sitemap names on hosts of origins that it speaks for, and with
-// whether its dates are believed.
-func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, dated bool) error) error {
-	dated, known := believedDates(v), map[schema.HostID]bool{}
+// eachEntry calls f for the pages that a sitemap names on hosts of origins that it speaks for, or on other hosts
+// of its origin, and with whether it speaks for them and its dates are believed.
+func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, speaks, dated bool) error) error {
+	type standing struct{ speaks, near bool }
+	dated, known := believedDates(v), map[schema.HostID]standing{}
+	own, err := r.in.tx.Hosts.Name(r.in.store.HostOf(v.URL))
+	if err != nil {
+		return err
+	}
 	for _, e := range v.Sitemap {
 		if !r.ofOrigin(e.To) {
 			continue
 		}
 		host := r.in.store.HostOf(e.To)
-		speaks, ok := known[host]
+		s, ok := known[host]
 		if !ok {
 			name, err := r.in.tx.Hosts.Name(host)
 			if err != nil {
 				return err
 			}
-			speaks = r.in.speaksFor(v.URL, host, name)
-			known[host] = speaks
+			s = standing{r.in.speaksFor(v.URL, host, name), r.in.set.Terrain.SameOrigin(own, name)}
+			known[host] = s
 		}
-		if !speaks {
+		if !s.speaks && !s.near {
 			continue
 		}
-		if err := f(e, dated); err != nil {
+		if err := f(e, s.speaks, dated); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"slices"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -97,13 +99,18 @@ func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 					}
 					own = len(speaks.Vouchers(d.core.terrain, id, name)) > 0
 				}
-				if own {
-					d.relax(e.To, near{own: true})
+				if own || d.sameOrigin(d.core.store.HostOf(id), host) {
+					d.relax(e.To, near{own: own})
 				}
 			}
 		}
 		return nil
 	})
+}
+
+// sameOrigin reports whether two hosts belong to one origin.
+func (d *distanceSearch) sameOrigin(a, b schema.HostID) bool {
+	return slices.ContainsFunc(d.origins[a], func(n int) bool { return slices.Contains(d.origins[b], n) })
 }
 
 // ofOrigin reports whether a page belongs to an origin.

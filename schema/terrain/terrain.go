@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -207,6 +208,12 @@ func (t *Terrain) Origins() []Origin { return t.origins }
 func (t *Terrain) OriginsOf(host string) []int {
 	found, _ := t.index.lookup(host)
 	return found.origins
+}
+
+// SameOrigin reports whether two hosts belong to one origin.
+func (t *Terrain) SameOrigin(a, b string) bool {
+	of := t.OriginsOf(b)
+	return slices.ContainsFunc(t.OriginsOf(a), func(n int) bool { return slices.Contains(of, n) })
 }
 
 // Narrowest returns the number of the most specific origin that a host belongs to; -1: it

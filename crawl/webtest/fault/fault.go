@@ -142,7 +142,7 @@ func hintForever(w http.ResponseWriter, r *http.Request) {
 }
 
 func bake(header http.Header) {
-	for i := range 3500 {
+	for i := range 9000 {
 		header.Add("Set-Cookie", "c"+strconv.Itoa(i)+"=1")
 	}
 }

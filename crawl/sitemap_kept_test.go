@@ -104,14 +104,7 @@ func TestPageOfFormerOriginsSitemap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
-		wait := time.Minute
-		s.host["a.test"] = func(q question) reply {
-			r := site("", 1)(q)
-			if q.path == "/" {
-				r.wait = wait
-			}
-			return r
-		}
+		s.host["a.test"] = site("", 0)
 		s.host["b.test"] = func(q question) reply {
 			if q.path == "/s.xml" {
 				return reply{status: http.StatusOK, body: urlset("https://a.test/1")}
@@ -123,7 +116,6 @@ func TestPageOfFormerOriginsSitemap(t *testing.T) {
 		if page := s.survey()["a.test/1"]; page.state != "discovered" {
 			t.Fatalf("before: %+v", page)
 		}
-		wait = 0
 		s.crawl(cfg, 0)
 		if page := s.survey()["a.test/1"]; page.state != "discovered" || page.visited {
 			t.Errorf("a page of the sitemap of a former origin: %+v", page)

@@ -165,9 +165,6 @@ func (ts *tallies) empty() *tally {
 func (ts *tallies) countInto(t *tally) func(*Page) error {
 	return func(p *Page) error {
 		t.add(p)
-		if p.Gone && ts.core.past == nil { // what was left waiting after an older run is not known any more
-			t.counts.Gone++
-		}
 		t.counts.Links += p.LinkCount
 		ts.addOmitted(t, p)
 		ts.addErrors(t, p)
@@ -206,6 +203,9 @@ func (ts *tallies) leftBefore() (int, error) {
 func (t *tally) add(p *Page) {
 	c, h := &t.counts, &t.hosts[p.Host]
 	c.Pages++
+	if p.Gone {
+		c.Gone++
+	}
 	c.ByState[p.State]++
 	c.ByClass[p.Class]++
 	c.ByDepth[p.Depth]++

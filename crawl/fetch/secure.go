@@ -81,9 +81,7 @@ func (c *Client) tunnel(ctx context.Context, x *exchange, p *url.URL, addr strin
 		sever(conn)
 		return nil, &Error{Cause: Proxy, Op: "connect", Err: err}
 	}
-	x.mu.Lock()
-	x.tunnelled = true
-	x.mu.Unlock()
+	x.tunnel()
 	return through, nil
 }
 

@@ -96,6 +96,7 @@ func (x *exchange) unsent() bool {
 	return x.got && x.dead && x.ctx.Err() == nil
 }
 
+// tunnel notes that the proxy has done its part: what fails from now on is the host's.
 func (x *exchange) tunnel() {
 	x.mu.Lock()
 	x.tunnelled = true

@@ -60,7 +60,7 @@ func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content,
 	return c, nil
 }
 
-// encodingNames reads Content-Encoding, without what stands for none. With one that is not known,
+// encodingNames reads Content-Encoding and leaves out names that mean no coding. If one is unknown,
 // a body is passed on as it came, as Chromium does: mostly nothing was done to it.
 func encodingNames(header []string) ([]string, error) {
 	known := []string{"gzip", "deflate", "br", "zstd"}

@@ -87,7 +87,7 @@ func (f *framing) field(name, value []byte, modern bool) (ok bool) {
 	return true
 }
 
-// mended writes a head anew. It is not ok if browsers would refuse it as well.
+// mended rewrites a head. It is not ok if browsers refuse the head too.
 func mended(head []byte) (out []byte, f framing, ok bool) {
 	start := statusStart(head)
 	if start < 0 || bytes.IndexByte(head, 0) >= 0 {

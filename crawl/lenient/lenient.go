@@ -2,7 +2,7 @@
 // net/http reads.
 //
 // A [Reader] sits between a connection and its transport. An answer without a fault passes
-// byte for byte. Of any other the head is written anew, by these rules:
+// byte for byte. Any other head is rewritten by these rules:
 //
 //	status line    up to 4 bytes before it are skipped           as Chromium; RFC 9112, 2.2
 //	               any version is 1.1 or 1.0; unknown ones: 1.0  as Chromium; RFC 9110, 2.5
@@ -203,7 +203,7 @@ func (r *Reader) readHead() error {
 // passOn gives up reading: what comes is handed on as it is.
 func (r *Reader) passOn() { r.out, r.state = r.head, raw }
 
-// enter begins what follows a head of so many bytes.
+// enter starts the body after a head of size bytes.
 func (r *Reader) enter(f framing, size int) {
 	r.heads += size
 	r.quiet = f.close

@@ -61,7 +61,7 @@ func (w *Watch) meets(r *rule, now time.Time) bool {
 	return w.votes(r, need, now) && (!r.others || w.othersToo(r.quiet, now))
 }
 
-// votes reports whether so many sites vote. A request that was sent before the last answer may have failed by itself
+// votes reports whether need sites vote. A request that was sent before the last answer may have failed by itself
 // among many that succeed, unless it has been quiet since.
 func (w *Watch) votes(r *rule, need int, now time.Time) bool {
 	for site, f := range w.row {

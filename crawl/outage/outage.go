@@ -105,7 +105,7 @@ type Watch struct {
 	changes   uint64
 }
 
-// Asked is a site that is being asked, by so many requests, the first of them since a time.
+// An asked is a site with open requests: their number, and when the first was sent.
 type asked struct {
 	site     uint64
 	requests int

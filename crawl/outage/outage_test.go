@@ -15,7 +15,7 @@ func at(s float64) time.Time {
 // someone is a site that is being asked all the time.
 const someone = 1 << 40
 
-// watchOf is a watch of so many hosts that have answered, while someone else is silent.
+// watchOf returns a watch of hosts that have answered, while one more is silent.
 func watchOf(hosts uint64) *Watch {
 	w := &Watch{}
 	w.Asked(someone, at(-100))

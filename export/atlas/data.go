@@ -86,7 +86,7 @@ func (c column) MarshalText() ([]byte, error) {
 
 func (c *column) put(v uint32) { *c = binary.LittleEndian.AppendUint32(*c, v) }
 
-// double puts a score in 64 bits, as all other outputs have it; what is none counts as 0.
+// double appends a score as 64 bits, as all other outputs do. A value that is not finite counts as 0.
 func (c *column) double(f float64) {
 	if !(math.Abs(f) <= math.MaxFloat64) {
 		f = 0

@@ -101,7 +101,7 @@ func notHead(h http.HandlerFunc) http.Handler {
 	})
 }
 
-// enter gives whoever has a ticket the token, in a page whose script keeps it for the tab and goes on to the
+// enter gives the token to the holder of a ticket, in a page whose script keeps it for the tab and opens the
 // application. An address with the token in it would stay in the history of the browser.
 func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
 	to, ok := d.redeem(w, r)

@@ -41,7 +41,7 @@ const (
 	Silence           // takes the request and says nothing
 	BigHeader         // a header of 1 MB
 	EndlessEarlyHints // 103 for ever
-	ManyCookies       // 3,500 cookies, then the page
+	ManyCookies       // 9,000 cookies, then the page
 	BodyDrip          // the page, then a body without end, one byte every [Answer].Every
 	EndlessBody       // the page, then a body without end, at full speed
 	GzipBomb          // 1 GB in about 1 MB of gzip

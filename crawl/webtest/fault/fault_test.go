@@ -82,7 +82,7 @@ func TestEveryFault(t *testing.T) {
 	}
 	tests := faultsSeen()
 	transport := newTransport(t, s)
-	transport.MaxResponseHeaderBytes = 256 << 10
+	transport.MaxResponseHeaderBytes = 512 << 10
 	c := &http.Client{Transport: transport}
 	for _, f := range fault.All() {
 		t.Run(f.String(), func(t *testing.T) {

@@ -41,7 +41,6 @@ func (m *maker) beginAgain() (err error) {
 	m.at = m.at.AddDate(0, 1, 0)
 	m.run = schema.Run{ID: m.run.ID + 1, Started: m.at, Config: m.run.Config, FirstVisit: m.store.LastSeq() + 1,
 		Errors: map[string]int{}}
-	clear(m.redirects)
 	for _, s := range m.sites {
 		s.visited, s.requests = 0, 0
 	}
@@ -49,7 +48,7 @@ func (m *maker) beginAgain() (err error) {
 		return err
 	}
 	for _, i := range m.seeds() {
-		m.lower(m.sites[i].pages[0], near{})
+		m.lower(m.sites[i].pages[0], near{own: true})
 	}
 	return nil
 }
@@ -60,7 +59,7 @@ func (m *maker) revisit(seq schema.Seq) error {
 	if err != nil || m.store.Kind(before.URL) != schema.KindPage {
 		return err
 	}
-	depth, hops := m.store.Depth(before.URL)
+	depth, _ := m.store.Depth(before.URL)
 	if depth == kv.NoDepth {
 		return nil
 	}
@@ -71,37 +70,34 @@ func (m *maker) revisit(seq schema.Seq) error {
 	switch p := m.rand.Float64(); {
 	case before.RedirectTo != 0:
 		v.Links = before.Links
-		m.redirects[v.URL] = before.RedirectTo
-		m.lower(before.RedirectTo, near{max(1, depth), hops + 1})
 	case before.State != schema.Processed:
 	case depth == maxDepth && p < goneShare:
 		v = schema.Visit{URL: v.URL, Run: v.Run, At: v.At, State: schema.DeadLink, Status: 404, Requests: 1, Length: -1,
 			Form: v.Form, Knew: v.Knew, ServerDate: v.ServerDate, Reason: schema.StatusReason(404)}
 	case p < goneShare+changedShare:
-		err = m.change(&v, before, near{depth, hops})
+		err = m.change(&v, before, depth)
 	default:
 		v.Status, v.Stand, v.Length, v.SHA256, v.Distinct = 304, seq, -1, [32]byte{}, 0
 		v.Title, v.ContentType, v.Charset, v.LastModified, v.ETag = "", "", "", "", ""
-		m.follow(before.Links, depth)
+		return m.record(&v, before.Links)
 	}
 	if err != nil {
 		return err
 	}
-	return m.record(&v)
+	return m.record(&v, v.Links)
 }
 
 // change makes up what has changed on a page.
-func (m *maker) change(v, before *schema.Visit, n near) error {
+func (m *maker) change(v, before *schema.Visit, depth uint8) error {
 	if err := m.tx.Visits.Anchors(before); err != nil {
 		return err
 	}
 	v.Links, v.Title = before.Links, m.text(5)
 	v.SHA256[0]++
-	m.follow(v.Links, n.depth)
-	if n.depth >= maxDepth || !m.chance(freshShare/changedShare) || m.site(v.URL).requests+2 > m.budget {
+	if depth >= maxDepth || !m.chance(freshShare/changedShare) || m.site(v.URL).requests+2 > m.budget {
 		return nil
 	}
-	id, err := m.meet(m.siteOf[m.store.HostOf(v.URL)], v.URL, near{n.depth + 1, 0})
+	id, err := m.meet(m.siteOf[m.store.HostOf(v.URL)], v.URL, near{depth: depth + 1})
 	if err != nil {
 		return err
 	}
@@ -116,18 +112,11 @@ func (m *maker) change(v, before *schema.Visit, n near) error {
 		return err
 	}
 	fresh.Form = forms.All()[0]
-	return m.record(&fresh)
+	return m.record(&fresh, nil)
 }
 
-// follow lets links of a page carry depth.
-func (m *maker) follow(links []schema.Link, depth uint8) {
-	for i := range links {
-		m.lower(links[i].To, near{depth + 1, 0})
-	}
-}
-
-// record adds a visit to the log, and counts it.
-func (m *maker) record(v *schema.Visit) error {
+// record adds a visit to the log, counts it, and takes what is known of its page over the links that it stands by.
+func (m *maker) record(v *schema.Visit, links []schema.Link) error {
 	s := m.site(v.URL)
 	s.visited, s.requests = s.visited+1, s.requests+1
 	m.run.Pages, m.run.Requests = m.run.Pages+1, m.run.Requests+1
@@ -137,5 +126,5 @@ func (m *maker) record(v *schema.Visit) error {
 	if _, err := m.tx.Visits.Add(v); err != nil {
 		return fmt.Errorf("visit of URL %d: %w", v.URL, err)
 	}
-	return nil
+	return m.carry(v.URL, links)
 }

@@ -37,7 +37,7 @@ func (m *maker) endSite(s *site) error {
 	if err != nil {
 		return err
 	}
-	h.Known, h.Run, h.Admitted = len(s.pages), m.run.ID, true
+	h.Known, h.Others, h.Run, h.Admitted = len(s.pages), s.others, m.run.ID, true
 	h.RunRequests, h.RunVisited, h.Visits, h.Requests = s.requests, s.visited, h.Visits+s.visited, h.Requests+s.requests
 	switch s.fate {
 	case fateListed:

@@ -14,12 +14,10 @@ func (m *maker) links(v *schema.Visit, s *site) error {
 		if id == v.URL || slices.ContainsFunc(v.Links, func(l schema.Link) bool { return l.To == id }) {
 			return
 		}
-		depth, _ := m.store.Depth(v.URL)
-		m.lower(id, near{depth + 1, 0})
 		v.Links = append(v.Links, schema.Link{To: id, Kinds: kinds, Place: place, Anchor: m.text(2)})
 	}
 	for n := m.fresh(); n > 0; n-- {
-		id, err := m.meet(m.freshHost(s), v.URL, near{m.depth + 1, 0})
+		id, err := m.meet(m.freshHost(s), v.URL, near{depth: m.depth + 1})
 		if err != nil {
 			return err
 		}

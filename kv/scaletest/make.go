@@ -24,7 +24,7 @@ func Make(path string, size Size) error {
 	if err != nil {
 		return err
 	}
-	m := &maker{world: w, size: size, store: store, budget: size.budget(), redirects: map[schema.ID]schema.ID{}}
+	m := &maker{world: w, size: size, store: store, budget: size.budget()}
 	if err := m.make(); err != nil {
 		store.Close()
 		return fmt.Errorf("make %s: %w", path, err)
@@ -46,12 +46,12 @@ type maker struct {
 	budget int
 	at     time.Time
 
-	unmet     []int // hosts that no page has linked to yet
-	depth     uint8 // of the pages that are being visited
-	waiting   [maxDepth + 2][]schema.ID
-	share     float64 // pages that nobody has met and each of those leads to
-	redirects map[schema.ID]schema.ID
-	siteOf    []int // by host id
+	unmet   []int // hosts that no page has linked to yet
+	depth   uint8 // of the pages that are being visited
+	waiting [maxDepth + 2][]schema.ID
+	share   float64     // pages that nobody has met and each of those leads to
+	work    []schema.ID // visited pages that have something to pass on
+	siteOf  []int       // by host id
 }
 
 func (m *maker) make() error {

@@ -4,8 +4,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// near is how far a page is from the origins, and the redirects in a row that lead there.
-type near struct{ depth, hops uint8 }
+// near is how far a page is from the origins, the redirects in a row that lead there, and whether the page is its
+// host's own.
+type near struct {
+	depth, hops uint8
+	own         bool
+}
 
 // meet records a page of the i-th host that nobody has met, and returns its id.
 func (m *maker) meet(i int, from schema.ID, n near) (schema.ID, error) {
@@ -32,6 +36,10 @@ func (m *maker) meet(i int, from schema.ID, n near) (schema.ID, error) {
 	if _, err := m.tx.URLs.AddForm(id, norm, form, false); err != nil {
 		return 0, err
 	}
+	n.own = m.vouches(from, id)
+	if !n.own && path != "/" {
+		s.others++
+	}
 	s.pages = append(s.pages, id)
 	m.lower(id, n)
 	depth, _ := m.store.Depth(id)
@@ -39,21 +47,67 @@ func (m *maker) meet(i int, from schema.ID, n near) (schema.ID, error) {
 	return id, nil
 }
 
-// lower records a way to a page, and what follows from it where the page redirects.
+// lower records a way to a page. A page of which it tells something new, and that the run has visited, has to pass
+// that on.
 func (m *maker) lower(id schema.ID, n near) {
-	if m.site(id).fate == fateOwn {
+	if m.ofOrigin(id) {
 		n.depth = 0
 	}
 	depth, hops := m.store.Depth(id)
-	if n.depth >= depth && n.hops >= hops {
+	own := n.own && !m.store.Own(id)
+	if n.depth >= depth && n.hops >= hops && !own {
 		return
 	}
 	m.tx.Depths.Lower(id, n.depth, n.hops)
-	if to := m.redirects[id]; to != 0 {
-		depth, hops := m.store.Depth(id)
-		m.lower(to, near{max(1, depth), hops + 1})
+	if own {
+		m.tx.Depths.SetOwn(id)
+	}
+	if seq := m.store.Latest(id); seq != 0 && seq >= m.run.FirstVisit {
+		m.work = append(m.work, id)
 	}
 }
+
+// carry takes what is known of a page that was just visited over its links, and that of the visited pages that it tells
+// something new over theirs.
+func (m *maker) carry(page schema.ID, links []schema.Link) error {
+	m.pass(page, links)
+	for len(m.work) > 0 {
+		id := m.work[len(m.work)-1]
+		m.work = m.work[:len(m.work)-1]
+		v, err := m.tx.Visits.At(m.store.Latest(id))
+		if err == nil && v.Stand != 0 {
+			v.Links, err = m.tx.Visits.AppendLinks(nil, v.Stand, id)
+		}
+		if err != nil {
+			return err
+		}
+		m.pass(id, v.Links)
+	}
+	return nil
+}
+
+// pass takes what is known of a page over its links.
+func (m *maker) pass(page schema.ID, links []schema.Link) {
+	depth, hops := m.store.Depth(page)
+	for _, link := range links {
+		n := near{depth: depth + 1, own: m.vouches(page, link.To)}
+		if link.Kinds.Has(schema.LinkRedirect) {
+			n.depth, n.hops = max(1, depth), hops+1
+		}
+		m.lower(link.To, n)
+	}
+}
+
+// vouches reports whether a link of a page makes what it leads to its host's own.
+func (m *maker) vouches(page, to schema.ID) bool {
+	if m.store.HostOf(page) == m.store.HostOf(to) {
+		return m.store.Own(page)
+	}
+	return page != 0 && m.ofOrigin(page) && !m.ofOrigin(to)
+}
+
+// ofOrigin reports whether a page belongs to an origin.
+func (m *maker) ofOrigin(id schema.ID) bool { return m.site(id).fate == fateOwn }
 
 // site returns the host of a page.
 func (m *maker) site(id schema.ID) *site { return m.sites[m.siteOf[m.store.HostOf(id)]] }

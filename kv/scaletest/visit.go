@@ -40,7 +40,7 @@ func (m *maker) visit(id schema.ID) error {
 	if err := m.answer(v, s); err != nil {
 		return err
 	}
-	return m.record(v)
+	return m.record(v, v.Links)
 }
 
 // answer makes up what a page answers. The first pages of a host are there.
@@ -84,8 +84,7 @@ func (m *maker) redirect(v *schema.Visit, s *site) error {
 		i = m.another()
 	}
 	depth, hops := m.store.Depth(v.URL)
-	to, err := m.meet(i, v.URL, near{max(1, depth), hops + 1})
-	m.redirects[v.URL] = to
+	to, err := m.meet(i, v.URL, near{depth: max(1, depth), hops: hops + 1})
 	v.Status, v.RedirectTo = 301, to
 	v.Links = []schema.Link{{To: to, Kinds: schema.Kinds(0).Add(schema.LinkRedirect), Place: schema.PlaceBody}}
 	return err
@@ -129,9 +128,11 @@ func (m *maker) sitemap(s *site) error {
 		ContentType: "application/xml", Length: 100_000, ResponseTime: 50 * time.Millisecond,
 	}
 	for _, page := range s.pages[:min(len(s.pages), mostListed)] {
-		m.lower(page, near{})
+		m.lower(page, near{own: true})
 		v.Sitemap = append(v.Sitemap, schema.SitemapEntry{To: page, LastMod: began.AddDate(0, 0, -m.rand.IntN(1000))})
 	}
-	_, err := m.tx.Visits.Add(v)
-	return err
+	if _, err := m.tx.Visits.Add(v); err != nil {
+		return err
+	}
+	return m.carry(v.URL, nil)
 }

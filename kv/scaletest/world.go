@@ -38,6 +38,7 @@ type site struct {
 	id      schema.HostID // 0: not met yet
 	pages   []schema.ID   // by the order in which they were met
 	sitemap schema.ID     // 0: not met yet
+	others  int           // pages that were not the host's own when they were met
 	// of the run
 	visited, requests int
 }

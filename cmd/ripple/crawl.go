@@ -49,8 +49,7 @@ SIGHUP reloads the configuration, SIGUSR1 prints the status. From another termin
 ripple stats, pause, unpause, stop and reload.
 
 With [cluster] hub, this machine crawls its part of a terrain that several share: the
-shards whose files are in [cluster] folder. See "More than one machine" in the README,
-and "ripple hub".
+shards whose files are in [cluster] folder. See "ripple help machines" and "ripple hub".
 
 The exit code is 0 if the run was completed, or interrupted by "ripple stop" or
 max-run-time; 130 after Ctrl-C, 143 after SIGTERM. "ripple stats --json" shows which

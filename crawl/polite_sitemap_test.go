@@ -121,6 +121,30 @@ func sitemapRows() []sitemapRow {
 			asked: "/sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml", not: "/o",
 		},
 		{
+			name: "those that are named are missing", robots: "Sitemap: /gone.xml\nSitemap: https://maps.test/none.xml\n" +
+				"Sitemap: /page.xml\nSitemap: /moved.xml\nSitemap: /round.xml\n",
+			files: map[string]reply{
+				"/gone.xml":    {status: 404},
+				"/page.xml":    {status: 200, body: "<!doctype html><title>Welcome</title>"},
+				"/moved.xml":   redirect("https://maps.test/none.xml"),
+				"/round.xml":   redirect("/round2.xml"),
+				"/round2.xml":  redirect("/round.xml"),
+				"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")},
+			},
+			asked: "/gone.xml /moved.xml /o /page.xml /round.xml /round2.xml" +
+				" /sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml",
+		},
+		{
+			name: "one that is named is empty", robots: "Sitemap: /gone.xml\nSitemap: /empty.xml\n",
+			files: map[string]reply{"/gone.xml": {status: 410}, "/empty.xml": {status: 200, body: urlset()}},
+			asked: "/empty.xml /gone.xml", not: "/sitemap.xml",
+		},
+		{
+			name: "what is named is no URL", robots: "Sitemap: https://a.test:99999/s.xml\n",
+			files: map[string]reply{"/sitemap.xml": {status: 200, body: urlset("https://a.test/o")}},
+			asked: "/o /sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml",
+		},
+		{
 			name: "off", mode: "off", files: map[string]reply{"/sitemap.xml": {status: 200,
 				body: urlset("https://a.test/o")}},
 			asked: "", not: "/sitemap.xml",

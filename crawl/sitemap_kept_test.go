@@ -61,6 +61,41 @@ func TestSitemapsOfGivenUpHost(t *testing.T) {
 	})
 }
 
+// TestUsualSitemapsLater has two hosts name the same sitemap, which is missing, at different times and over a restart:
+// both are asked for the usual ones, once.
+func TestUsualSitemapsLater(t *testing.T) {
+	t.Parallel()
+	for _, stop := range []time.Duration{0, 500 * time.Millisecond, 5 * time.Second, 35 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			for host, wait := range map[string]time.Duration{"a.test": 0, "b.test": 30 * time.Second} {
+				s.host[host] = func(q question) reply {
+					switch q.path {
+					case "/robots.txt":
+						return reply{status: http.StatusOK, body: "Sitemap: https://maps.test/s.xml\n", wait: wait}
+					case "/sitemap.xml":
+						return reply{status: http.StatusOK, body: urlset("https://" + host + "/o")}
+					}
+					return site("", 0)(q)
+				}
+			}
+			s.host["maps.test"] = pages(map[string]reply{"/s.xml": {status: http.StatusNotFound}})
+			cfg := fmt.Sprintf(withSitemaps, "quality") + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"
+			if stop > 0 {
+				s.crawl(cfg, stop)
+			}
+			s.crawl(cfg, 0)
+			s.completed()
+			for _, host := range []string{"a.test", "b.test"} {
+				if !s.survey()[host+"/o"].visited {
+					t.Errorf("stopped after %v, %s was asked for %q, not for what its usual sitemap names", stop, host,
+						s.requests(host))
+				}
+			}
+		})
+	}
+}
+
 // TestFormerOriginInSitemap takes an origin away whose pages the sitemap of another one names: they go with it.
 func TestFormerOriginInSitemap(t *testing.T) {
 	t.Parallel()

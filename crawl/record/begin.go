@@ -297,7 +297,7 @@ func (t *turn) queueSitemapsAgain(id schema.HostID) error {
 	if err != nil || rules == nil || !t.reach.sitemapsDue(h) {
 		return err
 	}
-	return t.act(h, &decision{sitemaps: t.reach.namedSitemaps(h, rules)})
+	return t.queueSitemaps(h, rules)
 }
 
 // takeUp queues again what earlier runs left waiting, once a generation of depths.

@@ -38,7 +38,7 @@ type decision struct {
 	drop     *ring.Step      // of a continued visit, which may not go on; its URL still waits
 	giveUp   schema.GiveUp   // the host, because of why
 	why      schema.Reason   // of giveUp
-	sitemaps []ring.Target   // of the host, to be queued
+	sitemaps *robots.Rules   // which name the sitemaps of the host, to be queued
 	settle   []*schema.Visit // without a request: kept as they are, or denied
 	step     *ring.Step      // to be asked; nil: none
 	begins   bool            // step is the first one of a visit, or of a look for robots.txt
@@ -102,7 +102,7 @@ func (p *plan) begin(h *schema.Host, live *liveHost) (decision, error) {
 	case rules == nil:
 		return p.askRobots(h, live)
 	case p.reach.sitemapsDue(h):
-		return decision{sitemaps: p.reach.namedSitemaps(h, rules), again: true}, nil
+		return decision{sitemaps: rules, again: true}, nil
 	}
 	if d, ok := p.asset(h, live, rules); ok {
 		return d, nil

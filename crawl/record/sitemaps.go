@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
-	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -22,21 +21,15 @@ func (r *reach) sitemapsDue(h *schema.Host) bool {
 		r.hosts.facts(h.ID).own
 }
 
-// namedSitemaps are the sitemaps of a host: those that its robots.txt names, else
-// those at the usual paths. It marks them as queued.
-func (r *reach) namedSitemaps(h *schema.Host, rules *robots.Rules) (files []ring.Target) {
-	h.SitemapsRun = r.in.run.ID
-	r.hosts.put(h)
+// sitemapsAt are the sitemaps that references in robots.txt of a host name. left is how many of them are not asked
+// for because they are on too many other hosts.
+func (r *reach) sitemapsAt(h *schema.Host, refs []string) (files []ring.Target, left int) {
 	authority := "https://" + h.Name
 	if h.WWW {
 		authority = "https://www." + h.Name
 	}
-	named := rules.Sitemaps()
-	if len(named) == 0 {
-		named = []string{"/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"}
-	}
-	foreign, left := foreignHosts{site: weburl.Site(h.Name), most: r.in.set.Config.Traps.MaxSitemapHosts}, 0
-	for _, value := range named {
+	foreign := foreignHosts{site: weburl.Site(h.Name), most: r.in.set.Config.Traps.MaxSitemapHosts}
+	for _, value := range refs {
 		for _, ref := range sitemap.Named(value, authority+"/robots.txt") {
 			u, err := r.in.set.Rules.Parse(ref)
 			switch {
@@ -48,8 +41,7 @@ func (r *reach) namedSitemaps(h *schema.Host, rules *robots.Rules) (files []ring
 			}
 		}
 	}
-	h.SitemapsLeft = max(h.SitemapsLeft, left) // perhaps queued before in this run
-	return files
+	return files, left
 }
 
 // foreignHosts are the first so many hosts outside a site, of those that are met.

@@ -206,7 +206,11 @@ func (t *turn) settle(h *schema.Host, visit *schema.Visit) error {
 		return err
 	}
 	t.hosts.put(h)
-	return errors.Join(t.reopen(), t.reach.carry(visit))
+	err := errors.Join(t.reopen(), t.reach.carry(visit))
+	if err == nil && !t.in.isPage(visit.URL) {
+		err = t.queueUsualFor(visit.URL)
+	}
+	return err
 }
 
 // reopen queues pages once more of which another form was met.
@@ -371,8 +375,8 @@ func (t *turn) act(h *schema.Host, d *decision) error {
 	if d.giveUp != schema.NotGivenUp {
 		t.hosts.giveUp(h, d.giveUp, d.why)
 	}
-	for _, file := range d.sitemaps {
-		if err := t.queueSitemap(h, file); err != nil {
+	if d.sitemaps != nil {
+		if err := t.queueSitemaps(h, d.sitemaps); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,118 @@
+package record
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// usualSitemaps are the paths at which sitemaps are looked for where robots.txt names none that is there.
+var usualSitemaps = []string{"/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"}
+
+// queueSitemaps queues the sitemaps that robots.txt of a host names, or those at the usual paths.
+func (t *turn) queueSitemaps(h *schema.Host, rules *robots.Rules) error {
+	h.SitemapsRun = t.in.run.ID
+	files, left := t.reach.sitemapsAt(h, rules.Sitemaps())
+	h.SitemapsLeft = max(h.SitemapsLeft, left) // perhaps queued before in this run
+	t.hosts.put(h)
+	if err := t.queueEach(h, files); err != nil {
+		return err
+	}
+	return t.queueUsual(h, files)
+}
+
+// queueUsual queues the sitemaps at the usual paths of a host if all that its robots.txt names are missing.
+func (t *turn) queueUsual(h *schema.Host, named []ring.Target) error {
+	for _, file := range named {
+		if missing, err := t.missing(file); err != nil || !missing {
+			return err
+		}
+	}
+	usual, _ := t.reach.sitemapsAt(h, usualSitemaps)
+	return t.queueEach(h, usual)
+}
+
+func (t *turn) queueEach(h *schema.Host, files []ring.Target) error {
+	for _, file := range files {
+		if err := t.queueSitemap(h, file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queueUsualFor queues the sitemaps at the usual paths of the hosts whose robots.txt leads to a sitemap that was just
+// asked for and is missing, and to no other one that may be there.
+func (t *turn) queueUsualFor(sitemap schema.ID) error {
+	if missing, err := t.missingFile(sitemap, 0); err != nil || !missing {
+		return err
+	}
+	for _, voucher := range slices.Sorted(maps.Keys(t.in.speaks[sitemap])) {
+		id, err := t.hosts.find(voucher)
+		if err != nil {
+			return err
+		}
+		if id == 0 || !t.hosts.facts(id).own {
+			continue
+		}
+		h, err := t.hosts.load(id)
+		if err == nil && h.SitemapsRun == t.in.run.ID {
+			err = t.queueUsualAgain(h)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queueUsualAgain is queueUsual of a host whose own sitemaps were queued before.
+func (t *turn) queueUsualAgain(h *schema.Host) error {
+	rules, err := t.book.standing(h)
+	if err != nil || rules == nil {
+		return err
+	}
+	named, _ := t.reach.sitemapsAt(h, rules.Sitemaps())
+	return t.queueUsual(h, named)
+}
+
+// missing reports whether a sitemap was asked for in this run and is missing.
+func (t *turn) missing(file ring.Target) (bool, error) {
+	id, err := t.urls.record(file, schema.KindSitemap, 0)
+	if err != nil || id == 0 {
+		return false, err
+	}
+	return t.missingFile(id, 0)
+}
+
+// missingFile reports whether a sitemap was asked for in this run, and an answer says that there is none: its status,
+// a body that is no sitemap, or a redirect to what is missing. Errors of the server or the connection say nothing.
+func (t *turn) missingFile(id schema.ID, hops int) (bool, error) {
+	if !t.in.visited(id) {
+		return false, nil
+	}
+	v, err := t.in.tx.Visits.At(t.in.store.Latest(id))
+	if err != nil {
+		return false, err
+	}
+	if v.State != schema.Processed {
+		cause := v.Reason.Cause
+		return v.Final() || cause == schema.CauseSitemap || cause == schema.CauseBadLocation, nil
+	}
+	if v.Status < 300 || v.Status == http.StatusNotModified {
+		return false, nil
+	}
+	for _, l := range v.Links {
+		if hops == schema.MaxRedirects {
+			break
+		}
+		if missing, err := t.missingFile(l.To, hops+1); err != nil || !missing {
+			return false, err
+		}
+	}
+	return true, nil
+}

@@ -112,7 +112,8 @@ func TestOthersTakeNoSubdomain(t *testing.T) {
 }
 
 // TestSitemapSpeaks has a sitemap of a.test name a page of b.test: it is asked for, and spared by an old date in the
-// next run, only where b.test or the configuration says that the sitemap speaks for it.
+// next run, only where b.test or the configuration says that the sitemap speaks for it. Where only pages of sitemaps
+// are visited, that is so of a page too that b.test links to.
 func TestSitemapSpeaks(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -131,7 +132,7 @@ func TestSitemapSpeaks(t *testing.T) {
 				s := newPaperServers(t)
 				s.host["a.test"] = func(q question) reply {
 					if q.path == "/s.xml" {
-						return reply{status: http.StatusOK, body: urlset("https://b.test/o")}
+						return reply{status: http.StatusOK, body: urlset("https://b.test/o", "https://b.test/1")}
 					}
 					if body, ok := tt.files[q.path]; ok {
 						return reply{status: http.StatusOK, body: body}
@@ -150,10 +151,27 @@ func TestSitemapSpeaks(t *testing.T) {
 				if page := s.survey()["b.test/o"]; page.visited != tt.asked {
 					t.Errorf("/o is %+v, asked for: want %t", page, tt.asked)
 				}
-				s.surveyed(func(sv *survey.Survey) error {
-					return survey.Check(sv, func(problem string) { t.Error(problem) })
-				})
+				s.verified()
+				s.crawl(ofTwo("sitemaps = \"only\"\n", "")+tt.more, 0)
+				s.verified()
+				fresh := newPaperServers(t)
+				fresh.host = s.host
+				fresh.crawl(ofTwo("sitemaps = \"only\"\n", "")+tt.more, 0)
+				fresh.verified()
+				want := surveyed{state: "discovered"}
+				if tt.asked {
+					want = surveyed{state: "processed", visited: true}
+				}
+				if got := fresh.survey()["b.test/1"]; got != want {
+					t.Errorf("with sitemaps alone, /1 is %+v, want %+v", got, want)
+				}
 			})
 		})
 	}
+}
+
+// verified checks that the records agree.
+func (s *paperServers) verified() {
+	s.t.Helper()
+	s.surveyed(func(sv *survey.Survey) error { return survey.Check(sv, func(problem string) { s.t.Error(problem) }) })
 }

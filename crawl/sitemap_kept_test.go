@@ -50,9 +50,7 @@ func TestSitemapsOfGivenUpHost(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		away = true
 		s.crawl(cfg, 0)
-		s.surveyed(func(sv *survey.Survey) error {
-			return survey.Check(sv, func(problem string) { t.Error(problem) })
-		})
+		s.verified()
 		crawltest.EachPage(t, s.path, func(p *survey.Page) {
 			if lost := p.URL == "https://a.test/1"; (p.LastRun != 2) != lost {
 				t.Errorf("%s: %v, seen last by run %d", p.URL, p.State, p.LastRun)
@@ -127,9 +125,7 @@ func TestFormerOriginInSitemap(t *testing.T) {
 		if got := s.requests("b.test"); len(got) > 0 {
 			t.Errorf("a former origin was asked for %q", got)
 		}
-		s.surveyed(func(sv *survey.Survey) error {
-			return survey.Check(sv, func(problem string) { t.Error(problem) })
-		})
+		s.verified()
 	})
 }
 
@@ -155,9 +151,7 @@ func TestPageOfFormerOriginsSitemap(t *testing.T) {
 		if page := s.survey()["a.test/1"]; page.state != "discovered" || page.visited {
 			t.Errorf("a page of the sitemap of a former origin: %+v", page)
 		}
-		s.surveyed(func(sv *survey.Survey) error {
-			return survey.Check(sv, func(problem string) { t.Error(problem) })
-		})
+		s.verified()
 	})
 }
 

@@ -8,10 +8,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A listing is what the sitemaps of this run that speak for its host say about a page.
+// A listing is what the sitemaps of this run for which a page counts say about it.
 type listing struct {
 	changed time.Time // the latest lastmod that is believed; zero: there is none
-	by      schema.ID // the first of them
+	by      schema.ID // the first of them that speaks for its host, else the first of all
+	speaks  bool      // that one does
+}
+
+// A standing is what a sitemap is to a host whose pages it names, if they count by it.
+type standing struct {
+	speaks bool // for the host; else it is on another host of the same origin
+	dated  bool // its dates are believed
 }
 
 // spares reports whether a page that was visited at a time is as it was then. Of a visit
@@ -52,11 +59,15 @@ func believedDates(v *schema.Visit) bool {
 // visited, and of foreign ones.
 type listings map[schema.ID]listing
 
-// note takes what a sitemap says of a page, and reports whether that is new. A date in the future, or
-// of a sitemap whose dates are not believed, does not say that the page is as it was: it counts as that of the run.
-func (all listings) note(in *scope, v *schema.Visit, e schema.SitemapEntry, dated bool) bool {
-	l := listing{changed: e.LastMod, by: v.URL}
-	if !l.changed.IsZero() && (!dated || e.LastMod.After(v.At)) {
+// note takes what a sitemap says of a page, and reports whether that is new. Only one that speaks for the host says
+// when the page has changed. A date in the future, or of a sitemap whose dates are not believed, does not say that the
+// page is as it was: it counts as that of the run.
+func (all listings) note(in *scope, v *schema.Visit, e schema.SitemapEntry, s standing) bool {
+	l := listing{by: v.URL, speaks: s.speaks}
+	if s.speaks {
+		l.changed = e.LastMod
+	}
+	if !l.changed.IsZero() && (!s.dated || e.LastMod.After(v.At)) {
 		l.changed = in.run.Started.Add(time.Second) // it is cut to seconds
 	}
 	return all.add(in, e.To, l)
@@ -68,8 +79,8 @@ func (all listings) add(in *scope, id schema.ID, said listing) bool {
 	}
 	before, known := all[id]
 	l := before
-	if !known {
-		l.by = said.by
+	if !known || said.speaks && !l.speaks {
+		l.by, l.speaks = said.by, said.speaks
 	}
 	if said.changed.After(l.changed) {
 		l.changed = said.changed
@@ -83,10 +94,8 @@ func (all listings) add(in *scope, id schema.ID, said listing) bool {
 func (r *reach) recallListings() error {
 	clear(r.listings)
 	err := r.in.eachSitemap(func(v *schema.Visit) error {
-		return r.eachEntry(v, func(e schema.SitemapEntry, speaks, dated bool) error {
-			if speaks {
-				r.listings.note(r.in, v, e, dated)
-			}
+		return r.eachEntry(v, func(e schema.SitemapEntry, s standing) error {
+			r.listings.note(r.in, v, e, s)
 			return nil
 		})
 	})

@@ -121,12 +121,12 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 			return err
 		}
 	}
-	return r.eachEntry(visit, func(e schema.SitemapEntry, speaks, dated bool) error {
-		if !speaks {
-			return r.relax(e.To, way{bySitemap: true})
+	return r.eachEntry(visit, func(e schema.SitemapEntry, s standing) error {
+		err := r.relax(e.To, way{own: s.speaks, bySitemap: true})
+		if s.speaks {
+			err = errors.Join(err, r.hosts.vouch(r.in.store.HostOf(e.To)))
 		}
-		err := errors.Join(r.relax(e.To, way{own: true, bySitemap: true}), r.hosts.vouch(r.in.store.HostOf(e.To)))
-		if r.listings.note(r.in, visit, e, dated) && r.in.foreign(e.To) {
+		if r.listings.note(r.in, visit, e, s) && r.in.foreign(e.To) {
 			err = errors.Join(err, r.hosts.mark(e.To))
 		}
 		return err
@@ -134,10 +134,13 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 }
 
 // eachEntry calls f for the pages that a sitemap names on hosts of origins that it speaks for, or on other hosts
-// of its origin, and with whether it speaks for them and its dates are believed.
-func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, speaks, dated bool) error) error {
-	type standing struct{ speaks, near bool }
-	dated, known := believedDates(v), map[schema.HostID]standing{}
+// of its origin. Package survey has the rule once more, to check what is stored.
+func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, s standing) error) error {
+	type met struct {
+		standing
+		counts bool
+	}
+	dated, known := believedDates(v), map[schema.HostID]met{}
 	own, err := r.in.tx.Hosts.Name(r.in.store.HostOf(v.URL))
 	if err != nil {
 		return err
@@ -153,13 +156,14 @@ func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, speaks,
 			if err != nil {
 				return err
 			}
-			s = standing{r.in.speaksFor(v.URL, host, name), r.in.set.Terrain.SameOrigin(own, name)}
+			s.standing = standing{speaks: r.in.speaksFor(v.URL, host, name), dated: dated}
+			s.counts = s.speaks || r.in.set.Terrain.SameOrigin(own, name)
 			known[host] = s
 		}
-		if !s.speaks && !s.near {
+		if !s.counts {
 			continue
 		}
-		if err := f(e, s.speaks, dated); err != nil {
+		if err := f(e, s.standing); err != nil {
 			return err
 		}
 	}

@@ -1,8 +1,6 @@
 package survey
 
 import (
-	"slices"
-
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -73,44 +71,7 @@ func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 	if err != nil {
 		return err
 	}
-	speaks, err := d.core.readSpeakers(in)
-	if err != nil {
-		return err
-	}
-	return d.core.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= d.core.urls(); id++ {
-			if d.core.store.Kind(id) != schema.KindSitemap || !in(id) {
-				continue
-			}
-			v, err := tx.Visits.At(d.core.latest(id))
-			if err != nil {
-				return err
-			}
-			for _, e := range v.Sitemap {
-				if !d.ofOrigin(e.To) { // it may be of a former origin
-					continue
-				}
-				host := d.core.store.HostOf(e.To)
-				own := d.core.store.HostOf(id) == host
-				if !own && len(speaks[id]) > 0 {
-					name, err := tx.Hosts.Name(host)
-					if err != nil {
-						return err
-					}
-					own = len(speaks.Vouchers(d.core.terrain, id, name)) > 0
-				}
-				if own || d.sameOrigin(d.core.store.HostOf(id), host) {
-					d.relax(e.To, near{own: own})
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// sameOrigin reports whether two hosts belong to one origin.
-func (d *distanceSearch) sameOrigin(a, b schema.HostID) bool {
-	return slices.ContainsFunc(d.origins[a], func(n int) bool { return slices.Contains(d.origins[b], n) })
+	return d.core.eachListed(in, func(id schema.ID, own bool) { d.relax(id, near{own: own}) })
 }
 
 // ofOrigin reports whether a page belongs to an origin.
@@ -166,25 +127,4 @@ func (d *distanceSearch) makesOwn(id schema.ID, own bool, to schema.ID) bool {
 		return own
 	}
 	return d.ofOrigin(id) && !d.ofOrigin(to)
-}
-
-// readSpeakers returns for whom the sitemaps speak for which in holds.
-func (c *core) readSpeakers(in func(schema.ID) bool) (speaks Speakers, err error) {
-	err = c.view(func(tx *kv.Tx) error {
-		speaks, err = ReadSpeakers(tx, c.store, c.cfg, c.run.ID, func(f func(schema.ID, []schema.Link)) error {
-			for id := schema.ID(1); int(id) <= c.urls(); id++ {
-				if c.store.Kind(id) != schema.KindSitemap || !in(id) {
-					continue
-				}
-				v, err := tx.Visits.At(c.latest(id))
-				if err != nil {
-					return err
-				}
-				f(id, v.Links)
-			}
-			return nil
-		})
-		return err
-	})
-	return speaks, err
 }

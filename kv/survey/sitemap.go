@@ -25,6 +25,60 @@ func (c *core) eachSitemapEntry(f func(sitemap schema.ID, url string, e schema.S
 	})
 }
 
+// eachListed calls f for the pages of origins that those sitemaps name for which in holds, if their sitemap speaks for
+// their host, which makes them its own, or is of the same origin. Package record has the rule once more, to apply it.
+func (c *core) eachListed(in func(sitemap schema.ID) bool, f func(page schema.ID, own bool)) error {
+	return c.view(func(tx *kv.Tx) error {
+		each := func(f func(*schema.Visit) error) error {
+			for id := schema.ID(1); int(id) <= c.urls(); id++ {
+				if c.store.Kind(id) != schema.KindSitemap || !in(id) {
+					continue
+				}
+				v, err := tx.Visits.At(c.latest(id))
+				if err == nil {
+					err = f(v)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		speaks, err := ReadSpeakers(tx, c.store, c.cfg, c.run.ID, func(f func(schema.ID, []schema.Link)) error {
+			return each(func(v *schema.Visit) error { f(v.URL, v.Links); return nil })
+		})
+		if err != nil {
+			return err
+		}
+		return each(func(v *schema.Visit) error { return c.eachListedBy(tx, v, speaks, f) })
+	})
+}
+
+// eachListedBy is eachListed of one sitemap.
+func (c *core) eachListedBy(tx *kv.Tx, v *schema.Visit, speaks Speakers, f func(page schema.ID, own bool)) error {
+	type standing struct{ counts, own bool }
+	hosts, home := map[schema.HostID]standing{}, c.store.HostOf(v.URL)
+	from, err := tx.Hosts.Name(home)
+	for i := 0; i < len(v.Sitemap) && err == nil; i++ {
+		page := v.Sitemap[i].To
+		host := c.store.HostOf(page)
+		s, known := hosts[host]
+		if !known {
+			var name string
+			if name, err = tx.Hosts.Name(host); err != nil {
+				break
+			}
+			s.own = host == home || len(speaks.Vouchers(c.terrain, v.URL, name)) > 0
+			s.counts = len(c.terrain.OriginsOf(name)) > 0 && (s.own || c.terrain.SameOrigin(from, name))
+			hosts[host] = s
+		}
+		if s.counts {
+			f(page, s.own)
+		}
+	}
+	return err
+}
+
 // sitemap returns the URL of a sitemap that the run has read, and what it names; of
 // other URLs nothing.
 func (c *core) sitemap(id schema.ID) (norm string, entries []schema.SitemapEntry, err error) {

@@ -203,21 +203,18 @@ func (ps *pages) refusing(h *host, pathQuery string, p *Page) (string, error) {
 	return "", nil
 }
 
-// readListed notes the pages of origins that the sitemaps of the run name, those of other shards among them.
+// readListed notes the pages for which the sitemaps of the run count, those of other shards among them.
 func (ps *pages) readListed() error {
 	if ps.listed != nil {
 		return nil
 	}
 	listed := newBitset(ps.core.urls())
-	err := ps.core.eachSitemapEntry(func(sitemap schema.ID, _ string, e schema.SitemapEntry) error {
-		if !ps.core.ofRun(sitemap) {
-			return nil
+	err := ps.core.eachListed(func(sitemap schema.ID) bool {
+		return ps.core.visited(sitemap) && ps.core.ofRun(sitemap)
+	}, func(page schema.ID, _ bool) {
+		if ps.core.isPage(page) {
+			listed.set(int(page))
 		}
-		h, err := ps.hosts.host(ps.core.tx, ps.core.store.HostOf(e.To))
-		if err == nil && len(h.origins) > 0 {
-			listed.set(int(e.To))
-		}
-		return err
 	})
 	if err == nil {
 		err = ps.core.eachTold(func(id schema.ID, told schema.Inbound) {

@@ -202,6 +202,12 @@ func refusedRows() []stateRow {
 			w.URL(schema.KindSitemap, "a.test/sitemap.xml", 0)
 			w.Visit("a.test/sitemap.xml", func(v *schema.Visit) { v.Sitemap = []schema.SitemapEntry{{To: to}} })
 		}, schema.Queued, "", ""},
+		{"in a sitemap of another origin", "[crawler]\nsitemaps = \"only\"\n" + minimal +
+			"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n", "a.test/x", func(w *surveytest.World) {
+			to := w.Depth("a.test/x", 0, 0)
+			w.URL(schema.KindSitemap, "b.test/sitemap.xml", 0)
+			w.Visit("b.test/sitemap.xml", func(v *schema.Visit) { v.Sitemap = []schema.SitemapEntry{{To: to}} })
+		}, schema.Discovered, `sitemaps = "only"`, ""},
 		{"in a sitemap, of a former origin", "[crawler]\nsitemaps = \"only\"\n" + minimal, "b.test/x",
 			func(w *surveytest.World) {
 				to := w.Depth("b.test/x", 1, 0)

@@ -15,14 +15,15 @@ const (
 // guess tells the encoding of a page that declares none and is not UTF-8, from its bytes alone.
 func guess(body []byte) Encoding {
 	text := guessed(body)
-	if isThai(text) {
-		return named("windows-874")
+	latin := isLatin(text)
+	if name := ruled(text, latin); name != "" {
+		return named(name)
 	}
 	best, sure := "", leastSure-1
 	all, _ := chardet.NewHtmlDetector().DetectAll(text)
 	for _, r := range all { // their order is not that of certainty alone
 		if r.Confidence > sure || r.Confidence == sure && r.Charset < best {
-			if _, ok := guessable(r.Charset, text); ok {
+			if e, ok := guessable(r.Charset, text); ok && (!latin || isOfLatin(e.name)) {
 				best, sure = r.Charset, r.Confidence
 			}
 		}
@@ -57,7 +58,13 @@ func guessable(name string, text []byte) (Encoding, bool) {
 			name = "windows-1250"
 		}
 	case "iso-8859-6":
-		name = "windows-1256"
+		if bytes.ContainsFunc(single(text), isNoArabicISO) {
+			name = "windows-1256"
+		}
+	case "koi8-r":
+		if bytes.ContainsAny(single(text), "\u00a4\u00a6\u00a7\u00ad\u00b4\u00b6\u00b7\u00bd") { // letters of Ukrainian
+			name = "koi8-u"
+		}
 	case "iso-8859-7":
 		if windows || !bytes.Contains(text, []byte{0xb6}) {
 			name = "windows-1253"
@@ -87,7 +94,27 @@ func isThai(text []byte) bool {
 			return false
 		}
 	}
-	return letters >= 4 && signs*8 > letters
+	return letters >= 4 && signs*8 > letters && !isPaired(text)
+}
+
+// isPaired reports a text whose bytes beyond ASCII all come in pairs, most of which begin as syllables of Korean or
+// the frequent characters of Chinese and Japanese do.
+func isPaired(text []byte) bool {
+	pairs, frequent := 0, 0
+	for i := 0; i < len(text); i++ {
+		if text[i] < 0x80 {
+			continue
+		}
+		if i+1 == len(text) || text[i+1] < 0x80 {
+			return false
+		}
+		if c := text[i]; c == 0xa4 || c == 0xa5 || 0xb0 <= c && c <= 0xd7 {
+			frequent++
+		}
+		pairs++
+		i++
+	}
+	return frequent*10 >= pairs*9
 }
 
 // carriesSign reports a consonant of windows-874, or a vowel above or below one.

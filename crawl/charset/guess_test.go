@@ -23,6 +23,10 @@ func TestGuess(t *testing.T) {
 		{"iso-8859-2", "Zprávy z města: počasí, sport, kultura. Dnes byla v knihovně otevřena výstava starých map a knih. "},
 		{"windows-1252", "Les nouvelles de la ville : météo, sport, culture. Aujourd'hui, une exposition à la bibliothèque. "},
 		{"windows-1252", "The news of the town – weather, sport and culture. “Maps and books” is the name of the exhibition. "},
+		{"koi8-u", "Новини міста: погода, спорт, культура. Сьогодні в парку відкрилася виставка старовинних книг і карт. "},
+		{"ibm866", russian},
+		{"iso-8859-6", "افتتح اليوم في المكتبة معرض للخرائط القديمة. أخبار وطقس ورياضة من المدينة. "},
+		{"windows-1252", "Þjóðin og veðrið: íþróttir, menning. Í dag var opnuð sýning á gömlum kortum. "},
 	} {
 		e, _ := Lookup(tt.label)
 		for _, n := range []int{0, 1, 12} {
@@ -45,5 +49,40 @@ func TestGuess(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestGuessShort reads texts that the library takes for others, short ones in the first place.
+func TestGuessShort(t *testing.T) {
+	for _, tt := range []struct{ label, text string }{
+		{"windows-1252", "Hyvää päivää, näkemiin"},
+		{"windows-1252", "À propos de nous"},
+		{"windows-1252", "¿Quiénes somos? Página de inicio"},
+		{"windows-1252", "Blåbær og jordbær på hytta"},
+		{"windows-1250", "Główna strona"},
+		{"windows-1250", "Začetna stran: čas, šola, življenje"},
+		{"iso-8859-2", "Książki i gazety: łódź, źródło"},
+		{"windows-1257", "Lietuvių kalbos žodynas: ąčęėįšųūž"},
+		{"windows-1257", "Latviešu valodas vārdnīca"},
+		{"windows-1257", "Šiandien bibliotekoje atidaryta senų žemėlapių paroda: orai, sportas, kultūra. "},
+		{"windows-1257", "Pilsētas ziņas: laiks, sports, kultūra. Šodien bibliotēkā atklāta veco karšu izstāde. "},
+		{"windows-1250", "Početna stranica: večernje vijesti, šport, kuća i život. Danas je otvorena izložba starih knjiga. "},
+		{"euc-kr", strings.Repeat("공지사항 ", 7)},
+		{"windows-874", "ข่าววันนี้"},
+	} {
+		e, _ := Lookup(tt.label)
+		page := "<title>" + tt.text + "</title><a href='/x'>" + tt.text + "</a>"
+		body, err := e.text.NewEncoder().String(page)
+		if err != nil {
+			t.Fatal(tt.label, err)
+		}
+		got := OfHTML([]byte(body), "")
+		if read := string(got.Decode([]byte(body))); read != page {
+			t.Errorf("%s: read as %s: %s", tt.label, got.Name(), read)
+		}
+	}
+	const cut = "<title>Новости города</title>\xd0<a href=x>x</a>"
+	if got := OfHTML([]byte(cut), ""); got.Name() != utf8Name {
+		t.Errorf("UTF-8 with a character cut: read as %s", got.Name())
 	}
 }

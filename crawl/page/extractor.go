@@ -247,7 +247,7 @@ func (e *Extractor) image(attrs *attributes) {
 
 func (e *Extractor) canonical(attrs *attributes) {
 	target, ok := attrs.get(attrHref)
-	if rel, _ := attrs.get(attrRel); ok && hasWord(rel, "canonical") {
+	if rel, _ := attrs.get(attrRel); ok && hasWord(rel, "canonical") && e.scan.foreign.document() {
 		e.ledger.add(target, schema.LinkCanonical, 0, e.nesting.place())
 	}
 }
@@ -283,7 +283,7 @@ func relFlags(rel []byte) schema.Rel {
 	if len(rel) < len("ugc") {
 		return flags
 	}
-	for word := range bytes.FieldsSeq(rel) {
+	for word := range bytes.FieldsFuncSeq(rel, isSeparator) {
 		switch {
 		case bytes.EqualFold(word, []byte("nofollow")):
 			flags |= schema.RelNofollow
@@ -296,8 +296,11 @@ func relFlags(rel []byte) schema.Rel {
 	return flags
 }
 
+// isSeparator reports ASCII white space, which alone separates the words of an attribute.
+func isSeparator(c rune) bool { return c < 0x80 && isSpace(byte(c)) }
+
 func hasWord(list []byte, word string) bool {
-	for w := range bytes.FieldsSeq(list) {
+	for w := range bytes.FieldsFuncSeq(list, isSeparator) {
 		if bytes.EqualFold(w, []byte(word)) {
 			return true
 		}

@@ -54,6 +54,10 @@ func linkRows() []linkRow {
 		{"area", `<map><area href=a alt="the &eacute;tage">`, []row{anchor(dir+"a", "the étage")}},
 		{"canonical", `<link rel="x Canonical" href="/c"><link rel=stylesheet href=s>`,
 			[]row{{"https://example.com/c", schema.LinkCanonical, 0, schema.PlaceBody, ""}}},
+		{"no canonical of the document", `<template><link rel=canonical href=a></template><svg><link rel=canonical href=b></svg>` +
+			"<link rel='x\u00a0canonical' href=c>", nil},
+		{"rel and role with a no-break space", "<nav role='x\u00a0main'><a href=a rel='x\u00a0nofollow'>A</a></nav>",
+			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceNav, "A"}}},
 		{"frame, not iframe", `<frameset><frame src=f><iframe src=i></iframe>`,
 			[]row{{dir + "f", schema.LinkFrame, 0, schema.PlaceBody, ""}}},
 		{"no links", `<a href=a download>A</a><a href=" JavaScript:x">J</a><a href=mailto:x@y>M</a><a href=tel:1>` +

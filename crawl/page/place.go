@@ -119,7 +119,7 @@ func (n *nesting) placeIn(t tag) schema.Place {
 // that is a landmark counts.
 func landmark(roles []byte) (schema.Place, bool) {
 	var low [len("complementary")]byte
-	for role := range bytes.FieldsSeq(roles) {
+	for role := range bytes.FieldsFuncSeq(roles, isSeparator) {
 		if len(role) > len(low) {
 			continue
 		}

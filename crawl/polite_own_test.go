@@ -111,6 +111,48 @@ func TestOthersTakeNoSubdomain(t *testing.T) {
 	})
 }
 
+// TestOthersTakeNoHost has a page of one site invent hosts of another that is no origin's, before that one names its own:
+// all of these are recorded, and what was left out is told of.
+func TestOthersTakeNoHost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		var invented, own []string
+		for i := range 60 {
+			invented = append(invented, fmt.Sprintf("https://junk%d.c.test/", i))
+		}
+		for i := range 4 {
+			own = append(own, fmt.Sprintf("https://own%d.c.test/", i))
+		}
+		s.host["a.test"] = pages(map[string]reply{"/": links("https://d.test/", "https://c.test/")})
+		s.host["d.test"] = pages(map[string]reply{"/": links(invented...)})
+		front := links(own...)
+		front.wait = time.Minute // what is invented is met before
+		s.host["c.test"] = pages(map[string]reply{"/": front})
+		s.crawl(ofTwo("sitemaps = \"off\"\nmax-depth = 1\n", "[traps]\nmax-hosts-per-site = 6\n"), 0)
+		junk, all := 0, s.survey()
+		for page := range all {
+			if strings.HasPrefix(page, "junk") {
+				junk++
+			}
+		}
+		for _, url := range own {
+			if _, known := all[strings.TrimPrefix(url, "https://")]; !known {
+				t.Errorf("%s is not recorded", url)
+			}
+		}
+		s.surveyed(func(sv *survey.Survey) error {
+			cut, err := survey.CutSites(sv)
+			want := survey.CutSite{Site: "c.test", Hosts: 11, Overflow: 54, Limit: "max-hosts-per-site = 6 for hosts that only other sites name"}
+			if junk != 6 || len(cut) != 1 || cut[0] != want {
+				t.Errorf("%d invented hosts are recorded, and told of as %+v", junk, cut)
+			}
+			return err
+		})
+		s.verified()
+	})
+}
+
 // TestSitemapSpeaks has a sitemap of a.test name a page of b.test: it is asked for, and spared by an old date in the
 // next run, only where b.test or the configuration says that the sitemap speaks for it. Where only pages of sitemaps
 // are visited, that is so of a page too that b.test links to.

@@ -48,6 +48,7 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.number(h.LinkText)
 	w.byte(byte(h.Heads))
 	w.number(h.Others)
+	w.byte(byte(h.Place))
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -125,6 +126,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	h.LinkText = r.number()
 	h.Heads = schema.Heads(r.byte())
 	h.Others = r.number()
+	h.Place = schema.SitePlace(r.byte())
 	return h
 }
 

@@ -420,10 +420,9 @@ func (p *pruning) copyRest() error {
 // that these have room for others.
 func (p *pruning) uncountHosts(old, next *Tx) error {
 	return old.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-		site := weburl.Site(h.Name)
-		if p.hosts[h.ID] != 0 || site == h.Name {
+		if p.hosts[h.ID] != 0 || h.Place == schema.NoPlace {
 			return true, nil
 		}
-		return true, next.Runs.countDown(terrain.CountSiteHosts, site)
+		return true, next.Runs.countDown(terrain.CountOfPlace(h.Place), weburl.Site(h.Name))
 	})
 }

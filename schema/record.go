@@ -239,8 +239,19 @@ type Host struct {
 
 	OverflowBefore int // the largest Overflow of an earlier run
 	Heads          Heads
+	Place          SitePlace
 	LinkText       int // bytes of URLs that links of its pages added in that run, not yet counted for its site
 }
+
+// A SitePlace is what a host took of [traps] max-hosts-per-site when it was recorded.
+type SitePlace uint8
+
+// The places. Hosts that other sites name take none of those for the hosts that their own site names.
+const (
+	NoPlace    SitePlace = iota // it is a whole site, or was an origin's
+	OwnPlace                    // a page of its site or of an origin named it
+	OtherPlace                  // a page of another site named it
+)
 
 // Bounds on the text of URLs that links add, in bytes.
 const (

@@ -402,7 +402,7 @@ func (t *turn) act(h *schema.Host, d *decision) error {
 // queueSitemap records and queues one file that robots.txt of a host names. Where that
 // is on another site, further sitemaps may lead there.
 func (t *turn) queueSitemap(h *schema.Host, file ring.Target) error {
-	id, err := t.urls.record(file, schema.KindSitemap, 0)
+	id, err := t.urls.note(file, schema.KindSitemap, 0, byOwnTelling)
 	if err != nil || id == 0 {
 		return err
 	}

@@ -37,7 +37,7 @@ const (
 	byTelling                   // perhaps again with every start: it counts once
 	bySeed                      // which is recorded in any case
 	bySpeaker                   // a sitemap that speaks for the host
-	byOwnTelling                // byTelling of what is the host's own
+	byOwnTelling                // byTelling of what is the host's own, or a robots.txt names
 )
 
 // note is record of what is met in some way.
@@ -45,10 +45,9 @@ func (u *urls) note(to ring.Target, kind schema.URLKind, referrer schema.ID, how
 	name, pathQuery := weburl.Split(to.Norm)
 	host, err := u.hosts.find(name)
 	if err == nil && host == 0 {
-		if ok, err := u.siteHasRoom(name); err != nil || !ok {
+		if host, err = u.addHost(name, referrer, how); err != nil || host == 0 {
 			return 0, err
 		}
-		host, err = u.hosts.identify(name)
 	}
 	changed := false
 	if err == nil && !to.HTTP {
@@ -150,25 +149,55 @@ func (u *urls) own(url *schema.URL, how mention) bool {
 	return url.Referrer != 0 && u.in.isPage(url.Referrer) && u.hosts.vouches(url.Referrer, url.Host)
 }
 
-// siteHasRoom holds [traps] max-hosts-per-site for a new host, unless it belongs to
-// an origin.
-func (u *urls) siteHasRoom(name string) (bool, error) {
-	limit := u.in.set.Config.Traps.MaxHostsPerSite
-	if limit <= 0 || len(u.in.set.Terrain.OriginsOf(name)) > 0 {
-		return true, nil
+// addHost records a new host, unless [traps] max-hosts-per-site keeps it out: then its id is 0. Hosts that the site
+// itself or an origin names are counted apart from those that only other sites name. Those of origins are not counted.
+func (u *urls) addHost(name string, referrer schema.ID, how mention) (schema.HostID, error) {
+	limit, site := u.in.set.Config.Traps.MaxHostsPerSite, weburl.Site(name)
+	if limit <= 0 || site == name || len(u.in.set.Terrain.OriginsOf(name)) > 0 {
+		return u.hosts.identify(name)
 	}
-	site := weburl.Site(name)
-	if site == name {
-		return true, nil
-	}
-	n, err := u.in.tx.Runs.Total(terrain.CountSiteHosts, site)
+	place, err := u.placeOf(site, referrer, how)
 	if err != nil {
-		return false, err
+		return 0, err
+	}
+	count := terrain.CountOfPlace(place)
+	n, err := u.in.tx.Runs.Total(count, site)
+	if err != nil {
+		return 0, err
 	}
 	if n >= limit {
-		return false, u.in.tx.Runs.CountUp(terrain.CountSiteOverflow, site, u.in.run.ID)
+		return 0, u.in.tx.Runs.CountUp(terrain.CountSiteOverflow, site, u.in.run.ID)
 	}
-	return true, u.in.tx.Runs.AddToTotal(terrain.CountSiteHosts, site, u.in.run.ID)
+	id, err := u.hosts.identify(name)
+	if err != nil {
+		return 0, err
+	}
+	h, err := u.hosts.load(id)
+	if err != nil {
+		return 0, err
+	}
+	h.Place = place
+	u.hosts.put(h)
+	return id, u.in.tx.Runs.AddToTotal(count, site, u.in.run.ID)
+}
+
+// placeOf returns the place that a new host of a site takes, by who names it.
+func (u *urls) placeOf(site string, referrer schema.ID, how mention) (schema.SitePlace, error) {
+	if how == bySeed || how == bySpeaker || how == byOwnTelling {
+		return schema.OwnPlace, nil
+	}
+	if referrer == 0 {
+		return schema.OtherPlace, nil
+	}
+	from := u.in.store.HostOf(referrer)
+	if u.hosts.facts(from).own {
+		return schema.OwnPlace, nil
+	}
+	name, err := u.in.tx.Hosts.Name(from)
+	if err != nil || weburl.Site(name) != site {
+		return schema.OtherPlace, err
+	}
+	return schema.OwnPlace, nil
 }
 
 // takeReformed returns the visited pages of which another form was met. The slice is

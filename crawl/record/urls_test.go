@@ -50,6 +50,12 @@ func TestURLLimits(t *testing.T) {
 		if r.met(t, "https://y.b.test/") != 0 {
 			t.Error("a second host of a site was recorded")
 		}
+		for n, by := range []string{"https://z.b.test/", "https://b.test/", "https://b.test/"} {
+			id, err := r.urls.record(targetOf(r, mustParse(t, r, fmt.Sprintf("https://own%d.b.test/", n))), schema.KindPage, r.met(t, by))
+			if ok(t, err); (id != 0) != (n == 1) { // the first is named by a page that has no place itself
+				t.Errorf("host %d that its own site names: id %d", n, id)
+			}
+		}
 		if r.met(t, "https://x.b.test/again") == 0 {
 			t.Error("a URL of a host that is known was not recorded")
 		}

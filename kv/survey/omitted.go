@@ -96,7 +96,7 @@ type CutSite struct {
 	Site     string
 	Hosts    int    // recorded
 	Overflow int    // links to further ones
-	Limit    string // "max-hosts-per-site = 1000"
+	Limit    string // "max-hosts-per-site = 1000", perhaps with whose hosts it bounds
 }
 
 // CutSites returns the sites of which the run left hosts out, in the order of their
@@ -127,8 +127,8 @@ func (cv *coverage) cutSites(tx *kv.Tx) ([]CutSite, error) {
 		if left == 0 && (one.Hosts < limit || limit <= 0) {
 			continue
 		}
-		if one.Overflow, err = siteOverflow(tx, one.Site, left); one.Overflow > 0 {
-			one.Limit = limitOf("max-hosts-per-site", limit, one.Hosts >= limit)
+		if one.Overflow, err = siteOverflow(tx, one.Site, left); err == nil && one.Overflow > 0 {
+			one.Limit, err = siteLimit(tx, one.Site, limit)
 			cut, overflow[one.Site] = append(cut, one), one.Overflow
 		}
 	}
@@ -148,6 +148,20 @@ func siteOverflow(tx *kv.Tx, site string, left int) (int, error) {
 	}
 	before, err := tx.Runs.CountBefore(terrain.CountSiteOverflow, site)
 	return now + min(before, left), err
+}
+
+// siteLimit names the limit on the hosts of a site that was reached.
+func siteLimit(tx *kv.Tx, site string, limit int) (string, error) {
+	const key = "max-hosts-per-site"
+	own, err := tx.Runs.Total(terrain.CountSiteHosts, site)
+	if err != nil || own >= limit {
+		return limitOf(key, limit, true), err
+	}
+	others, err := tx.Runs.Total(terrain.CountSiteOthers, site)
+	if err != nil || others < limit {
+		return limitOf(key, limit, false), err
+	}
+	return limitOf(key, limit, true) + " for hosts that only other sites name", nil
 }
 
 // overflow is how many URLs of a host are not recorded, counted in the same way.

@@ -130,14 +130,16 @@ func TestCutSites(t *testing.T) {
 				return err
 			}
 		}
-		return nil
+		err := tx.Runs.AddToTotal(terrain.CountSiteOthers, "wide.test", w.Run.ID)
+		return errors.Join(err, tx.Runs.AddToTotal(terrain.CountSiteOthers, "wide.test", w.Run.ID))
 	})
 	s := w.Survey()
 	sites, err := survey.CutSites(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []survey.CutSite{{Site: "wide.test", Hosts: 2, Overflow: 5, Limit: "max-hosts-per-site = 2"}}
+	want := []survey.CutSite{{Site: "wide.test", Hosts: 2, Overflow: 5,
+		Limit: "max-hosts-per-site = 2 for hosts that only other sites name"}}
 	if diff := cmp.Diff(want, sites); diff != "" {
 		t.Error(diff)
 	}
@@ -172,10 +174,14 @@ func TestListedOverflow(t *testing.T) {
 func TestPrunedSite(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("old.wide.test/", "kept.wide.test/"))
-	w.Update(func(tx *kv.Tx) error {
-		return errors.Join(tx.Runs.AddToTotal(terrain.CountSiteHosts, "wide.test", w.Run.ID),
-			tx.Runs.AddToTotal(terrain.CountSiteHosts, "wide.test", w.Run.ID))
-	})
+	for host, place := range map[string]schema.SitePlace{
+		"old.wide.test/": schema.OtherPlace, "kept.wide.test/": schema.OwnPlace,
+	} {
+		w.Host(host, func(h *schema.Host) { h.Place = place })
+		w.Update(func(tx *kv.Tx) error {
+			return tx.Runs.AddToTotal(terrain.CountOfPlace(place), "wide.test", w.Run.ID)
+		})
+	}
 	w.Begin()
 	w.Visit("a.test/", w.Links("kept.wide.test/"))
 	path := filepath.Join(t.TempDir(), "pruned.bolt")
@@ -188,11 +194,12 @@ func TestPrunedSite(t *testing.T) {
 	}
 	defer pruned.Close()
 	err = pruned.View(func(tx *kv.Tx) error {
-		n, err := tx.Runs.Total(terrain.CountSiteHosts, "wide.test")
-		if n != 1 || pruned.Hosts() != 2 {
-			t.Errorf("%d hosts of the site are counted and %d of all recorded, want 1 and 2", n, pruned.Hosts())
+		own, err := tx.Runs.Total(terrain.CountSiteHosts, "wide.test")
+		others, err2 := tx.Runs.Total(terrain.CountSiteOthers, "wide.test")
+		if own != 1 || others != 0 || pruned.Hosts() != 2 {
+			t.Errorf("%d and %d hosts of the site are counted and %d of all recorded, want 1, 0 and 2", own, others, pruned.Hosts())
 		}
-		return err
+		return errors.Join(err, err2)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func (c *Config) trapKeys() []key {
 		{name: "max-per-prefix", doc: "pages below one first path segment of a discovered host",
 			value: number(&t.MaxPerPrefix, 0, most)},
 		{name: "max-urls-per-host", doc: "recorded; beyond it links are counted", value: number(&t.MaxURLsPerHost, 0, most)},
-		{name: "max-hosts-per-site", doc: "recorded, of a site that is no origin's",
+		{name: "max-hosts-per-site", doc: "recorded, of a site that is no origin's; as many more that only other sites name",
 			value: number(&t.MaxHostsPerSite, 0, most)},
 		{name: "max-hosts-per-page", doc: "outside its site, the first in document order; links to further ones are counted",
 			value: number(&t.MaxHostsPerPage, 0, most)},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -23,9 +24,18 @@ const freeMisses = 10
 // limit is on what is recorded ([traps] max-hosts-per-site).
 const (
 	CountSiteHosts    = "hosts of a site"
+	CountSiteOthers   = "hosts of a site, of others"   // that only pages of other sites name
 	CountSiteOverflow = "hosts of a site not recorded" // links to them
 	CountSiteText     = "text of links of a site"      // bytes of URLs that they added ([schema.MaxSiteText])
 )
+
+// CountOfPlace is the name under which places of hosts are counted by site.
+func CountOfPlace(p schema.SitePlace) string {
+	if p == schema.OtherPlace {
+		return CountSiteOthers
+	}
+	return CountSiteHosts
+}
 
 // A Room is what caps leave for one page more.
 type Room uint8

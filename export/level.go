@@ -36,7 +36,7 @@ type (
 )
 
 // siteWide stands in a set of places for links to what is site-wide, wherever they are.
-const siteWide = schema.PlaceNav + 1
+const siteWide = schema.PlaceCount
 
 // Has reports whether a place is in the set.
 func (s Places) Has(p schema.Place) bool { return s&(1<<p) != 0 }
@@ -47,7 +47,7 @@ func (s Classes) Has(c schema.Class) bool { return s == 0 || s&(1<<c) != 0 }
 // ParsePlaces reads names of places, and "sitewide".
 func ParsePlaces(names []string) (Places, error) {
 	var known []string
-	for p := schema.PlaceMain; p <= schema.PlaceNav; p++ {
+	for p := range schema.PlaceCount {
 		known = append(known, p.String())
 	}
 	set, err := chooseAll("place", names, append(known, "sitewide"))
@@ -57,7 +57,7 @@ func ParsePlaces(names []string) (Places, error) {
 // ParseClasses reads names of classes.
 func ParseClasses(names []string) (Classes, error) {
 	var known []string
-	for c := schema.ClassDiscovered; c <= schema.ClassStub; c++ {
+	for c := range schema.ClassCount {
 		known = append(known, c.String())
 	}
 	set, err := chooseAll("class", names, known)

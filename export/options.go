@@ -39,12 +39,12 @@ func (o *Options) links(l schema.Link) bool {
 func (o Options) String() string {
 	var parts []string
 	var places, classes []string
-	for p := schema.PlaceMain; p <= schema.PlaceNav; p++ {
+	for p := range schema.PlaceCount {
 		if o.Without.Has(p) {
 			places = append(places, p.String())
 		}
 	}
-	for c := schema.ClassDiscovered; c <= schema.ClassStub; c++ {
+	for c := range schema.ClassCount {
 		if o.Only != 0 && o.Only.Has(c) {
 			classes = append(classes, c.String())
 		}

@@ -30,6 +30,12 @@ const (
 	plainLink    = schema.Kinds(1 << schema.LinkAnchor)
 )
 
+// An enumeration that has outgrown its bits does not compile.
+const (
+	_ = uint8(7 - schema.LinkKindCount)
+	_ = uint8(1<<linkRel - schema.PlaceCount)
+)
+
 // httpDate is the layout of dates in HTTP headers.
 const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
 

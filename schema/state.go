@@ -21,20 +21,15 @@ const (
 	RequestLimitHit
 	ContentMismatch
 	Foreign // only in a file that holds a part of a terrain: a shard visits it that is not in it
-	stateCount
+
+	StateCount // the number of states
 )
 
 // States returns every state in order.
-func States() []State {
-	all := make([]State, stateCount)
-	for i := range all {
-		all[i] = State(i)
-	}
-	return all
-}
+func States() []State { return all(StateCount) }
 
 // Valid reports whether s is one of the states.
-func (s State) Valid() bool { return s < stateCount }
+func (s State) Valid() bool { return s < StateCount }
 
 // String returns the state's name in SQL and reports.
 func (s State) String() string {

@@ -18,16 +18,15 @@ const (
 	TroubleRest                // it has asked for rest
 	TroubleRobots              // its robots.txt cannot be had
 	TroubleRetries             // pages of it wait for another try
+	troubleCount
 )
 
 // TroubleKinds returns all kinds but that of no trouble.
-func TroubleKinds() []TroubleKind {
-	return []TroubleKind{TroubleGivenUp, TroubleRest, TroubleRobots, TroubleRetries}
-}
+func TroubleKinds() []TroubleKind { return all(troubleCount)[TroubleGivenUp:] }
 
 // String names a kind in a word or two.
 func (k TroubleKind) String() string {
-	return [...]string{
+	return [troubleCount]string{
 		TroubleNone: "none", TroubleGivenUp: "given up", TroubleRest: "rest", TroubleRobots: "robots.txt",
 		TroubleRetries: "retries",
 	}[k]

@@ -13,10 +13,21 @@ const (
 	ClassQuality
 	ClassBlacklisted
 	ClassStub
+
+	ClassCount // the number of classes
 )
 
 // Classes returns all classes, in their order.
-func Classes() []Class { return []Class{ClassDiscovered, ClassQuality, ClassBlacklisted, ClassStub} }
+func Classes() []Class { return all(ClassCount) }
+
+// all lists the values of an enumeration that has so many.
+func all[E ~uint8](count E) []E {
+	values := make([]E, count)
+	for i := range values {
+		values[i] = E(i)
+	}
+	return values
+}
 
 // String returns the class's name in SQL and reports.
 func (c Class) String() string {
@@ -45,7 +56,12 @@ const (
 	LinkAnchor
 	LinkFrame
 	LinkRefresh
+
+	LinkKindCount // the number of kinds; a [Kinds] has room for 8, the file's format for 7
 )
+
+// LinkKinds returns all kinds, in their order.
+func LinkKinds() []LinkKind { return all(LinkKindCount) }
 
 // String returns the kind's name in SQL.
 func (k LinkKind) String() string {
@@ -82,12 +98,12 @@ func (s Kinds) Has(k LinkKind) bool { return s&(1<<k) != 0 }
 
 // First returns the strongest kind of a set that is not empty.
 func (s Kinds) First() LinkKind {
-	for k := LinkRedirect; k < LinkRefresh; k++ {
+	for k := range LinkKindCount {
 		if s.Has(k) {
 			return k
 		}
 	}
-	return LinkRefresh
+	return LinkKindCount - 1
 }
 
 // Rel is the set of rel flags that all links between two pages carry.
@@ -123,7 +139,12 @@ const (
 	PlaceHeader
 	PlaceFooter
 	PlaceNav
+
+	PlaceCount // the number of places; the file's format has room for 8
 )
+
+// Places returns all places, in their order.
+func Places() []Place { return all(PlaceCount) }
 
 // String returns the place's name in SQL.
 func (p Place) String() string {

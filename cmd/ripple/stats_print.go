@@ -88,7 +88,7 @@ func printStates(w io.Writer, s *stats) error {
 	}
 	t.row("")
 	t.row("class", "pages")
-	for class := schema.ClassDiscovered; class <= schema.ClassStub; class++ {
+	for class := range schema.ClassCount {
 		if n := s.ByClass[class.String()]; n > 0 {
 			t.row(class, commas(n))
 		}

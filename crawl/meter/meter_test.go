@@ -122,8 +122,8 @@ func TestSeriesAreBounded(t *testing.T) {
 	for status := range 2000 {
 		m.Committed(crawl.Commit{Outcomes: []ring.Outcome{outcome(status, fetch.None)}})
 	}
-	for state := range states {
-		p.Visited(crawl.Event{State: schema.State(state), URL: "https://a.test/"})
+	for state := range schema.StateCount {
+		p.Visited(crawl.Event{State: state, URL: "https://a.test/"})
 	}
 	text := scrape(t, m)
 	if n := strings.Count(text, "\n"); n > 250 {

@@ -28,12 +28,9 @@ type Part struct {
 	shard  bool
 	now    func(context.Context) Moment
 	moment atomic.Pointer[Moment]
-	pages  [states]atomic.Int64
+	pages  [schema.StateCount]atomic.Int64
 	gauges gauges
 }
-
-// states is the number of states of a page.
-const states = int(schema.ContentMismatch) + 1 // no visit ends as foreign
 
 // Whole shows the crawl of a whole terrain, whose moment now returns.
 func (m *Meter) Whole(now func(context.Context) Moment) *Part {

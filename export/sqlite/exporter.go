@@ -189,6 +189,7 @@ func (e *exporter) addVisit(p *survey.Page) error {
 }
 
 func (e *exporter) addLinks() error {
+	kinds := kindsByName()
 	return e.survey.Links.Each(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		e.progress.Passing("links", int(from), e.survey.URLs())
 		e.references[link.To]++
@@ -197,7 +198,7 @@ func (e *exporter) addLinks() error {
 		if err := e.links.put(&e.link); err != nil {
 			return err
 		}
-		for _, kind := range kindsByName() {
+		for _, kind := range kinds {
 			if !link.Kinds.Has(kind) {
 				continue
 			}

@@ -1,6 +1,9 @@
 package sqlite
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/inert"
@@ -38,9 +41,10 @@ func kindRelation() relation[kindRow] {
 }
 
 // kindsByName returns the kinds in the order of the key of link_kinds.
-func kindsByName() [5]schema.LinkKind {
-	return [...]schema.LinkKind{schema.LinkAnchor, schema.LinkCanonical, schema.LinkFrame, schema.LinkRedirect,
-		schema.LinkRefresh}
+func kindsByName() []schema.LinkKind {
+	return slices.SortedFunc(slices.Values(schema.LinkKinds()), func(a, b schema.LinkKind) int {
+		return strings.Compare(a.String(), b.String())
+	})
 }
 
 // A factRow is a fact of a page.

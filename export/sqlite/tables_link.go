@@ -134,6 +134,7 @@ func kindView(d *DB) virtual {
 func kindsOf(links next[linkRow], s span) next[numberedKind] {
 	var link linkRow
 	var kinds []numberedKind
+	byName := kindsByName()
 	return func(row *numberedKind) (bool, error) {
 		for {
 			for len(kinds) > 0 {
@@ -150,7 +151,7 @@ func kindsOf(links next[linkRow], s span) next[numberedKind] {
 				return false, err
 			}
 			kinds = kinds[:0]
-			for at, kind := range kindsByName() {
+			for at, kind := range byName {
 				if link.Page.Kinds.Has(kind) {
 					number := link.id*kindPlaces + int64(at)
 					kinds = append(kinds, numberedKind{kindRow{schema.ID(link.From), schema.ID(link.To), kind}, number})

@@ -90,8 +90,8 @@ type coverName struct {
 	name  string
 }
 
-func covers() [12]coverName {
-	return [...]coverName{
+func covers() []coverName {
+	return []coverName{
 		{survey.CoverComplete, "complete"}, {survey.CoverToDepth, "complete to max-depth"},
 		{survey.CoverBudget, "cut by budget"},
 		{survey.CoverSlow, "slowed by Crawl-delay"},

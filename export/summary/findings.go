@@ -21,8 +21,8 @@ type findings struct {
 	limited              top[hostLine] // by their 429s
 	black, stub          top[urlLine]
 
-	covers    [survey.CoverNotVisited + 1]int // visitable hosts, by cover
-	missing   int                             // pages, over the hosts that were cut
+	covers    [survey.CoverCount]int // visitable hosts, by cover
+	missing   int                    // pages, over the hosts that were cut
 	sites     []survey.CutSite
 	cutHosts  top[hostLine] // by what is missing
 	shells    top[hostLine] // by how many of their pages are

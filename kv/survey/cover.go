@@ -9,7 +9,7 @@ import (
 
 // Covers returns all covers, in their order.
 func Covers() []Cover {
-	all := make([]Cover, CoverNotVisited+1)
+	all := make([]Cover, CoverCount)
 	for i := range all {
 		all[i] = Cover(i)
 	}
@@ -19,7 +19,7 @@ func Covers() []Cover {
 // String names a cover in a word or two, the same for all hosts that share it; what
 // was in the way of one host, and how much, is [HostReport.Coverage].
 func (c Cover) String() string {
-	names := [...]string{
+	names := [CoverCount]string{
 		CoverListed: "listed", CoverGivenUp: "given up", CoverBudget: "budget used up", CoverSuspended: "asked for rest",
 		CoverSlow: "long Crawl-delay", CoverWaiting: "not finished", CoverLost: "cut in an older run",
 		CoverTrap:    "cap or trap",

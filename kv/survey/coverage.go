@@ -27,6 +27,8 @@ const (
 	CoverComplete                // all of its pages were visited
 	CoverToDepth                 // all of its pages within reach were visited; others are too deep
 	CoverNotVisited              // none of its pages is within reach, or what an earlier run saw of them stands
+
+	CoverCount // the number of covers
 )
 
 // Cut reports whether pages of a host within reach were not visited.
@@ -50,7 +52,7 @@ type HostReport struct {
 	Visited   int // of those, in the run
 	Processed int // of those
 	Waiting   int // pages that were to be visited and were not: queued, while the host rests, or over budget
-	ByState   [stateCount]int
+	ByState   [schema.StateCount]int
 	HTML      int    // pages of HTML that were processed
 	Linkless  int    // of those: without links
 	Shells    int    // of HTML: that likely show nothing without their scripts, and were not rendered

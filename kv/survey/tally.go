@@ -7,35 +7,29 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// stateCount and classCount are the numbers of states and classes.
-const (
-	stateCount = int(schema.Foreign) + 1
-	classCount = int(schema.ClassStub) + 1
-)
-
 // Counts are the pages of a terrain, counted.
 type Counts struct {
 	Pages            int
-	Gone             int                 // of those: neither the last completed run nor a later one has met them
-	Processed        int                 // in the run
-	ByState          [stateCount]int     // by schema.State
-	ByClass          [classCount]int     // by schema.Class
-	ByDepth          [kv.NoDepth + 1]int // by smallest depth; the last: pages without one
-	ProcessedByDepth [kv.NoDepth + 1]int // those of Processed, by smallest depth
-	StandingByDepth  [kv.NoDepth + 1]int // those processed in this run or an older one, by smallest depth
-	HostsByDepth     [kv.NoDepth + 1]int // those of Hosts, by the smallest depth of their pages
-	Hosts            int                 // with pages, of the classes that are visited
-	Listed           int                 // hosts with pages that are blacklisted or stubs
-	Frontier         int                 // pages that wait, see [Page.Waits]
-	Links            int                 // that stand
-	LinksOmitted     int                 // see [Page.LinksOmitted]; of [Survey.Speakers]
-	LinksRefused     int                 // of those: no URLs, or longer than max-length
-	leftBefore       int                 // of those: by traps, of pages that an earlier run read
-	Shells           int                 // of Processed: that likely show nothing without scripts, and were not rendered
-	Rendered         int                 // of Processed
-	Hindered         int                 // of Rendered: something of what their scripts asked for was kept from them
-	Unrendered       int                 // of Processed: recorded as fetched, since the browser failed or showed too much
-	Errors           map[string]int      // of the run, by kind, see [tallies.countErrors]
+	Gone             int                    // of those: neither the last completed run nor a later one has met them
+	Processed        int                    // in the run
+	ByState          [schema.StateCount]int // by schema.State
+	ByClass          [schema.ClassCount]int // by schema.Class
+	ByDepth          [kv.NoDepth + 1]int    // by smallest depth; the last: pages without one
+	ProcessedByDepth [kv.NoDepth + 1]int    // those of Processed, by smallest depth
+	StandingByDepth  [kv.NoDepth + 1]int    // those processed in this run or an older one, by smallest depth
+	HostsByDepth     [kv.NoDepth + 1]int    // those of Hosts, by the smallest depth of their pages
+	Hosts            int                    // with pages, of the classes that are visited
+	Listed           int                    // hosts with pages that are blacklisted or stubs
+	Frontier         int                    // pages that wait, see [Page.Waits]
+	Links            int                    // that stand
+	LinksOmitted     int                    // see [Page.LinksOmitted]; of [Survey.Speakers]
+	LinksRefused     int                    // of those: no URLs, or longer than max-length
+	leftBefore       int                    // of those: by traps, of pages that an earlier run read
+	Shells           int                    // of Processed: that likely show nothing without scripts, and were not rendered
+	Rendered         int                    // of Processed
+	Hindered         int                    // of Rendered: something of what their scripts asked for was kept from them
+	Unrendered       int                    // of Processed: recorded as fetched, since the browser failed or showed too much
+	Errors           map[string]int         // of the run, by kind, see [tallies.countErrors]
 }
 
 // A tally is what one pass over all pages counts.
@@ -47,7 +41,7 @@ type tally struct {
 
 // A hostTally is what is counted of one host.
 type hostTally struct {
-	byState     [stateCount]uint32
+	byState     [schema.StateCount]uint32
 	known       uint32
 	visited     uint32       // in the run
 	processed   uint32       // of visited

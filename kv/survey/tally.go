@@ -25,10 +25,10 @@ type Counts struct {
 	LinksOmitted     int                    // see [Page.LinksOmitted]; of [Survey.Speakers]
 	LinksRefused     int                    // of those: no URLs, or longer than max-length
 	leftBefore       int                    // of those: by traps, of pages that an earlier run read
-	Shells           int                    // of Processed: that likely show nothing without scripts, and were not rendered
+	Shells           int                    // of Processed: likely to need scripts, and not rendered
 	Rendered         int                    // of Processed
 	Hindered         int                    // of Rendered: something of what their scripts asked for was kept from them
-	Unrendered       int                    // of Processed: recorded as fetched, since the browser failed or showed too much
+	Unrendered       int                    // of Processed: as fetched, since the browser failed or showed too much
 	Errors           map[string]int         // of the run, by kind, see [tallies.countErrors]
 }
 

@@ -37,6 +37,7 @@ type cover struct {
 	hosts, cut, complete, listed int
 	more                         bool // hosts that are not recorded
 	deep                         bool // of complete, some have pages beyond max-depth
+	ruled                        bool // of complete, some have pages that rules leave out
 }
 
 // NewFold begins a fold to a level above pages.
@@ -218,8 +219,9 @@ func (c *cover) add(of survey.Cover) {
 	switch {
 	case of.Cut():
 		c.cut++
-	case of == survey.CoverComplete, of == survey.CoverToDepth:
+	case of == survey.CoverComplete, of == survey.CoverByRule, of == survey.CoverToDepth:
 		c.complete++
+		c.ruled = c.ruled || of == survey.CoverByRule
 		c.deep = c.deep || of == survey.CoverToDepth
 	case of == survey.CoverListed:
 		c.listed++
@@ -243,6 +245,8 @@ func (c cover) word() string {
 		return "partial"
 	case c.deep:
 		return survey.CoverToDepth.String()
+	case c.ruled:
+		return survey.CoverByRule.String()
 	case c.complete > 0:
 		return "complete"
 	case c.listed == c.hosts:

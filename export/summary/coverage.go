@@ -92,7 +92,8 @@ type coverName struct {
 
 func covers() []coverName {
 	return []coverName{
-		{survey.CoverComplete, "complete"}, {survey.CoverToDepth, "complete to max-depth"},
+		{survey.CoverComplete, "complete"}, {survey.CoverByRule, "complete but for rules"},
+		{survey.CoverToDepth, "complete to max-depth"},
 		{survey.CoverBudget, "cut by budget"},
 		{survey.CoverSlow, "slowed by Crawl-delay"},
 		{survey.CoverSuspended, "suspended"}, {survey.CoverGivenUp, "given up"},

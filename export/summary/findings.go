@@ -135,7 +135,7 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	case !r.Class.Visitable():
 	case r.Class != schema.ClassQuality:
 		f.others.add(line)
-	case r.Cover == survey.CoverComplete, r.Cover == survey.CoverToDepth:
+	case r.Cover == survey.CoverComplete, r.Cover == survey.CoverByRule, r.Cover == survey.CoverToDepth:
 		f.full.add(line)
 	default:
 		f.partly.add(line)

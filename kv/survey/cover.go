@@ -24,6 +24,7 @@ func (c Cover) String() string {
 		CoverSlow: "long Crawl-delay", CoverWaiting: "not finished", CoverLost: "cut in an older run",
 		CoverTrap:    "cap or trap",
 		CoverBlocked: "blocked", CoverDenied: "denied by robots.txt", CoverComplete: "complete",
+		CoverByRule:     "complete but for rules",
 		CoverToDepth:    "complete to max-depth",
 		CoverNotVisited: "not visited",
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
 // A Cover says how well a host is covered, and what was in the way.
@@ -25,6 +26,7 @@ const (
 	CoverBlocked                 // half of its answers or more were 401, 403 or 429
 	CoverDenied                  // robots.txt forbids pages
 	CoverComplete                // all of its pages were visited
+	CoverByRule                  // all but those that exclude, include or nofollow leave out
 	CoverToDepth                 // all of its pages within reach were visited; others are too deep
 	CoverNotVisited              // none of its pages is within reach, or what an earlier run saw of them stands
 
@@ -180,9 +182,8 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	report.Limit, report.LimitKey = cv.core.cfg.Budget(r.Name), cv.core.cfg.BudgetKey(r.Name)
 	lacks := cv.lacks(h, r, t)
 	report.Cover, report.Coverage = cover(lacks, t)
-	if report.Cover == CoverComplete && t.byState[schema.DepthExceeded] > 0 {
-		report.Cover = CoverToDepth
-		report.Coverage = fmt.Sprintf("complete to depth %d", cv.core.cfg.Crawler.MaxDepth)
+	if report.Cover == CoverComplete {
+		cv.qualify(report, t)
 	}
 	if report.Cover == CoverBudget {
 		report.Budget = cmp.Or(h.budget, cv.core.maxPages())
@@ -193,6 +194,21 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		report.Coverage += used
 	}
 	return report, nil
+}
+
+// qualify says what a host that is complete has besides.
+func (cv *coverage) qualify(report *HostReport, t *hostTally) {
+	if t.byState[schema.DepthExceeded] > 0 {
+		report.Cover = CoverToDepth
+		report.Coverage = fmt.Sprintf("complete to depth %d", cv.core.cfg.Crawler.MaxDepth)
+	}
+	if t.ruled == 0 {
+		return
+	}
+	if report.Cover == CoverComplete {
+		report.Cover = CoverByRule
+	}
+	report.Coverage += ", without " + amount.Of(int(t.ruled), "page", "pages") + " that rules leave out"
 }
 
 // warm prepares the look-ups of all front pages.

@@ -65,3 +65,42 @@ func TestHostsWaiting(t *testing.T) {
 		t.Errorf("%d pages wait at hosts, %d in all; %v, %v", sum, want, err, err2)
 	}
 }
+
+// A host is not called complete without a word about the pages that rules leave out.
+func TestCompleteButForRules(t *testing.T) {
+	const rules = "exclude = [\"^/no\"]\n"
+	for _, tt := range []struct {
+		name, config string
+		make         func(w *surveytest.World)
+		cover        survey.Cover
+		text         string
+	}{
+		{"nothing is left out", rules, func(*surveytest.World) {}, survey.CoverComplete, "complete"},
+		{"exclude", rules, func(w *surveytest.World) {
+			w.Depth("a.test/no/1", 0, 0)
+			w.Depth("a.test/no/2", 0, 0)
+		}, survey.CoverByRule, "complete, without 2 pages that rules leave out"},
+		{"pages too deep", "", func(w *surveytest.World) { w.Depth("a.test/deep", 200, 0) },
+			survey.CoverToDepth, "complete to depth 3"},
+		{"a list", rules + "[[blacklist]]\nurl = '/listed'\n", func(w *surveytest.World) { w.Depth("a.test/listed", 1, 0) },
+			survey.CoverComplete, "complete"},
+	} {
+		w := surveytest.New(t, surveytest.Minimal+tt.config)
+		w.Visit("a.test/", nil)
+		tt.make(w)
+		r, err := w.Survey().Hosts.Report(w.Store.HostOf(w.Page("a.test/")))
+		if err != nil || r.Cover != tt.cover || r.Coverage != tt.text {
+			t.Errorf("%s: %v, %q, %v; want %v, %q", tt.name, r.Cover, r.Coverage, err, tt.cover, tt.text)
+		}
+	}
+	w := surveytest.New(t, "[crawler]\nrespect-nofollow = true\n"+surveytest.Minimal)
+	w.Depth("b.test/", 1, 0)
+	w.Visit("b.test/", func(v *schema.Visit) {
+		v.Links = []schema.Link{{To: w.URL(schema.KindPage, "b.test/no", v.URL),
+			Kinds: surveytest.Kinds(schema.LinkAnchor), Rel: schema.RelNofollow}}
+	})
+	r, err := w.Survey().Hosts.Report(w.Store.HostOf(w.Page("b.test/")))
+	if want := "complete, without 1 page that rules leave out"; err != nil || r.Coverage != want {
+		t.Errorf("nofollow: %q, %v; want %q", r.Coverage, err, want)
+	}
+}

@@ -117,6 +117,9 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 			return err
 		}
 	}
+	if cfg := &ps.core.cfg.Crawler; ps.core.isPage(u.Referrer) && (cfg.RespectNofollow || !cfg.FollowCanonical) {
+		p.Referrer = u.Referrer // else no link is refused
+	}
 	if err := ps.locate(tx, p, u.FirstRun); err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ type hostTally struct {
 	shells      uint32       // of html: that likely need scripts
 	waits       uint32       // see Page.Waits
 	missing     uint32       // see Page.Missing; and of visited: 503, where the host was given up for asking for rest
+	ruled       uint32       // were not visited because exclude, include or nofollow leaves them out
 	capped      uint32       // of those: by a cap, a trap or a Crawl-delay
 	unasked     uint32       // got no visit because the host could not be reached
 	failed      schema.Seq   // the last visit that did not reach it
@@ -218,6 +219,8 @@ func (t *tally) add(p *Page) {
 	}
 	if p.capped.by != unhindered {
 		h.cap(p.capped)
+	} else if p.State == schema.Discovered && p.Class.Visitable() && p.Rule != "" && p.Rule == p.Error {
+		h.ruled++
 	}
 	if p.Visited && p.Class.Visitable() {
 		h.visited++

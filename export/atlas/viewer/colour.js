@@ -6,7 +6,7 @@ const hues = [
 ];
 const depths = [["#7a1f5c", "#ffe08a"], ["#b5375f", "#ffab6b"], ["#dd6a4a", "#f2768a"], ["#e0a03a", "#bb6bd0"], ["#9fb83f", "#7f7ae0"], ["#4aa58c", "#5f93d8"]];
 const coverColours = {
-  "complete": ["#1f9a6b", "#56d6a4"], "complete to max-depth": ["#5fae86", "#8fe0bd"], "not visited": ["#9aa1ab", "#727b88"], "listed": ["#c98a12", "#f2bd4d"],
+  "complete": ["#1f9a6b", "#56d6a4"], "complete but for rules": ["#3c9f72", "#72d0a6"], "complete to max-depth": ["#5fae86", "#8fe0bd"], "not visited": ["#9aa1ab", "#727b88"], "listed": ["#c98a12", "#f2bd4d"],
 };
 const cutColours = [
   ["#c8433f", "#ff7d76"], ["#7d52c1", "#b894f5"], ["#3f6fd8", "#7ba4ff"], ["#b4489f", "#ec8fd8"], ["#1d93b5", "#63cdea"],

@@ -1,8 +1,6 @@
 package crawl
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/pace"
@@ -62,34 +60,8 @@ type Status struct {
 	Why      string        // of Away: what failed
 	Paused   bool
 	Stopped  bool
-	Idle     bool      // nothing is left to do
-	Full     bool      // too much is not committed: nothing is sent until the recorder catches up
-	Silent   []Silence // those asked longest ago, at most maxSilent
-}
-
-// A Silence is a host of which nothing was heard for a while, since it was asked last.
-type Silence struct {
-	Host  schema.HostID
-	Since time.Time
-}
-
-const (
-	longSilence = 2 * time.Second // when a person wonders
-	maxSilent   = 3               // hosts that are named
-)
-
-// silent returns the hosts that have been asked for longest, and are silent.
-func (s *scheduler) silent() (all []Silence) {
-	now := time.Now()
-	for id, l := range s.lines {
-		if l.open > 0 && !l.asked.IsZero() && now.Sub(l.asked) >= longSilence {
-			all = append(all, Silence{id, l.asked})
-		}
-	}
-	slices.SortFunc(all, func(a, b Silence) int {
-		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Host, b.Host))
-	})
-	return all[:min(len(all), maxSilent)]
+	Idle     bool // nothing is left to do
+	Full     bool // too much is not committed: nothing is sent until the recorder catches up
 }
 
 func (s *scheduler) status() Status {
@@ -101,7 +73,7 @@ func (s *scheduler) status() Status {
 		Open: used.Sum(), Short: s.share.Short(time.Now()), Pending: s.unsettled,
 		Hosts: s.pacer.Counts(), Asleep: s.asleep.Counts(),
 		Waking: s.waking, Unsent: s.unsent, Sent: s.sent,
-		Paused: s.paused, Stopped: s.stopped, Idle: s.idle(), Full: s.full(), Silent: s.silent(),
+		Paused: s.paused, Stopped: s.stopped, Idle: s.idle(), Full: s.full(),
 	}
 	if since, _, away := s.network.Away(); away {
 		st.Away, st.Why = since, s.network.Why()

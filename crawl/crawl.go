@@ -91,14 +91,23 @@ type Crawl struct {
 	paused    atomic.Bool // a walk under another configuration begins so, too
 	number    uint64      // among the crawls of its machine
 	trust     trust       // what hosts have shown in this process
-	shared    [32]byte    // of a shard: the hash of what the configuration has in common with others
-	walked    bool        // the frontier is empty, and the file says so; once done is closed
+	flights   flights
+	held      atomic.Pointer[[]Held] // failures that the warden holds back
+	shared    [32]byte               // of a shard: the hash of what the configuration has in common with others
+	walked    bool                   // the frontier is empty, and the file says so; once done is closed
 }
 
 // A changed configuration waits for the end of a walk.
 type changed struct {
 	cfg    *config.Config
-	number uint64 // of it in the terrain; of a crawl of a whole terrain 0
+	number uint64        // of it in the terrain; of a crawl of a whole terrain 0
+	done   chan struct{} // closed when it is followed, or not any more to be; nil: nobody waits
+}
+
+func (n *changed) end() {
+	if n != nil && n.done != nil {
+		close(n.done)
+	}
 }
 
 // Begin continues the run of the store that is not completed, or begins the next
@@ -188,7 +197,10 @@ type Result struct {
 // that kept the walk from going on. A shard whose frontier is empty waits for
 // [Crawl.Finish].
 func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
-	defer close(c.done)
+	defer func() {
+		close(c.done)
+		c.next.Swap(nil).end()
+	}()
 	defer func() {
 		err = errors.Join(err, c.leave())
 		c.walked = res.Walked && err == nil
@@ -208,7 +220,9 @@ func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 			next = &changed{cfg: c.opts.Config}
 		}
 		if next != nil {
-			if err := c.change(ctx, *next); err != nil {
+			err := c.change(ctx, *next)
+			next.end()
+			if err != nil {
 				return Result{Run: c.committer.recorder.Run()}, err
 			}
 			if why.Kind == schema.EndNone || why.Kind == schema.EndReload {
@@ -286,16 +300,17 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	visitors := visitors{
 		share: share, came: semaphore.NewWeighted(int64(cfg.MaxOpen() / openPerCame)),
 		clocks: &c.opts.Machine.clocks, parsers: newParsers(c.store.Hash, 0), member: c.member,
-		network: &c.opts.Machine.network,
+		network: &c.opts.Machine.network, flights: &c.flights,
 	}
 	g.Go(func() error { return visitors.run(walking, asking, steps, found) })
 	g.Go(func() error {
-		w := &warden{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes, stuck: func(end schema.End) {
+		w := &warden{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes, told: &c.held}
+		w.stuck = func(end schema.End) {
 			select {
 			case stuck <- end:
 			default: // it has been told
 			}
-		}}
+		}
 		return w.run(walking, found) // takes what is no host's fault off it; closes outcomes
 	})
 	g.Go(func() error { // owns the hosts and the write transaction; drains, commits, ends
@@ -369,16 +384,21 @@ func (c *Crawl) Admits(ctx context.Context, cfg *config.Config) error {
 
 // Reload goes on under another configuration: what waits is judged again. One
 // that cannot be applied is logged, and the crawl goes on as before. See [Crawl.HasRoom].
-func (c *Crawl) Reload(cfg *config.Config) { c.Reconfigure(cfg, 0) }
+// The channel is closed once that has been decided, or nobody decides it any more.
+func (c *Crawl) Reload(cfg *config.Config) (done <-chan struct{}) { return c.Reconfigure(cfg, 0) }
 
 // Reconfigure is Reload of a shard, with the number that the configuration has in the
 // terrain: one that is not above the last is not applied.
-func (c *Crawl) Reconfigure(cfg *config.Config, number uint64) {
-	c.next.Store(&changed{cfg, number})
+func (c *Crawl) Reconfigure(cfg *config.Config, number uint64) (done <-chan struct{}) {
+	next := &changed{cfg, number, make(chan struct{})}
+	c.next.Swap(next).end()
 	select {
 	case c.reload <- struct{}{}:
+	case <-c.done:
+		c.next.Swap(nil).end()
 	default: // told already
 	}
+	return next.done
 }
 
 // change takes another configuration into the run, between two walks.

@@ -31,6 +31,7 @@ type visitors struct {
 	parsers parsers
 	member  *member       // nil: the crawl is of a whole terrain
 	network *outage.Watch // is told who is being asked; nil: nobody is
+	flights *flights      // of the crawl; nil: nobody asks for them
 }
 
 // run asks until the scheduler closes steps. There is an outcome for every step,
@@ -144,6 +145,9 @@ func (v *visitors) ask(ctx context.Context, step ring.Step, next string) (ring.O
 	o := ring.Outcome{Step: step, Next: next, RetryAfter: -1, Length: -1}
 	if v.network != nil {
 		defer v.network.Asked(siteOf(&step), time.Now())()
+	}
+	if v.flights != nil {
+		defer v.flights.begin(&step, step.Sent)()
 	}
 	resp, err := s.Client.Do(ctx, fetch.Request{
 		Method:       step.Kind.Method(),

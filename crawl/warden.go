@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/zeebo/xxh3"
@@ -25,10 +26,11 @@ type warden struct {
 	held    []ring.Outcome
 	changes uint64 // of the network, when all of held were looked at
 	pulse   pulse
-	lacked  map[uint64]excuses // for want of means; those that other hosts share count once a minute
-	slept   map[uint64]excuses // because the machine was suspended; one counts once
-	lacking uint64             // the host that lacked last
-	stuck   func(schema.End)   // ends the walk, for no waiting mends what is wrong; nil: it goes on
+	lacked  map[uint64]excuses      // for want of means; those that other hosts share count once a minute
+	slept   map[uint64]excuses      // because the machine was suspended; one counts once
+	lacking uint64                  // the host that lacked last
+	stuck   func(schema.End)        // ends the walk, for no waiting mends what is wrong; nil: it goes on
+	told    *atomic.Pointer[[]Held] // some of held, for others to read; nil: nobody does
 	out     chan<- ring.Outcome
 }
 
@@ -103,7 +105,19 @@ func (w *warden) release(walking context.Context, looked int, all bool) error {
 	}
 	clear(w.held[len(kept):])
 	w.held = kept
+	w.tellHeld()
 	return nil
+}
+
+// tellHeld says which failures are held back.
+func (w *warden) tellHeld() {
+	if w.told == nil {
+		return
+	}
+	if told := w.told.Load(); len(w.held) > 0 || told != nil && len(*told) > 0 {
+		held := heldOf(w.held)
+		w.told.Store(&held)
+	}
 }
 
 // settle reports whether it is known whose fault a failure is.

@@ -12,7 +12,7 @@ CREATE TABLE runs (
     config_hash     TEXT NOT NULL,      -- SHA-256 of the effective configuration, hexadecimal
     status          TEXT NOT NULL,      -- 'running', 'completed', 'interrupted'
     reason          TEXT,               -- why it ended
-    pages           INTEGER NOT NULL,   -- visits that asked
+    pages           INTEGER NOT NULL,   -- visits that requested the page: "pages_requested" elsewhere
     requests        INTEGER NOT NULL    -- of every kind
 );
 
@@ -198,7 +198,7 @@ CREATE TABLE hosts (
     title           TEXT,                   -- of the front page
     min_depth       INTEGER,
     pages_known     INTEGER NOT NULL,
-    pages_visited   INTEGER NOT NULL,       -- in the newest run
+    pages_visited   INTEGER NOT NULL,       -- pages with a visit in the newest run, those that were kept without a request too
     crawl_count     INTEGER NOT NULL,       -- visits that asked, all runs
     requests        INTEGER NOT NULL,       -- of every kind, all runs
     delay_ms        INTEGER NOT NULL,       -- promised between two requests, time-outs included

@@ -121,6 +121,30 @@ func (c *commanded) Size(ctx context.Context) (int64, error) {
 
 func (c *commanded) Snapshot(to io.Writer) (int64, error) { return c.walk.store.Snapshot(to) }
 
+func (c *commanded) Fetching(ctx context.Context) (any, error) {
+	if err := c.begun(ctx); err != nil {
+		return nil, err
+	}
+	f, held := newFetching(c.walk.crawl.Flights(), c.walk.cfg.Load().Rules()), c.walk.crawl.Held()
+	if len(held) == 0 || c.walk.writing.Load() {
+		return f, nil
+	}
+	err := c.walk.crawl.View(func(tx *kv.Tx) error {
+		for _, one := range held {
+			h, err := tx.Hosts.At(one.Host)
+			if err != nil {
+				return err
+			}
+			f.Held = append(f.Held, heldFailure{h.Name, one.Why, one.Since.UTC()})
+		}
+		return nil
+	})
+	if errors.Is(err, crawl.ErrEnded) {
+		err = nil
+	}
+	return f, err
+}
+
 func (c *commanded) Origins(ctx context.Context) (any, error) {
 	if err := c.begun(ctx); err != nil {
 		return nil, err
@@ -202,34 +226,43 @@ func (w *walk) obey(ctx context.Context) error {
 					return err
 				}
 			default:
-				_ = w.reload() // it was said
+				_, _ = w.reload() // it was said
 			}
 		}
 	}
 }
 
-// Reload goes on under the configuration file as it is now.
+// reloadWait is how long a reload waits until the crawl follows the configuration: open requests have 10 s to end.
+const reloadWait = 12 * time.Second
+
+// Reload resumes under the configuration file as it is now, and answers once the crawl follows it.
 func (c *commanded) Reload(ctx context.Context) (any, error) {
 	return c.command(ctx, func() error {
-		if err := c.walk.reload(); err != nil {
+		followed, err := c.walk.reload()
+		if err != nil {
 			return &control.Error{Code: http.StatusConflict, Text: strings.TrimPrefix(complaint(err), "ripple: ")}
+		}
+		select {
+		case <-followed:
+		case <-time.After(reloadWait):
+		case <-ctx.Done():
 		}
 		return nil
 	})
 }
 
-// reload goes on under the configuration file as it is now. Where that cannot be, it says
-// so and returns why.
-func (w *walk) reload() error {
+// reload resumes under the configuration file as it is now. The channel is closed when the crawl follows it. Where that
+// cannot be, reload says so and returns why.
+func (w *walk) reload() (followed <-chan struct{}, err error) {
 	w.reloading.Lock()
 	defer w.reloading.Unlock()
 	if w.writing.Load() {
 		w.log.Warn(errOver.Text + ": the next one reads the configuration again")
-		return errOver
+		return nil, errOver
 	}
 	if err := w.crawl.HasRoom(); errors.Is(err, crawl.ErrNoRoom) {
 		w.log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
-		return hint(err, "make room there and reload again")
+		return nil, hint(err, "make room there and reload again")
 	}
 	cfg, err := w.readAgain()
 	if err != nil {
@@ -237,7 +270,7 @@ func (w *walk) reload() error {
 			w.log.Error("the configuration is wrong", "error", strings.TrimSpace(line))
 		}
 		w.log.Error("the configuration is not taken; the crawl goes on as before")
-		return err
+		return nil, err
 	}
 	w.voice.say("the configuration was read again; it holds from now on")
 	for _, key := range atStart(&w.cfg.Load().Monitor, &cfg.Monitor) {
@@ -245,8 +278,7 @@ func (w *walk) reload() error {
 	}
 	w.cfg.Store(cfg) // before the limit, which is looked at every few seconds
 	w.limitMemory(crawlMemory(cfg))
-	w.crawl.Reload(cfg)
-	return nil
+	return w.crawl.Reload(cfg), nil
 }
 
 // readAgain reads the configuration file as it is now, and reports why it cannot be followed.

@@ -155,9 +155,10 @@ func (m *metricsFile) append(at time.Time, s *census.Status) error {
 	}
 	line("run_id", float64(s.RunID))
 	line("elapsed_seconds", s.Elapsed)
-	line("pages_visited", float64(s.PagesVisited))
+	line("pages_requested", float64(s.Pages))
 	line("pages_rendered", float64(s.Rendered))
 	line("requests", float64(s.Requests))
+	line("fetching", float64(s.Fetching))
 	line("pages_waiting", float64(s.PagesWaiting))
 	line("pages_per_second", s.PagesPerSecond)
 	line("hosts_active", float64(s.Hosts.Active))

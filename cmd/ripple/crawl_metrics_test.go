@@ -68,7 +68,7 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 		status := func() census.Status {
 			pages += 5
 			errs := map[string]int{"timeout": 1}
-			return census.Status{RunID: 3, PagesVisited: pages, Errors: errs, PagesPerSecond: 0.5}
+			return census.Status{RunID: 3, Pages: pages, Errors: errs, PagesPerSecond: 0.5}
 		}
 		if err := m.follow(ctx, status, func(err error) { t.Error(err) }); err != nil {
 			t.Fatal(err)
@@ -78,9 +78,9 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"946684810,pages_visited,5\n", "946684820,pages_visited,10\n",
-		"946684830,pages_visited,15\n",
-		"946684835,pages_visited,20\n", "946684835,errors_timeout,1\n", "946684835,pages_per_second,0.5\n",
+	for _, want := range []string{"946684810,pages_requested,5\n", "946684820,pages_requested,10\n",
+		"946684830,pages_requested,15\n",
+		"946684835,pages_requested,20\n", "946684835,errors_timeout,1\n", "946684835,pages_per_second,0.5\n",
 		"946684835,run_id,3\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is missing in\n%s", want, text)

@@ -170,6 +170,9 @@ func (s *idleShard) Feed(context.Context, uint64, bool, uint64) (any, error) { r
 // Requests implements [control.Crawl].
 func (s *idleShard) Requests(context.Context, string) (any, error) { return nil, errIdle }
 
+// Fetching implements [control.Crawl].
+func (s *idleShard) Fetching(context.Context) (any, error) { return nil, errIdle }
+
 // Origins implements [control.Crawl].
 func (s *idleShard) Origins(context.Context) (any, error) { return nil, errIdle }
 

@@ -313,7 +313,7 @@ func TestTerrainIsSeen(t *testing.T) {
 	}
 	one.look("a crawl of all", func(s *terrainStats) bool {
 		return len(s.Nodes) == 2 && !slices.ContainsFunc(s.Shards, func(one shardStats) bool {
-			return one.Status == nil || one.Status.PagesVisited == 0
+			return one.Status == nil || one.Status.Pages == 0
 		})
 	})
 	two.signal(syscall.SIGKILL)

@@ -228,7 +228,7 @@ func TestReloadTooLate(t *testing.T) {
 	w := &walk{voice: v, path: path, log: v.logger(), sender: sender, crawl: c, machine: crawl.NewMachine(0)}
 	w.cfg.Store(cfg)
 	w.writing.Store(true)
-	if err := w.reload(); !errors.Is(err, errOver) ||
+	if _, err := w.reload(); !errors.Is(err, errOver) ||
 		!strings.Contains(told.String(), "the next one reads the configuration again") {
 		t.Errorf("%v\n%s", err, told.String())
 	}

@@ -129,7 +129,7 @@ func (r *reading) inspect(raw string, limit int) (*inspection, error) {
 	}
 	form := u.Form
 	if in.Known = known; known {
-		if in.inspectedPage, err = r.page(id, limit); err != nil {
+		if in.inspectedPage, err = r.page(id, u.Norm, limit); err != nil {
 			return in, err
 		}
 		in.Rule, form = in.inspectedPage.rule, cmp.Or(in.inspectedPage.form, form)

@@ -73,6 +73,14 @@ func (r *reading) knownHost(id schema.HostID, limit int) (*knownHost, error) {
 		return nil, err
 	}
 	k := r.hostFacts(report)
+	f, err := r.fetching()
+	if err != nil {
+		return nil, err
+	}
+	k.Fetching, _ = f.at(report.Host.Name)
+	if k.Fetching > 0 || k.Waiting > 0 {
+		k.waiting = r.waiting(report.Host, &f)
+	}
 	kept, err := r.Survey.Hosts.Robots(id)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ type knownHost struct {
 	Pages    int            `json:"pages_known"`
 	Visited  int            `json:"pages_visited"` // in the run
 	Waiting  int            `json:"pages_waiting"`
+	Fetching int            `json:"fetching"`    // requests to it that are open
 	Visits   int            `json:"crawl_count"` // all runs
 	Requests int            `json:"requests"`    // of every kind, all runs
 	ByState  map[string]int `json:"pages_by_state"`
@@ -38,6 +39,7 @@ type knownHost struct {
 	HTML     int            `json:"html_pages"`   // processed in the run
 	Shells   int            `json:"need_scripts"` // of those: that likely show nothing without their scripts
 
+	waiting
 	Trouble     string     `json:"trouble"`        // what keeps it from being asked; empty: nothing
 	Again       *time.Time `json:"again_at"`       // when that is over; null: not in this run, or there is none
 	Next        *time.Time `json:"next_request"`   // no request comes earlier; null: none was answered

@@ -57,6 +57,9 @@ func (k *knownHost) printFacts(t table, visitable bool) {
 	if k.Shells > 0 {
 		t.row("  scripts", fmt.Sprintf("%s of %s likely need them", commas(k.Shells), count(k.HTML, "page", "")))
 	}
+	if text := k.waiting.text(); text != "" {
+		t.row("  waits for", text)
+	}
 	if k.Trouble != "" {
 		t.row("  trouble", clean(k.Trouble, 300)+k.again())
 	}

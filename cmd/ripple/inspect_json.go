@@ -26,10 +26,12 @@ type urlStep struct {
 
 // An inspectedPage is what is known only of a page that was met.
 type inspectedPage struct {
-	rule         string       // that decided
-	form         string       // that was asked last; empty: none was
-	State        string       `json:"state"`
-	Error        string       `json:"error_message"`
+	rule     string     // that decided
+	form     string     // that was asked last; empty: none was
+	State    string     `json:"state"`
+	Error    string     `json:"error_message"`
+	Fetching *time.Time `json:"fetching_since"` // since when it is being requested; null: it is not
+	waiting
 	Depth        *int         `json:"depth"`
 	Seed         bool         `json:"seed"`
 	Own          *bool        `json:"own"` // its host itself names it; null: the run has not reached it

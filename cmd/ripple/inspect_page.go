@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// page tells what is known of a page that was met.
-func (r *reading) page(id schema.ID, limit int) (*inspectedPage, error) {
+// page tells what is known of a page that was met, whose identity is norm.
+func (r *reading) page(id schema.ID, norm string, limit int) (*inspectedPage, error) {
 	p, err := r.Page(id)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,14 @@ func (r *reading) page(id schema.ID, limit int) (*inspectedPage, error) {
 			out.Facts = append(out.Facts, fact{f.Name, f.Value})
 		}
 	}
-	if err := r.addTrouble(out, p.HostName); err != nil {
+	f, err := r.fetching()
+	if err != nil {
+		return nil, err
+	}
+	if out.Fetching = f.of(norm); out.Fetching != nil {
+		out.State, out.Error = schema.Fetching.String(), ""
+	}
+	if err := r.addTrouble(out, p.HostName, &f); err != nil {
 		return nil, err
 	}
 	if out.Paths, err = originPaths(r.Survey, id, maxOriginPaths); err != nil {
@@ -49,8 +56,8 @@ func (r *reading) page(id schema.ID, limit int) (*inspectedPage, error) {
 	return out, r.addHistory(out, p)
 }
 
-// addTrouble adds what keeps the page's host from being asked.
-func (r *reading) addTrouble(out *inspectedPage, host string) error {
+// addTrouble adds what keeps the page's host from being asked, and why the page waits.
+func (r *reading) addTrouble(out *inspectedPage, host string, f *fetching) error {
 	return r.store.View(func(tx *kv.Tx) error {
 		id, known, err := tx.Hosts.Lookup(host)
 		if err != nil || !known {
@@ -63,13 +70,8 @@ func (r *reading) addTrouble(out *inspectedPage, host string) error {
 		run := r.Run()
 		t := census.NewPace(r.Config(), &run).Trouble(h)
 		out.Trouble, out.AgainAt = t.String(), timeOrNull(t.Until)
-		if r.live == nil {
-			return nil
-		}
-		for _, live := range r.live.Troubles {
-			if live.Domain == h.Name && live.Silent > 0 {
-				out.Trouble, out.AgainAt = troubleText(&live), nil
-			}
+		if out.State == schema.Queued.String() {
+			out.waiting = r.waiting(h, f)
 		}
 		return nil
 	})

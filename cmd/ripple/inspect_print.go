@@ -50,6 +50,9 @@ func withRule(class, rule string) string {
 func printFacts(t table, in *inspection) {
 	p := in.inspectedPage
 	t.row("  state", in.stateText())
+	if text := p.waiting.text(); text != "" {
+		t.row("  waits for", text)
+	}
 	depth := "none"
 	if p.Depth != nil {
 		depth = fmt.Sprint(*p.Depth)
@@ -91,6 +94,9 @@ func printFacts(t table, in *inspection) {
 // stateText says in which state a page is, and why.
 func (in *inspection) stateText() string {
 	p := in.inspectedPage
+	if p.Fetching != nil {
+		return p.State + ", since " + p.Fetching.Format(time.RFC3339)
+	}
 	if p.Error == "" {
 		return p.State
 	}

@@ -17,8 +17,8 @@ type report struct {
 	Started  time.Time      `json:"started_at"`
 	Finished *time.Time     `json:"finished_at"`
 	Seconds  float64        `json:"running_seconds"`
-	Crawled  int            `json:"pages_crawled"` // processed, or kept, in the run
-	Visited  int            `json:"pages_visited"` // asked for in the run, whatever came of it
+	Crawled  int            `json:"pages_crawled"`   // processed, or kept, in the run
+	Pages    int            `json:"pages_requested"` // visits of the run that asked the server, whatever came of them
 	Requests int            `json:"requests"`
 	Errors   map[string]int `json:"errors"`
 	States   map[string]int `json:"pages_by_state"`
@@ -89,7 +89,7 @@ func newReport(s *survey.Survey) (*report, error) {
 	r := &report{
 		Ripple: thisBuild().Version, RunID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(),
 		Started: run.Started.UTC(), Finished: timeOrNull(run.Finished), Seconds: run.Running.Seconds(),
-		Visited: run.Pages, Requests: run.Requests, States: map[string]int{},
+		Pages: run.Pages, Requests: run.Requests, States: map[string]int{},
 		Coverage: []coverage{}, Stray: []strayEntry{},
 	}
 	counts, err := s.Counts()

@@ -78,7 +78,7 @@ func (c *consoleCommand) served(t *testing.T, dir string) bool {
 	cmd := ripple("serve", "--listen", "127.0.0.1:0")
 	cmd.Dir = dir
 	address, _ := servedDesk(t, cmd)
-	desk, token, _ := strings.Cut(address, "/#token=")
+	desk, token, _ := strings.Cut(address, "/ ")
 	c.env = []string{"DESK=" + desk, "TOKEN=" + token}
 	return true
 }

@@ -30,10 +30,12 @@ func (o *opened) answerHost(q desk.Query) (any, error) {
 	if !isHost(q.Text("domain")) {
 		return nil, usage("%q is not the name of a host", clean(q.Text("domain"), 200))
 	}
+	o.moment = o.live != nil
 	return o.host(q.Text("domain"), q.Number("limit"))
 }
 
 func (o *opened) answerPage(q desk.Query) (any, error) {
+	o.moment = o.live != nil
 	return o.inspect(q.Text("url"), q.Number("limit"))
 }
 

@@ -67,7 +67,7 @@ func crawlManyHosts(b *testing.B) *watchedCrawl {
 	b.Cleanup(func() { _ = c.cmd.Process.Kill(); _ = c.cmd.Wait() })
 	lines := bufio.NewScanner(said)
 	for c.key == "" && lines.Scan() {
-		c.url, c.key, _ = strings.Cut(deskAddress(lines.Text()), "#token=")
+		c.url, c.key, _ = strings.Cut(deskAddress(lines.Text()), " ")
 	}
 	go func() { _, _ = io.Copy(io.Discard, said) }() // ends with the crawl
 	return c
@@ -102,7 +102,7 @@ func (c *watchedCrawl) used() (cpu time.Duration, pages float64) {
 	if err != nil {
 		c.b.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(status), `"pages_visited":`)
+	_, rest, _ := strings.Cut(string(status), `"pages_requested":`)
 	digits, _, _ := strings.Cut(rest, ",")
 	pages, err = strconv.ParseFloat(digits, 64)
 	if err != nil {

@@ -6,15 +6,39 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp/kb"
+
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 )
+
+// view is the address of a view.
+func (d *testDesk) view(name string) string {
+	return strings.TrimSuffix(d.base, "api/v1/") + "#/" + name
+}
+
+// inBrowser looks at a view, with the token typed in.
+func (d *testDesk) inBrowser(t *testing.T, view string) *desktest.Tab {
+	t.Helper()
+	b := desktest.Open(t, d.view(view))
+	d.typed(b)
+	return b
+}
+
+// typed types the token into a tab that asks for it.
+func (d *testDesk) typed(b *desktest.Tab) {
+	b.Helper()
+	b.Wait(`document.querySelector("form.token input") === document.activeElement`)
+	b.Press(d.token)
+	b.Press(kb.Enter)
+	b.Wait(`document.querySelector("#view h1") && !document.querySelector("form.token")`)
+}
 
 // The desk shows in every view the figures that the commands print.
 func TestDeskShowsWhatIsAnswered(t *testing.T) {
 	t.Parallel()
 	cfg := crawledWhole(t, 5)
 	d := serveState(t, filepath.Join(filepath.Dir(cfg), "state.bolt"))
-	b := desktest.Open(t, strings.TrimSuffix(d.base, "api/v1/")+"#/now?token="+d.token)
+	b := d.inBrowser(t, "now")
 	stats, page := d.json("stats").(map[string]any), "https://h0.gen.test/"
 	host := d.json("hosts/h0.gen.test").(map[string]any)
 	inspected := d.json("pages?url=" + page).(map[string]any)
@@ -80,16 +104,15 @@ func press(b *desktest.Tab, name string) {
 func TestDeskWatchesACrawl(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t, "--listen", "127.0.0.1:0")
-	address := c.desk()
-	d := newTestDesk(t, address)
-	b := desktest.Open(t, strings.Replace(address, "#token", "#/now?token", 1))
+	d := newTestDesk(t, c.desk())
+	b := d.inBrowser(t, "now")
 	b.Wait(`document.querySelector("#pulse").innerText.startsWith("running")`)
 	b.Visit("control", `document.querySelector(".commands")`)
 	press(b, "Pause")
 	b.Wait(`document.querySelector("#pulse").innerText.startsWith("paused")`)
 	b.Visit("now", `document.querySelector(".sentence")?.innerText.startsWith("Paused")`)
 	status := d.json("status").(map[string]any)
-	for _, name := range []string{"pages_visited", "pages_to_visit", "requests"} {
+	for _, name := range []string{"pages_requested", "pages_to_visit", "requests"} {
 		b.Wait(fmt.Sprintf(`document.querySelector(".figures").innerText.includes("%s\n%s")`,
 			strings.ReplaceAll(name, "_", " "), figure(status[name])))
 	}

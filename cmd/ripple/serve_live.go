@@ -46,7 +46,7 @@ func idleStatus() deskStatus {
 func endedStatus(s *stats) deskStatus {
 	d := idleStatus()
 	d.RunID, d.Status, d.Elapsed = s.Run.ID, s.Run.Status, s.Run.Seconds
-	d.PagesVisited, d.Requests, d.PagesWaiting = s.Run.Pages, s.Run.Requests, s.Frontier
+	d.Pages, d.Requests, d.PagesWaiting = s.Run.Pages, s.Run.Requests, s.Frontier
 	d.Rendered, d.Unrendered = s.Run.Rendered, s.Run.Unshown
 	d.Left, d.Hosts.GivenUp = s.Left, s.GivenUp
 	if s.Run.Errors != nil {
@@ -93,6 +93,7 @@ func (l *liveCrawl) routes() []desk.Route {
 		Doc: "What the crawl does now, and why nothing is being fetched. " +
 			"Where none is running mode is \"file\", and run_id, status (completed or interrupted; running: shards in " +
 			"a folder are being crawled) and counts are those of the newest run; \"unknown\": the file cannot be read."}}
+	all = append(all, l.fetchingRoute())
 	for name, doc := range map[string]string{
 		"pause":   "Have the crawl send no further request.",
 		"unpause": "Have the crawl go on.",

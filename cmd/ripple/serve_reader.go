@@ -92,8 +92,12 @@ func (t *terrainReader) answering(api http.Handler) http.Handler {
 // maxKept bounds what is kept of answers, in bytes.
 const maxKept = 64 << 20
 
-// keep keeps an answer, unless it is an error or there is no room.
+// keep keeps an answer, unless it is an error, says what a crawl does at this moment, or there is no room.
 func (t *terrainReader) keep(r *http.Request, a *heldAnswer) {
+	if t.now != nil && t.now.moment {
+		t.now.moment = false
+		return
+	}
 	if t.now == nil || r.Method != http.MethodGet || a.code != http.StatusOK || t.now.kept+a.body.Len() > maxKept {
 		return
 	}

@@ -84,9 +84,14 @@ func watchEndless(t *testing.T) *watcher {
 		}
 		w.address = deskAddress(string(said))
 	}
-	view := func(name string) string { return strings.Replace(w.address, "#token", "#/"+name+"?token", 1) }
-	first := desktest.Open(t, view("now"))
-	w.tabs = []*desktest.Tab{first, first.Beside(view("map")), first.Beside(view("hosts")), first.Beside(view("now"))}
+	d := newTestDesk(t, w.address)
+	first := d.inBrowser(t, "now")
+	w.tabs = []*desktest.Tab{first}
+	for _, view := range []string{"map", "hosts", "now"} {
+		tab := first.Beside(d.view(view))
+		d.typed(tab)
+		w.tabs = append(w.tabs, tab)
+	}
 	return w
 }
 

@@ -43,6 +43,7 @@ type opened struct {
 	took   time.Duration
 	err    error
 	united bool       // of the shards in a folder
+	moment bool       // the answer that was made last says what a crawl does at this moment
 	hosts  *hostIndex // nil: not made yet
 
 	answers map[string]*heldAnswer // by URL
@@ -65,10 +66,24 @@ func (t *terrainReader) own(ctx context.Context, fresh bool, f func()) {
 	case <-ctx.Done():
 		return
 	}
+	if fresh {
+		t.ripen(ctx)
+	}
 	t.renew(fresh)
 	f()
 	if t.now != nil && !t.now.copied() && !t.now.store.Lend() {
 		t.drop()
+	}
+}
+
+// ripen waits until a copy that was just made is old enough to be made again.
+func (t *terrainReader) ripen(ctx context.Context) {
+	if t.now == nil || !t.now.copied() || t.now.united {
+		return
+	}
+	select {
+	case <-time.After(newCopy - time.Since(t.now.at)):
+	case <-ctx.Done():
 	}
 }
 
@@ -91,7 +106,7 @@ func (t *terrainReader) renew(fresh bool) {
 		if t.now.store.Reclaim() != nil {
 			t.drop()
 		}
-	case !t.now.united && (t.ended() || fresh && age > newCopy):
+	case !t.now.united && (t.ended() || fresh && age >= newCopy):
 		t.drop()
 	case age > max(oldCopy, copyWork*t.now.took) && !t.made:
 		t.made = true

@@ -69,10 +69,11 @@ func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 
 var toPrograms = regexp.MustCompile(`for programs: (https?://\S+/)api/v1/ with Authorization: Bearer (\S+)`)
 
-// deskAddress is the address of a desk with its token, as a text says them to programs; empty: it does not.
+// deskAddress is the address of a desk and its token, with a space between, as a text says them to programs; empty: it
+// does not.
 func deskAddress(said string) string {
 	if m := toPrograms.FindStringSubmatch(said); m != nil {
-		return m[1] + "#token=" + m[2]
+		return m[1] + " " + m[2]
 	}
 	return ""
 }
@@ -90,7 +91,7 @@ func servedDesk(t testing.TB, cmd *exec.Cmd) (address string, then *bufio.Reader
 }
 
 func newTestDesk(t testing.TB, address string) *testDesk {
-	base, token, _ := strings.Cut(address, "#token=")
+	base, token, _ := strings.Cut(address, " ")
 	return &testDesk{t, base + "api/v1/", token}
 }
 
@@ -224,6 +225,7 @@ func TestServeAnswers(t *testing.T) {
 		{"status", "status", nil},
 		{"stats", "stats", []string{"stats", "--json"}},
 		{"stats", "stats?limit=1", []string{"stats", "--json", "--limit", "1"}},
+		{"fetching", "fetching", nil},
 		{"origins", "origins", nil},
 		{"hosts", "hosts", nil},
 		{"hosts", "hosts?search=h1&sort=requests&desc=1&class=quality&limit=3", nil},
@@ -389,7 +391,7 @@ func (d *testDesk) showsEnd(promised map[string]*jsonschema.Resolved) {
 	run := whole["run"].(map[string]any)
 	want := []any{"file", run["id"], "interrupted", run["pages"],
 		run["requests"], whole["left"].(map[string]any)["max_depth"]}
-	is := []any{got["mode"], got["run_id"], got["status"], got["pages_visited"], got["requests"], got["max_depth"]}
+	is := []any{got["mode"], got["run_id"], got["status"], got["pages_requested"], got["requests"], got["max_depth"]}
 	if diff := cmp.Diff(want, is); diff != "" || run["id"] != 1.0 {
 		d.t.Errorf("when the crawl is over: %s", diff)
 	}

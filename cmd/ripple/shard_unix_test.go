@@ -28,7 +28,7 @@ func shardMachines(t *testing.T) (one, two *machine, alone string) {
 	one, two = machines[0], machines[1]
 	one.start()
 	two.start()
-	one.look("a crawl of all", func(s *terrainStats) bool { return s.Silent == 0 && s.Visited > 10 })
+	one.look("a crawl of all", func(s *terrainStats) bool { return s.Silent == 0 && s.Pages > 10 })
 	one.command("pause")
 	return one, two, alone
 }

@@ -109,10 +109,11 @@ func isForeign(path string) bool {
 type reading struct {
 	*survey.Survey
 	store *kv.Store
-	path  string         // of the state file
-	size  int64          // of it in bytes
-	live  *census.Status // of the running crawl; nil: nobody crawls
-	open  bool           // a request may be open that the file does not know of
+	path  string          // of the state file
+	size  int64           // of it in bytes
+	live  *census.Status  // of the running crawl; nil: nobody crawls
+	crawl *control.Client // of that
+	open  bool            // a request may be open that the file does not know of
 }
 
 func (r *reading) Close() error { return r.store.Close() }
@@ -132,7 +133,7 @@ func (s states) read(ctx context.Context, path string) (r *reading, err error) {
 	if r.store, r.live, err = s.open(ctx, path); err != nil {
 		return nil, err
 	}
-	r.size = r.store.Size()
+	r.size, r.crawl = r.store.Size(), s.crawlOf(path)
 	if r.Survey, err = survey.New(r.store); err != nil {
 		r.store.Close()
 		return nil, err

@@ -153,11 +153,14 @@ func newStats(r *reading, most int) (*stats, error) {
 	for class, n := range counts.ByClass {
 		s.ByClass[schema.Class(class).String()] = n
 	}
+	if err := s.addFetching(r); err != nil {
+		return nil, err
+	}
 	if s.Live == nil && r.Unwritten() {
 		s.Run.Status, s.Run.Reason = schema.RunInterrupted.String(), schema.End{Kind: schema.EndOutputs}.String()
 	}
 	if s.Live != nil { // one count for both: that of the copy
-		s.Live.PagesVisited, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
+		s.Live.Pages, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
 		s.Live.Errors = counts.Errors
 	}
 	cut, err := survey.CutSites(r.Survey)

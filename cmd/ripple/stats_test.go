@@ -72,7 +72,7 @@ func TestEndedStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := endedStatus(s)
-	if got := [...]int{d.PagesVisited, d.Rendered, d.Unrendered, d.Requests, d.Hosts.GivenUp}; got != [...]int{9, 5, 2, 20, 1} {
-		t.Errorf("visited, rendered, not rendered, requests, given up: %v", got)
+	if got := [...]int{d.Pages, d.Rendered, d.Unrendered, d.Requests, d.Hosts.GivenUp}; got != [...]int{9, 5, 2, 20, 1} {
+		t.Errorf("requested, rendered, not rendered, requests, given up: %v", got)
 	}
 }

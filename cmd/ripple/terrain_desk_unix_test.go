@@ -53,7 +53,7 @@ func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 	}
 	one.look("a crawl of all", func(s *terrainStats) bool {
 		return len(s.Nodes) == 2 && !slices.ContainsFunc(s.Shards, func(one shardStats) bool {
-			return one.Status == nil || one.Status.PagesVisited == 0
+			return one.Status == nil || one.Status.Pages == 0
 		})
 	})
 	two.signal(syscall.SIGKILL)
@@ -224,7 +224,7 @@ func misshown(s *terrainStats, own, other map[string]float64) (wrong []string) {
 			untold += float64(b.URLs)
 		}
 		expect(own, outbox, untold)
-		expect(map[string]float64{"pages": visited}, "pages", float64(one.Status.PagesVisited))
+		expect(map[string]float64{"pages": visited}, "pages", float64(one.Status.Pages))
 	}
 	for _, all := range []map[string]float64{own, other} {
 		expect(all, `ripple_terrain_shards{state="silent"}`, silent)
@@ -266,7 +266,7 @@ func metricsOf(t *testing.T, d *testDesk) map[string]float64 {
 func TestTerrainInTheBrowser(t *testing.T) {
 	t.Parallel()
 	w := newTerrainWithDesks(t)
-	b := desktest.Open(t, strings.Replace(w.addresses[0], "#token", "#/now?token", 1))
+	b := newTestDesk(t, w.addresses[0]).inBrowser(t, "now")
 	s := w.node.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(s.Stats.silent()) > 0 })
 	silent := s.Stats.silent()[0]
 	b.Wait(fmt.Sprintf(`document.querySelector(".notes")?.innerText.includes("shard %d does not answer: ")`,

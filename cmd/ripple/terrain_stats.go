@@ -18,19 +18,20 @@ import (
 
 // A terrainStats says how the shards of a terrain get on.
 type terrainStats struct {
-	Hub     string       `json:"hub"`
-	Terrain string       `json:"terrain"` // hexadecimal
-	Run     uint64       `json:"run"`
-	Config  uint64       `json:"configuration"` // number
-	Over    bool         `json:"over"`          // on all shards
-	Without []int        `json:"without"`       // shards that the run was ended without, and nobody goes on with it
-	Paused  bool         `json:"paused"`
-	Nodes   []string     `json:"nodes"`         // that have come
-	Visited int          `json:"pages_visited"` // by the shards that say it
-	Unsaid  int          `json:"not_counted"`   // shards of which nobody says how many
-	ToVisit int          `json:"pages_to_visit"`
-	Silent  int          `json:"silent"` // shards that do not answer: their pages are not counted
-	Shards  []shardStats `json:"shards"`
+	Hub      string       `json:"hub"`
+	Terrain  string       `json:"terrain"` // hexadecimal
+	Run      uint64       `json:"run"`
+	Config   uint64       `json:"configuration"` // number
+	Over     bool         `json:"over"`          // on all shards
+	Without  []int        `json:"without"`       // shards that the run was ended without, and nobody goes on with it
+	Paused   bool         `json:"paused"`
+	Nodes    []string     `json:"nodes"`           // that have come
+	Pages    int          `json:"pages_requested"` // by the shards that say it
+	Unsaid   int          `json:"not_counted"`     // shards of which nobody says how many
+	ToVisit  int          `json:"pages_to_visit"`
+	Fetching int          `json:"fetching"` // requests that are open, by the same
+	Silent   int          `json:"silent"`   // shards that do not answer: their pages are not counted
+	Shards   []shardStats `json:"shards"`
 }
 
 // The states of a shard beside those of its crawl.
@@ -49,13 +50,13 @@ func shardStates() []string {
 type shardStats struct {
 	Shard   int             `json:"shard"`
 	State   string          `json:"state"`
-	Visited *int            `json:"pages_visited"` // null: nobody says it
-	Node    string          `json:"node"`          // that has it, or made its file; empty: unknown
-	Since   *time.Time      `json:"since"`         // when that has it; null: it has not
-	Config  uint64          `json:"configuration"` // number of the one that it follows; 0: unknown
-	Status  *census.Status  `json:"status"`        // null: it does not answer
-	Backlog []crawl.Backlog `json:"untold"`        // what it has to tell others
-	Waiting []int           `json:"asked_by"`      // shards that wait for an answer of it
+	Pages   *int            `json:"pages_requested"` // null: nobody says it
+	Node    string          `json:"node"`            // that has it, or made its file; empty: unknown
+	Since   *time.Time      `json:"since"`           // when that has it; null: it has not
+	Config  uint64          `json:"configuration"`   // number of the one that it follows; 0: unknown
+	Status  *census.Status  `json:"status"`          // null: it does not answer
+	Backlog []crawl.Backlog `json:"untold"`          // what it has to tell others
+	Waiting []int           `json:"asked_by"`        // shards that wait for an answer of it
 	Silent  *time.Time      `json:"silent_since"`
 }
 
@@ -91,11 +92,12 @@ func newTerrainStats(hub string, most int, t *node.Terrain) *terrainStats {
 	for n, one := range s.Shards {
 		if one.Status != nil {
 			s.ToVisit += one.Status.PagesToVisit
+			s.Fetching += one.Status.Fetching
 		} else if one.State != shardOver {
 			s.Silent++
 		}
-		if one.Visited != nil {
-			s.Visited += *one.Visited
+		if one.Pages != nil {
+			s.Pages += *one.Pages
 		} else {
 			s.Unsaid++
 		}
@@ -111,7 +113,7 @@ func newTerrainStats(hub string, most int, t *node.Terrain) *terrainStats {
 		}
 	}
 	if most > 0 { // each shard may visit what is left, but not all of them together
-		s.ToVisit = min(s.ToVisit, max(0, most-s.Visited))
+		s.ToVisit = min(s.ToVisit, max(0, most-s.Pages))
 	}
 	return s
 }
@@ -124,7 +126,7 @@ func newShardStats(one *node.Shard) shardStats {
 	switch r := one.Report; {
 	case r != nil:
 		s.Status, s.State, s.Config = &r.Status, r.Status.Status, r.Configuration
-		s.Visited = &r.Status.PagesVisited
+		s.Pages = &r.Status.Pages
 		if r.Over {
 			s.State = shardOver
 		}
@@ -133,7 +135,7 @@ func newShardStats(one *node.Shard) shardStats {
 		}
 	case one.Over:
 		if s.State, s.Node = shardOver, one.Maker; one.Pages >= 0 {
-			s.Visited = &one.Pages
+			s.Pages = &one.Pages
 		}
 	case one.Node != "":
 		s.State = shardSilent
@@ -156,7 +158,7 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 		state = ", paused"
 	}
 	fmt.Fprintf(w, "terrain %s at %s: run #%d%s\n", s.Terrain[:8], shown(s.Hub), s.Run, state)
-	fmt.Fprintf(w, "%s, %s to visit; %s on %s", visited(s.Visited),
+	fmt.Fprintf(w, "%s, %s to visit; %s on %s", visited(s.Pages),
 		commas(s.ToVisit), count(len(s.Shards), "shard", "shards"), count(len(s.Nodes), "node", "nodes"))
 	if s.Unsaid > 0 {
 		fmt.Fprintf(w, "; not counted: %s", count(s.Unsaid, "shard", "shards"))
@@ -166,8 +168,8 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 	t.row("shard", "state", "visited", "to visit", "pages/s", "ETA", "node")
 	for _, one := range s.Shards {
 		cells := []any{one.Shard, clean(one.State, 20), "", "", "", ""}
-		if one.Visited != nil {
-			cells[2] = commas(*one.Visited)
+		if one.Pages != nil {
+			cells[2] = commas(*one.Pages)
 		}
 		if st := one.Status; st != nil {
 			cells[3], cells[4] = commas(st.PagesToVisit), fmt.Sprintf("%.1f", st.PagesPerSecond)

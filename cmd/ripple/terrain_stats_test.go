@@ -25,7 +25,7 @@ func TestTerrainOver(t *testing.T) {
 		{[]node.Shard{over(0, 1200), over(1, 91)}, "1,291 pages visited, 0 to visit; 2 shards on 0 nodes\n", "0      over   1,200"},
 		{[]node.Shard{over(0, 1200), over(1, -1)}, "0 to visit; 2 shards on 0 nodes; not counted: 1 shard\n", "1      over         "},
 		{[]node.Shard{over(0, 1200), {Number: 1, Over: true, Pages: -1, Report: &node.Report{Over: true,
-			Status: census.Status{PagesVisited: 7}}}}, "1,207 pages visited, 0 to visit; 2 shards on 0 nodes\n", "1      over   7"},
+			Status: census.Status{Pages: 7}}}}, "1,207 pages visited, 0 to visit; 2 shards on 0 nodes\n", "1      over   7"},
 	} {
 		var out strings.Builder
 		s := newTerrainStats("nats://hub.test:4222", 0, &node.Terrain{Run: 1, Over: true, Shards: tt.shards})
@@ -40,12 +40,12 @@ func TestTerrainOver(t *testing.T) {
 func TestTerrainMaxPages(t *testing.T) {
 	shard := func(n int) node.Shard {
 		return node.Shard{Number: n, Made: true, Node: "attic", Report: &node.Report{Status: census.Status{
-			Status: "running", PagesVisited: 40, Left: census.Left{PagesToVisit: 60}}}}
+			Status: "running", Pages: 40, Left: census.Left{PagesToVisit: 60}}}}
 	}
 	for most, want := range map[int]int{0: 120, 1000: 120, 100: 20, 50: 0} {
 		s := newTerrainStats("", most, &node.Terrain{Run: 1, Shards: []node.Shard{shard(0), shard(1)}})
-		if s.ToVisit != want || s.Visited != 80 {
-			t.Errorf("of %d pages at most %d are visited, and %d to visit; want %d", most, s.Visited, s.ToVisit, want)
+		if s.ToVisit != want || s.Pages != 80 {
+			t.Errorf("of %d pages at most %d are visited, and %d to visit; want %d", most, s.Pages, s.ToVisit, want)
 		}
 	}
 }

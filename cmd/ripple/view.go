@@ -67,8 +67,9 @@ func statusLines(s *census.Status) []string {
 	}
 	lines := []string{
 		head,
-		fmt.Sprintf("  pages   %s done · %s to visit · %.1f/s%s", commas(s.PagesVisited), commas(s.PagesToVisit),
+		fmt.Sprintf("  pages   %s done · %s to visit · %.1f/s%s", commas(s.Pages), commas(s.PagesToVisit),
 			s.PagesPerSecond, renderedText(s)),
+		fmt.Sprintf("  asked   %s · %s fetching", count(s.Requests, "request", ""), commas(s.Fetching)),
 		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
 			commas(s.Hosts.Active), commas(s.Hosts.Waiting), commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
 	}
@@ -115,6 +116,8 @@ func troubleText(t *census.Trouble) string {
 	switch {
 	case t.Over:
 		return clean(t.Why, 200)
+	case t.Held > 0:
+		return heldText(clean(t.Why, 200) + " " + seconds(t.Held) + " ago")
 	case t.Silent > 0 && t.Why != "":
 		return fmt.Sprintf("%s, asked again %s ago", clean(t.Why, 200), seconds(t.Silent))
 	case t.Silent > 0 && t.Robots:
@@ -203,9 +206,10 @@ func etaText(s *census.Left) string {
 
 func statusAttrs(s *census.Status) []any {
 	attrs := []any{
-		"run", s.RunID, "done", s.PagesVisited, "to_visit", s.PagesToVisit,
+		"run", s.RunID, "done", s.Pages, "to_visit", s.PagesToVisit,
 		"rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
-		"active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting, "suspended", s.Hosts.Suspended, "depth", s.Depth,
+		"fetching", s.Fetching, "active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting,
+		"suspended", s.Hosts.Suspended, "depth", s.Depth,
 	}
 	if s.Rendered > 0 || s.Unrendered > 0 {
 		attrs = append(attrs, "rendered", s.Rendered, "not_rendered", s.Unrendered)

@@ -20,10 +20,11 @@ func TestStatusLines(t *testing.T) {
 		{"begins", census.Status{RunID: 1, Status: "running", Left: census.Left{Depth: -1}}, []string{
 			"run #1 · 0s",
 			"  pages   0 done · 0 to visit · 0.0/s",
+			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 		}},
 		{"works", census.Status{
-			RunID: 2, Status: "running", Elapsed: 3725, PagesVisited: 12847, PagesWaiting: 9000, Rendered: 1200, Unrendered: 3,
+			RunID: 2, Status: "running", Elapsed: 3725, Pages: 12847, Requests: 20113, Fetching: 9, PagesWaiting: 9000, Rendered: 1200, Unrendered: 3,
 			PagesPerSecond: 12.34,
 			Hosts:          census.Hosts{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
 			Errors:         map[string]int{"dead_link": 12, "timeout": 3, "tls_error": 2, "dns_failure": 1, "other": 0},
@@ -33,6 +34,7 @@ func TestStatusLines(t *testing.T) {
 		}, []string{
 			"run #2 · 1 h 02 min · depth 1 of 3",
 			"  pages   12,847 done · 4,751 to visit · 12.3/s · 1,200 rendered · 3 not rendered",
+			"  asked   20,113 requests · 9 fetching",
 			"  hosts   8 active · 120 waiting · 2 suspended · 3 given up",
 			"  errors  12 dead links · 3 time-outs · 2 TLS errors · 1 DNS failure",
 			"  ETA     about 1 h 20 min: a.test (4,000 to visit)",
@@ -45,6 +47,7 @@ func TestStatusLines(t *testing.T) {
 		}, Left: census.Left{ETA: 0.4}}, []string{
 			"run #1 · 0s · depth 0 of 0",
 			"  pages   0 done · 0 to visit · 0.0/s",
+			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 			"  ETA     a moment",
 			"  trouble c.test: given up: connection refused",
@@ -56,6 +59,7 @@ func TestStatusLines(t *testing.T) {
 			ETALimit: "max-run-time = 1h0m0s", ETAHosts: []census.HostETA{{Domain: "a.test", ToVisit: 900, Seconds: 300}}}}, []string{
 			"run #1 · 0s · depth 0 of 0 · ",
 			"  pages   0 done · 900 to visit · 0.0/s",
+			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 			"  ETA     about 5 min 00 s, when the crawl stops: max-run-time = 1h0m0s",
 		}},
@@ -66,6 +70,7 @@ func TestStatusLines(t *testing.T) {
 		}, []string{
 			"run #1 · 0s · depth 0 of 0 · paused",
 			"  pages   0 done · 0 to visit · 0.0/s",
+			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 			"  ETA     about 9 s: a[2J.test (1 to visit)",
 			"  trouble a[2J.test: [2J, again in a moment",

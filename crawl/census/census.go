@@ -43,6 +43,7 @@ type Trouble struct {
 	Robots bool    `json:"robots"`                 // its robots.txt is what is asked for
 	Again  float64 `json:"again_seconds"`          // until it is asked again; 0: now
 	Silent float64 `json:"silent_seconds"`         // since it was asked and has not answered; 0: it was not asked
+	Held   float64 `json:"held_seconds"`           // since it failed, where the network may be at fault; 0: it has not
 	Over   bool    `json:"given_up"`               // it is not asked again in this run
 }
 
@@ -183,9 +184,8 @@ type ranked struct {
 	seconds float64
 }
 
-// add counts a host of a map that began with a generation, which is silent since a
-// time; zero: it is not.
-func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time) {
+// add counts a host of a map that began with a generation.
+func (c *count) add(p Pace, generation uint32, h *schema.Host, of hush) {
 	waiting := 0
 	if h.Generation == generation {
 		waiting = h.Waiting
@@ -193,17 +193,17 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, silent time.Time)
 	if h.Run == p.run {
 		waiting += len(h.Retries)
 	}
-	c.addWaiting(p, generation, h, waiting, silent)
+	c.addWaiting(p, generation, h, waiting, of)
 }
 
 // addWaiting counts a host for which so many pages wait.
-func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting int, silent time.Time) {
+func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting int, of hush) {
 	pages, seconds := p.Of(h, waiting)
 	c.addOrigins(p, h, pages, seconds)
 	if h.Run == p.run && h.RunGivenUp != schema.NotGivenUp {
 		c.addGroup(p, h, waiting, 0)
 		if c.givenUp++; p.seeds[h.Name] > 0 {
-			c.tell(p, h, time.Time{}, 0)
+			c.tell(p, h, hush{}, 0)
 		}
 		return
 	}
@@ -211,8 +211,8 @@ func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting in
 	if pages == 0 {
 		return
 	}
-	if !silent.IsZero() && p.trouble(h).Kind == schema.TroubleRobots {
-		seconds = max(1, seconds-time.Since(silent).Seconds())
+	if !of.asked.IsZero() && p.trouble(h).Kind == schema.TroubleRobots {
+		seconds = max(1, seconds-time.Since(of.asked).Seconds())
 	}
 	c.waiting += waiting
 	c.work += pages
@@ -223,7 +223,7 @@ func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting in
 		c.suspended++
 	}
 	c.rank(HostETA{Domain: h.Name, ToVisit: int(pages), Seconds: seconds})
-	c.tell(p, h, silent, seconds)
+	c.tell(p, h, of, seconds)
 }
 
 // left is what a count comes to.
@@ -281,7 +281,7 @@ func countOf(store *kv.Store, cfg *config.Config, run *schema.Run) (c count, p P
 	err = store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 			waiting, err := survey.WaitingPages(store, tx, run, h)
-			c.addWaiting(p, store.Generation(), h, waiting, time.Time{})
+			c.addWaiting(p, store.Generation(), h, waiting, hush{})
 			return true, err
 		})
 	})
@@ -308,18 +308,21 @@ func (c *count) rank(e HostETA) {
 }
 
 // tell keeps the troubles of the hosts with seeds, then of those that will take longest.
-func (c *count) tell(p Pace, h *schema.Host, silent time.Time, seconds float64) {
+func (c *count) tell(p Pace, h *schema.Host, of hush, seconds float64) {
 	t := p.Trouble(h)
-	if t.Kind == schema.TroubleNone && silent.IsZero() {
+	if t.Kind == schema.TroubleNone && of == (hush{}) {
 		return
 	}
 	c.troubled++
 	told := Trouble{Domain: h.Name, Why: t.String(), Over: t.Kind == schema.TroubleGivenUp,
 		Robots: h.RobotsAt.IsZero() || t.Kind == schema.TroubleRobots}
-	if silent.IsZero() {
+	switch {
+	case !of.failed.IsZero():
+		told.Why, told.Held = of.why, time.Since(of.failed).Seconds()
+	case !of.asked.IsZero():
+		told.Silent = time.Since(of.asked).Seconds()
+	default:
 		told.Again = max(0, time.Until(t.Until).Seconds())
-	} else {
-		told.Silent = time.Since(silent).Seconds()
 	}
 	c.troubles = append(c.troubles, ranked{told, p.seeds[h.Name], seconds})
 	slices.SortStableFunc(c.troubles, func(a, b ranked) int {

@@ -104,7 +104,7 @@ func TestPaceOfCompleted(t *testing.T) {
 func TestMaxPages(t *testing.T) {
 	p, c := testPace(t, "max-pages = 40"), count{depth: -1} // 10 were visited
 	for _, name := range []string{"a.test", "b.test"} {
-		c.add(p, 1, &schema.Host{Name: name, Generation: 1, Waiting: 20}, time.Time{})
+		c.add(p, 1, &schema.Host{Name: name, Generation: 1, Waiting: 20}, hush{})
 	}
 	if pages, _ := p.Of(&schema.Host{}, 45); pages != 30 || c.left(p).PagesToVisit != 30 || c.waiting != 40 {
 		t.Errorf("%v pages of a host and %d of all will be visited, %d wait; want 30, 30, 40", pages,
@@ -148,9 +148,9 @@ func testTroubles(t *testing.T) {
 		{Name: "quick.test", Run: run, RobotsAt: asked, Retries: []schema.Retry{{Reason: timeout, Due: soon}}},
 	} {
 		h.Generation, h.Waiting = 1, 1
-		c.add(p, 1, &h, time.Time{})
+		c.add(p, 1, &h, hush{})
 	}
-	c.add(p, 1, &schema.Host{Name: "silent.test", Generation: 1, Waiting: 50}, asked)
+	c.add(p, 1, &schema.Host{Name: "silent.test", Generation: 1, Waiting: 50}, hush{asked: asked})
 	var got []string
 	for _, told := range c.told() {
 		got = append(got, fmt.Sprintf("%s %s %v %.0f %.0f", told.Domain, told.Why, told.Robots, told.Again,
@@ -165,7 +165,7 @@ func testTroubles(t *testing.T) {
 		t.Errorf("%d troubles: %s", c.troubled, diff)
 	}
 	given := &schema.Host{Name: "a.test", Run: run, RunGivenUp: schema.GaveUpRobots, RunGivenUpWhy: timeout}
-	c.add(p, 1, given, time.Time{})
+	c.add(p, 1, given, hush{})
 	first, seed := c.told()[0], Trouble{Domain: "a.test", Why: "given up: timeout", Over: true, Robots: true}
 	if diff := cmp.Diff(seed, first); diff != "" || c.troubled != 5 {
 		t.Errorf("of %d troubles, the first: %s", c.troubled, diff)
@@ -186,7 +186,7 @@ func TestCount(t *testing.T) {
 			SuspendedFor: time.Hour,
 			Queues:       waitAt(schema.Rank{Depth: 2}.Priority())},
 	} {
-		c.add(p, 1, &h, time.Time{})
+		c.add(p, 1, &h, hush{})
 	}
 	if c.waiting != 511 || c.suspended != 1 || c.givenUp != 1 || c.depth != 1 {
 		t.Errorf("count = %+v", c)

@@ -71,6 +71,30 @@ func (p Pace) group(h *schema.Host, pages float64) (reason, why string, until ti
 	return GroupDelay, "", ready
 }
 
+// A Delay is why a host is not asked now.
+type Delay struct {
+	Why   string
+	Since time.Time // zero: that is not known
+	Until time.Time // zero: not in this run
+}
+
+// Delay says why a host with pages left is not asked, as far as its record tells; nothing: it may be asked.
+func (p Pace) Delay(h *schema.Host) (d Delay) {
+	reason, why, until := p.group(h, 1)
+	d = Delay{Why: why, Since: h.LastByte, Until: until}
+	switch reason {
+	case GroupReady:
+		return Delay{}
+	case GroupGivenUp:
+		d.Why, d.Since = "given up: "+why, time.Time{}
+	case GroupRest:
+		d.Why, d.Since = p.Trouble(h).String(), h.SuspendedTo.Add(-h.SuspendedFor)
+	case GroupDelay:
+		d.Why = "minimum-time-on-page = " + p.cfg.Crawler.MinimumTimeOnPage.String()
+	}
+	return d
+}
+
 // addGroup counts a host with so many pages left.
 func (c *count) addGroup(p Pace, h *schema.Host, waiting int, pages float64) {
 	if waiting == 0 {

@@ -36,11 +36,11 @@ func testGroups(t *testing.T) {
 		{Name: "idle.test", Waiting: -1},
 	} {
 		h.Generation, h.Waiting = 1, h.Waiting+1
-		c.add(p, 1, &h, time.Time{})
+		c.add(p, 1, &h, hush{})
 	}
 	only := schema.Host{Name: "only.test", Generation: 1, Run: run, LastByte: now,
 		Retries: []schema.Retry{{Reason: timeout, Due: now.Add(30 * time.Second)}}}
-	c.add(p, 1, &only, time.Time{})
+	c.add(p, 1, &only, hush{})
 	time.Sleep(10 * time.Millisecond)
 	var got []string
 	for _, g := range c.grouped() {

@@ -15,10 +15,10 @@ const MaxOrigins = 1000
 // An Origin says how far a run has come with an origin: the sums over its hosts.
 type Origin struct {
 	Origin  string  `json:"quality_origin"`
-	Hosts   int     `json:"hosts"`          // with pages
-	Visited int     `json:"pages_visited"`  // by asking: of pages that are kept the memory knows nothing
-	ToVisit int     `json:"pages_to_visit"` // in this run
-	Used    int     `json:"request_count"`  // of the budgets of its hosts
+	Hosts   int     `json:"hosts"`           // with pages
+	Pages   int     `json:"pages_requested"` // visits of the run that asked the server
+	ToVisit int     `json:"pages_to_visit"`  // in this run
+	Used    int     `json:"request_count"`   // of the budgets of its hosts
 	Limit   int     `json:"request_limit"`
 	ETA     float64 `json:"eta_seconds"` // of the host that takes longest; 0: not in this run
 }
@@ -41,7 +41,7 @@ func (c *count) addOrigins(p Pace, h *schema.Host, pages, seconds float64) {
 		o.Hosts++
 		o.Limit += p.cfg.Budget(h.Name)
 		if h.Run == p.run {
-			o.Visited += h.RunVisited
+			o.Pages += h.RunVisited
 			o.Used += h.RunRequests
 		}
 		o.ToVisit += int(pages)

@@ -27,11 +27,11 @@ func TestOrigins(t *testing.T) {
 		{Name: "z.b.test", Known: 2, Files: 2},
 		{Name: "c.test", Known: 1000, Generation: 1, Waiting: 1000},
 	} {
-		c.add(p, 1, &h, time.Time{})
+		c.add(p, 1, &h, hush{})
 	}
 	want := []Origin{
-		{Origin: "*.b.test", Hosts: 3, Visited: 20, ToVisit: 7, Used: 40, Limit: 120, ETA: 12},
-		{Origin: "a.test", Hosts: 1, Visited: 10, ToVisit: 4, Used: 10, Limit: 100, ETA: 0.4},
+		{Origin: "*.b.test", Hosts: 3, Pages: 20, ToVisit: 7, Used: 40, Limit: 120, ETA: 12},
+		{Origin: "a.test", Hosts: 1, Pages: 10, ToVisit: 4, Used: 10, Limit: 100, ETA: 0.4},
 	}
 	if diff := cmp.Diff(want, c.foremost()); diff != "" {
 		t.Error(diff)

@@ -14,10 +14,11 @@ type Status struct {
 	Status         string         `json:"status"` // running, paused, stopping, writing
 	PID            int            `json:"pid"`
 	Elapsed        float64        `json:"elapsed_seconds"`
-	PagesVisited   int            `json:"pages_visited"`
-	Rendered       int            `json:"rendered"`     // of those: as their scripts left them
-	Unrendered     int            `json:"not_rendered"` // of those: as fetched, since rendering failed
+	Pages          int            `json:"pages_requested"` // visits of the run that asked the server
+	Rendered       int            `json:"rendered"`        // of those: as their scripts left them
+	Unrendered     int            `json:"not_rendered"`    // of those: as fetched, since rendering failed
 	Requests       int            `json:"requests"`
+	Fetching       int            `json:"fetching"` // requests that are open now, of every kind
 	PagesWaiting   int            `json:"pages_waiting"`
 	PagesPerSecond float64        `json:"pages_per_second"`
 	Hosts          Hosts          `json:"hosts"`
@@ -25,12 +26,13 @@ type Status struct {
 
 	Lost map[schema.State]int `json:"-"` // pages of hosts that were given up, by the state that they have
 	Left
-	Troubles []Trouble `json:"troubles"`  // of the hosts with trouble, those that take longest
-	Troubled int       `json:"troubled"`  // hosts with trouble
-	Groups   []Group   `json:"reasons"`   // hosts with pages left, by why they wait
-	Waits    string    `json:"waits_for"` // why nothing is being fetched, or less than could be; empty: neither
-	Wait     Wait      `json:"-"`         // the same, for whoever makes that sentence
-	Next     time.Time `json:"-"`         // when the clock of the next host runs out; zero: none is waited for
+	Troubles   []Trouble  `json:"troubles"`    // of the hosts with trouble, those that take longest
+	Troubled   int        `json:"troubled"`    // hosts with trouble
+	Groups     []Group    `json:"reasons"`     // hosts with pages left, by why they wait
+	Waits      string     `json:"waits_for"`   // why nothing is being fetched, or less than could be; empty: neither
+	WaitsSince *time.Time `json:"waits_since"` // since when the network is away; null: it is there
+	Wait       Wait       `json:"-"`           // the same, for whoever makes that sentence
+	Next       time.Time  `json:"-"`           // when the clock of the next host runs out; zero: none is waited for
 }
 
 // Left is what a run is known to have left to do, within its budgets, max-pages and
@@ -68,7 +70,7 @@ func (l *Left) Within(seconds float64) float64 {
 
 // Hosts counts hosts by what they do.
 type Hosts struct {
-	Active    int `json:"active"`
+	Active    int `json:"active"`  // with a request that is open
 	Waiting   int `json:"waiting"` // for their clock, or a request that may be open
 	Suspended int `json:"suspended"`
 	GivenUp   int `json:"given_up"`

@@ -61,7 +61,7 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 	}
 	w.last.depth, w.round.depth = -1, -1
 	w.told.Store(&[]Origin{})
-	w.latest.Store(&Status{RunID: int(run.ID), Status: "running", PID: os.Getpid(), PagesVisited: run.Pages,
+	w.latest.Store(&Status{RunID: int(run.ID), Status: "running", PID: os.Getpid(), Pages: run.Pages,
 		Rendered: run.Rendered, Unrendered: run.Unrendered,
 		Groups: []Group{}, Left: Left{Depth: -1}})
 	return w
@@ -70,7 +70,7 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 // Ended is the status of a run that nobody works on any more, with so many errors by kind.
 func Ended(tx *kv.Tx, run schema.Run, errs map[string]int) (Status, error) {
 	s := Status{
-		RunID: int(run.ID), Status: run.Status.String(), Elapsed: run.Running.Seconds(), PagesVisited: run.Pages,
+		RunID: int(run.ID), Status: run.Status.String(), Elapsed: run.Running.Seconds(), Pages: run.Pages,
 		Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests, Errors: errs,
 		Left: Left{Depth: -1},
 	}
@@ -160,7 +160,7 @@ func (w *Watcher) End(store *kv.Store) error {
 	if err != nil {
 		return err
 	}
-	s := w.status(&crawl.Status{Stopped: true}, nextHost{})
+	s := w.status(&crawl.Status{Stopped: true}, nil, nextHost{})
 	s.Elapsed, s.PagesPerSecond, s.Left = w.run.Running.Seconds(), 0, w.last.leftBy(w.pace)
 	w.latest.Store(s)
 	return nil
@@ -172,6 +172,8 @@ func (w *Watcher) look() error {
 	if err != nil {
 		return err
 	}
+	flights := w.crawl.Flights()
+	hushes := hushesOf(flights, w.crawl.Held(), time.Now())
 	err = w.crawl.Query(func(store *kv.Store) error {
 		return store.View(func(tx *kv.Tx) error {
 			var err error
@@ -183,28 +185,22 @@ func (w *Watcher) look() error {
 					return err
 				}
 			}
-			return w.countHosts(store, tx, st.Silent)
+			return w.countHosts(store, tx, hushes)
 		})
 	})
 	if err != nil {
 		return err
 	}
-	w.latest.Store(w.status(&st, next))
+	w.latest.Store(w.status(&st, flights, next))
 	return nil
 }
 
 // countHosts goes on with the census.
-func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, silent []crawl.Silence) error {
+func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, hushes map[schema.HostID]hush) error {
 	seen, most := 0, max(leastAtOnce, atOnce/max(1, int(watching.Load())))
 	w.keepPace()
 	err := tx.Hosts.Each(w.next, func(h *schema.Host) (bool, error) {
-		var since time.Time
-		for _, s := range silent {
-			if s.Host == h.ID {
-				since = s.Since
-			}
-		}
-		w.round.add(w.pace, store.Generation(), h, since)
+		w.round.add(w.pace, store.Generation(), h, hushes[h.ID])
 		w.next = h.ID + 1
 		seen++
 		return seen < most, w.addUnasked(store, tx, h)
@@ -239,16 +235,16 @@ func (w *Watcher) nextHost(tx *kv.Tx, id schema.HostID) (nextHost, error) {
 	return nextHost{h.Name, why}, nil
 }
 
-func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
+func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost) *Status {
 	s := &Status{
 		RunID: int(w.run.ID), Status: "running", PID: os.Getpid(),
-		Elapsed:      (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
-		PagesVisited: w.run.Pages, Rendered: w.run.Rendered, Unrendered: w.run.Unrendered,
+		Elapsed: (w.before + time.Since(w.begun)).Round(time.Millisecond).Seconds(),
+		Pages:   w.run.Pages, Rendered: w.run.Rendered, Unrendered: w.run.Unrendered,
 		Requests: w.run.Requests, PagesWaiting: w.last.waiting, PagesPerSecond: w.rate(), Next: st.Next,
 		Left: w.last.left(w.pace), Errors: w.errors(), Lost: w.last.lost,
 		Troubles: w.last.told(), Troubled: w.last.troubled, Groups: w.last.grouped(),
 		Hosts: Hosts{
-			Active: st.Open, Waiting: st.Hosts.Sum() + st.Asleep.Sum(), Suspended: w.last.suspended, GivenUp: w.last.givenUp,
+			Waiting: st.Hosts.Sum() + st.Asleep.Sum(), Suspended: w.last.suspended, GivenUp: w.last.givenUp,
 		},
 	}
 	switch {
@@ -260,7 +256,12 @@ func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
 	if s.PagesPerSecond > 0 {
 		s.ETA = max(s.ETA, float64(s.PagesToVisit)/s.PagesPerSecond)
 	}
-	if s.Wait = waitOf(st, s.PagesToVisit, next); s.ETA > 0 { // which a file made anew lets all hosts rest beyond
+	s.Fetching, s.Hosts.Active = len(flights), hostsOf(flights)
+	if s.Wait = waitOf(st, s.PagesToVisit, next); !s.Wait.Since.IsZero() {
+		since := s.Wait.Since.UTC()
+		s.WaitsSince = &since
+	}
+	if s.ETA > 0 { // which a file made anew lets all hosts rest beyond
 		s.ETA = max(s.ETA, s.Wait.Rest.Seconds())
 	}
 	if !st.Away.IsZero() { // nobody knows when it ends
@@ -268,6 +269,15 @@ func (w *Watcher) status(st *crawl.Status, next nextHost) *Status {
 	}
 	s.endBy(w.pace.cfg.Crawler.MaxRunTime, time.Since(w.since))
 	return s
+}
+
+// hostsOf counts the hosts that are being asked.
+func hostsOf(flights []crawl.Flight) int {
+	hosts := map[schema.HostID]bool{}
+	for _, f := range flights {
+		hosts[f.Host] = true
+	}
+	return len(hosts)
 }
 
 // rate returns the pages per second of the last while.

@@ -48,8 +48,8 @@ func TestEndIsNotBeforeTheNextRequest(t *testing.T) {
 		w := &Watcher{pace: testPace(t)}
 		for _, waiting := range []int{0, 3} {
 			w.last = count{depth: -1}
-			w.last.add(w.pace, 1, &schema.Host{Name: "a.test", Generation: 1, Waiting: waiting}, time.Time{})
-			s := w.status(&crawl.Status{Next: time.Now().Add(time.Hour)}, nextHost{name: "a.test"})
+			w.last.add(w.pace, 1, &schema.Host{Name: "a.test", Generation: 1, Waiting: waiting}, hush{})
+			s := w.status(&crawl.Status{Next: time.Now().Add(time.Hour)}, nil, nextHost{name: "a.test"})
 			if want := float64(min(waiting, 1)) * 3600; s.ETA != want || s.Wait.Reason != ForHosts {
 				t.Errorf("%d pages wait: %.1f s are left, %+v; want %v s", waiting, s.ETA, s.Wait, want)
 			}
@@ -62,9 +62,9 @@ func TestHostsThatWait(t *testing.T) {
 	w := &Watcher{pace: testPace(t), last: count{depth: -1}}
 	s := w.status(&crawl.Status{
 		Open: 4, Hosts: pace.Counts{Ready: 1, Held: 2, Waiting: 3}, Asleep: pace.Counts{Ready: 10, Held: 20, Waiting: 30},
-	}, nextHost{})
-	if s.Hosts != (Hosts{Active: 4, Waiting: 66}) {
-		t.Errorf("hosts: %+v", s.Hosts)
+	}, []crawl.Flight{{Host: 1}, {Host: 2}, {Host: 1}}, nextHost{})
+	if s.Fetching != 3 || s.Hosts != (Hosts{Active: 2, Waiting: 66}) {
+		t.Errorf("fetching %d; hosts: %+v", s.Fetching, s.Hosts)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestStatusOfTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := watcher.Latest()
-	if s.PagesVisited != 3 || s.Requests != 7 || s.Elapsed != 90 || s.Errors["tls_error"] != 2 ||
+	if s.Pages != 3 || s.Requests != 7 || s.Elapsed != 90 || s.Errors["tls_error"] != 2 ||
 		s.Errors[schema.ErrorDeadLink] != 1 ||
 		s.Hosts != (Hosts{GivenUp: 1}) || s.PagesToVisit != 0 || s.ETA != 0 || s.PagesPerSecond != 0 || !s.Next.IsZero() {
 		t.Errorf("%+v", s)

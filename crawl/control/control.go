@@ -8,6 +8,7 @@
 //	GET  /api/v1/feed?since=N      visits after the cursor N; with brief=1 without their links,
 //	                               with last=N of the last N of them alone; where the outputs
 //	                               are being written only without links, and of the last 200
+//	GET  /api/v1/fetching          the requests that are open now
 //	GET  /api/v1/origins           how far the run has come with its origins
 //	GET  /api/v1/hosts/HOST/requests   the last requests to a host
 //	GET  /api/v1/snapshot          a consistent copy of the state, about Ripple-Size bytes

@@ -96,6 +96,7 @@ func (c *crawl) Feed(_ context.Context, since uint64, brief bool, last uint64) (
 func (c *crawl) Requests(_ context.Context, domain string) (any, error) {
 	return did{Did: domain}, c.err
 }
+func (c *crawl) Fetching(context.Context) (any, error)          { return did{Did: "fetching"}, c.err }
 func (c *crawl) Origins(context.Context) (any, error)           { return did{Did: "origins"}, c.err }
 func (c *crawl) Reload(context.Context) (any, error)            { return did{Did: "reload"}, c.err }
 func (c *crawl) Pause(context.Context) (any, error)             { return did{Did: "pause"}, c.err }

@@ -30,6 +30,8 @@ type Crawl interface {
 	Feed(ctx context.Context, since uint64, brief bool, last uint64) (any, error)
 	// Requests tells the last requests to a host.
 	Requests(ctx context.Context, domain string) (any, error)
+	// Fetching tells of the requests that are open now.
+	Fetching(context.Context) (any, error)
 	// Origins tells how far the run has come with its origins.
 	Origins(context.Context) (any, error)
 	Pause(context.Context) (any, error)
@@ -51,6 +53,7 @@ func NewHandler(c Crawl) http.Handler {
 		reply(func(ctx context.Context) (any, error) { return c.Status(ctx, latest) }).ServeHTTP(w, r)
 	})
 	mux.Handle("GET "+Root+"feed", feed(c))
+	mux.Handle("GET "+Root+"fetching", reply(c.Fetching))
 	mux.Handle("GET "+Root+"origins", reply(c.Origins))
 	mux.HandleFunc("GET "+Root+"metrics", c.Metrics)
 	mux.Handle("GET "+Root+"snapshot", &snapshots{crawl: c, token: make(chan struct{}, 1)})

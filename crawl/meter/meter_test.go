@@ -33,7 +33,7 @@ func newMeter() (*Meter, *Part) {
 // running is a moment of a crawl.
 func running(context.Context) Moment {
 	return Moment{State: 4096, Outbox: 5, Status: census.Status{
-		RunID: 7, Status: "running", PagesWaiting: 9, Next: time.UnixMilli(1_700_000_000_500),
+		RunID: 7, Status: "running", PagesWaiting: 9, Fetching: 6, Next: time.UnixMilli(1_700_000_000_500),
 		Hosts: census.Hosts{Active: 1, Waiting: 2, Suspended: 3, GivenUp: 4},
 	}}
 }
@@ -87,7 +87,7 @@ func TestShown(t *testing.T) {
 		`ripple_hosts{condition="active"} 1`, `ripple_hosts{condition="given_up"} 4`,
 		`ripple_hosts{condition="suspended"} 3`, `ripple_hosts{condition="waiting"} 2`,
 		`ripple_next_request_timestamp_seconds 1.7000000005e+09`,
-		`ripple_open_requests 1`,
+		`ripple_open_requests 6`,
 		`ripple_pages{state="processed"} 2`,
 		`ripple_request_duration_seconds_count 5`, `ripple_request_duration_seconds_sum 5`,
 		`ripple_requests_total{code="200"} 2`, `ripple_requests_total{code="404"} 1`,

@@ -91,7 +91,7 @@ func describe() gauges {
 			"state"),
 		hosts:    desc("ripple_hosts", "Hosts of the run: active, waiting, suspended, given_up.", "condition"),
 		frontier: desc("ripple_frontier_urls", "Pages that wait, as last counted."),
-		open:     desc("ripple_open_requests", "Requests that are open."),
+		open:     desc("ripple_open_requests", "Requests that are open: what other answers call fetching."),
 		next: desc("ripple_next_request_timestamp_seconds",
 			"When the clock of the next host runs out; 0: none is waited for."),
 		state:  desc("ripple_state_bytes", "Size of the state file."),
@@ -127,7 +127,7 @@ func (p *Part) Collect(to chan<- prometheus.Metric) {
 	tell(g.hosts, float64(s.Hosts.Suspended), "suspended")
 	tell(g.hosts, float64(s.Hosts.GivenUp), "given_up")
 	tell(g.frontier, float64(s.PagesWaiting))
-	tell(g.open, float64(s.Hosts.Active))
+	tell(g.open, float64(s.Fetching))
 	tell(g.next, seconds(s.Next))
 	tell(g.state, float64(now.State))
 	if p.shard {

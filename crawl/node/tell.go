@@ -123,7 +123,7 @@ func addReport(run *webhook.Run, r *Report) {
 		run.Missing++
 		return
 	}
-	run.Pages += r.Status.PagesVisited
+	run.Pages += r.Status.Pages
 	run.Requests += r.Status.Requests
 	for kind, k := range r.Status.Errors {
 		run.Errors[kind] += k

@@ -14,7 +14,7 @@ import (
 type Request struct {
 	Host     string
 	URL      string
-	Kind     string        // robots, sitemap, script, head or get
+	Kind     string        // see [ring.Step.RequestKind]
 	At       time.Time     // when it was sent
 	Gap      time.Duration // that was kept
 	Promised time.Duration // the least that was promised to the host
@@ -26,7 +26,7 @@ type Request struct {
 // newRequest tells of a request before the clocks of its host go on.
 func newRequest(cfg *config.Config, h *schema.Host, o *ring.Outcome) Request {
 	r := Request{
-		Host: h.Name, URL: o.Step.URL, Kind: kindOf(&o.Step), At: o.Step.Sent, Status: o.Status,
+		Host: h.Name, URL: o.Step.URL, Kind: o.Step.RequestKind(), At: o.Step.Sent, Status: o.Status,
 		Time: o.FirstByte.Sub(o.Step.Sent),
 	}
 	if !h.LastByte.IsZero() {
@@ -36,18 +36,4 @@ func newRequest(cfg *config.Config, h *schema.Host, o *ring.Outcome) Request {
 		r.Error = o.Reason().String()
 	}
 	return r
-}
-
-func kindOf(s *ring.Step) string {
-	switch {
-	case s.Kind == ring.Robots:
-		return "robots"
-	case s.Kind == ring.Asset:
-		return "script"
-	case s.URLKind == schema.KindSitemap:
-		return "sitemap"
-	case s.Kind == ring.Head:
-		return "head"
-	}
-	return "get"
 }

@@ -78,6 +78,21 @@ type Step struct {
 	Errand     *Errand        // of Robots and Asset: what one shard has another ask; nil: the shard's own
 }
 
+// RequestKind says what the request of a step is for: robots, script, sitemap, head or get.
+func (s *Step) RequestKind() string {
+	switch {
+	case s.Kind == Robots:
+		return "robots"
+	case s.Kind == Asset:
+		return "script"
+	case s.URLKind == schema.KindSitemap:
+		return "sitemap"
+	case s.Kind == Head:
+		return "head"
+	}
+	return "get"
+}
+
 // Fetched is the answer for a page that is to be rendered.
 type Fetched struct {
 	Outcome Outcome       // of the last request of the visit, without the page

@@ -99,7 +99,7 @@ func (d *fake) decided(r *http.Request) any {
 // originsOf are those of which figures move, one whose pages are kept, and one that the reader has not met yet.
 func originsOf(*http.Request) any {
 	origin := func(name string, visited int) object {
-		return object{"quality_origin": name, "hosts": 1, "pages_visited": visited, "pages_to_visit": 5, "request_count": 777,
+		return object{"quality_origin": name, "hosts": 1, "pages_requested": visited, "pages_to_visit": 5, "request_count": 777,
 			"request_limit": 1000, "eta_seconds": 90}
 	}
 	return object{"origins": []any{origin("*.a.test", 251), origin("kept.test", 2), origin("new.test", 3)}}
@@ -163,10 +163,10 @@ func filesOf(*http.Request) any {
 // another version.
 func terrainOf() object {
 	since := "2026-11-22T13:59:19Z"
-	running := object{"status": "running", "pages_visited": 1200, "pages_to_visit": 34, "pages_per_second": 6.25,
+	running := object{"status": "running", "pages_requested": 1200, "pages_to_visit": 34, "pages_per_second": 6.25,
 		"eta_seconds": 90.5}
 	shard := func(n int, state, node string) object {
-		return object{"shard": n, "state": state, "node": node, "since": since, "configuration": 1, "status": nil, "pages_visited": nil,
+		return object{"shard": n, "state": state, "node": node, "since": since, "configuration": 1, "status": nil, "pages_requested": nil,
 			"untold": []any{}, "asked_by": []any{}, "silent_since": nil}
 	}
 	one, two, three := shard(0, "running", "attic:/home/ann/terrain"), shard(1, "silent", "cellar:/home/ann/terrain"),
@@ -174,12 +174,12 @@ func terrainOf() object {
 	one["status"], one["untold"] = running, []any{object{"shard": 1, "urls": 2, "more": false, "silent_since": since}}
 	two["asked_by"], two["silent_since"] = []any{0}, since
 	three["status"] = running
-	one["pages_visited"], three["pages_visited"] = 1200, 1200
+	one["pages_requested"], three["pages_requested"] = 1200, 1200
 	return object{"mode": "terrain", "status": "running", "pages_per_second": 12.5, "seen_at": since,
 		"error_message": "the hub does not answer", "unite": "ripple unite ./terrain ... -o terrain.bolt",
 		"notes": []any{object{"text": "shard 0 has to tell shard 1 of 2 URLs, and waits for an answer for 12 s", "since": since},
 			object{"text": "shard 2 waits for a node that makes its file", "since": nil}},
 		"terrain": object{"hub": "nats://127.0.0.1:4222", "terrain": "0123456789abcdef0123456789abcdef", "run": 3,
 			"configuration": 2, "over": false, "without": []any{}, "paused": false, "nodes": []any{one["node"], two["node"]},
-			"pages_visited": 2400, "pages_to_visit": 68, "not_counted": 1, "silent": 1, "shards": []any{one, two, three}}}
+			"pages_requested": 2400, "pages_to_visit": 68, "not_counted": 1, "silent": 1, "shards": []any{one, two, three}}}
 }

@@ -43,6 +43,7 @@ func newFake(t *testing.T) *fake {
 	mux := http.NewServeMux()
 	mux.Handle("/", NewHandler())
 	mux.Handle("/api/v1/", d.guarded(d.api()))
+	mux.HandleFunc("GET /enter/{token}", d.enter)
 	d.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", testPolicy)
 		mux.ServeHTTP(w, r)
@@ -54,8 +55,15 @@ func newFake(t *testing.T) *fake {
 	return d
 }
 
-// url is the address of a view, with the token as the desk prints it.
-func (d *fake) url(view string) string { return d.server.URL + "/#/" + view + "?token=" + token }
+// url is an address that gives the token to a tab and leads to a view, as the desk prints it.
+func (d *fake) url(view string) string { return d.server.URL + "/enter/" + token + "#/" + view }
+
+// enter is the page of that address, for which any token will do.
+func (d *fake) enter(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprintf(w, `<!DOCTYPE html><meta name="token" content="%s"><script defer src="/app/enter.js"></script>`,
+		r.PathValue("token"))
+}
 
 func (d *fake) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -181,12 +189,12 @@ func (d *fake) asks(prefix string) (list []string) {
 func (d *fake) status() object {
 	switch d.mode {
 	case "file":
-		return object{"mode": "file", "run_id": 3, "status": "completed", "pages_visited": 282, "max_depth": 3}
+		return object{"mode": "file", "run_id": 3, "status": "completed", "pages_requested": 282, "max_depth": 3}
 	case "terrain":
 		return terrainOf()
 	}
 	return object{"mode": "crawl", "run_id": 3, "status": "running", "pid": 4711, "elapsed_seconds": 1834.2,
-		"pages_visited": 12847, "requests": 20113, "pages_waiting": 4751, "pages_per_second": 8.25,
+		"fetching": 0, "pages_requested": 12847, "requests": 20113, "pages_waiting": 4751, "pages_per_second": 8.25,
 		"hosts":  object{"active": 0, "waiting": 12, "suspended": 2, "given_up": 1},
 		"errors": object{"dead_link": 31, "timeout": 4}, "pages_to_visit": 4300, "depth": 1, "max_depth": 3,
 		"eta_seconds": 3120.5, "eta_limit": "", "eta_hosts": []any{object{"domain": "slow.test", "pages_to_visit": 2400,

@@ -251,7 +251,7 @@ func TestFocusStays(t *testing.T) {
 	tell := func(n int) {
 		next <- func(w http.ResponseWriter) {
 			status := d.status()
-			status["pages_visited"] = n
+			status["pages_requested"] = n
 			d.event(w, "status", "", status)
 			d.event(w, "visits", strconv.Itoa(n), object{"visits": []any{visitOf(n)}})
 		}

@@ -1,21 +1,9 @@
-// Questions to the desk's API. The token comes in the fragment of an address, stays in
-// this tab and is sent in a header only.
+// Questions to the desk's API. The token comes from the page behind a ticket, or is typed in. It stays in this tab and
+// is sent in a header only.
 
 const root = "/api/v1/", kept = "ripple-token";
 let token = sessionStorage.getItem(kept) || "";
 let fresh = false; // the next answers are to be of now
-
-// takeToken takes the token out of the address. It reports whether there was one.
-export function takeToken() {
-  const said = new URLSearchParams(location.hash.replace(/^#\/?/, "").replace(/^[^=&]*\?/, ""));
-  const given = said.get("token");
-  if (!given) return false;
-  setToken(given);
-  said.delete("token");
-  const view = location.hash.startsWith("#/") ? location.hash.replace(/\?.*/, "") : "#/now";
-  history.replaceState(null, "", view + (said.size ? "?" + said : ""));
-  return true;
-}
 
 export function setToken(text) {
   token = text.trim();

@@ -1,31 +1,36 @@
 // Host: all that is known of one.
 
-import { ask, offers } from "./api.js";
+import { ask, askFresh, offers } from "./api.js";
 import { el, put, chip, hostLink, pageLink, outside, tagLink } from "./dom.js";
 import { decideForm, decidedChip } from "./decide.js";
 import { bars, meter, gapStrip } from "./chart.js";
-import { heading, section, figure, facts, table, empty, fetched, state } from "./parts.js";
+import { heading, section, figure, facts, table, empty, failed, fetched, state } from "./parts.js";
 import { number, count, span, ago, moment, clock, milliseconds, plain, percent, stateColour, classColour,
   coverColour } from "./words.js";
 
 export function show(view, said, signal, domain) {
   const box = el("div", { class: "host" });
   put(view, box);
-  fetched(box, () => ask("hosts/" + encodeURIComponent(domain), { said: { limit: 100 }, signal }),
-    (d) => dossier(d, signal), signal);
+  const question = () => ask("hosts/" + encodeURIComponent(domain), { said: { limit: 100 }, signal });
+  fetched(box, question, (d) => dossier(d, question, signal), signal);
 }
 
-function dossier(d, signal) {
+// dossier shows what is known of a host; question asks for it again, once something was decided.
+function dossier(d, question, signal) {
   const head = el("header", { class: "hero" }, heading(d.domain_shown || d.domain,
     outside("https://" + d.domain + "/", "open ↗")),
     d.title && el("p", { class: "title" }, d.title),
-    el("p", { class: "chips" }, chip(d.class, classColour(d.class)),
-      d.known && chip(d.coverage, coverColour(d.coverage)),
-      d.min_depth !== null && d.min_depth !== undefined && chip("depth " + d.min_depth),
-      d.later && decidedChip("later"), d.tags.map(tagLink),
-      d.rule && el("span", { class: "soft" }, "by " + d.rule)), d.note && el("p", { class: "note" }, d.note));
+    el("p", { class: "chips" }), d.note && el("p", { class: "note" }, d.note));
+  const chips = head.querySelector(".chips"), covered = el("div", {});
+  const draw = (now) => { put(chips, chipsOf(now)); put(covered, now.known && coverage(now)); };
+  const done = async () => {
+    try { draw((await askFresh(question)).data); } catch (error) {
+      if (error.name !== "AbortError") put(covered, failed(error, done));
+    }
+  };
   const deciding = offers("decisions") && section("Decide", "what this host is",
-    decideForm(d.domain, { chosen: decidedClass(d), tags: d.tags, note: d.note, signal }));
+    decideForm(d.domain, { chosen: decidedClass(d), tags: d.tags, note: d.note, done, signal }));
+  draw(d);
   if (!d.known) return [head, empty("No page of this host is known, and nothing links to it."), deciding];
   const asksStrip = offers("hosts/{domain}/requests"), asksSQL = offers("query");
   const strip = el("div", {}), robots = el("div", {}), out = el("div", {});
@@ -33,7 +38,7 @@ function dossier(d, signal) {
     (answer) => stripOf(answer, signal), signal);
   askRobots(robots, d, `https://${d.domain}/`, signal);
   if (asksSQL) fetched(out, () => ask("query", { body: { sql: linksOut(d.domain) }, signal }), outOf, signal);
-  return [head, coverage(d),
+  return [head, covered,
     asksStrip && section("The last requests", "and the gaps between them", strip),
     el("div", { class: "columns" }, section("Pages by state", null,
       bars(Object.entries(d.pages_by_state), { words: plain, colour: stateColour })),
@@ -43,6 +48,12 @@ function dossier(d, signal) {
       endorsers(d.linked_from.from)),
     asksSQL && section("What it links to", null, out),
     section("Top pages", "by links that lead to them", pages(d.busiest_pages)), section("Runs", null, runs(d.runs))];
+}
+
+function chipsOf(d) {
+  return [chip(d.class, classColour(d.class)), d.known && chip(d.coverage, coverColour(d.coverage)),
+    d.min_depth !== null && d.min_depth !== undefined && chip("depth " + d.min_depth),
+    d.later && decidedChip("later"), d.tags.map(tagLink), d.rule && el("span", { class: "soft" }, "by " + d.rule)];
 }
 
 // decidedClass is what was decided of a host; empty: nothing.
@@ -81,7 +92,8 @@ function whyOf(d) {
   const scripts = d.need_scripts ? ` ${count(d.need_scripts, "page likely shows", "pages likely show")} nothing without scripts.` : "";
   const all = d.pages_visited === d.pages_known ? `All ${count(d.pages_known, "page")} that are known were visited.`
     : `All pages within reach were visited, ${number(d.pages_visited)} of the ${number(d.pages_known)} that are known.`;
-  if (d.coverage.startsWith("complete")) return all + scripts;
+  const ruled = / without ([\d,]+ pages?) that rules leave out$/.exec(d.coverage);
+  if (d.coverage.startsWith("complete")) return all + (ruled ? ` Rules leave out ${ruled[1]}.` : "") + scripts;
   const text = d.coverage.slice(0, 1).toUpperCase() + d.coverage.slice(1);
   return text + (d.known_missing ? `; ${count(d.known_missing, "page is", "pages are")} known to be missing.` : ".") +
     (d.links_omitted ? ` ${count(d.links_omitted, "link was", "links were")} counted and not recorded.` : "") + scripts;

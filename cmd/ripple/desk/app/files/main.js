@@ -1,7 +1,7 @@
 // The frame: the bar, the views by their addresses, and the token where it is missing.
 
 import { el, put, swatch, visible } from "./dom.js";
-import { setToken, takeToken, describe, offers } from "./api.js";
+import { setToken, describe, offers } from "./api.js";
 import { live, listen, start } from "./live.js";
 import { apply, flip } from "./theme.js";
 import { listenKeys, showKeys } from "./keys.js";
@@ -138,12 +138,11 @@ function showFailure(error) { put(view, heading("Ripple"), failed(error, begin))
 document.getElementById("skip").addEventListener("click", () => view.focus());
 document.getElementById("flip").addEventListener("click", flip);
 document.getElementById("keys").addEventListener("click", () => showKeys(whole()));
-addEventListener("hashchange", () => { if (takeToken()) begin(); else showView(); });
+addEventListener("hashchange", () => { if (whole().length) showView(); else begin(); });
 addEventListener("error", (event) => noteFault(event.message));
 addEventListener("unhandledrejection", ({ reason }) => { if (!reason ||
   reason.name !== "AbortError") noteFault(reason); });
 apply();
 listenKeys(whole);
 listen(showPulse, new AbortController().signal);
-takeToken();
 begin();

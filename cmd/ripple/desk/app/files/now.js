@@ -31,9 +31,9 @@ function title() { return el("h1", { class: "hidden", tabindex: "-1" }, "Now"); 
 // sentence says in one line why this much is being fetched.
 function sentence(s) {
   if (s.waits_for) return s.waits_for[0].toUpperCase() + s.waits_for.slice(1) + ".";
-  if (s.hosts.active > 0) {
+  if (s.fetching > 0) {
     const resting = count(s.hosts.waiting, "host rests", "hosts rest");
-    return `${count(s.hosts.active, "request is", "requests are")} open; ${resting} between two requests.`;
+    return `${count(s.fetching, "request is", "requests are")} open; ${resting} between two requests.`;
   }
   return s.pages_to_visit > 0 ? "The next request is about to be made." : "Nothing is left to ask.";
 }
@@ -89,10 +89,12 @@ function followOrigins(box, age, signal) {
   }, failing, signal);
 }
 
-// moved is an origin with the figures that move. Of pages that are kept the reader alone knows.
-function moved(o, now) {
-  return now ? { ...o, ...now, pages_visited: Math.max(o.pages_visited, now.pages_visited) } : o;
-}
+// moved is an origin with the figures that move.
+function moved(o, now) { return now ? { ...o, ...now } : o; }
+
+// visitedOf counts the pages of an origin that the run has visited: the reader knows those that were kept, the crawl
+// those that it has requested since.
+function visitedOf(o) { return Math.max(o.pages_visited || 0, o.pages_requested || 0); }
 
 function metaText(s) {
   const parts = [`Run #${s.run_id}`, span(Math.round(s.elapsed_seconds)) + " so far"];
@@ -107,12 +109,12 @@ function metaText(s) {
 }
 
 function figuresOf(s) {
-  const known = s.pages_visited + s.pages_to_visit;
-  return [figure("pages visited", number(s.pages_visited),
-    known ? percent(s.pages_visited, known) + " of what will be" : null),
+  const known = s.pages_requested + s.pages_to_visit;
+  return [figure("pages requested", number(s.pages_requested),
+    known ? percent(s.pages_requested, known) + " of what will be" : null),
     figure("pages to visit", number(s.pages_to_visit)),
     figure("pages / s", number(s.pages_per_second)), figure("requests", number(s.requests)),
-    figure("hosts active", number(s.hosts.active)),
+    figure("fetching", number(s.fetching)), figure("hosts active", number(s.hosts.active)),
     figure("hosts resting", number(s.hosts.waiting)), figure("suspended", number(s.hosts.suspended)),
     figure("given up", number(s.hosts.given_up))];
 }
@@ -152,6 +154,8 @@ function reasonLine(g) {
 
 function troubleText(t) {
   if (t.given_up) return t.why;
+  if (t.held_seconds > 0)
+    return `${t.why} ${span(t.held_seconds)} ago; it is not known yet whether the network of this machine is at fault`;
   const asked = t.why || (t.robots ? "robots.txt was asked for" : "was asked");
   if (t.silent_seconds > 0) return `${asked}, ${span(t.silent_seconds)} ago, no answer yet`;
   return t.why + ", again in " + span(t.again_seconds);
@@ -187,8 +191,8 @@ function originsOf(list) {
       o.hosts > 1 && el("span", { class: "soft" }, " " + count(o.hosts, "host"))] },
     { title: "coverage", cell: (o) => !o.coverage ? "–" : [chip(o.coverage, coverColour(o.coverage)),
       o.hosts_cut > 1 && el("span", { class: "soft" }, ` ${count(o.hosts_cut, "host")} cut`)] },
-    { title: "visited", class: "wide", cell: (o) => part(o.pages_visited,
-      Math.max(o.pages_known || 0, o.pages_visited), "good", "pages visited") },
+    { title: "visited", class: "wide", cell: (o) => part(visitedOf(o),
+      Math.max(o.pages_known || 0, visitedOf(o)), "good", "pages visited") },
     { title: "budget", class: "wide", cell: (o) => part(o.request_count, o.request_limit, o.cut_by ? "bad" : "accent",
       "requests of the budget") },
     { title: "to visit", class: "num", cell: (o) => number(o.pages_to_visit) },

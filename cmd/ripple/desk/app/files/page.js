@@ -55,7 +55,9 @@ function standing(p) {
   return facts([["robots.txt", r && [chip(r.allowed ? "allowed" : "disallowed", r.allowed ? "good" : "bad"), " ",
     r.rule ? `line ${r.line}: ${r.rule}` : r.why]], ["its copy",
     r && r.status_code > 0 && `${r.status_code}, ${ago(r.robots_fetched_at)}`],
-    ["host", hostOf(p.url)], ["trouble of the host", p.host_trouble], ["found", moment(p.discovered_at)],
+    ["host", hostOf(p.url)], ["being requested", p.fetching_since && "since " + moment(p.fetching_since)],
+    ["waits for", p.waits_for && [p.waits_for, p.waits_since && ", since " + moment(p.waits_since)]],
+    ["trouble of the host", p.host_trouble], ["found", moment(p.discovered_at)],
     ["first linked from", p.referrer && pageLink(p.referrer)],
     ["runs", p.first_run === p.last_run ? "#" + p.first_run : `#${p.first_run} to #${p.last_run}`]]);
 }

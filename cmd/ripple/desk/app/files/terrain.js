@@ -49,9 +49,9 @@ function sentenceOf(s, t) {
 }
 
 function figuresOf(s, t) {
-  const known = t.pages_visited + t.pages_to_visit, left = t.not_counted ? `without ${count(t.not_counted, "shard")}` : null;
-  return [figure("pages visited", number(t.pages_visited),
-    left || (known ? percent(t.pages_visited, known) + " of what is known" : null)),
+  const known = t.pages_requested + t.pages_to_visit, left = t.not_counted ? `without ${count(t.not_counted, "shard")}` : null;
+  return [figure("pages requested", number(t.pages_requested),
+    left || (known ? percent(t.pages_requested, known) + " of what is known" : null)),
     figure("pages to visit", number(t.pages_to_visit), left), figure("pages / s", number(s.pages_per_second)),
     figure("shards that answer", `${number(t.shards.length - t.silent)} of ${number(t.shards.length)}`),
     figure("machines", number(t.nodes.length))];
@@ -66,7 +66,7 @@ function rows(shards) {
   const told = (f) => (one) => one.status ? f(one.status) : "–";
   return table([{ title: "shard", class: "num", cell: (one) => number(one.shard) },
     { title: "state", cell: (one) => chip(one.state, Object.hasOwn(tints, one.state) ? tints[one.state] : "calm") },
-    { title: "visited", class: "num", cell: (one) => one.pages_visited === null ? "–" : number(one.pages_visited) },
+    { title: "requested", class: "num", cell: (one) => one.pages_requested === null ? "–" : number(one.pages_requested) },
     { title: "to visit", class: "num", cell: told((s) => number(s.pages_to_visit)) },
     { title: "pages / s", class: "num", cell: told((s) => number(s.pages_per_second)) },
     { title: "ETA", class: "num", cell: told((s) => s.eta_seconds > 0 ? span(s.eta_seconds) : "–") },

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+)
+
+const fetchingConfig = `
+[retry]
+timeout = "10m"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`
+
+// A stalled web has a page that does not end before it is told to. A crawl of it runs.
+type stalled struct {
+	t      *testing.T
+	config string
+	asked  chan struct{} // closed when the page is requested
+	let    func()        // ends the page
+}
+
+func newStalled(t *testing.T) *stalled {
+	s := crawltest.Serve(t)
+	asked, let := make(chan struct{}), make(chan struct{})
+	reached := sync.OnceFunc(func() { close(asked) })
+	a := s.Host("a.test")
+	a.Page("/", `<a href="/slow">slow</a> <a href="/slow/later">later</a>`)
+	a.Page("/slow/later", `later`)
+	a.Handle("/slow", func(w http.ResponseWriter, r *http.Request) {
+		reached()
+		select {
+		case <-let:
+		case <-r.Context().Done():
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "slow")
+	})
+	f := &stalled{t: t, asked: asked, let: sync.OnceFunc(func() { close(let) })}
+	f.config, _ = crawltest.Files(t, s, fetchingConfig)
+	ctx, cancel := context.WithCancel(t.Context())
+	var g errgroup.Group
+	g.Go(func() error {
+		var told strings.Builder
+		if err := newApp(&told, &told).execute(ctx, []string{"crawl", f.config}); err != nil {
+			return fmt.Errorf("%w: %s", err, told.String())
+		}
+		return nil
+	})
+	t.Cleanup(func() {
+		f.let()
+		defer cancel()
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+func (f *stalled) ripple(args ...string) string {
+	f.t.Helper()
+	var out, told strings.Builder
+	if err := newApp(&out, &told).execute(f.t.Context(), append(args, "--config", f.config)); err != nil {
+		f.t.Fatalf("ripple %s: %v\n%s", strings.Join(args, " "), err, told.String())
+	}
+	return out.String()
+}
+
+// TestFetching asks everybody about a crawl with one open request: all tell the same of it.
+func TestFetching(t *testing.T) {
+	t.Parallel()
+	f := newStalled(t)
+	<-f.asked
+	const slow, later = "https://a.test/slow", "https://a.test/slow/later"
+	s := decoded[stats](t, f.ripple("stats", "--json"))
+	if s.Live == nil || s.Live.Fetching != 1 || s.Live.Hosts.Active != 1 || s.ByState["fetching"] != 1 ||
+		s.ByState["queued"] != 1 {
+		t.Errorf("stats: %+v, by state %v", s.Live, s.ByState)
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"stats"}, " · 1 fetching\n"}, {[]string{"stats"}, "\nfetching           1\n"},
+		{[]string{"inspect", slow}, "  state        fetching, since 2"},
+		{[]string{"inspect", later}, "  waits for    the answer to 1 request, since 2"},
+		{[]string{"inspect", "a.test"}, "  waits for       the answer to 1 request, since 2"},
+	} {
+		text := f.ripple(tt.args...)
+		if plain := strings.Join(strings.Fields(text), " "); !strings.Contains(plain, strings.Join(strings.Fields(tt.want), " ")) {
+			t.Errorf("%v: no %q in\n%s", tt.args, tt.want, text)
+		}
+	}
+	d := serveState(t, filepath.Join(filepath.Dir(f.config), "state.bolt"))
+	promised, _ := d.schemas()
+	for _, tt := range []struct {
+		name, path string
+		want       map[string]any
+	}{
+		{"status", "status", map[string]any{"fetching": 1.0}}, {"fetching", "fetching", map[string]any{"fetching": 1.0}},
+		{"page", "pages?url=" + slow, map[string]any{"state": "fetching"}},
+		{"page", "pages?url=" + later, map[string]any{"state": "queued", "waits_for": "the answer to 1 request"}},
+		{"host", "hosts/a.test", map[string]any{"fetching": 1.0, "waits_for": "the answer to 1 request"}},
+	} {
+		got := d.json(tt.path).(map[string]any)
+		if err := promised[tt.name].Validate(got); err != nil {
+			t.Errorf("%s: %v", tt.path, err)
+		}
+		for name, want := range tt.want {
+			if got[name] != want {
+				t.Errorf("%s: %s is %v, want %v", tt.path, name, got[name], want)
+			}
+		}
+	}
+	open := d.json("fetching").(map[string]any)["requests"].([]any)[0].(map[string]any)
+	if open["page_url"] != slow || open["fetch_url"] != slow || open["domain"] != "a.test" || open["kind"] != "get" {
+		t.Errorf("the open request is %v", open)
+	}
+	metrics := &testDesk{t, strings.TrimSuffix(d.base, "api/v1/"), d.token}
+	if code, text := metrics.get("metrics"); code != http.StatusOK ||
+		!strings.Contains(string(text), "\nripple_open_requests 1\n") {
+		t.Errorf("metrics: %d %s", code, text)
+	}
+}

@@ -17,6 +17,7 @@ const (
 	visitHashed
 	visitLeft
 	visitLeftOwn
+	visitByHead
 )
 
 // The bits of a link: its place, its rel flags, whether its kinds follow because they are
@@ -117,7 +118,8 @@ func visitFlags(v *schema.Visit) uint64 {
 		on   bool
 		flag uint64
 	}{{v.Kept, visitKept}, {v.NoIndex, visitNoIndex}, {v.NoFollow, visitNoFollow}, {v.Unchanged, visitUnchanged},
-		{v.SHA256 != [32]byte{}, visitHashed}, {v.Left, visitLeft}, {v.LeftOwn, visitLeftOwn}} {
+		{v.SHA256 != [32]byte{}, visitHashed}, {v.Left, visitLeft}, {v.LeftOwn, visitLeftOwn},
+		{v.ByHead, visitByHead}} {
 		if f.on {
 			flags |= f.flag
 		}
@@ -154,6 +156,7 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.Unchanged = flags&visitUnchanged != 0
 	v.Left = flags&visitLeft != 0
 	v.LeftOwn = flags&visitLeftOwn != 0
+	v.ByHead = flags&visitByHead != 0
 	if v.State = schema.State(r.byte()); !v.State.Valid() {
 		r.fail()
 	}

@@ -116,6 +116,7 @@ type Visit struct {
 	Left   bool      // earlier runs met the page and left it waiting; none of them visited it
 
 	LeftOwn bool // it was left waiting as its host's own
+	ByHead  bool // that it is no page is what an answer to HEAD said, see [Visit.Doubted]
 
 	State        State
 	Status       int // HTTP status; 0: no answer, or none asked

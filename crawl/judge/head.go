@@ -16,6 +16,7 @@ func head(o *ring.Outcome) Verdict {
 	case Throttled(o):
 		return rest(o)
 	case refusal.Kind&o.Step.Visit.Heads == 0: // none, or one that is not confirmed
+	case o.Step.Visit.Heads&schema.HeadsLie != 0: // another one was contradicted, since this was asked
 	case o.Location != nil:
 		return redirect(o)
 	default:

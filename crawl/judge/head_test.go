@@ -55,6 +55,9 @@ func TestHeadIsConfirmed(t *testing.T) {
 			if tt.head.Step.Visit.Heads = tt.want; judge.Page(&tt.head, nil, true, false).Act != judge.Settle {
 				t.Error("it is not believed after that")
 			}
+			if tt.head.Step.Visit.Heads |= schema.HeadsLie; judge.Page(&tt.head, nil, true, false).Act != judge.Follow {
+				t.Error("it is believed though another one was contradicted")
+			}
 		})
 	}
 	step := page(s, ring.Get)

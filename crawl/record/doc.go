@@ -37,6 +37,11 @@
 // the host up, queue its sitemaps, drop a step, settle pages that need no request. To
 // settle is the only way back, and but for [Recorder.Reread] the only way into the log.
 //
+// # Pages that only another origin's sitemap names
+//
+// They are recorded, without a date, and not asked until a page links to them. Asking them at the end of their host's
+// line would still spend what is left of its budget on addresses that the other origin may have invented.
+//
 // # Where things are
 //
 // What a status or a failure means, such as a 503, is decided in package judge; how long it

@@ -50,6 +50,7 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 		Length: o.Length, SHA256: o.SHA256, ResponseTime: max(0, o.FirstByte.Sub(step.Sent)),
 		Reason: v.Reason, Rule: v.Rule, Knew: step.Visit.Knew, LeftOwn: step.Visit.LeftOwn,
 	}
+	visit.ByHead = step.Kind == ring.Head && v.State == schema.ContentMismatch
 	if v.State == schema.DeadLink || v.State == schema.Unreachable { // as a form before the last one may have it
 		visit.Status = v.Reason.Status
 	}

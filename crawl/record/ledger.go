@@ -50,8 +50,14 @@ func (l *ledger) waitsAgain(id schema.ID) (bool, error) {
 }
 
 // reopened reports whether a visited page waits again, for a form that was not known
-// when it was visited.
+// when it was visited, or because of an answer to HEAD that is not believed any more.
 func (l *ledger) reopened(v *schema.Visit) (bool, error) {
+	if v.ByHead {
+		h, err := l.in.tx.Hosts.At(l.in.store.HostOf(v.URL))
+		if err != nil || v.Doubted(h.Heads) {
+			return err == nil, err
+		}
+	}
 	return l.in.tx.URLs.Reopens(v, survey.Unanswered(v))
 }
 
@@ -63,7 +69,7 @@ func (l *ledger) record(h *schema.Host, v *schema.Visit, own bool) error {
 	if _, err := l.in.tx.Visits.Add(v); err != nil {
 		return err
 	}
-	l.settled[v.URL] = !l.in.store.MayReopen(v, survey.Unanswered(v))
+	l.settled[v.URL] = !v.ByHead && !l.in.store.MayReopen(v, survey.Unanswered(v))
 	if !l.in.isPage(v.URL) {
 		return nil
 	}

@@ -207,7 +207,7 @@ func (r *reach) priority(id schema.ID, w way) uint8 {
 }
 
 // reopen queues a visited page once more, if a form of it was met that was not known
-// when it was visited and it needs one.
+// when it was visited and it needs one, or if what it believed is not believed any more.
 func (r *reach) reopen(id schema.ID) error {
 	open, err := r.ledger.waitsAgain(id)
 	if err != nil || !open {
@@ -218,6 +218,19 @@ func (r *reach) reopen(id schema.ID) error {
 	}
 	if depth, hops := r.in.store.Depth(id); r.in.within(depth, hops) {
 		return r.push(id, r.priority(id, way{depth: depth, own: r.in.store.Own(id)}))
+	}
+	return nil
+}
+
+// reopenAll is reopen of the pages of a host. It looks at all URLs: a host has one occasion for it.
+func (r *reach) reopenAll(host schema.HostID) error {
+	for id := schema.ID(1); int(id) <= r.in.store.URLs(); id++ {
+		if r.in.store.HostOf(id) != host || !r.in.isPage(id) || !r.in.visited(id) {
+			continue
+		}
+		if err := r.reopen(id); err != nil {
+			return err
+		}
 	}
 	return nil
 }

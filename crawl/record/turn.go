@@ -126,7 +126,9 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 		return err
 	}
 	t.hosts.giveUpUnreached(h, o.Reason())
-	h.Heads |= judge.Heads(o)
+	if err := t.hear(h, o); err != nil {
+		return err
+	}
 	rules, err := t.book.standing(h)
 	if err != nil {
 		return err
@@ -158,6 +160,18 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 		return nil
 	}
 	return t.settleAnswer(h, o, v)
+}
+
+// hear notes what an answer says of the host's answers to HEAD. Once GET contradicts one, the pages that others have
+// refused are visited once more, and no answer to HEAD that is still on its way is believed.
+func (t *turn) hear(h *schema.Host, o *ring.Outcome) error {
+	before := h.Heads
+	h.Heads |= judge.Heads(o)
+	o.Step.Visit.Heads |= h.Heads & schema.HeadsLie
+	if before == 0 || before&schema.HeadsLie != 0 || h.Heads&schema.HeadsLie == 0 { // before 0: none was believed
+		return nil
+	}
+	return t.reach.reopenAll(h.ID)
 }
 
 // retryLater has a URL wait for another try.

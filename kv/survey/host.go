@@ -27,6 +27,7 @@ type host struct {
 	spent    bool          // the newest run has no visit left for its pages
 	retries  []schema.Retry
 	away     schema.Cause // see [schema.Host.OutOfReach], of the newest run
+	heads    schema.Heads
 }
 
 // hosts says what each host means for its pages, and remembers it.
@@ -49,7 +50,7 @@ func (hs *hosts) host(tx *kv.Tx, id schema.HostID) (*host, error) {
 
 func (hs *hosts) newHost(r *schema.Host) *host {
 	h := &host{
-		name: r.Name, site: weburl.Site(r.Name), held: schema.Queued,
+		name: r.Name, site: weburl.Site(r.Name), held: schema.Queued, heads: r.Heads,
 		verdict: hs.core.terrain.HostClass(r.Name), origins: hs.core.terrain.OriginsOf(r.Name),
 	}
 	if entity, ok := hs.core.terrain.EntityOfHost(r.Name); ok {

@@ -139,7 +139,7 @@ func (ps *pages) needsURL(p *Page) bool {
 	case ps.core.terrain.HasURLRules():
 		return true
 	case p.Visited:
-		return ps.core.past == nil && ps.core.store.MayReopen(p.Visit, Unanswered(p.Visit))
+		return ps.core.past == nil && (p.Visit.ByHead || ps.core.store.MayReopen(p.Visit, Unanswered(p.Visit)))
 	}
 	depth, _ := ps.core.nearest(p.ID)
 	return !p.InRun || int(depth) <= ps.core.cfg.Crawler.MaxDepth

@@ -29,7 +29,7 @@ func (ps *pages) judge(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 		p.State = schema.Foreign
 		return nil
 	case p.Visited:
-		again, err := ps.reopened(tx, p.Visit)
+		again, err := ps.reopened(tx, h, p.Visit)
 		if err != nil || !again {
 			ps.applyVisit(p)
 			return err
@@ -62,10 +62,13 @@ func (p *Page) misled() schema.Cause {
 }
 
 // reopened reports whether a visited page waits again, for a form that was not
-// known when it was visited.
-func (ps *pages) reopened(tx *kv.Tx, v *schema.Visit) (bool, error) {
+// known when it was visited, or because of an answer to HEAD that is not believed any more.
+func (ps *pages) reopened(tx *kv.Tx, h *host, v *schema.Visit) (bool, error) {
 	if ps.core.past != nil {
 		return false, nil
+	}
+	if v.Doubted(h.heads) {
+		return true, nil
 	}
 	if !Unanswered(v) && v.Form == "" && ps.core.store.MayReopen(v, false) { // a sketch has no form
 		var err error

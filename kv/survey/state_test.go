@@ -54,6 +54,16 @@ func listedRows() []stateRow {
 				v.State, v.Status, v.Reason = schema.Failed, 0, schema.Reason{Detail: "truncated body"}
 			})
 		}, schema.Failed, "truncated body", `quality "a.test"`},
+		{"refused by HEAD, which is not believed any more", minimal, "a.test/x", func(w *surveytest.World) {
+			w.Depth("a.test/x", 0, 0)
+			w.Host("a.test/x", func(h *schema.Host) { h.Heads = schema.HeadType | schema.HeadsLie })
+			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.ByHead = schema.ContentMismatch, true })
+		}, schema.Queued, "", ""},
+		{"refused by HEAD, which is believed", minimal, "a.test/x", func(w *surveytest.World) {
+			w.Depth("a.test/x", 0, 0)
+			w.Host("a.test/x", func(h *schema.Host) { h.Heads = schema.HeadType })
+			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.ByHead = schema.ContentMismatch, true })
+		}, schema.ContentMismatch, "", ""},
 		{"denied by robots.txt", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Visit("a.test/x", func(v *schema.Visit) {
 				v.State, v.Status, v.Requests, v.Rule = schema.Failed, 0, 0, "robots.txt line 2: Disallow: /x"

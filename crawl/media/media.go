@@ -2,7 +2,9 @@
 //
 // It follows "extract a MIME type" of the Fetch standard and "parse a MIME type"
 // of the MIME Sniffing standard: the last type of a list counts, faulty parameters
-// are passed over, and a type repeated without its charset keeps the one before.
+// are passed over, and a type repeated without its charset keeps the one before. Of a
+// type, a word that no semicolon separates from it is passed over, too: browsers read
+// "text/html charset=utf-8" as "text/html".
 // Any text is accepted, and read in linear time.
 package media
 
@@ -91,7 +93,10 @@ func quotedLength(s string) int {
 func parse(s string) (t Type, declared, ok bool) {
 	s = strings.Trim(s, blanks)
 	essence, rest, more := strings.Cut(s, ";")
-	kind, sub, _ := strings.Cut(strings.TrimRight(essence, blanks), "/")
+	if end := strings.IndexAny(essence, blanks); end > 0 {
+		essence = essence[:end]
+	}
+	kind, sub, _ := strings.Cut(essence, "/")
 	if !isToken(kind) || !isToken(sub) {
 		return Type{}, false, false
 	}

@@ -66,7 +66,7 @@ func (p *parser) read(text string) {
 	marked := strings.HasPrefix(text, byteOrderMark)
 	key, value = withoutUnseen(key), trim(value)
 	switch name := trimUnseen(key); {
-	case strings.EqualFold(name, "sitemap"):
+	case strings.EqualFold(name, "sitemap"), strings.EqualFold(name, "site-map"): // as Google's parser reads it, too
 		p.sitemap(trimUnseen(value))
 	case strings.EqualFold(name, "crawl-delay"):
 		p.own.delay(trimUnseen(value))

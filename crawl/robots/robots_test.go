@@ -295,8 +295,8 @@ func TestCrawlDelayIsOfAgentsAbove(t *testing.T) {
 
 func TestSitemaps(t *testing.T) {
 	body := "Sitemap: https://a/1.xml # first\nUser-agent: x\nsitemap:/2.xml\nSiteMap : https://a/1.xml\n" +
-		"Sitemap:\nSitemap: /" + strings.Repeat("x", 3000)
-	want := []string{"https://a/1.xml", "/2.xml"}
+		"Site-map: /3.xml\nSitemap:\nSitemap: /" + strings.Repeat("x", 3000)
+	want := []string{"https://a/1.xml", "/2.xml", "/3.xml"}
 	if diff := cmp.Diff(want, robots.Parse([]byte(body), "r").Sitemaps()); diff != "" {
 		t.Error(diff)
 	}

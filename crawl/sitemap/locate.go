@@ -37,7 +37,7 @@ func newLocator(base string) locator {
 
 // resolve returns an absolute http or https URL, or "" where there is none.
 func (l locator) resolve(ref string) string {
-	ref = undecorated(ref)
+	ref = respelled(undecorated(ref))
 	if ref == "" || len(ref) > maxLoc || ref[0] == '#' || isEntity(ref) {
 		return ""
 	}
@@ -79,10 +79,8 @@ func hasScheme(s string) bool {
 	return i > 0 && s[i] == ':'
 }
 
-// isEntity reports an entity that the file declares itself; those are not expanded.
-func isEntity(s string) bool {
-	return s[0] == '&' && strings.IndexByte(s, ';') == len(s)-1
-}
+// isEntity reports a reference that begins with an entity which the file declares itself; those are not expanded.
+func isEntity(s string) bool { return s[0] == '&' && strings.IndexByte(s, ';') > 0 }
 
 // clean takes away the blanks around a value, those that cannot be seen included.
 func clean(s string) string {

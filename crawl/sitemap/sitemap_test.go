@@ -122,6 +122,10 @@ func spellingRows() []fileRow {
 			urls(entry("/a"), sitemap.Entry{Loc: "https://WWW.example.com/b"}, sitemap.Entry{Loc: "https://en.example.com"},
 				sitemap.Entry{Loc: "https://example.com:8443/c"}, sitemap.Entry{Loc: "https://other.org/d"}, entry("/maps/a.html"),
 				entry("/maps/v1.2/e"), entry("/maps/.well-known/f"))},
+		{"scheme written twice", urlset(loc("https://https://example.com/a") + loc("http://https:/example.com/b") +
+			loc(`https:\\example.com\c`)), urls(entry("/a"), entry("/b"), entry("/c"))},
+		{"entities", "<!DOCTYPE urlset [<!ENTITY h 'https://example.com'>]>" + urlset(loc("&h;/a")+loc("/caf&eacute;")+
+			loc("/c?x=1&y=2")), urls(entry("/café"), entry("/c?x=1&y=2"))},
 		{"quoted", urlset(loc(`"https://example.com/a"`) + loc("'/b'") + loc("<![CDATA[<https://example.com/c>]]>") +
 			loc("\u201chttps://example.com/d\u201d") + loc("https://example.com/e;")),
 			urls(entry("/a"), entry("/b"), entry("/c"), entry("/d"), entry("/e"))},
@@ -163,6 +167,17 @@ func TestNamed(t *testing.T) {
 		"example.com":                                          {"https://example.com"},
 		"sitemap.xml.gz":                                       {"https://example.com/sitemap.xml.gz"},
 		"sitemap.php?a/b":                                      {"https://example.com/sitemap.php?a/b"},
+		"https:/a.org/s.xml":                                   {"https://a.org/s.xml"},
+		"https//a.org/s.xml":                                   {"https://a.org/s.xml"},
+		`https:\\a.org\s.xml?a\b`:                              {`https://a.org/s.xml?a\b`},
+		"https:///a.org/s.xml":                                 {"https://a.org/s.xml"},
+		"http://https://a.org/s.xml":                           {"https://a.org/s.xml"},
+		"Sitemap: https://a.org/s.xml":                         {"https://a.org/s.xml"},
+		"[https://a.org/s.xml]":                                {"https://a.org/s.xml"},
+		"[map](https://a.org/s.xml)":                           {"https://a.org/s.xml"},
+		`<a href="https://a.org/s.xml">map</a>`:                {"https://a.org/s.xml"},
+		"/go?to=https://a.org/s.xml":                           {"https://example.com/go?to=https://a.org/s.xml"},
+		"go/https://a.org/s.xml":                               {"https://example.com/go/https://a.org/s.xml"},
 	} {
 		if got := sitemap.Named(value, "https://example.com/robots.txt"); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", value, got, want)

@@ -67,6 +67,34 @@ func undecorated(s string) string {
 	}
 }
 
+// respelled repairs the beginning of a URL with a scheme: "https:/host", "https//host", "https:\\host" and
+// "http://https://host" are "https://host". What stands before the scheme, as in "[https://host]" or "Sitemap:
+// https://host", goes if it cannot be the beginning of a reference, and with a bracket what stands behind the URL.
+func respelled(s string) string {
+	at := schemes().FindStringSubmatchIndex(s)
+	if at == nil || strings.ContainsAny(s[:at[0]], `/\?#.`) || at[0] > 0 && isNameByte(s[at[0]-1]) {
+		return s
+	}
+	if at[0] > 0 {
+		if end := strings.IndexAny(s[at[1]:], "\"'<>()[] "); end >= 0 {
+			s = s[:at[1]+end]
+		}
+	}
+	rest := s[at[1]:]
+	if i := strings.IndexAny(rest+"?", "?#"); strings.Contains(rest[:i], `\`) {
+		rest = strings.ReplaceAll(rest[:i], `\`, "/") + rest[i:]
+	}
+	return s[at[2]:at[3]] + "://" + rest
+}
+
+var schemes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:(https?)(?::[/\\]*|[/\\]{2,}))+`)
+})
+
+func isNameByte(c byte) bool {
+	return c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
 // hosted returns a reference that begins with a host but no scheme, as "example.com/a" does, with
 // the scheme "https". A host is one of the base's own site, or a name with a path that ends in a
 // listed suffix; a file name such as "a.html" is neither.

@@ -71,6 +71,7 @@ func (l *list) readXML(in *input) {
 func newDecoder(in *input) *xml.Decoder {
 	d := xml.NewDecoder(in)
 	d.Strict = false
+	d.Entity = xml.HTMLEntity // which some who write sitemaps take for those of XML
 	d.CharsetReader = sameInput
 	return d
 }

@@ -122,7 +122,7 @@ func sitemapRows() []sitemapRow {
 		},
 		{
 			name: "those that are named are missing", robots: "Sitemap: /gone.xml\nSitemap: https://maps.test/none.xml\n" +
-				"Sitemap: /page.xml\nSitemap: /moved.xml\nSitemap: /round.xml\n",
+				"Sitemap: /page.xml\nSitemap: /moved.xml\nSitemap: /round.xml\nSitemap: https://away.test/s.xml\n",
 			files: map[string]reply{
 				"/gone.xml":    {status: 404},
 				"/page.xml":    {status: 200, body: "<!doctype html><title>Welcome</title>"},

@@ -27,6 +27,7 @@ type hosts struct {
 	listed  []hostFacts // by host id
 
 	gone    []webhook.Host                 // given up in this turn
+	lost    []schema.HostID                // of those: out of reach, with sitemaps that have still to be replaced
 	loaded  map[schema.HostID]*schema.Host // brought up to date in this turn
 	marks   map[schema.HostID]*mark
 	touched []schema.HostID // to be planned, in the order of the first touch
@@ -79,7 +80,7 @@ func namingOf(h *schema.Host) naming {
 func (h *hosts) begin() {
 	h.loaded, h.marks = map[schema.HostID]*schema.Host{}, map[schema.HostID]*mark{}
 	h.names, h.lastName, h.lastHost = map[string]schema.HostID{}, "", 0
-	h.touched, h.gone = h.touched[:0], nil
+	h.touched, h.gone, h.lost = h.touched[:0], nil, nil
 }
 
 // touch has a host planned before the turn ends.
@@ -146,6 +147,9 @@ func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) 
 	host.RunGivenUp, host.RunGivenUpAt, host.RunGivenUpWhy = how, host.RunRequests, why
 	h.put(host)
 	h.touch(host.ID).revoke = true
+	if how == schema.GaveUpConnection && host.SitemapFiles > 0 {
+		h.lost = append(h.lost, host.ID)
+	}
 	h.gone = append(h.gone, webhook.Host{Domain: host.Name, Reason: why.String(), Requests: host.RunGivenUpAt})
 	h.in.log.Debug("host given up", "host", host.Name, "reason", why.String(), "requests", host.RunGivenUpAt)
 }

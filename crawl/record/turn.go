@@ -319,6 +319,9 @@ func (t *turn) planAll() ([]ring.Effect, error) {
 	for i := 0; ; i++ { // planning may touch further hosts
 		if i == len(t.hosts.touched) {
 			t.quotas.letOn() // which may touch some
+			if err := t.queueUsualForLost(); err != nil {
+				return nil, err
+			}
 		}
 		if i == len(t.hosts.touched) {
 			if e, some := t.renders.effect(); some {

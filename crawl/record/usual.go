@@ -70,6 +70,28 @@ func (t *turn) queueUsualFor(sitemap schema.ID) error {
 	return nil
 }
 
+// outOfReach reports a host that was given up in this run because it cannot be reached.
+func (t *turn) outOfReach(h *schema.Host) bool {
+	return h.Run == t.in.run.ID && h.RunGivenUp == schema.GaveUpConnection
+}
+
+// queueUsualForLost is queueUsualFor of all sitemaps on hosts that were given up.
+func (t *turn) queueUsualForLost() error {
+	if len(t.hosts.lost) == 0 {
+		return nil
+	}
+	lost := t.hosts.lost
+	t.hosts.lost = nil
+	for _, sitemap := range slices.Sorted(maps.Keys(t.in.speaks)) {
+		if slices.Contains(lost, t.in.store.HostOf(sitemap)) {
+			if err := t.queueUsualFor(sitemap); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // queueUsualAgain is queueUsual of a host whose own sitemaps were queued before.
 func (t *turn) queueUsualAgain(h *schema.Host) error {
 	rules, err := t.book.standing(h)
@@ -90,10 +112,12 @@ func (t *turn) missing(file ring.Target) (bool, error) {
 }
 
 // missingFile reports whether a sitemap was asked for in this run, and an answer says that there is none: its status,
-// a body that is no sitemap, or a redirect to what is missing. Errors of the server or the connection say nothing.
+// a body that is no sitemap, or a redirect to what is missing. So is one on a host that was given up because it cannot
+// be reached. Other errors of the server or the connection say nothing.
 func (t *turn) missingFile(id schema.ID, hops int) (bool, error) {
 	if !t.in.visited(id) {
-		return false, nil
+		h, err := t.hosts.load(t.in.store.HostOf(id))
+		return err == nil && t.outOfReach(h), err
 	}
 	v, err := t.in.tx.Visits.At(t.in.store.Latest(id))
 	if err != nil {

@@ -215,6 +215,11 @@ func TestHold(t *testing.T) {
 		{"cut off after TLS was spoken", 20, cut, 5, 5, []event{failure(4, 3.5, Silent, 7, 8)}},
 		{"silent after TLS was spoken", 20, spoke, 15, 15, nil},
 		{"silent after TLS was spoken, as others are", 20, spoke, 15, 31, []event{failure(14, 13, Silent, 7, 8)}},
+		{"met before, and nobody else is asked", 0, met, 5, 15, nil},
+		{"met before, and one other is asked, which fails, too", 0, met, 5, 15, []event{
+			failure(6, 3, Barred, 7).with(Failure{Met: true})}},
+		{"met before, and two others are asked later, which fail, too", 0, met, 5, 30, []event{
+			failure(12, 3, HungUp, 7, 8).with(Failure{Met: true})}},
 		{"met before", 0, met, 5, 31, []event{failure(4, 3, HungUp, 7, 8).with(Failure{Met: true})}},
 	}
 	for _, tt := range tests {

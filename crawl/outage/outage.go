@@ -49,8 +49,8 @@ const (
 	manyFor  = 12 * time.Hour
 	oneWake  = 2 * time.Second // within which all notice a suspension
 
-	// MaxHold is how long a failure is held back that an outage may explain; longer where nobody has answered for less
-	// than half a minute.
+	// MaxHold is how long a failure is held back that an outage may explain; longer where several sites are asked, and
+	// nobody has answered for less than half a minute.
 	MaxHold = 10 * time.Second
 
 	lately  = time.Minute // within which several sites were asked, if an outage is to be told from the end of one
@@ -415,7 +415,7 @@ func (w *Watch) Settled(f *Failure, end, now time.Time) bool {
 		return false
 	case !f.Way.counts(), w.doubted, w.voteless(f.Site, now), len(w.sites) < leastAll && !f.Met:
 		return true
-	case (f.Spoke || w.lonely(end)) && !w.troubled(now):
+	case (f.Spoke || w.lonely(end)) && !w.troubled(now), late && w.alone(now):
 		return true
 	}
 	return late && now.Sub(w.quietSince()) >= nobody
@@ -428,6 +428,12 @@ func (w *Watch) lonely(end time.Time) bool {
 		since = w.recent[leastAll-1].since
 	}
 	return end.Sub(since) >= lately
+}
+
+// alone reports whether fewer sites have been asked since the start than an outage takes, though there was time for
+// more.
+func (w *Watch) alone(now time.Time) bool {
+	return len(w.recent) < leastAll && now.Sub(w.first) >= MaxHold
 }
 
 // troubled reports whether as many sites as an outage takes are silent, or have failed.

@@ -252,6 +252,16 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 	return nil
 }
 
+// keptText says how many pages a new run keeps without a request: those younger than min-age, and those that were
+// answered as fresh for longer.
+func keptText(young, fresh int, age string) string {
+	text := count(young, "page younger than "+age+" is kept", "pages younger than "+age+" are kept")
+	if fresh > 0 {
+		text += ", and " + count(fresh, "older one that its server calls", "older ones that their servers call") + " fresh"
+	}
+	return text
+}
+
 // begunLines say which run it is. same says that the configuration differs at most by
 // seeds that are given for one run.
 func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) ([]string, error) {
@@ -265,14 +275,13 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 	case b.Before.ID == 0:
 		text = fmt.Sprintf("run #%d begins", run.ID)
 	default:
-		kept, err := census.Young(store, cfg.Recrawl)
+		young, fresh, err := census.Young(store, cfg.Recrawl)
 		if err != nil {
 			return nil, err
 		}
-		age := span(cfg.Recrawl.MinAge)
 		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s",
 			b.Before.ID, span(max(0, time.Since(b.Before.Finished))), run.ID, // 0: a clock was wrong
-			count(kept, "page younger than "+age+" is kept", "pages younger than "+age+" are kept"))
+			keptText(young, fresh, span(cfg.Recrawl.MinAge)))
 	}
 	lines := []string{text}
 	if b.Changed && !same {

@@ -253,3 +253,19 @@ func TestLongTimes(t *testing.T) {
 		}
 	}
 }
+
+// What a new run keeps for another reason than min-age is not called younger than that.
+func TestKeptText(t *testing.T) {
+	for _, tt := range []struct {
+		young, fresh int
+		want         string
+	}{
+		{7, 0, "7 pages younger than 24 h are kept"},
+		{0, 1, "0 pages younger than 24 h are kept, and 1 older one that its server calls fresh"},
+		{1, 2, "1 page younger than 24 h is kept, and 2 older ones that their servers call fresh"},
+	} {
+		if got := keptText(tt.young, tt.fresh, "24 h"); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}

@@ -8,29 +8,34 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Young counts the pages whose final answer is young enough for a new run to keep them. It
-// reads no visit that is much older.
-func Young(store *kv.Store, recrawl config.Recrawl) (int, error) {
+// Young counts the pages that a new run keeps for the sake of their last final answer: those that are younger than
+// min-age, and older ones that were answered as fresh for longer. It reads no visit that is much older.
+func Young(store *kv.Store, recrawl config.Recrawl) (young, fresh int, err error) {
 	oldest := recrawl.Oldest()
 	if oldest <= 0 {
-		return 0, nil
+		return 0, 0, nil
 	}
-	n, now := 0, time.Now()
-	err := store.View(func(tx *kv.Tx) error {
+	now := time.Now()
+	err = store.View(func(tx *kv.Tx) error {
 		from, err := firstSince(tx, store.LastSeq(), now.Add(-oldest))
 		if err != nil {
 			return err
 		}
 		return tx.Visits.Each(from, func(v *schema.Visit) (bool, error) {
 			// A clock that was wrong makes the age negative.
-			if recrawl.Young(now.Sub(v.At), v.Fresh) && v.Final() && store.Kind(v.URL) == schema.KindPage &&
-				store.Latest(v.URL) == v.Seq {
-				n++
+			age := now.Sub(v.At)
+			switch {
+			case !recrawl.Young(age, v.Fresh) || !v.Final() || store.Kind(v.URL) != schema.KindPage ||
+				store.Latest(v.URL) != v.Seq:
+			case recrawl.Young(age, 0):
+				young++
+			default:
+				fresh++
 			}
 			return true, nil
 		})
 	})
-	return n, err
+	return young, fresh, err
 }
 
 // firstSince finds about the first visit after a time: those that asked are recorded nearly

@@ -25,8 +25,9 @@ func TestYoung(t *testing.T) {
 	visit("a.test/again", 20*time.Minute, schema.Processed)
 	for age, want := range map[time.Duration]int{0: 0, time.Minute: 0, 25 * time.Minute: 1, time.Hour: 2,
 		5 * time.Hour: 3} {
-		if got, err := Young(w.Store, config.Recrawl{MinAge: age, Given: true}); got != want || err != nil {
-			t.Errorf("Young(%v) = %d, %v; want %d", age, got, err, want)
+		got, fresh, err := Young(w.Store, config.Recrawl{MinAge: age, Given: true})
+		if got != want || fresh != 0 || err != nil {
+			t.Errorf("Young(%v) = %d, %d, %v; want %d", age, got, fresh, err, want)
 		}
 	}
 }
@@ -51,7 +52,24 @@ func TestYoungAmongKept(t *testing.T) {
 		visit(fmt.Sprint("a.test/young/", i), time.Hour, false)
 	}
 	keep()
-	if got, err := Young(w.Store, config.Recrawl{MinAge: 24 * time.Hour, Given: true}); got != 5 || err != nil {
-		t.Errorf("Young = %d, %v; want 5", got, err)
+	got, fresh, err := Young(w.Store, config.Recrawl{MinAge: 24 * time.Hour, Given: true})
+	if got != 5 || fresh != 0 || err != nil {
+		t.Errorf("Young = %d, %d, %v; want 5", got, fresh, err)
+	}
+}
+
+// Pages that are older than min-age, and were answered as fresh for longer, are counted apart: unless the configuration
+// sets min-age.
+func TestFreshAreNotYoung(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	for i, age := range []time.Duration{60 * time.Hour, 30 * time.Hour, 30 * time.Hour, time.Hour} {
+		w.At = time.Now().Add(-age)
+		w.Visit(fmt.Sprint("a.test/", i), func(v *schema.Visit) { v.Fresh = 48 * time.Hour })
+	}
+	for given, want := range map[bool][2]int{false: {1, 2}, true: {1, 0}} {
+		young, fresh, err := Young(w.Store, config.Recrawl{MinAge: 24 * time.Hour, Given: given})
+		if got := [2]int{young, fresh}; got != want || err != nil {
+			t.Errorf("min-age is set: %v: %v, %v; want %v", given, got, err, want)
+		}
 	}
 }

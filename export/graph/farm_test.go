@@ -1,11 +1,15 @@
 package graph_test
 
 import (
+	order "cmp"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"encoding/csv"
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -49,13 +53,18 @@ func readings(t *testing.T, s *survey.Survey, counted export.Counted) (said map[
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"gexf", "csv", "map"} {
+	for _, name := range []string{"gexf", "csv", "jsonl", "parquet", "map"} {
 		if err := format(t, name).Write(t.Context(), filepath.Join(dir, name), g, graph.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	readGEXF(t, filepath.Join(dir, "gexf"), func(host string, r reading) { add("gexf", host, r) })
 	readCSV(t, filepath.Join(dir, "csv", "nodes.csv"), func(host string, r reading) { add("csv", host, r) })
+	readJSONL(t, filepath.Join(dir, "jsonl"), func(host string, r reading) { add("jsonl", host, r) })
+	for _, n := range readParquet[scores](t, filepath.Join(dir, "parquet", "nodes.parquet"), "run") {
+		add("parquet", n.Label, n.reading())
+	}
+	readMap(t, filepath.Join(dir, "map"), func(host string, r reading) { add("map", host, r) })
 	const ask = "SELECT domain, trust, pagerank, harmonic, community FROM host_metrics JOIN hosts ON id = host_id " +
 		"ORDER BY trust DESC, domain"
 	if err := sqlite.Write(t.Context(), filepath.Join(dir, "x.db"), s, sqlite.Options{Counted: counted}); err != nil {
@@ -162,6 +171,67 @@ func readCSV(t *testing.T, path string, add func(string, reading)) {
 	}
 }
 
+// Scores are those of a node in JSON Lines and Parquet.
+type scores struct {
+	Label     string  `json:"label" parquet:"label"`
+	Trust     float64 `json:"trust" parquet:"trust"`
+	PageRank  float64 `json:"pagerank" parquet:"pagerank"`
+	Harmonic  float64 `json:"harmonic" parquet:"harmonic"`
+	Community int64   `json:"community" parquet:"community"`
+}
+
+func (s *scores) reading() reading { return reading{s.Trust, s.PageRank, s.Harmonic, int(s.Community)} }
+
+func readJSONL(t *testing.T, path string, add func(string, reading)) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var n struct {
+			Type string `json:"type"`
+			scores
+		}
+		if err := json.Unmarshal([]byte(line), &n); err != nil {
+			t.Fatal(err)
+		}
+		if n.Type == "node" {
+			add(n.Label, n.reading())
+		}
+	}
+}
+
+// readMap reads the columns that the page of a map holds, those nodes first that it draws largest.
+func readMap(t *testing.T, path string, add func(string, reading)) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), `id="graph">`)
+	data, _, found := strings.Cut(rest, "</script>")
+	var m struct {
+		Names                                []string
+		Trust, PageRank, Harmonic, Community []byte
+	}
+	if err := json.Unmarshal([]byte(data), &m); err != nil || !found {
+		t.Fatalf("the data of the map: %v", err)
+	}
+	score := func(column []byte, i int) float64 {
+		return math.Float64frombits(binary.LittleEndian.Uint64(column[8*i:]))
+	}
+	largest := make([]int, len(m.Names))
+	for i := range largest {
+		largest[i] = i
+	}
+	slices.SortStableFunc(largest, func(i, j int) int { return order.Compare(score(m.Trust, j), score(m.Trust, i)) })
+	for _, i := range largest {
+		community := int32(binary.LittleEndian.Uint32(m.Community[4*i:]))
+		add(m.Names[i], reading{score(m.Trust, i), score(m.PageRank, i), score(m.Harmonic, i), int(community)})
+	}
+}
+
 func readingOf(t *testing.T, values map[string]string) (r reading) {
 	t.Helper()
 	for name, to := range map[string]*float64{"trust": &r.Trust, "pagerank": &r.PageRank, "harmonic": &r.Harmonic} {
@@ -231,7 +301,7 @@ func TestOneNumber(t *testing.T) {
 				t.Errorf("%v counted: %s (-SQLite +it):\n%s", counted, output, diff)
 			}
 		}
-		if len(said) != 5 || len(want) < 30 {
+		if len(said) != 8 || len(want) < 30 {
 			t.Errorf("%d outputs, %d hosts", len(said), len(want))
 		}
 		found, err := suggest.Find(s, suggest.Options{Limit: 1000, Counted: counted})

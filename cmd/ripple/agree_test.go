@@ -144,9 +144,45 @@ func decoded[T any](t *testing.T, text string) (v T) {
 // stats are the figures of "ripple stats".
 func (r *revised) stats() shared {
 	s := decoded[stats](r.t, r.ripple("stats", "--json"))
-	f := shared{"pages": s.Pages, "links": s.Links, "met": s.Pages - s.NotMet}
+	return s.shared()
+}
+
+func (s *stats) shared() shared {
+	f := shared{"pages": s.Pages, "links": s.Links, "met": s.Pages - s.NotMet, "waiting": s.Frontier,
+		"requested": s.Run.Pages, "requests": s.Run.Requests}
 	for _, state := range agreedStates() {
 		f[state] = s.ByState[state]
+	}
+	return f
+}
+
+// desk are the figures that the API of the desk answers with: stats, and what status, runs and hosts say besides.
+func (r *revised) desk() shared {
+	r.t.Helper()
+	d, end := openState(r.t, filepath.Join(filepath.Dir(r.config), "state.bolt"), "")
+	defer end()
+	ask := func(path string) string {
+		code, text := d.get(path)
+		if code != http.StatusOK {
+			r.t.Fatalf("%s: %d %s", path, code, text)
+		}
+		return string(text)
+	}
+	s := decoded[stats](r.t, ask("stats"))
+	f := s.shared()
+	now, newest := decoded[deskStatus](r.t, ask("status")), decoded[runList](r.t, ask("runs")).Runs[0]
+	for _, other := range []shared{
+		{"requested": now.Pages, "requests": now.Requests, "waiting": now.PagesWaiting},
+		{"requested": newest.Pages, "requests": newest.Requests},
+	} {
+		for name, n := range other {
+			if n != f[name] {
+				r.t.Errorf("the desk's stats say that %s is %d, another answer of it %d", name, f[name], n)
+			}
+		}
+	}
+	for _, h := range decoded[hostPage](r.t, ask("hosts?limit=500")).Hosts {
+		f["visited"] += h.Visited
 	}
 	return f
 }
@@ -158,6 +194,10 @@ func ask(number func(sql string) int, latest int) shared {
 		"met":        number(fmt.Sprintf("SELECT count(*) FROM pages WHERE last_run >= %d", latest)),
 		"site pages": number("SELECT sum(pages) FROM sites"),
 		"host links": number("SELECT sum(links) FROM host_links"),
+		"waiting":    number("SELECT count(*) FROM frontier"),
+		"requested":  number("SELECT pages FROM runs ORDER BY id DESC LIMIT 1"),
+		"requests":   number("SELECT requests FROM runs ORDER BY id DESC LIMIT 1"),
+		"visited":    number("SELECT sum(pages_visited) FROM hosts"),
 	}
 	for _, state := range agreedStates() {
 		f[state] = number("SELECT count(*) FROM pages WHERE state = '" + state + "'")
@@ -205,7 +245,8 @@ func (r *revised) report() shared {
 		r.t.Fatal(err)
 	}
 	one := decoded[report](r.t, string(text))
-	f := shared{"pages": one.Metrics.NodesDiscovered, "links": one.Metrics.Edges, "crawled": one.Crawled}
+	f := shared{"pages": one.Metrics.NodesDiscovered, "links": one.Metrics.Edges, "crawled": one.Crawled,
+		"requested": one.Pages, "requests": one.Requests}
 	for _, state := range agreedStates() {
 		f[state] = one.States[state]
 	}
@@ -301,9 +342,10 @@ func (r *revised) compare(latest int) shared {
 	r.t.Helper()
 	all := r.graphs()
 	all["stats"], all["query"], all["sqlite"] = r.stats(), r.query(latest), r.sqlite(latest)
-	all["report"], all["summary"] = r.report(), r.summary()
+	all["report"], all["summary"], all["desk"] = r.report(), r.summary(), r.desk()
 	said, by := shared{}, map[string]string{}
-	for _, output := range []string{"stats", "query", "sqlite", "report", "summary", "jsonl", "csv", "gexf", "parquet"} {
+	for _, output := range []string{"stats", "query", "sqlite", "report", "summary", "desk", "jsonl", "csv", "gexf",
+		"parquet"} {
 		for name, n := range all[output] {
 			if by[name] == "" {
 				said[name], by[name] = n, output

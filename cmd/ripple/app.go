@@ -44,6 +44,15 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	return cmp.Or(err, a.stdout.err)
 }
 
+// read opens the state that a command is about for reading.
+func (a *app) read(ctx context.Context) (*reading, error) {
+	path, err := a.named.statePath()
+	if err != nil {
+		return nil, err
+	}
+	return a.states.read(ctx, path)
+}
+
 // An output remembers that something could not be written: who asked has not got the answer, whatever the command
 // makes of it.
 type output struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/crawl"
@@ -79,35 +78,7 @@ func complaint(err error) string {
 	return strings.TrimSpace(text)
 }
 
-// stateError says what to do about a state file that does not open.
-func stateError(path string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, kv.ErrLocked):
-		return hint(err, "wait for it, or end it with: ripple stop --state %s", shown(path))
-	case errors.Is(err, kv.ErrForeign):
-		return hint(err, "name another file with --state or [state] path")
-	case errors.Is(err, kv.ErrFormat):
-		return hint(err, "\"ripple crawl --fresh\" keeps the file as a backup")
-	case errors.Is(err, kv.ErrDamaged):
-		return hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
-	case errors.Is(err, kv.ErrLost):
-		return hint(err, "put the file back, or a backup of it, before the next crawl, "+
-			"which would otherwise begin anew")
-	case errors.Is(err, fs.ErrPermission):
-		return hint(err, "ripple needs to read and write the file, and the folder that it is in")
-	case errors.Is(err, fs.ErrNotExist):
-		return hint(err, "check the path")
-	}
-	return err
-}
+// An undecided is why there is no verdict: 1 means that a URL is disallowed.
+type undecided struct{ error }
 
-// unreadable reports that a state file can only be kept as a backup.
-func unreadable(err error) bool { return errors.Is(err, kv.ErrDamaged) || errors.Is(err, kv.ErrFormat) }
-
-// storeFailed reports an error that must be told even to whoever has just ended
-// the command.
-func storeFailed(err error) bool {
-	return errors.Is(err, kv.ErrLost) || errors.Is(err, kv.ErrCommit) || errors.Is(err, kv.ErrDamaged)
-}
+func (u *undecided) Unwrap() error { return u.error }

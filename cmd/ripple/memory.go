@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
-	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/dustin/go-humanize"
@@ -19,10 +17,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-const (
-	memoryBase  = 48_000_000 // bytes that a crawl holds besides what it knows of URLs
-	memoryEvery = 10 * time.Second
-)
+// memoryBase is how many bytes a crawl holds besides what it knows of URLs.
+const memoryBase = 48_000_000
 
 // A memory is the soft limit of what this process holds. The collector keeps to it as long as half of the processor
 // time is enough for that. There is one in a process, which the command sets and nobody else.
@@ -129,34 +125,4 @@ func (m memory) refuse() error {
 		return hint(unfollowed(err), "raise it, or have fewer browsers")
 	}
 	return nil
-}
-
-// limitMemory makes it the limit of the process, and tells the crawl.
-func (w *walk) limitMemory(m memory) {
-	m.set(heap.Crawl(w.machine.Crawls))
-	w.machine.LimitMemory(m.bytes)
-}
-
-// keepMemory keeps the process to the limit of its configuration, also when that or what the machine gives it changes,
-// until ctx is done. It says so once, and again when it was mended, if that costs much.
-func (w *walk) keepMemory(ctx context.Context) error {
-	tick := time.NewTicker(memoryEvery)
-	defer tick.Stop()
-	said := false
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		m := crawlMemory(w.cfg.Load())
-		if m.bytes != debug.SetMemoryLimit(-1) {
-			w.limitMemory(m)
-		}
-		err := m.allows(heap.Live())
-		if err != nil && !said {
-			w.log.Warn("memory is short: up to half of the processor time goes into keeping to the limit", "error", err)
-		}
-		said = err != nil
-	}
 }

@@ -152,15 +152,6 @@ func (f *format) refuse(path string, force bool) error {
 	return nil
 }
 
-// mayWrite reports a folder in which files cannot be made, before work is done for
-// them.
-func mayWrite(dir string) error {
-	if err := writable(dir); err != nil {
-		return fmt.Errorf("cannot write into the folder %s: %w", shown(dir), err)
-	}
-	return nil
-}
-
 // refuseNamed is refuse for a target that the command line names, and that --force
 // may replace.
 func (f *format) refuseNamed(path string, force bool) error {

@@ -11,6 +11,9 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
+// tellEvery is how often a crawl says how it goes where no terminal is watched.
+const tellEvery = 30 * time.Second
+
 const redrawEvery = time.Second / 4
 
 // silentFor is for how long work is not talked about. Scripts of tests compare what is said, on

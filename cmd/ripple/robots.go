@@ -50,11 +50,6 @@ allowed, 1 if it is not, and 2 if there is no verdict.`,
 	return cmd
 }
 
-// An undecided is why there is no verdict: 1 means that a URL is disallowed.
-type undecided struct{ error }
-
-func (u *undecided) Unwrap() error { return u.error }
-
 // A robotsVerdict is what robots.txt decides for a URL.
 type robotsVerdict struct {
 	URL        string     `json:"url,omitempty"`

@@ -118,15 +118,6 @@ type reading struct {
 
 func (r *reading) Close() error { return r.store.Close() }
 
-// read opens the state that a command is about for reading.
-func (a *app) read(ctx context.Context) (*reading, error) {
-	path, err := a.named.statePath()
-	if err != nil {
-		return nil, err
-	}
-	return a.states.read(ctx, path)
-}
-
 // read opens a state for reading.
 func (s states) read(ctx context.Context, path string) (r *reading, err error) {
 	r = &reading{path: path}
@@ -272,4 +263,46 @@ func flushed(w io.Writer, f func(io.Writer) error) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// mayWrite reports a folder in which files cannot be made, before work is done for
+// them.
+func mayWrite(dir string) error {
+	if err := writable(dir); err != nil {
+		return fmt.Errorf("cannot write into the folder %s: %w", shown(dir), err)
+	}
+	return nil
+}
+
+// stateError says what to do about a state file that does not open.
+func stateError(path string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, kv.ErrLocked):
+		return hint(err, "wait for it, or end it with: ripple stop --state %s", shown(path))
+	case errors.Is(err, kv.ErrForeign):
+		return hint(err, "name another file with --state or [state] path")
+	case errors.Is(err, kv.ErrFormat):
+		return hint(err, "\"ripple crawl --fresh\" keeps the file as a backup")
+	case errors.Is(err, kv.ErrDamaged):
+		return hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
+	case errors.Is(err, kv.ErrLost):
+		return hint(err, "put the file back, or a backup of it, before the next crawl, "+
+			"which would otherwise begin anew")
+	case errors.Is(err, fs.ErrPermission):
+		return hint(err, "ripple needs to read and write the file, and the folder that it is in")
+	case errors.Is(err, fs.ErrNotExist):
+		return hint(err, "check the path")
+	}
+	return err
+}
+
+// unreadable reports that a state file can only be kept as a backup.
+func unreadable(err error) bool { return errors.Is(err, kv.ErrDamaged) || errors.Is(err, kv.ErrFormat) }
+
+// storeFailed reports an error that must be told even to whoever has just ended
+// the command.
+func storeFailed(err error) bool {
+	return errors.Is(err, kv.ErrLost) || errors.Is(err, kv.ErrCommit) || errors.Is(err, kv.ErrDamaged)
 }

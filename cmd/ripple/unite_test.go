@@ -140,7 +140,8 @@ func TestInterruptedWhileUniting(t *testing.T) {
 			if err := s.open(ctx, from, []string{dir}); err != nil {
 				t.Fatal(err)
 			}
-			err := s.write(ctx, uniteOptions{out: filepath.Join(dir, "new.bolt")}, func(step string, _, _ int) {
+			opts := uniteOptions{out: filepath.Join(dir, "new.bolt")}
+			err := s.write(ctx, opts.out, opts.refuse, func(step string, _, _ int) {
 				if step == at {
 					cancel(signalError{syscall.SIGINT})
 				}

@@ -13,9 +13,6 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// tellEvery is how often a crawl says how it goes where no terminal is watched.
-const tellEvery = 30 * time.Second
-
 // A view shows the status of a crawl: in place on a terminal, as log lines
 // elsewhere.
 type view struct {

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"runtime/debug"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/heap"
+)
+
+// memoryEvery is how often a crawl looks whether it keeps to its limit.
+const memoryEvery = 10 * time.Second
+
+// limitMemory makes it the limit of the process, and tells the crawl.
+func (w *walk) limitMemory(m memory) {
+	m.set(heap.Crawl(w.machine.Crawls))
+	w.machine.LimitMemory(m.bytes)
+}
+
+// keepMemory keeps the process to the limit of its configuration, also when that or what the machine gives it changes,
+// until ctx is done. It says so once, and again when it was mended, if that costs much.
+func (w *walk) keepMemory(ctx context.Context) error {
+	tick := time.NewTicker(memoryEvery)
+	defer tick.Stop()
+	said := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		m := crawlMemory(w.cfg.Load())
+		if m.bytes != debug.SetMemoryLimit(-1) {
+			w.limitMemory(m)
+		}
+		err := m.allows(heap.Live())
+		if err != nil && !said {
+			w.log.Warn("memory is short: up to half of the processor time goes into keeping to the limit", "error", err)
+		}
+		said = err != nil
+	}
+}

@@ -2,55 +2,55 @@ package schema
 
 import "strings"
 
-// A Cause is why something has come to no good end: a request, a visit, a host. Its
-// numbers are part of the file's format; further causes are added at the end.
+// A Cause is why a request, a visit or a host failed. Its numbers are part of the file format, so new
+// causes are added at the end.
 type Cause uint8
 
-// The causes. Those from CauseNXDomain to CauseCancelled leave a request without an
-// answer, the others are what a crawl makes of the answers.
+// The causes. Those from CauseNXDomain to CauseCancelled leave a request without an answer; the others
+// are drawn by the crawl from the answers.
 const (
-	CauseNone           Cause = iota // nothing is wrong, or it is known in words only
+	CauseNone           Cause = iota // no failure, or one known only in words
 	CauseNXDomain                    // the name does not exist
 	CauseDNSTemporary                // SERVFAIL, DNS time-out
 	CauseRefused                     // connection refused
 	CauseRefusedAddress              // not a public address
 	CauseConnectTimeout
-	CauseNoRoute // unreachable network or host; also a lack of local sockets
+	CauseNoRoute // unreachable network or host; also no local sockets left
 	CauseTLS     // certificate, protocol
 	CauseTLSTimeout
-	CauseTimeout     // after connecting: no whole header in time
+	CauseTimeout     // connected, but no complete header in time
 	CauseReset       // the connection ended before the header, or was reset
 	CauseTruncated   // the body is shorter than announced
 	CauseBadResponse // malformed, header too large, bad encoding; a request that cannot be sent
 	CauseTooLarge
-	CauseSlow  // body under 1 KiB/s over 10 s, or over 5 min; a time-out for retries
+	CauseSlow  // body slower than 1 KiB/s over 10 s, or longer than 5 min; retried like a timeout
 	CauseProxy // the proxy failed, or refused the tunnel
 	CauseCancelled
 
-	CauseStatus        // the status says it
-	CauseBadLocation   // a redirect that leads nowhere
-	CauseUnasked304    // a 304 to a request without conditions
-	CauseRedirectLoop  // redirects come back
+	CauseStatus        // the HTTP status is the reason
+	CauseBadLocation   // a redirect without a usable target
+	CauseUnasked304    // a 304 to an unconditional request
+	CauseRedirectLoop  // redirects form a loop
 	CauseRedirects     // too many redirects in a row
-	CauseContentType   // of a type that is not accepted
-	CauseSitemap       // a sitemap that cannot be read
+	CauseContentType   // content type not accepted
+	CauseSitemap       // unreadable sitemap
 	CauseDenied        // robots.txt forbids the page
 	CauseRobots        // robots.txt is unavailable
-	CauseTargetGivenUp // robots.txt redirects to a host that is given up
+	CauseTargetGivenUp // robots.txt redirects to a host that was given up
 	CauseConnections   // several connection failures in a row
 	CauseAskedToWait   // for longer than max-suspension
-	CauseStillToWait   // likewise, what an earlier run was told
-	CauseRateLimits    // too many answers in a row that ask for rest
-	CauseCrawlDelay    // robots.txt asks for a longer delay than max-crawl-delay, or than max-suspension too
-	CauseRefusedPort   // a port at which no web server is asked
-	CauseManyTargets   // robots.txt redirects to a host of which ten other addresses were asked so in the run
+	CauseStillToWait   // the same, from an answer in an earlier run
+	CauseRateLimits    // too many rate-limit answers in a row
+	CauseCrawlDelay    // Crawl-delay exceeds max-crawl-delay, or max-suspension as well
+	CauseRefusedPort   // a port on which no web server is contacted
+	CauseManyTargets   // robots.txt redirects to a host where the run has already requested ten other addresses this way
 	causeCount
 )
 
-// Known reports whether c is one of the causes that this release knows.
+// Known reports whether this release knows the cause.
 func (c Cause) Known() bool { return c < causeCount }
 
-// String returns a few words for people, which begin the sentence of a [Reason].
+// String returns a few words for people; a [Reason] begins with them.
 func (c Cause) String() string {
 	words := [...]string{
 		"none", "no such host", "dns failure", "connection refused", "address refused",
@@ -73,12 +73,12 @@ func (c Cause) Connection() bool {
 	return c >= CauseNXDomain && c <= CauseTLSTimeout || c == CauseProxy
 }
 
-// Unanswered reports a cause for which there was no answer of the host at all.
+// Unanswered reports whether the host sent no answer.
 func (c Cause) Unanswered() bool {
 	return c.Connection() || c == CauseTimeout || c == CauseReset
 }
 
-// The kinds of errors that a run counts. There are more: see [Cause.ErrorKind].
+// The kinds of errors that a run counts. [Cause.ErrorKind] returns others as well.
 const (
 	ErrorDeadLink    = "dead_link"
 	ErrorRateLimited = "rate_limited"
@@ -86,16 +86,16 @@ const (
 	ErrorTimeout     = "timeout"
 	ErrorDenied      = "robots_denied"
 	ErrorDNS         = "dns_failure"
-	ErrorServer      = "server_error" // an answer of 5xx
-	ErrorClient      = "client_error" // another one of 4xx
+	ErrorServer      = "server_error" // status 5xx
+	ErrorClient      = "client_error" // any other 4xx
 	ErrorRobots      = "robots_unavailable"
 	ErrorRedirect    = "bad_redirect"
 	ErrorResponse    = "bad_response"
 	ErrorOther       = "other"
 )
 
-// Final reports whether a visit ended in an answer that would be the same a little
-// later: not by a time-out, an error of the server or of the connection.
+// Final reports whether an immediate retry would give the same answer. It is false for timeouts, server
+// errors and connection errors.
 func (v *Visit) Final() bool {
 	switch v.State {
 	case Processed, DeadLink, ContentMismatch:
@@ -104,7 +104,7 @@ func (v *Visit) Final() bool {
 	return v.State == Failed && v.Reason.Cause == CauseStatus && v.Status >= 400 && v.Status < 500
 }
 
-// ErrorKind returns the kind of error that a visit counts as; empty: it is none.
+// ErrorKind returns the kind of error that a visit counts as, or "" if it counts as none.
 func (v *Visit) ErrorKind() string {
 	switch v.State {
 	case Processed, ContentMismatch:
@@ -125,8 +125,7 @@ func (v *Visit) ErrorKind() string {
 	return v.Reason.Cause.ErrorKind()
 }
 
-// ErrorKind returns the kind of error that a page counts as which was not to be had for
-// a cause.
+// ErrorKind returns the kind of error that a page counts as if it was not visited because of c.
 func (c Cause) ErrorKind() string {
 	switch c {
 	case CauseDenied:
@@ -145,7 +144,7 @@ func (c Cause) ErrorKind() string {
 		return ErrorResponse
 	case CauseRefusedAddress, CauseNoRoute, CauseTLS, CauseReset, CauseTruncated, CauseTooLarge, CauseSlow, CauseProxy,
 		CauseSitemap:
-		return strings.ReplaceAll(c.String(), " ", "_") // each is one of its own
+		return strings.ReplaceAll(c.String(), " ", "_") // each is its own kind
 	}
 	return ErrorOther
 }

@@ -5,42 +5,42 @@ import (
 	"time"
 )
 
-// An EndKind is what ended the walk of a run. Its numbers are part of the file's
-// format; further kinds are added at the end.
+// An EndKind is why the walk of a run ended. Its numbers are part of the file format, so new kinds are
+// added at the end.
 type EndKind uint8
 
 // The kinds of ends.
 const (
-	EndNone         EndKind = iota // the walk goes on, or it is known in words only
-	EndFrontier                    // nothing is left
+	EndNone         EndKind = iota // the walk continues, or the reason is known only in words
+	EndFrontier                    // no URL is left
 	EndMaxPages                    // max-pages
-	EndBudgets                     // what is left is beyond the budgets of hosts
+	EndBudgets                     // all remaining URLs are beyond the budgets of their hosts
 	EndMaxRunTime                  // max-run-time
-	EndReload                      // it goes on under another configuration
-	EndReclassified                // a reclassification found more to do
-	EndStopped                     // by what Detail says
-	EndOutputs                     // stopped when only its outputs were missing
-	EndAnew                        // the file of the shard was made anew, and has nothing of it
+	EndReload                      // the walk continues under another configuration
+	EndReclassified                // a reclassification found more work
+	EndStopped                     // stopped by what Detail names
+	EndOutputs                     // stopped when only the outputs were missing
+	EndAnew                        // the file of the shard was recreated and has no data of the run
 	endCount
 )
 
-// An End is why a run ended, as far as it has. The zero value is no end.
+// An End is why a run has ended. The zero value means that it has not.
 type End struct {
 	Kind   EndKind
-	N      int           // max-pages, or the hosts whose budgets are used up
+	N      int           // max-pages, or the number of hosts whose budgets are used up
 	After  time.Duration // max-run-time
-	Detail string        // what stopped it; all there is if the kind is none
+	Detail string        // what stopped it; the whole text if the kind is EndNone
 
-	Without Shards // of the terrain, that had no part in it
+	Without Shards // the shards of the terrain that took no part
 }
 
-// Known reports whether k is one of the kinds that this release knows.
+// Known reports whether this release knows the kind.
 func (k EndKind) Known() bool { return k < endCount }
 
-// String is the end in words. They end with its Detail.
+// String returns the reason in words, followed by Detail.
 func (e End) String() string { return e.Missing() + e.words() + e.Detail }
 
-// Missing names the shards that had no part in it, as String begins.
+// Missing names the shards that took no part; String begins with it.
 func (e End) Missing() string {
 	if e.Without == (Shards{}) {
 		return ""

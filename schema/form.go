@@ -6,32 +6,34 @@ import (
 	"strings"
 )
 
-// A page is one identity, but a server may know it only under another spelling. Its forms are the spellings under
-// which it was named. A form is own if a page or sitemap of its own host named it, a seed did, or a redirect within
-// a visit; on a host of no origin also if a page of an origin did. All others are foreign. That is a fact about what
-// was read, so the order of visits does not change it, and it is never taken back.
+// A page has one identity, but a server may know it only under another spelling. Its forms are the
+// spellings found so far. A form is own if a page or sitemap of its own host named it, or a seed, or a
+// redirect within a visit. On a host that is no origin's, a form named by a page of an origin is own
+// too. All other forms are foreign. Ownership depends only on what was read, so the order of visits
+// does not change it, and it is never revoked.
 //
-// The four forms that follow from the identity, by [Shape], are kept whatever named them. Of others, the first in
-// byte order are kept: own and foreign ones apart, so that no foreign form displaces an own one.
+// The four forms derived from the identity (see [Shape]) are always kept. Of the others, the first in
+// byte order are kept, own and foreign ones separately, so that no foreign form displaces an own one.
 const (
 	MaxOwnForms     = 4
 	MaxForeignForms = 2
-	MaxForms        = 8    // that one visit tries
-	maxLonger       = 1024 // bytes that a form which is kept may have more than the identity
+	MaxForms        = 8    // tried in one visit
+	maxLonger       = 1024 // bytes by which a kept form may exceed the identity
 	maxForm         = 32 << 10
 )
 
 // Forms are the known forms of a URL.
 type Forms struct {
 	Norm    string   // the identity
-	Shapes  Shape    // of the forms that follow from it
-	Own     Shape    // of these, the own ones
-	Others  []string // further own forms, in byte order
-	Foreign []string // further foreign forms, in byte order; one that is own too may be among them
+	Shapes  Shape    // the forms derived from the identity
+	Own     Shape    // the own ones among Shapes
+	Others  []string // other own forms, in byte order
+	Foreign []string // other foreign forms, in byte order; may include forms that are own as well
 }
 
-// All returns the forms in the order in which they are tried: own forms, those that follow from the identity,
-// other foreign forms, each in byte order. Without any it is the identity.
+// All returns the forms in the order in which they are tried: first the own forms, then those derived
+// from the identity, then other foreign forms; each group in byte order. If there are none, it returns
+// the identity.
 func (f *Forms) All() []string {
 	all, foreign := f.Split()
 	for _, form := range foreign {
@@ -45,10 +47,10 @@ func (f *Forms) All() []string {
 	return all
 }
 
-// Keeps reports whether a form that does not follow from the identity may be kept.
+// Keeps reports whether a form that is not derived from the identity may be kept.
 func Keeps(norm, form string) bool { return len(form) <= min(len(norm)+maxLonger, maxForm) }
 
-// Split returns the own forms and the foreign ones, in the order in which they are tried.
+// Split returns the own forms and the foreign ones, each in the order in which they are tried.
 func (f *Forms) Split() (own, foreign []string) {
 	own = append(derived(f.Norm, f.Shapes&f.Own), f.Others...)
 	slices.Sort(own)
@@ -57,7 +59,7 @@ func (f *Forms) Split() (own, foreign []string) {
 	return own, append(foreign, f.Foreign...)
 }
 
-// IsOwn reports whether a form is an own one.
+// IsOwn reports whether a form is own.
 func (f *Forms) IsOwn(form string) bool {
 	return f.Own&ShapeOf(f.Norm, form) != 0 || slices.Contains(f.Others, form)
 }
@@ -79,20 +81,20 @@ func derived(norm string, shapes Shape) (forms []string) {
 	return forms
 }
 
-// A FormSet tells sets of forms of one URL apart.
+// A FormSet is a fingerprint of the forms of one URL.
 type FormSet struct {
 	Shapes    Shape // without [ShapeOther]
 	Own       Shape
-	Others    uint16 // sum of the other forms; 0: there are none
-	OwnOthers uint16 // likewise of the own ones
+	Others    uint16 // checksum of the other forms; 0: none
+	OwnOthers uint16 // checksum of the own ones among them
 }
 
-// Covers reports whether no form is in another set that is not in this one.
+// Covers reports whether every form of the other set is in this one.
 func (s FormSet) Covers(other FormSet) bool {
 	return other.Shapes&^s.Shapes == 0 && (other.Others == s.Others || other.Others == 0)
 }
 
-// CoversOwn is Covers of the own forms.
+// CoversOwn is like Covers, for own forms.
 func (s FormSet) CoversOwn(other FormSet) bool {
 	return other.Own&^s.Own == 0 && (other.OwnOthers == s.OwnOthers || other.OwnOthers == 0)
 }
@@ -108,12 +110,12 @@ func sumOf(forms []string) uint16 {
 	return uint16(h.Sum32()>>16) | 1
 }
 
-// Found reports whether a visit has found its page, even if its type is not accepted.
+// Found reports whether the visit found its page, even one of a type that is not accepted.
 func (v *Visit) Found() bool { return v.State == Processed || v.State == ContentMismatch }
 
 const scheme = "https://"
 
-// ShapeOf returns how a form follows from the identity of its URL.
+// ShapeOf returns how a form is derived from the identity of its URL.
 func ShapeOf(norm, form string) Shape {
 	identity, ok := strings.CutPrefix(norm, scheme)
 	rest, ok2 := strings.CutPrefix(form, scheme)
@@ -147,7 +149,7 @@ func slashShape(identity, form string) Shape {
 	return ShapeOther
 }
 
-// Form returns the form of this one shape, other than [ShapeOther], that follows from an identity.
+// Form derives the form of one shape from an identity. s must not be [ShapeOther].
 func (s Shape) Form(norm string) string {
 	identity := strings.TrimPrefix(norm, scheme)
 	path, query := cutQuery(identity)
@@ -162,7 +164,7 @@ func (s Shape) Form(norm string) string {
 	return norm
 }
 
-// cutQuery splits a URL before its question mark.
+// cutQuery splits a URL at its question mark, which stays with the query.
 func cutQuery(url string) (path, query string) {
 	if i := strings.IndexByte(url, '?'); i >= 0 {
 		return url[:i], url[i:]

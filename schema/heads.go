@@ -1,16 +1,18 @@
 package schema
 
-// Heads is what is known of a host's answers to HEAD: which kinds of refusals GET has confirmed, once each, or that
-// it has contradicted one. Kinds are told apart so that an honest answer for a picture says nothing of a page.
+// Heads records how a host answers HEAD: the kinds of refusals that a GET has confirmed once, or that a
+// GET contradicted one. The kinds are separate because an honest answer for an image says nothing about
+// pages.
 type Heads uint8
 
-// The kinds of refusals, each for paths that end like a page's and, shifted by [HeadFile], for all others.
+// The kinds of refusals, for paths that end like a page's. For all other paths they are shifted by
+// [HeadFile].
 const (
 	HeadRedirect Heads = 1 << iota
 	HeadType
 	_
 	_
-	HeadsLie // no HEAD is sent any more
+	HeadsLie // a GET contradicted a HEAD: no more HEAD requests are sent
 
 	HeadFile = 2
 )

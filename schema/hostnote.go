@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// A HostNote is what people noted of a host. It decides nothing about the map.
+// A HostNote holds the notes that people made about a host. It does not affect the map.
 type HostNote struct {
 	Tags  []string `json:"tags,omitempty"`
 	Note  string   `json:"note,omitempty"`
-	Later bool     `json:"later,omitempty"` // it is not suggested for now
+	Later bool     `json:"later,omitempty"` // not suggested for now
 }
 
-// TagText returns the tags, separated by commas, which are in none of them.
+// TagText returns the tags joined with commas, which no tag contains.
 func (n HostNote) TagText() string { return strings.Join(n.Tags, ",") }
 
-// HostNotes are those of a state file, by host without port. They stand outside of the
-// configuration's hash and of the digest.
+// HostNotes are the notes in a state file, by host without port. They are part of neither the
+// configuration hash nor the digest.
 type HostNotes map[string]HostNote
 
-// MetaNotes is the name of the value that keeps them.
+// MetaNotes is the name of the value that stores the notes.
 const MetaNotes = "host notes"
 
-// Of returns the note of a host, which may carry a port.
+// Of returns the note for a host. A port in host is ignored.
 func (n HostNotes) Of(host string) HostNote {
 	if len(n) == 0 {
 		return HostNote{}
@@ -33,7 +33,7 @@ func (n HostNotes) Of(host string) HostNote {
 	return n[host]
 }
 
-// Encode returns the value that keeps them; nil: there is none.
+// Encode returns the stored value, or nil if there are no notes.
 func (n HostNotes) Encode() ([]byte, error) {
 	if len(n) == 0 {
 		return nil, nil
@@ -41,7 +41,7 @@ func (n HostNotes) Encode() ([]byte, error) {
 	return json.Marshal(n)
 }
 
-// DecodeHostNotes reads what [HostNotes.Encode] wrote.
+// DecodeHostNotes decodes a value of [HostNotes.Encode].
 func DecodeHostNotes(text []byte) (n HostNotes, err error) {
 	if len(text) > 0 {
 		err = json.Unmarshal(text, &n)

@@ -2,19 +2,19 @@ package schema
 
 import "time"
 
-// A Part says which part of a terrain a state file holds that is split over several, and
-// how far the terrain has come as the file knows it: one shard, or all that were united but
-// some. The zero value is that of a file that holds a whole terrain.
+// A Part describes the part of a terrain in a state file, if the terrain is split over several files,
+// and how far the terrain has progressed as far as this file knows. The file holds one shard, or all
+// united shards except those in Without. The zero value means that the file holds a whole terrain.
 type Part struct {
-	Terrain       [16]byte // id, given when it was split
-	Rule          int      // version of the rule that says which site belongs to which shard
-	Shard, Shards int      // its number, from 0 on, and how many there are; 0 of what was united
-	Without       Shards   // that were not united with the others; none: the file holds the one shard
-	Run           uint64   // number of the terrain's run, which every shard counts alike
-	Configuration uint64   // number of its configuration likewise
+	Terrain       [16]byte // id, assigned when the terrain was split
+	Rule          int      // version of the rule that assigns sites to shards
+	Shard, Shards int      // the shard's number, from 0, and how many there are; 0 in a united file
+	Without       Shards   // the shards missing from a united file; empty if the file holds one shard
+	Run           uint64   // number of the terrain's run, the same in every shard
+	Configuration uint64   // number of its configuration, the same in every shard
 }
 
-// United reports whether the file holds several shards, and is only read.
+// United reports whether the file holds several shards and is therefore read-only.
 func (p *Part) United() bool { return p.Without != Shards{} }
 
 // Foreign reports whether the file does not hold a shard of the terrain.
@@ -25,25 +25,24 @@ func (p *Part) Foreign(shard int) bool {
 	return shard != p.Shard
 }
 
-// An Inbound is what other shards have told of a URL: the smallest numbers that any of
-// them did. Depths, hops and what sitemaps say hold under one run and one configuration
-// of the terrain.
+// An Inbound is what other shards reported about a URL: the smallest of the reported numbers. Depths,
+// hops and sitemap entries are valid for one run and one configuration of the terrain.
 type Inbound struct {
 	Run, Configuration uint64
 	Depth, Hops        uint8 // 255: none
-	Listed             bool  // a sitemap names it
-	Own                bool  // what was told makes it its host's own
+	Listed             bool  // a sitemap names the URL
+	Own                bool  // the reports make the URL its host's own
 	Changed            time.Time
 }
 
-// Counts reports whether what was told holds in a file that has come so far.
+// Counts reports whether the report is valid in a file at this point of the terrain.
 func (in *Inbound) Counts(part Part) bool {
 	return in.Run == part.Run && in.Configuration == part.Configuration
 }
 
-// A Peer is what a shard knows of another one that it sends referrals to.
+// A Peer is what a shard knows about another shard that it sends referrals to.
 type Peer struct {
-	Opening Opening // of the last answer that counted
-	Commit  uint64  // the highest that was answered in it; 0: none
-	Cursor  ID      // from here on all that belongs to the peer is to be marked anew; 0: nothing is
+	Opening Opening // of the last answer accepted
+	Commit  uint64  // the highest commit acknowledged in that opening; 0: none
+	Cursor  ID      // from here on, everything that belongs to the peer must be marked again; 0: nothing
 }

@@ -1,30 +1,30 @@
 package schema
 
-// The priority of a waiting URL says which of its host's is asked first; lower is
-// earlier. Sitemaps come before pages; [Rank.Priority] says in which order those come.
+// The priority of a waiting URL decides which URL of its host is requested first; lower is earlier.
+// Sitemaps come before pages; [Rank.Priority] orders the pages.
 const (
 	PrioritySitemap = 0
-	PriorityRevisit = 128 // the first of pages that an earlier run has visited
+	PriorityRevisit = 128 // lowest priority of pages that an earlier run has visited
 
 	priorityPage     = 2
-	priorityDeepest  = 29  // pages beyond this depth wait together
-	prioritiesAtOnce = 4   // at one depth
-	priorityOthers   = 250 // the first of the pages of an origin's host that are not its own
+	priorityDeepest  = 29  // pages beyond this depth share a priority
+	prioritiesAtOnce = 4   // priorities per depth
+	priorityOthers   = 250 // lowest priority of pages on an origin's host that are not its own
 )
 
-// A Rank says where a page waits in the line of its host.
+// A Rank decides where a page waits in the queue of its host.
 type Rank struct {
 	Depth     uint8
 	OfOrigin  bool // its host belongs to an origin
-	Own       bool // the host itself names it, see package record
+	Own       bool // named by the host itself, see package record
 	Revisit   bool // an earlier run has visited it
-	BySitemap bool // no link leads to it
+	BySitemap bool // only a sitemap names it
 }
 
-// Priority puts the pages of an origin's host that are its own before all others, and pages that
-// were never visited before revisits; elsewhere pages that were never visited, then those that are
-// nearer, then the host's own. At one depth, pages that links lead to come before those that only
-// a sitemap names.
+// Priority returns the priority of a page. On an origin's host, the host's own pages come before all
+// others, and pages never visited before revisits. On other hosts, pages never visited come first, then
+// smaller depths, then the host's own pages. At one depth, linked pages come before those that only a
+// sitemap names.
 func (r Rank) Priority() uint8 {
 	p := uint8(priorityPage) + prioritiesAtOnce*min(r.Depth, priorityDeepest)
 	switch {
@@ -44,8 +44,8 @@ func (r Rank) Priority() uint8 {
 	return p
 }
 
-// PriorityDepth returns the depth of the pages that wait with a priority; page is false
-// if those are sitemaps. Of the deepest it is the smallest that they may have.
+// PriorityDepth returns the depth of the pages with a priority; page is false for sitemaps. For the
+// deepest pages, which share a priority, it is their smallest possible depth.
 func PriorityDepth(priority uint8) (depth uint8, page bool) {
 	if priority >= priorityOthers {
 		return 0, true
@@ -56,7 +56,7 @@ func PriorityDepth(priority uint8) (depth uint8, page bool) {
 	return (priority - priorityPage) / prioritiesAtOnce, true
 }
 
-// PriorityOwn reports whether the pages that wait with a priority are their host's own.
+// PriorityOwn reports whether pages with this priority are their host's own.
 func PriorityOwn(priority uint8) bool {
 	return priority < priorityOthers && (priority%PriorityRevisit-priorityPage)%prioritiesAtOnce < 2
 }

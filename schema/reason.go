@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// A Reason is a cause with what belongs to it. What follows from a reason is decided
-// on its cause; the sentence is for people alone. The zero value is no reason.
+// A Reason is a cause with its details. Programs decide on the cause; the sentence is only for people.
+// The zero value is no reason.
 type Reason struct {
 	Cause  Cause
-	Status int           // of [CauseStatus] and [CauseBadLocation]
-	Wait   time.Duration // that a host asks for
-	Host   string        // robots.txt redirects there, and there it failed; empty: it did not
-	Detail string        // what a peer or a library says of it, sanitised; all there is if the cause is none
+	Status int           // for [CauseStatus] and [CauseBadLocation]
+	Wait   time.Duration // the wait that the host requests
+	Host   string        // robots.txt redirects to this host and failed there; empty: no redirect
+	Detail string        // sanitised words of a peer or library; the whole text if the cause is CauseNone
 }
 
-// StatusReason is the reason that lies in the status of an answer.
+// StatusReason returns the reason for an HTTP status.
 func StatusReason(status int) Reason { return Reason{Cause: CauseStatus, Status: status} }
 
-// String is the reason in words. They end with its Detail.
+// String returns the reason in words, followed by Detail.
 func (r Reason) String() string {
 	words := r.words()
 	switch {

@@ -2,25 +2,23 @@ package schema
 
 import "time"
 
-// An ID names a URL in one state file. IDs are dense and begin with 1; 0 is none.
+// An ID identifies a URL in one state file. IDs are dense and start at 1; 0 means none.
 type ID uint32
 
-// A HostID names a host in one state file. Host IDs are dense and begin with 1;
-// 0 is none.
+// A HostID identifies a host in one state file. Host IDs are dense and start at 1; 0 means none.
 type HostID uint32
 
-// A Seq is the position of a visit in the log of visits. It begins with 1 and
-// grows with every visit; 0 is none.
+// A Seq is the position of a visit in the log of visits. It starts at 1 and increases with every visit;
+// 0 means none.
 type Seq uint64
 
-// A RunID numbers the runs of a state file from 1; 0 is none.
+// A RunID is the number of a run in a state file, from 1; 0 means none.
 type RunID uint32
 
-// An Opening names one time that a state file was opened for writing. It is random, so
-// no two are the same.
+// An Opening identifies one opening of a state file for writing. It is random and so unique.
 type Opening [16]byte
 
-// A URLKind says what a URL is asked for.
+// A URLKind is what a URL is requested for.
 type URLKind uint8
 
 // The kinds of URLs. Only pages are nodes of the map.
@@ -29,53 +27,51 @@ const (
 	KindSitemap
 )
 
-// A Shape is a set of ways to write a page's identity: those of its forms that
-// can be derived from the identity itself, and whether there are others.
+// A Shape is a set of spellings of a page's identity: the forms derived from the identity itself, and
+// whether there are others.
 type Shape uint8
 
 // The shapes of a form.
 const (
-	ShapePlain    Shape = 1 << iota // as the identity
+	ShapePlain    Shape = 1 << iota // the identity itself
 	ShapeWWW                        // www. before the host
 	ShapeSlash                      // / after the path
 	ShapeWWWSlash                   // both
 	ShapeOther                      // any other; its text is stored
 )
 
-// A URL is what is known of a URL since it was first seen.
+// A URL is what is known about a URL since it was first seen.
 type URL struct {
 	ID        ID
 	Kind      URLKind
 	Host      HostID
-	PathQuery string    // of the identity, begins with /
-	Referrer  ID        // the page that first led here; 0: a seed
+	PathQuery string    // of the identity; begins with /
+	Referrer  ID        // the page that first linked here; 0: a seed
 	FirstSeen time.Time // whole seconds
 	FirstRun  RunID
 }
 
-// A Link is one row per pair of pages.
+// A Link is the one link from a page to another; several links of a pair are merged.
 type Link struct {
 	To     ID
 	Kinds  Kinds
 	Rel    Rel
 	Place  Place
-	Anchor string // kept beside the visit; empty unless anchors are asked for
+	Anchor string // stored with the visit; empty unless anchors are configured
 
-	// Nofollow says of a canonical link beside others that all of these carry nofollow, which Rel does not
-	// tell.
+	// Nofollow is set for a canonical link next to other links that all carry nofollow. Rel does not
+	// show this.
 	Nofollow bool
 
-	// Rendered says that only the rendering of the page showed the link, and not what the
-	// server sent.
+	// Rendered is set if only the rendered page has the link, not the page as the server sent it.
 	Rendered bool
 
-	// SiteWide says that most pages of the host lead there. It is derived by package
-	// survey from all links that stand, and is no part of a record.
+	// SiteWide is set if most pages of the host have the link. Package survey derives it from all
+	// current links; it is not part of a record.
 	SiteWide bool
 }
 
-// Where names the place of a link in its page; it is empty for a redirect, which
-// stands nowhere in it.
+// Where names the place of a link in its page. It is empty for a redirect, which has no place.
 func (l Link) Where() string {
 	if l.Kinds.Has(LinkRedirect) {
 		return ""
@@ -83,13 +79,13 @@ func (l Link) Where() string {
 	return l.Place.String()
 }
 
-// Endorses reports whether a link is an endorsement, by which a page vouches for its target: an
-// anchor in its text, neither site-wide nor marked nofollow, ugc or sponsored.
+// Endorses reports whether the page vouches for its target with this link: an anchor in the text,
+// neither site-wide nor marked nofollow, ugc or sponsored.
 func (l Link) Endorses() bool {
 	return l.Kinds.Has(LinkAnchor) && l.Rel == 0 && l.Place.InText() && !l.SiteWide
 }
 
-// A SitemapEntry is a page that a sitemap names.
+// A SitemapEntry is a page named in a sitemap.
 type SitemapEntry struct {
 	To         ID
 	LastMod    time.Time // zero: not given; whole seconds
@@ -99,29 +95,29 @@ type SitemapEntry struct {
 // A Fact is a value that an [[extract]] found on a page.
 type Fact struct{ Name, Value string }
 
-// MaxFresh is how long an answer may lengthen min-age.
+// MaxFresh is the longest time by which an answer may extend min-age.
 const MaxFresh = 7 * 24 * time.Hour
 
-// A Visit is one record of the log of visits: what brought a page to a final
-// state in a run. It is never changed.
+// A Visit is one record of the log of visits. It brings a page to a final state in a run, and is never
+// changed.
 type Visit struct {
 	Seq    Seq
 	URL    ID
 	Run    RunID
-	Commit uint64    // number of the commit that holds it
+	Commit uint64    // number of the commit that wrote it
 	At     time.Time // milliseconds
-	Prev   Seq       // the URL's visit before this one; 0: none
-	Stand  Seq       // the visit whose links and facts stand (304, unchanged, kept); 0: its own
-	Kept   bool      // recorded without a request: it is young enough, or the run has no visit left for it
-	Left   bool      // earlier runs met the page and left it waiting; none of them visited it
+	Prev   Seq       // the URL's previous visit; 0: none
+	Stand  Seq       // the visit whose links and facts are current (304, unchanged, kept); 0: this one
+	Kept   bool      // recorded without a request: it is recent enough, or the run has no visit left for it
+	Left   bool      // earlier runs found the page and left it waiting; none visited it
 
-	LeftOwn bool // it was left waiting as its host's own
-	ByHead  bool // that it is no page is what an answer to HEAD said, see [Visit.Doubted]
+	LeftOwn bool // it was the host's own when it was left waiting
+	ByHead  bool // an answer to HEAD said that it is not a page, see [Visit.Doubted]
 
 	State        State
-	Status       int // HTTP status; 0: no answer, or none asked
+	Status       int // HTTP status; 0: no answer, or no request
 	Form         string
-	Knew         FormSet // the forms that were known when the visit began
+	Knew         FormSet // the forms known when the visit began
 	RedirectTo   ID
 	AliasHops    int
 	Retries      int
@@ -132,24 +128,24 @@ type Visit struct {
 	LastModified string
 	ETag         string
 	ServerDate   string
-	Fresh        time.Duration // from At on, as Cache-Control says; seconds
+	Fresh        time.Duration // from At, by Cache-Control; seconds
 	Length       int64         // decoded bytes; -1: no body was read
 	SHA256       [32]byte
 	ResponseTime time.Duration // to the first byte, milliseconds
 	NoIndex      bool
 	NoFollow     bool
-	Unchanged    bool   // the body equals that of the visit before
+	Unchanged    bool   // the body equals that of the previous visit
 	Reason       Reason // why the state is not processed
-	Rule         string // the rule that decided, where one did
-	Distinct     int    // distinct link targets met; may exceed len(Links)
-	BeyondHosts  int    // of those: on hosts beyond max-hosts-per-page, not recorded
-	BeyondText   int    // of those: beyond [MaxLinkText] or [MaxSiteText], not recorded
-	Refused      int    // hrefs beside these that are no URL, or too long
-	LinkLimit    int    // max-links-per-page, if there are more
-	StoredPath   string // place in the page store
+	Rule         string // the rule that decided, if any
+	Distinct     int    // distinct link targets found; may exceed len(Links)
+	BeyondHosts  int    // not recorded of those: on hosts beyond max-hosts-per-page
+	BeyondText   int    // not recorded of those: beyond [MaxLinkText] or [MaxSiteText]
+	Refused      int    // in addition to those: hrefs that are not URLs, or too long
+	LinkLimit    int    // max-links-per-page, if the page has more
+	StoredPath   string // path in the page store
 	Shell        Shell
 	Rendering    Rendering
-	RenderAsked  int // what its scripts asked for and got, from a server or from what other pages had asked for
+	RenderAsked  int // requests of its scripts that were answered, by a server or from the answers to other pages
 
 	Links    []Link         // by ascending To
 	Facts    []Fact         // in document order
@@ -157,86 +153,86 @@ type Visit struct {
 	Children int            // of a sitemap index
 }
 
-// A Retry is a URL that waits for another try.
+// A Retry is a URL that waits for another attempt.
 type Retry struct {
 	URL      ID
-	Attempts int // tries that have failed so far
+	Attempts int // failed attempts so far
 	Due      time.Time
 	Reason   Reason
 }
 
-// A Queue is one line of waiting URLs of a host: chunks of 64 on disk, and its
-// open end, which is part of the host's value. Only package kv changes it.
+// A Queue holds waiting URLs of a host with one priority: chunks of 64 on disk, and an open end, which
+// is part of the host's value. Only package kv changes it.
 type Queue struct {
 	Priority uint8
-	Head     uint32 // chunk that holds the first waiting URL
-	Pos      uint8  // position of that URL in its chunk
-	Tail     uint32 // number of the chunk that the open end will become
+	Head     uint32 // the chunk with the first waiting URL
+	Pos      uint8  // position of that URL in the chunk
+	Tail     uint32 // number that the open end will have as a chunk
 	Open     []ID
 }
 
-// A GiveUp says why a host is not asked any more in a run.
+// A GiveUp is why a run makes no more requests to a host.
 type GiveUp uint8
 
-// The reasons to give a host up.
+// The reasons for giving up a host.
 const (
 	NotGivenUp       GiveUp = iota
 	GaveUpConnection        // three connection failures in a row
-	GaveUpRateLimit         // asked for rest too often, or for longer than max-suspension
+	GaveUpRateLimit         // rate-limited too often, or for longer than max-suspension
 	GaveUpRobots            // robots.txt unavailable
 	GaveUpCrawlDelay        // a Crawl-delay longer than max-suspension and max-crawl-delay
 )
 
-// A Host is everything durable that is known of a host. Times are wall times in
-// milliseconds; counters named "Run" count only for the run in field Run.
+// A Host is everything stored about a host. Times are wall times in milliseconds. Counters named "Run"
+// count only for the run in field Run.
 type Host struct {
 	ID      HostID
-	Name    string // normalised, with port if not the default
-	Address string // IP address last dialled; empty: not yet known, or exempt
+	Name    string // canonical, with the port if it is not the default
+	Address string // IP address last dialled; empty: unknown, or exempt
 	WWW     bool   // seen to answer only at www.
-	HTTPS   bool   // named with https by a link, a redirect, a seed or a sitemap
+	HTTPS   bool   // a link, a redirect, a seed or a sitemap names it with https
 
-	LastByte     time.Time     // first byte of the last response, or the end of the last failed try
+	LastByte     time.Time     // first byte of the last response, or end of the last failed attempt
 	LastEnd      time.Time     // end of the last response
-	Smoothed     time.Duration // response time, weight 0.3
-	CrawlDelay   time.Duration // of robots.txt; 0: none
+	Smoothed     time.Duration // smoothed response time, weight 0.3
+	CrawlDelay   time.Duration // from robots.txt; 0: none
 	Timeouts     uint8         // in a row; each doubles the delay
 	Failures     uint8         // connection failures in a row
 	SuspendedTo  time.Time     // zero: not suspended
 	SuspendedFor time.Duration // from the answer that suspended it to SuspendedTo
-	Throttles    uint8         // answers in a row that ask for rest; greater than 0 while suspended or probing
+	Throttles    uint8         // rate-limit answers in a row; above 0 while suspended or probing
 	Suspension   uint32        // number of the current or last suspension
 
 	RobotsAt      time.Time // when the copy was fetched; zero: never
 	RobotsStatus  int       // of the copy
-	RobotsTries   uint8     // failed tries since
-	RobotsDue     time.Time // when it may be tried again
-	RobotsReason  Reason    // why the last try failed
-	RobotsRun     RunID     // not used any more; part of the format
+	RobotsTries   uint8     // failed attempts since
+	RobotsDue     time.Time // earliest time of the next attempt
+	RobotsReason  Reason    // why the last attempt failed
+	RobotsRun     RunID     // no longer used; part of the format
 	SitemapsRun   RunID     // run in which its sitemaps were queued
-	SitemapFiles  int       // queued in that run
+	SitemapFiles  int       // number of sitemaps queued in that run
 	Run           RunID
-	RunRequests   int // asked for pages (HEAD and GET)
+	RunRequests   int // requests for pages (HEAD and GET)
 	RunThrottles  int
-	RunVisited    int  // pages brought to a final state by asking
-	Admitted      bool // in that run, counts for max-subdomains
+	RunVisited    int  // pages that requests brought to a final state
+	Admitted      bool // in that run, it counts for max-subdomains
 	Vouched       bool // in that run, a seed or a page of its own site names it
 	RunGivenUp    GiveUp
-	RunGivenUpAt  int // RunRequests at that moment
+	RunGivenUpAt  int // RunRequests at that time
 	RunGivenUpWhy Reason
 	Requests      int     // of every kind, all runs
 	Visits        int     // pages visited, all runs
 	Known         int     // URLs recorded
-	Overflow      int     // links to URLs that the run of field Run did not record (max-urls-per-host)
-	Generation    uint32  // of its queues; those of another generation are void
+	Overflow      int     // links to URLs that the run in field Run did not record (max-urls-per-host)
+	Generation    uint32  // of its queues; queues of another generation are void
 	Queues        []Queue // by ascending priority
-	Waiting       int     // URLs in Queues, copies included
+	Waiting       int     // URLs in Queues, including copies
 	Retries       []Retry
-	// of the files that its robots.txt and sitemaps name in the run of field Run: not read (max-sitemap-hosts)
+	// sitemap files named in the run in field Run but not read (max-sitemap-hosts)
 	SitemapsLeft int
-	Files        int   // of the URLs recorded: sitemaps
-	Others       int   // of the URLs recorded: pages that were not the host's own when they were met
-	SitemapsFor  RunID // run in which a robots.txt of another site names sitemaps here
+	Files        int   // sitemaps among the recorded URLs
+	Others       int   // pages among the recorded URLs that were not the host's own when they were found
+	SitemapsFor  RunID // run in which a robots.txt of another site names sitemaps on this host
 
 	OverflowBefore int // the largest Overflow of an earlier run
 	Heads          Heads
@@ -244,30 +240,31 @@ type Host struct {
 	LinkText       int // bytes of URLs that links of its pages added in that run, not yet counted for its site
 }
 
-// A SitePlace is what a host took of [traps] max-hosts-per-site when it was recorded.
+// A SitePlace is how a host counted against [traps] max-hosts-per-site when it was recorded.
 type SitePlace uint8
 
-// The places. Hosts that other sites name take none of those for the hosts that their own site names.
+// The places. Hosts named only by other sites do not take places reserved for hosts named by their own
+// site.
 const (
-	NoPlace    SitePlace = iota // it is a whole site, or was an origin's
-	OwnPlace                    // a page of its site or of an origin named it
+	NoPlace    SitePlace = iota // not counted: it is a whole site, or an origin's
+	OwnPlace                    // a page of its own site or of an origin named it
 	OtherPlace                  // a page of another site named it
 )
 
-// Bounds on the text of URLs that links add, in bytes.
+// Limits on the text of URLs that links add, in bytes.
 const (
-	MaxLinkText = 1 << 20   // of the targets of one page, known or not
-	MaxSiteText = 256 << 20 // of the new targets of all pages of a site that is no origin's, in a run
+	MaxLinkText = 1 << 20   // all targets of one page, known or not
+	MaxSiteText = 256 << 20 // new targets from all pages of a site that is no origin's, per run
 )
 
-// MaxSitemapFiles is how many sitemaps of a host are read in a run.
+// MaxSitemapFiles is how many sitemaps of a host a run reads.
 const MaxSitemapFiles = 200
 
-// Silent reports whether a host was asked and has never answered.
+// Silent reports whether the host has been sent requests and has never answered.
 func (h *Host) Silent() bool { return h.Requests > 0 && h.Smoothed == 0 }
 
-// BeginRun begins a run at a host: what was counted for an earlier one is zero, and
-// nobody has given it up. It reports whether anything had to be done.
+// BeginRun starts a run at a host: it resets the counters of the earlier run and any giving up. It
+// reports whether the host changed.
 func (h *Host) BeginRun(run RunID) bool {
 	if h.Run == run {
 		return false
@@ -283,7 +280,7 @@ func (h *Host) BeginRun(run RunID) bool {
 	return true
 }
 
-// A RunStatus is what has become of a run.
+// A RunStatus is the status of a run.
 type RunStatus uint8
 
 // The statuses of a run.
@@ -293,7 +290,7 @@ const (
 	RunInterrupted
 )
 
-// String returns the status's name in SQL.
+// String returns the status as written in SQL.
 func (s RunStatus) String() string {
 	switch s {
 	case RunCompleted:
@@ -304,45 +301,45 @@ func (s RunStatus) String() string {
 	return "running"
 }
 
-// A Run is one walk of the terrain, from seeding to an empty frontier.
+// A Run is one walk of the terrain, from the seeds to an empty frontier.
 type Run struct {
 	ID         RunID
 	Started    time.Time
 	Finished   time.Time // when its last walk ended; zero: not yet
 	Config     [32]byte  // SHA-256 of the effective configuration
-	Changed    time.Time // when that has last taken the place of another one, in milliseconds; zero: it has not
+	Changed    time.Time // when the configuration last changed, in milliseconds; zero: never
 	Status     RunStatus
 	End        End  // why it ended
 	Walked     bool // the frontier is empty; only the outputs are missing
 	FirstVisit Seq  // the first visit that may belong to it
-	Pages      int  // visits recorded by asking
-	Portion    int  // of max-pages, of a shard: the Pages that it may come to
-	Rendered   int  // of those: recorded as their scripts left them
-	Unrendered int  // of Pages: recorded as fetched although they were to be rendered
+	Pages      int  // visits with a request
+	Portion    int  // in a shard: its share of max-pages, as a limit on Pages
+	Rendered   int  // of those: recorded as rendered
+	Unrendered int  // of Pages: recorded as fetched although they should have been rendered
 	Requests   int
 	Generation uint32         // of its depths
-	Running    time.Duration  // time that a process has worked on it
-	Errors     map[string]int // visits and throttles by kind of error
+	Running    time.Duration  // time that processes have spent on it
+	Errors     map[string]int // visits and rate-limit answers, by kind of error
 }
 
-// MaxRobotsAge is the age up to which a copy of robots.txt stands while that is unreachable.
+// MaxRobotsAge is how long a copy of robots.txt is valid while robots.txt is unreachable.
 const MaxRobotsAge = 30 * 24 * time.Hour
 
-// A RobotsCopy is a host's robots.txt as it was last fetched.
+// A RobotsCopy is a host's robots.txt as last fetched.
 type RobotsCopy struct {
 	At     time.Time
 	Status int
 	Text   []byte // nil for a 4xx
 }
 
-// A Message is an event that the address of [monitor] webhook is told of, until it is
-// told or given up. But for its body and its tries it is never changed.
+// A Message is an event for the address in [monitor] webhook. It is kept until it is delivered or given
+// up. Only its body and its number of attempts ever change.
 type Message struct {
-	Seq   uint64    // position among those of the state file; 0: not stored yet
-	ID    string    // names it to the receiver: the same whenever it is sent
+	Seq   uint64    // position among the messages of the state file; 0: not stored yet
+	ID    string    // identifies it to the receiver; the same for every attempt
 	Kind  string    // "run.completed"
 	Made  time.Time // milliseconds
-	Tries int       // sendings that were begun
-	Next  time.Time // not sent before; milliseconds
+	Tries int       // delivery attempts started
+	Next  time.Time // not sent before this time; milliseconds
 	Body  []byte    // what is sent
 }

@@ -2,22 +2,22 @@ package schema
 
 import "strings"
 
-// A Rendering says how a page was rendered: recorded as its scripts left it, and what kept
-// them from leaving more. It is 0 for a page that nobody tried to render.
+// A Rendering says how a page was rendered, and what limited the rendering. It is 0 if no rendering was
+// attempted.
 type Rendering uint8
 
-// What can be said of a rendering.
+// The flags of a rendering.
 const (
-	Rendered       Rendering = 1 << iota // title, facts and links are those that its scripts left
-	RenderDenied                         // robots.txt forbids some of what it asked for
-	RenderRefused                        // lists, budgets or failures kept some of that from it
-	RenderCut                            // it asked for more than it may, or for too many rounds
-	RenderTooLarge                       // recorded as fetched: what its scripts made is larger than a page may be
-	RenderFailed                         // recorded as fetched: the browser failed at every try
+	Rendered       Rendering = 1 << iota // title, facts and links are those of the rendered page
+	RenderDenied                         // robots.txt denied some of its requests
+	RenderRefused                        // lists, budgets or failures prevented some of its requests
+	RenderCut                            // it exceeded the limit on requests or on rounds
+	RenderTooLarge                       // recorded as fetched: the rendered page exceeds the size limit
+	RenderFailed                         // recorded as fetched: the browser failed at every attempt
 )
 
-// Tell says why a page with these signs was rendered, and what became of it; empty where
-// nobody tried.
+// Tell says why a page with these signs was rendered, and the result. It is empty if no rendering was
+// attempted.
 func (r Rendering) Tell(signs Shell) string {
 	if r == 0 {
 		return ""

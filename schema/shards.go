@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Shards are numbers of shards of a terrain, each of them below 256. The zero value are none.
+// Shards is a set of shard numbers of a terrain, each below 256. The zero value is the empty set.
 type Shards [4]uint64
 
-// ShardsOf are those numbers; what is none is left out.
+// ShardsOf returns the set of these numbers. Numbers out of range are ignored.
 func ShardsOf(numbers ...int) (s Shards) {
 	for _, n := range numbers {
 		if n >= 0 && n < 64*len(s) {
@@ -20,10 +20,10 @@ func ShardsOf(numbers ...int) (s Shards) {
 	return s
 }
 
-// Has reports whether a shard is one of them.
+// Has reports whether a shard is in the set.
 func (s Shards) Has(n int) bool { return n >= 0 && n < 64*len(s) && s[n/64]&(1<<(n%64)) != 0 }
 
-// Set has a shard be one of them, or not.
+// Set adds a shard to the set, or removes it.
 func (s *Shards) Set(n int, to bool) {
 	one := ShardsOf(n)
 	for i := range s {
@@ -33,7 +33,7 @@ func (s *Shards) Set(n int, to bool) {
 	}
 }
 
-// Len is how many there are.
+// Len returns the number of shards in the set.
 func (s Shards) Len() (n int) {
 	for _, word := range s {
 		n += bits.OnesCount64(word)
@@ -41,7 +41,7 @@ func (s Shards) Len() (n int) {
 	return n
 }
 
-// All iterates over them in order.
+// All iterates over the set in ascending order.
 func (s Shards) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for n := range 64 * len(s) {
@@ -52,7 +52,7 @@ func (s Shards) All() iter.Seq[int] {
 	}
 }
 
-// String lists them: "2, 5-7".
+// String lists the set: "2, 5-7".
 func (s Shards) String() string {
 	var parts []string
 	for n := range s.All() {
@@ -75,7 +75,7 @@ func (s Shards) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Named is String with the word before it: "shard 2", "shards 2, 5-7".
+// Named is like String, with the noun before the numbers: "shard 2", "shards 2, 5-7".
 func (s Shards) Named() string {
 	if s.Len() == 1 {
 		return "shard " + s.String()

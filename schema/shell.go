@@ -2,19 +2,19 @@ package schema
 
 import "strings"
 
-// A Shell is the set of signs that a page shows nothing without its scripts. It is 0 for
-// a page that shows something, and for one whose signs are too weak together.
+// A Shell is the set of signs that a page is empty without its scripts. It is 0 for a page with
+// content, and for one whose signs are too weak together.
 type Shell uint8
 
 // The signs.
 const (
-	ShellMount  Shell = 1 << iota // an element in which applications show themselves is empty
-	ShellBlank                    // there is nothing to see at all, but a notice that something will come
-	ShellBundle                   // there are scripts that can build a page
+	ShellMount  Shell = 1 << iota // an empty element of the kind that applications mount into
+	ShellBlank                    // nothing visible, except a notice that something is loading
+	ShellBundle                   // scripts that can build a page
 	ShellAsks                     // a <noscript> asks for JavaScript
 )
 
-// String names the signs; it is empty for none.
+// String lists the signs; it is empty if there are none.
 func (s Shell) String() string {
 	var signs []string
 	for i, name := range [...]string{

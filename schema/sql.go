@@ -8,13 +8,11 @@ import (
 //go:embed terrain.sql
 var terrainSQL string // read-only
 
-// SQL returns the SQLite schema of the export as it is written: tables, comments
-// and indexes.
+// SQL returns the SQLite schema of the export as written: tables, comments and indexes.
 func SQL() string { return terrainSQL }
 
-// SQLStatements returns the statements that create the tables of the export, in
-// their order, and those that create the indexes, which are best run after the
-// load.
+// SQLStatements returns the statements that create the tables of the export, in order, and those that
+// create the indexes, which are best run after loading.
 func SQLStatements() (tables, indexes []string) {
 	var b strings.Builder
 	for line := range strings.Lines(terrainSQL) {

@@ -2,7 +2,7 @@ package schema
 
 import "fmt"
 
-// A State is what has become of a page. The zero value is Discovered.
+// A State is the state of a page. The zero value is Discovered.
 type State uint8
 
 // The states.
@@ -20,18 +20,18 @@ const (
 	DepthExceeded
 	RequestLimitHit
 	ContentMismatch
-	Foreign // only in a file that holds a part of a terrain: a shard visits it that is not in it
+	Foreign // only in a file with a part of a terrain: the page is visited by a shard not in the file
 
 	StateCount // the number of states
 )
 
-// States returns every state in order.
+// States returns all states in order.
 func States() []State { return all(StateCount) }
 
 // Valid reports whether s is one of the states.
 func (s State) Valid() bool { return s < StateCount }
 
-// String returns the state's name in SQL and reports.
+// String returns the state as written in SQL and reports.
 func (s State) String() string {
 	switch s {
 	case Discovered:

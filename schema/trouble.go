@@ -8,23 +8,23 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// A TroubleKind says what keeps a host from being asked as its delay allows.
+// A TroubleKind is why a host receives no requests although its delay would allow one.
 type TroubleKind uint8
 
 // The kinds of troubles.
 const (
 	TroubleNone    TroubleKind = iota
-	TroubleGivenUp             // it is not asked any more in this run
-	TroubleRest                // it has asked for rest
-	TroubleRobots              // its robots.txt cannot be had
-	TroubleRetries             // pages of it wait for another try
+	TroubleGivenUp             // no more requests in this run
+	TroubleRest                // the host asked for a pause
+	TroubleRobots              // its robots.txt is unavailable
+	TroubleRetries             // pages wait for a retry
 	troubleCount
 )
 
-// TroubleKinds returns all kinds but that of no trouble.
+// TroubleKinds returns all kinds except TroubleNone.
 func TroubleKinds() []TroubleKind { return all(troubleCount)[TroubleGivenUp:] }
 
-// String names a kind in a word or two.
+// String returns a kind in a word or two.
 func (k TroubleKind) String() string {
 	return [troubleCount]string{
 		TroubleNone: "none", TroubleGivenUp: "given up", TroubleRest: "rest", TroubleRobots: "robots.txt",
@@ -32,16 +32,16 @@ func (k TroubleKind) String() string {
 	}[k]
 }
 
-// A Trouble is what keeps a host from being asked as its delay allows, as the host's
-// record tells it. The zero value is none.
+// A Trouble is why a host receives no requests although its delay would allow one, according to the
+// host's record. The zero value means no trouble.
 type Trouble struct {
 	Kind  TroubleKind
 	Why   Reason    // of the last failure; none for TroubleRest
-	Times int       // failures or demands for rest in a row; URLs of TroubleRetries; 0 for TroubleGivenUp
-	Until time.Time // when it is asked again at the earliest; zero for TroubleGivenUp
+	Times int       // failures or rate-limit answers in a row; URLs for TroubleRetries; 0 for TroubleGivenUp
+	Until time.Time // earliest time of the next request; zero for TroubleGivenUp
 }
 
-// Trouble returns what a run has with a host.
+// Trouble returns the trouble that a run has with the host.
 func (h *Host) Trouble(run RunID) Trouble {
 	own := h.Run == run
 	switch {
@@ -63,11 +63,12 @@ func (h *Host) Trouble(run RunID) Trouble {
 	return Trouble{}
 }
 
-// MaxRest is the longest that a host is left alone because it has asked for rest.
+// MaxRest is the longest pause that a host can ask for.
 const MaxRest = 366 * 24 * time.Hour
 
-// RestsUntil returns when the suspension of a host is over; zero: it is not suspended. One that ends
-// later from now than the host was suspended for was stored by a clock that was wrong, and is cut to that.
+// RestsUntil returns when the suspension of the host ends; zero: it is not suspended. An end that is
+// further away than the length of the suspension was written by a wrong clock, and is limited to that
+// length.
 func (h *Host) RestsUntil(now time.Time) time.Time {
 	if limit := now.Add(min(h.SuspendedFor, MaxRest)); h.SuspendedTo.After(limit) {
 		return limit
@@ -75,9 +76,10 @@ func (h *Host) RestsUntil(now time.Time) time.Time {
 	return h.SuspendedTo
 }
 
-// OutOfReach returns why a run has given the host up without having asked for its pages: it was
-// not reached, or its robots.txt could not be had; none: neither is so. Of several failures in a
-// row it is the last that is known, or [CauseConnections]. Its pages that got no visit count as errors of that cause.
+// OutOfReach returns why a run gave the host up before any of its pages was requested: the host was
+// unreachable, or its robots.txt was. It returns CauseNone if neither happened. For several failures in
+// a row it returns the last one if known, else [CauseConnections]. Pages of the host that were not
+// visited count as errors of that cause.
 func (h *Host) OutOfReach(run RunID) Cause {
 	if h.Run != run || h.RunGivenUp != GaveUpConnection && h.RunGivenUp != GaveUpRobots {
 		return CauseNone
@@ -101,7 +103,7 @@ func (h *Host) OutOfReach(run RunID) Cause {
 	return CauseConnections
 }
 
-// last is the cause of the last of several failures, whose sentence the detail is, where it is known.
+// last returns the cause of the last of several failures, if the detail names it.
 func (r Reason) last() Cause {
 	if r.Cause == CauseConnections {
 		for c := CauseNXDomain; c < causeCount; c++ {
@@ -114,7 +116,7 @@ func (r Reason) last() Cause {
 	return r.Cause
 }
 
-// String is the trouble in words, without its time; empty if there is none.
+// String returns the trouble in words, without its time; empty if there is none.
 func (t Trouble) String() string {
 	switch t.Kind {
 	case TroubleGivenUp:
@@ -129,7 +131,7 @@ func (t Trouble) String() string {
 	return ""
 }
 
-// failed says that something came to no good end for a reason, so many times.
+// failed says that something failed for a reason, n times.
 func (r Reason) failed(n int) string {
 	switch {
 	case r.Host != "":

@@ -2,8 +2,7 @@ package schema
 
 import "strings"
 
-// A Class says what a URL is to the terrain, decided by the lists.
-// The zero value is ClassDiscovered.
+// A Class is what a URL is to the terrain, as the lists decide. The zero value is ClassDiscovered.
 type Class uint8
 
 // The classes. The first list that names a URL wins in the order blacklist,
@@ -17,10 +16,10 @@ const (
 	ClassCount // the number of classes
 )
 
-// Classes returns all classes, in their order.
+// Classes returns all classes in order.
 func Classes() []Class { return all(ClassCount) }
 
-// all lists the values of an enumeration that has so many.
+// all returns the count values of an enumeration.
 func all[E ~uint8](count E) []E {
 	values := make([]E, count)
 	for i := range values {
@@ -29,7 +28,7 @@ func all[E ~uint8](count E) []E {
 	return values
 }
 
-// String returns the class's name in SQL and reports.
+// String returns the class as written in SQL and reports.
 func (c Class) String() string {
 	switch c {
 	case ClassQuality:
@@ -42,11 +41,11 @@ func (c Class) String() string {
 	return "discovered"
 }
 
-// Visitable reports whether pages of the class may be asked for.
+// Visitable reports whether pages of the class may be visited.
 func (c Class) Visitable() bool { return c == ClassDiscovered || c == ClassQuality }
 
-// A LinkKind says how one page leads to another. Lower kinds win where a pair of
-// pages has several links.
+// A LinkKind is how one page leads to another. If a pair of pages has links of several kinds, the
+// lowest one wins.
 type LinkKind uint8
 
 // The kinds of links.
@@ -60,10 +59,10 @@ const (
 	LinkKindCount // the number of kinds; a [Kinds] has room for 8, the file's format for 7
 )
 
-// LinkKinds returns all kinds, in their order.
+// LinkKinds returns all kinds in order.
 func LinkKinds() []LinkKind { return all(LinkKindCount) }
 
-// String returns the kind's name in SQL.
+// String returns the kind as written in SQL.
 func (k LinkKind) String() string {
 	switch k {
 	case LinkRedirect:
@@ -80,14 +79,14 @@ func (k LinkKind) String() string {
 	return "unknown"
 }
 
-// MaxRedirects is the number of redirects in a row that lead on: from page to page,
-// and within a visit from one form of a page to another.
+// MaxRedirects is the number of redirects in a row that are followed, both from page to page and,
+// within a visit, from one form of a page to another.
 const MaxRedirects = 10
 
 // Kinds is a set of link kinds.
 type Kinds uint8
 
-// OnlyCanonical is the set of a pair of pages with canonical links alone.
+// OnlyCanonical is the set of kinds of a pair of pages that has only canonical links.
 const OnlyCanonical = Kinds(1 << LinkCanonical)
 
 // Add returns the set with k in it.
@@ -96,7 +95,7 @@ func (s Kinds) Add(k LinkKind) Kinds { return s | 1<<k }
 // Has reports whether k is in the set.
 func (s Kinds) Has(k LinkKind) bool { return s&(1<<k) != 0 }
 
-// First returns the strongest kind of a set that is not empty.
+// First returns the strongest kind in a non-empty set.
 func (s Kinds) First() LinkKind {
 	for k := range LinkKindCount {
 		if s.Has(k) {
@@ -109,7 +108,7 @@ func (s Kinds) First() LinkKind {
 // Rel is the set of rel flags that all links between two pages carry.
 type Rel uint8
 
-// The rel flags that are kept.
+// The rel flags that are recorded.
 const (
 	RelNofollow Rel = 1 << iota
 	RelUGC
@@ -127,8 +126,8 @@ func (r Rel) String() string {
 	return strings.Join(names, " ")
 }
 
-// A Place is the nearest enclosing element or ARIA landmark that says what a link is for. Lower
-// places win where a pair of pages has several links.
+// A Place is the nearest enclosing element or ARIA landmark that indicates what a link is for. If a
+// pair of pages has links in several places, the lowest place wins.
 type Place uint8
 
 // The places, best first.
@@ -143,10 +142,10 @@ const (
 	PlaceCount // the number of places; the file's format has room for 8
 )
 
-// Places returns all places, in their order.
+// Places returns all places in order.
 func Places() []Place { return all(PlaceCount) }
 
-// String returns the place's name in SQL.
+// String returns the place as written in SQL.
 func (p Place) String() string {
 	switch p {
 	case PlaceMain:
@@ -165,5 +164,5 @@ func (p Place) String() string {
 	return "unknown"
 }
 
-// InText reports whether the place is the text of a page, and not what surrounds it.
+// InText reports whether the place is in the text of a page, not in what surrounds it.
 func (p Place) InText() bool { return p == PlaceMain || p == PlaceBody || p == PlaceAside }

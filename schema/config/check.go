@@ -26,7 +26,7 @@ func notEmpty(s string) error {
 	return nil
 }
 
-// checkFileName wants the name of a file, and no URL: nothing is downloaded.
+// checkFileName requires a file name, not a URL: nothing is downloaded.
 func checkFileName(s string) error {
 	if strings.Contains(s, "://") {
 		return fmt.Errorf("%s is a URL: download it, and name the file", quote(s))
@@ -34,7 +34,7 @@ func checkFileName(s string) error {
 	return notEmpty(s)
 }
 
-// orEmpty lets the empty string pass as "none".
+// orEmpty accepts the empty string as "none".
 func orEmpty(check func(string) error) func(string) error {
 	return func(s string) error {
 		if s == "" {
@@ -66,7 +66,7 @@ func only(s, extra string) bool {
 	})
 }
 
-// checkContactURL wants what can stand in the comment of a User-Agent header.
+// checkContactURL requires a URL that is valid in the comment of a User-Agent header.
 func checkContactURL(s string) error {
 	if strings.ContainsFunc(s, neverInComment) {
 		return fmt.Errorf("%s contains a character that must be percent-encoded in a User-Agent", quote(s))
@@ -107,7 +107,7 @@ func checkEmail(s string) error {
 
 const maxLanguages = 256 // bytes
 
-// languageRange is one of RFC 9110 section 12.5.4, with its weight.
+// languageRange matches a language range of RFC 9110 section 12.5.4, with its weight.
 var languageRange = regexp.MustCompile(`^(?:\*|[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*)` +
 	`(?: *; *q=(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$`)
 
@@ -128,11 +128,11 @@ func checkListen(s string) error {
 	return nil
 }
 
-// CheckListen reports why the desk cannot be served at its address: beyond loopback the
-// token must not be sent in the open.
+// CheckListen returns why the desk cannot be served at its address, or nil. The token must not be sent
+// unencrypted beyond loopback.
 func (m *Monitor) CheckListen() error {
 	if err := checkListen(m.Listen); err != nil {
-		return fmt.Errorf("listen: %w", err) // a flag's: that of a file was checked when it was read
+		return fmt.Errorf("listen: %w", err) // only a flag can be invalid here: the file was checked when it was read
 	}
 	switch {
 	case (m.CertFile == "") != (m.KeyFile == ""):
@@ -144,14 +144,14 @@ func (m *Monitor) CheckListen() error {
 	return nil
 }
 
-// isLoopback reports whether an address is reached from this machine alone.
+// isLoopback reports whether an address is reachable only from this machine.
 func isLoopback(addr string) bool {
 	host, _, _ := net.SplitHostPort(addr)
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// hostName wants a name as a Host header has it, without port, and returns it without the dot at its end.
+// hostName requires a name as in a Host header, without port, and returns it without a trailing dot.
 func hostName(raw any) (string, error) {
 	s, err := text(raw)
 	if err == nil && (s == "" || !only(s, ".-:")) {
@@ -163,7 +163,7 @@ func hostName(raw any) (string, error) {
 	return strings.ToLower(strings.TrimSuffix(s, ".")), err
 }
 
-// checkAddress wants host:port with both.
+// checkAddress requires host:port.
 func checkAddress(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || host == "" || !isPort(port) || port == "0" || strings.ContainsAny(host, " /@") {
@@ -177,7 +177,7 @@ func isPort(s string) bool {
 	return err == nil && strconv.FormatUint(n, 10) == s
 }
 
-// checkProxy never shows the value: it may hold a password.
+// checkProxy never shows the value, which may contain a password.
 func checkProxy(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {

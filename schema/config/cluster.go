@@ -10,12 +10,12 @@ import (
 
 // Cluster is [cluster]: a terrain that several machines crawl together.
 type Cluster struct {
-	Hub         string // URLs with commas; empty: one machine
-	Shards      int    // of a terrain that is created now
+	Hub         string // comma-separated URLs; empty: one machine
+	Shards      int    // used only when the terrain is created
 	Folder      string // of this node's state files
-	MaxShards   int    // that this node holds at most; 0: no limit
+	MaxShards   int    // limit for this node; 0: no limit
 	Credentials string // file
-	CAFile      string // empty: those of the system
+	CAFile      string // empty: the system's certificates
 }
 
 func (c *Cluster) keys() []key {
@@ -33,7 +33,7 @@ func (c *Cluster) keys() []key {
 	}
 }
 
-// HubURLs are those of hub.
+// HubURLs returns the URLs in Hub.
 func (c *Cluster) HubURLs() []string {
 	var urls []string
 	for s := range strings.SplitSeq(c.Hub, ",") {

@@ -11,9 +11,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Config is what one configuration file says, defaults filled in, paths absolute
-// and lists read. It comes from Load, Parse or ParseEffective and is not changed.
-// The fields bear the names of the keys; keys in ms are durations here.
+// A Config is a configuration with defaults filled in, paths absolute and lists read. Load, Parse and
+// ParseEffective return it; it is not changed afterwards. Fields are named after the keys; keys in ms
+// are durations here.
 type Config struct {
 	Crawler    Crawler
 	UserAgent  UserAgent
@@ -39,13 +39,13 @@ type Config struct {
 	Entities  []Entity
 	Extracts  []Extract
 
-	decided []Decision // that change a class, by host
+	decided []Decision // those that change a class, by host
 	notes   schema.HostNotes
 	rules   *weburl.Rules
 	terrain *terrain.Terrain
 }
 
-// Crawler is [crawler]: how far, how much, how fast.
+// Crawler is [crawler]: limits and speed of the crawl.
 type Crawler struct {
 	MaxDepth               int
 	MaxConcurrentPagesOpen int
@@ -62,10 +62,10 @@ type Crawler struct {
 	Sitemaps               Sitemaps
 }
 
-// DefaultLinks is how many links of a page are recorded where max-links-per-page is 0.
+// DefaultLinks is how many links of a page are recorded if max-links-per-page is 0.
 const DefaultLinks = 10_000
 
-// LinksPerPage is how many links of a page are recorded at most.
+// LinksPerPage returns how many links of a page are recorded at most.
 func (c Crawler) LinksPerPage() int { return cmp.Or(c.MaxLinksPerPage, DefaultLinks) }
 
 // UserAgent is [user-agent].
@@ -80,7 +80,7 @@ type UserAgent struct {
 // State is [state].
 type State struct{ Path string }
 
-// Output is [output]: files that a run leaves; an empty path is none.
+// Output is [output]: files written by a run. An empty path writes no file.
 type Output struct {
 	DatabasePath string
 	SummaryPath  string
@@ -88,7 +88,7 @@ type Output struct {
 	MapPath      string
 }
 
-// URL is [url], part of the identity of a state file.
+// URL is [url], which is part of the identity of a state file.
 type URL struct {
 	StripParams []string
 	MaxLength   int
@@ -127,16 +127,16 @@ type Content struct {
 	Compress           bool
 }
 
-// MaxOpen is how many requests may be open at a time on this machine.
+// MaxOpen returns how many requests may be open at a time on this machine.
 func (c *Config) MaxOpen() int { return cmp.Or(c.Network.MaxOpen, c.Crawler.MaxConcurrentPagesOpen) }
 
 // Network is [network].
 type Network struct {
 	MaxOpen      int // 0: Crawler.MaxConcurrentPagesOpen; see [Config.MaxOpen]
 	MemoryLimit  MemoryLimit
-	Proxy        string            // empty: that of the environment
+	Proxy        string            // empty: from the environment
 	CAFile       string            // empty: none
-	ConnectTo    map[string]string // normalised pattern, perhaps with ":port" -> "addr:port"
+	ConnectTo    map[string]string // canonical pattern, optionally with ":port" -> "addr:port"
 	AllowPrivate []netip.Prefix
 	HTTP2        bool
 	KeepAlive    bool
@@ -151,15 +151,16 @@ type Pages struct {
 // Recrawl is [recrawl].
 type Recrawl struct {
 	MinAge time.Duration
-	Given  bool // by the configuration: no answer lengthens it
+	Given  bool // set in the configuration, so that no answer extends it
 }
 
-// Young reports whether a page of an age is kept, whose answer said how long it stays fresh.
+// Young reports whether a page of this age is kept without a request. fresh is how long its answer is
+// fresh.
 func (r Recrawl) Young(age, fresh time.Duration) bool {
 	return age >= 0 && (age < r.MinAge || !r.Given && age < min(fresh, schema.MaxFresh))
 }
 
-// Oldest is the age from which on no page is kept.
+// Oldest returns the age from which no page is kept.
 func (r Recrawl) Oldest() time.Duration {
 	if r.Given {
 		return r.MinAge
@@ -167,14 +168,14 @@ func (r Recrawl) Oldest() time.Duration {
 	return max(r.MinAge, schema.MaxFresh)
 }
 
-// Monitor is [monitor]; what is empty is off.
+// Monitor is [monitor]. Features with an empty value are off.
 type Monitor struct {
 	Listen            string
 	TokenFile         string
 	Hosts             []string // further names that the desk is asked by
 	CertFile          string
 	KeyFile           string
-	Webhook           string // may hold a secret of its receiver in its path: only its host is shown
+	Webhook           string // its path may contain a secret, so only its host is displayed
 	WebhookSecretFile string
 	MetricsCSV        string
 	ReportPath        string
@@ -199,10 +200,10 @@ type List struct {
 	File   string
 	Preset string
 	URL    *regexp.Regexp
-	Names  []terrain.Pattern // what the file or preset holds, sorted, each once
+	Names  []terrain.Pattern // names in the file or preset, sorted, without duplicates
 }
 
-// An Extract is one [[extract]] entry: a fact from every page that matches.
+// An Extract is one [[extract]] entry: a fact read from every matching page.
 type Extract struct {
 	Name     string
 	Domain   *terrain.Pattern // nil: every host
@@ -210,7 +211,7 @@ type Extract struct {
 	Attr     string // empty: the text
 }
 
-// HeadCheck says when HEAD is asked before GET.
+// HeadCheck says when a HEAD precedes a GET.
 type HeadCheck string
 
 // The values of head-check.
@@ -220,7 +221,7 @@ const (
 	HeadNever  HeadCheck = "never"
 )
 
-// Sitemaps says what sitemaps are read for.
+// Sitemaps says how sitemaps are used.
 type Sitemaps string
 
 // The values of sitemaps.
@@ -240,7 +241,7 @@ const (
 	BackoffExponential Backoff = "exponential"
 )
 
-// RobotsUnreachable says what a robots.txt that cannot be had means.
+// RobotsUnreachable says what an unreachable robots.txt means.
 type RobotsUnreachable string
 
 // The values of robots-unreachable.
@@ -249,13 +250,13 @@ const (
 	RobotsAllow    RobotsUnreachable = "allow"
 )
 
-// Rules returns how URLs are normalised.
+// Rules returns the canonicalization rules for URLs.
 func (c *Config) Rules() *weburl.Rules { return c.rules }
 
 // Terrain returns the classes and rules of URLs.
 func (c *Config) Terrain() *terrain.Terrain { return c.terrain }
 
-// UserAgentString returns what the crawler calls itself in requests.
+// UserAgentString returns the User-Agent of requests.
 func (c *Config) UserAgentString() string {
 	u := c.UserAgent
 	name := u.CrawlerName + "/" + u.CrawlerVersion

@@ -13,8 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
-// A Decision is one [[decision]] entry of the file that [decisions] names: what a person
-// decided of a host. It takes the place of the lists of names; url patterns come first.
+// A Decision is one [[decision]] entry of the file in [decisions]: a person's decision on a host. It
+// overrides the lists of names; url patterns override it.
 type Decision struct {
 	Host  terrain.Pattern // one host
 	Class DecidedClass
@@ -23,10 +23,10 @@ type Decision struct {
 	Note  string
 }
 
-// DecidedClass is what a host is decided to be.
+// DecidedClass is the class chosen for a host.
 type DecidedClass string
 
-// The values of class. Later changes no class: the host is not suggested for now.
+// The values of class. "later" does not change the class; the host is just not suggested for now.
 const (
 	DecidedQuality   DecidedClass = "quality"
 	DecidedBlacklist DecidedClass = "blacklist"
@@ -34,12 +34,12 @@ const (
 	DecidedLater     DecidedClass = "later"
 )
 
-// DecidedClasses are the values of class.
+// DecidedClasses returns the values of class.
 func DecidedClasses() []DecidedClass {
 	return []DecidedClass{DecidedQuality, DecidedBlacklist, DecidedStub, DecidedLater}
 }
 
-// class returns the class that a decision gives; false: it gives none.
+// class returns the class that a decision gives, or false if it gives none.
 func (c DecidedClass) class() (schema.Class, bool) {
 	switch c {
 	case DecidedQuality:
@@ -52,7 +52,7 @@ func (c DecidedClass) class() (schema.Class, bool) {
 	return schema.ClassDiscovered, false
 }
 
-// Bounds on what is noted of a host, in bytes.
+// Limits on the notes of a host; maxTag and maxNote in bytes.
 const (
 	mostTags = 32
 	maxTag   = 64
@@ -70,11 +70,11 @@ func decisionKeys(d *Decision) []key {
 	}
 }
 
-// decidedKeys declares what of an entry belongs to the effective configuration.
+// decidedKeys declares the keys of an entry that are part of the effective configuration.
 func decidedKeys(d *Decision) []key { return decisionKeys(d)[:2] }
 
-// ParseDecidedHost reads and normalises the host that a decision is on. The notice is as
-// that of [terrain.ParsePattern].
+// ParseDecidedHost parses the host of a decision into canonical form. The notice is that of
+// [terrain.ParsePattern].
 func ParseDecidedHost(s string) (host terrain.Pattern, notice string, err error) {
 	if strings.Contains(s, "*") {
 		return host, "", fmt.Errorf("%s is a pattern: a decision is on one host, and patterns belong in the configuration",
@@ -98,7 +98,7 @@ func checkNote(s string) error {
 	return nil
 }
 
-// TOML is the entry as Ripple writes it.
+// TOML returns the entry as Ripple writes it.
 func (d *Decision) TOML() string {
 	var b strings.Builder
 	b.WriteString("[[decision]]\n")
@@ -110,13 +110,13 @@ func (d *Decision) TOML() string {
 	return b.String()
 }
 
-// Check reports what a decision must not say, every reason in a line of [*Errors].
+// Check returns every violated rule of the decision, as [*Errors].
 func (d *Decision) Check() error {
 	_, err := ParseDecisions("decision", []byte(d.TOML()))
 	return err
 }
 
-// ParseDecisions reads a file of decisions, whose name stands in the [*Errors].
+// ParseDecisions parses a decisions file. Its errors are [*Errors] with name as the path.
 func ParseDecisions(name string, text []byte) ([]Decision, error) {
 	r := &reader{errs: &Errors{Path: name}}
 	all := r.decisions(text)
@@ -160,8 +160,7 @@ func (r *reader) decisions(text []byte) []Decision {
 	return all
 }
 
-// readDecisions reads the file that [decisions] names, and has its decisions hold. One
-// that is not there yet decides nothing.
+// readDecisions reads the decisions file and applies it. A missing file decides nothing.
 func (r *reader) readDecisions(c *Config, read func(string) ([]byte, error)) {
 	if c.Decisions.File == "" {
 		return
@@ -189,7 +188,8 @@ func (r *reader) readDecisions(c *Config, read func(string) ([]byte, error)) {
 	c.decide(r, all)
 }
 
-// decide has decisions hold: their hosts, in order, become origins or change their class.
+// decide applies decisions in the order of their hosts: each host becomes an origin or changes its
+// class.
 func (c *Config) decide(r *reader, all []Decision) {
 	slices.SortFunc(all, func(a, b Decision) int { return strings.Compare(a.Host.String(), b.Host.String()) })
 	c.notes = schema.HostNotes{}
@@ -222,7 +222,7 @@ func (c *Config) decide(r *reader, all []Decision) {
 	}
 }
 
-// decidedClasses returns the classes that were decided, by host.
+// decidedClasses returns the decided classes by host.
 func (c *Config) decidedClasses() map[terrain.Pattern]schema.Class {
 	if len(c.decided) == 0 {
 		return nil
@@ -234,9 +234,8 @@ func (c *Config) decidedClasses() map[terrain.Pattern]schema.Class {
 	return classes
 }
 
-// Decided is how many hosts have a class because somebody decided it.
+// Decided returns the number of hosts with a decided class.
 func (c *Config) Decided() int { return len(c.decided) }
 
-// Notes returns what the file of decisions notes of hosts. It is no part of the effective
-// configuration.
+// Notes returns the notes in the decisions file. They are not part of the effective configuration.
 func (c *Config) Notes() schema.HostNotes { return c.notes }

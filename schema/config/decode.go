@@ -12,16 +12,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-// A reader turns one text into a Config and collects what is wrong with it.
+// A reader parses a text into a Config and collects its problems.
 type reader struct {
-	stored   bool // the text is an effective one
+	stored   bool // the text is an effective configuration
 	errs     *Errors
 	notices  []Notice
 	outline  *outline
 	declared []table
 }
 
-// decode reads the text. It returns nil where that is no TOML.
+// decode parses the text. It returns nil if the text is not TOML.
 func (r *reader) decode(text []byte) *Config {
 	outline, problem := scan(text, r.stored)
 	if problem != nil {
@@ -35,7 +35,7 @@ func (r *reader) decode(text []byte) *Config {
 		return nil
 	}
 	c := newConfig()
-	r.fixedTables(root, c) // takes them out of root
+	r.fixedTables(root, c) // removes them from root
 	c.Quality = entries(r, root, "quality", qualityKeys)
 	c.Blacklist = entries(r, root, "blacklist", listKeys)
 	c.Stub = entries(r, root, "stub", listKeys)
@@ -49,7 +49,7 @@ func (r *reader) decode(text []byte) *Config {
 	return c
 }
 
-// unknownTables reports what is left when all that is known was taken.
+// unknownTables reports the tables and keys left in root.
 func (r *reader) unknownTables(root map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(root)) {
 		_, isTable := root[name].(map[string]any)
@@ -70,7 +70,7 @@ func syntaxProblem(err error) Problem {
 	return Problem{Line: syntax.Position.Line, Text: "no TOML: " + clip(text)}
 }
 
-// clip keeps a library's message, which may quote the file, short and printable.
+// clip makes a library's message, which may quote the file, short and printable.
 func clip(message string) string {
 	const most = 300
 	short := inert.Line(message, most)
@@ -100,7 +100,7 @@ func (r *reader) notice(path, text string) {
 	r.notices = append(r.notices, Notice(where+": "+text))
 }
 
-// fixedTables reads the tables that stand once, and takes them out of root.
+// fixedTables reads the tables that occur once and removes them from root.
 func (r *reader) fixedTables(root map[string]any, c *Config) {
 	for _, t := range c.tables() {
 		raw, ok := root[t.name]
@@ -114,7 +114,7 @@ func (r *reader) fixedTables(root map[string]any, c *Config) {
 	}
 }
 
-// entries reads an array of tables, and takes it out of root.
+// entries reads an array of tables and removes it from root.
 func entries[T any](r *reader, root map[string]any, name string, keys func(*T) []key) []T {
 	raw, ok := root[name]
 	delete(root, name)

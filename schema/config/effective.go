@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Effective returns the canonical text of the whole configuration, list contents
-// included: see the package comment.
+// Effective returns the canonical text of the whole configuration, including the contents of lists; see
+// the package comment.
 func (c *Config) Effective() []byte {
 	var b bytes.Buffer
 	for _, t := range c.tables() {
@@ -43,15 +43,15 @@ func writeTable(b *bytes.Buffer, t table) {
 	}
 }
 
-// Shared returns the canonical text of what the nodes of a terrain must have in common: the
-// effective text without what is of one machine, which are files, output and limits.
+// Shared returns the canonical text of the settings that all nodes of a terrain must share. It is the
+// effective text without settings of one machine: files, outputs and limits.
 func (c *Config) Shared() []byte {
 	s, usual := *c, newConfig()
 	s.State, s.Output, s.Monitor, s.Cluster = usual.State, usual.Output, usual.Monitor, usual.Cluster
 	s.Crawler.MaxConcurrentPagesOpen, s.Crawler.MaxRunTime = usual.Crawler.MaxConcurrentPagesOpen, usual.Crawler.MaxRunTime
 	s.Network.MaxOpen, s.Network.MemoryLimit, s.Network.Proxy = usual.Network.MaxOpen, usual.Network.MemoryLimit, ""
 	s.Render.MaxBrowsers, s.Render.Sandbox = usual.Render.MaxBrowsers, usual.Render.Sandbox
-	s.Blacklist, s.Stub = slices.Clone(s.Blacklist), slices.Clone(s.Stub) // which hold paths
+	s.Blacklist, s.Stub = slices.Clone(s.Blacklist), slices.Clone(s.Stub) // they contain paths
 	for _, path := range s.paths() {
 		*path = ""
 	}
@@ -61,12 +61,11 @@ func (c *Config) Shared() []byte {
 // SharedHash returns the SHA-256 of the shared text.
 func (c *Config) SharedHash() [32]byte { return sha256.Sum256(c.Shared()) }
 
-// Hash returns the SHA-256 of the effective text. Two configurations that mean the
-// same have the same hash.
+// Hash returns the SHA-256 of the effective text. Configurations with the same meaning have the same
+// hash.
 func (c *Config) Hash() [32]byte { return sha256.Sum256(c.Effective()) }
 
-// SameElsewhere reports whether an older configuration differs at most in where its
-// files are: its folder was moved.
+// SameElsewhere reports whether an older configuration is the same except that its folder was moved.
 func (c *Config) SameElsewhere(older *Config) bool {
 	moved, err := ParseEffective(older.Effective())
 	if err != nil {
@@ -81,7 +80,7 @@ func (c *Config) SameElsewhere(older *Config) bool {
 	return moved.Hash() == c.Hash()
 }
 
-// folders returns the folders that two paths lie in at the same place, the outermost.
+// folders strips the common trailing elements of two paths and returns what remains.
 func folders(a, b string) (string, string) {
 	for filepath.Base(a) == filepath.Base(b) && a != b {
 		a, b = filepath.Dir(a), filepath.Dir(b)
@@ -89,8 +88,8 @@ func folders(a, b string) (string, string) {
 	return a, b
 }
 
-// URLIdentity returns the canonical text of [url]. Where it differs from that of a
-// state file, the pages there have other identities, and only a fresh start helps.
+// URLIdentity returns the canonical text of [url]. If it differs from that of a state file, the pages
+// there have other identities, and only a fresh start helps.
 func (c *Config) URLIdentity() string {
 	u := URL{StripParams: slices.Clone(c.URL.StripParams), MaxLength: c.URL.MaxLength}
 	slices.Sort(u.StripParams)

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// maxProblems is how many violated rules are told one by one.
+// maxProblems is how many violated rules are listed one by one.
 const maxProblems = 200
 
-// Errors are all the rules that a configuration violates, in the order of its
-// lines.
+// Errors lists all rules that a configuration violates, ordered by line.
 type Errors struct {
 	Path string // as the caller named it
 	List []Problem
@@ -23,7 +22,7 @@ type Errors struct {
 
 // A Problem is one violated rule.
 type Problem struct {
-	Line int    // 0: of no line
+	Line int    // 0: not tied to a line
 	Key  string // "crawler.max-depth", "quality[1].seeds"; may be empty
 	Text string
 }
@@ -47,7 +46,7 @@ func (e *Errors) Error() string {
 	return b.String()
 }
 
-// Unwrap returns why the file could not be read, if that is what went wrong.
+// Unwrap returns why the file could not be read, or nil.
 func (e *Errors) Unwrap() error { return e.cause }
 
 func (e *Errors) add(p Problem) {
@@ -58,7 +57,7 @@ func (e *Errors) add(p Problem) {
 	e.List = append(e.List, p)
 }
 
-// orNil returns the sorted problems, or nil where there are none.
+// orNil returns the problems sorted by line, or nil if there are none.
 func (e *Errors) orNil() error {
 	if len(e.List) == 0 {
 		return nil
@@ -67,11 +66,11 @@ func (e *Errors) orNil() error {
 	return e
 }
 
-// A Notice is a warning: the configuration is valid, but may not do what its
-// writer expects. It begins as a line of [Errors] does: `config.toml:12: `.
+// A Notice is a warning: the configuration is valid, but may not do what its author expects. It begins
+// like a line of [Errors]: `config.toml:12: `.
 type Notice string
 
-// quote shows a value in a message: on one line, without control characters, cut.
+// quote formats a value for a message: on one line, without control characters, cut to length.
 func quote(s string) string {
 	const most = 100
 	if len(s) > most {

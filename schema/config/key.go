@@ -1,13 +1,13 @@
 package config
 
-// A key is one key of a table: its declaration and, bound to a Config, its value.
+// A key is the declaration of one key of a table and, bound to a Config, its value.
 type key struct {
 	name     string
 	unit     string
 	doc      string
-	sample   string // TOML that the sample shows instead of the default
+	sample   string // value in the sample, in place of the default
 	required bool
-	stored   bool // stands only in the effective text
+	stored   bool // occurs only in the effective text
 	value
 }
 
@@ -19,7 +19,7 @@ type table struct {
 	keys  []key
 }
 
-// declared returns all tables with their defaults.
+// declared returns all tables, bound to the defaults.
 func declared() []table {
 	c := newConfig()
 	stub := listKeys(&List{})

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// tomlString writes a string: literal where that spares escapes, else basic.
+// tomlString formats a string: literal where that avoids escapes, else basic.
 func tomlString(s string) string {
 	if strings.Contains(s, `\`) && !strings.ContainsFunc(s, needsEscape) {
 		return "'" + s + "'"
@@ -31,10 +31,10 @@ func tomlString(s string) string {
 	return b.String()
 }
 
-// needsEscape reports what a literal string cannot hold.
+// needsEscape reports a character that a literal string cannot contain.
 func needsEscape(r rune) bool { return r < ' ' || r == 0x7f || r == '\'' }
 
-// tomlFloat writes a number with a point, as TOML wants it.
+// tomlFloat formats a number with a decimal point, as TOML requires.
 func tomlFloat(x float64) string {
 	s := strconv.FormatFloat(x, 'f', -1, 64)
 	if !strings.Contains(s, ".") {
@@ -65,8 +65,8 @@ type sizeUnit struct {
 	bytes int64
 }
 
-// sizeUnits are in the order in which a size is written: the first that divides
-// it. "B" ends each name and is the last one.
+// sizeUnits are in the order in which they are tried when a size is written: the first that divides it
+// is used. "B" is a suffix of every name, so it comes last.
 func sizeUnits() []sizeUnit {
 	return []sizeUnit{
 		{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20},

@@ -15,14 +15,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
-// Bounds in bytes on what is read.
+// Limits on input, in bytes.
 const (
 	maxFile = 4 << 20  // the configuration
 	maxList = 64 << 20 // a list file or a file of trust anchors
 )
 
-// Load reads a configuration file and its list files. A violated rule is an
-// [*Errors], which bears the path as given.
+// Load reads a configuration file and its list files. Violated rules are returned as [*Errors] with the
+// path as given.
 func Load(path string) (*Config, []Notice, error) {
 	text, err := readFile(path, maxFile)
 	if err == nil {
@@ -38,12 +38,11 @@ func Load(path string) (*Config, []Notice, error) {
 	return nil, nil, &Errors{Path: path, List: []Problem{{Text: reason}}, cause: err}
 }
 
-// LoadWith is [Load] as if some of the files that the configuration names held other
-// texts, by their absolute paths.
+// LoadWith is like [Load], but uses texts, by absolute path, in place of the files there.
 func LoadWith(path string, texts map[string][]byte) (*Config, []Notice, error) {
 	text, err := readFile(path, maxFile)
 	if err != nil {
-		return Load(path) // which says why
+		return Load(path) // reports why
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -57,14 +56,13 @@ func LoadWith(path string, texts map[string][]byte) (*Config, []Notice, error) {
 	})
 }
 
-// Parse reads a configuration that was written for the folder dir. Its list files
-// are read with read, under absolute paths if dir is one. Problems are said to be
-// those of "config.toml".
+// Parse parses a configuration for the folder dir. It reads list files with read; their paths are
+// absolute if dir is. Problems are reported for "config.toml".
 func Parse(text []byte, dir string, read func(path string) ([]byte, error)) (*Config, []Notice, error) {
 	return parse("config.toml", text, dir, read)
 }
 
-// ParseEffective reads what Effective wrote. No file is opened.
+// ParseEffective parses a text from Effective. It opens no file.
 func ParseEffective(text []byte) (*Config, error) {
 	r := &reader{stored: true, errs: &Errors{Path: "effective configuration"}}
 	c := r.decode(text)
@@ -95,7 +93,7 @@ func parse(path string, text []byte, dir string, read func(string) ([]byte, erro
 	return c, r.notices, nil
 }
 
-// resolve makes the paths of files absolute.
+// resolve makes all paths absolute.
 func (c *Config) resolve(dir string) {
 	for _, p := range c.paths() {
 		if *p != "" && !filepath.IsAbs(*p) {
@@ -104,7 +102,7 @@ func (c *Config) resolve(dir string) {
 	}
 }
 
-// paths are those of all files and folders.
+// paths returns pointers to the paths of all files and folders.
 func (c *Config) paths() []*string {
 	paths := []*string{
 		&c.State.Path, &c.Pages.Path, &c.Network.CAFile,
@@ -121,7 +119,7 @@ func (c *Config) paths() []*string {
 	return paths
 }
 
-// readFiles reads what the configuration refers to.
+// readFiles reads the files that the configuration names.
 func (r *reader) readFiles(c *Config, read func(string) ([]byte, error)) {
 	r.readLists("blacklist", c.Blacklist, read)
 	r.readLists("stub", c.Stub, read)
@@ -137,7 +135,7 @@ func (r *reader) readFiles(c *Config, read func(string) ([]byte, error)) {
 	}
 }
 
-// readKey checks what the file holds that a key names, if it names one.
+// readKey checks the contents of the file that a key names, if any.
 func (r *reader) readKey(at, path string, read func(string) ([]byte, error), check func([]byte) error) {
 	if path == "" {
 		return

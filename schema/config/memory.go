@@ -2,16 +2,16 @@ package config
 
 import "fmt"
 
-// A MemoryLimit is how many bytes a process that crawls may hold, or one of two words.
+// A MemoryLimit is how many bytes a crawling process may use, or one of two words.
 type MemoryLimit int64
 
-// The limits that are no number of bytes.
+// The limits that are words.
 const (
-	MemoryAuto MemoryLimit = 0  // three quarters of what the machine has, or the cgroup of the process
-	MemoryOff  MemoryLimit = -1 // none
+	MemoryAuto MemoryLimit = 0  // three quarters of the memory of the machine, or of the process's cgroup
+	MemoryOff  MemoryLimit = -1 // no limit
 )
 
-// A crawl of a few pages holds half of the least limit.
+// A crawl of a few pages uses half of leastMemory.
 const (
 	leastMemory = 64_000_000
 	mostMemory  = 1 << 50
@@ -33,7 +33,7 @@ func memoryLimit(at *MemoryLimit) value {
 	}, MemoryLimit.String)
 }
 
-// String is the limit as it is written in a configuration.
+// String returns the limit as written in a configuration.
 func (m MemoryLimit) String() string {
 	switch m {
 	case MemoryAuto:

@@ -30,7 +30,7 @@ func cidr(raw any) (netip.Prefix, error) {
 	return netip.Prefix{}, fmt.Errorf("%s is not a range of addresses like \"10.0.0.0/8\"", quote(s))
 }
 
-// proxy keeps the password to itself: text shows the URL without.
+// proxy hides the password: text returns the URL without it.
 func proxy(at *string) value {
 	return bind(at, func(raw any) (string, error) {
 		s, ok := raw.(string)
@@ -48,7 +48,7 @@ func proxy(at *string) value {
 	})
 }
 
-// connectTo maps patterns, perhaps with a port, to addresses.
+// connectTo maps patterns, optionally with a port, to addresses.
 func connectTo(at *map[string]string) value {
 	return bind(at, readTargets, func(targets map[string]string) string {
 		var b strings.Builder
@@ -92,7 +92,7 @@ func readTargets(raw any) (map[string]string, error) {
 	return targets, errors.Join(errs...)
 }
 
-// targetKey normalises "name", "*.name" and both with a port.
+// targetKey canonicalizes "name" and "*.name", each with or without a port.
 func targetKey(s string) (string, error) {
 	name, port := s, ""
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.Contains(s[i:], "]") && isPort(s[i+1:]) {
@@ -107,8 +107,8 @@ func targetKey(s string) (string, error) {
 
 func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// checkNewSeed refuses a seed with something behind it, one that can name no host, or one at a port of
-// another service, which is never asked unless a proxy or connect-to says where to connect.
+// checkNewSeed refuses a seed with trailing text, one that cannot name a host, and one on a port of
+// another service. Such a port is never contacted unless a proxy or connect-to says where to connect.
 func (c *Config) checkNewSeed(seed, norm string) error {
 	host := weburl.Host(norm)
 	switch {

@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// Bounds on the shape of a file. The decoder recurses for each bracket, takes
-// quadratic time for dotted keys and keeps a record of each statement.
+// Limits on the shape of a file. The decoder recurses for each bracket, takes quadratic time for dotted
+// keys and keeps a record of each statement.
 const (
 	maxNesting    = 16
 	maxDots       = 8
 	maxStatements = 100_000
 )
 
-// An outline knows on which line each table and key of a TOML text begins, under
-// the paths of [Problem]. It is lenient: what is no TOML is left to the decoder.
+// An outline knows the line on which each table and key of a TOML text begins, by the paths of
+// [Problem]. It is lenient: invalid TOML is left for the decoder to report.
 type outline struct {
 	text   []byte
 	pos    int
 	line   int
 	prefix string         // path of the current table
-	arrays map[string]int // how many [[name]] there were
+	arrays map[string]int // number of [[name]] headers so far
 	lines  map[string]int
-	count  int // of statements
+	count  int // statements
 }
 
-// scan returns the outline of a text, or the rule that its shape violates.
+// scan returns the outline of a text, or the limit that its shape exceeds.
 func scan(text []byte, stored bool) (*outline, *Problem) {
 	o := &outline{text: text, line: 1, arrays: map[string]int{}, lines: map[string]int{}}
 	for o.skipBlank() {
@@ -43,13 +43,13 @@ func scan(text []byte, stored bool) (*outline, *Problem) {
 	return o, nil
 }
 
-// at returns the line of a path, or of the nearest table around it, or 0.
+// at returns the line of a path, or of the nearest enclosing table, or 0.
 func (o *outline) at(path string) int {
 	for path != "" {
 		if line, ok := o.lines[path]; ok {
 			return line
 		}
-		if line, ok := o.lines[entryPath(path, 0)]; ok { // an array of tables stands where its first one does
+		if line, ok := o.lines[entryPath(path, 0)]; ok { // the line of an array of tables is that of its first one
 			return line
 		}
 		path = path[:max(0, strings.LastIndexByte(path, '.'))]
@@ -57,7 +57,7 @@ func (o *outline) at(path string) int {
 	return 0
 }
 
-// skipBlank goes to the next statement and reports whether there is one.
+// skipBlank moves to the next statement and reports whether there is one.
 func (o *outline) skipBlank() bool {
 	for ; o.pos < len(o.text); o.pos++ {
 		switch o.text[o.pos] {
@@ -74,7 +74,7 @@ func (o *outline) skipBlank() bool {
 	return false
 }
 
-// skipComment goes to the end of the line.
+// skipComment moves to the end of the line.
 func (o *outline) skipComment() {
 	if n := bytes.IndexByte(o.text[o.pos:], '\n'); n >= 0 {
 		o.pos += n
@@ -83,7 +83,7 @@ func (o *outline) skipComment() {
 	}
 }
 
-// skipStatement goes to the end of the line on which no bracket or string is open.
+// skipStatement moves to the end of the line on which no bracket or string is open.
 func (o *outline) skipStatement() (reason string) {
 	depth, dots := 0, 0
 	for ; o.pos < len(o.text); o.pos++ {
@@ -114,12 +114,12 @@ func (o *outline) skipStatement() (reason string) {
 			}
 		}
 	}
-	o.pos = len(o.text) // an open string may have gone one further
+	o.pos = len(o.text) // an open string may have moved one too far
 	return ""
 }
 
-// skipString goes to the last quote of a string, or before the end of the line that
-// it does not end on.
+// skipString moves to the closing quote of a string. If the string is not closed on its line, it moves
+// to just before the end of the line.
 func (o *outline) skipString() {
 	quote := o.text[o.pos]
 	if triple := []byte{quote, quote, quote}; bytes.HasPrefix(o.text[o.pos:], triple) {
@@ -156,15 +156,15 @@ func (o *outline) skipLong(quote byte, triple []byte) {
 	}
 }
 
-// firstPart cuts a statement before the value, at the equals sign outside quotes
-// for most purposes: a quoted key with one in it has no line of its own.
+// firstPart returns the statement before its first equals sign. A quoted key that contains one
+// therefore gets no line of its own.
 func firstPart(statement []byte) []byte {
 	const longest = 256
 	part, _, _ := bytes.Cut(statement[:min(len(statement), longest)], []byte("="))
 	return part
 }
 
-// record notes the line of a header or key.
+// record stores the line of a header or key.
 func (o *outline) record(head string, line int) {
 	path := o.prefix
 	if name, ok := strings.CutPrefix(head, "["); ok {
@@ -185,7 +185,7 @@ func (o *outline) record(head string, line int) {
 	}
 }
 
-// keyPath writes a dotted key without spaces and quotes.
+// keyPath removes spaces and quotes from a dotted key.
 func keyPath(written string) string {
 	parts := strings.Split(written, ".")
 	for i, p := range parts {

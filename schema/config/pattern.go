@@ -12,10 +12,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// pattern is the name of a host or a wildcard; absent while zero.
+// pattern is the name of a host or a wildcard. A zero pattern is not written.
 func pattern(at *terrain.Pattern) value { return patternBy(terrain.ParsePattern, at) }
 
-// patternBy is a pattern that a function reads.
+// patternBy is like pattern, but parses with parse.
 func patternBy(parse func(string) (terrain.Pattern, string, error), at *terrain.Pattern) value {
 	return value{
 		set: func(raw any) (string, error) {
@@ -38,7 +38,7 @@ func patternBy(parse func(string) (terrain.Pattern, string, error), at *terrain.
 	}
 }
 
-// domain is a pattern whose normalised text is kept beside it.
+// domain is a pattern whose canonical text is stored in name as well.
 func domain(at *terrain.Pattern, name *string) value {
 	return pattern(at).then(func() { *name = at.String() })
 }
@@ -65,7 +65,7 @@ func (v value) then(done func()) value {
 	return v
 }
 
-// names are the lines of a list; absent while nil.
+// names are the lines of a list. Nil is not written.
 func names(at *[]terrain.Pattern) value {
 	return value{
 		set: func(raw any) (string, error) {
@@ -86,7 +86,7 @@ func names(at *[]terrain.Pattern) value {
 	}
 }
 
-// sorted returns each pattern once, in order and never nil.
+// sorted returns the patterns in order, without duplicates and never nil.
 func sorted(all []terrain.Pattern) []terrain.Pattern {
 	slices.SortFunc(all, terrain.Pattern.Compare)
 	return append([]terrain.Pattern{}, slices.Compact(all)...)
@@ -118,7 +118,7 @@ func preset(at *string) value {
 	return v
 }
 
-// regular is one expression; absent while nil.
+// regular is one regular expression. Nil is not written.
 func regular(at **regexp.Regexp) value {
 	return bind(at, expression, func(re *regexp.Regexp) string {
 		if re == nil {
@@ -128,7 +128,7 @@ func regular(at **regexp.Regexp) value {
 	})
 }
 
-// grouped is an expression whose named group, if it has one, is "group".
+// grouped is a regular expression. If it has a named group, the name must be "group".
 func grouped(at **regexp.Regexp) value {
 	v := regular(at)
 	set := v.set
@@ -200,5 +200,5 @@ func contentType(raw any) (string, error) {
 	return s, nil
 }
 
-// isToken reports a token of RFC 9110.
+// isToken reports whether s is a token of RFC 9110.
 func isToken(s string) bool { return s != "" && only(s, "!#$%&'*+-.^_`|~") }

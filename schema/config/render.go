@@ -13,9 +13,9 @@ type Render struct {
 	Mode        RenderMode
 	Domains     []terrain.Pattern // empty: the hosts of all origins
 	Browser     string            // empty: found on the PATH
-	MaxBrowsers int               // 0: one a core
-	MaxRequests int               // of one page
-	Timeout     time.Duration     // of one round
+	MaxBrowsers int               // 0: one per core
+	MaxRequests int               // per page
+	Timeout     time.Duration     // per round
 	Sandbox     bool
 }
 
@@ -54,11 +54,11 @@ func (r *Render) keys() []key {
 	}
 }
 
-// Browsers is how many run at a time.
+// Browsers returns how many browsers run at a time.
 func (r *Render) Browsers() int { return cmp.Or(r.MaxBrowsers, runtime.NumCPU()) }
 
-// Renders reports whether the pages of a host may be rendered, where the terrain has it
-// that it belongs to an origin.
+// Renders reports whether pages of a host may be rendered. ofOrigin says whether the host belongs to an
+// origin.
 func (r *Render) Renders(host string, ofOrigin bool) bool {
 	if r.Mode == RenderOff {
 		return false

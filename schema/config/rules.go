@@ -12,8 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// check judges what is right only together, and builds the rules and the terrain
-// of c.
+// check checks the rules that involve several keys, and builds the rules and the terrain of c.
 func (r *reader) check(c *Config) {
 	if len(c.Quality) == 0 {
 		r.problem("quality", "no [[quality]] entry: name at least one domain to crawl, with seeds")
@@ -45,7 +44,7 @@ func (r *reader) check(c *Config) {
 	r.checkOrigins(c)
 }
 
-// checkWritten wants a path of its own for everything that a crawl writes.
+// checkWritten requires different paths for all files that a crawl writes.
 func (r *reader) checkWritten(c *Config) {
 	written := []struct{ table, key, path string }{
 		{"state", "path", c.State.Path}, {"pages", "path", c.Pages.Path}, {"decisions", "file", c.Decisions.File},
@@ -90,7 +89,7 @@ func (r *reader) checkOrigins(c *Config) {
 	}
 }
 
-// spec returns what the terrain is built from.
+// spec returns the input for the terrain.
 func (c *Config) spec() terrain.Spec {
 	return terrain.Spec{
 		Origins:   c.Quality,
@@ -120,8 +119,8 @@ func terrainLists(lists []List) []terrain.List {
 	return all
 }
 
-// checkSources wants exactly one source in each entry. A source that was refused
-// for its value has been told already.
+// checkSources requires exactly one source in each entry. A source with a refused value has been
+// reported already.
 func (r *reader) checkSources(name string, lists []List) {
 	for i, l := range lists {
 		path, count := entryPath(name, i), 0
@@ -136,7 +135,7 @@ func (r *reader) checkSources(name string, lists []List) {
 	}
 }
 
-// failed reports whether a problem was told of a path or something in it.
+// failed reports whether a problem was reported at a path or inside it.
 func (r *reader) failed(path string) bool {
 	for _, p := range r.errs.List {
 		if p.Key == path || strings.HasPrefix(p.Key, path+".") {
@@ -153,7 +152,7 @@ func (r *reader) checkSeeds(c *Config, i int) {
 			return
 		}
 		norm, err := c.seed(seed, &c.Quality[i])
-		if err == nil && !r.stored { // what is stored was crawled once
+		if err == nil && !r.stored { // a stored configuration has already been used
 			err = c.checkNewSeed(seed, norm)
 		}
 		if err != nil {
@@ -177,7 +176,7 @@ func (r *reader) checkSitemaps(c *Config, i int) {
 	}
 }
 
-// seedsOf names the seeds of an entry, which a decision may have made.
+// seedsOf names the seeds of an entry, which may come from a decision.
 func (c *Config) seedsOf(i int) string {
 	if class, decided := c.decidedClasses()[c.Quality[i].Pattern]; decided && class == schema.ClassQuality {
 		return "[decisions] file: seeds of " + quote(c.Quality[i].Name)
@@ -185,17 +184,17 @@ func (c *Config) seedsOf(i int) string {
 	return "[[quality]] seeds"
 }
 
-// seed checks one seed of an entry and returns it normalised.
+// seed checks one seed of an entry and returns its canonical form.
 func (c *Config) seed(seed string, q *Quality) (norm string, err error) {
 	u, err := c.rules.Parse(seed)
-	if err == nil && !u.HTTP && !q.Pattern.IsZero() && !q.Pattern.Match(u.Host()) { // no pattern is its own problem
+	if err == nil && !u.HTTP && !q.Pattern.IsZero() && !q.Pattern.Match(u.Host()) { // a missing pattern is reported elsewhere
 		return "", fmt.Errorf("does not belong to %s: "+
 			"give its domain an entry of its own, or write a \"*.\" pattern that covers it", quote(q.Name))
 	}
 	return c.fetched(seed)
 }
 
-// fetched checks a URL that is to be asked for, and returns it normalised.
+// fetched checks a URL to be requested and returns its canonical form.
 func (c *Config) fetched(raw string) (norm string, err error) {
 	u, err := c.rules.Parse(raw)
 	switch {
@@ -212,7 +211,7 @@ func (c *Config) fetched(raw string) (norm string, err error) {
 	return u.Norm, nil
 }
 
-// plain returns the reason without the URL, which the message shows already.
+// plain returns the reason without the URL, which the message already contains.
 func plain(err error) error {
 	for _, reason := range []error{weburl.ErrMalformed, weburl.ErrScheme, weburl.ErrNoHost, weburl.ErrTooLong} {
 		if errors.Is(err, reason) {

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// An Origin is a domain that a sample is written for, and where the walk of it begins.
+// An Origin is a domain for a sample, with its seeds.
 type Origin struct {
 	Domain string
 	Seeds  []string
 }
 
-// Sample returns a configuration with every key explained. It is valid TOML and is
-// refused, key by key, until its placeholders are replaced. With origins only the
-// contact is left to be replaced.
+// Sample returns a configuration that explains every key. It is valid TOML, but is refused, key by key,
+// until its placeholders are replaced. With origins, only the contact remains to be replaced.
 func Sample(origins ...Origin) string {
 	var b strings.Builder
 	b.WriteString("# Configuration of Ripple. Replace every " + placeholder + "; what else is here is the default\n" +
@@ -39,7 +38,7 @@ func Sample(origins ...Origin) string {
 	return b.String()
 }
 
-// sampleName is what the crawler is called until its user finds a name.
+// sampleName is the crawler's name until the user chooses one.
 const sampleName = "SumiRipple"
 
 func tomlStrings(all []string) string {
@@ -50,8 +49,8 @@ func tomlStrings(all []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// writeSample writes one table, with the values that are given. An array that may be empty
-// is commented out.
+// writeSample writes one table, using the given values. A table array that may be empty is commented
+// out.
 func writeSample(b *strings.Builder, t table, given map[string]string) {
 	off := ""
 	if t.array && t.name != "quality" {
@@ -63,7 +62,7 @@ func writeSample(b *strings.Builder, t table, given map[string]string) {
 			continue
 		}
 		mark := off
-		if off == "" && !k.required && k.text() == "" { // absent by default, which means something else than any value
+		if off == "" && !k.required && k.text() == "" { // absent by default, which differs from any value
 			mark = "# "
 		}
 		if off != "" && t.oneOf() && k.name != "domain" {
@@ -74,7 +73,7 @@ func writeSample(b *strings.Builder, t table, given map[string]string) {
 	}
 }
 
-// example is the value that the sample shows.
+// example returns the value in the sample.
 func (k *key) example() string {
 	if k.sample != "" {
 		return k.sample
@@ -82,7 +81,7 @@ func (k *key) example() string {
 	return k.text()
 }
 
-// explained puts the doc beside a line, or above one that is long.
+// explained puts the doc next to a line, or above a long one.
 func explained(line, doc string) string {
 	const column = 38
 	if len(line) >= column {
@@ -91,7 +90,7 @@ func explained(line, doc string) string {
 	return line + strings.Repeat(" ", column-len(line)) + "# " + doc + "\n"
 }
 
-// oneOf reports whether an entry has exactly one of its keys.
+// oneOf reports whether an entry must have exactly one of its keys.
 func (t table) oneOf() bool { return t.name == "blacklist" || t.name == "stub" }
 
 func unitNote(k key) string {

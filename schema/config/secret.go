@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// WebhookSecrets reads what a webhook-secret-file holds: one key a line, "whsec_" and the
-// base64 of 24 to 64 bytes (Standard Webhooks 1.0). There are two while one is being
-// changed; the first is the one that stays. An error shows nothing of them.
+// WebhookSecrets parses a webhook-secret-file: one key per line, "whsec_" and the base64 of 24 to 64
+// bytes (Standard Webhooks 1.0). There are two keys during a key change; the first one stays. Errors do
+// not reveal the keys.
 func WebhookSecrets(text []byte) (keys [][]byte, err error) {
 	const most = 2
 	for line := range strings.Lines(string(text)) {
@@ -31,7 +31,7 @@ func WebhookSecrets(text []byte) (keys [][]byte, err error) {
 	return keys, nil
 }
 
-// private reports a file that others than its owner can read.
+// private returns an error for a file that others than its owner can read.
 func private(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {

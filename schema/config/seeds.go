@@ -8,10 +8,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// WithSeeds returns the configuration with further seeds, each in the first entry
-// that covers its host. A host that no entry covers is refused, unless asQuality
-// makes it an entry of its own. Every refused URL is told, with its reason, as one
-// of the [*Errors]. c stays as it is.
+// WithSeeds returns the configuration with further seeds, each added to the first entry that covers its
+// host. A host that no entry covers is refused, or gets its own entry if asQuality is set. Every
+// refused URL is reported in the [*Errors] with its reason. c is not changed.
 func (c *Config) WithSeeds(urls []string, asQuality bool) (*Config, error) {
 	more := newSeeding(c)
 	errs := &Errors{Path: "--seeds"}
@@ -24,13 +23,13 @@ func (c *Config) WithSeeds(urls []string, asQuality bool) (*Config, error) {
 		return nil, err
 	}
 	with, err := ParseEffective(more.Effective())
-	if err == nil { // with what is no part of the effective configuration
+	if err == nil { // these are not part of the effective configuration
 		with.notes, with.Network.Proxy = c.notes, c.Network.Proxy
 	}
 	return with, err
 }
 
-// AdmittedSeeds returns those of further seeds that [Config.WithSeeds] does not refuse.
+// AdmittedSeeds returns the seeds that [Config.WithSeeds] accepts.
 func (c *Config) AdmittedSeeds(urls []string, asQuality bool) (admitted []string) {
 	more := newSeeding(c)
 	for _, raw := range urls {
@@ -41,11 +40,11 @@ func (c *Config) AdmittedSeeds(urls []string, asQuality bool) (admitted []string
 	return admitted
 }
 
-// A seeding is a configuration that gets further seeds.
+// A seeding is a configuration to which seeds are added.
 type seeding struct {
 	Config
 	known map[entrySeed]bool
-	added map[terrain.Pattern]int // entries of hosts that none covered
+	added map[terrain.Pattern]int // new entries, for hosts that no entry covered
 }
 
 // An entrySeed is a seed of the entry with that number.
@@ -95,8 +94,8 @@ func (s *seeding) add(raw string, asQuality bool) error {
 	return nil
 }
 
-// entryOf is the first entry that covers a host. Its number is one too large where it is still to be
-// made.
+// entryOf returns the first entry that covers a host. Its number is len(s.Quality) if the entry does
+// not exist yet.
 func (s *seeding) entryOf(host string, asQuality bool) (int, Quality, error) {
 	if covering := s.terrain.OriginsOf(host); len(covering) > 0 {
 		return covering[0], s.Quality[covering[0]], nil
@@ -112,7 +111,7 @@ func (s *seeding) entryOf(host string, asQuality bool) (int, Quality, error) {
 	return len(s.Quality), q, err
 }
 
-// newOrigin is an entry for one host.
+// newOrigin returns an entry for one host.
 func newOrigin(host string) (Quality, error) {
 	name, _ := weburl.SplitPort(host)
 	p, _, err := terrain.ParsePattern(name)

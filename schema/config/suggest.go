@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// unknownKey says that a key is unknown and which one may be meant: that of another table,
-// or one that is spelt much the same, or any of its table.
+// unknownKey reports an unknown key and suggests the likely one: a key of another table, one with a
+// similar spelling, or any key of its table.
 func unknownKey(name string, in table, all []table) string {
 	text := fmt.Sprintf("unknown key %s in %s", quote(name), in.header())
 	for _, t := range all {
@@ -26,7 +26,7 @@ func unknownKey(name string, in table, all []table) string {
 	return text + meant(name, known, quote)
 }
 
-// unknownTable says the same of a name outside any table.
+// unknownTable does the same for a name outside any table.
 func unknownTable(name string, isTable bool, all []table) string {
 	text := "unknown key " + quote(name) + " outside any table"
 	if isTable {
@@ -55,8 +55,8 @@ func (t table) header() string {
 	return "[" + t.name + "]"
 }
 
-// meant suggests the known name that is spelt most alike, and if that is not much the same, all
-// of them.
+// meant suggests the known name with the most similar spelling. If it is not similar enough, it lists
+// all.
 func meant(name string, known []string, show func(string) string) string {
 	near := slices.MinFunc(known, func(a, b string) int { return editDistance(name, a) - editDistance(name, b) })
 	if editDistance(name, near) <= max(1, len(near)/3) {
@@ -74,8 +74,8 @@ func clean(name string) string {
 	return q[1 : len(q)-1]
 }
 
-// editDistance counts the single-byte changes that lead from a to b. Long names
-// are compared by their beginnings.
+// editDistance counts the single-byte edits from a to b. Only the beginnings of long names are
+// compared.
 func editDistance(a, b string) int {
 	const longest = 64
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]

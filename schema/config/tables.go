@@ -9,7 +9,7 @@ import (
 const (
 	most    = 1<<31 - 1
 	mostGap = 24 * time.Hour
-	longest = 366 * 24 * time.Hour // of any duration: clocks stay far from overflow
+	longest = 366 * 24 * time.Hour // limit for all durations, to keep clock arithmetic far from overflow
 )
 
 // tables declares every key outside the arrays, bound to c.

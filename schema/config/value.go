@@ -10,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// placeholder stands in the sample where only the user knows the value.
+// placeholder is used in the sample where only the user knows the value.
 const placeholder = "REPLACE-ME"
 
-// A value is what a key is bound to.
+// A value connects a key to a field.
 type value struct {
-	// set takes what TOML holds. A refused value changes nothing; several reasons
-	// are joined errors.
+	// set stores a decoded TOML value. A refused value changes nothing; several reasons are joined
+	// errors.
 	set func(raw any) (notice string, err error)
-	// text is the value as TOML; empty: the key is absent.
+	// text returns the value as TOML, or "" if the key is not written.
 	text func() string
 }
 
-// bind makes the value at a pointer from how it is read and written.
+// bind returns the value at a pointer, with functions to read and write it.
 func bind[T any](at *T, read func(any) (T, error), write func(T) string) value {
 	return value{
 		set: func(raw any) (string, error) {
@@ -50,7 +50,7 @@ func millis(at *time.Duration, lo int64, hi time.Duration) value {
 	}, func(d time.Duration) string { return fmt.Sprint(d.Milliseconds()) })
 }
 
-// given makes a value whose key is absent until it is set, which is noted.
+// given returns a value that is written only once it has been set; isGiven records that.
 func given(v value, isGiven *bool) value {
 	return value{
 		set: func(raw any) (string, error) {
@@ -184,8 +184,7 @@ func optional(at *string, check func(string) error) value {
 	return v
 }
 
-// list is an array whose elements are read one by one, so that each wrong one is
-// told.
+// list is an array whose elements are read one by one, so that every wrong one is reported.
 func list[T any](at *[]T, one func(any) (T, error), write func(T) string) value {
 	return bind(at, func(raw any) ([]T, error) {
 		elements, ok := raw.([]any)
@@ -234,7 +233,7 @@ func nonEmptyList[T any](at *[]T, one func(any) (T, error), write func(T) string
 	return v
 }
 
-// text takes a string that can be shown: no control characters.
+// text requires a string that can be displayed, without control characters.
 func text(raw any) (string, error) {
 	s, ok := raw.(string)
 	switch {

@@ -1,9 +1,9 @@
-// Package decision changes one entry of a file of decisions, which belongs to people.
+// Package decision edits one entry of a decisions file that users also edit by hand.
 //
-// What Ripple did not write it leaves as it is, byte by byte: comments, entries of others
-// and the ends of lines. An entry is its own as long as it reads exactly as Ripple writes
-// it. The file is locked while it is changed, is replaced as a whole, and is left alone if
-// somebody else has changed it meanwhile. A kill leaves the old file or the new one.
+// Everything Ripple did not write is preserved byte for byte: comments, entries of others and line
+// endings. Ripple owns an entry as long as its text is exactly what Ripple would write. The file is
+// locked during the change and replaced as a whole. If another program has changed it in the meantime,
+// it is left alone. A kill leaves either the old file or the new one.
 package decision
 
 import (
@@ -27,26 +27,25 @@ import (
 )
 
 var (
-	// ErrChanged reports a file that somebody else has changed meanwhile.
+	// ErrChanged reports a file that another program changed in the meantime.
 	ErrChanged = errors.New("the file was changed meanwhile")
-	// ErrBusy reports a file that somebody else is changing.
+	// ErrBusy reports a file that another program is changing.
 	ErrBusy = errors.New("another program is changing the file")
-	// ErrForeign reports an entry that Ripple did not write, or not as it reads now.
+	// ErrForeign reports an entry that Ripple did not write, or that was edited since.
 	ErrForeign = errors.New("the entry was written by hand")
 )
 
-// maxFile bounds what is read, in bytes. What is longer is no file that people keep.
+// maxFile limits the file size, in bytes. Nobody maintains a larger file by hand.
 const maxFile = 4 << 20
 
-// lockWait is how long another writer is waited for.
+// lockWait is how long to wait for another writer.
 const lockWait = 5 * time.Second
 
-// An Edit turns what was decided of a host into what is decided from now on. before is nil
-// where nothing was.
+// An Edit returns the new decision for a host. before is nil if there was none.
 type Edit func(before *config.Decision) config.Decision
 
-// Apply changes the entry of a host in a text, or adds one, and returns the new text and
-// the entry. name is that of the file, for errors.
+// Apply changes or adds the entry of a host and returns the new text and the entry. name is the file's
+// name, for error messages.
 func Apply(name string, text []byte, host terrain.Pattern, edit Edit) ([]byte, config.Decision, error) {
 	all, err := config.ParseDecisions(name, text)
 	if err != nil {
@@ -70,7 +69,7 @@ func Apply(name string, text []byte, host terrain.Pattern, edit Edit) ([]byte, c
 	return next, after, nil
 }
 
-// replaced writes an entry in the place of another one, or at the end.
+// replaced replaces the entry before, or appends a new one if before is nil.
 func replaced(text []byte, before, after *config.Decision) ([]byte, error) {
 	end := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
@@ -97,8 +96,8 @@ func replaced(text []byte, before, after *config.Decision) ([]byte, error) {
 	return slices.Concat(text[:at], []byte(block), text[at+len(old):]), nil
 }
 
-// own finds an entry that stands alone: at the beginning of a line, which a byte order mark may
-// be before, and followed by nothing that would belong to it.
+// own finds an entry that is on its own: it begins a line (a byte order mark may precede it) and no
+// further key of the entry follows.
 func own(text, block []byte) (at int, found bool) {
 	const mark = "\ufeff"
 	for from := 0; ; from = at + 1 {
@@ -114,7 +113,7 @@ func own(text, block []byte) (at int, found bool) {
 	}
 }
 
-// endsEntry reports whether what follows is no further key of the entry before.
+// endsEntry reports whether no further key of the entry before it follows.
 func endsEntry(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	for bytes.HasPrefix(rest, []byte("#")) {
@@ -124,16 +123,15 @@ func endsEntry(rest []byte) bool {
 	return len(rest) == 0 || rest[0] == '['
 }
 
-// Version tells a text from others. That of a file that is not there is the version of no
-// text.
+// Version identifies a text. A missing file has the version of an empty text.
 func Version(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 
-// Write changes the entry of a host in a file, which is made if it is missing, and returns
-// the entry. Of a symbolic link it changes the file that it leads to. A file that has
-// another version than seen it leaves alone; of an empty seen any will do.
+// Write changes the entry of a host in a file and returns the entry. It creates a missing file, and
+// follows a symbolic link to the file behind it. If the file's version is not seen, Write returns
+// [ErrChanged] and leaves the file alone; an empty seen matches any version.
 func Write(path string, host terrain.Pattern, seen string, edit Edit) (config.Decision, error) {
 	var d config.Decision
 	f, err := lock(path)
@@ -157,7 +155,7 @@ func Write(path string, host terrain.Pattern, seen string, edit Edit) (config.De
 	return d, replace(path, f, text, next)
 }
 
-// lock opens a file, and waits until nobody else changes it.
+// lock opens a file and waits for its lock, at most lockWait.
 func lock(path string) (*os.File, error) {
 	for end := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
@@ -178,7 +176,7 @@ func lock(path string) (*os.File, error) {
 	}
 }
 
-// present reports ErrChanged if a file no longer is the one that has the name.
+// present returns ErrChanged if path no longer names the file f.
 func present(path string, f *os.File) error {
 	named, err := os.Stat(path)
 	if err != nil {
@@ -206,7 +204,7 @@ func read(f *os.File) ([]byte, error) {
 	return text, err
 }
 
-// replace gives a file new contents, if it still has the old ones.
+// replace gives a file new contents if it still has the old ones.
 func replace(path string, f *os.File, old, text []byte) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -237,9 +235,9 @@ func replace(path string, f *os.File, old, text []byte) error {
 	return nil
 }
 
-// besides writes a file beside another one, whole and synced, and returns its name. What
-// a kill has left of such files goes: whoever holds the lock is alone. Other files stay,
-// such as what editors keep there of a file that is open.
+// besides writes text to a temporary file in the same folder, synced, and returns its name. It first
+// removes temporary files that a kill left behind, which is safe because the caller holds the lock.
+// Other files stay, such as the swap files of editors.
 func besides(path string, text []byte, mode fs.FileMode) (string, error) {
 	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+".ripple-"
 	beside, _ := os.ReadDir(dir) // the folder need not be readable

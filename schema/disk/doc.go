@@ -1,4 +1,4 @@
-// Package disk asks of a file system what package os does not: to keep names over a
-// loss of power, to lock a file, whose it is, and how much room is left. Each function says what it
-// does where the system cannot answer.
+// Package disk provides file system operations that package os lacks: syncing a folder, locking a file,
+// copying its owner, and the free space. Each function documents what it does on systems that do not
+// support it.
 package disk

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Like gives an open file the permissions of another one and, where this user may, its owner
-// and group.
+// Like gives an open file the permissions of another one. It also copies the owner and group where this
+// user is allowed to.
 func Like(f, other *os.File) error {
 	info, err := other.Stat()
 	if err != nil {

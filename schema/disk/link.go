@@ -5,11 +5,10 @@ import (
 	"path/filepath"
 )
 
-// Behind returns the path that symbolic links lead to, whether there is something yet or not:
-// who makes or replaces that leaves the links as they are. Of links that lead to each other it
-// returns one.
+// Behind returns the path that symbolic links lead to, whether or not it exists. Creating or replacing
+// a file at that path leaves the links intact. If links form a loop, it returns one of them.
 func Behind(path string) string {
-	const most = 40 // as many as systems follow
+	const most = 40 // the limit of common systems
 	for range most {
 		to, err := os.Readlink(path)
 		if err != nil {
@@ -18,7 +17,7 @@ func Behind(path string) string {
 		if !filepath.IsAbs(to) {
 			to = filepath.Dir(path) + string(filepath.Separator) + to
 		}
-		folder, name := filepath.Split(to) // not cleaned: ".." may be behind a link
+		folder, name := filepath.Split(to) // not cleaned: ".." may follow a link
 		if real, err := filepath.EvalSymlinks(folder); err == nil {
 			folder = real
 		}

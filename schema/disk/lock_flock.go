@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// Locks says that the lock of a file tells a living process from a dead one.
+// Locks reports whether a file lock tells a living process from a dead one.
 const Locks = true
 
-// TryLock takes the lock of an open file and reports whether it could: another process
-// may hold it. It is given up by [Unlock], or when the file is closed for good. The lock
-// is that of flock(2), which bbolt takes as well.
+// TryLock tries to lock an open file, and reports whether it succeeded: another process may hold the
+// lock. [Unlock] releases it, as does closing the last descriptor. The lock is that of flock(2), which
+// bbolt uses as well.
 func TryLock(f *os.File, exclusive bool) (bool, error) {
 	how := syscall.LOCK_SH | syscall.LOCK_NB
 	if exclusive {
@@ -26,12 +26,12 @@ func TryLock(f *os.File, exclusive bool) (bool, error) {
 	return err == nil, err
 }
 
-// Unlock gives a lock up, which a mapping of the file that is left behind would
-// otherwise keep. A file that is closed already has none.
+// Unlock releases a lock that a leftover mapping of the file would otherwise keep. It does nothing for
+// a closed file.
 func Unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
 
-// Unlocking has a file closed, and gives its lock up when it is: a child that is just being started
-// has the file open as well, until it is another program, and would keep the lock for so long.
+// Unlocking closes a file with shut and releases its lock. A child process that is being started also
+// has the file open until its exec, and would hold the lock until then.
 func Unlocking(f *os.File, shut func() error) error {
 	syscall.ForkLock.RLock()
 	fd, err := syscall.Dup(int(f.Fd()))
@@ -39,7 +39,7 @@ func Unlocking(f *os.File, shut func() error) error {
 		syscall.CloseOnExec(fd)
 	}
 	syscall.ForkLock.RUnlock()
-	if err == nil { // else the child has the last word
+	if err == nil { // otherwise the child keeps the lock until its exec
 		defer func() { _, _ = syscall.Flock(fd, syscall.LOCK_UN), syscall.Close(fd) }()
 	}
 	return shut()

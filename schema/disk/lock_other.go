@@ -4,14 +4,14 @@ package disk
 
 import "os"
 
-// Locks says that the lock of a file tells nothing.
+// Locks is false: file locks say nothing here.
 const Locks = false
 
-// TryLock takes no lock here and keeps nobody from anything.
+// TryLock takes no lock and always succeeds.
 func TryLock(*os.File, bool) (bool, error) { return true, nil }
 
-// Unlock leaves what is locked by others to the end of the file's handle.
+// Unlock does nothing here.
 func Unlock(*os.File) {}
 
-// Unlocking has a file closed.
+// Unlocking closes the file with shut.
 func Unlocking(_ *os.File, shut func() error) error { return shut() }

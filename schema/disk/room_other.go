@@ -2,5 +2,5 @@
 
 package disk
 
-// Free is not known here.
+// Free returns known = false: the free space is not known here.
 func Free(string) (bytes uint64, known bool) { return 0, false }

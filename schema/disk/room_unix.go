@@ -4,7 +4,8 @@ package disk
 
 import "syscall"
 
-// Free returns how many bytes may still be written into a folder, or that this is not known.
+// Free returns how many bytes this user may still write to a folder; known is false if the system does
+// not say.
 func Free(dir string) (bytes uint64, known bool) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {

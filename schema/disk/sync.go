@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// SyncDir makes the names in a folder outlive a loss of power: what was created, renamed
-// or removed there before the call. The contents of files are theirs to sync. Where
-// folders cannot be synced, on Windows and on some file systems, it does nothing.
+// SyncDir makes names created, renamed or removed in a folder before the call survive a power loss. It
+// does not sync the contents of files. It does nothing where folders cannot be synced: on Windows and
+// on some file systems.
 func SyncDir(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil

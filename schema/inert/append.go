@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// AppendXML appends text as it stands in an element or between quotes.
+// AppendXML appends text escaped for an element or a quoted attribute.
 func AppendXML(b []byte, s string) []byte {
 	if common(s) {
 		return append(b, s...)
@@ -23,7 +23,8 @@ func AppendXML(b []byte, s string) []byte {
 	}
 }
 
-// common reports a text that no format escapes: printable ASCII without quotes, backslashes and what XML marks up with.
+// common reports whether no format has to escape s: it is printable ASCII without quotes, backslashes
+// and XML's special characters.
 func common(s string) bool {
 	for i := range len(s) {
 		if !commonByte[s[i]] {
@@ -54,8 +55,8 @@ func entity(c byte) string {
 	return "&#39;"
 }
 
-// AppendQuoted appends text between double quotes as JSON and DOT read it alike:
-// only quotes and backslashes are escaped, there is nothing else to escape.
+// AppendQuoted appends text in double quotes, valid in both JSON and DOT. Only quotes and backslashes
+// need escaping, because Text has replaced control characters.
 func AppendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	if common(s) {
@@ -72,8 +73,8 @@ func AppendQuoted(b []byte, s string) []byte {
 	}
 }
 
-// AppendCell appends text as a cell of CSV (RFC 4180). What a spreadsheet could
-// take for a formula begins with an apostrophe.
+// AppendCell appends text as a CSV cell (RFC 4180). A cell that a spreadsheet could take for a formula
+// gets a leading apostrophe.
 func AppendCell(b []byte, s string) []byte {
 	s = Text(s)
 	if formula(s) {
@@ -93,8 +94,8 @@ func AppendCell(b []byte, s string) []byte {
 	}
 }
 
-// formula reports whether a cell could be read as one, whatever is passed over before it: blanks of all kinds, what
-// has no width, and quotes.
+// formula reports whether a spreadsheet could read the cell as a formula. It ignores leading white
+// space, characters without width, and quotes.
 func formula(s string) bool {
 	s = strings.TrimLeftFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || strings.ContainsRune("\uFFFD\"'", r)
@@ -103,8 +104,8 @@ func formula(s string) bool {
 	return strings.ContainsRune("=+-@|%\uff1d\uff0b\uff0d\uff20", r) && s != ""
 }
 
-// JSON escapes in JSON what is dangerous where it is shown, and changes nothing of
-// what it says. Line breaks between its parts stay.
+// JSON escapes characters of a JSON text that are dangerous to display, without changing its meaning.
+// Line breaks between tokens stay.
 func JSON(text []byte) []byte {
 	i := bytes.IndexFunc(text, escaped)
 	if i < 0 {
@@ -124,7 +125,8 @@ func JSON(text []byte) []byte {
 	return out
 }
 
-// escaped reports what is not escaped already, and is no blank between the parts.
+// escaped reports whether JSON has to escape r: it is dangerous and neither escaped already nor white
+// space between tokens.
 func escaped(r rune) bool { return r > '~' && dangerOf(r) != none && r != utf8.RuneError }
 
 func appendEscape(b []byte, r rune) []byte {

@@ -1,10 +1,9 @@
-// Package inert makes text that others wrote mean nothing but itself, wherever it
-// is shown: on a terminal, in a log, in Markdown, XML, JSON, CSV or SQL.
+// Package inert makes untrusted text safe to show: on a terminal, in a log, in Markdown, XML, JSON, CSV
+// or SQL.
 //
-// What is dangerous stands in one table, [dangerOf]; a function a target says what
-// becomes of it there. All of them return valid UTF-8, are the identity on harmless
-// text, and keep what scripts are written with though it is not seen: joiners and
-// non-joiners, marks of direction, zero-width spaces.
+// One table, [dangerOf], lists the dangerous characters; one function per target decides how to replace
+// them. All functions return valid UTF-8 and leave harmless text unchanged. They keep the invisible
+// characters that scripts need: joiners and non-joiners, direction marks, zero-width spaces.
 package inert
 
 import (
@@ -12,19 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// A danger is what a character may do to its reader, or to a program.
+// A danger is what a character may do to a reader or a program.
 type danger uint8
 
 const (
 	none      danger = iota
 	lines            // ends a line or leaves a column
 	control          // acts on a terminal
-	direction        // has text read in another order than it is written in
-	unread           // a byte that was not UTF-8, and the character that stands for it
-	noText           // stands for nothing: non-characters and marks of annotations
+	direction        // displays text in another order than it is written in
+	unread           // an invalid UTF-8 byte, or U+FFFD itself
+	noText           // non-characters and annotation marks
 )
 
-// dangerOf is the table. A byte that is not UTF-8 comes as [utf8.RuneError].
+// dangerOf is the table of dangers. An invalid UTF-8 byte arrives as [utf8.RuneError].
 func dangerOf(r rune) danger {
 	switch {
 	case r >= ' ' && r <= '~':
@@ -34,7 +33,7 @@ func dangerOf(r rune) danger {
 	case r < ' ', r >= 0x7f && r <= 0x9f:
 		return control
 	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x206f:
-		return direction // embeddings, overrides, isolates and what came before these
+		return direction // embeddings, overrides, isolates, and their deprecated predecessors
 	case r == utf8.RuneError:
 		return unread
 	case r&0xfffe == 0xfffe, r >= 0xfdd0 && r <= 0xfdef, r >= 0xfff9 && r <= 0xfffb:
@@ -53,8 +52,7 @@ func printable(s string) bool {
 	return true
 }
 
-// replaced maps what the table names: a line break becomes a space, what is unsafe
-// for a target U+FFFD.
+// replaced replaces unsafe characters: line breaks with a space, others with U+FFFD.
 func replaced(s string, unsafe func(danger) bool) string {
 	if printable(s) {
 		return s
@@ -70,12 +68,11 @@ func replaced(s string, unsafe func(danger) bool) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Text makes text fit for a cell or an attribute of a file that programs read. What
-// was dangerous stays visible: a line break as a space, everything else as U+FFFD.
+// Text makes text safe for a cell or an attribute of a file that programs read. Dangerous characters
+// stay visible: a line break as a space, everything else as U+FFFD.
 func Text(s string) string { return replaced(s, func(d danger) bool { return d != none }) }
 
-// SQL makes text fit for a database, which is no place to lay it out: line breaks
-// stay.
+// SQL makes text safe for a database. Line breaks stay, because a database does not lay text out.
 func SQL(s string) string {
 	return replaced(s, func(d danger) bool { return d != none && d != lines })
 }

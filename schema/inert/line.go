@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Line makes text fit for one line of a terminal, a log or a page, and for the
-// store: what is dangerous is gone but that a byte was no UTF-8, which shows as
-// U+FFFD; white space is folded, and no more than most bytes are left.
+// Line makes text safe for one line of a terminal, a log or a page, and for the store. Dangerous
+// characters are removed, except that an invalid byte shows as U+FFFD. White space is folded. The
+// result has at most most bytes.
 func Line(s string, most int) string {
 	if len(s) <= most && plain(s) {
 		return s

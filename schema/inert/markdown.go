@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Markdown makes text fit for a line of Markdown, at most so many bytes before it
-// is escaped: every character that could begin markup is. Bare URLs stay readable;
-// what a renderer may make of them leads where they say.
+// Markdown makes text safe for a line of Markdown by escaping every character that could begin markup.
+// The text has at most most bytes before escaping; a longer one ends in "...". Bare URLs stay readable:
+// if a renderer links them, the link leads where the text says.
 func Markdown(s string, most int) string {
 	cut := len(s) > most
 	s = Line(s, most)
@@ -31,7 +31,7 @@ func Markdown(s string, most int) string {
 	return b.String()
 }
 
-// begins reports whether the character at a place could begin markup.
+// begins reports whether the character at position i could begin markup.
 func begins(s string, i int, r rune) bool {
 	switch r {
 	case '\\', '`', '*', '{', '}', '[', ']', '|', '~', '^', '$':
@@ -42,14 +42,14 @@ func begins(s string, i int, r rune) bool {
 		return !between(s, i)
 	case '#', '+', '=', '-':
 		return i == 0
-	case '.', ')': // behind a number they begin a list
+	case '.', ')': // after a number they begin a list
 		return i > 0 && strings.Trim(s[:i], "0123456789") == "" && strings.HasPrefix(s[i+1:]+" ", " ")
 	}
 	return false
 }
 
-// between reports whether a byte stands between letters or digits, where an
-// underscore is no emphasis.
+// between reports whether the byte at i is between letters or digits, where an underscore does not mark
+// emphasis.
 func between(s string, i int) bool {
 	return i > 0 && i+1 < len(s) && isWord(s[i-1]) && isWord(s[i+1])
 }

@@ -1,5 +1,5 @@
-// Package process tells tests what a process has used of the machine: the time of its processors, which other work on
-// the machine does not lengthen as it does the clock's, memory, and what it has written.
+// Package process measures for tests what a process has used: CPU time, which other load on the machine
+// does not lengthen as it does wall time, memory, and bytes written.
 package process
 
 import (
@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// LiveHeap collects the heap, and returns what is left of it in bytes.
+// LiveHeap runs the garbage collector and returns the bytes of the heap still in use.
 func LiveHeap() int64 {
 	runtime.GC()
-	runtime.GC() // what pools hold, the first one leaves
+	runtime.GC() // the first run leaves what pools hold
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// Written is what this process has written to files, in bytes; 0: not known here.
+// Written returns how many bytes this process has written to files; 0 if unknown.
 func Written() (n int64) {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// CPUTime is not known here.
+// CPUTime returns 0: unknown on this system.
 func CPUTime() time.Duration { return 0 }
 
-// MaxResident is not known here.
+// MaxResident returns 0: unknown on this system.
 func MaxResident(*os.ProcessState) int64 { return 0 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// CPUTime is what this process has used of the processors; 0: not known here.
+// CPUTime returns the CPU time of this process; 0 if unknown.
 func CPUTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -18,7 +18,7 @@ func CPUTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// MaxResident returns the most memory that an ended process had resident; 0: not known here.
+// MaxResident returns the peak resident memory of an ended process, in bytes; 0 if unknown.
 func MaxResident(p *os.ProcessState) int64 {
 	usage, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

@@ -2,5 +2,5 @@
 
 package process
 
-// Race reports whether the race detector watches: times say nothing, and everything takes longer.
+// Race reports whether the race detector is on. It makes everything slower, so timings mean nothing.
 const Race = false

@@ -1,13 +1,12 @@
-// Package shard says to which part of a terrain a host belongs that is split over
-// several state files.
+// Package shard assigns hosts to shards, the parts of a terrain that is split over several state files.
 //
-// All hosts of a site belong to one shard. The rule, with the public suffix list that
-// tells sites, is a version of its own and frozen: an upgrade of any library moves no
-// host. So it shares nothing with package weburl, whose sites follow the newest list.
+// All hosts of a site belong to one shard. The rule, including its copy of the public suffix list, is
+// versioned and frozen: upgrading a library never moves a host. It therefore shares nothing with
+// package weburl, whose sites follow the newest list.
 package shard
 
 import (
-	_ "embed" // the list
+	_ "embed" // for suffixes-v1.txt
 	"fmt"
 	"net/netip"
 	"strings"
@@ -16,23 +15,22 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Version is the version of the rule. Two that differ never work on one terrain.
+// Version is the version of the rule. Programs with different versions never work on one terrain.
 const Version = 1
 
-// MaxShards is the largest number of shards that a terrain has.
+// MaxShards is the largest number of shards of a terrain.
 const MaxShards = 256
 
 //go:embed suffixes-v1.txt
 var suffixes string // read-only
 
-// A Rule says to which of a fixed number of shards a host belongs. It may be used by
-// several goroutines at a time.
+// A Rule assigns hosts to a fixed number of shards. It is safe for concurrent use.
 type Rule struct {
 	shards uint64
 	list   *list
 }
 
-// A list is what the public suffix list says. All rules have the same.
+// A list is a parsed public suffix list. All rules share one.
 type list struct {
 	kinds   map[string]kind // by suffix, without its mark
 	deepest int             // labels of the longest suffix
@@ -48,16 +46,16 @@ var frozen = sync.OnceValue(func() *list {
 	return l
 })
 
-// A kind is a set of what the list says of a suffix.
+// A kind is the set of rules that the list has for a suffix.
 type kind uint8
 
 const (
 	normal    kind = 1 << iota
 	wildcard       // every name directly below is a suffix
-	exception      // no suffix, though a wildcard says so
+	exception      // not a suffix, although a wildcard matches
 )
 
-// New returns the rule for so many shards, from 1 to [MaxShards].
+// New returns the rule for a number of shards, from 1 to [MaxShards].
 func New(shards int) (*Rule, error) {
 	if shards < 1 || shards > MaxShards {
 		return nil, fmt.Errorf("%d shards: there may be 1 to %d", shards, MaxShards)
@@ -80,14 +78,14 @@ func (l *list) add(line string) {
 	l.deepest = max(l.deepest, labels)
 }
 
-// Of returns the shard of a host as identities name it, port or not, from 0 on: XXH3 of
-// its site in 64 bits with seed 0, modulo the number of shards.
+// Of returns the shard of a host, from 0: the 64-bit XXH3 of its site, with seed 0, modulo the number
+// of shards. host is spelled as in identities, with or without a port.
 func (r *Rule) Of(host string) int {
 	return int(xxh3.HashString(r.Site(host)) % r.shards)
 }
 
-// Site returns the registrable domain of a host by the frozen list. An address is its
-// own site, as is a public suffix, and what is no name; a port is dropped.
+// Site returns the registrable domain of a host by the frozen list. An IP address, a public suffix and
+// an invalid name are their own sites. A port is dropped.
 func (r *Rule) Site(host string) string {
 	name := withoutPort(host)
 	if isAddress(name) || strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".") || strings.Contains(name, "..") {
@@ -101,8 +99,8 @@ func (r *Rule) Site(host string) string {
 	return name[strings.LastIndexByte(rest, '.')+1:]
 }
 
-// suffix returns the public suffix of a name: that of the longest rule that matches,
-// unless there is an exception; by default the last label.
+// suffix returns the public suffix of a name: that of the longest matching rule, or the last label if
+// none matches. An exception overrides the other rules.
 func (l *list) suffix(name string) string {
 	at := strings.LastIndexByte(name, '.') + 1
 	suffix, above := name[at:], ""

@@ -8,28 +8,28 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Cap is a rule that bounds how many pages, or hosts, of a group are visited
-// in a run. What was not visited when its group is full is refused by that rule.
+// A Cap is a rule that limits how many pages, or hosts, of a group a run visits. When the group is
+// full, the rest is refused by that rule.
 type Cap struct {
 	Rule   Rule
 	Group  string
 	Limit  int
-	Others bool // it bounds pages that are not their host's own, which are counted apart
+	Others bool // it limits pages that are not their host's own; these are counted separately
 }
 
-// freeMisses is how many pages of others a place in a group stands for that are not found.
+// freeMisses is how many not-found pages of others each place in a group allows.
 const freeMisses = 10
 
-// What is counted of a site. None is the rule of a [Cap]: the
-// limit is on what is recorded ([traps] max-hosts-per-site).
+// Counts per site. They do not belong to a [Cap]: they limit what is recorded ([traps]
+// max-hosts-per-site).
 const (
 	CountSiteHosts    = "hosts of a site"
-	CountSiteOthers   = "hosts of a site, of others"   // that only pages of other sites name
-	CountSiteOverflow = "hosts of a site not recorded" // links to them
-	CountSiteText     = "text of links of a site"      // bytes of URLs that they added ([schema.MaxSiteText])
+	CountSiteOthers   = "hosts of a site, of others"   // hosts that only pages of other sites name
+	CountSiteOverflow = "hosts of a site not recorded" // links to unrecorded hosts
+	CountSiteText     = "text of links of a site"      // bytes of URLs added by links ([schema.MaxSiteText])
 )
 
-// CountOfPlace is the name under which places of hosts are counted by site.
+// CountOfPlace returns the name of the per-site count for a place.
 func CountOfPlace(p schema.SitePlace) string {
 	if p == schema.OtherPlace {
 		return CountSiteOthers
@@ -37,18 +37,18 @@ func CountOfPlace(p schema.SitePlace) string {
 	return CountSiteHosts
 }
 
-// A Room is what caps leave for one page more.
+// A Room says whether caps leave room for another page.
 type Room uint8
 
 const (
 	Free Room = iota
-	Held      // a group is full only with visits that are out: one of them may come to nothing
+	Held      // a group is full only if all open visits count; one of them may not
 	Full      // a full group keeps the page from being visited
 )
 
-// RoomIn says what caps leave for a page, and which cap leaves it no place, the first
-// in their order. Count tells what a rule's group has taken in the run; reserved, which
-// may be nil, what visits that are out may yet add to it.
+// RoomIn says whether caps leave room for a page, and returns the first cap that does not. count
+// returns what a rule's group has taken in the run. reserved, which may be nil, is what open visits may
+// add.
 func RoomIn(caps []Cap, count func(rule, group string) (int, error), reserved map[Cap]int) (Room, Cap, error) {
 	for _, c := range caps {
 		n, err := count(c.Counted(), c.Group)
@@ -62,8 +62,8 @@ func RoomIn(caps []Cap, count func(rule, group string) (int, error), reserved ma
 	return Free, Cap{}, nil
 }
 
-// Counted is the name under which is counted what the cap bounds: that of its rule, without the
-// limit, which another configuration may change within a run.
+// Counted returns the name under which the capped pages are counted: the rule's text without the limit,
+// which may change with the configuration within a run.
 func (c Cap) Counted() string {
 	rule := c.Rule.String()
 	if i := strings.LastIndex(rule, " = "); i >= 0 {
@@ -75,15 +75,15 @@ func (c Cap) Counted() string {
 	return rule
 }
 
-// Missed is the name under which is counted what takes no place, of a cap on the pages of others:
-// those that were not found. MostMissed is how many these may be.
+// Missed returns the name under which not-found pages are counted, for a cap on the pages of others.
+// They take no place in the group, up to MostMissed.
 func (c Cap) Missed() string { return c.Counted() + ", not found" }
 
-// MostMissed is how many pages that are not found take no place in the group.
+// MostMissed returns how many not-found pages take no place in the group.
 func (c Cap) MostMissed() int { return freeMisses * c.Limit }
 
-// limited is a cap on the pages of a group. For pages that are not the host's own it has a tenth of
-// the places, and at least ten, on the host of an origin.
+// limited returns a cap on the pages of a group. On an origin's host, pages that are not the host's own
+// get a tenth of the places, but at least ten.
 func (t *Terrain) limited(rule Rule, key, host, group string, limit int, own bool) Cap {
 	rule.Text = fmt.Sprintf("%s = %d", key, limit)
 	c := Cap{Rule: rule, Group: group, Limit: limit, Others: !own}
@@ -95,9 +95,9 @@ func (t *Terrain) limited(rule Rule, key, host, group string, limit int, own boo
 	return c
 }
 
-// Caps returns the caps that hold for a page, in the order in which they refuse
-// it: its page type, then the traps. The URL alone tells its groups, so a page can be
-// refused before it is asked. The pages that are a host's own are counted apart from others.
+// Caps returns the caps for a page in the order in which they refuse it: its page type, then the traps.
+// The groups depend only on the URL, so a page can be refused before it is requested. A host's own
+// pages are counted separately from others.
 func (t *Terrain) Caps(host, pathQuery string, own bool) []Cap {
 	var caps []Cap
 	if name, group, limit, ok := t.PageType(host, pathQuery); ok && limit > 0 {
@@ -117,9 +117,10 @@ func (t *Terrain) Caps(host, pathQuery string, own bool) []Cap {
 	return caps
 }
 
-// SubdomainCap returns the cap on the hosts of a site that are visited ([crawler] max-subdomains), given what was
-// counted, as for [RoomIn]. Hosts that their own site or an origin names are counted apart from those that only
-// others name. These have a tenth of the places, and at least one, where they are of an origin, else what those leave.
+// SubdomainCap returns the cap on the visited hosts of a site ([crawler] max-subdomains). count is as
+// for [RoomIn]. Hosts named by their own site or an origin are counted separately from hosts that only
+// others name. On an origin's site the latter get a tenth of the places, but at least one; elsewhere
+// they get the places that the former leave.
 func (t *Terrain) SubdomainCap(host string, limit int, vouched bool, count func(rule, group string) (int, error)) (
 	Cap, error) {
 	c := Cap{Group: weburl.Site(host), Limit: limit}

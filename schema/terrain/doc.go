@@ -1,24 +1,21 @@
-// Package terrain says which class a URL has, which rule keeps it from being
-// visited, and how that rule reads.
+// Package terrain decides which class a URL has, and which rule, if any, keeps it from being visited.
 //
-// A [Terrain] is built once from the lists of the configuration and never
-// changes, so any number of goroutines may ask it. It knows hosts and URLs as
-// package weburl normalises them; nothing is normalised again here.
+// A [Terrain] is built once from the lists of the configuration and never changes, so any number of
+// goroutines may use it. It expects hosts and URLs in the canonical form of package weburl and does not
+// canonicalize them again.
 //
 // # Classes
 //
-// The first match wins: blacklist, stub, quality, otherwise discovered.
-// Names and wildcard bases of all lists are the keys of one map. A look-up tries
-// the host and then each name above it, so its cost grows with the number of
-// labels of the host and not with the length of the lists.
+// The first match wins: blacklist, stub, quality, otherwise discovered. The names and wildcard bases of
+// all lists are keys of one map. A look-up tries the host and then each parent domain, so its cost
+// depends on the number of labels, not on the length of the lists.
 //
-// A [Pattern] matches a host whatever its port.
+// A [Pattern] matches a host on any port.
 //
 // # Refusals
 //
-// A page of a class that is visited can still be kept from being visited: by the
-// include and exclude expressions of its origins, and by traps that show in the
-// URL alone ([Terrain.Refuse]). Caps that need counting (queries of a path, pages
-// below a prefix, pages of a group) are counted by the crawl; their rules and limits are
-// here.
+// A page of a visitable class may still be refused: by the include and exclude expressions of its
+// origins, and by traps that are visible in the URL alone ([Terrain.Refuse]). This package also defines
+// the rules and limits of caps that need counting (queries of a path, pages below a prefix, pages of a
+// group); the crawl does the counting.
 package terrain

@@ -8,20 +8,20 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A By says what is one node at entity level: a positive number that many path
-// segments below the host, [ByHost] or [BySite].
+// A By says what forms one node at entity level: a positive number of path segments below the host,
+// [ByHost] or [BySite].
 type By int
 
-// The nodes that are no paths.
+// The values that are not path lengths.
 const (
 	ByHost By = 0
 	BySite By = -1
 )
 
-// maxBy is the longest path that names an entity.
+// maxBy is the largest number of segments that name an entity.
 const maxBy = 20
 
-// ParseBy reads "host", "site" or "path-1" to "path-20".
+// ParseBy parses "host", "site" or "path-1" to "path-20".
 func ParseBy(s string) (By, error) {
 	switch s {
 	case "host":
@@ -38,7 +38,7 @@ func ParseBy(s string) (By, error) {
 	return 0, fmt.Errorf("%q is not one of \"path-1\" to \"path-%d\", \"host\", \"site\"", cut(s), maxBy)
 }
 
-// String returns what ParseBy reads.
+// String returns b in the form that ParseBy reads.
 func (b By) String() string {
 	switch b {
 	case ByHost:
@@ -49,14 +49,14 @@ func (b By) String() string {
 	return "path-" + strconv.Itoa(int(b))
 }
 
-// An Entity says what the nodes of some hosts are ([[entity]]).
+// An Entity defines the nodes of the hosts that match ([[entity]]).
 type Entity struct {
 	Pattern Pattern
 	By      By
 }
 
-// Entity returns the node of a normalised URL at entity level: its host, unless an
-// entity rule says otherwise. A URL with too few segments is the host's.
+// Entity returns the node of a canonical URL at entity level: its host, unless an entity rule says
+// otherwise. A URL with too few segments belongs to the host's node.
 func (t *Terrain) Entity(norm string) string {
 	host, pathQuery := weburl.Split(norm)
 	for _, e := range t.entities {
@@ -67,8 +67,8 @@ func (t *Terrain) Entity(norm string) string {
 	return host
 }
 
-// EntityOfHost returns the node that all URLs of a host belong to at entity level; not ok:
-// their paths decide.
+// EntityOfHost returns the node of all URLs of a host at entity level. ok is false if the node depends
+// on their paths.
 func (t *Terrain) EntityOfHost(host string) (node string, ok bool) {
 	for _, e := range t.entities {
 		if e.Pattern.Match(host) {
@@ -93,7 +93,7 @@ func (b By) node(host, pathQuery string) string {
 			length = len(path) - end
 		}
 		if length == 0 {
-			return host // too few, or an empty one
+			return host // too few segments, or an empty one
 		}
 		end = min(end+length+1, len(path))
 	}

@@ -7,8 +7,8 @@ const (
 	maxLabel = 63
 )
 
-// isHostName reports whether a normalised host can be asked for: an address, or
-// labels of letters, digits, hyphens and underscores. WHATWG lets more through.
+// isHostName reports whether a canonical host can be requested: an address, or labels of letters,
+// digits, hyphens and underscores. WHATWG allows more.
 func isHostName(host string) bool {
 	return isIP(host) || isName(host)
 }
@@ -37,8 +37,8 @@ func isLabel(label string) bool {
 	return true
 }
 
-// hasOuterHyphen reports a label that begins or ends with a hyphen, which RFC 952
-// allows in no host name.
+// hasOuterHyphen reports whether a label begins or ends with a hyphen, which RFC 952 forbids in host
+// names.
 func hasOuterHyphen(name string) bool {
 	return strings.Contains("."+name, ".-") || strings.Contains(name+".", "-.")
 }
@@ -47,8 +47,8 @@ func isLabelByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_'
 }
 
-// isPlain reports whether a name is normalised as it stands, which spares the
-// names of a long list the full way. It may say no to a normalised name.
+// isPlain reports whether a name is certainly in canonical form, which saves most names of a long list
+// the full check. It may return false for a canonical name.
 func isPlain(name string) bool {
 	if !isName(name) || hasWWW(name) || strings.Contains(name, "--") {
 		return false

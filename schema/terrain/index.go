@@ -10,18 +10,17 @@ import (
 // none is the list of a host that no list names.
 const none = int32(1<<31 - 1)
 
-// A claim is what the lists say of the hosts that one pattern matches.
+// A claim is what the lists say about the hosts that one pattern matches.
 type claim struct {
-	list    int32 // the first list that has the pattern, or none
-	origins []int // every origin that has it, in order; shared, never changed
+	list    int32 // the first list with the pattern, or none
+	origins []int // every origin with the pattern, in order; shared, never changed
 }
 
-// An entry holds, for one name, the claims on that host and on it with all that
-// is below it. Claim 0 says nothing.
+// An entry holds, for one name, the claim on that host alone and the claim on it and all names below
+// it. Claim 0 says nothing.
 type entry struct{ exact, below uint32 }
 
-// An index maps names to claims. Few claims are distinct, so a name costs its
-// key and eight bytes.
+// An index maps names to claims. Few claims are distinct, so a name costs its key and eight bytes.
 type index struct {
 	names  map[string]entry
 	claims []claim
@@ -31,7 +30,7 @@ func newIndex(names int) *index {
 	return &index{names: make(map[string]entry, names), claims: []claim{{list: none}}}
 }
 
-// declare adds a claim that add can give to patterns.
+// declare registers a claim and returns its number for add.
 func (x *index) declare(c claim) uint32 {
 	x.claims = append(x.claims, c)
 	return uint32(len(x.claims) - 1)
@@ -47,7 +46,7 @@ func (x *index) add(p Pattern, id uint32) {
 	x.names[p.base] = e
 }
 
-// merge returns the claim that says what both say.
+// merge returns a claim that combines both.
 func (x *index) merge(a, b uint32) uint32 {
 	if a == 0 || a == b {
 		return b
@@ -76,7 +75,7 @@ func join(a, b claim) claim {
 	return both
 }
 
-// lookup joins all claims on a host. The pattern is that of the list that won.
+// lookup joins all claims on a host. The pattern is that of the winning list.
 func (x *index) lookup(host string) (claim, Pattern) {
 	found, by := claim{list: none}, Pattern{}
 	take := func(id uint32, p Pattern) {

@@ -14,17 +14,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// maxLine is the longest line of a list file that can hold a name, in bytes.
+// maxLine is the maximum length of a line with a name, in bytes.
 const maxLine = 4096
 
 var errUTF16 = errors.New("is UTF-16; save it as UTF-8")
 
-// A LineError reports a line of a list file that names no host.
+// A LineError reports a line of a list file that does not name a host.
 type LineError struct {
-	Line int    // counted from 1
+	Line int    // the line, cut; safe to display
 	Text string // of the line, cut; safe to show
 	Why  string // "is not a host name"
-	More int    // further lines of this kind
+	More int    // further lines with such an error
 }
 
 func (e *LineError) Error() string {
@@ -77,30 +77,30 @@ func ParseListFile(r io.Reader) (patterns []Pattern, skipped int, err error) {
 	return l.patterns, l.skipped, nil
 }
 
-// isUTF16 reports a text that begins with the byte order mark of UTF-16 or has a NUL for every
-// other byte.
+// isUTF16 reports whether a text begins with a UTF-16 byte order mark, or exactly one of its first two
+// bytes is NUL.
 func isUTF16(text []byte) bool {
 	return len(text) >= 2 && (string(text[:2]) == "\xff\xfe" || string(text[:2]) == "\xfe\xff" ||
 		(text[0] == 0) != (text[1] == 0))
 }
 
-// adblockLine finds a line that only a list of Adblock has.
+// adblockLine matches a line that occurs only in Adblock lists.
 var adblockLine = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[\r\n])\x{feff}?[ \t]*(?:\[adblock|\|\||@@)`)
 })
 
-// A list is read line by line.
+// A list is the state of reading a list line by line.
 type list struct {
-	text     string // not read yet
-	adblock  bool   // some lines are of Adblock, so others may be
+	text     string // the unread rest
+	adblock  bool   // some lines are Adblock rules, so others may be
 	patterns []Pattern
-	named    int // lines that name hosts, the machine's own included
+	named    int // lines that name hosts, including names of the local machine
 	skipped  int
-	passed   *LineError // the first of the skipped
+	passed   *LineError // the first skipped line
 	wrong    *LineError
 }
 
-// line takes the next line off the text.
+// line removes the next line from the text.
 func (l *list) line() string {
 	i := strings.IndexAny(l.text, "\r\n")
 	if i < 0 {
@@ -115,7 +115,7 @@ func (l *list) line() string {
 }
 
 func (l *list) read(n int, line string) {
-	if isPlain(line) { // most lines of most lists
+	if isPlain(line) { // the usual case
 		l.patterns, l.named = append(l.patterns, Pattern{base: line}), l.named+1
 		return
 	}
@@ -150,7 +150,7 @@ func (l *list) read(n int, line string) {
 	l.wrong = &LineError{Line: n, Text: shown(line), Why: why}
 }
 
-// hosts returns what the fields of one line name, and reports whether all of them are understood.
+// hosts returns the hosts in the fields of one line, and whether all fields are understood.
 func (l *list) hosts(fields []string) ([]Pattern, bool) {
 	if len(fields) == 1 {
 		p, ok := l.host(fields[0])
@@ -161,7 +161,7 @@ func (l *list) hosts(fields []string) ([]Pattern, bool) {
 	}
 	var patterns []Pattern
 	for _, name := range fields[1:] {
-		plain := isPlain(name) && strings.Contains(name, ".") // so it is not an address
+		plain := isPlain(name) && strings.Contains(name, ".") // so not an address
 		if !plain && (!strings.ContainsAny(name, ".:") || isIP(name)) || name == "localhost.localdomain" {
 			continue
 		}
@@ -174,7 +174,7 @@ func (l *list) hosts(fields []string) ([]Pattern, bool) {
 	return patterns, true
 }
 
-// host reads one name in any of its spellings.
+// host parses one name in any of its spellings.
 func (l *list) host(s string) (Pattern, bool) {
 	if isPlain(s) {
 		return Pattern{base: s}, true
@@ -183,7 +183,7 @@ func (l *list) host(s string) (Pattern, bool) {
 	if at, err := netip.ParseAddr(s); err == nil && at.Is6() {
 		s = "[" + s + "]"
 	} else if _, err := netip.ParsePrefix(s); err == nil {
-		return Pattern{}, false // of a network
+		return Pattern{}, false // a network
 	}
 	name, below := strings.CutPrefix(strings.ReplaceAll(s, `\`, "/"), "||")
 	if anchored := strings.TrimPrefix(name, "|"); below || anchored != name {
@@ -198,7 +198,7 @@ func (l *list) host(s string) (Pattern, bool) {
 		host, path = rest[:i], rest[i+1:]
 	}
 	if l.adblock && path != "" && path != "*" {
-		return Pattern{}, false // a rule for some pages of the host
+		return Pattern{}, false // a rule for some pages of the host only
 	}
 	if i := strings.LastIndexByte(host, '@'); i >= 0 && isURL {
 		host = host[i+1:]
@@ -212,8 +212,8 @@ func (l *list) host(s string) (Pattern, bool) {
 	return hostPattern(host, below)
 }
 
-// hostPattern is the pattern of a host, which may have a port. An address is its own, and a
-// number that only browsers take for an address is not.
+// hostPattern returns the pattern of a host, with or without a port. An address is its own pattern. A
+// number that only browsers read as an address is refused.
 func hostPattern(host string, below bool) (Pattern, bool) {
 	host, _ = weburl.SplitPort(host)
 	p, _, err := parsePattern(host)
@@ -227,8 +227,8 @@ func hostPattern(host string, below bool) (Pattern, bool) {
 	return p, true
 }
 
-// isAdblock reports a rule of Adblock that is not about a whole host: an exception, a rule for
-// elements, or one with options.
+// isAdblock reports an Adblock rule that does not apply to a whole host: an exception, a rule for
+// elements, or a rule with options.
 func isAdblock(line string) bool {
 	if strings.HasPrefix(line, "@@") || strings.Contains(line, "#") && elementSigns().MatchString(line) {
 		return true
@@ -237,13 +237,13 @@ func isAdblock(line string) bool {
 	return i >= 0 && !strings.ContainsAny(line, " \t") && !strings.HasPrefix(line, "http")
 }
 
-// elementSigns finds what separates hosts from a selector: "##", "#@#", "#?#", "#$#", "#%#".
+// elementSigns matches the separator between hosts and a selector: "##", "#@#", "#?#", "#$#", "#%#".
 var elementSigns = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[^ \t/]*#[@?$%]{0,3}#[^ \t#=-]`)
 })
 
-// elementRule reports whether a line is a rule for the elements of all pages, as
-// "##.banner" or "#@#div": unlike a comment it has a selector right behind its signs.
+// elementRule reports whether a line is a rule for elements of all pages, such as "##.banner" or
+// "#@#div". Unlike a comment, it has a selector directly after the signs.
 func elementRule(line string) bool {
 	signs, ok := strings.CutPrefix(line, "#")
 	if !ok {
@@ -257,8 +257,9 @@ func elementRule(line string) bool {
 	return selector != "" && !strings.ContainsRune(" \t-=", rune(selector[0]))
 }
 
-// withoutComment cuts a comment: from "#", "!", ";" or "//" at the start of the line or after a
-// blank. Elsewhere these signs belong to a rule or a URL. A section is a comment, too.
+// withoutComment removes a comment, which starts with "#", "!", ";" or "//" at the beginning of the
+// line or after a blank. Elsewhere these characters belong to a rule or a URL. A section header is a
+// comment, too.
 func withoutComment(line string) string {
 	if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") && !isIP(line) {
 		return ""
@@ -274,10 +275,10 @@ func withoutComment(line string) string {
 	return line
 }
 
-// isUnseen reports a blank, a control character or a character of no width.
+// isUnseen reports white space, a control character or a character without width.
 func isUnseen(c rune) bool {
 	return unicode.IsSpace(c) || unicode.IsControl(c) && c != 0 || unicode.Is(unicode.Cf, c)
 }
 
-// shown is a line for a message.
+// shown formats a line for a message.
 func shown(line string) string { return fmt.Sprintf("%q", cut(line)) }

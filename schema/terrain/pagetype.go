@@ -2,18 +2,17 @@ package terrain
 
 import "regexp"
 
-// A PageType names pages and caps how many of a group a run visits
-// ([[page-type]]).
+// A PageType names pages and limits how many of a group a run visits ([[page-type]]).
 type PageType struct {
 	Name        string
 	Pattern     Pattern        // zero: every host
-	Path        *regexp.Regexp // on path?query; nil: every page. Its group "group", if any, names the group
+	Path        *regexp.Regexp // on path?query; nil: every page. A group named "group" gives the group
 	MaxPerGroup int            // 0: no cap
 }
 
 type pageType struct {
 	PageType
-	group int // index of the named group in Path, -1 without
+	group int // index of the named group in Path; -1 if none
 }
 
 func newPageType(p PageType) pageType {
@@ -24,8 +23,8 @@ func newPageType(p PageType) pageType {
 	return pageType{p, group}
 }
 
-// PageType returns the first page type that a page has, its group and the cap on
-// it. An empty group means that the host is the group.
+// PageType returns the first page type that matches a page, with its group and cap. An empty group
+// means that the host is the group.
 func (t *Terrain) PageType(host, pathQuery string) (name, group string, limit int, ok bool) {
 	for i := range t.pageTypes {
 		p := &t.pageTypes[i]

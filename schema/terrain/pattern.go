@@ -9,16 +9,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Pattern names hosts: "example.com" is that host, "*.example.com" is
-// example.com and every name below it, at any port. Patterns are normalised, so
-// they can be compared with == and used as keys. The zero value matches nothing.
+// A Pattern matches hosts on any port: "example.com" is that host, "*.example.com" is example.com and
+// every name below it. Patterns are canonical, so they can be compared with == and used as map keys.
+// The zero value matches nothing.
 type Pattern struct {
-	base  string // normalised host without port
+	base  string // canonical host without port
 	below bool   // written with "*."
 }
 
-// ParsePattern reads and normalises a pattern. The notice, if not empty, says what
-// was changed in a way that the writer may not expect.
+// ParsePattern parses a pattern into canonical form. The notice, if not empty, reports a change that
+// the author may not expect.
 func ParsePattern(s string) (p Pattern, notice string, err error) {
 	if p, notice, err = parsePattern(s); err == nil && hasOuterHyphen(weburl.Unicode(p.base)) {
 		return Pattern{}, "", fmt.Errorf("%q is not a host name: a label begins or ends with a hyphen", cut(s))
@@ -26,8 +26,7 @@ func ParsePattern(s string) (p Pattern, notice string, err error) {
 	return p, notice, err
 }
 
-// parsePattern lets hyphens stand at the ends of labels, as names that DNS answers
-// and lists hold have them.
+// parsePattern allows hyphens at the ends of labels, because such names exist in DNS and in lists.
 func parsePattern(s string) (p Pattern, notice string, err error) {
 	name, below := strings.CutPrefix(s, "*.")
 	if isPlain(name) {
@@ -50,7 +49,7 @@ func parsePattern(s string) (p Pattern, notice string, err error) {
 	return p, notice, nil
 }
 
-// checkForm finds what is more than a name, and shows the form that is meant.
+// checkForm explains why a text is not a name, and shows the intended form.
 func checkForm(name string, below bool) error {
 	rest, isURL := name, false
 	if _, after, ok := strings.Cut(rest, "://"); ok {
@@ -82,7 +81,7 @@ func checkForm(name string, below bool) error {
 	return nil
 }
 
-// String returns the pattern as ParsePattern reads it.
+// String returns the pattern in the form that ParsePattern reads.
 func (p Pattern) String() string {
 	if p.below {
 		return "*." + p.base
@@ -93,7 +92,7 @@ func (p Pattern) String() string {
 // IsZero reports whether p is the zero Pattern.
 func (p Pattern) IsZero() bool { return p == Pattern{} }
 
-// Match reports whether p names the normalised host, which may carry a port.
+// Match reports whether p matches the canonical host, which may include a port.
 func (p Pattern) Match(host string) bool {
 	name, _ := weburl.SplitPort(host)
 	return !p.IsZero() && p.matchesName(name)
@@ -104,8 +103,7 @@ func (p Pattern) matchesName(name string) bool {
 	return ok && (head == "" || p.below && strings.HasSuffix(head, "."))
 }
 
-// Compare orders patterns so that of two that match the same host the more
-// specific one comes first.
+// Compare orders patterns so that the more specific of two matching patterns comes first.
 func (p Pattern) Compare(q Pattern) int {
 	if p.below != q.below {
 		if p.below {
@@ -125,7 +123,7 @@ func hasWWW(name string) bool {
 	return len(name) >= 4 && strings.EqualFold(name[:4], "www.")
 }
 
-// cut keeps a quoted value short enough for one line.
+// cut shortens a quoted value to fit on one line.
 func cut(s string) string {
 	const most = 100
 	if len(s) <= most {

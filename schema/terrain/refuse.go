@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Traps are the limits that keep a site without end from swallowing the crawl
-// ([traps]). 0 turns one off. The first two are judged here, the others by those
-// who count.
+// Traps are the limits that keep an endless site from consuming the crawl ([traps]). 0 turns a limit
+// off. The first two are checked here, the others where the crawl counts.
 type Traps struct {
 	MaxPathDepth        int
 	MaxRepeatedSegments int
@@ -26,11 +25,11 @@ func (t *Terrain) Traps() Traps { return t.traps }
 
 // A Rule keeps pages from being visited.
 type Rule struct {
-	Trap bool   // it is one of [traps]
-	Text string // for a person to read, its limit included
+	Trap bool   // one of [traps]
+	Text string // text for people, including the limit
 }
 
-// String is the rule in words: `exclude "/private"`, `trap: max-path-depth = 20`.
+// String returns the rule in words: `exclude "/private"`, `trap: max-path-depth = 20`.
 func (r Rule) String() string {
 	if r.Trap {
 		return "trap: " + r.Text
@@ -38,9 +37,8 @@ func (r Rule) String() string {
 	return r.Text
 }
 
-// Refuse reports whether a page must not be visited because of its URL alone, and
-// by which rule. A page of overlapping origins is refused only where each of them
-// refuses it.
+// Refuse reports whether a page must not be visited because of its URL alone, and by which rule. A page
+// of overlapping origins is refused only if all of them refuse it.
 func (t *Terrain) Refuse(host, pathQuery string) (rule Rule, refused bool) {
 	if text := t.traps.refuse(pathQuery); text != "" {
 		return Rule{Trap: true, Text: text}, true
@@ -90,8 +88,8 @@ func (t Traps) refuse(pathQuery string) string {
 	return ""
 }
 
-// segments returns the path of pathQuery without its leading slash: its segments,
-// separated by slashes, or nothing for the root.
+// segments returns the path of pathQuery without its leading slash: segments separated by slashes, or
+// "" for the root.
 func segments(pathQuery string) string {
 	path, _, _ := strings.Cut(pathQuery, "?")
 	return strings.TrimPrefix(path, "/")
@@ -103,7 +101,7 @@ func repeats(path string, limit int) bool {
 	if n <= limit {
 		return false
 	}
-	if n > 32 { // a path made to be long: comparing all pairs would cost the square of it
+	if n > 32 { // maliciously long: comparing all pairs would be quadratic
 		return repeatsCounted(path, limit)
 	}
 	for rest := path; rest != ""; {

@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Spec is what a terrain is built from. Order matters: in each list the first
-// match wins, and the index of an origin is its number everywhere else.
+// A Spec is the input for a terrain. Order matters: in each list the first match wins, and an origin is
+// identified by its index everywhere else.
 type Spec struct {
 	Origins   []Origin
 	Blacklist []List
@@ -19,41 +19,40 @@ type Spec struct {
 	PageTypes []PageType
 	Entities  []Entity
 	Traps     Traps
-	Decided   map[Pattern]schema.Class // of hosts, in place of what the lists of names say
+	Decided   map[Pattern]schema.Class // by host; overrides the lists of names
 }
 
 // An Origin is one [[quality]] entry.
 type Origin struct {
-	Name        string // the domain as written, normalised
+	Name        string // the domain in canonical form
 	Pattern     Pattern
 	Seeds       []string // as written
-	Sitemaps    []string // as written; on whichever host, they speak for all of the entry
+	Sitemaps    []string // as written; on any host, and valid for the whole entry
 	MaxRequests int      // budget of each of its hosts; 0: the general one
 	Include     []*regexp.Regexp
 	Exclude     []*regexp.Regexp
 }
 
-// A List is one [[blacklist]] or [[stub]] entry: hosts, or a regular expression on
-// the normalised URL.
+// A List is one [[blacklist]] or [[stub]] entry: hosts, or a regular expression on the canonical URL.
 type List struct {
-	Source   string // "file hosts.txt", "preset ads"; empty for an entry that stands for itself
+	Source   string // "file hosts.txt", "preset ads"; empty for a single domain or url
 	Patterns []Pattern
 	URL      *regexp.Regexp
 }
 
-// A Verdict is a class and the rule that gave it, for a person to read:
-// `blacklist "*.tracking.com"`, `blacklist file hosts.txt: ads.example.net`,
-// `stub url '/logout'`, `quality "example.com"`. Discovered has no rule.
+// A Verdict is a class and, for people, the rule that gave it: `blacklist "*.tracking.com"`, `blacklist
+// file hosts.txt: ads.example.net`, `stub url '/logout'`, `quality "example.com"`. Discovered has no
+// rule.
 type Verdict struct {
 	Class schema.Class
 	Rule  string
 }
 
-// A Terrain knows the lists. It is immutable and safe for concurrent use.
+// A Terrain classifies URLs by the lists. It is immutable and safe for concurrent use.
 type Terrain struct {
 	origins   []Origin
-	lists     []List // blacklists, then stubs: the lower index wins
-	blacklist int    // how many of the lists are blacklists
+	lists     []List // blacklists, then stubs; the lowest index wins
+	blacklist int    // number of blacklists in lists
 	urlLists  []int32
 	index     *index
 	scoped    bool // an origin has include or exclude
@@ -63,7 +62,7 @@ type Terrain struct {
 	decided   map[Pattern]schema.Class
 }
 
-// New builds a terrain. The slices of the spec belong to it from then on.
+// New builds a terrain. It takes ownership of the slices in spec.
 func New(spec Spec) (*Terrain, error) {
 	t := &Terrain{
 		origins:   spec.Origins,
@@ -127,8 +126,8 @@ func (t *Terrain) addOrigins() (errs []error) {
 	return errs
 }
 
-// HostClass classifies a host, which may carry a port, by what was decided of it, else by
-// the lists of names.
+// HostClass classifies a host, which may include a port, by the decision on it, else by the lists of
+// names.
 func (t *Terrain) HostClass(host string) Verdict {
 	if v, ok := t.decision(host); ok {
 		return v
@@ -136,7 +135,7 @@ func (t *Terrain) HostClass(host string) Verdict {
 	return t.hostVerdict(t.index.lookup(host))
 }
 
-// decision returns what was decided of a host, if anything was.
+// decision returns the decision on a host, if any.
 func (t *Terrain) decision(host string) (Verdict, bool) {
 	if len(t.decided) == 0 {
 		return Verdict{}, false
@@ -146,9 +145,8 @@ func (t *Terrain) decision(host string) (Verdict, bool) {
 	return Verdict{class, class.String() + ` decision "` + name + `"`}, ok
 }
 
-// Classify returns the class of a normalised URL: first match wins, blacklist,
-// stub, quality, discovered. What was decided of its host takes the place of the lists of
-// names, and comes after every url pattern.
+// Classify returns the class of a canonical URL. The first match wins: blacklist, stub, quality,
+// discovered. A decision on its host overrides the lists of names, but not a url pattern.
 func (t *Terrain) Classify(norm string) Verdict {
 	host := weburl.Host(norm)
 	if len(t.urlLists) == 0 {
@@ -170,8 +168,8 @@ func (t *Terrain) Classify(norm string) Verdict {
 	return t.hostVerdict(found, by)
 }
 
-// HasURLRules reports whether a class can depend on more than the host. If not,
-// the class of a host is that of all its URLs.
+// HasURLRules reports whether a class can depend on more than the host. If not, all URLs of a host have
+// the host's class.
 func (t *Terrain) HasURLRules() bool { return len(t.urlLists) > 0 }
 
 // class returns the class that a list gives. Blacklisted sorts before stub.
@@ -200,24 +198,23 @@ func (t *Terrain) listVerdict(list int32, by Pattern) Verdict {
 	return Verdict{class, class.String() + ` "` + by.String() + `"`}
 }
 
-// Origins returns all origins. The caller changes nothing in them.
+// Origins returns all origins. The caller must not change them.
 func (t *Terrain) Origins() []Origin { return t.origins }
 
-// OriginsOf returns the numbers of all origins that a host belongs to, in order.
-// The caller must not change the slice. A host of no origin costs no allocation.
+// OriginsOf returns the numbers of all origins that a host belongs to, in order. The caller must not
+// change the slice. A host without origin costs no allocation.
 func (t *Terrain) OriginsOf(host string) []int {
 	found, _ := t.index.lookup(host)
 	return found.origins
 }
 
-// SameOrigin reports whether two hosts belong to one origin.
+// SameOrigin reports whether two hosts belong to the same origin.
 func (t *Terrain) SameOrigin(a, b string) bool {
 	of := t.OriginsOf(b)
 	return slices.ContainsFunc(t.OriginsOf(a), func(n int) bool { return slices.Contains(of, n) })
 }
 
-// Narrowest returns the number of the most specific origin that a host belongs to; -1: it
-// belongs to none.
+// Narrowest returns the number of the most specific origin of a host, or -1 if there is none.
 func (t *Terrain) Narrowest(host string) int {
 	best := -1
 	for _, i := range t.OriginsOf(host) {
@@ -228,8 +225,8 @@ func (t *Terrain) Narrowest(host string) int {
 	return best
 }
 
-// Budget returns how many requests a run may send to a host: what the most
-// specific origin of the host says, or def.
+// Budget returns how many requests a run may send to a host: the limit of its most specific origin, or
+// def.
 func (t *Terrain) Budget(host string, def int) int {
 	best := t.Narrowest(host)
 	if best < 0 || t.origins[best].MaxRequests == 0 {
@@ -238,8 +235,8 @@ func (t *Terrain) Budget(host string, def int) int {
 	return t.origins[best].MaxRequests
 }
 
-// OriginSites returns the registrable domain of every origin, beside [Terrain.Origins]: the names
-// below one are as a rule one owner's.
+// OriginSites returns the registrable domain of every origin, in the order of [Terrain.Origins]. Names
+// below one registrable domain usually have one owner.
 func (t *Terrain) OriginSites() []string {
 	sites := make([]string, len(t.origins))
 	for i, o := range t.origins {

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the generated part of the documentation")
 
-// TestDictionary holds the data dictionary to the SQLite schema. Run with -update to write it.
+// TestDictionary compares the data dictionary with the SQLite schema. Run with -update to write it.
 func TestDictionary(t *testing.T) {
 	const path = "../cmd/ripple/docs/data.md"
 	text, err := os.ReadFile(path)
@@ -67,7 +67,7 @@ func dictionary(t *testing.T) string {
 	return b.String()
 }
 
-// item is a column as an item of a list: its type, what it refers to, and what it holds.
+// item formats a column as a list item: its type, what it references, and its meaning.
 func item(name, kind, rest, about string) string {
 	kind = strings.ToLower(kind)
 	if r := references.FindStringSubmatch(rest); r != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A value that is added to an enumeration needs a name of its own: outputs and parsers find it by that.
+// Every value of an enumeration needs its own name, because outputs and parsers identify it by name.
 func TestEveryValueHasItsName(t *testing.T) {
 	t.Run("states", func(t *testing.T) { named(t, States()) })
 	t.Run("classes", func(t *testing.T) { named(t, Classes()) })

@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// ranks are all that a page may have at a depth.
+// ranks returns all possible ranks of a page at a depth.
 func ranks(depth uint8) (all []Rank) {
 	for i := range 16 {
 		r := Rank{Depth: depth, OfOrigin: i&1 != 0, Own: i&2 != 0, Revisit: i&4 != 0, BySitemap: i&8 != 0}
-		if !r.OfOrigin || depth == 0 { // the pages of origins are at depth 0
+		if !r.OfOrigin || depth == 0 { // pages of origins are at depth 0
 			all = append(all, r)
 		}
 	}
 	return all
 }
 
-// A priority gives back what it was made of.
+// A priority can be converted back.
 func TestPriorityGivesBack(t *testing.T) {
 	for depth := range uint8(255) {
 		for _, r := range ranks(depth) {
@@ -35,7 +35,7 @@ func TestPriorityGivesBack(t *testing.T) {
 	}
 }
 
-// The orders in which the URLs of a host are asked.
+// The orders in which the URLs of a host are requested.
 func TestRankPriority(t *testing.T) {
 	const listed = true
 	for name, order := range map[string][]uint8{

@@ -38,7 +38,7 @@ func TestReasonString(t *testing.T) {
 	}
 }
 
-// Every cause has words of its own.
+// Every cause has its own words.
 func TestCauseString(t *testing.T) {
 	seen := map[string]bool{}
 	for c := range causeCount {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSQLStatements holds the statements to the text that they are cut from.
+// TestSQLStatements compares the statements with the text that they are cut from.
 func TestSQLStatements(t *testing.T) {
 	tables, indexes := SQLStatements()
 	if want := strings.Count(SQL(), "\nCREATE TABLE "); len(tables) != want || want != 23 {

@@ -172,7 +172,7 @@ func (r Recrawl) Oldest() time.Duration {
 type Monitor struct {
 	Listen            string
 	TokenFile         string
-	Hosts             []string // further names that the desk is asked by
+	Hosts             []string // further host names under which the desk is served
 	CertFile          string
 	KeyFile           string
 	Webhook           string // its path may contain a secret, so only its host is displayed

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// problems returns what Parse says of a text, without the path.
+// problems returns the errors of Parse for a text, without the path.
 func problems(t *testing.T, text string) []string {
 	t.Helper()
 	c, _, err := parseText(text)
@@ -25,11 +25,10 @@ func problems(t *testing.T, text string) []string {
 	return strings.Split(strings.ReplaceAll(err.Error(), "config.toml", ""), "\n")
 }
 
-// A ruleRow is one key, in a configuration that is right otherwise, and a part of
-// what is wrong with it, or nothing.
+// A ruleRow is one key in an otherwise valid configuration, and a part of the expected error, or "".
 type ruleRow struct{ key, want string }
 
-// crawlerRules are of what is walked and remembered.
+// crawlerRules are rules on what is crawled and stored.
 func crawlerRules() []ruleRow {
 	return []ruleRow{
 		{"crawler.max-depth = -1", "-1 is not between 0 and 250"},
@@ -67,7 +66,7 @@ func crawlerRules() []ruleRow {
 	}
 }
 
-// networkRules are of who asks, how, and of what is said about it.
+// networkRules are rules on requests and on monitoring.
 func networkRules() []ruleRow {
 	return []ruleRow{
 		{`user-agent.crawler-version = "1.0 beta"`, "must be letters, digits"},
@@ -159,7 +158,7 @@ func TestKeyRules(t *testing.T) {
 	}
 }
 
-// Each rule of an entry, appended to a configuration that is right otherwise.
+// Each row is appended to an otherwise valid configuration.
 func TestEntryRules(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"same domain", "[[quality]]\ndomain=\"www.Example.com\"\nseeds=[\"https://example.com/\"]",
@@ -402,7 +401,7 @@ func TestProxyPasswordIsNotStored(t *testing.T) {
 	}
 }
 
-// Durations and sizes are written as they are read.
+// Durations and sizes round-trip.
 func TestUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: `"0s"`, 24 * time.Hour: `"24h"`, 90 * time.Minute: `"1h30m"`, time.Hour + time.Second: `"1h0m1s"`,
@@ -434,8 +433,8 @@ func TestEditDistance(t *testing.T) {
 	}
 }
 
-// A text that parses has an effective text that parses into the same; each problem
-// lies on a line of the text and is one line itself.
+// A text that parses has an effective text that parses to the same configuration. Each problem is on a
+// line of the text and is itself one line.
 func FuzzParse(f *testing.F) {
 	f.Add(minimal)
 	full, err := os.ReadFile("testdata/full.toml")
@@ -481,7 +480,7 @@ func checkProblems(t *testing.T, text string, errs *Errors) {
 	}
 }
 
-// The outline finds the line of every key of a text that is written plainly.
+// The outline finds the line of every key in a plain text.
 func TestOutline(t *testing.T) {
 	text := "# c\na = 1\n\n[t] # [x]\n'k' = \"\"\"\n[no]\n\\\"\"\" \"\"\"\"\nm = [ # ]\n 'x', ]\n" +
 		"[[q]]\nz=1\n[[q]]\nz = {b = '}'}\n"

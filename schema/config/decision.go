@@ -18,7 +18,7 @@ import (
 type Decision struct {
 	Host  terrain.Pattern // one host
 	Class DecidedClass
-	Seeds []string // of quality; empty: https://HOST/
+	Seeds []string // for quality; empty: https://HOST/
 	Tags  []string
 	Note  string
 }

@@ -34,7 +34,7 @@ domain = "forge.test"
 url = '/print$'
 `
 
-// decidedBy is a configuration with a file of decisions; "": there is none.
+// decidedBy returns a configuration with a decisions file; "": without one.
 func decidedBy(t testing.TB, text string) (*Config, error) {
 	t.Helper()
 	c, _, err := Parse([]byte(underDecisions), filepath.FromSlash("/dir"), func(path string) ([]byte, error) {
@@ -50,8 +50,8 @@ func entry(host, class, more string) string {
 	return "[[decision]]\nhost = \"" + host + "\"\nclass = \"" + class + "\"\n" + more
 }
 
-// What was decided takes the place of the lists of names, of one host and at every port; url
-// patterns still come first. The effective text says the same.
+// A decision overrides the lists of names, for one host on every port; url patterns override it. The
+// effective text agrees.
 func TestDecisions(t *testing.T) {
 	c, err := decidedBy(t, entry("pixel.track.test", "quality", "")+entry("b.a.test", "stub", "")+
 		entry("www.forge.test", "blacklist", "")+entry("Bücher.test", "quality", "seeds = [\"https://bücher.test/x\"]\n")+
@@ -100,8 +100,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// Tags, notes and what is left for later are no part of what a run was told to do; nor is a
-// file that is not there yet.
+// Tags, notes and "later" are not part of the hash, and neither is a missing decisions file.
 func TestNotesOutsideTheHash(t *testing.T) {
 	plain, err := decidedBy(t, "")
 	if err != nil {
@@ -127,7 +126,7 @@ func TestNotesOutsideTheHash(t *testing.T) {
 	}
 }
 
-// What cannot hold is told with the file and the line, all of it at once.
+// Invalid decisions are reported with file and line, all at once.
 func TestWrongDecisions(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"already an origin", entry("*.a.test", "quality", ""), "is a pattern"},
@@ -157,7 +156,7 @@ func TestWrongDecisions(t *testing.T) {
 	}
 }
 
-// Many decisions are read in a time that grows as their number.
+// The time to read decisions grows linearly with their number.
 func TestManyDecisions(t *testing.T) {
 	const many = 30_000
 	all := make([]Decision, many)

@@ -13,7 +13,7 @@ const maxProblems = 200
 
 // Errors lists all rules that a configuration violates, ordered by line.
 type Errors struct {
-	Path string // as the caller named it
+	Path string // as given by the caller
 	List []Problem
 
 	more  int   // problems beyond maxProblems

@@ -37,7 +37,7 @@ func mustParse(t testing.TB, text string) *Config {
 	return c
 }
 
-// One line that is no name is told as one.
+// A single skipped line is reported in the singular.
 func TestOneLineSkipped(t *testing.T) {
 	read := func(string) ([]byte, error) { return []byte("a.example\n##.banner\n"), nil }
 	_, notices, err := Parse([]byte(minimal+"[[blacklist]]\nfile = \"list\"\n"), "/etc/ripple", read)
@@ -47,7 +47,7 @@ func TestOneLineSkipped(t *testing.T) {
 	}
 }
 
-// A list with a line that cannot be read is refused with the line.
+// A list with an unreadable line is refused, and the line reported.
 func TestListLineRefused(t *testing.T) {
 	read := func(string) ([]byte, error) { return []byte("a.example\n\nb c\n"), nil }
 	_, _, err := Parse([]byte(minimal+"[[stub]]\nfile = \"list\"\n"), "/etc/ripple", read)
@@ -57,7 +57,7 @@ func TestListLineRefused(t *testing.T) {
 	}
 }
 
-// A list in UTF-16 is refused: it would be one without names.
+// A UTF-16 list is refused: it would have no names.
 func TestListInUTF16(t *testing.T) {
 	for _, text := range []string{"\xff\xfea\x00.\x00b\x00\n\x00", "\xfe\xff\x00a\x00.\x00b\x00\n"} {
 		read := func(string) ([]byte, error) { return []byte(text), nil }
@@ -69,8 +69,7 @@ func TestListInUTF16(t *testing.T) {
 	}
 }
 
-// The full example, with the defaults written out, means the same
-// as the minimal one where both speak.
+// The full example, with the defaults written out, agrees with the minimal one on shared keys.
 func TestLoadFull(t *testing.T) {
 	c, notices, err := Load("testdata/full.toml")
 	if err != nil {
@@ -114,8 +113,7 @@ func TestLoadFull(t *testing.T) {
 	}
 }
 
-// Each table and key of the full example is known, and its value is the
-// default that an absent key has.
+// Each table and key of the full example is known, and has the default value.
 func TestDefaultsAreThoseOfTheExample(t *testing.T) {
 	full, _, err := Load("testdata/full.toml")
 	if err != nil {
@@ -130,7 +128,7 @@ func TestDefaultsAreThoseOfTheExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	full.UserAgent, full.Output, full.Network.ConnectTo = plain.UserAgent, plain.Output, plain.Network.ConnectTo
-	full.Recrawl.Given = false // it is absent by default
+	full.Recrawl.Given = false // absent by default
 	a, _, _ := strings.Cut(string(full.Effective()), "[[")
 	b, _, _ := strings.Cut(string(plain.Effective()), "[[")
 	if diff := cmp.Diff(b, a); diff != "" {
@@ -185,8 +183,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Shapes that make the decoder recurse without end or take quadratic time are
-// refused before it sees them.
+// Input that would make the decoder recurse endlessly or take quadratic time is refused first.
 func TestHostileShapes(t *testing.T) {
 	var many strings.Builder
 	for i := range 200_000 {
@@ -268,7 +265,7 @@ func BenchmarkLongList(b *testing.B) {
 	})
 }
 
-// What is of one machine may differ between the nodes of a terrain, and nothing else.
+// Only settings of one machine may differ between the nodes of a terrain.
 func TestShared(t *testing.T) {
 	base := mustParse(t, minimal)
 	alike := minimal + `[state]

@@ -10,7 +10,8 @@ import (
 
 var update = flag.Bool("update", false, "write the generated part of the documentation")
 
-// TestReference holds the configuration reference to the tables of keys. Run with -update to write it.
+// TestReference compares the configuration reference with the tables of keys. Run with -update to write
+// it.
 func TestReference(t *testing.T) {
 	const path = "../../cmd/ripple/docs/configuration.md"
 	text, err := os.ReadFile(path)
@@ -47,7 +48,7 @@ func reference() string {
 	return b.String()
 }
 
-// item is a key as an item of a list: its default, or whether it is required, and what it does.
+// item formats a key as a list item: its default, or that it is required, and its meaning.
 func (k *key) item() string {
 	shown := "`" + k.name + "`"
 	switch text := k.text(); {

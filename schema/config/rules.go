@@ -187,7 +187,7 @@ func (c *Config) seedsOf(i int) string {
 // seed checks one seed of an entry and returns its canonical form.
 func (c *Config) seed(seed string, q *Quality) (norm string, err error) {
 	u, err := c.rules.Parse(seed)
-	if err == nil && !u.HTTP && !q.Pattern.IsZero() && !q.Pattern.Match(u.Host()) { // a missing pattern is reported elsewhere
+	if err == nil && !u.HTTP && !q.Pattern.IsZero() && !q.Pattern.Match(u.Host()) { // no pattern: reported elsewhere
 		return "", fmt.Errorf("does not belong to %s: "+
 			"give its domain an entry of its own, or write a \"*.\" pattern that covers it", quote(q.Name))
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestWrittenTwice names one file twice: what is written last would take the place of the other, or of the map.
+// One file named twice: the later write would replace the earlier one, or the map.
 func TestWrittenTwice(t *testing.T) {
 	_, _, err := parseText(minimal + "[output]\ndatabase-path = \"ripple.bolt\"\nmap-path = \"x\"\n" +
 		"[monitor]\nreport-path = \"./a/../x\"\nmetrics-csv = \"m\"\ntoken-file = \"./m\"\n")
@@ -23,7 +23,7 @@ func TestWrittenTwice(t *testing.T) {
 	}
 }
 
-// TestPatternAsSeed gives a pattern in the place of a URL.
+// A seed that is a pattern, not a URL.
 func TestPatternAsSeed(t *testing.T) {
 	text := strings.Replace(minimal, `domain = "`, `domain = "*.`, 1)
 	_, _, err := parseText(strings.Replace(text, `seeds = ["https://`, `seeds = ["https://*.`, 1))
@@ -33,7 +33,7 @@ func TestPatternAsSeed(t *testing.T) {
 	}
 }
 
-// TestListAtURL names the URL of a list in the place of its file.
+// A list file given as a URL.
 func TestListAtURL(t *testing.T) {
 	_, _, err := parseText(minimal + "[[blacklist]]\nfile = \"https://lists.test/hosts.txt\"\n")
 	const want = `[[blacklist]] file: "https://lists.test/hosts.txt" is a URL: download it, and name the file`

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// noFiles is a reader of files where there are none.
+// noFiles is a file reader that finds no files.
 func noFiles(path string) ([]byte, error) {
 	return nil, &os.PathError{Op: "open", Path: path, Err: os.ErrNotExist}
 }
@@ -49,7 +49,7 @@ func TestSampleWorksWhenFilledIn(t *testing.T) {
 	}
 }
 
-// What the sample shows commented out is right too.
+// The commented-out parts of the sample are valid too.
 func TestSampleExamplesWork(t *testing.T) {
 	text := regexp.MustCompile(`(?m)^# (\[\[|[a-z-]+ +=)`).ReplaceAllString(Sample(), "$1")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, `"`+placeholder+`"`, `"example.com"`), placeholder, "example.com")
@@ -84,7 +84,7 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	}
 }
 
-// TestSampleOfOrigins is valid as it stands, but for the contact.
+// A sample for origins is valid except for the contact.
 func TestSampleOfOrigins(t *testing.T) {
 	text := Sample(Origin{"example.com", []string{"https://example.com/", "https://www.example.com/a?b=\"c\\"}},
 		Origin{"example.org", []string{"https://example.org/"}})

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWithSeedsKeepsTheRest keeps all that is no seed, what is never shown too.
+// TestWithSeedsKeepsTheRest checks that everything but seeds is kept, including values that are never
+// displayed.
 func TestWithSeedsKeepsTheRest(t *testing.T) {
 	c := mustParse(t, minimal+"[network]\nproxy = \"http://me:secret@proxy.test:3128\"\n")
 	more, err := c.WithSeeds([]string{"https://" + c.Quality[0].Pattern.String() + "/x"}, false)
@@ -79,7 +80,7 @@ func TestWithSeeds(t *testing.T) {
 	}
 }
 
-// So is one that is added.
+// The same holds for an added seed.
 func TestAddedSeedsAtBadPorts(t *testing.T) {
 	c := mustParse(t, minimal)
 	host := c.Quality[0].Pattern.String()
@@ -89,7 +90,7 @@ func TestAddedSeedsAtBadPorts(t *testing.T) {
 	}
 }
 
-// A seed at a port of another service is refused unless the user says where to connect.
+// A seed on a port of another service is refused unless the user says where to connect.
 func TestSeedsAtBadPorts(t *testing.T) {
 	tests := []struct{ seed, network, err string }{
 		{"https://a.test/ # main", "", "has a space in it"},
@@ -111,7 +112,7 @@ func TestSeedsAtBadPorts(t *testing.T) {
 	}
 }
 
-// What seeds take grows with their number, and not with its square.
+// The cost of seeds grows linearly with their number.
 func TestManySeeds(t *testing.T) {
 	c := mustParse(t, minimal)
 	took := func(many int) uint64 {

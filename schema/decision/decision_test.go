@@ -29,7 +29,7 @@ func host(t testing.TB, name string) terrain.Pattern {
 	return p
 }
 
-// as decides a class and keeps the rest.
+// as returns an edit that sets the class and keeps the rest.
 func as(p terrain.Pattern, class config.DecidedClass) Edit {
 	return func(before *config.Decision) config.Decision {
 		d := config.Decision{Host: p}
@@ -55,7 +55,7 @@ tags = ["radio", "salt"]
 # end of the list
 `
 
-// What people wrote stays as it is, byte by byte; Ripple's own entries change in their place.
+// Handwritten text stays byte for byte; Ripple's own entries change in place.
 func TestApply(t *testing.T) {
 	tests := []struct {
 		name, text, host string
@@ -88,7 +88,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// A file that is none is refused, with every reason, and stays.
+// An invalid file is refused with every reason, and not changed.
 func TestRefused(t *testing.T) {
 	entry := "[[decision]]\nhost = %q\nclass = \"stub\"\n"
 	tests := []struct{ name, text, want string }{
@@ -128,7 +128,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Somebody who saves the file while it is changed keeps what he saved.
+// If another program saves the file during a change, its version is kept.
 func TestChangedMeanwhile(t *testing.T) {
 	for name, save := range map[string]func(path string) error{
 		"in place": func(path string) error { return os.WriteFile(path, []byte("# mine\n"), 0o600) },
@@ -158,7 +158,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// Writers at once lose nothing of each other.
+// Concurrent writers lose no entries.
 func TestWritersAtOnce(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files are not locked there")
@@ -192,7 +192,7 @@ func TestWritersAtOnce(t *testing.T) {
 	}
 }
 
-// A symbolic link stays one, and leads to what was changed, or made.
+// A symbolic link is kept, and its target is changed or created.
 func TestSymlink(t *testing.T) {
 	t.Run("to a file", func(t *testing.T) {
 		testSymlink(t, func(file string) error { return os.WriteFile(file, []byte("# x\n"), 0o600) })
@@ -221,7 +221,8 @@ func testSymlink(t *testing.T, begin func(file string) error) {
 	}
 }
 
-// An editor may put a byte order mark before the first entry, which stays Ripple's own, and so does the mark.
+// An editor may put a byte order mark before the first entry. Both the entry's ownership and the mark
+// are kept.
 func TestByteOrderMark(t *testing.T) {
 	path, p := filepath.Join(t.TempDir(), "d.toml"), host(t, "b.test")
 	if _, err := Write(path, p, "", as(p, "later")); err != nil {
@@ -243,7 +244,7 @@ func TestByteOrderMark(t *testing.T) {
 	}
 }
 
-// A file is changed only if it has the version that was seen, one that is not there, too.
+// A file is changed only if it has the version seen; this includes a missing file.
 func TestSeen(t *testing.T) {
 	path, p := filepath.Join(t.TempDir(), "d.toml"), host(t, "b.test")
 	if _, err := Write(path, p, Version([]byte(byPeople)), as(p, "later")); !errors.Is(err, ErrChanged) {
@@ -267,7 +268,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written to, and a name that is no file, are errors that change nothing.
+// An unwritable folder and a name that is not a regular file are errors that change nothing.
 func TestNoPlace(t *testing.T) {
 	p := host(t, "b.test")
 	if _, err := Write(t.TempDir(), p, "", as(p, "later")); err == nil {
@@ -295,7 +296,7 @@ func TestNoPlace(t *testing.T) {
 
 const envKilled = "RIPPLE_TEST_DECIDE"
 
-// TestMain lets the test binary be a writer that goes on until it is killed.
+// TestMain lets the test binary act as a writer that runs until it is killed.
 func TestMain(m *testing.M) {
 	path := os.Getenv(envKilled)
 	if path == "" {
@@ -309,7 +310,7 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// A writer that is killed at any moment leaves the old file or the new one.
+// A writer killed at any moment leaves the old file or the new one.
 func TestKilledWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "d.toml")
 	if err := os.WriteFile(path, []byte(byPeople), 0o600); err != nil {
@@ -342,7 +343,7 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
-// What editors keep beside a file that is open stays, and what a kill has left goes.
+// Editors' files next to an open file stay; leftovers of a kill are removed.
 func TestBeside(t *testing.T) {
 	dir, p := t.TempDir(), host(t, "b.test")
 	for _, name := range []string{".d.toml.swp", ".d.toml.un~", ".d.toml.ripple-1"} {
@@ -359,8 +360,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// FuzzApply states that whatever the text, an edit keeps every other entry and every comment,
-// and that the same edit again changes nothing.
+// For any text, an edit keeps all other entries and comments, and repeating the edit changes nothing.
 func FuzzApply(f *testing.F) {
 	f.Add(byPeople)
 	f.Add("")

@@ -32,7 +32,7 @@ func TestBehind(t *testing.T) {
 		"far/file": "far/file", "far/none": "far/none", "round": "round",
 	} {
 		got := disk.Behind(at(name))
-		folder, err := filepath.EvalSymlinks(filepath.Dir(got)) // as the system finds it
+		folder, err := filepath.EvalSymlinks(filepath.Dir(got)) // as the system resolves it
 		whole, _ := filepath.EvalSymlinks(dir)
 		if err != nil || filepath.Join(folder, filepath.Base(got)) != filepath.Join(whole, want) {
 			t.Errorf("%s leads to %s (%v), want %s", name, got, err, want)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Handles of one file stand for processes, as each has a lock of its own.
+// Handles of one file behave like processes, because each has its own lock.
 func TestLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	open := func() *os.File {

@@ -12,10 +12,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-// most is room enough for every input of the table.
+// most exceeds the length of every input in the table.
 const most = 300
 
-// targets are all functions, with text as their readers get it back.
+// targets returns all functions, with the text decoded as a reader would.
 func targets() map[string]func(string) string {
 	return map[string]func(string) string{
 		"line":     func(s string) string { return inert.Line(s, most) },
@@ -26,17 +26,17 @@ func targets() map[string]func(string) string {
 		"quoted":   func(s string) string { return string(inert.AppendQuoted(nil, s)) },
 		"csv":      func(s string) string { return string(inert.AppendCell(nil, s)) },
 		"json": func(s string) string {
-			text, _ := json.Marshal(s) // a string always has a form
+			text, _ := json.Marshal(s) // strings always marshal
 			return string(inert.JSON(text))
 		},
 	}
 }
 
-// TestHostile sends what is dangerous to every target: it does not come through.
+// Dangerous text passes through no target.
 func TestHostile(t *testing.T) {
 	inputs := []struct {
 		name, in, gone string
-		kept           []string // targets that it does no harm to
+		kept           []string // targets that it cannot harm
 	}{
 		{"escape", "a\x1b[31mb", "\x1b", nil},
 		{"bell", "a\ab", "\a", nil},
@@ -77,7 +77,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestHarmless sends what people write to every target: it stays as it is.
+// Ordinary text is unchanged by every target.
 func TestHarmless(t *testing.T) {
 	for _, s := range []string{
 		"plain text", "می\u200cخواهم", "क्\u200dष", "👩\u200d👩\u200d👧 family",
@@ -178,8 +178,8 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzIdempotent states that nothing is made more harmless than it is, where what
-// comes out is what goes in.
+// FuzzIdempotent states that cleaning twice equals cleaning once, for targets whose output is valid
+// input.
 func FuzzIdempotent(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -214,7 +214,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// FuzzXML states that text comes back from an attribute and from an element.
+// FuzzXML states that text survives a round trip through an attribute and an element.
 func FuzzXML(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -230,8 +230,8 @@ func FuzzXML(f *testing.F) {
 	})
 }
 
-// FuzzJSON states that text comes back from JSON: cleaned from what is quoted here,
-// as it was from what is only escaped.
+// FuzzJSON states that text survives a round trip through JSON: cleaned if quoted here, unchanged if
+// only escaped.
 func FuzzJSON(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, s string) {
@@ -253,8 +253,8 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzCell states that text comes back from CSV, an apostrophe before it if it
-// could be a formula, which then it is not.
+// FuzzCell states that text survives a round trip through CSV. A possible formula gets an apostrophe,
+// after which it is not a formula.
 func FuzzCell(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, s string) {

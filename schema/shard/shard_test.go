@@ -31,7 +31,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// What one release says every later one says: a host never moves.
+// The results never change between releases: a host never moves.
 func TestVectors(t *testing.T) {
 	tests := []struct {
 		host, site      string
@@ -49,7 +49,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// The list, and what follows from it for every suffix and every number of shards.
+// The list, and the results for every suffix and number of shards.
 func TestPinnedRule(t *testing.T) {
 	list, err := os.ReadFile("suffixes-v1.txt")
 	if err != nil {
@@ -73,7 +73,7 @@ func TestPinnedRule(t *testing.T) {
 	}
 }
 
-// hostsOf returns names at, below and beside every suffix of a list.
+// hostsOf returns names at, below and next to every suffix of a list.
 func hostsOf(list string) []string {
 	var hosts []string
 	for line := range strings.Lines(list) {
@@ -90,7 +90,7 @@ func hostsOf(list string) []string {
 	return hosts
 }
 
-// While the library has the same list, both say the same of every suffix.
+// While the library has the same list, both agree on every suffix.
 func TestAgreesWithLibrary(t *testing.T) {
 	if !strings.Contains(publicsuffix.List.String(), "d6c92f1bbb7433e5db7b8405c25d4035fb8ff376") {
 		t.Skip("the library has a newer list")
@@ -107,7 +107,7 @@ func TestAgreesWithLibrary(t *testing.T) {
 	}
 }
 
-// All of a site is in one shard, whatever is asked; nothing makes a rule fail.
+// All hosts of a site are in one shard, and no input makes a rule fail.
 func FuzzSite(f *testing.F) {
 	for _, host := range []string{"", ".", "a..b", "ck", "www.ck", "a.www.ck", "[::1]:80", "192.0.2.1:8080", "1.2", "::1",
 		"x.kawasaki.jp", "city.kawasaki.jp", "me.github.io", "a]:b.example", strings.Repeat("a.", 1000) + "uk"} {
@@ -126,7 +126,7 @@ func FuzzSite(f *testing.F) {
 			t.Errorf("shard %d of %q", n, host)
 		}
 		if host != site || weburl.Literal(host) != "" || strings.ContainsAny(host, "[") || strings.HasPrefix(host, ".") {
-			return // it is no name
+			return // not a name
 		}
 		if below := r.Site("x." + host); !strings.HasSuffix(below, site) {
 			t.Errorf("the site of %q is %q, of one below %q", host, site, below)
@@ -134,7 +134,7 @@ func FuzzSite(f *testing.F) {
 	})
 }
 
-// Sites are spread evenly: with 8 shards none is far from an eighth.
+// Sites are spread evenly: with 8 shards each has about an eighth.
 func TestSpread(t *testing.T) {
 	r := rule(t, 8)
 	var counts [8]int

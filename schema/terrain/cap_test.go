@@ -49,8 +49,8 @@ func TestCaps(t *testing.T) {
 	}
 }
 
-// Hosts that their own site or an origin names have all places. Others have a tenth, and at least one, where they are
-// of an origin, else what is left.
+// Hosts named by their own site or an origin may take all places. Others get a tenth, but at least one,
+// on an origin's site, and elsewhere the places that are left.
 func TestSubdomainCap(t *testing.T) {
 	for _, tt := range []struct {
 		host    string
@@ -80,8 +80,8 @@ func TestSubdomainCap(t *testing.T) {
 	}
 }
 
-// Pages that only others name are counted apart, and have a tenth of the places, and at least ten, where
-// the host is of an origin.
+// Pages named only by others are counted separately. On an origin's host they get a tenth of the
+// places, but at least ten.
 func TestCapsOfOthers(t *testing.T) {
 	for _, tt := range []struct {
 		host        string

@@ -38,23 +38,21 @@ func (e *LineError) Error() string {
 	return fmt.Sprintf("%s; nor can %d other lines be read", text, e.More)
 }
 
-// ParseListFile reads hosts from a list, one or more a line:
+// ParseListFile parses a list of hosts, one or more per line:
 //
 //	ads.example.net            that name
-//	*.example.net              and what is below it, as .example.net and ||example.net^
-//	https://example.net/a      the host of a URL, as example.net:8443 and example.net/
+//	*.example.net              and all names below it; also .example.net and ||example.net^
+//	https://example.net/a      the host of a URL; also example.net:8443 and example.net/
 //	0.0.0.0 ads.example.net    a hosts file: that name
 //
-// Lines end with LF, CR or both. Comments begin with "#", "!", ";" or "// ". A section in
-// brackets names nothing, and neither do the names by which a hosts file calls its own
-// machine, such as localhost.
+// Lines end with LF, CR or both. Comments begin with "#", "!", ";" or "// ". A section in brackets
+// names nothing, and neither do a hosts file's names for the local machine, such as localhost.
 //
-// A list keeps a crawl away from hosts, so nothing in it is passed over in silence. Rules of
-// Adblock that speak of less than a host (options, "@@", "##", paths) are skipped and counted.
-// Any other line is a [LineError], and so is the first of the skipped lines in a list that
-// names no host at all.
+// A list keeps the crawl away from hosts, so nothing in it is ignored silently. Adblock rules that
+// cover less than a host (options, "@@", "##", paths) are skipped and counted. Any other invalid line
+// is a [LineError]. If a list names no host, its first skipped line is a [LineError] too.
 //
-// The patterns have the order of the file, repetitions included.
+// The patterns are in the order of the file, including duplicates.
 func ParseListFile(r io.Reader) (patterns []Pattern, skipped int, err error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

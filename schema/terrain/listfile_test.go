@@ -96,7 +96,7 @@ func TestParseListFile(t *testing.T) {
 	}
 }
 
-// The message names the first line that cannot be read and counts the others.
+// The message names the first unreadable line and counts the others.
 func TestLineError(t *testing.T) {
 	for in, want := range map[string]string{
 		"a.com\nb c\n":                  `line 2: "b c" is not a host name`,
@@ -146,8 +146,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// What was read can be written as a list and read again; no more lines are skipped
-// than there are.
+// Parsed patterns can be written as a list and parsed again. At most as many lines are skipped as there
+// are.
 func FuzzParseListFile(f *testing.F) {
 	f.Add("a.com\n*.b.com\n||c.com^\n0.0.0.0 d.com e.com # x\n@@||f.com^\n! g\n")
 	f.Add("\ufeff[Adblock]\r\n::1 localhost\r\n")

@@ -124,8 +124,7 @@ func TestPatternCompare(t *testing.T) {
 	}
 }
 
-// A pattern is written as it is read; a plain name is one that needs no
-// normalising; every pattern matches its own base.
+// Patterns round-trip; a plain name needs no canonicalization; every pattern matches its own base.
 func FuzzParsePattern(f *testing.F) {
 	for _, s := range []string{"example.com", "*.Example.com", "www.example.com", "127.1", "[::1]", "xn--a.b", "a-.b_c",
 		"0x7f", "http://x/", "a:1", "*.co.uk"} {

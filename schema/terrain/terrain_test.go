@@ -135,7 +135,7 @@ func TestDiscoveredHostsCostNoAllocation(t *testing.T) {
 	}
 }
 
-// naive asks every pattern of every list in turn.
+// naive tries every pattern of every list.
 func naive(spec Spec, host string) (schema.Class, []int) {
 	var origins []int
 	for i, o := range spec.Origins {
@@ -159,8 +159,7 @@ func naive(spec Spec, host string) (schema.Class, []int) {
 	return schema.ClassDiscovered, origins
 }
 
-// The walk along the labels finds what asking every pattern finds, and the rule
-// that it names is one that matches.
+// The walk along the labels agrees with trying every pattern, and names a rule that matches.
 func TestWalkEqualsNaive(t *testing.T) {
 	name := rapid.Custom(func(t *rapid.T) string {
 		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 4).Draw(t, "labels")
@@ -198,8 +197,7 @@ func mustNamed(s string) Pattern {
 	return Pattern{base, below}
 }
 
-// BenchmarkClassify shows that a look-up costs the same with ten names as with
-// 200,000.
+// BenchmarkClassify shows that a look-up costs the same with ten names as with 200,000.
 func BenchmarkClassify(b *testing.B) {
 	for _, n := range []int{10, 200_000} {
 		var names strings.Builder

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// endsInNumber reports a name that can only be an IPv4 address: its last label,
-// an empty one behind it left out, is a number.
+// endsInNumber reports a name that can only be an IPv4 address: its last label is a number, ignoring a
+// trailing dot.
 func endsInNumber(name string) bool {
 	name = strings.TrimSuffix(name, ".")
 	last := name[strings.LastIndexByte(name, '.')+1:]
@@ -19,8 +19,8 @@ func endsInNumber(name string) bool {
 	return ok || strings.Trim(last, "0123456789") == ""
 }
 
-// parseIPv4 reads one to four numbers, decimal, octal or hexadecimal, of which the
-// last fills the bytes that are left.
+// parseIPv4 parses one to four numbers, each decimal, octal or hexadecimal. The last one fills the
+// remaining bytes.
 func parseIPv4(name string) (string, error) {
 	parts := strings.Split(strings.TrimSuffix(name, "."), ".")
 	if len(parts) > 4 {
@@ -42,8 +42,8 @@ func parseIPv4(name string) (string, error) {
 	return netip.AddrFrom4(b).String(), nil
 }
 
-// parseNumber reads a part of an IPv4 address, in lower case. What is too large for
-// one is a number still.
+// parseNumber parses a part of an IPv4 address, in lower case. A number too large for uint64 still
+// counts as a number.
 func parseNumber(s string) (n uint64, ok bool) {
 	if s == "" {
 		return 0, false
@@ -61,8 +61,8 @@ func parseNumber(s string) (n uint64, ok bool) {
 	return n, err == nil
 }
 
-// parseIPv6 reads an address in brackets and writes it as the WHATWG does, without
-// the dots of an IPv4 address in it.
+// parseIPv6 parses an address in brackets and formats it as WHATWG does, without the dotted notation of
+// an embedded IPv4 address.
 func parseIPv6(text string) (string, error) {
 	inner, ok := strings.CutSuffix(text[1:], "]")
 	address, err := netip.ParseAddr(inner)

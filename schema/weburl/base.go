@@ -7,42 +7,40 @@ import (
 	"strings"
 )
 
-// A Base is what references of one page are resolved against: its URL, or what
-// its <base href> says. It is immutable and safe for concurrent use, as far as the
-// encoding of its queries is.
+// A Base is the URL that references of one page are resolved against: the URL of the page, or that of
+// its <base href>. It is immutable, and safe for concurrent use if its encode function is.
 type Base struct {
 	rules  *Rules
-	encode func(query string) string // of references; nil: UTF-8
-	other  bool                      // its scheme is not http(s), so only absolute references lead to the web
+	encode func(query string) string // for queries of references; nil: UTF-8
+	other  bool                      // its scheme is not http(s), so only absolute references are accepted
 	location
 }
 
-// A location is an absolute URL as the WHATWG serialises it, but with scheme
-// https and without user, fragment, default port and trailing dot of the host.
+// A location is an absolute URL serialised by WHATWG rules, but with scheme https and without user,
+// fragment, default port and trailing dot of the host.
 type location struct {
 	text  string // origin, host, path and "?query"
 	http  bool
 	www   int // bytes at the start of the host that the identity drops
-	path  int // where the path begins in text
-	query int // where "?" stands in text, or its length
+	path  int // offset of the path in text
+	query int // offset of "?" in text, or len(text)
 }
 
 func (l *location) host() string { return l.text[len(origin):l.path] }
 
-// Parse normalises an absolute URL.
+// Parse canonicalizes an absolute URL.
 func (r *Rules) Parse(raw string) (URL, error) { return r.normalize(raw, nil) }
 
-// Base reads an absolute URL that references are to be resolved against.
-// Parameters that the rules strip stay in it until a reference is resolved.
+// Base parses an absolute URL for resolving references. Parameters that the rules strip are kept until
+// a reference is resolved.
 func (r *Rules) Base(raw string) (*Base, error) { return r.newBase(raw, nil) }
 
-// Parse resolves a reference and normalises the result.
+// Parse resolves a reference and canonicalizes the result.
 func (b *Base) Parse(ref string) (URL, error) { return b.rules.normalize(ref, b) }
 
-// With resolves ref, the value of a <base href>, to another base. After an error
-// b stays the one to use: ref is no URL, or its scheme is data or javascript (HTML, "set the
-// frozen base URL"). Against a base of another scheme, such as file, no reference without a
-// scheme of its own leads to the web.
+// With resolves ref, the value of a <base href>, to another base. On an error the caller continues with
+// b: ref is not a URL, or its scheme is data or javascript (HTML, "set the frozen base URL"). Against a
+// base with another scheme, such as file, only references with their own scheme are accepted.
 func (b *Base) With(ref string) (*Base, error) {
 	made, err := b.rules.newBase(ref, b)
 	if name, _, ok := cutScheme(clean(ref)); errors.Is(err, ErrScheme) && ok && !strings.EqualFold(name, "data") &&
@@ -54,9 +52,8 @@ func (b *Base) With(ref string) (*Base, error) {
 	return made, err
 }
 
-// Encoded returns the base of a page that is not in UTF-8: the queries of references
-// are given to encode before the bytes that come of it are percent-encoded. That of
-// the base itself stays as it is.
+// Encoded returns the base of a page that is not in UTF-8. Queries of references pass through encode
+// before they are percent-encoded. The query of the base itself is not changed.
 func (b *Base) Encoded(encode func(query string) string) *Base {
 	encoded := *b
 	encoded.encode = encode
@@ -81,9 +78,8 @@ func (r *Rules) newBase(raw string, base *Base) (*Base, error) {
 	return made, nil
 }
 
-// normalize makes the Form in one buffer and the Norm in another, both on the
-// stack for usual lengths, so that a URL costs one allocation, or two where its
-// spellings differ by more than an ending.
+// normalize builds the Form in one buffer and the Norm in another. Both are on the stack for usual
+// lengths, so a URL costs one allocation, or two if the Norm is not a prefix of the Form.
 func (r *Rules) normalize(raw string, base *Base) (URL, error) {
 	var buf, identity [512]byte
 	text, l, err := resolve(buf[:0], raw, base)
@@ -108,7 +104,7 @@ func (r *Rules) normalize(raw string, base *Base) (URL, error) {
 	return u, nil
 }
 
-// unescapePath writes the escapes in the path of text as identities have them.
+// unescapePath canonicalizes the escapes in the path of text.
 func unescapePath(text []byte, l *location) []byte {
 	l.query = min(l.query, len(text))
 	if bytes.IndexByte(text[l.path:l.query], '%') < 0 {
@@ -120,8 +116,7 @@ func unescapePath(text []byte, l *location) []byte {
 	return append(text, query...)
 }
 
-// appendIdentity applies what is left of the steps: "www.", path and order of the
-// parameters.
+// appendIdentity applies the remaining steps: "www.", path and order of the parameters.
 func appendIdentity(dst []byte, l *location) []byte {
 	dst = append(dst, origin...)
 	dst = append(dst, l.host()[l.www:]...)
@@ -132,8 +127,8 @@ func appendIdentity(dst []byte, l *location) []byte {
 	return dst
 }
 
-// resolve appends the text of the URL that raw is, seen from base, to dst and
-// returns it beside the location, whose own text is not set yet.
+// resolve appends the URL of raw, relative to base, to dst. It also returns the location, with the text
+// not yet set.
 func resolve(dst []byte, raw string, base *Base) ([]byte, location, error) {
 	if len(raw) > maxRaw {
 		return nil, location{}, refuse(ErrTooLong, raw)
@@ -187,7 +182,7 @@ func appendQuery(dst []byte, query string, base *Base) []byte {
 	return dst
 }
 
-// appendTarget appends the path of ref, or what the base makes of it.
+// appendTarget appends the path of ref, resolved against the base.
 func appendTarget(dst []byte, ref reference, base *Base) []byte {
 	root := len(dst)
 	switch {

@@ -66,7 +66,7 @@ func TestOtherSchemes(t *testing.T) {
 	}
 }
 
-// A base of another scheme leaves only references with a scheme of their own.
+// With a base of another scheme, only references with their own scheme are accepted.
 func TestBaseOfOtherScheme(t *testing.T) {
 	page, err := newRules(t).Base("https://example.com/a/b")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestBaseWith(t *testing.T) {
 	}
 }
 
-// Rules and bases are shared by all visitors; the race detector reads along.
+// All visitors share rules and bases; the race detector checks this.
 func TestBaseIsSharedSafely(t *testing.T) {
 	base, err := newRules(t).Base("https://example.com/a/b")
 	if err != nil {
@@ -156,8 +156,7 @@ func TestSpellingsShareMemory(t *testing.T) {
 	}
 }
 
-// TestPieces puts URLs together from the pieces that matter, which random bytes
-// seldom do.
+// TestPieces builds URLs from significant pieces, which random bytes rarely contain.
 func TestPieces(t *testing.T) {
 	pieces := []string{
 		"https:", "http:", "/", "//", `\`, "?", "&", "=", "#", "@", ":", ".", "..", "%2e", "%", "%41", "%3", "4", "www.",
@@ -195,7 +194,7 @@ func TestPieces(t *testing.T) {
 	})
 }
 
-// TestHostsBeyondASCII: whatever IDNA makes of a host, making it again changes nothing.
+// For hosts beyond ASCII, applying IDNA again changes nothing.
 func TestHostsBeyondASCII(t *testing.T) {
 	rules := newRules(t)
 	letter := rapid.OneOf(
@@ -222,7 +221,7 @@ func TestHostsBeyondASCII(t *testing.T) {
 	})
 }
 
-// The queries of references are in the encoding of their page, and nothing else is.
+// Only the queries of references are in the encoding of their page.
 func TestEncoded(t *testing.T) {
 	rules := newRules(t)
 	page, err := rules.Base("https://example.com/é?é")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// hrefs are 141 references such as a page of documentation has: half of them
-// climb with "./" or "../", some repeat, few are absolute, hardly any is odd.
+// hrefs returns 141 references typical of a documentation page: half of them begin with "./" or "../",
+// some repeat, few are absolute, hardly any is odd.
 func hrefs() []string {
 	refs := []string{
 		"#content", "#", "/", "https://www.example.org/", "https://github.com/example/project",

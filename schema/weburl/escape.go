@@ -2,8 +2,8 @@ package weburl
 
 import "unicode/utf8"
 
-// pathEscapes reports the bytes that the WHATWG path percent-encode set holds, and "|", which browsers
-// escape there as well and RFC 3986 allows nowhere.
+// pathEscapes reports bytes of the WHATWG path percent-encode set, and "|", which browsers escape there
+// as well and RFC 3986 does not allow anywhere.
 func pathEscapes(c byte) bool {
 	switch c {
 	case '"', '#', '<', '>', '?', '`', '{', '}', '^', '|':
@@ -12,7 +12,7 @@ func pathEscapes(c byte) bool {
 	return c <= ' ' || c >= 0x7f
 }
 
-// queryEscapes reports the bytes of the special-query percent-encode set.
+// queryEscapes reports bytes of the special-query percent-encode set.
 func queryEscapes(c byte) bool {
 	switch c {
 	case '"', '#', '<', '>', '\'':
@@ -21,8 +21,8 @@ func queryEscapes(c byte) bool {
 	return c <= ' ' || c >= 0x7f
 }
 
-// appendEscaped appends s with the bytes that odd reports percent-encoded, and
-// with U+FFFD for each sequence of bytes that is no character.
+// appendEscaped appends s with the bytes reported by odd percent-encoded, and U+FFFD for each invalid
+// UTF-8 sequence.
 func appendEscaped(dst []byte, s string, odd func(byte) bool) []byte {
 	start := 0
 	for i := 0; i < len(s); {
@@ -42,8 +42,8 @@ func appendEscaped(dst []byte, s string, odd func(byte) bool) []byte {
 	return append(dst, s[start:]...)
 }
 
-// subpart is the length of what the Encoding standard takes for one error at the
-// start of s: as many bytes as a character could begin with, or one.
+// subpart returns the length of the invalid sequence at the start of s that the Encoding standard
+// replaces with one U+FFFD: as many bytes as could begin a character, else one.
 func subpart(s string) int {
 	for n := min(utf8.UTFMax-1, len(s)); n > 1; n-- {
 		if !utf8.FullRuneInString(s[:n]) {
@@ -66,8 +66,8 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '%', digits[c>>4], digits[c&15])
 }
 
-// appendUnescaped appends s with the escapes of unreserved characters (RFC 3986
-// section 2.3) decoded and the others in upper case.
+// appendUnescaped appends s with the escapes of unreserved characters (RFC 3986 section 2.3) decoded,
+// and the others in upper case.
 func appendUnescaped(dst []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		c, ok := unescape(s[i:])
@@ -86,8 +86,8 @@ func appendUnescaped(dst []byte, s string) []byte {
 	return dst
 }
 
-// completes reports whether c behind a stray percent sign could make an escape
-// that nobody wrote: "%%32e" must not become "%2e", which means something else.
+// completes reports whether c after a stray percent sign could form an escape that was not in the
+// input: "%%32e" must not become "%2e", which has another meaning.
 func completes(dst []byte, c byte) bool {
 	if _, isHex := hexDigit(c); !isHex {
 		return false
@@ -96,7 +96,7 @@ func completes(dst []byte, c byte) bool {
 	return n >= 2 && (dst[n-1] == '%' || dst[n-2] == '%')
 }
 
-// unescape is the byte that s begins with an escape of.
+// unescape decodes the escape at the start of s.
 func unescape(s string) (c byte, ok bool) {
 	if len(s) < 3 || s[0] != '%' {
 		return 0, false

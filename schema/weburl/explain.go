@@ -2,12 +2,12 @@ package weburl
 
 import "strings"
 
-// A Step is one step of normalisation and the URL after it.
+// A Step is one step of canonicalization and the URL after it.
 type Step struct{ Name, Result string }
 
-// Explain normalises an absolute URL and tells how: how it was read, then each
-// step that changed something, in the order of the steps. The last result is the
-// Norm. Of a URL that is too long in the end the steps are told beside the error.
+// Explain canonicalizes an absolute URL and lists the steps: the parsed URL, then each step that
+// changed something, in order. The last result is the Norm. For a URL whose Norm is too long, it
+// returns the steps together with the error.
 func (r *Rules) Explain(raw string) ([]Step, URL, error) {
 	u, failure := r.Parse(raw)
 	d, err := newDraft(raw)
@@ -41,15 +41,15 @@ func (r *Rules) Explain(raw string) ([]Step, URL, error) {
 	return steps, u, failure
 }
 
-// A draft is a URL on its way. Its parts carry their delimiters: "user@",
-// ":port", "?query", "#fragment".
+// A draft is a URL between two steps. Its parts include their delimiters: "user@", ":port", "?query",
+// "#fragment".
 type draft struct{ scheme, user, host, port, path, query, fragment string }
 
 func (d *draft) String() string {
 	return d.scheme + "://" + d.user + d.host + d.port + d.path + d.query + d.fragment
 }
 
-// newDraft reads raw as Parse does, but keeps what the standard would keep.
+// newDraft parses raw as Parse does, but keeps the parts that the standard keeps.
 func newDraft(raw string) (*draft, error) {
 	if _, _, err := resolve(nil, raw, nil); err != nil {
 		return nil, err

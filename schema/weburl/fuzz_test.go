@@ -25,7 +25,7 @@ func hostile() []string {
 	}
 }
 
-// FuzzParse: the Norm of a Norm and of a Form is the Norm, and derived keys never panic.
+// The Norm of a Norm and of a Form is the Norm, and derived keys never panic.
 func FuzzParse(f *testing.F) {
 	for _, s := range hostile() {
 		f.Add(s, s)
@@ -57,8 +57,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzWHATWG: wherever the library and this package both find a URL they find the
-// same, and they differ on whether there is one in known hosts only.
+// FuzzWHATWG states that if both the library and this package find a URL, they find the same one. They
+// disagree on whether there is one only for known hosts.
 func FuzzWHATWG(f *testing.F) {
 	for _, s := range append(hostile(), "//0-0", "//1.0x-1", "//-1.2") {
 		f.Add("https://www.example.com/dir/page?ref=1&b", s)
@@ -67,7 +67,7 @@ func FuzzWHATWG(f *testing.F) {
 	rules := withoutRules(f)
 	f.Fuzz(func(t *testing.T, base, ref string) {
 		if !utf8.ValidString(base + ref) {
-			return // the library takes each byte for an error of its own
+			return // the library reports each byte as a separate error
 		}
 		ours, errOurs := resolve(rules, base, ref)
 		theirs, errTheirs := resolveWHATWG(base, ref)
@@ -75,7 +75,7 @@ func FuzzWHATWG(f *testing.F) {
 			return
 		}
 		if _, err := rules.Base(base); errors.Is(err, weburl.ErrScheme) && base != "" {
-			return // no page lies there, so its references are not read at all
+			return // such a page cannot exist, so its references are never read
 		}
 		if errOurs != nil || errTheirs != nil {
 			if (errOurs == nil) != (errTheirs == nil) && !mayDiffer(base) && !mayDiffer(ref) {
@@ -99,14 +99,13 @@ func resolveWHATWG(base, ref string) (string, error) {
 	if p := u.Protocol(); p != "http:" && p != "https:" {
 		return "", errNotWeb
 	}
-	u.SetPathname(strings.NewReplacer("^", "%5E", "|", "%7C").Replace(u.Pathname())) // which the library leaves
+	u.SetPathname(strings.NewReplacer("^", "%5E", "|", "%7C").Replace(u.Pathname())) // the library leaves these
 	return u.Href(true), nil
 }
 
-// mayDiffer reports hosts on which the library is stricter than this package
-// (underscores beside letters beyond ASCII, signs taken for numbers), laxer
-// (brackets in brackets), or on which this package departs (dots at the end). The
-// tables and the published vectors decide those.
+// mayDiffer reports hosts on which the library is stricter than this package (underscores next to
+// non-ASCII letters, signs read as numbers), laxer (nested brackets), or on which this package deviates
+// (trailing dots). The tables and the published vectors cover those.
 func mayDiffer(raw string) bool {
 	raw = strings.TrimFunc(raw, func(c rune) bool { return c <= ' ' })
 	raw = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(raw)
@@ -122,5 +121,5 @@ func mayDiffer(raw string) bool {
 		strings.Contains(host+":", ".:") || strings.Contains(host, "xn--") || signedNumber.MatchString(host)
 }
 
-// signedNumber finds the labels that the library takes for numbers with a sign.
+// signedNumber matches the labels that the library reads as signed numbers.
 var signedNumber = regexp.MustCompile(`(^|\.)(0x?)?-`)

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// maxHost bounds, in bytes, a host, and what is given to the IDNA and address parsers,
-// whose time is not linear. A name that resolves has at most 253 bytes; an escape
-// makes up to nine of one.
+// maxHost limits, in bytes, a host and the input of the IDNA and address parsers, whose time is not
+// linear. A resolvable name has at most 253 bytes; escaping can multiply them by up to nine.
 const maxHost = 2304
 
-// parseAuthority reads user@host:port and returns host[:port] as identities
-// write it, but with its "www.". It shares memory with text where it can.
+// parseAuthority parses user@host:port and returns host[:port] in canonical form, but with its "www.".
+// The result shares memory with text where possible.
 func parseAuthority(text string, http bool) (string, error) {
 	text = text[strings.LastIndexByte(text, '@')+1:]
 	rawHost, rawPort := cutPort(text)
@@ -32,7 +31,7 @@ func parseAuthority(text string, http bool) (string, error) {
 	return host + ":" + port, nil
 }
 
-// cutPort cuts at the first colon that is not in brackets.
+// cutPort cuts at the first colon outside brackets.
 func cutPort(text string) (host, port string) {
 	bracket := false
 	for i := range len(text) {
@@ -50,7 +49,7 @@ func cutPort(text string) (host, port string) {
 	return text, ""
 }
 
-// parsePort drops leading zeros; an empty port is none.
+// parsePort drops leading zeros. An empty port means no port.
 func parsePort(text string) (string, error) {
 	for i := range len(text) {
 		if !isDigit(text[i]) {
@@ -69,8 +68,8 @@ func parsePort(text string) (string, error) {
 	return text, nil
 }
 
-// parseHost is the WHATWG host parser, less trailing dots. What is left without
-// them is parsed again: "1.2.3.." has become an address.
+// parseHost is the WHATWG host parser, but drops trailing dots. The rest is parsed again, because
+// "1.2.3.." has become an address.
 func parseHost(text string) (string, error) {
 	host, err := parseHostDotted(text)
 	for err == nil && strings.HasSuffix(host, ".") {
@@ -105,9 +104,9 @@ func parseHostDotted(text string) (string, error) {
 	return name, nil
 }
 
-// isName reports a name of which nothing but letter, digit, hyphen and underscore
-// is to be known: lower case, and no address, since its last label does not begin
-// with a digit.
+// isName reports a name that certainly needs no further parsing: it has only lower-case letters,
+// digits, hyphens and underscores, and is not an address because its last label does not begin with a
+// digit.
 func isName(text string) bool {
 	label := 0
 	for i := range len(text) {

@@ -10,9 +10,8 @@ import (
 
 const acePrefix = "xn--"
 
-// toASCII decodes escapes and applies UTS 46: not transitional, underscores and
-// double hyphens tolerated. Names of ASCII alone only change their case, unless
-// a label may be an A-label.
+// toASCII decodes escapes and applies UTS 46: non-transitional, allowing underscores and double
+// hyphens. A pure ASCII name is only lower-cased, unless a label may be an A-label.
 func toASCII(text string) (string, error) {
 	name, err := url.PathUnescape(text)
 	if err != nil || !utf8.ValidString(name) {
@@ -22,7 +21,7 @@ func toASCII(text string) (string, error) {
 	if !strings.Contains(low, acePrefix) && isASCII(low) {
 		return low, nil
 	}
-	// The library's tables are older than the mapping of the capital sharp s to the small one.
+	// The library's tables predate the mapping of the capital sharp s to the small one.
 	name = strings.ReplaceAll(name, "ẞ", "ß")
 	p := idnaProfile()
 	ascii, err := p.ToASCII(name)
@@ -44,8 +43,8 @@ func idnaProfile() *idna.Profile {
 	)
 }
 
-// hidesEmpty reports an A-label that encodes nothing, of which the library makes
-// an empty label. Behind a letter it is none, and shows what a label is mapped to.
+// hidesEmpty reports an A-label that encodes nothing, which the library turns into an empty label. With
+// a letter before it the label is not an A-label, so the library shows what it is mapped to.
 func hidesEmpty(p *idna.Profile, name, ascii string) bool {
 	if !strings.Contains("."+ascii+".", "..") {
 		return false
@@ -58,12 +57,12 @@ func hidesEmpty(p *idna.Profile, name, ascii string) bool {
 	return false
 }
 
-// isDot reports what UTS 46 takes for the dot between two labels.
+// isDot reports a character that UTS 46 treats as the dot between labels.
 func isDot(c rune) bool {
 	return c == '.' || c == '\u3002' || c == '\uff0e' || c == '\uff61'
 }
 
-// nestsACE reports an A-label of something that looks like an A-label itself.
+// nestsACE reports an A-label that decodes to something like an A-label.
 func nestsACE(p *idna.Profile, ascii string) bool {
 	if !strings.Contains(ascii, acePrefix+acePrefix) {
 		return false

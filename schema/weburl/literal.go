@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Literal returns the IP address that a normalised host is, with or without a port;
-// empty: it is a name, which needs a look-up.
+// Literal returns the IP address of a canonical host, with or without a port, or "" if the host is a
+// name that needs a look-up.
 func Literal(host string) string {
 	if ap, err := netip.ParseAddrPort(host); err == nil {
 		return ap.Addr().Unmap().String()

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// appendPath appends the segments of path, dot segments resolved and odd bytes
-// escaped. dst[root:] is a path that ends with "/", and every turn of the loop
-// leaves it so but the last.
+// appendPath appends the segments of path, with dot segments resolved and odd bytes escaped. dst[root:]
+// is a path that ends with "/"; this also holds after every iteration except the last.
 func appendPath(dst []byte, root int, path string) []byte {
 	for {
 		end := segmentEnd(path)
@@ -40,12 +39,12 @@ func segmentEnd(path string) int {
 	return len(path)
 }
 
-// parent cuts dst behind the last slash of the path that begins at root.
+// parent cuts dst after the last slash of the path that begins at root.
 func parent(dst []byte, root int) []byte {
 	return dst[:root+bytes.LastIndexByte(dst[root:], '/')+1]
 }
 
-// dots is 1 for ".", 2 for "..", also where they are written with %2e; else 0.
+// dots returns 1 for "." and 2 for "..", also if written with %2e; else 0.
 func dots(segment string) int {
 	if segment == "" || len(segment) > len("%2e%2e") || segment[0] != '.' && segment[0] != '%' {
 		return 0
@@ -68,8 +67,8 @@ func dots(segment string) int {
 	return n
 }
 
-// appendNormPath appends a path as identities have it. Its dot segments are
-// resolved already, the ones written with %2e too, so decoding makes no new ones.
+// appendNormPath appends a path in canonical form. Dot segments, including those written with %2e, are
+// already resolved, so decoding creates no new ones.
 func appendNormPath(dst []byte, path string) []byte {
 	for len(path) > 1 && path[len(path)-1] == '/' {
 		path = path[:len(path)-1]

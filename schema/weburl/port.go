@@ -2,9 +2,8 @@ package weburl
 
 import "strconv"
 
-// BadPort reports a port, in decimal, at which other services listen and browsers ask
-// for nothing: the bad ports of the Fetch standard. A request there could be read as
-// mail or a command.
+// BadPort reports a port, in decimal, that other services use and browsers refuse to contact: the bad
+// ports of the Fetch standard. A service there could read a request as mail or a command.
 func BadPort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {

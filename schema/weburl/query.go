@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// strip drops, in place, the parameters that the rules name from the query
-// whose "?" stands at text[mark]; with none left, the "?" too. A query that
-// loses nothing stays as it was written, empty pieces included.
+// strip removes, in place, the parameters that the rules name from the query whose "?" is at
+// text[mark]. If none is left, it removes the "?" too. A query that loses nothing stays as written,
+// including empty pieces.
 func (r *Rules) strip(text []byte, mark int) []byte {
 	if mark >= len(text) {
 		return text
 	}
 	start := mark + 1
-	end, first, stripped := start, true, false // text[start:end] is what is kept
+	end, first, stripped := start, true, false // text[start:end] is the part that is kept
 	for at := start; at <= len(text); {
 		piece, _, _ := bytes.Cut(text[at:], []byte{'&'})
 		at += len(piece) + 1
@@ -36,8 +36,8 @@ func (r *Rules) strip(text []byte, mark int) []byte {
 	return text[:end]
 }
 
-// appendSortedQuery appends "?" and the parameters sorted by name, those of one
-// name in their order, or nothing where there are none.
+// appendSortedQuery appends "?" and the parameters sorted by name, keeping the order of equal names. It
+// appends nothing if there are no parameters.
 func appendSortedQuery(dst []byte, query string) []byte {
 	var buf [16]string
 	params := buf[:0]

@@ -2,19 +2,18 @@ package weburl
 
 import "strings"
 
-// A reference is a text cut into its parts, none of them decoded or checked.
+// A reference is a text divided into its parts, none of them decoded or checked.
 type reference struct {
-	http         bool   // scheme, its own or the base's
-	hasAuthority bool   // begins anew; otherwise path and query stand on the base
+	http         bool   // its own scheme, or the base's
+	hasAuthority bool   // if not, path and query are relative to the base
 	authority    string // user@host:port
-	path         string // may begin with a backslash for a slash
+	path         string // may begin with a backslash in place of a slash
 	query        string
 	hasQuery     bool
 	fragment     string
 }
 
-// cut divides raw as the WHATWG basic URL parser does; base is nil where an
-// absolute URL is wanted.
+// cut divides raw as the WHATWG basic URL parser does. base is nil if raw must be absolute.
 func cut(raw string, base *Base) (reference, error) {
 	ref := reference{http: base != nil && base.http}
 	s, fragment, _ := strings.Cut(clean(raw), "#")
@@ -25,7 +24,7 @@ func cut(raw string, base *Base) (reference, error) {
 		if !strings.EqualFold(name, "http") && !strings.EqualFold(name, "https") {
 			return ref, refuse(ErrScheme, raw)
 		}
-		// A scheme that is also the base's says nothing new: "http:page" is "page".
+		// A scheme equal to the base's adds nothing: "http:page" is "page".
 		relative = relative && ref.http == base.http
 		s = rest
 	} else if !relative {
@@ -41,7 +40,7 @@ func cut(raw string, base *Base) (reference, error) {
 	return ref, nil
 }
 
-// clean drops control characters and spaces at both ends, tabs and newlines anywhere.
+// clean removes control characters and spaces at both ends, and tabs and newlines anywhere.
 func clean(s string) string {
 	for s != "" && s[0] <= ' ' {
 		s = s[1:]
@@ -57,7 +56,7 @@ func clean(s string) string {
 	return s
 }
 
-// dropTabs works on bytes: s need not be UTF-8, and what it holds is judged later.
+// dropTabs works on bytes, because s need not be UTF-8. Validity is checked later.
 func dropTabs(s string) string {
 	kept := make([]byte, 0, len(s))
 	for i := range len(s) {
@@ -70,7 +69,7 @@ func dropTabs(s string) string {
 
 func isTabOrNewline(c rune) bool { return c == '\t' || c == '\n' || c == '\r' }
 
-// cutScheme finds a leading "name:".
+// cutScheme cuts a leading "name:".
 func cutScheme(s string) (name, rest string, ok bool) {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -5,18 +5,15 @@ import (
 	"strings"
 )
 
-// DefaultMaxLength is the length in bytes beyond which a Norm is refused unless
-// the configuration says otherwise.
+// DefaultMaxLength is the default maximum length of a Norm, in bytes.
 const DefaultMaxLength = 2048
 
-// DefaultStripParams are the patterns of parameters that only track where a
-// visitor came from.
+// DefaultStripParams returns patterns of parameters that only track where a visitor came from.
 func DefaultStripParams() []string {
 	return []string{"utm_*", "fbclid", "gclid", "mc_eid", "ref", "source"}
 }
 
-// Rules are the [url] part of the configuration. They are immutable and safe for
-// concurrent use.
+// Rules are the [url] part of the configuration. They are immutable and safe for concurrent use.
 type Rules struct {
 	maxLength int
 	exact     map[string]bool // lower case
@@ -25,10 +22,9 @@ type Rules struct {
 	all       bool            // a pattern was "*"
 }
 
-// NewRules makes rules that drop the parameters whose name matches a pattern, a
-// name or a prefix and "*", without regard to case, and that refuse a Norm longer
-// than maxLength bytes. Names are compared as they stand in the query: escapes
-// are not decoded.
+// NewRules returns rules that drop parameters and refuse a Norm longer than maxLength bytes. A
+// parameter is dropped if its name matches a pattern: a name, or a prefix and "*", ignoring case. Names
+// are compared as written in the query, without decoding escapes.
 func NewRules(stripParams []string, maxLength int) (*Rules, error) {
 	if maxLength < 1 || maxLength > maxRaw {
 		return nil, fmt.Errorf("maximum length %d of a URL is not between 1 and %d", maxLength, maxRaw)
@@ -64,8 +60,7 @@ func (r *Rules) add(pattern string) error {
 	return nil
 }
 
-// neverInName reports a character that the query of a Form cannot hold, or that
-// ends a name.
+// neverInName reports a character that the query of a Form cannot contain, or that ends a name.
 func neverInName(c rune) bool {
 	return c >= 0x7f || queryEscapes(byte(c)) || c == '&' || c == '='
 }
@@ -108,7 +103,7 @@ func upper(c byte) byte {
 	return c
 }
 
-// lowerASCII leaves letters beyond ASCII alone, which strings.ToLower does not.
+// lowerASCII changes only ASCII letters, unlike strings.ToLower.
 func lowerASCII(s string) string {
 	for i := range len(s) {
 		if lower(s[i]) != s[i] {

@@ -96,7 +96,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Explain takes another way than Parse; both must arrive at one place.
+// Explain and Parse use different code and must agree.
 func TestExplainAgreesWithParse(t *testing.T) {
 	rules := newRules(t)
 	for _, raw := range hostile() {

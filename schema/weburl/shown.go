@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// Shown is a host, or a text that begins with one, such as a URL, as a person is shown it: itself, and behind it in
-// parentheses the host as it reads. Identities, files and programs keep the host itself.
+// Shown formats a host, or a text that begins with one, such as a URL, for people: the text, followed
+// by the decoded host in parentheses. Identities, files and programs use the host itself.
 func Shown(name string) string { return name + Reading(name) }
 
-// ShownIfOther is [Shown] where that differs from the name; empty: it does not.
+// ShownIfOther returns [Shown] if that differs from the name, else "".
 func ShownIfOther(name string) string {
 	if reading := Reading(name); reading != "" {
 		return name + reading
@@ -21,10 +21,11 @@ func ShownIfOther(name string) string {
 	return ""
 }
 
-// Reading is what [Shown] has behind a name, with a space before it: for names that are cut or escaped themselves. It
-// is empty where the host has no A-label, and where one decodes to what must not be shown. Different hosts can read
-// the same, so it is only shown beside the name. A label of several scripts is marked, since hardly any language is
-// written so (UTS 39 section 5.2, "highly restrictive").
+// Reading returns what [Shown] appends to a name, with a leading space, for callers that cut or escape
+// the name themselves. It is empty if the host has no A-label, or if one decodes to something that must
+// not be shown. Different hosts can read the same, so it is shown only together with the name. A label
+// with several scripts is marked, because hardly any language is written that way (UTS 39 section 5.2,
+// "highly restrictive").
 func Reading(name string) string {
 	if !strings.Contains(name, acePrefix) {
 		return ""
@@ -40,7 +41,7 @@ func Reading(name string) string {
 		return ""
 	}
 	if strings.ContainsFunc(decoded, toTheLeft) {
-		reading += "\u200e" // the left-to-right mark keeps the text behind it in its order
+		reading += "\u200e" // the left-to-right mark keeps the following text in order
 	}
 	if slices.ContainsFunc(strings.Split(decoded, "."), mixesScripts) {
 		reading += ", mixed scripts"
@@ -48,16 +49,17 @@ func Reading(name string) string {
 	return " (" + reading + ")"
 }
 
-// toTheLeft reports what is written from right to left.
+// toTheLeft reports a character that is written from right to left.
 func toTheLeft(r rune) bool {
 	p, _ := bidi.LookupRune(r)
 	return p.Class() == bidi.R || p.Class() == bidi.AL || p.Class() == bidi.AN
 }
 
-// neverShown reports what is neither written in words nor a mark of a host: it could hide, move or imitate other text.
+// neverShown reports a character that is neither used to write words nor a sign in hosts. It could
+// hide, move or imitate other text.
 func neverShown(r rune) bool {
 	const signs = "-_.:\u200c\u200d\u00b7\u0375\u05f3\u05f4\u0f0b\u30fb" // with those of RFC 5892 section 2.6
-	const blank = '\u2800'                                               // of Braille
+	const blank = '\u2800'                                               // the Braille blank
 	if r < utf8.RuneSelf {
 		return !isLowerAlnum(r) && !strings.ContainsRune(signs, r)
 	}
@@ -66,7 +68,8 @@ func neverShown(r rune) bool {
 
 func isLowerAlnum(r rune) bool { return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' }
 
-// mixesScripts reports a label of several scripts, other than those that Chinese, Japanese and Korean are written with.
+// mixesScripts reports a label with several scripts, other than the combinations used for Chinese,
+// Japanese and Korean.
 func mixesScripts(label string) bool {
 	met := map[string]bool{}
 	for _, r := range label {
@@ -93,7 +96,7 @@ func mixesScripts(label string) bool {
 	return true
 }
 
-// script is the script that a character belongs to; empty: several, or none.
+// script returns the script of a character, or "" if it belongs to several or none.
 func script(r rune) string {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' {

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// ace is a label as Punycode writes it, valid or not.
+// ace encodes a label in Punycode, valid or not.
 func ace(t *testing.T, label string) string {
 	t.Helper()
 	ascii, err := idna.Punycode.ToASCII(label)
@@ -20,7 +20,7 @@ func ace(t *testing.T, label string) string {
 	return ascii
 }
 
-// A host is shown in both forms where they differ and the second may be shown; it never loses the first.
+// A host is shown in both forms if they differ and the second may be shown. The first is always kept.
 func TestShown(t *testing.T) {
 	for _, tt := range []struct{ name, host, reading string }{
 		{"plain", "example.test", ""},

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// NormalizeHost brings a host that a person wrote, with or without port, to the
-// host of identities. It is stricter than Parse: the host must be one that DNS can
-// hold, or an address. A scheme, user or path in it is an error.
+// NormalizeHost brings a host typed by a person, with or without port, to canonical form. It is
+// stricter than Parse: the host must be an address or valid in DNS. A scheme, user or path is an error.
 func NormalizeHost(raw string) (string, error) {
 	if len(raw) > maxHost {
 		return "", refuse(ErrTooLong, raw)
@@ -33,10 +32,10 @@ func neverInHost(c rune) bool {
 	return c <= ' ' || c == 0x7f || strings.ContainsRune(`/\?#@`, c)
 }
 
-// maxName is the length in bytes of the longest name that DNS can hold.
+// maxName is the maximum length of a DNS name, in bytes.
 const maxName = 253
 
-// isDNSName reports a name within the lengths of RFC 1035 section 2.3.4.
+// isDNSName reports a name within the length limits of RFC 1035 section 2.3.4.
 func isDNSName(name string) bool {
 	for label := range strings.SplitSeq(name, ".") {
 		if len(label) < 1 || len(label) > 63 {
@@ -46,9 +45,9 @@ func isDNSName(name string) bool {
 	return len(name) <= maxName && isName(name)
 }
 
-// wwwLength is the number of bytes that the identity drops from the start of
-// host: every "www." whose removal leaves no public suffix. What remains is never
-// an address, since "www." before one is no host.
+// wwwLength returns the number of bytes that the identity drops from the start of host: every "www."
+// whose removal does not leave a public suffix. The rest is never an address, because "www." before one
+// is not a valid host.
 func wwwLength(host string) int {
 	const www = "www."
 	name, _ := SplitPort(host)
@@ -60,9 +59,8 @@ func wwwLength(host string) int {
 	return n
 }
 
-// isRegistry reports a suffix that the ICANN part of the list holds. The private
-// part and the default rule do not count: www.github.io loses its "www.", and
-// www.com does not.
+// isRegistry reports a suffix in the ICANN part of the list. The private part and the default rule do
+// not count: www.github.io loses its "www.", and www.com does not.
 func isRegistry(name string) bool {
 	if len(name) > maxName { // the look-up reads all of it
 		return false
@@ -71,8 +69,8 @@ func isRegistry(name string) bool {
 	return icann && suffix == name
 }
 
-// Site is the registrable domain of a host, by the whole public suffix list; its
-// port is dropped. An address is its own site, as is a public suffix.
+// Site returns the registrable domain of a host by the whole public suffix list. The port is dropped.
+// An address is its own site, as is a public suffix.
 func Site(host string) string {
 	name, _ := SplitPort(host)
 	if isIP(name) {
@@ -85,7 +83,7 @@ func Site(host string) string {
 	return site
 }
 
-// Unicode is a host with its A-labels decoded, to be searched. [Shown] is what a person is shown.
+// Unicode returns a host with its A-labels decoded, for searching. For display use [Shown].
 func Unicode(host string) string {
 	if !strings.Contains(host, acePrefix) {
 		return host
@@ -98,8 +96,8 @@ func Unicode(host string) string {
 	return decoded + port
 }
 
-// ReverseHost turns the labels of a name around, "com,example,blog", so that
-// hosts of one domain sort together; a port stays at the end, an address as it is.
+// ReverseHost reverses the labels of a name, "com,example,blog", so that hosts of one domain sort
+// together. A port stays at the end; an address is returned unchanged.
 func ReverseHost(host string) string {
 	name, port := SplitPort(host)
 	if isIP(name) {
@@ -118,14 +116,15 @@ func ReverseHost(host string) string {
 	return string(append(reversed, port...))
 }
 
-// SURT is the sort key of an identity: com,example,blog)/path?query, with a port
-// com,example:8443)/.
+// SURT returns the sort key of an identity: com,example,blog)/path?query, or com,example:8443)/ with a
+// port.
 func SURT(norm string) string {
 	host, pathQuery := Split(norm)
 	return ReverseHost(host) + ")" + pathQuery
 }
 
-// SplitPort cuts a host before the colon of its port, if it has one.
+// SplitPort cuts a host before the colon of its port. port includes the colon, and is empty if there is
+// none.
 func SplitPort(host string) (name, port string) {
 	i := strings.LastIndexByte(host, ':')
 	if i < 0 || strings.IndexByte(host[i:], ']') >= 0 {

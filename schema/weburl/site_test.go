@@ -115,7 +115,7 @@ func TestUnicode(t *testing.T) {
 		"xn--bcher-kva.example:8443": "bücher.example:8443",
 		"example.com":                "example.com",
 		"[::1]:80":                   "[::1]:80",
-		"xn--a.example":              "xn--a.example", // no punycode, so shown as it is
+		"xn--a.example":              "xn--a.example", // invalid punycode, so shown unchanged
 	} {
 		if got := weburl.Unicode(host); got != want {
 			t.Errorf("Unicode(%q) = %q, want %q", host, got, want)

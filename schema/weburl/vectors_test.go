@@ -39,7 +39,7 @@ func withoutRules(t testing.TB) *weburl.Rules {
 	return r
 }
 
-// resolve is what a page with this base makes of ref; base may be empty.
+// resolve resolves ref on a page with this base, which may be empty.
 func resolve(rules *weburl.Rules, base, ref string) (weburl.URL, error) {
 	if base == "" {
 		return rules.Parse(ref)
@@ -53,8 +53,8 @@ func resolve(rules *weburl.Rules, base, ref string) (weburl.URL, error) {
 
 var escapes = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
-// folded is a Form whose path has its escapes in upper case, and none of an unreserved character, so that it can be
-// compared with the serialisation of the WHATWG.
+// folded returns a Form with the escapes in its path in upper case and unreserved characters decoded,
+// for comparison with the WHATWG serialisation.
 func folded(form string) string {
 	path, query, hasQuery := strings.Cut(form, "?")
 	path = escapes.ReplaceAllStringFunc(path, func(escape string) string {
@@ -70,7 +70,7 @@ func folded(form string) string {
 	return path
 }
 
-// formOf is the Form of a URL that is serialised as the WHATWG standard does, but for the escapes in its path.
+// formOf returns the Form of a URL in WHATWG serialisation, except for the escapes in its path.
 func formOf(href string) string {
 	href, _, _ = strings.Cut(href, "#")
 	_, href, _ = strings.Cut(href, "://")
@@ -91,7 +91,7 @@ func TestWebPlatformVectors(t *testing.T) {
 	}
 	readVectors(t, "url_wpt.json", &vectors)
 	departures := map[string]string{
-		// A label that claims to be punycode and is none cannot be looked up.
+		// A label that claims to be punycode but is not cannot be looked up.
 		"http://a.b.c.xn--pokxncvks":  "disputed punycode",
 		"http://10.0.0.xn--pokxncvks": "disputed punycode",
 		"http://a.b.c.XN--pokxncvks":  "disputed punycode",
@@ -99,7 +99,7 @@ func TestWebPlatformVectors(t *testing.T) {
 		"http://10.0.0.XN--pokxncvks": "disputed punycode",
 		"http://10.0.0.xN--pokxncvks": "disputed punycode",
 		"https://xn--/":               "disputed punycode",
-		// The trailing dots of a host are dropped.
+		// Trailing dots of a host are dropped.
 		"http://./":       "nothing is left without the dots",
 		"http://../":      "nothing is left without the dots",
 		"http://foo.09..": "ends in a number without the dots",

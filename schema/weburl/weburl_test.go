@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// newRules are the rules of an empty configuration.
+// newRules returns the rules of an empty configuration.
 func newRules(t testing.TB) *weburl.Rules {
 	t.Helper()
 	r, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
@@ -20,10 +20,10 @@ func newRules(t testing.TB) *weburl.Rules {
 	return r
 }
 
-// A parseRow is a spelling and what becomes of it; a form of "" is the norm again.
+// A parseRow is a spelling and its result; form "" means that it equals norm.
 type parseRow struct{ name, in, norm, form string }
 
-// pathRows are of schemes, paths and queries.
+// pathRows test schemes, paths and queries.
 func pathRows() []parseRow {
 	return []parseRow{
 		{"https for http", "http://example.com/page", "https://example.com/page", ""},
@@ -88,7 +88,7 @@ func pathRows() []parseRow {
 	}
 }
 
-// hostRows are of users, hosts and ports.
+// hostRows test users, hosts and ports.
 func hostRows() []parseRow {
 	return []parseRow{
 		{"user and password", "https://user:pa@ss@example.com/", "https://example.com/", ""},
@@ -160,7 +160,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// checkLaws holds u to what the package promises of every URL.
+// checkLaws checks the laws in the package comment for u.
 func checkLaws(t *testing.T, rules *weburl.Rules, u weburl.URL) {
 	t.Helper()
 	if again, err := rules.Parse(u.Norm); err != nil || again.Norm != u.Norm || again.Form != u.Norm {
@@ -186,7 +186,7 @@ func checkLaws(t *testing.T, rules *weburl.Rules, u weburl.URL) {
 	}
 }
 
-// A badRow is no URL.
+// A badRow is not a URL.
 type badRow struct {
 	name, in string
 	err      error
@@ -279,8 +279,8 @@ func TestLengthLimitIsOfTheNorm(t *testing.T) {
 	}
 }
 
-// Input of the greatest length takes a moment whatever it is made of; a page of
-// 8 MB could hold a hundred such links.
+// Input of maximum length is parsed in a moment, whatever it contains; an 8 MB page could hold a
+// hundred such links.
 func TestTimeIsLinear(t *testing.T) {
 	fill := func(before, piece, after string) string {
 		return before + strings.Repeat(piece, (64<<10-len(before)-len(after))/len(piece)) + after

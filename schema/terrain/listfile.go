@@ -21,8 +21,8 @@ var errUTF16 = errors.New("is UTF-16; save it as UTF-8")
 
 // A LineError reports a line of a list file that does not name a host.
 type LineError struct {
-	Line int    // the line, cut; safe to display
-	Text string // of the line, cut; safe to show
+	Line int    // from 1
+	Text string // the line, cut; safe to display
 	Why  string // "is not a host name"
 	More int    // further lines with such an error
 }

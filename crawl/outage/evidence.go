@@ -10,37 +10,37 @@ type Way uint8
 
 // The ways.
 const (
-	Other  Way = iota // by the host's own doing: an answer that cannot be read
-	Local             // this machine has no network, or no name server was ever within reach
-	Silent            // nothing came in time
-	Barred            // refused, no such name, a private address, the certificate of somebody else, a proxy that fails
-	HungUp            // a TLS alert, or the end of the connection before TLS was spoken: its peer can be reached
-	Cut               // the end of the connection after TLS was spoken: the host can be reached
+	Other  Way = iota // the host's own failure: an answer that cannot be read
+	Local             // this machine has no network, or has never reached a name server
+	Silent            // no answer within the time-out
+	Barred            // refused, no such name, a private address, a certificate for another name, a failing proxy
+	HungUp            // a TLS alert, or the connection ended before the TLS handshake: the peer can be reached
+	Cut               // the connection ended after the TLS handshake: the host can be reached
 )
 
 const (
-	leastAll = 3                // sites that answered, where all of them fail
-	nobody   = 30 * time.Second // without any answer, after which it does not matter how requests fail
-	silence  = 3 * time.Second  // without an answer, before which nothing is wrong with the network
+	leastAll = 3                // sites that have answered; fewer than this many never show an outage
+	nobody   = 30 * time.Second // without any answer; after this it does not matter how requests fail
+	silence  = 3 * time.Second  // without an answer; before this the network counts as working
 )
 
-// A rule says whose failures tell of an outage. Only a host that answered before has a vote, in this process or in an
-// earlier one, and each site has one.
+// A rule says which failures show an outage. Only hosts that have answered before, in this process or in an
+// earlier one, have a vote, and each site has one vote.
 type rule struct {
 	ways   []Way
-	sites  int           // that must vote; fewer where fewer have answered, but not fewer than leastAll
-	quiet  time.Duration // for which nobody has answered while requests failed
-	others bool          // somebody else was asked as long ago and has not answered, or all sites that answered fail
+	sites  int           // votes needed; fewer if fewer sites have answered, but at least leastAll
+	quiet  time.Duration // time without any answer while requests fail
+	others bool          // a further site has been silent for as long, or every site that answered has failed
 }
 
-// evidence is what begins an outage, besides Local failures: one of these is enough, of any host. A failure in a way
-// that no rule names never counts: Other and Cut.
+// evidence lists the rules that begin an outage, in addition to Local failures; one is enough. No rule names
+// Other and Cut, so such failures never count.
 var evidence = []rule{
 	{ways: []Way{Silent, Barred}, sites: 5, quiet: silence, others: true},
 	{ways: []Way{Silent, Barred, HungUp}, sites: leastAll, quiet: nobody},
 }
 
-// counts reports whether a failure in a way may tell of an outage.
+// counts reports whether a failure of this kind may show an outage.
 func (way Way) counts() bool {
 	return way == Local || slices.ContainsFunc(evidence, func(r rule) bool { return slices.Contains(r.ways, way) })
 }
@@ -61,8 +61,8 @@ func (w *Watch) meets(r *rule, now time.Time) bool {
 	return w.votes(r, need, now) && (!r.others || w.othersToo(r.quiet, now))
 }
 
-// votes reports whether need sites vote. A request that was sent before the last answer may have failed by itself
-// among many that succeed, unless it has been quiet since.
+// votes reports whether need sites vote for the rule. A request sent before the last answer may have failed
+// by chance among many that succeed; it counts only if it has been quiet since.
 func (w *Watch) votes(r *rule, need int, now time.Time) bool {
 	for site, f := range w.row {
 		if slices.Contains(r.ways, f.how) && !w.voteless(site, now) &&
@@ -76,7 +76,8 @@ func (w *Watch) votes(r *rule, need int, now time.Time) bool {
 	return false
 }
 
-// othersToo reports whether somebody who has not failed is as silent as those who did, or nobody else is left.
+// othersToo reports whether a site that has not failed is as silent as those that have, or no other site is
+// left.
 func (w *Watch) othersToo(quiet time.Duration, now time.Time) bool {
 	answered := 0
 	for site := range w.row {
@@ -95,7 +96,7 @@ func (w *Watch) othersToo(quiet time.Duration, now time.Time) bool {
 	return false
 }
 
-// quietSince is from when on requests have failed and nobody has answered.
+// quietSince returns the start of the current period of failures without an answer.
 func (w *Watch) quietSince() time.Time {
 	if w.trouble.After(w.last) {
 		return w.trouble
@@ -103,7 +104,7 @@ func (w *Watch) quietSince() time.Time {
 	return w.last
 }
 
-// elsewhere reports whether an address has just answered at which nobody has failed since.
+// elsewhere reports whether an address answered recently at which no request has failed since.
 func (w *Watch) elsewhere(now time.Time) bool {
 	return slices.ContainsFunc(w.heard, func(h heard) bool {
 		if now.Sub(h.at) >= elsewhere {
@@ -118,7 +119,8 @@ func (w *Watch) elsewhere(now time.Time) bool {
 	})
 }
 
-// fewAddresses reports whether fewer addresses than that were asked in vain; each is one if it is not known.
+// fewAddresses reports whether the failed requests went to fewer than the given number of addresses. A host
+// without a known address counts as an address of its own.
 func (w *Watch) fewAddresses(than int) bool {
 	known, unknown := make(map[string]struct{}, than), 0
 	for f, hosts := range w.ways {
@@ -134,7 +136,7 @@ func (w *Watch) fewAddresses(than int) bool {
 	return true
 }
 
-// oneServer reports whether all that failed are of one server: hosts that have an address in common are.
+// oneServer reports whether all failed hosts belong to one server. Hosts that share an address do.
 func (w *Watch) oneServer() bool {
 	its := map[string]bool{}
 	for grown := true; grown && len(its) <= maxAddresses; {
@@ -153,14 +155,14 @@ func (w *Watch) oneServer() bool {
 	return true
 }
 
-// An outage that ended as soon as somebody was asked who had not spoken for it, and that returns within a minute, was
-// none. Those who spoke for either are to blame, and have no vote for a while.
+// An outage is refuted if it ended with the first request to a site that had not voted for it, and seems to
+// return within a minute. The sites that voted for either then lose their vote for a while.
 const (
 	returns  = time.Minute
 	voteless = time.Hour
 )
 
-// refute reports whether an outage that the evidence shows is the return of one that was none, and takes the votes.
+// refute reports whether the evidence repeats a refuted outage. If so, it takes away the voters' votes.
 func (w *Watch) refute(now time.Time) bool {
 	if !w.refuted || now.Sub(w.ended) >= returns {
 		return false

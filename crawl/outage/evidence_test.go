@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An event is what happens to a watch at a time, of sites that each have one host.
+// An event happens to a watch at a time. Each of its sites has one host.
 type event struct {
 	at    float64
 	sites []uint64
@@ -24,7 +24,7 @@ func failure(at, took float64, way Way, sites ...uint64) event {
 
 func (e event) with(f Failure) event { e.Failure = f; return e }
 
-// play returns what is news, in order.
+// play returns the news, in order.
 func play(w *Watch, events ...event) (news []News) {
 	tell := func(n News) {
 		if n != None {
@@ -64,7 +64,7 @@ func TestEvidence(t *testing.T) {
 	met := Failure{Met: true}
 	tests := []struct {
 		name   string
-		alone  bool // nobody else is being asked
+		alone  bool // no other site is being requested
 		sites  uint64
 		events []event
 		want   string
@@ -145,8 +145,8 @@ func TestOneVoteASite(t *testing.T) {
 	}
 }
 
-// An outage that ends at its first probe and returns within a minute was none: who spoke for it is to blame and has no
-// vote for an hour, and others have.
+// An outage that ends at its first probe and returns within a minute was false: the sites that voted for it
+// lose their vote for an hour; others keep theirs.
 func TestRefuted(t *testing.T) {
 	again := failure(36, 10, Silent, 6, 7, 8, 9, 10)
 	tests := []struct {
@@ -189,7 +189,7 @@ func TestRefuted(t *testing.T) {
 	}
 }
 
-// A failure is held until somebody answers, at most 10 s, or half a minute after the last answer.
+// A failure is held until a host answers, for at most 10 s, or until half a minute after the last answer.
 func TestHold(t *testing.T) {
 	silent := Failure{Host: 1, Site: 1, Way: Silent}
 	met, resolver := silent, silent
@@ -249,7 +249,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// When all sites fail for the sake of one key for a minute, no waiting mends it.
+// When all sites fail because of one key for a minute, waiting does not fix it.
 func TestStuck(t *testing.T) {
 	untrusted := Failure{Key: "ca-file", Why: "unknown", Met: true}
 	tests := []struct {

@@ -1,30 +1,26 @@
-// Package outage tells the failures of this machine's own network from those of
-// hosts.
+// Package outage tells failures of this machine's own network from failures of hosts.
 //
-// What tells of an outage is in one table, evidence. A failure that is this machine's own, such as a missing route or
-// a name server that is out of reach, is enough by itself. Otherwise nobody answers: neither by HTTP nor by a TLS
-// handshake, which only the host itself can do. Five sites that answered before fail silently or without a connection
-// while others are silent, too; or nobody has answered for half a minute, and three sites or more fail in whatever
-// way. A site is a registrable domain, and has one vote however many hosts it has. So has an address, as long as
-// somebody at another one answers. A host that sends a TLS alert or hangs up can be reached, as a rule: among others
-// that answer it is to blame.
+// One table, evidence, lists the signs of an outage. A failure of this machine itself, such as a missing
+// route or an unreachable name server, is enough. Otherwise no host answers: neither by HTTP nor by a TLS
+// handshake, which only the host itself can perform. Either five sites that answered before fail silently or
+// without a connection while others are silent too; or no site has answered for half a minute, and at least
+// three sites fail in any way. A site is a registrable domain and has one vote, however many hosts it has. An
+// address also has one vote, as long as a site at another address answers. A host that sends a TLS alert or
+// hangs up can usually be reached: while other hosts answer, the failure is its own.
 //
-// While the network is away only one request is made at a time, every 5 to 60 s; any answer ends that. An outage that
-// ends as soon as another site is asked than those that spoke for it, and returns within a minute, was none: who spoke
-// for it is to blame, and loses the vote for an hour.
+// During an outage only one request is made at a time, every 5 to 60 s; any answer ends the outage. If an
+// outage ends as soon as a site is requested that did not vote for it, and returns within a minute, it was
+// false: the sites that voted for it are at fault and lose their vote for an hour.
 //
-// The last hosts of a crawl may have fallen silent by themselves, and nobody else is left
-// to answer. So an outage ends, too, when for half an hour nothing but silence has spoken for
-// it, and the machine was awake: from then on, until somebody answers, who fails is to blame.
-// Where ten hosts or more have failed that answered before, it takes twelve hours: a night
-// in a network that lets nobody through.
+// The last hosts of a crawl may have fallen silent by themselves, when no others are left to answer. An
+// outage therefore also ends when only silence has been evidence for it for half an hour while the machine
+// was awake. From then until a host answers, failures are the hosts' own. If at least ten sites that answered
+// before have failed, this takes twelve hours: a night in a network that blocks all traffic.
 //
-// Until an outage can be ruled out, failures are held back, 10 s at most. Those that
-// fall into one are nobody's fault, and neither are those of requests that were open
-// when it began.
+// Until an outage can be ruled out, failures are held back for at most 10 s. Failures during an outage are
+// blamed on no host, nor are those of requests that were open when it began.
 //
-// A [Watch] reads no clock: time is what the caller says. It may be used from many
-// goroutines.
+// A [Watch] reads no clock; callers pass the time. It is safe for concurrent use.
 package outage
 
 import (
@@ -39,103 +35,103 @@ const (
 	minProbe = 5 * time.Second
 	maxProbe = 60 * time.Second
 
-	elsewhere    = nobody // for which an answer shows that others than one server can be reached
+	elsewhere    = nobody // for which an answer shows that more than one server can be reached
 	maxAddresses = 8      // of a server
 
-	quiet    = 5 * time.Second // without an answer, after which what was sent before the last one counts
-	onTheWay = time.Second     // for which answers come in after the network has gone
+	quiet    = 5 * time.Second // without an answer; then requests sent before the last answer count, too
+	onTheWay = time.Second     // for which answers still arrive after the network has gone
 	maxGuess = 30 * time.Minute
-	many     = 10 // hosts, after which an outage is believed for longer
+	many     = 10 // failed sites; from this many on an outage may last manyFor
 	manyFor  = 12 * time.Hour
-	oneWake  = 2 * time.Second // within which all notice a suspension
+	oneWake  = 2 * time.Second // within which several notices report the same suspension
 
 	// MaxHold is how long a failure is held back that an outage may explain; longer where several sites are asked, and
 	// nobody has answered for less than half a minute.
 	MaxHold = 10 * time.Second
 
-	lately  = time.Minute // within which several sites were asked, if an outage is to be told from the end of one
-	stuckAt = time.Minute // for which all hosts fail in a way that no waiting mends
+	lately  = time.Minute // within which several sites must have been requested to tell an outage from its end
+	stuckAt = time.Minute // for which all hosts fail for a reason that waiting does not fix
 )
 
-// A Failure is a request without a whole HTTP answer.
+// A Failure is a request without a complete HTTP answer.
 type Failure struct {
 	Host     uint64
 	Site     uint64 // its registrable domain
 	Address  string // "": not known
-	Next     string // address of the host behind that one, or that one; "": not known
+	Next     string // address tried next, or Address again; "": not known
 	Sent     time.Time
 	Way      Way
-	Resolver bool      // no name server answers any more
-	Alone    bool      // nothing of this machine's own is known to have failed
+	Resolver bool      // no name server answers any longer
+	Alone    bool      // no failure of this machine's own is known
 	Met      bool      // the host had answered in an earlier process
 	Spoke    bool      // TLS was spoken on its connection
 	Shaken   time.Time // the host took part in a TLS handshake; zero: not for this request
 	Why      string    // for people
-	Key      string    // of the configuration, which may be what is wrong, and no waiting mends it; "": none is
+	Key      string    // configuration key that may be wrong, which waiting does not fix; "": none
 }
 
 // A Watch follows the answers and failures of all requests.
 type Watch struct {
 	mu        sync.Mutex
 	answered  map[uint64]struct{} // hosts, in this process
-	sites     map[uint64]struct{} // of them
+	sites     map[uint64]struct{} // sites of those hosts
 	row       map[uint64]failed   // sites that failed since the last answer
-	ways      map[way]int         // of these, how many there are
-	open      map[uint64]asked    // sites that are being asked
-	recent    []asked             // of those that were asked, the last few sites, the last first
-	first     time.Time           // that one was asked
+	ways      map[way]int         // number of sites in row per way
+	open      map[uint64]asked    // sites with open requests
+	recent    []asked             // the last few sites requested, the latest first
+	first     time.Time           // request
 	last      time.Time           // answer
-	trouble   time.Time           // since when requests fail that are in the row
-	heard     []heard             // addresses that answered, the last first
+	trouble   time.Time           // since when the requests in row fail
+	heard     []heard             // addresses that answered, the latest first
 	away      bool
 	why       string    // what failed
-	own       time.Time // when something of this machine's own has failed, the last time
+	own       time.Time // last failure of this machine's own
 	doubted   bool      // an outage has ended without an answer
 	since     time.Time
-	ended     time.Time            // the last outage
-	voters    map[uint64]struct{}  // sites that spoke for it; nil: it was certain
+	ended     time.Time            // of the last outage
+	voters    map[uint64]struct{}  // sites that voted for it; nil: it was certain
 	confirmed bool                 // by a further site
-	refuted   bool                 // no further site was asked in vain
-	lost      map[uint64]time.Time // sites that have no vote until then
+	refuted   bool                 // the last outage ended with no further site having failed
+	lost      map[uint64]time.Time // when each site gets its vote back
 	stuck     stuck
-	woke      time.Time // this machine, the last time
+	woke      time.Time // last wake-up of this machine
 	probe     time.Time // when the next request may be made
 	every     time.Duration
 	listeners map[chan<- struct{}]struct{}
 	changes   uint64
 }
 
-// An asked is a site with open requests: their number, and when the first was sent.
+// An asked is a site with open requests: how many there are, and when the first was sent.
 type asked struct {
 	site     uint64
 	requests int
 	since    time.Time
 }
 
-// Stuck is which sites have failed for the sake of one key since a time, and no other site has.
+// A stuck names the sites that have failed since a given time because of one key, while no other site has.
 type stuck struct {
 	key   string
 	since time.Time
 	sites map[uint64]struct{}
 }
 
-// A failed request counts as long as nobody has answered since.
+// A failed is a failed request. It counts until a host answers.
 type failed struct {
 	way
 	how       Way
 	sent, end time.Time
 }
 
-// A way is where a host was asked, and where it would be next.
+// A way is the address requested and the address tried next.
 type way struct{ address, next string }
 
-// Heard is when an address answered.
+// A heard is when an address last answered.
 type heard struct {
 	address string
 	at      time.Time
 }
 
-// Asked notes that a request to a site is sent, which is open until the function returned is called.
+// Asked records that a request to site is sent. The request is open until done is called.
 func (w *Watch) Asked(site uint64, now time.Time) (done func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -160,7 +156,7 @@ func (w *Watch) Asked(site uint64, now time.Time) (done func()) {
 	}
 }
 
-// meet notes which sites were asked last.
+// meet records which sites were requested last.
 func (w *Watch) meet(site uint64, now time.Time) {
 	if w.first.IsZero() {
 		w.first = now
@@ -169,9 +165,8 @@ func (w *Watch) meet(site uint64, now time.Time) {
 	w.recent = slices.Insert(others[:min(len(others), leastAll-1)], 0, asked{site: site, since: now})
 }
 
-// Answered notes an HTTP answer to a request that was sent and done at some time, of a host at an address. It
-// ends an outage, unless the answer was on its way when that began. Answered reports
-// whether one ended.
+// Answered records an HTTP answer from host at address; sent and done are the times of the request. It ends
+// an outage, unless the answer was already under way when the outage began, and reports whether one ended.
 func (w *Watch) Answered(host, site uint64, address string, sent, done, now time.Time) (ended bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +178,7 @@ func (w *Watch) Answered(host, site uint64, address string, sent, done, now time
 	return w.alive(address, sent, done, now)
 }
 
-// alive notes that a host has shown at a time that it can be reached.
+// alive records that a host could be reached at a given time.
 func (w *Watch) alive(address string, sent, at, now time.Time) (ended bool) {
 	w.hear(address, at)
 	if at.After(w.last) {
@@ -203,7 +198,7 @@ func (w *Watch) alive(address string, sent, at, now time.Time) (ended bool) {
 	return true
 }
 
-// hear notes when an address has answered, of more than a server has.
+// hear records when an address answered; it keeps more addresses than one server has.
 func (w *Watch) hear(address string, at time.Time) {
 	if address == "" {
 		return
@@ -212,19 +207,19 @@ func (w *Watch) hear(address string, at time.Time) {
 	w.heard = slices.Insert(others[:min(len(others), maxAddresses)], 0, heard{address, at})
 }
 
-// News is what a failure changes.
+// News is the change that a failure causes.
 type News uint8
 
 // The kinds of news.
 const (
 	None    News = iota
 	Begun        // an outage begins
-	Doubted      // it ends without an answer: who fails is to blame again
-	Ended        // a host has shown that it can be reached
-	Refuted      // what looked like its return shows that the last one was none
+	Doubted      // it ends without an answer: failures are the hosts' own again
+	Ended        // a host could be reached
+	Refuted      // the apparent return shows that the last outage was false
 )
 
-// Failed notes a failure, and reports what it changes.
+// Failed records a failure and reports what it changes.
 func (w *Watch) Failed(f Failure, now time.Time) News {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -270,7 +265,7 @@ func (w *Watch) knows(f *Failure) bool {
 	return known || f.Met
 }
 
-// stick follows whether all hosts fail for the sake of one key.
+// stick records whether all hosts fail because of one key.
 func (w *Watch) stick(f *Failure, now time.Time) {
 	if f.Key != w.stuck.key || w.stuck.sites == nil {
 		w.stuck = stuck{f.Key, now, map[uint64]struct{}{}}
@@ -278,8 +273,8 @@ func (w *Watch) stick(f *Failure, now time.Time) {
 	w.stuck.sites[f.Site] = struct{}{}
 }
 
-// Stuck reports that all hosts have failed for a minute because of one key of the configuration, and why. No waiting
-// mends that.
+// Stuck reports whether all hosts have failed for a minute because of one configuration key, which waiting
+// does not fix. why is the last failure.
 func (w *Watch) Stuck(now time.Time) (key, why string, stuck bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -288,7 +283,7 @@ func (w *Watch) Stuck(now time.Time) (key, why string, stuck bool) {
 		2*all >= len(w.sites)
 }
 
-// add adds a site to those that failed, in place of what it did before.
+// add records that a site failed; this replaces its previous failure.
 func (w *Watch) add(site uint64, f failed) {
 	if w.row == nil {
 		w.row, w.ways = map[uint64]failed{}, map[way]int{}
@@ -303,7 +298,7 @@ func (w *Watch) add(site uint64, f failed) {
 	w.ways[f.way]++
 }
 
-// leave takes a host off a way, and returns true.
+// leave removes a site from a way. It always returns true.
 func (w *Watch) leave(from way) bool {
 	if w.ways[from]--; w.ways[from] == 0 {
 		delete(w.ways, from)
@@ -311,14 +306,14 @@ func (w *Watch) leave(from way) bool {
 	return true
 }
 
-// forget forgets who has failed.
+// forget forgets all failures.
 func (w *Watch) forget() {
 	clear(w.row)
 	clear(w.ways)
 	w.trouble = time.Time{}
 }
 
-// doubtful reports whether nothing but silence has spoken for an outage for too long.
+// doubtful reports whether only silence has been evidence for the outage for too long.
 func (w *Watch) doubtful(now time.Time) bool {
 	guess := maxGuess
 	if len(w.row) >= many {
@@ -327,14 +322,14 @@ func (w *Watch) doubtful(now time.Time) bool {
 	return w.away && now.Sub(w.since) >= guess && now.Sub(w.own) >= guess && now.Sub(w.woke) >= guess
 }
 
-// Look reports what changes because it has been quiet for so long.
+// Look reports what changes because no answer has arrived for a while.
 func (w *Watch) Look(now time.Time) News {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.look(false, now)
 }
 
-// Begin notes that the network is away, and why. It reports whether that is news.
+// Begin records that the network is down, and why. It reports whether that is news.
 func (w *Watch) Begin(why string, now time.Time) (begun bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -344,7 +339,7 @@ func (w *Watch) Begin(why string, now time.Time) (begun bool) {
 	return begun
 }
 
-// look begins an outage if there is one for certain, or the evidence shows it.
+// look begins an outage if it is certain or the evidence shows it.
 func (w *Watch) look(certain bool, now time.Time) News {
 	switch {
 	case w.away || w.doubted && !certain || !certain && !w.shown(now):
@@ -366,8 +361,8 @@ func (w *Watch) look(certain bool, now time.Time) News {
 	return Begun
 }
 
-// Suspended notes that the machine was suspended until now. Several may notice one
-// suspension, each a little later. Requests that were open meanwhile show nothing.
+// Suspended records that the machine was suspended until now. Several callers may report the same suspension,
+// each a little later. Requests that were open meanwhile show nothing.
 func (w *Watch) Suspended(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -378,32 +373,32 @@ func (w *Watch) Suspended(now time.Time) {
 	}
 }
 
-// Woke returns when the machine was suspended last; zero: never.
+// Woke returns when the machine last woke; zero: never.
 func (w *Watch) Woke() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.woke
 }
 
-// Changes is another number whenever what Blameless and Settled say may be something
-// else, but for the time that passes.
+// Changes returns a number that changes whenever the results of Blameless and Settled may change for a reason
+// other than the passing of time.
 func (w *Watch) Changes() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changes
 }
 
-// Blameless reports whether a failure of a request sent at a time is nobody's fault,
-// because the network is away or was since.
+// Blameless reports whether a failed request sent at the given time is not the host's fault, because the
+// network is down or has been since.
 func (w *Watch) Blameless(sent time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.away || sent.Before(w.ended)
 }
 
-// Settled reports whether a failure that ended at a time need not be held back any longer: the host can be reached, or
-// somebody has answered since, or for long nobody has, or it cannot belong to an outage, because too few sites have
-// answered or are asked.
+// Settled reports whether a failure that ended at end need no longer be held back. That is so if the host can
+// be reached; if a host has answered since, or none has for a long time; or if it cannot belong to an outage,
+// because too few sites have answered or are being requested.
 func (w *Watch) Settled(f *Failure, end, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -421,7 +416,7 @@ func (w *Watch) Settled(f *Failure, end, now time.Time) bool {
 	return late && now.Sub(w.quietSince()) >= nobody
 }
 
-// lonely reports whether for a while fewer sites have been asked than an outage takes.
+// lonely reports whether fewer sites have been requested of late than an outage needs.
 func (w *Watch) lonely(end time.Time) bool {
 	since := w.first
 	if len(w.recent) == leastAll {
@@ -447,22 +442,21 @@ func (w *Watch) troubled(now time.Time) bool {
 	return n >= leastAll
 }
 
-// Anybody reports whether a host has answered after a time.
+// Anybody reports whether a host has answered after the given time.
 func (w *Watch) Anybody(after time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.last.After(after)
 }
 
-// Away reports since when the network is away, and when a request may be made to
-// see whether it still is.
+// Away reports since when the network has been down, and when a request may be made to check it again.
 func (w *Watch) Away() (since, probe time.Time, away bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.since, w.probe, w.away
 }
 
-// Why is what fails in an outage, for people; "": there is none.
+// Why returns what fails in the current outage, for people; "": there is no outage.
 func (w *Watch) Why() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -472,7 +466,7 @@ func (w *Watch) Why() string {
 	return w.why
 }
 
-// Probed notes that such a request is made. The next one follows later.
+// Probed records that such a request is made, and schedules the next.
 func (w *Watch) Probed(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -480,8 +474,7 @@ func (w *Watch) Probed(now time.Time) {
 	w.probe = now.Add(w.every)
 }
 
-// Listen has a value sent whenever an outage begins or ends, where the channel has
-// room for it, until the function returned is called.
+// Listen sends a value to c whenever an outage begins or ends, if c has room, until stop is called.
 func (w *Watch) Listen(c chan<- struct{}) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -12,7 +12,7 @@ func at(s float64) time.Time {
 	return time.Unix(1000, 0).Add(time.Duration(s * float64(time.Second)))
 }
 
-// someone is a site that is being asked all the time.
+// someone is a site that always has an open request.
 const someone = 1 << 40
 
 // watchOf returns a watch of hosts that have answered, while one more is silent.
@@ -25,7 +25,7 @@ func watchOf(hosts uint64) *Watch {
 	return w
 }
 
-// Hosts of one server that fail together tell of an outage only when nobody elsewhere has answered for a while.
+// Hosts of one server that fail together show an outage only if no other server has answered for a while.
 func TestOneServer(t *testing.T) {
 	for elsewhere, want := range map[bool]bool{true: false, false: true} {
 		w := watchOf(0)
@@ -37,10 +37,10 @@ func TestOneServer(t *testing.T) {
 		if elsewhere {
 			w.Answered(21, 21, "192.0.2.2", at(99), at(99), at(99))
 		}
-		for _, its := range []string{"192.0.2.3", "192.0.2.1", "192.0.2.3"} { // its hosts are asked at both of its addresses
+		for _, its := range []string{"192.0.2.3", "192.0.2.1", "192.0.2.3"} { // its hosts are requested at both of its addresses
 			w.Answered(1, 1, its, at(now), at(now), at(now))
 		}
-		w.Answered(22, 22, "", at(now), at(now), at(now)) // as where connect-to says what is dialled
+		w.Answered(22, 22, "", at(now), at(now), at(now)) // as with connect-to, where the address is not known
 		fail := func(host uint64, address, next string) bool {
 			f := Failure{Host: host, Site: host, Address: address, Next: next, Sent: at(now + 1), Way: Silent}
 			return w.Failed(f, at(now+5)) == Begun
@@ -49,7 +49,7 @@ func TestOneServer(t *testing.T) {
 		for host := range uint64(20) {
 			begun = fail(host+1, "192.0.2.1", "192.0.2.3") || begun
 		}
-		for host := range uint64(20) { // each is asked at the other address of the server then
+		for host := range uint64(20) { // each is then requested at the server's other address
 			begun = fail(host+1, "192.0.2.3", "192.0.2.1") || begun
 		}
 		if begun != want {
@@ -61,7 +61,8 @@ func TestOneServer(t *testing.T) {
 	}
 }
 
-// Hosts that have addresses in common are of one server, however many it has, and wherever each is asked first.
+// Hosts that share addresses belong to one server, however many addresses it has, and whichever is tried
+// first.
 func TestAddressesInCommon(t *testing.T) {
 	address := func(last int) string { return fmt.Sprint("192.0.2.", last) }
 	for name, of := range map[string]func(host int) (address, next int){
@@ -90,7 +91,7 @@ func TestAddressesInCommon(t *testing.T) {
 	}
 }
 
-// However many hosts of one server fail, each takes as long to take notice of.
+// The cost of recording a failure does not grow with the number of failed hosts of one server.
 func TestManyHostsOfOneServer(t *testing.T) {
 	took := func(hosts uint64) time.Duration {
 		w := watchOf(hosts)
@@ -129,8 +130,8 @@ func TestSuspendedShowsNothing(t *testing.T) {
 	}
 }
 
-// Hosts that fall silent together at the end of a crawl are an outage for half an hour, and then to blame, unless
-// something of this machine's own fails, too.
+// Hosts that fall silent together at the end of a crawl are an outage for half an hour. After that the
+// failures are their own, unless something of this machine fails, too.
 func TestDoubted(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		w, doubts := watchOf(20), 0
@@ -161,7 +162,7 @@ func TestDoubted(t *testing.T) {
 	}
 }
 
-// Many hosts that are silent are an outage for half a day.
+// If many hosts are silent, the outage lasts half a day.
 func TestDoubtedLate(t *testing.T) {
 	w, doubted := watchOf(20), 0.0
 	for now := 5.0; doubted == 0 && now < 24*3600; now += 60 {
@@ -180,8 +181,8 @@ func TestDoubtedLate(t *testing.T) {
 	}
 }
 
-// An outage that something of this machine's own has shown is doubted half an hour after that, and after
-// the machine woke: then the network may be there, and the only hosts that are left be dead.
+// An outage with evidence from this machine itself is doubted half an hour after that evidence, and after the
+// machine woke: the network may be back and the only remaining hosts dead.
 func TestDoubtedLater(t *testing.T) {
 	w := watchOf(0)
 	fail := func(now float64, own bool) News {
@@ -206,7 +207,7 @@ func TestDoubtedLater(t *testing.T) {
 	}
 }
 
-// An answer between failures shows that the network is there.
+// An answer between failures shows that the network works.
 func TestAnswerBetween(t *testing.T) {
 	w := watchOf(3)
 	for round := range 10 {
@@ -218,7 +219,7 @@ func TestAnswerBetween(t *testing.T) {
 	}
 }
 
-// An outage is probed ever more seldom, an answer ends it, and it is nobody's fault.
+// An outage is probed less and less often, an answer ends it, and its failures are blamed on no host.
 func TestCourse(t *testing.T) {
 	w := watchOf(1)
 	told := make(chan struct{}, 1)
@@ -266,7 +267,7 @@ func TestAnswerOnItsWay(t *testing.T) {
 	}
 }
 
-// An answer says nothing of failures after it, however late it is told.
+// An answer says nothing about failures after it, however late it is recorded.
 func TestAnswerToldLate(t *testing.T) {
 	w := watchOf(3)
 	w.Failed(Failure{Host: 1, Site: 1, Sent: at(1), Way: Silent}, at(3))

@@ -2,7 +2,7 @@ package pace
 
 import "math"
 
-// arrive puts a host whose own clock has passed into the line of its address.
+// arrive queues a host whose own clock has passed at its address.
 func (p *Pacer) arrive(slot int32) {
 	h := &p.hosts[slot]
 	h.address = p.addressOf(h.key)
@@ -10,7 +10,7 @@ func (p *Pacer) arrive(slot int32) {
 	p.place(h.address, int(h.class))
 }
 
-// detach takes a host out of the heap that it is in.
+// detach removes a host from the heap that holds it.
 func (p *Pacer) detach(slot int32) {
 	h := &p.hosts[slot]
 	if h.far {
@@ -34,8 +34,8 @@ func (p *Pacer) detach(slot int32) {
 	p.retire(a)
 }
 
-// place puts an address where the first host of a line says. The heap's order
-// may be broken at this one address, and only towards its root.
+// place moves an address to where the first host of a line belongs. The heap order may be broken at this
+// address only, and only towards the root.
 func (p *Pacer) place(a int32, class int) {
 	x := &p.addresses[a]
 	switch {
@@ -47,7 +47,7 @@ func (p *Pacer) place(a int32, class int) {
 	}
 }
 
-// block starts the clock of an address: none of its hosts is ready until then.
+// block starts the clock of an address: none of its hosts is ready before until.
 func (p *Pacer) block(a int32, until int64) {
 	x := &p.addresses[a]
 	for c, at := range x.at {
@@ -69,8 +69,8 @@ func (p *Pacer) release(a int32) {
 	p.retire(a)
 }
 
-// addressOf finds the address of a hash. Hosts without address share one, whose clock
-// never runs.
+// addressOf finds the address with a hash, and creates it if necessary. Hosts without an address share one,
+// whose clock never runs.
 func (p *Pacer) addressOf(key uint64) int32 {
 	if a, ok := p.active[key]; ok {
 		return a
@@ -89,8 +89,8 @@ func (p *Pacer) addressOf(key uint64) int32 {
 	return a
 }
 
-// retire forgets an address without ready hosts whose clock has passed. Its
-// lines keep a little room for the next one.
+// retire removes an address that has no ready hosts and no running clock. Its lines keep a little capacity
+// for the next address.
 func (p *Pacer) retire(a int32) {
 	x := &p.addresses[a]
 	if x.blocked || x.ready() > 0 {

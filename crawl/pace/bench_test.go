@@ -23,7 +23,7 @@ func filled(gap time.Duration, address func(i int) string) *Pacer {
 	return p
 }
 
-// BenchmarkSchedule takes the next host and gives it back for a second later.
+// BenchmarkSchedule takes the next host and puts it back for a second later.
 func BenchmarkSchedule(b *testing.B) {
 	for _, bm := range []struct {
 		name    string
@@ -55,7 +55,7 @@ func BenchmarkSchedule(b *testing.B) {
 	}
 }
 
-// A waiting host costs at most 64 bytes, all included.
+// A waiting host costs at most 64 bytes, everything included.
 func TestWaitingHostIsSmall(t *testing.T) {
 	before := process.LiveHeap()
 	p := filled(time.Millisecond, func(i int) string { return fmt.Sprint(i) })

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Clocks are the clocks of addresses that several pacers ask. Whoever is about to
-// ask an address reserves it, and then either starts its clock or cancels. The
-// zero value is ready. Clocks may be used from many goroutines.
+// Clocks holds the clocks of addresses shared by several pacers. A pacer reserves an address before a
+// request, and then either starts its clock or cancels. The zero value is ready to use. Clocks is safe for
+// concurrent use.
 type Clocks struct {
 	mu       sync.Mutex
 	reserved map[string]struct{}
 	asked    map[string]clock
-	before   map[string]clock // the generation before, forgotten when the longest gap has passed
+	before   map[string]clock // the previous generation, dropped when the longest gap has passed
 	turned   time.Time
 	longest  time.Duration
-	sharers  int       // of the addresses, of which this is one; 0: one
-	since    time.Time // until when somebody else has asked addresses; zero: nobody has
+	sharers  int       // processes that share the addresses, including this one; 0: one
+	since    time.Time // until when another process requested addresses; zero: none has
 }
 
-// A clock is when an address was asked, and how long it is then left alone.
+// A clock is when an address was last requested, and how long it is then left alone.
 type clock struct {
 	at  time.Time
 	gap time.Duration
@@ -27,30 +27,29 @@ type clock struct {
 
 const minGeneration = 100 * time.Millisecond
 
-// Share makes every gap so many times as long, because as many sharers ask the addresses,
-// each with clocks of its own.
+// Share multiplies every gap by the number of sharers, because each requests the addresses with clocks of its
+// own.
 func (c *Clocks) Share(sharers int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sharers = sharers
 }
 
-// Since says that until a moment somebody else has asked addresses, nobody knows which, as a process
-// that was killed: each counts as asked then.
+// Since tells c that another process, such as one that was killed, requested unknown addresses until moment.
+// Every address counts as requested then.
 func (c *Clocks) Since(moment time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.since = moment
 }
 
-// shared is a gap as it is among all sharers.
+// shared returns a gap multiplied by the number of sharers.
 func (c *Clocks) shared(gap time.Duration) time.Duration {
 	return gap * time.Duration(max(1, c.sharers))
 }
 
-// Reserve reports whether an address may be asked now, by somebody who leaves it
-// alone for a gap; nobody else may, until Start or Cancel. Otherwise it returns
-// when to try again.
+// Reserve reports whether an address may be requested now by a pacer that then leaves it alone for gap. If
+// so, no other pacer may request it until Start or Cancel. Otherwise Reserve returns when to try again.
 func (c *Clocks) Reserve(address string, gap time.Duration, now time.Time) (again time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,8 +74,7 @@ func (c *Clocks) Reserve(address string, gap time.Duration, now time.Time) (agai
 	return time.Time{}, true
 }
 
-// Ask starts the clock of an address that is asked at once, and reports whether it may
-// be. Otherwise it returns when to try again.
+// Ask is Reserve followed by Start.
 func (c *Clocks) Ask(address string, gap time.Duration, now time.Time) (again time.Time, ok bool) {
 	if again, ok = c.Reserve(address, gap, now); ok {
 		c.Start(address, gap, now)
@@ -84,7 +82,7 @@ func (c *Clocks) Ask(address string, gap time.Duration, now time.Time) (again ti
 	return again, ok
 }
 
-// Start says that a reserved address is asked now.
+// Start starts the clock of a reserved address, which is requested now.
 func (c *Clocks) Start(address string, gap time.Duration, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,9 +103,9 @@ func (c *Clocks) start(address string, gap time.Duration, now time.Time) {
 	c.asked[address] = clock{now, gap}
 }
 
-// Restart says that an address for which a request was handed over at a moment, with its clock,
-// is asked only now, and reports whether that may still be. It may not where somebody else has asked
-// it since, or is about to.
+// Restart is called when a request was handed over at handed, with its clock, but is sent only now. It
+// reports whether the request may still be sent. It may not if another pacer has requested the address since,
+// or is about to.
 func (c *Clocks) Restart(address string, gap time.Duration, handed, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +114,8 @@ func (c *Clocks) Restart(address string, gap time.Duration, handed, now time.Tim
 		last = c.before[address]
 	}
 	_, taken := c.reserved[address]
-	// The clock was started about then, or is so soon; others keep the gap before and after.
+	// The clock was started at about that time, or soon will be; other pacers keep the gap before and after
+	// it.
 	switch unstarted := last.at.Before(handed.Add(-gap / 2)); {
 	case last.at.After(handed.Add(gap / 2)):
 		return false
@@ -127,7 +126,7 @@ func (c *Clocks) Restart(address string, gap time.Duration, handed, now time.Tim
 	return true
 }
 
-// Cancel says that a reserved address is not asked.
+// Cancel releases a reserved address that is not requested.
 func (c *Clocks) Cancel(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

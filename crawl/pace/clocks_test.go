@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An address that somebody reserves is nobody else's until its gap has passed
-// since it was asked, the longer of two gaps.
+// A reserved address is available to no other pacer until its gap, the longer of two, has passed since the
+// request.
 func TestClocks(t *testing.T) {
 	const gap = 10 * time.Millisecond
 	var c Clocks
@@ -40,7 +40,7 @@ func TestClocks(t *testing.T) {
 	want("when more do", 57, 96, gap)
 }
 
-// An address that another process may have asked just before is left alone for its gap.
+// An address that another process may just have requested is left alone for its gap.
 func TestClocksSince(t *testing.T) {
 	const gap = 10 * time.Millisecond
 	var c Clocks
@@ -60,8 +60,8 @@ func TestClocksSince(t *testing.T) {
 	}
 }
 
-// A request that was held up after it was handed over is sent late, unless somebody else has
-// asked its address meanwhile or is about to.
+// A request that was delayed after it was handed over is sent late, unless another pacer has requested its
+// address meanwhile or is about to.
 func TestClocksRestart(t *testing.T) {
 	const gap = 100 * time.Millisecond
 	ask := func(c *Clocks, now int) {
@@ -103,7 +103,7 @@ func TestClocksRestart(t *testing.T) {
 	}
 }
 
-// No clock is forgotten while it runs, and none is kept for long after.
+// No clock is forgotten while it runs, and none is kept much longer.
 func TestClocksForget(t *testing.T) {
 	const gap = 500 * time.Millisecond
 	var c Clocks

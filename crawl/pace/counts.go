@@ -6,19 +6,19 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Counts says what the hosts of a [Pacer] wait for. Each host counts once in
-// Ready, Held or Waiting.
+// Counts says what the hosts of a [Pacer] are waiting for. Each host is counted once, in Ready, Held or
+// Waiting.
 type Counts struct {
-	Ready   int // nothing but the caller
-	Held    int // the clock of their address
-	Waiting int // their own clock
+	Ready   int // for the caller only
+	Held    int // for the clock of their address
+	Waiting int // for their own clock
 }
 
 // Sum is the number of hosts.
 func (c Counts) Sum() int { return c.Ready + c.Held + c.Waiting }
 
-// Counts counts the hosts, as of the last call of Next or Take. It looks at every
-// address whose clock runs.
+// Counts counts the hosts, as of the last call of Next or Take. It visits every address whose clock is
+// running.
 func (p *Pacer) Counts() Counts {
 	c := Counts{Waiting: len(p.waiting) + len(p.far)}
 	for _, a := range p.blocked {
@@ -28,9 +28,8 @@ func (p *Pacer) Counts() Counts {
 	return c
 }
 
-// Upcoming returns the host that is ready next though none is now, and when. It
-// is for people: where addresses are shared, another host may be first by an
-// address gap.
+// Upcoming returns the host that is the next to become ready, and when. It is meant for display: with shared
+// addresses, another host may be ready earlier by an address gap.
 func (p *Pacer) Upcoming() (schema.HostID, time.Time, bool) {
 	best, at := int32(none), int64(0)
 	for _, a := range p.blocked {

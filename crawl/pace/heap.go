@@ -1,9 +1,9 @@
 package pace
 
-// A heap holds references, the first in its order at the root.
+// A heap holds references; the first in its order is at the root.
 type heap []int32
 
-// An order compares the references of a heap, and is told where each one is.
+// An order compares the references of a heap, and is notified of each one's position.
 type order struct {
 	before func(a, b int32) bool
 	moved  func(ref int32, at int)
@@ -14,7 +14,7 @@ func (h *heap) push(ref int32, o *order) {
 	h.up(len(*h)-1, o)
 }
 
-// remove takes out what is at a position.
+// remove removes and returns the reference at a position.
 func (h *heap) remove(at int, o *order) int32 {
 	s := *h
 	ref, last := s[at], len(s)-1
@@ -30,7 +30,7 @@ func (h *heap) remove(at int, o *order) int32 {
 	return ref
 }
 
-// up moves a reference towards the root, as far as it comes before others.
+// up moves a reference towards the root while it comes before its parent.
 func (h *heap) up(at int, o *order) {
 	s := *h
 	ref := s[at]
@@ -47,7 +47,7 @@ func (h *heap) up(at int, o *order) {
 	o.moved(ref, at)
 }
 
-// down moves a reference away from the root, as far as others come before it.
+// down moves a reference away from the root while a child comes before it.
 func (h *heap) down(at int, o *order) {
 	s := *h
 	ref := s[at]

@@ -9,12 +9,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// model is a Pacer that looks at everything, every time.
+// model is a Pacer that scans everything every time.
 type model struct {
 	gap    time.Duration
 	soon   time.Duration
 	now    time.Time
-	hosts  map[schema.HostID]Entry // Ready is since when it waits, once that has passed
+	hosts  map[schema.HostID]Entry // Ready is the start of the wait, once that has passed
 	clocks map[string]time.Time
 }
 
@@ -87,7 +87,7 @@ func (m *model) due() (n [Classes]int) {
 	return n
 }
 
-// upcoming returns the first time at which a host is ready that is not now.
+// upcoming returns the first future time at which a host is ready.
 func (m *model) upcoming() (at time.Time, ok bool) {
 	for _, e := range m.hosts {
 		if t := m.time(e); t.After(m.now) && (!ok || t.Before(at)) {
@@ -127,7 +127,7 @@ func (m *model) check(t *rapid.T, p *Pacer) {
 	checkShape(t, p)
 }
 
-// checkShape verifies what the structure promises itself.
+// checkShape verifies the invariants of the structure.
 func checkShape(t *rapid.T, p *Pacer) {
 	seen := len(p.waiting) + len(p.far)
 	for _, waiting := range []heap{p.waiting, p.far} {

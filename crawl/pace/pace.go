@@ -1,27 +1,22 @@
-// Package pace decides which host is asked next.
+// Package pace decides which host is requested next: it enforces the politeness delay.
 //
-// A host is ready when its own clock has passed and the clock of its address,
-// which many hosts may share: between two hosts taken from one address passes at
-// least the address gap. A host without an address has only its own clock. What
-// a host's own clock is made of (delays, suspensions, retries) is its owner's
-// matter; here it is one time.
+// A host is ready when its own clock and the clock of its address have passed. Many hosts may share an
+// address; at least the address gap passes between two hosts taken from one address. A host without an
+// address has only its own clock. What a host's own clock consists of (delays, suspensions, retries) is up to
+// its owner; in this package it is a single time.
 //
-// Among the ready hosts the lowest priority number is first, then the host that
-// has waited longest since it could have been asked, then the oldest. A host that
-// comes back stands behind all that are ready in its priority, so within one
-// priority nobody starves, however slow or large another host is; worse
-// priorities wait as long as better ones fill every slot, which is the order that
-// is asked for. Hosts of all classes stand in the same order; the caller says what the
-// worst class is that one may be chosen from, and is told how many hosts of each will be
-// ready soon.
+// Among the ready hosts, the order is by lowest priority number, then by longest wait since the host could
+// first have been requested, then by lowest id. A host that returns queues behind all hosts that are ready in
+// its priority. Within one priority no host starves, however slow or large another is. Worse priorities wait
+// while better ones fill every slot, as intended. Hosts of all classes share one order; the caller gives the
+// worst class to choose from, and learns how many hosts of each class will be ready soon.
 //
-// Every operation costs the logarithm of the number of hosts, also where all of
-// them share one address. A waiting host is an entry of 32 bytes in an arena and
-// two references to it, and each id up to the highest has a third; an address
-// exists only while its clock runs or one of its hosts is ready.
+// Every operation is logarithmic in the number of hosts, even if all share one address. A waiting host costs
+// an arena entry of 32 bytes and two references to it, plus one reference for each id up to the highest. An
+// address exists only while its clock runs or one of its hosts is ready.
 //
-// A [Pacer] belongs to one goroutine and has no locks. It reads no clock: time is
-// what the caller says, and never goes back.
+// A [Pacer] belongs to one goroutine and has no locks. It reads no clock: callers pass the time, which never
+// goes back.
 package pace
 
 import (
@@ -32,15 +27,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An Entry says when a host may be asked, and how urgently.
+// An Entry says when a host may be requested, and how urgently.
 type Entry struct {
-	Address  string // whose clock it shares; "": none
+	Address  string // whose clock the host shares; "": none
 	Ready    time.Time
 	Priority uint8 // lower is first
-	Class    uint8 // below [Classes]; chosen only where the caller allows it
+	Class    uint8 // less than [Classes]; chosen only if the caller allows it
 }
 
-// A Pacer holds the hosts that wait to be asked.
+// A Pacer holds the hosts that wait to be requested.
 type Pacer struct {
 	gap  time.Duration
 	soon time.Duration
@@ -48,11 +43,11 @@ type Pacer struct {
 	now  int64 // nanoseconds since base; never goes back
 	seed maphash.Seed
 
-	index     places // in hosts
+	index     places // of hosts
 	hosts     []host
 	freeHosts []int32
 
-	active        map[uint64]int32 // place in addresses, by the hash of the name
+	active        map[uint64]int32 // position in addresses, by the hash of the name
 	addresses     []address
 	freeAddresses []int32
 
@@ -68,25 +63,25 @@ type Pacer struct {
 	byFirst   [Classes]order
 }
 
-// Classes is how many classes of hosts there are. Each has lines of its own, so that a
-// caller who admits none of a class need not pass over thousands of them.
+// Classes is the number of classes of hosts. Each class has its own lines, so that a caller who excludes a
+// class need not skip thousands of its hosts.
 const Classes = 3
 
-// Two addresses of one hash would share a clock, which harms nobody.
+// A host is an entry of the arena. Two addresses with the same hash would share a clock, which is harmless.
 type host struct {
-	since    int64  // when it may be asked; once ready, since when it waits
+	since    int64  // when it may be requested; once ready, since when it has been waiting
 	key      uint64 // hash of its address; 0: none
 	id       schema.HostID
 	at       int32 // position in its heap
-	address  int32 // where it is ready; none: it waits
+	address  int32 // where it is ready; none: not ready
 	priority uint8
 	class    uint8
 	far      bool
 }
 
 type address struct {
-	key     uint64 // 0: of the hosts without address
-	until   int64  // when its clock has passed
+	key     uint64 // 0: for the hosts without an address
+	until   int64  // when its clock passes
 	blocked bool
 	lines   [Classes]heap  // ready hosts
 	at      [Classes]int32 // position in ready; none: not there
@@ -94,8 +89,8 @@ type address struct {
 
 const none = -1
 
-// New returns a Pacer without hosts. A gap of 0 means that addresses have no
-// clocks. Soon is the time within which a ready host is due.
+// New returns a Pacer without hosts. If gap is 0, addresses have no clocks. A host counts as due if it is
+// ready within soon.
 func New(gap, soon time.Duration) *Pacer {
 	p := &Pacer{
 		gap:    gap,
@@ -123,9 +118,8 @@ func New(gap, soon time.Duration) *Pacer {
 	return p
 }
 
-// Set makes a host wait, or changes how it waits. One that may be asked already
-// counts as waiting from now on, so nobody is first for having been away, or
-// since when it was ready before.
+// Set adds a host or changes how it waits. A host that may already be requested counts as waiting from now
+// on, or since it first became ready: time spent elsewhere gives it no precedence.
 func (p *Pacer) Set(id schema.HostID, e Entry) {
 	h := host{
 		id: id, since: max(p.offset(e.Ready), p.now), key: p.hash(e.Address), address: none, priority: e.Priority,
@@ -155,8 +149,8 @@ func (p *Pacer) Set(id schema.HostID, e Entry) {
 	p.due[h.class]++
 }
 
-// Next returns the host that is first at a time, and leaves it there. Hosts of classes
-// beyond the worst are passed over.
+// Next returns the first ready host at the given time without removing it. It skips hosts of classes above
+// worst.
 func (p *Pacer) Next(now time.Time, worst uint8) (schema.HostID, bool) {
 	p.Advance(now)
 	best := int32(none)
@@ -174,8 +168,8 @@ func (p *Pacer) Next(now time.Time, worst uint8) (schema.HostID, bool) {
 	return p.hosts[best].id, true
 }
 
-// Take removes a ready host because it is asked now, and starts the clock of its
-// address. It reports whether the host was ready; if not, nothing has changed.
+// Take removes a ready host that is requested now, and starts the clock of its address. It reports whether
+// the host was ready; if not, nothing changes.
 func (p *Pacer) Take(id schema.HostID, now time.Time) bool {
 	p.Advance(now)
 	slot, ok := p.index.of(id)
@@ -193,7 +187,7 @@ func (p *Pacer) Take(id schema.HostID, now time.Time) bool {
 	return true
 }
 
-// Remove forgets a host, if it is there. The clock of its address goes on.
+// Remove forgets a host, if present. The clock of its address keeps running.
 func (p *Pacer) Remove(id schema.HostID) {
 	slot, ok := p.index.of(id)
 	if !ok {
@@ -204,9 +198,9 @@ func (p *Pacer) Remove(id schema.HostID) {
 	p.freeHosts = append(p.freeHosts, slot)
 }
 
-// NextTime returns the earliest time after that of the last call of Next or Take
-// at which another host may be ready. It may be early by an address gap, never
-// late. It is false if time alone makes no more hosts ready.
+// NextTime returns the earliest time, after the last call of Next or Take, at which another host may be
+// ready. It may be early by an address gap, but never late. It is false if the passing of time makes no more
+// hosts ready.
 func (p *Pacer) NextTime() (time.Time, bool) {
 	at := int64(math.MaxInt64)
 	for _, h := range []heap{p.waiting, p.far} {
@@ -220,12 +214,11 @@ func (p *Pacer) NextTime() (time.Time, bool) {
 	return p.time(at), at != math.MaxInt64
 }
 
-// Due returns the number of hosts of each class that were ready, or would be soon, at
-// the last call of Advance, Next or Take.
+// Due returns, for each class, the number of hosts that were ready or nearly ready at the last call of
+// Advance, Next or Take.
 func (p *Pacer) Due() [Classes]int { return p.due }
 
-// Hold keeps a ready host, and all of its address, until a time, because somebody
-// else asks the address.
+// Hold blocks the whole address of a ready host until the given time, because another pacer is requesting it.
 func (p *Pacer) Hold(id schema.HostID, until time.Time) {
 	slot, ok := p.index.of(id)
 	if !ok {
@@ -251,7 +244,7 @@ func (p *Pacer) hash(name string) uint64 {
 	return max(maphash.String(p.seed, name), 1)
 }
 
-// before says whether a ready host has its turn before another.
+// before reports whether ready host a comes before b.
 func (p *Pacer) before(a, b int32) bool {
 	x, y := &p.hosts[a], &p.hosts[b]
 	if x.priority != y.priority {
@@ -263,10 +256,10 @@ func (p *Pacer) before(a, b int32) bool {
 	return x.id < y.id
 }
 
-// first returns the ready host of an address and class whose turn it is.
+// first returns the first ready host of an address and class.
 func (p *Pacer) first(a int32, class int) int32 { return p.addresses[a].lines[class][0] }
 
-// Advance moves what has become ready.
+// Advance moves the hosts and addresses whose clocks have passed.
 func (p *Pacer) Advance(now time.Time) {
 	p.now = max(p.now, p.offset(now))
 	for len(p.far) > 0 && p.hosts[p.far[0]].since <= p.now+int64(p.soon) {

@@ -26,7 +26,7 @@ func served(p *Pacer, now time.Time, worst uint8) []schema.HostID {
 	}
 }
 
-// An orderRow is some hosts, and those that are served when.
+// An orderRow is a set of hosts and the order in which they are served.
 type orderRow struct {
 	name    string
 	gap     time.Duration
@@ -167,7 +167,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// Addresses and slots are given back, and a clock outlives its last host.
+// Addresses and slots are reused, and a clock outlives its last host.
 func TestForgets(t *testing.T) {
 	p := New(10*time.Millisecond, time.Second)
 	for round := range 100 {

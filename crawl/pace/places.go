@@ -2,14 +2,13 @@ package pace
 
 import "github.com/sumi-ripple/ripple/schema"
 
-// places say where in the arena a host is, by its id: ids are dense, so that a slice
-// takes less room than a map of those that wait.
+// places maps host ids to positions in the arena. Ids are dense, so a slice takes less memory than a map.
 type places struct {
 	byID []int32 // plus 1; 0: not there
 	n    int
 }
 
-// of returns the place of a host, and whether it has one.
+// of returns the position of a host, and whether it has one.
 func (p *places) of(id schema.HostID) (int32, bool) {
 	if int(id) >= len(p.byID) {
 		return none, false
@@ -18,7 +17,7 @@ func (p *places) of(id schema.HostID) (int32, bool) {
 	return at - 1, at != 0
 }
 
-// set gives a place to a host that has none.
+// set stores the position of a host that has none.
 func (p *places) set(id schema.HostID, at int32) {
 	if more := int(id) + 1 - len(p.byID); more > 0 {
 		p.byID = append(p.byID, make([]int32, more)...)
@@ -27,7 +26,7 @@ func (p *places) set(id schema.HostID, at int32) {
 	p.n++
 }
 
-// remove takes the place of a host that has one.
+// remove deletes the position of a host that has one.
 func (p *places) remove(id schema.HostID) {
 	p.byID[id] = 0
 	p.n--

@@ -1,23 +1,21 @@
-// Package slots says how many requests may be open at a time, and whose may be the
-// next.
+// Package slots limits how many requests may be open at a time, and decides which crawl may open the next.
 //
-// A crawl has a [Share], which bounds it, of [Slots], which bound all that share
-// them. Beside that bound two rules decide:
+// Each crawl has a [Share], with a limit of its own, of the [Slots], which limit all shares together. Two
+// more rules apply:
 //
-// Hosts that never answered may be silent, and then hold a slot for as long as a
-// time-out; those that answered, but have not yet sent a body, may send one for minutes.
-// So each host has a [Standing], and slots are left to hosts of a better one that are due
-// soon: one for each of them, but no more than half of the slots, rounded down, and once
-// there is something to go by, as many as such hosts use in the mean, its root, and two more.
-// Those that stand no better use the rest.
+// Hosts that never answered may be silent, and then occupy a slot until they time out. Hosts that have
+// answered but never sent a body may take minutes to send one. Each host therefore has a [Standing], and
+// slots are reserved for hosts of a better standing that are due soon: one for each, but no more than half of
+// the slots, rounded down. Once there is enough data, the reserve is also at most the mean number of slots
+// that such hosts use, plus its square root, plus two. Hosts of no better standing use the rest.
 //
-// Where this machine lacks descriptors, ports or memory, half as many requests as were
-// open may be, at least one; where a process lacks time on its processor, half as many,
-// but never fewer than a processor has the time for. From there it is a quarter more
-// every 5 to 60 s, until all slots are there again.
+// When this machine runs out of descriptors, ports or memory, the limit is halved from what was open, down to
+// one request. When a process gets too little processor time it is halved, too, but never below the number
+// that a processor can always handle. The limit then grows by a quarter every 5 to 60 s until all slots are
+// available again.
 //
-// Shares that were refused have their turn in the order of their first refusal.
-// Slots may be used from many goroutines.
+// Shares that were refused take their turn in the order of their first refusal. Slots is safe for concurrent
+// use.
 package slots
 
 import (
@@ -31,18 +29,18 @@ const (
 	minGrowth = 5 * time.Second
 	maxGrowth = 60 * time.Second
 
-	unhurried = 32 // requests that may be open in a process that lacks time
+	unhurried = 32 // requests that may be open even if the process gets too little time
 
-	mostSlots = 1 << 24 // more than anybody has
+	mostSlots = 1 << 24 // more than any machine has
 
-	memory = 10 * time.Second // in which what was used before counts for less and less
-	recall = 30 * time.Second // after which it says nothing, and before which it does not say enough
+	memory = 10 * time.Second // over which earlier use loses weight
+	recall = 30 * time.Second // after which earlier use is forgotten, and before which there is too little data
 )
 
-// A Standing is what a host has shown.
+// A Standing is what a host has shown so far.
 type Standing uint8
 
-// The standings, the best first.
+// The standings, best first.
 const (
 	Proven    Standing = iota // it sends whole pages in time
 	Answering                 // it answers
@@ -60,17 +58,17 @@ func (t *Tally) Add(other Tally) {
 	}
 }
 
-// Sub takes another tally off t.
+// Sub subtracts another tally from t.
 func (t *Tally) Sub(other Tally) {
 	for i, n := range other {
 		t[i] -= n
 	}
 }
 
-// Sum is the number for all standings.
+// Sum returns the total over all standings.
 func (t *Tally) Sum() int { return t.from(Proven) }
 
-// from is the number for a standing and those that are no better.
+// from returns the number for s and all worse standings.
 func (t *Tally) from(s Standing) (n int) {
 	for _, m := range t[s:] {
 		n += m
@@ -78,18 +76,18 @@ func (t *Tally) from(s Standing) (n int) {
 	return n
 }
 
-// better is the number for the standings that are better than one.
+// better returns the number for the standings better than s.
 func (t *Tally) better(s Standing) int { return t.Sum() - t.from(s) }
 
-// A load is how many slots hosts use at once in the mean of late, for each standing those that are better.
+// A load holds, for each standing, the recent mean number of slots used at once by hosts of better standings.
 type load struct {
 	begun time.Time
 	seen  time.Time // last
 	mean  [standings]float64
 }
 
-// see takes notice of what is used. After a time without news nothing is known. Several crawls may
-// tell the time, each a little late.
+// see updates the means with the slots used now. After a gap of recall it starts over. Several crawls call
+// it, each with a time that may be a little late.
 func (l *load) see(used *Tally, now time.Time) {
 	took := now.Sub(l.seen)
 	switch {
@@ -105,10 +103,10 @@ func (l *load) see(used *Tally, now time.Time) {
 	}
 }
 
-// room is how many slots are worth leaving to hosts that are better than a standing: as many as they use, a
-// standard deviation more of what is used where each host comes when it does, and two, of which few have need. Who
-// finds all of them taken waits for a moment, as those that are taken are soon free again. As long as little is known
-// it is all of them.
+// room returns how many slots are worth reserving for hosts better than s: the mean number they use, one
+// standard deviation more (for independent arrivals, the square root of the mean), and two, which matter only
+// for small means. A better host that finds all of them taken waits only a moment, since slots in use are
+// soon free again. As long as there is too little data, room returns all slots.
 func (l *load) room(s Standing) int {
 	if l.seen.Sub(l.begun) < recall {
 		return mostSlots
@@ -116,37 +114,37 @@ func (l *load) room(s Standing) int {
 	return int(l.mean[s]+math.Sqrt(l.mean[s])) + 2
 }
 
-// Slots are what several crawls share.
+// Slots is shared by several crawls.
 type Slots struct {
 	mu     sync.Mutex
 	most   int // 0: no bound
 	used   Tally
 	load   load
 	shares []*Share
-	line   []*Share // that were refused
+	line   []*Share // shares that were refused
 
-	few    int           // allowed while means are lacking; 0: they are not
-	halved time.Time     // requests sent before say nothing of few
-	grows  time.Time     // when few does
-	every  time.Duration // between two growths
+	few    int           // limit while this machine lacks resources; 0: it does not
+	halved time.Time     // requests sent before this say nothing about few
+	grows  time.Time     // when few next grows
+	every  time.Duration // time between two increases
 }
 
-// A Share is what one crawl has of the slots.
+// A Share is one crawl's part of the slots.
 type Share struct {
 	slots *Slots
 	most  int
 	used  Tally
 	load  load
 	due   Tally    // hosts that may want a slot soon
-	wants Standing // that was refused last
+	wants Standing // standing of the last host refused
 	freed chan struct{}
 }
 
-// New returns as many slots as the shares add up to, but at most so many; 0: without
-// such a bound.
+// New returns slots shared by any number of shares: the sum of their limits, but at most most; 0: no such
+// limit.
 func New(most int) *Slots { return &Slots{most: most} }
 
-// Share returns a share of at most so many slots. Close ends it.
+// Share returns a share of at most the given number of slots. Close ends it.
 func (s *Slots) Share(most int) *Share {
 	sh := &Share{slots: s, most: max(1, most), freed: make(chan struct{}, 1)}
 	s.mu.Lock()
@@ -155,14 +153,14 @@ func (s *Slots) Share(most int) *Share {
 	return sh
 }
 
-// Shares is how many shares there are.
+// Shares returns the number of shares.
 func (s *Slots) Shares() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.shares)
 }
 
-// Close ends a share of which nothing is used any more.
+// Close ends a share whose slots have all been returned.
 func (sh *Share) Close() {
 	s := sh.slots
 	s.mu.Lock()
@@ -172,8 +170,8 @@ func (sh *Share) Close() {
 	s.signal()
 }
 
-// Take takes a slot for a request to a host of a standing, beside so many hosts that are
-// due soon. If it is refused, Freed tells when to try again.
+// Take takes a slot for a request to a host of the given standing; due counts the hosts that are due soon. If
+// Take refuses, Freed signals when to try again.
 func (sh *Share) Take(now time.Time, standing Standing, due Tally) bool {
 	s := sh.slots
 	s.mu.Lock()
@@ -194,7 +192,7 @@ func (sh *Share) Take(now time.Time, standing Standing, due Tally) bool {
 	return true
 }
 
-// Give gives a slot back that was taken for a host of a standing.
+// Give returns a slot that was taken for a host of the given standing.
 func (sh *Share) Give(standing Standing) {
 	s := sh.slots
 	s.mu.Lock()
@@ -203,7 +201,7 @@ func (sh *Share) Give(standing Standing) {
 	s.signal()
 }
 
-// Withdraw says that no slot is wanted now, beside so many hosts that are due soon.
+// Withdraw records that the share wants no slot now; due counts its hosts that are due soon.
 func (sh *Share) Withdraw(due Tally) {
 	s := sh.slots
 	s.mu.Lock()
@@ -214,7 +212,7 @@ func (sh *Share) Withdraw(due Tally) {
 	}
 }
 
-// expect leaves slots to so many hosts of a share, and no longer to those before.
+// expect replaces the number of hosts for which a share reserves slots.
 func (s *Slots) expect(sh *Share, due Tally) {
 	fewer := due[Proven] < sh.due[Proven] || due[Answering] < sh.due[Answering]
 	sh.due = due
@@ -223,10 +221,10 @@ func (s *Slots) expect(sh *Share, due Tally) {
 	}
 }
 
-// Freed gets a value when a share that was refused should try again.
+// Freed receives a value when a refused share should try again.
 func (sh *Share) Freed() <-chan struct{} { return sh.freed }
 
-// Grows returns when more slots may be used again; zero: none are lacking.
+// Grows returns when the limit next increases; zero: it is not reduced.
 func (sh *Share) Grows() time.Time {
 	s := sh.slots
 	s.mu.Lock()
@@ -237,8 +235,8 @@ func (sh *Share) Grows() time.Time {
 	return s.grows
 }
 
-// Short returns how many slots all shares may use while means or time are lacking, if they use
-// as many; 0: they do not.
+// Short returns the reduced limit of all shares, if they use all of it; 0: the limit is not reduced or not
+// used up.
 func (sh *Share) Short(now time.Time) int {
 	s := sh.slots
 	s.mu.Lock()
@@ -249,23 +247,24 @@ func (sh *Share) Short(now time.Time) int {
 	return s.few
 }
 
-// Used returns how many slots of the share are used.
+// Used returns how many slots of the share are in use.
 func (sh *Share) Used() Tally {
 	sh.slots.mu.Lock()
 	defer sh.slots.mu.Unlock()
 	return sh.used
 }
 
-// Lack says that this machine lacks means for what was open at a time, such as when a
-// request that failed of it was sent. It returns how many may be open from now on, and whether that is news.
+// Lack records that this machine lacked resources for the requests that were open at sent, such as the time
+// at which a request that failed for this reason was sent. It returns the new limit, and whether that is
+// news.
 func (s *Slots) Lack(sent, now time.Time) (limit int, news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.halve(1, sent, now)
 }
 
-// Late says that this process lacked time from a moment on for what was open, and returns what
-// Lack does. Where little was open, that is not why, and changes nothing.
+// Late records that this process has been short of time since the given moment, and returns the same as Lack.
+// If few requests were open, they are not the cause, and nothing changes.
 func (s *Slots) Late(since, now time.Time) (limit int, news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,7 +274,7 @@ func (s *Slots) Late(since, now time.Time) (limit int, news bool) {
 	return s.halve(unhurried, since, now)
 }
 
-// halve allows half of what is open, but not fewer than least.
+// halve sets the limit to half of the open requests, but at least to least.
 func (s *Slots) halve(least int, sent, now time.Time) (limit int, news bool) {
 	s.grow(now)
 	if s.few > 0 && sent.Before(s.halved) {
@@ -288,7 +287,7 @@ func (s *Slots) halve(least int, sent, now time.Time) (limit int, news bool) {
 	return s.few, news
 }
 
-// grow allows more once it is time.
+// grow raises the limit when it is time.
 func (s *Slots) grow(now time.Time) {
 	for s.few > 0 && !now.Before(s.grows) {
 		s.few += max(1, s.few/4)
@@ -317,7 +316,7 @@ func (s *Slots) limit() int {
 	return s.size()
 }
 
-// allows says whether a share may take a slot, but for the shares that wait.
+// allows reports whether a share may take a slot, disregarding the shares that are waiting.
 func (s *Slots) allows(sh *Share, standing Standing) bool {
 	limit := s.limit()
 	if s.used.Sum() >= limit || sh.used.Sum() >= sh.most {
@@ -327,7 +326,7 @@ func (s *Slots) allows(sh *Share, standing Standing) bool {
 	for _, other := range s.shares {
 		due.Add(other.due)
 	}
-	for bound := standing; bound > Proven; bound-- { // a bound for all that stand no better than it
+	for bound := standing; bound > Proven; bound-- { // one limit for all hosts of no better standing
 		mine, all := min(sh.due.better(bound), sh.load.room(bound)), min(due.better(bound), s.load.room(bound))
 		if sh.used.from(bound) >= usable(sh.most, mine) || s.used.from(bound) >= usable(limit, all) {
 			return false
@@ -336,10 +335,11 @@ func (s *Slots) allows(sh *Share, standing Standing) bool {
 	return true
 }
 
-// usable is how many of so many slots may be used beside so many that are wanted for others.
+// usable returns how many slots may be used if others want the given number; these never reserve more than
+// half.
 func usable(slots, wanted int) int { return slots - min(wanted, slots/2) }
 
-// ahead counts the shares that have been waiting for longer and could take a slot.
+// ahead counts the shares that have been waiting longer and could take a slot.
 func (s *Slots) ahead(sh *Share) (n int) {
 	for _, other := range s.line {
 		if other == sh {
@@ -365,12 +365,12 @@ func (sh *Share) add(n int, standing Standing) {
 	sh.slots.used[standing] += n
 }
 
-// signal has the shares that wait look again.
+// signal tells the waiting shares to look again.
 func (s *Slots) signal() {
 	for _, sh := range s.line {
 		select {
 		case sh.freed <- struct{}{}:
-		default: // told already
+		default: // already signalled
 		}
 	}
 }

@@ -9,13 +9,13 @@ func at(s float64) time.Time {
 	return time.Unix(0, 0).Add(time.Duration(s * float64(time.Second)))
 }
 
-// Hosts use what is not left to those of a better standing that are due.
+// Hosts use the slots that are not reserved for due hosts of a better standing.
 func TestLeftToBetter(t *testing.T) {
 	tests := []struct {
 		name  string
 		slots int
 		due   Tally
-		want  Tally // slots that can be had, the worst standing first
+		want  Tally // available slots, the worst standing first
 	}{
 		{"nobody is due", 10, Tally{}, Tally{0, 0, 10}},
 		{"one is due", 10, Tally{1, 0, 0}, Tally{1, 0, 9}},
@@ -43,7 +43,7 @@ func TestLeftToBetter(t *testing.T) {
 	}
 }
 
-// Once it is known how many slots better hosts use in the mean, not many more are left to them.
+// Once the mean use by better hosts is known, not many more slots are reserved for them.
 func TestLeftByUse(t *testing.T) {
 	due := Tally{500, 0, 500}
 	sh := New(0).Share(100)
@@ -80,7 +80,7 @@ func TestLeftByUse(t *testing.T) {
 	}
 }
 
-// Of a thousand slots, of which better hosts use 350 all the time, the others may have nearly all the rest.
+// Of a thousand slots, of which better hosts always use 350, the others may have nearly all the rest.
 func TestLeftToMany(t *testing.T) {
 	due := Tally{5000, 0, 5000}
 	sh := New(0).Share(1000)
@@ -102,7 +102,7 @@ func TestLeftToMany(t *testing.T) {
 	}
 }
 
-// Better hosts that want more than was left to them get ever more of what comes back, until they have half.
+// Better hosts that want more than their reserve get more and more of the returned slots, up to half of all.
 func TestLeftAfterMoreUse(t *testing.T) {
 	due := Tally{500, 0, 500}
 	sh := New(0).Share(100)
@@ -139,7 +139,7 @@ func TestLeftAfterMoreUse(t *testing.T) {
 	}
 }
 
-// What one share's hosts are due is left free by the others.
+// The other shares leave slots free for a share's due hosts.
 func TestSharesTogether(t *testing.T) {
 	s := New(10)
 	a, b := s.Share(10), s.Share(10)
@@ -168,7 +168,7 @@ func TestSharesTogether(t *testing.T) {
 	}
 }
 
-// Nothing is left to the hosts of a share that has stopped asking, and who waits is told.
+// No slots are reserved for a share that has withdrawn, and waiting shares are notified.
 func TestWithdrawn(t *testing.T) {
 	s := New(4)
 	a, b := s.Share(4), s.Share(4)
@@ -202,7 +202,7 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// Whoever was refused first has the next slot, and is told.
+// The share that was refused first gets the next slot, and is notified.
 func TestTurns(t *testing.T) {
 	s := New(1)
 	a, b, c := s.Share(1), s.Share(1), s.Share(1)
@@ -234,7 +234,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// A share that waits for what is left to others keeps nobody else waiting.
+// A share that waits for slots reserved for others does not delay the rest.
 func TestRefusedUnproven(t *testing.T) {
 	s := New(2)
 	a, b := s.Share(2), s.Share(2)
@@ -246,8 +246,8 @@ func TestRefusedUnproven(t *testing.T) {
 	}
 }
 
-// A lack halves what is open down to one, once for all that it meets, and then more
-// is opened again.
+// A lack halves the number of open requests, once for all requests it affects, down to one; then the number
+// grows again.
 func TestLack(t *testing.T) {
 	s := New(100)
 	sh := s.Share(100)
@@ -300,7 +300,7 @@ func TestLack(t *testing.T) {
 	}
 }
 
-// A process that comes late opens half as much, but goes on with a few however often it is late.
+// A process that is late opens half as many requests, but keeps a few however often it is late.
 func TestLate(t *testing.T) {
 	s := New(2000)
 	sh := s.Share(2000)

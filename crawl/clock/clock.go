@@ -1,9 +1,8 @@
-// Package clock keeps the clocks of a host: when it may be asked again, what an
-// answer does to that, and for how long another try waits.
+// Package clock keeps the clocks of a host: when it may next be requested, how an answer changes that, and
+// how long a retry waits.
 //
-// Its functions change the durable [schema.Host] that they are given, or only read
-// it; they know neither a store nor the other hosts. What the host's delay is, says
-// [config.Config.FullDelay].
+// Its functions read or change only the durable [schema.Host] they are given; they know neither a store nor
+// other hosts. [config.Config.FullDelay] defines the host's delay.
 package clock
 
 import (
@@ -20,7 +19,7 @@ import (
 
 const maxFailures = 3 // connection failures in a row
 
-// adaptiveDelay is the time that passes after a response has ended.
+// adaptiveDelay returns the time to wait after the end of a response.
 func adaptiveDelay(cfg *config.Config, h *schema.Host) time.Duration {
 	if !cfg.Politeness.AdaptiveDelay {
 		return 0
@@ -29,14 +28,14 @@ func adaptiveDelay(cfg *config.Config, h *schema.Host) time.Duration {
 	return min(d, cfg.Politeness.MaxAdaptiveDelay)
 }
 
-// Rest is how long a host is left alone when it is not known what it was asked last, and when
-// that was answered: as long as its delay, and as what its last answers have made of that.
+// Rest returns how long a host is left alone if it is unknown when it was last requested and answered: its
+// full delay, or the adaptive delay of its last answers if that is longer.
 func Rest(cfg *config.Config, h *schema.Host) time.Duration {
 	return max(cfg.FullDelay(h), adaptiveDelay(cfg, h))
 }
 
-// delayed is the moment from which a host may be asked again, after a request
-// whose response began at first and ended at end.
+// delayed returns when a host may next be requested, after a request whose response began at first and ended
+// at end.
 func delayed(cfg *config.Config, h *schema.Host, first, end time.Time) time.Time {
 	ready := first.Add(cfg.FullDelay(h))
 	if adapted := end.Add(adaptiveDelay(cfg, h)); adapted.After(ready) {
@@ -45,8 +44,8 @@ func delayed(cfg *config.Config, h *schema.Host, first, end time.Time) time.Time
 	return ready
 }
 
-// Ready returns when the clocks of a host run out, as its record tells it: it is asked no
-// earlier than that, nor before it has had its [Rest] since a start.
+// Ready returns when the clocks of a host run out, according to its record. The host is requested no earlier
+// than that, and not before its [Rest] has passed since a start.
 func Ready(cfg *config.Config, h *schema.Host) time.Time {
 	ready := delayed(cfg, h, h.LastByte, h.LastEnd)
 	if h.Throttles > 0 {
@@ -55,12 +54,11 @@ func Ready(cfg *config.Config, h *schema.Host) time.Time {
 	return ready
 }
 
-// ReadyAfter returns when a host may be asked again after a request, if before it that
-// was at ready: the request may have been sent before others that are answered
-// already.
+// ReadyAfter returns when a host may next be requested after a request; ready is the time that applied
+// before. The request may have been sent before others that have already been answered.
 func ReadyAfter(cfg *config.Config, h *schema.Host, ready time.Time, o *ring.Outcome) time.Time {
 	ready = later(ready, delayed(cfg, h, o.FirstByte, o.Done))
-	if cfg.Politeness.MaxParallelPerDomain > 1 { // from one request to the next
+	if cfg.Politeness.MaxParallelPerDomain > 1 { // counted from request to request
 		ready = later(ready, o.Step.Sent.Add(cfg.FullDelay(h)))
 	}
 	return ready
@@ -73,8 +71,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Revive takes a host back that was given up under another configuration for what this one
-// does not give it up. Its clocks stand. It reports whether there was anything to do.
+// Revive takes a host back that was given up under another configuration, if this one would not give it up.
+// Its clocks are unchanged. It reports whether it did so.
 func Revive(cfg *config.Config, h *schema.Host) bool {
 	if !forgives(cfg, h) {
 		return false
@@ -83,14 +81,14 @@ func Revive(cfg *config.Config, h *schema.Host) bool {
 	return true
 }
 
-// forgives reports whether a host was given up for a key that a configuration has otherwise: under the one
-// by which it was given up it does not, whatever time has passed.
+// forgives reports whether a host was given up because of a key that now has another value. Under the
+// configuration that gave it up the result is false, however much time has passed.
 func forgives(cfg *config.Config, h *schema.Host) bool {
 	switch h.RunGivenUp {
 	case schema.GaveUpCrawlDelay:
 		return !cfg.AsksTooMuch(h)
 	case schema.GaveUpRateLimit:
-		if h.RunGivenUpWhy.Cause == schema.CauseStillToWait { // however often it had asked for rest before
+		if h.RunGivenUpWhy.Cause == schema.CauseStillToWait { // however often it had been throttled before
 			return h.RunGivenUpWhy.Wait < cfg.Politeness.MaxSuspension
 		}
 		return h.Throttles > 0 && !throttledOut(cfg, h) && h.SuspendedFor <= cfg.Politeness.MaxSuspension
@@ -100,12 +98,12 @@ func forgives(cfg *config.Config, h *schema.Host) bool {
 	return false
 }
 
-// throttledOut reports whether a host has asked for rest as often in a row as it may.
+// throttledOut reports whether a host has asked for rest as many times in a row as allowed.
 func throttledOut(cfg *config.Config, h *schema.Host) bool {
 	return int(h.Throttles) >= min(cfg.Politeness.MaxRateLimits, math.MaxUint8)
 }
 
-// Observe brings a host's clocks and counters up to date with a request.
+// Observe updates a host's clocks and counters after a request.
 func Observe(h *schema.Host, o *ring.Outcome) {
 	h.LastByte, h.LastEnd = later(h.LastByte, o.FirstByte), later(h.LastEnd, o.Done)
 	h.Requests++
@@ -131,8 +129,7 @@ func Observe(h *schema.Host, o *ring.Outcome) {
 	}
 }
 
-// smooth is an exponentially weighted mean of response times; only a 200 may
-// lower it.
+// smooth updates the exponentially weighted mean of response times. Only a 200 may lower it.
 func smooth(h *schema.Host, sample time.Duration, ok bool) {
 	sample = max(0, sample)
 	if h.Smoothed == 0 {
@@ -145,13 +142,13 @@ func smooth(h *schema.Host, sample time.Duration, ok bool) {
 	}
 }
 
-// OutOfReach reports whether a host could not be reached three times in a row.
+// OutOfReach reports whether the last three requests in a row failed to reach the host.
 func OutOfReach(h *schema.Host) bool { return h.Failures >= maxFailures }
 
-// Throttle suspends a host that asked for rest: for as long as its Retry-After says, or
-// longer each time if it gives none. Answers to requests that were open when the
-// suspension began count with it, which lasts as long as the last of them says. It returns
-// why the host is to be given up; zero: it is not.
+// Throttle suspends a host that asked for rest: for its Retry-After, or without one for a time that grows
+// with each suspension. Answers to requests that were open when the suspension began belong to it; it lasts
+// until the latest time that any of them gives. Throttle returns why the host is to be given up; zero: it is
+// not.
 func Throttle(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schema.Reason) {
 	h.RunThrottles++
 	if o.Step.Suspension != h.Suspension {
@@ -162,7 +159,7 @@ func Throttle(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schem
 	}
 	h.Suspension++
 	level := fibonacci(int(h.Throttles))
-	base := min(cfg.BaseDelay(h), cfg.FullDelay(h)) // less only where it asks for too much
+	base := min(cfg.BaseDelay(h), cfg.FullDelay(h)) // less only if its crawl-delay is too long
 	wait := max(multiply(base, level), multiply(time.Second, level))
 	wait = min(wait, cfg.Retry.MaxDelay)
 	if o.RetryAfter >= 0 {
@@ -179,7 +176,7 @@ func Throttle(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schem
 	return schema.Reason{}
 }
 
-// prolong has a suspension that has begun last as long as an answer says, if that is longer.
+// prolong extends a current suspension to the end that another answer gives, if that is later.
 func prolong(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schema.Reason) {
 	wait := min(o.RetryAfter, schema.MaxRest)
 	until := o.FirstByte.Add(wait)
@@ -193,16 +190,15 @@ func prolong(cfg *config.Config, h *schema.Host, o *ring.Outcome) (giveUp schema
 	return giveUp
 }
 
-// Unthrottle ends a suspension once the host has answered otherwise. Silence is
-// no answer.
+// Unthrottle ends a suspension once the host has answered normally. Silence is not an answer.
 func Unthrottle(h *schema.Host, o *ring.Outcome) {
 	if h.Throttles > 0 && o.Status != 0 && o.Step.Suspension == h.Suspension {
 		h.Throttles, h.SuspendedTo, h.SuspendedFor = 0, time.Time{}, 0
 	}
 }
 
-// Clamp cuts stored clocks to their longest possible value, so that a
-// wall clock that jumped cannot hold a host for ever.
+// Clamp limits stored clocks to their longest possible value, so that a wall clock that jumped cannot block a
+// host forever.
 func Clamp(cfg *config.Config, h *schema.Host, now time.Time) {
 	h.SuspendedTo = h.RestsUntil(now)
 	if h.LastByte.After(now) {
@@ -229,8 +225,7 @@ func Clamp(cfg *config.Config, h *schema.Host, now time.Time) {
 	}
 }
 
-// Backoff returns the time to wait before a try; tries counts those that failed
-// and is at least 1.
+// Backoff returns how long to wait before a retry. tries is the number of failed tries and at least 1.
 func Backoff(cfg config.Retry, tries int) time.Duration {
 	d := longestBackoff(cfg, tries)
 	if cfg.Backoff == config.BackoffExponential {
@@ -239,28 +234,28 @@ func Backoff(cfg config.Retry, tries int) time.Duration {
 	return min(d, cfg.MaxDelay)
 }
 
-// CopyStands reports whether the copy of a host's robots.txt decides at a time: for
-// robots-ttl; while the file is unreachable, for 30 days, between the tries and after the
-// last one, until it is asked for again.
+// CopyStands reports whether the copy of a host's robots.txt applies at a given time. It applies for
+// robots-ttl, and while the file is unreachable for up to 30 days: between the tries, and after the last one
+// until the next request.
 func CopyStands(cfg *config.Config, h *schema.Host, now time.Time) bool {
 	age := now.Sub(h.RobotsAt)
 	return !h.RobotsAt.IsZero() &&
 		(age < cfg.Politeness.RobotsTTL || age < schema.MaxRobotsAge && h.RobotsTries > 0 && h.RobotsDue.After(now))
 }
 
-// AllAllowed reports whether all is allowed at a time because the host's robots.txt was tried
-// as often as it should be, until it is asked for again.
+// AllAllowed reports whether everything is allowed at a given time because all tries for the host's
+// robots.txt have failed. This holds until the file is requested again.
 func AllAllowed(cfg *config.Config, h *schema.Host, now time.Time) bool {
 	return cfg.Politeness.RobotsUnreachable == config.RobotsAllow && TriedOut(cfg, h) && h.RobotsDue.After(now)
 }
 
-// TriedOut reports whether a host's robots.txt was tried as often as it should be.
+// TriedOut reports whether all tries for a host's robots.txt have been used.
 func TriedOut(cfg *config.Config, h *schema.Host) bool {
 	return int(h.RobotsTries) > cfg.Retry.MaxRetries
 }
 
-// RobotsBackoff returns the time to wait before the next try for a host's robots.txt, of
-// which those that failed are counted: after the last one, robots-ttl.
+// RobotsBackoff returns how long to wait before the next try for a host's robots.txt, given its failed tries;
+// after the last one, that is robots-ttl.
 func RobotsBackoff(cfg *config.Config, h *schema.Host) time.Duration {
 	if TriedOut(cfg, h) {
 		return cfg.Politeness.RobotsTTL

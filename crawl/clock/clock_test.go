@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// now is any moment of a day.
+// now returns an arbitrary moment.
 func now() time.Time { return time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC) }
 
 func polite() *config.Config {
@@ -35,7 +35,7 @@ func TestThrottle(t *testing.T) {
 		name       string
 		host       schema.Host
 		retryAfter time.Duration
-		wait       time.Duration // from the answer on; 0: not suspended
+		wait       time.Duration // from the answer; 0: not suspended
 		giveUp     schema.Cause
 	}{
 		{"the first time, its delay", schema.Host{}, -1, 2 * time.Second, schema.CauseNone},
@@ -64,8 +64,8 @@ func TestThrottle(t *testing.T) {
 	}
 }
 
-// Of several requests that are open when a host asks for rest, it is the answer that asks for the longest rest that
-// counts, whichever comes first.
+// If several requests are open when a host asks for rest, the answer with the longest rest counts, whichever
+// arrives first.
 func TestThrottleOfSeveral(t *testing.T) {
 	for name, tt := range map[string]struct {
 		retryAfter, want time.Duration
@@ -88,8 +88,8 @@ func TestThrottleOfSeveral(t *testing.T) {
 	}
 }
 
-// A suspension ends with an answer of the time in which it is probed, not with silence
-// and not with what was under way before.
+// A suspension ends with an answer to a request sent during it, not with silence or an answer that was
+// already under way.
 func TestUnthrottle(t *testing.T) {
 	for name, tt := range map[string]struct {
 		status     int
@@ -167,7 +167,7 @@ func TestRest(t *testing.T) {
 	want("a slow host rests from the end of its answer", clock.ReadyAfter(cfg, h, time.Time{}, o), 9*time.Second)
 }
 
-// A host that an earlier run had throttled out is given up only for as long as it still has to rest.
+// A host that an earlier run throttled out is given up only for the rest it still needs.
 func TestReviveOfOneThatStillRests(t *testing.T) {
 	for minutes, want := range map[time.Duration]bool{5: false, 10: false, 15: true} {
 		cfg, h := polite(), schema.Host{
@@ -181,7 +181,7 @@ func TestReviveOfOneThatStillRests(t *testing.T) {
 	}
 }
 
-// A clock that jumped holds no host for longer than it was told to wait.
+// A clock that jumped blocks a host no longer than the host asked for.
 func TestClamp(t *testing.T) {
 	far := now().Add(1000 * time.Hour)
 	h := schema.Host{
@@ -257,14 +257,14 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// TestCopyStands has a copy of robots.txt decide for robots-ttl and, while the file cannot be had, for less than 30
-// days, between the tries alone.
+// TestCopyStands checks that a copy of robots.txt applies for robots-ttl and, while the file is unreachable,
+// for less than 30 days, only between the tries.
 func TestCopyStands(t *testing.T) {
 	const day = 24 * time.Hour
 	for name, tt := range map[string]struct {
-		age   time.Duration // 0: there is none
+		age   time.Duration // 0: no copy
 		tries uint8
-		due   time.Duration // from now on
+		due   time.Duration // from now
 		want  bool
 	}{
 		"a young one":                           {day - 1, 0, 0, true},
@@ -288,13 +288,13 @@ func TestCopyStands(t *testing.T) {
 	}
 }
 
-// TestAllAllowed has a robots.txt that cannot be had allow all, if that is wanted, once it was tried as often as it
-// should be, and until it is asked for again.
+// TestAllAllowed checks that an unreachable robots.txt allows everything, if so configured, once all tries
+// have failed and until it is requested again.
 func TestAllAllowed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		wanted config.RobotsUnreachable
 		tries  uint8
-		due    time.Duration // from now on
+		due    time.Duration // from now
 		want   bool
 	}{
 		"after the last try":         {config.RobotsAllow, 4, time.Minute, true},
@@ -311,8 +311,8 @@ func TestAllAllowed(t *testing.T) {
 	}
 }
 
-// TestSmoothed has the mean of response times begin with the first one, follow those that are longer by three tenths,
-// and those that are shorter only where the answer is a 200.
+// TestSmoothed checks that the mean of response times starts with the first one and follows longer ones by
+// three tenths, shorter ones only after a 200.
 func TestSmoothed(t *testing.T) {
 	for _, tt := range []struct {
 		before, took time.Duration

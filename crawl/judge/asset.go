@@ -7,17 +7,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An AssetVerdict is what an answer means for what the scripts of a page ask for.
+// An AssetVerdict is what an answer means for a resource that the scripts of a page request.
 type AssetVerdict struct {
 	Act    Act
 	Next   *ring.Step     // of Follow
-	Answer *render.Answer // of Settle: what every page is told from now on
+	Answer *render.Answer // of Settle: the answer for every page from now on
 }
 
-// Asset judges an answer for what the scripts of a page ask for. Every status is an answer
-// but one that asks for rest or for another try; a redirect is followed by who asked.
-// triesLeft says that another try may be made, and givenUp that the host is not asked any
-// more.
+// Asset judges an answer for a resource that the scripts of a page request. Every status is a final answer,
+// except one that asks for rest or a retry; the requesting page follows redirects itself. triesLeft reports
+// whether a retry is allowed, and givenUp whether the host is no longer requested.
 func Asset(o *ring.Outcome, triesLeft, givenUp bool) AssetVerdict {
 	switch {
 	case o.Cause == fetch.Cancelled:

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
-// What scripts ask for is tried again after the same answers as a page.
+// What scripts request is retried after the same answers as a page.
 func TestAssetRetries(t *testing.T) {
 	set := settings(t)
 	for _, status := range []int{200, 304, 404, 499, 500, 503, 599, 600, 999} {

@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A host that is silent before a connection is made is tried again; one that refuses it, or is silent
-// once it is there, is not.
+// A host that is silent before the connection is made is retried. One that refuses it, or is silent
+// afterwards, is not.
 func TestConnectionFailures(t *testing.T) {
 	for cause, again := range map[fetch.Cause]bool{
 		fetch.DNSTemporary: true, fetch.ConnectTimeout: true, fetch.Proxy: true,

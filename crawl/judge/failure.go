@@ -6,8 +6,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// failure classes a request that got no whole answer. One that met a dead
-// connection is made once more, which is no retry.
+// failure judges a request that got no complete answer. A request that met a dead connection is repeated
+// once, which does not count as a retry.
 func failure(o *ring.Outcome) Verdict {
 	if next := again(o); next != nil {
 		return follow(next)
@@ -24,8 +24,7 @@ func failure(o *ring.Outcome) Verdict {
 	return settle(schema.Failed, o.Reason())
 }
 
-// again returns the same step, if it met a connection that had died in the
-// meantime, and for the first time in its visit.
+// again returns the same step if it met a connection that had died meanwhile, once per visit.
 func again(o *ring.Outcome) *ring.Step {
 	if !o.Stale || o.Step.Visit.Repeated {
 		return nil

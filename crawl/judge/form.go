@@ -8,9 +8,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// redirect judges one that is followed within the visit only if it leads to another
-// form of the same page; any other is what the page says, like a link. One that leads to a form
-// at which nothing was found comes to what that has come to.
+// redirect follows a redirect within the visit only if it leads to another form of the same page. Any other
+// redirect is content of the page, like a link. A redirect to a form at which nothing was found gets the
+// verdict of that form.
 func redirect(o *ring.Outcome) Verdict {
 	if o.Location == nil {
 		return settle(schema.Failed, schema.Reason{Cause: schema.CauseBadLocation, Status: o.Status,
@@ -31,8 +31,8 @@ func redirect(o *ring.Outcome) Verdict {
 	return follow(next)
 }
 
-// notFound is the verdict on a form at which no page was found, for a reason. One that could not be
-// reached is tried again, unless it is certain not to be there.
+// notFound is the verdict on a form at which no page was found. An unreachable form is retried, unless it
+// certainly does not exist.
 func notFound(why schema.Reason) Verdict {
 	switch why.Cause {
 	case schema.CauseDenied:
@@ -45,7 +45,7 @@ func notFound(why schema.Reason) Verdict {
 	return settle(schema.Unreachable, why)
 }
 
-// otherForm asks the next form of the page, if there is one: the last one has led nowhere.
+// otherForm requests the page's next form, if there is one, after the last one led nowhere.
 func otherForm(o *ring.Outcome, last Verdict) Verdict {
 	next := o.Follow()
 	next.Visit.Unreached = next.Visit.Unreached || o.Cause.Connection()
@@ -58,14 +58,14 @@ func otherForm(o *ring.Outcome, last Verdict) Verdict {
 	if v := nextForm(next, last); v.Act == Follow {
 		return v
 	}
-	if gone := next.Visit.Gone; gone != 0 { // a server has said so; that others cannot be reached says nothing
+	if gone := next.Visit.Gone; gone != 0 { // a server has said so; that other forms are unreachable is no evidence
 		return settle(schema.DeadLink, schema.StatusReason(gone))
 	}
 	return last
 }
 
-// nextForm lets a step ask the next form of its page that it has not asked yet, after one that ended with
-// last. If there is none, last is the verdict.
+// nextForm makes a step request the next form of its page not requested yet, after one that ended with last.
+// If there is none, last is the verdict.
 func nextForm(next *ring.Step, last Verdict) Verdict {
 	next.Visit.Lost, next.Visit.Reason = len(next.Visit.Asked), last.Reason
 	for len(next.Visit.Forms) > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// head believes of HEAD a request for rest, and a type that is not accepted or a redirect if GET has confirmed one of
-// its kind; after anything else but a dead connection GET decides.
+// head accepts a request for rest in an answer to HEAD. It accepts a redirect or an unwanted type only if GET
+// has confirmed one of its kind. After anything else, except a failed connection, GET decides.
 func head(o *ring.Outcome) Verdict {
 	refusal := refusalOf(o)
 	switch {
@@ -27,7 +27,7 @@ func head(o *ring.Outcome) Verdict {
 	return follow(get)
 }
 
-// refusalOf returns the refusal that an answer to HEAD is.
+// refusalOf returns the refusal in an answer to HEAD.
 func refusalOf(o *ring.Outcome) (r ring.Refusal) {
 	switch {
 	case !o.Answered():
@@ -43,8 +43,8 @@ func refusalOf(o *ring.Outcome) (r ring.Refusal) {
 	return r
 }
 
-// Heads returns what an answer to GET says of the host's answers to HEAD: that it confirms a refusal, or contradicts
-// it; 0: nothing. Server errors and requests for rest say nothing.
+// Heads returns what an answer to GET shows about the host's answers to HEAD: whether it confirms or
+// contradicts a refusal; 0: nothing. Server errors and requests for rest show nothing.
 func Heads(o *ring.Outcome) schema.Heads {
 	refusal := o.Step.Visit.Refusal
 	if refusal.Kind == 0 || o.Step.Kind != ring.Get || !o.Answered() || Throttled(o) || inTrouble(o) {

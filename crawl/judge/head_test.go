@@ -9,7 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A refusal by HEAD is believed once GET has confirmed one of its kind, and no HEAD after GET has contradicted one.
+// A refusal in an answer to HEAD is accepted once GET has confirmed one of its kind and none has been
+// contradicted.
 func TestHeadIsConfirmed(t *testing.T) {
 	s := settings(t)
 	moved, elsewhere := target("https://a.test/error", "https://a.test/error"), target("https://a.test/y", "https://a.test/y")

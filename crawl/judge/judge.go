@@ -1,13 +1,11 @@
-// Package judge says what an answer means: for the page or sitemap that was asked
-// for, and for the host whose robots.txt it is.
+// Package judge decides what an answer means: for the page or sitemap that was requested, and for the host
+// whose robots.txt it is.
 //
-// It is the one place where a status, a failure or a redirect is given its meaning for a
-// visit.
-// A verdict depends on its arguments alone; whoever asked for it acts on it.
+// It is the only place that gives a status, a failure or a redirect its meaning for a visit. A verdict
+// depends only on its arguments; the caller acts on it.
 //
-// Which answer asks for rest is said here too, by [Throttled]. That it suspends its
-// host is no verdict but a fact, see package clock; a verdict only keeps the visit
-// from ending.
+// [Throttled] defines which answer asks for rest. That such an answer suspends its host is not a verdict but
+// a fact, see package clock; a verdict only keeps the visit from ending.
 package judge
 
 import (
@@ -21,27 +19,27 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// An Act is what follows from an answer for the visit it belongs to.
+// An Act is the consequence of an answer for its visit.
 type Act uint8
 
 // The acts.
 const (
 	Settle Act = iota // the visit ends
-	Follow            // the visit goes on with another step
-	Retry             // the URL waits for another try
+	Follow            // the visit continues with another step
+	Retry             // the URL waits for a retry
 	Rest              // the host asks for rest, and the URL keeps its place in line
 )
 
-// A Verdict is what an answer means for the visit it belongs to.
+// A Verdict is what an answer means for its visit.
 type Verdict struct {
 	Act    Act
-	State  schema.State  // in which the visit ends; for Retry, in which it would
-	Reason schema.Reason // why that is not processed
-	Rule   string        // that decided, where one did
+	State  schema.State  // in which the visit ends; for Retry, the state if no tries are left
+	Reason schema.Reason // why the state is not processed
+	Rule   string        // the rule that decided, if any
 	Next   *ring.Step    // of Follow
 }
 
-// String says what follows in a word or two: of a visit that ends, its state.
+// String returns the act in a word or two; for a visit that ends, its state.
 func (v Verdict) String() string {
 	switch v.Act {
 	case Follow:
@@ -54,15 +52,15 @@ func (v Verdict) String() string {
 	return v.State.String()
 }
 
-// Page judges an answer for a page or a sitemap. The rules are those of its host's
-// robots.txt, nil if it has none; triesLeft says that another try may be made, and
-// givenUp that the host has asked for rest once too often.
+// Page judges an answer for a page or a sitemap. rules are those of its host's robots.txt, nil if it has
+// none. triesLeft reports whether a retry is allowed, and givenUp whether the host has asked for rest once
+// too often.
 func Page(o *ring.Outcome, rules *robots.Rules, triesLeft, givenUp bool) Verdict {
 	v := answer(o)
 	if v.Act == Retry && !triesLeft || v.Act == Rest && givenUp {
 		v.Act = Settle
 	}
-	for v.Act == Follow && rules != nil { // a form that robots.txt forbids is passed over
+	for v.Act == Follow && rules != nil { // skip forms that robots.txt forbids
 		r := rules.Check(weburl.PathQuery(v.Next.URL))
 		if r.Allowed {
 			break
@@ -93,27 +91,26 @@ func because(c schema.Cause) schema.Reason { return schema.Reason{Cause: c} }
 
 func follow(next *ring.Step) Verdict { return Verdict{Act: Follow, Next: next} }
 
-// Throttled reports an answer by which the host asks for rest: a 429, or a 503 that
-// says for how long.
+// Throttled reports whether the host asks for rest: with a 429, or a 503 with a Retry-After.
 func Throttled(o *ring.Outcome) bool {
 	return o.Answered() && (o.Status == http.StatusTooManyRequests ||
 		o.Status == http.StatusServiceUnavailable && o.RetryAfter >= 0)
 }
 
-// Undecided reports an answer for a page or a sitemap that says nothing of it yet, to a HEAD or a redirect within
-// the visit, which goes on with another request.
+// Undecided reports whether an answer for a page or a sitemap does not decide the visit yet: an answer to
+// HEAD, or a redirect within the visit, that leads to another request.
 func Undecided(o *ring.Outcome) bool {
 	return (o.Step.Kind == ring.Head || o.Step.Kind == ring.Get && o.Status < 400) && answer(o).Act == Follow
 }
 
-// inTrouble reports an answer that says that another try may bring a better one: any 5xx.
+// inTrouble reports whether a retry may bring a better answer: after any 5xx.
 func inTrouble(o *ring.Outcome) bool { return o.Answered() && o.Status >= 500 && o.Status <= 599 }
 
 func rest(o *ring.Outcome) Verdict {
 	return Verdict{Act: Rest, State: schema.RateLimited, Reason: schema.StatusReason(o.Status)}
 }
 
-// answer is the table of answers and failures. It depends on the outcome alone.
+// answer is the table of answers and failures. It depends only on the outcome.
 func answer(o *ring.Outcome) Verdict {
 	switch {
 	case o.Step.Kind == ring.Head:
@@ -148,8 +145,8 @@ func success(o *ring.Outcome) Verdict {
 	return processed()
 }
 
-// mismatch reports a content type that is given and not accepted. What is no type counts as none: of a body the
-// type is found.
+// mismatch reports whether the answer declares a content type that is not accepted. An invalid type counts as
+// none: the type is then detected from the body.
 func mismatch(o *ring.Outcome) bool {
 	return media.Extract(o.ContentType).Essence != "" && !o.Step.Settings.Accepts(o.ContentType)
 }

@@ -26,7 +26,7 @@ domain = "shut.test"
 	return &ring.Settings{Config: cfg, Terrain: cfg.Terrain(), Rules: cfg.Rules()}
 }
 
-// page is a visit of https://a.test/x that may go on with another form.
+// page is a visit of https://a.test/x that has another form left.
 func page(s *ring.Settings, kind ring.Kind) ring.Step {
 	return ring.Step{
 		Kind: kind, ID: 1, URL: "https://a.test/x", Norm: "https://a.test/x", Settings: s,
@@ -121,14 +121,14 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestStatuses has the first and the last of each kind of status, and those beyond.
+// TestStatuses covers the first and the last status of each class, and those outside.
 func TestStatuses(t *testing.T) {
 	s := settings(t)
 	asked := ring.Step{Kind: ring.Robots, Host: 1, For: 1, URL: "https://a.test/robots.txt", Settings: s}
 	for _, tt := range []struct {
 		first, last int
 		page        string
-		head        string // where it has a type that is not wanted
+		head        string // the verdict if it has an unwanted type
 		robots      string
 	}{
 		{99, 199, "failed", "go on", "try later"},
@@ -161,7 +161,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// TestConditional has a page asked for whether it has changed since.
+// TestConditional makes a conditional request for a page.
 func TestConditional(t *testing.T) {
 	for status, want := range map[int]string{304: "processed", 302: "failed", 403: "failed", 500: "retry"} {
 		o := ring.Outcome{Step: page(settings(t), ring.Get), Status: status, RetryAfter: -1}
@@ -172,7 +172,7 @@ func TestConditional(t *testing.T) {
 	}
 }
 
-// TestSitemap has a sitemap of any type, as long as it can be read as one.
+// TestSitemap accepts a sitemap of any type that can be parsed as one.
 func TestSitemap(t *testing.T) {
 	for detail, want := range map[string]string{"": "processed", "not a sitemap": "failed"} {
 		o := ring.Outcome{Step: page(settings(t), ring.Get), Status: 200, ContentType: "video/mp4", Detail: detail}
@@ -183,7 +183,7 @@ func TestSitemap(t *testing.T) {
 	}
 }
 
-// TestDeadTwice has a request that met a dead connection made once more, and no third time.
+// TestDeadTwice repeats a request that met a dead connection once, but not twice.
 func TestDeadTwice(t *testing.T) {
 	o := ring.Outcome{Step: page(settings(t), ring.Get), Cause: fetch.Reset, Stale: true}
 	v := judge.Page(&o, nil, true, false)
@@ -196,7 +196,7 @@ func TestDeadTwice(t *testing.T) {
 	}
 }
 
-// TestGuessedForm has a form that nobody has named not found, and the one that is known out of reach: nothing says
+// TestGuessedForm has a guessed form that is not found and a known form that is unreachable: nothing shows
 // that the page is gone.
 func TestGuessedForm(t *testing.T) {
 	o := ring.Outcome{Step: page(settings(t), ring.Get), Status: 404}
@@ -207,8 +207,7 @@ func TestGuessedForm(t *testing.T) {
 	}
 }
 
-// The last form decides, and one that a server said to be gone before those that
-// could not be reached.
+// The last form decides; but a form that a server reports as gone takes precedence over unreachable ones.
 func TestLastForm(t *testing.T) {
 	o := ring.Outcome{Step: page(settings(t), ring.Get), Status: 410}
 	v := judge.Page(&o, nil, true, false)
@@ -221,7 +220,7 @@ func TestLastForm(t *testing.T) {
 	}
 }
 
-// A form that redirects to one at which nothing was found has not found the page either; it is no loop.
+// A form that redirects to one at which nothing was found has not found the page either; this is not a loop.
 func TestBackToLostForm(t *testing.T) {
 	s := settings(t)
 	for _, tt := range []struct {
@@ -248,7 +247,7 @@ func TestBackToLostForm(t *testing.T) {
 	}
 }
 
-// Forms that redirect to each other end as a loop, and so does the eleventh redirect.
+// Forms that redirect to each other end as a loop, as does the eleventh redirect.
 func TestRedirectLoop(t *testing.T) {
 	s := settings(t)
 	o := ring.Outcome{Step: page(s, ring.Get), Status: 301, Location: target("https://a.test/x", "https://a.test/x/")}
@@ -263,7 +262,7 @@ func TestRedirectLoop(t *testing.T) {
 	}
 }
 
-// A step that robots.txt forbids ends the visit that it would belong to.
+// A step that robots.txt forbids ends its visit.
 func TestDenied(t *testing.T) {
 	rules := robots.Parse([]byte("User-agent: *\nDisallow: /x/\n"), "T")
 	o := ring.Outcome{Step: page(settings(t), ring.Get), Status: 404}
@@ -286,7 +285,7 @@ func TestRobots(t *testing.T) {
 	www.Visit.Asked = []string{"https://www.a.test/robots.txt"}
 	www.Address = "192.0.2.1"
 	far := asked
-	far.Visit.Hops = 5 // as many as are followed
+	far.Visit.Hops = 5 // the most that are followed
 	near := asked
 	near.Visit.Hops = 4
 	to := target("https://b.test/robots.txt", "https://b.test/robots.txt")
@@ -342,7 +341,7 @@ func TestRobots(t *testing.T) {
 	}
 }
 
-// TestRobotsLast has a host that is silent asked as www. before it is given up.
+// TestRobotsLast checks that a silent host is tried with www. before it is given up.
 func TestRobotsLast(t *testing.T) {
 	o := ring.Outcome{Cause: fetch.ConnectTimeout}
 	o.Step = ring.Step{Kind: ring.Robots, Host: 1, For: 1, URL: "https://a.test/robots.txt", Settings: settings(t)}

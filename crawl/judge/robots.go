@@ -12,25 +12,23 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// maxRobotsRedirects is the number of redirects of a robots.txt that are followed
-// (RFC 9309 section 2.3.1.2).
+// maxRobotsRedirects is the number of redirects followed for a robots.txt (RFC 9309 section 2.3.1.2).
 const maxRobotsRedirects = 5
 
-// A RobotsAct is what follows from an answer for the host whose robots.txt was
-// asked for.
+// A RobotsAct is the consequence of an answer for the host whose robots.txt was requested.
 type RobotsAct uint8
 
 // The acts.
 const (
-	Forget   RobotsAct = iota // the request was cut short: nothing is known
-	Keep                      // the text holds; without one, all is allowed
-	Ask                       // the host that was asked is asked once more
-	AskAt                     // another host is asked
-	TryLater                  // to be tried again
-	GiveUp                    // the host cannot be reached at all
+	Forget   RobotsAct = iota // the request was cancelled: nothing is known
+	Keep                      // the text applies; without one, everything is allowed
+	Ask                       // the same host is requested once more
+	AskAt                     // another host is requested
+	TryLater                  // to be retried
+	GiveUp                    // the host cannot be reached
 )
 
-// String says what follows in a few words.
+// String returns the act in a few words.
 func (a RobotsAct) String() string {
 	return [...]string{
 		Forget: "forget", Keep: "keep", Ask: "ask again", AskAt: "ask another host", TryLater: "try later",
@@ -38,21 +36,19 @@ func (a RobotsAct) String() string {
 	}[a]
 }
 
-// A RobotsVerdict is what an answer means for the host whose robots.txt was asked
-// for.
+// A RobotsVerdict is what an answer means for the host whose robots.txt was requested.
 type RobotsVerdict struct {
 	Act    RobotsAct
 	Status int           // of Keep
-	Text   []byte        // of Keep; nil: all is allowed
-	Next   *ring.Step    // of Ask and AskAt, which leaves its host to be filled in
+	Text   []byte        // of Keep; nil: everything is allowed
+	Next   *ring.Step    // of Ask and AskAt; AskAt leaves its host for the caller to set
 	At     *ring.Target  // of AskAt: where the redirect leads
 	Reason schema.Reason // of TryLater and GiveUp
 }
 
-// Robots judges an answer for a robots.txt, which may come from another host than
-// the one that it is for; asked is the name of the host that it comes from, and last says
-// that no other try would follow. No robots.txt is asked for at a host that the lists keep
-// the crawl away from.
+// Robots judges an answer for a robots.txt, which may come from another host than the one it is for. asked is
+// the name of the host it comes from, and last reports that no retry would follow. A robots.txt is never
+// requested from a host that the lists exclude.
 func Robots(o *ring.Outcome, asked string, last bool) RobotsVerdict {
 	switch {
 	case o.Cause == fetch.Cancelled:
@@ -75,9 +71,9 @@ func tryLater(why schema.Reason) RobotsVerdict {
 	return RobotsVerdict{Act: TryLater, Reason: why}
 }
 
-// robotsFailure gives up at once a host that cannot be reached at all, and has one that is
-// silent tried again. Its other authority is asked before it is given up, and no sooner: a
-// server that stands in there may forbid nothing of what this one does.
+// robotsFailure gives up a host that cannot be reached, and retries one that is silent. Before a host is
+// given up its other authority, with or without www., is tried, but not earlier: the server at that name may
+// allow what this one forbids.
 func robotsFailure(o *ring.Outcome, asked string, last bool) RobotsVerdict {
 	if next := again(o); next != nil {
 		return RobotsVerdict{Act: Ask, Next: next}
@@ -89,7 +85,7 @@ func robotsFailure(o *ring.Outcome, asked string, last bool) RobotsVerdict {
 	switch o.Cause {
 	case fetch.NXDomain, fetch.Refused, fetch.TLS, fetch.RefusedAddress, fetch.RefusedPort:
 		gone = true
-	case fetch.TLSTimeout: // its host is asked at its next address, if it has one
+	case fetch.TLSTimeout: // the next address is tried, if the host has one
 		gone = o.Next == "" || o.Next == o.Step.Address
 	}
 	if o.Cause.Connection() && (gone || last) && weburl.Literal(asked) == "" {
@@ -105,8 +101,8 @@ func robotsFailure(o *ring.Outcome, asked string, last bool) RobotsVerdict {
 	return tryLater(o.Reason())
 }
 
-// robotsRedirect follows a redirect, also to another host, but never to one that is
-// not to be visited. Too many of them are as if there were no robots.txt.
+// robotsRedirect follows a redirect, even to another host, but never to one that must not be visited. Too
+// many redirects count as no robots.txt.
 func robotsRedirect(o *ring.Outcome) RobotsVerdict {
 	next := o.Follow()
 	next.Visit.Hops++
@@ -122,7 +118,7 @@ func robotsRedirect(o *ring.Outcome) RobotsVerdict {
 	return RobotsVerdict{Act: AskAt, Next: next, At: to}
 }
 
-// otherAuthority returns a robots.txt URL with its www. added or taken away.
+// otherAuthority returns a robots.txt URL with www. added to or removed from its host.
 func otherAuthority(url string) string {
 	rest := strings.TrimPrefix(url, "https://")
 	if bare, ok := strings.CutPrefix(rest, "www."); ok {

@@ -1,10 +1,8 @@
-// Package census tells what a crawl still has to do: how many pages wait, at which
-// depth, at which hosts, how long these will take, and why nothing is being asked
-// at this moment. It is the one definition of a crawl's status and of the time that
-// is left, of a live crawl and of a file.
+// Package census reports what a crawl still has to do: how many pages wait, at which depth, at which hosts,
+// how long these will take, and why nothing is being requested at the moment. It is the one definition of a
+// crawl's status and of its remaining time, for a live crawl and for a file.
 //
-// Times are what is known to be left: pages that nobody has found yet are not in
-// them.
+// Times cover the pages known so far, not pages still to be discovered.
 package census
 
 import (
@@ -23,19 +21,19 @@ import (
 
 const (
 	slowestHosts = 3 // that an ETA names
-	maxTroubles  = 3 // that are told
+	maxTroubles  = 3 // that are reported
 )
 
-// A HostETA says how long a host will take with what is to be visited of it.
+// A HostETA says how long a host will take for its remaining pages.
 type HostETA struct {
 	Domain  string  `json:"domain"`
 	ToVisit int     `json:"pages_to_visit"`
 	Seconds float64 `json:"eta_seconds"`
-	Shown   string  `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Shown   string  `json:"domain_shown,omitempty"` // display form, if it differs from the domain
 }
 
-// A Trouble is a host with pages to visit that the crawl waits for, and why; or one
-// with a seed that it does not ask any more.
+// A Trouble is a host with pages to visit that the crawl waits for, and why; or a host with a seed that is no
+// longer requested.
 type Trouble struct {
 	Domain string  `json:"domain"`
 	Shown  string  `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
@@ -47,12 +45,12 @@ type Trouble struct {
 	Over   bool    `json:"given_up"`               // it is not asked again in this run
 }
 
-// A Pace is how fast a run can be under its configuration.
+// A Pace estimates how fast a run can be under its configuration.
 type Pace struct {
 	cfg       *config.Config
 	run       schema.RunID
-	allowance float64        // pages, until max-pages; of a run that is completed none
-	seeds     map[string]int // of a host
+	allowance float64        // pages left until max-pages; 0 for a completed run
+	seeds     map[string]int // per host
 }
 
 // NewPace returns the pace of a run.
@@ -68,7 +66,7 @@ func NewPace(cfg *config.Config, run *schema.Run) Pace {
 	return p.at(run)
 }
 
-// at returns the pace of a later moment.
+// at returns the pace for a later state of the run.
 func (p Pace) at(run *schema.Run) Pace {
 	p.run, p.allowance = run.ID, math.Inf(1)
 	switch most := p.cfg.Crawler.MaxPages; {
@@ -80,9 +78,9 @@ func (p Pace) at(run *schema.Run) Pace {
 	return p
 }
 
-// Of returns how many of a host's waiting pages the run will visit, as far as is known,
-// and how many seconds that takes: none of a host that was given up, or has no budget
-// left. One that does not answer takes as long as the tries that it has left.
+// Of returns how many of a host's waiting pages the run will visit, as currently known, and how many seconds
+// that takes. Both are 0 for a host that was given up or has used its budget. A host that does not answer
+// takes as long as its remaining tries.
 func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 	budget, perPage := float64(p.cfg.Budget(h.Name)), p.perPage(h)
 	if h.Run == p.run {
@@ -103,7 +101,7 @@ func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 		return 0, 0
 	}
 	gap := clock.Rest(p.cfg, h)
-	if p.cfg.Politeness.MaxParallelPerDomain == 1 { // else a request goes out while another one is answered
+	if p.cfg.Politeness.MaxParallelPerDomain == 1 { // otherwise requests overlap with responses
 		gap += h.Smoothed
 	}
 	seconds = pages*perPage*gap.Seconds() + Suspended(h).Seconds()
@@ -115,8 +113,8 @@ func (p Pace) Of(h *schema.Host, waiting int) (pages, seconds float64) {
 	return pages, seconds
 }
 
-// perPage returns how many requests a page of a host costs: as many as those did that
-// the run has visited there. What failed at other hosts says nothing about it.
+// perPage returns how many requests a page of a host costs, as measured in this run. Failures at other hosts
+// are not evidence for it.
 func (p Pace) perPage(h *schema.Host) float64 {
 	if h.Run == p.run && h.RunVisited > 0 {
 		return max(1, float64(h.RunRequests)/float64(h.RunVisited))
@@ -127,8 +125,8 @@ func (p Pace) perPage(h *schema.Host) float64 {
 	return 1
 }
 
-// trouble returns what a run has with a host. That its robots.txt cannot be had is none while
-// the run goes on without; a rest is over when the crawl would take it to be.
+// trouble returns the trouble that a run has with a host. An unreachable robots.txt is not trouble while the
+// run continues without it; a rest ends when the crawl considers it over.
 func (p Pace) trouble(h *schema.Host) schema.Trouble {
 	t := h.Trouble(p.run)
 	if t.Kind == schema.TroubleRest {
@@ -145,8 +143,8 @@ func (p Pace) trouble(h *schema.Host) schema.Trouble {
 	return without.Trouble(p.run)
 }
 
-// Trouble returns what a run has with a host that it asks, and when it asks again: not
-// before the host's delay has passed either.
+// Trouble returns the trouble that a run has with a host, and when the host is next requested, which is never
+// before its delay has passed.
 func (p Pace) Trouble(h *schema.Host) schema.Trouble {
 	t := p.trouble(h)
 	if ready := h.LastByte.Add(p.cfg.FullDelay(h)); t.Kind > schema.TroubleGivenUp && ready.After(t.Until) {
@@ -155,7 +153,7 @@ func (p Pace) Trouble(h *schema.Host) schema.Trouble {
 	return t
 }
 
-// Suspended returns how long a host still wants to be left alone.
+// Suspended returns the remaining time of a host's suspension.
 func Suspended(h *schema.Host) time.Duration {
 	if h.Throttles == 0 {
 		return 0
@@ -163,21 +161,21 @@ func Suspended(h *schema.Host) time.Duration {
 	return max(0, time.Until(h.RestsUntil(time.Now())))
 }
 
-// A count is what the hosts of a run still have to do.
+// A count sums up what the hosts of a run still have to do.
 type count struct {
 	waiting, suspended, givenUp int
-	depth                       int // smallest that pages to visit wait at; -1: none
+	depth                       int // smallest depth of the pages to visit; -1: none
 	slowest                     []HostETA
 	work                        float64 // pages that will be visited
 	troubles                    []ranked
-	troubled                    int // of so many hosts
+	troubled                    int // number of hosts with trouble
 	groups                      []Group
-	origins                     []Origin             // as the configuration has them
+	origins                     []Origin             // in the order of the configuration
 	unasked                     map[string]int       // pages that count as errors without a visit, by kind
-	lost                        map[schema.State]int // pages of hosts that were given up, by the state that they have
+	lost                        map[schema.State]int // pages of hosts that were given up, by state
 }
 
-// A ranked trouble is that of a host which has so many seeds and takes so many seconds.
+// A ranked is the trouble of a host, with the host's number of seeds and remaining seconds.
 type ranked struct {
 	Trouble
 	seeds   int
@@ -226,7 +224,7 @@ func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting in
 	c.tell(p, h, of, seconds)
 }
 
-// left is what a count comes to.
+// left returns the remaining work as a Left.
 func (c *count) left(p Pace) Left {
 	l := Left{
 		PagesToVisit: int(min(c.work, p.allowance)), Depth: c.depth, MaxDepth: p.cfg.Crawler.MaxDepth,
@@ -241,19 +239,19 @@ func (c *count) left(p Pace) Left {
 	return l
 }
 
-// A Remainder adds up what a run of a file that nobody crawls has left, host by host.
+// A Remainder adds up, host by host, the remaining work of a run in a file that no process is crawling.
 type Remainder struct {
 	count      count
 	pace       Pace
 	generation uint32
 }
 
-// NewRemainder begins the sum of a run, with its pace.
+// NewRemainder returns an empty sum for a run with the given pace.
 func NewRemainder(store *kv.Store, pace Pace) *Remainder {
 	return &Remainder{count: count{depth: -1, slowest: []HostETA{}}, pace: pace, generation: store.Generation()}
 }
 
-// Add adds a host of which so many pages will be visited in so many seconds, see [Pace.Of].
+// Add adds a host that will take seconds for its pages, see [Pace.Of].
 func (r *Remainder) Add(h *schema.Host, pages, seconds float64) {
 	if pages == 0 {
 		return
@@ -265,17 +263,17 @@ func (r *Remainder) Add(h *schema.Host, pages, seconds float64) {
 	r.count.rank(HostETA{Domain: h.Name, ToVisit: int(pages), Seconds: seconds})
 }
 
-// Left is what the hosts come to.
+// Left returns the sum so far.
 func (r *Remainder) Left() Left { return r.count.leftBy(r.pace) }
 
-// leftBy is what a count comes to for the next process that crawls.
+// leftBy returns the remaining work for the next process that crawls.
 func (c *count) leftBy(p Pace) Left {
 	l := c.left(p)
 	l.endBy(p.cfg.Crawler.MaxRunTime, 0)
 	return l
 }
 
-// countOf counts the hosts of a run of a file that nobody crawls.
+// countOf counts the hosts of a run in a file that no process is crawling.
 func countOf(store *kv.Store, cfg *config.Config, run *schema.Run) (c count, p Pace, err error) {
 	p, c = NewPace(cfg, run), count{depth: -1}
 	err = store.View(func(tx *kv.Tx) error {
@@ -288,7 +286,7 @@ func countOf(store *kv.Store, cfg *config.Config, run *schema.Run) (c count, p P
 	return c, p, err
 }
 
-// nearest notes the smallest depth that pages of a host wait at.
+// nearest updates the smallest depth at which pages wait.
 func (c *count) nearest(queues []schema.Queue) {
 	for i := range queues {
 		if d, page := schema.PriorityDepth(queues[i].Priority); page && (c.depth < 0 || int(d) < c.depth) {
@@ -331,7 +329,7 @@ func (c *count) tell(p Pace, h *schema.Host, of hush, seconds float64) {
 	c.troubles = c.troubles[:min(len(c.troubles), maxTroubles)]
 }
 
-// told are the troubles.
+// told returns the troubles.
 func (c *count) told() []Trouble {
 	all := make([]Trouble, len(c.troubles))
 	for i, t := range c.troubles {

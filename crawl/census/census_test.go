@@ -93,7 +93,7 @@ func TestPaceOfClock(t *testing.T) {
 }
 
 // No more pages are to be visited than max-pages lets the run visit.
-// A run that is completed visits nothing more, whatever waits for the next one.
+// A completed run visits nothing more, whatever waits for the next one.
 func TestPaceOfCompleted(t *testing.T) {
 	p := NewPace(testPace(t).cfg, &schema.Run{ID: run, Status: schema.RunCompleted})
 	if pages, seconds := p.Of(&schema.Host{Name: "a.test", Run: run}, 10); pages != 0 || seconds != 0 {
@@ -102,7 +102,7 @@ func TestPaceOfCompleted(t *testing.T) {
 }
 
 func TestMaxPages(t *testing.T) {
-	p, c := testPace(t, "max-pages = 40"), count{depth: -1} // 10 were visited
+	p, c := testPace(t, "max-pages = 40"), count{depth: -1} // 10 have been visited
 	for _, name := range []string{"a.test", "b.test"} {
 		c.add(p, 1, &schema.Host{Name: name, Generation: 1, Waiting: 20}, hush{})
 	}
@@ -112,7 +112,7 @@ func TestMaxPages(t *testing.T) {
 	}
 }
 
-// The time that is left ends with that of the process.
+// The remaining time ends with that of the process.
 func TestEndBy(t *testing.T) {
 	for _, tt := range []struct{ limit, worked, eta, want time.Duration }{
 		{0, time.Hour, 50 * time.Minute, 50 * time.Minute},
@@ -131,8 +131,7 @@ func TestEndBy(t *testing.T) {
 	}
 }
 
-// The hosts that take longest are told with their troubles, and before them those with
-// seeds, also when they were given up.
+// Troubles list hosts with seeds first, even if given up, and then the hosts that take longest.
 func TestTroubles(t *testing.T) { synctest.Test(t, testTroubles) }
 
 func testTroubles(t *testing.T) {
@@ -196,8 +195,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestRestOfAWrongClock has a rest of ten minutes end in thirty years: the crawl waits ten minutes for it, and
-// so it is told.
+// TestRestOfAWrongClock has a rest of ten minutes that ends in thirty years: the crawl waits ten minutes, and
+// the census says so.
 func TestRestOfAWrongClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, soon := testPace(t), time.Now().Add(10*time.Minute)

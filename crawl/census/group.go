@@ -12,40 +12,40 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Group is the hosts with pages left that wait for the same reason.
+// A Group is the set of hosts with remaining pages that wait for the same reason.
 type Group struct {
 	Reason string  `json:"reason"` // one of those below
 	Hosts  int     `json:"hosts"`
 	Pages  int     `json:"pages_waiting"`         // at these hosts
-	Next   float64 `json:"next_seconds"`          // until the first of them may be asked; 0: now, or not in this run
-	First  string  `json:"first"`                 // that host; empty: none is asked again
-	Shown  string  `json:"first_shown,omitempty"` // to a person, if that is not the host alone
-	Why    string  `json:"first_why"`             // more of its reason; empty: that says all
+	Next   float64 `json:"next_seconds"`          // until the first of them may be requested; 0: now, or not in this run
+	First  string  `json:"first"`                 // that host; empty: none is requested again
+	Shown  string  `json:"first_shown,omitempty"` // display form, if it differs from the host
+	Why    string  `json:"first_why"`             // details of its reason; empty: none
 	at     time.Time
 }
 
-// The reasons of a [Group], in the order in which they are told.
+// The reasons of a [Group], in display order.
 const (
-	GroupReady      = "ready"       // the host is being asked, or can be
-	GroupDelay      = "delay"       // minimum-time-on-page has to pass
-	GroupCrawlDelay = "crawl_delay" // that of robots.txt has to pass, which is longer
-	GroupSlow       = "slow"        // its answers take long, and as long a rest follows them
-	GroupTimeouts   = "timeouts"    // time-outs in a row double its delay
+	GroupReady      = "ready"       // the host is being requested, or can be
+	GroupDelay      = "delay"       // waiting for minimum-time-on-page
+	GroupCrawlDelay = "crawl_delay" // waiting for the longer Crawl-delay of its robots.txt
+	GroupSlow       = "slow"        // its answers are slow, and the adaptive delay after them is as long
+	GroupTimeouts   = "timeouts"    // successive time-outs double its delay
 	GroupRest       = "rest"        // it asked for rest
-	GroupRobots     = "robots"      // its robots.txt cannot be had yet
-	GroupRetries    = "retries"     // all that is left are pages to be tried again
+	GroupRobots     = "robots"      // its robots.txt is not available yet
+	GroupRetries    = "retries"     // only retries are left
 	GroupBudget     = "budget"      // the budget of the host or of the run is used up
-	GroupGivenUp    = "given_up"    // it is not asked any more in this run
+	GroupGivenUp    = "given_up"    // it is not requested again in this run
 )
 
-// groupOrder are the reasons as they are told.
+// groupOrder lists the reasons in display order.
 func groupOrder() []string {
 	return []string{GroupReady, GroupDelay, GroupCrawlDelay, GroupSlow, GroupTimeouts, GroupRest, GroupRobots,
 		GroupRetries, GroupBudget, GroupGivenUp}
 }
 
-// group says why a host that has pages left waits, and until when. Whether the run visits
-// any of them says pages.
+// group returns why a host with remaining pages waits, and until when. pages is how many of them the run will
+// visit.
 func (p Pace) group(h *schema.Host, pages float64) (reason, why string, until time.Time) {
 	t, ready := p.Trouble(h), clock.Ready(p.cfg, h)
 	switch {
@@ -114,7 +114,7 @@ func (c *count) addGroup(p Pace, h *schema.Host, waiting int, pages float64) {
 	}
 }
 
-// grouped are the groups as they are now.
+// grouped returns the groups with their current waiting times.
 func (c *count) grouped() []Group {
 	all := slices.Clone(c.groups)
 	for i := range all {

@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Every host with pages left is in one group, by why it waits, and the first that may be
-// asked is named.
+// Every host with remaining pages is in one group, by the reason it waits. The group names the first host
+// that may be requested.
 func TestGroups(t *testing.T) { synctest.Test(t, testGroups) }
 
 func testGroups(t *testing.T) {

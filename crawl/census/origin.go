@@ -9,10 +9,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// MaxOrigins is how many origins are told of.
+// MaxOrigins is how many origins are reported.
 const MaxOrigins = 1000
 
-// An Origin says how far a run has come with an origin: the sums over its hosts.
+// An Origin is the progress of a run with an origin: the sums over its hosts.
 type Origin struct {
 	Origin  string  `json:"quality_origin"`
 	Hosts   int     `json:"hosts"`           // with pages
@@ -20,11 +20,10 @@ type Origin struct {
 	ToVisit int     `json:"pages_to_visit"`  // in this run
 	Used    int     `json:"request_count"`   // of the budgets of its hosts
 	Limit   int     `json:"request_limit"`
-	ETA     float64 `json:"eta_seconds"` // of the host that takes longest; 0: not in this run
+	ETA     float64 `json:"eta_seconds"` // of the slowest host; 0: not in this run
 }
 
-// addOrigins counts a host, of which so many pages will be visited in so many seconds,
-// with each origin that it belongs to.
+// addOrigins counts a host with the given remaining pages and seconds in each of its origins.
 func (c *count) addOrigins(p Pace, h *schema.Host, pages, seconds float64) {
 	lists := p.cfg.Terrain()
 	if c.origins == nil {
@@ -49,14 +48,14 @@ func (c *count) addOrigins(p Pace, h *schema.Host, pages, seconds float64) {
 	}
 }
 
-// foremost are the origins that take longest, no more than [MaxOrigins].
+// foremost returns the origins that take longest, at most [MaxOrigins].
 func (c *count) foremost() []Origin {
 	all := slices.Clone(c.origins)
 	slices.SortStableFunc(all, func(a, b Origin) int { return cmp.Compare(b.ETA, a.ETA) })
 	return all[:min(len(all), MaxOrigins)]
 }
 
-// within cuts the times of origins to what is left.
+// within limits the times of origins to the remaining time.
 func (l *Left) within(all []Origin) []Origin {
 	cut := append([]Origin{}, all...)
 	for i := range cut {
@@ -65,8 +64,8 @@ func (l *Left) within(all []Origin) []Origin {
 	return cut
 }
 
-// OriginsOf returns how far a run of a file has come that nobody crawls, the origins first
-// that take longest, no more than [MaxOrigins].
+// OriginsOf returns the progress of a run by origin, slowest first and at most [MaxOrigins], for a file that
+// no process is crawling.
 func OriginsOf(store *kv.Store, cfg *config.Config, run *schema.Run) ([]Origin, error) {
 	c, p, err := countOf(store, cfg, run)
 	if err != nil {

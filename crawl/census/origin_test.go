@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// The figures of an origin are the sums over its hosts, and the time of that which takes
-// longest. Hosts of which no page is known count nowhere.
+// The figures of an origin are the sums over its hosts; its time is that of the slowest. Hosts without known
+// pages are not counted.
 func TestOrigins(t *testing.T) {
 	p := testPace(t, "[[quality]]\ndomain = \"*.b.test\"\nseeds = [\"https://b.test/\"]\nmax-requests = 40")
 	c := count{depth: -1}
@@ -42,8 +42,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// A watcher tells of all origins, also under a configuration that was read meanwhile, what
-// is told of the file.
+// A watcher reports the same origins as the file, even under a configuration loaded meanwhile.
 func TestWatchedOrigins(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	for _, page := range []string{"a.test/", "b.test/"} {
@@ -78,8 +77,8 @@ func TestWatchedOrigins(t *testing.T) {
 	}
 }
 
-// Of a file a page counts once, however often it stands in line, and not once it was visited, nor if an older run
-// alone wanted to try it again.
+// For a file, a page counts once, however often it is queued. It does not count once visited, or if only an
+// older run wanted to retry it.
 func TestOriginsOfFile(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/1", "a.test/2"))

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Status is a moment of a running crawl, for a person or a program.
+// A Status is a snapshot of a running crawl, for people and programs.
 type Status struct {
 	RunID          int            `json:"run_id"`
 	Status         string         `json:"status"` // running, paused, stopping, writing
@@ -22,7 +22,7 @@ type Status struct {
 	PagesWaiting   int            `json:"pages_waiting"`
 	PagesPerSecond float64        `json:"pages_per_second"`
 	Hosts          Hosts          `json:"hosts"`
-	Errors         map[string]int `json:"errors"` // by kind, as [survey.Counts] has them
+	Errors         map[string]int `json:"errors"` // pages of hosts that were given up, by state
 
 	Lost map[schema.State]int `json:"-"` // pages of hosts that were given up, by the state that they have
 	Left
@@ -35,20 +35,19 @@ type Status struct {
 	Next       time.Time  `json:"-"`           // when the clock of the next host runs out; zero: none is waited for
 }
 
-// Left is what a run is known to have left to do, within its budgets, max-pages and
-// the delays of hosts. It is the one definition of progress and of the time that is left.
-// That is never more than max-run-time leaves to the process that crawls, or leaves the
-// next one.
+// Left is the known remaining work of a run within its budgets, max-pages and the delays of hosts. It is the
+// one definition of progress and of the remaining time. That time never exceeds what max-run-time leaves to
+// the current process, or to the next one.
 type Left struct {
 	PagesToVisit int       `json:"pages_to_visit"`
-	Depth        int       `json:"depth"` // the smallest that they wait at; -1: there are none
+	Depth        int       `json:"depth"` // smallest depth of the waiting pages; -1: none wait
 	MaxDepth     int       `json:"max_depth"`
 	ETA          float64   `json:"eta_seconds"` // 0: nothing is left
-	ETALimit     string    `json:"eta_limit"`   // the key that ends the process before, and its value; empty: none does
-	ETAHosts     []HostETA `json:"eta_hosts"`   // that determine it
+	ETALimit     string    `json:"eta_limit"`   // the key and value that end the process earlier; empty: none
+	ETAHosts     []HostETA `json:"eta_hosts"`   // the hosts that determine it
 }
 
-// endBy cuts the time that is left to that of a process which has worked for a while.
+// endBy limits the remaining time to that of a process that has already worked for a while.
 func (l *Left) endBy(limit, worked time.Duration) {
 	rest := max(time.Millisecond, limit-worked).Seconds()
 	if limit > 0 && l.ETA > rest {
@@ -60,7 +59,7 @@ func (l *Left) endBy(limit, worked time.Duration) {
 	}
 }
 
-// Within cuts the time that a host takes to what is left.
+// Within limits the time of a host to the remaining time.
 func (l *Left) Within(seconds float64) float64 {
 	if l.ETALimit == "" {
 		return seconds
@@ -76,34 +75,34 @@ type Hosts struct {
 	GivenUp   int `json:"given_up"`
 }
 
-// A Wait is why nothing is being fetched, or less than could be.
+// A Wait is why nothing is being fetched, or less than possible.
 type Wait struct {
 	Reason Reason
 	Few    int           // of [ForMeans]: requests that may be open
-	Host   string        // of [ForHosts]: the one that is asked next
-	Why    string        // of [ForHosts]: why that waits, if not for minimum-time-on-page; else what failed since Since
-	Since  time.Time     // the network is away, also in a pause; zero: it is there
-	Rest   time.Duration // of [ForHosts]: until then
+	Host   string        // of [ForHosts]: the next host to be requested
+	Why    string        // of [ForHosts]: why that host waits, if not for minimum-time-on-page; otherwise what failed since Since
+	Since  time.Time     // since when the network has been down, also during a pause; zero: it is up
+	Rest   time.Duration // of [ForHosts]: until the next request
 }
 
-// A Reason is one of those why nothing is fetched.
+// A Reason is why nothing is being fetched.
 type Reason int
 
-// The reasons. The first is none: something is fetched, or about to be.
+// The reasons. The zero value means that something is being fetched or is about to be.
 const (
 	_ Reason = iota
 	Stopping
 	Paused
-	ForDisk     // what was fetched is still being written
-	ForDecision // which page is next is being looked up
-	ForNothing  // there is nothing left to ask
+	ForDisk     // fetched data is still being written
+	ForDecision // the next page is being looked up
+	ForNothing  // nothing is left to request
 	ForHosts    // every host's clock has to run out first
-	ForNetwork  // the network of this machine is away
-	ForMeans    // as many requests are open as this machine has means and time for
+	ForNetwork  // the network of this machine is down
+	ForMeans    // this machine has no resources or time for more open requests
 )
 
-// waitOf says why a crawl fetches nothing, or less than it could, in which so many pages are to be visited, and
-// that asks the host next as the next one.
+// waitOf returns why a crawl fetches nothing, or less than possible, with toVisit pages left and next as the
+// next host.
 func waitOf(st *crawl.Status, toVisit int, next nextHost) Wait {
 	switch {
 	case !st.Away.IsZero() && !st.Stopped && !st.Paused:

@@ -8,12 +8,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An unasked is how many pages of a host got no visit because the host was given up,
-// while so many of its URLs waited.
+// An unasked is the number of pages of a host that got no visit because the host was given up, computed when
+// waiting URLs were waiting.
 type unasked struct{ waiting, pages int }
 
-// addUnasked counts the pages of a host that was given up, those of one that could not be
-// reached with the errors: as those of a file are counted, see [survey.Counts].
+// addUnasked counts the pages of a host that was given up. Those of an unreachable host also count as errors,
+// as they do for a file, see [survey.Counts].
 func (w *Watcher) addUnasked(store *kv.Store, tx *kv.Tx, h *schema.Host) error {
 	state, cause, waiting := givenUpAs(h), h.OutOfReach(w.run.ID), h.Waiting+len(h.Retries)
 	if h.Run != w.run.ID || state == schema.Queued || w.pace.cfg.UsedUp(h, 0) {
@@ -54,7 +54,7 @@ func givenUpAs(h *schema.Host) schema.State {
 	return schema.Queued
 }
 
-// errors are those that the run has counted, and the pages that got no visit.
+// errors returns the errors of the run, including pages that got no visit.
 func (w *Watcher) errors() map[string]int {
 	all := map[string]int{}
 	maps.Copy(all, w.run.Errors)

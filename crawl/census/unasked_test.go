@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A live crawl counts its errors as the file does: pages that got no visit because
-// their host could not be reached are among them, once each, with the last cause.
+// A live crawl counts its errors as the file does. Pages that got no visit because their host was unreachable
+// are included once each, with the last cause.
 func TestErrorsOfALiveCrawl(t *testing.T) {
 	gaveUp := func(how schema.GiveUp, why schema.Reason) func(*schema.Host) {
 		return func(h *schema.Host) { h.RunGivenUp, h.RunGivenUpWhy = how, why }
@@ -69,7 +69,7 @@ func TestErrorsOfALiveCrawl(t *testing.T) {
 	}
 }
 
-// liveErrors are those that a watcher counts, who looks twice.
+// liveErrors returns the errors that a watcher counts after two looks.
 func liveErrors(t *testing.T, w *surveytest.World) map[string]int {
 	t.Helper()
 	var cfg atomic.Pointer[config.Config]

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	atOnce      = 10_000           // hosts that all watchers of a process count at a time, in a few ms
-	leastAtOnce = 100              // hosts that each of them counts, however many there are
-	rateWindow  = 20 * time.Second // that pages per second are measured over
-	refreshWait = 2 * time.Second  // for a status of now; then an older one does
+	atOnce      = 10_000           // hosts that all watchers of a process count at a time; takes a few ms
+	leastAtOnce = 100              // minimum number of hosts each of them counts
+	rateWindow  = 20 * time.Second // over which pages per second are measured
+	refreshWait = 2 * time.Second  // to wait for a current status before using an older one
 )
 
 // A Watcher follows a crawl and keeps its latest status, which may be read from
@@ -27,22 +27,22 @@ type Watcher struct {
 	cfg    *atomic.Pointer[config.Config]
 	latest atomic.Pointer[Status]
 	told   atomic.Pointer[[]Origin]
-	asked  chan chan struct{} // to look at once; the inner one is closed then
-	ended  chan struct{}      // closed when nobody looks any more
+	asked  chan chan struct{} // requests for an immediate look; the inner channel is closed afterwards
+	ended  chan struct{}      // closed when Follow has returned
 
 	begun  time.Time
-	since  time.Time     // from when on max-run-time counts
-	before time.Duration // that earlier processes worked on the run
+	since  time.Time     // start of the time that counts against max-run-time
+	before time.Duration // time that earlier processes worked on the run
 	run    schema.Run
 	pace   Pace
-	next   schema.HostID // where the census goes on
-	round  count         // the one that is being taken
-	last   count         // the last whole one
+	next   schema.HostID // where the census continues
+	round  count         // the current round
+	last   count         // the last complete round
 	given  map[schema.HostID]unasked
 	marks  []rateMark
 }
 
-// watching is how many watchers this process has.
+// watching is the number of watchers in this process.
 var watching atomic.Int64
 
 type rateMark struct {
@@ -50,7 +50,7 @@ type rateMark struct {
 	pages int
 }
 
-// NewWatcher returns who follows a crawl of a run.
+// NewWatcher returns a watcher of c, which crawls run.
 func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.Run) *Watcher {
 	w := &Watcher{
 		crawl: c, cfg: cfg, begun: time.Now(), before: run.Running, run: run, next: 1,
@@ -67,7 +67,7 @@ func NewWatcher(c *crawl.Crawl, cfg *atomic.Pointer[config.Config], run schema.R
 	return w
 }
 
-// Ended is the status of a run that nobody works on any more, with so many errors by kind.
+// Ended returns the status of a run that no process is working on, with the given errors by kind.
 func Ended(tx *kv.Tx, run schema.Run, errs map[string]int) (Status, error) {
 	s := Status{
 		RunID: int(run.ID), Status: run.Status.String(), Elapsed: run.Running.Seconds(), Pages: run.Pages,
@@ -83,19 +83,18 @@ func Ended(tx *kv.Tx, run schema.Run, errs map[string]int) (Status, error) {
 	return s, err
 }
 
-// Latest returns the last status that was seen.
+// Latest returns the latest status.
 func (w *Watcher) Latest() Status { return *w.latest.Load() }
 
-// Origins returns how far the run has come with its origins, those first that take
-// longest, no more than [MaxOrigins]: as of the last whole look at all hosts, which takes a
-// second for every 10,000 of them in all crawls of the process.
+// Origins returns the run's progress by origin, slowest first and at most [MaxOrigins], as of the last
+// complete pass over all hosts. A pass takes a second for every 10,000 hosts in all crawls of the process.
 func (w *Watcher) Origins() []Origin {
 	left := w.Latest().Left
 	return left.within(*w.told.Load())
 }
 
-// Refresh returns when the latest status is of now, or that cannot be had soon.
-// [Watcher.Follow] runs meanwhile, or is about to.
+// Refresh returns once the latest status is current, or after a short time-out. [Watcher.Follow] must be
+// running or about to.
 func (w *Watcher) Refresh(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, refreshWait)
 	defer cancel()
@@ -113,8 +112,8 @@ func (w *Watcher) Refresh(ctx context.Context) {
 	}
 }
 
-// Follow looks at the crawl every second, and when it is asked to, until the crawl
-// or ctx has ended, and calls seen after each look. It is called once.
+// Follow looks at the crawl every second and on [Watcher.Refresh], until the crawl or ctx has ended, and
+// calls seen after each look. It must be called only once.
 func (w *Watcher) Follow(ctx context.Context, seen func(Status)) error {
 	defer close(w.ended)
 	watching.Add(1)
@@ -143,8 +142,8 @@ func (w *Watcher) Follow(ctx context.Context, seen func(Status)) error {
 	}
 }
 
-// End has the latest status be that of a crawl that has ended, with what its file says now: a look at the crawl may
-// be a second old, and one at all its hosts older. Nobody follows the crawl any more.
+// End sets the latest status from the file of a crawl that has ended; the last look may be a second old, and
+// the last pass over all hosts older. Follow must have returned.
 func (w *Watcher) End(store *kv.Store) error {
 	w.round, w.next = count{depth: -1}, 1
 	err := store.View(func(tx *kv.Tx) (err error) {
@@ -213,7 +212,7 @@ func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, hushes map[schema.HostI
 	return err
 }
 
-// keepPace has the pace be that of now. Under another configuration a census begins anew.
+// keepPace updates the pace. Under a new configuration the census starts over.
 func (w *Watcher) keepPace() {
 	if cfg := w.cfg.Load(); w.pace.cfg != cfg {
 		w.pace = NewPace(cfg, &w.run)
@@ -222,7 +221,7 @@ func (w *Watcher) keepPace() {
 	w.pace = w.pace.at(&w.run)
 }
 
-// A nextHost is the host that is asked next, and why it waits until then.
+// A nextHost is the host to be requested next, and why it waits until then.
 type nextHost struct{ name, why string }
 
 func (w *Watcher) nextHost(tx *kv.Tx, id schema.HostID) (nextHost, error) {
@@ -264,7 +263,7 @@ func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost
 	if s.ETA > 0 { // which a file made anew lets all hosts rest beyond
 		s.ETA = max(s.ETA, s.Wait.Rest.Seconds())
 	}
-	if !st.Away.IsZero() { // nobody knows when it ends
+	if !st.Away.IsZero() { // its end is unknown
 		s.ETA, s.ETAHosts = 0, []HostETA{}
 	}
 	s.endBy(w.pace.cfg.Crawler.MaxRunTime, time.Since(w.since))

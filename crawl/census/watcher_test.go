@@ -15,8 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// However many crawls a process has, all their watchers together count no more hosts at a time
-// than one alone would, and each goes on where it was.
+// All watchers of a process together count no more hosts at a time than one would alone, and each continues
+// where it was.
 func TestLooksAreShared(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	for i := range 250 {
@@ -41,8 +41,8 @@ func TestLooksAreShared(t *testing.T) {
 	}
 }
 
-// Nothing ends before the next host is asked, as long as all rest: the file of a shard that was made anew lets
-// them rest as long as they may have asked the one before to.
+// While all hosts rest, the remaining time does not end before the next request: a rebuilt shard file makes
+// hosts rest as long as the previous file may have.
 func TestEndIsNotBeforeTheNextRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &Watcher{pace: testPace(t)}
@@ -57,7 +57,7 @@ func TestEndIsNotBeforeTheNextRequest(t *testing.T) {
 	})
 }
 
-// A host that may be asked waits, too, where there is no slot for it.
+// A host that is ready but has no slot counts as waiting, too.
 func TestHostsThatWait(t *testing.T) {
 	w := &Watcher{pace: testPace(t), last: count{depth: -1}}
 	s := w.status(&crawl.Status{
@@ -68,8 +68,8 @@ func TestHostsThatWait(t *testing.T) {
 	}
 }
 
-// When a walk is over its status is what its file says, and not what the last look at it was: that may be a second
-// old, and is none where nothing was left to walk.
+// When a crawl is over, its status is what the file says, not the last look: that may be a second old, and
+// does not exist if nothing was left to crawl.
 func TestStatusOfTheEnd(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("b.test/1", "b.test/2"))

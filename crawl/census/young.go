@@ -38,14 +38,14 @@ func Young(store *kv.Store, recrawl config.Recrawl) (young, fresh int, err error
 	return young, fresh, err
 }
 
-// firstSince finds about the first visit after a time: those that asked are recorded nearly
-// in the order of their times, and those that a run kept come behind what they stand for.
+// firstSince finds approximately the first visit after a time. Visits with requests are recorded nearly in
+// order of their times; kept visits come later than the visits they repeat.
 func firstSince(tx *kv.Tx, last schema.Seq, since time.Time) (schema.Seq, error) {
 	var v schema.Visit
 	lo, hi := schema.Seq(1), last+1
 	for lo < hi {
 		mid := (lo + hi) / 2
-		asked := mid // the first from there on that asked
+		asked := mid // the first visit from there on that made a request
 		for v.Kept = true; asked < hi; asked++ {
 			if err := tx.Visits.SkimAt(asked, &v); err != nil {
 				return 0, err

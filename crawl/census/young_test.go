@@ -32,7 +32,7 @@ func TestYoung(t *testing.T) {
 	}
 }
 
-// TestYoungAmongKept has pages that a run kept, which are old, recorded behind those that it asked for.
+// TestYoungAmongKept has old pages, kept by a run, recorded behind those that it requested.
 func TestYoungAmongKept(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	visit := func(page string, age time.Duration, kept bool) {

@@ -92,7 +92,7 @@ func TestPaceOfClock(t *testing.T) {
 	}
 }
 
-// No more pages are to be visited than max-pages lets the run visit.
+// The pages to visit never exceed what max-pages allows.
 // A completed run visits nothing more, whatever waits for the next one.
 func TestPaceOfCompleted(t *testing.T) {
 	p := NewPace(testPace(t).cfg, &schema.Run{ID: run, Status: schema.RunCompleted})

@@ -80,7 +80,7 @@ type Wait struct {
 	Reason Reason
 	Few    int           // of [ForMeans]: requests that may be open
 	Host   string        // of [ForHosts]: the next host to be requested
-	Why    string        // of [ForHosts]: why that host waits, if not for minimum-time-on-page; otherwise what failed since Since
+	Why    string        // of [ForHosts]: why that host waits, if not for minimum-time-on-page; else why requests fail
 	Since  time.Time     // since when the network has been down, also during a pause; zero: it is up
 	Rest   time.Duration // of [ForHosts]: until the next request
 }

@@ -17,29 +17,28 @@ import (
 
 const (
 	maxReply = 16 << 20
-	slow     = 2 * time.Second  // without an answer, then that is told
-	tooLong  = 30 * time.Second // without a byte, then it is given up
+	slow     = 2 * time.Second  // without an answer; then Slow is called
+	tooLong  = 30 * time.Second // without a byte; then the request is abandoned
 )
 
-// A Client asks the crawl of a state file, each time on a connection of its own.
-// Its methods fail with [ErrNobody] where no crawl listens, with [ErrSilent] where
-// one has not said anything for 30 s, and with an [Error] that the crawl refuses
-// with.
+// A Client talks to the crawl of a state file, with a new connection for each request. Its methods return
+// [ErrNobody] if no crawl is listening, [ErrSilent] if one has sent nothing for 30 s, and an [Error] if the
+// crawl refuses.
 type Client struct {
 	State string
-	// Slow is called when a question has no answer after 2 s, which is then waited
-	// for; nil: nobody is told. It has returned when the question does.
+	// Slow is called when a request has had no answer for 2 s; the request continues. It returns before the
+	// request does. nil: not called.
 	Slow func()
 
 	dial func(context.Context) (net.Conn, error) // nil: the socket of State
 }
 
-// Get asks for something, such as "status", and decodes the reply.
+// Get requests a resource, such as "status", and decodes the reply.
 func (c *Client) Get(ctx context.Context, what string, reply any) error {
 	return c.ask(ctx, http.MethodGet, what, reply)
 }
 
-// Post commands something, such as "pause", and decodes the reply.
+// Post sends a command, such as "pause", and decodes the reply.
 func (c *Client) Post(ctx context.Context, what string, reply any) error {
 	return c.ask(ctx, http.MethodPost, what, reply)
 }
@@ -55,12 +54,12 @@ func (c *Client) ask(ctx context.Context, method, what string, reply any) error 
 	return nil
 }
 
-// Metrics returns what a crawl answers a scrape of Prometheus, in the text format.
+// Metrics returns a crawl's answer to a Prometheus scrape, in the text format.
 func (c *Client) Metrics(ctx context.Context) ([]byte, error) {
 	return c.text(ctx, http.MethodGet, "metrics")
 }
 
-// text asks, and returns all of the answer.
+// text sends a request and returns the whole answer.
 func (c *Client) text(ctx context.Context, method, what string) ([]byte, error) {
 	r, err := c.do(ctx, method, what)
 	if err != nil {
@@ -74,9 +73,8 @@ func (c *Client) text(ctx context.Context, method, what string) ([]byte, error) 
 	return text, nil
 }
 
-// Snapshot writes a consistent copy of a state file that is being crawled. Before
-// the first byte it tells fit how many there will be, about; an error of fit ends
-// it.
+// Snapshot writes a consistent copy of a state file that is being crawled. Before the first byte it calls fit
+// with the approximate size in bytes; an error from fit ends the copy.
 func (c *Client) Snapshot(ctx context.Context, w io.Writer, fit func(size int64) error) error {
 	r, err := c.do(ctx, http.MethodGet, "snapshot")
 	if err != nil {
@@ -96,7 +94,7 @@ func (c *Client) Snapshot(ctx context.Context, w io.Writer, fit func(size int64)
 	return nil
 }
 
-// do asks, and returns an answer that is no refusal.
+// do sends a request and returns an answer that is not a refusal.
 func (c *Client) do(ctx context.Context, method, what string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://crawl"+Root+what, nil)
 	if err != nil {
@@ -129,7 +127,7 @@ func (c *Client) do(ctx context.Context, method, what string) (*http.Response, e
 	return answer, nil
 }
 
-// refusal is the error that a crawl answers with.
+// refusal returns the error in a crawl's answer.
 func refusal(r *http.Response) error {
 	text, err := body(r)
 	var f fault
@@ -148,8 +146,7 @@ func body(r *http.Response) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// silent prefers why the context ended over what that did to the connection, and
-// tells when it was for want of an answer.
+// silent replaces a connection error by its cause: the end of the context, or the lack of an answer.
 func silent(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -174,8 +171,7 @@ func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	return &listening{conn}, nil
 }
 
-// socket connects to the crawl, which is this user's, root's, or that of whoever
-// owns the state file.
+// socket connects to the crawl, which must belong to this user, to root, or to the owner of the state file.
 func (c *Client) socket(ctx context.Context) (net.Conn, error) {
 	path, err := Path(c.State)
 	if err != nil {
@@ -207,7 +203,7 @@ func (c *Client) socket(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// A listening connection fails when nothing has come for long.
+// A listening connection fails if nothing arrives for a long time.
 type listening struct{ net.Conn }
 
 func (l *listening) Read(b []byte) (int, error) {

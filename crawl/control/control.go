@@ -1,8 +1,7 @@
-// Package control is how one asks a running crawl, both ends.
+// Package control implements both ends of the API of a running crawl.
 //
-// Nobody but the crawling process can look into a state file while it is being
-// written. It therefore answers HTTP on a unix socket that follows from the state
-// file's name (see [Path]):
+// Only the crawling process can read a state file while it is being written. It therefore serves HTTP on a
+// unix socket whose name follows from the state file's name (see [Path]):
 //
 //	GET  /api/v1/status            what the crawl does; with latest=1 as it was seen last
 //	GET  /api/v1/feed?since=N      visits after the cursor N; with brief=1 without their links,
@@ -12,21 +11,19 @@
 //	GET  /api/v1/origins           how far the run has come with its origins
 //	GET  /api/v1/hosts/HOST/requests   the last requests to a host
 //	GET  /api/v1/snapshot          a consistent copy of the state, about Ripple-Size bytes
-//	POST /api/v1/pause             these answer with the status
+//	POST /api/v1/pause             the answer of this and the next three is the status
 //	POST /api/v1/unpause
 //	POST /api/v1/stop
-//	POST /api/v1/reload            the configuration is read again
+//	POST /api/v1/reload            reads the configuration again
 //
-// Answers are JSON whose fields have the names of the SQL columns, but for the
-// copy, which is sent in chunks: one that ends without its last chunk is cut. An
-// error is {"error": "..."} under the status that [Error] tells. Only one copy is
-// made at a time, because its reader keeps the file from using space again; a
-// reader that takes nothing for 10 s is left.
+// Answers are JSON with the SQL columns' names as field names. The copy is sent in chunks instead: without
+// its last chunk it is incomplete. An error is {"error": "..."} with the status code of [Error]. Only one
+// copy is made at a time, because its reader keeps the file from reusing space; a reader that accepts nothing
+// for 10 s is dropped.
 //
-// Whoever may write the state file may command the crawl, and nobody else: the
-// socket has mode 0600 from its first moment, and both ends look at who is at the
-// other one. At most 64 clients are heard at a time, the others wait; one that is
-// silent for 5 s is dropped.
+// Only users who may write the state file may command the crawl: the socket has mode 0600 from the start, and
+// both ends check the user at the other end. At most 64 clients are served at a time, and others wait; a
+// client that is silent for 5 s is dropped.
 package control
 
 import (
@@ -42,23 +39,21 @@ import (
 	"strconv"
 )
 
-// maxPath is how many bytes a socket's name may have everywhere; Linux takes 107.
+// maxPath is the length in bytes that a socket's name may have on every system; Linux accepts 107.
 const maxPath = 103
 
-// bound is what a socket is called while it is made: the name of its folder goes
-// before it. See [Listen].
+// bound is the name of a socket while it is created, after the name of its folder. See [Listen].
 const bound = ".d/s"
 
-// ErrNobody reports that no crawl listens at a state file.
+// ErrNobody reports that no crawl is listening for a state file.
 var ErrNobody = errors.New("no crawl is running on this state file")
 
-// ErrSilent reports a crawl that is there and does not answer.
+// ErrSilent reports a crawl that exists but does not answer.
 var ErrSilent = errors.New("the crawl does not answer; it may be suspended (SIGSTOP, Ctrl-Z)")
 
-// An Error is what a crawl refuses with. Code is the status of HTTP: 503 for what
-// may be asked again soon, 409 for what cannot be done now, 400 for a question
-// that is wrong, 410 where somebody has the state file and does not crawl it: that is an
-// [ErrNobody].
+// An Error is a refusal by a crawl. Code is the HTTP status: 503 if the request may soon be repeated, 409 if
+// it cannot be fulfilled now, 400 for an invalid request, and 410 if a process holds the state file but does
+// not crawl it, which is an [ErrNobody].
 type Error struct {
 	Code int
 	Text string
@@ -66,12 +61,12 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
-// Is is of package errors.
+// Is implements the interface of package errors.
 func (e *Error) Is(target error) bool { return target == ErrNobody && e.Code == http.StatusGone }
 
-// Path returns where the crawl of a state file listens: beside it, or, where
-// that name is too long for a socket, under the user's runtime folder by its
-// hash. Different names of one file lead to one socket.
+// Path returns the socket on which the crawl of a state file listens: next to the file, or, if that name is
+// too long for a socket, in the user's runtime folder under a hash of the name. Different names of one file
+// lead to one socket.
 func Path(state string) (string, error) {
 	path, name, err := nameOf(state)
 	if err != nil || name == "" {
@@ -81,8 +76,7 @@ func Path(state string) (string, error) {
 	return filepath.Join(folder, name), err
 }
 
-// nameOf returns the socket beside a state file or, where its name is too long, the name
-// that it has in a runtime folder.
+// nameOf returns the socket next to a state file or, if its name is too long, its name in a runtime folder.
 func nameOf(state string) (path, name string, err error) {
 	whole, err := filepath.Abs(state)
 	if err != nil {
@@ -98,8 +92,8 @@ func nameOf(state string) (path, name string, err error) {
 	return "", "ripple-" + hex.EncodeToString(sum[:12]) + ".sock", nil
 }
 
-// elsewhere returns where a crawl listens that was begun in another environment, as one begun
-// by cron has no XDG_RUNTIME_DIR, which a session has; nothing that is not there, or not safe.
+// elsewhere returns the sockets of a crawl started in another environment: cron, for example, sets no
+// XDG_RUNTIME_DIR, unlike a session. Folders that do not exist or are not safe are left out.
 func elsewhere(state string) (paths []string) {
 	_, name, err := nameOf(state)
 	if err != nil || name == "" {
@@ -114,8 +108,8 @@ func elsewhere(state string) (paths []string) {
 	return paths
 }
 
-// Listens reports whether there is a socket of a crawl of a state file, wherever that was begun.
-// One that was killed leaves its socket. Where that cannot be told, there may be one.
+// Listens reports whether there is a socket for a state file, in any environment. A killed crawl leaves its
+// socket behind. If it cannot be determined, the result is true.
 func Listens(state string) bool {
 	path, err := Path(state)
 	return err != nil || slices.ContainsFunc(append(elsewhere(state), path), func(path string) bool {
@@ -124,7 +118,7 @@ func Listens(state string) bool {
 	})
 }
 
-// runtimeFolder returns a folder that belongs to this user alone.
+// runtimeFolder returns a folder that only this user can access.
 func runtimeFolder() (string, error) {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
 		if err := trusted(dir); err != nil {
@@ -136,7 +130,7 @@ func runtimeFolder() (string, error) {
 	return dir, makePrivate(dir)
 }
 
-// makePrivate makes a folder for this user alone, or finds that it is there.
+// makePrivate creates a folder for this user only, if it does not exist.
 func makePrivate(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("control: %w", err)
@@ -144,8 +138,8 @@ func makePrivate(dir string) error {
 	return trusted(dir)
 }
 
-// trusted reports an error if anybody but this user and root may change what is
-// in a folder, or look for it.
+// trusted returns an error if a user other than this one and root may change or look up the contents of a
+// folder.
 func trusted(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -166,5 +160,5 @@ func trusted(dir string) error {
 	return nil
 }
 
-// permitted reports whether one user is trusted by another.
+// permitted reports whether user uid is trusted by user by.
 func permitted(uid, by int) bool { return uid == by || uid == 0 }

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// serve listens at a state file until the test ends.
+// serve listens for a state file until the test ends.
 func serve(t *testing.T, state string, c control.Crawl) *control.Client {
 	t.Helper()
 	s, err := control.Listen(state, control.NewHandler(c))
@@ -48,7 +48,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// state returns the name of a state file in a folder whose name is short enough.
+// state returns the name of a state file in a folder with a short enough name.
 func state(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ctl")
@@ -59,11 +59,11 @@ func state(t *testing.T) string {
 	return filepath.Join(dir, "s.bolt")
 }
 
-// A crawl tells what it was told to do.
+// A crawl records its commands.
 type crawl struct {
 	data string
-	err  error // of everything but Unpause
-	// What stands in for the methods of those names.
+	err  error // of every method except Unpause
+	// Replacements for the methods of those names.
 	status   func(context.Context) (any, error)
 	snapshot func(io.Writer) (int64, error)
 }
@@ -184,7 +184,7 @@ func TestNobody(t *testing.T) {
 	}
 }
 
-// left leaves a socket behind as a killed crawl does.
+// left leaves a socket behind like a killed crawl.
 func left(t *testing.T, path string) {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path + ".sock", Net: "unix"})
@@ -216,8 +216,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// A socket is only made where nobody else can reach it, and what a killed crawl
-// has left there does not matter.
+// A socket is created only where no other user can reach it, whatever a killed crawl has left there.
 func TestListenApart(t *testing.T) {
 	path := state(t)
 	if err := os.Mkdir(path+".sock.d", 0o777); err != nil {
@@ -273,7 +272,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// A crawl that was begun in another environment, as by cron, is found.
+// A crawl that was started in another environment, for example by cron, is found.
 func TestElsewhere(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	t.Setenv("TMPDIR", t.TempDir())
@@ -340,7 +339,7 @@ func TestSnapshotRefused(t *testing.T) {
 	}
 }
 
-// A copy that the crawl could not end is no copy.
+// A copy that the crawl could not finish is an error.
 func TestSnapshotCut(t *testing.T) {
 	for _, bytes := range []int{0, 1, 1 << 21} {
 		c := serve(t, state(t), &crawl{snapshot: func(w io.Writer) (int64, error) {

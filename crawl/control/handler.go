@@ -11,24 +11,23 @@ import (
 	"time"
 )
 
-// Root is where the API begins: that of a crawl, and that of a desk, which is larger.
+// Root is the path of the API of a crawl, and of the larger API of a desk.
 const Root = "/api/v1/"
 
 const (
 	sizeHeader = "Ripple-Size"
-	patience   = 10 * time.Second // without a byte taken of a copy
+	patience   = 10 * time.Second // for a client that accepts no byte of a copy
 )
 
-// A Crawl is what is asked and commanded. Its methods may be called from several
-// goroutines at a time. What they return becomes JSON; an error is told to whoever
-// asked, an [Error] under its own code.
+// A Crawl answers requests and commands. Its methods are safe for concurrent use. Their results are sent as
+// JSON; errors are sent to the client, an [Error] with its own code.
 type Crawl interface {
-	// Status is of now, or with latest the one that was seen last.
+	// Status returns the current status, or with latest the last known one.
 	Status(ctx context.Context, latest bool) (any, error)
-	// Feed tells visits after a cursor; brief leaves their links out. Unless last is 0, it
-	// tells of so many of the last ones alone, briefly.
+	// Feed returns visits after a cursor; brief omits their links. If last is not 0, it returns only that
+	// many of the last visits, briefly.
 	Feed(ctx context.Context, since uint64, brief bool, last uint64) (any, error)
-	// Requests tells the last requests to a host.
+	// Requests returns the last requests to a host.
 	Requests(ctx context.Context, domain string) (any, error)
 	// Fetching tells of the requests that are open now.
 	Fetching(context.Context) (any, error)
@@ -38,14 +37,14 @@ type Crawl interface {
 	Unpause(context.Context) (any, error)
 	Stop(context.Context) (any, error)
 	Reload(context.Context) (any, error)
-	// Metrics answers a scrape of Prometheus.
+	// Metrics answers a Prometheus scrape.
 	Metrics(http.ResponseWriter, *http.Request)
-	// Size returns how many bytes a copy would have now, and Snapshot writes it.
+	// Size returns the current size of a copy in bytes; Snapshot writes the copy.
 	Size(context.Context) (int64, error)
 	Snapshot(io.Writer) (int64, error)
 }
 
-// NewHandler is the API of a crawl.
+// NewHandler returns the API of a crawl.
 func NewHandler(c Crawl) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Root+"status", func(w http.ResponseWriter, r *http.Request) {
@@ -72,8 +71,7 @@ func NewHandler(c Crawl) http.Handler {
 	return withoutBody(mux)
 }
 
-// withoutBody refuses requests that announce a body: none has one, and nobody
-// waits for it.
+// withoutBody refuses requests that announce a body, without waiting for it: no request has one.
 func withoutBody(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength == 0 {
@@ -141,7 +139,7 @@ func send(w http.ResponseWriter, code int, v any) {
 // snapshots sends copies of the state, one at a time.
 type snapshots struct {
 	crawl Crawl
-	token chan struct{} // holds one while a copy is made
+	token chan struct{} // holds a value while a copy is made
 }
 
 func (s *snapshots) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -165,11 +163,11 @@ func (s *snapshots) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, err := s.crawl.Snapshot(to); err != nil {
-		panic(http.ErrAbortHandler) // without its last chunk the copy is cut
+		panic(http.ErrAbortHandler) // without its last chunk the copy is incomplete
 	}
 }
 
-// A patient writer fails only when nothing has been taken for a while.
+// A patient writer fails only if the client accepts nothing for a while.
 type patient struct {
 	http.ResponseWriter
 	control *http.ResponseController

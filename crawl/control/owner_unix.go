@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownerOf returns whose a file is.
+// ownerOf returns the owner of a file.
 func ownerOf(info fs.FileInfo) (uid int, known bool) {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(stat.Uid), true

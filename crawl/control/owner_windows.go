@@ -2,5 +2,5 @@ package control
 
 import "io/fs"
 
-// ownerOf returns whose a file is: nothing that could be compared.
+// ownerOf returns no owner: there is none to compare.
 func ownerOf(fs.FileInfo) (uid int, known bool) { return 0, false }

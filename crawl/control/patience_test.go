@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Pipes are a listener whose clients are in this process, and so in its time.
+// Pipes is a listener whose clients are in this process, and so share its clock.
 type pipes struct {
 	waiting chan net.Conn
 	closed  chan struct{}
@@ -47,8 +47,7 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// Of many clients that say nothing 64 are heard at a time, each for 5 s; whoever
-// comes after them is answered.
+// Of many silent clients, 64 are served at a time, each for 5 s; clients after them are answered.
 func TestSilentClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipes()
@@ -87,8 +86,7 @@ func TestSilentClients(t *testing.T) {
 	})
 }
 
-// Somebody who asks a crawl that is suspended is told after 2 s, and gives it up
-// after 30.
+// A client of a suspended crawl is notified after 2 s and gives up after 30 s.
 func TestSilentCrawl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
@@ -113,8 +111,7 @@ func TestSilentCrawl(t *testing.T) {
 	})
 }
 
-// A reader of a copy that takes nothing is left after 10 s, and others may have one
-// then.
+// A reader that accepts nothing of a copy is dropped after 10 s; then others may have one.
 func TestSilentReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newPipes()
@@ -153,7 +150,7 @@ type writer func([]byte) error
 
 func (w writer) Write(b []byte) (int, error) { return len(b), w(b) }
 
-// An endless crawl has a copy that never ends.
+// An endless crawl produces a copy that never ends.
 type endless struct{ Crawl }
 
 func (endless) Size(context.Context) (int64, error) { return 1, nil }
@@ -166,12 +163,12 @@ func (endless) Snapshot(w io.Writer) (int64, error) {
 	}
 }
 
-// A quietCrawl is one that says how it is, and is asked for nothing else.
+// A quietCrawl answers only status requests.
 type quietCrawl struct{ Crawl }
 
 func (quietCrawl) Status(context.Context, bool) (any, error) { return "well", nil }
 
-// Whatever is sent to the socket, the crawl goes on answering.
+// Whatever is sent to the socket, the crawl keeps answering.
 func TestNonsense(t *testing.T) {
 	for _, sent := range []string{
 		"\n\n", "{\"do\":\"stop\"}\n\n", "GET / HTTP/9.9\r\n\r\n", "GET /" + strings.Repeat("x", 1<<16) +
@@ -187,7 +184,7 @@ func TestNonsense(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g.Go(func() error { _, _ = io.WriteString(conn, sent); return nil }) // it need not be read to its end
+			g.Go(func() error { _, _ = io.WriteString(conn, sent); return nil }) // the server need not read all of it
 			if got, _ := io.ReadAll(conn); !bytes.HasPrefix(got, []byte("HTTP/1.1 4")) &&
 				!bytes.HasPrefix(got, []byte("HTTP/1.1 505")) {
 				t.Errorf("%.40q is answered %q", sent, got)

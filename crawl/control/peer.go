@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// A stranger is a peer that is not trusted.
+// A stranger is an untrusted peer.
 type stranger struct{ uid int }
 
 func (s *stranger) Error() string {
 	return fmt.Sprintf("control: the other end of the socket belongs to another user (uid %d)", s.uid)
 }
 
-// checkPeer reports a [stranger] unless one of these users, or root, is at the
-// other end.
+// checkPeer returns a [stranger] unless the peer is root or one of the trusted users.
 func checkPeer(c *net.UnixConn, trusted ...int) error {
 	raw, err := c.SyscallConn()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 
 const nobody = 65534
 
-// as does something as another user: what a goroutine's own thread asks of the
-// kernel. A thread that cannot come back ends with its goroutine.
+// as runs do as another user, on a thread of its own. A thread that cannot switch back ends with its
+// goroutine.
 func as(t *testing.T, uid int, do func()) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -43,7 +43,7 @@ func as(t *testing.T, uid int, do func()) {
 	}
 }
 
-// open returns the name of a state file in a folder that anybody may enter.
+// open returns the name of a state file in a folder that any user may enter.
 func open(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ctl")
@@ -57,8 +57,7 @@ func open(t *testing.T) string {
 	return filepath.Join(dir, "s.bolt")
 }
 
-// Who is neither this user nor root is not heard, though the socket were open to
-// all.
+// A client that is neither this user nor root is rejected, even if the socket is open to all.
 func TestStrangeClient(t *testing.T) {
 	state := open(t)
 	s, err := Listen(state, NewHandler(endless{}))
@@ -102,8 +101,8 @@ func TestStrangeClient(t *testing.T) {
 	})
 }
 
-// A socket that another user has put beside a state is not asked; one of whoever
-// owns the state is.
+// A client does not use a socket that another user has put next to a state file, but does use one of the
+// file's owner.
 func TestStrangeCrawl(t *testing.T) {
 	state := open(t)
 	var l net.Listener
@@ -131,7 +130,7 @@ func TestStrangeCrawl(t *testing.T) {
 	conn.Close()
 }
 
-// A runtime folder of somebody else is refused in a sentence; root's is taken.
+// A runtime folder of another user is refused with a clear message; root's is accepted.
 func TestStrangeFolder(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil {

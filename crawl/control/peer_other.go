@@ -2,6 +2,6 @@
 
 package control
 
-// peerOf returns the user at the other end of a socket, which cannot be told here:
-// the socket's mode has to do.
+// peerOf cannot determine the user at the other end of a socket on this system; the socket's mode has to
+// suffice.
 func peerOf(int) (uid int, known bool, err error) { return 0, false, nil }

@@ -20,8 +20,8 @@ import (
 const (
 	maxClients = 64
 	maxHeader  = 8 << 10
-	silence    = 5 * time.Second // of a client that was to ask
-	parting    = time.Second     // for what is being answered at the end
+	silence    = 5 * time.Second // of a client before its request
+	parting    = time.Second     // for answers still being sent at the end
 )
 
 // A Server is the crawl's end of the socket.
@@ -31,11 +31,11 @@ type Server struct {
 	handler  http.Handler
 }
 
-// Listen opens the socket of a state file. The caller holds the lock of that
-// file, so a socket that is already there was left behind and is replaced.
+// Listen opens the socket of a state file. The caller holds the lock of that file, so an existing socket is a
+// leftover and is replaced.
 //
-// A socket has the mode that the umask leaves when it is bound. It is therefore
-// bound in a folder that only this user can enter, and moved when its mode is set.
+// A socket is created with the mode that the umask leaves. It is therefore created in a folder that only this
+// user can enter, and moved to its place when its mode is set.
 func Listen(state string, h http.Handler) (*Server, error) {
 	path, err := Path(state)
 	if err != nil {
@@ -64,8 +64,8 @@ func Listen(state string, h http.Handler) (*Server, error) {
 	return &Server{listener: l, path: path, handler: h}, nil
 }
 
-// Serve answers until ctx is done, then removes the socket and waits for what is
-// being answered, which has a second to end. It is called once.
+// Serve answers requests until ctx is done, removes the socket, and then gives open requests a second to end.
+// It must be called only once.
 func (s *Server) Serve(ctx context.Context) error {
 	err := serve(ctx, &known{s.listener}, s.handler)
 	if gone := os.Remove(s.path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
@@ -74,14 +74,13 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// serve answers whom a listener accepts. It returns when nobody is answered any
-// more.
+// serve answers the clients that l accepts. It returns when the last client has been answered.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	var open sync.WaitGroup
 	server := &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader,
 		ReadHeaderTimeout: silence, IdleTimeout: silence, WriteTimeout: patience,
-		ErrorLog:    log.New(io.Discard, "", 0), // what a client does amiss is the client's to tell
+		ErrorLog:    log.New(io.Discard, "", 0), // errors of a client are not logged
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			switch state {
@@ -96,7 +95,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	stop := context.AfterFunc(ctx, func() { limited.Close() })
 	err := server.Serve(limited)
 	if !stop() {
-		err = nil // asked to
+		err = nil // stopped by ctx
 	}
 	leave(server)
 	open.Wait()
@@ -106,7 +105,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// leave closes the connections when they had time to end.
+// leave closes the connections after giving them time to end.
 func leave(server *http.Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), parting)
 	defer cancel()
@@ -115,7 +114,7 @@ func leave(server *http.Server) {
 	}
 }
 
-// A known listener accepts this user and root, and hangs up on anybody else.
+// A known listener accepts this user and root, and closes other connections.
 type known struct{ *net.UnixListener }
 
 func (k *known) Accept() (net.Conn, error) {

@@ -1,20 +1,19 @@
-// Package webhook tells one address what happens to a crawl, as Standard Webhooks 1.0 says
+// Package webhook reports what happens to a crawl to one address, according to Standard Webhooks 1.0
 // (https://www.standardwebhooks.com).
 //
-// An [Event] becomes a message in the state file, in the transaction of what it tells, so
-// that neither is there without the other. A [Sender] sends messages afterwards: it writes
-// down that it tries, sends, and writes down what came of it. A kill in between repeats a
-// message, with the same id and the same body; none is lost. A message has ten tries in
-// three days, see [Sender.Run].
+// An [Event] is stored as a message in the state file, in the same transaction as the change it reports, so
+// that neither exists without the other. A [Sender] sends messages afterwards: it records the try, sends, and
+// records the outcome. After a kill in between, the message is repeated with the same id and body; no message
+// is lost. A message is tried ten times over three days, see [Sender.Run].
 //
-// Hosts that are given up are gathered for 10 s, at most 100 in a message. At most 1,000
-// messages wait; beyond that no further hosts are told of, but runs are.
+// Hosts that are given up are gathered for 10 s, at most 100 per message. At most 1,000 messages wait; beyond
+// that, further hosts are not reported, but runs are.
 //
-// Of a terrain of several machines each state file has the messages of its shard: of hosts and
-// origins those that it has, of the run that of shard 0 alone.
+// If a terrain spans several machines, each state file has the messages of its shard: those for its own hosts
+// and origins, and in shard 0 also those for the run.
 //
-// Nothing of the receiver is trusted. Only public addresses are dialled, as package fetch
-// says; no redirect is followed, no answer read but for [Sender.Test].
+// The receiver is not trusted. Only public addresses are dialled, see package fetch; redirects are not
+// followed, and answers are not read except by [Sender.Test].
 package webhook
 
 import (
@@ -31,7 +30,7 @@ import (
 
 // The kinds of events.
 const (
-	RunCompleted   = "run.completed"   // its data: a Run
+	RunCompleted   = "run.completed"   // data: a Run
 	RunInterrupted = "run.interrupted" // a Run
 	HostGivenUp    = "host.given_up"   // Hosts
 	OriginCut      = "origin.cut"      // Origins
@@ -46,10 +45,10 @@ type Event struct {
 	Data any       `json:"data"`
 }
 
-// A Subject says of what an event tells.
+// A Subject says what an event is about.
 type Subject struct {
 	Crawler string       `json:"crawler"` // [user-agent] crawler-name
-	State   string       `json:"state"`   // name of the state file, or of the folder of several, without its folder
+	State   string       `json:"state"`   // base name of the state file, or of the folder of several
 	Run     schema.RunID `json:"run_id,omitempty"`
 }
 
@@ -62,7 +61,7 @@ func SubjectOf(cfg *config.Config, run schema.RunID) Subject {
 	return Subject{cfg.UserAgent.CrawlerName, filepath.Base(path), run}
 }
 
-// A Run is a run that has ended, as far as it has.
+// A Run is a run that has ended or was interrupted.
 type Run struct {
 	Subject
 	Status   string         `json:"status"`
@@ -74,11 +73,11 @@ type Run struct {
 	Requests int            `json:"requests"`
 	Errors   map[string]int `json:"errors"` // by kind
 
-	// Missing is the number of shards of the terrain that are not counted, for they did not say.
+	// Missing is the number of the terrain's shards that did not report and are not included.
 	Missing int `json:"shards_not_counted,omitempty"`
 }
 
-// NewRun tells of a run.
+// NewRun returns the data of an event about run.
 func NewRun(cfg *config.Config, run *schema.Run) Run {
 	r := Run{
 		Subject: SubjectOf(cfg, run.ID), Status: run.Status.String(), Reason: run.End.String(),
@@ -92,52 +91,52 @@ func NewRun(cfg *config.Config, run *schema.Run) Run {
 	return r
 }
 
-// Hosts are those that a run asks no more.
+// Hosts lists hosts that a run no longer requests.
 type Hosts struct {
 	Subject
 	Hosts []Host `json:"hosts"`
 }
 
-// A Host is one that was given up.
+// A Host is a host that was given up.
 type Host struct {
 	Domain   string `json:"domain"`
 	Reason   string `json:"reason"`
-	Requests int    `json:"requests"` // for pages, in the run
+	Requests int    `json:"requests"` // for pages, in this run
 }
 
-// Origins are those of which a run leaves pages out.
+// Origins lists the origins of which a run omits pages.
 type Origins struct {
 	Subject
 	Origins []Origin `json:"origins"`
 }
 
-// An Origin is one that was cut.
+// An Origin is an origin that was cut.
 type Origin struct {
 	Origin  string   `json:"quality_origin"`
-	Reason  string   `json:"reason"`  // the key that cut it, and its value
-	Hosts   int      `json:"hosts"`   // of it that were cut
-	Domains []string `json:"domains"` // of these, the first ten
+	Reason  string   `json:"reason"`  // the key that cut it, with its value
+	Hosts   int      `json:"hosts"`   // number of its hosts that were cut
+	Domains []string `json:"domains"` // the first ten of these
 }
 
-// A Disk is one that has no room for the next commit.
+// A Disk is a disk without room for the next commit.
 type Disk struct {
 	Subject
 	Free uint64 `json:"free_bytes"`
 }
 
-// MaxGathered is the number of hosts, or origins, in one message.
+// MaxGathered is the largest number of hosts or origins in one message.
 const MaxGathered = 100
 
 const (
 	gatherTime = 10 * time.Second
-	mostWait   = 1000 // messages, beyond which no further hosts are told of
+	mostWait   = 1000 // waiting messages; beyond this, further hosts are not reported
 )
 
-// metaEnded is the name under which the address is kept that has answered 410 Gone.
+// metaEnded is the key of the address that has answered 410 Gone.
 const metaEnded = "webhook ended"
 
-// Tells reports whether events are told under a configuration: there is an address, and
-// it has not answered 410 Gone.
+// Tells reports whether events are sent under a configuration: it has an address, and that has not answered
+// 410 Gone.
 func Tells(tx *kv.Tx, cfg *config.Config) (bool, error) {
 	if cfg.Monitor.Webhook == "" {
 		return false, nil
@@ -146,8 +145,8 @@ func Tells(tx *kv.Tx, cfg *config.Config) (bool, error) {
 	return string(ended) != cfg.Monitor.Webhook, err
 }
 
-// Carry copies to an empty state file what another one has still to tell, and which address has
-// answered 410 Gone.
+// Carry copies another state file's unsent messages, and the address that answered 410 Gone, to an empty
+// state file.
 func Carry(from, to *kv.Tx) error {
 	ended, err := from.Meta.Value(metaEnded)
 	if err != nil {
@@ -157,7 +156,7 @@ func Carry(from, to *kv.Tx) error {
 	return errors.Join(err, to.Meta.Put(metaEnded, ended))
 }
 
-// Add writes an event into the transaction of what it tells, unless nobody is to be told.
+// Add stores an event in the transaction of the change it reports, unless no events are sent.
 func Add(tx *kv.Tx, cfg *config.Config, kind string, data any) error {
 	tells, err := Tells(tx, cfg)
 	if err != nil || !tells {
@@ -167,16 +166,15 @@ func Add(tx *kv.Tx, cfg *config.Config, kind string, data any) error {
 	return errors.Join(err, tx.Messages.Put(m))
 }
 
-// newMessage is a message that may be sent at once.
+// newMessage returns a message that may be sent at once.
 func newMessage(kind string, data any) (*schema.Message, error) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	body, err := json.Marshal(Event{kind, now, data})
 	return &schema.Message{ID: "msg_" + rand.Text(), Kind: kind, Made: now, Next: now, Body: body}, err
 }
 
-// AddHosts writes hosts that were given up into the transaction that gives them up, unless
-// nobody is to be told: into the message that gathers them, as far as there is one of the
-// same run that was not tried yet.
+// AddHosts stores hosts in the transaction that gives them up, unless no events are sent. It adds them to the
+// gathering message, if there is one of the same run that has not been tried yet.
 func AddHosts(tx *kv.Tx, cfg *config.Config, run schema.RunID, hosts []Host) error {
 	tells, err := Tells(tx, cfg)
 	if err != nil || !tells {
@@ -201,8 +199,8 @@ func AddHosts(tx *kv.Tx, cfg *config.Config, run schema.RunID, hosts []Host) err
 	return nil
 }
 
-// gathering returns the message that hosts are gathered in, with those that it has: the
-// last one, if it still does, or a new one.
+// gathering returns the message that gathers hosts, with its hosts so far: the last one, if it is still
+// gathering, or a new one.
 func gathering(last *schema.Message, subject Subject) (*schema.Message, []Host, error) {
 	if last != nil && last.Kind == HostGivenUp && last.Tries == 0 && time.Now().Before(last.Next) {
 		var has struct{ Data Hosts }
@@ -216,7 +214,7 @@ func gathering(last *schema.Message, subject Subject) (*schema.Message, []Host, 
 	return m, nil, err
 }
 
-// putHosts stores the message that gathers hosts; one that is full may be sent at once.
+// putHosts stores the gathering message; a full one may be sent at once.
 func putHosts(tx *kv.Tx, m *schema.Message, hosts Hosts) (err error) {
 	if len(hosts.Hosts) >= MaxGathered {
 		m.Next = m.Made

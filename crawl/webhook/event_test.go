@@ -20,7 +20,7 @@ func hostsFrom(from, to int) (all []Host) {
 	return all
 }
 
-// told returns the hosts that a message tells of.
+// told returns the hosts in a message.
 func told(t testing.TB, m *schema.Message) []Host {
 	t.Helper()
 	var e struct{ Data Hosts }
@@ -30,8 +30,8 @@ func told(t testing.TB, m *schema.Message) []Host {
 	return e.Data.Hosts
 }
 
-// Hosts that are given up within ten seconds are one message, up to a hundred; what was
-// tried, or is of another run, takes no more.
+// Hosts that are given up within ten seconds share one message, up to a hundred. A message that has been
+// tried, or belongs to another run, takes no more.
 func TestGathered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
@@ -76,7 +76,7 @@ func TestGathered(t *testing.T) {
 	})
 }
 
-// A receiver that is away for ever costs a bounded file; ends of runs are told all the same.
+// A receiver that is away forever costs a bounded file; ends of runs are reported even then.
 func TestMostWait(t *testing.T) {
 	cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
 	update(t, store, func(tx *kv.Tx) error { return AddHosts(tx, cfg, 1, hostsFrom(0, (mostWait+5)*MaxGathered)) })
@@ -89,7 +89,7 @@ func TestMostWait(t *testing.T) {
 	}
 }
 
-// Without an address nothing is written.
+// Without an address nothing is stored.
 func TestNobodyToTell(t *testing.T) {
 	cfg, store := configured(t, "", "", secret(0)), newStore(t)
 	update(t, store, func(tx *kv.Tx) error {
@@ -103,7 +103,7 @@ func TestNobodyToTell(t *testing.T) {
 	}
 }
 
-// The names in a body are those that receivers read.
+// The names in a body are those that receivers expect.
 func TestBody(t *testing.T) {
 	cfg := configured(t, "https://hook.test/", "", secret(0))
 	at := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)

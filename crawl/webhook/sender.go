@@ -14,11 +14,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// ErrLater reports a [Box] that takes nothing at the moment.
+// ErrLater reports a [Box] that cannot be written at the moment.
 var ErrLater = errors.New("nothing can be written now")
 
-// A Box is the state file that messages wait in, see the methods of [kv.Store]. Update may
-// fail with [ErrLater].
+// A Box is the state file that holds the messages, see the methods of [kv.Store]. Update may fail with
+// [ErrLater].
 type Box interface {
 	View(func(*kv.Tx) error) error
 	Update(func(*kv.Tx) error) error
@@ -27,43 +27,43 @@ type Box interface {
 // lookEvery is how often a sender looks for messages.
 const lookEvery = time.Second
 
-// delays are the times between the tries of a message.
+// delays returns the times between the tries of a message.
 func delays() []time.Duration {
 	return []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
 		10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 }
 
-// longestWait bounds what a receiver may ask for, and a clock that was set back.
+// longestWait limits the delay that a receiver may request, or that results from a clock set back.
 const longestWait = 24 * time.Hour
 
-// A Sender sends the messages of one state file. Run, Flush and Close are one goroutine's
-// at a time; the other methods may be called from any.
+// A Sender sends the messages of one state file. Run, Flush and Close must not run concurrently; the other
+// methods are safe for concurrent use.
 type Sender struct {
 	log    *slog.Logger
-	target atomic.Pointer[target] // nil: nobody is told
+	target atomic.Pointer[target] // nil: nothing is sent
 	told   chan Event
-	owed   []outcome // what came of sendings, and is not written down yet
+	owed   []outcome // results not recorded yet
 
 	post func(ctx context.Context, t *target, m *schema.Message) Answer
 }
 
-// An outcome is what came of a sending that changes more than its tries.
+// An outcome is the result of a delivery, if it changes more than the message's tries.
 type outcome struct {
 	seq   uint64
 	gone  string    // the address that answered 410
-	again time.Time // not before; zero: the message is done with
+	again time.Time // earliest next try; zero: the message is finished
 }
 
-// New returns a sender under a configuration, which may tell nobody. It errs on secrets,
-// a proxy or a CA file that cannot be used.
+// New returns a sender for a configuration, which may have no webhook. It returns an error for unusable
+// secrets, proxy or CA file.
 func New(cfg *config.Config, log *slog.Logger) (*Sender, error) {
 	s := &Sender{log: log, told: make(chan Event, 4)}
 	s.post = func(ctx context.Context, t *target, m *schema.Message) Answer { return t.post(ctx, m, false) }
 	return s, s.Follow(cfg)
 }
 
-// Follow has a sender go on under another configuration. Where that cannot be used, it
-// stays with the one that it has. A message that is on its way goes where it went.
+// Follow switches a sender to another configuration. If that is unusable, the sender keeps its own. A message
+// that is being sent goes to the old address.
 func (s *Sender) Follow(cfg *config.Config) error {
 	t, err := newTarget(cfg, nil)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *Sender) Follow(cfg *config.Config) error {
 	return nil
 }
 
-// Tell sends an event from memory, once, and without a word in the state file. It does
-// not wait; what cannot be sent is lost.
+// Tell sends an event once, without storing it in the state file. It does not block; an event that cannot be
+// sent is lost.
 func (s *Sender) Tell(kind string, data any) {
 	select {
 	case s.told <- Event{Kind: kind, Data: data}:
@@ -82,7 +82,7 @@ func (s *Sender) Tell(kind string, data any) {
 	}
 }
 
-// Test sends one event and returns what came back, with the beginning of its body.
+// Test sends one event and returns the answer, with the beginning of its body.
 func (s *Sender) Test(ctx context.Context) (Answer, error) {
 	t := s.target.Load()
 	m, err := newMessage(Test, SubjectOf(t.cfg, 0))
@@ -92,12 +92,11 @@ func (s *Sender) Test(ctx context.Context) (Answer, error) {
 	return t.post(ctx, m, true), nil
 }
 
-// Run sends what is due, one message at a time, until ctx is done or the box fails with
-// another error than [ErrLater], which it returns. A message that is cut short by the end of
-// ctx is due again after 5 s. An answer of 2xx ends a message, 410 Gone
-// all of them for that address; after anything else the message is tried again after 5 s,
-// 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours, or when the receiver asks for it
-// (Retry-After), but after a day at most.
+// Run sends due messages, one at a time, until ctx is done or the box fails with an error other than
+// [ErrLater], which Run returns. A message that the end of ctx interrupts is due again after 5 s. A 2xx
+// answer finishes a message, and 410 Gone finishes all messages for that address. After anything else the
+// message is retried after 5 s, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours, or when the receiver asks
+// for it (Retry-After), but after at most a day.
 func (s *Sender) Run(ctx context.Context, box Box) error {
 	s.warnOfEnd(box)
 	tick := time.NewTicker(lookEvery)
@@ -116,7 +115,7 @@ func (s *Sender) Run(ctx context.Context, box Box) error {
 	}
 }
 
-// warnOfEnd says so where the address wants to hear no more.
+// warnOfEnd logs a warning if the address has answered 410 Gone.
 func (s *Sender) warnOfEnd(box Box) {
 	t := s.target.Load()
 	if t == nil {
@@ -131,8 +130,8 @@ func (s *Sender) warnOfEnd(box Box) {
 	}
 }
 
-// Flush sends what waits and was not tried yet, and what becomes due before ctx is done.
-// It returns the number of messages that are left.
+// Flush sends waiting messages that have not been tried, and those that become due before ctx is done. It
+// returns the number of messages left.
 func (s *Sender) Flush(ctx context.Context, box Box) (left int, err error) {
 	for {
 		if err := s.sendDue(ctx, box, true); err != nil {
@@ -150,7 +149,7 @@ func (s *Sender) Flush(ctx context.Context, box Box) (left int, err error) {
 	}
 }
 
-// upcoming returns when the next message is due, and how many wait.
+// upcoming returns when the next message is due, and how many are waiting.
 func (s *Sender) upcoming(box Box) (next time.Time, n int, err error) {
 	err = box.View(func(tx *kv.Tx) error {
 		return tx.Messages.Heads(func(m *schema.Message) bool {
@@ -163,7 +162,7 @@ func (s *Sender) upcoming(box Box) (next time.Time, n int, err error) {
 	return next, n, err
 }
 
-// sendDue sends what is due; all says that so is what was never tried.
+// sendDue sends all due messages; with all, also those never tried.
 func (s *Sender) sendDue(ctx context.Context, box Box, all bool) error {
 	for {
 		t := s.target.Load()
@@ -178,8 +177,8 @@ func (s *Sender) sendDue(ctx context.Context, box Box, all bool) error {
 	}
 }
 
-// claim writes down what is owed, and that the message which is due is tried once more,
-// before it is: whoever sees it next knows that it may have been sent. nil: none is due.
+// claim records owed results, and records the next try of the due message before it is made: a later process
+// then knows that the message may have been sent. nil: none is due.
 func (s *Sender) claim(box Box, all, may bool) (due *schema.Message, err error) {
 	now := time.Now()
 	find := func(tx *kv.Tx) (err error) {
@@ -223,7 +222,7 @@ func dueOf(tx *kv.Tx, now time.Time, all bool) (due *schema.Message, err error) 
 	return tx.Messages.At(due.Seq)
 }
 
-// settle writes down what came of sendings.
+// settle records the results of deliveries.
 func (s *Sender) settle(tx *kv.Tx) error {
 	for _, o := range s.owed {
 		var err error
@@ -242,7 +241,7 @@ func (s *Sender) settle(tx *kv.Tx) error {
 	return nil
 }
 
-// endAll removes every message, and notes which address wants no more.
+// endAll removes every message, and records the address that wants no more.
 func endAll(tx *kv.Tx, address string) error {
 	var seqs []uint64
 	err := tx.Messages.Heads(func(m *schema.Message) bool {
@@ -257,7 +256,7 @@ func endAll(tx *kv.Tx, address string) error {
 
 func putOff(tx *kv.Tx, seq uint64, until time.Time) error {
 	m, err := tx.Messages.At(seq)
-	if errors.Is(err, kv.ErrNotFound) { // ended with all others
+	if errors.Is(err, kv.ErrNotFound) { // finished with all others
 		return nil
 	}
 	if err != nil {
@@ -267,7 +266,7 @@ func putOff(tx *kv.Tx, seq uint64, until time.Time) error {
 	return tx.Messages.Put(m)
 }
 
-// deliver sends a message that was claimed, and notes what came of it.
+// deliver sends a claimed message and keeps the result.
 func (s *Sender) deliver(ctx context.Context, t *target, m *schema.Message) {
 	a := s.post(ctx, t, m)
 	last := m.Tries > len(delays())
@@ -278,7 +277,7 @@ func (s *Sender) deliver(ctx context.Context, t *target, m *schema.Message) {
 	case a.Status == http.StatusGone:
 		s.log.Warn("the webhook answers 410 Gone: nothing more is sent there", "host", a.Host)
 		s.owed = append(s.owed, outcome{seq: m.Seq, gone: t.cfg.Monitor.Webhook})
-	case ctx.Err() != nil && a.Status == 0: // not known, and no fault of the receiver: soon due again
+	case ctx.Err() != nil && a.Status == 0: // unknown, and not the receiver's fault: soon due again
 		if again := time.Now().Add(delays()[0]); again.Before(m.Next) {
 			s.owed = append(s.owed, outcome{seq: m.Seq, again: again})
 		}
@@ -302,7 +301,7 @@ func (s *Sender) warn(text string, a Answer, m *schema.Message, more ...any) {
 	s.log.Warn(text, slices.Concat([]any{"host", a.Host, "event", m.Kind, "tries", m.Tries}, why, more)...)
 }
 
-// sendOnce sends an event from memory.
+// sendOnce sends an event that is not stored.
 func (s *Sender) sendOnce(ctx context.Context, e Event) {
 	t := s.target.Load()
 	m, err := newMessage(e.Kind, e.Data)

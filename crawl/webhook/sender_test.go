@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A receiver gives its answers in turn, the last one for ever, and notes what it got.
+// A receiver gives its answers in turn, repeating the last one, and records what it receives.
 type receiver struct {
 	answers []Answer
 	got     []schema.Message
@@ -36,7 +36,7 @@ func (r *receiver) post(ctx context.Context, _ *target, m *schema.Message) Answe
 	return a
 }
 
-// gaps are the times between what was got.
+// gaps returns the times between the messages received.
 func (r *receiver) gaps() (all []time.Duration) {
 	for i := 1; i < len(r.at); i++ {
 		all = append(all, r.at[i].Sub(r.at[i-1]).Round(lookEvery))
@@ -56,7 +56,7 @@ func newSender(t testing.TB, cfg *config.Config, r *receiver) *Sender {
 	return s
 }
 
-// runFor has a sender work for a time.
+// runFor runs a sender for a given time.
 func runFor(t testing.TB, s *Sender, box Box, d time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), d)
@@ -71,8 +71,8 @@ func addRun(t testing.TB, box Box, cfg *config.Config) {
 	update(t, box, func(tx *kv.Tx) error { return Add(tx, cfg, RunCompleted, nil) })
 }
 
-// A receiver that fails for ever is asked ten times in three days, always with the same
-// message; whatever it answers but 2xx and 410 is a failure.
+// A receiver that always fails is tried ten times in three days, always with the same message. Every answer
+// except 2xx and 410 is a failure.
 func TestTenTries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &receiver{answers: []Answer{{RetryAfter: -1}, status(302), status(404), status(500), status(199),
@@ -94,7 +94,7 @@ func TestTenTries(t *testing.T) {
 	})
 }
 
-// A look at messages that wait for their time reads none of their bodies, and one for a message that is due only its own.
+// Looking at messages that are not due reads no bodies, and a due message reads only its own.
 func TestLookReadsNoBodies(t *testing.T) {
 	cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
 	update(t, store, func(tx *kv.Tx) (err error) {
@@ -125,7 +125,7 @@ func TestLookReadsNoBodies(t *testing.T) {
 	}
 }
 
-// Retry-After puts a try off, a day at most, and brings none forward.
+// Retry-After postpones a try, by at most a day, but never advances one.
 func TestRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asks := func(d time.Duration) Answer { return Answer{Status: 429, RetryAfter: d} }
@@ -143,7 +143,7 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
-// 410 ends all messages for that address, and that is remembered; another address begins anew.
+// 410 finishes all messages for that address, permanently; a new address starts over.
 func TestGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &receiver{answers: []Answer{status(410), status(204)}}
@@ -168,7 +168,7 @@ func TestGone(t *testing.T) {
 	})
 }
 
-// cutBox loses what it is to write from a number of transactions on, as a kill does.
+// cutBox loses its writes from a given transaction on, like a kill.
 type cutBox struct {
 	*kv.Store
 	left int
@@ -183,8 +183,8 @@ func (b *cutBox) Update(f func(*kv.Tx) error) error {
 	return b.Store.Update(f)
 }
 
-// A kill at any point, before a try is written down, before it is sent or before its answer
-// is, loses no message, and repeats it with its id and its body.
+// A kill at any point (before a try is recorded, before it is sent, or before its answer is recorded) loses
+// no message, and repeats it with the same id and body.
 func TestKilledSender(t *testing.T) {
 	for kept := range 4 {
 		synctest.Test(t, func(t *testing.T) {
@@ -219,7 +219,7 @@ func TestKilledSender(t *testing.T) {
 	}
 }
 
-// A box that takes nothing now is no end.
+// A box that cannot be written at the moment does not end the sender.
 func TestBoxLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
@@ -244,8 +244,8 @@ func (b laterBox) Update(f func(*kv.Tx) error) error {
 	return b.Store.Update(f)
 }
 
-// At the end of a crawl what is gathered goes at once, a failure is tried again while there
-// is time, and a receiver without an answer is not waited for any longer.
+// At the end of a crawl, gathered hosts are sent at once, a failure is retried while there is time, and a
+// receiver that does not answer is not waited for any longer.
 func TestFlush(t *testing.T) {
 	tests := []struct {
 		name       string
@@ -277,7 +277,7 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// A try that the end of a run cut short does not put off the message: the last look sends it.
+// A try that the end of a run interrupts does not postpone the message: the final flush sends it.
 func TestCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
@@ -286,7 +286,7 @@ func TestCutShort(t *testing.T) {
 		s := newSender(t, cfg, r)
 		runFor(t, s, store, time.Second)
 		r.takes = time.Hour
-		runFor(t, s, store, 10*time.Second) // the second try is on its way at the end
+		runFor(t, s, store, 10*time.Second) // the second try is under way at the end
 		r.takes = 0
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
@@ -296,13 +296,13 @@ func TestCutShort(t *testing.T) {
 	})
 }
 
-// What is told from memory is sent once, and leaves no trace in the file.
+// An event from Tell is sent once and leaves no trace in the file.
 func TestTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
 		r := &receiver{answers: []Answer{status(500)}}
 		s := newSender(t, cfg, r)
-		for range 100 { // more than it can hold: they never wait
+		for range 100 { // more than the channel holds: Tell never blocks
 			s.Tell(DiskLow, Disk{SubjectOf(cfg, 0), 5})
 		}
 		commit := store.LastCommit()
@@ -313,7 +313,7 @@ func TestTell(t *testing.T) {
 	})
 }
 
-// A clock that was set back by a year keeps no message for a year.
+// A clock that was set back by a year delays no message by a year.
 func TestClockSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)

@@ -20,20 +20,19 @@ import (
 )
 
 const (
-	sendTimeout = 15 * time.Second // up to the last header of the answer
-	mostAnswer  = 512              // bytes of an answer that a test reads
+	sendTimeout = 15 * time.Second // up to the end of the answer's header
+	mostAnswer  = 512              // bytes of an answer that Test reads
 )
 
-// A target is where messages go, and the keys that sign them. It keeps no connection.
+// A target is where messages are sent, with the keys that sign them. It keeps no connections.
 type target struct {
 	cfg     *config.Config
 	keys    [][]byte
 	client  *fetch.Client
-	timeout time.Duration // up to the last header of an answer
+	timeout time.Duration // up to the end of the answer's header
 }
 
-// newTarget returns the target of a configuration; nil: it names none. The resolver may
-// be nil.
+// newTarget returns the target of a configuration, or nil if it has none. The resolver may be nil.
 func newTarget(cfg *config.Config, resolver *fetch.Resolver) (*target, error) {
 	if cfg.Monitor.Webhook == "" {
 		return nil, nil
@@ -54,7 +53,7 @@ func newTarget(cfg *config.Config, resolver *fetch.Resolver) (*target, error) {
 	return &target{cfg, keys, client, sendTimeout}, err
 }
 
-// host is what may be shown of the address.
+// host returns the part of the address that may be shown.
 func (t *target) host() string {
 	u, err := url.Parse(t.cfg.Monitor.Webhook)
 	if err != nil {
@@ -63,7 +62,7 @@ func (t *target) host() string {
 	return u.Host
 }
 
-// address is that of the configuration as it is asked, with a scheme in lower case and without blanks.
+// address returns the configured address as requested, with a lower-case scheme and spaces encoded.
 func (t *target) address() string {
 	address := t.cfg.Monitor.Webhook
 	if u, err := url.Parse(address); err == nil {
@@ -72,21 +71,21 @@ func (t *target) address() string {
 	return strings.ReplaceAll(address, " ", "%20")
 }
 
-// An Answer is what came of one sending. Its texts are the receiver's.
+// An Answer is the result of one delivery. Its texts come from the receiver.
 type Answer struct {
 	ID         string
-	Host       string        // that was asked
-	Status     int           // 0: there was no answer
-	Took       time.Duration // to the last header, or to the failure
+	Host       string        // that was requested
+	Status     int           // 0: no answer
+	Took       time.Duration // to the end of the header, or to the failure
 	RetryAfter time.Duration // -1: not given
-	Body       []byte        // the first 512 bytes, if they were wanted
+	Body       []byte        // the first 512 bytes, if requested
 	Reason     schema.Reason // why there is no answer
 }
 
-// Delivered reports whether the receiver has taken the message.
+// Delivered reports whether the receiver accepted the message.
 func (a *Answer) Delivered() bool { return a.Status/100 == 2 }
 
-// post sends a message once. Where ctx ends first, what came of it is not known.
+// post sends a message once. If ctx ends first, the result is unknown.
 func (t *target) post(ctx context.Context, m *schema.Message, wantsBody bool) Answer {
 	sent := time.Now()
 	res, err := t.client.Do(ctx, fetch.Request{
@@ -100,7 +99,7 @@ func (t *target) post(ctx context.Context, m *schema.Message, wantsBody bool) An
 		},
 	})
 	a := Answer{ID: m.ID, Host: t.host(), Took: time.Since(sent), RetryAfter: -1}
-	if res != nil { // what fails after the header changes nothing
+	if res != nil { // failures after the header change nothing
 		defer res.Release()
 		_ = res.Decode(nil)
 		a.Status, a.Body, a.RetryAfter = res.Status, res.Body, res.RetryAfter()
@@ -114,7 +113,7 @@ func (t *target) post(ctx context.Context, m *schema.Message, wantsBody bool) An
 	return a
 }
 
-// header signs a message for the moment at which it is sent, with every key.
+// header signs a message with every key, for the time it is sent.
 func (t *target) header(m *schema.Message, at time.Time) http.Header {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	signatures := make([]string, len(t.keys))

@@ -22,8 +22,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// serve starts a receiver at https://example.com/, and returns the lines of [network] that
-// lead to it.
+// serve starts a receiver at https://example.com/, and returns the [network] lines that lead to it.
 func serve(t testing.TB, h http.HandlerFunc) (network string, addr net.Addr) {
 	t.Helper()
 	s := httptest.NewTLSServer(h)
@@ -52,7 +51,7 @@ func send(t testing.TB, address, network string, wantsBody bool, secrets ...stri
 	return target.post(t.Context(), m, wantsBody)
 }
 
-// Every address that a configuration may hold is asked, as it is meant.
+// Every address allowed in a configuration is requested as intended.
 func TestAddress(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://example.com":                  "/",
@@ -70,8 +69,8 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// The official library takes what is sent, with one secret and while it is being changed,
-// and refuses it with another secret.
+// The reference library accepts the signatures, with one secret and while secrets are being changed, and
+// rejects them with another secret.
 func TestSignature(t *testing.T) {
 	for name, secrets := range map[string][]string{"one": {secret(0)}, "two": {secret(1), secret(0)}} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +107,7 @@ func TestSignature(t *testing.T) {
 	}
 }
 
-// Whatever a receiver answers, the sender keeps its time and its memory.
+// Whatever a receiver answers, the sender's time and memory stay bounded.
 func TestHostileAnswers(t *testing.T) {
 	private := 0
 	inside := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { private++ }))
@@ -161,14 +160,14 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// A receiver that does not answer is left after its time.
+// A receiver that does not answer is abandoned after its time-out.
 func TestSilentReceiver(t *testing.T) {
 	over := make(chan struct{})
 	asked := atomic.Bool{}
 	network, _ := serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		asked.Store(true)
 		_, _ = io.Copy(io.Discard, r.Body)
-		<-over // whoever hung up would be answered, and may still read that
+		<-over // if the handler returned, it would answer, and the answer might still be read
 	})
 	defer close(over)
 	target, err := newTarget(configured(t, "https://example.com/", network, secret(0)), nil)
@@ -180,7 +179,7 @@ func TestSilentReceiver(t *testing.T) {
 		t.Fatal(err)
 	}
 	var a Answer
-	// Longer each time, or a busy machine has not connected.
+	// The time-out grows, because a busy machine may not connect in time.
 	for target.timeout = 50 * time.Millisecond; !asked.Load(); target.timeout *= 2 {
 		a = target.post(t.Context(), m, false)
 	}
@@ -189,7 +188,7 @@ func TestSilentReceiver(t *testing.T) {
 	}
 }
 
-// A certificate that nobody vouches for, or of another name, is no receiver.
+// A receiver with an untrusted certificate, or one for another name, gets no request.
 func TestWrongCertificate(t *testing.T) {
 	network, addr := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("was asked") })
 	for name, lines := range map[string]string{
@@ -227,8 +226,8 @@ func TestPrivateReceiver(t *testing.T) {
 	}
 }
 
-// A name that leads to a public address when it is judged, and to a private one when it is
-// dialled, gets no connection.
+// A name that resolves to a public address when checked, and to a private one when dialled, gets no
+// connection.
 func TestRebinding(t *testing.T) {
 	asked := atomic.Int32{}
 	l, err := net.Listen("tcp", "127.0.0.1:0")

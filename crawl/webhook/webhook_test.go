@@ -15,12 +15,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// secret is the n-th secret of the tests, as it stands in a file.
+// secret returns the n-th test secret, in its file format.
 func secret(n int) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(rune('a'+n)), 32)))
 }
 
-// configured is a configuration whose messages go to an address, signed with these secrets.
+// configured returns a configuration whose messages go to an address, signed with the given secrets.
 func configured(t testing.TB, address, network string, secrets ...string) *config.Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +59,7 @@ func update(t testing.TB, box Box, f func(*kv.Tx) error) {
 	}
 }
 
-// waiting returns the messages that wait.
+// waiting returns the waiting messages.
 func waiting(t testing.TB, box Box) (all []*schema.Message) {
 	t.Helper()
 	err := box.View(func(tx *kv.Tx) error {

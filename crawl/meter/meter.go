@@ -1,13 +1,13 @@
-// Package meter shows running crawls to Prometheus: one of a whole terrain, or those of the
-// shards that a node has.
+// Package meter exports metrics of running crawls to Prometheus: of one crawl for a whole terrain, or of the
+// shards that a node holds.
 //
-// Counters and histograms are of the process, and fed after each commit with what that held,
-// so they agree with the state files; everything else is read at the moment of a scrape, of
-// each crawl by itself, and of several under the label shard: sums over it count nothing twice.
-// No name of a host, a node or a page is ever a label: what a stranger can invent makes no series.
+// Counters and histograms belong to the process and are updated after each commit, so they agree with the
+// state files. Everything else is read at scrape time, from each crawl separately; several crawls have the
+// label shard, and sums over it count nothing twice. Names of hosts, nodes and pages are never labels, so
+// outsiders cannot create series.
 //
-// The package owns the names, types and help texts of all that is shown. A new figure is
-// a line in describe and one in Collect.
+// The package owns the names, types and help texts of all metrics. A new metric is a line in describe and one
+// in Collect.
 package meter
 
 import (
@@ -26,11 +26,10 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
-// A Build says which program crawls.
+// A Build identifies the crawling program.
 type Build struct{ Version, Commit, Go string }
 
-// A Meter has the metrics of the crawls of a process. Its methods may be called from any
-// goroutine.
+// A Meter holds the metrics of the crawls of a process. Its methods are safe for concurrent use.
 type Meter struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -38,15 +37,15 @@ type Meter struct {
 	commits  prometheus.Histogram
 
 	mu    sync.Mutex
-	shown map[shown]bool // what is read before a scrape
+	shown map[shown]bool // sources read before a scrape
 }
 
-// A shown thing has figures of the moment.
+// A shown source has values that are read at scrape time.
 type shown interface {
 	read(context.Context)
 }
 
-// New returns the metrics of a process that does not crawl yet.
+// New returns the metrics of a process that is not crawling yet.
 func New(build Build) *Meter {
 	m := &Meter{
 		registry: prometheus.NewRegistry(), shown: map[shown]bool{},
@@ -79,22 +78,22 @@ func New(build Build) *Meter {
 	return m
 }
 
-// Committed counts what a commit held. It costs a fraction of a microsecond a request.
+// Committed counts the outcomes of a commit. It costs a fraction of a microsecond per request.
 func (m *Meter) Committed(c crawl.Commit) {
 	m.commits.Observe(c.Took.Seconds())
 	for i := range c.Outcomes {
 		o := &c.Outcomes[i]
-		if o.Step.Kind == ring.Resolve || o.Moved { // nothing was asked
+		if o.Step.Kind == ring.Resolve || o.Moved { // no request was made
 			continue
 		}
 		m.requests.WithLabelValues(code(o.Status)).Inc()
-		if o.Cause != fetch.NXDomain && o.Cause != fetch.DNSTemporary { // which waits for its turn at a name server
+		if o.Cause != fetch.NXDomain && o.Cause != fetch.DNSTemporary { // such failures include the wait for a name server
 			m.answers.Observe((o.Done.Sub(o.Step.Sent) - o.Waited).Seconds())
 		}
 	}
 }
 
-// code is the label of a status: servers may send any number, and most make no series.
+// code returns the label of a status. Servers may send any number; unknown ones share the label other.
 func code(status int) string {
 	switch {
 	case status == 0:
@@ -105,7 +104,7 @@ func code(status int) string {
 	return strconv.Itoa(status)
 }
 
-// show has a thing be read before each scrape, or no more.
+// show starts or stops reading a source before each scrape.
 func (m *Meter) show(s shown, shows bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -116,7 +115,7 @@ func (m *Meter) show(s shown, shows bool) {
 	}
 }
 
-// read reads what is shown, all at a time: each may wait for a commit.
+// read reads all sources concurrently, because each may wait for a commit.
 func (m *Meter) read(ctx context.Context) {
 	m.mu.Lock()
 	var g errgroup.Group
@@ -127,7 +126,7 @@ func (m *Meter) read(ctx context.Context) {
 	_ = g.Wait()
 }
 
-// Handler answers a scrape.
+// Handler returns a handler that answers scrapes.
 func (m *Meter) Handler() http.Handler {
 	scrape := promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

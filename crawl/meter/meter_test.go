@@ -30,7 +30,7 @@ func newMeter() (*Meter, *Part) {
 	return m, m.Whole(running)
 }
 
-// running is a moment of a crawl.
+// running is a moment of a running crawl.
 func running(context.Context) Moment {
 	return Moment{State: 4096, Outbox: 5, Status: census.Status{
 		RunID: 7, Status: "running", PagesWaiting: 9, Fetching: 6, Next: time.UnixMilli(1_700_000_000_500),
@@ -48,14 +48,14 @@ func scrape(t testing.TB, m *Meter) string {
 	return w.Body.String()
 }
 
-// outcome is one of a request that took a second.
+// outcome returns the outcome of a request that took a second.
 func outcome(status int, cause fetch.Cause) ring.Outcome {
 	sent := time.Unix(1, 0)
 	return ring.Outcome{Step: ring.Step{Kind: ring.Get, Sent: sent}, Status: status, Cause: cause,
 		Done: sent.Add(time.Second)}
 }
 
-// fed is what a short crawl leaves.
+// fed returns the meter after a short crawl.
 func fed() *Meter {
 	m, p := newMeter()
 	look, moved := outcome(0, fetch.None), outcome(0, fetch.None)
@@ -72,7 +72,7 @@ func fed() *Meter {
 	return m
 }
 
-// What is shown is what was fed, under the names that dashboards and alerts use.
+// The metrics show what was fed, under the names that dashboards and alerts use.
 func TestShown(t *testing.T) {
 	var got []string
 	for line := range strings.Lines(scrape(t, fed())) {
@@ -105,7 +105,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// Names, types, units and help texts are as Prometheus wants them.
+// Names, types, units and help texts follow the conventions of Prometheus.
 func TestConventions(t *testing.T) {
 	problems, err := promlint.New(strings.NewReader(scrape(t, fed()))).Lint()
 	if err != nil {
@@ -134,7 +134,7 @@ func TestSeriesAreBounded(t *testing.T) {
 	}
 }
 
-// Scrapes and the crawl do not disturb each other.
+// Concurrent scrapes and the crawl do not interfere.
 func TestScrapesAtOnce(t *testing.T) {
 	m, p := newMeter()
 	var g sync.WaitGroup
@@ -156,7 +156,7 @@ func TestScrapesAtOnce(t *testing.T) {
 	}
 }
 
-// A run that goes on shows the pages that it had visited before, each once, and no others.
+// A resumed run shows the pages visited before, each once, and no others.
 func TestRecall(t *testing.T) {
 	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
 	const n = 2*atOnce + 10
@@ -181,7 +181,7 @@ func TestRecall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	visit(1, schema.Failed) // of the run before
+	visit(1, schema.Failed) // of the previous run
 	first := store.LastSeq() + 1
 	err = store.Update(func(tx *kv.Tx) error {
 		for id := schema.ID(1); id <= n && err == nil; id++ {
@@ -192,7 +192,7 @@ func TestRecall(t *testing.T) {
 	})
 	visit(2, schema.DeadLink)
 	last := store.LastSeq()
-	visit(3, schema.DeadLink) // told by the crawl itself
+	visit(3, schema.DeadLink) // counted by the crawl itself
 	m, p := newMeter()
 	if err := p.Recall(store.View, first, last); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// BenchmarkCommitted measures what a request costs a crawl.
+// BenchmarkCommitted measures the cost per request.
 func BenchmarkCommitted(b *testing.B) {
 	m, p := newMeter()
 	c := crawl.Commit{Took: time.Millisecond, Outcomes: []ring.Outcome{outcome(200, fetch.None)}}

@@ -13,15 +13,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Moment is what a scrape reads of a crawl.
+// A Moment is what a scrape reads from a crawl.
 type Moment struct {
 	Status census.Status
 	State  int64 // bytes of the state file
-	Outbox int   // of a shard: what other shards were not told yet
+	Outbox int   // of a shard: messages not yet sent to other shards
 }
 
-// A Part has the metrics of one crawl, that is of one state file. Its methods may be called
-// from any goroutine.
+// A Part holds the metrics of one crawl, and so of one state file. Its methods are safe for concurrent use.
 type Part struct {
 	meter  *Meter
 	under  prometheus.Registerer
@@ -32,12 +31,12 @@ type Part struct {
 	gauges gauges
 }
 
-// Whole shows the crawl of a whole terrain, whose moment now returns.
+// Whole exports the crawl of a whole terrain; now returns its current moment.
 func (m *Meter) Whole(now func(context.Context) Moment) *Part {
 	return m.add(&Part{meter: m, under: m.registry, now: now, gauges: describe()})
 }
 
-// Shard shows the crawl of a shard. Another one of the same shard must have been dropped.
+// Shard exports the crawl of a shard. An earlier part of the same shard must have been dropped.
 func (m *Meter) Shard(n int, now func(context.Context) Moment) *Part {
 	labels := prometheus.Labels{"shard": strconv.Itoa(n)}
 	return m.add(&Part{meter: m, under: prometheus.WrapRegistererWith(labels, m.registry), shard: true, now: now,
@@ -50,26 +49,26 @@ func (m *Meter) add(p *Part) *Part {
 	return p
 }
 
-// Freeze shows a crawl that has ended as it was then, and asks it no more.
+// Freeze exports the last moment of a crawl that has ended, and reads it no more.
 func (p *Part) Freeze(last Moment) {
 	p.meter.show(p, false)
 	p.moment.Store(&last)
 }
 
-// Drop shows a crawl no more. A part may be dropped twice.
+// Drop stops exporting a crawl. It is idempotent.
 func (p *Part) Drop() {
 	p.meter.show(p, false)
 	p.under.Unregister(p)
 }
 
-// read leaves alone what was frozen meanwhile.
+// read does not overwrite a moment that was frozen meanwhile.
 func (p *Part) read(ctx context.Context) {
 	before := p.moment.Load()
 	now := p.now(ctx)
 	p.moment.CompareAndSwap(before, &now)
 }
 
-// Visited counts a page that was visited, see [crawl.Options].
+// Visited counts a visited page, see [crawl.Options].
 func (p *Part) Visited(e crawl.Event) {
 	p.pages[e.State].Add(1)
 	if e.Again {
@@ -77,7 +76,7 @@ func (p *Part) Visited(e crawl.Event) {
 	}
 }
 
-// gauges describe what is read at the moment of a scrape.
+// gauges describe the values read at scrape time.
 type gauges struct {
 	pages, hosts, frontier, open, next, state, outbox, run *prometheus.Desc
 }
@@ -109,7 +108,7 @@ func (p *Part) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector]: it shows the moment that the scrape has read.
+// Collect implements [prometheus.Collector]: it exports the moment read by the scrape.
 func (p *Part) Collect(to chan<- prometheus.Metric) {
 	now := p.moment.Load()
 	if now == nil {
@@ -136,7 +135,7 @@ func (p *Part) Collect(to chan<- prometheus.Metric) {
 	tell(g.run, 1, strconv.Itoa(s.RunID), s.Status)
 }
 
-// memory is what the runtime has from the system, less what it has given back.
+// memory returns the bytes that the runtime has obtained from the system, less those it has returned.
 func memory() uint64 {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},

@@ -5,11 +5,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// atOnce is the number of visits that are read at a time, in a few ms.
+// atOnce is the number of visits read per transaction, which takes a few ms.
 const atOnce = 1000
 
-// Recall counts the pages that a run had visited before this process began: those of the
-// visits from the run's first one to the last one then. view is that of a crawl or a store.
+// Recall counts the pages that a run visited before this process started: those of the visits from first, the
+// run's first, to last. view is the View of a crawl or a store.
 func (p *Part) Recall(view func(func(*kv.Tx) error) error, first, last schema.Seq) error {
 	for next := max(first, 1); next <= last; next += atOnce {
 		err := view(func(tx *kv.Tx) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// samples are the lines of a scrape that begin like that.
+// samples returns the lines of a scrape with the given prefix.
 func samples(t *testing.T, m *Meter, prefix string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -28,7 +28,7 @@ func samples(t *testing.T, m *Meter, prefix string) map[string]string {
 	return found
 }
 
-// Figures of a shard are under its number; what is of the process is there once.
+// Metrics of a shard have its number as a label; metrics of the process occur once.
 func TestShards(t *testing.T) {
 	m := New(Build{})
 	zero, two := m.Shard(0, running), m.Shard(2, running)
@@ -57,8 +57,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// A crawl that has ended is shown as it was, and asked no more; one that another node may
-// have by now is shown no more, and can be shown again.
+// A crawl that has ended keeps its last figures and is not read again. A shard that may have moved to another
+// node is dropped, and can be added again.
 func TestShardsEnd(t *testing.T) {
 	m, asked := New(Build{}), 0
 	count := func(ctx context.Context) Moment { asked++; return running(ctx) }
@@ -79,7 +79,7 @@ func TestShardsEnd(t *testing.T) {
 	}
 }
 
-// A terrain that was never seen has no figures, which would be taken for facts.
+// A terrain that was never seen has no figures, which could be mistaken for facts.
 func TestTerrain(t *testing.T) {
 	m, now := New(Build{}), Terrain{}
 	m.Terrain(func(context.Context) Terrain { return now })

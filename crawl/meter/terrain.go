@@ -9,15 +9,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A Terrain is what a scrape reads of a terrain of several machines, as one of them sees it.
+// A Terrain is what a scrape reads of a terrain that spans several machines, as one of them sees it.
 type Terrain struct {
-	Seen   time.Time // when it was last seen; zero: never
+	Seen   time.Time // last look; zero: never
 	Nodes  int
-	Shards map[string]int    // by their state
-	Silent map[int]time.Time // by shard that does not answer those who wait for it: since when
+	Shards map[string]int    // by state
+	Silent map[int]time.Time // by shard that does not answer the shards waiting for it: since when
 }
 
-// Terrain shows a terrain, which now returns.
+// Terrain exports the state of a terrain, as returned by now.
 func (m *Meter) Terrain(now func(context.Context) Terrain) {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("ripple_terrain_"+name, help+" All machines show the same.", labels, nil)
@@ -35,7 +35,7 @@ func (m *Meter) Terrain(now func(context.Context) Terrain) {
 	m.show(v, true)
 }
 
-// A view of a terrain is shown.
+// A view exports a terrain.
 type view struct {
 	now    func(context.Context) Terrain
 	moment atomic.Pointer[Terrain]
@@ -55,7 +55,7 @@ func (v *view) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector]. What was never seen has no figures.
+// Collect implements [prometheus.Collector]. A terrain that was never seen has no figures.
 func (v *view) Collect(to chan<- prometheus.Metric) {
 	now := v.moment.Load()
 	if now == nil {
@@ -80,14 +80,14 @@ func (v *view) Collect(to chan<- prometheus.Metric) {
 	tell(v.oldest, seconds(oldest))
 }
 
-// teller tells gauges.
+// teller returns a function that sends gauges.
 func teller(to chan<- prometheus.Metric) func(d *prometheus.Desc, value float64, labels ...string) {
 	return func(d *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
 }
 
-// seconds is a moment as Prometheus has it; 0: there is none.
+// seconds returns a Prometheus timestamp; 0 for the zero time.
 func seconds(at time.Time) float64 {
 	if at.IsZero() {
 		return 0

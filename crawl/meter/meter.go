@@ -56,23 +56,23 @@ func New(build Build) *Meter {
 		}, []string{"code"}),
 		answers: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "ripple_request_duration_seconds",
-			Help: "Time from sending a request to the end of its answer, or to its failure, but for waits of this " +
+			Help: "Time from sending a request to the end of its answer, or to its failure, excluding waits on this " +
 				"machine.",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "ripple_commit_duration_seconds",
-			Help:    "Time that it takes to record a batch of outcomes and to sync it to disk.",
+			Help:    "Time to record a batch of outcomes and sync it to disk.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5},
 		}),
 	}
 	built := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "ripple_build_info", Help: "Always 1; the labels say which program crawls.",
+		Name: "ripple_build_info", Help: "Always 1; the labels identify the crawling program.",
 		ConstLabels: prometheus.Labels{"version": build.Version, "commit": build.Commit, "goversion": build.Go},
 	})
 	built.Set(1)
 	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "ripple_memory_bytes", Help: "Memory of the process that was not given back to the system.",
+		Name: "ripple_memory_bytes", Help: "Memory of the process that has not been returned to the system.",
 	}, func() float64 { return float64(memory()) })
 	m.registry.MustRegister(m.requests, m.answers, m.commits, built, held)
 	return m

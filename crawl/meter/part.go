@@ -86,16 +86,16 @@ func describe() gauges {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return gauges{
-		pages: desc("ripple_pages", "Pages that the run has visited or given up with their host, by their state.",
+		pages: desc("ripple_pages", "Pages that the run has visited, or given up together with their host, by state.",
 			"state"),
 		hosts:    desc("ripple_hosts", "Hosts of the run: active, waiting, suspended, given_up.", "condition"),
 		frontier: desc("ripple_frontier_urls", "Pages that wait, as last counted."),
 		open:     desc("ripple_open_requests", "Requests that are open: what other answers call fetching."),
 		next: desc("ripple_next_request_timestamp_seconds",
-			"When the clock of the next host runs out; 0: none is waited for."),
+			"When the clock of the next host runs out; 0: no host is waiting."),
 		state:  desc("ripple_state_bytes", "Size of the state file."),
-		outbox: desc("ripple_outbox_messages", "URLs that the shard has not told other shards yet."),
-		run: desc("ripple_run_info", "Always 1; the labels say which run it is, and what it does.", "run_id",
+		outbox: desc("ripple_outbox_messages", "URLs not yet sent to other shards."),
+		run: desc("ripple_run_info", "Always 1; the labels identify the run and its status.", "run_id",
 			"status"),
 	}
 }

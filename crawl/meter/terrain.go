@@ -24,12 +24,12 @@ func (m *Meter) Terrain(now func(context.Context) Terrain) {
 	}
 	v := &view{
 		now:   now,
-		seen:  desc("seen_timestamp_seconds", "When the shards of the terrain were last looked at; 0: not yet."),
-		nodes: desc("nodes", "Machines that have come."), shards: desc("shards", "Shards by their state.", "state"),
+		seen:  desc("seen_timestamp_seconds", "Time of the last look at the shards of the terrain; 0: never."),
+		nodes: desc("nodes", "Machines that have joined."), shards: desc("shards", "Shards by their state.", "state"),
 		silent: desc("silent_since_timestamp_seconds", "Since when a shard has not answered others that wait for it.",
 			"shard"),
 		oldest: desc("oldest_wait_timestamp_seconds",
-			"Since when the oldest wait for a silent shard lasts; 0: there is none."),
+			"Start of the oldest wait for a silent shard; 0: none."),
 	}
 	m.registry.MustRegister(v)
 	m.show(v, true)

@@ -16,33 +16,33 @@ import (
 	"time"
 )
 
-// ErrRecord reports what is no record of a page store.
+// ErrRecord reports data that is not a valid record of a page store.
 var ErrRecord = errors.New("no readable WARC record")
 
 const (
-	maxHead  = 256 << 10 // bytes of the fields of a record, and of a head in it
+	maxHead  = 256 << 10 // bytes of the header of a record, and of an HTTP header in it
 	maxBlock = 1 << 30
 )
 
-// A Record is one record of a page store, read whole.
+// A Record is one complete record of a page store.
 type Record struct {
 	Type   string
 	Fields http.Header // canonical names
 	URL    string
 	At     time.Time
 	Status int         // of a response or revisit
-	Header http.Header // likewise
-	Body   []byte      // of a response; of a revisit that was resolved
+	Header http.Header // of a response or revisit
+	Body   []byte      // of a response, or of a resolved revisit
 }
 
-// A Reader reads records by their places. It may be used from any goroutine.
+// A Reader reads records by place. It is safe for concurrent use.
 type Reader struct{ dir string }
 
-// NewReader reads the page stores of a folder.
+// NewReader returns a reader of the page stores in a folder.
 func NewReader(dir string) *Reader { return &Reader{dir} }
 
-// Page returns the page at a place that [Writer.Append] gave. A revisit has the
-// body of the record that it refers to.
+// Page returns the page at a place returned by [Writer.Append]. A revisit gets the body of the record it
+// refers to.
 func (r *Reader) Page(at string) (*Record, error) {
 	p, err := parsePlace(at)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Reader) Page(at string) (*Record, error) {
 	return rec, nil
 }
 
-// Rendered returns what the scripts made of the page at a place that [Writer.Append] gave.
+// Rendered returns the rendered document of the page at a place returned by [Writer.Append].
 func (r *Reader) Rendered(at string) (*Rendered, error) {
 	p, err := parsePlace(at)
 	if err != nil {
@@ -116,10 +116,10 @@ func (r *Reader) at(p place) (*Record, error) {
 	return rec, nil
 }
 
-// errPassed reports a record that is not readable, behind which the next one can be read.
+// errPassed reports an invalid record whose end was found, so that the next one can be read.
 var errPassed = fmt.Errorf("%w, but its end was found", ErrRecord)
 
-// readMember reads the record in the gzip member that begins here.
+// readMember reads the record in the gzip member at the current position.
 func readMember(r *bufio.Reader) (*Record, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -133,13 +133,13 @@ func readMember(r *bufio.Reader) (*Record, error) {
 		}
 		return nil, err
 	}
-	if _, err := io.Copy(io.Discard, io.LimitReader(z, 16)); err != nil { // the checksum
+	if _, err := io.Copy(io.Discard, io.LimitReader(z, 16)); err != nil { // verifies the checksum
 		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
 	return rec, nil
 }
 
-// readRecord reads one record that is not compressed.
+// readRecord reads one uncompressed record.
 func readRecord(r *bufio.Reader) (*Record, error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil || string(bytes.TrimRight(line, "\r\n")) != version {
@@ -153,7 +153,7 @@ func readRecord(r *bufio.Reader) (*Record, error) {
 	if err != nil || size < 0 || size > maxBlock {
 		return nil, fmt.Errorf("%w: its length is %q", ErrRecord, f.Get("Content-Length"))
 	}
-	var block bytes.Buffer // grows by what is there, not by what is said
+	var block bytes.Buffer // grows with the data, not with the declared length
 	if n, err := io.Copy(&block, io.LimitReader(r, size)); err != nil || n < size {
 		return nil, fmt.Errorf("%w: %d of %d bytes", ErrRecord, n, size)
 	}
@@ -171,7 +171,7 @@ func readRecord(r *bufio.Reader) (*Record, error) {
 	return rec, rec.open()
 }
 
-// open takes the head of an answer off the block.
+// open removes the HTTP header of an answer from the block.
 func (rec *Record) open() error {
 	r := bufio.NewReader(bytes.NewReader(rec.Body))
 	line, err := r.ReadString('\n')
@@ -197,7 +197,7 @@ func readFields(r *bufio.Reader) (http.Header, error) {
 	return http.Header(f), nil
 }
 
-// until gives out the bytes up to the empty line that ends fields, and no more.
+// until reads up to and including the empty line that ends a header, and no further.
 type until struct {
 	r    *bufio.Reader
 	left int
@@ -233,8 +233,8 @@ type place struct {
 
 func (p place) String() string { return p.file + "#" + strconv.FormatInt(p.offset, 10) }
 
-// parsePlace reads a place. A file that is not a segment's name alone is none, so
-// that no place leads out of the folder.
+// parsePlace parses a place. It rejects a file that is not just a segment's name, so that no place leads out
+// of the folder.
 func parsePlace(s string) (place, error) {
 	file, offset, ok := strings.Cut(s, "#")
 	n, err := strconv.ParseInt(offset, 10, 64)
@@ -244,7 +244,7 @@ func parsePlace(s string) (place, error) {
 	return place{file, n}, nil
 }
 
-// isSegment reports whether a name is that of a segment: NAME-00001.warc.gz.
+// isSegment reports whether a file name is that of a segment: NAME-00001.warc.gz.
 func isSegment(file string) bool {
 	base, ok := strings.CutSuffix(file, segmentSuffix)
 	return ok && base != "" && len(base) <= 64 && strings.Trim(base, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""

@@ -25,28 +25,28 @@ const (
 	compression = gzip.DefaultCompression
 )
 
-// A Page is one answer of a server, with what was asked.
+// A Page is one answer of a server, with its request.
 type Page struct {
-	URL     string // that was asked
+	URL     string // that was requested
 	At      time.Time
-	Address string // IP address of the server; empty: not known
-	Request []byte // head of the request, with the empty line
+	Address string // IP address of the server; empty: unknown
+	Request []byte // header of the request, with the empty line
 	Status  int
 	Header  http.Header // of the answer
 	Body    []byte      // decoded
 	Digest  [sha256.Size]byte
 
-	// Rendered is the document that its scripts made of it, if they were run.
+	// Rendered is the document after its scripts have run; nil: they have not.
 	Rendered *Rendered
 }
 
-// Rendered is what the scripts of a page made of it.
+// Rendered is a page as its scripts left it.
 type Rendered struct {
 	DOM         []byte   // HTML in UTF-8
-	Navigations []string // URLs that the page tried to lead to
+	Navigations []string // URLs that the page tried to navigate to
 }
 
-// A Sealed is a page ready to be appended: compressed, because that is the work.
+// A Sealed is a page ready to be appended. Sealing does the compression, which is the expensive part.
 type Sealed struct {
 	url      string
 	at       time.Time
@@ -54,17 +54,17 @@ type Sealed struct {
 	status   int
 	mime     string
 	digest   [sha256.Size]byte
-	id       string // of the record of the answer
-	head     []byte // of the answer, as it is stored
+	id       string // of the response record
+	head     []byte // header of the answer, as stored
 	request  []byte // member
 	response []byte // member
 	rendered []byte // member; nil: none
 }
 
-// Size returns the bytes that a sealed page holds.
+// Size returns the number of bytes a sealed page holds.
 func (s *Sealed) Size() int { return len(s.request) + len(s.response) + len(s.head) + len(s.rendered) }
 
-// Seal makes the records of a page. It keeps nothing of it.
+// Seal makes the records of a page. It keeps no reference to the page.
 func Seal(p *Page) (*Sealed, error) {
 	s := &Sealed{
 		url: p.URL, at: p.At.UTC().Truncate(time.Second), address: p.Address,
@@ -97,11 +97,10 @@ func Seal(p *Page) (*Sealed, error) {
 	return s, err
 }
 
-// navigation is the field that tells where the scripts of a page tried to lead. It may
-// stand several times.
+// navigation is the field with a URL that the scripts of a page tried to navigate to. It may be repeated.
 const navigation = "Ripple-Navigation"
 
-// conversion is the record of what the scripts of a page made of it.
+// conversion returns the record of a rendered page.
 func (s *Sealed) conversion(r *Rendered) ([]byte, error) {
 	f := fields{
 		{"WARC-Type", "conversion"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)},
@@ -114,7 +113,7 @@ func (s *Sealed) conversion(r *Rendered) ([]byte, error) {
 	return member(f, r.DOM)
 }
 
-// revisit is the record of a page whose body another record has.
+// revisit returns the record of a page whose body is in another record.
 func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
 	return member(fields{
 		{"WARC-Type", "revisit"}, {"WARC-Record-ID", s.id}, {"WARC-Date", s.at.Format(dateLayout)},
@@ -126,7 +125,7 @@ func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
 	}, s.head)
 }
 
-// info is the record that a segment begins with.
+// info returns the record at the start of a segment.
 func info(name, software string, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "software: %s\r\nformat: WARC File Format 1.1\r\n"+
@@ -138,7 +137,7 @@ func info(name, software string, at time.Time) ([]byte, error) {
 	}, b.Bytes())
 }
 
-// head writes the head of an answer for its decoded body.
+// head returns the header of an answer, adjusted to its decoded body.
 func head(p *Page) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %03d %s\r\n", p.Status, http.StatusText(p.Status))
@@ -164,7 +163,7 @@ func sortedNames(h http.Header) []string {
 	return names
 }
 
-// oneLine keeps a text from ending its line, and from holding what no field may.
+// oneLine replaces line ends and other characters not allowed in fields.
 func oneLine(s string) string {
 	control := func(c byte) bool { return c < ' ' && c != '\t' || c == 0x7f }
 	b := []byte(s)
@@ -183,8 +182,7 @@ func mime(contentType string) string {
 
 type fields [][2]string
 
-// member writes one record as one gzip member. Fields without a value are left
-// out.
+// member returns one record as one gzip member. It omits fields without a value.
 func member(f fields, block []byte) ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, compression)
@@ -208,7 +206,7 @@ func member(f fields, block []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// keyOf is the sort key of a URL in an index.
+// keyOf returns the sort key of a URL in an index.
 func keyOf(url string) string {
 	return weburl.SURT(strings.Replace(url, "://www.", "://", 1))
 }
@@ -244,7 +242,7 @@ func (e *entry) line() ([]byte, error) {
 	return fmt.Appendf(nil, "%s %s %s\n", strings.ReplaceAll(oneLine(e.key), " ", "%20"), e.stamp, rest), err
 }
 
-// parseEntry reads a line of an index.
+// parseEntry parses a line of an index. end is the offset at which its records end.
 func parseEntry(line []byte) (e entry, end int64, ok bool) {
 	key, rest, ok1 := bytes.Cut(line, []byte(" "))
 	stamp, rest, ok2 := bytes.Cut(rest, []byte(" "))

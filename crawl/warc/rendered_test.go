@@ -19,9 +19,8 @@ func sealedRendered(t testing.TB, url, body, dom string, navigations ...string) 
 	return s
 }
 
-// What the scripts of a page made of it stands behind the answer, also behind one whose
-// body the store has already, and is found again after a start, with the index as it was
-// or made anew.
+// A rendered document follows the answer, even if the store already has the answer's body. It is found after
+// a restart, with the old index or a rebuilt one.
 func TestRendered(t *testing.T) {
 	dir := t.TempDir()
 	w := open(t, dir, Position{})
@@ -87,7 +86,7 @@ func TestRendered(t *testing.T) {
 	}
 }
 
-// A record that is not readable hides none of those behind it from an index that is made anew.
+// An invalid record does not hide those after it from a rebuilt index.
 func TestUnreadableIsPassed(t *testing.T) {
 	dir := t.TempDir()
 	w := open(t, dir, Position{})

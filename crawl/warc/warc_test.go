@@ -96,13 +96,13 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsCommittedCounts opens a store again at a position that was
-// committed, whatever was written after it and however much of that arrived.
+// TestOnlyWhatIsCommittedCounts reopens a store at a committed position, whatever was written after it and
+// however much of that arrived.
 func TestOnlyWhatIsCommittedCounts(t *testing.T) {
 	for cut := range 40 {
 		dir := t.TempDir()
 		w := open(t, dir, Position{})
-		w.max = 1200 // some pages a segment
+		w.max = 1200 // some pages per segment
 		r := rand.New(rand.NewPCG(1, uint64(cut)))
 		var urls, places []string
 		page := func(i int) {
@@ -120,7 +120,7 @@ func TestOnlyWhatIsCommittedCounts(t *testing.T) {
 		for i := range r.IntN(4) {
 			page(100 + i)
 		}
-		if cut%2 == 0 { // killed: the tail is torn anywhere
+		if cut%2 == 0 { // killed: the tail is torn at any point
 			w.shut()
 			tail := w.segmentPath(w.at.Segment)
 			if stat, err := os.Stat(tail); err == nil && w.at.Segment == at.Segment && stat.Size() > at.Offset {
@@ -177,8 +177,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// A store keeps away from what has another name, and goes on where its last
-// segment is gone.
+// A store leaves files of other names alone, and continues if its last segment is gone.
 func TestLeavesOthersAlone(t *testing.T) {
 	dir := t.TempDir()
 	other := filepath.Join(dir, "u-00001.warc.gz")
@@ -218,8 +217,7 @@ func TestPlacesStayInTheFolder(t *testing.T) {
 	}
 }
 
-// TestIndependentReader has the store read by a program that shares no code with
-// it.
+// TestIndependentReader reads the store with a program that shares no code with it.
 func TestIndependentReader(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -246,7 +244,7 @@ func TestIndependentReader(t *testing.T) {
 	}
 }
 
-// FuzzRecord holds the reader to its bounds, and to reading what was written.
+// FuzzRecord checks the reader's limits, and that it reads what was written.
 func FuzzRecord(f *testing.F) {
 	s := must(Seal(testPage("https://a.test/", "<p>body")))(f)
 	f.Add(s.response, "https://a.test/", []byte("x"))
@@ -292,8 +290,7 @@ func BenchmarkSeal(b *testing.B) {
 	}
 }
 
-// TestSegmentIsLost has somebody take the segment away that is being written, or cut it: what is
-// appended then is never said to be durable.
+// TestSegmentIsLost removes or truncates the segment being written: later data is never reported as durable.
 func TestSegmentIsLost(t *testing.T) {
 	for name, spoil := range map[string]func(segment string) error{
 		"removed": os.Remove,

@@ -22,22 +22,20 @@ import (
 const (
 	segmentSuffix = ".warc.gz"
 	indexSuffix   = ".cdxj"
-	// MaxSegment is the size from which on a segment is full.
+	// MaxSegment is the size in bytes at which a segment is full.
 	MaxSegment = 1_000_000_000
 )
 
-// A Position is the end of what counts in a store. The zero Position is that of
-// an empty one.
+// A Position is the end of the committed part of a store. The zero Position is that of an empty store.
 type Position struct {
-	Segment int   // the last; 0: none
+	Segment int   // the last segment; 0: none
 	Offset  int64 // its end
 }
 
-// A prefix of a digest identifies a body among those of one store: nobody finds
-// two with one of 128 bits.
+// A prefix of a digest identifies a body within one store; 128 bits make collisions infeasible.
 type prefix [16]byte
 
-// A location is what a revisit says of the record that it refers to.
+// A location is what a revisit states about the record it refers to.
 type location struct{ url, date, id string }
 
 // A Writer appends to a store.
@@ -46,17 +44,16 @@ type Writer struct {
 	max                 int64
 	file                *os.File
 	index               *os.File
-	at                  Position // the end of what was appended
+	at                  Position // end of the appended data
 	bodies              map[prefix]place
 	failed              error
 }
 
-// Open opens a store for appending behind a position. The folder is made if it is
-// missing. A name is lower-case letters and digits. Software is told in the
-// warcinfo records.
+// Open opens a store for appending at a position, and creates the folder if it is missing. A name consists of
+// lower-case letters and digits. software is stored in the warcinfo records.
 //
-// Where the segment of the position is gone or shorter than it was, the next
-// segment is begun: what is left of it can still be read.
+// If the segment of the position is missing or shorter than expected, a new segment is begun; what remains of
+// the old one can still be read.
 func Open(dir, name string, at Position, software string) (*Writer, error) {
 	if name == "" || len(name) > 40 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
 		return nil, fmt.Errorf("page store: the name %q", name)
@@ -87,7 +84,7 @@ func (w *Writer) indexPath(n int) string {
 	return strings.TrimSuffix(w.segmentPath(n), segmentSuffix) + indexSuffix
 }
 
-// cut takes away what lies beyond the position.
+// cut removes everything after the position.
 func (w *Writer) cut() error {
 	for n := w.at.Segment + 1; ; n++ {
 		err := os.Remove(w.segmentPath(n))
@@ -125,8 +122,8 @@ func (w *Writer) reopen() error {
 	return err
 }
 
-// readIndex learns the bodies of a segment, from its index or, if that does not
-// fit, from the segment, whose index is then made again.
+// readIndex loads the bodies of a segment from its index. If the index does not match, it is rebuilt from the
+// segment.
 func (w *Writer) readIndex(segment int) error {
 	size := int64(0)
 	if stat, err := os.Stat(w.segmentPath(segment)); err == nil {
@@ -148,8 +145,8 @@ func (w *Writer) readIndex(segment int) error {
 	return nil
 }
 
-// readEntries reads an index as far as its segment goes, and returns where the
-// last of its records ends.
+// readEntries reads an index and returns the end of its last record. It returns -1 if the index does not
+// match its segment.
 func readEntries(path string, size int64) (entries []entry, last int64) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -161,7 +158,7 @@ func readEntries(path string, size int64) (entries []entry, last int64) {
 	for lines.Scan() {
 		e, end, ok := parseEntry(lines.Bytes())
 		if !ok || end > size {
-			return nil, -1 // what was cut off, or torn: made again
+			return nil, -1 // torn, or beyond a truncated end: rebuild
 		}
 		entries = append(entries, e)
 		last = max(last, end)
@@ -169,7 +166,7 @@ func readEntries(path string, size int64) (entries []entry, last int64) {
 	return entries, last
 }
 
-// scan reads the pages of a segment as far as they can be read.
+// scan reads the pages of a segment up to the first point at which it is unreadable.
 func scan(path, name string) []entry {
 	f, err := os.Open(path)
 	if err != nil {
@@ -223,7 +220,7 @@ func entryOf(rec *Record, name string) entry {
 	return e
 }
 
-// prefixOf returns the first half of a digest of 32 bytes.
+// prefixOf returns the first half of a 32-byte digest.
 func prefixOf(digest string) (p prefix, ok bool) {
 	text, ok := strings.CutPrefix(digest, "sha256:")
 	if !ok {
@@ -237,7 +234,7 @@ func prefixOf(digest string) (p prefix, ok bool) {
 	return p, true
 }
 
-// writeIndex puts a sorted index in the place of what there is.
+// writeIndex replaces an index by a sorted one.
 func (w *Writer) writeIndex(segment int, entries []entry) error {
 	var lines []string
 	for i := range entries {
@@ -251,8 +248,8 @@ func (w *Writer) writeIndex(segment int, entries []entry) error {
 	return maybe.WriteFile(w.indexPath(segment), []byte(strings.Join(lines, "")), 0o666)
 }
 
-// Append appends a page and returns its place, by which a [Reader] finds it.
-// After an error the store must be opened again.
+// Append appends a page and returns its place, for use with a [Reader]. After an error the store must be
+// reopened.
 func (w *Writer) Append(s *Sealed) (at string, err error) {
 	if w.failed != nil {
 		return "", w.failed
@@ -278,7 +275,7 @@ func (w *Writer) append(s *Sealed) (string, error) {
 		if err == nil {
 			record, mime = again, revisitMime
 		}
-		known = err == nil // else what it referred to is gone: the page is stored again
+		known = err == nil // otherwise the old record is gone: store the page again
 	}
 	if err := w.write(s.request); err != nil {
 		return "", err
@@ -308,7 +305,7 @@ func (w *Writer) append(s *Sealed) (string, error) {
 	return here.String(), err
 }
 
-// revisit makes the record that refers to a body that is stored at a place.
+// revisit makes a record that refers to the body stored at a place.
 func (w *Writer) revisit(s *Sealed, first place) ([]byte, error) {
 	rec, err := NewReader(w.dir).at(first)
 	if err != nil {
@@ -327,7 +324,7 @@ func (w *Writer) write(record []byte) error {
 	return err
 }
 
-// begin ends the segment that is being written and begins the next.
+// begin finishes the current segment and starts the next.
 func (w *Writer) begin() error {
 	if err := w.end(); err != nil {
 		return err
@@ -349,7 +346,7 @@ func (w *Writer) begin() error {
 	return errors.Join(err, disk.SyncDir(w.dir))
 }
 
-// end makes the segment that is being written durable and sorts its index.
+// end makes the current segment durable and sorts its index.
 func (w *Writer) end() error {
 	if w.file == nil {
 		return nil
@@ -363,7 +360,7 @@ func (w *Writer) end() error {
 	return w.writeIndex(w.at.Segment, entries)
 }
 
-// Sync makes durable what was appended, and returns the position behind it.
+// Sync makes the appended data durable, and returns the position after it.
 func (w *Writer) Sync() (Position, error) {
 	if w.failed != nil {
 		return w.at, w.failed
@@ -376,8 +373,8 @@ func (w *Writer) Sync() (Position, error) {
 	return w.at, w.failed
 }
 
-// flush makes durable what was written to the segment. It fails where that no longer has its
-// name, or where somebody else has written to it or cut it: then it is lost.
+// flush makes the data of the segment durable. It fails if the file no longer has its name, or if another
+// process has written to it or truncated it: the data is then lost.
 func (w *Writer) flush() error {
 	path := w.segmentPath(w.at.Segment)
 	mine, err := w.file.Stat()
@@ -394,8 +391,7 @@ func (w *Writer) flush() error {
 	return w.file.Sync()
 }
 
-// Close ends the segment and sorts its index. What was not committed stays until
-// the store is opened again.
+// Close finishes the segment and sorts its index. Uncommitted data remains until the store is next opened.
 func (w *Writer) Close() error {
 	if w.failed != nil {
 		w.shut()
@@ -420,10 +416,10 @@ func (w *Writer) shut() {
 	w.file, w.index = nil, nil
 }
 
-// String returns the position as [ParsePosition] reads it.
+// String returns the position in the format of [ParsePosition].
 func (p Position) String() string { return fmt.Sprintf("%d %d", p.Segment, p.Offset) }
 
-// ParsePosition reads what [Position.String] wrote.
+// ParsePosition parses the result of [Position.String].
 func ParsePosition(text []byte) (Position, error) {
 	var p Position
 	segment, offset, ok := bytes.Cut(text, []byte(" "))

@@ -1,10 +1,9 @@
-// Package answers keeps what pages ask for while they are rendered: for every URL the
-// first answer of a run, so that all pages see the same scripts, and no server is asked
-// for one twice.
+// Package answers keeps what pages request while they are rendered: for every URL the first answer of a run.
+// All pages thus see the same scripts, and no server gets the same request twice.
 //
-// The browser gets its answers from here alone. A URL that may not be asked has a
-// refusal as its answer, which is kept like any other. The bodies, and those of the pages
-// that wait to be rendered, lie in one temporary file; the rest is in memory.
+// The browser gets its answers only from here. A URL that may not be requested has a refusal as its answer,
+// which is kept like any other. The bodies of answers, and of pages waiting to be rendered, are in one
+// temporary file; the rest is in memory.
 package answers
 
 import (
@@ -19,26 +18,26 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/render"
 )
 
-// MaxBytes is what the bodies of a run of one state file may take on disk.
+// MaxBytes is the limit on disk for the bodies of a run of one state file.
 const MaxBytes = 1_000_000_000
 
-// What is in memory is bounded, too: the header of an answer, in bytes as JSON, as it stands in
-// letters between shards, the number of answers, and the bytes of all URLs and headers.
+// Memory is limited, too: the header of an answer, in bytes of JSON, as in letters between shards; the number
+// of answers; and the bytes of all URLs and headers.
 const (
 	maxHeader  = 64 << 10
 	maxEntries = 100_000
 	maxKept    = 128 << 20
 )
 
-// Crowded is the refusal of what did not fit.
+// Crowded is the refusal of an answer that did not fit.
 const Crowded = "too much was asked for while pages were rendered"
 
-// A Cache holds the answers of a run. Its methods may be called from any goroutine.
+// A Cache holds the answers of a run. Its methods are safe for concurrent use.
 type Cache struct {
 	mu      sync.Mutex
 	file    file
 	entries map[string]entry
-	kept    int // bytes of their URLs and headers
+	kept    int // bytes of URLs and headers
 }
 
 type entry struct {
@@ -49,13 +48,13 @@ type entry struct {
 	refused string
 }
 
-// New returns an empty cache whose bodies take so many bytes at most, in a file in a
-// folder, which is made when something is put there; "": that for temporary files.
+// New returns an empty cache whose bodies take at most the given number of bytes, in a file in dir, or in the
+// folder for temporary files if dir is "". The file is created when the first body is stored.
 func New(dir string, most int64) *Cache {
 	return &Cache{file: file{dir: dir, most: most}, entries: map[string]entry{}}
 }
 
-// Close lets go of the file. What is asked for after that has no answer.
+// Close closes the file. After that, no URL has an answer.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,8 +70,8 @@ func (c *Cache) Has(url string) bool {
 	return ok
 }
 
-// Put keeps an answer, unless the URL has one. One that does not fit, or cannot be written,
-// is refused. Bytes of the header that are no UTF-8 are left out: no script sees them.
+// Put keeps an answer, unless the URL already has one. An answer that does not fit or cannot be written
+// becomes a refusal. Header bytes that are not UTF-8 are dropped, since no script can see them.
 func (c *Cache) Put(url string, a *render.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,10 +94,10 @@ func (c *Cache) Put(url string, a *render.Answer) {
 	}
 }
 
-// full reports whether there is no room for further answers, not even for refusals.
+// full reports whether there is no room for any further answer, not even a refusal.
 func (c *Cache) full() bool { return len(c.entries) > 2*maxEntries || c.kept > maxKept }
 
-// cleaned is a header in UTF-8, and its size in JSON.
+// cleaned returns a header in UTF-8, and its size as JSON.
 func cleaned(h http.Header) (clean http.Header, size int) {
 	clean = make(http.Header, len(h))
 	for name, values := range h {
@@ -108,20 +107,20 @@ func cleaned(h http.Header) (clean http.Header, size int) {
 	}
 	text, err := json.Marshal(clean)
 	if err != nil {
-		return nil, math.MaxInt // there is no such header
+		return nil, math.MaxInt // cannot happen
 	}
 	return clean, len(text)
 }
 
 // A Piece is a piece of an answer.
 type Piece struct {
-	render.Answer        // its header is there in the first piece only
+	render.Answer        // the header is only in the first piece
 	Size          int    // of the whole body, in bytes
 	Sum           uint64 // XXH3 of the whole body
 }
 
-// Piece reads a piece of an answer, from a byte of the body on and of so many at most. If there is no room for
-// further answers, a URL without one is refused.
+// Piece returns at most most bytes of an answer's body, starting at byte at. If the cache is full, a URL
+// without an answer is refused.
 func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,8 +143,8 @@ func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
 	return p, true
 }
 
-// Answer implements [render.Answers]. A body that cannot be read any more counts as none. If there is no room for
-// further answers, a URL without one is refused.
+// Answer implements [render.Answers]. A body that can no longer be read counts as refused. If the cache is
+// full, a URL without an answer is refused.
 func (c *Cache) Answer(method, url string) (render.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +167,7 @@ func (c *Cache) Answer(method, url string) (render.Answer, bool) {
 	return a, true
 }
 
-// A Page is a fetched page that waits to be rendered. Its owner frees it.
+// A Page is a fetched page that waits to be rendered. Its owner must free it.
 type Page struct {
 	URL    string
 	Status int
@@ -177,8 +176,7 @@ type Page struct {
 	cache  *Cache
 }
 
-// Keep stores a page until it is rendered; its body is copied. It returns nil if
-// there is no room for it.
+// Keep stores a page until it is rendered, with a copy of its body. It returns nil if there is no room.
 func (c *Cache) Keep(p *render.Page) *Page {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +195,7 @@ func (p *Page) Load() (render.Page, error) {
 	return render.Page{URL: p.URL, Status: p.Status, Header: p.Header, Body: body}, err
 }
 
-// Free gives back the room of a page. It may be called twice.
+// Free releases the space of a page. It is idempotent.
 func (p *Page) Free() {
 	p.cache.mu.Lock()
 	defer p.cache.mu.Unlock()

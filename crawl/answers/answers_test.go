@@ -31,7 +31,7 @@ func put(t *testing.T, c *answers.Cache, url string, a render.Answer) {
 	c.Put(url, &a)
 }
 
-// The first answer stands, a refusal as well as any other.
+// The first answer is kept, even if it is a refusal.
 func TestFirstStands(t *testing.T) {
 	c := open(t, 1000)
 	put(t, c, "https://a.test/app.js", render.Answer{Status: 200, Header: http.Header{"Etag": {"1"}}, Body: []byte("one")})
@@ -54,7 +54,7 @@ func TestFirstStands(t *testing.T) {
 	}
 }
 
-// What does not fit is refused, and stays so when there is room again.
+// An answer that does not fit is refused, and stays refused when there is room again.
 func TestBound(t *testing.T) {
 	c := open(t, 100)
 	page := c.Keep(&render.Page{URL: "https://a.test/", Body: make([]byte, 60)})
@@ -85,7 +85,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// Whatever is kept and freed, everything comes back as it was, and the room is bounded.
+// Whatever is kept and freed, everything is read back unchanged, and the space is bounded.
 func TestRoomIsUsedAgain(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	c := open(t, 4000)
@@ -120,7 +120,7 @@ func TestRoomIsUsedAgain(t *testing.T) {
 	}
 }
 
-// Nothing is left in the folder, and after the end there are no answers.
+// Nothing is left in the folder, and after Close there are no answers.
 func TestClose(t *testing.T) {
 	dir := t.TempDir()
 	c := answers.New(dir, 1000)
@@ -145,8 +145,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// In the last round what is not known is refused, and so is in any what is asked for beyond
-// the number of requests that a page has.
+// In the last round URLs without an answer are refused, as is in any round whatever exceeds a page's number
+// of requests.
 func TestLook(t *testing.T) {
 	c := open(t, 1000)
 	put(t, c, "https://a.test/1", render.Answer{Status: 200})
@@ -171,7 +171,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// A body is read in pieces, of which the first has the header, and all tell what the whole is.
+// A body is read in pieces. The first has the header, and all state the size and sum of the whole.
 func TestPiece(t *testing.T) {
 	c := open(t, 1000)
 	body := []byte("0123456789")
@@ -194,7 +194,7 @@ func TestPiece(t *testing.T) {
 	}
 }
 
-// What a header has that is no UTF-8 is left out for everybody alike.
+// Header bytes that are not UTF-8 are dropped.
 func TestHeaderIsText(t *testing.T) {
 	c := open(t, 1000)
 	put(t, c, "https://a.test/1", render.Answer{Status: 302, Header: http.Header{"Location": {"/caf\xe9.js"}}})
@@ -217,7 +217,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 	}
 }
 
-// However long the URLs are that pages ask for, and the headers that come, memory is bounded.
+// However long the requested URLs and the received headers are, memory is bounded.
 func TestWordsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 60_000)
 	for what, each := range map[string]func(n string) (string, render.Answer){

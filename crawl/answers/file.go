@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// A file holds bodies. Room that was given back is used again.
+// A file holds bodies. Released space is reused.
 type file struct {
 	dir  string
 	most int64
 	f    *os.File
 	end  int64
-	free []extent // by place, none beside another
+	free []extent // by position; no two are adjacent
 }
 
-// An extent is where a body lies.
+// An extent is the position of a body.
 type extent struct{ at, size int64 }
 
-// piece is the part of an extent from a byte on, of so many at most.
+// piece returns at most most bytes of an extent, starting at byte from.
 func (x extent) piece(from, most int64) extent {
 	from = min(from, x.size)
 	return extent{x.at + from, min(most, x.size-from)}
@@ -26,7 +26,7 @@ func (x extent) piece(from, most int64) extent {
 
 var errClosed = errors.New("what pages ask for is not kept any more")
 
-// put writes a body. It reports false if there is no room for it, in the file or on the disk.
+// put writes a body. It returns false if there is no room in the file or on the disk.
 func (f *file) put(body []byte) (extent, bool) {
 	size := int64(len(body))
 	if size == 0 {
@@ -46,20 +46,20 @@ func (f *file) put(body []byte) (extent, bool) {
 	return x, true
 }
 
-// open makes the file. Where a file that is open can be removed, nothing is left of it
-// however the process ends.
+// open creates the file. On systems where an open file can be removed, nothing remains of it however the
+// process ends.
 func (f *file) open() (err error) {
 	if f.most < 0 {
 		return errClosed
 	}
 	f.f, err = os.CreateTemp(f.dir, "ripple-answers-*")
 	if err == nil {
-		_ = os.Remove(f.f.Name()) // else close does
+		_ = os.Remove(f.f.Name()) // otherwise close removes it
 	}
 	return err
 }
 
-// take finds room: the first that was given back and is large enough, else at the end.
+// take finds space: the first released extent that is large enough, or the end of the file.
 func (f *file) take(size int64) (extent, bool) {
 	for i, x := range f.free {
 		if x.size < size {
@@ -80,7 +80,7 @@ func (f *file) take(size int64) (extent, bool) {
 	return x, true
 }
 
-// release gives room back.
+// release returns space.
 func (f *file) release(x extent) {
 	if x.size == 0 || f.f == nil {
 		return
@@ -119,7 +119,7 @@ func (f *file) close() error {
 		return nil
 	}
 	err := f.f.Close()
-	_ = os.Remove(f.f.Name()) // where it could not be removed while it was open
+	_ = os.Remove(f.f.Name()) // if it could not be removed while it was open
 	f.f = nil
 	return err
 }

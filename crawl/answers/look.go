@@ -2,19 +2,19 @@ package answers
 
 import "github.com/sumi-ripple/ripple/crawl/render"
 
-// Refusals of what pages ask for, which are the same for all that is refused so.
+// Reasons for refusals; each is the same for everything refused for that reason.
 const (
 	TooMany = "too many requests of one page"
 	TooLate = "too many rounds of one page"
 )
 
-// A Look gives a page its answers for one round. It belongs to that round.
+// A Look gives a page its answers for one round.
 type Look struct {
 	Answers render.Answers
-	Most    int  // requests of the page that are answered
-	Last    bool // there is no further round: what was not asked by now is refused
+	Most    int  // number of the page's requests that are answered
+	Last    bool // this is the last round: URLs without an answer are refused
 
-	Refused map[string]bool // the reasons for which something was refused
+	Refused map[string]bool // reasons for which something was refused
 
 	asked map[string]bool
 }

@@ -1,4 +1,4 @@
-// Package heap says how far the heap of this process may grow before it is collected.
+// Package heap controls how far the heap of this process may grow before a garbage collection.
 package heap
 
 import (
@@ -10,32 +10,32 @@ import (
 
 // A Rule says how far a heap may grow before it is collected.
 type Rule struct {
-	Percent int           // of what the last collection left of it
-	Least   func() uint64 // bytes; but it is not collected before it has about so many; nil: always
-	Most    uint64        // bytes; but it never grows by more; 0: any number
+	Percent int           // growth relative to what the last collection left
+	Least   func() uint64 // bytes; no collection while the heap is smaller, approximately; nil: no minimum
+	Most    uint64        // bytes; limit of the growth; 0: none
 }
 
-// Read is the rule of who asks a state. What a large one holds is mostly tables without pointers,
-// which cost a collection nothing.
+// Read is the rule for reading a state. A large state consists mostly of tables without pointers, which cost
+// a collection nothing.
 func Read() Rule { return Rule{Percent: 45} }
 
-// Crawl is the rule of so many crawls in one process: like that of who asks, but many collections
-// of a small heap cost more than few of a larger one.
+// Crawl is the rule for a number of crawls in one process. It is like Read, but with a minimum: many
+// collections of a small heap cost more than few of a larger one.
 func Crawl(crawls func() int) Rule {
 	least := func() uint64 { return 80<<20 + uint64(max(0, crawls()-1))*20<<20 }
 	return Rule{Percent: 45, Least: least}
 }
 
-// Export is the rule of an export: most of what it holds are arrays without pointers, those of the
-// metrics, and what it promises is how much it holds.
+// Export is the rule for an export. Most of its memory is the pointer-free arrays of the metrics, and its
+// memory use is part of its contract.
 func Export() Rule { return Rule{Percent: 15, Most: 64 << 20} }
 
-// mostPercent bounds by how much a heap may grow that is far below the least: what was left of it
-// is known only after a collection, and may be many times as much as before.
+// mostPercent limits the growth of a heap far below the minimum: how much is live is known only after a
+// collection, and may be many times as much as before.
 const mostPercent = 400
 
-// Collect has the heap collected by a rule. A limit of memory ([debug.SetMemoryLimit]) is kept all
-// the same, and the environment variable GOGC wins. The last call counts.
+// Collect applies a rule. A memory limit ([debug.SetMemoryLimit]) still applies, and the environment variable
+// GOGC takes precedence. The last call counts.
 func Collect(r Rule) {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -48,7 +48,7 @@ func Collect(r Rule) {
 	}
 }
 
-// Live returns what the last collection left of the heap, in bytes; 0: there was none.
+// Live returns how much the last collection left of the heap, in bytes; 0: there was none.
 func Live() uint64 { return read("/gc/heap/live:bytes") }
 
 func read(gauge string) uint64 {
@@ -57,14 +57,14 @@ func read(gauge string) uint64 {
 	return s[0].Value.Uint64()
 }
 
-// A collector says when the next collection is due, after each.
+// A collector recomputes the percentage after each collection.
 type collector struct {
 	rule Rule
-	now  int // the percent that it has set
+	now  int // the percentage it has set
 }
 
-// wanted is the percent by which the heap may grow now: of what a collection looks at, which is
-// what it leaves, stacks and global variables.
+// wanted returns the percentage by which the heap may grow now. It is relative to what a collection scans:
+// the live heap, stacks and global variables.
 func (c *collector) wanted() int {
 	live, percent := Live(), uint64(c.rule.Percent)
 	of := max(1, live+read("/gc/scan/stack:bytes")+read("/gc/scan/globals:bytes"))
@@ -78,10 +78,10 @@ func (c *collector) wanted() int {
 	return int(percent)
 }
 
-// watch has the next collection tell of itself, which finds that nobody holds a mark. It ends
-// when somebody else has set a percent.
+// watch calls follow after the next collection, which finds an unreferenced mark. It ends when another caller
+// has set a percentage.
 func (c *collector) watch() {
-	type mark struct{ _ *collector } // with a pointer: what has none may share its memory with others
+	type mark struct{ _ *collector } // with a pointer, because pointer-free objects may share their memory with others
 	runtime.AddCleanup(new(mark), func(c *collector) {
 		if c.follow() {
 			c.watch()
@@ -89,7 +89,7 @@ func (c *collector) watch() {
 	}, c)
 }
 
-// follow sets what is wanted now, and reports whether it is still this collector that says so.
+// follow updates the percentage, and reports whether it is still this collector that sets it.
 func (c *collector) follow() bool {
 	wanted := c.wanted()
 	if int(read("/gc/gogc:percent")) != c.now {

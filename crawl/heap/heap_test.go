@@ -28,13 +28,13 @@ func gauge(name string) uint64 {
 
 func gogc() uint64 { return gauge("/gc/gogc:percent") }
 
-// due reports whether the heap is collected when it has so many bytes, give or take an eighth.
+// due reports whether the next collection is at about want bytes, within an eighth.
 func due(want uint64) bool {
 	goal := gauge("/gc/heap/goal:bytes")
 	return goal > want-want/8 && goal < want+want/8
 }
 
-// eventually waits until collections, each of which may find another heap, have led to something.
+// eventually waits until a condition holds after some collections, each of which may find another heap.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for range 1000 {
@@ -48,7 +48,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 		what, heap.Live(), gogc(), gauge("/gc/heap/goal:bytes"))
 }
 
-// begin has neither a limit nor GOGC, and puts back what was.
+// begin removes the memory limit and GOGC, and restores them afterwards.
 func begin(t *testing.T) {
 	t.Helper()
 	t.Setenv("GOGC", "")
@@ -56,8 +56,8 @@ func begin(t *testing.T) {
 	t.Cleanup(func() { debug.SetMemoryLimit(limit); debug.SetGCPercent(was) })
 }
 
-// TestCollect follows a heap that grows and shrinks: a small one is collected when it has so many
-// bytes, a large one when it has grown by so many percent. What is said next ends that.
+// TestCollect follows a heap that grows and shrinks: a small one is collected at a minimum size, a large one
+// when it has grown by a percentage. The next rule ends this.
 func TestCollect(t *testing.T) {
 	begin(t)
 	held := make([]byte, least/2)
@@ -80,15 +80,15 @@ func TestCollect(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
-// TestCollectTiny has a heap far below what is allowed: if it grows suddenly, it is not some
-// hundred times as large before it is collected.
+// TestCollectTiny has a heap far below the minimum: if it grows suddenly, it is collected before it is
+// hundreds of times as large.
 func TestCollectTiny(t *testing.T) {
 	begin(t)
 	heap.Collect(heap.Rule{Percent: percent, Least: bytes(1 << 40)})
 	eventually(t, "a tiny heap", func() bool { return gogc() == 400 })
 }
 
-// TestCollectAtTheLimit has a limit of memory below which the heap need not be collected: it is.
+// TestCollectAtTheLimit has a memory limit below the minimum: the limit applies.
 func TestCollectAtTheLimit(t *testing.T) {
 	begin(t)
 	held := make([]byte, 64<<20)
@@ -99,7 +99,7 @@ func TestCollectAtTheLimit(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
-// TestCollectGrowth bounds by how much a large heap grows, while a small one grows by its percent.
+// TestCollectGrowth limits the growth of a large heap, while a small one grows by its percentage.
 func TestCollectGrowth(t *testing.T) {
 	begin(t)
 	heap.Collect(heap.Rule{Percent: percent, Most: 8 << 20})
@@ -112,7 +112,7 @@ func TestCollectGrowth(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
-// TestCollectCrawls has more crawls begin in the process: the heap need not be collected as early.
+// TestCollectCrawls starts more crawls in the process: the minimum rises.
 func TestCollectCrawls(t *testing.T) {
 	begin(t)
 	held, crawls := make([]byte, 32<<20), atomic.Int32{}
@@ -123,7 +123,7 @@ func TestCollectCrawls(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
-// TestCollectOfEnvironment leaves alone what the process was started with.
+// TestCollectOfEnvironment leaves a GOGC from the environment alone.
 func TestCollectOfEnvironment(t *testing.T) {
 	begin(t)
 	heap.Collect(heap.Rule{Percent: percent})

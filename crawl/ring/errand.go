@@ -9,32 +9,32 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An Errand is a request to a host of another shard, which that one makes: a host has one
-// clock, and it runs there.
+// An Errand is a request that one shard makes for another, to a host of its own: a host has one clock, which
+// runs in its shard.
 type Errand struct {
 	From, To int    // shards
-	Kind     Kind   // Robots: the robots.txt of a host of From redirects there; Asset
+	Kind     Kind   // Robots: the robots.txt of a host of From redirects there; or Asset
 	ID       uint64 // of Robots: one for each request of From
 	URL      string
-	Out      bool // this crawl is From, and sends a letter; else it makes the request
+	Out      bool // this crawl is From, and sends a letter; otherwise it makes the request
 }
 
-// A Report is what has come of an errand.
+// A Report is the result of an errand.
 type Report struct {
 	Cause    schema.Cause // why there is no answer; [schema.CauseNone]: there is one
 	Detail   string       // of Cause; sanitised
 	Status   int
-	Location string // of a redirect of a robots.txt, absolute; empty: none that can be used
-	Body     []byte // of a robots.txt, or of an asset; or a piece of it
-	Size     int    // where Body is a piece: of all of it, in bytes
-	Sum      uint64 // likewise: its XXH3, for another answer has another one
+	Location string // absolute target of a robots.txt's redirect; empty: none that is usable
+	Body     []byte // of a robots.txt or an asset, or a piece of it
+	Size     int    // if Body is a piece: size of the whole, in bytes
+	Sum      uint64 // likewise: XXH3 of the whole, to tell answers apart
 
 	Header  http.Header // of an asset
-	Refused string      // why scripts do not get an asset; empty: they do, whatever the status
+	Refused string      // why scripts do not get an asset; empty: they get it, whatever its status
 }
 
-// Piece is the report with a piece of the body, from a byte on and of so many at most, and where
-// that is the first one, with the header.
+// Piece returns the report with at most most bytes of the body, starting at byte at. Only the first piece has
+// the header.
 func (r Report) Piece(at, most int) Report {
 	r.Size, r.Sum = len(r.Body), xxh3.Hash(r.Body)
 	rest := r.Body[min(at, len(r.Body)):]
@@ -45,25 +45,25 @@ func (r Report) Piece(at, most int) Report {
 	return r
 }
 
-// News is what a commit is made of.
+// News is the input of a commit.
 type News struct {
 	Outcomes  []Outcome
-	Referrals []Referral // of other shards
-	Errands   []Errand   // likewise
+	Referrals []Referral // from other shards
+	Errands   []Errand   // from other shards
 	Wakes     []Wake
-	Portion   *Portion // of max-pages, of a shard; nil: as before
+	Portion   *Portion // a shard's part of max-pages; nil: unchanged
 }
 
-// A Portion is what a shard has of max-pages.
+// A Portion is a shard's part of max-pages.
 type Portion struct {
-	Pages int  // that its run may come to
-	Final bool // nothing of max-pages is left anywhere
+	Pages int  // that its run may reach
+	Final bool // nothing of max-pages is left in any shard
 }
 
-// Entrusted reports whether a step is an errand that another shard is to do.
+// Entrusted reports whether a step is an errand for another shard.
 func (s *Step) Entrusted() bool { return s.Errand != nil && s.Errand.Out }
 
-// Bring takes over what another shard reports of the step of an outcome.
+// Bring copies another shard's report into the outcome of an errand.
 func (o *Outcome) Bring(r Report) {
 	if o.Step.Kind == Asset {
 		o.Status, o.Answer = r.Status,
@@ -82,7 +82,7 @@ func (o *Outcome) Bring(r Report) {
 	}
 }
 
-// Report is what an outcome says to who wanted to know.
+// Report returns an outcome as a report to the shard that requested it.
 func (o *Outcome) Report() Report {
 	r := Report{Cause: o.Cause, Detail: o.Detail, Status: o.Status, Body: o.Robots}
 	if o.Location != nil {

@@ -7,15 +7,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Outcomes that are not committed hold so many bytes together at most: what is fetched
-// faster than it is recorded waits in the visitors. Of a soft limit of memory it is an
-// eighth at most.
+// Uncommitted outcomes together hold at most this many bytes: when pages are fetched faster than they are
+// recorded, visitors wait. Under a soft memory limit, it is at most an eighth of the limit.
 const (
 	mostHeld  = 64 << 20
 	leastHeld = 8 << 20
 )
 
-// maxHeld is what outcomes may hold together under a soft limit of memory; 0: there is none.
+// maxHeld returns how much outcomes may hold together under a soft memory limit; 0: no limit.
 func maxHeld(memory int64) int64 {
 	if memory <= 0 {
 		return mostHeld
@@ -23,8 +22,8 @@ func maxHeld(memory int64) int64 {
 	return min(max(memory/8, leastHeld), mostHeld)
 }
 
-// Hold waits until an outcome fits in with those that are not committed. One is always
-// let in, however large it is. It errs when ctx ends, and holds nothing then.
+// Hold waits until an outcome fits in with the other uncommitted ones. One outcome is always admitted,
+// however large. If ctx ends, Hold returns an error and holds nothing.
 func (o *Outcome) Hold(ctx context.Context) error {
 	s := o.Step.Settings
 	size := min(o.size(), s.maxHeld)
@@ -35,7 +34,7 @@ func (o *Outcome) Hold(ctx context.Context) error {
 	return nil
 }
 
-// Release lets others in. What has been stored of the page is let go of.
+// Release makes room for others, and drops the sealed page, which has been stored.
 func (o *Outcome) Release() {
 	o.Sealed = nil
 	if o.Held > 0 {
@@ -44,7 +43,7 @@ func (o *Outcome) Release() {
 	}
 }
 
-// What an outcome, a link and a target take besides their texts, in bytes.
+// Bytes of an outcome, a link and so on, not counting their texts.
 const (
 	outcomeSize = 1 << 10
 	linkSize    = 96
@@ -53,8 +52,8 @@ const (
 	textSize    = 16
 )
 
-// size is about what an outcome takes in memory, in bytes. The texts of a page may make a
-// hundred times of it, where its links are relative to a long base.
+// size returns the approximate memory of an outcome, in bytes. The texts of a page may make it a hundred
+// times as large, if links are relative to a long base.
 func (o *Outcome) size() int64 {
 	n := outcomeSize + len(o.Robots)
 	if o.Answer != nil {

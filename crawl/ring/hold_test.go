@@ -29,7 +29,7 @@ func settingsOf(t *testing.T, memory int64) *Settings {
 	return s
 }
 
-// What does not fit in waits for what is committed; the largest fits in alone.
+// An outcome that does not fit waits for a commit; the largest fits alone.
 func TestHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := settingsOf(t, 1) // the least
@@ -71,7 +71,7 @@ func TestMaxHeld(t *testing.T) {
 	}
 }
 
-// The estimate is near enough to what is really held, whatever a server sends.
+// The estimate is close to the memory actually held, whatever a server sends.
 func TestSizeOfOutcome(t *testing.T) {
 	if process.Race {
 		t.Skip("memory says nothing under the race detector")
@@ -94,8 +94,8 @@ func TestSizeOfOutcome(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			first := tt.make(t)                       // and what is made once
-			copies := int(max(4, 1<<20/first.size())) // or what else is collected meanwhile counts
+			first := tt.make(t)                       // creates one-time allocations
+			copies := int(max(4, 1<<20/first.size())) // enough copies to outweigh other garbage
 			all := make([]Outcome, copies)
 			before := process.LiveHeap()
 			for i := range all {

@@ -1,10 +1,8 @@
-// Package ring holds the words of the ring: what scheduler, visitors and recorder
-// say to each other.
+// Package ring holds the messages of the ring between scheduler, visitors and recorder.
 //
-// The scheduler sends a [Step] to a visitor, the visitor an [Outcome] to the
-// recorder, and the recorder, after its commit, [Effects] to the scheduler, which
-// may ask it for a plan by a [Wake]. All of them are plain data: whoever receives
-// one owns it. A step carries the [Settings] that it was planned under, which are
+// The scheduler sends a [Step] to a visitor, the visitor sends an [Outcome] to the recorder, and the
+// recorder, after its commit, sends [Effects] to the scheduler, which may request a plan with a [Wake]. All
+// are plain data, owned by the receiver. A step carries the [Settings] that it was planned under, which are
 // immutable and shared.
 package ring
 
@@ -21,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Kind says what a [Step] asks.
+// A Kind says what a [Step] does.
 type Kind uint8
 
 // The kinds of steps.
@@ -30,21 +28,21 @@ const (
 	Robots              // GET a robots.txt
 	Head                // HEAD a page
 	Get                 // GET a page or a sitemap
-	Asset               // GET what the scripts of a page ask for
+	Asset               // GET a resource that the scripts of a page request
 	Render              // render a page; no request
 )
 
-// Browser is the host whose line the steps of kind Render wait in. It has no clock, and no more
-// of them may be open than there are browsers, which other crawls of the process share.
+// Browser is the pseudo-host in whose queue steps of kind Render wait. It has no clock. No more of its steps
+// may be open than there are browsers, which other crawls of the process share.
 const Browser schema.HostID = 0
 
-// AssetID is the ID of the steps of kind Asset: what they ask for is no page.
+// AssetID is the ID of steps of kind Asset, whose URLs are not pages.
 const AssetID schema.ID = math.MaxUint32
 
-// Asks reports whether a step asks a server.
+// Asks reports whether a step makes a request to a server.
 func (k Kind) Asks() bool { return k != Resolve && k != Render }
 
-// Method is that of the request, where a step makes one.
+// Method returns the HTTP method of the step's request.
 func (k Kind) Method() string {
 	if k == Head {
 		return http.MethodHead
@@ -52,12 +50,12 @@ func (k Kind) Method() string {
 	return http.MethodGet
 }
 
-// A Step is one request to make, or one look-up. It waits in the line of the
-// host that it asks; steps live in memory only, so that a kill repeats the visit.
+// A Step is one request to make, or one look-up. It waits in the queue of its host. Steps exist only in
+// memory, so a kill repeats the visit.
 type Step struct {
 	Kind       Kind
-	Host       schema.HostID // the host that is asked and leased
-	For        schema.HostID // robots: the host whose robots.txt this is; differs after a redirect
+	Host       schema.HostID // the host that is requested and leased
+	For        schema.HostID // robots: the host whose robots.txt this is; different after a redirect
 	ID         schema.ID     // 0 for robots and look-ups
 	URLKind    schema.URLKind
 	URL        string // the form that is requested
@@ -68,14 +66,14 @@ type Step struct {
 	Timeout    time.Duration
 	Sent       time.Time      // when a visitor took it
 	Suspension uint32         // number of the host's suspension when it was sent
-	Address    string         // whose clock was started when it was sent; "": none
+	Address    string         // whose clock was started at Sent; "": none
 	Standing   slots.Standing // of the host, when it was sent
-	Met        bool           // the host has answered before, in whatever process
-	Gap        time.Duration  // from one request of the host to the next, where several may be open; 0: the host has one
-	Moves      int            // how often it was not asked because its server was at another address
-	Settings   *Settings      // it was planned under
+	Met        bool           // the host has answered before, in any process
+	Gap        time.Duration  // between two requests of the host, if several may be open; 0: only one may
+	Moves      int            // how often no request was made because the server was at another address
+	Settings   *Settings      // under which it was planned
 	Fetched    *Fetched       // of Render: the page
-	Errand     *Errand        // of Robots and Asset: what one shard has another ask; nil: the shard's own
+	Errand     *Errand        // of Robots and Asset: the errand for or from another shard; nil: the shard's own request
 }
 
 // RequestKind says what the request of a step is for: robots, script, sitemap, head or get.
@@ -97,76 +95,72 @@ func (s *Step) RequestKind() string {
 type Fetched struct {
 	Outcome Outcome       // of the last request of the visit, without the page
 	Page    *answers.Page // what the browser shows
-	Rounds  int           // that were cut short because something was missing
-	Tries   int           // that failed
+	Rounds  int           // interrupted because something was missing
+	Tries   int           // failed
 }
 
-// Progress is what a visit has seen before the step, carried from one step of
-// the visit to the next.
+// Progress is the history of a visit before the step. It is carried from one step of the visit to the next.
 type Progress struct {
 	Requests  int            // made so far
-	Retries   int            // tries that failed before this one
-	Asked     []string       // forms asked in this visit
-	Forms     []string       // forms still to be asked, if this one is not found
+	Retries   int            // failed tries before this one
+	Asked     []string       // forms requested in this visit
+	Forms     []string       // forms still to request if this one is not found
 	Known     []string       // forms known when the visit began; others are guesses
-	Knew      schema.FormSet // the set of these
-	Heads     schema.Heads   // what is known of the host's answers to HEAD
-	Refusal   Refusal        // of the HEAD before this GET, which is to confirm it
+	Knew      schema.FormSet // the set of those
+	Heads     schema.Heads   // what is known about the host's answers to HEAD
+	Refusal   Refusal        // of the HEAD before this GET, to be confirmed
 	Missing   []string       // forms that answered with 404 or 410
-	Reserved  []terrain.Cap  // caps that the visit counts for
+	Reserved  []terrain.Cap  // caps that include the visit
 	Gone      int            // status of a form that was not found; 0: none
 	LeftOwn   bool           // an earlier run left the page waiting as its host's own
-	Lost      int            // the first of Asked, at which no page was found, nor where they redirect
-	Reason    schema.Reason  // why, at the last of these; of a robots.txt: why its first form could not be reached
+	Lost      int            // index in Asked of the first form after those at which no page was found
+	Reason    schema.Reason  // of the last of those; of a robots.txt: why its first form was unreachable
 	Unreached bool           // a form could not be reached
-	Repeated  bool           // a request that had met a dead connection
-	Hops      int            // redirects followed: to other forms of the page, or of a robots.txt
+	Repeated  bool           // repeated after a dead connection
+	Hops      int            // redirects followed: to other forms of the page, or for a robots.txt
 	Revisit   schema.Seq     // the visit whose answer makes this one conditional; 0: none
 }
 
-// A Refusal is an answer to HEAD that says that there is no page at a form. The zero value is none.
+// A Refusal is an answer to HEAD that says that a form has no page. The zero value is no refusal.
 type Refusal struct {
 	Kind schema.Heads
-	To   string // of a redirect: the form that it leads to
+	To   string // of a redirect: the form it leads to
 }
 
-// An Effect tells the scheduler what a commit means for a host: what to ask
-// next, and when. It replaces the host's clock, limits and priority; its steps
-// stand behind those that were not yet sent.
+// An Effect tells the scheduler what a commit means for a host: what to request next, and when. It replaces
+// the host's clock, limits and priority; its steps queue after those not yet sent.
 type Effect struct {
 	Host       schema.HostID
 	Address    string        // IP address whose clock the host shares; "": none
-	Ready      time.Time     // when the host may be asked, or the recorder be woken
-	Delay      time.Duration // from one request to the next, where Limit is more than 1
+	Ready      time.Time     // when the host may be requested, or the recorder woken
+	Delay      time.Duration // between two requests, if Limit is more than 1
 	Priority   uint8         // of its first step; lower is served first
 	Steps      []Step
-	Wake       bool   // without steps: ask the recorder for a plan at Ready
+	Wake       bool   // if there are no steps: request a plan from the recorder at Ready
 	Limit      int    // requests that may be open at a time
-	Failing    bool   // a request had no whole answer in time
-	Answered   bool   // one had, to HEAD or for robots.txt
-	Proved     bool   // one had, with a page or a sitemap
-	Met        bool   // the host has answered, in whatever process
+	Failing    bool   // a request got no complete answer in time
+	Answered   bool   // a request got one, to HEAD or for robots.txt
+	Proved     bool   // a request got one, with a page or a sitemap
+	Met        bool   // the host has answered, in any process
 	Suspension uint32 // number for the steps sent from now on
-	Closed     int    // its requests that this commit settled
-	Revoke     bool   // steps not yet sent go back to the recorder by a Wake
+	Closed     int    // requests of the host that this commit settled
+	Revoke     bool   // unsent steps are returned to the recorder in a Wake
 }
 
-// Effects are published after the commit of the outcomes they follow from.
+// Effects are published after the commit of the outcomes that cause them.
 type Effects struct {
 	List    []Effect
 	Settled int // outcomes in that commit
 	Woken   int // wakes answered
 }
 
-// A Wake asks the recorder to plan a host whose time has come, or gives back
-// the steps that an effect revoked.
+// A Wake asks the recorder to plan a host whose time has come, or returns the steps that an effect revoked.
 type Wake struct {
 	Host   schema.HostID
 	Unsent []Step
 }
 
-// Follow returns the step of an outcome as the start of the next one of the same
-// visit.
+// Follow returns the step of an outcome as the base of the next step of the same visit.
 func (o *Outcome) Follow() *Step {
 	next := o.Step
 	next.Visit.Requests++
@@ -176,8 +170,7 @@ func (o *Outcome) Follow() *Step {
 	return &next
 }
 
-// Ask points a step at a form of its page, beginning with HEAD where that is
-// the mode.
+// Ask points a step at a form of its page. It starts with HEAD if configured.
 func (s *Step) Ask(form string) {
 	s.URL, s.Kind = form, Get
 	s.ETag, s.Modified, s.Visit.Revisit, s.Visit.Refusal = "", "", 0, Refusal{}

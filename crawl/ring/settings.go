@@ -21,9 +21,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Settings are what one effective configuration means for the ring. They are
-// immutable: a changed configuration is another value, and every step carries
-// the one that it was planned under.
+// Settings is one effective configuration as seen by the ring. It is immutable: a changed configuration is a
+// new value, and every step carries the one that it was planned under.
 type Settings struct {
 	Config   *config.Config
 	Terrain  *terrain.Terrain
@@ -31,24 +30,23 @@ type Settings struct {
 	Client   *fetch.Client
 	Extracts []page.Extract
 
-	// Renderer shows what pages are once their scripts have run, with Answers. A page has one of
-	// Seats while it is rendered, which other crawls may share. All are nil where no page is
-	// rendered.
+	// Renderer renders pages with Answers. A page occupies one of Seats, which other crawls may share, while
+	// it is rendered. All are nil if no page is rendered.
 	Renderer Renderer
 	Seats    *semaphore.Weighted
 	Answers  *answers.Cache
 
-	held    *semaphore.Weighted // bytes of outcomes that are not committed
+	held    *semaphore.Weighted // bytes of uncommitted outcomes
 	maxHeld int64
 }
 
-// A Renderer renders pages, several at a time. It belongs to who opened it.
+// A Renderer renders pages, several at a time. The caller that opened it closes it.
 type Renderer interface {
 	Render(context.Context, render.Page, render.Answers) (render.Rendering, error)
 	Close() error
 }
 
-// Close lets go of what the settings have opened.
+// Close releases what the settings have opened.
 func (s *Settings) Close() error {
 	s.Client.Close()
 	if s.Renderer == nil {
@@ -63,20 +61,19 @@ func (s *Settings) Renders(o *Outcome) bool {
 		s.MayRender(weburl.Host(o.Step.Norm), o.Page.Shell)
 }
 
-// MayRender reports whether a page of a host is to be rendered that shows such signs.
+// MayRender reports whether a page of a host with the given signs is to be rendered.
 func (s *Settings) MayRender(host string, signs schema.Shell) bool {
 	cfg := &s.Config.Render
 	return cfg.Renders(host, len(s.Terrain.OriginsOf(host)) > 0) && (signs != 0 || cfg.Mode == config.RenderAlways)
 }
 
-// NewSettings returns the settings of a configuration, with a client of their own,
-// which the caller closes.
+// NewSettings returns the settings of a configuration, with a client of its own. The caller closes them.
 func NewSettings(cfg *config.Config) (*Settings, error) {
 	return SharedSettings(cfg, new(fetch.Pool), 0)
 }
 
-// SharedSettings returns the settings of a configuration, with a client of a pool,
-// which the caller closes, under a soft limit of memory in bytes; 0: there is none.
+// SharedSettings returns the settings of a configuration, with a client from a pool. The caller closes them.
+// memory is a soft memory limit in bytes; 0: none.
 func SharedSettings(cfg *config.Config, clients *fetch.Pool, memory int64) (*Settings, error) {
 	client, err := clients.Client(fetch.Config{
 		UserAgent:      cfg.UserAgentString(),
@@ -114,12 +111,12 @@ func SharedSettings(cfg *config.Config, clients *fetch.Pool, memory int64) (*Set
 	return s, nil
 }
 
-// Exempt reports whether a host has no address of its own to be spared: it is
-// reached through connect-to or a proxy.
+// Exempt reports whether a host has no address of its own to be spared, because it is reached through
+// connect-to or a proxy.
 func (s *Settings) Exempt(host string) bool { return s.Client.Mapped(host) || s.Client.Proxied(host) }
 
-// Accepts reports whether a body of the content type may be read: it is named by
-// accept-content-types and not by reject-content-types.
+// Accepts reports whether a body of the content type may be read: accept-content-types names it and
+// reject-content-types does not.
 func (s *Settings) Accepts(contentType string) bool {
 	kind := MediaType(contentType)
 	return matchesAny(s.Config.Content.AcceptContentTypes, kind) &&
@@ -136,8 +133,8 @@ func matchesAny(patterns []string, kind string) bool {
 	return false
 }
 
-// MediaType returns the type that a Content-Type names, in lower case and without its
-// parameters; of what is no type, what stands before a semicolon.
+// MediaType returns the media type in a Content-Type, in lower case and without parameters. If it is invalid,
+// the result is the text before a semicolon.
 func MediaType(contentType string) string {
 	if t := media.Extract(contentType); t.Essence != "" {
 		return t.Essence
@@ -146,10 +143,10 @@ func MediaType(contentType string) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// IsHTML reports a content type in which links are looked for.
+// IsHTML reports whether bodies of a content type are searched for links.
 func IsHTML(contentType string) bool { return media.Extract(contentType).IsHTML() }
 
-// AsksHead reports whether a page is asked by HEAD first.
+// AsksHead reports whether a page is requested with HEAD first.
 func (s *Settings) AsksHead(pathQuery string) bool {
 	switch s.Config.Crawler.HeadCheck {
 	case config.HeadNever:
@@ -160,7 +157,7 @@ func (s *Settings) AsksHead(pathQuery string) bool {
 	return !LikePage(pathQuery)
 }
 
-// LikePage reports whether a path ends like that of a page.
+// LikePage reports whether a path has an ending typical of pages.
 func LikePage(pathQuery string) bool {
 	p, _, _ := strings.Cut(pathQuery, "?")
 	switch strings.ToLower(path.Ext(p)) {
@@ -170,12 +167,12 @@ func LikePage(pathQuery string) bool {
 	return false
 }
 
-// Timeout returns the time limit of a try, counted from 0.
+// Timeout returns the time limit of a try; tries counts from 0.
 func (s *Settings) Timeout(tries int) time.Duration {
 	return s.Config.Retry.Timeout + time.Duration(tries)*s.Config.Retry.TimeoutStep
 }
 
-// SitemapsOnly reports whether only seeds and URLs of sitemaps are visited.
+// SitemapsOnly reports whether only seeds and URLs from sitemaps are visited.
 func (s *Settings) SitemapsOnly() bool { return s.Config.Crawler.Sitemaps == config.SitemapsOnly }
 
 // Keeps reports whether an answer belongs in the page store.

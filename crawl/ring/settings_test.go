@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// The address of a host that NO_PROXY takes out of the proxy's way is spared like any other.
+// The address of a host that NO_PROXY exempts from the proxy is spared like any other.
 func TestExempt(t *testing.T) {
 	t.Setenv("NO_PROXY", "direct.test")
 	t.Setenv("no_proxy", "direct.test")
@@ -56,7 +56,7 @@ func TestAccepts(t *testing.T) {
 	}
 }
 
-// configured is a configuration of one origin with further tables.
+// configured returns a configuration of one origin with additional tables.
 func configured(t *testing.T, tables string) *config.Config {
 	t.Helper()
 	cfg, _, err := config.Parse([]byte(`

@@ -1,5 +1,5 @@
-// Package strictjson writes what machines say to each other as JSON, and reads what anybody may have written: one
-// value, of known fields. How much of it is read, the caller bounds.
+// Package strictjson writes JSON messages between machines, and reads untrusted ones: one value with known
+// fields only. The caller limits the input.
 package strictjson
 
 import (
@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// Encode returns the JSON of a value, and panics if its type has none. No character takes more room than
-// JSON demands: "&" is one byte, and not the six by which a browser would be kept from reading it.
+// Encode returns the JSON of a value, and panics if its type has none. It escapes only what JSON requires:
+// "&" takes one byte instead of six, as for embedding in HTML.
 func Encode(v any) []byte {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -21,7 +21,7 @@ func Encode(v any) []byte {
 	return bytes.TrimSuffix(text.Bytes(), []byte{'\n'})
 }
 
-// Decode reads one value, which is all that there is.
+// Decode decodes exactly one value, with nothing after it.
 func Decode(text []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

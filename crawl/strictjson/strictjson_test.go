@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
 )
 
-// One value of known fields is read, and nothing else.
+// One value with known fields is decoded, and nothing else.
 func TestDecode(t *testing.T) {
 	for _, tt := range []struct {
 		text string
@@ -23,7 +23,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// What a URL is made of takes one byte each, or room for a letter could not be promised.
+// Every character of a URL takes one byte; otherwise the size of a letter could not be guaranteed.
 func TestEncodeIsShort(t *testing.T) {
 	const text = "https://a.test/?a=1&b='<>"
 	if got, want := string(strictjson.Encode(text)), `"`+text+`"`; got != want {
@@ -31,7 +31,7 @@ func TestEncodeIsShort(t *testing.T) {
 	}
 }
 
-// What is read comes back as it is written.
+// A decoded value encodes to the same text.
 func FuzzDecode(f *testing.F) {
 	type value struct {
 		A int

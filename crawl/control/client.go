@@ -154,7 +154,7 @@ func silent(ctx context.Context, err error) error {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ErrSilent
 	case errors.Is(err, ErrNobody), errors.Is(err, io.EOF):
-		return ErrNobody // it has ended before it could answer
+		return ErrNobody // the crawl ended before it could answer
 	}
 	return err
 }

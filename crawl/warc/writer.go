@@ -101,7 +101,7 @@ func (w *Writer) cut() error {
 	}
 	stat, err := os.Stat(w.segmentPath(w.at.Segment))
 	if errors.Is(err, os.ErrNotExist) || err == nil && stat.Size() < w.at.Offset {
-		w.at.Offset = MaxSegment // full: the next page begins another
+		w.at.Offset = MaxSegment // full: the next page begins another segment
 		return nil
 	}
 	if err != nil || stat.Size() == w.at.Offset {

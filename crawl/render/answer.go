@@ -14,13 +14,13 @@ import (
 
 const reasonNavigation = "navigation"
 
-// answer answers a request, or notes that it is missing and leaves it waiting.
+// answer answers a request, or records it as missing and leaves it waiting.
 func (v *visit) answer(e *fetch.EventRequestPaused) error {
 	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == v.frame && !v.started {
 		v.started = true
 		return v.fulfill(e, v.page.Status, headers(e, v.page.Header), v.page.Body)
 	}
-	if e.ResourceType == network.ResourceTypeOther { // the browser's own, as for an icon: no script hears of it
+	if e.ResourceType == network.ResourceTypeOther { // the browser's own, such as for an icon; no script sees it
 		return v.fail(e, network.ErrorReasonBlockedByClient)
 	}
 	if preflight(e) {
@@ -34,8 +34,8 @@ func (v *visit) answer(e *fetch.EventRequestPaused) error {
 	if a.Refused == "" {
 		return v.fulfill(e, a.Status, headers(e, a.Header), a.Body)
 	}
-	// What must not be asked for is given as nothing, where a page would rather break than
-	// do without: a bundle waits for its styles, and a frame for its load.
+	// Some refused requests get an empty answer instead, because many pages break without one: a bundle waits
+	// for its styles, and a frame for its load.
 	switch e.ResourceType {
 	case network.ResourceTypeStylesheet:
 		return v.fulfill(e, 200, headers(e, http.Header{"Content-Type": {"text/css"}}), nil)
@@ -48,13 +48,13 @@ func (v *visit) answer(e *fetch.EventRequestPaused) error {
 	return v.fail(e, network.ErrorReasonBlockedByClient)
 }
 
-// preflight says whether a browser asks by itself if a script may ask (Fetch, section 4.9):
-// it may, for all that its world can answer.
+// preflight reports whether a request is a CORS preflight (Fetch, section 4.9). It always succeeds: the world
+// of the page can answer everything.
 func preflight(e *fetch.EventRequestPaused) bool {
 	return e.Request.Method == http.MethodOptions && e.Request.Headers["Access-Control-Request-Method"] != nil
 }
 
-// ask looks up the answer to a request, and notes what became of it; false: it is missing.
+// ask looks up the answer to a request and records the result; false: it is missing.
 func (v *visit) ask(e *fetch.EventRequestPaused) (Answer, bool) {
 	r := Request{e.Request.Method, e.Request.URL}
 	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == v.frame {
@@ -83,7 +83,7 @@ func once(all []Request, r Request) []Request {
 	return append(all, r)
 }
 
-// forbids says why a request must not be made, whatever its answer would be; empty: it may.
+// forbids returns why a request must not be made, whatever its answer would be; empty: it may be made.
 func (v *visit) forbids(e *fetch.EventRequestPaused) string {
 	switch e.ResourceType {
 	case network.ResourceTypeScript, network.ResourceTypeXHR, network.ResourceTypeFetch:
@@ -105,7 +105,7 @@ func (v *visit) forbids(e *fetch.EventRequestPaused) string {
 	return ""
 }
 
-// fulfill gives an answer, after which no other is given until it has been read.
+// fulfill gives an answer. No other is given until the page has read it.
 func (v *visit) fulfill(e *fetch.EventRequestPaused, status int, header []*fetch.HeaderEntry, body []byte) error {
 	v.reading = e.NetworkID
 	_, err := chromedp.Call(v.ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{
@@ -119,8 +119,8 @@ func (v *visit) fail(e *fetch.EventRequestPaused, reason network.ErrorReason) er
 		fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason}))
 }
 
-// unlessGone is the error of an answer, but for one to a request that was withdrawn
-// meanwhile, as when a frame is taken away: nobody will read it.
+// unlessGone drops the error for a request that was withdrawn meanwhile, for example because its frame was
+// removed.
 func (v *visit) unlessGone(err error) error {
 	const invalidParams = -32602 // JSON-RPC 2.0, section 5.1
 	var said *cdproto.Error
@@ -132,8 +132,8 @@ func (v *visit) unlessGone(err error) error {
 	return err
 }
 
-// headers are those of an answer, but for what speaks of the transfer, keeps state, sends
-// reports or moves the page to another process; every origin may read it.
+// headers returns the header of an answer without fields that concern the transfer, keep state, send reports
+// or move the page to another process. Every origin may read it.
 func headers(e *fetch.EventRequestPaused, from http.Header) []*fetch.HeaderEntry {
 	var all []*fetch.HeaderEntry
 	add := func(name, value string) {

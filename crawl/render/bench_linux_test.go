@@ -19,8 +19,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// An application is a web whose pages are one shell: its script of 100 kB fetches what each
-// page holds, 50 links among it, and shows it.
+// An application is a web whose pages are one shell. Its 100 kB script fetches the content of each page,
+// including 50 links, and displays it.
 type application struct {
 	asked atomic.Int64 // requests
 }
@@ -48,7 +48,7 @@ func (a *application) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// fetched answers as whoever has asked a server does.
+// fetched answers like a caller that has fetched everything from a server.
 type fetched struct {
 	mu  sync.Mutex
 	all map[string]Answer
@@ -61,7 +61,7 @@ func (f *fetched) Answer(_, url string) (Answer, bool) {
 	return a, ok
 }
 
-// get asks for a URL unless that was done before.
+// get fetches a URL unless that was done before.
 func (f *fetched) get(b *testing.B, url string) Answer {
 	b.Helper()
 	if a, ok := f.Answer(http.MethodGet, url); ok {
@@ -82,8 +82,8 @@ func (f *fetched) get(b *testing.B, url string) Answer {
 	return f.all[url]
 }
 
-// BenchmarkRender compares what a page costs: fetched as it is, rendered with everything
-// that it misses fetched first, and shown by chromedp as it comes, without interception.
+// BenchmarkRender compares the cost of a page: fetched as is, rendered after everything it misses has been
+// fetched, and displayed by chromedp without interception.
 func BenchmarkRender(b *testing.B) {
 	app := &application{}
 	server := httptest.NewServer(app)
@@ -142,7 +142,7 @@ func (r *Renderer) warm(b *testing.B) (groups []int) {
 	return groups
 }
 
-// browse shows pages as chromedp's users do, each in a tab of its own.
+// browse displays pages in the usual chromedp way, each in a tab of its own.
 func (a *application) browse(b *testing.B, page func(int64) string) {
 	path, err := find("")
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *application) browse(b *testing.B, page func(int64) string) {
 	})
 }
 
-// measure shows pages, so many at a time, and reports what a page costs.
+// measure displays pages with a number of workers, and reports the cost per page.
 func (a *application) measure(b *testing.B, workers int, groups []int, show func(n int64)) {
 	asked, spent := a.asked.Load(), processorTime(groups)
 	var n atomic.Int64
@@ -201,8 +201,8 @@ func (a *application) measure(b *testing.B, workers int, groups []int, show func
 	b.ReportMetric(float64(held>>20)/float64(len(groups)), "MB/browser")
 }
 
-// processorTime is what the processes of groups have used, those included that they have
-// awaited (proc_pid_stat(5)).
+// processorTime returns the processor time of the processes of groups, including the children they have
+// waited for (proc_pid_stat(5)).
 func processorTime(groups []int) (sum time.Duration) {
 	for _, group := range groups {
 		for _, process := range members(group) {

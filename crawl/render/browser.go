@@ -16,21 +16,21 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A browser is one Chromium with all its processes, in a process group and a folder of its
-// own. It belongs to one goroutine.
+// A browser is one Chromium with all its processes, in a process group and a folder of its own. It belongs to
+// one goroutine.
 type browser struct {
-	ctx      context.Context // of chromedp; done once the browser has ended
+	ctx      context.Context // for chromedp; done once the browser has ended
 	end      func()
-	group    int // of processes
+	group    int // process group
 	folder   *folder
 	wall     net.Listener
-	helpers  []int // that have served it so far
-	rendered int   // pages
-	broken   bool  // a page of it does not close
+	helpers  []int // helpers that have served it so far
+	rendered int   // number of pages
+	broken   bool  // one of its pages does not close
 }
 
-// start starts a browser, which ends with close or the context. One that ends or stands
-// still while it starts, as when one of its processes is killed, has a second chance.
+// start starts a browser, which ends with close or ctx. If the browser ends or hangs while starting, for
+// example because one of its processes is killed, start tries a second time.
 func start(ctx context.Context, o Options, patience time.Duration) (*browser, error) {
 	b, err := launch(ctx, o, patience)
 	if err != nil && !errors.Is(err, ErrNoSandbox) && ctx.Err() == nil {
@@ -48,15 +48,15 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 	if err != nil {
 		return nil, errors.Join(err, folder.remove())
 	}
-	var process *exec.Cmd // set while the browser is started
+	var process *exec.Cmd // set when the browser is started
 	ctx, endAll := chromedp.NewExecAllocator(ctx, append(switches(o, folder.path, wall.Addr().String()),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { detach(cmd); process = cmd }))...)
-	// What fails returns its error.
+	// Commands that fail return their error; chromedp need not log it.
 	ctx, endOne := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	b := &browser{ctx: ctx, folder: folder, wall: wall, end: func() { endOne(); endAll() }}
 	late := time.AfterFunc(patience, endAll)
 	err = b.hide()
-	if process != nil && process.Process != nil { // also of one that has not come to answer
+	if process != nil && process.Process != nil { // also if it never answered
 		b.group = process.Process.Pid
 	}
 	if err == nil {
@@ -74,9 +74,8 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 	return b, nil
 }
 
-// build opens the wall: the proxy of a browser, which ends every connection at once. What
-// the browser does not ask through its protocol ends there; it looks up no names, since it
-// has a proxy, and has no other way out.
+// build opens the wall: a proxy that closes every connection at once. Whatever the browser requests outside
+// the protocol ends there. With a proxy, the browser looks up no names, and has no other way out.
 func build() (net.Listener, error) {
 	wall, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -96,8 +95,8 @@ func build() (net.Listener, error) {
 	return wall, nil
 }
 
-// switches says how Chromium starts: without what is its user's, with no way out but the
-// wall, and with no site in a process of its own, so that one session hears of every frame.
+// switches returns Chromium's options: without the user's own settings, with no way out but the wall, and
+// without a process per site, so that one session sees every frame.
 func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 	all := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(o.Path), chromedp.UserDataDir(filepath.Join(folder, "profile")),
@@ -113,7 +112,7 @@ func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 		"accept-lang":                     "en-US",
 		"window-size":                     "1280,800",
 		"force-color-profile":             "srgb",
-		"blink-settings":                  "imagesEnabled=false", // an image's end comes at no certain time of the page
+		"blink-settings":                  "imagesEnabled=false", // the load of an image ends at an unpredictable time
 		"password-store":                  "basic",
 		"renderer-process-limit":          "1",
 		"force-webrtc-ip-handling-policy": "disable_non_proxied_udp",
@@ -144,8 +143,8 @@ func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 	return all
 }
 
-// hide closes the window that a browser starts with, which costs two processes. Hidden tabs
-// can be opened as long as there is a tab of any kind.
+// hide closes the window that a browser starts with, which costs two processes. Hidden tabs can be opened as
+// long as some tab exists.
 func (b *browser) hide() error {
 	if err := chromedp.Do(b.ctx); err != nil {
 		return err
@@ -158,8 +157,8 @@ func (b *browser) hide() error {
 	return err
 }
 
-// await waits until the helper is there that fetches for all pages. It may have ended while the
-// browser was started, and nothing tells a browser in which it is missing from others.
+// await waits for the helper that fetches for all pages. It may have ended while the browser was starting,
+// and a browser without it looks like any other.
 func (b *browser) await() error {
 	for {
 		all, fetches := lookFor(b.group)
@@ -174,9 +173,9 @@ func (b *browser) await() error {
 	}
 }
 
-// whole reports whether all helpers are there that have served the browser so far. One that has ended is
-// started again, but not at once, and pages miss what they ask for meanwhile. A process that is just being
-// started passes for the helper that it is a copy of; it has not ended when it becomes another.
+// whole reports whether all helpers that have served the browser so far still exist. One that has ended is
+// restarted, but not at once, and pages miss what they request meanwhile. A process that is just being
+// started looks like the helper it was forked from; when it becomes another process it has not ended.
 func (b *browser) whole() bool {
 	now := helpers(b.group)
 	gone := slices.DeleteFunc(slices.Clone(b.helpers), func(helper int) bool { return slices.Contains(now, helper) })
@@ -190,8 +189,8 @@ func (b *browser) whole() bool {
 	return true
 }
 
-// watch cancels by fail if the browser's memory exceeds the limit, in bytes. What it
-// returns ends the watch.
+// watch cancels through fail if the browser's memory exceeds the limit, in bytes. The function returned ends
+// the watch.
 func (b *browser) watch(ctx context.Context, limit int64, fail context.CancelCauseFunc) func() {
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -221,7 +220,7 @@ func (b *browser) close() error {
 	}
 	b.end()
 	err := b.wall.Close()
-	for range 100 { // what was being forked while the rest was killed
+	for range 100 { // processes forked while the others were killed
 		if b.group == 0 || len(members(b.group)) == 0 {
 			break
 		}
@@ -231,5 +230,5 @@ func (b *browser) close() error {
 	return errors.Join(err, b.folder.remove())
 }
 
-// kill ends the browser where it stands.
+// kill kills the browser immediately.
 func (b *browser) kill() { kill(b.group) }

@@ -10,17 +10,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// folderPrefix begins the names of the folders in which browsers keep what they write.
+// folderPrefix is the prefix of the names of browsers' folders.
 const folderPrefix = "ripple-render-"
 
-// A folder is where one browser keeps what it writes. It is locked while its process lives,
-// so that another process can tell what was left behind by one that was killed.
+// A folder holds the files of one browser. It is locked while its process lives, so that other processes can
+// recognize folders left behind by a killed process.
 type folder struct {
 	path string
 	lock *os.File // of the folder itself
 }
 
-// newFolder makes a folder in the one for temporary files.
+// newFolder creates a folder in the folder for temporary files.
 func newFolder() (*folder, error) {
 	for {
 		path, err := os.MkdirTemp("", folderPrefix)
@@ -31,7 +31,7 @@ func newFolder() (*folder, error) {
 			return nil, errors.Join(err, os.RemoveAll(path))
 		} else if f != nil {
 			return f, nil
-		} // else it was swept before it was locked
+		} // otherwise it was swept before it was locked
 	}
 }
 
@@ -56,11 +56,10 @@ func hold(path string) (*folder, error) {
 	return &folder{path, lock}, nil
 }
 
-// remove removes a folder and gives up its lock.
+// remove removes a folder and releases its lock.
 func (f *folder) remove() error { return errors.Join(os.RemoveAll(f.path), f.lock.Close()) }
 
-// sweep removes the folders of processes that have been killed. What cannot be removed is
-// left to the next sweep.
+// sweep removes the folders of killed processes. Folders that cannot be removed are left to the next sweep.
 func sweep() {
 	temp := os.TempDir()
 	entries, _ := os.ReadDir(temp)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What was left behind is swept away; what is held, or is none of ours, is not.
+// Leftover folders are swept; folders that are locked or of other origin are not.
 func TestSweep(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
@@ -38,7 +38,7 @@ func TestSweep(t *testing.T) {
 	if err := os.Symlink(at("target"), filepath.Join(left.path, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := left.lock.Close(); err != nil { // as the end of its process does
+	if err := left.lock.Close(); err != nil { // like the end of its process
 		t.Fatal(err)
 	}
 	want := map[string]bool{

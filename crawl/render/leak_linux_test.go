@@ -19,8 +19,8 @@ func TestNoLeak(t *testing.T) {
 	testNoLeak(t, open(t, 1))
 }
 
-// Whatever a page tries, its browser's processes connect to nobody but the wall: not to
-// listeners beside it on loopback, over TCP or UDP, and to no other address.
+// Whatever a page tries, its browser's processes connect only to the wall: not to listeners next to it on
+// loopback, over TCP or UDP, and to no other address.
 func testNoLeak(t *testing.T, r *Renderer) {
 	var heard atomic.Int64
 	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -57,7 +57,7 @@ func testNoLeak(t *testing.T, r *Renderer) {
 	stop := make(chan struct{})
 	peers := make(chan []string)
 	go func() { peers <- watchPeers(b.group, stop) }()
-	// Scripts of localhost have all doors, and none is closed for leading out of TLS.
+	// Scripts of localhost may use every API, and nothing is blocked as mixed content.
 	got := render(t, r, escapes("http://a.localhost/", tcp.Addr().String()), refusing{})
 	if !bytes.Contains(got.DOM, []byte("<b>end</b>")) {
 		t.Errorf("the page did not come to its end: %q", got.DOM)
@@ -76,7 +76,7 @@ func testNoLeak(t *testing.T, r *Renderer) {
 	}
 }
 
-// Who watches sockets sees those of the group, to whomever they lead, and no others.
+// watchPeers sees the sockets of the group, wherever they lead, and no others.
 func TestWatchPeers(t *testing.T) {
 	t.Parallel()
 	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -104,7 +104,7 @@ func TestWatchPeers(t *testing.T) {
 	}
 }
 
-// A refusing world lets redirects out, to where nobody may go, and refuses all else.
+// A refusing world allows redirects, to forbidden targets, and refuses everything else.
 type refusing struct{}
 
 func (refusing) Answer(method, url string) (Answer, bool) {
@@ -114,7 +114,7 @@ func (refusing) Answer(method, url string) (Answer, bool) {
 	return Answer{Refused: "nobody may"}, true
 }
 
-// escapes is a page that tries every way out that we know of to the address.
+// escapes returns a page that tries every known way out to the address.
 func escapes(base, at string) Page {
 	body := strings.NewReplacer("AT", at, "BASE", base).Replace(`<head>
 		<link rel=prefetch href=http://AT/prefetch><link rel=preconnect href=http://AT/>
@@ -178,9 +178,9 @@ func escapes(base, at string) Page {
 	return p
 }
 
-// watchPeers collects the remote ends, as /proc has them, of the sockets that the processes
-// of a group hold, until it is stopped. Port 0 is nobody. To read a table takes the kernel
-// milliseconds, however few sockets there are.
+// watchPeers collects the remote ends, as in /proc, of the sockets held by the processes of a group, until it
+// is stopped. Port 0 means none. Reading a table takes the kernel milliseconds, however few sockets there
+// are.
 func watchPeers(group int, stop <-chan struct{}) []string {
 	var all []string
 	var processes []int
@@ -195,7 +195,7 @@ func watchPeers(group int, stop <-chan struct{}) []string {
 				judged[s], fresh = true, append(fresh, s)
 			}
 		}
-		if len(fresh) > 0 { // to look who holds what costs most
+		if len(fresh) > 0 { // finding the holder of a socket costs most
 			processes = members(group)
 			held := heldBy(processes)
 			for _, s := range fresh {
@@ -212,11 +212,11 @@ func watchPeers(group int, stop <-chan struct{}) []string {
 	}
 }
 
-// A socket is one that has a remote end.
+// A socket is a socket with a remote end.
 type socket struct{ inode, peer string }
 
-// socketsOf are the sockets of the networks that processes are in, whoever holds them
-// (proc_net_tcp: local, remote, and seven fields on, the inode; 0: nobody any more).
+// socketsOf returns the sockets of the network namespaces of processes, whichever process holds them
+// (proc_net_tcp: local, remote, and seven fields later the inode; 0: no holder any longer).
 func socketsOf(processes []int) []socket {
 	networks := map[string]bool{}
 	var all []socket
@@ -239,7 +239,7 @@ func socketsOf(processes []int) []socket {
 	return all
 }
 
-// heldBy are the inodes of the sockets that processes hold.
+// heldBy returns the inodes of the sockets that processes hold.
 func heldBy(processes []int) map[string]bool {
 	held := map[string]bool{}
 	for _, process := range processes {
@@ -253,7 +253,7 @@ func heldBy(processes []int) map[string]bool {
 	return held
 }
 
-// hexed writes an IPv4 address as /proc does: the address in the machine's order, little-endian.
+// hexed formats an IPv4 address like /proc: the address in the machine's byte order, little-endian.
 func hexed(a *net.TCPAddr) string {
 	ip := a.IP.To4()
 	return fmt.Sprintf("%02X%02X%02X%02X:%04X", ip[3], ip[2], ip[1], ip[0], a.Port)

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A page without end, or without measure, costs its browser, and the next page gets another.
+// An endless or oversized page costs its browser, and the next page gets a new one.
 func testLimits(t *testing.T, r *Renderer) {
 	usual := r.limits
 	hurried, roomy := usual, usual
@@ -51,7 +51,7 @@ func testLimits(t *testing.T, r *Renderer) {
 	}
 }
 
-// A killer answers as a web does, once it has ended a process.
+// A killer answers like a web, after killing a process.
 type killer struct {
 	web
 	t              *testing.T
@@ -64,8 +64,8 @@ func (k killer) Answer(method, url string) (Answer, bool) {
 	return k.web.Answer(method, url)
 }
 
-// ended waits until the processes of a group have ended that were killed; none named: all. A busy machine
-// takes its time to end them.
+// ended waits until the killed processes of a group have ended; none named: all. A busy machine takes a while
+// to end them.
 func ended(t *testing.T, group int, killed ...int) {
 	t.Helper()
 	there := func(process int) bool { return len(killed) == 0 || slices.Contains(killed, process) }
@@ -79,8 +79,8 @@ func ended(t *testing.T, group int, killed ...int) {
 	}
 }
 
-// A page during which a process ends that serves all pages is rendered again: it may have
-// missed something.
+// If a process that serves all pages ends while a page is rendered, the page is rendered again, since it may
+// have missed something.
 func testHelperKilled(t *testing.T, r *Renderer) {
 	page := html("https://a.example/", `<p id=out></p><script src="/x.js"></script>`)
 	web := web{"https://a.example/x.js": `document.querySelector("#out").append("whole")`}
@@ -102,7 +102,7 @@ func testHelperKilled(t *testing.T, r *Renderer) {
 	}
 }
 
-// A browser one of whose helpers has ended since the page before gives way to another.
+// A browser with a helper that has ended since the last page is replaced.
 func testHelperGone(t *testing.T, r *Renderer) {
 	page := html("https://a.example/", `<p id=out></p><script src="/x.js"></script>`)
 	web := web{"https://a.example/x.js": `document.querySelector("#out").append("whole")`}
@@ -111,7 +111,7 @@ func testHelperGone(t *testing.T, r *Renderer) {
 		r.idle <- b
 		all := helpers(b.group)
 		for _, helper := range all {
-			// One may have ended by itself.
+			// A helper may have ended by itself.
 			if err := syscall.Kill(helper, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
 				t.Fatal(err)
 			}
@@ -123,7 +123,8 @@ func testHelperGone(t *testing.T, r *Renderer) {
 	}
 }
 
-// While a browser is started, its helper that fetches ends: it is waited for, and the page has its scripts.
+// If the helper that fetches ends while a browser is starting, it is waited for, and the page gets its
+// scripts.
 func testHelperKilledAtStart(t *testing.T, r *Renderer) {
 	page := html("https://a.example/", `<p id=out></p><script src="/x.js"></script>`)
 	web := web{"https://a.example/x.js": `document.querySelector("#out").append("whole")`}
@@ -159,19 +160,19 @@ func testHelperKilledAtStart(t *testing.T, r *Renderer) {
 	r.idle <- b
 }
 
-// A process that looked like a helper when it was started is not one that has ended.
+// A process that looked like a helper while it was being started does not count as one that has ended.
 func testNoHelper(t *testing.T, r *Renderer) {
 	render(t, r, html("https://a.example/", `<p>page</p>`), web{})
 	b := <-r.idle
 	defer func() { r.idle <- b }()
 	usual := slices.Clone(b.helpers)
-	b.helpers = append(b.helpers, b.group) // the browser itself, which lives and is none
+	b.helpers = append(b.helpers, b.group) // the browser itself, which lives and is not a helper
 	if !b.whole() || !slices.Equal(b.helpers, usual) {
 		t.Errorf("with one more than %v the helpers are %v, or some are missing", usual, b.helpers)
 	}
 }
 
-// A browser renders so many pages, and leaves no process and no folder.
+// A browser renders a limited number of pages, and leaves no process and no folder.
 func testManyPages(t *testing.T, r *Renderer) {
 	b := <-r.idle
 	r.idle <- nil
@@ -196,7 +197,7 @@ func testManyPages(t *testing.T, r *Renderer) {
 	}
 }
 
-// What a page leaves in its browser is not there for the next.
+// What a page leaves in its browser is gone for the next page.
 func testForgets(t *testing.T, r *Renderer) {
 	page := html("https://a.example/", `<p id=out></p><script>out.append(localStorage.n ?? "new", document.cookie, name);
 		localStorage.n = 1; document.cookie = "n=1"; name = "n"</script>`)
@@ -216,8 +217,7 @@ func testTooLarge(t *testing.T, r *Renderer) {
 	}
 }
 
-// A process that is killed leaves no browser, not even one that can notice nothing any more,
-// and the next one sweeps away its folder.
+// A killed process leaves no browser, not even a stopped one, and the next process sweeps its folder.
 func TestParent(t *testing.T) {
 	if os.Getenv("RENDER_PARENT") == "1" {
 		r := open(t, 1)
@@ -230,7 +230,7 @@ func TestParent(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
-	t.Setenv("TMPDIR", t.TempDir()) // where nobody else sweeps
+	t.Setenv("TMPDIR", t.TempDir()) // a folder that no other process sweeps
 	command := exec.Command(os.Args[0], "-test.run=^TestParent$", "-test.v")
 	command.Env = append(os.Environ(), "RENDER_PARENT=1")
 	out, err := command.StdoutPipe()
@@ -254,7 +254,8 @@ func TestParent(t *testing.T) {
 	if len(members(group)) < 3 {
 		t.Errorf("the browser has processes %v", members(group))
 	}
-	// Its processes come to this one, or the kernel would wake and hang up on who is stopped (setpgid(2)).
+	// Its processes are reparented to this one; otherwise the kernel would wake and hang up stopped ones
+	// (setpgid(2)).
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +297,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A browser that stands still while it starts is said to, and which one; no process of it is left.
+// If a browser hangs while starting, the error says so and names it; none of its processes is left.
 func TestStandsStill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "still")
@@ -325,7 +326,7 @@ func TestStandsStill(t *testing.T) {
 	}
 }
 
-// TestSandbox has another user than root render pages, for whom there is a sandbox.
+// TestSandbox renders pages as a user other than root, for whom the sandbox works.
 func TestSandbox(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -356,8 +357,7 @@ func TestSandbox(t *testing.T) {
 	}
 }
 
-// startedAs returns options whose browser is started by a line of sh, in which $browser is
-// the real one.
+// startedAs returns options whose browser is started by a line of sh, in which $browser is the real one.
 func startedAs(t *testing.T, o Options, line string) Options {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "chromium")
@@ -384,8 +384,8 @@ func testSecondStart(t *testing.T, r *Renderer) {
 	}
 }
 
-// The browser never says that it has started. It is waited for until it has come so far, which takes a busy machine
-// its time.
+// The browser never reports that it has started. The test waits until it has come that far, which may take a
+// while on a busy machine.
 func testSilentStart(t *testing.T, r *Renderer) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	var text []byte
@@ -394,7 +394,7 @@ func testSilentStart(t *testing.T, r *Renderer) {
 			wait); err == nil {
 			t.Errorf("it is started: %v", b.close())
 		}
-		text, _ = os.ReadFile(pid) // there is none yet
+		text, _ = os.ReadFile(pid) // not there yet
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {

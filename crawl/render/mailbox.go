@@ -11,19 +11,19 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// How much a page may say. A script can go on for as long as its page has time, and each word would
-// be kept here.
+// Limits on a page's events. A script can produce events for as long as its page has time, and all are kept
+// here.
 const (
-	maxEvents = 20_000   // of a visit
-	maxWords  = 16 << 20 // bytes of the URLs that a page asks for, or tells
+	maxEvents = 20_000   // per visit
+	maxWords  = 16 << 20 // bytes of the URLs that a page requests or reports
 )
 
-// errFlood reports a page that says more.
+// errFlood reports a page that exceeds the limits.
 var errFlood = errors.New("the page asks for more than a page may")
 
 // A mailbox holds a tab's events, in order, until they are taken.
 type mailbox struct {
-	some chan struct{} // receives if there are some
+	some chan struct{} // receives when there are events
 
 	mu     sync.Mutex
 	events []any
@@ -33,7 +33,7 @@ type mailbox struct {
 
 func newMailbox() *mailbox { return &mailbox{some: make(chan struct{}, 1)} }
 
-// put keeps the events that a visit wants.
+// put keeps the events that a visit needs.
 func (m *mailbox) put(event any) {
 	switch event.(type) {
 	case *fetch.EventRequestPaused, *network.EventLoadingFinished, *network.EventLoadingFailed,
@@ -65,7 +65,7 @@ func (m *mailbox) count(event any) {
 
 func (m *mailbox) flooded() bool { return m.said > maxEvents || m.words > maxWords }
 
-// take returns the events since the last time, or errFlood.
+// take returns the events since the last call, or errFlood.
 func (m *mailbox) take() ([]any, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sidebyside.Tests(4) // they pass their time with pages that take theirs
+	sidebyside.Tests(4) // they mostly wait for slow pages
 	os.Exit(m.Run())
 }

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// In a network of its own, without a way out, nothing is even tried: the kernel counts no
-// datagram, and none of IPv4 for which it had no route. For each tab Chromium looks whether
-// there is a route for IPv6, by connecting a socket of UDP, which sends nothing; so routes
-// of IPv6 are not counted. What goes over TCP on loopback is watched in [testNoLeak].
+// In a network namespace without a way out, nothing is even tried: the kernel counts no datagram, and no IPv4
+// datagram without a route. For each tab Chromium checks whether there is a route for IPv6 by connecting a
+// UDP socket, which sends nothing; so IPv6 routes are not counted. TCP on loopback is watched in
+// [testNoLeak].
 func TestNoLeakNamespace(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RENDER_NAMESPACE") == "1" {
@@ -47,7 +47,7 @@ func TestNoLeakNamespace(t *testing.T) {
 	}
 }
 
-// up has an interface take packets.
+// up brings an interface up.
 func up(t *testing.T, name string) {
 	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
 	if err != nil {
@@ -64,8 +64,8 @@ func up(t *testing.T, name string) {
 	}
 }
 
-// counted is a counter of this network as "Ip.OutNoRoutes", of IPv4 (proc_net(5), snmp) or
-// of IPv6, where there is that.
+// counted returns a counter of this network namespace, such as "Ip.OutNoRoutes", of IPv4 (proc_net(5), snmp)
+// or of IPv6, if available.
 func counted(t *testing.T, name string) int {
 	t.Helper()
 	protocol, field, _ := strings.Cut(name, ".")

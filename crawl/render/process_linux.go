@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// detach puts a browser into a process group of its own, which dies with this process. The
-// first process alone has to be told: the others end when it does.
+// detach puts a browser into a process group of its own that dies with this process. Only its first process
+// needs the signal: the others end with it.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -23,19 +23,19 @@ func own(info os.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Getuid()
 }
 
-// kill ends a process group; false: there is none any more.
+// kill kills a process group; false: it no longer exists.
 func kill(group int) bool { return syscall.Kill(-group, syscall.SIGKILL) == nil }
 
-// members are the processes of a group that have not ended.
+// members returns the processes of a group that have not ended.
 func members(group int) []int {
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	var found []int
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // has ended
+			continue // it has ended
 		}
-		// After the name, which may hold anything: state, parent, group (proc_pid_stat(5)).
+		// After the name, which may contain anything: state, parent, group (proc_pid_stat(5)).
 		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 		if len(fields) > 2 && string(fields[0]) != "Z" && string(fields[2]) == strconv.Itoa(group) {
 			if process, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
@@ -46,14 +46,14 @@ func members(group int) []int {
 	return found
 }
 
-// helpers are the processes of a group that serve all its pages: what Chromium starts again
-// when it ends, and whose work is lost.
+// helpers returns the processes of a group that serve all its pages. Chromium restarts them when they end,
+// and their work is lost.
 func helpers(group int) []int {
 	all, _ := lookFor(group)
 	return all
 }
 
-// lookFor returns the helpers of a group, and whether the one is among them that fetches.
+// lookFor returns the helpers of a group, and whether the one that fetches is among them.
 func lookFor(group int) (all []int, fetches bool) {
 	for _, process := range members(group) {
 		command, _ := os.ReadFile("/proc/" + strconv.Itoa(process) + "/cmdline")
@@ -65,7 +65,7 @@ func lookFor(group int) (all []int, fetches bool) {
 	return all, fetches
 }
 
-// resident is the memory of a process group in bytes, of shared pages each process's share
+// resident returns the memory of a process group in bytes, counting each process's share of shared pages
 // (proc_pid_smaps(5), Pss).
 func resident(group int) int64 {
 	var sum int64
@@ -78,7 +78,7 @@ func resident(group int) int64 {
 func share(process int) int64 {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(process) + "/smaps_rollup")
 	if err != nil {
-		return 0 // has ended
+		return 0 // it has ended
 	}
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// Nothing of this is called: [find] finds no browser here.
+// None of these functions is called: [find] finds no browser on this system.
 
 func detach(*exec.Cmd) {}
 

@@ -13,36 +13,36 @@ import (
 )
 
 const (
-	// How long a page may take on the clock on the wall, and a browser to start.
+	// Wall-clock limit for a page, and for a browser to start.
 	patience = time.Minute
-	// MemoryLimit is the largest memory of a browser, in bytes: what its processes hold
-	// alone, and their shares of what they hold together.
+	// MemoryLimit is the memory limit of a browser, in bytes: its processes' private memory and their shares
+	// of shared memory.
 	MemoryLimit = 400 << 20
-	// A browser renders so many pages, then a new one takes its place.
+	// Number of pages after which a browser is replaced.
 	pagesPerBrowser = 200
 )
 
-// A Renderer renders pages in browsers of its own, one page at a time in each. A browser
-// that is killed, hangs or grows too large costs the page it was rendering, and the next
-// page gets a new one. No browser outlives the process, however that ends.
+// A Renderer renders pages in browsers of its own, one page at a time in each. If a browser is killed, hangs
+// or grows too large, the page it was rendering fails, and the next page gets a new browser. No browser
+// outlives the process, however it ends.
 //
-// Render may be called by many goroutines, and waits for a browser.
+// Render is safe for concurrent use, and waits for a browser.
 type Renderer struct {
 	options Options
 	limits  limits
-	idle    chan *browser // of length Options.Browsers; nil: to be started
+	idle    chan *browser // of capacity Options.Browsers; nil elements are browsers still to be started
 }
 
-// The limits of one page, and of one browser.
+// limits are those of one page and one browser.
 type limits struct {
-	start    time.Duration // on the clock on the wall, of a browser
-	patience time.Duration // of a page
+	start    time.Duration // wall-clock time for a browser to start
+	patience time.Duration // wall-clock time for a page
 	memory   int64
 	pages    int
 }
 
-// Open starts the first browser, so that what is wrong with it is known before a page
-// waits for it: [ErrNoBrowser], [ErrNoSandbox]. The browsers end with Close or the context.
+// Open starts the first browser, so that its problems are known before a page waits for it: [ErrNoBrowser],
+// [ErrNoSandbox]. The browsers end with Close or ctx.
 func Open(ctx context.Context, o Options) (*Renderer, error) {
 	return openWithin(ctx, o, limits{start: patience, patience: patience, memory: MemoryLimit, pages: pagesPerBrowser})
 }
@@ -70,8 +70,8 @@ func openWithin(ctx context.Context, o Options, l limits) (*Renderer, error) {
 	return r, nil
 }
 
-// find returns the browser's executable. There is none but on Linux, which alone can bind
-// the life of all its processes to this one.
+// find returns the browser's executable. Only Linux is supported: only there can all the browser's processes
+// be bound to the life of this one.
 func find(path string) (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", fmt.Errorf("%w: pages are rendered on Linux only", ErrNoBrowser)
@@ -88,8 +88,8 @@ func find(path string) (string, error) {
 	return "", fmt.Errorf("%w as %s: install the package chromium", ErrNoBrowser, strings.Join(names, ", "))
 }
 
-// Render renders a page from answers. An error is that of a try, not of the page: a crash,
-// too much memory, too much time, or the context's.
+// Render renders a page from answers. An error concerns the try, not the page: a crash, too much memory, too
+// much time, or ctx.
 func (r *Renderer) Render(ctx context.Context, p Page, a Answers) (Rendering, error) {
 	var b *browser
 	select {
@@ -102,7 +102,7 @@ func (r *Renderer) Render(ctx context.Context, p Page, a Answers) (Rendering, er
 	return result, err
 }
 
-// render returns the browser for the next page, nil if that needs a new one.
+// render also returns the browser for the next page; nil: it needs a new one.
 func (r *Renderer) render(ctx context.Context, b *browser, p Page, a Answers) (Rendering, *browser, error) {
 	if b != nil && (b.rendered >= r.limits.pages || b.broken || b.ctx.Err() != nil || !b.whole()) {
 		b.close()
@@ -122,7 +122,7 @@ func (r *Renderer) render(ctx context.Context, b *browser, p Page, a Answers) (R
 	return result, b, nil
 }
 
-// visit renders within the limits.
+// visit renders a page within the limits.
 func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Rendering, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.patience, errors.New("took too long"))
 	defer cancel()
@@ -132,7 +132,7 @@ func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Re
 	b.rendered++
 	result, err := b.render(ctx, p, a, r.options)
 	if err == nil && !b.whole() {
-		err = errors.New("a process of the browser ended") // and the page may have missed something
+		err = errors.New("a process of the browser ended") // the page may have missed something
 	}
 	if err != nil && ctx.Err() != nil {
 		err = cmp.Or(context.Cause(ctx), err)
@@ -140,7 +140,7 @@ func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Re
 	return result, err
 }
 
-// Close ends the browsers, once each has rendered its page. Nothing is rendered after it.
+// Close ends the browsers once each has finished its page. The renderer cannot be used afterwards.
 func (r *Renderer) Close() error {
 	var all []error
 	for range cap(r.idle) {

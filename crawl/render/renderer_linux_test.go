@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A web is answers by URL.
+// A web maps URLs to answers.
 type web map[string]string
 
 func (w web) Answer(method, url string) (Answer, bool) {
@@ -34,11 +34,11 @@ func html(url, body string) Page {
 	return Page{url, 200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, []byte("<!DOCTYPE html>\n" + body)}
 }
 
-// The limits of tests that are about something else: a page and a browser may take as long as a busy machine needs.
+// unhurried are limits for tests of other things: a page and a browser may take as long as a busy machine
+// needs.
 var unhurried = limits{start: 5 * time.Minute, patience: 5 * time.Minute, memory: MemoryLimit, pages: pagesPerBrowser}
 
-// open opens a renderer, or skips the test where there is no browser (fails, under
-// RIPPLE_CI=1).
+// open opens a renderer. If there is no browser, it skips the test, or fails it under RIPPLE_CI=1.
 func open(t testing.TB, browsers int) *Renderer {
 	t.Helper()
 	if testing.Short() {
@@ -69,7 +69,7 @@ func render(t testing.TB, r *Renderer, p Page, a Answers) Rendering {
 	return got
 }
 
-// All but one in one browser, since a busy machine takes its time to start one.
+// All tests but one share a browser, since a busy machine takes a while to start one.
 func TestRenderer(t *testing.T) {
 	t.Parallel()
 	r := open(t, 1)
@@ -89,7 +89,7 @@ func TestRenderer(t *testing.T) {
 	t.Run("many pages", func(t *testing.T) { testManyPages(t, r) })
 }
 
-// A pageTest is a page, what it gets, and what becomes of it.
+// A pageTest is a page, its answers, and the expected result.
 type pageTest struct {
 	name string
 	body string
@@ -172,7 +172,7 @@ func pageTests() []pageTest {
 	}
 }
 
-// What a page becomes: what its document holds, and what it asked for.
+// testPages checks what the documents of pages contain, and what they requested.
 func testPages(t *testing.T, r *Renderer) {
 	for _, tt := range pageTests() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func testPages(t *testing.T, r *Renderer) {
 				t.Errorf("document %q, want %q in it", got.DOM, tt.want)
 			}
 			got.DOM = nil
-			// How many are noted in one round is the browser's to say, and which is first is not.
+			// The number recorded in one round depends on the browser; the first does not.
 			if len(got.Missing) > 1 {
 				got.Missing = got.Missing[:1]
 			}
@@ -192,7 +192,7 @@ func testPages(t *testing.T, r *Renderer) {
 	}
 }
 
-// Who has withdrawn a request keeps no other waiting.
+// A withdrawn request does not delay others.
 func testWithdrawn(t *testing.T, r *Renderer) {
 	b := <-r.idle
 	defer func() { r.idle <- b }()

@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a browser decides by its clock, by chance or by the order of things is the same in
-// every rendering, in every process.
+// What a browser decides by clock, by chance or by ordering is the same in every rendering, in every process.
 func testSame(t *testing.T, first, second *Renderer) {
 	for name, page := range lively() {
 		t.Run(name, func(t *testing.T) {
@@ -26,7 +25,7 @@ func testSame(t *testing.T, first, second *Renderer) {
 	}
 }
 
-// lively are pages that change by time, chance and answers; each ends with a bold "end".
+// lively returns pages that depend on time, chance and answers; each ends with a bold "end".
 func lively() map[string]Page {
 	return map[string]Page{
 		"timers": html("https://a.example/timers", `<p id=out></p><script>
@@ -108,7 +107,7 @@ func livelyWeb() web {
 	return w
 }
 
-// A browser that is killed costs the try, and changes nothing for the next.
+// A killed browser costs the try, and changes nothing for the next.
 func testKills(t *testing.T, r *Renderer) {
 	page := lively()["data in any order"]
 	want := render(t, r, page, livelyWeb())

@@ -20,18 +20,17 @@ import (
 )
 
 const (
-	// How long a page lives, in milliseconds of its own time.
+	// Lifetime of a page, in milliseconds of its own time.
 	lifetime = 10_000.0
-	// When a page is born, in seconds since 1970: noon of 1 January 2026, UTC, as in world.js.
+	// Time at which a page starts, in seconds since 1970: noon of 1 January 2026, UTC, as in world.js.
 	birth = 1_767_268_800
 )
 
 //go:embed world.js
 var world string
 
-// tab opens a tab without a window, in a context of its own: it shares nothing with what was
-// rendered before. What it
-// returns last closes both, or finds the browser broken.
+// tab opens a tab without a window in a browser context of its own, which shares nothing with earlier pages.
+// The function returned closes both; if it cannot, it marks the browser as broken.
 func (b *browser) tab() (context.Context, func(), error) {
 	own, err := chromedp.CallBrowser(b.ctx, target.CreateBrowserContext, target.CreateBrowserContextParams{})
 	if err != nil {
@@ -46,14 +45,14 @@ func (b *browser) tab() (context.Context, func(), error) {
 		end()
 		ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
 		defer cancel()
-		// A context does not end with its hidden tabs.
+		// Disposing of a context does not close its hidden tabs.
 		_, closed := chromedp.CallBrowser(ctx, target.CloseTarget, target.CloseTargetParams{TargetID: made})
 		_, disposed := chromedp.CallBrowser(ctx, target.DisposeBrowserContext, target.DisposeBrowserContextParams(own))
 		b.broken = closed != nil || disposed != nil
 	}, nil
 }
 
-// hidden opens a tab without a window, in a context or, empty, the browser's own.
+// hidden opens a tab without a window in a browser context; empty: the browser's default context.
 func hidden(ctx context.Context, in cdp.BrowserContextID) (target.ID, error) {
 	yes := true
 	made, err := chromedp.CallBrowser(ctx, target.CreateTarget, target.CreateTargetParams{
@@ -61,11 +60,11 @@ func hidden(ctx context.Context, in cdp.BrowserContextID) (target.ID, error) {
 	return made.TargetID, err
 }
 
-// prepare gives a tab the world of a page, and has its time stand still.
+// prepare sets up the world of a page in a tab, and pauses its time.
 func prepare(tab context.Context, o Options) error {
 	c := chromedp.FromContext(tab)
 	return errors.Join(
-		tell(tab, css.Disable, cdp.Empty{}), // what chromedp follows, and nobody here asks for
+		tell(tab, css.Disable, cdp.Empty{}), // chromedp enables these; they are not needed here
 		tell(tab, dom.Disable, cdp.Empty{}),
 		tell(tab, log.Disable, cdp.Empty{}),
 		tell(tab, page.SetLifecycleEventsEnabled, page.SetLifecycleEventsEnabledParams{}),
@@ -85,7 +84,7 @@ func prepare(tab context.Context, o Options) error {
 	)
 }
 
-// startTime has the page's time run, as long as nothing is being answered.
+// startTime lets the page's time run while no request is pending.
 func startTime(tab context.Context) error {
 	budget := lifetime
 	return tell(tab, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
@@ -99,7 +98,7 @@ func deny(tab context.Context, id cdp.BrowserContextID) error {
 	return err
 }
 
-// tell sends a command whose result nobody needs.
+// tell sends a command and ignores its result.
 func tell[P, R any](tab context.Context, command cdp.Command[P, R], params P) error {
 	_, err := chromedp.Call(tab, command, params)
 	return err

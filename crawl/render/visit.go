@@ -20,36 +20,36 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Bounds of what a page does.
+// Limits on what a page does.
 const (
-	maxRequests = 1_000     // the others are refused
-	maxLed      = 128 << 10 // bytes of the URLs that its scripts lead it to; others are not noted
+	maxRequests = 1_000     // further ones are refused
+	maxLed      = 128 << 10 // bytes of recorded navigation URLs; further ones are not recorded
 )
 
 //go:embed read.js
 var read string
 
-// A visit renders one page in a tab of its own. Its requests are answered one at a time, in
-// the order in which they were made, each once the page has read the answer before. From
-// the first that has no answer on none is answered, and who else asks is noted only.
+// A visit renders one page in a tab of its own. Its requests are answered one at a time, in the order in
+// which they were made, each after the page has read the previous answer. From the first request without an
+// answer on, none is answered, and further requests are only recorded.
 type visit struct {
-	ctx     context.Context // of chromedp, of the tab
+	ctx     context.Context // chromedp's, for the tab
 	page    Page
 	answers Answers
-	frame   cdp.FrameID // the page's own
+	frame   cdp.FrameID // the page's main frame
 	events  *mailbox
 	result  Rendering
 
 	started  bool                        // the page itself has been answered
-	over     bool                        // its time is
+	over     bool                        // its time is over
 	requests int                         // made
-	led      int                         // bytes of the navigations
+	led      int                         // bytes of the recorded navigations
 	waiting  []*fetch.EventRequestPaused // in order
-	held     []*fetch.EventRequestPaused // asked for, and never answered
-	reading  network.RequestID           // answered, and not read yet; empty: none
+	held     []*fetch.EventRequestPaused // recorded and never answered
+	reading  network.RequestID           // answered and not yet read; empty: none
 }
 
-// render renders a page in a new context of the browser, which knows nothing of others.
+// render renders a page in a new browser context, isolated from others.
 func (b *browser) render(ctx context.Context, p Page, a Answers, o Options) (Rendering, error) {
 	defer context.AfterFunc(ctx, b.kill)()
 	tab, end, err := b.tab()
@@ -74,8 +74,7 @@ func (b *browser) render(ctx context.Context, p Page, a Answers, o Options) (Ren
 	return v.result, v.document(o.MaxDOM)
 }
 
-// run leads the tab to the page, and answers it until its time is over or something is
-// missing.
+// run navigates the tab to the page and answers its requests until its time is over or something is missing.
 func (v *visit) run() error {
 	arrived := make(chan error, 1)
 	go func() { arrived <- v.navigate() }() // ends with the tab
@@ -93,7 +92,7 @@ func (v *visit) run() error {
 				return err
 			}
 		case <-v.events.some:
-		case <-late: // the page does not read what it asked for, or waits for another answer first
+		case <-late: // the page does not read the answer, or waits for another one first
 			unread = v.reading
 			if err := v.rouse(); err != nil {
 				return err
@@ -115,8 +114,8 @@ func (v *visit) run() error {
 	return nil
 }
 
-// navigate leads the tab to the page and has its time run. The tab's process hears of the
-// time only when no script stands still for an answer.
+// navigate navigates the tab to the page and starts its time. The tab's process handles that command only
+// while no script blocks on an answer.
 func (v *visit) navigate() error {
 	done, err := chromedp.Call(v.ctx, page.Navigate, page.NavigateParams{URL: v.page.URL})
 	if err == nil && done.ErrorText != "" {
@@ -128,7 +127,7 @@ func (v *visit) navigate() error {
 	return startTime(v.ctx)
 }
 
-// hear takes in what the browser has said.
+// hear processes the browser's events.
 func (v *visit) hear() error {
 	events, err := v.events.take()
 	if err != nil {
@@ -139,7 +138,7 @@ func (v *visit) hear() error {
 		case *fetch.EventRequestPaused:
 			v.requests++
 			v.waiting = append(v.waiting, e)
-			v.read(e.NetworkID) // a redirect has been read when its target is asked for
+			v.read(e.NetworkID) // a redirect has been read when its target is requested
 		case *network.EventLoadingFinished:
 			v.read(e.RequestID)
 		case *network.EventLoadingFailed:
@@ -161,7 +160,7 @@ func (v *visit) read(id network.RequestID) {
 	}
 }
 
-// told notes what the page's world has refused by itself.
+// told records what the page's world itself has refused.
 func (v *visit) told(text string) {
 	var t struct{ Method, URL, Reason string }
 	if json.Unmarshal([]byte(text), &t) != nil {
@@ -174,7 +173,7 @@ func (v *visit) told(text string) {
 	v.refused(Request{t.Method, t.URL}, t.Reason)
 }
 
-// advance answers who waits, one at a time.
+// advance answers the waiting requests, one at a time.
 func (v *visit) advance() error {
 	for v.reading == "" && len(v.waiting) != 0 && len(v.result.Missing) == 0 {
 		first := v.waiting[0]
@@ -186,22 +185,22 @@ func (v *visit) advance() error {
 	return nil
 }
 
-// rouse returns when the page's process has had its turn, or stands still for long, as in a synchronous
+// rouse returns when the page's process has had a turn, or has been blocked for long, as in a synchronous
 // request.
 func (v *visit) rouse() error {
 	ctx, cancel := context.WithTimeout(v.ctx, time.Second)
 	defer cancel()
 	_, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "0"})
-	var said *cdproto.Error // as of a page that another one is just taking the place of
+	var said *cdproto.Error // for example for a page that is just being replaced
 	if err != nil && (v.ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &said)) {
 		return err
 	}
 	return nil
 }
 
-// gather notes what else is missing, until the page asks no more while it is kept waiting.
-// What it would have asked only later is asked for in another round: whether it is noted
-// now decides how many rounds there are, and nothing else.
+// gather records what else is missing, until the blocked page makes no more requests. Requests that the page
+// would make only later are left to another round. Whether a request is recorded now affects only the number
+// of rounds.
 func (v *visit) gather() error {
 	for quiet := 0; quiet < 2; quiet++ {
 		if err := v.rouse(); err != nil {
@@ -224,7 +223,7 @@ func (v *visit) gather() error {
 	return nil
 }
 
-// note notes what a request that is kept waiting asks for.
+// note records a request that is kept waiting.
 func (v *visit) note(e *fetch.EventRequestPaused) error {
 	if e.ResourceType == network.ResourceTypeOther {
 		return nil
@@ -237,8 +236,7 @@ func (v *visit) note(e *fetch.EventRequestPaused) error {
 	return nil
 }
 
-// release fails who was kept waiting, so that a page whose script stands still for an answer
-// can be closed.
+// release fails the waiting requests, so that a page whose script blocks on an answer can be closed.
 func (v *visit) release() error {
 	for _, e := range v.held {
 		if err := v.fail(e, network.ErrorReasonAborted); err != nil {
@@ -248,14 +246,14 @@ func (v *visit) release() error {
 	return nil
 }
 
-// document reads the document.
+// document reads the document of the page.
 func (v *visit) document(limit int64) error {
 	world, err := chromedp.Call(v.ctx, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: v.frame})
 	if err != nil {
 		return err
 	}
 	byValue := true
-	url, _ := json.Marshal(v.page.URL) // a text always has a form
+	url, _ := json.Marshal(v.page.URL) // marshalling a string never fails
 	got, err := chromedp.Call(v.ctx, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: fmt.Sprintf("(%s)(%s, %d)", read, url, limit), ContextID: world.ExecutionContextID,
 		ReturnByValue: &byValue,
@@ -278,7 +276,7 @@ func (v *visit) document(limit int64) error {
 	return nil
 }
 
-// navigation notes where scripts tried to lead the page, as far as there is room.
+// navigation records where scripts tried to navigate the page, within the limit.
 func (v *visit) navigation(url string) {
 	if v.led+len(url) > maxLed || slices.Contains(v.result.Navigations, url) {
 		return

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	maxWaiting = 128                                 // messages that wait in a lane; one more is lost, and sent again
+	maxWaiting = 128                                 // waiting messages per lane; further ones are lost and sent again
 	maxRoom    = 2 * (exchange.MaxLetter + overhead) // bytes of those that wait in a lane, and of those being answered
 	isFull     = "Ripple-Full"                       // the header of the answer to a message that is one too many
 )

@@ -45,8 +45,8 @@ const (
 	manyFor  = 12 * time.Hour
 	oneWake  = 2 * time.Second // within which several notices report the same suspension
 
-	// MaxHold is how long a failure is held back that an outage may explain; longer where several sites are asked, and
-	// nobody has answered for less than half a minute.
+	// MaxHold is how long a failure is held back that an outage may explain. If several sites are being
+	// requested, it is longer while the last answer is less than half a minute old.
 	MaxHold = 10 * time.Second
 
 	lately  = time.Minute // within which several sites must have been requested to tell an outage from its end
@@ -425,13 +425,13 @@ func (w *Watch) lonely(end time.Time) bool {
 	return end.Sub(since) >= lately
 }
 
-// alone reports whether fewer sites have been asked since the start than an outage takes, though there was time for
-// more.
+// alone reports whether fewer sites have been requested since the start than an outage needs, though there
+// was time for more.
 func (w *Watch) alone(now time.Time) bool {
 	return len(w.recent) < leastAll && now.Sub(w.first) >= MaxHold
 }
 
-// troubled reports whether as many sites as an outage takes are silent, or have failed.
+// troubled reports whether enough sites for an outage are silent or have failed.
 func (w *Watch) troubled(now time.Time) bool {
 	n := len(w.row)
 	for site, o := range w.open {

@@ -11,11 +11,11 @@ import (
 // A BusyPage is a page that others link to.
 type BusyPage struct {
 	URL, Title string
-	In         int // links of [survey.Survey.Speakers], of all pages where all runs are shown; of any place
+	In         int // links of any place on the pages of [survey.Survey.Speakers], or on all pages if all runs are shown
 }
 
-// Busiest returns, by place among the nodes, up to most pages of each of the given
-// nodes, those with the most links in first. There are none at page level.
+// Busiest returns up to most pages for each of the given nodes, those with the most incoming links
+// first. Nodes are identified by rank. At page level it returns nothing.
 func (g *Graph) Busiest(nodes []int, most int) (map[int][]BusyPage, error) {
 	if g.opts.Level == LevelPage {
 		return nil, nil
@@ -55,14 +55,14 @@ func (g *Graph) linksIn() ([]uint32, error) {
 	})
 }
 
-// A busy page is one on a list.
+// A busy is a page in a list of busy pages.
 type busy struct {
 	id  schema.ID
 	url string
 	in  uint32
 }
 
-// describe looks up pages.
+// describe looks up the pages.
 func (g *Graph) describe(lists map[int][]busy) (map[int][]BusyPage, error) {
 	all := make(map[int][]BusyPage, len(lists))
 	for node, list := range lists {
@@ -81,7 +81,7 @@ func (g *Graph) describe(lists map[int][]busy) (map[int][]BusyPage, error) {
 	return all, nil
 }
 
-// nameOf names the node that a page belongs to.
+// nameOf returns the name of the node that a page belongs to.
 func (g *Graph) nameOf(p *survey.Page) string {
 	switch g.opts.Level {
 	case LevelEntity:
@@ -92,8 +92,7 @@ func (g *Graph) nameOf(p *survey.Page) string {
 	return p.HostName
 }
 
-// insert puts a page into its place in a list of at most so many; equal ones are in the order of
-// their URLs.
+// insert inserts a page into a sorted list of at most most pages. Equal ones are sorted by URL.
 func insert(pages []busy, page busy, most int) []busy {
 	at, _ := slices.BinarySearchFunc(pages, page, func(a, b busy) int {
 		return cmp.Or(cmp.Compare(b.in, a.in), cmp.Compare(a.url, b.url))

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestBusiest counts no links on pages that have left, unless all runs are shown.
+// Links on pages that have disappeared do not count, unless all runs are shown.
 func TestBusiest(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("b.test/"))

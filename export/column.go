@@ -14,24 +14,24 @@ const (
 	Text Kind = iota
 	Integer
 	Real
-	Key // 16 bytes, as a text; in Parquet alone
+	Key // 16 bytes, written as text; Parquet only
 )
 
-// A Value is one cell, of the kind that its column names.
+// A Value is one cell, of the kind of its column.
 type Value struct {
 	Text  string
 	Count int64
 	Real  float64
-	None  bool // nothing is known
+	None  bool // unknown
 }
 
 // A Column is one figure of all nodes, or of all links.
 type Column[T any] struct {
 	Name   string // the same in every format
 	Kind   Kind
-	Title  string // under which the card of the map lists it; empty: not at all, or in words of its own
-	Levels Levels // whose graphs have it
-	SQL    Tables // of the SQLite export that have it; 0: none
+	Title  string // label on the cards of the map; empty: not listed, or described in words of its own
+	Levels Levels // the levels of the graphs that have it
+	SQL    Tables // tables of the SQLite export that have it; 0: none
 	Form   Form   // in Parquet
 	Of     func(*T) Value
 }
@@ -39,8 +39,7 @@ type Column[T any] struct {
 // Levels is a set of levels.
 type Levels uint8
 
-// The sets that columns are of. A column that is in the SQLite export alone has
-// no level.
+// The sets of levels for columns. A column that only the SQLite export has belongs to no level.
 const (
 	OfPages    Levels = 1 << LevelPage
 	AbovePages Levels = 1<<LevelHost | 1<<LevelEntity | 1<<LevelSite
@@ -50,43 +49,42 @@ const (
 // Has reports whether a level is in the set.
 func (s Levels) Has(l Level) bool { return s&(1<<l) != 0 }
 
-// Tables is a set of tables of the SQLite export. What terrain.sql (package
-// schema) does not specify stands behind what it does.
+// Tables is a set of tables of the SQLite export. Columns not specified in terrain.sql (package schema)
+// come after those that are.
 type Tables uint8
 
-// The tables that columns are in.
+// The tables that columns can be in.
 const (
 	InLevels Tables = 1 << iota // of nodes: sites and entities; of links: host_links, site_links and entity_links
 	InLinks                     // of links: links
 )
 
-// A Form says how Parquet stores a column.
+// A Form is how Parquet stores a column.
 type Form uint8
 
 // The forms. A column that is not nullable is in the files of every level.
 const (
-	Nullable   Form = 1 << iota // empty at other levels, and where nothing is known
-	Dictionary                  // few values come again and again
+	Nullable   Form = 1 << iota // null at other levels, and for unknown values
+	Dictionary                  // few distinct values
 )
 
-// Columns are the figures of nodes and links. A new one is one more entry in
-// nodeColumns or linkColumns, which every format of package graph then has at its
-// Levels. SQLite has it in the tables that the entry is in; its tables pages and hosts are
-// those of terrain.sql (package schema), filled in package sqlite, row.go. The cards of the
-// map, which shows no pages, have it if it has a Title; most have none, as the cards tell
-// them in words of their own. A fact that a [Node] does not have yet is filled in by
-// pageNode and [Fold].
+// Columns are the figures of nodes and links. To add one, add an entry to nodeColumns or linkColumns;
+// every format of package graph then has it at its Levels. SQLite has it in the tables of the entry.
+// SQLite's tables pages and hosts are those of terrain.sql (package schema), filled in by row.go of
+// package sqlite. The cards of the map, which does not show pages, list it if it has a Title; most have
+// none, because the cards describe them in words of their own. A fact that [Node] does not have yet
+// must be filled in by pageNode and [Fold].
 //
-// What is measured on the links alone (a field of [Measures], which MetricsOf computes) is
-// an entry in measureColumns instead: it is a figure of the nodes, too, and the metric tables
-// of SQLite have it, whose rows are made when the pages themselves are no longer at hand.
+// A figure computed from the links alone (a field of [Measures], computed by MetricsOf) is an entry in
+// measureColumns instead. It is then a figure of the nodes as well. The metric tables of SQLite have
+// it; their rows are written when the pages themselves are no longer available.
 type Columns struct {
 	Nodes    []Column[Node]
 	Links    []Column[Link]
 	Measures []Column[Measures]
 }
 
-// AllColumns returns all figures, ids, names, ends and weights left out.
+// AllColumns returns all figures except ids, names, ends and weights.
 func AllColumns() *Columns {
 	return &Columns{Nodes: nodeColumns(), Links: linkColumns(), Measures: measureColumns()}
 }
@@ -122,7 +120,7 @@ func nodeColumns() []Column[Node] {
 	)
 }
 
-// ofNodes is a measure as a figure of the nodes. Of the tables, those of metrics have it.
+// ofNodes returns a measure as a column of the nodes. In SQLite only the metric tables have it.
 func ofNodes(c Column[Measures]) Column[Node] {
 	return Column[Node]{
 		Name: c.Name, Kind: c.Kind, Title: c.Title, Levels: c.Levels, Form: c.Form,
@@ -162,41 +160,40 @@ func linkColumns() []Column[Link] {
 	}
 }
 
-// figure is a column that no table of SQLite has, and that is never empty in Parquet.
+// figure returns a column that is in no SQLite table and not nullable in Parquet.
 func figure[T any](name string, kind Kind, levels Levels, of func(*T) Value) Column[T] {
 	return Column[T]{Name: name, Kind: kind, Levels: levels, Of: of}
 }
 
-// in names the tables of the SQLite export that have it.
+// in sets the tables of the SQLite export that have the column.
 func (c Column[T]) in(tables Tables) Column[T] {
 	c.SQL = tables
 	return c
 }
 
-// as says how Parquet stores it.
+// as sets how Parquet stores the column.
 func (c Column[T]) as(form Form) Column[T] {
 	c.Form = form
 	return c
 }
 
-// titled lists it on the cards of the map.
+// titled lists the column on the cards of the map.
 func (c Column[T]) titled(title string) Column[T] {
 	c.Title = title
 	return c
 }
 
-// NodeColumns returns the columns that the nodes of the graph have.
+// NodeColumns returns the columns of the graph's nodes.
 func (g *Graph) NodeColumns() []Column[Node] { return at(g.columns.Nodes, g.opts.Level) }
 
-// LinkColumns returns the columns that the links of the graph have, those of pages alone
-// first.
+// LinkColumns returns the columns of the graph's links. Columns for pages only come first.
 func (g *Graph) LinkColumns() []Column[Link] {
 	all := at(g.columns.Links, g.opts.Level)
 	slices.SortStableFunc(all, func(a, b Column[Link]) int { return int(a.Levels&^OfPages) - int(b.Levels&^OfPages) })
 	return all
 }
 
-// Columns returns all columns, those of other levels included.
+// Columns returns all columns, including those of other levels.
 func (g *Graph) Columns() *Columns { return g.columns }
 
 func at[T any](all []Column[T], level Level) (kept []Column[T]) {

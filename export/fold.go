@@ -10,15 +10,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Fold adds pages and the links between them up to the nodes and links of a
-// level above. It is given all hosts, then all pages, each in the order of the survey,
-// and then reads the links.
+// A Fold aggregates pages and their links to a higher level. It needs all hosts, then all pages, each
+// in the order of the survey, and then reads the links.
 type Fold struct {
 	survey *survey.Survey
 	level  Level
 	ids    map[string]uint32 // of entities and sites
-	nodes  []Node            // by id; the first is none
-	covers []cover           // beside nodes
+	nodes  []Node            // by id; the first is unused
+	covers []cover           // parallel to nodes
 	of     []uint32          // by page for entities, by host for sites
 	kinds  []survey.Cover    // by host
 	noted  map[schema.HostID]schema.HostNote
@@ -26,21 +25,21 @@ type Fold struct {
 	last   []lastEntity // by host, for entities
 }
 
-// A lastEntity is that of the last page of a host: often the one of the next page, too.
+// A lastEntity is the entity of the last page of a host, which is often that of the next page.
 type lastEntity struct {
 	name string
-	id   uint32 // 0: there was none
+	id   uint32 // 0: none
 }
 
-// A cover adds up how hosts are covered.
+// A cover aggregates how completely hosts are covered.
 type cover struct {
 	hosts, cut, complete, listed int
-	more                         bool // hosts that are not recorded
-	deep                         bool // of complete, some have pages beyond max-depth
-	ruled                        bool // of complete, some have pages that rules leave out
+	more                         bool // some hosts are not recorded
+	deep                         bool // some complete hosts have pages beyond max-depth
+	ruled                        bool // some complete hosts have pages excluded by rules
 }
 
-// NewFold begins a fold to a level above pages.
+// NewFold returns a fold to a level above pages.
 func NewFold(s *survey.Survey, level Level) *Fold {
 	f := &Fold{
 		survey: s, level: level, ids: make(map[string]uint32), nodes: make([]Node, 1), covers: make([]cover, 1),
@@ -57,7 +56,7 @@ func NewFold(s *survey.Survey, level Level) *Fold {
 	return f
 }
 
-// Survey returns what the fold is of.
+// Survey returns the survey that is folded.
 func (f *Fold) Survey() *survey.Survey { return f.survey }
 
 // AddHost adds a host.
@@ -88,7 +87,7 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 	}
 }
 
-// note adds what is noted of a host to the node that it belongs to.
+// note adds the notes on a host to its node.
 func (f *Fold) note(n *Node, host schema.HostID) {
 	noted, ok := f.noted[host]
 	if !ok {
@@ -104,8 +103,8 @@ func (f *Fold) note(n *Node, host schema.HostID) {
 	}
 }
 
-// AddPage adds a page; what is not selected only gets its place. Of what only a visit
-// says, entities need the title.
+// AddPage adds a page. A page that is not selected only gets its node. Entities need the title from the
+// page's visit.
 func (f *Fold) AddPage(p *survey.Page, selected bool) {
 	var n *Node
 	switch f.level {
@@ -129,7 +128,7 @@ func (f *Fold) AddPage(p *survey.Page, selected bool) {
 	}
 }
 
-// addToEntity finds the entity of a page, which knows its hosts by its pages.
+// addToEntity returns the entity of a page, and updates it with the page's host.
 func (f *Fold) addToEntity(p *survey.Page) *Node {
 	last := &f.last[p.Host]
 	again := last.id != 0 && last.name == p.Entity
@@ -165,8 +164,7 @@ func (f *Fold) Node(page schema.ID) uint32 {
 	return f.of[page]
 }
 
-// NodeOfHost returns the id of the node that a host belongs to, at host and site
-// level.
+// NodeOfHost returns the id of the node that a host belongs to, at host and site level.
 func (f *Fold) NodeOfHost(id schema.HostID) uint32 {
 	if f.level == LevelSite {
 		return f.of[id]
@@ -174,8 +172,8 @@ func (f *Fold) NodeOfHost(id schema.HostID) uint32 {
 	return uint32(id)
 }
 
-// Nodes returns all nodes by id, those without selected pages included. They
-// belong to the fold, which takes no more of them.
+// Nodes returns all nodes by id, including those without selected pages. They belong to the fold, which
+// must not be added to afterwards.
 func (f *Fold) Nodes() []Node {
 	f.seen = nil
 	for id := range f.nodes {
@@ -196,8 +194,7 @@ func (f *Fold) named(name string) uint32 {
 	return id
 }
 
-// nodeOf names the node of an id, and makes it and those before it if they are not there
-// yet.
+// nodeOf names the node with an id. It creates that node and those before it if they do not exist yet.
 func (f *Fold) nodeOf(id uint32, name string) *Node {
 	for int(id) >= len(f.nodes) {
 		f.nodes = append(f.nodes, Node{ID: uint32(len(f.nodes)), Depth: kv.NoDepth, Class: schema.ClassBlacklisted})
@@ -207,7 +204,7 @@ func (f *Fold) nodeOf(id uint32, name string) *Node {
 	return &f.nodes[id]
 }
 
-// add takes the class of a page into account: the best one is the node's.
+// add applies the class of a page: a node has the best class of its pages.
 func (n *Node) add(c schema.Class) {
 	if better(c, n.Class) {
 		n.Class = c
@@ -238,7 +235,7 @@ func (c cover) String() string {
 	return c.word()
 }
 
-// word says it without the number of hosts that were cut.
+// word returns the coverage without the number of cut hosts.
 func (c cover) word() string {
 	switch {
 	case c.cut > 0 || c.more:

@@ -12,9 +12,9 @@ import (
 // [survey.Links.EachOf] does.
 type LinkReader func(pages []schema.ID, f survey.LinkFunc) error
 
-// EachLink calls f for the links between different nodes, in the order of their ends. A
-// link is valid while f runs; an error of f ends it. The pages are read node by node, so
-// that nothing is held but four bytes for every page and the links of one node.
+// EachLink calls each for the links between different nodes, in the order of their ends. A link is
+// valid only during the call. An error from each ends the iteration. Pages are read node by node, so
+// memory use is four bytes per page plus the links of one node.
 func (f *Fold) EachLink(read LinkReader, each func(*Link) error) error {
 	pages, ends := f.members()
 	g := gathering{fold: f, at: make([]uint32, len(f.nodes))}
@@ -42,7 +42,7 @@ func (f *Fold) Links(read LinkReader) (links []Link, err error) {
 	return links, err
 }
 
-// members returns the pages by node: those of a node end at ends[node].
+// members returns the pages sorted by node; the pages of a node end at ends[node].
 func (f *Fold) members() (pages []schema.ID, ends []int) {
 	ends = make([]int, len(f.nodes)+1)
 	last := schema.ID(f.survey.URLs())
@@ -61,13 +61,13 @@ func (f *Fold) members() (pages []schema.ID, ends []int) {
 	return pages, ends
 }
 
-// A gathering adds up the links that leave one node after the other.
+// A gathering aggregates the links of one node after the other.
 type gathering struct {
 	fold  *Fold
 	node  uint32
-	at    []uint32 // by target: the place of its link, plus 1; 0: there is none
+	at    []uint32 // by target: index of its link plus 1; 0: none
 	links []Link
-	page  []schema.ID // beside links: the last page that links
+	page  []schema.ID // parallel to links: the last linking page
 }
 
 // add adds a link between pages.
@@ -97,7 +97,7 @@ func (g *gathering) add(from schema.ID, l schema.Link, first, last schema.RunID)
 	return nil
 }
 
-// end calls f for the links of the node, and forgets them.
+// end calls f for the links of the node and resets the gathering.
 func (g *gathering) end(f func(*Link) error) error {
 	slices.SortFunc(g.links, func(a, b Link) int { return cmp.Compare(a.To, b.To) })
 	for i := range g.links {

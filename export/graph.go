@@ -9,24 +9,24 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Graph is one reading of a survey at a level. It belongs to one goroutine.
+// A Graph is the graph of a survey at one level. It must be used by one goroutine only.
 type Graph struct {
 	ctx     context.Context
 	survey  *survey.Survey
 	opts    Options
 	meta    Meta
 	columns *Columns
-	rank    []uint32 // by id: place among the nodes, plus 1; 0: not in the graph
+	rank    []uint32 // by id: rank among the nodes plus 1; 0: not in the graph
 	count   int      // nodes
 
 	nodes   []Node // above page level, by name
-	links   []pair // above page level, by the places of their ends
-	origins []bool // at page level, by place: the page is of an origin
+	links   []pair // above page level, by the ranks of their ends
+	origins []bool // at page level, by rank: the page belongs to an origin
 
-	views [2]view // by what is counted
+	views [2]view // by Counted
 }
 
-// A view is a graph as one kind of links shows it.
+// A view is the graph by one kind of links.
 type view struct {
 	counted Counted
 	meter   *Meter
@@ -36,7 +36,7 @@ type view struct {
 
 func (g *Graph) view() *view { return &g.views[g.opts.Counted] }
 
-// New selects the nodes of a graph, and above page level adds up its links.
+// New selects the nodes of a graph and, above page level, aggregates its links.
 func New(s *survey.Survey, opts Options) (*Graph, error) {
 	if opts.All {
 		s = s.Ever()
@@ -55,11 +55,11 @@ func New(s *survey.Survey, opts Options) (*Graph, error) {
 	return g, g.fold()
 }
 
-// Until has what the graph is asked for end with the cause of ctx soon after that is done,
-// and tell p how far it has come.
+// Until makes the graph's methods fail with the cause of ctx soon after ctx is done, and report
+// progress to p.
 func (g *Graph) Until(ctx context.Context, p Progress) { g.ctx, g.opts.Progress = ctx, p }
 
-// ended returns why nobody waits for the graph any more; nil: somebody does.
+// ended returns why the work was cancelled, or nil.
 func (g *Graph) ended() error {
 	if g.ctx.Err() != nil {
 		return context.Cause(g.ctx)
@@ -73,11 +73,10 @@ func (g *Graph) Len() int { return g.count }
 // Level returns the level of the graph.
 func (g *Graph) Level() Level { return g.opts.Level }
 
-// Survey returns what the graph is a reading of.
+// Survey returns the survey of the graph.
 func (g *Graph) Survey() *survey.Survey { return g.survey }
 
-// Rank returns the place of a node among all nodes, from 0; false: it is not in
-// the graph.
+// Rank returns the position of a node among all nodes, from 0; false: it is not in the graph.
 func (g *Graph) Rank(id uint32) (int, bool) {
 	if int(id) >= len(g.rank) || g.rank[id] == 0 {
 		return 0, false
@@ -98,17 +97,17 @@ func (g *Graph) selectPages() error {
 	})
 }
 
-// eachPageLink calls f for the links between pages that are selected by place.
+// eachPageLink calls f for the page links selected by place.
 func (g *Graph) eachPageLink(f survey.LinkFunc) error {
 	return g.survey.Links.Each(g.selected(f))
 }
 
-// linksOf calls f for those of some pages.
+// linksOf is like eachPageLink, for links on some pages.
 func (g *Graph) linksOf(pages []schema.ID, f survey.LinkFunc) error {
 	return g.survey.Links.EachOf(pages, g.selected(f))
 }
 
-// selected calls f for those of the links that it is called for that are selected by place.
+// selected returns a function that calls f for links selected by place.
 func (g *Graph) selected(f survey.LinkFunc) survey.LinkFunc {
 	return func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 		if err := g.ended(); err != nil {
@@ -121,7 +120,7 @@ func (g *Graph) selected(f survey.LinkFunc) survey.LinkFunc {
 	}
 }
 
-// fold adds up the nodes and links of a level above pages.
+// fold aggregates the nodes and links of a level above pages.
 func (g *Graph) fold() error {
 	f := NewFold(g.survey, g.opts.Level)
 	err := g.survey.Hosts.Each(func(r *survey.HostReport) error {
@@ -133,7 +132,7 @@ func (g *Graph) fold() error {
 	}
 	each := g.survey.EachPlace
 	if g.opts.Level == LevelEntity {
-		each = g.survey.EachPage // the visit of its front page names an entity
+		each = g.survey.EachPage // an entity's title comes from the visit of its front page
 	}
 	err = each(func(p *survey.Page) error {
 		g.opts.Progress.Passing("pages", int(p.ID), g.survey.URLs())
@@ -170,7 +169,7 @@ func (g *Graph) keepNodes(all []Node) {
 	g.count = len(g.nodes)
 }
 
-// SortNodes puts nodes in the order of their names.
+// SortNodes sorts nodes by name.
 func SortNodes(nodes []Node) {
 	slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 }
@@ -182,8 +181,8 @@ func (g *Graph) keepLink(l *Link) error {
 	return nil
 }
 
-// EachNode calls f for every node: above page level by name, pages by id. A node is valid while f
-// runs. An error of f ends it.
+// EachNode calls f for every node: above page level by name, pages by id. A node is valid only during
+// the call. An error from f ends the iteration.
 func (g *Graph) EachNode(f func(*Node) error) error {
 	if g.opts.Level != LevelPage {
 		for i := range g.nodes {
@@ -212,7 +211,7 @@ func (g *Graph) EachNode(f func(*Node) error) error {
 	})
 }
 
-// EachLeading is [Graph.EachNode], above page level with the most trusted nodes first.
+// EachLeading is like [Graph.EachNode], but above page level the most trusted nodes come first.
 func (g *Graph) EachLeading(f func(*Node) error) error {
 	if g.opts.Level == LevelPage {
 		return g.EachNode(f)
@@ -249,8 +248,8 @@ func pageNode(p *survey.Page) Node {
 	return n
 }
 
-// EachLink calls f for every link, by the places of its ends. A link is valid while f runs. An
-// error of f ends it.
+// EachLink calls f for every link, by the ranks of its ends. A link is valid only during the call. An
+// error from f ends the iteration.
 func (g *Graph) EachLink(f func(*Link) error) error {
 	if g.opts.Level != LevelPage {
 		for i := range g.links {
@@ -271,7 +270,7 @@ func (g *Graph) EachLink(f func(*Link) error) error {
 	}))
 }
 
-// within calls f for those of the links that it is called for whose ends are in the graph.
+// within returns a function that calls f for links with both ends in the graph.
 func (g *Graph) within(f func(*Link) error) survey.LinkFunc {
 	var one Link
 	var body schema.Link

@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// terrain has two runs: the second finds a link less and one more.
+// terrain has two runs: in the second, one link is gone and one is new.
 func terrain(t testing.TB) *surveytest.World {
 	w := surveytest.New(t, surveytest.Lists)
 	w.Depth("a.test/old", 0, 0)
@@ -44,8 +44,8 @@ func terrain(t testing.TB) *surveytest.World {
 	return w
 }
 
-// lines writes a graph as text: "name class depth pages/visited first-last" and
-// "from > to links/pages/editorial first-last".
+// lines formats a graph as text: "name class depth pages/visited first-last" and "from > to
+// links/pages/editorial first-last".
 func lines(t testing.TB, g *export.Graph) (nodes, links []string) {
 	t.Helper()
 	names := map[uint32]string{}
@@ -144,8 +144,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// TestVisitedAndListed counts the visited pages of hosts as the report on each does, also where a list
-// has grown by what was visited before.
+// The visited pages of hosts equal those in the reports, even if a list has grown by pages visited
+// earlier.
 func TestVisitedAndListed(t *testing.T) {
 	w := surveytest.New(t, surveytest.Lists)
 	w.Visit("a.test/", w.Links("bad.test/", "b.test/", "stub.test/o/r"))
@@ -204,7 +204,7 @@ func TestFirstRun(t *testing.T) {
 	}
 }
 
-// TestUnfinished shows what earlier runs left while the newest is not completed.
+// TestUnfinished shows the results of earlier runs while the newest is not complete.
 func TestUnfinished(t *testing.T) {
 	w := terrain(t)
 	w.Begin()
@@ -223,8 +223,7 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// TestLevels holds the levels together: the pairs of pages between two hosts are
-// those between their pages, and so on upwards.
+// The levels agree: the page pairs between two hosts are those between their pages, and so on upwards.
 func TestLevels(t *testing.T) {
 	s := terrain(t).Survey()
 	between := func(level export.Level, of func(*survey.Page) string) map[string]int {
@@ -272,7 +271,8 @@ func TestLevels(t *testing.T) {
 	between(export.LevelSite, func(p *survey.Page) string { return p.Site })
 }
 
-// TestSiteTitle names a site by its own host, and by another where that has no title, whichever was met first.
+// A site is titled by the host of the same name, or by another if that has no title, whichever was
+// found first.
 func TestSiteTitle(t *testing.T) {
 	titled := func(title string) func(*schema.Visit) { return func(v *schema.Visit) { v.Title = title } }
 	for _, tt := range []struct{ first, own, last, want string }{

@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Level says what one node of the graph is.
+// A Level is what one node of the graph stands for.
 type Level uint8
 
 // The levels, from the finest.
@@ -20,10 +20,10 @@ const (
 
 func levelNames() []string { return []string{"page", "host", "entity", "site"} }
 
-// String returns the level's name on the command line.
+// String returns the name used on the command line.
 func (l Level) String() string { return levelNames()[l] }
 
-// ParseLevel reads the name of a level.
+// ParseLevel parses the name of a level.
 func ParseLevel(name string) (Level, error) {
 	i, err := choose("level", name, levelNames())
 	return Level(i), err
@@ -35,16 +35,16 @@ type (
 	Classes uint8
 )
 
-// siteWide stands in a set of places for links to what is site-wide, wherever they are.
+// siteWide is a member of a set of places that stands for site-wide links at any place.
 const siteWide = schema.PlaceCount
 
 // Has reports whether a place is in the set.
 func (s Places) Has(p schema.Place) bool { return s&(1<<p) != 0 }
 
-// Has reports whether a class is in the set. An empty set has every class.
+// Has reports whether a class is in the set. An empty set contains every class.
 func (s Classes) Has(c schema.Class) bool { return s == 0 || s&(1<<c) != 0 }
 
-// ParsePlaces reads names of places, and "sitewide".
+// ParsePlaces parses names of places, and "sitewide".
 func ParsePlaces(names []string) (Places, error) {
 	var known []string
 	for p := range schema.PlaceCount {
@@ -54,7 +54,7 @@ func ParsePlaces(names []string) (Places, error) {
 	return Places(set), err
 }
 
-// ParseClasses reads names of classes.
+// ParseClasses parses names of classes.
 func ParseClasses(names []string) (Classes, error) {
 	var known []string
 	for c := range schema.ClassCount {

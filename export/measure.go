@@ -12,17 +12,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
-// seed makes communities and pictures the same each time.
+// seed makes communities and pictures reproducible.
 const seed = 1
 
-// Counted says which links rank the nodes of a graph, form its communities and draw its picture.
+// Counted says which links are used to rank the nodes of a graph, find its communities and draw its
+// picture.
 type Counted uint8
 
 // The links that can be counted.
 const (
-	// Endorsements are links as [schema.Link.Endorses] says, between different hosts; where the
-	// origins are of several sites, between different sites. One owner's names thus do not raise
-	// each other, nor does what stands on every page.
+	// Endorsements are the links that [schema.Link.Endorses] accepts, between different hosts or, if
+	// the origins belong to several sites, between different sites. So the names of one owner do not
+	// raise each other, and neither do links repeated on every page.
 	Endorsements Counted = iota
 	// AllLinks are all links between the nodes.
 	AllLinks
@@ -30,19 +31,19 @@ const (
 
 func countedNames() []string { return []string{"text", "all"} }
 
-// String returns the name on the command line.
+// String returns the name used on the command line.
 func (c Counted) String() string { return countedNames()[c] }
 
 // Other returns the other kind.
 func (c Counted) Other() Counted { return AllLinks - c }
 
-// ParseCounted reads "text" or "all".
+// ParseCounted parses "text" or "all".
 func ParseCounted(name string) (Counted, error) {
 	i, err := choose("kind of links", name, countedNames())
 	return Counted(i), err
 }
 
-// Metrics are the measures of a graph's nodes, by their place among the nodes.
+// Metrics are the measures of a graph's nodes, by rank.
 type Metrics struct {
 	In, Out   []uint32
 	Trust     []float64
@@ -60,21 +61,21 @@ func (m *Metrics) Of(i int) Measures {
 	}
 }
 
-// A Meter measures nodes by the links between them. It is the one definition of what is measured,
-// so that a number has one value in all outputs that are of the same run and count the same links.
+// A Meter measures nodes by the links between them. It is the single definition of the measures, so a
+// number is the same in all outputs of one run that count the same links.
 //
-// Degrees and components are of all links. Trust, PageRank, harmonic centrality and communities are
-// of those that are [Counted]; above page level a link weighs as many pairs of pages as count.
-// PageRank ends with [rank.Tolerance], at [rank.Damping], and jumps from a node without links to
-// any node. Trust does so to the nodes of origins (class quality) alone: to each site of theirs as
-// often, and there to each node.
+// Degrees and components use all links. Trust, PageRank, harmonic centrality and communities use the
+// links that are [Counted]; above page level the weight of a link is the number of its page pairs that
+// count. PageRank ends at [rank.Tolerance], uses [rank.Damping], and jumps from a node without links to
+// any node. Trust jumps only to nodes of origins (class quality): to each of their sites equally often,
+// and there to each node.
 //
-// Above page level nodes have their places by name, so that no number depends on the order in which
-// hosts were met. Pages, which are too many to be sorted, have them by id.
+// Above page level nodes are ranked by name, so no number depends on the order in which hosts were
+// found. Pages are too many to sort; they are ranked by id.
 type Meter struct {
 	counted  Counted
 	weighted bool
-	apart    []uint32 // by place: links between nodes of one such group do not count
+	apart    []uint32 // by rank: links between nodes of the same group do not count
 	jumps    []float64
 
 	in, out          []uint32
@@ -82,7 +83,7 @@ type Meter struct {
 	from, to, weight []uint32 // links that count
 }
 
-// NewMeter begins to measure nodes above page level, which are in the order of their names.
+// NewMeter returns a meter for nodes above page level, which must be sorted by name.
 func NewMeter(s *survey.Survey, nodes []Node, counted Counted) *Meter {
 	hosts, sites := make(numbering), make(numbering)
 	several := severalSites(s.Terrain())
@@ -100,13 +101,13 @@ func NewMeter(s *survey.Survey, nodes []Node, counted Counted) *Meter {
 	return m
 }
 
-// severalSites reports whether the origins are of several sites.
+// severalSites reports whether the origins belong to several sites.
 func severalSites(t *terrain.Terrain) bool {
 	sites := t.OriginSites()
 	return slices.ContainsFunc(sites, func(site string) bool { return site != sites[0] })
 }
 
-// A numbering numbers texts, from 1 on.
+// A numbering numbers texts from 1.
 type numbering map[string]uint32
 
 func (n numbering) of(text string) uint32 {
@@ -118,8 +119,8 @@ func (n numbering) of(text string) uint32 {
 	return number
 }
 
-// newMeter begins to measure n nodes. Each tells of the node at a place the group that it belongs
-// to, and of a node of an origin the number of its site; 0: it is of none.
+// newMeter returns a meter for n nodes. For each rank, each returns the node's group and, for a node of
+// an origin, the number of its site; otherwise 0.
 func newMeter(n int, counted Counted, each func(place int) (group, origin uint32)) *Meter {
 	m := &Meter{
 		counted: counted, apart: make([]uint32, n), in: make([]uint32, n), out: make([]uint32, n),
@@ -147,12 +148,12 @@ func newMeter(n int, counted Counted, each func(place int) (group, origin uint32
 
 // A Ranking measures the nodes of a fold as a [Graph] of the whole terrain does.
 type Ranking struct {
-	nodes []Node // that are in the graph, by name
+	nodes []Node // those in the graph, by name
 	place []uint32
 	meter *Meter
 }
 
-// NewRanking begins to measure nodes, all of a level by id.
+// NewRanking returns a ranking of all nodes of a level, given by id.
 func NewRanking(s *survey.Survey, all []Node, counted Counted) *Ranking {
 	r := &Ranking{place: make([]uint32, len(all)+1)}
 	for _, n := range all {
@@ -175,7 +176,8 @@ func (r *Ranking) Add(l *Link) {
 	}
 }
 
-// Measure measures the nodes, once, and returns the measures of those in the graph by id.
+// Measure measures the nodes and returns the measures of those in the graph, by id. It must be called
+// only once.
 func (r *Ranking) Measure(ctx context.Context) ([]Measured, error) {
 	m, err := r.meter.Measure(ctx)
 	if err != nil {
@@ -189,13 +191,13 @@ func (r *Ranking) Measure(ctx context.Context) ([]Measured, error) {
 	return all, nil
 }
 
-// A Measured is a node with what the links say of it.
+// A Measured is a node id with its measures.
 type Measured struct {
 	ID uint32
 	Measures
 }
 
-// Add adds a link between the nodes at two places, in any order.
+// Add adds a link between the nodes at two ranks. The order of links does not matter.
 func (m *Meter) Add(from, to int, l *Link) {
 	m.out[from]++
 	m.in[to]++
@@ -210,7 +212,7 @@ func (m *Meter) Add(from, to int, l *Link) {
 	}
 }
 
-// weigh returns how many pairs of pages count of a link between the nodes at two places.
+// weigh returns how many page pairs count in a link between the nodes at two ranks.
 func (m *Meter) weigh(from, to int, l *Link) uint32 {
 	switch {
 	case m.counted == AllLinks:
@@ -221,7 +223,7 @@ func (m *Meter) weigh(from, to int, l *Link) uint32 {
 	return weight32(l.Endorsements)
 }
 
-// graph returns the links that count. It takes them from the meter.
+// graph returns the counted links. It removes them from the meter.
 func (m *Meter) graph(ctx context.Context) *rank.Graph {
 	g := rank.Build(len(m.in), m.from, m.to, m.weight)
 	m.from, m.to, m.weight = nil, nil, nil
@@ -232,8 +234,8 @@ func (m *Meter) graph(ctx context.Context) *rank.Graph {
 	return g
 }
 
-// Measure measures the nodes, once, until ctx is done. Communities come first, which need most
-// memory besides what was measured before.
+// Measure measures the nodes, until ctx is done. It must be called only once. Communities come first,
+// because they need the most memory in addition to earlier results.
 func (m *Meter) Measure(ctx context.Context) (*Metrics, error) {
 	g := m.graph(ctx)
 	all := &Metrics{In: m.in, Out: m.out}
@@ -244,7 +246,7 @@ func (m *Meter) Measure(ctx context.Context) (*Metrics, error) {
 		func() { all.PageRank = rank.PageRank(g, rank.Damping, rank.Tolerance) },
 		func() { all.Trust = m.trust(g) },
 	} {
-		if ctx.Err() != nil { // the next one would make its room before it finds that out
+		if ctx.Err() != nil { // otherwise the next one would allocate memory before checking
 			break
 		}
 		measure()
@@ -252,7 +254,7 @@ func (m *Meter) Measure(ctx context.Context) (*Metrics, error) {
 	return all, context.Cause(ctx)
 }
 
-// trustUntil is that measure alone. It takes the place of [Meter.Measure].
+// trustUntil computes trust only. It is used instead of [Meter.Measure].
 func (m *Meter) trustUntil(ctx context.Context) ([]float64, error) {
 	return m.trust(m.graph(ctx)), context.Cause(ctx)
 }
@@ -261,18 +263,19 @@ func (m *Meter) trust(g *rank.Graph) []float64 {
 	return rank.Personalised(g, m.jumps, rank.Damping, rank.Tolerance)
 }
 
-// Measure computes the metrics of the nodes, once.
+// Measure computes the metrics of the nodes once and caches them.
 func (g *Graph) Measure() (*Metrics, error) {
 	return g.view().measure(g)
 }
 
-// MeasureBy is [Graph.Measure] by the links that are to count.
+// MeasureBy is like [Graph.Measure], for the given kind of links.
 func (g *Graph) MeasureBy(counted Counted) (*Metrics, error) { return g.views[counted].measure(g) }
 
-// Counted returns the links that count in the graph.
+// Counted returns the kind of links that count in the graph.
 func (g *Graph) Counted() Counted { return g.opts.Counted }
 
-// Weigh returns how many pairs of pages of a link count; the nodes have been measured by that.
+// Weigh returns how many page pairs of a link count. The nodes must have been measured with counted
+// before.
 func (g *Graph) Weigh(counted Counted, l *Link) uint32 {
 	return g.views[counted].meter.weigh(int(g.rank[l.From]-1), int(g.rank[l.To]-1), l)
 }
@@ -293,7 +296,7 @@ func (v *view) measure(g *Graph) (*Metrics, error) {
 	return metrics, err
 }
 
-// HostTrust returns how much every host is trusted, by id, until the survey's context is done.
+// HostTrust returns the trust of every host by id, until the survey's context is done.
 func HostTrust(s *survey.Survey, counted Counted) ([]float64, error) {
 	g, err := New(s, Options{Level: LevelHost, Counted: counted})
 	if err != nil {
@@ -316,8 +319,8 @@ func HostTrust(s *survey.Survey, counted Counted) ([]float64, error) {
 	return trust, nil
 }
 
-// Measuring reads the links between the pages of a graph, and returns what then measures them
-// without the survey: the measures by id.
+// Measuring reads the links between the pages of a graph. It returns a function that computes the
+// measures by id without the survey.
 func (g *Graph) Measuring() (func(context.Context) ([]Measured, error), error) {
 	m, err := g.pageMeter(g.opts.Counted)
 	if err != nil {
@@ -337,7 +340,7 @@ func (g *Graph) Measuring() (func(context.Context) ([]Measured, error), error) {
 	}, nil
 }
 
-// meter takes the links of the graph.
+// meter returns a meter with the links of the graph.
 func (g *Graph) meter(counted Counted) (m *Meter, err error) {
 	if g.opts.Level == LevelPage {
 		return g.pageMeter(counted)
@@ -349,7 +352,7 @@ func (g *Graph) meter(counted Counted) (m *Meter, err error) {
 	})
 }
 
-// pageMeter takes the links between pages.
+// pageMeter returns a meter with the links between pages.
 func (g *Graph) pageMeter(counted Counted) (*Meter, error) {
 	groups, sites := make([]uint32, g.survey.Hosts.Count()+1), make([]uint32, g.survey.Hosts.Count()+1) // by host
 	numbers, several := make(numbering), severalSites(g.survey.Terrain())
@@ -377,7 +380,7 @@ func (g *Graph) pageMeter(counted Counted) (*Meter, error) {
 	})))
 }
 
-// ids returns the pages by their places.
+// ids returns the pages by rank.
 func (g *Graph) ids() []schema.ID {
 	ids := make([]schema.ID, 0, g.count)
 	for id, place := range g.rank {
@@ -388,10 +391,10 @@ func (g *Graph) ids() []schema.ID {
 	return ids
 }
 
-// weight32 is a number of links as the metrics take it.
+// weight32 limits a number of links to 32 bits.
 func weight32(links int) uint32 { return uint32(min(links, math.MaxUint32)) }
 
-// measured fills in what is computed of a node.
+// measured fills in the computed values of a node.
 func (g *Graph) measured(n *Node, i int) {
 	v := g.view()
 	if v.metrics != nil {

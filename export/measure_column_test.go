@@ -2,7 +2,7 @@ package export
 
 import "testing"
 
-// TestMeasureOfNodes lists a measure with all that is said of it among the figures of nodes.
+// A measure becomes a column of nodes with all its properties.
 func TestMeasureOfNodes(t *testing.T) {
 	of := func(m *Measures) Value { return number(m.InDegree) }
 	c := ofNodes(figure("x", Integer, AbovePages, of).as(Nullable).titled("an x"))

@@ -10,28 +10,28 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// Meta is what every file says of the graph in it.
+// Meta describes a graph in every output file.
 type Meta struct {
 	Level    Level
 	Runs     string // "1", "all"
 	Run      schema.RunID
 	Status   string // of that run
 	Reason   string // why that run ended; empty: it has not
-	Without  string // shards of a terrain that are missing: "without shard 3"; empty: none
+	Without  string // missing shards of a terrain: "without shard 3"; empty: none
 	Started  time.Time
 	Finished time.Time // zero: not yet
-	Cut      int       // hosts that were not visited to the end in that run
-	CutSites int       // sites of which not all hosts are recorded
-	Omitted  int       // links to URLs that pages have and that are not recorded
-	Past     bool      // a later run has followed, so that not all cuts are known
-	Options  string    // what was left out on demand; empty: nothing
+	Cut      int       // hosts not visited to the end in that run
+	CutSites int       // sites with unrecorded hosts
+	Omitted  int       // links on pages to URLs that are not recorded
+	Past     bool      // a later run has followed, so not all cuts are known
+	Options  string    // what was left out on request; empty: nothing
 }
 
-// Meta returns what is to be said of the graph.
+// Meta returns the description of the graph.
 func (g *Graph) Meta() Meta { return g.meta }
 
-// Partial says that hosts or sites were cut or links left out, or that it is not
-// known; empty: none was.
+// Partial says that hosts or sites were cut or links left out, or that this is unknown. It is empty if
+// the graph is complete.
 func (m Meta) Partial() string {
 	var cut []string
 	for _, part := range []struct {
@@ -52,7 +52,7 @@ func (m Meta) Partial() string {
 	return ""
 }
 
-// Date is the day on which the run ended, or began.
+// Date returns the day on which the run ended or, if it has not, started.
 func (m Meta) Date() string {
 	at := m.Finished
 	if at.IsZero() {
@@ -61,7 +61,7 @@ func (m Meta) Date() string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// String says it all in one line.
+// String returns everything in one line.
 func (m Meta) String() string {
 	parts := []string{m.Level.String() + " level", fmt.Sprintf("run %d", m.Run), m.Status}
 	if m.Runs == "all" {

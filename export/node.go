@@ -12,21 +12,21 @@ type Node struct {
 	Title    string // a page's, else that of the front page; empty: unknown
 	Class    schema.Class
 	Depth    uint8  // the smallest of its pages; kv.NoDepth: none
-	State    string // a page's state; else how well it is covered, with what was in the way
-	Cover    string // above page level: how well it is covered, in a word or two
-	Host     string // that it is on; of an entity or site of several, one that no other node has
-	Site     string // that it belongs to
-	Entity   string // of a page
-	Tags     string // that people gave its hosts, or the host of a page, each once, separated by commas
-	Note     string // that people made on these hosts
-	Hosts    int    // that its pages are on
+	State    string // a page's state; otherwise its coverage, with what limited it
+	Cover    string // above page level: its coverage in a word or two
+	Host     string // its host; for an entity or site with several hosts, a name that no other node has
+	Site     string // its site
+	Entity   string // for a page
+	Tags     string // tags of its hosts, or of a page's host, without duplicates, separated by commas
+	Note     string // notes on these hosts
+	Hosts    int    // number of hosts of its pages
 	Pages    int    // selected
-	Visited  int    // of those, in the newest run, unless a list keeps the crawl away now
-	Overflow int    // of a site: links to further hosts, which are not recorded
+	Visited  int    // visited pages among those, in the newest run, except pages now excluded by a list
+	Overflow int    // for a site: links to further hosts, which are not recorded
 	First    schema.RunID
 	Last     schema.RunID
 
-	Page *survey.Page // at page level; valid while the node is
+	Page *survey.Page // at page level; valid as long as the node
 
 	Measures         // zero until [Graph.Measure]
 	Placed   bool    // by [Graph.Picture]
@@ -34,12 +34,12 @@ type Node struct {
 	Radius   float64
 }
 
-// Measures are what the links alone say of a node.
+// Measures are the figures of a node computed from the links alone.
 type Measures struct {
 	InDegree, OutDegree uint32
 	Trust               float64
 	PageRank, Harmonic  float64
-	Component           int32 // that hangs together when directions are left out; 0 is the largest
+	Component           int32 // weakly connected component; 0 is the largest
 	Community           int32
 }
 
@@ -47,16 +47,16 @@ type Measures struct {
 type Link struct {
 	From, To     uint32
 	Links        int // pairs of pages: its weight
-	Pages        int // that link
-	Endorsements int // of the pairs: as [schema.Link.Endorses] says
-	SiteWide     int // of the pairs: to what most pages of the host link to
+	Pages        int // linking pages
+	Endorsements int // pairs that endorse, see [schema.Link.Endorses]
+	SiteWide     int // pairs with a site-wide link
 	First, Last  schema.RunID
 
-	Page *schema.Link // at page level, with its anchor; valid while the link is
+	Page *schema.Link // at page level, with its anchor; valid as long as the link
 }
 
-// A pair is a link above page level as a graph holds it: there may be as many as there are
-// links between pages, of which a store has fewer than 2^32.
+// A pair is a link above page level as stored in a graph. There may be as many as links between pages,
+// of which a store has fewer than 2^32.
 type pair struct {
 	from, to                             uint32
 	links, pages, endorsements, siteWide uint32
@@ -88,7 +88,7 @@ func NewPageLink(from schema.ID, l *schema.Link, first, last schema.RunID) Link 
 	return one
 }
 
-// better reports whether a class says more of a node that has pages of both.
+// better reports whether a takes precedence over b as the class of a node with pages of both.
 func better(a, b schema.Class) bool { return weight(a) > weight(b) }
 
 func weight(c schema.Class) int {

@@ -7,27 +7,26 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Options select what is in the graph. The zero value is the graph of pages of
-// the survey's run.
+// Options select the contents of the graph. The zero value is the page graph of the survey's run.
 type Options struct {
 	Level Level
 
-	// All takes every page and link that any run saw, those that are gone included. Else
-	// only what was seen in the last completed run or after it is taken.
+	// All includes every page and link that any run saw, even if they have disappeared. Otherwise only
+	// those seen in the last completed run or later are included.
 	All bool
 
-	Without   Places  // links at these places are left out; redirects, canonical links and refreshes have none
-	MinWeight int     // links that weigh less are left out
-	Only      Classes // other nodes are left out, and their links
+	Without   Places  // links at these places are left out; redirects, canonical links and refreshes have no place
+	MinWeight int     // links with a smaller weight are left out
+	Only      Classes // nodes of other classes are left out, with their links
 
-	Counted Counted // links that measures and the picture are made of
+	Counted Counted // links used for measures and the picture
 
-	Progress Progress // nil: nobody is told
+	Progress Progress // nil: no progress is reported
 
-	Columns *Columns // what is told of nodes and links; nil: [AllColumns]
+	Columns *Columns // columns of nodes and links; nil: [AllColumns]
 }
 
-// links reports whether a link between pages is taken.
+// links reports whether a link between pages is included.
 func (o *Options) links(l schema.Link) bool {
 	if l.Kinds.Has(schema.LinkRedirect) || l.Kinds.Has(schema.LinkCanonical) || l.Kinds.Has(schema.LinkRefresh) {
 		return true
@@ -35,7 +34,7 @@ func (o *Options) links(l schema.Link) bool {
 	return !o.Without.Has(l.Place) && !(l.SiteWide && o.Without.Has(siteWide))
 }
 
-// String says what is left out; empty: nothing.
+// String says what is left out; it is empty if nothing is.
 func (o Options) String() string {
 	var parts []string
 	var places, classes []string

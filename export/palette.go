@@ -7,14 +7,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A swatch is the colour of a class, on light and on dark ground.
+// A swatch is the colour of a class, on a light and a dark background.
 type swatch struct {
 	class       schema.Class
 	light, dark RGB
 }
 
-// swatches are the colours of the classes in every picture of a graph, in the order of
-// its legend.
+// swatches returns the colours of the classes in every picture of a graph, in the order of the legend.
 func swatches() []swatch {
 	return []swatch{
 		{schema.ClassQuality, RGB{15, 143, 126}, RGB{63, 208, 184}},
@@ -24,7 +23,7 @@ func swatches() []swatch {
 	}
 }
 
-// Palette returns the colours of the classes as the map takes them.
+// Palette returns the colours of the classes in the form that the map needs.
 func Palette() (all []atlas.Shade) {
 	for _, s := range swatches() {
 		all = append(all, atlas.Shade{Class: s.class.String(), Light: s.light.String(), Dark: s.dark.String()})
@@ -32,7 +31,7 @@ func Palette() (all []atlas.Shade) {
 	return all
 }
 
-// ColourOf returns the colour of a class on light ground.
+// ColourOf returns the colour of a class on a light background.
 func ColourOf(c schema.Class) RGB {
 	for _, s := range swatches() {
 		if s.class == c {
@@ -45,7 +44,7 @@ func ColourOf(c schema.Class) RGB {
 // An RGB is a colour as red, green and blue, 0 to 255 each.
 type RGB [3]int
 
-// Tint returns a share of the colour, 0 to 1, on white.
+// Tint returns the colour mixed with white; share is its part, 0 to 1.
 func (c RGB) Tint(share float64) RGB {
 	for i, part := range c {
 		c[i] = 255 - int(share*float64(255-part))
@@ -53,5 +52,5 @@ func (c RGB) Tint(share float64) RGB {
 	return c
 }
 
-// String writes a colour as CSS and DOT do, "#0f8f7e".
+// String returns the colour as in CSS and DOT, "#0f8f7e".
 func (c RGB) String() string { return fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2]) }

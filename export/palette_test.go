@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestPalette: every class has a colour of its own, which GEXF and DOT share with the map.
+// Every class has its own colour, which GEXF and DOT share with the map.
 func TestPalette(t *testing.T) {
 	of := map[string]string{}
 	for _, s := range export.Palette() {

@@ -9,19 +9,19 @@ import (
 	"github.com/sumi-ripple/ripple/export/atlas"
 )
 
-// MaxPicture is the number of links that a picture shows at most.
+// MaxPicture is the maximum number of links in a picture.
 const MaxPicture = 100_000
 
-// A Picture is a graph with a place for every node, drawn by the links that count.
+// A Picture is a graph with a position for every node, drawn by the links that count.
 type Picture struct {
-	At     []atlas.Point // by place among the nodes
-	Radius []float64     // likewise; the smallest is 1
-	Links  []Link        // that are shown, in order
-	Weight []uint32      // beside them: the pairs of pages that count
-	Left   int           // links that are not shown: those that count least
+	At     []atlas.Point // by rank
+	Radius []float64     // by rank; the smallest is 1
+	Links  []Link        // the links shown, in order
+	Weight []uint32      // parallel to Links: the pairs of pages that count
+	Left   int           // number of links not shown: those that count least
 }
 
-// Pruned says what a picture leaves out; empty: nothing.
+// Pruned says what a picture leaves out; it is empty if nothing is.
 func (p *Picture) Pruned() string {
 	if p.Left == 0 {
 		return ""
@@ -29,11 +29,11 @@ func (p *Picture) Pruned() string {
 	return fmt.Sprintf("pruned: the %d heaviest of %d links are shown", len(p.Links), len(p.Links)+p.Left)
 }
 
-// Picture draws the graph, once: it takes the metrics, and after it nodes are
-// placed. Pages have no picture, there are too many.
+// Picture draws the graph once and caches the result. It computes the metrics if necessary, and
+// afterwards nodes have positions. At page level it returns an error: there are too many pages.
 func (g *Graph) Picture() (*Picture, error) { return g.view().draw(g) }
 
-// PictureBy is [Graph.Picture] with the metrics for the links that are to count.
+// PictureBy is like [Graph.Picture] for the given kind of links, and also returns the metrics.
 func (g *Graph) PictureBy(counted Counted) (*Picture, *Metrics, error) {
 	v := &g.views[counted]
 	p, err := v.draw(g)
@@ -74,7 +74,7 @@ func (v *view) draw(g *Graph) (*Picture, error) {
 	return p, nil
 }
 
-// heaviest returns the picture of at most n links, without places.
+// heaviest returns a picture of at most n links, without positions.
 func (v *view) heaviest(g *Graph, n int) *Picture {
 	weight := make([]uint32, len(g.links))
 	for i := range g.links {
@@ -90,8 +90,8 @@ func (v *view) heaviest(g *Graph, n int) *Picture {
 	return p
 }
 
-// heaviest says of at most n links that they are shown: first the heaviest of each node, so that
-// nothing comes loose while there is room, then the heaviest of all; of equal ones the first.
+// heaviest marks at most n links as shown: first the heaviest of each node, so that no node is
+// disconnected while there is room, then the heaviest of all. The earlier of equal links is preferred.
 func heaviest(links []pair, weight []uint32, n int) []bool {
 	shown := make([]bool, len(links))
 	left := min(n, len(links))
@@ -115,8 +115,8 @@ func heaviest(links []pair, weight []uint32, n int) []bool {
 	return shown
 }
 
-// byWeight returns the places of links, those first that count most, then those of most pairs of
-// pages; of equal ones the first.
+// byWeight returns the indices of links by decreasing weight, then by decreasing number of page pairs.
+// Equal links keep their order.
 func byWeight(weight []uint32, links []pair) []uint32 {
 	order := make([]uint32, len(links))
 	for i := range order {

@@ -12,7 +12,7 @@ func TestHeaviest(t *testing.T) {
 		{from: 4, to: 5, links: 1},
 	}
 	all := []uint32{9, 1, 9, 8, 1}
-	counts := []uint32{0, 1, 1, 0, 1} // what does not count comes last, however many links it has
+	counts := []uint32{0, 1, 1, 0, 1} // links that do not count come last, even if they stand for many page pairs
 	for _, tt := range []struct {
 		weight []uint32
 		n      int

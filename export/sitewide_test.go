@@ -11,8 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestSiteWide has the theme of a site link to b.test from all of its pages, and one
-// page link to c.test.
+// In TestSiteWide the theme of a site links to b.test on all pages, and one page links to c.test.
 func TestSiteWide(t *testing.T) {
 	w := surveytest.New(t, surveytest.Lists)
 	for i := range 10 {

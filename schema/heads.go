@@ -17,6 +17,6 @@ const (
 	HeadFile = 2
 )
 
-// Doubted reports whether a visit believed an answer to HEAD of a host whose answers to HEAD are not believed any more.
-// Its page is visited once more.
+// Doubted reports whether the visit relied on a HEAD answer of a host whose HEAD answers are no longer
+// trusted. Its page is visited once more.
 func (v *Visit) Doubted(h Heads) bool { return v.ByHead && h&HeadsLie != 0 }

@@ -112,7 +112,7 @@ type Visit struct {
 	Left   bool      // earlier runs found the page and left it waiting; none visited it
 
 	LeftOwn bool // it was the host's own when it was left waiting
-	ByHead  bool // an answer to HEAD said that it is not a page, see [Visit.Doubted]
+	ByHead  bool // a HEAD answer showed that it is not a page, see [Visit.Doubted]
 
 	State        State
 	Status       int // HTTP status; 0: no answer, or no request

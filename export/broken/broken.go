@@ -1,6 +1,5 @@
-// Package broken finds the links that lead nowhere: those whose target is dead, has
-// failed or cannot be reached. A link to a page that redirects is not among them; the
-// redirect itself is, where it leads nowhere.
+// Package broken finds broken links: their target is dead, has failed or is unreachable. A link to a
+// page that redirects is not broken; the redirect itself is, if its target is.
 package broken
 
 import (
@@ -12,28 +11,28 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Link is a link that leads nowhere, and why.
+// A Link is a broken link with its source and its target.
 type Link struct {
 	*Source
 	*Target
 	Link schema.Link // with its anchor
 }
 
-// A Source is the page that a link stands on. All its links share it.
+// A Source is a page with broken links. All its links share it.
 type Source struct {
-	Origin string // the narrowest that the page belongs to; empty: none
+	Origin string // the most specific origin of the page; empty: none
 	From   string
 
 	page   schema.ID
-	origin int // place in the configuration; that behind the last: none
+	origin int // index in the configuration; one past the last: none
 	links  []targeted
 }
 
-// A Target is a page that links to it lead nowhere. All of these share it.
+// A Target is the target of broken links. All links to it share it.
 type Target struct {
 	To     string
 	State  schema.State
-	Status int    // of the answer; 0: there was none
+	Status int    // HTTP status; 0: no answer
 	Why    string // in words
 }
 
@@ -43,9 +42,8 @@ type targeted struct {
 	link   schema.Link
 }
 
-// Find returns the links that stand and lead nowhere: by origin as configured, those of
-// other pages last, then by the page that links, then by target: those of
-// [survey.Survey.Speakers].
+// Find returns the current broken links on the pages of [survey.Survey.Speakers]. They are sorted by
+// the page's origin in configured order (pages of no origin come last), then by page, then by target.
 func Find(s *survey.Survey) ([]Link, error) {
 	speaks, err := s.Speakers()
 	if err != nil {
@@ -64,7 +62,7 @@ func Find(s *survey.Survey) ([]Link, error) {
 	return f.list(), nil
 }
 
-// A finder gathers links that lead nowhere.
+// A finder collects broken links.
 type finder struct {
 	survey  *survey.Survey
 	speaks  func(schema.ID) bool
@@ -82,7 +80,7 @@ func (f *finder) addPage(p *survey.Page) error {
 	return nil
 }
 
-// addLink adds a link; those of a page come one after the other.
+// addLink adds a link. The links of a page come consecutively.
 func (f *finder) addLink(from schema.ID, l schema.Link) error {
 	if n := len(f.sources); n == 0 || f.sources[n-1].page != from {
 		if !f.speaks(from) {
@@ -114,7 +112,7 @@ func (f *finder) addSource(page schema.ID) error {
 	return nil
 }
 
-// name fills in the URLs of pages, in their order.
+// name fills in the URLs of pages in order of their ids.
 func (f *finder) name() (err error) {
 	f.endSource()
 	slices.SortFunc(f.sources, func(a, b *Source) int { return cmp.Compare(a.page, b.page) })
@@ -134,10 +132,10 @@ func (f *finder) name() (err error) {
 	return err
 }
 
-// often is how many URLs pass between two looks at whether anybody waits.
+// often is how many URLs are read between two checks for cancellation.
 const often = 1 << 14
 
-// endSource gives the last source its links.
+// endSource stores the collected links in the last source.
 func (f *finder) endSource() {
 	if n := len(f.sources); n > 0 {
 		f.sources[n-1].links = slices.Clone(f.links)
@@ -145,7 +143,7 @@ func (f *finder) endSource() {
 	f.links = f.links[:0]
 }
 
-// list returns what was gathered, in order.
+// list returns the collected links in order.
 func (f *finder) list() []Link {
 	slices.SortFunc(f.sources, func(a, b *Source) int {
 		return cmp.Or(cmp.Compare(a.origin, b.origin), cmp.Compare(a.From, b.From))

@@ -10,8 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestFind has a target of every kind, and pages of two origins and of none that link
-// there.
+// TestFind has a target of every kind, linked from pages of two origins and of none.
 func TestFind(t *testing.T) {
 	w := surveytest.New(t, surveytest.Lists)
 	ended := func(name string, state schema.State, why schema.Reason) {
@@ -65,8 +64,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindInLaterRun has the second run miss a page that linked to a dead one, and a dead
-// one that another page linked to. A page on the blacklist does not count.
+// In TestFindInLaterRun the second run does not find a page that linked to a dead one, and a dead page
+// that another page linked to. A page on the blacklist does not count.
 func TestFindInLaterRun(t *testing.T) {
 	w := surveytest.New(t, surveytest.Lists+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
 	dead := func(v *schema.Visit) { v.State, v.Status, v.Reason = schema.DeadLink, 404, schema.StatusReason(404) }
@@ -79,7 +78,7 @@ func TestFindInLaterRun(t *testing.T) {
 	w.Visit("a.test/", w.Links("dead.test/"))
 	w.Visit("a.test/ads", w.Links("dead.test/"))
 	w.Visit("dead.test/", dead)
-	for _, want := range []int{2, 1} { // what the run has not come to yet stands
+	for _, want := range []int{2, 1} { // pages that the run has not reached yet still count
 		links, err := broken.Find(w.Survey())
 		if err != nil || len(links) != want {
 			t.Errorf("%d broken links, %v; want %d: %v", len(links), err, want, links)

@@ -10,9 +10,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Silent has the test fail at its end if the console says anything until then, as of a
-// breach of the policy, but for texts that hold one of the given. What the software
-// renderer says of its own speed is no complaint.
+// Silent fails the test at its end if the console has reported anything by then, such as a violation of
+// the content security policy. Messages that contain one of the texts in but are ignored, as are the
+// software renderer's notes on its own speed.
 func (b *Tab) Silent(but ...string) {
 	b.Helper()
 	heard := complaints{but: append(but, "GL Driver Message")}
@@ -24,7 +24,7 @@ func (b *Tab) Silent(but ...string) {
 	})
 }
 
-// A complaints collects what the console says.
+// A complaints collects console messages.
 type complaints struct {
 	but []string
 
@@ -54,8 +54,8 @@ func (c *complaints) all() []string {
 	return slices.Clone(c.text)
 }
 
-// quoted is a text as JavaScript writes it.
+// quoted returns a text as a JavaScript string.
 func quoted(text string) string {
-	b, _ := json.Marshal(text) // a text always has a form
+	b, _ := json.Marshal(text) // strings always marshal
 	return string(b)
 }

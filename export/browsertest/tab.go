@@ -1,5 +1,5 @@
-// Package browsertest drives a browser, for tests of what a page shows and does. It knows
-// nothing of what is looked at.
+// Package browsertest drives a browser for tests of what a page shows and does. It is independent of
+// the pages under test.
 package browsertest
 
 import (
@@ -18,26 +18,26 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// askAgain is the time between two looks at what is waited for. With each frame would have pages
-// drawn for nothing.
+// askAgain is the interval for polling a condition. Polling on every frame would force needless
+// drawing.
 const askAgain = 50 * time.Millisecond
 
 // A Tab is a tab of a browser, for one test.
 type Tab struct {
 	testing.TB
-	Patience time.Duration // for a page to become what is waited for; three minutes unless set
+	Patience time.Duration // how long to wait for a condition; three minutes unless set
 	ctx      context.Context
 }
 
-// shared is the browser of the tests of a package.
+// shared is the browser shared by the tests of a package.
 var shared struct {
 	sync.Mutex
 	ctx context.Context
-	end context.CancelFunc // nil: none has been started
+	end context.CancelFunc // nil: not started
 }
 
-// Run runs the tests of a package, which share a browser, because to start one costs more
-// than most tests.
+// Run runs the tests of a package with a shared browser, because starting one takes longer than most
+// tests.
 func Run(m *testing.M) (code int) {
 	defer func() {
 		if shared.end != nil {
@@ -47,9 +47,9 @@ func Run(m *testing.M) (code int) {
 	return m.Run()
 }
 
-// Open opens an empty tab with cookies and a store of its own in the browser that the tests
-// of a package share, or skips the test where there is none (fails, under RIPPLE_CI=1). It
-// is closed with the test; the browser ends with [Run].
+// Open opens an empty tab with its own cookies and storage in the browser shared by the tests of a
+// package. If there is no browser it skips the test, or fails it under RIPPLE_CI=1. The tab is closed
+// with the test; the browser ends with [Run].
 func Open(t testing.TB) *Tab {
 	t.Helper()
 	path := browserPath(t)
@@ -64,7 +64,7 @@ func Open(t testing.TB) *Tab {
 	return tab(t, shared.ctx, chromedp.WithNewBrowserContext())
 }
 
-// OpenWith opens an empty tab as [Open] does, in a browser of its own with such a flag set.
+// OpenWith opens an empty tab like [Open], but in a new browser with the given flag set.
 func OpenWith(t testing.TB, flag string) *Tab {
 	t.Helper()
 	ctx, end := start(browserPath(t), chromedp.Flag(flag, true))
@@ -72,9 +72,9 @@ func OpenWith(t testing.TB, flag string) *Tab {
 	return tab(t, ctx)
 }
 
-// start makes the context of a browser, which it starts with its first tab. Its profile is a
-// temporary folder of its own: the last of its processes may write there for a moment longer than
-// it lives itself, which a folder of the test would not bear.
+// start returns the context of a browser, which starts with its first tab. The profile is in a
+// temporary folder outside the test's: the last of the browser's processes may still write there
+// briefly after the browser ends, which would break the removal of the test's folder.
 func start(path string, more ...chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc) {
 	options := []chromedp.ExecAllocatorOption{chromedp.ExecPath(path), chromedp.WindowSize(1400, 900)}
 	for _, flag := range []string{"headless", "no-sandbox", "disable-gpu", "enable-unsafe-swiftshader", "disable-quic",
@@ -87,7 +87,7 @@ func start(path string, more ...chromedp.ExecAllocatorOption) (context.Context, 
 	return ctx, func() { cancel(); end() }
 }
 
-// tab opens an empty tab, until the end of the test.
+// tab opens an empty tab until the end of the test.
 func tab(t testing.TB, browser context.Context, options ...chromedp.ContextOption) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, options...)
@@ -114,7 +114,7 @@ func browserPath(t testing.TB) string {
 	return ""
 }
 
-// Beside opens another tab of the same browser.
+// Beside opens another tab in the same browser.
 func (b *Tab) Beside() *Tab {
 	b.Helper()
 	beside := tab(b.TB, b.ctx)
@@ -122,10 +122,10 @@ func (b *Tab) Beside() *Tab {
 	return beside
 }
 
-// In is the same tab for a part of the test.
+// In returns the same tab for a subtest.
 func (b *Tab) In(t testing.TB) *Tab { return &Tab{t, b.Patience, b.ctx} }
 
-// Do takes steps of package chromedp.
+// Do runs actions of package chromedp.
 func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	if err := chromedp.Do(b.ctx, steps...); err != nil {
@@ -139,8 +139,8 @@ func (b *Tab) Go(address string) {
 	b.Do(chromedp.Navigate(address))
 }
 
-// Wait returns once the expression holds. One that throws, as of an element that is not there
-// yet, does not hold yet. A page that is just being replaced is asked again.
+// Wait returns once the expression is true. An expression that throws, for example because an element
+// is missing, counts as false. If the page is being replaced, Wait polls again.
 func (b *Tab) Wait(expression string) {
 	b.Helper()
 	holds := "(() => { try { return (" + expression + "); } catch { return false; } })()"
@@ -158,7 +158,7 @@ func (b *Tab) Wait(expression string) {
 	}
 }
 
-// Ask returns the value of an expression; a promise is waited for.
+// Ask returns the value of an expression. It awaits a promise.
 func Ask[T any](b *Tab, expression string) T {
 	b.Helper()
 	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -178,25 +178,25 @@ func Call[P, R any](b *Tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// Press types keys, or one of package kb, into what has the focus.
+// Press sends keys, or one of the keys of package kb, to the focused element.
 func (b *Tab) Press(keys string) {
 	b.Helper()
 	b.Do(chromedp.KeyEvent(keys))
 }
 
-// Size makes the window so large, in pixels.
+// Size sets the size of the window, in pixels.
 func (b *Tab) Size(width, height int64) {
 	b.Helper()
 	b.Do(chromedp.EmulateViewport(width, height))
 }
 
-// Text is what an element shows; empty: there is none.
+// Text returns the visible text of an element, or "" if there is none.
 func (b *Tab) Text(selector string) string {
 	b.Helper()
 	return Ask[string](b, "document.querySelector("+quoted(selector)+")?.innerText ?? \"\"")
 }
 
-// Screenshot is what the window shows, as PNG.
+// Screenshot returns the contents of the window as PNG.
 func (b *Tab) Screenshot() []byte {
 	b.Helper()
 	shot, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
@@ -206,8 +206,8 @@ func (b *Tab) Screenshot() []byte {
 	return shot
 }
 
-// Held is what the page of a tab holds when what it has dropped is collected: bytes of
-// JavaScript, nodes and listeners of the document.
+// Held returns what the tab's page holds after a garbage collection: bytes of JavaScript heap, and
+// nodes and listeners of the document.
 func (b *Tab) Held() (bytes, nodes, listeners int64) {
 	b.Helper()
 	Call(b, heapprofiler.CollectGarbage, cdp.Empty{})

@@ -1,8 +1,8 @@
-// Package changes writes down what came, went and changed between two runs: as text
-// or Markdown for a person, as JSON for a program, and as a graph.
+// Package changes writes the differences between two runs: as text or Markdown for people, as JSON for
+// programs, and as a graph.
 //
-// Lists that a person reads are short and begin with what changed most; a page that
-// neither run visited is counted, not listed. JSON and the graph have everything.
+// Lists for people are short and begin with the largest changes. A page that neither run visited is
+// counted, not listed. JSON and the graph are complete.
 package changes
 
 import (
@@ -14,12 +14,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A page is a page that is not as it was, with the names of the SQL columns.
+// A page is a page that differs between the runs. Its JSON names are those of the SQL columns.
 type page struct {
 	URL    string   `json:"url"`
 	Change string   `json:"change"`
 	What   []string `json:"what,omitempty"`
-	Before *answer  `json:"before"` // of the earlier run, or of one before that; null: none visited it
+	Before *answer  `json:"before"` // from the earlier run or one before it; null: not visited
 	After  *answer  `json:"after"`  // null: the later run did not visit it
 }
 
@@ -45,7 +45,7 @@ type host struct {
 	Changed int    `json:"pages_changed"`
 }
 
-// size is how many of a host's pages are not as they were.
+// size returns how many of the host's pages differ.
 func (h *host) size() int { return h.Came + h.Went + h.Changed }
 
 type rot struct {
@@ -56,17 +56,17 @@ type rot struct {
 	Mended int    `json:"mended"`
 }
 
-// size is how many links of an origin lead to another kind of page than before.
+// size returns how many links of the origin lead to another kind of page than before.
 func (r *rot) size() int { return r.New + r.Mended }
 
-// A head is what a comparison comes to.
+// A head is the summary of a comparison.
 type head struct {
 	From    run      `json:"from"`
 	To      run      `json:"to"`
 	Pages   counts   `json:"page_counts"`
 	Links   counts   `json:"link_counts"`
 	Hosts   []host   `json:"hosts"`
-	Unknown []string `json:"hosts_not_visited"` // by the later run, of those that the earlier one visited
+	Unknown []string `json:"hosts_not_visited"` // hosts that the earlier run visited and the later one did not
 	LinkRot []rot    `json:"link_rot"`
 }
 
@@ -81,7 +81,7 @@ type counts struct {
 	Changed int `json:"changed"`
 }
 
-// newHead adds a comparison up. Hosts and origins of which most has changed come first.
+// newHead summarises a comparison. Hosts and origins with most changes come first.
 func newHead(s *survey.Survey, d *survey.Diff) (*head, error) {
 	sum, err := d.Sum()
 	if err != nil {

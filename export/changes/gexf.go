@@ -31,10 +31,11 @@ const (
 	gexfMark = "<creator>Ripple</creator><title>What changed</title>"
 )
 
-// IsOurs reports whether a file that begins so is a graph that GEXF wrote.
+// IsOurs reports whether a file with this beginning was written by GEXF.
 func IsOurs(head []byte) bool { return bytes.Contains(head, []byte(gexfMark)) }
 
-// colour is that of a change. People who see few colours can tell them apart too.
+// colour returns the colour of a change. The colours are distinguishable to people with colour
+// blindness.
 func colour(c survey.Change) string {
 	switch c {
 	case survey.Came:
@@ -47,8 +48,8 @@ func colour(c survey.Change) string {
 	return `<viz:color r="150" g="150" b="150"/>`
 }
 
-// GEXF writes the pages that came, went or changed, and the links that came or went
-// with the pages at their ends, coloured by what changed.
+// GEXF writes the pages that were added, removed or changed, and the links that were added or removed
+// with the pages at their ends. Colours show the kind of change.
 func GEXF(w io.Writer, s *survey.Survey, d *survey.Diff) error {
 	g := &graph{out: bufio.NewWriter(w), drawn: map[schema.ID]bool{}}
 	fmt.Fprintf(g.out, gexfHead, d.From.ID, d.From.Status, d.To.ID, d.To.Status)
@@ -75,10 +76,10 @@ func GEXF(w io.Writer, s *survey.Survey, d *survey.Diff) error {
 		return err
 	}
 	fmt.Fprint(g.out, "</edges>\n</graph>\n</gexf>\n")
-	return g.out.Flush() // the first error of any line
+	return g.out.Flush() // reports the first error of any write
 }
 
-// A graph is one that is being written.
+// A graph is a graph being written.
 type graph struct {
 	out   *bufio.Writer
 	drawn map[schema.ID]bool
@@ -92,7 +93,7 @@ func (g *graph) node(id schema.ID, url string, change survey.Change, before, aft
 	fmt.Fprintf(g.out, "</attvalues>%s</node>\n", colour(change))
 }
 
-// ends draws the pages at the ends of links that are not drawn yet.
+// ends writes the pages at the ends of links that have not been written yet.
 func (g *graph) ends(s *survey.Survey, d *survey.Diff) error {
 	var ends []schema.ID
 	err := d.EachLink(func(c *survey.LinkChange) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-// JSON writes one object, its lists one line for each entry, so that a large
-// comparison is never held in memory.
+// JSON writes one object whose lists have one entry per line, so that a large comparison is never held
+// in memory.
 func JSON(w io.Writer, s *survey.Survey, d *survey.Diff) error {
 	h, err := newHead(s, d)
 	if err != nil {
@@ -34,13 +34,13 @@ func JSON(w io.Writer, s *survey.Survey, d *survey.Diff) error {
 		return err
 	}
 	_, _ = out.WriteString("\n]}\n")
-	return out.Flush() // the first error of any line
+	return out.Flush() // reports the first error of any write
 }
 
 // A jsonList writes the entries of a list.
 type jsonList struct {
 	w   *bufio.Writer
-	any bool // has been written
+	any bool // an entry has been written
 }
 
 func (l *jsonList) add(v any) error {

@@ -14,8 +14,8 @@ import (
 type printer struct {
 	w        io.Writer
 	markdown bool
-	limit    int // of the rows of a list
-	rows     int // that the list has now
+	limit    int // maximum rows of a list
+	rows     int // rows of the current list so far
 	table    *tabwriter.Writer
 }
 
@@ -28,7 +28,7 @@ func (p *printer) title(text string) {
 
 func (p *printer) line(text string) { fmt.Fprintf(p.w, "%s\n\n", text) }
 
-// note is what is said below a table.
+// note writes a remark below a table.
 func (p *printer) note(text string) { fmt.Fprintf(p.w, "\n%s\n", text) }
 
 func (p *printer) heading(text string) {
@@ -38,7 +38,7 @@ func (p *printer) heading(text string) {
 	fmt.Fprintf(p.w, "\n%s\n\n", text)
 }
 
-// text makes a name or URL inert, and has how its host reads beside it.
+// text makes a name or URL inert, and appends the decoded form of its host.
 func (p *printer) text(s string) string {
 	const most = 300
 	if !p.markdown {
@@ -68,14 +68,14 @@ func (p *printer) row(cells ...string) {
 	fmt.Fprintln(p.table, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
 }
 
-// more reports whether the list may have another row, and counts it.
+// more counts a row and reports whether it fits in the list.
 func (p *printer) more() bool {
 	p.rows++
 	return p.rows <= p.limit
 }
 
 func (p *printer) end() {
-	_ = p.table.Flush() // empty in Markdown
+	_ = p.table.Flush() // no effect in Markdown
 	if p.rows > p.limit {
 		p.note("and more; --limit -1 lists all")
 	}

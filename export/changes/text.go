@@ -11,16 +11,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// Options say how text is written.
+// Options control the text output.
 type Options struct {
 	Markdown bool
-	Limit    int // of the rows of a list
+	Limit    int // maximum rows of a list
 }
 
-// errEnough ends a walk over changes of which enough are listed.
+// errEnough ends an iteration when enough changes are listed.
 var errEnough = errors.New("enough")
 
-// Text writes for a person, in Markdown or without it.
+// Text writes the changes for people, as plain text or Markdown.
 func Text(w io.Writer, s *survey.Survey, d *survey.Diff, opts Options) error {
 	h, err := newHead(s, d)
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *printer) hosts(all []host) {
 	p.end()
 }
 
-// unknown lists the hosts of which the later run says nothing.
+// unknown lists the hosts that the later run did not visit.
 func (p *printer) unknown(h *head) {
 	if len(h.Unknown) == 0 {
 		return
@@ -90,7 +90,7 @@ func (p *printer) unknown(h *head) {
 	p.end()
 }
 
-// pages lists the pages of which a run knows an answer, and counts the others.
+// pages lists the pages that a run has visited, and counts the others.
 func (p *printer) pages(d *survey.Diff) error {
 	p.heading("Pages")
 	p.begin("", "page", "before", "after", "what")

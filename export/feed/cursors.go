@@ -11,23 +11,23 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// MetaBase is the name under which a state file keeps by how much its cursors are
-// ahead of its visits, once visits were dropped.
+// MetaBase is the name under which a state file stores the offset of its cursors from its visits, once
+// visits have been dropped.
 const MetaBase = "feed base"
 
-// MetaEarly is the name under which such a file keeps the cursors of those visits that are left from
-// before the last one that was dropped: a bit for each cursor from 1 on, the lowest of a byte first.
+// MetaEarly is the name under which such a file stores the cursors of the remaining visits from before
+// the last dropped one: one bit per cursor, from cursor 1, lowest bit of a byte first.
 const MetaEarly = "feed early"
 
-// Cursors are those of the visits of a state file. A visit has one for ever: while none was dropped its
-// number, and afterwards the number that it would have.
+// cursors maps the visits of a state file to cursors. The cursor of a visit never changes. It is the
+// number of the visit or, if visits were dropped, the number it would otherwise have.
 type cursors struct {
 	base  uint64
-	early []byte // bits: the cursors of the first visits, which may be less far ahead
-	first uint64 // of so many visits
+	early []byte // bits: the cursors of the first visits, whose offset may be smaller
+	first uint64 // number of those visits
 }
 
-// cursorsOf reads the cursors of a file with so many visits.
+// cursorsOf reads the cursors of a file whose last visit is last.
 func cursorsOf(tx *kv.Tx, last schema.Seq) (c cursors, err error) {
 	text, err := tx.Meta.Value(MetaBase)
 	if err != nil || text == nil {
@@ -49,7 +49,7 @@ func cursorsOf(tx *kv.Tx, last schema.Seq) (c cursors, err error) {
 	return c, err
 }
 
-// upTo returns how many visits have no cursor beyond one.
+// upTo returns how many visits have a cursor up to cursor.
 func (c *cursors) upTo(cursor uint64) (n uint64) {
 	for i, b := range c.early {
 		if at := uint64(i) * 8; at+8 > cursor {
@@ -64,7 +64,7 @@ func (c *cursors) upTo(cursor uint64) (n uint64) {
 	return n
 }
 
-// of returns the cursor of a visit; 0 is before the first.
+// of returns the cursor of a visit; that of 0 is before the first.
 func (c *cursors) of(seq uint64) (cursor uint64) {
 	if seq > c.first {
 		return c.base + seq
@@ -75,7 +75,7 @@ func (c *cursors) of(seq uint64) (cursor uint64) {
 	return cursor
 }
 
-// next returns the cursor of a visit; that of the one before is given.
+// next returns the cursor of a visit, given the cursor of the previous one.
 func (c *cursors) next(seq, cursor uint64) uint64 {
 	if seq > c.first {
 		return c.base + seq
@@ -86,8 +86,8 @@ func (c *cursors) next(seq, cursor uint64) uint64 {
 	return cursor + 1
 }
 
-// Keep has the visits of an old file keep their cursors in the next one, which has dropped some: numbers
-// are those that [kv.Pruned] has.
+// Keep stores the cursors of an old file's visits in the next file, from which some visits were
+// dropped. numbers are those of [kv.Pruned].
 func Keep(old, next *kv.Tx, numbers []uint32) error {
 	c, err := cursorsOf(old, schema.Seq(len(numbers)-1))
 	if err != nil {

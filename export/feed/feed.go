@@ -1,13 +1,12 @@
-// Package feed tells the visits of a state file one after the other, as lines of
-// JSON, for programs that work on pages as they come.
+// Package feed returns the visits of a state file one after the other as lines of JSON, for programs
+// that process pages as they arrive.
 //
-// A line is a visit of a page, in the order of commits. Its cursor says where to
-// go on: a reader that gives back the cursor of the last line that it has taken
-// sees every line exactly once, over any number of stops and runs. Sitemap files
-// have no lines, but their visits count, so cursors have gaps.
+// A line is a visit of a page, in commit order, with a cursor. A reader that passes the cursor of the
+// last line it has processed sees every line exactly once, over any number of restarts and runs.
+// Sitemap files have no lines, but their visits count, so cursors have gaps.
 //
-// Lines are read in batches, each bounded in bytes and in time, because a crawl
-// answers them between two commits.
+// Lines are read in batches limited in bytes and in time, because a crawl serves them between two
+// commits.
 package feed
 
 import (
@@ -23,44 +22,44 @@ import (
 	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
-// ErrCursor reports a cursor that the state file has not come to: it is that of
-// another file, or the crawl began anew.
+// ErrCursor reports a cursor that the state file has not reached: it is from another file, or the crawl
+// was restarted from scratch.
 var ErrCursor = errors.New("the cursor is beyond the last visit; the state was begun anew")
 
-// Newest stands for the cursor of the last visit: what comes after it is only told.
+// Newest stands for the cursor of the last visit: only later visits are returned.
 const Newest = math.MaxUint64
 
 const (
 	batchBytes = 2 << 20
 	batchTime  = 50 * time.Millisecond
-	maxLinks   = 4 << 20 // bytes of the links of one line
+	maxLinks   = 4 << 20 // maximum bytes of links in one line
 )
 
-// A Batch is some lines, and the cursor after them.
+// A Batch is a sequence of lines and the cursor after them.
 type Batch struct {
 	Lines []json.RawMessage `json:"lines"`
 	Next  uint64            `json:"next"`
 	More  bool              `json:"more"` // there are further visits
 
-	Omitted uint64 `json:"omitted,omitempty"` // visits before them that have no line
+	Omitted uint64 `json:"omitted,omitempty"` // visits before the lines that have no line
 }
 
-// A line is one visit: the fields of a discovery record, and what Ripple adds.
+// A line is one visit: the fields of a discovery record, and Ripple's additions.
 type line struct {
 	Cursor   uint64   `json:"cursor"`
 	Run      int      `json:"run"`
 	URL      string   `json:"url"`
 	PageType *string  `json:"page_type"` // null: none
-	Depth    *int     `json:"depth"`     // the smallest known now; null: none in the newest run
+	Depth    *int     `json:"depth"`     // the smallest known now; null: not found in the newest run
 	Referrer *string  `json:"referrer"`  // null: a seed
 	State    string   `json:"state"`
-	Kept     bool     `json:"kept,omitempty"` // not asked: the visit before stands
+	Kept     bool     `json:"kept,omitempty"` // no request was made: the previous visit is current
 	Visited  string   `json:"visited_at"`
 	Error    string   `json:"error_message,omitempty"`
 	Redirect *string  `json:"redirect_to,omitempty"`
 	Metadata metadata `json:"metadata"`
 	Links    []link   `json:"links,omitzero"`
-	Omitted  int      `json:"links_omitted,omitempty"` // more than a line can hold, or that are not recorded
+	Omitted  int      `json:"links_omitted,omitempty"` // links beyond the limit of a line, or not recorded
 }
 
 type metadata struct {
@@ -79,13 +78,13 @@ type link struct {
 	Anchor string `json:"anchor,omitempty"`
 }
 
-// Read returns the lines of some visits after a cursor; 0 is before the first.
+// Read returns the lines of visits after a cursor; 0 is before the first.
 func Read(store *kv.Store, t *terrain.Terrain, cursor uint64) (*Batch, error) {
 	return read(store, t, cursor, &reader{})
 }
 
-// ReadBrief is Read without the links of the pages, of which lines say nothing then. Of
-// more than so many visits only the last have lines; 0: all have.
+// ReadBrief is like Read, but lines have no links. If there are more than most visits, only the last
+// ones have lines; most = 0 means no limit.
 func ReadBrief(store *kv.Store, t *terrain.Terrain, cursor, most uint64) (*Batch, error) {
 	return read(store, t, cursor, &reader{brief: true, most: most})
 }
@@ -122,10 +121,10 @@ type reader struct {
 	terrain *terrain.Terrain
 	tx      *kv.Tx
 	cursors cursors
-	cursor  uint64 // of the last visit that was read
+	cursor  uint64 // of the last visit read
 	batch   *Batch
 	brief   bool   // without links
-	most    uint64 // visits; 0: all
+	most    uint64 // number of visits; 0: all
 	size    int
 }
 
@@ -209,7 +208,7 @@ func (r *reader) norm(id schema.ID) (*string, error) {
 	return &norm, err
 }
 
-// links adds the links that stand, as many as a line can hold.
+// links adds the current links, up to the limit of a line.
 func (r *reader) links(l *line, v *schema.Visit) error {
 	l.Links = []link{}
 	if v.Stand != 0 {
@@ -241,7 +240,7 @@ func (r *reader) links(l *line, v *schema.Visit) error {
 	return nil
 }
 
-// inJSON returns how long a text without control characters may become in JSON.
+// inJSON returns the maximum length in JSON of a text without control characters.
 func inJSON(s string) int {
 	n := len(s)
 	for i := range len(s) {

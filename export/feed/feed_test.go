@@ -28,7 +28,7 @@ func TestLine(t *testing.T) {
 	w.Visit("a.test/", w.Links("a.test/odd", "b.test/"))
 	w.Visit("a.test/odd", w.Redirect("a.test/"))
 	b := read(t, w, 0)
-	for b.More { // a batch ends when it has taken some time
+	for b.More { // a batch ends after some time
 		next := read(t, w, b.Next)
 		b.Lines, b.Next, b.More = append(b.Lines, next.Lines...), next.Next, next.More
 	}
@@ -54,7 +54,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// The links of one page that stand for those of another are damage.
+// A visit whose links are taken from a visit of another page means a damaged file.
 func TestLinksOfAnother(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/1"))
@@ -64,7 +64,7 @@ func TestLinksOfAnother(t *testing.T) {
 	}
 }
 
-// Links of which JSON writes every byte as six make no line that is longer than a reply may be.
+// Even if JSON writes every byte of the links as six, no line exceeds the size of a reply.
 func TestLongLine(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", func(v *schema.Visit) {
@@ -116,7 +116,7 @@ func TestEveryLineOnce(t *testing.T) {
 				seen[l.URL]++
 				size += len(line)
 				if cursor = l.Cursor; j == 2 {
-					break // killed: the next read goes on behind this line
+					break // killed: the next read continues after this line
 				}
 			}
 			if more = b.More || len(b.Lines) > 3; size > 4<<20 {
@@ -153,8 +153,8 @@ func TestCursorOfAnotherState(t *testing.T) {
 	}
 }
 
-// TestCursorsBeyondAll has a state say that its cursors are ahead by so much that they begin again at
-// 0: who went on from there would be told of the first visits for ever.
+// The file claims an offset of the cursors so large that they wrap around to 0. A reader continuing
+// from there would receive the first visits forever.
 func TestCursorsBeyondAll(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	for i := range 5 {
@@ -166,8 +166,8 @@ func TestCursorsBeyondAll(t *testing.T) {
 	}
 }
 
-// A state that has more cursors of early visits than visits is damaged; with fewer, each of the other visits has the one
-// that it would have.
+// A file with more cursors of early visits than visits is damaged. With fewer, each remaining visit has
+// its regular cursor.
 func TestCursorsOfEarlyVisits(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	for i := range 5 {

@@ -12,14 +12,14 @@ import (
 // ErrTail reports a cursor before the visits of a [Tail].
 var ErrTail = errors.New("the visits after the cursor are not held any more")
 
-// A Tail is the last visits of a store, without their links, for when nobody may ask the
-// store any more. It does not change: any goroutine may read it.
+// A Tail holds the last visits of a store, without their links, for use when the store is no longer
+// available. It is immutable and safe for concurrent use.
 type Tail struct {
-	from  uint64 // the cursor before them
+	from  uint64 // the cursor before the first of them
 	batch *Batch
 }
 
-// ReadTail returns so many of the last visits.
+// ReadTail returns the last most visits.
 func ReadTail(store *kv.Store, t *terrain.Terrain, most uint64) (*Tail, error) {
 	b, err := ReadBrief(store, t, Newest, 0)
 	if err != nil {
@@ -38,8 +38,7 @@ func ReadTail(store *kv.Store, t *terrain.Terrain, most uint64) (*Tail, error) {
 	return tail, nil
 }
 
-// After returns what [ReadBrief] would. It errs with [ErrTail] where visits were to be told
-// that are not in the tail.
+// After returns what [ReadBrief] would return, or [ErrTail] if that includes visits not in the tail.
 func (t *Tail) After(cursor, most uint64) (*Batch, error) {
 	next := t.batch.Next
 	if cursor == Newest {
@@ -58,8 +57,8 @@ func (t *Tail) After(cursor, most uint64) (*Batch, error) {
 	return &Batch{Lines: t.batch.after(from), Next: next, Omitted: from - cursor}, nil
 }
 
-// Append adds the batch that was read after b, which was read after the cursor from. Where
-// that omits visits, b keeps no line of before them: what a batch omits is before its lines.
+// Append adds the following batch to b, which was read after the cursor from. If the further batch
+// omits visits, b loses its lines, because omitted visits precede all lines of a batch.
 func (b *Batch) Append(from uint64, further *Batch) {
 	if further.Omitted > 0 {
 		b.Lines, b.Omitted = nil, b.Next-from+further.Omitted
@@ -67,8 +66,8 @@ func (b *Batch) Append(from uint64, further *Batch) {
 	b.Lines, b.Next, b.More = append(b.Lines, further.Lines...), further.Next, further.More
 }
 
-// After returns what of a batch, which was read after the cursor from, comes after a
-// later one.
+// After returns the part of a batch after a later cursor. from is the cursor that the batch was read
+// after.
 func (b *Batch) After(from, cursor uint64) *Batch {
 	first := from + b.Omitted
 	return &Batch{Lines: b.after(cursor), Next: b.Next, More: b.More, Omitted: first - min(first, cursor)}

@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// whole is ReadBrief over as many batches as that takes.
+// whole reads all batches with ReadBrief and returns them as one.
 func whole(t *testing.T, w *surveytest.World, cursor, most uint64) *feed.Batch {
 	t.Helper()
 	all, err := feed.ReadBrief(w.Store, w.Config.Terrain(), cursor, most)
@@ -29,8 +29,8 @@ func whole(t *testing.T, w *surveytest.World, cursor, most uint64) *feed.Batch {
 	return all
 }
 
-// What a tail answers is what the store would, or that it does not hold it, and so is what
-// of a batch comes after a cursor.
+// A tail returns what the store would, or ErrTail. The same holds for the part of a batch after a
+// cursor.
 func TestTail(t *testing.T) {
 	const base, visits, held = 10, 9, 4
 	w := surveytest.New(t, surveytest.Minimal)
@@ -72,8 +72,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// What a batch omits is before its lines, also when it was read in two parts and only the
-// second omits something.
+// Omitted visits precede all lines of a batch, even if it was read in two parts and only the second
+// omits some.
 func TestAppend(t *testing.T) {
 	lines := func(cursors ...int) (list []json.RawMessage) {
 		for _, cursor := range cursors {

@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Host returns the name of the one host that a candidate is, without a port; empty: it is
-// a part of one, or several.
+// Host returns the name of the candidate's host, without a port. It is empty if the candidate is a part
+// of a host or several hosts.
 func (c *Candidate) Host() string {
 	if c.Name != c.label {
 		return ""
@@ -20,20 +20,19 @@ func (c *Candidate) Host() string {
 	return name
 }
 
-// An entry is what adds candidates of one domain to a configuration.
+// An entry is a [[quality]] entry that adds candidates of one domain.
 type entry struct {
 	domain         string
 	seeds, include []string // no include: everything
 }
 
-// Block returns the [[quality]] entry that adds a candidate to a configuration;
-// empty if its host cannot be the domain of one. Its seed is a page that
-// answered; where none has, the front page.
+// Block returns the [[quality]] entry that adds a candidate to a configuration, or "" if its host
+// cannot be a domain in the configuration. The seed is a page that answered, else the front page.
 func (c *Candidate) Block() string { return c.entry().text() }
 
-// Blocks returns the entries that add all of some candidates, in their order. There can be only
-// one of a domain: that of several ports, or parts, of one host stands where the first of these
-// is, and is empty for the others.
+// Blocks returns the entries that add all candidates, in order. A domain can have only one entry, so
+// candidates that are ports or parts of one host share it: it is at the position of the first, and the
+// others are empty.
 func Blocks(all []Candidate) []string {
 	blocks, first, entries := make([]string, len(all)), map[string]int{}, make([]entry, len(all))
 	for i := range all {
@@ -50,7 +49,7 @@ func Blocks(all []Candidate) []string {
 	return blocks
 }
 
-// add lets an entry hold what another of its domain does.
+// add merges another entry of the same domain into e.
 func (e *entry) add(other entry) {
 	e.seeds = append(e.seeds, other.seeds...)
 	if len(e.include) > 0 && len(other.include) > 0 {
@@ -60,7 +59,7 @@ func (e *entry) add(other entry) {
 	e.include = nil
 }
 
-// entry is the one of a candidate; zero: it cannot be one.
+// entry returns the entry of a candidate; zero if it cannot have one.
 func (c *Candidate) entry() entry {
 	domain, seed := c.label, "https://"+c.label+"/"
 	var include []string
@@ -77,7 +76,7 @@ func (c *Candidate) entry() entry {
 	return entry{domain, []string{cmp.Or(c.Answers, seed)}, include}
 }
 
-// text is the entry as TOML; empty: there is none.
+// text returns the entry as TOML; empty for the zero entry.
 func (e entry) text() string {
 	if e.domain == "" {
 		return ""
@@ -97,8 +96,8 @@ func list(texts []string) string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// quoted quotes as JSON does, which TOML reads alike.
+// quoted quotes a string as JSON, which is also valid TOML.
 func quoted(s string) string {
-	b, _ := json.Marshal(s) // a string always has a form
+	b, _ := json.Marshal(s) // strings always marshal
 	return string(b)
 }

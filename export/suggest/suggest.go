@@ -1,13 +1,13 @@
-// Package suggest finds hosts and entities that are worth adding to the terrain:
-// those that many origins point to.
+// Package suggest finds hosts and entities that are worth adding to the terrain, because many origins
+// link to them.
 //
-// An origin votes for what its own pages endorse ([schema.Link.Endorses]), as far as
-// they are among [survey.Survey.Speakers]; however many links it has, that is one vote, and
-// origins of one site have one together. Other links are counted, but are no vote. Equal numbers
-// of votes are ordered by trust, which is that of the hosts of a candidate as [export.Meter] has
-// it, to four digits; a part of a host has the trust of the host. A page of several origins votes
-// for the narrowest. Candidates that were asked and never answered come last; hosts that people
-// decided to leave for later are none.
+// An origin votes for what its own pages endorse ([schema.Link.Endorses]), if they are among
+// [survey.Survey.Speakers]. An origin has one vote per candidate, however many links it has, and
+// origins of one site share a vote. Other links are counted but are not votes. Candidates with the same
+// number of votes are sorted by trust: that of the candidate's hosts as computed by [export.Meter], to
+// four digits. A part of a host has the trust of the host. A page of several origins votes for the most
+// specific one. Candidates that never answered a request come last. Hosts that people have deferred
+// ("later") are excluded.
 package suggest
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// trustDigits are the significant digits by which trust is compared: of candidates that are alike
-// the last ones differ.
+// trustDigits is the number of significant digits of trust that are compared. Similar candidates differ
+// in the last digits.
 const trustDigits = 4
 
-// A Candidate is a host, or what [[entity]] makes of it, that origins link to.
+// A Candidate is a host, or an entity formed by [[entity]], that origins link to.
 type Candidate struct {
 	Name   string // the entity
 	Title  string // of its front page; empty: not visited
@@ -34,75 +34,75 @@ type Candidate struct {
 	Hosts  int
 	Pages  int
 	Votes  int // sites of origins that endorse it
-	Links  int // pairs of pages, of all origins
+	Links  int // pairs of pages, over all origins
 	Trust  float64
-	Origin []Origin // those that vote first, then by name
+	Origin []Origin // voting origins first, then by name
 
-	Coverage string // of its host, or of its hosts together
-	Missing  int    // pages of its host that are known to be missing; 0 of several hosts
-	Silent   bool   // none of its hosts that were asked has ever answered
-	Answers  string // the URL of a page that answered, the front page if it can be; empty: none
+	Coverage string // of its host, or of all its hosts
+	Missing  int    // pages of its host known to be missing; 0 for several hosts
+	Silent   bool   // its hosts have never answered a request
+	Answers  string // URL of a page that answered, preferably the front page; empty: none
 
 	node   uint32
 	voter  string        // the site that voted last
 	met    schema.ID     // the first page that links to it
-	host   schema.HostID // where its first link leads
+	host   schema.HostID // target of its first link
 	label  string        // name of that host
 	answer schema.ID     // 0: none
 	front  schema.ID     // 0: none
 }
 
-// An Origin is one that links to a candidate.
+// An Origin is an origin that links to a candidate.
 type Origin struct {
-	Name      string // the entry's domain
+	Name      string // domain of the entry
 	Editorial int    // endorsements
 	Elsewhere int    // other links that are not site-wide
-	SiteWide  int    // links to what most pages of the host link to
-	From, To  string // a page that links, and where: an endorsement if there is one
+	SiteWide  int    // site-wide links
+	From, To  string // a page that links and the target; an endorsement if possible
 	Anchor    string
 	Place     string // empty: a redirect
 
 	from, to schema.ID
 }
 
-// Suggestions are what was found, best first.
+// Suggestions are the results, best first.
 type Suggestions struct {
-	Origins    int // sites of the origins in the configuration
+	Origins    int // number of sites of the configured origins
 	Discovered []Candidate
 	Stubs      []Candidate
 }
 
-// A finder gathers votes.
+// A finder collects votes.
 type finder struct {
 	survey     *survey.Survey
 	fold       *export.Fold
 	links      *survey.LinkTable
 	origin     []int // by host: the origin that its pages vote for; -1: none
 	hosts      []string
-	entity     []string             // by host; empty: paths decide
+	entity     []string             // by host; empty: it depends on paths
 	silent     []bool               // by host
 	later      []bool               // by host: people decided to leave it for now
-	class      []schema.Class       // by page
+	class      []schema.Class       // by host: people have deferred it
 	answered   []bool               // by page
 	trust      []float64            // by host
-	trusted    []bool               // by host: its trust is in that of its node
+	trusted    []bool               // by host: its trust is included in that of its node
 	near       []float64            // by node: trust
 	answers    map[uint32]schema.ID // by node: the first page that answered
 	speaks     []bool               // by node: it has a page on a host that is not silent
-	target     []uint32             // by number of a page: the node of a candidate; 0: it is of none
-	candidates []*Candidate         // by node; nil: nobody links to it
+	target     []uint32             // by number of a page: its candidate node; 0: none
+	candidates []*Candidate         // by node; nil: no links
 	votes      []vote               // by node, of one origin
-	voted      []uint32             // nodes with a vote of it
+	voted      []uint32             // nodes with a vote of that origin
 }
 
-// Options say what is looked for.
+// Options are the search parameters.
 type Options struct {
-	MinOrigins int            // votes of a candidate at least
-	Limit      int            // candidates that are stubs at most, and as many that are not
-	Counted    export.Counted // links that trust is made of
+	MinOrigins int            // minimum votes of a candidate
+	Limit      int            // maximum number of stub candidates, and of others
+	Counted    export.Counted // links used to compute trust
 }
 
-// Find returns the candidates. It ends with [survey.Survey.Context].
+// Find returns the candidates. It stops when [survey.Survey.Context] is done.
 func Find(s *survey.Survey, opts Options) (*Suggestions, error) {
 	hosts, urls := s.Hosts.Count()+1, s.URLs()+1
 	f := &finder{
@@ -138,7 +138,7 @@ func Find(s *survey.Survey, opts Options) (*Suggestions, error) {
 	return found, nil
 }
 
-// readLinks reads all links, and of the pages what can be counted.
+// readLinks reads all links, and of the pages what is needed to count them.
 func (f *finder) readLinks() (err error) {
 	f.links, err = f.survey.LinkTable(func(p *survey.Page) error {
 		f.class[p.ID] = p.Class
@@ -158,7 +158,7 @@ func (f *finder) readHosts() error {
 	})
 }
 
-// readPages finds the nodes of all pages. Their URLs are read only where these decide.
+// readPages assigns all pages to nodes. It reads URLs only where the node depends on them.
 func (f *finder) readPages() error {
 	ctx := f.survey.Context()
 	for id := schema.ID(1); int(id) <= f.survey.URLs(); id++ {
@@ -203,7 +203,7 @@ func (f *finder) readPages() error {
 	return nil
 }
 
-// vote counts the links of origins to candidates. Hosts and pages are known by then.
+// vote counts the links of origins to candidates, after hosts and pages have been read.
 func (f *finder) vote() error {
 	if err := f.links.FindSiteWide(); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (f *finder) vote() error {
 	return nil
 }
 
-// bySite returns the places of sites, those of one site one after the other.
+// bySite returns the indices of sites so that equal sites are adjacent.
 func bySite(sites []string) []int {
 	order := make([]int, len(sites))
 	for i := range order {
@@ -240,14 +240,14 @@ func bySite(sites []string) []int {
 	return order
 }
 
-// A vote is what the pages of one origin have to do with a candidate.
+// A vote counts the links of one origin to a candidate.
 type vote struct {
 	editorial, elsewhere, siteWide uint32
-	from, to                       schema.ID // the first link, an endorsement if there is one
-	met, leads                     schema.ID // the first page that links, and where its first link leads
+	from, to                       schema.ID // the first link, an endorsement if possible
+	met, leads                     schema.ID // the first linking page, and the target of its first link
 }
 
-// countLinks counts the links on the pages of an origin's hosts that speak.
+// countLinks counts the links of the speaking pages on an origin's hosts.
 func (f *finder) countLinks(hosts []schema.HostID, speaks func(schema.ID) bool) error {
 	ctx := f.survey.Context()
 	for _, host := range hosts {
@@ -269,8 +269,8 @@ func (f *finder) countLinks(hosts []schema.HostID, speaks func(schema.ID) bool) 
 	return nil
 }
 
-// countLink counts a link of a page, which has a number. Of several first ones of a page the
-// first counts; pages of different hosts come in any order.
+// countLink counts link at of the page with number n. Pages of different hosts come in any order; the
+// page with the lowest id provides the first link.
 func (f *finder) countLink(node, n uint32, at int64) {
 	from, to, v := f.links.Page[n], f.links.Page[f.links.To[at]], &f.votes[node]
 	if v.met == 0 {
@@ -294,8 +294,7 @@ func (f *finder) countLink(node, n uint32, at int64) {
 	}
 }
 
-// cast gives the vote of an origin's site to the candidates. Origins of one site come one after the
-// other.
+// cast adds the votes of an origin to the candidates. Origins of one site must be cast consecutively.
 func (f *finder) cast(origin int, site string) {
 	for _, node := range f.voted {
 		v, c := f.votes[node], f.candidates[node]
@@ -320,7 +319,7 @@ func (f *finder) cast(origin int, site string) {
 	f.voted = f.voted[:0]
 }
 
-// ranked completes the candidates and puts them in order.
+// ranked completes the candidates and sorts them.
 func (f *finder) ranked(minOrigins int) []*Candidate {
 	nodes := f.fold.Nodes()
 	var all []*Candidate
@@ -349,13 +348,13 @@ func (f *finder) ranked(minOrigins int) []*Candidate {
 	return all
 }
 
-// rounded is trust as it is compared.
+// rounded returns trust as it is compared.
 func rounded(trust float64) float64 {
-	trust, _ = strconv.ParseFloat(strconv.FormatFloat(trust, 'e', trustDigits-1, 64), 64) // it has a form
+	trust, _ = strconv.ParseFloat(strconv.FormatFloat(trust, 'e', trustDigits-1, 64), 64) // always valid
 	return trust
 }
 
-// name fills in what is told of the hosts, and of the links that are shown.
+// name fills in the details of the candidates and links that are shown.
 func (f *finder) name(lists ...[]Candidate) error {
 	ctx := f.survey.Context()
 	var shown []*Candidate
@@ -387,8 +386,8 @@ func (f *finder) name(lists ...[]Candidate) error {
 	return f.cite(cited)
 }
 
-// findFront finds the front page of a candidate: if it answered, it comes before all others
-// that did.
+// findFront finds the front page of a candidate. If it answered, it is preferred to other pages that
+// did.
 func (f *finder) findFront(c *Candidate) error {
 	var fronts []schema.ID
 	for _, norm := range []string{"https://" + c.Name, "https://" + c.Name + "/"} {
@@ -409,7 +408,7 @@ func (f *finder) findFront(c *Candidate) error {
 	return nil
 }
 
-// cite fills in the links of origins that are shown.
+// cite fills in the cited links of origins.
 func (f *finder) cite(cited []*Origin) error {
 	pairs := make([][2]schema.ID, len(cited))
 	for i, o := range cited {
@@ -428,7 +427,7 @@ func (f *finder) cite(cited []*Origin) error {
 	})
 }
 
-// cover fills in how a candidate is covered, its title, and a page of it that answered.
+// cover fills in the coverage and title of a candidate, and a page that answered.
 func (f *finder) cover(c *Candidate) error {
 	if c.Hosts == 1 {
 		report, err := f.survey.Hosts.Report(c.host)

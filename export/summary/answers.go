@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// answers counts the pages of the run by the status of their answer.
+// answers counts the pages of the run by HTTP status.
 func (p *page) answers() {
 	p.line("## Answers by Status")
 	p.line("")
@@ -23,7 +23,7 @@ func (p *page) answers() {
 	})
 }
 
-// failures counts the pages that ended in an error by its kind.
+// failures counts the pages that failed by kind of error.
 func (p *page) failures() {
 	p.line("## Errors by Kind")
 	p.line("")

@@ -9,42 +9,42 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// citations are who links to whom: what the pages of [survey.Survey.Speakers] say.
+// citations record who links to whom on the pages of [survey.Survey.Speakers].
 //
-// An origin endorses what a page of it links to, as [schema.Link.Endorses] says; where all links
-// are counted, whatever it links to. A page of several origins speaks for the narrowest, and
-// origins of one site have one voice.
+// An origin endorses the targets of its pages' links, as [schema.Link.Endorses] says, or all targets if
+// all links are counted. A page of several origins speaks for the most specific one. Origins of one
+// site count once.
 type citations struct {
 	survey  *survey.Survey
 	counted export.Counted
 	trust   []float64    // by host
-	origin  []int        // by host: the narrowest that it belongs to; -1: none
-	sites   []int        // by origin: the number of its site
-	in      []uint32     // by page: the pages that link to it
-	foreign []uint32     // of these: pages of other hosts that endorse it
-	links   map[vote]int // that endorse
+	origin  []int        // by host: its most specific origin; -1: none
+	sites   []int        // by origin: number of its site
+	in      []uint32     // by page: number of pages that link to it
+	foreign []uint32     // of these: endorsing pages of other hosts
+	links   map[vote]int // endorsing links
 	votes   map[schema.HostID]endorsed
 	cites   cites
-	matrix  map[[2]int]int // links that endorse, from origin to origin
+	matrix  map[[2]int]int // endorsing links from origin to origin
 
 	hosts top[endorsed]
 	pages top[citedPage]
 }
 
-// A vote is a site of origins that endorses a host.
+// A vote is an endorsement of a host by a site of origins.
 type vote struct {
 	site int
 	host schema.HostID
 }
 
-// An endorsed is a host that origins endorse which it does not belong to.
+// An endorsed is a host endorsed by origins that it does not belong to.
 type endorsed struct {
 	name, class, coverage string
 	origins, links        int
 	trust                 float64
 }
 
-// A citedPage is a page that others endorse.
+// A citedPage is a page endorsed by others.
 type citedPage struct {
 	url, title           string
 	origins, in, foreign int
@@ -86,7 +86,7 @@ func (c *citations) readTrust() (err error) {
 	return err
 }
 
-// readLinks counts links. All hosts are known by then.
+// readLinks counts links. All hosts must have been added before.
 func (c *citations) readLinks() error {
 	speaks, err := c.survey.Speakers()
 	if err != nil {
@@ -130,8 +130,8 @@ func (c *citations) addEndorsement(from, to schema.ID) {
 	}
 }
 
-// cites are the sites of origins that endorse pages: pairs of a page and a site, each once after
-// compact.
+// cites are the sites of origins that endorse pages: pairs of a page and a site, without duplicates
+// after compact.
 type cites struct {
 	pairs []uint64
 	kept  int // pairs after the last compact
@@ -157,7 +157,7 @@ func (c *cites) of(page schema.ID) int {
 	return last - first
 }
 
-// rank shows a host to the list of those that are endorsed. All links are known by then.
+// rank adds a host to the list of endorsed hosts, if it is one. All links must have been read before.
 func (c *citations) rank(r *survey.HostReport) {
 	e, ok := c.votes[r.Host.ID]
 	if !ok || r.Class == schema.ClassBlacklisted {

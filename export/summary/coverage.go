@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// coverage says how much of the terrain was not seen.
+// coverage writes how much of the terrain was not seen.
 func (p *page) coverage() {
 	p.line("## Coverage")
 	p.line("")
@@ -44,7 +44,7 @@ func (p *page) coverage() {
 	})
 }
 
-// partial says whether anything is missing of the map, given how many hosts were cut.
+// partial writes whether the map is incomplete, given the number of cut hosts.
 func (p *page) partial(cut int) {
 	var parts []string
 	if cut > 0 {
@@ -73,7 +73,7 @@ func (p *page) partial(cut int) {
 	}
 }
 
-// cutSites lists the sites of which hosts are not recorded.
+// cutSites lists the sites with unrecorded hosts.
 func (p *page) cutSites() {
 	p.items("### Sites of Which Not All Hosts Are Recorded", "site", len(p.sites), func(i int) string {
 		s := p.sites[i]
@@ -82,7 +82,7 @@ func (p *page) cutSites() {
 	})
 }
 
-// unknown stands for a figure that is kept for the newest run only.
+// unknown stands for a figure that is only stored for the newest run.
 const unknown = "-"
 
 type coverName struct {
@@ -104,12 +104,12 @@ func covers() []coverName {
 	}
 }
 
-// ofNewest reports a cover that follows from what is kept for the newest run only.
+// ofNewest reports a coverage that depends on data only stored for the newest run.
 func ofNewest(c survey.Cover) bool {
 	return c == survey.CoverBudget || c == survey.CoverSlow || c == survey.CoverSuspended || c == survey.CoverGivenUp
 }
 
-// hostItems writes a list of hosts with its title, if it holds any.
+// hostItems writes a list of hosts with its title, unless it is empty.
 func (p *page) hostItems(title string, list *top[hostLine], say func(hostLine) string) {
 	hosts := list.best()
 	p.items(title, "domain", len(hosts), func(i int) string { return say(hosts[i]) })

@@ -8,13 +8,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// maxText bounds a text from a peer in bytes.
+// maxText is the maximum length of a text from a peer, in bytes.
 const maxText = 300
 
-// quoted is a text from a peer, or from the configuration, as it stands in Markdown.
+// quoted escapes a text from a peer or from the configuration for Markdown.
 func quoted(s string) string { return inert.Markdown(s, maxText) }
 
-// named is a host or a URL as it stands in Markdown: itself, and how its host reads.
+// named escapes a host or a URL for Markdown, and appends the decoded form of the host.
 func named(name string) string {
 	if reading := quoted(weburl.Reading(name)); reading != "" {
 		return quoted(name) + " " + reading
@@ -22,7 +22,7 @@ func named(name string) string {
 	return quoted(name)
 }
 
-// moment writes a time, or a dash for none.
+// moment formats a time, or a dash for the zero time.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -30,7 +30,7 @@ func moment(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// span writes a duration as hours, minutes and seconds: 4h 15m 23s.
+// span formats a duration as hours, minutes and seconds: 4h 15m 23s.
 func span(d time.Duration) string {
 	s := int(d.Round(time.Second) / time.Second)
 	switch {

@@ -11,22 +11,22 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// findings are what the summary says, read from a survey in a few passes over its
-// hosts, links and pages.
+// findings are the contents of the summary, read from a survey in a few passes over its hosts, links
+// and pages.
 type findings struct {
 	counts *survey.Counts
-	digest string // empty: of an older run, which is not known as it was
+	digest string // empty: an older run, whose state is no longer known
 
-	full, partly, others top[hostLine] // domains
-	limited              top[hostLine] // by their 429s
+	full, partly, others top[hostLine] // lists of domains
+	limited              top[hostLine] // by rate-limit answers
 	black, stub          top[urlLine]
 
-	covers    [survey.CoverCount]int // visitable hosts, by cover
-	missing   int                    // pages, over the hosts that were cut
+	covers    [survey.CoverCount]int // visitable hosts, by coverage
+	missing   int                    // missing pages of the cut hosts
 	sites     []survey.CutSite
-	cutHosts  top[hostLine] // by what is missing
-	shells    top[hostLine] // by how many of their pages are
-	linkless  top[hostLine] // but those
+	cutHosts  top[hostLine] // by missing pages
+	shells    top[hostLine] // by pages that likely need scripts
+	linkless  top[hostLine] // except those
 	unreached top[hostLine]
 	stray     []survey.StraySeed
 	uncovered []survey.Uncovered
@@ -34,8 +34,8 @@ type findings struct {
 	cited  *citations
 	broken []broken.Link
 
-	statuses map[int]int    // pages of the run that were answered, by status
-	failed   map[string]int // pages that ended in an error, by its kind
+	statuses map[int]int    // answered pages of the run, by status
+	failed   map[string]int // failed pages, by kind of error
 }
 
 // A hostLine is a host in a list.
@@ -44,9 +44,9 @@ type hostLine struct {
 	processed int
 	from, to  uint8
 	missing   int
-	omitted   int // links
-	html      int // pages
-	shells    int // of those
+	omitted   int // links left out
+	html      int // HTML pages
+	shells    int // those that likely need scripts
 	waiting   int
 	coverage  string
 	cover     survey.Cover
@@ -98,7 +98,7 @@ func collect(s *survey.Survey, counted export.Counted) (*findings, error) {
 		func() (err error) { f.stray, err = survey.StraySeeds(s); return err },
 		func() (err error) { f.sites, err = survey.CutSites(s); return err },
 		func() (err error) { f.uncovered, err = survey.UncoveredSubdomains(s); return err },
-		func() error { return f.readDigest(s) }, // before what is held to the end
+		func() error { return f.readDigest(s) }, // before results that stay in memory
 		func() (err error) { f.broken, err = broken.Find(s); return err },
 	} {
 		if err := step(); err != nil {
@@ -155,7 +155,7 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	}
 }
 
-// rateLimited says at which request a host asked for rest in the run.
+// rateLimited says at which request, or how often, a host rate-limited the run.
 func rateLimited(run schema.Run, r *survey.HostReport) (string, bool) {
 	h := r.Host
 	switch {
@@ -169,7 +169,7 @@ func rateLimited(run schema.Run, r *survey.HostReport) (string, bool) {
 	return "", false
 }
 
-// addPage counts a page, unless it is gone.
+// addPage counts a page, unless it has disappeared.
 func (f *findings) addPage(p *survey.Page) {
 	if p.Gone {
 		return
@@ -190,8 +190,8 @@ func (f *findings) addPage(p *survey.Page) {
 	}
 }
 
-// cut says what is missing of a host: "example.com: 249 pages, 4,751 waiting
-// (max-domain-requests = 500)".
+// cut says what is missing from a host: "example.com: 249 pages, 4,751 waiting (max-domain-requests =
+// 500)".
 func (h hostLine) cut() string {
 	s := fmt.Sprintf("%s: %s", named(h.name), pagesOf(h.processed))
 	if h.waiting > 0 {
@@ -201,12 +201,12 @@ func (h hostLine) cut() string {
 		s += ", " + amount.Commas(lost) + " missing"
 	}
 	switch {
-	case h.omitted > 0 && h.missing == 0: // as its coverage says
+	case h.omitted > 0 && h.missing == 0: // its coverage says this
 		return s + ", " + quoted(h.coverage)
 	case h.omitted > 0:
 		s += ", " + amount.Of(h.omitted, "link", "") + " left out"
 	}
-	if h.cover == survey.CoverLost && h.coverage == "cut" { // as the head explains
+	if h.cover == survey.CoverLost && h.coverage == "cut" { // explained at the top
 		return s
 	}
 	if h.budget != "" {

@@ -2,8 +2,7 @@ package summary
 
 import "github.com/sumi-ripple/ripple/schema/amount"
 
-// items writes a list with its title, if it holds anything: the first items openly, the
-// others in a fold.
+// items writes a list with its title, unless it is empty: the first items openly, the others folded.
 func (p *page) items(title, noun string, n int, say func(i int) string) {
 	if n == 0 {
 		return
@@ -17,8 +16,8 @@ func (p *page) items(title, noun string, n int, say func(i int) string) {
 	})
 }
 
-// rows writes a table of n rows: the first openly, the others in a fold. One of none is
-// a word.
+// rows writes a table of n rows: the first openly, the others folded. An empty table is replaced by a
+// word.
 func (p *page) rows(columns []string, noun string, n int, cells func(i int) []string) {
 	if n == 0 {
 		p.line("None.")
@@ -32,7 +31,7 @@ func (p *page) rows(columns []string, noun string, n int, cells func(i int) []st
 	})
 }
 
-// fold has the first of n items written openly, and the others so that they unfold.
+// fold calls write for the first of n items, and then for the others inside a foldable element.
 func (p *page) fold(noun string, n int, write func(from, to int)) {
 	write(0, min(n, listed))
 	if n <= listed {

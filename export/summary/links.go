@@ -26,7 +26,7 @@ func (p *page) endorsements() {
 	p.shown(len(hosts), p.cited.hosts.total, p.cited.order()+", then by trust"+p.cited.means())
 }
 
-// order says what ranks a list before all.
+// order says what a list is ranked by first.
 func (c *citations) order() string {
 	if c.counted == export.AllLinks {
 		return "by the sites of origins that link there"
@@ -34,7 +34,7 @@ func (c *citations) order() string {
 	return "by the sites of origins that endorse it"
 }
 
-// means says what it means.
+// means explains the term.
 func (c *citations) means() string {
 	if c.counted == export.AllLinks {
 		return ""
@@ -42,7 +42,7 @@ func (c *citations) means() string {
 	return "; an endorsement is a link in the text of a page, and not on most pages of its host"
 }
 
-// shown says how much of a list is shown, and what it holds.
+// shown says how much of a list is shown, and its order.
 func (p *page) shown(n, total int, what string) {
 	if total == 0 {
 		return
@@ -66,10 +66,10 @@ func (p *page) pages() {
 		p.cited.order()+", then by the trust of the domain"+p.cited.means())
 }
 
-// maxMatrix is how many origins a matrix has room for.
+// maxMatrix is the maximum number of origins in a matrix.
 const maxMatrix = 20
 
-// matrix says how many links lead from origin to origin.
+// matrix writes how many links lead from origin to origin.
 func (p *page) matrix() {
 	p.line("## Links between Origins")
 	p.line("")
@@ -86,8 +86,7 @@ func (p *page) matrix() {
 	p.line("*(" + what + " from the origin of the row to that of the column)*")
 }
 
-// cells writes the matrix: a row for each origin that links, a column for each that is
-// linked to.
+// cells writes the matrix, with a row and a column for each origin.
 func (p *page) cells(n int) {
 	head := []string{"From"}
 	for i := range n {
@@ -105,7 +104,7 @@ func (p *page) cells(n int) {
 
 func (p *page) originName(i int) string { return p.survey.Terrain().Origins()[i].Name }
 
-// pairs lists the origins that link to another, where they are too many for a matrix.
+// pairs lists the origins that link to each other, if there are too many for a matrix.
 func (p *page) pairs() {
 	links := p.cited.matrix
 	pairs := slices.DeleteFunc(slices.Collect(maps.Keys(links)), func(pair [2]int) bool { return pair[0] == pair[1] })
@@ -118,7 +117,7 @@ func (p *page) pairs() {
 	})
 }
 
-// brokenLinks lists the links that lead nowhere, by origin.
+// brokenLinks lists the broken links by origin.
 func (p *page) brokenLinks() {
 	p.line("## Broken Links")
 	p.line("")
@@ -141,7 +140,7 @@ func (p *page) brokenLinks() {
 	}
 }
 
-// brokenOf lists broken links of one origin.
+// brokenOf lists the broken links of one origin.
 func (p *page) brokenOf(links []broken.Link) {
 	p.line("")
 	p.linef("### %s (%s)", named(cmp.Or(links[0].Origin, "Other Pages")), amount.Of(len(links), "link", ""))

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// A markdown writes the lines and tables of a page. Flush of the writer reports
-// the first error.
+// A markdown writes the lines and tables of a page. The writer's Flush reports the first error.
 type markdown struct{ out *bufio.Writer }
 
 func (m markdown) line(s string) {
@@ -17,7 +16,7 @@ func (m markdown) line(s string) {
 
 func (m markdown) linef(format string, args ...any) { m.line(fmt.Sprintf(format, args...)) }
 
-// row writes a row of a table, whose cells are inert.
+// row writes a row of a table. The cells must be inert.
 func (m markdown) row(cells ...string) { m.line("| " + strings.Join(cells, " | ") + " |") }
 
 // table begins a table.
@@ -30,5 +29,5 @@ func (m markdown) table(columns ...string) {
 	m.line(rule)
 }
 
-// field writes a line of the head. It ends with two spaces, which keep it one.
+// field writes a line of the head. It ends with two spaces, which force a line break.
 func (m markdown) field(name, value string) { m.line("**" + name + ":** " + value + "  ") }

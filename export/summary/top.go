@@ -2,7 +2,7 @@ package summary
 
 import "slices"
 
-// A top keeps the first of all items that it is shown, in an order.
+// A top keeps the first items, in an order, of all items added.
 type top[T any] struct {
 	limit int
 	order func(a, b T) int
@@ -14,7 +14,7 @@ func newTop[T any](limit int, order func(a, b T) int) top[T] {
 	return top[T]{limit: limit, order: order}
 }
 
-// add shows an item.
+// add offers an item.
 func (t *top[T]) add(item T) {
 	t.total++
 	t.items = append(t.items, item)
@@ -23,7 +23,7 @@ func (t *top[T]) add(item T) {
 	}
 }
 
-// best returns the items that are kept, first to last.
+// best returns the kept items in order.
 func (t *top[T]) best() []T {
 	slices.SortFunc(t.items, t.order)
 	t.items = t.items[:min(len(t.items), t.limit)]

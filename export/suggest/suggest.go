@@ -81,8 +81,8 @@ type finder struct {
 	hosts      []string
 	entity     []string             // by host; empty: it depends on paths
 	silent     []bool               // by host
-	later      []bool               // by host: people decided to leave it for now
-	class      []schema.Class       // by host: people have deferred it
+	later      []bool               // by host: people have deferred it
+	class      []schema.Class       // by page
 	answered   []bool               // by page
 	trust      []float64            // by host
 	trusted    []bool               // by host: its trust is included in that of its node

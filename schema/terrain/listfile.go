@@ -259,7 +259,7 @@ func elementRule(line string) bool {
 // line or after a blank. Elsewhere these characters belong to a rule or a URL. A section header is a
 // comment, too.
 func withoutComment(line string) string {
-	if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") && !isIP(line) {
+	if isSection(line) {
 		return ""
 	}
 	for i := range len(line) {
@@ -271,6 +271,20 @@ func withoutComment(line string) string {
 		}
 	}
 	return line
+}
+
+// isSection reports a section header such as "[Adblock Plus 2.0]". Brackets around quotes or host names are
+// something else, such as a list in JSON, whose hosts must not be skipped.
+func isSection(line string) bool {
+	if !strings.HasPrefix(line, "[") || !strings.HasSuffix(line, "]") || isIP(line) || strings.ContainsAny(line, `"',`) {
+		return false
+	}
+	for _, word := range strings.Fields(line[1 : len(line)-1]) {
+		if last := word[strings.LastIndexByte(word, '.')+1:]; last != word && strings.Trim(last, "0123456789") != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // isUnseen reports white space, a control character or a character without width.

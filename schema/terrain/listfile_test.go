@@ -62,6 +62,8 @@ func TestParseListFile(t *testing.T) {
 			want: []string{"*.a.com", "*.b.com", "c.com"}},
 		{name: "two words", in: "a.com\na.com b.com\n", line: 2},
 		{name: "no host in a hosts file", in: "0.0.0.0 a_b.com\n0.0.0.0 a/b.com/c*\n0.0.0.0 a,b.com\n", line: 3},
+		{name: "JSON", in: "[\"a.com\",\"b.com\"]\n", line: 1},
+		{name: "hosts in brackets", in: "[uBlock Origin 1.2]\n[a.com b]\n", line: 2},
 		{name: "a network", in: "10.0.0.0/8\n", line: 1},
 		{name: "an e-mail address", in: "a@b.com\n", line: 1},
 		{name: "a number", in: "404\n", line: 1},

@@ -2,6 +2,7 @@ package lenient
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -168,13 +169,30 @@ func (m *mending) field(line string) {
 		return
 	case "trailer":
 		return
-	case "location": // the transport refuses it
+	case "location":
+		value = escaped(value)
 	default:
 		if !isText([]byte(value)) {
 			return
 		}
 	}
 	m.write(name, value)
+}
+
+// escaped escapes control characters, which the transport refuses, as browsers do in a URL.
+func escaped(url string) string {
+	if isText([]byte(url)) {
+		return url
+	}
+	var b strings.Builder
+	for i := range len(url) {
+		if c := url[i]; isText([]byte{c}) {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
 
 func (m *mending) write(name, value string) {

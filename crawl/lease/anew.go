@@ -7,18 +7,18 @@ import (
 	"fmt"
 )
 
-// A Given shard has had its file given up.
+// A Given is a shard whose file has been given up.
 type Given struct {
-	Epoch  uint64 // of the only file that can be taken from then on
+	Epoch  uint64 // of the only file that can be taken from now on
 	claim  Claim
-	random string // of the record that says so
-	before Entry  // that this one replaced; zero: none
+	random string // of the record that gives the file up
+	before Entry  // the record that was replaced; zero: none
 }
 
-// Anew gives up the file of a shard: from then on only one of the epoch that it returns can be
-// taken, at once, which is above the given one. It waits as Take does, and Renew longer: a
-// node that waits with the file comes first. The claim needs no file. After an error nothing is
-// given up, unless that says so.
+// Anew gives up the file of a shard: from now on only a file with the epoch returned, which is greater than
+// above, can be taken, and at once. It waits as long as Take does plus Renew, so that a node waiting with the
+// file comes first. The claim needs no file. After an error nothing is given up, unless the error says
+// otherwise.
 func Anew(ctx context.Context, c Claim, above uint64) (*Given, error) {
 	long := c
 	long.Timing.Watch += c.Timing.Renew
@@ -48,9 +48,8 @@ func Anew(ctx context.Context, c Claim, above uint64) (*Given, error) {
 	return nil, err
 }
 
-// Back makes the record of a shard what it was before, unless somebody has written another one since, which is
-// as good. It does so even if ctx is done, and takes Renew at most. After an error the
-// file may be given up.
+// Back restores the previous record of a shard, unless another node has written one since, which is just as
+// good. It does so even if ctx is done, and takes at most Renew. After an error the file may be given up.
 func (g *Given) Back(ctx context.Context) error {
 	if g.before.Value == nil {
 		return nil
@@ -68,8 +67,8 @@ func (g *Given) Back(ctx context.Context) error {
 	}
 }
 
-// back tries that once. It also writes a record that has never changed, so that a write which is still under way
-// meets another revision, and has no effect.
+// back makes one attempt. It writes the record even if it has never changed, so that a pending write meets
+// another revision and has no effect.
 func (g *Given) back(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, g.claim.Timing.ask())
 	defer cancel()
@@ -81,7 +80,7 @@ func (g *Given) back(ctx context.Context) error {
 		return err
 	}
 	if r, err := decode(e.Value); e.Revision != g.before.Revision && (err != nil || r.Random != g.random) {
-		return nil // it is somebody else's, or as it was again
+		return nil // another node's, or already restored
 	}
 	_, err = g.claim.Bucket.Update(ctx, g.claim.Key, g.before.Value, e.Revision)
 	return err

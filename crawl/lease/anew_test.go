@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// gaveUp is the epoch of a shard whose file a node gives up, and how long that took.
+// gaveUp returns the epoch of a shard whose file a node gives up, and how long that took.
 func gaveUp(t *testing.T, n *node, above uint64) (epoch uint64, after time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -18,21 +18,21 @@ func gaveUp(t *testing.T, n *node, above uint64) (epoch uint64, after time.Durat
 	return g.Epoch, time.Since(began)
 }
 
-// of is a claim with a file of an epoch.
+// of returns a claim with a file of the given epoch.
 func (n *node) of(epoch uint64, f File) Claim {
 	c := n.claim(f, n.name)
 	c.Epoch = epoch
 	return c
 }
 
-// A file whose holder is silent is given up: it is refused from then on, and untouched, and
-// one of the next epoch is taken at once, which is then what counts.
+// A file with a silent holder is given up: it is then refused, unchanged, and a file of the next epoch can be
+// taken at once and becomes the shard's file.
 func TestAnew(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b, c := w.node("a"), w.node("b"), w.node("c")
 		old, next := &paperFile{}, &paperFile{}
 		l, _ := took(t, a.of(0, old))
-		l.end() // as a process that is killed
+		l.end() // like a killed process
 		epoch, after := gaveUp(t, b, 0)
 		if epoch != 1 || !within(after, 40*time.Second) {
 			t.Errorf("epoch %d after %s", epoch, after)
@@ -67,7 +67,7 @@ func TestAnew(t *testing.T) {
 	})
 }
 
-// What a live node holds is not given up, nor what one has a file of that waits for it.
+// A shard held by a live node cannot be given up, nor one for which a node waits with its file.
 func TestAnewOfTheLiving(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b := w.node("a"), w.node("b")
@@ -92,8 +92,8 @@ func TestAnewOfTheLiving(t *testing.T) {
 	})
 }
 
-// A file that was given up stays so when the answer is lost, and one of a higher epoch than
-// that of the record needs contain nothing, after the watch: a hub may have lost the rest.
+// A file remains given up if the answer is lost. A file of a higher epoch than the record's need contain
+// nothing, after the watch: the hub may have lost the rest.
 func TestAnewWithoutAnswers(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b := w.node("a"), w.node("b")
@@ -112,7 +112,7 @@ func TestAnewWithoutAnswers(t *testing.T) {
 		}
 		w.wipe()
 		b.back = nil
-		l, _ = took(t, a.of(0, old)) // nobody has told it
+		l, _ = took(t, a.of(0, old)) // it does not know the new epoch
 		l.end()
 		if _, after := took(t, b.of(1, &paperFile{})); !within(after, 30*time.Second) {
 			t.Errorf("it was taken after %s", after)
@@ -123,8 +123,8 @@ func TestAnewWithoutAnswers(t *testing.T) {
 	})
 }
 
-// A file that was given up in vain can be taken again as before, also where answers are lost. What
-// somebody has taken since stays his.
+// A file that was given up in vain can be taken again as before, even if answers are lost. A claim made since
+// then is kept.
 func TestGivenBack(t *testing.T) {
 	for _, lossy := range []bool{false, true} {
 		in(t, func(t *testing.T, w *world) {
@@ -171,7 +171,7 @@ func TestGivenBack(t *testing.T) {
 	}
 }
 
-// Who is told to stop while he gives up a file has not given it up.
+// A node that is cancelled while giving up a file has not given it up.
 func TestAnewIsCancelled(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b := w.node("a"), w.node("b")

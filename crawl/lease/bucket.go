@@ -5,26 +5,24 @@ import (
 	"errors"
 )
 
-// What a bucket answers, beside what it holds. After any other error it is not known what has become
-// of a call.
+// Errors of a bucket. After any other error the effect of a call is unknown.
 var (
 	ErrNone     = errors.New("there is no such record")
 	ErrChanged  = errors.New("the record is not as it was read")   // nothing is written
-	ErrTooLarge = errors.New("the hub takes no record that large") // nor ever will be
+	ErrTooLarge = errors.New("the hub takes no record that large") // and never will
 )
 
-// A Bucket keeps a small record under every key, on a server. It may be used by several
-// goroutines at a time.
+// A Bucket keeps a small record under every key, on a server. It is safe for concurrent use.
 type Bucket interface {
-	// Session names the connection to the server, and the bucket itself: it is another
-	// one after either has been made anew, and none ever comes back.
+	// Session identifies the connection to the server and the bucket itself. It changes when either is
+	// re-created, and never returns to an old value.
 	Session(ctx context.Context) (string, error)
 	// Get returns the record of a key, or [ErrNone].
 	Get(ctx context.Context, key string) (Entry, error)
-	// Create makes a record and returns its revision; [ErrChanged]: there is one; [ErrTooLarge].
+	// Create creates a record and returns its revision; [ErrChanged]: there is one already; [ErrTooLarge].
 	Create(ctx context.Context, key string, value []byte) (revision uint64, err error)
-	// Update writes a record if it has the revision, and returns the new one; [ErrChanged]:
-	// it has another one, or there is none; [ErrTooLarge]. No two buckets have a revision in common.
+	// Update writes a record if it has the given revision, and returns the new one; [ErrChanged]: it has
+	// another one, or does not exist; [ErrTooLarge]. No two buckets share a revision.
 	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
 }
 

@@ -4,16 +4,15 @@ import "time"
 
 // An Instant is a moment on two clocks.
 type Instant struct {
-	Run  time.Duration // of a clock that nobody sets, and that counts suspension where there is one
+	Run  time.Duration // of a clock that is never set, and that includes suspension where possible
 	Wall time.Duration // since 1970
 }
 
-// atOnce is how far apart the clocks are read at most, if that can be had: far less than any
-// jump that matters.
+// atOnce is how far apart the two clocks are read, at most, if possible: far less than any jump that matters.
 const atOnce = 100 * time.Microsecond
 
-// MachineClock returns the clocks of this machine. They are read as nearly at the same moment as need be,
-// because a pause between the two would look like a jump.
+// MachineClock returns the clocks of this machine. They are read almost simultaneously, because a pause
+// between the readings would look like a jump.
 func MachineClock() func() Instant {
 	running := runningClock()
 	return func() Instant {

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runningClock goes on while the machine is suspended.
+// runningClock keeps running while the machine is suspended.
 func runningClock() func() time.Duration {
 	return func() time.Duration {
 		var t unix.Timespec
 		if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {
-			panic(fmt.Sprintf("lease: CLOCK_BOOTTIME: %v", err)) // every Linux that Go runs on has it
+			panic(fmt.Sprintf("lease: CLOCK_BOOTTIME: %v", err)) // every Linux that Go supports has it
 		}
 		return time.Duration(t.Nano())
 	}

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// FileID names a file of this machine for as long as the machine runs. It is empty where
-// that cannot be said, for instance on other systems.
+// FileID identifies a file of this machine until the machine restarts. It is empty if that is not possible,
+// for example on other systems.
 func FileID(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A file has one name under all its paths, and a copy another one.
+// A file has the same ID under all its paths, and a copy has another one.
 func TestFileID(t *testing.T) {
 	dir := t.TempDir()
 	path, link, other := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")

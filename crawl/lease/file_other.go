@@ -2,6 +2,5 @@
 
 package lease
 
-// FileID names a file of this machine for as long as the machine runs. It is empty where
-// that cannot be said: always on this system.
+// FileID identifies a file of this machine until the machine restarts. On this system it is always empty.
 func FileID(string) (string, error) { return "", nil }

@@ -44,7 +44,7 @@ func open(t *testing.T, path string) storeFile {
 	return storeFile{s}
 }
 
-// copied is a copy of a state file that nobody writes to meanwhile.
+// copied copies a state file that is not being written.
 func copied(t *testing.T, path, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -58,8 +58,8 @@ func copied(t *testing.T, path, name string) string {
 	return other
 }
 
-// Of the copies of a real state file those are refused that lack a commit, or an opening,
-// which the record names, and nothing is written to them.
+// Copies of a real state file that lack a commit or an opening named by the record are refused, and are not
+// written.
 func TestCopiesOfAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shard.bolt")
 	file := open(t, path)
@@ -85,7 +85,7 @@ func TestCopiesOfAFile(t *testing.T) {
 		{"early", open(t, early), ErrFile},
 		{"another", stranger, ErrFile},
 		{"whole", open(t, whole), nil},
-		{"whole, again", file, ErrFile}, // the one before has begun an opening that it lacks
+		{"whole, again", file, ErrFile}, // the previous take has begun an opening that it lacks
 	}
 	in(t, func(t *testing.T, w *world) {
 		w.place(named.encode())
@@ -105,7 +105,7 @@ func TestCopiesOfAFile(t *testing.T) {
 	})
 }
 
-// The clocks of the machine go on together.
+// The clocks of the machine advance together.
 func TestMachineClock(t *testing.T) {
 	clock := MachineClock()
 	first := clock()

@@ -1,40 +1,37 @@
-// Package lease decides which node may work on a shard of a terrain: the one that a
-// record in a bucket names, for as long as that node may trust it.
+// Package lease decides which node may work on a shard of a terrain: the one named by a record in a bucket,
+// for as long as that node may trust the record.
 //
-// [Take] waits until the shard is nobody's and claims it, [Lease.Keep] renews the claim,
-// and [Lease.Held] says whether it may still be trusted. Whoever asks a web server, or
-// writes or answers a message, looks at Held just before.
+// [Take] waits until the shard is free and claims it, [Lease.Keep] renews the claim, and [Lease.Held] reports
+// whether it may still be trusted. Held must be checked just before every request to a web server, and before
+// writing or answering a message.
 //
 // # Why two nodes never hold one shard
 //
-// A record is only ever changed by compare-and-swap on the revision that was read. Every
-// write bears a fresh random number. The holder trusts a write for [Timing] Trust from the
-// moment before it was sent. A taker claims a record that it has seen unchanged for Watch,
-// from the moment after it was first read, which is longer; a claim that is younger than
-// what was read meets another revision, and comes to nothing. So the intervals of trust
-// never overlap where clocks run at about the same rate: Watch is a fifth longer than Trust.
+// A record is only changed by compare-and-swap on the revision that was read, and every write has a fresh
+// random number. The holder trusts a write for [Timing] Trust, counted from just before it was sent. A taker
+// claims a record after it has been unchanged for Watch, counted from just after it was first read; Watch is
+// longer than Trust. A pending renewal meets another revision after the claim, and has no effect. The
+// intervals of trust therefore never overlap if clocks run at about the same rate: Watch is a fifth longer
+// than Trust.
 //
-// The clock goes on while the machine is suspended. In a virtual machine that is halted it cannot, but the wall
-// clock jumps against it afterwards, and a jump ends the trust. A machine that is halted and then shows no jump
-// is not covered.
+// The clock keeps running while the machine is suspended. It cannot in a halted virtual machine, but
+// afterwards the wall clock jumps relative to it, and a jump ends the trust. A machine that is halted and
+// then shows no jump is not covered.
 //
-// If there is no record, a taker makes an empty one and watches that. So a bucket that
-// was wiped is no special case, if its revisions match none of the old ones. A watch
-// counts only within one session, and so does the claim that ends it, because what a hub has
-// lost may come back as it was before.
+// If there is no record, a taker creates an empty one and watches that. A wiped bucket is thus no special
+// case, provided that its revisions match none of the old ones. A watch and the claim that ends it count only
+// within one session, because data that a hub has lost may come back in an old state.
 //
-// Three claims need no watch: of a record that its holder has released, of one that gives its
-// file up, which was watched before, and of one that the same node has written for the same
-// file, whose lock it holds. All believe what the bucket says. So the store of a hub is never
-// put back from a copy: it is thrown away.
+// Three claims need no watch: of a record that its holder has released; of one that gives its file up, which
+// was watched before; and of one that the same node wrote for the same file, whose lock it holds. All of them
+// trust the bucket. Therefore a hub's store must never be restored from a copy: discard it instead.
 //
 // # The file
 //
-// A record names the opening and the commit of the file that it was written for, and a
-// file that does not contain both is refused: it is an older copy, or another one. A file
-// that is gone for good is given up by [Anew]: the record then has a higher epoch, and so has
-// the file that is made for it, which need contain nothing. Those of lower epochs are refused, unless
-// [Given.Back] has the record be as it was.
+// A record names the opening and the commit of the file that it was written for. A file that does not contain
+// both is refused: it is an older copy, or a different file. A file that is permanently lost is given up by
+// [Anew]: the record then has a higher epoch, as does the replacement file, which need contain nothing. Files
+// of lower epochs are refused, unless [Given.Back] restores the record.
 package lease
 
 import (
@@ -49,27 +46,27 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ErrLost reports that a lease cannot be trusted any more. Whoever had it may take it anew.
+// ErrLost reports that a lease can no longer be trusted. Its former holder may take the shard again.
 var ErrLost = errors.New("the shard is no longer ours")
 
 var errOver = fmt.Errorf("%w: it could not be renewed in time, or the clock has jumped", ErrLost)
 
-// A Lease is one time that a node holds a shard. Its methods may be called by several
-// goroutines, but Keep and Release by one.
+// A Lease is one period in which a node holds a shard. Its methods are safe for concurrent use, but Keep and
+// Release must be called from one goroutine.
 type Lease struct {
 	claim Claim
-	own   record // as it was written last
-	terms []term // writes that may be the record's present content; the first is confirmed
+	own   record // as last written
+	terms []term // writes that may be the record's current content; the first is confirmed
 	trust atomic.Pointer[Instant]
 	ended atomic.Bool
 	lost  chan struct{}
 	close func() // closes lost, once
 }
 
-// A term is a write that bears a random number.
+// A term is a write, identified by its random number.
 type term struct {
 	random string
-	sent   Instant // before it was
+	sent   Instant // just before sending
 }
 
 func newLease(c Claim, own record, sent Instant) *Lease {
@@ -79,12 +76,12 @@ func newLease(c Claim, own record, sent Instant) *Lease {
 	return l
 }
 
-// Held reports whether the shard is this node's at this moment. Once it has reported false, it always does.
+// Held reports whether this node holds the shard now. Once false, it remains false.
 func (l *Lease) Held() bool {
 	if l.ended.Load() {
 		return false
 	}
-	from := l.trust.Load() // before the clock: it only grows
+	from := l.trust.Load() // read before the clock: it only grows
 	if l.claim.Timing.trusts(*from, l.claim.Clock()) {
 		return true
 	}
@@ -92,17 +89,17 @@ func (l *Lease) Held() bool {
 	return false
 }
 
-// Lost is closed when Held has become false, while Keep runs, or when it ends.
+// Lost is closed when Held becomes false while Keep runs, or when Keep ends with ErrLost.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
-// Keep renews the lease until ctx is done or it is lost, and returns why: the context's
-// error, with the lease held for what is left of its trust, or ErrLost.
+// Keep renews the lease until ctx is done or the lease is lost. It returns the context's error, with the
+// lease still held for the rest of its trust, or ErrLost.
 func (l *Lease) Keep(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return l.watch(ctx) })
 	g.Go(func() error { return l.renew(ctx) })
 	err := g.Wait()
-	if !errors.Is(err, ErrLost) && !l.Held() { // ctx was done before watch saw that
+	if !errors.Is(err, ErrLost) && !l.Held() { // ctx was done before watch noticed
 		err = errOver
 	}
 	if errors.Is(err, ErrLost) {
@@ -116,8 +113,8 @@ func (l *Lease) end() {
 	l.close()
 }
 
-// watch returns when the trust has ended. It looks often, as timers stand still while the
-// machine is suspended.
+// watch returns when the trust has ended. It checks often, because timers stop while the machine is
+// suspended.
 func (l *Lease) watch(ctx context.Context) error {
 	for l.Held() {
 		left := l.claim.Timing.Trust - (l.claim.Clock().Run - l.trust.Load().Run)
@@ -129,7 +126,7 @@ func (l *Lease) watch(ctx context.Context) error {
 	return errOver
 }
 
-// renew renews the lease at once, because a claim does not name the file, and then again and again.
+// renew renews the lease at once, because a claim does not name the file, and then periodically.
 func (l *Lease) renew(ctx context.Context) error {
 	for {
 		began := l.claim.Clock()
@@ -147,8 +144,8 @@ func (l *Lease) renew(ctx context.Context) error {
 	}
 }
 
-// again renews the lease once. It reads the record first, to learn what has become of
-// writes without an answer, and of the bucket.
+// again renews the lease once. It reads the record first, to find out the effect of unanswered writes and the
+// state of the bucket.
 func (l *Lease) again(ctx context.Context) error {
 	e, err := l.mine(ctx)
 	if err != nil {
@@ -170,8 +167,8 @@ func (l *Lease) again(ctx context.Context) error {
 	return l.adopt(t)
 }
 
-// mine reads the record and adopts what this lease has written. The lease is lost if somebody
-// else has written the record, or if there is none.
+// mine reads the record and adopts the write of this lease that it contains. The lease is lost if another
+// node has written the record, or if it does not exist.
 func (l *Lease) mine(ctx context.Context) (Entry, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.claim.Timing.ask())
 	defer cancel()
@@ -194,8 +191,8 @@ func (l *Lease) mine(ctx context.Context) (Entry, error) {
 	return e, fmt.Errorf("%w: %w", ErrLost, r.held(l.claim.Key))
 }
 
-// adopt trusts a write that is the record's present content, from its sending on. What was
-// sent before it can no longer take effect.
+// adopt trusts a write that is the record's current content, from the time it was sent. Earlier writes can no
+// longer take effect.
 func (l *Lease) adopt(t term) error {
 	if !l.Held() {
 		return errOver
@@ -207,10 +204,9 @@ func (l *Lease) adopt(t term) error {
 	return nil
 }
 
-// Release ends the lease and lets others take the shard at once. It is called when Keep
-// has returned, the file's last commit is synced and nothing is under way any more, also
-// for a lease that is lost. A bucket that answers late is asked again until ctx is done. After
-// an error others have to wait as if the node had died.
+// Release ends the lease and lets others take the shard at once. It must be called after Keep has returned,
+// when the file's last commit is synced and nothing is pending, also for a lost lease. A slow bucket is
+// retried until ctx is done. After an error others have to wait as if the node had died.
 func (l *Lease) Release(ctx context.Context) error {
 	l.end()
 	for {
@@ -221,7 +217,7 @@ func (l *Lease) Release(ctx context.Context) error {
 	}
 }
 
-// release tries that once. After a try without an answer, the next one reads what has become of it.
+// release makes one attempt. After one without an answer, the next finds out its effect.
 func (l *Lease) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.claim.Timing.ask())
 	defer cancel()
@@ -242,10 +238,10 @@ func (l *Lease) release(ctx context.Context) error {
 			return nil
 		}
 	}
-	return nil // it is somebody else's, or released
+	return nil // another node's, or released
 }
 
-// pause waits for so long, or until ctx is done.
+// pause waits for d, or until ctx is done.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// in runs a test in a world without trouble of its own.
+// in runs a test in a world without random trouble.
 func in(t *testing.T, f func(*testing.T, *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f(t, newWorld(1))
-		time.Sleep(time.Minute) // what is under way ends
+		time.Sleep(time.Minute) // let pending messages end
 	})
 }
 
-// took is the lease of a node that needs it, and how long it took.
+// took returns the lease of a node that needs it, and how long it took.
 func took(t *testing.T, c Claim) (*Lease, time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -32,7 +32,7 @@ func took(t *testing.T, c Claim) (*Lease, time.Duration) {
 	return l, time.Since(began)
 }
 
-// keep renews a lease until the function is called that it returns, which says why it ended.
+// keep renews a lease until stop is called, which returns why it ended.
 func keep(t *testing.T, l *Lease) (stop func() error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -40,7 +40,7 @@ func keep(t *testing.T, l *Lease) (stop func() error) {
 	return func() error { cancel(); return <-ended }
 }
 
-// wait returns when the lease is lost, or after long.
+// wait returns when the lease is lost, or after a long time.
 func wait(l *Lease) {
 	select {
 	case <-l.Lost():
@@ -48,11 +48,10 @@ func wait(l *Lease) {
 	}
 }
 
-// within reports whether a time is about another one: messages and looks take theirs.
+// within reports whether a duration is approximately another one, allowing for messages and looks.
 func within(got, want time.Duration) bool { return got >= want && got < want+3*time.Second }
 
-// A shard that nobody has is taken after the watch, held for as long as it is renewed, and
-// nobody else's meanwhile.
+// A free shard is taken after the watch, held while it is renewed, and meanwhile unavailable to others.
 func TestTake(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b := w.node("a"), w.node("b")
@@ -86,7 +85,7 @@ func TestTake(t *testing.T) {
 	})
 }
 
-// The trust runs from the sending of a renewal, however late the answer comes.
+// The trust runs from the sending of a renewal, however late the answer is.
 func TestTrustFromSending(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		n := w.node("a")
@@ -133,8 +132,7 @@ func TestTrustFromSending(t *testing.T) {
 	})
 }
 
-// A renewal without an answer is found in the record, and is worth as much as one that has
-// an answer.
+// A renewal without an answer is found in the record, and is worth as much as an answered one.
 func TestRenewalWithoutAnswer(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		n := w.node("a")
@@ -157,7 +155,7 @@ func TestRenewalWithoutAnswer(t *testing.T) {
 	})
 }
 
-// What ends a lease ends it for good, and its holder is told.
+// A lease that ends is over for good, and its holder is notified.
 func TestLost(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -199,7 +197,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// Nobody has to look for a lease to be over.
+// A lease ends even if its holder never checks.
 func TestOverWithoutKeep(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		n := w.node("a")
@@ -211,7 +209,7 @@ func TestOverWithoutKeep(t *testing.T) {
 	})
 }
 
-// A lease that is over when its renewal is ended was lost, even if nobody has seen that yet.
+// A lease that is over when Keep is cancelled was lost, even if that has not been noticed.
 func TestOverWhenKeepIsEnded(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		n := w.node("a")
@@ -225,7 +223,7 @@ func TestOverWhenKeepIsEnded(t *testing.T) {
 	})
 }
 
-// A short cut of the connection costs nothing.
+// A brief loss of the connection has no cost.
 func TestReconnected(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		n := w.node("a")
@@ -241,7 +239,7 @@ func TestReconnected(t *testing.T) {
 	})
 }
 
-// A bucket that becomes what it was, between the watch and the claim, gives nothing away.
+// A bucket that returns to an old state between the watch and the claim grants nothing.
 func TestSessionOfClaim(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		r := record{State: held, Node: "x", Opening: make([]byte, 16), Random: "other"}
@@ -255,8 +253,7 @@ func TestSessionOfClaim(t *testing.T) {
 	})
 }
 
-// Who holds the lock of the file that a record was written for goes on with it; anybody
-// else waits.
+// A node with the lock of the file that a record was written for continues at once; others wait.
 func TestSameFile(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b := w.node("a"), w.node("b")
@@ -286,7 +283,7 @@ func TestSameFile(t *testing.T) {
 	})
 }
 
-// What a dead holder of the same file has sent arrives late, and stops nobody.
+// Late messages from a dead holder of the same file stop nobody.
 func TestSameFileRenewedLate(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		r := record{State: held, Node: "a", Opening: make([]byte, 16), Random: "its own", File: "7:1@boot"}
@@ -301,7 +298,7 @@ func TestSameFileRenewedLate(t *testing.T) {
 	})
 }
 
-// What is released is another's at once, and it is released as it was at the end.
+// A released shard is available at once, with its last commit.
 func TestRelease(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b := w.node("a"), w.node("b")
@@ -334,7 +331,7 @@ func TestRelease(t *testing.T) {
 	})
 }
 
-// A bucket that is late to answer, or does not, has released what it was told to.
+// A bucket that answers late or not at all has performed the release.
 func TestReleaseLate(t *testing.T) {
 	for name, late := range map[string]func(*node){
 		"what it is asked is lost": func(n *node) { n.leave(7 * time.Second) },
@@ -381,8 +378,7 @@ func TestReleaseLate(t *testing.T) {
 	})
 }
 
-// Of two copies of a file that both contain the record one gets the shard, and the other is
-// refused for ever.
+// Of two copies of a file that both contain the record, one gets the shard, and the other is refused forever.
 func TestTwoCopies(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		first := &paperFile{}
@@ -398,7 +394,7 @@ func TestTwoCopies(t *testing.T) {
 			go func() {
 				l, err := Take(t.Context(), w.node(name).claim(f, ""))
 				if l != nil {
-					_ = l.again(t.Context()) // as it is kept
+					_ = l.again(t.Context()) // as Keep does
 				}
 				results <- result{l, err}
 			}()
@@ -413,7 +409,7 @@ func TestTwoCopies(t *testing.T) {
 	})
 }
 
-// A bucket that does not answer, or not as it should, is an error.
+// A bucket that does not answer, or answers incorrectly, is an error.
 func TestTakeFails(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		n := w.node("a")
@@ -441,7 +437,7 @@ func TestTakeFails(t *testing.T) {
 	}
 }
 
-// FuzzRecord: a record that is read is written as it was read.
+// FuzzRecord: decoding and encoding a record is lossless.
 func FuzzRecord(f *testing.F) {
 	since := time.Unix(1e9, 0).UTC()
 	f.Add(record{State: held, Node: "a", Opening: make([]byte, 16), Since: since, Random: "x"}.encode())

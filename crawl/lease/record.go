@@ -10,32 +10,32 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// maxRecord is the size of a record at most, in bytes.
+// maxRecord is the maximum size of a record, in bytes.
 const maxRecord = 4096
 
-// A state says what a record means.
+// A state is the state of a record.
 type state string
 
 const (
 	held  state = "held"
-	free  state = "free"  // its holder has let it go
+	free  state = "free"  // released by its holder
 	empty state = "empty" // there was no record
 	anew  state = "anew"  // its file is given up, and one of this epoch is to be made
 )
 
-// A record is what the bucket says of a shard.
+// A record is the bucket's entry for a shard.
 type record struct {
 	State   state     `json:"state"`
 	Node    string    `json:"node"`
 	Since   time.Time `json:"since"` // when it was claimed
 	Opening []byte    `json:"opening"`
 	Commit  uint64    `json:"commit"`
-	File    string    `json:"file"`  // see [FileID]; empty: not known, or a claim that was never renewed
-	Epoch   uint64    `json:"epoch"` // of the shard: how often its file was made anew
+	File    string    `json:"file"`  // see [FileID]; empty: unknown, or a claim that was never renewed
+	Epoch   uint64    `json:"epoch"` // of the shard: how often its file was replaced
 	Random  string    `json:"random"`
 }
 
-// decode reads a record that anybody may have written.
+// decode decodes an untrusted record.
 func decode(text []byte) (r record, err error) {
 	if len(text) > maxRecord {
 		return r, fmt.Errorf("record of %d bytes", len(text))
@@ -54,13 +54,13 @@ func decode(text []byte) (r record, err error) {
 
 func (r record) encode() []byte { return strictjson.Encode(r) }
 
-// filed reports whether the record names what a file must contain.
+// filed reports whether the record names an opening and commit that a file must contain.
 func (r record) filed() bool { return r.State == held || r.State == free }
 
-// A HeldError says that another node holds a shard.
+// A HeldError reports that another node holds a shard.
 type HeldError struct {
 	Key   string // of its record
-	Node  string // as the node calls itself
+	Node  string // name of the node
 	Since time.Time
 }
 
@@ -75,17 +75,17 @@ func (r record) held(key string) error {
 	return &HeldError{Key: key, Node: r.Node, Since: r.Since}
 }
 
-// A Holder is what the bucket says of a shard.
+// A Holder is the state of a shard according to the bucket.
 type Holder struct {
-	Held    bool // otherwise it was released, or nobody has had it
+	Held    bool // false: released, or never held
 	Node    string
 	Since   time.Time
 	Opening schema.Opening
 	Commit  uint64 // as of the last renewal
 }
 
-// Look reads which node has a shard; without a record none has. Whether the holder still lives is not
-// known.
+// Look reads which node holds a shard; without a record none does. It does not show whether the holder is
+// still alive.
 func Look(ctx context.Context, b Bucket, key string) (Holder, error) {
 	e, err := b.Get(ctx, key)
 	if errors.Is(err, ErrNone) {

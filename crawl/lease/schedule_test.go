@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// A schedule is what happens to three nodes that want one shard all the time.
+// A schedule is the history of three nodes that always want the same shard.
 type schedule struct {
 	*world
-	goesBack bool // the bucket may become what it was; then nobody may skip the watch
+	goesBack bool // the bucket may return to an old state; then no node may skip the watch
 	timing   Timing
 	nodes    []*node
 	mu       sync.Mutex
@@ -38,7 +38,7 @@ func newSchedule(seed uint64, timing Timing) *schedule {
 	return s
 }
 
-// live has a node take the shard again and again, until ctx is done.
+// live makes a node take the shard repeatedly until ctx is done.
 func (s *schedule) live(ctx context.Context, n *node) {
 	claim := n.claim(&paperFile{any: true}, n.name)
 	claim.Timing = s.timing
@@ -59,14 +59,14 @@ func (s *schedule) live(ctx context.Context, n *node) {
 		err = l.Keep(until)
 		cancel()
 		if s.goesBack || s.chance(2) && !errors.Is(err, ErrLost) {
-			l.end() // as a process that is killed
+			l.end() // like a killed process
 			continue
 		}
 		_ = l.Release(ctx)
 	}
 }
 
-// holders are the nodes that trust their lease at this moment, or would if they looked.
+// holders returns the nodes that trust their lease now, or would if they checked.
 func (s *schedule) holders() (names []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *schedule) holders() (names []string) {
 	return names
 }
 
-// harm has something go wrong with a node, or with the bucket.
+// harm causes a fault in a node or in the bucket.
 func (s *schedule) harm() {
 	n := s.nodes[s.below(int64(len(s.nodes)))]
 	long := time.Duration(s.below(int64(time.Minute)))
@@ -91,19 +91,19 @@ func (s *schedule) harm() {
 		{"freeze", func() { n.freeze(long) }},
 		{"short freeze", func() { n.freeze(long / 4) }},
 		{"halt", func() { n.halt(long) }},
-		{"clock ahead", func() { n.set(time.Hour) }}, // which hides no halt: one that shows no jump is not covered
+		{"clock ahead", func() { n.set(time.Hour) }}, // hides no halt: one that shows no jump is not covered
 		{"clock behind", func() { n.set(-time.Hour) }},
 		{"wipe", s.lose},
 	}
 	kind := kinds[s.below(int64(len(kinds)))]
 	if ends := strings.HasPrefix(kind.name, "clock") || kind.name == "wipe"; ends && !s.chance(3) {
-		return // or no lease would ever grow old
+		return // otherwise no lease would ever grow old
 	}
 	kind.do()
 	s.faults[kind.name]++
 }
 
-// lose wipes the bucket, or makes it what it was.
+// lose wipes the bucket, or restores an old state.
 func (s *schedule) lose() {
 	switch {
 	case !s.goesBack:
@@ -114,12 +114,12 @@ func (s *schedule) lose() {
 	default:
 		s.putBack()
 	}
-	for _, n := range s.nodes { // the server was gone
+	for _, n := range s.nodes { // the server was away
 		n.reconnect()
 	}
 }
 
-// run lets so much time pass, and returns the first moment at which two nodes held the shard.
+// run runs for the given time, and returns an error with the first moment at which two nodes held the shard.
 func (s *schedule) run(t *testing.T, length time.Duration) error {
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
@@ -140,12 +140,12 @@ func (s *schedule) run(t *testing.T, length time.Duration) error {
 	}
 	cancel()
 	all.Wait()
-	time.Sleep(time.Minute) // what is under way ends
+	time.Sleep(time.Minute) // let pending messages end
 	return found
 }
 
-// However messages, clocks, processes and the bucket fail, no two nodes hold the shard, and
-// somebody gets it now and then.
+// However messages, clocks, processes and the bucket fail, no two nodes hold the shard, and some node gets it
+// now and then.
 func TestHoldsNeverOverlap(t *testing.T) {
 	count := 200
 	if os.Getenv("RIPPLE_PROOF") == "full" {
@@ -173,7 +173,7 @@ func TestHoldsNeverOverlap(t *testing.T) {
 	t.Logf("%d schedules: taken %d times, faults: %v", count, taken, faults)
 }
 
-// A watch that is too short is found out: the test above sees what it is there to see.
+// A watch that is too short is detected: the test above can see a violation.
 func TestShortWatchIsFound(t *testing.T) {
 	timing := Standard()
 	timing.Watch = timing.Trust - 10*time.Second

@@ -13,13 +13,13 @@ import (
 // ErrFile reports a file that does not contain what the shard's record names.
 var ErrFile = errors.New("the file is an older copy, or another one")
 
-// ErrAnew is the [ErrFile] of a shard whose file has been made anew since.
+// ErrAnew is the [ErrFile] for a shard whose file has been replaced since.
 var ErrAnew = fmt.Errorf("%w: that of the shard was made anew since", ErrFile)
 
-// A WrittenError is the [ErrFile] of a file that lacks what a node has written.
+// A WrittenError is the [ErrFile] for a file that lacks another node's writes.
 type WrittenError struct {
-	Node    string // as it calls itself
-	Commit  uint64 // 0: not known
+	Node    string // name of the node
+	Commit  uint64 // 0: unknown
 	Opening schema.Opening
 }
 
@@ -32,13 +32,13 @@ func (e *WrittenError) Error() string {
 
 func (e *WrittenError) Unwrap() error { return ErrFile }
 
-// A File is a state file that is open for writing, and so locked.
+// A File is a state file that is open for writing, and therefore locked.
 type File interface {
-	// Contains reports whether the file lists an opening and holds a commit of it.
+	// Contains reports whether the file lists an opening and contains a commit of it.
 	Contains(schema.Opening, uint64) (bool, error)
-	// Begin commits the opening that this is, unless that is done, and returns it.
+	// Begin commits the current opening, unless that has been done, and returns it.
 	Begin() (schema.Opening, error)
-	// Commit is the last synced commit. It is called by other goroutines than the rest.
+	// Commit returns the last synced commit. It is called concurrently with the other methods.
 	Commit() uint64
 }
 
@@ -46,17 +46,17 @@ type File interface {
 type Claim struct {
 	Bucket Bucket
 	Key    string // of the shard's record
-	Node   string // as it is shown to people
+	Node   string // display name
 	File   File
-	FileID string // as [FileID] says it; empty: the node's own claim is waited out too
-	Epoch  uint64 // of the shard that the file is of
+	FileID string // see [FileID]; empty: even the node's own claim is waited out
+	Epoch  uint64 // of the shard, in the file
 	Timing Timing
 	Clock  func() Instant // [MachineClock]
 }
 
-// Take claims a shard, which takes Watch unless its record is free. It returns a [HeldError]
-// when somebody else renews a claim meanwhile, [ErrFile] for a file that must not be used,
-// and the bucket's error if that has not answered for Watch.
+// Take claims a shard, which takes Watch unless its record is free. It returns a [HeldError] if another node
+// renews its claim meanwhile, [ErrFile] for a file that must not be used, and the bucket's error if that has
+// not answered for Watch.
 func Take(ctx context.Context, c Claim) (l *Lease, err error) {
 	t := &taker{Claim: c}
 	err = t.until(ctx, func() (bool, error) {
@@ -72,25 +72,25 @@ type taker struct {
 	seen    sighting
 	opening schema.Opening // zero: not begun
 	sent    []attempt      // claims that may be the record's content
-	away    error          // of the bucket, which has not answered in the last step; nil: it has
+	away    error          // error of a bucket that did not answer in the last step; nil: it did
 	hurry   bool           // the next step is due at once
 }
 
-// A sighting is a record that has not changed since a moment.
+// A sighting is a record that has been unchanged since a given moment.
 type sighting struct {
 	session  string
 	revision uint64
-	since    Instant // after it was read first
+	since    Instant // just after it was first read
 }
 
 // An attempt is a claim that was sent.
 type attempt struct {
 	record  record
-	session string // in which the record was watched before
+	session string // in which the record was watched
 	sent    Instant
 }
 
-// until takes steps until one says that it was the last.
+// until runs step until it reports that it was the last one.
 func (t *taker) until(ctx context.Context, step func() (bool, error)) error {
 	for answered := t.Clock(); ; {
 		t.hurry = false
@@ -116,8 +116,8 @@ func (t *taker) until(ctx context.Context, step func() (bool, error)) error {
 	}
 }
 
-// step reads the record once, and claims it if it may. The lease begins with the reading
-// of the claim, in the session in which the record was watched.
+// step reads the record once, and claims it if allowed. The lease begins when the claim is read back, in the
+// session in which the record was watched.
 func (t *taker) step(ctx context.Context) (*Lease, error) {
 	session, e, r, err := t.look(ctx)
 	if err != nil || t.away != nil {
@@ -135,7 +135,7 @@ func (t *taker) step(ctx context.Context) (*Lease, error) {
 	return nil, t.claim(ctx, session, e.Revision)
 }
 
-// look reads the record once, or notes that the bucket is away.
+// look reads the record once, or records that the bucket does not answer.
 func (t *taker) look(ctx context.Context) (session string, e Entry, r record, err error) {
 	if session, e, t.away = t.read(ctx); t.away == nil {
 		r, err = decode(e.Value)
@@ -143,7 +143,7 @@ func (t *taker) look(ctx context.Context) (session string, e Entry, r record, er
 	return session, e, r, err
 }
 
-// read reads the record, and makes an empty one if there is none.
+// read reads the record, and creates an empty one if there is none.
 func (t *taker) read(ctx context.Context) (session string, e Entry, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.Timing.ask())
 	defer cancel()
@@ -160,7 +160,7 @@ func (t *taker) read(ctx context.Context) (session string, e Entry, err error) {
 	return session, e, err
 }
 
-// own returns the claim of this call that a record is; nil: none.
+// own returns the claim of this call that the record contains, or nil.
 func (t *taker) own(r record) *attempt {
 	for i := range t.sent {
 		if t.sent[i].record.Random == r.Random {
@@ -185,8 +185,8 @@ func (t *taker) contained(r record) error {
 	return err
 }
 
-// watch reports whether the record may be claimed. A record of this very file is not waited out: the file
-// is locked here, so the process that claimed it before is dead, even if something from it still arrives late.
+// watch reports whether the record may be claimed. A record of this very file is not waited out: the file is
+// locked here, so the process that claimed it is dead, even if its messages may still arrive late.
 func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
 	if r.File != "" && r.File == t.FileID && r.Node == t.Node {
 		return true, nil
@@ -201,7 +201,7 @@ func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
 	return r.State == free || r.State == anew || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
 }
 
-// claim claims a record that was read. The next step finds out what has come of it.
+// claim tries to claim a record that was read. The next step finds out the result.
 func (t *taker) claim(ctx context.Context, session string, revision uint64) (err error) {
 	if t.opening == (schema.Opening{}) {
 		if t.opening, err = t.File.Begin(); err != nil {
@@ -217,7 +217,7 @@ func (t *taker) claim(ctx context.Context, session string, revision uint64) (err
 	return nil
 }
 
-// update writes a record if it has the revision. The next step finds out what has come of it.
+// update writes a record if it has the given revision. The next step finds out the result.
 func (t *taker) update(ctx context.Context, r record, revision uint64) {
 	ctx, cancel := context.WithTimeout(ctx, t.Timing.ask())
 	defer cancel()

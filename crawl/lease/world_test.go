@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A world has one bucket and several nodes, in a time that a test makes.
+// A world has one bucket and several nodes, in simulated time.
 type world struct {
 	mu       sync.Mutex
 	rng      *rand.Rand
@@ -23,7 +23,7 @@ type world struct {
 	next     uint64 // revision
 	copied   map[string]Entry
 	copiedAt uint64
-	trouble  bool // requests and answers may be lost or late
+	trouble  bool // messages may be lost or late
 }
 
 func newWorld(seed uint64) *world {
@@ -32,7 +32,7 @@ func newWorld(seed uint64) *world {
 	return w
 }
 
-// wipe makes the bucket anew.
+// wipe re-creates the bucket.
 func (w *world) wipe() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,7 +40,7 @@ func (w *world) wipe() {
 	w.records, w.next = map[string]Entry{}, w.rng.Uint64()>>8
 }
 
-// copy keeps what the bucket holds, and putBack makes it what it was then.
+// copy saves the content of the bucket, and putBack restores it.
 func (w *world) copy() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -63,7 +63,7 @@ func (w *world) putBack() {
 	}
 }
 
-// place has the bucket hold a record that none of the nodes has written.
+// place stores a record that none of the nodes has written.
 func (w *world) place(value []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +80,7 @@ func (w *world) below(n int64) int64 {
 	return w.rng.Int64N(n)
 }
 
-// late is how long a message takes.
+// late returns how long a message takes.
 func (w *world) late() time.Duration {
 	if w.trouble && w.chance(20) {
 		return time.Duration(w.below(int64(12 * time.Second)))
@@ -96,19 +96,19 @@ type node struct {
 	mu     sync.Mutex
 	conn   int
 	cut    chan struct{}                // closed with the connection
-	frozen time.Time                    // until when the process does nothing
-	away   time.Time                    // until when nothing that it sends arrives
-	halted time.Time                    // until when the clocks stand still as well
-	stood  time.Duration                // for how long they have in all; they run again when halted is over
+	frozen time.Time                    // until when the process is paused
+	away   time.Time                    // until when its messages are lost
+	halted time.Time                    // until when its clocks are stopped, too
+	stood  time.Duration                // how long they have been stopped in total; they run again when halted is over
 	ahead  time.Duration                // of the wall clock
-	back   func(wrote bool) (lost bool) // is called before an answer goes back; nil: nothing is
+	back   func(wrote bool) (lost bool) // called before an answer is returned; nil: nothing is
 }
 
 func (w *world) node(name string) *node {
 	return &node{w: w, name: name, rate: 1, cut: make(chan struct{})}
 }
 
-// reconnect makes the connection anew.
+// reconnect re-creates the connection.
 func (n *node) reconnect() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,23 +117,23 @@ func (n *node) reconnect() {
 	n.conn++
 }
 
-// freeze pauses the process; its clocks go on, as when the machine is suspended.
+// freeze pauses the process; its clocks keep running, as during suspension.
 func (n *node) freeze(d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if until := time.Now().Add(d); until.After(n.frozen) { // a machine that is halted stays so
+	if until := time.Now().Add(d); until.After(n.frozen) { // a halted machine stays halted
 		n.frozen = until
 	}
 }
 
-// leave cuts the node off from the bucket, though no connection breaks.
+// leave cuts the node off from the bucket, without breaking a connection.
 func (n *node) leave(d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.away = time.Now().Add(d)
 }
 
-// halt stops the whole machine, as a virtual one may be. Its wall clock is set afterwards.
+// halt stops the whole machine, like a virtual one. Its wall clock is set afterwards.
 func (n *node) halt(d time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -155,7 +155,7 @@ func (n *node) set(by time.Duration) {
 	n.ahead += by
 }
 
-// thaw returns when the process may go on.
+// thaw returns when the process may continue.
 func (n *node) thaw() {
 	for {
 		n.mu.Lock()
@@ -170,7 +170,7 @@ func (n *node) thaw() {
 
 func (n *node) clock() Instant { n.thaw(); return n.reading() }
 
-// reading is what the clock says, also while nobody can look.
+// reading returns the clock, even while the process is paused.
 func (n *node) reading() Instant {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -202,7 +202,7 @@ func (n *node) line() (int, chan struct{}) {
 
 var errLine = errors.New("no answer")
 
-// call has the bucket do something, perhaps, and the node learn of it, perhaps.
+// call may perform an operation on the bucket, and may return its result.
 func (n *node) call(ctx context.Context, writes bool, f func() error) error {
 	n.thaw()
 	defer n.thaw()
@@ -212,7 +212,7 @@ func (n *node) call(ctx context.Context, writes bool, f func() error) error {
 	instance := w.instance
 	w.mu.Unlock()
 	answer := make(chan error, 1)
-	go func() { // arrives, or not, whatever the node waits for
+	go func() { // arrives, or not, independently of the node
 		time.Sleep(w.late())
 		if w.trouble && w.chance(15) || n.isAway() {
 			return
@@ -294,19 +294,19 @@ func (n *node) put(ctx context.Context, key string, value []byte, may func(Entry
 	return <-wrote, nil
 }
 
-// claim is a claim of the node, with a file of its own that nobody has a copy of.
+// claim returns a claim of the node, with a file that has no copies.
 func (n *node) claim(f File, id string) Claim {
 	return Claim{Bucket: n, Key: "shard.0", Node: n.name, File: f, FileID: id, Timing: Standard(), Clock: n.clock}
 }
 
-// A paper file lists openings, with the commit that each began with.
+// A paper file lists openings, each with the commit that it began with.
 type paperFile struct {
 	mu       sync.Mutex
 	openings []schema.Opening
 	begun    []uint64
 	commit   uint64
-	any      bool   // it contains whatever it is asked for
-	begins   func() // is called by Begin; nil: nothing is
+	any      bool   // it contains everything
+	begins   func() // called by Begin; nil: nothing is
 }
 
 func (f *paperFile) Contains(o schema.Opening, commit uint64) (bool, error) {
@@ -345,7 +345,7 @@ func (f *paperFile) write() {
 	f.commit++
 }
 
-// twin is a copy of the file.
+// twin returns a copy of the file.
 func (f *paperFile) twin() *paperFile {
 	f.mu.Lock()
 	defer f.mu.Unlock()

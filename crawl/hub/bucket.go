@@ -12,24 +12,24 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/lease"
 )
 
-// maxRecord is the size of a record with its headers at most, in bytes.
+// maxRecord is the maximum size of a record with its headers, in bytes.
 const maxRecord = 64 << 10
 
-// bucketName is that of the bucket of all terrains at a hub, and streamName that of its stream. They are fixed, so that
-// the permissions of a key can name them.
+// bucketName is the name of the bucket of all terrains at a hub, and streamName that of its stream. They are
+// fixed, so that the permissions of a key can name them.
 const (
 	bucketName = "ripple"
 	streamName = "KV_" + bucketName
 )
 
-// A Bucket keeps the leases of one terrain. It may be used by several goroutines at a time.
+// A Bucket keeps the leases of one terrain. It is safe for concurrent use.
 type Bucket struct {
 	conn    *Conn
 	terrain [16]byte
 	kv      jetstream.KeyValue
 }
 
-// Bucket opens the bucket for a terrain, and makes it if there is none.
+// Bucket opens the bucket for a terrain, and creates it if necessary.
 func (c *Conn) Bucket(ctx context.Context, terrain [16]byte) (*Bucket, error) {
 	b := &Bucket{conn: c, terrain: terrain}
 	if _, err := b.stream(ctx); err != nil {
@@ -45,14 +45,14 @@ func (c *Conn) Bucket(ctx context.Context, terrain [16]byte) (*Bucket, error) {
 
 var _ lease.Bucket = (*Bucket)(nil)
 
-// Key is that of the lease of a shard.
+// Key returns the key of a shard's lease.
 func Key(shard int) string { return fmt.Sprintf("shard.%d", shard) }
 
-// own is a key of the terrain as it is called in the bucket.
+// own returns the name in the bucket of a key of the terrain.
 func (b *Bucket) own(key string) string { return fmt.Sprintf("%x.%s", b.terrain, key) }
 
-// stream finds the stream of the bucket, or makes it. A new one begins at a random number, so
-// that none of its revisions has been used before.
+// stream finds the stream of the bucket, or creates it. A new stream begins at a random number, so that its
+// revisions are all new.
 func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
 	s, err := b.conn.js.Stream(ctx, streamName)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -71,7 +71,7 @@ func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
 	return s, nil
 }
 
-// Session is of [lease.Bucket]. It makes the bucket anew if the hub has lost it.
+// Session implements [lease.Bucket]. It re-creates the bucket if the hub has lost it.
 func (b *Bucket) Session(ctx context.Context) (string, error) {
 	before, err := b.conn.session()
 	if err != nil {
@@ -89,7 +89,7 @@ func (b *Bucket) Session(ctx context.Context) (string, error) {
 	return fmt.Sprint(after, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq), err
 }
 
-// Get is of [lease.Bucket].
+// Get implements [lease.Bucket].
 func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
 	e, err := b.kv.Get(ctx, b.own(key))
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -101,7 +101,7 @@ func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
 	return lease.Entry{Value: e.Value(), Revision: e.Revision()}, nil
 }
 
-// Create is of [lease.Bucket].
+// Create implements [lease.Bucket].
 func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, error) {
 	revision, err := b.kv.Create(ctx, b.own(key), value)
 	if errors.Is(err, jetstream.ErrKeyExists) {
@@ -110,7 +110,7 @@ func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, 
 	return revision, refused(err)
 }
 
-// Update is of [lease.Bucket].
+// Update implements [lease.Bucket].
 func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
 	revision, err := b.kv.Update(ctx, b.own(key), value, revision)
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
@@ -119,7 +119,7 @@ func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision 
 	return revision, refused(err)
 }
 
-// refused is [lease.ErrTooLarge] for what the server refuses as that.
+// refused returns [lease.ErrTooLarge] if the server refuses a record for its size.
 func refused(err error) error {
 	var api *jetstream.APIError
 	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamMessageExceedsMaximum ||

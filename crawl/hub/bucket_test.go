@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A record is changed only at the revision that it has.
+// A record is changed only at its current revision.
 func TestBucket(t *testing.T) {
 	url := start(t, Options{}).URL()
 	b, other := bucket(t, url), bucket(t, url)
@@ -54,8 +54,7 @@ func TestBucket(t *testing.T) {
 	}
 }
 
-// A hub that is started again has what it had; one that is wiped has other revisions; each
-// is another session.
+// A restarted hub keeps its records; a wiped one has new revisions; each is a new session.
 func TestBucketOverRestarts(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -82,7 +81,7 @@ func TestBucketOverRestarts(t *testing.T) {
 		t.Errorf("after a restart it holds %q, %d, %v", e.Value, e.Revision, err)
 	}
 	s.wipe()
-	eventually(t, func(ctx context.Context) error { // nobody has made the bucket
+	eventually(t, func(ctx context.Context) error { // the bucket does not exist yet
 		if _, err := b.Get(ctx, "k"); !errors.Is(err, lease.ErrNone) {
 			return err
 		}
@@ -97,7 +96,7 @@ func TestBucketOverRestarts(t *testing.T) {
 	}
 }
 
-// A connection that is made anew is another session.
+// A re-established connection is a new session.
 func TestBucketOverCut(t *testing.T) {
 	t.Parallel()
 	w := crawltest.NewWire(t, start(t, Options{}).nats.Addr().String())
@@ -141,22 +140,22 @@ func kept(t *testing.T, c lease.Claim) (l *lease.Lease) {
 	return l
 }
 
-// look is who has the shard, as soon as the hub says it.
+// look returns the holder of the shard, as soon as the hub answers.
 func look(t *testing.T, b *Bucket) (h lease.Holder, err error) {
 	t.Helper()
 	eventually(t, func(ctx context.Context) error { h, err = lease.Look(ctx, b, Key(3)); return err })
 	return h, err
 }
 
-// With a real hub and real clocks: one of two nodes has the shard, over a restart of the
-// hub too, and has to take it anew when the hub is wiped.
+// With a real hub and real clocks, one of two nodes holds the shard, even across a restart of the hub, and
+// has to take it again when the hub is wiped.
 func TestLeases(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	a, b := bucket(t, s.server.URL()), bucket(t, s.server.URL())
 	timing := crawltest.Timing(5) // a busy machine renews late
 	var l *lease.Lease
-	for again := true; again; { // where it is lost, as on a busy machine, another node may have it
+	for again := true; again; { // if it is lost, as on a busy machine, another node may hold it
 		l = kept(t, claim(a, "a", timing))
 		var held *lease.HeldError
 		_, err := lease.Take(t.Context(), claim(b, "b", timing))

@@ -20,7 +20,7 @@ const (
 	isFull     = "Ripple-Full"                       // the header of the answer to a message that is one too many
 )
 
-// errFull reports a lane that takes nothing in just now.
+// errFull reports a lane that accepts no more messages at the moment.
 var errFull = errors.New("it is already answering as many messages of this kind as it takes")
 
 // A Carrier reaches the shards of a terrain.
@@ -31,19 +31,19 @@ type Carrier struct {
 	openings map[int]schema.Opening // in which shards were last found
 }
 
-// Carrier returns the carrier of the terrain whose bucket this is.
+// Carrier returns the carrier of the bucket's terrain.
 func (b *Bucket) Carrier() *Carrier {
 	return &Carrier{bucket: b, openings: map[int]schema.Opening{}}
 }
 
-// subject is where the messages in a lane go to a shard that is open.
+// subject returns the subject of messages in a lane to a shard's opening.
 func (b *Bucket) subject(shard int, opening schema.Opening, lane string) string {
 	return fmt.Sprintf("ripple.%x.%d.%x.%s", b.terrain, shard, opening, lane)
 }
 
-// Ask brings a message to a shard, in a lane of its [Post], and returns the answer to it, or
-// [exchange.ErrNobody]. It does not keep the message. The message goes to the opening in which the shard
-// was last found, and if nobody hears it there, to the one that the lease names now.
+// Ask sends a message to a shard, in a lane of its [Post], and returns the answer, or [exchange.ErrNobody].
+// It does not retain the message. It first tries the opening in which the shard was last found, and if nobody
+// answers there, the one that the lease names now.
 func (c *Carrier) Ask(ctx context.Context, lane string, shard int, message []byte) ([]byte, error) {
 	if len(message) > exchange.MaxLetter {
 		return nil, fmt.Errorf("message of %d bytes", len(message))
@@ -69,7 +69,7 @@ func (c *Carrier) Ask(ctx context.Context, lane string, shard int, message []byt
 	}
 }
 
-// find returns the opening of a shard, and whether that was known before.
+// find returns the opening of a shard, and whether it was cached.
 func (c *Carrier) find(ctx context.Context, shard int) (o schema.Opening, known bool, err error) {
 	c.mu.Lock()
 	o, known = c.openings[shard]
@@ -96,22 +96,20 @@ func (c *Carrier) forget(shard int) {
 	c.mu.Unlock()
 }
 
-// A Post is where the messages to a shard arrive, each in a lane. Messages in one lane never wait for those in
+// A Post receives the messages to a shard, each in a lane. Messages in one lane never wait for those in
 // another, however many there are.
 type Post struct {
 	Shard   int
 	Opening schema.Opening // of the shard's file
-	Held    func() bool    // whether the shard is still this node's
-	Lanes   map[string]int // by name: how many messages are answered at a time; one more is refused
-	// Answer answers a message that came in a lane; several are answered at a time. An error is no
-	// answer.
+	Held    func() bool    // whether this node still holds the shard
+	Lanes   map[string]int // by name: how many messages are answered at a time; further ones are refused
+	// Answer answers a message that arrived in a lane; it is called concurrently. An error sends no answer.
 	Answer func(ctx context.Context, lane string, message []byte) ([]byte, error)
 	OnFull func(lane string) // called when the first message in a lane is refused or lost; may be nil
 }
 
-// Serve answers the messages that arrive until ctx is done or the connection is closed, and
-// returns when all are answered. Messages that arrive when the shard is no longer held are
-// neither applied nor answered.
+// Serve answers messages until ctx is done or the connection is closed, and returns when all are answered.
+// Messages that arrive when the shard is no longer held are neither applied nor answered.
 func (b *Bucket) Serve(ctx context.Context, p Post) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for name, most := range p.Lanes {
@@ -128,7 +126,7 @@ func (b *Bucket) serve(ctx context.Context, l *lane) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.Unsubscribe() }() // fails only where the connection is closed
+	defer func() { _ = s.Unsubscribe() }() // fails only if the connection is closed
 	if err := s.SetPendingLimits(maxWaiting, maxRoom); err != nil {
 		return err
 	}
@@ -137,7 +135,7 @@ func (b *Bucket) serve(ctx context.Context, l *lane) error {
 	for {
 		m, err := s.NextMsgWithContext(ctx)
 		switch {
-		case errors.Is(err, nats.ErrSlowConsumer): // some were lost; the next one is there
+		case errors.Is(err, nats.ErrSlowConsumer): // some were lost; the next one is available
 			l.full()
 		case err != nil:
 			return err
@@ -152,19 +150,18 @@ func (b *Bucket) serve(ctx context.Context, l *lane) error {
 	}
 }
 
-// A lane is where the messages of one sender arrive, or the questions of one kind. It bounds what
-// all of them take.
+// A lane receives the messages of one sender, or the questions of one kind. It limits their total.
 type lane struct {
 	post *Post
 	name string
 	most int
-	told bool // that it was full
+	told bool // OnFull was called
 
 	mu         sync.Mutex
-	open, size int // messages that are answered, and their bytes
+	open, size int // messages being answered, and their bytes
 }
 
-// enter lets a message in, until it leaves, unless the lane is full.
+// enter admits a message, unless the lane is full; leave must follow.
 func (l *lane) enter(size int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,16 +178,16 @@ func (l *lane) leave(size int) {
 	l.open, l.size = l.open-1, l.size-size
 }
 
-// refuse tells the sender of a message that was not looked at to send it again.
+// refuse tells the sender to send a message again.
 func (l *lane) refuse(m *nats.Msg) {
 	if !l.post.Held() {
 		return
 	}
-	_ = m.RespondMsg(&nats.Msg{Header: nats.Header{isFull: {"1"}}}) // a sender that does not hear it asks again
+	_ = m.RespondMsg(&nats.Msg{Header: nats.Header{isFull: {"1"}}}) // a sender that does not receive it retries
 	l.full()
 }
 
-// full tells once that more came than the lane takes in.
+// full reports once that more messages arrived than the lane accepts.
 func (l *lane) full() {
 	if !l.told && l.post.OnFull != nil {
 		l.post.OnFull(l.name)
@@ -202,10 +199,10 @@ func (p *Post) answer(ctx context.Context, lane string, m *nats.Msg) {
 	if !p.Held() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience) // nobody waits longer
+	ctx, cancel := context.WithTimeout(ctx, patience) // no sender waits longer
 	defer cancel()
 	answer, err := p.Answer(ctx, lane, m.Data)
 	if err == nil && p.Held() {
-		_ = m.Respond(answer) // a lost answer is asked for again
+		_ = m.Respond(answer) // if the answer is lost, the sender retries
 	}
 }

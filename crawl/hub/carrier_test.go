@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// serve answers the letters to shard 3 with themselves, until it is ended.
+// serve echoes the letters to shard 3 until it is stopped.
 func serve(
 	t *testing.T, b *Bucket, opening schema.Opening, held func() bool,
 ) (letters *atomic.Int32, end func() error) {
@@ -33,24 +33,23 @@ func serve(
 	return letters, end
 }
 
-// claimed has the bucket name an opening of shard 3. Nobody else wants it, so a hub may take its time to answer.
+// claimed makes the bucket name an opening of shard 3. No other node wants the shard, so the hub may be slow.
 func claimed(t *testing.T, b *Bucket, opening schema.Opening) {
 	t.Helper()
 	c := claim(b, "n", lease.Timing{Watch: time.Second, Trust: time.Minute, Renew: 2 * time.Second, Jump: time.Minute})
 	c.File = file{opening}
 	eventually(t, func(context.Context) error {
-		_, err := lease.Take(t.Context(), c) // its record stays
+		_, err := lease.Take(t.Context(), c) // its record remains
 		return err
 	})
 }
 
 func always() bool { return true }
 
-// twoLanes are those of two senders, of which eight messages each are answered at a time.
+// twoLanes returns the lanes of two senders, each with eight messages answered at a time.
 func twoLanes() map[string]int { return map[string]int{"a": 8, "b": 8} }
 
-// Letters of every size reach the shard in the opening that its lease names, and nobody
-// else.
+// Letters of every size reach the shard in the opening that its lease names, and no other.
 func TestCarrier(t *testing.T) {
 	t.Parallel()
 	url := start(t, Options{}).URL()
@@ -91,7 +90,7 @@ func TestCarrier(t *testing.T) {
 	}
 }
 
-// Who has lost the shard neither applies a letter nor answers one that was applied.
+// A node that has lost the shard neither applies a letter nor answers one already applied.
 func TestLostShardIsSilent(t *testing.T) {
 	t.Parallel()
 	b := bucket(t, start(t, Options{}).URL())
@@ -117,7 +116,7 @@ func TestLostShardIsSilent(t *testing.T) {
 	}
 }
 
-// A message that is not answered keeps no other from being answered.
+// A message that is not answered does not block others.
 func TestFailedAnswer(t *testing.T) {
 	t.Parallel()
 	b := bucket(t, start(t, Options{}).URL())
@@ -154,7 +153,7 @@ func TestFailedAnswer(t *testing.T) {
 	}
 }
 
-// While the connection is broken a letter fails at once, and is not sent later.
+// While the connection is broken, a letter fails at once and is not sent later.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
 	s := start(t, Options{})
@@ -183,14 +182,14 @@ func TestNothingIsKept(t *testing.T) {
 		cancel()
 	}
 	w.Cut(false)
-	asked := int32(0) // more than once where an answer is late
+	asked := int32(0) // more than once if an answer is late
 	eventually(t, func(ctx context.Context) error { asked++; _, err := carrier.Ask(ctx, "a", 3, nil); return err })
 	if n := letters.Load() - before; n == 0 || n > asked {
 		t.Errorf("%d letters arrive, of %d since the connection is there again", n, asked)
 	}
 }
 
-// A receiver hears again after its connection, or the hub, is gone for a while.
+// A receiver works again after its connection or the hub was away.
 func TestReceiverComesBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

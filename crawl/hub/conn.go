@@ -19,13 +19,13 @@ import (
 const (
 	patience  = 15 * time.Second       // for an answer, which follows a commit
 	connects  = 5 * time.Second        // within which a hub has to answer
-	tries     = 3                      // of that, before it is taken to be away
-	reconnect = 250 * time.Millisecond // from one try to the next
-	pings     = 10 * time.Second       // while nothing is said
-	overhead  = 4 << 10                // of a message, beside the letter, in bytes
+	tries     = 3                      // of that, before the hub counts as away
+	reconnect = 250 * time.Millisecond // between two tries
+	pings     = 10 * time.Second       // while the connection is idle
+	overhead  = 4 << 10                // of a message, in addition to the letter, in bytes
 )
 
-// What keeps a node from its hub.
+// Reasons why a node has no hub.
 var (
 	ErrAway    = errors.New("no hub answers")
 	ErrRefused = errors.New("the hub refuses")
@@ -34,32 +34,31 @@ var (
 	ErrUnfit   = errors.New("the NATS server cannot be a hub")
 )
 
-// A Dial says how a hub is reached.
+// A Dial says how to reach a hub.
 type Dial struct {
-	URL         string // nats:// or tls://, several with commas
-	Credentials string // file: an NKey seed, NATS credentials, or a token; mode 0600; empty: nothing is presented
-	CAFile      string // trust anchors; empty: those of the system
-	Node        string // as the hub's logs name it
+	URL         string // nats:// or tls://, several separated by commas
+	Credentials string // file: an NKey seed, NATS credentials, or a token; mode 0600; empty: none
+	CAFile      string // trust anchors; empty: the system's
+	Node        string // name for the hub's logs
 	Log         *slog.Logger
 }
 
-// A Conn is a connection to the hub, which is made anew when it breaks. Nothing is sent, and
-// nothing kept, while it is broken. It may be used by several goroutines at a time.
+// A Conn is a connection to the hub, which is re-established when it breaks. Nothing is sent or queued while
+// it is broken. It is safe for concurrent use.
 type Conn struct {
 	dial *Dial
 	nats *nats.Conn
 	js   jetstream.JetStream
 }
 
-// Traffic is what went to the hub and came from it so far: messages, and their bytes without
-// subjects.
+// Traffic returns the messages to and from the hub so far, and their bytes without subjects.
 func (c *Conn) Traffic() (messages, bytes uint64) {
 	all := c.nats.Stats()
 	return all.InMsgs + all.OutMsgs, all.InBytes + all.OutBytes
 }
 
-// Connect reaches the hub, within five seconds, or three times that if a machine is so busy that
-// nothing is said in that time; afterwards the connection is made anew for as long as it takes.
+// Connect connects to the hub within five seconds, or three times that if a busy machine does not respond in
+// time. A connection that breaks later is re-established, however long that takes.
 func Connect(ctx context.Context, d Dial) (c *Conn, err error) {
 	for range tries {
 		if c, err = d.connect(ctx); !slow(err) || ctx.Err() != nil {
@@ -69,7 +68,7 @@ func Connect(ctx context.Context, d Dial) (c *Conn, err error) {
 	return c, err
 }
 
-// slow reports that a hub that may be there has not answered in time.
+// slow reports an error of a hub that may exist but has not answered in time.
 func slow(err error) bool {
 	var late net.Error
 	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) ||
@@ -110,7 +109,7 @@ func (d *Dial) connect(ctx context.Context) (*Conn, error) {
 	return c, nil
 }
 
-// fit checks that the server can do what is needed.
+// fit checks that the server meets the requirements.
 func (c *Conn) fit(ctx context.Context) error {
 	if most := c.nats.MaxPayload(); most < exchange.MaxLetter+overhead {
 		return fmt.Errorf("%w: it takes messages of at most %d bytes (max_payload), and letters have up to %d",
@@ -118,7 +117,7 @@ func (c *Conn) fit(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, connects)
 	defer cancel()
-	_, err := c.js.Stream(ctx, streamName) // perhaps there is none; only the answer matters
+	_, err := c.js.Stream(ctx, streamName) // it may not exist; only the answer matters
 	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders) ||
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 		return fmt.Errorf("%w: it has no JetStream", ErrUnfit)
@@ -126,7 +125,7 @@ func (c *Conn) fit(ctx context.Context) error {
 	for _, away := range []error{
 		context.DeadlineExceeded, nats.ErrReconnectBufExceeded, nats.ErrDisconnected, nats.ErrConnectionClosed,
 	} {
-		if errors.Is(err, away) { // it is busy, or about to end
+		if errors.Is(err, away) { // it is busy or shutting down
 			return fmt.Errorf("%w in time: %w", ErrAway, err)
 		}
 	}
@@ -136,7 +135,7 @@ func (c *Conn) fit(ctx context.Context) error {
 	return nil
 }
 
-// explained says why there is no connection, in words that the user can act on.
+// explained returns the reason for a failed connection, in terms that the user can act on.
 func (d *Dial) explained(err error) error {
 	var unverified *tls.CertificateVerificationError
 	switch {
@@ -154,16 +153,16 @@ func (d *Dial) explained(err error) error {
 	return fmt.Errorf("%w at %s: %w", ErrAway, d.URL, err)
 }
 
-// A teller tells what becomes of a connection, but not again and again: a hub that refuses the
-// credentials does so at every try. Its methods are called one after the other.
+// A teller logs what happens to a connection, without repetition: a hub that refuses the credentials does so
+// at every try. Its methods are called sequentially.
 type teller struct {
 	log  *slog.Logger
-	last string // complaint since it was connected
+	last string // last error since the connection was made
 }
 
 func (t *teller) complain(_ *nats.Conn, _ *nats.Subscription, err error) {
 	text := schema.Clean(err.Error(), maxLine)
-	if text == t.last || errors.Is(err, nats.ErrSlowConsumer) { // said once by the shard whose lane is full
+	if text == t.last || errors.Is(err, nats.ErrSlowConsumer) { // logged once by the shard whose lane is full
 		return
 	}
 	t.last = text
@@ -184,10 +183,10 @@ func (t *teller) mended(*nats.Conn) {
 // Close ends the connection.
 func (c *Conn) Close() { c.nats.Close() }
 
-// session names the connection as it is now.
+// session identifies the current connection.
 func (c *Conn) session() (string, error) {
 	if !c.nats.IsConnected() {
-		if why := c.nats.LastError(); why != nil { // a certificate has run out, for example
+		if why := c.nats.LastError(); why != nil { // for example, an expired certificate
 			return "", c.dial.explained(why)
 		}
 		return "", ErrAway

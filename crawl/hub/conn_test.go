@@ -28,7 +28,7 @@ func dial(t *testing.T, url, credentials string) (*Conn, error) {
 	return c, err
 }
 
-// pair makes a key, and the file that a node has of it.
+// pair makes a key, and a node's file for it.
 func pair(t *testing.T) (public, seed string) {
 	t.Helper()
 	key, err := nkeys.CreateUser()
@@ -43,7 +43,7 @@ func pair(t *testing.T) (public, seed string) {
 	return public, written(t, string(text)+"\n")
 }
 
-// A hub lets in whom it knows.
+// A hub admits the clients it knows.
 func TestCredentials(t *testing.T) {
 	public, seed := pair(t)
 	_, stranger := pair(t)
@@ -71,7 +71,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// A hub that admits everybody is started only by those who ask for it.
+// A hub that admits everyone must be requested explicitly.
 func TestNobodyIsAdmittedByMistake(t *testing.T) {
 	public, _ := pair(t)
 	for _, o := range []Options{{}, {Token: "a token", Open: true}, {NKeys: []string{public}, Open: true}} {
@@ -83,7 +83,7 @@ func TestNobodyIsAdmittedByMistake(t *testing.T) {
 	}
 }
 
-// A node finds a hub again that lost its store, with the token in it, and made another token.
+// A node reconnects to a hub that lost its store, with the token in it, and made another token.
 func TestTokenMadeAgain(t *testing.T) {
 	t.Parallel()
 	file := written(t, "the first token\n")
@@ -103,7 +103,7 @@ func TestTokenMadeAgain(t *testing.T) {
 	eventually(t, func(context.Context) error { _, err := c.session(); return err })
 }
 
-// A file of credentials is for its owner alone.
+// A credentials file must be readable by its owner only.
 func TestCredentialsFile(t *testing.T) {
 	open := written(t, "token")
 	if err := os.Chmod(open, 0o644); err != nil {
@@ -118,7 +118,7 @@ func TestCredentialsFile(t *testing.T) {
 	}
 }
 
-// A hub that comes back and refuses the credentials is complained of once, however often it is tried.
+// A returning hub that refuses the credentials is logged once, however often it is tried.
 func TestRefusedAgain(t *testing.T) {
 	file := written(t, "a token of the hub\n")
 	s := start(t, Options{Token: "a token of the hub"})
@@ -151,7 +151,7 @@ func TestRefusedAgain(t *testing.T) {
 			t.Fatal("nothing is said")
 		}
 	}
-	time.Sleep(8 * reconnect) // in which it is tried again
+	time.Sleep(8 * reconnect) // in which it is retried
 	if n := times(); n != 1 {
 		t.Errorf("it is said %d times, want once", n)
 	}
@@ -160,8 +160,8 @@ func TestRefusedAgain(t *testing.T) {
 	}
 }
 
-// A node with a key does all that nodes do, and neither hears others' answers nor deletes
-// what keeps the leases.
+// A node with a key can do all that nodes need, but cannot receive others' answers or delete what keeps the
+// leases.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	one, oneSeed := pair(t)
@@ -257,7 +257,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// A server that is not there, or that cannot be a hub, is refused with the reason.
+// A server that does not exist, or cannot be a hub, is refused with the reason.
 func TestUnfit(t *testing.T) {
 	nobody := "nats://" + crawltest.Address(t)
 	tests := []struct {
@@ -283,7 +283,7 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// A server that lets a node in and then does not answer is no hub now, and may be one later.
+// A server that admits a node and then does not answer is no hub now, and may be one later.
 func TestSlowHub(t *testing.T) {
 	url := plain(t, func(o *server.Options) {
 		o.Users = []*server.User{{Username: "a", Password: "b", Permissions: &server.Permissions{
@@ -298,7 +298,7 @@ func TestSlowHub(t *testing.T) {
 	}
 }
 
-// plain is a NATS server that is none of ours.
+// plain starts an ordinary NATS server.
 func plain(t *testing.T, change func(*server.Options)) (url string) {
 	t.Helper()
 	o := &server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()}
@@ -315,7 +315,7 @@ func plain(t *testing.T, change func(*server.Options)) (url string) {
 	return s.ClientURL()
 }
 
-// An address and a store are one hub's.
+// An address and a store belong to one hub.
 func TestInUse(t *testing.T) {
 	store := t.TempDir()
 	s := start(t, Options{Store: store})
@@ -334,7 +334,7 @@ func TestInUse(t *testing.T) {
 	start(t, Options{Store: store, Listen: address})
 }
 
-// Whoever trusts the certificate speaks TLS with the hub, and nobody anything else.
+// A client that trusts the certificate speaks TLS with the hub; others cannot connect.
 func TestTLS(t *testing.T) {
 	certificate, anchors := selfSigned(t)
 	url := start(t, Options{TLS: &tls.Config{Certificates: []tls.Certificate{certificate}}}).URL()
@@ -354,7 +354,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// A hub that comes back with a certificate that is not trusted is not said to be away without a reason.
+// If a hub returns with an untrusted certificate, the error gives that reason.
 func TestCertificateAgain(t *testing.T) {
 	before, anchors := selfSigned(t)
 	after, _ := selfSigned(t)
@@ -377,7 +377,7 @@ func TestCertificateAgain(t *testing.T) {
 	}
 }
 
-// selfSigned makes a certificate of 127.0.0.1, and the file of its trust anchor.
+// selfSigned makes a certificate for 127.0.0.1, and a file with its trust anchor.
 func selfSigned(t *testing.T) (tls.Certificate, string) {
 	t.Helper()
 	cert, key := crawltest.Certificate(t)
@@ -388,7 +388,7 @@ func selfSigned(t *testing.T) (tls.Certificate, string) {
 	return pair, cert
 }
 
-// A hub that says nothing to the first connection, as one on a busy machine, is tried again.
+// A hub that does not respond to the first connection, as on a busy machine, is retried.
 func TestBusyHub(t *testing.T) {
 	t.Parallel()
 	server := start(t, Options{Listen: "127.0.0.1:0", Store: t.TempDir(), Log: quiet()})

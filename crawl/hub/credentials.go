@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// CheckCredentials reports with [ErrFile] why a file cannot say who a node is. Without a name there is nothing to
-// check.
+// CheckCredentials returns [ErrFile] if a file cannot be used as a node's credentials. An empty path is not
+// checked.
 func CheckCredentials(path string) error {
 	if path == "" {
 		return nil
@@ -20,8 +20,8 @@ func CheckCredentials(path string) error {
 	return err
 }
 
-// credentials reads a file that says who a node is: the seed of its NKey, NATS
-// credentials (a JWT with a seed), or a token that all have.
+// credentials reads a node's credentials: the seed of its NKey, NATS credentials (a JWT with a seed), or a
+// shared token.
 func credentials(path string) ([]nats.Option, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -48,8 +48,8 @@ func credentials(path string) ([]nats.Option, error) {
 	return []nats.Option{nats.TokenHandler(func() string { return again(path, text) })}, nil
 }
 
-// again returns the token that is in a file now, or else the one that was in it before. A hub whose store was lost,
-// with the token in it, has another one when it comes back.
+// again returns the token in a file, or the previous one if there is none. A hub that lost its store, with
+// the token in it, returns with another token.
 func again(path string, before []byte) string {
 	text, err := os.ReadFile(path)
 	if text = bytes.TrimSpace(text); err != nil || len(text) == 0 {
@@ -58,7 +58,7 @@ func again(path string, before []byte) string {
 	return string(text)
 }
 
-// signed proves who the node is by its key.
+// signed authenticates the node by its key.
 func signed(pair nkeys.KeyPair) ([]nats.Option, error) {
 	public, err := pair.PublicKey()
 	if err != nil {

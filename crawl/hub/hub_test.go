@@ -16,13 +16,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sidebyside.Tests(8) // they pass their time with connections that are broken
+	sidebyside.Tests(8) // they mostly wait for broken connections
 	goleak.VerifyTestMain(m)
 }
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// start runs a hub until the test is over, or until it is closed.
+// start runs a hub until the test ends or the hub is closed.
 func start(t *testing.T, o Options) *Server {
 	t.Helper()
 	if o.Listen == "" {
@@ -41,7 +41,7 @@ func start(t *testing.T, o Options) *Server {
 	return s
 }
 
-// A site is a hub that is stopped and started again at one address.
+// A site is a hub that is stopped and restarted at one address.
 type site struct {
 	t       *testing.T
 	options Options
@@ -67,7 +67,7 @@ func (s *site) restart() {
 	s.server = start(s.t, s.options)
 }
 
-// wipe starts the hub again without anything that it had.
+// wipe restarts the hub with an empty store.
 func (s *site) wipe() {
 	s.t.Helper()
 	s.stop()
@@ -77,7 +77,7 @@ func (s *site) wipe() {
 	s.server = start(s.t, s.options)
 }
 
-// reach connects to a hub, again where it is too busy to answer in time.
+// reach connects to a hub, and retries if it is too busy to answer in time.
 func reach(ctx context.Context, d Dial) (c *Conn, err error) {
 	for range 10 {
 		if c, err = Connect(ctx, d); !errors.Is(err, ErrAway) {
@@ -97,7 +97,7 @@ func connect(t *testing.T, url string) *Conn {
 	return c
 }
 
-// bucket is that of the tests' terrain, by a connection of its own.
+// bucket returns the bucket of the tests' terrain, with a connection of its own.
 func bucket(t *testing.T, url string) *Bucket {
 	t.Helper()
 	c := connect(t, url)
@@ -106,7 +106,7 @@ func bucket(t *testing.T, url string) *Bucket {
 	return b
 }
 
-// eventually tries something until it succeeds.
+// eventually retries f until it succeeds.
 func eventually(t *testing.T, f func(context.Context) error) {
 	t.Helper()
 	var err error
@@ -121,7 +121,7 @@ func eventually(t *testing.T, f func(context.Context) error) {
 	t.Fatal(err)
 }
 
-// written is a file that only its owner reads.
+// written returns a file that only its owner can read.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")

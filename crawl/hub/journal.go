@@ -9,13 +9,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// maxLine is the length of a line at most, in bytes: peers say a part of it.
+// maxLine is the maximum length of a log line, in bytes: part of it may come from peers.
 const maxLine = 300
 
-// A journal takes what a NATS server has to say. It does not end the process.
+// A journal receives the log of a NATS server. It does not end the process.
 type journal struct {
-	log   *slog.Logger // nil: nothing is kept
-	fatal chan error   // the first reason why the server cannot work; holds one
+	log   *slog.Logger // nil: discard
+	fatal chan error   // the first reason why the server cannot work; capacity 1
 }
 
 func (j *journal) Fatalf(format string, v ...any) {

@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A jam is a post whose first lane is stuck until it is released, and what is open there at most.
+// A jam is a post whose first lane is stuck until it is released. It records the most that was open there.
 type jam struct {
 	Post
 	release func()
@@ -56,7 +56,7 @@ func (j *jam) enter(size int) (leave func()) {
 	return func() { add(-1, -size) }
 }
 
-// flood writes to a subject until it is ended, which it is when 500 messages were refused.
+// flood writes to a subject until it is stopped, at the latest when 500 messages have been refused.
 func flood(t *testing.T, c *Conn, subject string, sizes ...int) (end func()) {
 	t.Helper()
 	var full atomic.Int64
@@ -76,7 +76,7 @@ func flood(t *testing.T, c *Conn, subject string, sizes ...int) (end func()) {
 		for n := 0; ctx.Err() == nil; n++ {
 			_ = c.nats.PublishRequest(subject, replies, make([]byte, sizes[n%len(sizes)]))
 			if n%500 == 0 {
-				_ = c.nats.Flush() // or what the hub has still to bring would go on for long
+				_ = c.nats.Flush() // otherwise the hub would keep delivering for long
 			}
 		}
 	}()
@@ -93,9 +93,8 @@ func flood(t *testing.T, c *Conn, subject string, sizes ...int) (end func()) {
 	}
 }
 
-// Who floods a shard is refused what is too much, at once, and takes a bounded room. Others are
-// answered as ever; who is in the same lane is told to come again, and is answered when there is
-// room.
+// A sender that floods a shard is refused at once and takes bounded space. Other lanes are unaffected;
+// senders in the same lane are told to retry, and are answered when there is room.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	for name, sizes := range map[string][]int{"small": {0, 10, 100}, "large": {exchange.MaxLetter, 100_000, 10}} {
@@ -117,7 +116,7 @@ func TestFlood(t *testing.T) {
 				}
 			}
 			end()
-			eventually(t, func(ctx context.Context) error { // once the hub has brought all of it
+			eventually(t, func(ctx context.Context) error { // once the hub has delivered everything
 				_, err := carrier.Ask(ctx, "a", 3, nil)
 				if !errors.Is(err, errFull) || !errors.Is(err, exchange.ErrNobody) {
 					return fmt.Errorf("in the lane that is full there is another answer: %w", err)

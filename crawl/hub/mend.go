@@ -19,14 +19,14 @@ const (
 	probeSize = 1 << 20 // bytes; the records of a terrain take less
 )
 
-// ailing is why the NATS server takes no records any more; empty: it does. After the first write that fails, the
-// server keeps the error for ever and answers no other write, while everything can still be read.
+// ailing returns why the NATS server accepts no more records; empty: it accepts them. After its first failed
+// write the server keeps the error forever and answers no other write, while everything remains readable.
 func (s *Server) ailing() string {
 	for _, e := range s.nats.Healthz(&server.HealthzOptions{Details: true}).Errors {
 		switch e.Type {
 		case server.HealthzErrorJetStream:
 			return e.Error
-		case server.HealthzErrorStream: // also one that is just being made, which it says only in words
+		case server.HealthzErrorStream: // also while one is being created, which only the text shows
 			if strings.Contains(e.Error, "write error") {
 				return e.Error
 			}
@@ -35,10 +35,10 @@ func (s *Server) ailing() string {
 	return ""
 }
 
-// mend ends the NATS server, and starts another one on the same store once that can be written, unless ctx is
-// done before. Meanwhile the hub is away, at least for as long as a taker watches a record: a
-// write that failed may have been read before, and the new start may undo it; a node that
-// believes that it holds a shard by that write no longer does so by then.
+// mend stops the NATS server, and starts another one on the same store once that can be written, unless ctx
+// is done before. The hub is away for at least as long as a taker watches a record: a failed write may have
+// been read, and the restart may undo it; a node that holds a shard by that write no longer trusts it by
+// then.
 func (s *Server) mend(ctx context.Context, why string) {
 	s.say("the store cannot be written; nodes find no hub until it can", why)
 	s.end()
@@ -72,7 +72,7 @@ func (s *Server) again() error {
 	return s.begin(settings)
 }
 
-// probe reports why a folder has no room for what a hub keeps.
+// probe returns why a folder has no room for a hub's data.
 func probe(folder string) error {
 	path := filepath.Join(folder, probeName)
 	f, err := os.Create(path)
@@ -86,7 +86,7 @@ func probe(folder string) error {
 	return errors.Join(err, f.Close(), os.Remove(path))
 }
 
-// say tells the log of the store; why is empty where nothing is wrong.
+// say logs a message about the store; why is empty if nothing is wrong.
 func (s *Server) say(text, why string) {
 	switch log := s.options.Log; {
 	case log == nil:

@@ -15,8 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// A hub whose disk is full is away, says so, and takes records again once there is room. It has
-// what it had acknowledged.
+// A hub with a full disk is away, logs that, and accepts records again once there is room. It keeps what it
+// had acknowledged.
 func TestDiskFull(t *testing.T) {
 	store := crawltest.SmallDisk(t, "4m")
 	said := written(t, "")

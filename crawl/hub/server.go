@@ -1,29 +1,30 @@
-// Package hub is what the nodes of a terrain talk through: a NATS server, which a
-// [Server] runs in the process, and a [Conn] to it or to one of the user's own.
+// Package hub connects the nodes of a terrain: a [Server] runs a NATS server in the process, and a [Conn]
+// connects to it or to the user's own.
 //
-// The hub carries letters between shards, see [exchange.Carrier], and keeps the records
-// of their leases, see [lease.Bucket], in a JetStream key-value bucket. It remembers
-// nothing else, and nothing that lasts: its store may be lost, but is never put back from
-// a copy. There is no stream for messages, no key that ends by itself, and nothing that
-// is kept for later while a connection is broken.
+// The hub carries letters between shards, see [exchange.Carrier], and keeps the records of their leases, see
+// [lease.Bucket], in a JetStream key-value bucket. It stores nothing else, and nothing permanent: its store
+// may be lost, but must never be restored from a copy. There is no stream for messages, no key that expires,
+// and nothing is queued while a connection is broken.
 //
 // # Subjects
 //
-// A letter to shard 3 of a terrain from shard 5 goes to ripple.TERRAIN.3.OPENING.5, with the
-// terrain's id and the receiver's opening in hex: nobody but the holder in that opening hears
-// it. The last word is the lane. Every sender has one, and so has every kind of question to a shard. Each lane
-// has a queue of its own: whoever fills one, his own or that of somebody he pretends to be, keeps
-// nothing out of the others. The bucket is named ripple, and the key of the shard's lease TERRAIN.shard.3.
+// A letter to shard 3 of a terrain from shard 5 goes to ripple.TERRAIN.3.OPENING.5, with the terrain's id and
+// the receiver's opening in hex: only the holder in that opening receives it. The last word is the lane.
+// Every sender has one, as does every kind of question to a shard. Each lane has a queue of its own: a sender
+// that fills one, its own or that of a sender it impersonates, does not affect the others. The bucket is
+// named ripple, and the key of the shard's lease is TERRAIN.shard.3.
 //
-// # What a key may do
+// # Permissions of a key
 //
-// A client that proves an NKey subscribes to its own inbox and to letters. It publishes letters, answers to the inboxes
-// of the hub's keys, and records of shards and the charter. It reads the bucket and makes it where there is none. It
-// can neither delete, purge nor change a stream, make any other stream or a consumer, nor write another key.
+// A client that proves an NKey may subscribe to its own inbox and to letters. It may publish letters, answers
+// to the inboxes of the hub's keys, and records of shards and the charter. It may read the bucket, and create
+// it if there is none. It cannot delete, purge or change a stream, create any other stream or a consumer, or
+// write another key.
 //
-// A record does not name the key of its node, and any node may take any shard. So a node with a key can still read all
-// letters and answer one in another's place, write the record of every shard and of every terrain at the hub, and be
-// the first to make the bucket. Keys keep out strangers and limit mistakes; nodes of a terrain trust each other.
+// A record does not name the key of its node, and any node may take any shard. A node with a key can
+// therefore still read all letters and answer one in another's place, write the record of every shard of
+// every terrain at the hub, and be the first to create the bucket. Keys keep out strangers and limit
+// mistakes; the nodes of a terrain trust each other.
 package hub
 
 import (
@@ -47,42 +48,41 @@ import (
 
 const (
 	startsWithin = 10 * time.Second
-	maxStore     = 1 << 30 // bytes; a terrain needs less than one in a thousand of it
+	maxStore     = 1 << 30 // bytes; a terrain needs less than a thousandth of it
 	maxMemory    = 16 << 20
 	lockName     = "ripple.lock"
 )
 
-// ErrInUse reports an address, or a store, that another process has.
+// ErrInUse reports an address or a store that another process uses.
 var ErrInUse = errors.New("is in use, perhaps by another hub")
 
-// errOpen keeps a hub that admits everybody from being started by mistake: on loopback, too, every user of the
-// machine reaches it.
+// errOpen prevents a hub that admits everyone from being started by mistake: even on loopback, every user of
+// the machine can reach it.
 var errOpen = errors.New("hub: Token, NKeys or Open has to say who is admitted")
 
-// Options say how a [Server] runs.
+// Options configure a [Server].
 type Options struct {
 	Listen string      // host:port; port 0: any
-	Store  string      // folder, which is made if missing
-	Token  string      // that every client presents; empty: see NKeys
-	NKeys  []string    // public keys of the clients, one of which every client proves to have
-	Open   bool        // admits every client; for tests, and only without Token and NKeys
-	TLS    *tls.Config // nil: it is not spoken
+	Store  string      // folder, created if missing
+	Token  string      // that every client must present; empty: see NKeys
+	NKeys  []string    // public keys of the clients; every client must prove one
+	Open   bool        // admit every client; for tests, and only without Token and NKeys
+	TLS    *tls.Config // nil: no TLS
 	Log    *slog.Logger
 
-	rest time.Duration // see [Server.mend]; 0: Watch of leases
+	rest time.Duration // see [Server.mend]; 0: the Watch of leases
 }
 
-// A Server is a NATS server with JetStream in this process. Every write is synced before it
-// is acknowledged.
+// A Server is a NATS server with JetStream in this process. Every write is synced before it is acknowledged.
 type Server struct {
-	options Options // with the port that it has
+	options Options // with the actual port
 	url     string
 	lock    *os.File
 	nats    *server.Server
-	failed  chan error // why it cannot work
+	failed  chan error // reason why it cannot work
 }
 
-// Start runs a server until [Server.Close]. It answers when Start returns.
+// Start starts a server, which runs until [Server.Close]. It accepts connections when Start returns.
 func Start(o Options) (*Server, error) {
 	if o.Open != (o.Token == "" && len(o.NKeys) == 0) {
 		return nil, errOpen
@@ -112,7 +112,7 @@ func Start(o Options) (*Server, error) {
 	return s, nil
 }
 
-// begin runs a NATS server; after an error there is none.
+// begin starts a NATS server; after an error none is running.
 func (s *Server) begin(settings *server.Options) error {
 	nats, err := server.NewServer(settings)
 	if err != nil {
@@ -134,14 +134,14 @@ func (s *Server) begin(settings *server.Options) error {
 	return err
 }
 
-// end ends the NATS server, with all connections.
+// end stops the NATS server and closes all connections.
 func (s *Server) end() {
 	s.nats.Shutdown()
 	s.nats.WaitForShutdown()
 }
 
-// settings are those of the server. An address that cannot be listened at is found here, where
-// the reason is known.
+// settings returns the options of the NATS server. It tries to listen at the address, because the reason for
+// a failure is known only here.
 func (o Options) settings() (*server.Options, error) {
 	l, err := net.Listen("tcp", o.Listen)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -171,9 +171,9 @@ func (o Options) settings() (*server.Options, error) {
 	return s, nil
 }
 
-// permissions are what a node needs, of which the doc of the package tells. The inboxes of all nodes are named because
-// a permission to respond would allow a client to publish anywhere: it would send itself a message whose reply subject
-// is the one that it wants.
+// permissions returns the permissions that a node needs, see the package documentation. The inboxes of all
+// nodes are listed, because a permission to respond would allow a client to publish anywhere, by sending
+// itself a message with the desired reply subject.
 func permissions(key string, all []string) *server.Permissions {
 	publish := []string{
 		letters, "$KV." + bucketName + ".*.charter", "$KV." + bucketName + ".*.shard.*",
@@ -189,13 +189,13 @@ func permissions(key string, all []string) *server.Permissions {
 	}
 }
 
-// letters are the subjects of the messages to shards.
+// letters are the subjects of messages to shards.
 const letters = "ripple.*.*.*.*"
 
-// inbox is where the answers to a node with a key arrive.
+// inbox returns the subject of answers to a node with the given key.
 func inbox(key string) string { return "_INBOX_" + key }
 
-// lockStore makes the folder, and keeps other hubs out of it.
+// lockStore creates the folder, and locks out other hubs.
 func lockStore(folder string) (*os.File, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, fmt.Errorf("hub: %w", err)
@@ -213,11 +213,11 @@ func lockStore(folder string) (*os.File, error) {
 	return f, nil
 }
 
-// URL is where the hub is found.
+// URL returns the address of the hub.
 func (s *Server) URL() string { return s.url }
 
-// Wait returns when ctx is done, or with the reason why the server cannot work any more. Until
-// then, if the store cannot be written, it restores the server as soon as it can be again.
+// Wait returns when ctx is done, or with the reason why the server can no longer work. If the store cannot be
+// written, it restarts the server once it can.
 func (s *Server) Wait(ctx context.Context) error {
 	look := time.NewTicker(s.options.rest / 6)
 	defer look.Stop()
@@ -235,8 +235,8 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends the server, with all connections, and gives the store back. It is called when
-// Wait has returned.
+// Close stops the server, closes all connections, and releases the store. It must be called after Wait has
+// returned.
 func (s *Server) Close() error {
 	s.end()
 	return s.unlock()

@@ -82,18 +82,23 @@ func splitOutside(text string, separator byte) []string {
 }
 
 // untilThen reads a duration, or a time of the server's clock; -1: it is neither. A number is
-// seconds or, where it may be, a Unix time.
+// seconds, or a Unix time if it is one of these days; with unix, also if it is any other.
 func (r *Response) untilThen(value string, unix bool) time.Duration {
 	value = strings.TrimSpace(strings.Trim(strings.TrimSpace(value), `"`))
 	if len(value) > 64 {
 		return -1
 	}
-	if unix {
-		if at, ok := unixTime(value); ok {
-			return max(0, at.Sub(r.sent()))
+	if at, ok := unixTime(value); ok {
+		const most = 366 * 24 * time.Hour // as seconds, a time of these days is a wait of 50 years
+		if wait := at.Sub(r.sent()); unix || wait.Abs() <= most {
+			return max(0, wait)
 		}
 	}
-	if wait, ok := seconds(value); ok {
+	number := strings.TrimPrefix(value, "+")
+	if end := strings.IndexAny(number, ",;("); end > 0 { // sent twice, or with a comment
+		number = strings.TrimRight(number[:end], " ")
+	}
+	if wait, ok := seconds(number); ok {
 		return wait
 	}
 	if wait, ok := spelled(value); ok {
@@ -107,7 +112,8 @@ func (r *Response) untilThen(value string, unix bool) time.Duration {
 
 // unixTime reads a time since 2001, in seconds or milliseconds.
 func unixTime(value string) (at time.Time, ok bool) {
-	n, err := strconv.ParseInt(value, 10, 64)
+	whole, _, _ := strings.Cut(value, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
 	switch {
 	case err != nil || n < 1_000_000_000:
 		return at, false
@@ -139,10 +145,11 @@ var (
 	// unitDuration is a list of numbers with their units.
 	unitDuration = regexp.MustCompile(`^(?:[0-9.]+\s*[a-zA-Z]+[\s,]*)+$`)
 	isoPart      = regexp.MustCompile(`([0-9.,]+)([A-Za-z])`)
+	clockParts   = regexp.MustCompile(`^(\d{1,3}):(\d\d):(\d\d)$`)
 	unitPart     = regexp.MustCompile(`([0-9.]+)\s*([a-zA-Z]+)`)
 )
 
-// spelled reads a duration with its units: "1m30s", "2 minutes", "PT1M30S".
+// spelled reads a duration with its units: "1m30s", "2 minutes", "PT1M30S", "00:01:30".
 func spelled(value string) (wait time.Duration, ok bool) {
 	const day = 24 * time.Hour
 	if len(value) > 2 && isoDuration.MatchString(value) {
@@ -152,6 +159,10 @@ func spelled(value string) (wait time.Duration, ok bool) {
 		rest, ok2 := total(isoPart.FindAllStringSubmatch(clock, -1), map[string]time.Duration{
 			"H": time.Hour, "M": time.Minute, "S": time.Second})
 		return min(days, farOff-rest) + rest, ok1 && ok2
+	}
+	if c := clockParts.FindStringSubmatch(value); c != nil {
+		return total([][]string{{"", c[1], "H"}, {"", c[2], "M"}, {"", c[3], "S"}}, map[string]time.Duration{
+			"H": time.Hour, "M": time.Minute, "S": time.Second})
 	}
 	if !unitDuration.MatchString(value) {
 		return 0, false

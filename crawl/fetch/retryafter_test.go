@@ -21,13 +21,15 @@ func TestRetryAfterZone(t *testing.T) {
 		"60.", "60s", "60 s", "1m", "1m0s", "59.1s", "60 seconds", "1 minute", "1 min", "60000ms", `"60"`, "PT60S", "PT1M",
 		"pt1m", "PT0.5M30S", "P0DT1M", "PT59,5S", "2026-01-15T10:31:00Z", "2026-01-15T10:31:00+00:00", "2026-01-15T12:31:00+02:00",
 		"2026-01-15T10:31:00.000Z", "2026-01-15T10:31:00", "2026-01-15 10:31:00", "2026-01-15 10:31:00 UTC", "2026-01-15T10:31Z",
-		"20260115T103100Z", "Thu, 15 Jan 2026 12:31:00 +0200",
+		"20260115T103100Z", "Thu, 15 Jan 2026 12:31:00 +0200", "1768473060", "1768473060.0", "1768473060000",
+		"60, 60", "60,", "60; comment", "60 (a minute)", "+60", "00:01:00", "0:00:60",
 	} {
 		if got := retryAfterAt(value, now); got != time.Minute {
 			t.Errorf("%q: %v, want a minute", value, got)
 		}
 	}
-	for _, value := range []string{"Thursday", "1.2.3", ".", ".5", "1e3", "-1.5", "60 x", "s", "P", "PT", "P1", "1s x", "-PT1S"} {
+	for _, value := range []string{"Thursday", "1.2.3", ".", ".5", "1e3", "-1.5", "60 x", "s", "P", "PT", "P1", "1s x", "-PT1S",
+		"+", "+-1", "(60)", "60:00", "::"} {
 		if got := retryAfterAt(value, now); got != -1 {
 			t.Errorf("%q: %v", value, got)
 		}

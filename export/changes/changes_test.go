@@ -18,8 +18,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// two are two completed runs: c.test changes more than b.test, and a page of
-// d.test becomes known that nobody visits.
+// two returns two completed runs: c.test changes more than b.test, and an unvisited page of d.test
+// becomes known.
 func two(t *testing.T) (*survey.Survey, *survey.Diff) {
 	t.Helper()
 	w := surveytest.New(t, surveytest.Minimal)
@@ -104,7 +104,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestPrograms reads JSON and GEXF back: both have every page.
+// JSON and GEXF can be read back, and contain every page.
 func TestPrograms(t *testing.T) {
 	s, d := two(t)
 	var b bytes.Buffer
@@ -142,7 +142,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestGEXFOfOlderRuns draws the ends of links as the two runs saw them, whatever a later one has seen.
+// The ends of links are drawn as the two runs saw them, not as a later run did.
 func TestGEXFOfOlderRuns(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	end := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }) }
@@ -175,7 +175,7 @@ func TestGEXFOfOlderRuns(t *testing.T) {
 	}
 }
 
-// TestUnvisited names a host that the later run did not ask, as text and as JSON.
+// A host that the later run did not visit is named in text and JSON.
 func TestUnvisited(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("b.test/"))

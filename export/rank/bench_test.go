@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// fromEnv returns a number from the environment, or what stands for it.
+// fromEnv returns a number from the environment, or a default.
 func fromEnv(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
 		return n
@@ -22,10 +22,10 @@ func fromEnv(name string, otherwise int) int {
 	return otherwise
 }
 
-// benchGraph is like a terrain: RIPPLE_BENCH_NODES pages (default 100,000), a tenth of which
-// were not visited, with RIPPLE_BENCH_DEGREE links each in the mean (default 20), few on most.
-// The sizes of hosts follow Zipf's law, and their pages are met in any order. Of the links
-// 85 % stay on their host; most of all lead to few pages.
+// benchGraph returns a graph like a terrain: RIPPLE_BENCH_NODES pages (default 100,000), a tenth of
+// them not visited, with RIPPLE_BENCH_DEGREE links each on average (default 20), few on most. Host
+// sizes follow Zipf's law, and pages of different hosts are mixed. 85 % of the links stay on their
+// host; most links lead to few pages.
 func benchGraph() links {
 	n, degree := fromEnv("RIPPLE_BENCH_NODES", 100_000), fromEnv("RIPPLE_BENCH_DEGREE", 20)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -55,8 +55,8 @@ func benchGraph() links {
 	return l
 }
 
-// scattered is a graph whose nodes have ten links each, of which more leave what hangs together
-// than in a terrain: six lead near, the others to anywhere, and few nodes get most of those.
+// scattered returns a graph whose nodes have ten links each, more of which leave their community than
+// in a terrain: six lead to near nodes, the others anywhere, most of these to few nodes.
 func scattered() links {
 	n := fromEnv("RIPPLE_BENCH_NODES", 100_000)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -116,8 +116,8 @@ func BenchmarkCommunities(b *testing.B) {
 	benchmark(b, func(g *Graph) []int32 { return Communities(g, 1) })
 }
 
-// BenchmarkMemory reports what is live on the heap at most while a graph is measured in all
-// ways, itself included: bytes a link, when 96 are taken off for each node.
+// BenchmarkMemory reports the peak live heap, including the graph, while a graph is measured in all
+// ways: bytes per link, after subtracting 96 per node.
 func BenchmarkMemory(b *testing.B) {
 	for name, made := range map[string]func() links{"terrain": benchGraph, "scattered": scattered} {
 		b.Run(name, func(b *testing.B) { benchMemory(b, made()) })
@@ -142,7 +142,7 @@ func benchMemory(b *testing.B, l links) {
 	b.ReportMetric((most-96*float64(l.n))/float64(len(l.to)), "B/link")
 }
 
-// peakHeap looks at the heap while a function runs.
+// peakHeap samples the heap while a function runs.
 func peakHeap(f func()) float64 {
 	over, most := make(chan struct{}), make(chan float64)
 	go func() {

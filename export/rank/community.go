@@ -2,17 +2,16 @@ package rank
 
 import "math/rand/v2"
 
-// rounds is how often Communities starts over from its own result, which often
-// finds a little more.
+// rounds is how often Communities runs. It starts the next round from its own result, which often finds
+// a slight improvement.
 const rounds = 2
 
-// Communities divides the nodes into groups with many links inside and few
-// between them, directions left out, by the Leiden algorithm (Traag, Waltman and
-// van Eck): nodes move to the neighbouring group that raises the modularity most,
-// groups are refined into well-connected parts, the parts become the nodes of a
-// smaller graph, and so on. The seed decides the order of the nodes, nothing
-// else is left to chance. Every group is connected; a node without links is
-// alone. Numbers are in the order of [WeakComponents].
+// Communities divides the nodes into groups with many links inside and few between them, ignoring
+// directions, by the Leiden algorithm (Traag, Waltman and van Eck): nodes move to the neighbouring
+// group that raises the modularity most; groups are refined into well-connected parts; the parts become
+// the nodes of a smaller graph, and so on. The seed decides the order of the nodes; there is no other
+// randomness. Every group is connected; a node without links is a group of its own. Groups are numbered
+// like [WeakComponents].
 func Communities(g *Graph, seed uint64) []int32 {
 	base := undirect(g)
 	random := rand.New(rand.NewPCG(seed, uint64(g.Len())))
@@ -35,7 +34,7 @@ func singletons(n int) []int32 {
 // climb improves a division of base level by level and returns a new one.
 func climb(base *network, of []int32, random *rand.Rand) []int32 {
 	level := base
-	node := singletons(base.len()) // of the base: its node in level
+	node := singletons(base.len()) // by node of the base: its node in level
 	of = append([]int32(nil), of...)
 	for !level.ended() {
 		groups := newMover(level, of, random).move()
@@ -43,7 +42,7 @@ func climb(base *network, of []int32, random *rand.Rand) []int32 {
 		if groups == level.len() || count == level.len() {
 			break
 		}
-		next := make([]int32, count) // of the smaller graph: its group
+		next := make([]int32, count) // by node of the smaller graph: its group
 		for v, part := range parts {
 			next[part] = of[v]
 		}
@@ -60,8 +59,7 @@ func climb(base *network, of []int32, random *rand.Rand) []int32 {
 	return result
 }
 
-// connect splits groups that do not hang together, which can only raise the
-// modularity.
+// connect splits groups that are not connected, which can only raise the modularity.
 func connect(g *Graph, of []int32) []int32 {
 	return joined(g, func(u, v uint32, link int64) bool { return of[u] == of[v] && g.weight(link) > 0 })
 }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// undirected makes the oracle's graph: weights of a pair added, loops left out.
+// undirected returns the graph for the oracle: weights of a pair added, loops left out.
 func undirected(l links) *gonum.WeightedUndirectedGraph {
 	g := gonum.NewWeightedUndirectedGraph(0, 0)
 	for v := range l.n {
@@ -45,7 +45,7 @@ func sets(of []int32) [][]graph.Node {
 	return all
 }
 
-// modularity is the oracle's, 0 for a graph without weight.
+// modularity is computed by the oracle; 0 for a graph without weight.
 func modularity(l links, of []int32) float64 {
 	q := community.Q(undirected(l), sets(of), 1)
 	if math.IsNaN(q) {
@@ -80,8 +80,8 @@ func TestCommunitiesLaws(t *testing.T) {
 	})
 }
 
-// planted returns groups of size nodes, with inner links per node inside and
-// outer links per node to anywhere, under shuffled names.
+// planted returns groups of size nodes, with inner links per node inside and outer links per node to
+// anywhere, under shuffled names.
 func planted(groups, size, inner, outer int, seed uint64) (links, []int) {
 	random := rand.New(rand.NewPCG(seed, 2))
 	n := groups * size
@@ -120,7 +120,7 @@ func TestCommunitiesFindWhatWasPlanted(t *testing.T) {
 	}
 }
 
-// The oracle is Louvain; ours must not be worse by more than chance.
+// The oracle uses Louvain; our result may only be worse by chance.
 func TestCommunitiesAreAsGoodAsGonum(t *testing.T) {
 	for seed := range uint64(5) {
 		for name, l := range map[string]links{"random": simple(300, 1200, seed), "sparse": simple(300, 350, seed)} {

@@ -6,15 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// WeakComponents numbers the sets of nodes that hang together when links are
-// followed both ways. The largest is 0; of two as large, the one with the
-// smallest node comes first.
+// WeakComponents numbers the weakly connected components, which are connected if links are followed
+// both ways. The largest is 0. Of two of the same size, the one with the smallest node comes first.
 func WeakComponents(g *Graph) []int32 {
 	return bySize(joined(g, func(uint32, uint32, int64) bool { return true }))
 }
 
-// joined returns the first of the nodes that each hangs together with by the links that count,
-// which are told by their ends and their place in the graph.
+// joined returns, for each node, the first node that it is connected with by the links that count.
+// counts receives the ends of a link and its index in the graph.
 func joined(g *Graph, counts func(u, v uint32, link int64) bool) []int32 {
 	parent := singletons(g.Len())
 	eachChunk(g.ctx, len(parent), func(_, lo, hi int) {
@@ -34,17 +33,17 @@ func joined(g *Graph, counts func(u, v uint32, link int64) bool) []int32 {
 	return parent
 }
 
-// Sets are the nodes that hang together by the links that they were given, for those who do not
-// hold all links at once. They belong to one goroutine.
+// Sets are connected components that are built link by link, for callers that do not hold all links at
+// once. They must be used by one goroutine only.
 type Sets struct{ parent []int32 }
 
-// NewSets has each of n nodes alone.
+// NewSets returns n sets of one node each.
 func NewSets(n int) *Sets { return &Sets{singletons(n)} }
 
-// Join takes a link.
+// Join adds a link.
 func (s *Sets) Join(u, v uint32) { join(s.parent, int32(u), int32(v)) }
 
-// Numbers numbers the sets as [WeakComponents] does. It ends them.
+// Numbers numbers the sets like [WeakComponents]. The sets must not be used afterwards.
 func (s *Sets) Numbers() []int32 {
 	for v := range s.parent {
 		s.parent[v] = root(s.parent, int32(v))
@@ -52,8 +51,8 @@ func (s *Sets) Numbers() []int32 {
 	return bySize(s.parent)
 }
 
-// join makes two sets one. Whatever the order in which several goroutines do so, the root of
-// a set is its first node in the end.
+// join unites two sets. Several goroutines may call it in any order: in the end the root of a set is
+// its first node.
 func join(parent []int32, a, b int32) {
 	for {
 		a, b = root(parent, a), root(parent, b)
@@ -66,7 +65,7 @@ func join(parent []int32, a, b int32) {
 	}
 }
 
-// root returns the first node of v's set that is known, and shortens the way to it.
+// root returns the first node of v's set as known so far, and shortens the path to it.
 func root(parent []int32, v int32) int32 {
 	for {
 		up := atomic.LoadInt32(&parent[v])
@@ -80,8 +79,8 @@ func root(parent []int32, v int32) int32 {
 	}
 }
 
-// bySize renumbers groups in place, the largest first, then by smallest node.
-// The numbers that come in are below the number of nodes.
+// bySize renumbers groups in place by decreasing size, then by smallest node. The old numbers must be
+// below the number of nodes.
 func bySize(group []int32) []int32 {
 	size := make([]int32, len(group))
 	order := make([]int32, 0)

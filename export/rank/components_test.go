@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numbered turns the oracle's sets into ids in our order.
+// numbered converts the oracle's sets to our numbering.
 func numbered(n int, sets [][]graph.Node) []int32 {
 	of := make([]int32, n)
 	for _, set := range sets {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everything returns all measures of a graph, to the last bit, by name.
+// everything returns all measures of a graph, bit by bit, by name.
 func everything(t rapid.TB, g *Graph) map[string][]byte {
 	sources := []uint32{0, uint32(g.Len() / 2), uint32(g.Len() - 1)}
 	if g.Len() == 0 {
@@ -35,7 +35,7 @@ func everything(t rapid.TB, g *Graph) map[string][]byte {
 	return all
 }
 
-// onCores measures with so many cores.
+// onCores measures with the given number of cores.
 func onCores(t rapid.TB, cores int, l links) map[string][]byte {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(cores))
 	return everything(t, l.graph())
@@ -54,8 +54,8 @@ func mustBeSame(t rapid.TB, l links, cores ...int) {
 	}
 }
 
-// skewed is a graph of several chunks: most links of a node lead near, some to the few nodes
-// that get many, some to the node itself, and a fifth of the nodes have none.
+// skewed returns a graph of several chunks: most links lead to near nodes, some to the few nodes that
+// get many, some to the node itself; a fifth of the nodes have no links.
 func skewed(n int, weighted bool) links {
 	l, random := links{n: n}, rand.New(rand.NewPCG(5, 6))
 	for u := range n {
@@ -97,7 +97,7 @@ func TestSameOfAnyGraph(t *testing.T) {
 	})
 }
 
-// What is looked at ahead of its turn, however much, changes no decision.
+// The number of nodes inspected ahead changes no decision.
 func TestAheadChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := anyLinks(200).Draw(t, "links")
@@ -118,7 +118,7 @@ func TestAheadChangesNothing(t *testing.T) {
 	})
 }
 
-// near adds up what a map adds up, in the order of the first touch.
+// near agrees with a map, in the order of first occurrence.
 func TestNear(t *testing.T) {
 	var n near
 	rapid.Check(t, func(t *rapid.T) {
@@ -142,7 +142,7 @@ func TestNear(t *testing.T) {
 	})
 }
 
-// The rows of a smaller network are what the links between its parts add up to.
+// The rows of a smaller network equal the sums of the links between its parts.
 func TestShrink(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := anyLinks(700).Draw(t, "links")

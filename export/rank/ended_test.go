@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// chain is a graph of nodes in a row, and a function after which nobody waits for it.
+// chain returns a graph of nodes in a row, and a function that cancels it.
 func chain(n int) (*Graph, func()) {
 	l := links{n: n}
 	for v := range uint32(n - 1) {
@@ -18,8 +18,7 @@ func chain(n int) (*Graph, func()) {
 	return g, end
 }
 
-// TestNobodyWaits goes through all that takes long: it ends at once, in order, and has done
-// nothing, or little.
+// After a cancellation, everything slow ends at once without a panic, and has done little or nothing.
 func TestNobodyWaits(t *testing.T) {
 	const n = 3 * chunk
 	g, end := chain(n)

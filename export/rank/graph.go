@@ -1,22 +1,19 @@
-// Package rank measures a graph of links: which nodes matter, which hang
-// together, which form a neighbourhood.
+// Package rank measures a graph of links: which nodes matter, which are connected, and which form
+// communities.
 //
-// A graph is plain arrays: nodes are the numbers 0 to n-1, links are grouped by
-// the node that they leave (compressed sparse rows). Nothing here knows a store,
-// a host or a page; the caller keeps the names.
+// A graph is plain arrays: nodes are the numbers 0 to n-1, links are grouped by source (compressed
+// sparse rows). The package knows neither stores, hosts nor pages; the caller keeps the names.
 //
-// Every result depends on the graph and the seed alone, bit by bit, whatever the
-// number of cores: sums are taken per node or per chunk of fixed size, never in
-// the order in which goroutines happen to end. Functions use all cores, keep no
-// state and may be called at the same time on one graph, which they only read.
+// Every result depends only on the graph and the seed, bit by bit, on any number of cores: sums are
+// computed per node or per chunk of fixed size, never in the order in which goroutines end. Functions
+// use all cores, keep no state and may be called concurrently on one graph, which they only read.
 //
-// A graph takes 4 bytes for every link and, when it is measured, as much again to be turned
-// round, and as much once more while PageRank is worked out. Besides that every measure takes
-// 50 to 80 bytes for every node, and Communities 6 to 12 for every link between its smallest
-// groups, which in a terrain swallow most links.
+// A graph takes 4 bytes per link and, when it is measured, as much again for the reverse graph, and
+// once more during PageRank. In addition, every measure takes 50 to 80 bytes per node, and Communities
+// 6 to 12 bytes per link between its smallest groups, which in a terrain contain most links.
 //
-// A node id that is not below the number of nodes is a mistake of the caller and
-// panics as an index out of range does.
+// A node id that is not below the number of nodes is a mistake of the caller and panics like an index
+// out of range.
 package rank
 
 import (
@@ -25,30 +22,29 @@ import (
 	"sync"
 )
 
-// A Graph holds directed links in compressed sparse rows, as [Build] makes them.
-// The links of node u are To[Off[u]:Off[u+1]], ascending; a link that was given
-// twice is there twice and counts twice wherever weights count.
+// A Graph holds directed links in compressed sparse rows, as built by [Build]. The links of node u are
+// To[Off[u]:Off[u+1]], ascending. A link given twice is stored twice and counts twice where weights
+// count.
 type Graph struct {
-	Off    []int64  // one more than there are nodes
-	To     []uint32 // the node that a link leads to
-	Weight []uint32 // beside To; nil: every link weighs 1
+	Off    []int64  // one more than the number of nodes
+	To     []uint32 // targets of the links
+	Weight []uint32 // parallel to To; nil: every link has weight 1
 
-	ctx      context.Context          // of [Graph.Until]; nil: none
-	group    func(node uint32) uint32 // of [Graph.Together]; nil: none
+	ctx      context.Context          // set by [Graph.Until]; nil: none
+	group    func(node uint32) uint32 // set by [Graph.Together]; nil: none
 	turn     sync.Once
-	reversed *Graph // made once, by turn
+	reversed *Graph // built once, by turn
 }
 
-// Until has the functions that measure the graph end soon after ctx is done. What they
-// return then means nothing: who ends it asks ctx.
+// Until makes the functions that measure the graph stop soon after ctx is done. Their results are then
+// meaningless, so the caller must check ctx.
 func (g *Graph) Until(ctx context.Context) { g.ctx = ctx }
 
-// Together has PageRank keep what it knows of the nodes of a group in one place, which is
-// several times as fast where most links lead to a node of the same group, and nodes are not
-// in the order of groups.
+// Together makes PageRank store data of the nodes in a group next to each other. This is several times
+// as fast if most links stay within a group and the nodes are not sorted by group.
 func (g *Graph) Together(group func(node uint32) uint32) { g.group = group }
 
-// groupOf returns the group of a node; 0: there are none.
+// groupOf returns the group of a node, or 0 if there are no groups.
 func (g *Graph) groupOf(u uint32) uint32 {
 	if g.group == nil {
 		return 0
@@ -56,10 +52,10 @@ func (g *Graph) groupOf(u uint32) uint32 {
 	return g.group(u)
 }
 
-// ended reports whether nobody waits for results any more.
+// ended reports whether the work was cancelled.
 func (g *Graph) ended() bool { return g.ctx != nil && g.ctx.Err() != nil }
 
-// in returns the graph with every link turned round, which belongs to it.
+// in returns the reverse graph, which belongs to g.
 func (g *Graph) in() *Graph {
 	g.turn.Do(func() {
 		g.reversed = g.Reverse()
@@ -68,14 +64,13 @@ func (g *Graph) in() *Graph {
 	return g.reversed
 }
 
-// A Builder makes a graph of links that come by the node that they leave, then by target:
-// nothing but the graph is held.
+// A Builder builds a graph from links sorted by source, then target. It holds nothing but the graph.
 type Builder struct {
 	g    *Graph
 	last uint32
 }
 
-// NewBuilder begins a graph of n nodes, and of about so many links.
+// NewBuilder starts a graph of n nodes and about the given number of links.
 func NewBuilder(n, links int, weighted bool) *Builder {
 	b := &Builder{g: &Graph{Off: make([]int64, n+1), To: make([]uint32, 0, links)}}
 	if weighted {
@@ -84,7 +79,7 @@ func NewBuilder(n, links int, weighted bool) *Builder {
 	return b
 }
 
-// Add adds a link. The weight is of no account where the graph has none.
+// Add adds a link. The weight is ignored in an unweighted graph.
 func (b *Builder) Add(from, to, weight uint32) {
 	if from < b.last {
 		panic("rank: links in disorder")
@@ -97,7 +92,7 @@ func (b *Builder) Add(from, to, weight uint32) {
 	}
 }
 
-// Graph returns the graph, once, and with no more room than it needs.
+// Graph returns the graph, without unused capacity. It must be called only once.
 func (b *Builder) Graph() *Graph {
 	b.g.To, b.g.Weight = fitted(b.g.To), fitted(b.g.Weight)
 	for i := range b.g.Len() {
@@ -106,7 +101,7 @@ func (b *Builder) Graph() *Graph {
 	return b.g
 }
 
-// fitted is a slice without the room that is left behind it, if that is much.
+// fitted returns a slice without its unused capacity, if that is large.
 func fitted(s []uint32) []uint32 {
 	if cap(s)-len(s) <= len(s)/16 {
 		return s
@@ -114,9 +109,8 @@ func fitted(s []uint32) []uint32 {
 	return append(make([]uint32, 0, len(s)), s...)
 }
 
-// Build groups the links from[i] -> to[i] among n nodes by counting, in time and
-// memory linear in n and the links. A nil weight gives each link the weight 1.
-// The slices are read, not kept.
+// Build groups the links from[i] -> to[i] among n nodes by counting, in time and memory linear in n and
+// the links. If weight is nil, each link has weight 1. The slices are read, not kept.
 func Build(n int, from, to, weight []uint32) *Graph {
 	if n < 0 || n > math.MaxInt32 || len(from) != len(to) || weight != nil && len(weight) != len(from) {
 		panic("rank: columns of unequal length, or too many nodes")
@@ -124,7 +118,7 @@ func Build(n int, from, to, weight []uint32) *Graph {
 	return group(n, to, from, weight).Reverse()
 }
 
-// group sorts links by key, in their order.
+// group sorts links by key, keeping their order.
 func group(n int, key, to, weight []uint32) *Graph {
 	g := &Graph{Off: offsets(n, key), To: make([]uint32, len(to))}
 	if weight != nil {
@@ -142,7 +136,7 @@ func group(n int, key, to, weight []uint32) *Graph {
 	return g
 }
 
-// offsets returns where each node's row begins once keys are sorted.
+// offsets returns where each node's row begins once the keys are sorted.
 func offsets(n int, keys []uint32) []int64 {
 	off := make([]int64, n+1)
 	for _, k := range keys {
@@ -160,7 +154,7 @@ func (g *Graph) Len() int { return max(len(g.Off)-1, 0) }
 // Out returns the targets of u's links. The slice is a part of the graph.
 func (g *Graph) Out(u uint32) []uint32 { return g.To[g.Off[u]:g.Off[u+1]] }
 
-// Reverse returns a new graph with every link turned round.
+// Reverse returns a new graph with every link reversed.
 func (g *Graph) Reverse() *Graph {
 	r := &Graph{Off: offsets(g.Len(), g.To), To: make([]uint32, len(g.To))}
 	if g.Weight != nil {
@@ -191,7 +185,7 @@ func (g *Graph) weight(i int64) uint32 {
 	return g.Weight[i]
 }
 
-// OutDegree returns how many links leave each node.
+// OutDegree returns the number of outgoing links of each node.
 func OutDegree(g *Graph) []uint32 {
 	degree := make([]uint32, g.Len())
 	for u := range degree {
@@ -200,7 +194,7 @@ func OutDegree(g *Graph) []uint32 {
 	return degree
 }
 
-// InDegree returns how many links lead to each node.
+// InDegree returns the number of incoming links of each node.
 func InDegree(g *Graph) []uint32 {
 	degree := make([]uint32, g.Len())
 	for _, v := range g.To {

@@ -18,7 +18,7 @@ type links struct {
 
 func (l links) graph() *Graph { return Build(l.n, l.from, l.to, l.weight) }
 
-// anyLinks draws lists with loops, links given twice and nodes without links.
+// anyLinks draws lists with loops, duplicate links and nodes without links.
 func anyLinks(most int) *rapid.Generator[links] {
 	return rapid.Custom(func(t *rapid.T) links {
 		l := links{n: rapid.IntRange(1, most).Draw(t, "n")}
@@ -36,7 +36,7 @@ func anyLinks(most int) *rapid.Generator[links] {
 	})
 }
 
-// simple returns a random list without loops and links given twice.
+// simple returns a random list without loops and duplicates.
 func simple(n, count int, seed uint64) links {
 	random := rand.New(rand.NewPCG(seed, 1))
 	l, seen := links{n: n}, map[[2]uint32]bool{}
@@ -123,7 +123,7 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
-// TestUntil measures for nobody: everything ends, at once.
+// With a cancelled context, everything ends at once.
 func TestUntil(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -139,7 +139,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestBuilder makes the graph that Build makes.
+// A Builder builds the same graph as Build.
 func TestBuilder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := anyLinks(20).Draw(t, "links").graph()

@@ -2,19 +2,17 @@ package rank
 
 import "math/bits"
 
-// Harmonic counts exactly up to so many nodes, and up to so many of them times links, which
-// is about the processor time that it takes in nanoseconds.
+// Harmonic is exact up to these limits on nodes and on nodes times links. The latter is about its CPU
+// time in nanoseconds.
 const (
 	exactNodes = 50_000
 	exactWork  = 1 << 30
 )
 
-// Harmonic returns the harmonic centrality of each node: the sum of 1/d over all
-// other nodes from which it can be reached, d being the number of links on the
-// shortest way. Up to 50,000 nodes, and up to 2^30 for nodes times links, it is counted
-// (rounding below 1e-9) and exact is true; above, HyperBall estimates it, about a tenth off,
-// and exact is false.
-// Weights do not matter.
+// Harmonic returns the harmonic centrality of each node: the sum of 1/d over all other nodes from which
+// it can be reached, where d is the number of links on the shortest path. Up to 50,000 nodes, and up to
+// 2^30 for nodes times links, it is counted (rounding below 1e-9) and exact is true. Above, HyperBall
+// estimates it with an error of about a tenth, and exact is false. Weights are ignored.
 func Harmonic(g *Graph) (scores []float64, exact bool) {
 	if g.Len() > exactNodes || g.Len()*len(g.To) > exactWork {
 		return hyperBall(g, ballSeed, registers(g.Len())), false
@@ -22,12 +20,12 @@ func Harmonic(g *Graph) (scores []float64, exact bool) {
 	return countDistances(g), true
 }
 
-// unit is the harmonic share of a direct link in fixed point: integers add up to
-// the same sum in any order, and 50,000 of these fit into 64 bits.
+// unit is the harmonic share of a direct link in fixed point: integer sums do not depend on the order,
+// and 50,000 of these fit into 64 bits.
 const unit = 1 << 47
 
-// countDistances searches breadth-first from every node, 64 at a time: a word
-// per node says which of the 64 searches have come by.
+// countDistances searches breadth-first from every node, 64 at a time: a word per node records which of
+// the 64 searches have reached it.
 func countDistances(g *Graph) []float64 {
 	n := g.Len()
 	jobs := (n + 63) / 64
@@ -51,11 +49,11 @@ func countDistances(g *Graph) []float64 {
 	return scores
 }
 
-// A seeker runs 64 searches at once and belongs to one goroutine.
+// A seeker runs 64 searches at once. It must be used by one goroutine only.
 type seeker struct {
 	g          *Graph
-	seen       []uint64 // per node: searches that have reached it
-	now, next  []uint64 // per node: searches that reached it in this step, the next
+	seen       []uint64 // by node: searches that have reached it
+	now, next  []uint64 // by node: searches that reached it in this step, the next
 	front, new []uint32 // nodes with a word in now, next
 	score      []uint64
 }
@@ -65,7 +63,7 @@ func newSeeker(g *Graph) seeker {
 	return seeker{g: g, seen: make([]uint64, n), now: make([]uint64, n), next: make([]uint64, n), score: make([]uint64, n)}
 }
 
-// search runs the searches from the nodes lo to hi-1 to their end.
+// search runs the searches from the nodes lo to hi-1.
 func (s *seeker) search(lo, hi int) {
 	clear(s.seen)
 	for v := lo; v < hi; v++ {
@@ -98,7 +96,7 @@ func (s *seeker) spread() {
 	s.front = s.front[:0]
 }
 
-// award gives each node of the new front its share of every search that arrived.
+// award adds to each node of the new front its share for every search that arrived.
 func (s *seeker) award(share uint64) {
 	for _, v := range s.new {
 		s.seen[v] |= s.next[v]

@@ -14,7 +14,7 @@ func TestHarmonicAgreesWithGonum(t *testing.T) {
 		n := 3 + int(seed)*37
 		l := simple(n, n*int(1+seed%3), seed)
 		for i := range l.weight {
-			l.weight[i] = 1 // the oracle takes weights for lengths
+			l.weight[i] = 1 // the oracle treats weights as lengths
 		}
 		oracle := directed(l)
 		got, exact := Harmonic(l.graph())
@@ -25,7 +25,7 @@ func TestHarmonicAgreesWithGonum(t *testing.T) {
 	}
 }
 
-// plainHarmonic returns 1/d summed the plain way.
+// plainHarmonic sums 1/d directly.
 func plainHarmonic(g *Graph) []float64 {
 	scores := make([]float64, g.Len())
 	for source := range g.Len() {

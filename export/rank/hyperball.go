@@ -9,18 +9,17 @@ import (
 
 const (
 	ballSeed   = 0x5157_7269_7070_6c65
-	ballBytes  = 128 << 20 // what the counters of one step may use
-	ballSteps  = 256       // longer ways are not followed: their share is below 1/256
+	ballBytes  = 128 << 20 // memory limit for the counters of one step
+	ballSteps  = 256       // longer paths are not followed: their share is below 1/256
 	fewestRegs = 16
 	mostRegs   = 256
 )
 
-// hyperBall estimates harmonic centrality (Boldi and Vigna, "In-core computation
-// of geometric centralities with HyperBall"): each node holds a HyperLogLog
-// counter of the nodes that reach it within t links; a step unites it with the
-// counters of its predecessors, and what it grew by lies at distance t. The
-// error of a counter is about 1.04 / sqrt(regs); where all nodes end up with
-// nearly the same set it is common to all of them, and their order stays true.
+// hyperBall estimates harmonic centrality (Boldi and Vigna, "In-core computation of geometric
+// centralities with HyperBall"): each node has a HyperLogLog counter of the nodes that reach it within
+// t links. A step merges it with the counters of its predecessors; the growth is the number of nodes at
+// distance t. The error of a counter is about 1.04 / sqrt(regs). If all nodes end up with nearly the
+// same set, the error is common to all of them, and their order is still correct.
 func hyperBall(g *Graph, seed uint64, regs int) []float64 {
 	b := newBalls(g, seed, regs)
 	for t := 1; t <= ballSteps && b.step(float64(t)) && !b.in.ended(); t++ {
@@ -30,8 +29,8 @@ func hyperBall(g *Graph, seed uint64, regs int) []float64 {
 	return b.score
 }
 
-// registers returns how many registers each of n counters gets: a power of two,
-// as many as fit into ballBytes within 16 and 256.
+// registers returns the number of registers of each of n counters: the largest power of two from 16 to
+// 256 that fits into ballBytes.
 func registers(n int) int {
 	regs := mostRegs
 	for regs > fewestRegs && n*regs > ballBytes {
@@ -40,12 +39,12 @@ func registers(n int) int {
 	return regs
 }
 
-// balls are the counters of all nodes, a byte per register, eight in a word.
+// balls are the counters of all nodes: a byte per register, eight in a word.
 type balls struct {
 	in          *Graph
 	words       int // per counter
 	now, next   []uint64
-	grew, grows []bool // per node: its counter changed in the last, this step
+	grew, grows []bool // by node: its counter changed in the last, this step
 	size, score []float64
 }
 
@@ -78,8 +77,7 @@ func (b *balls) counter(all []uint64, v int) []uint64 {
 	return all[v*b.words : (v+1)*b.words]
 }
 
-// step unites every counter with those of its predecessors and reports whether
-// any changed.
+// step merges every counter with those of its predecessors and reports whether any changed.
 func (b *balls) step(t float64) bool {
 	var changed atomic.Bool
 	eachChunk(b.in.ctx, len(b.size), func(_, lo, hi int) {
@@ -99,18 +97,18 @@ func (b *balls) step(t float64) bool {
 	return changed.Load()
 }
 
-// batch is how many counters are worked out after those that they need were asked of the
-// memory: a wait for one of these is then a wait for all.
+// batch is how many counters are computed after the counters that they need were requested from memory,
+// so that all wait for memory together.
 const batch = 8
 
 // grown are the predecessors of a batch of nodes that grew in the last step.
 type grown struct {
 	nodes   []uint32
-	end     [batch]int // per node of the batch: where its own end
-	fetched uint64     // keeps the loads from being left out
+	end     [batch]int // by node of the batch: end of its predecessors
+	fetched uint64     // keeps the compiler from removing the loads
 }
 
-// gather finds those of the nodes lo to hi-1, and has their counters fetched into the cache.
+// gather finds these predecessors for the nodes lo to hi-1, and loads their counters into the cache.
 func (g *grown) gather(b *balls, lo, hi int) {
 	const line = 8 // words
 	g.nodes = g.nodes[:0]
@@ -129,8 +127,8 @@ func (g *grown) gather(b *balls, lo, hi int) {
 	}
 }
 
-// grow works out the counter of v in this step from those of the predecessors that grew.
-// The one of two steps ago, in whose place it stands, is the last one unless v grew then.
+// grow computes the counter of v in this step from those of the predecessors that grew. It reuses the
+// counter of two steps ago, which equals the last one unless v grew then.
 func (b *balls) grow(v int, from []uint32, t float64) bool {
 	ball := b.counter(b.next, v)
 	if b.grew[v] {
@@ -152,8 +150,8 @@ func (b *balls) grow(v int, from []uint32, t float64) bool {
 	return true
 }
 
-// unite raises each register of ball to that of other and reports whether one
-// was lower. Registers stay below 128, so the top bit of a byte tells the larger.
+// unite raises each register of ball to that of other and reports whether any was lower. Registers are
+// below 128, so the top bit of a byte shows which is larger.
 func unite(ball, other []uint64) bool {
 	const top = 0x8080808080808080
 	changed := uint64(0)
@@ -167,8 +165,8 @@ func unite(ball, other []uint64) bool {
 	return changed != 0
 }
 
-// estimate returns how many different nodes a counter has seen (HyperLogLog with
-// linear counting while registers are empty).
+// estimate returns how many distinct nodes a counter has seen (HyperLogLog, with linear counting while
+// registers are empty).
 func estimate(ball []uint64) float64 {
 	harmonic, empty := 0.0, 0
 	var bytes [8]byte

@@ -2,29 +2,28 @@ package rank
 
 import "math/rand/v2"
 
-// turns bounds how often a node is looked at in one level, in the mean: every
-// move raises the modularity, so only rounding could make it endless.
+// turns limits how often a node is inspected in one level, on average. Every move raises the
+// modularity, so only rounding could make it endless.
 const turns = 200
 
-// A mover moves single nodes between groups. It changes the division that it was
-// given.
+// A mover moves single nodes between groups. It modifies the division that it receives.
 type mover struct {
 	w        *network
 	of       []int32
-	strength []float64 // per group
-	size     []int32   // per group
+	strength []float64 // by group
+	size     []int32   // by group
 	free     []int32   // groups without nodes
-	queue    []uint32  // a ring
+	queue    []uint32  // a ring buffer
 	head     int
 	waiting  int
-	state    []uint8 // per node
+	state    []uint8 // by node
 	ahead    *outlook
 }
 
-// The state of a node.
+// The flags of a node's state.
 const (
 	queued  = 1 << iota
-	changed // a neighbour has moved since it was looked at ahead
+	changed // a neighbour has moved since it was inspected ahead
 )
 
 func newMover(w *network, of []int32, random *rand.Rand) *mover {
@@ -44,8 +43,8 @@ func newMover(w *network, of []int32, random *rand.Rand) *mover {
 	return m
 }
 
-// move looks at each node once, and again when a neighbour has left its group.
-// It returns the number of groups.
+// move inspects each node once, and again when a neighbour has left its group. It returns the number of
+// groups.
 func (m *mover) move() int {
 	for left := int64(turns) * int64(len(m.queue)); m.waiting > 0 && left > 0; {
 		next := m.queue[m.head:]
@@ -62,7 +61,7 @@ func (m *mover) move() int {
 	return len(m.queue) - len(m.free)
 }
 
-// settle moves the first node of the queue, which is the i-th of those looked at ahead.
+// settle moves the first node of the queue, which is the i-th node inspected ahead.
 func (m *mover) settle(i int) {
 	v := m.pop()
 	s := m.ahead.at(i)
@@ -84,7 +83,7 @@ func (m *mover) settle(i int) {
 	}
 }
 
-// look sees the neighbours of a node by group.
+// look collects the neighbours of a node by group.
 func (m *mover) look(v uint32, e *eye) {
 	m.state[v] &^= changed
 	e.near.clear()
@@ -109,13 +108,13 @@ func (m *mover) push(v uint32) {
 	m.state[v] |= queued
 }
 
-// best returns the group in which v raises the modularity most: its own unless
-// another is truly better.
+// best returns the group in which v raises the modularity most: its own unless another is clearly
+// better.
 func (m *mover) best(v uint32, s sight) int32 {
 	own := m.of[v]
 	share := m.w.strength[v] / max(m.w.total, 1)
 	best, gain := own, s.weightOf(own)-share*(m.strength[own]-m.w.strength[v])
-	least := 1e-9 * m.w.strength[v] // beyond rounding
+	least := 1e-9 * m.w.strength[v] // larger than rounding errors
 	for i, id := range s.groups {
 		if g := s.weight[i] - share*m.strength[id]; id != own && g > gain+least {
 			best, gain = id, g

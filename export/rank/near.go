@@ -2,18 +2,18 @@ package rank
 
 import "math/bits"
 
-// near adds up the weights of links by the group that they lead to. It takes room for the
-// groups of one node at a time, not for all, as each goroutine has its own.
+// near sums the weights of links by target group. Each goroutine has its own, so it only has room for
+// the groups of one node at a time.
 type near struct {
-	touched []int32   // groups, in the order of the first touch
-	weight  []float64 // beside touched
-	slots   []uint32  // a hash table: the place in touched and 1; 0: free. The length is a power of two
+	touched []int32   // groups, in order of first occurrence
+	weight  []float64 // parallel to touched
+	slots   []uint32  // hash table: index in touched plus 1; 0: free. The length is a power of two
 }
 
-// fewestSlots is the size of the table when it is cleared.
+// fewestSlots is the size of the table after clear.
 const fewestSlots = 128
 
-// clear forgets all weights.
+// clear removes all weights.
 func (n *near) clear() {
 	if n.slots == nil {
 		n.slots = make([]uint32, fewestSlots)
@@ -35,7 +35,7 @@ func (n *near) add(id int32, weight uint32) {
 	}
 }
 
-// slot returns where a group stands in the table, or would stand.
+// slot returns the slot of a group in the table, or the free slot for it.
 func (n *near) slot(id int32) uint32 {
 	mask := uint32(len(n.slots) - 1)
 	at := uint32(id) * 0x9e3779b1 >> (32 - bits.Len32(mask)) // Fibonacci hashing

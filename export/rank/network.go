@@ -8,30 +8,30 @@ import (
 	"slices"
 )
 
-// A network is an undirected weighted graph: every link is in the rows of both
-// its ends, none leads to its own node. Sums of weights are whole numbers and exact up to
-// 2^53; of one pair of nodes no more than 2^32-1 counts, which is more than any terrain has.
+// A network is an undirected weighted graph: every link is in the rows of both ends, and there are no
+// loops. Sums of weights are whole numbers, exact up to 2^53. The weight of a pair of nodes is limited
+// to 2^32-1, which is more than any terrain has.
 //
-// The first one of a graph holds no rows: it puts them together when they are asked for,
-// as they would take six times the memory of the graph. Those of others are packed.
+// The network of a graph stores no rows. It builds them on request, because they would take six times
+// the memory of the graph. The rows of other networks are packed.
 type network struct {
 	ctx      context.Context // of the graph
-	graph    *Graph          // nil: the rows are those below
-	packed   [][]byte        // rows, packedRows behind each other
-	end      []int64         // by node: where its row ends there
-	strength []float64       // weight of all links at a node and, twice, of those inside it
+	graph    *Graph          // nil: the rows are those in packed
+	packed   [][]byte        // packed rows, packedRows per element
+	end      []int64         // by node: end of its row in packed
+	strength []float64       // weight of all links of a node, plus twice that of links inside it
 	total    float64         // sum of strength
 }
 
 func (w *network) len() int { return len(w.strength) }
 
-// ended reports whether nobody waits for results any more.
+// ended reports whether the work was cancelled.
 func (w *network) ended() bool { return w.ctx != nil && w.ctx.Err() != nil }
 
-// undirect leaves the directions out of g and joins links of one pair.
+// undirect returns g without directions, with the links of a pair joined.
 func undirect(g *Graph) *network {
 	w := &network{ctx: g.ctx, graph: g, strength: make([]float64, g.Len())}
-	g.in() // before several ask for it
+	g.in() // computed once, before concurrent use
 	eachChunkWith(g.ctx, toolsFor[row](chunks(g.Len())), g.Len(), func(r *row, _, lo, hi int) {
 		for u := lo; u < hi; u++ {
 			_, weight := w.row(uint32(u), r)
@@ -44,14 +44,14 @@ func undirect(g *Graph) *network {
 	return w
 }
 
-// A row has room for the links of a node.
+// A row is a buffer for the links of a node.
 type row struct {
 	to     []uint32
 	weight []uint32
 }
 
-// row returns the neighbours of u, with the weights of the links to them. The slices are
-// parts of r until that is used again.
+// row returns the neighbours of u and the weights of the links to them. The slices are valid until r is
+// used again.
 func (w *network) row(u uint32, r *row) (to, weight []uint32) {
 	if w.graph != nil {
 		r.merge(w.graph, w.graph.in(), u)
@@ -61,7 +61,7 @@ func (w *network) row(u uint32, r *row) (to, weight []uint32) {
 	return r.to, r.weight
 }
 
-// merge takes the neighbours of u, ascending.
+// merge reads the neighbours of u, ascending.
 func (r *row) merge(out, in *Graph, u uint32) {
 	r.to, r.weight = r.to[:0], r.weight[:0]
 	i, iEnd, j, jEnd := out.Off[u], out.Off[u+1], in.Off[u], in.Off[u+1]
@@ -76,7 +76,7 @@ func (r *row) merge(out, in *Graph, u uint32) {
 	}
 }
 
-// add puts a link behind the others of u, or joins it with the last one.
+// add appends a link of u, or joins it with the last one.
 func (r *row) add(u, v, weight uint32) {
 	last := len(r.to) - 1
 	switch {
@@ -89,8 +89,8 @@ func (r *row) add(u, v, weight uint32) {
 	}
 }
 
-// shrink makes each of count parts one node. When nobody waits any more the result must not be
-// used.
+// shrink returns a network in which each of count parts is one node. The result must not be used if the
+// work was cancelled.
 func (w *network) shrink(parts []int32, count int) *network {
 	jobs := (count + packedRows - 1) / packedRows
 	small := &network{
@@ -113,14 +113,14 @@ func (w *network) shrink(parts []int32, count int) *network {
 	return small
 }
 
-// A folding adds up the links from parts of a network to others.
+// A folding sums the links from parts of a network to others.
 type folding struct {
 	rows []byte // packed
 	near near
 	row  row
 }
 
-// add adds the row of a part.
+// add appends the row of a part.
 func (f *folding) add(w *network, parts []int32, part int32, members []uint32) {
 	f.near.clear()
 	for _, v := range members {
@@ -137,10 +137,10 @@ func (f *folding) add(w *network, parts []int32, part int32, members []uint32) {
 	}
 }
 
-// packedRows is how many rows lie behind each other.
+// packedRows is the number of rows stored together.
 const packedRows = 1 << 8
 
-// packedRow returns the row of a node: for each neighbour that, and the weight, as varints.
+// packedRow returns the row of a node: each neighbour and the weight, as varints.
 func (w *network) packedRow(u uint32) []byte {
 	begin := int64(0)
 	if u%packedRows > 0 {
@@ -149,7 +149,7 @@ func (w *network) packedRow(u uint32) []byte {
 	return w.packed[u/packedRows][begin:w.end[u]]
 }
 
-// unpack takes the neighbours of a packed row.
+// unpack reads the neighbours in a packed row.
 func (r *row) unpack(packed []byte) {
 	r.to, r.weight = r.to[:0], r.weight[:0]
 	for len(packed) > 0 {
@@ -160,8 +160,8 @@ func (r *row) unpack(packed []byte) {
 	}
 }
 
-// shuffled returns the numbers below n in the order that random gives, which is that of
-// [rand.Rand.Perm] in half the memory.
+// shuffled returns the numbers below n in random order. The order is that of [rand.Rand.Perm], in half
+// the memory.
 func shuffled(n int, random *rand.Rand) []uint32 {
 	order := make([]uint32, n)
 	for i := range order {
@@ -180,7 +180,7 @@ func membersOf(parts []int32, count int) (first, members []uint32) {
 	for part := range count {
 		first[part+1] += first[part]
 	}
-	for v := len(parts) - 1; v >= 0; v-- { // from their ends to their beginnings
+	for v := len(parts) - 1; v >= 0; v-- { // moves first from the ends of the parts to their beginnings
 		part := parts[v]
 		first[part]--
 		members[first[part]] = uint32(v)

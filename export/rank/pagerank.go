@@ -6,54 +6,53 @@ import (
 	"slices"
 )
 
-// Damping and Tolerance are what most callers want.
+// Damping and Tolerance are suitable for most callers.
 const (
 	Damping   = 0.85
 	Tolerance = 1e-13
 )
 
-// steps bounds the iterations of PageRank whatever the damping and tolerance.
+// steps limits the iterations of PageRank.
 const steps = 1000
 
-// PageRank returns the share of its time that a walker spends at each node who
-// follows a link with probability damping, chosen by weight, and otherwise jumps
-// to any node; from a node without links it always jumps. The shares add up to 1.
-// It ends when a step changes less than tol in all, or after 1,000 steps.
+// PageRank returns, for each node, the share of its time that a random walker spends there. With
+// probability damping the walker follows a link, chosen by weight; otherwise, and always at a node
+// without links, it jumps to any node. The shares add up to 1. The iteration ends when a step changes
+// less than tol in total, or after 1,000 steps.
 func PageRank(g *Graph, damping, tol float64) []float64 {
 	return newWalk(g, nil, damping).run(tol)
 }
 
-// Personalised is [PageRank] for a walker whose jumps end at each node with a probability of its
-// own: nearness to the nodes that he jumps to. The jumps are by node and add up to 1; without
-// any, nil, it is PageRank. They are not changed.
+// Personalised is [PageRank] for a walker whose jumps end at each node with the given probability. It
+// measures the proximity to the nodes that are jumped to. jumps is indexed by node and adds up to 1;
+// nil means PageRank. It is not modified.
 func Personalised(g *Graph, jumps []float64, damping, tol float64) []float64 {
 	return newWalk(g, jumps, damping).run(tol)
 }
 
-// A walk solves the equations of PageRank in steps. How often the walker comes by at a node is
-// told as a multiple of how often he jumps: so the equations are linear, and how often he jumps
-// follows in the end.
+// A walk solves the equations of PageRank iteratively. The visits of the walker to a node are expressed
+// as a multiple of its jumps. This makes the equations linear; the number of jumps follows in the end.
 //
-// Only givers take part in it: nodes whose links weigh something. What the others have follows
-// from the last step. What a giver gives along a link of weight 1 is worked out once per step,
-// so that each only gathers: from givers of its own chunk what they have by now, which for those
-// before it is that of this step, from all others what they had after the last one (Gauss and
-// Seidel). As most links lead near, that takes half of the steps, and it is the same on any
-// number of cores. When the steps have found their trend, it is followed to its end at once,
-// which saves half of the rest.
+// Only givers take part in the iteration: nodes whose links have weight. The values of the others
+// follow from the last step. What a giver passes along a link of weight 1 is computed once per step, so
+// each node only gathers. From givers in its own chunk it takes the current value, which for those
+// before it is that of this step; from all others it takes the value after the last step (Gauss and
+// Seidel). Because most links lead to near nodes, this saves half of the steps, and the result is the
+// same on any number of cores. When the steps show a trend, it is extrapolated at once, which saves
+// half of the rest.
 type walk struct {
 	out     *Graph
-	givers  []uint32 // nodes, by the number of the giver
-	number  []uint32 // by node: that number and 1; 0: no giver; nil: the givers are the first nodes
-	in      *Graph   // by giver: the places in flow of the givers that link to it
+	givers  []uint32 // by number of the giver: its node
+	number  []uint32 // by node: number of the giver plus 1; 0: no giver; nil: the givers are the first nodes
+	in      *Graph   // by giver: indices in flow of the givers that link to it
 	damping float64
-	jumpTo  []float64 // by node: the probability that a jump ends there; nil: the same of all
-	jump    float64   // that of each where it is the same
+	jumpTo  []float64 // by node: probability that a jump ends there; nil: the same for all
+	jump    float64   // that probability if it is the same for all
 	split   []float64 // by giver: damping / weight of all out-links
 	rank    []float64 // by giver
-	flow    []float64 // by giver: rank * split after the last step; and behind all, the same by now
-	held    []float64 // per chunk of givers: their rank
-	change  []float64 // per chunk of givers: how much this step changed
+	flow    []float64 // by giver: rank * split after the last step; followed by the current values
+	held    []float64 // by chunk of givers: sum of their rank
+	change  []float64 // by chunk of givers: change in this step
 	trend   trend
 }
 
@@ -83,7 +82,7 @@ func (w *walk) jumps(u uint32) float64 {
 	return w.jumpTo[u]
 }
 
-// find numbers the givers, those of one group one after the other.
+// find numbers the givers. Those of one group get consecutive numbers.
 func (w *walk) find() {
 	var keys []uint64
 	for u := range uint32(w.out.Len()) {
@@ -116,7 +115,7 @@ func (w *walk) giver(u uint32) (number uint32, ok bool) {
 	return number - 1, number != 0
 }
 
-// turned returns the links between givers by where they lead, as places in flow.
+// turned returns the links between givers by target, as indices in flow.
 func (w *walk) turned() *Graph {
 	r := &Graph{Off: make([]int64, len(w.givers)+1)}
 	w.eachRow(func(_ int, row []uint32, _ int64) {
@@ -153,8 +152,8 @@ func (w *walk) turned() *Graph {
 	return r
 }
 
-// eachRow calls f for the links of every giver, with where they begin in the graph, until
-// nobody waits for it.
+// eachRow calls f for the links of every giver, with their first index in the graph. It stops if the
+// work was cancelled.
 func (w *walk) eachRow(f func(giver int, row []uint32, begin int64)) {
 	for i, u := range w.givers {
 		if i%chunk == 0 && w.out.ended() {
@@ -164,7 +163,7 @@ func (w *walk) eachRow(f func(giver int, row []uint32, begin int64)) {
 	}
 }
 
-// outWeight returns the weight of all links that leave u.
+// outWeight returns the weight of all outgoing links of u.
 func outWeight(g *Graph, u uint32) float64 {
 	if g.Weight == nil {
 		return float64(g.Off[u+1] - g.Off[u])
@@ -176,7 +175,7 @@ func outWeight(g *Graph, u uint32) float64 {
 	return float64(total)
 }
 
-// run walks until a step changes less than tol.
+// run iterates until a step changes less than tol.
 func (w *walk) run(tol float64) []float64 {
 	for range steps {
 		w.step()
@@ -193,15 +192,15 @@ func (w *walk) run(tol float64) []float64 {
 	return w.all()
 }
 
-// jumping is how often the walker jumps.
+// jumping returns the share of jumps.
 func (w *walk) jumping() float64 { return 1 / (1 + w.damping*sum(w.held)) }
 
-// most is what a step has changed at most of the shares of all nodes, given what it has changed
-// of givers: their shares by as much, those of the others by no more than damping leaves of it,
-// and all of them once more, because the walker jumps more often or less.
+// most returns an upper bound on the change of all shares in a step, given the change of the givers:
+// the givers' shares change by that, those of the others by at most damping times that, and all of them
+// once more because the share of jumps changes.
 func (w *walk) most(change float64) float64 { return (2 + w.damping) * w.jumping() * change }
 
-// step lets every giver gather what flows to it.
+// step lets every giver gather its inflow.
 func (w *walk) step() {
 	n := len(w.givers)
 	eachChunk(w.out.ctx, n, func(part, lo, hi int) {
@@ -216,7 +215,7 @@ func (w *walk) step() {
 	})
 }
 
-// gather adds up what flows along the links to a giver.
+// gather sums the inflow of a giver.
 func (w *walk) gather(giver int) float64 {
 	total := 0.0
 	lo, hi := w.in.Off[giver], w.in.Off[giver+1]
@@ -232,13 +231,13 @@ func (w *walk) gather(giver int) float64 {
 	return total
 }
 
-// settle ends a step: what flows by now is what has flowed.
+// settle ends a step: the current flow becomes that of the last step.
 func (w *walk) settle() {
 	n := len(w.givers)
 	eachChunk(w.out.ctx, n, func(_, lo, hi int) { copy(w.flow[lo:hi], w.flow[n+lo:]) })
 }
 
-// follow goes on as a step did, so many times as far.
+// follow extrapolates the last step by a factor.
 func (w *walk) follow(times float64) {
 	n := len(w.givers)
 	eachChunk(w.out.ctx, n, func(part, lo, hi int) {
@@ -251,7 +250,7 @@ func (w *walk) follow(times float64) {
 	})
 }
 
-// all returns what every node has after the last step.
+// all returns the shares of all nodes after the last step.
 func (w *walk) all() []float64 {
 	rank := make([]float64, w.out.Len())
 	if w.out.ended() {
@@ -269,7 +268,7 @@ func (w *walk) all() []float64 {
 	return rank
 }
 
-// fill fills in what the nodes from lo to before hi have, but for givers.
+// fill computes the shares of the nodes from lo to hi-1 that are not givers.
 func (w *walk) fill(rank []float64, lo, hi uint32, jumping float64) {
 	for u := lo; u < hi; u++ {
 		rank[u] = jumping * w.jumps(u)
@@ -284,16 +283,17 @@ func (w *walk) fill(rank []float64, lo, hi uint32, jumping float64) {
 	})
 }
 
-// A trend tells how fast steps change less and less.
+// A trend observes how the changes of steps decrease.
 type trend struct {
 	change, ratio float64 // of the last step
-	steps         int     // since it was followed, or at first
-	patience      int     // how many of them there must be before it is followed again
+	steps         int     // since the last extrapolation, or the start
+	patience      int     // number of steps before the next extrapolation
 }
 
-// of takes the change of a step and returns its ratio to that before, ok if this is a trend to
-// follow: it is about that of the step before, for some time. Where following it brought the
-// next step no nearer, as it swings to and fro, there must be twice as many steps.
+// of takes the change of a step and returns its ratio to the previous one. ok means that there is a
+// trend to extrapolate: the ratio has been nearly constant for some time. If an extrapolation did not
+// bring the next step nearer, because the changes oscillate, twice as many steps are required before
+// the next one.
 func (t *trend) of(change float64) (ratio float64, ok bool) {
 	ratio = change / t.change
 	if t.patience == 0 {

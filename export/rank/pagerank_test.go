@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// directed makes the same graph for the oracle; l has no loops or doubles.
+// directed returns the graph for the oracle; l must have no loops or duplicates.
 func directed(l links) *gonum.WeightedDirectedGraph {
 	g := gonum.NewWeightedDirectedGraph(0, 0)
 	for v := range l.n {
@@ -40,7 +40,7 @@ func TestPageRankAgreesWithGonum(t *testing.T) {
 	}
 }
 
-// evenly spreads jumps over the sources; without any it is nil.
+// evenly spreads jumps over the sources; it is nil without sources.
 func evenly(n int, sources []uint32) []float64 {
 	if len(sources) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func evenly(n int, sources []uint32) []float64 {
 	return jumps
 }
 
-// walked lets a walker go so many steps, and does nothing else.
+// walked simply simulates a number of steps.
 func walked(g *Graph, sources []uint32, steps int) []float64 {
 	jump := make([]float64, g.Len())
 	for _, u := range sources {
@@ -86,7 +86,7 @@ func walked(g *Graph, sources []uint32, steps int) []float64 {
 	return rank
 }
 
-// mustBeWalked fails unless the shares are those of a walker who has gone for long.
+// mustBeWalked fails unless the shares equal those of a long simulation.
 func mustBeWalked(t rapid.TB, l links, sources []uint32) {
 	t.Helper()
 	want := walked(l.graph(), sources, 300)
@@ -104,7 +104,7 @@ func TestPageRankIsWalked(t *testing.T) {
 	})
 }
 
-// In a ring what a step changes swings to and fro, and comes no nearer where that is followed.
+// In a ring the changes oscillate, and extrapolation does not help.
 func TestPageRankSwings(t *testing.T) {
 	mustBeWalked(t, links{n: 13, from: []uint32{0, 12, 0, 1, 0, 3, 11}, to: []uint32{0, 1, 0, 11, 0, 12, 3},
 		weight: []uint32{0, 1, 0, 1, 1, 1, 3}}, nil)
@@ -172,7 +172,7 @@ func TestPersonalisedToAllIsPageRank(t *testing.T) {
 	mustAgree(t, "personal without sources", Personalised(l.graph(), nil, Damping, Tolerance), want, 0)
 }
 
-// What is kept together is the same in another order of sums.
+// Grouping nodes with Together changes only the order of sums.
 func TestPageRankTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := anyLinks(40).Draw(t, "links")

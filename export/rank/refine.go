@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// A refiner divides every group into parts that are well connected: it begins
-// with single nodes and only ever joins a node to a part, never moves one away.
+// A refiner divides every group into well-connected parts. It starts with single nodes and only joins
+// nodes to parts; it never moves one away.
 type refiner struct {
 	w        *network
-	of       []int32   // node to group
-	part     []int32   // node to part, named after its first node
-	group    []float64 // strength per group
-	strength []float64 // per part
-	cut      []float64 // per part: weight of the links to the rest of its group
-	single   []bool    // per part
+	of       []int32   // by node: group
+	part     []int32   // by node: part, named after its first node
+	group    []float64 // by group: strength
+	strength []float64 // by part
+	cut      []float64 // by part: weight of the links to the rest of its group
+	single   []bool    // by part
 	ahead    *outlook
 }
 
-// refine returns the part of each node, numbered in the order of their first
-// nodes, with their count. Parts never reach beyond a group of of.
+// refine returns the part of each node, numbered in the order of their first nodes, and the number of
+// parts. A part is within one group of of.
 func refine(w *network, of []int32, random *rand.Rand) ([]int32, int) {
 	r := newRefiner(w, of)
 	r.join(shuffled(w.len(), random))
@@ -35,7 +35,7 @@ func newRefiner(w *network, of []int32) *refiner {
 	return r
 }
 
-// join lets each node that is still alone join a part, in that order.
+// join lets each node that is still alone join a part, in the given order.
 func (r *refiner) join(order []uint32) {
 	for len(order) > 0 {
 		next := order[:min(len(order), r.ahead.most)]
@@ -52,7 +52,7 @@ func (r *refiner) join(order []uint32) {
 	}
 }
 
-// begin adds up the groups, and what links each node to its own.
+// begin sums the strength of the groups and each node's links to its own group.
 func (r *refiner) begin() {
 	for v, strength := range r.strength {
 		r.single[v] = true
@@ -71,7 +71,7 @@ func (r *refiner) begin() {
 	})
 }
 
-// look sees the neighbours of a node in its group by part.
+// look collects the neighbours of a node in its group by part.
 func (r *refiner) look(v uint32, e *eye) {
 	e.near.clear()
 	if !r.single[v] {
@@ -85,15 +85,15 @@ func (r *refiner) look(v uint32, e *eye) {
 	}
 }
 
-// well reports whether a part has at least the links to the rest of its group
-// that chance would give it.
+// well reports whether a part has at least as many links to the rest of its group as expected by
+// chance.
 func (r *refiner) well(part int32) bool {
 	all := r.group[r.of[part]]
 	return r.cut[part] >= r.strength[part]*(all-r.strength[part])/max(r.w.total, 1)
 }
 
-// settle puts a node that is still alone, the i-th of those looked at ahead, into the
-// neighbouring part that gains most.
+// settle moves a node that is still alone, the i-th node inspected ahead, into the neighbouring part
+// with the largest gain.
 func (r *refiner) settle(v uint32, i int) {
 	s := r.ahead.at(i)
 	if slices.ContainsFunc(s.groups, r.gone) {
@@ -116,14 +116,14 @@ func (r *refiner) settle(v uint32, i int) {
 	r.strength[v], r.cut[v] = 0, 0
 }
 
-// gone reports whether the only node of a part has joined another.
+// gone reports whether the only node of a part has joined another one.
 func (r *refiner) gone(part int32) bool { return r.part[part] != part }
 
-// open marks what has no number yet.
+// open marks parts without a number.
 const open = -1
 
-// number renames parts, all below limit, to 0, 1, ... in the order of their first
-// nodes, in place, and counts them.
+// number renumbers parts, all below limit, to 0, 1, ... in the order of their first nodes, in place,
+// and returns their count.
 func number(part []int32, limit int) ([]int32, int) {
 	count := int32(0)
 	name := make([]int32, limit)

@@ -11,8 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestThemes lets all pages of two origins link to the author of their theme, and one
-// page to what it is about.
+// All pages of two origins link to the author of their theme, and one page to its subject.
 func TestThemes(t *testing.T) {
 	w := surveytest.New(t, lists)
 	for _, origin := range []string{"a.test", "q.test"} {
@@ -32,8 +31,7 @@ func TestThemes(t *testing.T) {
 	}
 }
 
-// TestSilent asks hosts of which two never answer: they come last, an entity does not
-// as long as one of its hosts speaks.
+// Silent hosts come last; an entity is not silent as long as one of its hosts answers.
 func TestSilent(t *testing.T) {
 	w := surveytest.New(t, lists)
 	for _, origin := range []string{"a.test/", "q.test/", "z.test/"} {

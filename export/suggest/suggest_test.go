@@ -58,8 +58,8 @@ func terrain(t *testing.T) *surveytest.World {
 	return w
 }
 
-// told writes candidates as text: "name votes links: origin editorial/elsewhere/site-wide",
-// the last only where there are any.
+// told formats candidates as text: "name votes links: origin editorial/elsewhere/site-wide", the last
+// part only if not 0.
 func told(all []suggest.Candidate) []string {
 	var lines []string
 	for _, c := range all {
@@ -83,7 +83,7 @@ func TestFind(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"near.test 2 2: a.test 1/0, z.test 1/0", // all of z.test's endorsement
+		"near.test 2 2: a.test 1/0, z.test 1/0", // all of z.test's endorsements
 		"two.test 2 5: *.q.test 1/0, a.test 3/0, z.test 0/1",
 		"many.test 2 2: *.q.test 1/0, a.test 1/0",
 		"192.0.2.7 1 1: a.test 1/0",
@@ -117,7 +117,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindAlike has pages found in one order and another: candidates that are alike have one rank, and come by name.
+// Similar candidates share a rank and are sorted by name, whatever order their pages were found in.
 func TestFindAlike(t *testing.T) {
 	var want []string
 	ranks := map[float64]bool{}
@@ -154,7 +154,7 @@ func TestFindAlike(t *testing.T) {
 	}
 }
 
-// TestBlock puts every block into the configuration, which takes it.
+// Every block is valid in the configuration.
 func TestBlock(t *testing.T) {
 	found, err := suggest.Find(terrain(t).Survey(), suggest.Options{MinOrigins: 0, Limit: 100})
 	if err != nil {
@@ -182,8 +182,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// TestBlocks puts all blocks at once into the configuration: several parts and ports of one host are
-// one entry.
+// All blocks together are valid in the configuration; several parts and ports of one host share an
+// entry.
 func TestBlocks(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", w.Links("forge.test/o/r", "forge.test/p/r", "two.test/", "host.test:8443/", "host.test/",
@@ -210,7 +210,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestSeed looks for a page that answered: the front page if it did, as it was asked.
+// The seed is a page that answered, in the form requested: the front page if it did.
 func TestSeed(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", w.Links("dead.test/", "www.test/", "moved.test/", "a.many.test/", "forge.test/o/r", "late.test/x"))
@@ -248,7 +248,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// An ending context ends when it has been asked so often.
+// An ending is a context that ends after a number of checks.
 type ending struct {
 	context.Context
 	left atomic.Int64
@@ -261,8 +261,7 @@ func (e *ending) Err() error {
 	return nil
 }
 
-// TestFindEnds ends the search wherever it looks whether anybody waits for it: it returns
-// nothing then.
+// The search can be cancelled at every check, and then returns nothing.
 func TestFindEnds(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", w.Links("subject.test/", "a.test/x"))
@@ -284,7 +283,7 @@ func TestFindEnds(t *testing.T) {
 	}
 }
 
-// TestFindSilenced has pages that left, and pages that came on a list, link to what nobody else does.
+// Pages that have disappeared or been blacklisted do not vote.
 func TestFindSilenced(t *testing.T) {
 	w := surveytest.New(t, lists+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
 	finish := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }) }
@@ -296,7 +295,7 @@ func TestFindSilenced(t *testing.T) {
 	w.Visit("a.test/ads", w.Links("listed.test/", "two.test/"))
 	w.Visit("q.test/", w.Links("two.test/"))
 	for _, want := range [][]string{
-		{"two.test 2 2: *.q.test 1/0, a.test 1/0", "left.test 1 1: a.test 1/0"}, // what run 2 has not come to yet stands
+		{"two.test 2 2: *.q.test 1/0, a.test 1/0", "left.test 1 1: a.test 1/0"}, // pages not reached in run 2 count
 		{"two.test 1 1: *.q.test 1/0"},
 	} {
 		found, err := suggest.Find(w.Survey(), suggest.Options{MinOrigins: 1, Limit: 100})
@@ -310,8 +309,7 @@ func TestFindSilenced(t *testing.T) {
 	}
 }
 
-// TestFindNarrowest has pages vote for the narrowest of the origins that they belong to, which need not be that with
-// the longest name.
+// Pages vote for the most specific of their origins, which need not have the longest name.
 func TestFindNarrowest(t *testing.T) {
 	w := surveytest.New(t, lists+"[[quality]]\ndomain = \"*.a.test\"\nseeds = [\"https://a.test/\"]\n")
 	w.Visit("a.test/", w.Links("two.test/"))

@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// The section on coverage counts every cover of hosts that may be visited.
+// The section on coverage counts every coverage that a visitable host can have.
 func TestEveryCoverIsCounted(t *testing.T) {
 	for _, c := range survey.Covers() {
 		named := slices.ContainsFunc(covers(), func(n coverName) bool { return n.cover == c })

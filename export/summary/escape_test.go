@@ -16,7 +16,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// TestTop holds the list to sorting everything.
+// TestTop compares the list with sorting everything.
 func TestTop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items := rapid.SliceOf(rapid.IntRange(0, 50)).Draw(t, "items")

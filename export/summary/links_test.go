@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestHead has the head name what the summary is of.
+// The head names the run and version of the summary.
 func TestHead(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", w.Links("b.test/"))
@@ -31,7 +31,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// TestCutHosts names every host that was cut: the first openly, the others in a fold.
+// Every cut host is named: the first openly, the others folded.
 func TestCutHosts(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", nil)
@@ -56,7 +56,7 @@ func TestCutHosts(t *testing.T) {
 	}
 }
 
-// TestBrokenLinks has the rows that the reader finds, and no others.
+// The broken links are exactly those of broken.Find.
 func TestBrokenLinks(t *testing.T) {
 	w := surveytest.New(t, lists)
 	var dead []string
@@ -101,7 +101,7 @@ func TestBrokenLinks(t *testing.T) {
 	}
 }
 
-// TestManyOrigins lists the pairs that link, where a matrix would be too wide.
+// If a matrix would be too wide, pairs are listed.
 func TestManyOrigins(t *testing.T) {
 	text := surveytest.Minimal
 	for i := range 25 {
@@ -118,8 +118,7 @@ func TestManyOrigins(t *testing.T) {
 	}
 }
 
-// TestEndorsements counts what stands in the text, and neither navigation, redirects nor what most
-// pages of a host link to.
+// Only links in the text count, not navigation, redirects or site-wide links.
 func TestEndorsements(t *testing.T) {
 	w := surveytest.New(t, lists)
 	for i := range 12 {
@@ -139,7 +138,7 @@ func TestEndorsements(t *testing.T) {
 	}
 }
 
-// TestCitationsSilenced counts no links of pages that left, or came on a list.
+// Links on pages that have disappeared or been blacklisted do not count.
 func TestCitationsSilenced(t *testing.T) {
 	w := surveytest.New(t, lists+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
 	w.Visit("a.test/", w.Links("a.test/gone"))

@@ -2,5 +2,5 @@ package whole
 
 import "golang.org/x/sys/unix"
 
-// exchange swaps two names at once.
+// exchange swaps two names atomically.
 func exchange(a, b string) error { return unix.RenamexNp(a, b, unix.RENAME_SWAP) }

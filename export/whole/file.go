@@ -12,20 +12,20 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// ErrForeign reports a target that exists and that Ripple did not write.
+// ErrForeign reports an existing target that Ripple did not write.
 var ErrForeign = errors.New("exists and was not written by Ripple")
 
-// Kinds of [ErrForeign]: nothing replaces a target of another kind.
+// Kinds of [ErrForeign]: a target is never replaced by one of another kind.
 var (
 	ErrNotFile   = errors.New("it is not a file")
 	ErrNotFolder = errors.New("it is not a folder")
 )
 
-// HeadSize is the number of bytes at the beginning of a file that tell whose it is.
+// HeadSize is how many bytes at the beginning of a file are read to find its writer.
 const HeadSize = 2048
 
-// CheckFile reports why a file must not be replaced: with [ErrForeign] if Ripple
-// did not write it. ours is given up to HeadSize bytes.
+// CheckFile returns why a file must not be replaced, or nil. It is [ErrForeign] if Ripple did not write
+// the file. ours receives up to HeadSize bytes.
 func CheckFile(path string, force bool, ours func(head []byte) bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -58,10 +58,9 @@ func readHead(path string) ([]byte, error) {
 	return head, err
 }
 
-// File has a file written: build is given the path of an empty file, in a folder of its
-// own beside the target, and the file takes the target's name when build succeeds. A new
-// file has the permissions that the umask leaves, one that replaces another those of
-// that. See [disk.Behind] of links.
+// File writes a file. It calls build with the path of an empty file in a new folder next to the target,
+// and renames that file to the target when build succeeds. A new file gets the permissions that the
+// umask leaves; a file that replaces another keeps the old one's. For links see [disk.Behind].
 func File(path string, build func(temporary string) error) error {
 	path = disk.Behind(path)
 	dir, remove, err := Scratch(filepath.Dir(path))
@@ -86,13 +85,12 @@ func File(path string, build func(temporary string) error) error {
 	return nil
 }
 
-// Stream is [File] for what is written from the beginning to the end. It ends when
-// ctx does.
+// Stream is [File] for sequential output. It stops when ctx is done.
 func Stream(ctx context.Context, path string, write func(io.Writer) error) error {
 	return File(path, func(temporary string) error { return Fill(ctx, temporary, write) })
 }
 
-// Fill writes a file that exists. It ends when ctx does.
+// Fill writes an existing file. It stops when ctx is done.
 func Fill(ctx context.Context, path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
@@ -101,7 +99,7 @@ func Fill(ctx context.Context, path string, write func(io.Writer) error) error {
 	return errors.Join(write(&cancelled{ctx, f}), f.Close())
 }
 
-// cancelled is a writer that ends when a context does.
+// cancelled is a writer that fails once ctx is done.
 type cancelled struct {
 	ctx context.Context
 	w   io.Writer
@@ -114,7 +112,7 @@ func (c *cancelled) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// publish syncs a finished file and gives it its name.
+// publish syncs a finished file and renames it to its target.
 func publish(temporary, path string) error {
 	if err := errors.Join(likeOld(temporary, path), syncFile(temporary)); err != nil {
 		return err
@@ -122,7 +120,7 @@ func publish(temporary, path string) error {
 	if err := os.Rename(temporary, path); err != nil {
 		return err
 	}
-	_ = disk.SyncDir(filepath.Dir(path)) // the folder need not be readable
+	_ = disk.SyncDir(filepath.Dir(path)) // ignored: the folder may be unreadable
 	return nil
 }
 

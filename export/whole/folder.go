@@ -12,17 +12,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// Manifest is the file by which a folder is known, and in which the files of a
-// folder are described.
+// Manifest is the name of the file that identifies a folder of Ripple's and lists its files.
 const Manifest = "ripple.json"
 
-// asideMark ends the name of an old folder while a new one takes its place.
+// asideMark is the suffix of an old folder while a new one takes its place.
 const asideMark = ".ripple-old"
 
-// CheckFolder reports why a folder must not be replaced: with [ErrForeign] if
-// there is something in it that Ripple did not write, or not with names that end in
-// ext (".csv"). Forced, files of the same names are replaced, and others that Ripple did not
-// write stay.
+// CheckFolder returns why a folder must not be replaced, or nil. It is [ErrForeign] if the folder
+// contains something that Ripple did not write, or a file of Ripple's whose name does not end in ext
+// (".csv"). With force, files of the same names are replaced, and others that Ripple did not write
+// stay.
 func CheckFolder(path, ext string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
@@ -42,7 +41,7 @@ func CheckFolder(path, ext string, force bool) error {
 	return &OtherError{path, other}
 }
 
-// An OtherError is an [ErrForeign]: a folder that holds something else than Ripple's own.
+// An OtherError is an [ErrForeign] for a folder with a foreign file.
 type OtherError struct{ Folder, Name string }
 
 func (e *OtherError) Error() string {
@@ -51,8 +50,8 @@ func (e *OtherError) Error() string {
 
 func (e *OtherError) Unwrap() error { return ErrForeign }
 
-// firstOther returns the first name in a folder that is not Ripple's own, or else the
-// first file that does not end in ext.
+// firstOther returns the first name in a folder that is not Ripple's own, else the first file that does
+// not end in ext.
 func firstOther(path, ext string) (string, error) {
 	ours, foreign, err := contents(path)
 	if err != nil || foreign != "" {
@@ -66,8 +65,7 @@ func firstOther(path, ext string) (string, error) {
 	return "", nil
 }
 
-// contents returns the names in a folder that are Ripple's own, or the first one that is
-// not.
+// contents returns the names in a folder if all are Ripple's own, else the first one that is not.
 func contents(path string) (ours []string, foreign string, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil || len(entries) == 0 {
@@ -92,12 +90,12 @@ func contents(path string) (ours []string, foreign string, err error) {
 	return ours, "", nil
 }
 
-// Folder has a folder written: build is given the path of an empty folder, in one of
-// its own beside the target, and describes its files by names and whatever else the
-// manifest shall say. A new folder has the permissions that the umask leaves, one
-// that replaces another those of that. See [disk.Behind] of links.
+// Folder writes a folder. It calls build with the path of an empty folder in a new folder next to the
+// target. build returns the names of its files and further entries of the manifest. A new folder gets
+// the permissions that the umask leaves; a folder that replaces another keeps the old one's. For links
+// see [disk.Behind].
 func Folder(path string, build func(temporary string) (names []string, about map[string]any, err error)) error {
-	path = disk.Behind(filepath.Clean(path)) // what ends in a slash has no folder around it
+	path = disk.Behind(filepath.Clean(path)) // a path that ends in a slash has no parent
 	dir, remove, err := Scratch(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -120,7 +118,7 @@ func Folder(path string, build func(temporary string) (names []string, about map
 	return nil
 }
 
-// seal writes the manifest and makes a folder durable.
+// seal writes the manifest and syncs a folder.
 func seal(dir string, names []string, about map[string]any) error {
 	all := map[string]any{"ripple": "export", "files": names}
 	for key, value := range about {
@@ -142,8 +140,8 @@ func seal(dir string, names []string, about map[string]any) error {
 	return nil
 }
 
-// publishFolder gives a finished folder its name. An old one of ours is exchanged
-// for it; what else is in a folder stays there.
+// publishFolder renames a finished folder to its target. An old folder of Ripple's is exchanged for it.
+// In any other folder, only the named files are replaced.
 func publishFolder(temporary, path string, names []string) error {
 	defer func() { _ = disk.SyncDir(filepath.Dir(path)) }()
 	_, err := os.Stat(path)
@@ -172,7 +170,7 @@ func publishFolder(temporary, path string, names []string) error {
 	return nil
 }
 
-// replaceFolder exchanges two folders: at once where the system can.
+// replaceFolder exchanges two folders, atomically where the system can.
 func replaceFolder(temporary, path string) error {
 	if err := likeOld(temporary, path); err != nil {
 		return err
@@ -183,8 +181,8 @@ func replaceFolder(temporary, path string) error {
 	return setAside(temporary, path)
 }
 
-// setAside replaces a folder where the system cannot exchange two. Killed in between,
-// it leaves the old one beside its place; it goes when a new one has come there.
+// setAside replaces a folder where the system cannot exchange two. A kill in between leaves the old
+// folder next to its place; the next replacement removes it.
 func setAside(temporary, path string) error {
 	old := path + asideMark
 	if err := errors.Join(removeAside(path), os.Rename(path, old)); err != nil {
@@ -200,8 +198,8 @@ func setAside(temporary, path string) error {
 func removeAside(path string) error {
 	old := path + asideMark
 	if _, foreign, err := contents(old); err != nil || foreign != "" {
-		return nil // there is none, or it is somebody else's
+		return nil // there is none, or it is not Ripple's
 	}
-	_ = disk.SyncDir(filepath.Dir(path)) // the new one has its name for good
+	_ = disk.SyncDir(filepath.Dir(path)) // makes the new name durable
 	return os.RemoveAll(old)
 }

@@ -4,5 +4,5 @@ package whole
 
 import "io/fs"
 
-// owned is not known here.
+// owned returns true: the owner is not known here.
 func owned(fs.FileInfo) bool { return true }

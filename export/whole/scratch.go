@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	scratchMark = ".ripple-new-" // then digits
+	scratchMark = ".ripple-new-" // followed by digits
 	lockName    = ".ripple-lock"
-	staleAge    = time.Hour // of what has no lock, or where locks tell nothing
+	staleAge    = time.Hour // for a folder without a lock, or where locks say nothing
 )
 
-// Scratch makes a folder in dir that only this user can look into, for what is
-// not finished. Remove it when it is not needed any more; if a kill comes before,
-// the next Scratch or [Sweep] of dir does.
+// Scratch creates a folder in dir that only this user can read, for unfinished output. The caller must
+// call remove when it is no longer needed. If a kill prevents that, the next Scratch or [Sweep] of dir
+// removes it.
 func Scratch(dir string) (path string, remove func(), err error) {
 	Sweep(dir)
 	for {
@@ -43,8 +43,8 @@ func Scratch(dir string) (path string, remove func(), err error) {
 	}
 }
 
-// Sweep removes the scratch folders of this user in dir whose processes were
-// killed. A process that lives holds the lock of its own.
+// Sweep removes the scratch folders of this user in dir whose processes were killed. A living process
+// holds the lock of its folder.
 func Sweep(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -60,8 +60,8 @@ func isScratch(name string) bool {
 	return marked && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// abandoned reports whether nobody holds the lock of a scratch folder. One that has
-// none goes at once if it is empty, else when it is old.
+// abandoned reports whether nobody holds the lock of a scratch folder. An empty folder without a lock
+// is removed at once; a non-empty one counts as abandoned when it is old.
 func abandoned(path string, info fs.FileInfo) bool {
 	if !info.IsDir() {
 		return false

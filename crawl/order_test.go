@@ -10,55 +10,159 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// near is what breadth-first search says of a page: its smallest depth and its
-// distance by redirects.
-type near struct{ depth, hops int }
+// near is what breadth-first search says of a page: its smallest depth, its
+// distance by redirects, and whether it is its host's own.
+type near struct {
+	depth, hops int
+	own         bool
+}
 
-// search is the oracle: depths and hops as two independent shortest distances
-// over the pages that are visited, until nothing changes.
+// search is the oracle without sitemaps, see [oracle].
 func (w *paperWeb) search(maxDepth int) map[string]near {
-	own := func(u string) bool {
-		h := weburl.Host(u)
-		return h == "h0.test" || h == "h1.test"
+	found, _ := w.searchWith(maxDepth, config.SitemapsOff)
+	return found
+}
+
+// searchWith returns what the oracle says of the pages of a run, and which of them are visited.
+func (w *paperWeb) searchWith(maxDepth int, sitemaps config.Sitemaps) (map[string]near, map[string]bool) {
+	o := &oracle{web: w, maxDepth: maxDepth, sitemaps: sitemaps, found: map[string]near{},
+		listed: map[string]bool{"https://h0.test/p0": true, "https://h1.test/p0": true}, vouchers: map[string]map[string]bool{}}
+	for seed := range o.listed {
+		o.improve(seed, near{own: true})
 	}
-	found := map[string]near{"https://h0.test/p0": {}, "https://h1.test/p0": {}}
-	for changed := true; changed; {
-		changed = false
-		improve := func(u string, n near) {
-			if own(u) {
-				n.depth = 0
-			}
-			if n.depth > maxDepth+1 {
-				return
-			}
-			old, ok := found[u]
-			if !ok {
-				old = near{255, 255}
-			}
-			best := near{min(old.depth, n.depth), min(old.hops, n.hops)}
-			if best != old {
-				found[u], changed = best, true
+	for o.changed {
+		o.changed = false
+		o.follow()
+		o.read()
+	}
+	visited := map[string]bool{}
+	for u := range o.found {
+		if o.visits(u) {
+			visited[u] = true
+		}
+	}
+	return o.found, visited
+}
+
+// An oracle finds depths, hops and own pages as independent facts, each by itself the best over the pages that are
+// visited and the sitemaps that are read, until nothing changes.
+type oracle struct {
+	web      *paperWeb
+	maxDepth int
+	sitemaps config.Sitemaps
+	found    map[string]near
+	listed   map[string]bool            // seeds, and pages that count by a sitemap
+	vouchers map[string]map[string]bool // hosts, by sitemap that is read
+	changed  bool
+}
+
+// originOf names the origin of a host; "": it belongs to none.
+func originOf(host string) string {
+	if name := strings.TrimPrefix(host, "s."); name == "h0.test" || host == "h1.test" {
+		return name
+	}
+	return ""
+}
+
+// visits reports whether a page is visited.
+func (o *oracle) visits(u string) bool {
+	n, ok := o.found[u]
+	return ok && n.depth <= o.maxDepth && n.hops <= schema.MaxRedirects && (o.sitemaps != config.SitemapsOnly || o.listed[u])
+}
+
+func (o *oracle) improve(u string, n near) {
+	if originOf(weburl.Host(u)) != "" {
+		n.depth = 0
+	}
+	if n.depth > o.maxDepth+1 {
+		return
+	}
+	old, ok := o.found[u]
+	if !ok {
+		old = near{255, 255, weburl.PathQuery(u) == "/"}
+	}
+	best := near{min(old.depth, n.depth), min(old.hops, n.hops), old.own || n.own}
+	if !ok || best != old {
+		o.found[u], o.changed = best, true
+	}
+}
+
+// follow follows the links of what is visited.
+func (o *oracle) follow() {
+	for _, u := range slices.Sorted(maps.Keys(o.found)) {
+		if !o.visits(u) || o.web.gone[u] {
+			continue
+		}
+		n, from := o.found[u], weburl.Host(u)
+		vouches := func(to string) bool {
+			host := weburl.Host(to)
+			return host == from && n.own || host != from && originOf(from) != "" && originOf(host) == ""
+		}
+		if to, ok := o.web.redirect[u]; ok && to != u {
+			o.improve(to, near{max(1, n.depth), n.hops + 1, vouches(to)})
+			continue
+		}
+		for _, to := range o.web.links[u] {
+			if to != u {
+				o.improve(to, near{n.depth + 1, 0, vouches(to)})
 			}
 		}
-		for _, u := range slices.Sorted(maps.Keys(found)) {
-			n := found[u]
-			if n.depth > maxDepth || n.hops > schema.MaxRedirects {
+	}
+}
+
+// read reads the sitemaps that the robots.txt files of origins' hosts name, once such a host is asked for something.
+func (o *oracle) read() {
+	if o.sitemaps == config.SitemapsOff {
+		return
+	}
+	asked := map[string]bool{}
+	for u := range o.found {
+		asked[weburl.Host(u)] = asked[weburl.Host(u)] || o.visits(u)
+	}
+	for file := range o.vouchers {
+		asked[weburl.Host(file)] = true
+	}
+	for host := range asked {
+		if asked[host] && originOf(host) != "" {
+			for _, file := range o.web.named[host] {
+				o.vouch(file, host)
+			}
+		}
+	}
+	for file, by := range o.vouchers {
+		for _, next := range o.web.sitemaps[file].files {
+			for host := range by {
+				o.vouch(next, host)
+			}
+		}
+		for _, u := range o.web.sitemaps[file].pages {
+			host := weburl.Host(u)
+			origin, own := originOf(host), host == weburl.Host(file) || by[host]
+			if origin == "" || !own && origin != originOf(weburl.Host(file)) {
 				continue
 			}
-			if to, ok := w.redirect[u]; ok && to != u {
-				improve(to, near{max(1, n.depth), n.hops + 1})
-			}
-			for _, to := range w.links[u] {
-				if to != u {
-					improve(to, near{n.depth + 1, 0})
-				}
-			}
+			o.changed = o.changed || !o.listed[u]
+			o.listed[u] = true
+			o.improve(u, near{own: own})
 		}
 	}
-	return found
+}
+
+func (o *oracle) vouch(file, host string) {
+	if o.vouchers[file] == nil {
+		o.vouchers[file] = map[string]bool{}
+	}
+	o.changed = o.changed || !o.vouchers[file][host]
+	o.vouchers[file][host] = true
+}
+
+// randomSitemaps says what is done with sitemaps.
+func randomSitemaps(r *rand.Rand) config.Sitemaps {
+	return []config.Sitemaps{config.SitemapsOff, config.SitemapsQuality, config.SitemapsQuality, config.SitemapsOnly}[r.IntN(4)]
 }
 
 // TestDepthsAreShortestDistances crawls random webs in random orders, with random
@@ -72,18 +176,18 @@ func TestDepthsAreShortestDistances(t *testing.T) {
 	t.Logf("%d webs", webs)
 	for i := range webs {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		web, maxDepth := randomWeb(r), r.IntN(4)
-		p := newPaper(t, r, web, twoOrigins(maxDepth))
+		web, maxDepth, sitemaps := randomVoices(r), r.IntN(4), randomSitemaps(r)
+		p := newPaper(t, r, web, twoOriginsWith(maxDepth, sitemaps))
 		got, visited := p.run(r.IntN(4))
-		want := web.search(maxDepth)
+		want, wantVisited := web.searchWith(maxDepth, sitemaps)
 		if !maps.Equal(got, want) {
-			t.Fatalf("web %d of seed %d, max-depth %d: %s", i, seed, maxDepth, difference(got, want))
+			t.Fatalf("web %d of seed %d, max-depth %d, sitemaps %s: %s", i, seed, maxDepth, sitemaps, difference(got, want))
 		}
-		for u, n := range want {
-			if should := n.depth <= maxDepth && n.hops <= schema.MaxRedirects; visited[u] != should {
-				t.Fatalf("web %d of seed %d: %s at %v: visited %t", i, seed, u, n, visited[u])
-			}
+		if !maps.Equal(visited, wantVisited) {
+			t.Fatalf("web %d of seed %d, max-depth %d, sitemaps %s: visited %v, want %v", i, seed, maxDepth, sitemaps, visited,
+				wantVisited)
 		}
+		crawltest.Verify(t, p.path)
 	}
 }
 

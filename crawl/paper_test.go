@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/sitemap"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -20,11 +22,17 @@ import (
 )
 
 // A paperWeb is a web without servers: pages by identity, each with links or one
-// redirect.
+// redirect, or gone.
 type paperWeb struct {
 	links    map[string][]string
 	redirect map[string]string
+	gone     map[string]bool
+	named    map[string][]string // sitemaps, by the host whose robots.txt names them
+	sitemaps map[string]paperSitemap
 }
+
+// A paperSitemap names pages and further sitemaps.
+type paperSitemap struct{ pages, files []string }
 
 func randomWeb(r *rand.Rand) *paperWeb {
 	w := &paperWeb{links: map[string][]string{}, redirect: map[string]string{}}
@@ -58,21 +66,75 @@ func randomWeb(r *rand.Rand) *paperWeb {
 	return w
 }
 
+// randomVoices is a random web in which hosts speak of each other: they have front pages, an origin has two hosts,
+// robots.txt files name sitemaps, also such of other hosts, and pages and sitemaps name pages that do not exist.
+func randomVoices(r *rand.Rand) *paperWeb {
+	w := randomWeb(r)
+	all := slices.Sorted(maps.Keys(w.links))
+	all = append(all, "https://s.h0.test/p0", "https://s.h0.test/p1")
+	for h := range 4 {
+		all = append(all, fmt.Sprintf("https://h%d.test/", h))
+	}
+	pick := func() string { return all[r.IntN(len(all))] }
+	w.gone, w.named, w.sitemaps = map[string]bool{}, map[string][]string{}, map[string]paperSitemap{}
+	for i := range 3 * len(all) / 2 {
+		from, to := pick(), pick()
+		if r.IntN(4) == 0 {
+			to = fmt.Sprintf("https://%s/invented%d", weburl.Host(to), i)
+			w.gone[to] = true
+		}
+		if w.redirect[from] == "" {
+			w.links[from] = append(w.links[from], to)
+		}
+	}
+	origins := []string{"h0.test", "s.h0.test", "h1.test"}
+	var files []string
+	for i := range r.IntN(6) {
+		file := fmt.Sprintf("https://%s/m%d.xml", origins[r.IntN(len(origins))], i)
+		if r.IntN(4) == 0 {
+			file = fmt.Sprintf("https://maps.test/m%d.xml", i)
+		}
+		var s paperSitemap
+		for j := range r.IntN(5) {
+			if s.pages = append(s.pages, pick()); r.IntN(3) == 0 {
+				s.pages = append(s.pages, fmt.Sprintf("https://%s/listed%d-%d", origins[r.IntN(len(origins))], i, j))
+			}
+		}
+		if len(files) > 0 && r.IntN(2) == 0 {
+			s.files = []string{files[r.IntN(len(files))]}
+		}
+		w.sitemaps[file] = s
+		if weburl.Host(file) != "maps.test" { // no index leads out of its site and the origins
+			files = append(files, file)
+		}
+		for _, host := range append(origins, "h2.test") {
+			if r.IntN(3) == 0 {
+				w.named[host] = append(w.named[host], file)
+			}
+		}
+	}
+	return w
+}
+
 // twoSteps is the configuration of a crawl of paper to depth 2, with further tables.
 func twoSteps(text string) string { return crawltest.Paper("[crawler]\nmax-depth = 2\n" + text) }
 
 // twoOrigins is the configuration of a crawl of a random web from two of its hosts.
-func twoOrigins(maxDepth int) string {
+func twoOrigins(maxDepth int) string { return twoOriginsWith(maxDepth, config.SitemapsOff) }
+
+// twoOriginsWith is twoOrigins with sitemaps.
+func twoOriginsWith(maxDepth int, sitemaps config.Sitemaps) string {
 	return crawltest.Paper(fmt.Sprintf(`[crawler]
 max-depth = %d
+sitemaps = %q
 max-concurrent-pages-open = 4
 [[quality]]
-domain = "h0.test"
+domain = "*.h0.test"
 seeds = ["https://h0.test/p0"]
 [[quality]]
 domain = "h1.test"
 seeds = ["https://h1.test/p0"]
-`, maxDepth))
+`, maxDepth, sitemaps))
 }
 
 // A paperCrawl drives a recorder by hand: steps are answered from a paper web, in
@@ -170,13 +232,25 @@ func (p *paperCrawl) answer(step ring.Step) ring.Outcome {
 	o := ring.Outcome{Step: step, Status: 200, ContentType: "text/html", FirstByte: now, Done: now, RetryAfter: -1,
 		Length: -1}
 	if step.Kind == ring.Robots {
-		o.Status = 404
+		named := p.web.named[weburl.Host(step.URL)]
+		if len(named) == 0 {
+			o.Status = 404
+		}
+		for _, file := range named {
+			o.Robots = fmt.Appendf(o.Robots, "Sitemap: %s\n", file)
+		}
 		return o
 	}
 	p.asked[step.Norm]++
-	target := func(u string) ring.Target {
-		return ring.Target{URL: weburl.URL{Norm: u, Form: u}, Hash: p.store.Hash(schema.KindPage, u)}
+	if step.URLKind == schema.KindSitemap {
+		p.answerSitemap(&o)
+		return o
 	}
+	if p.web.gone[step.Norm] {
+		o.Status = 404
+		return o
+	}
+	target := func(u string) ring.Target { return p.target(schema.KindPage, u) }
 	if to, ok := p.web.redirect[step.Norm]; ok {
 		location := target(to)
 		o.Status, o.Location = 301, &location
@@ -189,6 +263,28 @@ func (p *paperCrawl) answer(step ring.Step) ring.Outcome {
 		o.Hashes = append(o.Hashes, target(to).Hash)
 	}
 	return o
+}
+
+func (p *paperCrawl) target(kind schema.URLKind, u string) ring.Target {
+	return ring.Target{URL: weburl.URL{Norm: u, Form: u}, Hash: p.store.Hash(kind, u)}
+}
+
+// answerSitemap answers for a sitemap.
+func (p *paperCrawl) answerSitemap(o *ring.Outcome) {
+	s, ok := p.web.sitemaps[o.Step.Norm]
+	if !ok {
+		o.Status = 404
+		return
+	}
+	o.ContentType, o.Length, o.Sitemap = "application/xml", 1, &sitemap.File{}
+	for _, u := range s.pages {
+		o.Sitemap.Entries = append(o.Sitemap.Entries, sitemap.Entry{Loc: u})
+		o.Entries = append(o.Entries, p.target(schema.KindPage, u))
+	}
+	for _, u := range s.files {
+		o.Sitemap.Children = append(o.Sitemap.Children, sitemap.Entry{Loc: u})
+		o.Files = append(o.Files, p.target(schema.KindSitemap, u))
+	}
 }
 
 // run crawls to the end and kills on the way. It returns the distances and what
@@ -212,8 +308,11 @@ func (p *paperCrawl) run(kills int) (map[string]near, map[string]bool) {
 	err := p.store.View(func(tx *kv.Tx) error {
 		return tx.URLs.Each(1, func(u schema.URL) (bool, error) {
 			norm, err := tx.URLs.Norm(u.ID)
+			if u.Kind != schema.KindPage {
+				return true, err
+			}
 			if d, h := p.store.Depth(u.ID); d != kv.NoDepth {
-				depths[norm] = near{int(d), int(h)}
+				depths[norm] = near{int(d), int(h), p.store.Own(u.ID)}
 			}
 			if p.store.Latest(u.ID) != 0 {
 				visited[norm] = true

@@ -131,7 +131,7 @@ func (p *paperCrawl) distances() map[string]near {
 				return err
 			}
 			if d, h := p.store.Depth(id); d != kv.NoDepth {
-				found[norm] = near{int(d), int(h)}
+				found[norm] = near{int(d), int(h), p.store.Own(id)}
 			}
 		}
 		return nil

@@ -340,6 +340,9 @@ func (p *paperTerrain) united() (map[string]near, map[string]bool) {
 		err := s.store.View(func(tx *kv.Tx) error {
 			return tx.URLs.Each(1, func(u schema.URL) (bool, error) {
 				norm, err := tx.URLs.Norm(u.ID)
+				if u.Kind != schema.KindPage {
+					return true, err
+				}
 				if s.store.Foreign(u.Host) {
 					if s.store.Latest(u.ID) != 0 {
 						p.t.Errorf("shard %d has visited %s", s.part.Shard, norm)
@@ -347,7 +350,7 @@ func (p *paperTerrain) united() (map[string]near, map[string]bool) {
 					return true, err
 				}
 				if d, h := s.store.Depth(u.ID); d != kv.NoDepth {
-					depths[norm] = near{int(d), int(h)}
+					depths[norm] = near{int(d), int(h), s.store.Own(u.ID)}
 				}
 				if s.store.Latest(u.ID) != 0 {
 					visited[norm] = true
@@ -406,7 +409,7 @@ func (p *paperTerrain) unitedWithout(depths map[string]near) {
 			return
 		}
 		want, ok := depths[page.URL]
-		if got := (near{int(page.Depth), int(page.Hops)}); page.InRun != ok || ok && got != want {
+		if got := (near{int(page.Depth), int(page.Hops), page.Own}); page.InRun != ok || ok && got != want {
 			p.t.Errorf("%s is at %v without %v, and at %v with all", page.URL, got, without, want)
 		}
 		seen[page.URL] = true
@@ -431,10 +434,10 @@ func TestShards(t *testing.T) {
 	var sum paperTerrain
 	for i := range webs {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		web, maxDepth := randomWeb(r), 1+r.IntN(3)
-		whole := newPaper(t, r, web, twoOrigins(maxDepth))
+		web, maxDepth, sitemaps := randomVoices(r), 1+r.IntN(3), randomSitemaps(r)
+		whole := newPaper(t, r, web, twoOriginsWith(maxDepth, sitemaps))
 		wantDepths, wantVisited := whole.run(0)
-		p := newPaperTerrain(t, r, web, twoOrigins(maxDepth), 1+r.IntN(4))
+		p := newPaperTerrain(t, r, web, twoOriginsWith(maxDepth, sitemaps), 1+r.IntN(4))
 		depths, visited := p.run(r.IntN(300))
 		if got, want := p.unitedDigest(), crawltest.Digest(t, whole.path); got != want {
 			t.Fatalf("web %d of seed %d, %d shards: digest %s, want %s", i, seed, len(p.shards), got, want)

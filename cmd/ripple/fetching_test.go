@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -30,12 +32,13 @@ type stalled struct {
 	let    func()        // ends the page
 }
 
-func newStalled(t *testing.T) *stalled {
+// newStalled starts the crawl, under a configuration with further keys. Its front page has further links.
+func newStalled(t *testing.T, keys string, links ...string) *stalled {
 	s := crawltest.Serve(t)
 	asked, let := make(chan struct{}), make(chan struct{})
 	reached := sync.OnceFunc(func() { close(asked) })
 	a := s.Host("a.test")
-	a.Page("/", `<a href="/slow">slow</a> <a href="/slow/later">later</a>`)
+	a.Page("/", crawltest.Anchors(append(links, "/slow", "/slow/later")...))
 	a.Page("/slow/later", `later`)
 	a.Handle("/slow", func(w http.ResponseWriter, r *http.Request) {
 		reached()
@@ -47,7 +50,7 @@ func newStalled(t *testing.T) *stalled {
 		fmt.Fprint(w, "slow")
 	})
 	f := &stalled{t: t, asked: asked, let: sync.OnceFunc(func() { close(let) })}
-	f.config, _ = crawltest.Files(t, s, fetchingConfig)
+	f.config, _ = crawltest.Files(t, s, fetchingConfig+keys)
 	ctx, cancel := context.WithCancel(t.Context())
 	var g errgroup.Group
 	g.Go(func() error {
@@ -79,7 +82,7 @@ func (f *stalled) ripple(args ...string) string {
 // TestFetching asks everybody about a crawl with one open request: all tell the same of it.
 func TestFetching(t *testing.T) {
 	t.Parallel()
-	f := newStalled(t)
+	f := newStalled(t, "")
 	<-f.asked
 	const slow, later = "https://a.test/slow", "https://a.test/slow/later"
 	s := decoded[stats](t, f.ripple("stats", "--json"))
@@ -131,4 +134,50 @@ func TestFetching(t *testing.T) {
 		!strings.Contains(string(text), "\nripple_open_requests 1\n") {
 		t.Errorf("metrics: %d %s", code, text)
 	}
+}
+
+// TestDecideInCrawl decides on a host while a crawl runs: who asks for it afterwards is told what holds then, by the
+// desk as by inspect.
+func TestDecideInCrawl(t *testing.T) {
+	t.Parallel()
+	f := newStalled(t, "[decisions]\nfile = \"decided.toml\"\n", "https://b.test/")
+	<-f.asked
+	d := serveConfig(t, filepath.Join(filepath.Dir(f.config), "state.bolt"), f.config)
+	if before := d.json("hosts/b.test").(map[string]any); before["class"] != "discovered" {
+		t.Fatalf("the host is %v", before["class"])
+	}
+	if done, _ := d.decide(http.StatusOK, `{"host":"b.test","class":"quality"}`); done.Applied != "reload" {
+		t.Fatalf("applied by %q", done.Applied)
+	}
+	told := decoded[map[string]any](t, f.ripple("inspect", "--json", "b.test"))
+	got := decoded[map[string]any](t, string(d.fresh("hosts/b.test")))
+	for _, name := range []string{"class", "rule", "quality_origins", "request_count", "request_limit", "coverage"} {
+		if diff := cmp.Diff(told[name], got[name]); diff != "" {
+			t.Errorf("%s, as inspect (-) and the desk have it: %s", name, diff)
+		}
+	}
+	if got["class"] != "quality" {
+		t.Errorf("after the decision the host is %v", got["class"])
+	}
+}
+
+// fresh asks for an answer of now.
+func (d *testDesk) fresh(path string) []byte {
+	d.t.Helper()
+	r, err := http.NewRequest(http.MethodGet, d.base+path, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+d.token)
+	r.Header.Set("Cache-Control", "no-cache")
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil || a.StatusCode != http.StatusOK {
+		d.t.Fatalf("%s: %d %s, %v", path, a.StatusCode, text, err)
+	}
+	return text
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // withDecisions has a configuration name a file of decisions, which it returns.
@@ -72,6 +74,17 @@ func TestDecideAtDesk(t *testing.T) {
 		t.Errorf("refused with %s", changed)
 	}
 	d.noted(host)
+	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
+	if diff := cmp.Diff(printed(t, "inspect", "--json", host, "--state", state), d.json("hosts/"+host)); diff != "" {
+		t.Errorf("the host, as inspect (-) and the desk have it: %s", diff)
+	}
+	now, told := d.json("status").(map[string]any), printed(t, "stats", "--json", "--state", state).(map[string]any)
+	left := told["left"].(map[string]any)
+	if now["pages_to_visit"] != left["pages_to_visit"] || now["pages_waiting"] != told["frontier"] ||
+		now["pages_waiting"] != float64(done.Change.Waiting) {
+		t.Errorf("status: %v to visit, %v wait; stats: %v, %v; the decision told %d", now["pages_to_visit"],
+			now["pages_waiting"], left["pages_to_visit"], told["frontier"], done.Change.Waiting)
+	}
 }
 
 // noted looks for what was noted of a host.

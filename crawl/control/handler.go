@@ -17,6 +17,7 @@ const Root = "/api/v1/"
 const (
 	sizeHeader = "Ripple-Size"
 	patience   = 10 * time.Second // for a client that accepts no byte of a copy
+	reloading  = 20 * time.Second // for open requests to end before another configuration is followed
 )
 
 // A Crawl answers requests and commands. Its methods are safe for concurrent use. Their results are sent as
@@ -29,7 +30,7 @@ type Crawl interface {
 	Feed(ctx context.Context, since uint64, brief bool, last uint64) (any, error)
 	// Requests returns the last requests to a host.
 	Requests(ctx context.Context, domain string) (any, error)
-	// Fetching tells of the requests that are open now.
+	// Fetching returns the open requests.
 	Fetching(context.Context) (any, error)
 	// Origins tells how far the run has come with its origins.
 	Origins(context.Context) (any, error)
@@ -59,7 +60,10 @@ func NewHandler(c Crawl) http.Handler {
 	mux.Handle("POST "+Root+"pause", reply(c.Pause))
 	mux.Handle("POST "+Root+"unpause", reply(c.Unpause))
 	mux.Handle("POST "+Root+"stop", reply(c.Stop))
-	mux.Handle("POST "+Root+"reload", reply(c.Reload))
+	mux.HandleFunc("POST "+Root+"reload", func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(reloading))
+		reply(c.Reload).ServeHTTP(w, r)
+	})
 	mux.HandleFunc("GET "+Root+"hosts/{domain}/requests", func(w http.ResponseWriter, r *http.Request) {
 		domain := r.PathValue("domain")
 		reply(func(ctx context.Context) (any, error) { return c.Requests(ctx, domain) }).ServeHTTP(w, r)

@@ -93,7 +93,7 @@ func (l *liveCrawl) routes() []desk.Route {
 		Doc: "What the crawl does now, and why nothing is being fetched. " +
 			"Where none is running mode is \"file\", and run_id, status (completed or interrupted; running: shards in " +
 			"a folder are being crawled) and counts are those of the newest run; \"unknown\": the file cannot be read."}}
-	all = append(all, l.fetchingRoute())
+	all = append(all, l.fetchingRoute(), namesRoute())
 	for name, doc := range map[string]string{
 		"pause":   "Have the crawl send no further request.",
 		"unpause": "Have the crawl go on.",

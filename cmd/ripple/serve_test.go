@@ -226,6 +226,7 @@ func TestServeAnswers(t *testing.T) {
 		{"stats", "stats", []string{"stats", "--json"}},
 		{"stats", "stats?limit=1", []string{"stats", "--json", "--limit", "1"}},
 		{"fetching", "fetching", nil},
+		{"shown", "shown?hosts=a.test+xn--bcher-kva.test", nil},
 		{"origins", "origins", nil},
 		{"hosts", "hosts", nil},
 		{"hosts", "hosts?search=h1&sort=requests&desc=1&class=quality&limit=3", nil},

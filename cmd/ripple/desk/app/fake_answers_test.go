@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 func dossierOf(r *http.Request) any {
@@ -94,6 +96,16 @@ func (d *fake) decided(r *http.Request) any {
 			"depths": object{"nearer": 3, "farther": 0, "gained": 1, "lost": 0},
 			"turned_pages": []any{object{"url": "https://new.test/", "class_before": "discovered", "class": v["class"],
 				"state_before": "discovered", "state": "queued"}}}}
+}
+
+func shownOf(r *http.Request) any {
+	shown := object{}
+	for _, host := range strings.Fields(r.FormValue("hosts")) {
+		if text := weburl.ShownIfOther(host); text != "" {
+			shown[host] = text
+		}
+	}
+	return object{"shown": shown}
 }
 
 // originsOf are those of which figures move, one whose pages are kept, and one that the reader has not met yet.

@@ -93,7 +93,7 @@ func (d *fake) api() http.Handler {
 		"status": func(*http.Request) any { return d.status() }, "stats": func(*http.Request) any { return statsOf() },
 		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf, "pages": pageOf,
 		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
-		"decisions": decisionsOf, "origins": originsOf,
+		"decisions": decisionsOf, "origins": originsOf, "shown": shownOf,
 	}
 	for path, answer := range answers {
 		mux.HandleFunc("GET /api/v1/"+path, func(w http.ResponseWriter, r *http.Request) { d.send(w, answer(r)) })

@@ -1,10 +1,12 @@
 package app
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -328,6 +330,53 @@ func TestControl(t *testing.T) {
 	if got := strings.Join(d.told, " "); got != "pause stop" {
 		t.Errorf("the crawl was told %q", got)
 	}
+}
+
+// After a decision the host's view shows class, coverage and budget as they are then.
+func TestDecidedHost(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	var decided atomic.Bool
+	d.change = func(v any) any {
+		o, ok := v.(map[string]any)
+		if !ok {
+			return v
+		}
+		if o["written"] == true {
+			decided.Store(true)
+		}
+		if o["domain"] == "b.test" && decided.Load() {
+			o["class"], o["coverage"], o["request_limit"], o["request_count"] = "quality", "not finished", 4000, 56
+		}
+		return o
+	}
+	b := desktest.Open(t, d.url("host/b.test"))
+	b.Wait(`document.querySelector(".decide input[value=quality]")`)
+	desktest.Ask[any](b, `document.querySelector(".decide input[value=quality]").click()`)
+	press := func(name string) {
+		b.Wait(fmt.Sprintf(`[...document.querySelectorAll("#view .decide button")]
+			.filter((x) => x.innerText === %q && !x.disabled).map((x) => x.click()).length === 1`, name))
+	}
+	press("See what would change")
+	press("Write and apply")
+	b.Wait(`document.querySelector(".between").innerText.includes("56 of 4,000")`)
+	b.Wait(`document.querySelector(".chips").innerText.includes("not finished")`)
+	b.Wait(`document.querySelector(".foresight").innerText.includes("It holds in the map.")`)
+}
+
+// Hosts with an internationalised name are shown in both forms wherever links lead to them or to their pages.
+func TestBothForms(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	d.change = func(v any) any {
+		text, err := json.Marshal(v)
+		if err != nil {
+			t.Error(err)
+		}
+		return json.RawMessage(strings.ReplaceAll(string(text), "gone.test", "xn--bcher-kva.test"))
+	}
+	b := desktest.Open(t, d.url("broken"))
+	b.Wait(`document.querySelector("#view table").innerText.includes("https://xn--bcher-kva.test/ (bücher.test)")`)
 }
 
 // A decision is written only as it was foreseen.

@@ -1,7 +1,7 @@
 // Broken: links that lead nowhere, by origin.
 
 import { ask } from "./api.js";
-import { el, put, pageLink, outside, keep, button, save, csv } from "./dom.js";
+import { el, put, named, pageLink, outside, keep, button, save, csv } from "./dom.js";
 import { heading, section, empty, fetched, table, state, choice } from "./parts.js";
 import { number, count } from "./words.js";
 
@@ -57,7 +57,7 @@ function matches(l, word) {
 }
 
 function rows(list) {
-  return table([{ title: "origin", cell: (l) => l.quality_origin || "–" },
+  return table([{ title: "origin", cell: (l) => l.quality_origin ? named(l.quality_origin) : "–" },
     { title: "page", class: "name", cell: (l) => pageLink(l.from_url) },
     { title: "anchor", cell: (l) => l.anchor || "–" },
     { title: "leads to", class: "name", cell: (l) => [pageLink(l.to_url), " ", outside(l.to_url, "↗")] },

@@ -1,7 +1,7 @@
 // Decide: what a host is to be. It is chosen, then foreseen, then written and applied.
 
 import { ask, askFresh } from "./api.js";
-import { el, put, button, chip, copier } from "./dom.js";
+import { el, put, named, button, chip, copier } from "./dom.js";
 import { failed, loading, table } from "./parts.js";
 import { number, count, plain, classColour } from "./words.js";
 
@@ -106,7 +106,7 @@ function turnedPages(c) {
   const become = (before, after) => (before === after ? plain(after) : plain(before) + " → " + plain(after));
   return c.turned_pages.length > 0 && el("details", {}, el("summary", {}, c.turned_more > 0
     ? `The first ${c.turned_pages.length} of ${number(c.turned_pages.length + c.turned_more)} pages` : "The pages"),
-  table([{ title: "page", class: "name", cell: (p) => p.url },
+  table([{ title: "page", class: "name", cell: (p) => named(p.url) },
     { title: "class", cell: (p) => become(p.class_before, p.class) },
     { title: "state", cell: (p) => become(p.state_before, p.state) }], c.turned_pages));
 }

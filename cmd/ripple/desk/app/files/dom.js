@@ -1,6 +1,8 @@
 // Elements. Text from a server is only ever text here: nothing in this application
 // reads markup, and what could reorder or hide a line is shown by its number.
 
+import { ask } from "./api.js";
+
 const svgSpace = "http://www.w3.org/2000/svg";
 const mostText = 2000; // characters of one text; a title may have any length
 const whole = ["d", "href", "value"]; // attributes that are not read but used: cut, they would be others
@@ -89,12 +91,45 @@ export function keep(view, said) {
 }
 
 export function hostLink(domain, text) {
-  return el("a", { class: "name", href: address("host/" + encodeURIComponent(domain)), title: text && domain },
+  const link = el("a", { class: "name", href: address("host/" + encodeURIComponent(domain)), title: text && domain },
     text || domain);
+  return text ? link : read(link, domain);
 }
 
 export function pageLink(url, text) {
-  return el("a", { class: "name", href: address("page", { url }), title: text && url }, text || url);
+  const link = el("a", { class: "name", href: address("page", { url }), title: text && url }, text || url);
+  return text ? link : read(link, url);
+}
+
+// named is the text of a host or of an address in both forms of the host's name.
+export function named(text) { return read(el("span", {}, text), text); }
+
+const readings = new Map(); // how hosts with an A-label read
+let unread = new Map(); // the elements that wait for it, by host
+
+// read puts behind a host, or an address, how the host reads if it has an A-label. The desk knows that.
+function read(element, text) {
+  const host = /^(?:https?:\/\/)?([^/?#]*)/.exec(text)[1];
+  if (!/(^|\.)xn--/.test(host)) return element;
+  if (readings.has(host)) { element.append(readings.get(host)); return element; }
+  if (!unread.size) setTimeout(askReadings);
+  if (!unread.has(host)) unread.set(host, []);
+  unread.get(host).push(element);
+  return element;
+}
+
+async function askReadings() {
+  const batch = unread, hosts = [...batch.keys()];
+  unread = new Map();
+  for (let i = 0; i < hosts.length; i += 50) {
+    const some = hosts.slice(i, i + 50);
+    let shown;
+    try { shown = (await ask("shown", { said: { hosts: some.join(" ") } })).data.shown; } catch { continue; }
+    for (const host of some) {
+      readings.set(host, Object.hasOwn(shown, host) ? visible(shown[host].slice(host.length)) : "");
+      for (const element of batch.get(host)) element.append(readings.get(host));
+    }
+  }
 }
 
 // tagLink leads to the hosts with a tag.

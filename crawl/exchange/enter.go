@@ -5,9 +5,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Enter makes a file a part of a terrain, with a list of its openings. If the terrain has another
-// run or configuration by now, everything that other shards have to know is told again
-// under the new numbers, from a cursor on. Enter is idempotent, and refuses what [kv.Part.Put] refuses.
+// Enter makes a file part of a terrain, with a list of its openings. If the terrain has a new run or
+// configuration, the file tells other shards everything again under the new numbers, starting from a cursor.
+// Enter is idempotent, and refuses what [kv.Part.Put] refuses.
 func Enter(tx *kv.Tx, part schema.Part) error {
 	was := tx.Part.Of()
 	if _, err := tx.Openings.Begin(); err != nil {

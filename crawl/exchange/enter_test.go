@@ -7,8 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Under other numbers all is told again, of which nothing need be marked; under the same
-// nothing is.
+// Under new numbers everything is sent again, without needing marks; under the same numbers nothing is.
 func TestEnter(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -11,11 +11,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Inquire has another shard do an errand, and returns the report if there is one. There is
-// none as long as nobody answers, or the request is not made yet, or the pieces do not make one
-// answer: then the errand has to be sent again. A body of more than so many bytes counts as if the
-// host had not been asked. Admit waits for memory for a body that does not fit into one letter. An
-// error comes from the shard's file.
+// Inquire sends an errand to another shard, and returns the report if there is one. There is none while the
+// shard does not answer, while the request is pending, and if the pieces do not belong to one answer: the
+// errand must then be sent again. A body larger than most bytes is reported as if its host had not been
+// requested. admit waits for memory for a body that does not fit into one letter. Errors come from the
+// shard's file.
 func Inquire(ctx context.Context, s Shard, c Carrier, e ring.Errand, most int64, admit func(size int64) error) (
 	r ring.Report, known bool, err error) {
 	var l letter
@@ -35,7 +35,7 @@ func Inquire(ctx context.Context, s Shard, c Carrier, e ring.Errand, most int64,
 	}
 }
 
-// An inquiry gathers the pieces of a report.
+// An inquiry collects the pieces of a report.
 type inquiry struct {
 	sender Sender
 	letter letter
@@ -45,7 +45,7 @@ type inquiry struct {
 	body   []byte
 }
 
-// ask gets the next piece. There is a report as soon as no more are wanted, if it is known.
+// ask gets the next piece. If no more are needed, it returns the report, if known.
 func (in *inquiry) ask(ctx context.Context) (r ring.Report, known, more bool) {
 	a, ok := in.sender.ask(ctx, in.letter)
 	switch {
@@ -67,14 +67,13 @@ func (in *inquiry) ask(ctx context.Context) (r ring.Report, known, more bool) {
 
 func (rep *report) tooLarge(most int64) bool { return rep != nil && int64(rep.Size) > most }
 
-// possible reports whether there is a report, and it may be one.
+// possible reports whether there is a report, with plausible values.
 func (rep *report) possible(asset bool) bool {
 	return rep != nil && rep.Size >= 0 &&
 		(!asset || rep.Cause != schema.CauseNone || rep.Refused != "" || rep.Status >= 100 && rep.Status <= 999)
 }
 
-// take takes a piece in, unless it belongs to another answer than the others, or has a size that it cannot
-// have.
+// take adds a piece, unless it belongs to another answer than the previous ones, or has an impossible size.
 func (in *inquiry) take(rep *report) bool {
 	if in.head == nil {
 		if rep.Size > len(rep.Piece) && in.admit(int64(rep.Size)) != nil {

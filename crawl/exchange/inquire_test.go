@@ -16,13 +16,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A post brings letters of shard 0 to a shard 0 that takes itself for the other one.
+// A post delivers letters from shard 0 to a shard 0 that claims to be the other one.
 type post struct {
 	t  *testing.T
 	to *testShard
 	n  int // letters
 
-	before func() // a letter is brought; nil: nothing happens
+	before func() // called before a letter is delivered; may be nil
 }
 
 func (p *post) Ask(_ context.Context, _ int, text []byte) ([]byte, error) {
@@ -42,10 +42,10 @@ func (p *post) Ask(_ context.Context, _ int, text []byte) ([]byte, error) {
 	return reply, err
 }
 
-// free is memory for any body.
+// free grants memory for any body.
 func free(int64) error { return nil }
 
-// A report of any size arrives whole, in letters of which none is too large.
+// A report of any size arrives complete, in letters that are not too large.
 func TestInquire(t *testing.T) {
 	const largest = 10 << 20
 	body := func(n int) []byte { return bytes.Repeat([]byte{'x', 0, 255, '\n'}, n/4) }
@@ -103,7 +103,7 @@ func TestInquire(t *testing.T) {
 	}
 }
 
-// A body that becomes another one on its way is no report.
+// A body that changes between pieces is not a report.
 func TestInquireChanges(t *testing.T) {
 	from, to := newShard(t), newShard(t)
 	bodies := [][]byte{bytes.Repeat([]byte("a"), 2*maxPiece), bytes.Repeat([]byte("b"), 2*maxPiece)}
@@ -119,7 +119,7 @@ func TestInquireChanges(t *testing.T) {
 	}
 }
 
-// What is no report is none, however long it goes on.
+// Invalid reports are rejected, however long they continue.
 func TestInquireBelieves(t *testing.T) {
 	ab := []byte("ab")
 	for name, v := range map[string]struct {
@@ -152,8 +152,8 @@ func TestInquireBelieves(t *testing.T) {
 	}
 }
 
-// Of an asset no status counts that a server cannot send; a body that comes in drops is none, and
-// one for which there is no memory waits for another try.
+// For an asset, impossible statuses are rejected, as are bodies that arrive in tiny pieces; a body for which
+// there is no memory waits for another try.
 func TestInquireHostile(t *testing.T) {
 	asset := ring.Errand{To: 1, Kind: ring.Asset}
 	for _, tt := range []struct {

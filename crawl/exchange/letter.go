@@ -11,48 +11,47 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A letter goes from one shard to another. Without referrals it is a question: whether the
-// receiver's file contains a commit of an opening.
+// A letter goes from one shard to another. Without referrals it is a question: does the receiver's file
+// contain a commit of an opening?
 //
-// On its way it is a line of JSON, and after that the referrals, of which there may be
-// thousands: see packReferral.
+// Its encoding is a line of JSON followed by the referrals, which may number thousands: see packReferral.
 type letter struct {
 	Terrain       []byte  `json:"terrain"`
 	From          int     `json:"from"`
 	To            int     `json:"to"`
-	Opening       []byte  `json:"opening"` // of the receiver; of a question, the one that is asked about
-	Commit        uint64  `json:"commit"`  // of a question
+	Opening       []byte  `json:"opening"` // of the receiver; in a question, the opening asked about
+	Commit        uint64  `json:"commit"`  // in a question
 	Run           uint64  `json:"run"`
 	Configuration uint64  `json:"configuration"`
-	Errand        *errand `json:"errand,omitempty"` // without referrals: what is wanted, or its rest
+	Errand        *errand `json:"errand,omitempty"` // without referrals: an errand, or the rest of its report
 
 	Referrals []ring.Referral `json:"-"`
 }
 
-// An errand is a [ring.Errand] on its way.
+// An errand is the encoding of a [ring.Errand].
 type errand struct {
 	ID    uint64 `json:"id"`
 	URL   string `json:"url"`
 	Asset bool   `json:"asset,omitzero"`
-	At    int    `json:"at"` // bytes of the body that have come
+	At    int    `json:"at"` // bytes of the body received so far
 }
 
-// A verdict says what has become of a letter.
+// A verdict is the result of a letter.
 type verdict string
 
 const (
-	contains verdict = "contains" // the file has the commit that was asked about
+	contains verdict = "contains" // the file has the commit asked about
 	lacks    verdict = "lacks"
-	done     verdict = "done"    // a commit holds the referrals, or there is a report
-	busy     verdict = "busy"    // there is none yet
-	moved    verdict = "moved"   // the file was opened anew since
-	later    verdict = "later"   // the receiver's run or configuration is behind the letter's, or it does not crawl
-	older    verdict = "older"   // it is ahead of the letter's
-	refused  verdict = "refused" // it is no letter, or for somebody else
+	done     verdict = "done"    // a commit contains the referrals, or there is a report
+	busy     verdict = "busy"    // there is no report yet
+	moved    verdict = "moved"   // the file has been reopened since
+	later    verdict = "later"   // the receiver's run or configuration is behind the letter's, or it is not crawling
+	older    verdict = "older"   // the receiver is ahead of the letter
+	refused  verdict = "refused" // not a letter, or for another shard
 )
 
-// An answer names the receiver's opening and its last commit, with the terrain's numbers as
-// it knows them.
+// An answer names the receiver's opening and its last commit, with the terrain's numbers as the receiver
+// knows them.
 type answer struct {
 	Verdict       verdict `json:"verdict"`
 	Opening       []byte  `json:"opening"`
@@ -71,15 +70,15 @@ type report struct {
 	Header   http.Header  `json:"header,omitzero"` // only in the first piece
 	Refused  string       `json:"refused,omitzero"`
 	Piece    []byte       `json:"piece"` // of the body
-	Size     int          `json:"size"`  // of all of it
-	Sum      uint64       `json:"sum"`   // its XXH3: another answer has another one
+	Size     int          `json:"size"`  // of the whole body
+	Sum      uint64       `json:"sum"`   // its XXH3, to tell answers apart
 }
 
-// maxPiece is the size of a piece of a body at most, in bytes; in a letter, which has a header of
-// up to 64 KB besides, it is a third larger.
+// maxPiece is the maximum size of a piece of a body, in bytes. In a letter, which may also have a header of
+// up to 64 KB, it takes a third more.
 const maxPiece = 128 << 10
 
-// text is the letter on its way.
+// text returns the encoded letter.
 func (l *letter) text() []byte {
 	text := append(strictjson.Encode(l), '\n')
 	for i := range l.Referrals {
@@ -88,7 +87,7 @@ func (l *letter) text() []byte {
 	return text
 }
 
-// decodeLetter reads a letter that anybody may have written.
+// decodeLetter decodes an untrusted letter.
 func decodeLetter(text []byte) (l letter, err error) {
 	if len(text) > MaxLetter {
 		return l, fmt.Errorf("letter of %d bytes", len(text))

@@ -19,8 +19,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// Letters are as nodes of this protocol have agreed. Who changes them gives the protocol of package
-// node another number: nodes of two kinds understand each other in part only.
+// The encoding of letters is part of the protocol. A change needs a new protocol number in package node:
+// nodes of different versions understand each other only in part.
 func TestLetterIsAsAgreed(t *testing.T) {
 	l := letter{
 		Terrain: []byte("terrain of bytes"), To: 1, From: 2, Opening: []byte("opening of bytes"), Commit: 3, Run: 4, Configuration: 5,
@@ -42,7 +42,7 @@ func TestLetterIsAsAgreed(t *testing.T) {
 	}
 }
 
-// What is cut off, or goes on, is no letter.
+// Truncated letters, and letters with trailing data, are invalid.
 func TestLetterIsWhole(t *testing.T) {
 	l := newShard(t).letterTo()
 	text, head := written(l), len(strictjson.Encode(l))+1
@@ -63,7 +63,7 @@ func TestLetterIsWhole(t *testing.T) {
 	}
 }
 
-// Letters hold what fits, and all of them everything.
+// Letters hold as much as fits, and all of them together everything.
 func TestLetterSize(t *testing.T) {
 	var paths []string
 	for i := range 150 {
@@ -91,8 +91,9 @@ func TestLetterSize(t *testing.T) {
 	}
 }
 
-// The largest of what a shard may have to tell another, or to have it ask, fits into a letter: what does not would
-// keep a run open for ever. URLs have up to 64 KiB, their forms up to 32 KiB, and in JSON a backslash takes two bytes.
+// The largest message that a shard may have for another, or errand, fits into a letter; otherwise a run would
+// stay open forever. URLs have up to 64 KiB, their forms up to 32 KiB, and in JSON a backslash takes two
+// bytes.
 func TestLargestFits(t *testing.T) {
 	sized := func(fill string, size int) string {
 		head := "https://a.test/?"
@@ -128,8 +129,7 @@ func TestLargestFits(t *testing.T) {
 	}
 }
 
-// FuzzLetter: whatever somebody writes is answered, and a letter that is read is written as
-// it was read.
+// FuzzLetter: any input is answered, and decoding and encoding a letter is lossless.
 func FuzzLetter(f *testing.F) {
 	s := newShard(f)
 	f.Add(written(s.letterTo()))
@@ -152,7 +152,7 @@ func FuzzLetter(f *testing.F) {
 	})
 }
 
-// FuzzAnswer: an answer that is read is written as it was read.
+// FuzzAnswer: decoding and encoding an answer is lossless.
 func FuzzAnswer(f *testing.F) {
 	f.Add(strictjson.Encode(answer{Verdict: done, Opening: here(), Commit: 1, Run: 2, Configuration: 3}))
 	f.Add([]byte(`{"verdict":"refused"}`))

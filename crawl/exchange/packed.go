@@ -10,24 +10,24 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// maxOthers is how many forms of a URL are kept that do not follow from its identity.
+// maxOthers is the number of a URL's stored forms that do not follow from its identity.
 const maxOthers = schema.MaxOwnForms + schema.MaxForeignForms
 
 // The flags of a packed referral.
 const (
 	isHTTPS = 1 << iota
 	isListed
-	hasChanged // when follows
+	hasChanged // a time follows
 	isFromOrigin
-	hasSitemap // which follows
+	hasSitemap // a host follows
 	flagsEnd
 )
 
-// packReferral appends a referral, without the numbers that its letter has: its kind, flags,
-// depth and hops (bytes), its URL, the shapes of its forms, with the own ones from bit 4 on
-// (byte), the number of other forms and of the own ones among them (bytes), each of them, if that is
-// said when it has changed (seconds since 1970), if a sitemap names it the host of that, and the number of
-// vouchers (byte) and each. A text begins with its length; numbers are varints.
+// packReferral appends a referral, without the numbers that its letter has. The fields are: kind, flags,
+// depth and hops (bytes); the URL; the shapes of its forms, with the own ones from bit 4 on (byte); the
+// number of other forms and of own ones among them (bytes), and each of them; the time of its last change, if
+// known (seconds since 1970); the host of its sitemap, if any; and the number of vouchers (byte) and each of
+// them. A text begins with its length; numbers are varints.
 func packReferral(b []byte, ref *ring.Referral) []byte {
 	at := len(b)
 	b = append(b, byte(ref.Kind), 0, ref.Told.Depth, ref.Told.Hops)
@@ -83,7 +83,7 @@ func packText(b []byte, text string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
-// unpackReferrals reads the referrals that somebody has packed, of a letter with these numbers.
+// unpackReferrals decodes untrusted referrals of a letter with the given numbers.
 func unpackReferrals(b []byte, run, configuration uint64) (all []ring.Referral, err error) {
 	for p := (unpacker{b: b}); len(p.b) > 0; {
 		ref := p.referral()
@@ -96,8 +96,7 @@ func unpackReferrals(b []byte, run, configuration uint64) (all []ring.Referral, 
 	return all, nil
 }
 
-// An unpacker takes fields off what is packed. After the first that cannot be read it is bad,
-// and gives zero values only.
+// An unpacker reads packed fields. After the first unreadable field it is bad, and returns only zero values.
 type unpacker struct {
 	b   []byte
 	bad bool
@@ -156,7 +155,7 @@ func (p *unpacker) forms(ref *ring.Referral) {
 
 func (p *unpacker) fail() { p.b, p.bad = nil, true }
 
-// skip passes over a field of so many bytes; 0 or less: there is none.
+// skip skips a field of the given size; 0 or less: the field is missing.
 func (p *unpacker) skip(size int) {
 	if size <= 0 {
 		p.fail()
@@ -173,7 +172,7 @@ func (p *unpacker) byte() (v byte) {
 	return v
 }
 
-// number is one that is not above the most.
+// number reads a number that is at most most.
 func (p *unpacker) number(most uint64) uint64 {
 	v, size := binary.Uvarint(p.b)
 	if v > most {
@@ -185,7 +184,7 @@ func (p *unpacker) number(most uint64) uint64 {
 
 func (p *unpacker) text() string {
 	size := p.number(uint64(len(p.b)))
-	if size > uint64(len(p.b)) { // what tells the size is a part of the rest
+	if size > uint64(len(p.b)) { // the bytes of the size are part of the rest
 		p.fail()
 		return ""
 	}

@@ -15,12 +15,12 @@ type Receiver struct{ shard Recipient }
 // NewReceiver returns the receiver of a shard.
 func NewReceiver(s Recipient) *Receiver { return &Receiver{s} }
 
-// NotNow is the answer of a shard that has not begun to crawl, or whose run is over: the letter has to be
+// NotNow returns the answer of a shard that has not begun to crawl, or whose run is over: the letter must be
 // sent again.
 func NotNow() []byte { return strictjson.Encode(answer{Verdict: later, Opening: make([]byte, 16)}) }
 
-// Answer applies a letter, whoever wrote it, and answers it. An error comes from the file, or from the
-// crawl of it: then there is no answer.
+// Answer applies and answers an untrusted letter. An error comes from the file or its crawl; then there is no
+// answer.
 func (r *Receiver) Answer(text []byte) ([]byte, error) {
 	l, err := decodeLetter(text)
 	if err != nil {
@@ -39,13 +39,13 @@ func (r *Receiver) Answer(text []byte) ([]byte, error) {
 	if err := r.shard.Apply(l.Referrals); err != nil {
 		return nil, err
 	}
-	if a, err = r.judge(&l); err != nil { // as of the commit; the terrain may have come further
+	if a, err = r.judge(&l); err != nil { // as of the commit; the terrain may have advanced
 		return nil, err
 	}
 	return strictjson.Encode(a), nil
 }
 
-// report answers with what has come of an errand.
+// report answers with the report of an errand.
 func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
 	e := ring.Errand{From: l.From, To: l.To, Kind: ring.Robots, ID: l.Errand.ID, URL: l.Errand.URL}
 	if l.Errand.Asset {
@@ -66,7 +66,7 @@ func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
 	return strictjson.Encode(a), nil
 }
 
-// judge decides what becomes of a letter, as the file is now.
+// judge decides the verdict on a letter, for the current state of the file.
 func (r *Receiver) judge(l *letter) (a answer, err error) {
 	err = r.shard.View(func(tx *kv.Tx) error {
 		opening, commit, err := tx.Openings.Now()

@@ -12,8 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A letter is applied if it is for the shard, its present opening, and its run and
-// configuration; nothing else is.
+// A letter is applied only if it is for the shard, its current opening, and its run and configuration.
 func TestReceiver(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -76,7 +75,7 @@ func TestReceiver(t *testing.T) {
 	}
 }
 
-// What is applied is what was sent.
+// Applied referrals equal those sent.
 func TestReferralsArriveWhole(t *testing.T) {
 	s := newShard(t)
 	l := s.letterTo()

@@ -9,17 +9,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// markMost is the number of URLs that one transaction looks at to mark them anew.
+// markMost is the number of URLs that one transaction looks at when marking again.
 const markMost = 10_000
 
-// A Sender tells one other shard what stands for it in the outbox. It belongs to one
-// goroutine.
+// A Sender sends the outbox entries for one other shard. It belongs to one goroutine.
 type Sender struct {
 	shard   Shard
 	carrier Carrier
 	peer    int
-	checked schema.Opening // of the peer: answers count in it; zero: the peer has to be asked first
-	told    bool           // the last step told all that there was
+	checked schema.Opening // of the peer, in which answers count; zero: the peer must be asked first
+	told    bool           // the last step sent everything
 }
 
 // NewSender returns the sender of a shard to another one.
@@ -27,24 +26,24 @@ func NewSender(s Shard, c Carrier, peer int) *Sender {
 	return &Sender{shard: s, carrier: c, peer: peer}
 }
 
-// A Progress is what has come of a step.
+// A Progress is the result of a step.
 type Progress uint8
 
-// What may come of a step.
+// The results of a step.
 const (
-	Idle  Progress = iota // there is nothing to tell
+	Idle  Progress = iota // nothing to send
 	Went                  // there may be more
-	Stuck                 // it has to be tried again, after a while
+	Stuck                 // to be retried after a while
 )
 
 // A Pace says when a [Sender] writes again.
 type Pace struct {
-	Rest        time.Duration // after all was told: what comes in that time goes into one letter
-	First, Last time.Duration // for as long as nobody answers, at first and at most
+	Rest        time.Duration // after everything was sent: changes during this time share one letter
+	First, Last time.Duration // retry delay while the peer does not answer: initial and maximum
 }
 
-// Run tells the peer whatever there is, until ctx is done or the file fails. It looks for
-// more when it receives from changed, on which the owner sends after commits.
+// Run sends everything there is, until ctx is done or the file fails. It looks for more when it receives from
+// changed, on which the owner sends after commits.
 func (s *Sender) Run(ctx context.Context, changed <-chan struct{}, pace Pace) error {
 	for wait := pace.First; ; {
 		p, err := s.Step(ctx)
@@ -73,8 +72,8 @@ func (s *Sender) Run(ctx context.Context, changed <-chan struct{}, pace Pace) er
 	}
 }
 
-// Step does the next thing: it asks what the peer's file contains, marks
-// what has to be told again, or sends a letter. An error comes from the shard's file.
+// Step does one thing: it asks what the peer's file contains, marks URLs that must be sent again, or sends a
+// letter. Errors come from the shard's file.
 func (s *Sender) Step(ctx context.Context) (Progress, error) {
 	var peer schema.Peer
 	var l letter
@@ -115,11 +114,11 @@ func (s *Sender) begin(part schema.Part) letter {
 	}
 }
 
-// fill puts as many referrals into a letter as it holds, and returns their URLs.
+// fill adds as many referrals to a letter as fit, and returns their URLs.
 func (s *Sender) fill(tx *kv.Tx, l *letter) (ids []schema.ID, err error) {
 	size := len(l.text())
 	var packed []byte
-	s.told = s.checked != schema.Opening{} // that letter asks first
+	s.told = s.checked != schema.Opening{} // otherwise this letter only asks
 	err = tx.Outbox.Each(s.peer, 0, func(id schema.ID, _ uint64) (bool, error) {
 		ref, err := s.shard.Referral(tx, id)
 		if err != nil {
@@ -136,7 +135,7 @@ func (s *Sender) fill(tx *kv.Tx, l *letter) (ids []schema.ID, err error) {
 	return ids, err
 }
 
-// mark marks some more of what is to be told again, unless that has begun anew meanwhile.
+// mark marks more URLs to be sent again, unless that has restarted meanwhile.
 func (s *Sender) mark(seen schema.Peer) error {
 	return s.shard.Update(func(tx *kv.Tx) error {
 		peer, err := tx.Peers.At(s.peer)
@@ -150,9 +149,9 @@ func (s *Sender) mark(seen schema.Peer) error {
 	})
 }
 
-// Confirm asks whether the peer's file still contains what it has answered last, whether
-// or not there is something to tell. It returns false if the peer does not say so, and
-// also if everything now has to be told again. An error comes from the shard's file.
+// Confirm asks whether the peer's file still contains its last answer, whether or not there is something to
+// send. It returns false if the peer does not confirm that, and also if everything must now be sent again.
+// Errors come from the shard's file.
 func (s *Sender) Confirm(ctx context.Context) (bool, error) {
 	var l letter
 	var peer schema.Peer
@@ -168,11 +167,11 @@ func (s *Sender) Confirm(ctx context.Context) (bool, error) {
 	return contained, err
 }
 
-// Opening is the opening of the peer's file that answered the last question; zero: none did.
+// Opening returns the opening of the peer's file that answered the last question; zero: none.
 func (s *Sender) Opening() schema.Opening { return s.checked }
 
-// check asks whether the peer's file contains what it has answered last; if not, everything is told
-// again. For a peer that has never answered, nothing was taken out of the outbox yet.
+// check asks whether the peer's file contains its last answer; if not, everything is sent again. If the peer
+// has never answered, nothing has been removed from the outbox yet.
 func (s *Sender) check(ctx context.Context, l letter, peer schema.Peer) (answered, contained bool, err error) {
 	l.Opening, l.Commit, l.Referrals = peer.Opening[:], peer.Commit, nil
 	a, ok := s.ask(ctx, l)
@@ -186,13 +185,12 @@ func (s *Sender) check(ctx context.Context, l letter, peer schema.Peer) (answere
 	return true, false, s.shard.Update(func(tx *kv.Tx) error { return tx.Peers.Put(s.peer, schema.Peer{Cursor: 1}) })
 }
 
-// send sends a letter that was made of a commit, and takes what is acknowledged out of the
-// outbox.
+// send sends a letter made from a commit, and removes what is acknowledged from the outbox.
 func (s *Sender) send(ctx context.Context, l letter, ids []schema.ID, commit uint64) (Progress, error) {
 	a, ok := s.ask(ctx, l)
 	switch {
 	case !ok:
-		s.checked = schema.Opening{} // perhaps another one answers when somebody does
+		s.checked = schema.Opening{} // a different file may answer next
 		return Stuck, nil
 	case a.Verdict == moved, a.Verdict == done && schema.Opening(a.Opening) != s.checked:
 		s.checked = schema.Opening{}

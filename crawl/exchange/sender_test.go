@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A scripted carrier answers as a function says.
+// A scripted carrier answers with a function.
 type scripted func(l letter) (answer, error)
 
 func (f scripted) Ask(_ context.Context, to int, text []byte) ([]byte, error) {
@@ -27,12 +27,12 @@ func (f scripted) Ask(_ context.Context, to int, text []byte) ([]byte, error) {
 	return strictjson.Encode(a), err
 }
 
-// here is the peer's opening; elsewhere another one.
+// here is the peer's opening; elsewhere is another one.
 func here() []byte      { return []byte("the peer's one..") }
 func elsewhere() []byte { return []byte("another opening.") }
 
-// Only that the letter was applied, in the opening that was asked about, takes anything out
-// of the outbox.
+// Only confirmation that the letter was applied, in the opening asked about, removes anything from the
+// outbox.
 func TestSenderBelieves(t *testing.T) {
 	for name, v := range map[string]struct {
 		answer answer
@@ -79,7 +79,7 @@ func TestSenderBelieves(t *testing.T) {
 	}
 }
 
-// A shard that does not crawl is told nothing, nor asked in vain.
+// A shard that is not crawling receives no referrals, and is not asked in vain.
 func TestNotNow(t *testing.T) {
 	s := newShard(t, "/1")
 	peer := scripted(func(letter) (answer, error) { return decodeAnswer(NotNow()) })
@@ -111,7 +111,7 @@ func steps(t *testing.T, s *Sender, n int) (p Progress) {
 	return p
 }
 
-// What changes while a letter is under way is told by the next one.
+// What changes while a letter is under way is sent by the next one.
 func TestSenderKeepsWhatChanged(t *testing.T) {
 	s := newShard(t, "/1", "/2")
 	letters := 0
@@ -136,8 +136,8 @@ func TestSenderKeepsWhatChanged(t *testing.T) {
 	}
 }
 
-// A peer that has lost what it answered is told all again, by a sender of a later process
-// too; one that has not is told nothing.
+// A peer that has lost what it acknowledged is sent everything again, even by a sender of a later process;
+// one that has not is sent nothing.
 func TestSenderTellsAgain(t *testing.T) {
 	s := newShard(t, "/1", "/2", "/3")
 	told, verdictNow := 0, contains
@@ -166,7 +166,7 @@ func TestSenderTellsAgain(t *testing.T) {
 	}
 }
 
-// Where all begins to be told again while a part of it is being marked, it begins at the first page.
+// If sending again restarts while a part is being marked, it starts at the first page.
 func TestSenderBeginsAnew(t *testing.T) {
 	s := newShard(t, "/1", "/2", "/3")
 	s.update(func(tx *kv.Tx) error { return tx.Peers.Put(1, schema.Peer{Cursor: 3}) })
@@ -179,7 +179,7 @@ func TestSenderBeginsAnew(t *testing.T) {
 	}
 }
 
-// An anewShard has all told again just before something is written.
+// An anewShard restarts sending again just before something is written.
 type anewShard struct{ *testShard }
 
 func (s *anewShard) Update(f func(*kv.Tx) error) error {
@@ -187,8 +187,8 @@ func (s *anewShard) Update(f func(*kv.Tx) error) error {
 	return s.testShard.Update(f)
 }
 
-// A sender tries for as long as nobody answers, waits for more when all is told, and ends
-// with its context.
+// A sender retries while the peer does not answer, waits for more when everything is sent, and ends with its
+// context.
 func TestSenderRuns(t *testing.T) {
 	s := newShard(t, "/1")
 	synctest.Test(t, func(t *testing.T) {

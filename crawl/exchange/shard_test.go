@@ -15,15 +15,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A testShard is shard 0 of 2, with pages of the other one, whose recorder only keeps what
-// it is told.
+// A testShard is shard 0 of 2, with pages of the other shard. Its recorder only stores what it receives.
 type testShard struct {
 	t     testing.TB
 	mu    sync.Mutex // of store
 	store *kv.Store
 	told  []ring.Referral
 	asked []ring.Errand
-	ready *ring.Report // of each errand
+	ready *ring.Report // for each errand
 	pages []schema.ID  // of the other shard
 }
 
@@ -42,7 +41,7 @@ func newShard(t testing.TB, pages ...string) *testShard {
 	return s
 }
 
-// otherHost is a host of shard 1 of 2.
+// otherHost returns a host of shard 1 of 2.
 func otherHost(t testing.TB) string {
 	rule, err := shard.New(2)
 	if err != nil {
@@ -122,7 +121,7 @@ func (s *testShard) MarkAgain(tx *kv.Tx, _ int, from schema.ID, _ int) (schema.I
 	return from + 1, nil
 }
 
-// marked is how many pages the other shard has still to be told of.
+// marked returns the number of pages still to be sent to the other shard.
 func (s *testShard) marked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +129,7 @@ func (s *testShard) marked() int {
 	return n
 }
 
-// letterTo is a letter to the shard, as the other one writes it.
+// letterTo returns a letter from the other shard.
 func (s *testShard) letterTo() letter {
 	s.t.Helper()
 	l := letter{Terrain: make([]byte, 16), From: 1, Run: 3, Configuration: 5, Referrals: []ring.Referral{{

@@ -1,19 +1,19 @@
-// Package accord finds out when the shards of a terrain have come to the end of their run
-// together, and has all of them write that down.
+// Package accord detects when the shards of a terrain have reached the end of their run together, and makes
+// all of them record that.
 //
-// A shard that has nothing to do may get something to do from another one the next moment. So every shard is
-// read twice, and the second round of readings begins after the first has ended. If each shard
-// was idle both times, had told the others all that it knows, and wrote nothing in between, nothing was
-// under way that could change that (Mattern, Algorithms for distributed termination
-// detection, 1987). A letter that arrives later only repeats what is known.
+// A shard with nothing to do may receive work from another at any moment. Therefore every shard is read
+// twice, and the second round of readings begins after the first has ended. If each shard was idle both
+// times, had sent the others all it knows, and wrote nothing in between, nothing was under way that could
+// change that (Mattern, Algorithms for distributed termination detection, 1987). A letter that arrives later
+// only repeats what is known.
 //
-// A shard that does not answer keeps the run open, however long that takes; who kept it open is asked alone
-// for a while. So does a configuration of the terrain that the shards do not follow yet; once they are seen to
-// be at the end, there is no other for this run. Once the file of one shard says that the run is over, it is:
-// the others only have to write it down.
+// A shard that does not answer keeps the run open, however long that takes; for a while, only the shard that
+// kept the run open is asked. A configuration of the terrain that the shards do not follow yet also keeps it
+// open; once they are found to be at the end, the run gets no other. Once the file of one shard says that the
+// run is over, it is: the others only have to record it.
 //
-// Nothing here is durable. Several processes may look for the end at the same time,
-// and one that is killed leaves nothing behind.
+// Nothing here is durable. Several processes may look for the end at the same time, and a killed one leaves
+// nothing behind.
 package accord
 
 import (
@@ -33,39 +33,39 @@ import (
 var ErrBusy = errors.New("has something to do")
 
 const (
-	maxOpen  = 16 // shards are asked at a time
-	maxAlone = 30 // times in a row that one shard is asked alone
+	maxOpen  = 16 // shards asked at a time
+	maxAlone = 30 // times in a row that only one shard is asked
 )
 
-// A Reading is what a shard is at a moment between two commits.
+// A Reading is the state of a shard between two commits.
 type Reading struct {
 	Opening            schema.Opening
 	Commit             uint64
-	Run, Configuration uint64           // numbers of the terrain
-	Config             [32]byte         // of what all shards have in common: [config.Config.SharedHash]
+	Run, Configuration uint64           // of the terrain
+	Config             [32]byte         // hash of what all shards share: [config.Config.SharedHash]
 	Idle               bool             // nothing is eligible, open, in retry or uncommitted
-	Told               bool             // the outbox is empty, and there is nothing to tell again
-	Confirmed          []schema.Opening // by shard: in which it confirmed what it has answered; zero: it did not
+	Told               bool             // the outbox is empty, and nothing is to be sent again
+	Confirmed          []schema.Opening // by shard: the opening in which it confirmed its answers; zero: it did not
 	Over               bool             // the file says that the run is over
 }
 
-// Readings reaches the shards of a terrain, wherever they are. It is asked about several of
-// them at a time.
+// Readings gives access to the shards of a terrain, wherever they are. It is called for several shards
+// concurrently.
 type Readings interface {
 	// Reading takes a reading of a shard; an error says why there is none.
 	Reading(ctx context.Context, shard int) (Reading, error)
-	// Finish returns when the file of a shard says that the run is over. That is an error if
-	// the file lacks the commit of the reading, or the shard is not idle.
+	// Finish returns when the file of a shard says that the run is over. It fails if the file lacks the
+	// commit of the reading, or the shard is not idle.
 	Finish(ctx context.Context, shard int, agreed Reading) error
-	// Seal keeps the terrain at the run and the configuration of a reading on which all agree, before the first file
-	// says that the run is over. It is an error if the terrain has come further.
+	// Seal keeps the terrain at the run and the configuration of a reading that all agree on, before the
+	// first file says that the run is over. It fails if the terrain has advanced.
 	Seal(ctx context.Context, agreed Reading) error
-	// Unseal undoes that, if it was done: the run goes on after all.
+	// Unseal undoes Seal, if necessary: the run continues after all.
 	Unseal(ctx context.Context)
 }
 
-// Of reads what the file of a shard says. Whether the shard is idle, what others confirm, and the configuration
-// are for the caller to add.
+// Of reads the file of a shard. The caller adds whether the shard is idle, what others confirm, and the
+// configuration.
 func Of(store *kv.Store) (r Reading, err error) {
 	err = store.View(func(tx *kv.Tx) error {
 		part := tx.Part.Of()
@@ -91,16 +91,16 @@ func Of(store *kv.Store) (r Reading, err error) {
 	return r, err
 }
 
-// Same reports whether two readings are of one moment, as far as a shard is concerned.
+// Same reports whether two readings show the same state of a shard.
 func (r *Reading) Same(other *Reading) bool {
 	return r.Opening == other.Opening && r.Commit == other.Commit && r.Run == other.Run &&
 		r.Configuration == other.Configuration && r.Config == other.Config && slices.Equal(r.Confirmed, other.Confirmed)
 }
 
-// done reports whether a shard has nothing to do and nothing to tell.
+// done reports whether a shard has nothing to do and nothing to send.
 func (r *Reading) done() bool { return r.Idle && r.Told }
 
-// undone says what a shard is not done with.
+// undone says what a shard still has to do.
 func (r *Reading) undone(shard int) error {
 	if !r.Idle {
 		return fmt.Errorf("shard %d %w", shard, ErrBusy)
@@ -108,7 +108,7 @@ func (r *Reading) undone(shard int) error {
 	return fmt.Errorf("shard %d has something to tell", shard)
 }
 
-// A silence is why a shard does not answer.
+// A silence is the reason why a shard does not answer.
 type silence struct {
 	shard int
 	why   error
@@ -133,8 +133,8 @@ func readAll(ctx context.Context, shards int, src Readings) ([]Reading, error) {
 	return round, g.Wait()
 }
 
-// Open says why a run is not over, according to two rounds of readings, the second of which began
-// after the first had ended; nil: it is over.
+// Open returns why a run is not over, according to two rounds of readings; the second must have begun after
+// the first ended. nil: it is over.
 func Open(first, second []Reading) error {
 	if len(second) == 0 || len(first) != len(second) {
 		return fmt.Errorf("%d and %d shards were read", len(first), len(second))
@@ -163,8 +163,8 @@ func Open(first, second []Reading) error {
 	return nil
 }
 
-// End looks for the end of a run every so often until all files say that it is over, or ctx
-// is done. still, which may be nil, is called with the reason why it is not.
+// End looks for the end of a run at the given interval until all files say that it is over, or ctx is done.
+// still, which may be nil, is called with the reason why it is not.
 func End(ctx context.Context, shards int, src Readings, every time.Duration, still func(error)) error {
 	s := search{src: src, finished: make([]bool, shards), keeper: -1}
 	for slices.Contains(s.finished, false) {
@@ -184,16 +184,16 @@ func End(ctx context.Context, shards int, src Readings, every time.Duration, sti
 	return nil
 }
 
-// A search looks for the end of a run.
+// A search is a search for the end of a run.
 type search struct {
 	src      Readings
 	finished []bool // by shard: its file says that the run is over
-	keeper   int    // the shard that kept the run open when all were asked; -1: none is known
-	alone    int    // times that it was asked alone since
+	keeper   int    // the shard that kept the run open in the last round; -1: unknown
+	alone    int    // times that only it was asked since
 }
 
-// step looks once. As long as the shard that kept the run open does, the others are spared: a reading of each that is
-// idle has it ask all others.
+// step looks once. While the shard that kept the run open still does, the others are left alone: an idle
+// shard asks all others for its reading.
 func (s *search) step(ctx context.Context) error {
 	if slices.Contains(s.finished, true) {
 		return finish(ctx, s.src, nil, s.finished)
@@ -224,13 +224,13 @@ func (s *search) step(ctx context.Context) error {
 	return finish(ctx, s.src, second, s.finished)
 }
 
-// round takes a round of readings and says why the run is open, according to it and to the one before; nil: to it
-// alone.
+// round takes a round of readings and returns why the run is open, according to it and the previous one; nil:
+// to it alone.
 func (s *search) round(ctx context.Context, before []Reading) ([]Reading, error) {
 	round, err := readAll(ctx, len(s.finished), s.src)
 	s.alone = 0
 	if silent := (*silence)(nil); errors.As(err, &silent) {
-		s.keeper = silent.shard // the others are given up
+		s.keeper = silent.shard // the others were cancelled
 		return nil, err
 	}
 	s.keeper = slices.IndexFunc(round, func(r Reading) bool { return !r.done() })
@@ -240,7 +240,7 @@ func (s *search) round(ctx context.Context, before []Reading) ([]Reading, error)
 	return round, open(ctx, s.src, before, round)
 }
 
-// open is Open, unless a file says otherwise already.
+// open is Open, unless a file already says that the run is over.
 func open(ctx context.Context, src Readings, first, second []Reading) error {
 	err := Open(first, second)
 	if err == nil || over(second) {
@@ -250,7 +250,7 @@ func open(ctx context.Context, src Readings, first, second []Reading) error {
 	return err
 }
 
-// over reports whether a file says that the run is over which all shards are in.
+// over reports whether all shards are in one run, and a file says that it is over.
 func over(round []Reading) bool {
 	ended := false
 	for _, r := range round {
@@ -262,8 +262,7 @@ func over(round []Reading) bool {
 	return ended
 }
 
-// finish has the shards write down that the run is over which have not yet, as of a round;
-// nil: as they are now.
+// finish makes the remaining shards record that the run is over, as of a round; nil: as of now.
 func finish(ctx context.Context, src Readings, round []Reading, finished []bool) error {
 	var failed error
 	for n := range finished {

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// ended is a round of two shards that have come to their end.
+// ended returns a round of two shards at the end of the run.
 func ended() []Reading {
 	one, two := schema.Opening{1}, schema.Opening{2}
 	return []Reading{
@@ -21,8 +21,8 @@ func ended() []Reading {
 	}
 }
 
-// A run is over if every shard was idle twice, had told all and stayed as it was, and no
-// file has gone back.
+// A run is over if every shard was idle twice, had sent everything and stayed unchanged, and no file has gone
+// back.
 func TestOpen(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -67,13 +67,13 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A troupe is two shards that answer as a test says.
+// A troupe is two shards with scripted answers.
 type troupe struct {
 	mu       sync.Mutex
 	read     int // readings taken
 	reading  func(shard, n int) (Reading, error)
-	finish   func(shard int) error      // nil: they do
-	seal     func(agreed Reading) error // nil: it is done
+	finish   func(shard int) error      // nil: they succeed
+	seal     func(agreed Reading) error // nil: it succeeds
 	finished [2]bool
 	sealed   bool
 }
@@ -148,8 +148,8 @@ func TestEndWaits(t *testing.T) {
 	})
 }
 
-// A run is not over as long as the terrain has come further than all shards, and once it is about to be, the terrain
-// comes no further unless a shard is at work again.
+// A run is not over while the terrain is ahead of all shards. Once it is about to be over, the terrain does
+// not advance unless a shard is working again.
 func TestEndIsSealed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		newer, busy, times := errors.New("the terrain has come further"), false, 0
@@ -191,8 +191,8 @@ func TestEndIsSealed(t *testing.T) {
 	})
 }
 
-// What one file says ends the run, though another shard would not agree; and one that
-// cannot write it down is told again, alone.
+// One file that says so ends the run, even if another shard would not agree. A shard that cannot record it is
+// asked again, alone.
 func TestEndIsFinal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		times := [2]int{}
@@ -219,8 +219,8 @@ func TestEndIsFinal(t *testing.T) {
 	})
 }
 
-// Of shards that are at work one round of readings is enough, and of those that are not, until who is has ended: of the
-// latter each would ask all others. Now and then all are asked all the same.
+// While shards are working one round of readings suffices, and idle shards are not read until the working one
+// has finished: each would ask all others. Now and then all are read anyway.
 func TestEndReadsOnce(t *testing.T) {
 	for _, keeps := range []error{ErrBusy, errGone} {
 		synctest.Test(t, func(t *testing.T) {
@@ -246,7 +246,7 @@ func TestEndReadsOnce(t *testing.T) {
 	}
 }
 
-// Nobody is finished once the context is done.
+// No shard is finished once the context is done.
 func TestEndStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := &troupe{}

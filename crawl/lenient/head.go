@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// maxSlop is how many bytes may come before a status line.
+// maxSlop is how many bytes may precede a status line.
 const maxSlop = 4
 
-// framing is what a head says of the length of its answer.
+// framing is what a head says about the length of its answer.
 type framing struct {
 	status  int
 	chunked bool
-	length  int64 // -1: up to the end of the connection
-	close   bool  // the connection serves no other request
+	length  int64 // -1: until the end of the connection
+	close   bool  // the connection serves no further request
 }
 
-// headEnd returns the length of the head at the beginning of b; -1: its end is not there.
+// headEnd returns the length of the head at the start of b; -1: it is incomplete.
 func headEnd(b []byte) int {
 	for at := 0; ; {
 		i := bytes.IndexByte(b[at:], '\n')
@@ -40,7 +40,7 @@ func endsHead(b []byte) bool {
 	return bytes.HasSuffix(b, []byte("\n\r\n")) || bytes.HasSuffix(b, []byte("\n\n"))
 }
 
-// plainHead reads a whole head that needs no mending.
+// plainHead parses a complete head that needs no repair.
 func plainHead(head []byte) (f framing, ok bool) {
 	const status = "HTTP/1.1 200"
 	line, rest := cutLine(head)
@@ -63,7 +63,7 @@ func plainHead(head []byte) (f framing, ok bool) {
 	}
 }
 
-// field takes down what a field says of the framing. It reports whether that is plain.
+// field records what a field says about the framing. It reports whether the field needs no repair.
 func (f *framing) field(name, value []byte, modern bool) (ok bool) {
 	switch len(name) {
 	case len("Trailer"):
@@ -88,7 +88,7 @@ func (f *framing) field(name, value []byte, modern bool) (ok bool) {
 	return true
 }
 
-// mended rewrites a head. It is not ok if browsers refuse the head too.
+// mended rewrites a head. It is not ok if browsers refuse the head, too.
 func mended(head []byte) (out []byte, f framing, ok bool) {
 	start := statusStart(head)
 	if start < 0 || bytes.IndexByte(head, 0) >= 0 {
@@ -108,7 +108,7 @@ func mended(head []byte) (out []byte, f framing, ok bool) {
 	return append(m.out, "\r\n"...), m.framing, true
 }
 
-// A mending is a head on its way.
+// A mending is a head being rewritten.
 type mending struct {
 	framing
 	out     []byte
@@ -117,7 +117,7 @@ type mending struct {
 	codings []string // Transfer-Encoding
 }
 
-// statusLine reads a status line as Chromium does: what is missing is the usual.
+// statusLine parses a status line like Chromium, with defaults for missing parts.
 func (m *mending) statusLine(line string) (ok bool) {
 	major, minor := version(line)
 	m.modern = major > 1 || major == 1 && minor >= 1
@@ -146,7 +146,7 @@ func (m *mending) statusLine(line string) (ok bool) {
 	return true
 }
 
-// field keeps a field, if it is one.
+// field keeps a line that is a field.
 func (m *mending) field(line string) {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok || name == "" || isBlank(name[0]) {
@@ -199,7 +199,7 @@ func (m *mending) write(name, value string) {
 	m.out = append(append(append(append(m.out, name...), ": "...), value...), "\r\n"...)
 }
 
-// frame decides on the length of the answer. It is not ok if the head names several.
+// frame determines the length of the answer. It is not ok if the head gives several.
 func (m *mending) frame() (ok bool) {
 	isChunked := func(coding string) bool { return strings.EqualFold(coding, "chunked") }
 	m.chunked = m.modern && slices.ContainsFunc(m.codings, isChunked)
@@ -228,7 +228,7 @@ func (m *mending) frame() (ok bool) {
 	return true
 }
 
-// statusStart finds a status line at the beginning of a head; -1: there is none.
+// statusStart finds the status line at the start of a head; -1: there is none.
 func statusStart(head []byte) int {
 	if bytes.HasPrefix(head, []byte("ICY ")) {
 		return 0
@@ -241,7 +241,7 @@ func statusStart(head []byte) int {
 	return -1
 }
 
-// version reads the version of a status line; one that it cannot read is 0.0.
+// version parses the version of a status line; an unreadable one is 0.0.
 func version(line string) (major, minor byte) {
 	if len(line) < 5 || line[4] != '/' {
 		return 0, 0
@@ -253,10 +253,10 @@ func version(line string) (major, minor byte) {
 	return line[5] - '0', line[dot+1] - '0'
 }
 
-// unfolded joins each line that continues a field to the field.
+// unfolded joins continuation lines to their fields.
 func unfolded(lines []string) []string {
 	var fields []string
-	continues := false // the last field can be
+	continues := false // whether the last field can be continued
 	for _, line := range lines {
 		if continues && isBlank(line[0]) {
 			last := len(fields) - 1
@@ -269,7 +269,7 @@ func unfolded(lines []string) []string {
 	return fields
 }
 
-// elements returns those of a list, which has at least one.
+// elements returns the elements of a list, at least one.
 func elements(list string) []string {
 	if list == "" {
 		return []string{""}
@@ -283,7 +283,7 @@ func elements(list string) []string {
 	return found
 }
 
-// hasBareCR reports a CR without a LF behind it.
+// hasBareCR reports a CR without a following LF.
 func hasBareCR(b []byte) bool {
 	for {
 		i := bytes.IndexByte(b, '\r')
@@ -296,7 +296,7 @@ func hasBareCR(b []byte) bool {
 	}
 }
 
-// cutLine cuts off a line, without its end.
+// cutLine cuts off a line and returns it without its line end.
 func cutLine(b []byte) (line, rest []byte) {
 	line, rest, _ = bytes.Cut(b, []byte("\n"))
 	if n := len(line); n > 0 && line[n-1] == '\r' {
@@ -319,7 +319,7 @@ func isNumber(b []byte) bool {
 	return len(b) > 0
 }
 
-// isText reports text that a field may hold (RFC 9110, section 5.5).
+// isText reports text allowed in a field (RFC 9110, section 5.5).
 func isText(b []byte) bool {
 	for _, c := range b {
 		if c < ' ' && c != '\t' || c == 0x7f {
@@ -339,7 +339,7 @@ func isToken(b []byte) bool {
 	return len(b) > 0
 }
 
-// token has the characters of a token.
+// token contains the characters allowed in a token.
 var token = [256]bool{
 	'!': true, '#': true, '$': true, '%': true, '&': true, '\'': true, '*': true, '+': true, '-': true, '.': true,
 	'^': true, '_': true, '`': true, '|': true, '~': true,

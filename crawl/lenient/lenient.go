@@ -1,8 +1,7 @@
-// Package lenient reads HTTP/1 answers as browsers do and hands them on in a form that
-// net/http reads.
+// Package lenient reads HTTP/1 answers as browsers do, and passes them on in a form that net/http accepts.
 //
-// A [Reader] sits between a connection and its transport. An answer without a fault passes
-// byte for byte. Any other head is rewritten by these rules:
+// A [Reader] sits between a connection and its transport. A valid answer passes byte for byte. Any other head
+// is rewritten by these rules:
 //
 //	status line    up to 4 bytes before it are skipped           as Chromium; RFC 9112, 2.2
 //	               any version is 1.1 or 1.0; unknown ones: 1.0  as Chromium; RFC 9110, 2.5
@@ -11,29 +10,28 @@
 //	               digits and reason together                    as Chromium
 //	               "ICY" for "HTTP/1.0"                          SHOUTcast
 //	line           ends at LF or CR                              as Chromium; RFC 9112, 2.2
-//	               without a colon, or with a name that is no
-//	               token: skipped                                as Chromium
+//	               without a colon, or with a name that is not
+//	               a token: skipped                              as Chromium
 //	               blanks between name and colon: skipped        RFC 9112, 5.1
 //	               folded: joined by one blank                   RFC 9112, 5.2
-//	               with control characters: skipped, but for
+//	               with control characters: skipped, except
 //	               Location, which net/http refuses              RFC 9110, 5.5
 //	head           up to 256 KiB                                 as Chromium
-//	Transfer-      of 1.1, with "chunked" anywhere: chunked      as Chromium; RFC 9112, 6.3
-//	Encoding       of 1.0: ignored                               RFC 9112, 6.1
+//	Transfer-      in 1.1, with "chunked" anywhere: chunked      as Chromium; RFC 9112, 6.3
+//	Encoding       in 1.0: ignored                               RFC 9112, 6.1
 //	               any other: ignored                            as Chromium
 //	Content-       equal values: one of them                     RFC 9110, 8.6
 //	Length         different values, and not chunked: refused    as Chromium; RFC 9112, 6.3
-//	               no number: ignored, the body ends with the
-//	               connection                                    as Chromium
+//	               not a number: ignored, the body ends with
+//	               the connection                                as Chromium
 //	               with chunked: ignored                         RFC 9112, 6.3
-//	chunks         LF alone, blanks behind the size, extensions  as Chromium; RFC 9112, 7.1.1
-//	               no end behind the last chunk                  the body is whole
+//	chunks         LF alone, blanks after the size, extensions   as Chromium; RFC 9112, 7.1.1
+//	               no end after the last chunk                   the body is complete
 //	trailers       skipped                                       RFC 9112, 7.1.2
 //
-// Where the framing is in doubt, the connection serves no other request: the head gets
-// "Connection: close". Bytes behind an answer, or that nobody asked for, are never taken for
-// the next answer: the connection ends there. What these rules do not explain passes as it
-// came, and the transport refuses it.
+// If the framing is in doubt, the connection serves no further request: the head gets "Connection: close".
+// Bytes after an answer, or without a request, are never taken for the next answer: the connection ends
+// there. Anything these rules do not cover passes unchanged, and the transport refuses it.
 package lenient
 
 import (
@@ -45,23 +43,23 @@ import (
 )
 
 const (
-	// MaxHead bounds the heads of one answer, interim ones included, in bytes.
+	// MaxHead limits the heads of one answer, including interim ones, in bytes.
 	MaxHead = 256 << 10
 
-	maxChunkLine = 4 << 10 // more than that is no size
+	maxChunkLine = 4 << 10 // anything longer is not a chunk size
 )
 
-// A Reader reads the answers of one connection. Read belongs to one goroutine; Expect may be
-// called from another.
+// A Reader reads the answers of one connection. Read belongs to one goroutine; Expect may be called from
+// another.
 type Reader struct {
 	in       *bufio.Reader
 	expected atomic.Pointer[expectation]
-	answer   *expectation // that is being read
+	answer   *expectation // being read
 	state    state
 	head     []byte // read so far
 	heads    int    // bytes of the heads of this answer
-	out      []byte // to be handed on before anything else
-	left     int64  // bytes to be handed on as they come, before the state counts
+	out      []byte // to be passed on first
+	left     int64  // bytes to be passed on unchanged before the state applies
 	quiet    bool   // the connection ends with this answer
 }
 
@@ -71,30 +69,30 @@ type expectation struct {
 	first  func()
 }
 
-// A state is what the next byte belongs to.
+// A state says what the next byte belongs to.
 type state uint8
 
 const (
 	atHead    state = iota // the head of an answer
-	inHead                 // the same, begun
-	raw                    // whatever it is, up to the end of the connection
+	inHead                 // the same, after its first byte
+	raw                    // anything, until the end of the connection
 	atChunk                // the size of a chunk
-	chunkEnd               // the line end behind a chunk
+	chunkEnd               // the line end after a chunk
 	inTrailer              // what follows the last chunk
-	done                   // nothing: the answer is whole
-	closed                 // nothing: the connection is not read any more
+	done                   // nothing: the answer is complete
+	closed                 // nothing: the connection is no longer read
 )
 
 // NewReader returns a reader of the answers that come from r.
 func NewReader(r io.Reader) *Reader { return &Reader{in: bufio.NewReaderSize(r, maxChunkLine)} }
 
-// Expect announces an answer to a request, before the request is sent. The reader calls first
-// when its first byte is there.
+// Expect announces a request, before it is sent. The reader calls first when the first byte of its answer
+// arrives.
 func (r *Reader) Expect(method string, first func()) {
 	r.expected.Store(&expectation{method, first})
 }
 
-// Read hands on what the transport is to read.
+// Read returns the bytes for the transport.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -118,7 +116,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 }
 
-// step brings the reader to a state in which there is something to hand on, or hands it on.
+// step advances the state until there is something to pass on, or passes it on.
 func (r *Reader) step(p []byte) (n int, err error, handed bool) {
 	switch r.state {
 	case raw:
@@ -142,8 +140,8 @@ func (r *Reader) step(p []byte) (n int, err error, handed bool) {
 	return 0, err, err != nil
 }
 
-// finish follows the last byte of an answer. What the connection has brought beyond it is
-// the answer to nothing.
+// finish handles the end of an answer. If the connection has already delivered more, that is not the answer
+// to a request.
 func (r *Reader) finish() {
 	r.state = atHead
 	if r.quiet || r.in.Buffered() > 0 {
@@ -151,7 +149,7 @@ func (r *Reader) finish() {
 	}
 }
 
-// begin waits for an answer. One that nobody asked for ends the connection.
+// begin waits for an answer. An unexpected one ends the connection.
 func (r *Reader) begin() error {
 	if _, err := r.in.Peek(1); err != nil {
 		return err
@@ -174,7 +172,7 @@ func (r *Reader) begin() error {
 	return nil
 }
 
-// readHead reads a head that has not come at once, or has faults.
+// readHead reads a head that did not arrive at once, or that is invalid.
 func (r *Reader) readHead() error {
 	line, err := r.in.ReadSlice('\n')
 	r.head = append(r.head, line...)
@@ -200,10 +198,10 @@ func (r *Reader) readHead() error {
 	return nil
 }
 
-// passOn gives up reading: what comes is handed on as it is.
+// passOn stops parsing: all further bytes pass unchanged.
 func (r *Reader) passOn() { r.out, r.state = r.head, raw }
 
-// enter starts the body after a head of size bytes.
+// enter starts the body after a head of the given size in bytes.
 func (r *Reader) enter(f framing, size int) {
 	r.heads += size
 	r.quiet = f.close
@@ -224,7 +222,7 @@ func (r *Reader) enter(f framing, size int) {
 	}
 }
 
-// readSize reads the size of a chunk, and hands it on without its extensions.
+// readSize reads the size of a chunk, and passes it on without extensions.
 func (r *Reader) readSize() error {
 	line, err := r.in.ReadSlice('\n')
 	size, _, _ := bytes.Cut(line, []byte(";"))
@@ -242,7 +240,7 @@ func (r *Reader) readSize() error {
 	return nil
 }
 
-// endChunk reads the end of the line behind a chunk.
+// endChunk reads the line end after a chunk.
 func (r *Reader) endChunk() error {
 	line, err := r.in.ReadSlice('\n')
 	if err != nil || len(bytes.TrimRight(line, "\r\n")) > 0 {
@@ -254,7 +252,7 @@ func (r *Reader) endChunk() error {
 	return nil
 }
 
-// readTrailer skips trailers. They may be cut off: the body is whole.
+// readTrailer skips trailers. They may be truncated: the body is complete.
 func (r *Reader) readTrailer() {
 	line, err := r.in.ReadSlice('\n')
 	r.heads += len(line)

@@ -14,7 +14,7 @@ import (
 
 const body = "<a href=/next>n</a>"
 
-// An answer as net/http reads it off a reader.
+// An answer is an answer as net/http reads it from a reader.
 type answer struct {
 	status int
 	header http.Header
@@ -23,7 +23,7 @@ type answer struct {
 	err    error
 }
 
-// transported reads the answers to a number of requests as http.Transport does.
+// transported reads the answers to a number of requests like http.Transport.
 func transported(from io.Reader, method string, requests int, expect func()) []answer {
 	in := bufio.NewReaderSize(from, 1<<10)
 	var all []answer
@@ -62,7 +62,7 @@ func head(fields string, text string) string {
 
 func chunked(text string) string { return fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(text), text) }
 
-// Answers that browsers read have the status and the body that browsers see.
+// Answers that browsers accept have the status and the body that browsers see.
 func TestBrowsersRead(t *testing.T) {
 	length := fmt.Sprintf("Content-Length: %d\r\n", len(body))
 	const te = "Transfer-Encoding: chunked\r\n"
@@ -193,7 +193,7 @@ func TestKeptConnection(t *testing.T) {
 	for _, tt := range []struct {
 		name, method, text string
 		bodies             []string
-		more               bool // than these were asked for
+		more               bool // than there were requests
 	}{
 		{"lengths", "GET", long + long, []string{body}, true},
 		{"HEAD", "HEAD", head("Content-Length: 19\r\nfault\r\n", ""), []string{""}, false},
@@ -217,7 +217,7 @@ func TestKeptConnection(t *testing.T) {
 	}
 }
 
-// Answers that come one at a time are all read, whether or not they have faults.
+// Answers that arrive one at a time are all read, valid or not.
 func TestManyAnswers(t *testing.T) {
 	answers := []string{
 		head("Content-Length: 19\r\n", body), head("fault\r\nContent-Length: 19\r\n", body),
@@ -246,7 +246,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// Bytes that nobody asked for end the connection.
+// Bytes without a request end the connection.
 func TestUnasked(t *testing.T) {
 	r := NewReader(strings.NewReader(head("Content-Length: 19\r\n", body)))
 	if text, err := io.ReadAll(r); len(text) > 0 || err != nil {
@@ -254,8 +254,8 @@ func TestUnasked(t *testing.T) {
 	}
 }
 
-// FuzzReader states that a reader never panics, hands on little more than it is given, agrees with net/http on what
-// that reads, however it comes, and changes nothing that it has mended.
+// FuzzReader checks that a reader never panics, returns little more than it reads, agrees with net/http on
+// valid answers however they arrive, and does not change what it has repaired.
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		head("Content-Length: 19\r\n", body), head("Transfer-Encoding: chunked\r\n", chunked(body)),
@@ -295,7 +295,7 @@ func FuzzReader(f *testing.F) {
 		got := one(bufio.NewReader(bytes.NewReader(out)), method)
 		for name := range want.header {
 			if strings.Contains(name, " ") {
-				return // the name is mended, and may be one of the framing
+				return // the name was repaired, and may be one of the framing
 			}
 		}
 		if got.err != nil || got.status != want.status || got.body != want.body {
@@ -309,13 +309,13 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// answered is what net/http makes of a text.
+// answered returns what net/http makes of a text.
 func answered(text []byte, method string) []byte {
 	a := one(bufio.NewReader(bytes.NewReader(text)), method)
 	return fmt.Appendf(nil, "%d %v %q %v", a.status, a.header, a.body, a.err != nil)
 }
 
-// BenchmarkReader measures what an answer costs beyond being copied.
+// BenchmarkReader measures the cost of an answer in excess of copying it.
 func BenchmarkReader(b *testing.B) {
 	fields := strings.Repeat("X-Field: of a usual length, some 60 bytes, as servers send it\r\n", 12)
 	text := head(fields+"Content-Length: 30000\r\n", strings.Repeat("x", 30_000))

@@ -1,16 +1,15 @@
-// Package charset knows the encodings of the web: which one a page is in, how its
-// bytes become UTF-8, and how a query is written in it.
+// Package charset implements the encodings of the web: detecting the encoding of a page, decoding it to
+// UTF-8, and encoding queries.
 //
-// An encoding that nothing declares is guessed from the bytes alone by github.com/gogs/chardet (MIT, a
-// port of ICU's detector) and some rules. Of 14 sentences in as many encodings, cut to a title of 24
-// characters, whole and four times over, it reads 13 rightly, github.com/wlynxg/chardet (MIT) 11. The rules are
-// for encodings that it does not know (windows-874, windows-1257, ibm866), for those that it takes for a relative
-// (koi8-u, iso-8859-6), and for short texts in Latin letters.
+// An undeclared encoding is guessed from the bytes by github.com/gogs/chardet (MIT, a port of ICU's detector)
+// and some rules. Of 14 sentences in as many encodings, cut to a title of 24 characters, complete, and
+// repeated four times, it detects 13 correctly, and github.com/wlynxg/chardet (MIT) 11. The rules cover
+// encodings that the detector does not know (windows-874, windows-1257, ibm866) or mistakes for a related one
+// (koi8-u, iso-8859-6), and short texts in the Latin script.
 //
-// It follows the Encoding standard, and for pages what the HTML standard says on
-// determining the character encoding. No label and no bytes are an error: what
-// cannot be told is read as browsers would, and bytes that mean nothing become
-// U+FFFD. An [Encoding] may be used by any number of goroutines.
+// The package follows the Encoding standard, and for pages the HTML standard's rules for determining the
+// character encoding. No label and no bytes are an error: in doubt the package does what browsers do, and
+// meaningless bytes become U+FFFD. An [Encoding] is safe for concurrent use.
 package charset
 
 import (
@@ -24,7 +23,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Names that are told apart here.
+// Names used in this package.
 const (
 	utf8Name      = "utf-8"
 	utf16beName   = "utf-16be"
@@ -40,14 +39,13 @@ const (
 	replacement   = "replacement"
 )
 
-// An Encoding is one of the encodings of the Encoding standard. The zero value is none.
+// An Encoding is an encoding of the Encoding standard. The zero value is none.
 type Encoding struct {
 	name string
 	text encoding.Encoding
 }
 
-// Lookup returns the encoding that a label names, as in a charset parameter, and
-// whether there is one.
+// Lookup returns the encoding for a label, as in a charset parameter, and whether there is one.
 func Lookup(label string) (Encoding, bool) {
 	label = strings.Trim(label, " \t\n\f\r")
 	if !isASCII(label) {
@@ -61,18 +59,17 @@ func Lookup(label string) (Encoding, bool) {
 	return Encoding{name, e}, err == nil
 }
 
-// named returns an encoding by its own name.
+// named returns an encoding by its name.
 func named(name string) Encoding {
 	e, _ := Lookup(name)
 	return e
 }
 
-// Name is the encoding's name in lower case, such as "windows-1252".
+// Name returns the encoding's name in lower case, such as "windows-1252".
 func (e Encoding) Name() string { return e.name }
 
-// Decode brings bytes to UTF-8, without the byte order mark of a Unicode encoding. Each
-// error becomes one U+FFFD. The result is at most three times as long, and may share
-// their memory.
+// Decode converts bytes to UTF-8, without the byte order mark of a Unicode encoding. Each error becomes one
+// U+FFFD. The result is at most three times as long as b, and may share its memory.
 func (e Encoding) Decode(b []byte) []byte {
 	mark := []byte("\ufeff")
 	switch e.name {
@@ -85,7 +82,7 @@ func (e Encoding) Decode(b []byte) []byte {
 	case iso2022JPName:
 		return e.decodeISO2022JP(b)
 	case replacement:
-		return []byte("\ufffd")[:min(len("\ufffd"), 3*len(b))] // nothing of nothing
+		return []byte("\ufffd")[:min(len("\ufffd"), 3*len(b))] // empty if b is empty
 	}
 	if e.isMulti() {
 		return e.decodeMulti(b)
@@ -93,7 +90,7 @@ func (e Encoding) Decode(b []byte) []byte {
 	return e.decodeSingle(b)
 }
 
-// valid replaces what is not UTF-8, each error by one U+FFFD.
+// valid replaces each error in UTF-8 by one U+FFFD.
 func valid(text []byte) []byte {
 	if utf8.Valid(text) {
 		return text

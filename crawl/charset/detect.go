@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// prologue is how much of a page is searched for a declaration.
+// prologue is the length of the part of a page that is searched for a declaration.
 const prologue = 1024
 
-// OfHTML tells the encoding of a page whose response names label: that of the byte
-// order mark, else the label's, else the one that a <meta> or else an XML
-// declaration in the first 1,024 bytes names, else UTF-8 if the bytes are that and
-// not all ASCII, else that of a <meta> further on, else what the bytes look like, else windows-1252.
+// OfHTML determines the encoding of a page whose response has the given label. In order of precedence it is:
+// that of the byte order mark; the label's; that of a <meta> or else of an XML declaration in the first 1,024
+// bytes; UTF-8, if the bytes are valid and not all ASCII; that of a later <meta>; a guess from the bytes;
+// windows-1252.
 func OfHTML(body []byte, label string) Encoding {
 	if e, ok := told(body, label); ok {
 		return e
@@ -35,9 +35,8 @@ func OfHTML(body []byte, label string) Encoding {
 	return guess(body)
 }
 
-// OfXML tells the encoding of a page that is XML, where a <meta> says nothing and
-// UTF-8 needs no declaration. What is neither declared nor UTF-8 is no XML, and there
-// a <meta> counts.
+// OfXML determines the encoding of an XML page, in which a <meta> does not count and UTF-8 needs no
+// declaration. A page that is neither declared nor UTF-8 is not XML, and there a <meta> does count.
 func OfXML(body []byte, label string) Encoding {
 	if e, ok := told(body, label); ok {
 		return e
@@ -52,7 +51,7 @@ func OfXML(body []byte, label string) Encoding {
 	return named(utf8Name)
 }
 
-// told is what a byte order mark, the response or an XML declaration in UTF-16 say.
+// told returns the encoding given by a byte order mark, the response, or an XML declaration in UTF-16.
 func told(body []byte, label string) (Encoding, bool) {
 	for _, mark := range [...]struct{ bytes, name string }{
 		{"\ufeff", utf8Name}, {"\xfe\xff", utf16beName}, {"\xff\xfe", utf16leName},
@@ -73,7 +72,7 @@ func told(body []byte, label string) (Encoding, bool) {
 	return Encoding{}, false
 }
 
-// ofDeclaration reads the encoding of an XML declaration ("get an XML encoding").
+// ofDeclaration returns the encoding of an XML declaration ("get an XML encoding").
 func ofDeclaration(head []byte) (Encoding, bool) {
 	head, ok := bytes.CutPrefix(head, []byte("<?xml"))
 	end := bytes.IndexByte(head, '>')
@@ -96,7 +95,7 @@ func ofDeclaration(head []byte) (Encoding, bool) {
 	return asRead(e), ok
 }
 
-// trimControls drops spaces and controls at the start.
+// trimControls removes leading spaces and controls.
 func trimControls(b []byte) []byte {
 	for len(b) > 0 && b[0] <= ' ' {
 		b = b[1:]
@@ -104,8 +103,8 @@ func trimControls(b []byte) []byte {
 	return b
 }
 
-// asRead turns an encoding in which a declaration cannot have been read into UTF-8, and
-// the one that only scripts have a use for into the one that is meant.
+// asRead replaces encodings that a declaration cannot be written in by UTF-8, and x-user-defined by
+// windows-1252.
 func asRead(e Encoding) Encoding {
 	switch e.name {
 	case utf16beName, utf16leName:

@@ -126,8 +126,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// FuzzOfHTML: there is always an encoding, what it reads is valid and bounded, and a
-// <meta> beyond the first 1,024 bytes changes nothing that was told.
+// FuzzOfHTML: there is always an encoding, the decoded text is valid and bounded, and a <meta> after the
+// first 1,024 bytes does not change an earlier declaration.
 func FuzzOfHTML(f *testing.F) {
 	for _, s := range []string{
 		"<meta charset=koi8-r>", `<?xml encoding='big5'?>`, "<!--<meta http-equiv content=charset='x'>", "\xff\xfe",

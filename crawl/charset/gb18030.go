@@ -5,18 +5,18 @@ import (
 	"unicode/utf8"
 )
 
-// quadrupleE7C7 is what the library reads as U+1E3F, which has been a pair since 2005.
+// quadrupleE7C7 is read by the library as U+1E3F, which has been a pair since 2005.
 const quadrupleE7C7 = "\x81\x35\xf4\x37"
 
-// A span is a number of pairs in a row and the characters that they stand for.
+// A span is a range of consecutive pairs and their characters.
 type span struct {
 	code  rune
 	first rune
 	n     rune
 }
 
-// spans2022 are the pairs of GB 18030-2022 that the library does not read, but for the
-// three areas of private use.
+// spans2022 returns the pairs of GB 18030-2022 that the library does not read, except for the three
+// private-use areas.
 func spans2022() []span {
 	return []span{
 		{0xa2ab, 0xe766, 6}, {0xa2e4, 0xe76d, 1}, {0xa2ef, 0xe76e, 2}, {0xa2fd, 0xe770, 2},
@@ -32,7 +32,7 @@ func spans2022() []span {
 	}
 }
 
-// The areas of private use: their characters and the pairs in one row.
+// The private-use areas: their first characters, and the number of pairs per row.
 const (
 	private1, row1 = 0xe000, 94 // AAA1 to AFFE
 	private2, row2 = 0xe234, 94 // F8A1 to FEFE
@@ -40,7 +40,7 @@ const (
 	privateEnd     = 0xe766
 )
 
-// pair2022 is what a pair that the library does not read stands for, 0 for nothing.
+// pair2022 returns the character for a pair that the library does not read; 0: none.
 func pair2022(lead, trail byte) rune {
 	l, t := rune(lead), rune(trail)
 	switch {
@@ -62,8 +62,7 @@ func pair2022(lead, trail byte) rune {
 	return 0
 }
 
-// code2022 is the pair that a character is written as which the library writes
-// otherwise, 0 for none.
+// code2022 returns the pair for a character that the library encodes differently; 0: none.
 func code2022(r rune) rune {
 	r = published(r)
 	for _, s := range spans2022() {
@@ -86,7 +85,7 @@ func code2022(r rune) rune {
 	return code
 }
 
-// published is what a character is since 2022 that was of private use until then.
+// published returns the character that has replaced a private-use one since 2022.
 func published(r rune) rune {
 	const private, public = "\ue78d\ue78e\ue78f\ue790\ue791\ue792\ue793\ue794\ue795\ue796" +
 		"\ue81e\ue826\ue82b\ue82c\ue832\ue843\ue854\ue864",

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	maxGuessed = 64 << 10 // bytes of a page that are looked at
-	leastSure  = 10       // percent; below it, a guess is none
+	maxGuessed = 64 << 10 // bytes of a page that are examined
+	leastSure  = 10       // percent; a guess below this is ignored
 )
 
-// guess tells the encoding of a page that declares none and is not UTF-8, from its bytes alone.
+// guess returns the encoding of a page that declares none and is not UTF-8, from its bytes alone.
 func guess(body []byte) Encoding {
 	text := guessed(body)
 	latin := isLatin(text)
@@ -21,7 +21,7 @@ func guess(body []byte) Encoding {
 	}
 	best, sure := "", leastSure-1
 	all, _ := chardet.NewHtmlDetector().DetectAll(text)
-	for _, r := range all { // their order is not that of certainty alone
+	for _, r := range all { // not strictly in order of confidence
 		if r.Confidence > sure || r.Confidence == sure && r.Charset < best {
 			if e, ok := guessable(r.Charset, text); ok && (!latin || isOfLatin(e.name)) {
 				best, sure = r.Charset, r.Confidence
@@ -34,18 +34,17 @@ func guess(body []byte) Encoding {
 	return named("windows-1252")
 }
 
-// guessed is the part of a page that is looked at: from the tag before the first byte beyond ASCII.
+// guessed returns the part of a page that is examined: from the tag before the first non-ASCII byte.
 func guessed(body []byte) []byte {
-	first := bytes.IndexFunc(body, func(c rune) bool { return c >= 0x80 }) // one that is not UTF-8, too
+	first := bytes.IndexFunc(body, func(c rune) bool { return c >= 0x80 }) // including bytes that are not UTF-8
 	if first > 0 {
 		body = body[max(0, bytes.LastIndexByte(body[:first], '<')):]
 	}
 	return body[:min(len(body), maxGuessed)]
 }
 
-// guessable returns the encoding of a guess, if pages are in such without saying so. Of an ISO
-// encoding and the one of Windows that is nearly the same, it is the latter, unless the bytes by
-// which they differ say otherwise.
+// guessable returns the encoding for a guess, if pages use it without declaring it. Of an ISO encoding and
+// its close Windows relative, the result is the latter, unless the bytes in which they differ show otherwise.
 func guessable(name string, text []byte) (Encoding, bool) {
 	name = strings.ReplaceAll(strings.ToLower(name), "gb-18030", gb18030Name)
 	windows := false
@@ -62,7 +61,7 @@ func guessable(name string, text []byte) (Encoding, bool) {
 			name = "windows-1256"
 		}
 	case "koi8-r":
-		if bytes.ContainsAny(single(text), "\u00a4\u00a6\u00a7\u00ad\u00b4\u00b6\u00b7\u00bd") { // letters of Ukrainian
+		if bytes.ContainsAny(single(text), "\u00a4\u00a6\u00a7\u00ad\u00b4\u00b6\u00b7\u00bd") { // Ukrainian letters
 			name = "koi8-u"
 		}
 	case "iso-8859-7":
@@ -76,8 +75,8 @@ func guessable(name string, text []byte) (Encoding, bool) {
 	return e, ok && e.name != replacement && e.name != iso2022JPName && !strings.HasPrefix(e.name, "utf-")
 }
 
-// isThai reports a text in windows-874, which the library does not know: signs above and below a
-// letter are frequent, and each has a letter before it.
+// isThai reports a text in windows-874, which the library does not know: signs above and below letters are
+// frequent, and each follows a letter.
 func isThai(text []byte) bool {
 	letters, signs := 0, 0
 	for i, c := range text {
@@ -97,8 +96,8 @@ func isThai(text []byte) bool {
 	return letters >= 4 && signs*8 > letters && !isPaired(text)
 }
 
-// isPaired reports a text whose bytes beyond ASCII all come in pairs, most of which begin as syllables of Korean or
-// the frequent characters of Chinese and Japanese do.
+// isPaired reports a text whose non-ASCII bytes all come in pairs, most of which begin like Korean syllables
+// or the frequent characters of Chinese and Japanese.
 func isPaired(text []byte) bool {
 	pairs, frequent := 0, 0
 	for i := 0; i < len(text); i++ {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestGuess reads titles and texts in encodings that nothing declares.
+// TestGuess decodes titles and texts in undeclared encodings.
 func TestGuess(t *testing.T) {
 	const russian = "Новости города: погода, спорт, культура. Сегодня в парке открылась выставка старинных книг и карт. "
 	const japanese = "今日は図書館で古い地図の展覧会が開かれました。ニュースと天気、スポーツの話題をお届けします。"
@@ -52,7 +52,7 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// TestGuessShort reads texts that the library takes for others, short ones in the first place.
+// TestGuessShort decodes mainly short texts, which the library mistakes for others.
 func TestGuessShort(t *testing.T) {
 	for _, tt := range []struct{ label, text string }{
 		{"windows-1252", "Hyvää päivää, näkemiin"},

@@ -11,9 +11,8 @@ const (
 	jis0208Old  = "\x1b$@"
 )
 
-// decodeISO2022JP reads ISO-2022-JP, where an escape sequence sets what the bytes
-// behind it stand for. One right behind another is an error, as nobody writes it but
-// to hide something.
+// decodeISO2022JP decodes ISO-2022-JP, in which an escape sequence changes the meaning of the bytes after it.
+// Two in a row are an error, because they serve only to hide something.
 func (e Encoding) decodeISO2022JP(b []byte) []byte {
 	text := make([]byte, 0, len(b)+len(b)/2)
 	kanji := newSequences(named(eucJPName))
@@ -35,8 +34,7 @@ func (e Encoding) decodeISO2022JP(b []byte) []byte {
 	return text
 }
 
-// escapeAt returns the state that an escape sequence at the start of b leads to;
-// empty: there is none.
+// escapeAt returns the state selected by an escape sequence at the start of b; empty: there is none.
 func escapeAt(b []byte) string {
 	if len(b) < len(jisASCII) || b[0] != 0x1b {
 		return ""
@@ -54,8 +52,8 @@ func escapeAt(b []byte) string {
 	return ""
 }
 
-// shifted reads a character in a state, and how many bytes it has. Of EUC-JP, s has
-// the same pairs with the high bits set.
+// shifted reads a character in a state, and returns its size in bytes. s is EUC-JP, which has the same pairs
+// with the high bits set.
 func (s *sequences) shifted(b []byte, state string) (rune, int) {
 	c := b[0]
 	switch {
@@ -76,8 +74,8 @@ func (s *sequences) shifted(b []byte, state string) (rune, int) {
 	return rune(c), 1
 }
 
-// kanji reads a character of two bytes. The second is part of an error too, unless it
-// begins an escape sequence.
+// kanji reads a two-byte character. The second byte is part of an error, too, unless it begins an escape
+// sequence.
 func (s *sequences) kanji(b []byte) (rune, int) {
 	switch {
 	case b[0] < 0x21 || b[0] > 0x7e || len(b) == 1 || b[1] == 0x1b:
@@ -87,5 +85,5 @@ func (s *sequences) kanji(b []byte) (rune, int) {
 	}
 	lead := b[0] | 0x80
 	r, _ := utf8.DecodeRuneInString(s.fill(&s.pairs[lead], lead)[b[1]|0x80])
-	return r, 2 // of an empty string it is U+FFFD
+	return r, 2 // for an empty string it is U+FFFD
 }

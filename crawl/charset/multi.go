@@ -18,8 +18,8 @@ func (e Encoding) isMulti() bool {
 	return false
 }
 
-// decodeMulti reads such an encoding. What the library reads without an error is right
-// as it is; else the bytes are read once more, with errors as the standard has them.
+// decodeMulti decodes such an encoding. Text that the library decodes without error is correct; otherwise the
+// bytes are decoded again, with errors according to the standard.
 func (e Encoding) decodeMulti(b []byte) []byte {
 	if e.isChinese() && hasFalseQuadruple(b) {
 		return newSequences(e).decode(b)
@@ -31,8 +31,8 @@ func (e Encoding) decodeMulti(b []byte) []byte {
 	return text
 }
 
-// hasFalseQuadruple reports what may be four bytes of which the second is no digit but
-// one of the six characters behind "9", which the library lets pass.
+// hasFalseQuadruple reports what may be a four-byte sequence whose second byte is not a digit but one of the
+// six characters after "9", which the library accepts.
 func hasFalseQuadruple(b []byte) bool {
 	for i := 1; i+2 < len(b); i++ {
 		if c := b[i]; '9' < c && c < '@' && isLead(b[i-1]) && isLead(b[i+1]) && isDigit(b[i+2]) {
@@ -42,7 +42,7 @@ func hasFalseQuadruple(b []byte) bool {
 	return false
 }
 
-// library is the encoding whose decoder reads this one: GBK is read as its successor.
+// library returns the library's encoding for decoding e: GBK is decoded as its successor.
 func (e Encoding) library() encoding.Encoding {
 	if e.name == gbkName {
 		return simplifiedchinese.GB18030
@@ -52,24 +52,21 @@ func (e Encoding) library() encoding.Encoding {
 
 func (e Encoding) isChinese() bool { return e.name == gbkName || e.name == gb18030Name }
 
-// isDoubtful reports text that may have had errors, or the one character that the
-// library reads otherwise.
+// isDoubtful reports text that may contain errors, or the one character that the library decodes differently.
 func (e Encoding) isDoubtful(text []byte) bool {
 	return bytes.Contains(text, []byte("\ufffd")) || e.isChinese() && bytes.Contains(text, []byte("\u1e3f"))
 }
 
-// sequences tell what the sequences of an encoding stand for, as the library reads
-// each of them for itself.
+// sequences maps the sequences of an encoding to characters, as decoded one by one by the library.
 type sequences struct {
 	Encoding
 	decoder *encoding.Decoder // the library's
 	ones    row
 	pairs   [256]row // by their first byte
-	triples [256]row // of EUC-JP, by the byte behind 0x8f
+	triples [256]row // of EUC-JP, by the byte after 0x8f
 }
 
-// A row says what stands for each last byte of a sequence: nothing, or one character,
-// or two. It is filled when it is first wanted.
+// A row maps the last byte of a sequence to nothing, one character or two. It is filled on first use.
 type row []string
 
 func newSequences(e Encoding) *sequences {
@@ -96,9 +93,8 @@ func (s *sequences) decode(b []byte) []byte {
 	return text
 }
 
-// next reads the sequence at the start of b, whose first byte is not ASCII: what it
-// stands for, empty for an error, and its length. ASCII where the last byte of a pair
-// should be is left to be read.
+// next decodes the sequence at the start of b, whose first byte is not ASCII. It returns the characters,
+// empty for an error, and the length. An ASCII byte in place of the last byte of a pair is not consumed.
 func (s *sequences) next(b []byte) (string, int) {
 	lead := b[0]
 	if char := s.ones[lead]; char != "" {
@@ -119,7 +115,7 @@ func (s *sequences) next(b []byte) (string, int) {
 	return pairs[b[1]], sizeOf(pairs[b[1]], b[:2])
 }
 
-// sizeOf is the length of a sequence, of which an error leaves a last byte of ASCII.
+// sizeOf returns the length consumed by a sequence; an error does not consume a last byte that is ASCII.
 func sizeOf(char string, b []byte) int {
 	if char == "" && b[len(b)-1] < utf8.RuneSelf {
 		return len(b) - 1
@@ -127,7 +123,7 @@ func sizeOf(char string, b []byte) int {
 	return len(b)
 }
 
-// triple reads a character of JIS X 0212, of which there are two bytes at least.
+// triple decodes a character of JIS X 0212; b has at least two bytes.
 func (s *sequences) triple(b []byte) (string, int) {
 	if len(b) == 2 {
 		return "", 2
@@ -136,9 +132,8 @@ func (s *sequences) triple(b []byte) (string, int) {
 	return char, sizeOf(char, b[:3])
 }
 
-// quadruple reads a character of four bytes, of which there are two at least. What is
-// cut off is one error as a whole; where the third or fourth byte does not fit, the
-// first alone is.
+// quadruple decodes a four-byte character; b has at least two bytes. A truncated sequence is one error; if
+// the third or fourth byte is invalid, only the first byte is consumed.
 func (s *sequences) quadruple(b []byte) (string, int) {
 	switch {
 	case len(b) > 2 && !isLead(b[2]) || len(b) > 3 && !isDigit(b[3]):
@@ -150,20 +145,20 @@ func (s *sequences) quadruple(b []byte) (string, int) {
 		return "\ue7c7", 4
 	}
 	var char [utf8.UTFMax]byte
-	n, _, _ := s.decoder.Transform(char[:], b[:4], true) // it fits
+	n, _, _ := s.decoder.Transform(char[:], b[:4], true) // char has room for it
 	if r, _ := utf8.DecodeRune(char[:n]); r == utf8.RuneError && string(b[:4]) != "\x84\x31\xa4\x37" {
 		return "", 4
 	}
 	return string(char[:n]), 4
 }
 
-// fill returns a row of the sequences that begin with prefix.
+// fill returns the row of the sequences that begin with prefix.
 func (s *sequences) fill(r *row, prefix ...byte) row {
 	if *r != nil {
 		return *r
 	}
 	*r = make(row, 256)
-	const first = '@' // that ends one
+	const first = '@' // first possible last byte
 	var codes []byte
 	for c := first; c <= 0xff; c++ {
 		codes = append(append(codes, prefix...), byte(c), '\n')
@@ -180,7 +175,7 @@ func (s *sequences) fill(r *row, prefix ...byte) row {
 	return *r
 }
 
-// amend adds the pairs that the library does not read.
+// amend adds the pairs that the library does not decode.
 func (s *sequences) amend(r row, prefix []byte) {
 	switch {
 	case len(prefix) != 1:
@@ -201,7 +196,7 @@ func (s *sequences) amend(r row, prefix []byte) {
 	}
 }
 
-// isLead reports a byte that begins a sequence of several.
+// isLead reports the first byte of a multi-byte sequence.
 func (s *sequences) isLead(c byte) bool {
 	switch s.name {
 	case eucJPName:

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Each error of a decoder is one U+FFFD, and takes no byte of ASCII with it.
+// Each error of a decoder is one U+FFFD, and consumes no ASCII byte.
 func TestErrors(t *testing.T) {
 	tests := []struct{ name, charset, in, want string }{
 		{"lead without trail", "gbk", "\x81\xff\xd6\xd0", "\ufffd中"},
@@ -72,7 +72,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// The pairs that the tables here add are written as they are read.
+// The pairs in the tables of this package are encoded as they are decoded.
 func TestPairs2022(t *testing.T) {
 	n := 0
 	for lead := 0x81; lead <= 0xfe; lead++ {
@@ -92,8 +92,8 @@ func TestPairs2022(t *testing.T) {
 	}
 }
 
-// FuzzDecode: every decoder reads everything, into valid text of bounded length, and
-// what the library reads without an error it reads alike, with its own machine too.
+// FuzzDecode: every decoder decodes everything, into valid text of bounded length, and agrees with the
+// library on text that the library decodes without error, also with the decoder of this package.
 func FuzzDecode(f *testing.F) {
 	for i, s := range []string{
 		"\x81\x30\x81\x30\xd6\xd0\x81:", "\xa4\xa4\x88\x62", "\x95\x5c\xb1\xf0\x40", "\xc7\xd1\xa1",
@@ -130,7 +130,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// departs reports what the library reads without an error and not as the standard does.
+// departs reports text that the library decodes without error, but not according to the standard.
 func departs(e Encoding, b []byte, text string) bool {
 	switch e.name {
 	case iso2022JPName:

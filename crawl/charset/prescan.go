@@ -2,19 +2,18 @@ package charset
 
 import "bytes"
 
-// A prescan looks for a <meta> that names an encoding, as the HTML standard
-// prescans a byte stream. Once it has run out of bytes nothing counts any more, the
-// tag that it was in least of all.
+// A prescan looks for a <meta> that names an encoding, following the HTML standard's prescan of a byte
+// stream. When it runs out of bytes, the tag it was in does not count.
 type prescan struct {
 	b    []byte
 	at   int
-	text bool // what stands in scripts and the like is seen to be no markup
+	text bool // skip the text of scripts and the like, which is not markup
 }
 
-// ofMeta returns the encoding that the first telling <meta> names.
+// ofMeta returns the encoding named by the first <meta> that names one.
 func ofMeta(head []byte) (Encoding, bool) { return (&prescan{b: head}).find() }
 
-// ofLateMeta is ofMeta of a whole page, in which a parser meets the <meta>.
+// ofLateMeta is ofMeta for a whole page, like a parser that encounters the <meta>.
 func ofLateMeta(body []byte) (Encoding, bool) { return (&prescan{b: body, text: true}).find() }
 
 func (p *prescan) find() (Encoding, bool) {
@@ -57,7 +56,7 @@ func isTag(b []byte) bool {
 	return len(b) > 0 && 'a' <= b[0]|0x20 && b[0]|0x20 <= 'z'
 }
 
-// skipTo goes to the next mark at or behind from, or to the end.
+// skipTo moves to the next mark at or after from, or to the end.
 func (p *prescan) skipTo(from int, mark string) {
 	if i := bytes.Index(p.b[from:], []byte(mark)); i >= 0 {
 		p.at = from + i
@@ -66,7 +65,7 @@ func (p *prescan) skipTo(from int, mark string) {
 	}
 }
 
-// skipTag goes to the end of a tag, over its attributes.
+// skipTag moves to the end of a tag, over its attributes.
 func (p *prescan) skipTag() {
 	for p.at < len(p.b) && !isSpace(p.b[p.at]) && p.b[p.at] != '>' {
 		p.at++
@@ -78,7 +77,7 @@ func (p *prescan) skipTag() {
 	}
 }
 
-// skipText goes to the end of the text that the tag whose name b begins with has for its content, if it has.
+// skipText skips the raw text content of the element whose name b begins with, if it has such content.
 func (p *prescan) skipText(b []byte) {
 	for _, name := range [...]string{
 		"script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext",
@@ -95,7 +94,7 @@ func (p *prescan) skipText(b []byte) {
 	}
 }
 
-// meta reads the attributes of a <meta>, of which the first of each name counts.
+// meta reads the attributes of a <meta>. The first of each name counts.
 func (p *prescan) meta() (Encoding, bool) {
 	var found Encoding
 	var pragma, needsPragma bool
@@ -124,8 +123,7 @@ func (p *prescan) meta() (Encoding, bool) {
 	return asRead(found), true
 }
 
-// attribute reads one attribute; it is none at the end of the tag, and where the bytes
-// run out.
+// attribute reads one attribute. It is not ok at the end of the tag, and when the bytes run out.
 func (p *prescan) attribute() (name, value []byte, ok bool) {
 	for p.at < len(p.b) && (isSpace(p.b[p.at]) || p.b[p.at] == '/') {
 		p.at++
@@ -148,14 +146,13 @@ func (p *prescan) attribute() (name, value []byte, ok bool) {
 	return name, value, ok
 }
 
-// endsName reports whether the name that began at start ends here. An equals sign
-// at its start belongs to it.
+// endsName reports whether the name that began at start ends here. A leading equals sign belongs to the name.
 func (p *prescan) endsName(start int) bool {
 	c := p.b[p.at]
 	return c == '=' && p.at > start || c == '/' || c == '>' || isSpace(c)
 }
 
-// value reads what follows an equals sign.
+// value reads the value after an equals sign.
 func (p *prescan) value() ([]byte, bool) {
 	if p.at == len(p.b) {
 		return nil, false
@@ -181,8 +178,8 @@ func (p *prescan) skipSpace() {
 	}
 }
 
-// charsetIn finds the label in the content of a <meta>, in lower case ("extracting a
-// character encoding from a meta element").
+// charsetIn finds the label in the content of a <meta>, which must be in lower case ("extracting a character
+// encoding from a meta element").
 func charsetIn(content string) string {
 	for rest := []byte(content); ; {
 		var ok bool

@@ -9,11 +9,10 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Query returns what writes the query of a link on a page in this encoding, before
-// its bytes are percent-encoded ("percent-encode after encoding" of the URL
-// standard): a character that the encoding has not becomes the reference to it,
-// "&#8364;", already escaped. It is nil for the encodings whose pages have queries in
-// UTF-8, and otherwise keeps memory of its own: it belongs to one goroutine.
+// Query returns a function that encodes the query of a link on a page in this encoding, before
+// percent-encoding ("percent-encode after encoding" in the URL standard). A character that the encoding lacks
+// becomes a character reference, "&#8364;", already escaped. Query returns nil for encodings whose pages have
+// queries in UTF-8. The function has state and belongs to one goroutine.
 func (e Encoding) Query() func(query string) string {
 	switch e.name {
 	case "", utf8Name, utf16beName, utf16leName, replacement:
@@ -24,18 +23,17 @@ func (e Encoding) Query() func(query string) string {
 	return (&writer{Encoding: e}).query
 }
 
-// reference stands for a character that an encoding has not.
+// reference returns the reference for a character that an encoding lacks.
 func reference(r rune) []byte {
 	return append(strconv.AppendInt([]byte("%26%23"), int64(r), 10), "%3B"...)
 }
 
-// A writer encodes queries. Where the library's encoder departs from the standard's,
-// the standard is followed. It makes what it needs with the first character that is
-// not ASCII.
+// A writer encodes queries. It follows the standard where the library's encoder does not. It sets itself up
+// at the first non-ASCII character.
 type writer struct {
 	Encoding
 	encoder *encoding.Encoder
-	reverse map[rune]string // instead of the encoder, where that one errs
+	reverse map[rune]string // replaces the encoder if that departs from the standard
 	in      [utf8.UTFMax]byte
 	out     [8]byte
 }
@@ -55,8 +53,7 @@ func (w *writer) query(query string) string {
 	return string(out)
 }
 
-// encode returns the bytes of a character, valid until the next call, and whether
-// the encoding has it.
+// encode returns the bytes of a character, valid until the next call, and whether the encoding has it.
 func (w *writer) encode(r rune) ([]byte, bool) {
 	switch {
 	case r < utf8.RuneSelf:
@@ -117,10 +114,10 @@ func (w *writer) japanese(r rune) ([]byte, bool) {
 		return w.reversed(r)
 	}
 	encoded, ok := w.library(r)
-	return encoded, ok && len(encoded) <= 2 // three bytes are JIS X 0212, which is only read
+	return encoded, ok && len(encoded) <= 2 // three bytes are JIS X 0212, which is decode-only
 }
 
-// iso2022JP writes a query in ISO-2022-JP, which begins and ends in ASCII.
+// iso2022JP encodes a query in ISO-2022-JP, which begins and ends in ASCII.
 func (w *writer) iso2022JP(query string) string {
 	if isASCII(query) && !strings.ContainsAny(query, "\x0e\x0f\x1b") {
 		return query
@@ -143,8 +140,8 @@ func (w *writer) iso2022JP(query string) string {
 	return string(out)
 }
 
-// shifted returns the bytes of a character and the state that they are written in.
-// What has none stays out of the state of two bytes.
+// shifted returns the bytes of a character and the state they belong to. A character without bytes leaves the
+// two-byte state.
 func (w *writer) shifted(r rune, state string) (encoded []byte, next string, ok bool) {
 	single := state
 	if state == jis0208 {
@@ -169,7 +166,7 @@ func (w *writer) shifted(r rune, state string) (encoded []byte, next string, ok 
 	return encoded, jis0208, true
 }
 
-// fullwidth is the katakana that ISO-2022-JP has for one of half the width.
+// fullwidth returns the full-width katakana that ISO-2022-JP uses for a half-width one.
 func fullwidth(r rune) rune {
 	switch {
 	case r == '\uff9e':
@@ -183,8 +180,8 @@ func fullwidth(r rune) rune {
 	return wide
 }
 
-// orReplacement is the character that an error is about: the bytes that would switch
-// the state are not told.
+// orReplacement returns the character for the reference of an error. Bytes that would switch the state are
+// replaced.
 func orReplacement(r rune) rune {
 	if r < utf8.RuneSelf {
 		return utf8.RuneError

@@ -50,8 +50,7 @@ func TestQuery(t *testing.T) {
 	}
 }
 
-// What is written is what would be read: of all the bytes that stand for a character
-// the ones that the standard names.
+// Encoding inverts decoding: of all byte sequences for a character, the one named by the standard is used.
 func TestEncodersFollowDecoders(t *testing.T) {
 	for _, name := range []string{
 		"big5", "euc-jp", "euc-kr", "gbk", "gb18030", "shift_jis", "windows-1258", "macintosh", "iso-8859-8-i",
@@ -82,8 +81,8 @@ func TestEncodersFollowDecoders(t *testing.T) {
 	}
 }
 
-// pointers maps each character to the first sequence of one or two bytes that is read
-// as it and may be written.
+// pointers maps each character to the first sequence of one or two bytes that decodes to it and may be used
+// to encode it.
 func pointers(e Encoding) map[rune]string {
 	all := make(map[rune]string)
 	add := func(code string, last bool) {
@@ -109,7 +108,7 @@ func pointers(e Encoding) map[rune]string {
 	return all
 }
 
-// mayBeWritten leaves out the rows that the encoders must not use.
+// mayBeWritten excludes the rows that encoders must not use.
 func mayBeWritten(name string, lead int) bool {
 	switch name {
 	case "big5":
@@ -120,7 +119,7 @@ func mayBeWritten(name string, lead int) bool {
 	return true
 }
 
-// excepted reports what the standard sets by hand; TestQuery has it.
+// excepted reports exceptions of the standard; TestQuery covers them.
 func excepted(name string, r rune) bool {
 	switch name {
 	case "gbk", "gb18030":

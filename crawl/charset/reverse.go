@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// reversal turns an encoding round: the bytes that each character is written as, which
-// are the first that are read as it, but for the rows that are only read.
+// reversal inverts an encoding: it maps each character to the first bytes that decode to it, except in
+// decode-only rows.
 func (e Encoding) reversal() map[rune]string {
 	reverse := make(map[rune]string, 128)
 	if e.isSingle() {
@@ -31,16 +31,16 @@ func (e Encoding) reversal() map[rune]string {
 	return reverse
 }
 
-// lastInBig5 are the characters of which the last of two codes is written.
+// lastInBig5 are the characters encoded as the last of their two codes.
 const lastInBig5 = "═╞╡╪十卅"
 
-// codes are the sequences of bytes that Big5 or Shift_JIS may be written in, in order.
+// codes returns the byte sequences that may be used to encode Big5 or Shift_JIS, in order.
 func (e Encoding) codes() [][]byte {
 	var codes [][]byte
 	for c := 0x80; c <= 0xfe; c++ {
 		lead := byte(c)
 		switch {
-		case e.name == big5Name && lead < 0xa1: // added by Hong Kong
+		case e.name == big5Name && lead < 0xa1: // added for Hong Kong
 			continue
 		case e.name == shiftJISName && (lead == 0x80 || 0xa1 <= lead && lead <= 0xdf):
 			codes = append(codes, []byte{lead})

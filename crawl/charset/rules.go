@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// ruled returns the encoding of a text that is told by a rule, because the library does not know it or takes short
-// texts in it for others; empty: none. latin says that the text is in Latin letters.
+// ruled returns the encoding of a text found by a rule, because the library does not know it or mistakes
+// short texts in it for others; empty: none. latin reports that the text is in the Latin script.
 func ruled(text []byte, latin bool) string {
 	switch {
 	case isNearlyUTF8(text):
@@ -29,7 +29,7 @@ func ruled(text []byte, latin bool) string {
 	return ""
 }
 
-// single reads bytes as ISO-8859-1, in which each of them is a character of its number.
+// single decodes bytes as ISO-8859-1, in which each is the character of the same number.
 func single(text []byte) []byte {
 	runes := make([]rune, len(text))
 	for i, c := range text {
@@ -40,13 +40,13 @@ func single(text []byte) []byte {
 
 func isC1(c rune) bool { return 0x80 <= c && c < 0xa0 }
 
-// isNoArabicISO reports what means nothing in ISO-8859-6.
+// isNoArabicISO reports a byte without meaning in ISO-8859-6.
 func isNoArabicISO(c rune) bool {
 	return isC1(c) || 0xa1 <= c && c <= 0xc0 && !strings.ContainsRune("\u00a4\u00ac\u00ad\u00bb\u00bf", c) ||
 		0xdb <= c && c <= 0xdf || c >= 0xf3
 }
 
-// isNearlyUTF8 reports a text in UTF-8 with few errors, as one has that was cut within a character.
+// isNearlyUTF8 reports UTF-8 with few errors, such as a text cut within a character.
 func isNearlyUTF8(text []byte) bool {
 	valid, wrong := 0, 0
 	for len(text) > 0 {
@@ -62,7 +62,7 @@ func isNearlyUTF8(text []byte) bool {
 	return valid >= 4 && valid >= 4*wrong
 }
 
-// isLatin reports a text in which words with bytes beyond ASCII have as many letters of ASCII, or more.
+// isLatin reports a text whose words with non-ASCII bytes consist of ASCII letters at least by half.
 func isLatin(text []byte) bool {
 	high, all := 0, 0
 	for _, word := range bytes.FieldsFunc(single(text), func(c rune) bool { return c < 0x80 && !isLetter(c) }) {
@@ -81,7 +81,7 @@ func isLatin(text []byte) bool {
 
 func isLetter(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// isOfLatin reports an encoding for languages in Latin letters.
+// isOfLatin reports an encoding for languages in the Latin script.
 func isOfLatin(name string) bool {
 	switch name {
 	case "windows-1250", "windows-1252", "windows-1254", "windows-1257", "windows-1258", "iso-8859-2", "iso-8859-3",
@@ -91,7 +91,7 @@ func isOfLatin(name string) bool {
 	return false
 }
 
-// isDOS reports a text in IBM866: small letters of Russian are frequent in both places where that has them.
+// isDOS reports a text in IBM866: Russian small letters are frequent in both of its ranges for them.
 func isDOS(text []byte) bool {
 	var seen [16]bool
 	front, back, capital, other, kinds := 0, 0, 0, 0, 0
@@ -115,8 +115,8 @@ func isDOS(text []byte) bool {
 	return kinds >= 4 && back > 0 && front*3 >= letters && capital*2 <= letters && other*20 <= letters
 }
 
-// isCentral reports a text in Latin letters with what is no letter in windows-1252 inside of words, or with the s and
-// z with caron of windows-1250 beside its c.
+// isCentral reports a text in the Latin script that has bytes inside words that are not letters in
+// windows-1252, or the s and z with caron of windows-1250 together with its c.
 func isCentral(text []byte) bool {
 	caron, c := 0, 0
 	for i, b := range text {
@@ -136,8 +136,8 @@ func isCentral(text []byte) bool {
 
 func isWordByte(b byte) bool { return isLetter(rune(b)) || b >= 0xc0 }
 
-// isBaltic reports a text of which all letters beyond ASCII are those of Lithuanian, or of Latvian, in windows-1257,
-// with their s or z with caron, and one that tells them from those of other languages.
+// isBaltic reports a text whose non-ASCII letters are all letters of Lithuanian or of Latvian in
+// windows-1257, including its s or z with caron and a letter that distinguishes it from other languages.
 func isBaltic(text []byte) bool {
 	const lithuanian, latvian = "\u00e0\u00e1\u00e6\u00e8\u00eb\u00f0\u00f8\u00fb\u00fe",
 		"\u00e2\u00e7\u00e8\u00ec\u00ed\u00ee\u00ef\u00f0\u00f2\u00fb\u00fe"

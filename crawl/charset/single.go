@@ -11,15 +11,15 @@ func (e Encoding) isSingle() bool {
 	return !e.isMulti()
 }
 
-// table returns what each byte is read as. Where the library reads nothing between
-// 0x80 and 0x9f, the standard reads a control character.
+// table returns the character for each byte. Where the library has none between 0x80 and 0x9f, the standard
+// has a control character.
 func (e Encoding) table() [256]rune {
 	var table [256]rune
 	var all [256]byte
 	for i := range all {
 		all[i] = byte(i)
 	}
-	text, _ := e.text.NewDecoder().Bytes(all[:]) // each byte is a character, or U+FFFD
+	text, _ := e.text.NewDecoder().Bytes(all[:]) // each byte becomes a character, or U+FFFD
 	for i := range table {
 		r, size := utf8.DecodeRune(text)
 		if r == utf8.RuneError && 0x80 <= i && i < 0xa0 {

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// decodeUTF16 reads UTF-16. A surrogate without its other is an error, and what the
-// end cuts off is one.
+// decodeUTF16 decodes UTF-16. An unpaired surrogate is an error, as is a truncated end.
 func decodeUTF16(b []byte, order binary.ByteOrder) []byte {
 	text := make([]byte, 0, len(b))
 	for len(b) >= 2 {
@@ -24,7 +23,7 @@ func decodeUTF16(b []byte, order binary.ByteOrder) []byte {
 	return text
 }
 
-// surrogates reads the character that begins with r, at the start of b.
+// surrogates decodes the character that begins with r, at the start of b.
 func surrogates(r rune, b []byte, order binary.ByteOrder) (rune, int) {
 	isHigh := r < 0xdc00
 	switch {

@@ -62,7 +62,7 @@ type sequences struct {
 	Encoding
 	decoder *encoding.Decoder // the library's
 	ones    row
-	pairs   [256]row // by their first byte
+	pairs   [256]row // by first byte
 	triples [256]row // of EUC-JP, by the byte after 0x8f
 }
 
@@ -163,7 +163,7 @@ func (s *sequences) fill(r *row, prefix ...byte) row {
 	for c := first; c <= 0xff; c++ {
 		codes = append(append(codes, prefix...), byte(c), '\n')
 	}
-	text, _ := s.decoder.Bytes(codes) // knows no errors
+	text, _ := s.decoder.Bytes(codes) // never fails
 	rest := string(text)
 	for c := first; c <= 0xff; c++ {
 		var char string

@@ -12,11 +12,11 @@ import (
 
 const (
 	sniffBytes = 512
-	maxLimit   = 1 << 40  // keeps sums of limits in an int64
-	drainBytes = 16 << 10 // read to keep a connection, rather than pay a handshake
+	maxLimit   = 1 << 40  // keeps sums of limits within an int64
+	drainBytes = 16 << 10 // read to keep a connection, instead of paying for a handshake
 )
 
-// readBody reads what Accept grants, as it comes, into res.
+// readBody reads the part of the body that Accept allows, still encoded, into res.
 func (c *Client) readBody(x *exchange, raw *http.Response, req *Request, res *Response) error {
 	defer raw.Body.Close()
 	b := &bodyReader{exchange: x, raw: raw, body: newBody(c, raw.Header["Content-Encoding"], req)}
@@ -37,19 +37,18 @@ func tooLarge(limit int64) *Error {
 	return &Error{Cause: TooLarge, Op: "read body", Err: fmt.Errorf("more than %d bytes", limit)}
 }
 
-// A bodyReader reads one body off the connection. It decodes nothing but the
-// beginning, and that only where a type has to be found, so that who waits for a
-// body has a chunk of memory and no decoder.
+// A bodyReader reads one body from the connection. It decodes only the beginning, and that only if a type
+// must be detected, so that a request waiting for its body occupies a chunk of memory and no decoder.
 type bodyReader struct {
 	*body
 	exchange *exchange
 	raw      *http.Response
 	reading  bool
-	settled  time.Time // when the claim was looked at
-	had      int64     // bytes by then
+	settled  time.Time // when the claim was last reviewed
+	had      int64     // bytes read by then
 }
 
-// choose asks Accept, and reports whether there is a body that is to be read.
+// choose calls Accept, and reports whether there is a body to read.
 func (b *bodyReader) choose(req *Request, res *Response) (wanted bool, err error) {
 	if err := b.sniff(res); err != nil {
 		return false, err
@@ -75,7 +74,7 @@ func (b *bodyReader) absent() bool {
 	return b.raw.Body == http.NoBody || b.raw.Request != nil && b.raw.Request.Method == http.MethodHead
 }
 
-// sniff sets the Content-Type of a 2xx that came without, or with what is none.
+// sniff sets the Content-Type of a 2xx without a valid one.
 func (b *bodyReader) sniff(res *Response) error {
 	declared := media.Extract(b.raw.Header.Get("Content-Type"))
 	if b.absent() || b.raw.StatusCode/100 != 2 || declared.Essence != "" {
@@ -86,7 +85,7 @@ func (b *bodyReader) sniff(res *Response) error {
 		return err
 	}
 	if len(head) > 0 {
-		// The charset that comes with it is guessed of the first bytes alone.
+		// DetectContentType also guesses a charset, from the first bytes only.
 		res.Sniffed, _, _ = strings.Cut(http.DetectContentType(head), ";")
 		b.raw.Header.Set("Content-Type", res.Sniffed)
 	}
@@ -106,8 +105,8 @@ func (b *bodyReader) beginning() ([]byte, error) {
 	}
 }
 
-// fill reads until there are upTo bytes or the body has ended. Beyond what is free to
-// every body it waits, outside of the body's clocks, until there is memory for it.
+// fill reads until there are upTo bytes or the body has ended. Beyond the size that is free for every body,
+// it waits until there is memory, with the body's clocks stopped.
 func (b *bodyReader) fill(upTo int64) (err error) {
 	if !b.reading {
 		b.reading = true
@@ -129,7 +128,7 @@ func (b *bodyReader) fillTo(upTo int64) error {
 	return err
 }
 
-// find finds memory for a chunk more.
+// find obtains memory for another chunk.
 func (b *bodyReader) find() error {
 	if b.slacken(); b.mayGrow() {
 		return nil
@@ -142,8 +141,8 @@ func (b *bodyReader) find() error {
 	return b.await(b.exchange.ctx)
 }
 
-// slacken gives back what is claimed for more than the body will bring in the next four windows, as it came in the last
-// one: else a few bodies that only drip would keep all others waiting, for minutes.
+// slacken returns the part of the claim that the body will not use in the next four windows, at the rate of
+// the last one. Otherwise a few slow bodies would keep all others waiting for minutes.
 func (b *bodyReader) slacken() {
 	if b.claim.held == 0 || time.Since(b.settled) < b.exchange.limits.window {
 		return
@@ -152,10 +151,10 @@ func (b *bodyReader) slacken() {
 	b.settle()
 }
 
-// settle has the rate of the body looked at anew.
+// settle restarts the measurement of the body's rate.
 func (b *bodyReader) settle() { b.settled, b.had = time.Now(), b.chunks.size }
 
-// read counts what comes off the connection.
+// read counts the bytes that come from the connection.
 func (b *bodyReader) read(p []byte) (int, error) {
 	n, err := b.raw.Body.Read(p)
 	b.exchange.wire.Add(int64(n))
@@ -166,18 +165,16 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// drain reads the little that may be left, so that the connection can serve
-// again. HTTP/2 ends a stream without it.
+// drain reads a small remainder, so that the connection can be reused. HTTP/2 ends a stream without that.
 func (b *bodyReader) drain() {
 	if b.raw.ProtoMajor != 1 || b.raw.ContentLength > drainBytes {
 		return
 	}
 	b.exchange.drain()
-	io.CopyN(io.Discard, b.raw.Body, drainBytes+1) // its error is that the connection will not serve again
+	io.CopyN(io.Discard, b.raw.Body, drainBytes+1) // after an error the connection will not be reused
 }
 
-// explain names the cause of an error: a limit that was passed, or what the
-// connection said.
+// explain names the cause of an error: an exceeded limit, or the connection's own error.
 func (b *bodyReader) explain(err error) error {
 	if err == nil {
 		return nil

@@ -6,40 +6,40 @@ import (
 	"sync"
 )
 
-// What every body may have without asking is its share of the budget, in bytes, between these.
+// The share of the budget that every body may use without a claim, in bytes, is between these.
 const (
 	freeBytes = 1 << 20
 	leastFree = 64 << 10
 )
 
-// A Budget is the memory that large bodies may have together. It may be used from many goroutines.
+// A Budget is the memory that large bodies may use together. It is safe for concurrent use.
 //
-// For what is more than free, a body claims memory for all that it may become, at once; what a slow one will hardly
-// need is taken back, and claimed again if it does. Older claims come first, and where all that hold some wait for
-// more, the oldest one gets it: then there is more than the budget in use, by what one body may become, and nobody
-// waits for ever.
+// For more than the free share, a body claims memory for its maximum size at once. Memory that a slow body
+// will hardly need is taken back, and claimed again if necessary. Older claims come first. If all claims that
+// hold memory wait for more, the oldest one gets it: the budget is then exceeded by at most one body, and
+// there is no deadlock.
 type Budget struct {
 	size int64
 
 	mu      sync.Mutex
 	held    int64
-	moving  int // claims that hold some, and wait for no more
+	moving  int // claims that hold memory and are not waiting for more
 	claims  uint64
-	waiting []*claim // the oldest first
+	waiting []*claim // oldest first
 }
 
-// A claim is what one body has of a budget. It belongs to who reads the body.
+// A claim is one body's part of a budget. It belongs to the goroutine that reads the body.
 type claim struct {
-	age   uint64 // the lower, the older; 0: never asked
+	age   uint64 // lower is older; 0: has never claimed
 	held  int64
 	wants int64
-	ready chan struct{} // closed when held is what it wants; nil: it does not wait
+	ready chan struct{} // closed when held reaches wants; nil: not waiting
 }
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of size bytes.
 func NewBudget(size int64) *Budget { return &Budget{size: size} }
 
-// free is what every body may have without a claim, where so many may be open.
+// free returns how much every body may use without a claim, if open bodies may be open.
 func (b *Budget) free(open int) int64 {
 	if b == nil {
 		return freeBytes
@@ -47,7 +47,7 @@ func (b *Budget) free(open int) int64 {
 	return min(max(b.size/int64(max(open, 1)), leastFree), freeBytes)
 }
 
-// try reports whether a claim was extended to so many bytes at once.
+// try tries to extend a claim to the given number of bytes, and reports whether it succeeded.
 func (b *Budget) try(c *claim, bytes int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,7 +58,7 @@ func (b *Budget) try(c *claim, bytes int64) bool {
 	return c.held >= bytes
 }
 
-// await extends a claim to so many bytes, as soon as there are as many. It errs when ctx ends.
+// await extends a claim to the given number of bytes, when available. It fails if ctx ends.
 func (b *Budget) await(ctx context.Context, c *claim, bytes int64) error {
 	b.mu.Lock()
 	if c.held >= bytes {
@@ -78,7 +78,7 @@ func (b *Budget) await(ctx context.Context, c *claim, bytes int64) error {
 	}
 }
 
-// shrink leaves so many bytes to a claim at most.
+// shrink reduces a claim to at most the given number of bytes.
 func (b *Budget) shrink(c *claim, bytes int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +92,7 @@ func (b *Budget) shrink(c *claim, bytes int64) {
 	b.serve()
 }
 
-// ask has a claim wait among the others, by age, and returns what tells it that it need not.
+// ask queues a claim by age, and returns a channel that is closed when it is served.
 func (b *Budget) ask(c *claim, bytes int64) <-chan struct{} {
 	if c.age == 0 {
 		b.claims++
@@ -109,7 +109,7 @@ func (b *Budget) ask(c *claim, bytes int64) <-chan struct{} {
 	return ready
 }
 
-// withdraw has a claim wait no longer.
+// withdraw removes a claim from the queue.
 func (b *Budget) withdraw(c *claim) {
 	if c.ready == nil {
 		return
@@ -122,7 +122,7 @@ func (b *Budget) withdraw(c *claim) {
 	b.serve()
 }
 
-// serve gives the oldest what they want, for as long as there is something to give.
+// serve serves the oldest claims while memory is available.
 func (b *Budget) serve() {
 	for len(b.waiting) > 0 {
 		c := b.waiting[0]
@@ -138,7 +138,7 @@ func (b *Budget) serve() {
 	}
 }
 
-// reserve reports whether there is memory for the whole body.
+// reserve reports whether the whole body could get memory.
 func (b *body) reserve() bool { return b.budget == nil || b.budget.try(&b.claim, b.limit) }
 
 // await waits for memory for the whole body.
@@ -161,8 +161,8 @@ func (b *body) giveBack() {
 	}
 }
 
-// Reserve waits for memory for a body of so many bytes that does not come from a server; free gives
-// it back. It errs when ctx ends, and has reserved nothing then.
+// Reserve waits for memory for a body of the given size that does not come from a server; free returns it. If
+// ctx ends, Reserve fails and reserves nothing.
 func (c *Client) Reserve(ctx context.Context, size int64) (free func(), err error) {
 	if c.budget == nil || size <= c.free {
 		return func() {}, nil
@@ -170,7 +170,7 @@ func (c *Client) Reserve(ctx context.Context, size int64) (free func(), err erro
 	of := new(claim)
 	free = func() { c.budget.shrink(of, 0) }
 	if err := c.budget.await(ctx, of, size); err != nil {
-		free() // what may have come just then
+		free() // the claim may just have been served
 		return func() {}, err
 	}
 	return free, nil

@@ -29,7 +29,7 @@ const (
 	Refused        = schema.CauseRefused
 	RefusedAddress = schema.CauseRefusedAddress
 	ConnectTimeout = schema.CauseConnectTimeout
-	NoRoute        = schema.CauseNoRoute // also whatever Own names
+	NoRoute        = schema.CauseNoRoute // also for every Own
 	TLS            = schema.CauseTLS
 	TLSTimeout     = schema.CauseTLSTimeout
 	Timeout        = schema.CauseTimeout
@@ -43,35 +43,35 @@ const (
 	RefusedPort    = schema.CauseRefusedPort
 )
 
-// An Error is the failure of one request. Its text may be shown and stored; the
-// text of Err may hold what a peer sent.
+// An Error is the failure of one request. Its text may be displayed and stored; the text of Err may contain
+// data from a peer.
 type Error struct {
 	Cause Cause
 	Op    string // "resolve", "connect", "read body"
 	URL   string
 	Err   error // never nil
-	Own   Own   // what of this machine explains it
+	Own   Own   // fault of this machine that explains it
 	Stale bool  // sent on a kept-alive connection that died without an answer
 	TLS   Signs
 }
 
-// Signs are what TLS shows of the host of a failed request.
+// Signs are what TLS shows about the host of a failed request.
 type Signs struct {
-	Spoke     bool      // it was spoken on the connection that the request was sent on
-	Shaken    time.Time // the host took part in the handshake for this request; zero: it did not
-	Alert     bool      // the handshake ended by an alert of the peer
-	Untrusted bool      // the certificate has the right name, and its issuer is not trusted
+	Spoke     bool      // TLS was established on the connection that carried the request
+	Shaken    time.Time // when the host took part in a handshake for this request; zero: it did not
+	Alert     bool      // the handshake ended with an alert from the peer
+	Untrusted bool      // the certificate has the right name, but an untrusted issuer
 }
 
-// errExpired ends a request whose time has passed, whatever it was about.
+// errExpired ends a request that exceeded a time limit.
 var errExpired = errors.New("the request's time is over")
 
-// A Busy reports that a request was not sent because an address may not be asked now.
+// A Busy reports that a request was not sent because its address must not be requested now.
 type Busy struct{ Address netip.Addr }
 
 func (b *Busy) Error() string { return "address " + b.Address.String() + " is busy" }
 
-// Bounds in bytes on the text of errors and its parts.
+// Limits in bytes on the text of errors and its parts.
 const (
 	maxErrorText = 256
 	maxErrorURL  = 120
@@ -88,8 +88,8 @@ func (e *Error) Error() string {
 	return shorten(b.String(), maxErrorText)
 }
 
-// Reason is the cause, and what it is known by: "tls error: certificate has
-// expired". It neither repeats itself nor names the URL.
+// Reason returns the cause with its details: "tls error: certificate has expired". It neither repeats itself
+// nor names the URL.
 func (e *Error) Reason() schema.Reason {
 	r := schema.Reason{Cause: e.Cause}
 	if e.Err == nil {
@@ -101,9 +101,9 @@ func (e *Error) Reason() schema.Reason {
 	return r
 }
 
-// detail is what the cause does not say yet. It leaves out what differs from run to run or from machine to machine:
-// addresses, ports and numbers of streams. Of a failed look-up it leaves out the host, and of a certificate the names
-// that it is for, which may be a hundred.
+// detail returns what the cause does not say. It omits what differs between runs or machines: addresses,
+// ports and stream numbers. It also omits the host of a failed look-up, and a certificate's names, which may
+// number a hundred.
 func (e *Error) detail() string {
 	var dns *net.DNSError
 	var host x509.HostnameError
@@ -126,8 +126,8 @@ func (e *Error) detail() string {
 	return e.symptom(err)
 }
 
-// symptom is what the text of an error of a connection says beyond the cause. How a connection ended, or which clock
-// noticed that nothing came, is a matter of moments, and says nothing beyond it.
+// symptom returns what the text of a connection error says beyond the cause. How a connection ended, or which
+// clock expired first, is a matter of chance, and is omitted.
 func (e *Error) symptom(err error) string {
 	var stream http2.StreamError
 	var errno syscall.Errno
@@ -151,7 +151,7 @@ func (e *Error) symptom(err error) string {
 	return strings.TrimPrefix(WithoutPlaces(text), "tls: ")
 }
 
-// WithoutPlaces returns the parts of an error's text that name no address with a port.
+// WithoutPlaces returns an error's text without the parts that name an address with a port.
 func WithoutPlaces(text string) string {
 	parts := strings.Split(text, ": ")
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool {
@@ -164,7 +164,7 @@ func WithoutPlaces(text string) string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// asError finds the cause that a lower stage gave, or gives this one.
+// asError returns the [Error] of a lower stage, or a new one with the given cause.
 func asError(err error, cause Cause, op string) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -173,7 +173,7 @@ func asError(err error, cause Cause, op string) *Error {
 	return &Error{Cause: cause, Op: op, Err: err}
 }
 
-// shorten cuts s to at most n bytes, and shows that it did.
+// shorten cuts s to at most n bytes, and marks the cut.
 func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	chunkBytes = 8 << 10 // what a body costs that does not come
-	keptChunks = 32      // of a body are used again; those of large bodies would lie idle
+	chunkBytes = 8 << 10 // memory of a body that does not arrive
+	keptChunks = 32      // per body that are reused; those of large bodies would lie idle
 )
 
-// chunks collect what comes, of unknown size, without copying it as it grows.
+// chunks collect bytes of unknown total size without copying them as they grow.
 type chunks struct {
 	pool *sync.Pool // of *[chunkBytes]byte
 	list []*[chunkBytes]byte
 	size int64
 }
 
-// maxEmptyReads bounds a reader that returns neither bytes nor an error.
+// maxEmptyReads is the limit for a reader that returns neither bytes nor an error.
 const maxEmptyReads = 100
 
-// fill reads until there are upTo bytes, or to the error of r.
+// fill reads until there are upTo bytes, or until r returns an error.
 func (c *chunks) fill(r io.Reader, upTo int64) error {
 	for empty := 0; c.size < upTo; {
 		at := c.size % chunkBytes
@@ -51,8 +51,7 @@ func (c *chunks) grow() {
 	c.list = append(c.list, chunk)
 }
 
-// from returns some of the bytes from a place on, lent until release; none: there are
-// no more.
+// from returns some of the bytes starting at a position, valid until release; empty: there are no more.
 func (c *chunks) from(at int64) []byte {
 	if at >= c.size {
 		return nil
@@ -61,7 +60,7 @@ func (c *chunks) from(at int64) []byte {
 	return c.list[i][at%chunkBytes : min(c.size-i*chunkBytes, chunkBytes)]
 }
 
-// moveTo appends all bytes to out, and lets go of them as it does.
+// moveTo appends all bytes to out, and releases the chunks as it goes.
 func (c *chunks) moveTo(out []byte) []byte {
 	out = grow(out, int64(len(out))+c.size)
 	for i := range c.list {
@@ -86,7 +85,7 @@ func (c *chunks) drop(i int) {
 	c.list[i] = nil
 }
 
-// appendFrom reads until out holds upTo bytes, or to the error of r.
+// appendFrom reads until out has upTo bytes, or until r returns an error.
 func appendFrom(out []byte, r io.Reader, upTo int64) ([]byte, error) {
 	for empty := 0; int64(len(out)) < upTo; {
 		if len(out) == cap(out) {
@@ -107,7 +106,7 @@ func appendFrom(out []byte, r io.Reader, upTo int64) ([]byte, error) {
 	return out, nil
 }
 
-// grow has out hold so many bytes without growing again.
+// grow gives out a capacity of at least size bytes.
 func grow(out []byte, size int64) []byte {
 	return slices.Grow(out, max(0, int(size)-len(out)))
 }

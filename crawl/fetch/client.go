@@ -23,24 +23,24 @@ import (
 
 const (
 	maxHeaderBytes = lenient.MaxHead
-	readBuffer     = 1 << 10          // of the transport, besides that of a lenient.Reader
-	idleTimeout    = 90 * time.Second // a host asked once a minute keeps its connection
+	readBuffer     = 1 << 10          // of the transport, in addition to that of a lenient.Reader
+	idleTimeout    = 90 * time.Second // a host requested once a minute keeps its connection
 	idlePerHost    = 2
 	leastIdle      = 64
-	usualIdle      = 1024    // connections, for whoever has fewer requests open
-	connBuffer     = 1 << 30 // a body that waits keeps its own buffer full, and no other of its connection from coming
-	headerTable    = 512     // bytes of the tables of HPACK, of which memory holds five times as much
+	usualIdle      = 1024    // connections, for clients with fewer open requests
+	connBuffer     = 1 << 30 // so that a waiting body fills only its own buffer, and does not block others of its connection
+	headerTable    = 512     // bytes of the HPACK tables; their memory is five times as large
 	accepted       = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.1"
-	encodings      = "gzip, deflate, br, zstd" // in the order of browsers
+	encodings      = "gzip, deflate, br, zstd" // in the order used by browsers
 )
 
-// limits are the bounds that no configuration changes. Tests shorten them.
+// limits are the limits that cannot be configured. Tests shorten them.
 type limits struct {
 	dns     time.Duration
 	dnsTTL  time.Duration
 	stagger time.Duration
-	window  time.Duration // over which a body has to keep rate
-	rate    int64         // bytes a window
+	window  time.Duration // over which a body must keep rate
+	rate    int64         // bytes per window
 	body    time.Duration
 	drain   time.Duration
 }
@@ -56,27 +56,27 @@ func (l limits) orDefaults() limits {
 	return l
 }
 
-// A Client asks, over connections that it keeps. It is safe for concurrent use.
+// A Client makes requests, over connections that it keeps. It is safe for concurrent use.
 type Client struct {
 	transport *http.Transport
-	tls       *tls.Config // of each connection, but for its name
+	tls       *tls.Config // for all connections, except for the server name
 	dialler   *dialler
 	routes    *routes
 	decoders  *decoders
 	fallbacks fallbacks
-	header    http.Header // of every request; its values are shared, never changed
+	header    http.Header // of every request; its values are shared and must not be changed
 	connect   time.Duration
 	timeout   time.Duration
 	maxBytes  int64
-	budget    *Budget // nil: no bound
-	free      int64   // of it, for each body
+	budget    *Budget // nil: no limit
+	free      int64   // part of the budget that each body may use without a claim
 	limits    limits
 	stop      context.CancelFunc
-	leave     func() (last bool) // the pool; nil: there is none
+	leave     func() (last bool) // leaves the pool; nil: none
 }
 
-// New returns a client. It errs on a proxy, a connect-to entry or a CA file
-// that cannot be used; a password of the proxy is not in the error.
+// New returns a client. It fails if a proxy, a connect-to entry or a CA file cannot be used; the error
+// contains no password of the proxy.
 func New(cfg Config) (*Client, error) {
 	cfg.limits = cfg.limits.orDefaults()
 	guard := newGuard(cfg.AllowPrivate)
@@ -130,9 +130,8 @@ func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
 	return d
 }
 
-// idleConns is the number of idle connections kept over all hosts. A polite
-// crawl asks many hosts in turn, so it is many times the number of open requests, if
-// those are few; each costs 30 to 90 KB.
+// idleConns returns the number of idle connections kept for all hosts. A polite crawl requests many hosts in
+// turn, so it is many times the number of open requests, if that is small; each costs 30 to 90 KB.
 func idleConns(cfg *Config) int {
 	idle := min(max(16*cfg.MaxOpen, leastIdle), max(cfg.MaxOpen, usualIdle))
 	if cfg.MaxConns > 0 {
@@ -141,7 +140,7 @@ func idleConns(cfg *Config) int {
 	return idle
 }
 
-// newTLS returns what all connections with TLS have in common.
+// newTLS returns the settings common to all TLS connections.
 func newTLS(cfg *Config, roots *x509.CertPool) *tls.Config {
 	protocols := []string{"h2", "http/1.1"}
 	if !cfg.HTTP2 {
@@ -181,14 +180,14 @@ func newTransport(cfg *Config, c *Client) *http.Transport {
 	}
 }
 
-// curves are the usual ones without those that withstand quantum computers: what a crawler asks for is public and
-// carries no secret to be kept for decades, and they are two fifths of what a handshake costs both ends.
+// curves are the usual ones without post-quantum key exchange: a crawler's requests are public and contain no
+// secret that must last for decades, and that exchange is two fifths of the cost of a handshake at both ends.
 func curves() []tls.CurveID {
 	return []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 }
 
-// suites are the usual ones of TLS 1.2, and those without forward secrecy that browsers still take: some servers
-// have no others. TLS 1.3 has its own.
+// suites are the usual ones of TLS 1.2, and those without forward secrecy that browsers still accept: some
+// servers have no others. TLS 1.3 has its own.
 func suites() []uint16 {
 	list := []uint16{
 		tls.TLS_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_GCM_SHA384,
@@ -200,8 +199,7 @@ func suites() []uint16 {
 	return list
 }
 
-// trustAnchors returns those of the system and those of the file; nil stands
-// for those of the system.
+// trustAnchors returns the system's trust anchors and those in the file; nil means the system's only.
 func trustAnchors(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
@@ -231,7 +229,7 @@ func fixedHeader(cfg *Config) http.Header {
 	return h
 }
 
-// build makes the request. It has no credentials and no referer but those of req.
+// build makes the HTTP request. It has no credentials and no Referer except those in req.
 func (c *Client) build(ctx context.Context, target *url.URL, req *Request) *http.Request {
 	header := make(http.Header, len(c.header)+2)
 	for name, values := range c.header {
@@ -255,8 +253,8 @@ func (c *Client) build(ctx context.Context, target *url.URL, req *Request) *http
 	return hr.WithContext(ctx)
 }
 
-// isEntityTag reports an entity tag (RFC 9110 section 8.8.3). Anything else in If-None-Match may mean something else:
-// a star is any version.
+// isEntityTag reports an entity tag (RFC 9110 section 8.8.3). Anything else may have another meaning in
+// If-None-Match: a star matches any version.
 func isEntityTag(s string) bool {
 	s = strings.TrimPrefix(s, "W/")
 	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
@@ -270,9 +268,9 @@ func isEntityTag(s string) bool {
 	return true
 }
 
-// Resolve returns the addresses that a request to host (or "host:port", 443
-// otherwise) would dial, through the cache of the requests: of a host in
-// connect-to those of its target, behind a proxy none. The error is an [*Error].
+// Resolve returns the addresses that a request to host (or "host:port", default 443) would dial, through the
+// same cache as requests: for a host in connect-to those of its target, behind a proxy none. The error is an
+// [*Error].
 func (c *Client) Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	name, port := splitPort(host)
 	authority := "https://" + bracketed(name) + ":" + orDefault(port, "443")
@@ -297,8 +295,8 @@ func (c *Client) Resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	return addrs, nil
 }
 
-// Deaf reports whether no name server answers any more, of whom one did before. It
-// looks up the name that was found last, and its top-level domain, for 3.75 s at most.
+// Deaf reports whether no name server answers any longer, though one did before. It looks up the name found
+// last, and its top-level domain, for at most 3.75 s.
 func (c *Client) Deaf(ctx context.Context) bool {
 	return c.dialler.resolver.fault(ctx, OwnNothing) == OwnResolver
 }
@@ -316,8 +314,7 @@ func (c *Client) Mapped(host string) bool {
 	return c.routes.target(name, orDefault(port, "443")) != ""
 }
 
-// Proxied reports whether host (or "host:port") is asked through the proxy, of which
-// NO_PROXY keeps some.
+// Proxied reports whether host (or "host:port") is requested through the proxy; NO_PROXY exempts some.
 func (c *Client) Proxied(host string) bool {
 	if c.Proxy() == "" {
 		return false
@@ -330,12 +327,11 @@ func (c *Client) Proxied(host string) bool {
 // Proxy returns the proxy in use, without its credentials, or "".
 func (c *Client) Proxy() string { return c.routes.via }
 
-// CloseIdle closes the connections that no request uses.
+// CloseIdle closes all unused connections.
 func (c *Client) CloseIdle() { c.transport.CloseIdleConnections() }
 
-// Close ends dials in progress and closes every connection, idle or not. Call
-// it when no Do is running; a later Do fails. Of a client that others got from the
-// same [Pool], only the last Close does that.
+// Close ends pending dials and closes every connection, idle or not. It must be called when no Do is running;
+// a later Do fails. For a client shared through a [Pool], only the last Close takes effect.
 func (c *Client) Close() {
 	if c.leave != nil && !c.leave() {
 		return

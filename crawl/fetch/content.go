@@ -23,24 +23,24 @@ const (
 	decodedSlack  = 64 << 10
 )
 
-// decoders are reused from body to body. The zero value is ready.
+// decoders are reused for many bodies. The zero value is ready to use.
 type decoders struct {
 	buffers, flate, brotli, zstd, chunks sync.Pool
 
 	sniffing sync.Mutex
 }
 
-// content is a decoded body. It reads limit bytes and a few, then errs; so does
-// every stage before the last, with an eighth more, since what is compressed is
-// smaller in good faith. It is closed once and not used after.
+// content is a decoded body. After slightly more than limit bytes it returns an error; every stage before the
+// last may read an eighth more, since compressed data is normally smaller. It must be closed once and not
+// used afterwards.
 type content struct {
 	io.Reader
 	limit int64
 	pool  *decoders
-	back  []func() // returns to the pool
+	back  []func() // return decoders to the pool
 }
 
-// open builds the chain that undoes the encodings, the last one first.
+// open builds the chain of decoders, for the last encoding first.
 func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content, error) {
 	c := &content{Reader: wire, limit: limit, pool: d}
 	names, err := encodingNames(header)
@@ -50,7 +50,7 @@ func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content,
 	for i := len(names) - 1; i >= 0; i-- {
 		in := c.buffered(&bounded{r: c.Reader, content: c})
 		if _, err := in.Peek(1); err == io.EOF && i == len(names)-1 {
-			c.Reader = in // nothing at all is nothing, whatever the encoding
+			c.Reader = in // an empty body is empty, whatever its encoding
 			return c, nil
 		}
 		if c.Reader, err = c.stage(names[i], in); err != nil {
@@ -60,8 +60,8 @@ func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content,
 	return c, nil
 }
 
-// encodingNames reads Content-Encoding and leaves out names that mean no coding. If one is unknown,
-// a body is passed on as it came, as Chromium does: mostly nothing was done to it.
+// encodingNames parses Content-Encoding and omits names that mean no encoding. If a name is unknown, the body
+// is passed on unchanged, as in Chromium: usually it is not encoded.
 func encodingNames(header []string) ([]string, error) {
 	known := []string{"gzip", "deflate", "br", "zstd"}
 	var names []string
@@ -82,8 +82,8 @@ func encodingNames(header []string) ([]string, error) {
 	return names, nil
 }
 
-// isNone reports a name for bytes that nothing was done to, or for how their characters are encoded, which many a
-// server puts there and browsers pass over.
+// isNone reports a name that means no encoding, or a character encoding, which many servers put there and
+// browsers ignore.
 func isNone(name string) bool {
 	switch name {
 	case "", "identity", "none", "binary", "7bit", "8bit":
@@ -123,7 +123,7 @@ func (c *content) gunzip(in *bufio.Reader) (io.Reader, error) {
 	return &members{z: z, in: in}, err
 }
 
-// inflate reads zlib, as the name says, or raw deflate, as some servers do.
+// inflate decodes zlib, as standardized, or raw deflate, which some servers send.
 func (c *content) inflate(in *bufio.Reader) (io.Reader, error) {
 	head, err := in.Peek(2)
 	if err != nil {
@@ -177,10 +177,10 @@ func (c *content) close() {
 	c.back = nil
 }
 
-// stageLimit is how many bytes a stage may read where so many are decoded in the end.
+// stageLimit returns how many bytes a stage may read for a given limit on decoded bytes.
 func stageLimit(limit int64) int64 { return limit + limit/8 + decodedSlack }
 
-// bounded is the input of a stage: the wire or the output of the stage before.
+// bounded is the limited input of a stage: the connection or the previous stage.
 type bounded struct {
 	r       io.Reader
 	content *content
@@ -196,11 +196,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A whole ends where a decoder finds bytes beyond what it has decoded, which browsers ignore.
+// A whole ends at data after the end of the compressed stream, which browsers ignore.
 type whole struct {
 	r      io.Reader
 	beyond func(error) bool
-	some   bool // something was decoded
+	some   bool // something has been decoded
 }
 
 func (w *whole) Read(p []byte) (int, error) {
@@ -212,8 +212,8 @@ func (w *whole) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// members reads the members of a gzip file (RFC 1952) one after the other. As browsers do, it ignores what follows the
-// last one, and the checksum and length behind each: servers get them wrong, or leave them out.
+// members reads the consecutive members of a gzip file (RFC 1952). Like browsers, it ignores data after the
+// last one, and the checksum and length of each: some servers send wrong ones, or none.
 type members struct {
 	z  io.Reader
 	in *bufio.Reader
@@ -226,7 +226,7 @@ func (m *members) Read(p []byte) (int, error) {
 			return n, err
 		}
 		if n > 0 {
-			return n, nil // the end of a member is left for the next read, which looks for another
+			return n, nil // the next read looks for another member
 		}
 		if _, err := m.in.Discard(8); err != nil {
 			return 0, err
@@ -246,7 +246,7 @@ func (m *members) Read(p []byte) (int, error) {
 
 var errNoGzip = errors.New("not gzip")
 
-// skipHeader reads the header of a gzip member (RFC 1952 section 2.3).
+// skipHeader skips the header of a gzip member (RFC 1952 section 2.3).
 func skipHeader(in *bufio.Reader) error {
 	const (
 		headerCRC = 1 << (iota + 1)
@@ -292,7 +292,7 @@ func skipHeader(in *bufio.Reader) error {
 	return nil
 }
 
-// unexpected turns an end of input into the error that it is there.
+// unexpected turns io.EOF into io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -18,24 +18,24 @@ import (
 
 type dialFunc func(ctx context.Context, addr netip.AddrPort, trusted bool) (net.Conn, error)
 
-// A dialler makes the connections of a client, knows those that are open and,
-// at its end, closes them. The address that is finally dialled passes the guard.
+// A dialler makes the connections of a client, tracks the open ones, and closes them at the end. The guard
+// checks the address that is finally dialled.
 type dialler struct {
 	ctx      context.Context // ends with the client
 	resolver *Resolver
 	dial     dialFunc
 	stagger  time.Duration // head start of an address over the next
-	most     int           // connections, beyond which idle ones are closed
-	leased   bool          // requests may not outlive their process
-	opened   func(n int)   // is told of connections that are opened, or closed; nil: nobody is
+	most     int           // connections; above this, idle ones are closed
+	leased   bool          // requests must not outlive their process
+	opened   func(n int)   // called when connections are opened or closed; may be nil
 
 	mu   sync.Mutex
-	open map[*conn]struct{} // nil: closed
-	idle list.List          // of *conn: open, after a request and without one, the longest idle first
-	last netip.Addr         // that was connected to
+	open map[*conn]struct{} // nil: the dialler is closed
+	idle list.List          // of *conn: open but unused after a request, the longest idle first
+	last netip.Addr         // last address connected to
 }
 
-// socketDialer dials sockets, the untrusted ones past the guard.
+// socketDialer dials sockets; untrusted addresses must pass the guard.
 func socketDialer(g *guard) dialFunc {
 	guarded, free := &net.Dialer{Control: g.control}, new(net.Dialer)
 	return func(ctx context.Context, addr netip.AddrPort, trusted bool) (net.Conn, error) {
@@ -46,8 +46,8 @@ func socketDialer(g *guard) dialFunc {
 	}
 }
 
-// dialContext is the transport's way to a connection. The transport goes on
-// dialling when the request has ended; this ends with the request.
+// dialContext makes a connection for the transport. The transport keeps dialling after a request has ended;
+// this ends with the request.
 func (d *dialler) dialContext(ctx context.Context, _, addr string) (net.Conn, error) {
 	x := exchangeOf(ctx)
 	ctx, cancel := context.WithCancel(ctx)
@@ -57,7 +57,7 @@ func (d *dialler) dialContext(ctx context.Context, _, addr string) (net.Conn, er
 	if x.route.dial != "" {
 		addr = x.route.dial
 	}
-	d.tellOpened(1) // a dial has its descriptor already
+	d.tellOpened(1) // a pending dial already has a descriptor
 	c, err := d.connect(ctx, addr, x)
 	if err != nil {
 		d.tellOpened(-1)
@@ -101,19 +101,18 @@ func (d *dialler) connect(ctx context.Context, addr string, x *exchange) (net.Co
 	return c, nil
 }
 
-// favouring returns the addresses from one of them on, and then those before it: who
-// moves from each to the next one meets all.
+// favouring rotates the addresses so that they begin with the given one.
 func favouring(addrs []netip.Addr, address netip.Addr) []netip.Addr {
 	i := slices.Index(addrs, address)
 	if i <= 0 {
 		return addrs
 	}
-	return slices.Concat(addrs[i:], addrs[:i]) // the list is the resolver's
+	return slices.Concat(addrs[i:], addrs[:i]) // the resolver owns the list
 }
 
-// race tries the addresses in order, each with a head start over the next, and
-// returns the first connection, or the first error when none is left. It ends as
-// [Busy] at one that may not be asked now. It returns when its last try has ended.
+// race tries the addresses in order, each with a head start before the next. It returns the first connection,
+// or the first error when none is left. It ends with [Busy] at an address that must not be requested now. It
+// returns when its last try has ended.
 func (d *dialler) race(ctx context.Context, addrs []netip.Addr, port uint16, x *exchange) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -153,7 +152,7 @@ func (d *dialler) race(ctx context.Context, addrs []netip.Addr, port uint16, x *
 	return won.conn, won.err
 }
 
-// failed says why no address could be connected to.
+// failed returns why no address could be connected to.
 func (d *dialler) failed(err error, tried []netip.Addr) *Error {
 	e := *asError(err, connectCause(err), "connect")
 	if e.Own == OwnNothing {
@@ -165,7 +164,7 @@ func (d *dialler) failed(err error, tried []netip.Addr) *Error {
 	return &e
 }
 
-// A dialled is the outcome of one try.
+// A dialled is the result of one try.
 type dialled struct {
 	conn net.Conn
 	err  error
@@ -173,8 +172,8 @@ type dialled struct {
 
 func newDialled(c net.Conn, err error) dialled { return dialled{c, err} }
 
-// better keeps the first connection, closing a later one, else the first error
-// that is not this machine's own, else the first.
+// better keeps the first connection and closes a later one. Without a connection it prefers the first error
+// that is not this machine's own, and otherwise the first.
 func (a dialled) better(b dialled) dialled {
 	switch {
 	case a.conn == nil && b.conn != nil:
@@ -187,7 +186,7 @@ func (a dialled) better(b dialled) dialled {
 	return a
 }
 
-// patience is the time until the next address gets its try: for ever, if there is none.
+// patience fires when it is the next address's turn: never, if there is none.
 func (d *dialler) patience(more bool) <-chan time.Time {
 	if !more {
 		return nil
@@ -218,22 +217,22 @@ func connectCause(err error) Cause {
 	return NoRoute
 }
 
-// A conn is an open connection of its dialler.
+// A conn is an open connection of a dialler.
 type conn struct {
 	net.Conn
 	d    *dialler
 	once sync.Once
 
-	severed atomic.Bool // by this client, while the transport may still give it to a request
+	severed atomic.Bool // closed by this client, while the transport may still use it for a request
 
-	// under the lock of the dialler
-	users int           // requests that it was given to
-	idle  *list.Element // nil: it is not idle
-	since time.Time     // it is idle
+	// guarded by the dialler's lock
+	users int           // requests that use it
+	idle  *list.Element // nil: not idle
+	since time.Time     // since when it is idle
 }
 
-// track enters a connection among the open ones. When they are too many, which
-// idle HTTP/2 connections can be, the one that has been idle longest goes.
+// track adds a connection to the open ones. If there are too many, which may happen with idle HTTP/2
+// connections, it closes the one that has been idle longest.
 func (d *dialler) track(c net.Conn) (*conn, error) {
 	t := &conn{Conn: c, d: d}
 	d.mu.Lock()
@@ -255,7 +254,7 @@ func (d *dialler) track(c net.Conn) (*conn, error) {
 	return t, nil
 }
 
-// take marks a connection as used by a request, and reports whether it was severed before.
+// take marks a connection as used by a request, and reports whether it had been severed.
 func (c *conn) take() (severed bool) {
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()
@@ -267,7 +266,7 @@ func (c *conn) take() (severed bool) {
 	return false
 }
 
-// release ends a use that take began.
+// release ends a use that began with take.
 func (c *conn) release() {
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()
@@ -280,7 +279,7 @@ func (c *conn) release() {
 	}
 }
 
-// leaveIdle is for whoever holds the lock of the dialler.
+// leaveIdle must be called with the dialler's lock held.
 func (c *conn) leaveIdle() {
 	if c.idle != nil {
 		c.d.idle.Remove(c.idle)
@@ -288,8 +287,8 @@ func (c *conn) leaveIdle() {
 	}
 }
 
-// shed closes the connection that has been idle longest, which no request is given any
-// more, and reports whether there was one.
+// shed closes the connection that has been idle longest, so that no request can use it, and reports whether
+// there was one.
 func (d *dialler) shed() bool {
 	d.mu.Lock()
 	first := d.idle.Front()
@@ -308,8 +307,7 @@ func (d *dialler) shed() bool {
 	return true
 }
 
-// idleSince returns since when the connection is idle that shed would close; the zero time:
-// there is none.
+// idleSince returns since when the connection that shed would close has been idle; zero: there is none.
 func (d *dialler) idleSince() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -319,7 +317,7 @@ func (d *dialler) idleSince() time.Time {
 	return time.Time{}
 }
 
-// tracked returns the connection of a dialler below others; nil: there is none.
+// tracked returns the dialler's connection underneath c, or nil.
 func tracked(c net.Conn) *conn {
 	for {
 		switch t := c.(type) {
@@ -345,27 +343,27 @@ func (c *conn) Close() error {
 		c.closeInOrder()
 	}
 	err := c.Conn.Close()
-	c.once.Do(func() { c.d.tellOpened(-1) }) // not before its descriptor is free
+	c.once.Do(func() { c.d.tellOpened(-1) }) // only when its descriptor is free
 	return err
 }
 
-// closeInOrder takes abort back: nothing of a request is left.
+// closeInOrder reverts abort: no data of a request is left.
 func (c *conn) closeInOrder() {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(-1) // closed meanwhile
+		_ = tcp.SetLinger(-1) // fails if closed meanwhile
 	}
 }
 
-// abort has the connection reset when it is closed, also by the end of the process. The
-// system would go on sending a request that was lost, and its host would get it long
-// after it was given up, perhaps just before the next one.
+// abort makes the connection send a reset when it is closed, including by the end of the process. Otherwise
+// the system would keep retransmitting a lost request, and its host would receive it long after it was given
+// up, perhaps just before the next one.
 func (c *conn) abort() {
 	if tcp, ok := c.Conn.(interface{ SetLinger(sec int) error }); ok {
-		_ = tcp.SetLinger(0) // closed meanwhile
+		_ = tcp.SetLinger(0) // fails if closed meanwhile
 	}
 }
 
-// close closes whatever is open, now and later.
+// close closes all open connections, and those opened later.
 func (d *dialler) close() {
 	d.mu.Lock()
 	open := d.open
@@ -376,7 +374,7 @@ func (d *dialler) close() {
 	}
 }
 
-// abort has the connections that are open now reset when they are closed.
+// abort calls abort on all open connections.
 func (d *dialler) abort() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -6,27 +6,27 @@ import (
 	"io"
 )
 
-// largeBytes is the size up to which the text of a large body gets all its memory at once.
+// largeBytes is the largest decoded size for which a large body gets all its memory at once.
 const largeBytes = 16 << 20
 
-// usualRatio is how many times as large the text of a page is as it is compressed.
+// usualRatio is the typical compression ratio of a page.
 const usualRatio = 5
 
-// ErrCrowded says that there is no memory for a large body just now.
+// ErrCrowded reports that there is currently no memory for a large body.
 var ErrCrowded = errors.New("no memory for a body")
 
-// A body is what came off a connection, as the server encoded it.
+// A body is the body as the server encoded it.
 type body struct {
 	decoders *decoders
 	url      string
 	encoding []string // Content-Encoding
-	plain    bool     // nothing is encoded
+	plain    bool     // it is not encoded
 	limit    int64    // decoded bytes
-	cut      bool     // it may end there
+	cut      bool     // it is cut at the limit instead of being an error
 	chunks   chunks
-	ended    bool // there is no more than the chunks
+	ended    bool // all of it is in chunks
 	budget   *Budget
-	free     int64 // bytes of body for which nothing is claimed
+	free     int64 // bytes that need no claim
 	claim    claim
 }
 
@@ -39,7 +39,7 @@ func newBody(c *Client, encoding []string, req *Request) *body {
 	}
 }
 
-// most is how many bytes may come off the connection.
+// most returns how many bytes may be read from the connection.
 func (b *body) most() int64 {
 	if b.plain {
 		return b.limit
@@ -47,9 +47,9 @@ func (b *body) most() int64 {
 	return stageLimit(b.limit)
 }
 
-// head decodes the first bytes. More says that too little has come for that.
+// head decodes the first bytes. more reports that too little has arrived for that.
 func (b *body) head() (head []byte, more bool, err error) {
-	b.decoders.sniffing.Lock() // a decoder may take megabytes
+	b.decoders.sniffing.Lock() // because a decoder may take megabytes
 	defer b.decoders.sniffing.Unlock()
 	from := source{body: b}
 	c, err := b.decoders.open(b.encoding, &from, b.limit)
@@ -63,7 +63,7 @@ func (b *body) head() (head []byte, more bool, err error) {
 	return nil, from.dry, asError(err, bodyCause(err), "read body")
 }
 
-// decode appends the decoded body to out, and a byte more if that is beyond its limit.
+// decode appends the decoded body to out, and one more byte if it exceeds its limit.
 func (b *body) decode(out []byte) ([]byte, error) {
 	switch {
 	case b.plain && b.chunks.size > b.limit && !b.cut:
@@ -93,17 +93,17 @@ func (b *body) decode(out []byte) ([]byte, error) {
 	return out, err
 }
 
-// release lets go of what came, and of the memory that was reserved.
+// release releases the chunks, and the memory that was reserved.
 func (b *body) release() {
 	b.chunks.release()
 	b.giveBack()
 }
 
-// A source reads a body from its first byte on.
+// A source reads a body from its first byte.
 type source struct {
 	body *body
 	at   int64
-	dry  bool // what has not come yet was asked for
+	dry  bool // a read went beyond what has arrived
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -120,9 +120,8 @@ func (s *source) Read(p []byte) (int, error) {
 	return 0, io.ErrUnexpectedEOF
 }
 
-// Decode undoes the encodings of the body, which Body is from then on. It waits for
-// nobody, so that few at a time may do it however many requests are open. Where
-// buffer is large enough, Body lies in its memory. After [ErrCrowded] Reserve waits
+// Decode decodes the body into Body. It does not wait, so that a few goroutines can decode for any number of
+// open requests. Body uses the memory of buffer if that is large enough. After [ErrCrowded], Reserve waits
 // until it is worth trying again; any other error is an [*Error].
 func (r *Response) Decode(buffer []byte) error {
 	b := r.came
@@ -144,11 +143,11 @@ func (r *Response) Decode(buffer []byte) error {
 	return &e
 }
 
-// Reserve waits for memory for the body, which is there as soon as other bodies have
-// been released. Whoever decodes must not be kept from it meanwhile.
+// Reserve waits for memory for the body, which becomes available when other bodies are released. Decoding
+// must not be blocked meanwhile.
 func (r *Response) Reserve(ctx context.Context) error { return r.came.await(ctx) }
 
-// Release says that the body is used no longer. Every response is released once.
+// Release releases the body. It must be called once for every response.
 func (r *Response) Release() {
 	if r.came != nil {
 		r.came.release()

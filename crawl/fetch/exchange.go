@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A phase is what an exchange is waiting for.
+// A phase is the step at which an exchange is.
 type phase uint8
 
 const (
@@ -28,45 +28,44 @@ const (
 	draining
 )
 
-// An exchange is one request on its way: what has been seen of it, and the
-// clock that ends it. The transport reports from goroutines of its own, some
-// of them later than the exchange's end.
+// An exchange is one request in progress: its state, and the clock that ends it. The transport calls it from
+// goroutines of its own, sometimes after the end of the exchange.
 type exchange struct {
-	ctx      context.Context // ends with the caller's, or when a limit is passed, which is then its cause
+	ctx      context.Context // ends with the caller's, or with an exceeded limit as its cause
 	cancel   context.CancelCauseFunc
 	route    route
 	plain    bool // http, without TLS
 	method   string
 	favoured netip.Addr
-	mayAsk   func(netip.Addr) bool // nil: any address may be asked
-	maySend  func() error          // nil: it may
+	mayAsk   func(netip.Addr) bool // nil: any address may be requested
+	maySend  func() error          // nil: it may be sent
 	stays    bool
 	limits   limits
 	wire     atomic.Int64 // bytes of body
 
 	mu        sync.Mutex
 	timer     *time.Timer
-	deadline  time.Time // of the last header
+	deadline  time.Time // for the end of the header
 	phase     phase
-	got       bool      // a connection
-	sent      bool      // the header, on that connection
-	reused    bool      // that connection had served before
-	dead      bool      // that connection was severed before
-	barred    bool      // from another connection
+	got       bool      // has a connection
+	sent      bool      // the header was sent on that connection
+	reused    bool      // the connection was reused
+	dead      bool      // the connection had been severed
+	barred    bool      // from using another connection
 	tunnelled bool      // the proxy, if any, has done its part
-	shakenAt  time.Time // with the host, for the connection that was got; zero: earlier, or never
+	shakenAt  time.Time // when the handshake with the host for this connection ended; zero: earlier, or never
 	conn      net.Conn
-	taken     *conn // that is not idle because of this
+	taken     *conn // not idle because of this exchange
 	over      bool
 	allowed   []netip.Addr
 	first     time.Time
-	started   time.Time // reading; later by the time that was waited
+	started   time.Time // start of reading, moved by the time waited
 	waited    time.Duration
 	marks     [ticks]int64
 	tick      int
 }
 
-// The rate of a body is looked at ticks times a window.
+// The rate of a body is checked ticks times per window.
 const ticks = 10
 
 type exchangeKey struct{}
@@ -81,7 +80,7 @@ func newExchange(ctx context.Context, way route, l limits) *exchange {
 	return x
 }
 
-// allows reports whether an address may be asked.
+// allows reports whether an address may be requested.
 func (x *exchange) allows(a netip.Addr) bool {
 	x.mu.Lock()
 	known := x.mayAsk == nil || a == x.favoured || slices.Contains(x.allowed, a)
@@ -95,7 +94,7 @@ func (x *exchange) allows(a netip.Addr) bool {
 	return true
 }
 
-// end frees the clock and whatever the exchange still has under way.
+// end stops the clock and anything still in progress.
 func (x *exchange) end() {
 	x.cancel(nil)
 	x.mu.Lock()
@@ -107,7 +106,7 @@ func (x *exchange) end() {
 	}
 }
 
-// release gives back the connection that was taken, if there is one.
+// release returns the connection that was taken, if any.
 func (x *exchange) release() {
 	if x.taken != nil {
 		x.taken.release()
@@ -115,7 +114,7 @@ func (x *exchange) release() {
 	}
 }
 
-// await starts the clock up to the connection, and from there to the last header.
+// await starts the clocks for the connection and for the end of the header.
 func (x *exchange) await(connect, timeout time.Duration) {
 	x.mu.Lock()
 	x.deadline = time.Now().Add(timeout)
@@ -123,7 +122,7 @@ func (x *exchange) await(connect, timeout time.Duration) {
 	x.mu.Unlock()
 }
 
-// readBody sets the clock to look at the rate of the body.
+// readBody sets the clock to check the rate of the body.
 func (x *exchange) readBody() {
 	x.mu.Lock()
 	x.phase, x.started = reading, time.Now()
@@ -131,8 +130,8 @@ func (x *exchange) readBody() {
 	x.mu.Unlock()
 }
 
-// hold stops the clock of a body that waits for this machine, until the function
-// returned is called. Its rate is looked at anew from there.
+// hold stops the clock of a body that waits for this machine, until goOn is called. The measurement of the
+// rate then restarts.
 func (x *exchange) hold() (goOn func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -149,7 +148,7 @@ func (x *exchange) hold() (goOn func()) {
 	}
 }
 
-// drain sets the clock to an end of a body that nobody wants.
+// drain sets the clock for the end of an unwanted body.
 func (x *exchange) drain() {
 	x.mu.Lock()
 	x.phase = draining
@@ -182,7 +181,7 @@ func (x *exchange) ring() {
 	x.timer.Reset(x.limits.window / ticks)
 }
 
-// measure compares the bytes that have come with those of a window ago.
+// measure compares the number of bytes with that of a window ago.
 func (x *exchange) measure(now int64) error {
 	if time.Since(x.started) >= x.limits.body {
 		return &Error{Cause: Slow, Op: "read body", Err: fmt.Errorf("unfinished after %v", x.limits.body)}
@@ -196,7 +195,7 @@ func (x *exchange) measure(now int64) error {
 	return nil
 }
 
-// expired says what the time ran out in.
+// expired returns the error for the step in which the time ran out.
 func (x *exchange) expired() *Error {
 	e := &Error{Cause: ConnectTimeout, Op: "connect", Err: errExpired}
 	switch {
@@ -212,7 +211,7 @@ func (x *exchange) expired() *Error {
 	return e
 }
 
-// ended returns the limit that ended the exchange, or the caller's end, or nil.
+// ended returns the limit that ended the exchange, or the end of the caller's context, or nil.
 func (x *exchange) ended() *Error {
 	cause := context.Cause(x.ctx)
 	if cause == nil {
@@ -221,7 +220,7 @@ func (x *exchange) ended() *Error {
 	return asError(cause, Cancelled, "request")
 }
 
-// headerError explains why there are no headers.
+// headerError explains why there is no header.
 func (x *exchange) headerError(err error) error {
 	x.mu.Lock()
 	tunnelled := x.tunnelled
@@ -242,7 +241,7 @@ func (x *exchange) headerError(err error) error {
 	return known
 }
 
-// signs are what TLS shows of the host of an exchange that failed.
+// signs returns what TLS shows about the host of a failed exchange.
 func (x *exchange) signs(err error) (s Signs) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -256,9 +255,8 @@ func (x *exchange) signs(err error) (s Signs) {
 	return s
 }
 
-// abandon makes the next request to the host use another connection, where the
-// transport would go on with a shared HTTP/2 one that has failed. What else is
-// open on it ends as Reset.
+// abandon makes the next request to the host use another connection, where the transport would continue to
+// use a shared HTTP/2 connection that has failed. Other requests on it end with Reset.
 func (x *exchange) abandon(err error) {
 	switch asError(err, None, "").Cause {
 	case Timeout, Slow, Reset, BadResponse:
@@ -273,7 +271,7 @@ func (x *exchange) abandon(err error) {
 	}
 }
 
-// uprooted reports whether the address that the exchange was made from is gone.
+// uprooted reports whether this machine has lost the local address of the exchange's connection.
 func (x *exchange) uprooted() bool {
 	x.mu.Lock()
 	c := x.conn
@@ -281,7 +279,7 @@ func (x *exchange) uprooted() bool {
 	return gone(c)
 }
 
-// sever closes a connection without a word to the peer, for which TLS may wait.
+// sever closes a connection without notifying the peer, on which TLS may block.
 func sever(c net.Conn) {
 	if t := tracked(c); t != nil {
 		t.severed.Store(true)
@@ -290,7 +288,7 @@ func sever(c net.Conn) {
 	c.Close()
 }
 
-// response takes what is known when the headers are in.
+// response returns what is known when the header has arrived.
 func (x *exchange) response(raw *http.Response) *Response {
 	x.mu.Lock()
 	defer x.mu.Unlock()

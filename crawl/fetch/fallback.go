@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// maxFallbacks is the number of servers of which more is known than that they speak HTTP/2.
+// maxFallbacks is the number of servers for which more is remembered than that they speak HTTP/2.
 const maxFallbacks = 10_000
 
-// fallbacks are servers that want to be asked otherwise, as browsers then do: with HTTP/1.1
-// (HTTP_1_1_REQUIRED, RFC 9113 section 7), or on another connection (421, RFC 9110 section 15.5.20).
-// The zero value is ready.
+// fallbacks are servers that need another kind of request, as browsers then make: with HTTP/1.1
+// (HTTP_1_1_REQUIRED, RFC 9113 section 7), or on another connection (421, RFC 9110 section 15.5.20). The zero
+// value is ready to use.
 type fallbacks struct {
 	mu    sync.Mutex
 	known map[string]fallback // by "host:port"
@@ -21,17 +21,17 @@ type fallbacks struct {
 
 type fallback struct {
 	http1       bool
-	misdirected int // answers of 421 in a row; the second is believed
+	misdirected int // number of 421 answers in a row; the second is final
 }
 
-// http1 reports whether a server is to be asked with HTTP/1.1.
+// http1 reports whether requests to a server must use HTTP/1.1.
 func (f *fallbacks) http1(addr string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.known[addr].http1
 }
 
-// requireHTTP1 takes down that a server refuses HTTP/2. It reports whether that is new.
+// requireHTTP1 records that a server refuses HTTP/2. It reports whether that is new.
 func (f *fallbacks) requireHTTP1(addr string) bool {
 	return f.change(addr, func(b *fallback) bool {
 		had := b.http1
@@ -40,7 +40,7 @@ func (f *fallbacks) requireHTTP1(addr string) bool {
 	})
 }
 
-// misdirected reports whether an answer is to be asked for on another connection.
+// misdirected reports whether a request must be repeated on another connection.
 func (f *fallbacks) misdirected(addr string, status int) bool {
 	f.mu.Lock()
 	_, known := f.known[addr]
@@ -73,11 +73,11 @@ func (f *fallbacks) change(addr string, by func(*fallback) bool) bool {
 	return again
 }
 
-// refusesHTTP2 reports an error by which a server wants HTTP/1.1.
+// refusesHTTP2 reports an error with which a server demands HTTP/1.1.
 func refusesHTTP2(err error) bool { return strings.Contains(err.Error(), "HTTP_1_1_REQUIRED") }
 
-// redirected reports an answer that another connection may change, which the next request to the
-// server then uses, without the session of this one.
+// redirected returns an error if a request must be repeated on another connection, which the next request to
+// the server then uses, without resuming this TLS session.
 func (c *Client) redirected(x *exchange, target *url.URL, status int) error {
 	if !c.fallbacks.misdirected(addrOf(target), status) {
 		return nil
@@ -90,7 +90,7 @@ func (c *Client) redirected(x *exchange, target *url.URL, status int) error {
 	return &Error{Cause: Reset, Op: "read header", Err: errors.New("the server wants another connection"), Stale: true}
 }
 
-// addrOf is the address that the transport dials for a URL.
+// addrOf returns the address that the transport dials for a URL.
 func addrOf(u *url.URL) string {
 	host, port := strings.ToLower(u.Hostname()), u.Port()
 	if port == "" {

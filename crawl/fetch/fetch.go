@@ -1,10 +1,8 @@
-// Package fetch asks a server one question, bounded in bytes, in time and in
-// the addresses it may reach.
+// Package fetch makes one HTTP request, with limits on bytes, on time and on the addresses it may reach.
 //
-// [Client.Do] sends one GET, HEAD or POST and returns what came back. It follows no
-// redirect, keeps no cookie and sends neither Referer nor credentials; retries,
-// politeness and the meaning of a status are the caller's. Every stage has a
-// limit of its own, after which the connection is given up:
+// [Client.Do] sends one GET, HEAD or POST and returns the response. It follows no redirect, keeps no cookie
+// and sends neither Referer nor credentials; retries, politeness and the meaning of a status are up to the
+// caller. Every stage has a limit of its own, after which the connection is given up:
 //
 //	DNS look-up            5 s, the first 8 addresses
 //	connection             Config.ConnectTimeout from the call: look-up, TCP over all
@@ -12,32 +10,29 @@
 //	up to the last header  Request.Timeout from the call, all of the above included
 //	header                 256 KiB, interim (1xx) responses included
 //	body                   1 KiB/s over any 10 s, 5 min, and as many decoded
-//	                       bytes as Request.Accept grants, at every stage of decoding
+//	                       bytes as Request.Accept allows, at every stage of decoding
 //
-// While a body comes it is kept as the server encoded it, in pieces of 8 KiB, and
-// [Response.Decode] needs no network: what decoding takes is taken by as few as the
-// caller likes. Beyond 1 MiB, or less where very many may be open, a body waits, outside
-// of all its limits of time, until Config.Bodies has memory for as much as it may become.
+// An incoming body is kept as the server encoded it, in chunks of 8 KiB, and [Response.Decode] needs no
+// network: the caller decides how many bodies are decoded at a time. Above 1 MiB, or less if very many may be
+// open, a body waits, with all its clocks stopped, until Config.Bodies has memory for its maximum size.
 //
-// Only public addresses are dialled. The check sits where the socket
-// is about to connect, on the numeric address, so neither a spelling, a redirect
-// nor a DNS answer that changes can pass it. Exceptions are Config.AllowPrivate,
-// a dial that Config.ConnectTo sends elsewhere, and the dial to the proxy.
+// Only public addresses are dialled. The check is made when the socket is about to connect, on the numeric
+// address, so it cannot be evaded by a spelling, a redirect or a changing DNS answer. Exceptions are
+// Config.AllowPrivate, a dial that Config.ConnectTo redirects, and the dial to the proxy.
 //
-// A name may have several addresses. One that is silent for 300 ms, or refuses, gives
-// way to the next; where Request.MayAsk keeps that one from being asked, the request
-// ends as [Busy] before anything was sent.
+// A name may have several addresses. If one is silent for 300 ms, or refuses, the next is tried; if
+// Request.MayAsk forbids that one, the request ends with [Busy] before anything was sent.
 //
-// Nothing is sent twice: a server that read a request and hung up would be asked
-// again at once. A request that dies on a kept-alive connection before the first
-// byte of its answer ends as [Reset] with [Error.Stale]: the server had almost
-// surely closed the idle connection, and asking once more, politely, is no retry. The same
-// holds for a server that wants HTTP/1.1, or another connection (421): it is asked so from then on.
+// Nothing is sent twice: a server that read a request and hung up would get it again at once. A request that
+// dies on a kept-alive connection before the first byte of its answer ends with [Reset] and [Error.Stale]:
+// the server had almost certainly closed the idle connection, and repeating the request once, politely, is no
+// retry. The same holds for a server that demands HTTP/1.1, or another connection (421): from then on it gets
+// such requests.
 //
-// Answers of HTTP/1 are read as browsers read them, see package lenient.
+// HTTP/1 answers are parsed as browsers do, see package lenient.
 //
-// Nothing of a peer is trusted: [Error.Error] is clean, valid UTF-8 of at most
-// 256 bytes; no header field has a control character. Header values may hold bytes that are not UTF-8.
+// No data from a peer is trusted: [Error.Error] is clean, valid UTF-8 of at most 256 bytes; no header field
+// has a control character. Header values may contain bytes that are not UTF-8.
 package fetch
 
 import (
@@ -47,87 +42,85 @@ import (
 	"time"
 )
 
-// Config says how a [Client] asks. The zero value is usable: the defaults below
-// for times and sizes, no compression, HTTP/1.1, a connection for each request.
+// Config configures a [Client]. The zero value is usable: the defaults below for times and sizes, no
+// compression, HTTP/1.1, and one connection per request.
 type Config struct {
 	UserAgent      string
 	AcceptLanguage string            // empty: not sent
 	ConnectTimeout time.Duration     // 0: 10 s
-	Timeout        time.Duration     // of a request that names none; 0: 30 s
-	MaxBytes       int64             // decoded, of a request without Accept; 0: 10 MB
+	Timeout        time.Duration     // for requests without one; 0: 30 s
+	MaxBytes       int64             // decoded, for requests without Accept; 0: 10 MB
 	Compress       bool              // accept gzip, deflate, br and zstd
-	HTTP2          bool              // offer HTTP/2 beside HTTP/1.1
+	HTTP2          bool              // offer HTTP/2 in addition to HTTP/1.1
 	KeepAlive      bool              // keep connections open between requests
 	Proxy          string            // http://user:password@host:port; empty: HTTPS_PROXY, NO_PROXY
 	CAFile         string            // PEM; added to the trust anchors of the system
 	ConnectTo      map[string]string // "host", "host:port", "*.suffix", "*.suffix:port" -> "addr:port"
-	AllowPrivate   []netip.Prefix    // may be dialled although private
-	MaxOpen        int               // requests open at a time; sizes the pool of idle connections
-	MaxConns       int               // connections, open and idle; 0: no bound
-	Leased         bool              // nothing is sent once a connection is closed; on Linux only
-	Resolver       *Resolver         // nil: one of its own
-	Bodies         *Budget           // memory of large bodies; nil: no bound
+	AllowPrivate   []netip.Prefix    // private addresses that may be dialled
+	MaxOpen        int               // requests open at a time; determines the size of the idle pool
+	MaxConns       int               // connections, open and idle; 0: no limit
+	Leased         bool              // nothing is sent after a connection is closed; on Linux only
+	Resolver       *Resolver         // nil: one of the client's own
+	Bodies         *Budget           // memory for large bodies; nil: no limit
 
 	limits limits
-	lookup lookupFunc // instead of Resolver's
+	lookup lookupFunc // replaces that of Resolver
 	dial   dialFunc   // nil: a socket
 }
 
-// A Request is one question.
+// A Request is one HTTP request.
 type Request struct {
 	Method       string // GET, HEAD or POST; empty: GET
-	URL          string // http(s), as the WHATWG serialises it: path and query are sent byte for byte
+	URL          string // http(s), as serialised by the WHATWG; path and query are sent byte for byte
 	ETag         string // sent as If-None-Match
 	LastModified string // sent as If-Modified-Since
 	Timeout      time.Duration
 
-	Header http.Header // sent beside the client's own, in place of those that it names
-	Body   []byte      // of a POST
+	Header http.Header // sent in addition to the client's own fields, which it may replace
+	Body   []byte      // for a POST
 
-	// Address is tried first, if it is one of the host's, and those that follow it
-	// next; empty: any.
+	// Address, if it is one of the host's, is tried first, followed by those after it; empty: any.
 	Address string
 
-	// MayAsk is asked before any other address is, and refuses one that may not be
-	// asked now: the request then ends as [Busy]. With Stay that address is left
-	// out instead, unless nothing was tried before it. nil: any may be asked.
+	// MayAsk is called before any other address is dialled, and returns false if that must not be requested
+	// now: the request then ends with [Busy]. With Stay the address is skipped instead, unless none was tried
+	// before it. nil: any address.
 	MayAsk func(netip.Addr) bool
 	Stay   bool
 
-	// MaySend is asked once a connection is there, just before the request goes out on it;
-	// its error ends the request as [Cancelled]. nil: it may.
+	// MaySend is called when there is a connection, just before the request is sent on it; its error ends the
+	// request with [Cancelled]. nil: always.
 	MaySend func() error
 
-	// Accept is called once, when the last header is in and, for a 2xx without
-	// Content-Type, the first 512 bytes have been sniffed. It says how many decoded
-	// bytes may be read; with 0 the body is left unread, which is no error. A body
-	// that declares more is [TooLarge] before a byte is read. nil: Config.MaxBytes.
+	// Accept is called once, when the last header has arrived and, for a 2xx without Content-Type, the first
+	// 512 bytes have been sniffed. It returns how many decoded bytes may be read; if 0, the body is not read,
+	// which is not an error. A body that declares more is [TooLarge] before any byte is read. nil:
+	// Config.MaxBytes.
 	Accept func(status int, header http.Header) int64
 
-	// Cut makes a longer body end at the limit instead of being an error.
+	// Cut cuts a longer body at the limit instead of failing.
 	Cut bool
 }
 
-// A Response is what came back. It belongs to the caller, who releases it once.
+// A Response is the response to a request. It belongs to the caller, which must release it once.
 type Response struct {
 	Status    int
 	Header    http.Header   // with the sniffed Content-Type if the server sent none
-	Body      []byte        // after Decode; what could be decoded when that errs
+	Body      []byte        // after Decode; after an error, what could be decoded
 	Size      int64         // of Body
-	FirstByte time.Time     // of the response, interim ones included
-	Done      time.Time     // the exchange was over
-	Waited    time.Duration // before that, for memory: no fault of the server
+	FirstByte time.Time     // of the response, including interim ones
+	Done      time.Time     // when the exchange ended
+	Waited    time.Duration // before Done, for memory: not the server's fault
 	Remote    netip.AddrPort
 	Proto     string // "HTTP/1.1", "HTTP/2.0"
-	Sniffed   string // content type read off the body; empty if the server declared one
+	Sniffed   string // content type detected from the body; empty if the server declared one
 
 	came *body // nil: none was read
 }
 
-// Do sends one request and takes what comes off the connection; decoding it is left to
-// [Response.Decode]. The error is an [*Error]; the response, without a body, stands
-// beside it when the headers had arrived. A context that ends is [Cancelled], never a
-// time-out. Do may be called from many goroutines.
+// Do sends one request and reads the body without decoding it; see [Response.Decode]. The error is an
+// [*Error]; if the header had arrived, there is also a response, without a body. A context that ends is
+// [Cancelled], never a time-out. Do is safe for concurrent use.
 func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	target, err := parseURL(req.URL)
 	if err != nil {
@@ -153,14 +146,14 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 			e.Own = OwnAddress
 		}
 		if x.waited > 0 && (e.Cause == Reset || e.Cause == Truncated) {
-			e.Own = OwnWait // who sends waits no longer than it likes
+			e.Own = OwnWait // the server waits only for so long
 		}
 		return res, e
 	}
 	return res, nil
 }
 
-// exchange sends, waits for the headers, and reads as much body as is wanted.
+// exchange sends the request, waits for the header, and reads as much of the body as is wanted.
 func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Response, error) {
 	x.await(c.connect, orDefault(req.Timeout, c.timeout))
 	raw, err := c.send(hr)
@@ -188,16 +181,16 @@ func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Respons
 	return res, err
 }
 
-// send sends a request with its body, if it has one, from the beginning.
+// send sends a request with its body, if any, from the start.
 func (c *Client) send(hr *http.Request) (*http.Response, error) {
 	if hr.GetBody != nil {
-		hr.Body, _ = hr.GetBody() // from memory
+		hr.Body, _ = hr.GetBody() // from memory: cannot fail
 	}
 	return c.transport.RoundTrip(hr)
 }
 
-// fail gives an error its URL. The end of the caller's context, or of the client,
-// explains any failure that it meets.
+// fail adds the URL to an error. The end of the caller's context, or of the client, takes precedence as its
+// cause.
 func (c *Client) fail(ctx context.Context, err error, rawURL string) *Error {
 	e := *asError(err, BadResponse, "request")
 	e.URL = rawURL

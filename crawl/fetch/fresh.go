@@ -9,9 +9,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Fresh returns how long the answer stays fresh from its first byte on: the max-age of
-// Cache-Control (RFC 9111 section 5.2.2), less the Age that it came with, in whole seconds and at
-// most [schema.MaxFresh]. With no-cache, no-store or without a max-age it is zero.
+// Fresh returns how long the answer stays fresh, counted from its first byte: the max-age of Cache-Control
+// (RFC 9111 section 5.2.2) less its Age, in whole seconds and at most [schema.MaxFresh]. With no-cache,
+// no-store or without a max-age it is zero.
 func (r *Response) Fresh() time.Duration {
 	fresh, given := int64(0), false
 	for _, directive := range splitOutside(strings.Join(r.Header.Values("Cache-Control"), ","), ',') {
@@ -21,7 +21,7 @@ func (r *Response) Fresh() time.Duration {
 			return 0
 		case "max-age":
 			n := wholeSeconds(strings.Trim(strings.TrimSpace(value), `"`))
-			if !given || n < fresh { // of several, the shortest
+			if !given || n < fresh { // the shortest of several
 				fresh, given = n, true
 			}
 		}
@@ -30,14 +30,14 @@ func (r *Response) Fresh() time.Duration {
 	return time.Duration(max(0, min(fresh, int64(schema.MaxFresh/time.Second)))) * time.Second
 }
 
-// wholeSeconds reads a number of seconds, which is zero if it is none.
+// wholeSeconds parses a number of seconds; an invalid one is zero.
 func wholeSeconds(s string) int64 {
 	if strings.Trim(s, "0123456789") != "" || s == "" {
 		return 0
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		return math.MaxInt64 // more than fit
+		return math.MaxInt64 // out of range
 	}
 	return n
 }

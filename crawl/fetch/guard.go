@@ -9,15 +9,15 @@ import (
 // A guard decides which addresses may be dialled.
 type guard struct {
 	refused []netip.Prefix
-	allowed []netip.Prefix // although refused
+	allowed []netip.Prefix // exceptions
 }
 
 func newGuard(allowed []netip.Prefix) guard {
 	return guard{refused: privatePrefixes(), allowed: allowed}
 }
 
-// privatePrefixes lists what is not the public internet. IPv4 inside ::ffff:0:0/96
-// and 64:ff9b::/96 is judged as IPv4 before it gets here.
+// privatePrefixes lists addresses outside the public internet. IPv4 addresses inside ::ffff:0:0/96 and
+// 64:ff9b::/96 have already been converted to IPv4.
 func privatePrefixes() []netip.Prefix {
 	list := [...]string{
 		"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16",
@@ -35,12 +35,12 @@ func privatePrefixes() []netip.Prefix {
 
 // refuses reports whether a may not be dialled.
 func (g *guard) refuses(a netip.Addr) bool {
-	a = a.WithZone("") // a prefix contains no address with a zone
+	a = a.WithZone("") // a prefix never contains an address with a zone
 	inner := embedded(a)
 	return within(g.refused, inner) && !within(g.allowed, inner) && !within(g.allowed, a)
 }
 
-// control is a net.Dialer's Control: the last word, on the address of the socket.
+// control is the Control of a net.Dialer: the final check, on the address of the socket.
 func (g *guard) control(_, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -56,8 +56,7 @@ func refusal(a netip.Addr) *Error {
 	return &Error{Cause: RefusedAddress, Op: "connect", Err: fmt.Errorf("%s is not a public address", a)}
 }
 
-// embedded returns the IPv4 address that a mapped or NAT64 address stands for,
-// else a itself.
+// embedded returns the IPv4 address inside a mapped or NAT64 address, or a itself.
 func embedded(a netip.Addr) netip.Addr {
 	a = a.Unmap()
 	if a.Is6() && netip.MustParsePrefix("64:ff9b::/96").Contains(a) {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// RequestHead returns the head of a request as HTTP/1.1 writes it, with the empty
-// line: what the server was told, for a page store.
+// RequestHead returns the head of a request in HTTP/1.1 form, with the empty line: the request as sent to the
+// server, for the page store.
 func (c *Client) RequestHead(req Request) ([]byte, error) {
 	target, err := parseURL(req.URL)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// checkStatus refuses what is no final answer. The transport has refused header
-// fields with control characters before.
+// checkStatus refuses a status that is not final. The transport has already refused header fields with
+// control characters.
 func checkStatus(status int) error {
 	if status < 200 {
 		return &Error{Cause: BadResponse, Op: "read header", Err: fmt.Errorf("status %d", status)}
@@ -21,15 +21,14 @@ func checkStatus(status int) error {
 	return nil
 }
 
-// joinTypes makes one field of several that give a Content-Type, which together
-// say one (RFC 9110, section 5.3).
+// joinTypes joins several Content-Type fields, which together form one value (RFC 9110, section 5.3).
 func joinTypes(h http.Header) {
 	if types := h["Content-Type"]; len(types) > 1 {
 		h["Content-Type"] = []string{strings.Join(types, ", ")}
 	}
 }
 
-// tlsCause tells a handshake that failed from a connection that did.
+// tlsCause distinguishes a failed handshake from a failed connection.
 func tlsCause(err error) Cause {
 	switch {
 	case timedOut(err):
@@ -40,16 +39,15 @@ func tlsCause(err error) Cause {
 	return TLS
 }
 
-// headerCause classes what the transport says between the request and the last
-// header. HTTP/2 errors of net/http are known by their type through its As
-// method, the rest by text.
+// headerCause classifies the transport's errors between the request and the end of the header. HTTP/2 errors
+// of net/http are recognized by type through its As method, the rest by text.
 func headerCause(err error) Cause {
 	var stream http2.StreamError
 	var refusal *net.OpError
 	switch {
 	case timedOut(err):
 		return Timeout
-	case errors.As(err, &refusal) && refusal.Op == "remote error": // as of who misses a certificate of ours
+	case errors.As(err, &refusal) && refusal.Op == "remote error": // for example, a server that requires a client certificate
 		return TLS
 	case hungUp(err):
 		return Reset
@@ -67,7 +65,7 @@ func streamCause(e http2.StreamError) Cause {
 	return Reset
 }
 
-// bodyCause classes what ended a body early.
+// bodyCause classifies an error that ended a body early.
 func bodyCause(err error) Cause {
 	var stream http2.StreamError
 	switch {
@@ -88,7 +86,7 @@ func timedOut(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// hungUp reports whether the peer ended the connection, politely or not.
+// hungUp reports whether the peer ended the connection, in whatever way.
 func hungUp(err error) bool {
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE,
 		syscall.ECONNABORTED, net.ErrClosed, io.ErrClosedPipe} {

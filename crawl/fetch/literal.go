@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// literal reads a host that is an address in any spelling that a resolver or a
-// browser would take for one: "::1", "[::1]", "127.0.0.1", "127.1", "0x7f000001",
-// "2130706433", "0177.0.0.1". "localhost" and what is below it are one too (RFC 6761).
+// literal parses a host that is an address in any spelling accepted by resolvers or browsers: "::1", "[::1]",
+// "127.0.0.1", "127.1", "0x7f000001", "2130706433", "0177.0.0.1". That includes "localhost" and its
+// subdomains (RFC 6761).
 func literal(host string) (netip.Addr, bool) {
 	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -21,8 +21,7 @@ func literal(host string) (netip.Addr, bool) {
 	return looseIPv4(host)
 }
 
-// looseIPv4 reads one to four numbers, decimal, octal or hexadecimal, the last
-// of which fills the bytes that are left.
+// looseIPv4 parses one to four numbers, decimal, octal or hexadecimal; the last fills the remaining bytes.
 func looseIPv4(host string) (netip.Addr, bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {

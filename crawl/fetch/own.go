@@ -10,20 +10,20 @@ import (
 	"syscall"
 )
 
-// An Own says what of this machine, rather than of the peer, explains a failure.
+// An Own is a fault of this machine, rather than of the peer, that explains a failure.
 type Own uint8
 
 const (
 	OwnNothing    Own = iota
-	OwnNoResolver     // no name server can be asked, and none ever could
-	OwnResolver       // no name server can be asked any more
+	OwnNoResolver     // no name server is reachable, and none ever was
+	OwnResolver       // no name server is reachable any longer
 	OwnNetwork        // no network, no route
-	OwnAddress        // the address of this machine that it was asked from is gone
-	OwnMeans          // no descriptor, port or memory left
-	OwnWait           // it waited for memory, longer than the peer did
+	OwnAddress        // this machine has lost the local address of the connection
+	OwnMeans          // out of descriptors, ports or memory
+	OwnWait           // it waited for memory for longer than the peer did
 )
 
-// ownOf classes an error of a socket. That a peer refuses or is silent is not our own.
+// ownOf classifies a socket error. A peer's refusal or silence is not this machine's fault.
 func ownOf(err error) Own {
 	switch {
 	case isAny(err, syscall.ENETUNREACH, syscall.ENETDOWN):
@@ -43,13 +43,13 @@ func isAny(err error, list ...syscall.Errno) bool {
 	return false
 }
 
-// ownDial is what a failure to connect to any of the addresses tells of this
-// machine. Where there is a way to the last address that was connected to, or to the
-// other address family, it is the host's fault that there is none to its own.
+// ownDial returns the fault of this machine in a failure to connect to any of the addresses. If there is a
+// route to the last address connected to, or to the other address family, the missing route is the host's
+// fault.
 func ownDial(err error, tried []netip.Addr, last netip.Addr, routed func(netip.Addr) bool) Own {
 	own := ownOf(err)
 	if own == OwnMeans && isAny(err, syscall.EADDRNOTAVAIL) && !slices.ContainsFunc(tried, routed) {
-		own = OwnNetwork // not a port is missing, but an address to ask from
+		own = OwnNetwork // the local address is missing, not a port
 	}
 	if own != OwnNetwork {
 		return own
@@ -64,8 +64,8 @@ func ownDial(err error, tried []netip.Addr, last netip.Addr, routed func(netip.A
 	return own
 }
 
-// routed reports whether this machine has a way to an address; it sends nothing. A
-// router may say of a host that there is none, which looks alike to who connects.
+// routed reports whether this machine has a route to an address, without sending anything. A router may also
+// report a host as unreachable, which looks the same when connecting.
 func routed(a netip.Addr) bool {
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(a, 9)))
 	if err != nil {
@@ -75,8 +75,7 @@ func routed(a netip.Addr) bool {
 	return true
 }
 
-// gone reports whether a connection was made from an address that this machine does
-// not have any more.
+// gone reports whether a connection's local address no longer belongs to this machine.
 func gone(c net.Conn) bool {
 	if c == nil {
 		return false
@@ -95,10 +94,10 @@ func gone(c net.Conn) bool {
 	})
 }
 
-// A fault is what kept a look-up from any name server.
+// A fault is the reason why a look-up reached no name server.
 type fault struct {
 	mu       sync.Mutex
-	own      Own  // OwnNetwork stands for either lack of a resolver
+	own      Own  // OwnNetwork means either lack of a resolver
 	answered bool // a server was reached after all
 }
 
@@ -131,9 +130,8 @@ func (f *fault) noted() Own {
 	return f.own
 }
 
-// watched returns a resolver that notes in a look-up's fault why name servers can
-// not be asked, which the errors of the resolver tell as text only, and passes over those
-// that are silent.
+// watched returns a resolver that records in a look-up's fault why name servers are unreachable, which the
+// resolver's errors contain only as text, and that skips silent ones.
 func watched(r *net.Resolver) *net.Resolver {
 	dial, all := r.Dial, new(servers)
 	if dial == nil {
@@ -162,8 +160,8 @@ func watched(r *net.Resolver) *net.Resolver {
 	}
 }
 
-// ownServer classes an error in asking a name server: one that is not there, on
-// this machine or behind its network, is our own.
+// ownServer classifies an error in a request to a name server. One that does not exist, on this machine or
+// its network, is this machine's fault.
 func ownServer(err error) Own {
 	if isAny(err, syscall.ECONNREFUSED, syscall.EHOSTUNREACH) {
 		return OwnNetwork

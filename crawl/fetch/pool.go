@@ -10,27 +10,27 @@ import (
 	"time"
 )
 
-// A Pool holds clients that several users share where their configurations are
-// equal. The zero value is ready. A pool may be used from many goroutines.
+// A Pool shares clients between users with equal configurations. The zero value is ready to use. It is safe
+// for concurrent use.
 type Pool struct {
-	Resolver *Resolver // of all clients that name none; nil: each has its own
-	MaxConns int       // connections that its clients keep together, open and idle; 0: no bound
-	MaxOpen  int       // requests that they have open; 0: no bound
+	Resolver *Resolver // for clients without one; nil: each has its own
+	MaxConns int       // connections of all its clients, open and idle; 0: no limit
+	MaxOpen  int       // open requests of each client; 0: no limit
 
 	mu      sync.Mutex
 	clients map[string]*pooled
-	bodies  *Budget      // of clients that name none; nil: no bound
-	conns   atomic.Int64 // open, of all clients
+	bodies  *Budget      // for clients without one; nil: no limit
+	conns   atomic.Int64 // open connections of all clients
 }
 
-// A pooled is a client, and how many use it.
+// A pooled is a client with its number of users.
 type pooled struct {
 	client *Client
 	users  int
 }
 
-// Client returns a client for a configuration. Each user closes it once; the last
-// one ends its connections.
+// Client returns a client for a configuration. Each user must close it once; the last Close ends its
+// connections.
 func (p *Pool) Client(cfg Config) (*Client, error) {
 	if cfg.Resolver == nil {
 		cfg.Resolver = p.Resolver
@@ -47,7 +47,7 @@ func (p *Pool) Client(cfg Config) (*Client, error) {
 	defer p.mu.Unlock()
 	if cfg.Bodies == nil && p.bodies != nil {
 		cfg.Bodies = p.bodies
-		key += fmt.Sprint(" ", p.bodies.size) // who has another limit now waits for it
+		key += fmt.Sprint(" ", p.bodies.size) // a new limit needs a new client
 	}
 	if c := p.clients[key]; c != nil {
 		c.users++
@@ -66,8 +66,8 @@ func (p *Pool) Client(cfg Config) (*Client, error) {
 	return client, nil
 }
 
-// LimitBodies bounds the memory that large bodies have together, in bytes. It is for
-// clients that are made from then on.
+// LimitBodies limits the memory of all large bodies together, in bytes. It applies to clients made from now
+// on.
 func (p *Pool) LimitBodies(size int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *Pool) leave(key string) (last bool) {
 	return true
 }
 
-// opened counts connections. When they are too many, the one that has been idle longest goes.
+// opened counts connections. If there are too many, it closes the one that has been idle longest.
 func (p *Pool) opened(n int) {
 	if now := p.conns.Add(int64(n)); n > 0 && p.MaxConns > 0 && now > int64(p.MaxConns) {
 		p.shed()
@@ -109,7 +109,7 @@ func (p *Pool) shed() {
 	}
 }
 
-// CloseIdle closes the connections that no request uses.
+// CloseIdle closes all unused connections.
 func (p *Pool) CloseIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,9 +118,8 @@ func (p *Pool) CloseIdle() {
 	}
 }
 
-// Renew drops what belongs to the network that this machine was in: idle connections
-// and the answers of name servers. Of connections that are in use, what was not
-// delivered is not sent any more once they are closed.
+// Renew drops what depends on this machine's previous network: idle connections and answers of name servers.
+// Data that busy connections have not delivered is not sent after they are closed.
 func (p *Pool) Renew() {
 	if p.Resolver != nil {
 		p.Resolver.Forget()
@@ -133,8 +132,8 @@ func (p *Pool) Renew() {
 	p.CloseIdle()
 }
 
-// keyOf is the same for configurations that make equal clients. A file of trust
-// anchors counts by what is in it.
+// keyOf returns the same key for configurations that make equal clients. A file of trust anchors is
+// identified by its content.
 func keyOf(cfg *Config) (string, error) {
 	named := *cfg
 	named.Resolver, named.Bodies = nil, nil

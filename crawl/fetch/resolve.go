@@ -12,10 +12,9 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// The Go resolver tells no TTL. Five minutes are a common one, and spare a host
-// that is asked once a minute most look-ups; a failed connect forgets the answer
-// earlier. That a name does not exist is believed for a minute; other failures
-// are not kept, since they are retried after seconds.
+// Go's resolver returns no TTL. Five minutes are common, and save most look-ups for a host requested once a
+// minute; a failed connection forgets the answer earlier. A missing name is cached for a minute; other
+// failures are not cached, since they are retried after seconds.
 const (
 	positiveTTL  = 5 * time.Minute
 	negativeTTL  = time.Minute
@@ -23,9 +22,8 @@ const (
 	maxNames     = 32 << 10 // per generation of the cache; a few hundred bytes each
 )
 
-// A name server in a home answers about 150 questions at a time, and a look-up asks two,
-// one for each address family. One that takes long waits for somebody else's name server,
-// and makes room for the next.
+// A home name server answers about 150 queries at a time, and a look-up makes two, one per address family.
+// One that takes long is waiting for a remote name server, and makes room for the next.
 const (
 	maxLookups = 64
 	longLookup = time.Second
@@ -33,32 +31,31 @@ const (
 
 type lookupFunc func(ctx context.Context, host string) ([]netip.Addr, error)
 
-// A Resolver looks names up and remembers answers. Callers who ask for one name at
-// the same time share one look-up, and clients may share a Resolver.
+// A Resolver looks names up and caches answers. Concurrent calls for one name share one look-up, and clients
+// may share a Resolver.
 type Resolver struct {
 	lookup  lookupFunc
 	timeout time.Duration
 	ttl     time.Duration
-	asking  chan struct{} // look-ups of names that were not found before
+	asking  chan struct{} // semaphore for look-ups of new names
 	hearing singleflight.Group
 
 	mu    sync.Mutex
-	known string // the last name that was found
+	known string // the last name found
 	names map[string]*record
-	old   map[string]*record // the generation before, dropped when names is full
+	old   map[string]*record // the previous generation, dropped when names is full
 }
 
 // A record is written by the goroutine that made it, until done is closed.
 type record struct {
 	done    chan struct{}
-	again   bool // the name was found before
+	again   bool // the name has been found before
 	addrs   []netip.Addr
 	err     *Error
 	expires time.Time
 }
 
-// NewResolver returns a Resolver that asks by way of r, or of the system's
-// resolver if r is nil.
+// NewResolver returns a Resolver that uses r, or the system's resolver if r is nil.
 func NewResolver(r *net.Resolver) *Resolver {
 	if r == nil {
 		r = new(net.Resolver)
@@ -72,8 +69,8 @@ func newResolver(lookup lookupFunc, l limits) *Resolver {
 
 func systemLookup(r *net.Resolver) lookupFunc {
 	return func(ctx context.Context, host string) ([]netip.Addr, error) {
-		// The dot keeps the search list of resolv.conf out. A name of one label
-		// is no public one, and /etc/hosts knows it only without.
+		// The dot disables the search list of resolv.conf. A name of one label is not public, and /etc/hosts
+		// knows it only without the dot.
 		if strings.Contains(host, ".") && !strings.HasSuffix(host, ".") {
 			host += "."
 		}
@@ -83,8 +80,9 @@ func systemLookup(r *net.Resolver) lookupFunc {
 	}
 }
 
-// lookupFamilies looks up the addresses of both families, which come together: who says nothing of IPv6 keeps those of
-// IPv4 back. So these are asked for alone when half of the time is over, and whichever are found first are taken.
+// lookupFamilies looks up the addresses of both families. Their results arrive together, so a server that
+// does not answer for IPv6 holds back those of IPv4. When half of the time is over, IPv4 is therefore queried
+// alone, and the first result wins.
 func lookupFamilies(ctx context.Context, lookup func(network string) ([]netip.Addr, error)) ([]netip.Addr, error) {
 	type found struct {
 		addrs []netip.Addr
@@ -117,7 +115,7 @@ func lookupFamilies(ctx context.Context, lookup func(network string) ([]netip.Ad
 	}
 }
 
-// resolve returns up to 8 addresses, families taking turns.
+// resolve returns up to 8 addresses, alternating between the families.
 func (r *Resolver) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, ok := literal(host); ok {
 		return []netip.Addr{a}, nil
@@ -136,13 +134,13 @@ func (r *Resolver) resolve(ctx context.Context, host string) ([]netip.Addr, erro
 		case a.err == nil:
 			return a.addrs, nil
 		case a.err.Cause == Cancelled && ctx.Err() == nil:
-			continue // whoever asked went away, not we
+			continue // another caller's context ended, not ours
 		}
 		return nil, a.err
 	}
 }
 
-// record returns the entry of a host, and whether the caller has to fill it.
+// record returns the entry of a host, and whether the caller must fill it.
 func (r *Resolver) record(host string) (a *record, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -198,8 +196,8 @@ func (r *Resolver) fill(ctx context.Context, host string, a *record) {
 	r.known = host
 }
 
-// enter waits for its turn to ask a name server, which a name that was found before has
-// at once. Leave must be called when it has answered.
+// enter waits for a turn to query a name server; a name found before need not wait. leave must be called
+// after the answer.
 func (r *Resolver) enter(ctx context.Context, again bool) (leave func(), err error) {
 	if again {
 		return func() {}, nil
@@ -224,9 +222,9 @@ func (r *Resolver) look(ctx context.Context, host string, timeout time.Duration,
 	return addrs, err
 }
 
-// fault says why a name could not be looked up. If the name that was found last is
-// found no more, and nobody knows of its top-level domain, which every name server that
-// asks others has at hand, it is not this one's servers that are silent.
+// fault returns why a name could not be looked up. If the name found last is no longer found, nor its
+// top-level domain, which every recursive name server has cached, then this machine's name servers are
+// silent, not those of the name.
 func (r *Resolver) fault(ctx context.Context, own Own) Own {
 	r.mu.Lock()
 	known := r.known
@@ -237,7 +235,7 @@ func (r *Resolver) fault(ctx context.Context, own Own) Own {
 		}
 		return own
 	}
-	// Thousands may ask this at a time, which is more than a name server can answer.
+	// Thousands may ask this at a time, more than a name server can answer.
 	heard, _, _ := r.hearing.Do(known, func() (any, error) { return r.hears(ctx, known), nil })
 	if heard.(bool) || ctx.Err() != nil {
 		return OwnNothing
@@ -245,21 +243,21 @@ func (r *Resolver) fault(ctx context.Context, own Own) Own {
 	return OwnResolver
 }
 
-// hears reports whether a name server says anything of a name that it knew, or of its
-// top-level domain. It counts as heard when ctx ends.
+// hears reports whether a name server gives any answer for a name found before, or for its top-level domain.
+// If ctx ends, it returns true.
 func (r *Resolver) hears(ctx context.Context, known string) bool {
 	var f fault
 	top := known[strings.LastIndexByte(known, '.')+1:] + "."
 	return r.answers(ctx, known, r.timeout/2, &f) || r.answers(ctx, top, r.timeout/4, &f) || ctx.Err() != nil
 }
 
-// answers reports whether a name server says anything of a name.
+// answers reports whether a name server gives any answer for a name.
 func (r *Resolver) answers(ctx context.Context, name string, timeout time.Duration, f *fault) bool {
 	_, err := r.look(ctx, name, timeout, f)
 	return err == nil || f.reachedAny() || dnsCause(ctx, err) == NXDomain
 }
 
-// forget drops what is known of a host.
+// forget drops the entry of a host.
 func (r *Resolver) forget(host string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -274,7 +272,7 @@ func (r *Resolver) forget(host string) {
 	}
 }
 
-// Forget drops all that is known, as one must who is in another network now.
+// Forget drops all entries, as is necessary after a change of network.
 func (r *Resolver) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -292,8 +290,8 @@ func dnsCause(ctx context.Context, err error) Cause {
 	return DNSTemporary
 }
 
-// interleave returns at most n addresses, the families in turn, beginning with the
-// family of the first: a name with eight dead IPv6 addresses keeps its IPv4.
+// interleave returns at most n addresses, alternating between families and starting with that of the first: a
+// name with eight dead IPv6 addresses keeps its IPv4 ones.
 func interleave(addrs []netip.Addr, n int) []netip.Addr {
 	var lists [2][]netip.Addr
 	for _, a := range addrs {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// farOff is longer than any wait that can be kept.
+// farOff is longer than any wait that is observed.
 const farOff = time.Duration(1 << 62)
 
-// RetryAfter returns how long the answer asks to wait from its first byte on; -1 if it does not
-// ask for that. Retry-After may have seconds or an HTTP date (RFC 9110 section 10.2.3), and in
-// other spellings "40s", "1m30s", "2 minutes", a duration or a date of ISO 8601. Without it, an
-// answer of 429 or 503 whose RateLimit fields say that no requests are left asks to wait until
-// there are (draft-ietf-httpapi-ratelimit-headers). A second that has begun counts. A date is one
-// of the server's clock, which the answer's Date tells: one of the two clocks may be wrong.
+// RetryAfter returns how long the answer asks to wait, counted from its first byte; -1 if it does not.
+// Retry-After may contain seconds or an HTTP date (RFC 9110 section 10.2.3), and in other spellings "40s",
+// "1m30s", "2 minutes", or a duration or date of ISO 8601. Without it, a 429 or 503 whose RateLimit fields
+// say that no requests are left asks to wait until there are (draft-ietf-httpapi-ratelimit-headers). Partial
+// seconds are rounded up. A date refers to the server's clock, which is known from the answer's Date, as
+// either clock may be wrong.
 func (r *Response) RetryAfter() time.Duration {
 	if wait := r.untilThen(r.Header.Get("Retry-After"), false); wait >= 0 {
 		return wait
@@ -33,14 +33,14 @@ func (r *Response) RetryAfter() time.Duration {
 	return wait
 }
 
-// noneLeft reads how many requests are left. Of a 429 that does not say so, there are none.
+// noneLeft parses the number of requests left. A 429 without one has none left.
 func (r *Response) noneLeft(remaining string) bool {
 	n, err := strconv.ParseFloat(strings.TrimSpace(remaining), 64)
 	return err == nil && n <= 0 || remaining == "" && r.Status == http.StatusTooManyRequests
 }
 
-// structuredLimit reads the RateLimit field: items with the parameters r and t, or, in older
-// drafts, a dictionary.
+// structuredLimit parses the RateLimit field: items with the parameters r and t, or, in older drafts, a
+// dictionary.
 func (r *Response) structuredLimit() time.Duration {
 	wait := time.Duration(-1)
 	var whole map[string]string // the dictionary
@@ -65,7 +65,7 @@ func (r *Response) structuredLimit() time.Duration {
 	return wait
 }
 
-// splitOutside cuts a text at a separator, but not within quotes.
+// splitOutside splits a text at a separator outside quotes.
 func splitOutside(text string, separator byte) []string {
 	var pieces []string
 	start, quoted := 0, false
@@ -110,7 +110,7 @@ func (r *Response) untilThen(value string, unix bool) time.Duration {
 	return -1
 }
 
-// unixTime reads a time since 2001, in seconds or milliseconds.
+// unixTime parses a time since 2001, in seconds or milliseconds.
 func unixTime(value string) (at time.Time, ok bool) {
 	whole, _, _ := strings.Cut(value, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
@@ -123,7 +123,7 @@ func unixTime(value string) (at time.Time, ok bool) {
 	return time.UnixMilli(n), true
 }
 
-// seconds reads a number of them.
+// seconds parses a number of seconds.
 func seconds(value string) (wait time.Duration, ok bool) {
 	whole, part, _ := strings.Cut(value, ".")
 	if whole == "" || strings.Trim(whole+part, "0123456789") != "" {
@@ -140,9 +140,9 @@ func seconds(value string) (wait time.Duration, ok bool) {
 }
 
 var (
-	// isoDuration is one of ISO 8601.
+	// isoDuration is a duration of ISO 8601.
 	isoDuration = regexp.MustCompile(`^(?i)P(?:[0-9.,]+[YMWD])*(?:T(?:[0-9.,]+[HMS])+)?$`)
-	// unitDuration is a list of numbers with their units.
+	// unitDuration is a list of numbers with units.
 	unitDuration = regexp.MustCompile(`^(?:[0-9.]+\s*[a-zA-Z]+[\s,]*)+$`)
 	isoPart      = regexp.MustCompile(`([0-9.,]+)([A-Za-z])`)
 	clockParts   = regexp.MustCompile(`^(\d{1,3}):(\d\d):(\d\d)$`)
@@ -176,7 +176,7 @@ func spelled(value string) (wait time.Duration, ok bool) {
 	})
 }
 
-// total adds up numbers with their units. A second that has begun counts.
+// total adds up numbers with units, rounded up to a full second.
 func total(parts [][]string, units map[string]time.Duration) (sum time.Duration, ok bool) {
 	for _, part := range parts {
 		n, err := strconv.ParseFloat(strings.Replace(part[1], ",", ".", 1), 64)
@@ -193,8 +193,8 @@ func total(parts [][]string, units map[string]time.Duration) (sum time.Duration,
 	return (sum + time.Second - 1).Truncate(time.Second), true
 }
 
-// sent returns when the answer was sent by the server's clock or, where that is not known or more
-// than a day off, when it came by the own one.
+// sent returns when the answer was sent on the server's clock. If that is unknown or more than a day off, it
+// is when the answer arrived on the local clock.
 func (r *Response) sent() time.Time {
 	const most = 24 * time.Hour // apart
 	if at, ok := httpDate(r.Header.Get("Date")); ok && at.Sub(r.FirstByte).Abs() <= most {
@@ -203,8 +203,8 @@ func (r *Response) sent() time.Time {
 	return r.FirstByte
 }
 
-// httpDate reads a date (RFC 9110 section 5.6.7), which is in UTC whatever zone an old form of it
-// names, and often says so in other words.
+// httpDate parses a date (RFC 9110 section 5.6.7). It is in UTC, whatever zone an obsolete form names or
+// however UTC is spelled.
 func httpDate(value string) (at time.Time, ok bool) {
 	for _, zone := range []string{" UTC", " +0000"} {
 		if date, cut := strings.CutSuffix(value, zone); cut {
@@ -214,7 +214,7 @@ func httpDate(value string) (at time.Time, ok bool) {
 	return firstDate(value, http.TimeFormat, time.RFC850, time.ANSIC)
 }
 
-// anyDate reads a date of HTTP or of ISO 8601, the latter in UTC where it names no zone.
+// anyDate parses a date of HTTP or of ISO 8601; the latter is in UTC if it names no zone.
 func anyDate(value string) (at time.Time, ok bool) {
 	if at, ok = httpDate(value); ok {
 		return at, true
@@ -225,7 +225,7 @@ func anyDate(value string) (at time.Time, ok bool) {
 		"2006-01-02T15:04", "20060102T150405Z0700", "20060102T150405", "2006-01-02")
 }
 
-// firstDate reads a date in the first layout that it has.
+// firstDate parses a date in the first matching layout.
 func firstDate(value string, layouts ...string) (at time.Time, ok bool) {
 	for _, layout := range layouts {
 		if at, err := time.ParseInLocation(layout, value, time.UTC); err == nil {

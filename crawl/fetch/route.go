@@ -14,24 +14,23 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// routes says where the connection for a URL is to be made: at the URL's own
-// authority, where connect-to says, or at the proxy. A host that connect-to
-// names does not go through the proxy.
+// routes decides where the connection for a URL is made: at the URL's own authority, at a connect-to target,
+// or at the proxy. A host named by connect-to does not use the proxy.
 type routes struct {
 	exact map[string]string // "host" or "host:port" -> "addr:port"
-	below map[string]string // the same, of "*." patterns
+	below map[string]string // the same, for "*." patterns
 	proxy func(*url.URL) (*url.URL, error)
 	via   string // the proxy without credentials, empty if none
 	guard *guard
 }
 
-// A route is where one request connects.
+// A route is where a request connects.
 type route struct {
 	dial  string   // "addr:port" of connect-to, else empty
 	proxy *url.URL // else nil
 }
 
-// trusted reports whether the user named the address that will be dialled.
+// trusted reports whether the user configured the address to be dialled.
 func (r route) trusted() bool { return r.dial != "" || r.proxy != nil }
 
 func newRoutes(cfg *Config, g *guard) (*routes, error) {
@@ -70,7 +69,7 @@ func checkTarget(target string) error {
 	return nil
 }
 
-// setProxy takes the proxy of the configuration, else that of the environment.
+// setProxy uses the configured proxy, or else that of the environment.
 func (r *routes) setProxy(text string) (err error) {
 	env := environment(text)
 	r.via, err = shownProxy(env.HTTPSProxy)
@@ -78,7 +77,7 @@ func (r *routes) setProxy(text string) (err error) {
 	return err
 }
 
-// environment is what says which proxy is used, text first if it is not empty.
+// environment returns the proxy settings; text takes precedence if it is not empty.
 func environment(text string) *httpproxy.Config {
 	env := httpproxy.FromEnvironment()
 	if text != "" {
@@ -87,17 +86,17 @@ func environment(text string) *httpproxy.Config {
 	return env
 }
 
-// ProxyOf returns the proxy that a client with this one in its [Config] uses, that of
-// the environment if it is empty: without credentials, and "" if there is none.
+// ProxyOf returns the proxy that a client uses with text in its [Config], or that of the environment if text
+// is empty, without credentials; "" if there is none.
 func ProxyOf(text string) (string, error) { return shownProxy(environment(text).HTTPSProxy) }
 
-// shownProxy is a proxy without its credentials. Its text never enters an error: it
-// may hold a password.
+// shownProxy returns a proxy without its credentials. Its text never appears in an error, because it may
+// contain a password.
 func shownProxy(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
-	if !strings.Contains(text, "://") { // "host:port", as the environment often has it
+	if !strings.Contains(text, "://") { // "host:port", as is common in the environment
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)
@@ -107,9 +106,9 @@ func shownProxy(text string) (string, error) {
 	return u.Scheme + "://" + u.Host, nil
 }
 
-// choose finds the route of a URL. Behind a proxy only a literal address can be
-// judged, and is, before the proxy hears of it. Ports of other services are refused
-// where the connection would be the user's own.
+// choose returns the route of a URL. Behind a proxy only a literal address can be checked, and that is done
+// before the proxy sees it. Ports of other services are refused if this machine would make the connection
+// itself.
 func (r *routes) choose(u *url.URL) (route, error) {
 	port := u.Port()
 	if port == "" {
@@ -132,9 +131,8 @@ func (r *routes) choose(u *url.URL) (route, error) {
 	return route{proxy: proxy}, nil
 }
 
-// target returns the connect-to target of an authority, the narrowest pattern
-// first: the name, the name without "www.", then each suffix; with the port
-// before without.
+// target returns the connect-to target of an authority. The most specific pattern wins: the name, the name
+// without "www.", then each suffix; with the port before without.
 func (r *routes) target(host, port string) string {
 	if len(r.exact)+len(r.below) == 0 {
 		return ""

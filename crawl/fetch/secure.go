@@ -15,17 +15,18 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/lenient"
 )
 
-// dialPlain is the transport's way to a connection without TLS.
+// dialPlain makes a connection without TLS for the transport.
 func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn, error) {
 	conn, err := c.dialler.dialContext(ctx, network, addr)
 	if p := exchangeOf(ctx).route.proxy; err != nil || p != nil && isSOCKS(p) {
-		return conn, err // which the transport itself speaks
+		return conn, err // the transport itself speaks SOCKS
 	}
 	return newAnswers(conn), nil
 }
 
-// dialTLS is the transport's way to a connection with TLS, through the proxy if there is one. What comes on one without
-// HTTP/2 passes through a [lenient.Reader], for which there is no room between the transport and its own TLS.
+// dialTLS makes a connection with TLS for the transport, through the proxy if there is one. Without HTTP/2,
+// its answers pass through a [lenient.Reader], which could not be inserted between the transport and the
+// transport's own TLS.
 func (c *Client) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
 	x := exchangeOf(ctx)
 	ctx, cancel := context.WithCancel(ctx)
@@ -44,7 +45,7 @@ func (c *Client) dialTLS(ctx context.Context, network, addr string) (net.Conn, e
 	return c.secure(ctx, x, conn, addr)
 }
 
-// secure shakes hands with the server at addr.
+// secure performs the handshake with the server at addr.
 func (c *Client) secure(ctx context.Context, x *exchange, conn net.Conn, addr string) (net.Conn, error) {
 	x.enterPhase(handshaking)
 	name, _, _ := net.SplitHostPort(addr)
@@ -85,7 +86,7 @@ func (c *Client) tunnel(ctx context.Context, x *exchange, p *url.URL, addr strin
 	return through, nil
 }
 
-// pass asks a proxy for a connection to addr.
+// pass requests a connection to addr from a proxy.
 func (c *Client) pass(ctx context.Context, x *exchange, conn net.Conn, p *url.URL, addr string) (net.Conn, error) {
 	if isSOCKS(p) {
 		return conn, passSOCKS(ctx, conn, p, addr)
@@ -120,7 +121,7 @@ func (c *Client) pass(ctx context.Context, x *exchange, conn net.Conn, p *url.UR
 	return conn, nil
 }
 
-// passSOCKS asks a SOCKS5 proxy for a connection to addr.
+// passSOCKS requests a connection to addr from a SOCKS5 proxy.
 func passSOCKS(ctx context.Context, conn net.Conn, p *url.URL, addr string) error {
 	var auth *proxy.Auth
 	if p.User != nil {
@@ -135,7 +136,7 @@ func passSOCKS(ctx context.Context, conn net.Conn, p *url.URL, addr string) erro
 	return err
 }
 
-// connected dials a connection that is there.
+// connected is a dialer that returns an existing connection.
 type connected struct{ net.Conn }
 
 func (c connected) Dial(string, string) (net.Conn, error) { return c.Conn, nil }
@@ -145,7 +146,7 @@ func (c connected) DialContext(context.Context, string, string) (net.Conn, error
 
 func isSOCKS(p *url.URL) bool { return p.Scheme == "socks5" || p.Scheme == "socks5h" }
 
-// proxyAddress is where a proxy is found.
+// proxyAddress returns the address of a proxy.
 func proxyAddress(p *url.URL) string {
 	port := p.Port()
 	if port == "" {
@@ -154,7 +155,7 @@ func proxyAddress(p *url.URL) string {
 	return net.JoinHostPort(p.Hostname(), port)
 }
 
-// answers is a connection whose answers are read as browsers read them.
+// answers is a connection whose answers are parsed as in browsers.
 type answers struct {
 	net.Conn
 	reader *lenient.Reader

@@ -8,31 +8,32 @@ import (
 	"time"
 )
 
-// A look-up that waits for a name server that says nothing has no time left to ask the next one. So who said nothing
-// the last time gets less time and, where another one answers, is passed over for a while.
+// A look-up that waits for a silent name server has no time left for the next one. A server that was silent
+// the last time therefore gets less time and, if another one answers, is skipped for a while.
 const (
 	silentTime = 2 * time.Second
 	silentFor  = time.Minute
-	maxHurried = 8 // times, until it is known that there is no next one
+	maxHurried = 8 // times, until it is clear that there is no other server
 )
 
 var errPassedOver = errors.New("the name server said nothing, and another one answers")
 
-// Servers are the name servers that a resolver asks, one after the other until one answers.
+// servers are the name servers of a resolver, which queries them in order until one answers.
 type servers struct {
 	mu      sync.Mutex
-	last    map[string]sign // what came of asking them
+	last    map[string]sign // results of the last queries
 	hurried int             // times
 }
 
-// A sign is whether a name server said nothing the last time, or answered, when that was, and since when it is passed
-// over. Of one that was never heard out, is not there, or was silent and is not any more, it is zero.
+// A sign says whether a name server was silent or answered the last time, when that was, and since when it is
+// skipped. It is zero for a server that was never waited for, that does not exist, or that is no longer
+// silent.
 type sign struct {
 	silent, answers bool
 	at, since       time.Time
 }
 
-// meet notes that a name server is asked.
+// meet records that a name server is queried.
 func (s *servers) meet(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +45,7 @@ func (s *servers) meet(address string) {
 	}
 }
 
-// note takes down what came of asking a name server.
+// note records the result of a query to a name server.
 func (s *servers) note(address string, answer []byte, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,13 +55,13 @@ func (s *servers) note(address string, answer []byte, err error) {
 		s.last[address] = sign{silent: true, at: now, since: now}
 	case err == nil && tells(answer):
 		s.last[address] = sign{answers: true, at: now}
-	case err != nil || s.last[address].silent: // it is not there, or not silent any more
+	case err != nil || s.last[address].silent: // it does not exist, or is no longer silent
 		s.last[address] = sign{}
 	}
 }
 
-// tells reports an answer by which there is a name, or none: who refuses to say, or cannot, is of no more use than who
-// is silent.
+// tells reports an answer that a name exists or does not. A server that refuses or fails is no more useful
+// than a silent one.
 func tells(answer []byte) bool {
 	const success, noName = 0, 3
 	if len(answer) < 4 {
@@ -70,7 +71,8 @@ func tells(answer []byte) bool {
 	return code == success || code == noName
 }
 
-// hurries reports whether a name server gets less time: there is another one that may say more, or may be one.
+// hurries reports whether a name server gets less time, because another one exists, or may exist, that may
+// answer.
 func (s *servers) hurries(address string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,8 +91,8 @@ func (s *servers) hurries(address string) bool {
 	return false
 }
 
-// passesOver reports whether a name server is not asked, because it said nothing and another one has answered since:
-// one that did before may be that of another network. Now and then it is asked all the same.
+// passesOver reports whether a name server is skipped, because it was silent and another one has answered
+// since; one that answered earlier may belong to another network. It is still queried now and then.
 func (s *servers) passesOver(address string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +113,7 @@ func (s *servers) passesOver(address string) bool {
 	return false
 }
 
-// A watchedConn is the way to a name server.
+// A watchedConn is a connection to a name server.
 type watchedConn struct {
 	*net.UDPConn
 	fault   *fault

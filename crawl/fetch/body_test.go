@@ -26,7 +26,7 @@ func TestAcceptAndCut(t *testing.T) {
 		cause Cause
 	}{
 		{"/", 1000, false, 1000, None},
-		{"/", 999, false, 0, TooLarge}, // declared: not a byte is read
+		{"/", 999, false, 0, TooLarge}, // declared: nothing is read
 		{"/", 999, true, 999, None},
 		{"/", 0, false, 0, None},
 		{"/gzip", 1000, false, 1000, None},
@@ -78,7 +78,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// What is no type is no declaration.
+// An invalid type does not count as declared.
 func TestSniffFaulty(t *testing.T) {
 	for declared, want := range map[string]string{
 		"text": "text/html", ";charset=utf-8": "text/html", "*/*": "text/html", "": "text/html",
@@ -95,7 +95,7 @@ func TestSniffFaulty(t *testing.T) {
 	}
 }
 
-// Several fields of a type are one list.
+// Several Content-Type fields form one list.
 func TestSeveralTypes(t *testing.T) {
 	c, url := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Content-Type"] = []string{"text/html; charset=koi8-r", "text/html"}

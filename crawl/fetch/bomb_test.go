@@ -12,12 +12,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// bomb makes 1 GB of zeros out of about a megabyte, member by member.
+// bomb returns about a megabyte that decodes to 1 GB of zeros, in many members.
 func bomb(t testing.TB) []byte {
 	return bytes.Repeat(encode(t, make([]byte, 10<<20), "gzip"), 100)
 }
 
-// A bomb costs neither time nor memory, however it is packed.
+// A bomb costs neither time nor memory, however it is encoded.
 func TestBomb(t *testing.T) {
 	const limit = 10_000_000
 	zeros := make([]byte, 64<<20)
@@ -55,8 +55,8 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// growth returns a function that tells by how much the heap has grown, as the
-// system sees it: what was in use at most, since pages go back only slowly.
+// growth returns a function that returns how much the heap has grown as seen by the system: its peak, since
+// pages are returned only slowly.
 func growth() func() int64 {
 	resident := func() int64 {
 		var m runtime.MemStats
@@ -87,7 +87,7 @@ func TestEndlessBody(t *testing.T) {
 	}
 }
 
-// Empty members decode to nothing for ever; the wire has its limit too.
+// Empty members decode to nothing forever; the encoded size is limited, too.
 func TestEndlessEmptyMembers(t *testing.T) {
 	empty := encode(t, nil, "gzip")
 	read := 0

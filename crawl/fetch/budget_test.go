@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// large answers with so many bytes, encoded or not.
+// large answers with size bytes, encoded or not.
 func large(t *testing.T, size int, encodings ...string) script {
 	data := encode(t, []byte(strings.Repeat("x", size)), encodings...)
 	head := page
@@ -22,8 +22,8 @@ func large(t *testing.T, size int, encodings ...string) script {
 	return answer(head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(data)) + string(data))
 }
 
-// A large body waits, for longer than any time-out, until there is memory for it, and
-// that is nobody's fault. Small ones do not wait.
+// A large body waits until there is memory for it, longer than any time-out, without a failure. Small ones do
+// not wait.
 func TestBudget(t *testing.T) {
 	const size = 3 << 20
 	synctest.Test(t, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// What is small on the wire waits when it is decoded, and its decoder waits for nobody.
+// A body that is small when encoded waits at decoding, and its decoder does not block others.
 func TestBudgetOfDecoded(t *testing.T) {
 	const size = 3 << 20
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestBudgetOfDecoded(t *testing.T) {
 	})
 }
 
-// One body is always let in, and none deadlocks with itself.
+// One body is always admitted, and no body deadlocks with itself.
 func TestBudgetTooSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := Config{Bodies: NewBudget(1), MaxBytes: 4 << 20, Compress: true}
@@ -97,8 +97,7 @@ func TestBudgetTooSmall(t *testing.T) {
 	})
 }
 
-// A server that hangs up while its body waits is not to blame, and the wait ends with
-// whoever asked.
+// A server that hangs up while its body waits is not at fault, and the wait ends with the caller's context.
 func TestBudgetNoFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := Config{Bodies: NewBudget(5 << 20), MaxBytes: 4 << 20}
@@ -127,8 +126,8 @@ func TestBudgetNoFault(t *testing.T) {
 	})
 }
 
-// Memory for a body that comes from elsewhere is that of the budget, and given back, also where the
-// wait is cut short just when it comes.
+// Memory for a body from elsewhere comes from the budget and is returned, even if the wait is cancelled just
+// when it is granted.
 func TestReserve(t *testing.T) {
 	c := &Client{budget: NewBudget(100 << 20), free: 1 << 20}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -147,7 +146,7 @@ func TestReserve(t *testing.T) {
 	}
 	all()
 	for range 100 {
-		free, _ := c.Reserve(ctx, 10<<20) // which may be given, and may not
+		free, _ := c.Reserve(ctx, 10<<20) // may or may not succeed
 		free()
 	}
 	if c.budget.held != 0 || c.budget.moving != 0 || len(c.budget.waiting) != 0 {

@@ -106,7 +106,7 @@ func TestErrorText(t *testing.T) {
 
 func refused(err error) error { return &tls.CertificateVerificationError{Err: err} }
 
-// Whatever a peer says, the text is short, valid and without power.
+// Whatever a peer sends, the text is short, valid and harmless.
 func FuzzError(f *testing.F) {
 	f.Add("https://example.com/", "\x00\x1b]0;x\a\u202e\ufffe\xff")
 	f.Fuzz(func(t *testing.T, url, text string) {

@@ -28,7 +28,7 @@ const (
 	idlePerHost    = 2
 	leastIdle      = 64
 	usualIdle      = 1024    // connections, for clients with fewer open requests
-	connBuffer     = 1 << 30 // so that a waiting body fills only its own buffer, and does not block others of its connection
+	connBuffer     = 1 << 30 // a waiting body fills only its own buffer, and does not block its connection
 	headerTable    = 512     // bytes of the HPACK tables; their memory is five times as large
 	accepted       = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.1"
 	encodings      = "gzip, deflate, br, zstd" // in the order used by browsers

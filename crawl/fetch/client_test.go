@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Redirects are the caller's, and cookies nobody's.
+// Redirects are left to the caller, and cookies are ignored.
 func TestNothingFollowed(t *testing.T) {
 	asked := 0
 	c, url := serve(t, Config{KeepAlive: true, HTTP2: true}, func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +31,7 @@ func TestNothingFollowed(t *testing.T) {
 	}
 }
 
-// HTTP/2 classes a body that ends early as HTTP/1.1 does.
+// With HTTP/2, a body that ends early is classified as with HTTP/1.1.
 func TestHTTP2Body(t *testing.T) {
 	c, url := serve(t, Config{KeepAlive: true, HTTP2: true}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -54,7 +54,7 @@ func TestHTTP2Body(t *testing.T) {
 	}
 }
 
-// A request that is given a connection which was severed just now goes out over another.
+// A request that gets a connection that has just been severed is sent over another one.
 func TestSevered(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		c, url := serve(t, Config{KeepAlive: true, HTTP2: http2}, func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func TestSevered(t *testing.T) {
 	}
 }
 
-// Many at a time, some of whom give up, share a client and leave nothing behind.
+// Many concurrent requests, some of them cancelled, share a client and leave nothing behind.
 func TestTogether(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		c, url := serve(t, Config{KeepAlive: true, HTTP2: http2, Compress: true, MaxOpen: 4},

@@ -15,8 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// encode applies the encodings as a Content-Encoding header names them. "raw"
-// is deflate without its zlib envelope.
+// encode applies encodings in the order of a Content-Encoding header. "raw" is deflate without its zlib
+// envelope.
 func encode(t testing.TB, data []byte, encodings ...string) []byte {
 	t.Helper()
 	for _, name := range encodings {
@@ -47,7 +47,7 @@ func encode(t testing.TB, data []byte, encodings ...string) []byte {
 	return data
 }
 
-// decode runs a body through the chain, to at most limit bytes and one.
+// decode decodes a body, up to limit bytes plus one.
 func decode(d *decoders, header string, data []byte, limit int64) ([]byte, error) {
 	c, err := d.open([]string{header}, bytes.NewReader(data), limit)
 	defer c.close()
@@ -152,8 +152,8 @@ func TestDecodeOdd(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, no more than the limit and one come out; what the standard
-// library reads as gzip reads the same here.
+// FuzzDecode: whatever the input, the output has at most limit bytes plus one; valid gzip decodes as with the
+// standard library.
 func FuzzDecode(f *testing.F) {
 	for _, e := range []string{"gzip", "deflate", "raw", "br", "zstd"} {
 		f.Add(strings.Replace(e, "raw", "deflate", 1), encode(f, sample(2000), e), uint16(1500))

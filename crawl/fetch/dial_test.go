@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// network fakes the dial: each address answers after a delay, with an error or not.
+// network fakes dialling: each address answers after a delay, with an error or not.
 type network struct {
 	mu     sync.Mutex
 	tried  []string
@@ -138,7 +138,7 @@ func TestRefusedConnection(t *testing.T) {
 	}
 }
 
-// Close ends what is under way, and closes what is open.
+// Close ends pending requests, and closes open connections.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := network{delays: map[string]time.Duration{"192.0.2.1": 0}}
@@ -167,8 +167,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Connections that the transport does not count, idle HTTP/2 ones, are bounded too: the one
-// that has been idle longest makes room, and no other has to be made twice.
+// Connections that the transport does not count, idle HTTP/2 ones, are limited, too: the one that has been
+// idle longest is closed, and no other must be re-established.
 func TestCrowded(t *testing.T) {
 	made := make([]atomic.Int64, 4)
 	var urls []string
@@ -192,7 +192,7 @@ func TestCrowded(t *testing.T) {
 		made   [4]int64
 	}{
 		{0, [4]int64{1, 0, 0, 0}}, {1, [4]int64{1, 1, 0, 0}}, {2, [4]int64{1, 1, 1, 0}},
-		{0, [4]int64{1, 1, 1, 0}}, // used again: now that to 1 is idle longest
+		{0, [4]int64{1, 1, 1, 0}}, // used again: now that to 1 has been idle longest
 		{3, [4]int64{1, 1, 1, 1}}, {0, [4]int64{1, 1, 1, 1}}, {2, [4]int64{1, 1, 1, 1}},
 		{1, [4]int64{1, 2, 1, 1}}, {0, [4]int64{1, 2, 1, 1}}, {2, [4]int64{1, 2, 1, 1}},
 	} {
@@ -210,7 +210,7 @@ func TestCrowded(t *testing.T) {
 	}
 }
 
-// A connection that a request uses is no idle one, whatever it waits for.
+// A connection used by a request is not idle, whatever it is waiting for.
 func TestCrowdedInUse(t *testing.T) {
 	d := &dialler{most: 1, open: map[*conn]struct{}{}}
 	defer d.close()
@@ -236,8 +236,8 @@ func TestCrowdedInUse(t *testing.T) {
 	}
 }
 
-// TestRaceAdmits lets no address be dialled without leave, but that whose clock was
-// started for the request.
+// TestRaceAdmits lets no address be dialled without permission, except the one whose clock was started for
+// the request.
 func TestRaceAdmits(t *testing.T) {
 	at := func(ms time.Duration) time.Duration { return ms * time.Millisecond }
 	down := map[string]error{"192.0.2.1": errors.New("down")}
@@ -248,7 +248,7 @@ func TestRaceAdmits(t *testing.T) {
 		stays    bool
 		busy     string // address that is never free
 		tried    []string
-		ended    string // the address that the race ends as busy at; empty: it connects
+		ended    string // the address at which the race ends as busy; empty: it connects
 		took     time.Duration
 	}{
 		{"the first answers", &network{delays: map[string]time.Duration{"192.0.2.1": at(100)}},
@@ -291,7 +291,7 @@ func TestRaceAdmits(t *testing.T) {
 	}
 }
 
-// A request that may not be sent any more once its connection is there ends before the server sees it.
+// A request that may no longer be sent when its connection is ready ends before the server sees it.
 func TestMaySend(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("http2 %v", http2), func(t *testing.T) {
@@ -314,8 +314,7 @@ func TestMaySend(t *testing.T) {
 	}
 }
 
-// A kept-alive connection is not used where it leads to an address that may not be
-// asked now.
+// A kept-alive connection is not used if its address must not be requested now.
 func TestKeptAliveElsewhere(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		t.Run(fmt.Sprintf("http2 %v", http2), func(t *testing.T) {

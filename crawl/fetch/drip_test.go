@@ -19,7 +19,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A body that only drips keeps hardly more than has come of it: another one waits for seconds, where it would wait for
+// A slow body holds hardly more memory than it has received: another body waits for seconds instead of
 // minutes.
 func TestBudgetDrips(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -42,8 +42,8 @@ func TestBudgetDrips(t *testing.T) {
 	})
 }
 
-// A body whose memory was taken back is read to its end when it comes faster, also where two of them wait for each
-// other's.
+// A body whose memory was taken back is read to its end when it becomes faster, even if two of them wait for
+// each other.
 func TestBudgetDripsAndFlows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := NewBudget(5 << 20)
@@ -72,7 +72,7 @@ func TestBudgetDripsAndFlows(t *testing.T) {
 	})
 }
 
-// Whatever bodies do, all of them end, and no more is in use than the budget and what one body may become.
+// Whatever bodies do, all of them end, and the memory in use exceeds the budget by at most one body.
 func TestBudgetLaw(t *testing.T) {
 	const size, whole, bodies = 100, 40, 30
 	for seed := range uint64(20) {
@@ -98,7 +98,7 @@ func TestBudgetLaw(t *testing.T) {
 	}
 }
 
-// claimAtRandom does for a while what a body may do.
+// claimAtRandom performs random operations of a body for a while.
 func claimAtRandom(t *testing.T, b *Budget, whole int64, r *rand.Rand) {
 	c := new(claim)
 	defer b.shrink(c, 0)
@@ -123,7 +123,7 @@ func claimAtRandom(t *testing.T, b *Budget, whole int64, r *rand.Rand) {
 	}
 }
 
-// However many may be open, what they have without asking is within the budget, or little.
+// However many bodies may be open, their free shares exceed the budget by little, if at all.
 func TestBudgetFree(t *testing.T) {
 	for _, tt := range []struct {
 		size int64
@@ -148,7 +148,7 @@ func TestBudgetFree(t *testing.T) {
 	})
 }
 
-// Bodies that wait for memory keep no other of their connection from coming.
+// Bodies that wait for memory do not block others on their connection.
 func TestBudgetHTTP2(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cert, file := certificate(t, time.Now().Add(24*time.Hour))
@@ -184,7 +184,7 @@ func TestBudgetHTTP2(t *testing.T) {
 	})
 }
 
-// told is what matters of a response here.
+// told returns the relevant parts of a response.
 func told(res *Response) string {
 	if res == nil {
 		return "none"

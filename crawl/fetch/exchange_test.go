@@ -21,7 +21,7 @@ const (
 
 func every(d time.Duration) func() { return func() { time.Sleep(d) } }
 
-// Every fault ends in its class, within its time, on the clock of a bubble.
+// Every fault gets its cause within its time limit, on simulated time.
 func TestFaults(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -103,7 +103,7 @@ func stalling(n int) script {
 	}
 }
 
-// checkHeaders holds a response to its status: none, if the headers never came.
+// checkHeaders checks that a response matches its status: none, if the header never arrived.
 func checkHeaders(t *testing.T, res *Response, status int) {
 	t.Helper()
 	if status == 0 {
@@ -133,7 +133,7 @@ func TestBodyAtTheRate(t *testing.T) {
 	})
 }
 
-// A time-out is classed by what it interrupts.
+// A time-out is classified by the phase it interrupts.
 func TestTimeoutByPhase(t *testing.T) {
 	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	slowDial := func(ctx context.Context, _ netip.AddrPort, _ bool) (net.Conn, error) { return nil, hang(ctx) }
@@ -185,7 +185,7 @@ func TestTimeoutByPhase(t *testing.T) {
 	}
 }
 
-// The caller's end is never a time-out, in whatever phase it comes.
+// The end of the caller's context is never a time-out, in whatever phase it occurs.
 func TestCancelled(t *testing.T) {
 	tests := []struct {
 		name, url string
@@ -208,7 +208,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// A request that dies goes out no second time; on a kept connection it says so.
+// A request that dies is not sent again; on a reused connection the error says so.
 func TestNeverRepeated(t *testing.T) {
 	const ok = page + "Content-Length: 2\r\n\r\nok"
 	tests := []struct {
@@ -255,7 +255,7 @@ func TestNeverRepeated(t *testing.T) {
 	}
 }
 
-// A connection is kept over a small body that nobody wants, not over a large one.
+// A connection is kept after a small unwanted body, but not after a large one.
 func TestUnwantedBody(t *testing.T) {
 	for _, tt := range []struct {
 		size  string

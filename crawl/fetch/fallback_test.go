@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A server that refuses HTTP/2 is asked once more, with HTTP/1.1, and so from then on.
+// A server that refuses HTTP/2 gets one more request, with HTTP/1.1, which is used from then on.
 func TestHTTP1Required(t *testing.T) {
 	cert, file := certificate(t, time.Now().Add(time.Hour))
 	var refused atomic.Int64
@@ -40,7 +40,7 @@ func TestHTTP1Required(t *testing.T) {
 	}
 }
 
-// A misdirected request is made once more over another connection. A second such answer is believed.
+// A misdirected request is repeated once over another connection. A second such answer is final.
 func TestMisdirected(t *testing.T) {
 	for _, http2 := range []bool{false, true} {
 		var always atomic.Bool

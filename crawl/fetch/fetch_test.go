@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// loopback is what tests allow to dial.
+// loopback returns the prefixes that tests may dial.
 func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
@@ -35,7 +35,7 @@ func newClient(t testing.TB, cfg Config) *Client {
 	return c
 }
 
-// do asks and decodes.
+// do sends a request and decodes the body.
 func do(c *Client, ctx context.Context, req Request) (*Response, error) {
 	res, err := c.Do(ctx, req)
 	if err == nil {
@@ -73,7 +73,7 @@ func caFile(t testing.TB, s *httptest.Server) string {
 	return name
 }
 
-// causeOf fails the test if err is not an *Error.
+// causeOf returns the cause of an error, and fails the test if it is not an *Error.
 func causeOf(t testing.TB, err error) Cause {
 	t.Helper()
 	if err == nil {
@@ -122,7 +122,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// What is no entity tag is not sent back: "*" would be any version.
+// An invalid entity tag is not sent back: "*" would match any version.
 func TestEntityTag(t *testing.T) {
 	c := newClient(t, Config{})
 	for tag, sent := range map[string]bool{

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How long a page stays fresh is what its server says, less the age at which it came.
+// A page stays fresh for as long as its server says, less its age on arrival.
 func TestFresh(t *testing.T) {
 	for _, tt := range []struct {
 		cache []string

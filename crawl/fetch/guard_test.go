@@ -88,8 +88,7 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// No spelling, redirect or answer of a resolver that changes its mind gets a
-// connection to a listener on loopback.
+// No spelling, redirect or changing DNS answer gets a connection to a listener on loopback.
 func TestServerSideForgery(t *testing.T) {
 	addr, accepted := listen(t, answer(page+"\r\n"))
 	port := addr[strings.LastIndex(addr, ":"):]

@@ -47,7 +47,7 @@ func headerCause(err error) Cause {
 	switch {
 	case timedOut(err):
 		return Timeout
-	case errors.As(err, &refusal) && refusal.Op == "remote error": // for example, a server that requires a client certificate
+	case errors.As(err, &refusal) && refusal.Op == "remote error": // such as a missing client certificate
 		return TLS
 	case hungUp(err):
 		return Reset

@@ -12,11 +12,10 @@ import (
 	"testing"
 )
 
-// A script plays a server on one connection; the connection is closed after it.
+// A script acts as a server on one connection, which is closed after it.
 type script func(conn net.Conn, in *bufio.Reader)
 
-// piped returns a client whose every dial is met by the script, which has ended
-// when the test has.
+// piped returns a client whose connections are all served by the script. The test ends after the script.
 func piped(t testing.TB, cfg Config, play script) *Client {
 	t.Helper()
 	var playing sync.WaitGroup
@@ -32,7 +31,7 @@ func piped(t testing.TB, cfg Config, play script) *Client {
 	return newClient(t, cfg)
 }
 
-// listen plays the script on each connection to a socket, and counts them.
+// listen runs the script on each connection to a socket, and counts connections.
 func listen(t testing.TB, play script) (addr string, accepted *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -66,7 +65,7 @@ func answer(text string) script {
 	}
 }
 
-// answerThen reads a request, writes text, and repeats part for ever, pausing before each.
+// answerThen reads a request, writes text, and then repeats part forever, pausing before each.
 func answerThen(text, part string, pause func()) script {
 	return func(conn net.Conn, in *bufio.Reader) {
 		answer(text)(conn, in)
@@ -79,5 +78,5 @@ func answerThen(text, part string, pause func()) script {
 	}
 }
 
-// silent reads and says nothing until the client leaves.
+// silent reads and never answers, until the client disconnects.
 func silent(_ net.Conn, in *bufio.Reader) { io.Copy(io.Discard, in) }

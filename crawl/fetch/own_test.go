@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// refusedBy is the error of a socket whose call ended so.
+// refusedBy returns the error of a socket call that failed with errno.
 func refusedBy(errno syscall.Errno) error {
 	return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)}
 }
 
-// An error is this machine's own if nobody else can be reached either.
+// A failure is this machine's own if no other address is reachable either.
 func TestOwnDial(t *testing.T) {
 	v4, v6 := addresses("192.0.2.1"), addresses("2001:db8::1")
 	last := netip.MustParseAddr("198.51.100.1")
@@ -60,7 +60,7 @@ func TestOwnDial(t *testing.T) {
 	}
 }
 
-// Of several addresses the one that failed by itself explains the failure.
+// Of several addresses, the one whose failure is not this machine's own explains the failure.
 func TestOwnOfSeveral(t *testing.T) {
 	n := &network{
 		delays: map[string]time.Duration{"2001:db8::1": 0, "192.0.2.1": 0},
@@ -76,8 +76,7 @@ func TestOwnOfSeveral(t *testing.T) {
 	}
 }
 
-// A look-up that reached no name server says so; one that a server answered is
-// the name's own failure.
+// A look-up that reached no name server says so; a failure reported by a server is the name's own.
 func TestOwnResolver(t *testing.T) {
 	closed, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -115,8 +114,7 @@ func TestOwnResolver(t *testing.T) {
 	}
 }
 
-// A name server that answered and does so no more is told from the servers of one
-// name, which may be silent.
+// A name server that no longer answers is distinguished from the silent servers of one name.
 func TestOwnResolverLater(t *testing.T) {
 	away, zone := false, "lame.test"
 	silent := &net.DNSError{Err: "no answer", IsTimeout: true}
@@ -142,7 +140,7 @@ func TestOwnResolverLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("lame.test", OwnNothing)
-	zone = ".test" // that of the name which was found, too
+	zone = ".test" // including that of the name found before
 	want("lame.test", OwnNothing)
 	away = true
 	want("lame.test", OwnResolver)
@@ -156,7 +154,7 @@ func TestOwnResolverLater(t *testing.T) {
 	}
 }
 
-// Many who hear no name server at the same time ask it like one.
+// Many concurrent callers that hear no name server share one query.
 func TestDeafTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var away bool

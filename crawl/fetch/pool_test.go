@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A counted connection is open until it is closed.
+// A counted connection is counted as open until it is closed.
 type counted struct {
 	net.Conn
 	once sync.Once
@@ -28,14 +28,14 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// serveKept serves nothing over connections that are kept.
+// serveKept serves 404s over connections that are kept open.
 func serveKept(t *testing.T) (addr string) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(s.Close)
 	return s.Listener.Addr().String()
 }
 
-// The connections that several clients keep are bounded together; those count that are being made.
+// The connections kept by several clients are limited together, including those being made.
 func TestPoolBound(t *testing.T) {
 	const most = 4
 	addr := serveKept(t)
@@ -69,8 +69,8 @@ func TestPoolBound(t *testing.T) {
 	}
 }
 
-// A connection is reset when it is closed after an outage, and when its request is not answered in time: the peer gets
-// nothing more of it.
+// A connection is reset when it is closed after an outage, and when its request is not answered in time: the
+// peer receives nothing more from it.
 func TestReset(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -82,7 +82,7 @@ func TestReset(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			// A busy machine takes its time to ask.
+			// A busy machine may be slow to send a request.
 			for timeout := tt.timeout; !endsReset(t, timeout, tt.end); timeout *= 2 {
 				if timeout > time.Minute {
 					t.Fatalf("nothing is asked within %v", timeout)
@@ -92,7 +92,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// endsReset ends a request, and wants a reset; false: its time was over before anything was asked.
+// endsReset ends a request and expects a reset; false: it timed out before the request was sent.
 func endsReset(t *testing.T, timeout time.Duration, end func(*Pool, context.CancelFunc)) (asked bool) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -148,8 +148,8 @@ func endsReset(t *testing.T, timeout time.Duration, end func(*Pool, context.Canc
 	return true
 }
 
-// Idle connections follow the requests that may be open, and leave them the descriptors
-// that they need.
+// The number of idle connections follows that of possible open requests, and leaves enough descriptors for
+// them.
 func TestIdleConns(t *testing.T) {
 	for _, tt := range []struct{ open, conns, want int }{
 		{1, 0, 64}, {10, 0, 160}, {100, 0, 1024}, {5000, 0, 5000}, {5000, 20_000, 5000}, {9000, 12_000, 3000},
@@ -162,7 +162,7 @@ func TestIdleConns(t *testing.T) {
 	}
 }
 
-// A client has no more requests open than its pool, whatever it is configured to.
+// A client has no more open requests than its pool allows, whatever its configuration.
 func TestPoolOpen(t *testing.T) {
 	p := &Pool{MaxConns: 100, MaxOpen: 40}
 	c, err := p.Client(Config{MaxOpen: 9000})
@@ -175,7 +175,7 @@ func TestPoolOpen(t *testing.T) {
 	}
 }
 
-// A limit of memory that has changed holds for the next user, whatever else is equal.
+// A changed memory limit applies to the next user, even if all else is equal.
 func TestPoolLimitBodies(t *testing.T) {
 	var p Pool
 	var clients []*Client

@@ -18,7 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 )
 
-// localNames asks a name server on loopback.
+// localNames returns a resolver with a name server on loopback.
 func localNames(t *testing.T, answer func(name string) nameserver.Answer) *net.Resolver {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -58,7 +58,7 @@ func TestNameserver(t *testing.T) {
 		switch host {
 		case "silent.test":
 			c = impatient
-		case "mute.test": // an address is found in time though nothing is said of IPv6
+		case "mute.test": // an address is found in time although IPv6 gets no answer
 			c = usual
 		}
 		_, err := do(c, t.Context(), Request{URL: "https://" + host + "/"})
@@ -107,7 +107,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Many who ask share one look-up; it is asked again if the one who did goes away.
+// Concurrent callers share one look-up; it is repeated if the caller that made it is cancelled.
 func TestSharedLookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
@@ -155,7 +155,7 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-// A connect that fails makes the next one ask for the address again.
+// After a failed connection, the next one looks the address up again.
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -176,8 +176,8 @@ func TestForget(t *testing.T) {
 	})
 }
 
-// Of names met for the first time so many are looked up at a time; one that takes long
-// makes room, and one that was found before waits for nobody.
+// The number of concurrent look-ups of new names is limited; a slow one makes room, and a name found before
+// does not wait.
 func TestLookupsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asking, most atomic.Int32
@@ -219,7 +219,7 @@ func TestLookupsAtATime(t *testing.T) {
 	})
 }
 
-// A look-up that waits for its turn ends with whoever asked.
+// A look-up that waits for its turn ends with its caller's context.
 func TestLookupGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClient(t, Config{lookup: func(ctx context.Context, _ string) ([]netip.Addr, error) {

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// TestRetryAfterZone reads dates in UTC, also where the machine is in the zone that they
-// name.
+// TestRetryAfterZone parses dates as UTC, even if the machine is in the zone that they name.
 func TestRetryAfterZone(t *testing.T) {
 	local := time.Local
 	time.Local = time.FixedZone("EST", -5*60*60)
@@ -36,7 +35,8 @@ func TestRetryAfterZone(t *testing.T) {
 	}
 }
 
-// TestRetryAfterClock has a machine whose clock is wrong: what the server wants is told by the server's.
+// TestRetryAfterClock uses a machine with a wrong clock: the server's wish is computed with the server's
+// clock.
 func TestRetryAfterClock(t *testing.T) {
 	until := time.Date(2026, 1, 15, 10, 31, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -64,7 +64,7 @@ func retryAfterAt(value string, now time.Time) time.Duration {
 	return r.RetryAfter()
 }
 
-// TestRateLimit reads when requests are left again, where an answer says that none are.
+// TestRateLimit computes when requests are available again, if an answer says that none are left.
 func TestRateLimit(t *testing.T) {
 	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 	epoch := strconv.FormatInt(now.Add(time.Minute).Unix(), 10)

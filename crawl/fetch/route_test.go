@@ -77,8 +77,8 @@ func TestNewErrs(t *testing.T) {
 	}
 }
 
-// Connect-to changes where a connection goes, not what is asked there: name and
-// Host stay those of the URL, and only a mapped name reaches the private target.
+// Connect-to changes where a connection goes, not its request: name and Host remain those of the URL, and
+// only a mapped name reaches the private target.
 func TestMapped(t *testing.T) {
 	var host, sni string
 	s := quietServer(t, func(w http.ResponseWriter, r *http.Request) { host, sni = r.Host, r.TLS.ServerName })
@@ -103,7 +103,7 @@ func TestMapped(t *testing.T) {
 	}
 }
 
-// tunnel is a proxy that connects everything to target, if the password is right.
+// tunnel is a proxy that connects every request to target, if the password is right.
 func tunnel(t *testing.T, target string) (addr string, asked func() []string) {
 	var names []string
 	addr, _ = listen(t, func(conn net.Conn, in *bufio.Reader) {
@@ -171,7 +171,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// What keeps this machine from its proxy is no more the host's fault than what keeps it from the host.
+// A fault of this machine that blocks its proxy is not blamed on the host either.
 func TestProxyOwn(t *testing.T) {
 	tests := []struct {
 		errno syscall.Errno
@@ -204,8 +204,7 @@ func TestProxyOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// A port of another service is neither looked up nor dialled, unless the user names
-// where to connect.
+// A port of another service is neither looked up nor dialled, unless the user configures the target.
 func TestBadPort(t *testing.T) {
 	var dialled []string
 	dial := func(_ context.Context, to netip.AddrPort, _ bool) (net.Conn, error) {

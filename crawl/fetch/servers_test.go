@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A name server that says nothing gets less time, unless there is no other one to ask, and none where another one
-// answers; now and then it is asked again.
+// A silent name server gets less time, unless it is the only one, and is skipped if another one answers; now
+// and then it is queried again.
 func TestSilentServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s servers
@@ -46,7 +46,7 @@ func TestSilentServers(t *testing.T) {
 	})
 }
 
-// A name server of the network that this machine was in before is none for which another one is passed over.
+// A name server of this machine's previous network does not cause others to be skipped.
 func TestServersOfAnotherNetwork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s servers
@@ -61,5 +61,5 @@ func TestServersOfAnotherNetwork(t *testing.T) {
 	})
 }
 
-// answered is what matters of an answer with a code.
+// answered returns the relevant part of an answer with a code.
 func answered(code byte) []byte { return []byte{0, 0, 0x81, 0x80 | code} }

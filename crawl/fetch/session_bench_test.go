@@ -21,8 +21,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// BenchmarkSession is what a TLS session that is kept takes of memory: of a host with a
-// certificate of its own, signed by one that many have in common.
+// BenchmarkSession measures the memory of a stored TLS session: of a host with a certificate of its own,
+// signed by an intermediate that many share.
 func BenchmarkSession(b *testing.B) {
 	ca := newAuthority(b)
 	roots := x509.NewCertPool()
@@ -52,8 +52,8 @@ func BenchmarkSession(b *testing.B) {
 	runtime.KeepAlive(cache)
 }
 
-// BenchmarkResume asks 2,000 hosts twice, with a connection for each request, as 125 requests
-// may be open: how many of the second handshakes are resumed.
+// BenchmarkResume requests 2,000 hosts twice, with a connection for each request and 125 open requests, and
+// reports how many of the second handshakes are resumed.
 func BenchmarkResume(b *testing.B) {
 	ca := newAuthority(b)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +106,7 @@ func newAuthority(t testing.TB) *authority {
 	return a
 }
 
-// file writes the certificate by which those of the authority are trusted, and returns its path.
+// file writes the authority's root certificate, and returns its path.
 func (a *authority) file(t testing.TB) string {
 	path := filepath.Join(t.TempDir(), "ca.pem")
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})

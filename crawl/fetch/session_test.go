@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// Sessions follow the requests that may be open, within the memory that there is.
+// The number of sessions follows that of possible open requests, within the available memory.
 func TestSessions(t *testing.T) {
 	for _, tt := range []struct {
 		open   int
-		bodies int64 // 0: no bound
+		bodies int64 // 0: no limit
 		want   int
 	}{
 		{0, 0, 512}, {10, 1 << 30, 512}, {100, 1 << 30, 3200}, {1000, 1 << 30, 21_845}, {10_000, 1 << 30, 21_845},
@@ -29,12 +29,12 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// TestResumption connects twice to servers, of which some have sessions kept that take much memory.
+// TestResumption connects twice to servers, some of which have unusually large sessions.
 func TestResumption(t *testing.T) {
 	ca := newAuthority(t)
 	for name, tt := range map[string]struct {
-		ticket int // longer by so many bytes
-		chain  int // longer by so many certificates
+		ticket int // additional bytes
+		chain  int // additional certificates
 		want   bool
 	}{
 		"usual":                {want: true},

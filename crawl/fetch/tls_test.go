@@ -25,7 +25,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// certificate returns one for 127.0.0.1 that ends then, and the file to trust it by.
+// certificate returns a certificate for 127.0.0.1 that expires at end, and a CA file that trusts it.
 func certificate(t testing.TB, end time.Time) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -62,7 +62,7 @@ func certificateOf(t testing.TB, key crypto.Signer, end time.Time) (tls.Certific
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// secured plays a script behind a TLS handshake.
+// secured runs a script after a TLS handshake.
 func secured(cfg *tls.Config, play script) script {
 	return func(conn net.Conn, _ *bufio.Reader) {
 		server := tls.Server(conn, cfg)
@@ -119,9 +119,9 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// A reset is told from an end, over a real socket.
+// A reset is distinguished from an orderly end, over a real socket.
 func TestResetInTheBody(t *testing.T) {
-	read := make(chan struct{}) // closed: the client has what was sent, whose header and body come together
+	read := make(chan struct{}) // closed when the client has the data; header and body arrive together
 	addr, _ := listen(t, func(conn net.Conn, in *bufio.Reader) {
 		answer(page+"Content-Length: 100\r\n\r\nabc")(conn, in)
 		select {
@@ -140,8 +140,7 @@ func TestResetInTheBody(t *testing.T) {
 	}
 }
 
-// A stream that an HTTP/2 server refuses is asked at most twice, and a failed
-// connection is not used again.
+// A request refused by an HTTP/2 server is sent at most twice, and a failed connection is not reused.
 func TestHTTP2Refusals(t *testing.T) {
 	cert, file := certificate(t, time.Now().Add(time.Hour))
 	for code, want := range map[http2.ErrCode]Cause{
@@ -155,7 +154,7 @@ func TestHTTP2Refusals(t *testing.T) {
 		c := newClient(t, Config{CAFile: file, HTTP2: true, KeepAlive: true, AllowPrivate: loopback()})
 		for n := int64(1); n <= 2; n++ {
 			_, err := do(c, t.Context(), Request{URL: "https://" + addr + "/"})
-			if causeOf(t, err) != want || requests.Load() != n || accepted.Load() < n { // one may be dialled in vain
+			if causeOf(t, err) != want || requests.Load() != n || accepted.Load() < n { // one dial may be in vain
 				t.Errorf("%v: %v after %d requests on %d connections, want %v after %d on as many", code, err,
 					requests.Load(), accepted.Load(), want, n)
 			}

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// traced returns the context of the request: it carries the exchange, to which
-// the transport reports.
+// traced returns the context of the request, which contains the exchange that the transport reports to.
 func (x *exchange) traced() context.Context {
 	ctx := context.WithValue(x.ctx, exchangeKey{}, x)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -21,8 +20,8 @@ func (x *exchange) traced() context.Context {
 	})
 }
 
-// wantConn is called before each sending. It lets a request go out once: what the
-// transport would repeat ends here.
+// wantConn is called before each attempt to send. It lets a request be sent only once, and cancels the
+// transport's own retries.
 func (x *exchange) wantConn(string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -34,8 +33,8 @@ func (x *exchange) wantConn(string) {
 	x.got, x.sent = false, false
 }
 
-// gotConn is called before anything is sent. A connection may lead to another address
-// than the one that would be dialled now.
+// gotConn is called before anything is sent. A reused connection may lead to another address than a new dial
+// would.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	a := remote(info.Conn).Addr()
 	may := !a.IsValid() || x.allows(a)
@@ -51,7 +50,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 		c.reader.Expect(x.method, x.gotFirstByte)
 	}
 	if x.barred || !may {
-		sever(info.Conn) // or the request could still slip out
+		sever(info.Conn) // otherwise the request could still be sent
 	}
 	x.release()
 	t := tracked(info.Conn)
@@ -79,8 +78,7 @@ func (x *exchange) gotFirstByte() {
 	x.mu.Unlock()
 }
 
-// enterPhase notes how far the dial is. A dial that the request no longer waits for
-// changes nothing.
+// enterPhase records the progress of the dial. A dial that the request no longer waits for changes nothing.
 func (x *exchange) enterPhase(p phase) {
 	x.mu.Lock()
 	if !x.got {
@@ -89,21 +87,23 @@ func (x *exchange) enterPhase(p phase) {
 	x.mu.Unlock()
 }
 
-// unsent reports whether the exchange failed because it was given a severed connection, where nothing can be sent.
+// unsent reports whether the exchange failed because it got a severed connection, on which nothing can be
+// sent.
 func (x *exchange) unsent() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.got && x.dead && x.ctx.Err() == nil
 }
 
-// tunnel notes that the proxy has done its part: what fails from now on is the host's.
+// tunnel records that the proxy has done its part: later failures are the host's.
 func (x *exchange) tunnel() {
 	x.mu.Lock()
 	x.tunnelled = true
 	x.mu.Unlock()
 }
 
-// proxyOf is the transport's Proxy: the route was chosen before, and connections with TLS find their way themselves.
+// proxyOf is the transport's Proxy. The route has already been chosen, and TLS connections handle the proxy
+// themselves.
 func proxyOf(r *http.Request) (*url.URL, error) {
 	x := exchangeOf(r.Context())
 	if !x.plain {

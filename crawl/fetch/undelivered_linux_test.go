@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// options are SO_LINGER and TCP_USER_TIMEOUT of a connection.
+// options returns SO_LINGER and TCP_USER_TIMEOUT of a connection.
 func options(t *testing.T, c *net.TCPConn) (linger *unix.Linger, timeout int) {
 	t.Helper()
 	raw, err := c.SyscallConn()
@@ -23,7 +23,7 @@ func options(t *testing.T, c *net.TCPConn) (linger *unix.Linger, timeout int) {
 	return linger, timeout
 }
 
-// What is left of a request is not sent after its connection is closed; an idle connection is closed in order.
+// Unsent data is discarded when a connection is closed; an idle connection is closed in order.
 func TestLeased(t *testing.T) {
 	for _, leased := range []bool{false, true} {
 		for _, idle := range []bool{false, true} {
@@ -56,7 +56,7 @@ func TestLeased(t *testing.T) {
 			made.take()
 			if idle {
 				made.release()
-			} else { // more than the peer's window holds
+			} else { // more than the peer's window can hold
 				_ = c.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
 				for _, err = c.Write(make([]byte, 1<<20)); err == nil; {
 					_, err = c.Write(make([]byte, 1<<20))

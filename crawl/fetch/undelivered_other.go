@@ -4,5 +4,5 @@ package fetch
 
 import "net"
 
-// deliverSoon does nothing: what is left of a request may be sent after the end of its process.
+// deliverSoon does nothing on this system: unsent data may be sent after the end of the process.
 func deliverSoon(net.Conn) {}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseURL keeps path and query as they are written: net/url escapes some bytes
-// anew and refuses a stray '%', which browsers and servers do not.
+// parseURL keeps path and query as they are written: net/url re-escapes some bytes and refuses a stray '%',
+// unlike browsers and servers.
 func parseURL(raw string) (*url.URL, error) {
 	raw, _, _ = strings.Cut(raw, "#")
 	scheme, rest, ok := strings.Cut(raw, "://")
@@ -26,7 +26,7 @@ func parseURL(raw string) (*url.URL, error) {
 	return u, setTarget(u, rest[end:])
 }
 
-// setTarget makes target what the request line says.
+// setTarget makes target the text of the request line.
 func setTarget(u *url.URL, target string) error {
 	if strings.ContainsFunc(target, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return errors.New("blank or control character in the URL")
@@ -45,7 +45,7 @@ func setTarget(u *url.URL, target string) error {
 		}
 	}
 	u.Path, u.RawPath, u.Opaque = "", "", path
-	if strings.HasPrefix(path, "//") { // would read as an authority
+	if strings.HasPrefix(path, "//") { // would be read as an authority
 		u.Opaque = "//" + u.Host + path
 	}
 	return nil

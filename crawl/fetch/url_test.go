@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// Path and query go out byte for byte; what cannot be sent is an error.
+// Path and query are sent byte for byte; what cannot be sent is an error.
 func TestRequestLine(t *testing.T) {
 	tests := []struct{ url, want string }{
 		{"http://192.0.2.1", "GET / HTTP/1.1"},
@@ -18,7 +18,7 @@ func TestRequestLine(t *testing.T) {
 		{"http://192.0.2.1/%zz%2f%7e%E4?%zz=%", "GET /%zz%2f%7e%E4?%zz=% HTTP/1.1"},
 		{"http://192.0.2.1/a|b[c]'^`\"<>{}", "GET /a|b[c]'^`\"<>{} HTTP/1.1"},
 		{"http://192.0.2.1//a//b", "GET //a//b HTTP/1.1"},
-		{"http://192.0.2.1//a%zz", "GET http://192.0.2.1//a%zz HTTP/1.1"}, // absolute form: "//a" reads as a host
+		{"http://192.0.2.1//a%zz", "GET http://192.0.2.1//a%zz HTTP/1.1"}, // absolute form: "//a" would be read as a host
 		{"http://192.0.2.1/a:b@c?d/e?f", "GET /a:b@c?d/e?f HTTP/1.1"},
 		{"http://user:secret@192.0.2.1/a#fragment", "GET /a HTTP/1.1"},
 		{"http://192.0.2.1/é", "GET /é HTTP/1.1"},

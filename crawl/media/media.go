@@ -1,22 +1,20 @@
-// Package media reads the Content-Type of a response as browsers do.
+// Package media parses the Content-Type of a response as browsers do.
 //
-// It follows "extract a MIME type" of the Fetch standard and "parse a MIME type"
-// of the MIME Sniffing standard: the last type of a list counts, faulty parameters
-// are passed over, and a type repeated without its charset keeps the one before. Of a
-// type, a word that no semicolon separates from it is passed over, too: browsers read
-// "text/html charset=utf-8" as "text/html".
-// Any text is accepted, and read in linear time.
+// It follows "extract a MIME type" of the Fetch standard and "parse a MIME type" of the MIME Sniffing
+// standard: the last type of a list counts, invalid parameters are ignored, and a type repeated without a
+// charset keeps the previous one. Text after a type is ignored, too, if no semicolon precedes it: browsers
+// read "text/html charset=utf-8" as "text/html". Any text is accepted, and parsed in linear time.
 package media
 
 import "strings"
 
-// A Type is a MIME type, as far as a crawler needs it. The zero value is none.
+// A Type is a MIME type, as much of it as a crawler needs. The zero value is no type.
 type Type struct {
 	Essence string // "text/html", in lower case
 	Charset string // as written; "" when there is none
 }
 
-// String writes the type so that Extract reads the same.
+// String formats the type so that Extract returns the same.
 func (t Type) String() string {
 	if t.Charset == "" {
 		return t.Essence
@@ -24,11 +22,11 @@ func (t Type) String() string {
 	return t.Essence + `;charset="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(t.Charset) + `"`
 }
 
-// Extract returns what the values of the Content-Type fields of one response, in
-// their order, say together; the zero Type if none of them is a type.
+// Extract returns the type given by the values of the Content-Type fields of one response, in order; the zero
+// Type if none of them is a type.
 func Extract(values ...string) Type {
 	var found Type
-	charset := "" // that stands for those of the same type that have none
+	charset := "" // for repetitions of the same type without one
 	for _, piece := range split(strings.Join(values, ", ")) {
 		t, declared, ok := parse(piece)
 		switch {
@@ -44,18 +42,18 @@ func Extract(values ...string) Type {
 	return found
 }
 
-// saysNothing reports the types that a server sends when it knows none (MIME Sniffing, section 7).
+// saysNothing reports the types that a server sends if it knows none (MIME Sniffing, section 7).
 func saysNothing(essence string) bool {
 	return essence == "*/*" || essence == "unknown/unknown" || essence == "application/unknown"
 }
 
-// IsHTML reports a page: HTML, or XHTML.
+// IsHTML reports HTML or XHTML.
 func (t Type) IsHTML() bool { return t.Essence == "text/html" || t.IsXHTML() }
 
-// IsXHTML reports a page that browsers read as XML.
+// IsXHTML reports a type that browsers parse as XML.
 func (t Type) IsXHTML() bool { return t.Essence == "application/xhtml+xml" }
 
-// split cuts a list at the commas outside of quoted strings.
+// split splits a list at the commas outside quoted strings.
 func split(list string) []string {
 	var pieces []string
 	for start, i := 0, 0; ; {
@@ -75,8 +73,7 @@ func split(list string) []string {
 	}
 }
 
-// quotedLength is the length of the quoted string at the start of s; one that is
-// not closed reaches to the end.
+// quotedLength returns the length of the quoted string at the start of s; an unclosed one extends to the end.
 func quotedLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -89,7 +86,7 @@ func quotedLength(s string) int {
 	return len(s)
 }
 
-// parse reads one type with its parameters; declared reports one with a charset, be it empty.
+// parse parses one type with its parameters; declared reports a charset, even an empty one.
 func parse(s string) (t Type, declared, ok bool) {
 	s = strings.Trim(s, blanks)
 	essence, rest, more := strings.Cut(s, ";")
@@ -114,8 +111,8 @@ func parse(s string) (t Type, declared, ok bool) {
 
 const blanks = " \t\r\n"
 
-// parameter cuts the first parameter off a list of them; more tells whether a
-// semicolon follows it. An empty value is not given, unless it is quoted.
+// parameter cuts off the first of a list of parameters; more reports a semicolon after it. An empty value
+// counts as given only if it is quoted.
 func parameter(s string) (name, value string, given bool, rest string, more bool) {
 	s = strings.TrimLeft(s, blanks)
 	end := strings.IndexAny(s, ";=")
@@ -137,8 +134,8 @@ func parameter(s string) (name, value string, given bool, rest string, more bool
 	return name, value, value != "", rest, more
 }
 
-// unquote returns what a quoted string says, the closing quote being optional. A
-// backslash stands for what follows it, and for itself at the end.
+// unquote returns the content of a quoted string; the closing quote is optional. A backslash escapes the next
+// character, and stands for itself at the end.
 func unquote(s string) string {
 	var b strings.Builder
 	for i := 1; i < len(s) && s[i] != '"'; i++ {
@@ -150,7 +147,7 @@ func unquote(s string) string {
 	return b.String()
 }
 
-// isToken reports a token of RFC 9110.
+// isToken reports a token (RFC 9110).
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -162,7 +159,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// isQuotable reports text that a quoted string may hold.
+// isQuotable reports text allowed in a quoted string.
 func isQuotable(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' && c != '\t' || c == 0x7f {

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// hostile are files of about 500 KB, each with the path that costs most.
+// hostile returns files of about 500 KB, each with its most expensive path.
 func hostile() []struct{ name, body, path string } {
 	random := rand.New(rand.NewPCG(1, 2))
 	abc := "/" + letters(random, "abc", 2047)
@@ -44,8 +44,7 @@ func hostile() []struct{ name, body, path string } {
 	}
 }
 
-// TestHostile would take minutes where the work is not linear; benchmarks say how long it
-// does take.
+// TestHostile would take minutes if the work were not linear; benchmarks show how long it takes.
 func TestHostile(t *testing.T) {
 	for _, tt := range hostile() {
 		start := process.CPUTime()

@@ -16,9 +16,8 @@ type delays struct {
 	valid   bool
 }
 
-// delay takes a Crawl-delay for an agent already named in the group being read. An agent
-// named after the line is not slowed by it: many files give one robot nothing but a delay
-// and go on with "*".
+// delay adds a Crawl-delay if the current group already names the agent. An agent named after the line is not
+// slowed: many files give one robot only a delay and continue with "*".
 func (g *group) delay(value string) {
 	if !g.open {
 		return
@@ -28,8 +27,8 @@ func (g *group) delay(value string) {
 	}
 }
 
-// parseDelay reads seconds, with a fraction; what follows the number ("10s", "5 seconds")
-// is ignored. NaN, infinities spelled out and negative numbers are no delay.
+// parseDelay parses seconds, with a fraction; text after the number ("10s", "5 seconds") is ignored. NaN,
+// spelled-out infinities and negative numbers are invalid.
 func parseDelay(s string) (time.Duration, bool) {
 	s, _, _ = strings.Cut(s, " ")
 	if s == "" || s[0] != '.' && (s[0] < '0' || s[0] > '9') {

@@ -12,16 +12,16 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/robots"
 )
 
-// A difference is a class of files about which temoto/robotstxt, the second opinion, and
-// this package do not agree, with the reason.
+// A difference is a class of files about which temoto/robotstxt, the second opinion, and this package
+// disagree, with the reason.
 type difference struct {
 	name   string
 	why    string
-	insert []string // lines that bring the difference into a file that has none
-	body   string   // a witness: here the two do disagree about alpha
+	insert []string // lines that introduce the difference into a file without it
+	body   string   // an example for which the two disagree about alpha
 	path   string
 	ours   bool
-	fails  bool // the library gives the file up
+	fails  bool // the library rejects the file
 }
 
 func differences() []difference {
@@ -91,7 +91,7 @@ func differences() []difference {
 	}
 }
 
-// TestDifferences shows each class at work, so that none stays listed without need.
+// TestDifferences demonstrates each class, so that none stays listed without need.
 func TestDifferences(t *testing.T) {
 	for _, d := range differences() {
 		t.Run(d.name, func(t *testing.T) {
@@ -109,8 +109,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestDifferential asks both about generated files. Where a file has nothing of the
-// differences listed they must agree; where it has one, only that one can be the cause.
+// TestDifferential compares both on generated files. If a file contains none of the listed differences, they
+// must agree; if it contains one, only that can be the cause.
 func TestDifferential(t *testing.T) {
 	random := rand.New(rand.NewPCG(9309, 1))
 	all := append([]difference{{name: "none"}}, differences()...)
@@ -151,9 +151,8 @@ func paths() []string {
 	return all
 }
 
-// generate writes a file in the dialect that both read alike, and lines to insert
-// somewhere in it, or first or last where they begin with a mark. The same path has the same
-// verdict everywhere, so that no two rules are equal.
+// generate writes a file that both read alike, and lines to insert somewhere in it, or first or last if they
+// begin with a mark. A path has the same verdict everywhere, so that no two rules are equal.
 func generate(random *rand.Rand, insert []string) string {
 	var lines []string
 	rule := func() string {

@@ -35,7 +35,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// sameWithCRLF: how lines end changes nothing.
+// sameWithCRLF checks that line endings do not matter.
 func sameWithCRLF(t *testing.T, r *robots.Rules, body, agent string, v robots.Verdict, path string) {
 	if strings.ContainsAny(body, "\r\x00") || 2*len(body) > robots.MaxBytes {
 		return
@@ -47,7 +47,7 @@ func sameWithCRLF(t *testing.T, r *robots.Rules, body, agent string, v robots.Ve
 	}
 }
 
-// lineSays: the line that decided is a rule of the verdict's kind.
+// lineSays checks that the deciding line is a rule of the verdict's kind.
 func lineSays(t *testing.T, body string, v robots.Verdict) {
 	if v.Line == 0 || strings.Contains(body[:min(len(body), 4)], "\x00") { // UTF-16
 		return
@@ -61,7 +61,7 @@ func lineSays(t *testing.T, body string, v robots.Verdict) {
 	}
 }
 
-// FuzzMatch holds one rule against the regular expression that it stands for.
+// FuzzMatch compares one rule with the equivalent regular expression.
 func FuzzMatch(f *testing.F) {
 	f.Add("/a*b$", "/axxb")
 	f.Add("/*a*a*a*b", "/aaaaaaaaaab")
@@ -71,7 +71,7 @@ func FuzzMatch(f *testing.F) {
 		if !plain(value, "*$") || !plain(path, "") || len(value) > 100 {
 			return
 		}
-		var many strings.Builder // enough wildcard rules that the path is indexed
+		var many strings.Builder // enough wildcard rules for the path to be indexed
 		for _, prefix := range []string{"*", "/*", "/*/", "/*//"} {
 			for c := range 20 {
 				many.WriteString("\nDisallow: " + prefix + "~" + string(rune('a'+c)) + "*~")
@@ -87,7 +87,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// plain reports a string of letters, slashes and the extra characters alone.
+// plain reports a string of only letters, slashes and the extra characters.
 func plain(s, extra string) bool {
 	return strings.IndexFunc(s, func(c rune) bool {
 		return (c < 'a' || c > 'z') && c != '/' && !strings.ContainsRune(extra, c)

@@ -1,18 +1,17 @@
 package robots
 
 const (
-	gramsFrom  = 32 // wildcard rules from which indexing a path pays
+	gramsFrom  = 32 // number of wildcard rules above which indexing a path pays off
 	gramsSlots = 1 << 13
-	gramsLimit = 1<<16 - 2 // positions that fit
+	gramsLimit = 1<<16 - 2 // largest position that fits
 )
 
-// grams knows where each run of one to three bytes of a path occurs last, as far as a
-// small hash table can: it may know a run that is not there, but never misses one. Most
-// wildcard rules that do not match are seen by it not to, at the cost of their own length
-// rather than the path's.
+// grams records the last position of each run of one to three bytes in a path, in a small hash table: it may
+// report runs that do not exist, but never misses one. It rules out most wildcard rules that do not match, at
+// a cost proportional to their length instead of the path's.
 type grams struct {
 	bytes [256]uint16        // last position + 1, from the start of the path
-	runs  [gramsSlots]uint16 // of two and three bytes
+	runs  [gramsSlots]uint16 // of two or three bytes
 }
 
 func newGrams(s string) *grams {
@@ -33,13 +32,13 @@ func newGrams(s string) *grams {
 	return g
 }
 
-// excludes reports that a pattern whose first "*" is at star cannot match: one of the runs
-// after it does not occur late enough. A nil index excludes nothing.
+// excludes reports that a pattern with its first "*" at star cannot match, because one of the runs after it
+// does not occur late enough. A nil index excludes nothing.
 func (g *grams) excludes(pattern string, star int) bool {
 	if g == nil {
 		return false
 	}
-	from := star // the least position in the path at which the next byte can be
+	from := star // the smallest position in the path for the next byte
 	for i := star + 1; i < len(pattern); i++ {
 		if pattern[i] == '*' {
 			continue
@@ -52,7 +51,7 @@ func (g *grams) excludes(pattern string, star int) bool {
 	return false
 }
 
-// last is the last position + 1 at which the run that s begins with can occur.
+// last returns the last position + 1 of the run at the start of s.
 func (g *grams) last(s string) uint16 {
 	switch {
 	case len(s) < 2 || s[1] == '*':

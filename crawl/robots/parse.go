@@ -18,9 +18,9 @@ const (
 	byteOrderMark      = "\ufeff"
 )
 
-// Parse reads a robots.txt for the crawler named agent, of which the product token
-// counts: "Ripple/1.0 (+url)" is "Ripple". The body may be anything at all and is not
-// kept; only its first [MaxBytes] are read. Nothing at all allows everything, as [AllowAll] does.
+// Parse parses a robots.txt for the crawler named agent; only the product token counts: "Ripple/1.0 (+url)"
+// is "Ripple". The body may be arbitrary and is not retained; only its first [MaxBytes] are read. An empty
+// body allows everything, like [AllowAll].
 func Parse(body []byte, agent string) *Rules {
 	p := parser{agent: token(strings.TrimSpace(agent)), sitemapSeen: map[string]bool{},
 		marked: bytes.HasPrefix(body, []byte(byteOrderMark))}
@@ -31,15 +31,15 @@ func Parse(body []byte, agent string) *Rules {
 	return p.rules()
 }
 
-// A group collects what is said to one agent, over all the groups of the file that name it.
+// A group collects the lines for one agent, from all groups of the file that name it.
 type group struct {
 	named  bool // a User-agent line names it
-	open   bool // the group being read names it
+	open   bool // the current group names it
 	lines  []line
 	delays delays
 }
 
-// A line is one Allow or Disallow as the file has it.
+// A line is one Allow or Disallow line of the file.
 type line struct {
 	text, value string
 	no          int32
@@ -50,8 +50,8 @@ type parser struct {
 	agent       string
 	lineNo      int32
 	own, all    group
-	marked      bool // the file or a User-agent line begins with a byte order mark: then rules may, too
-	ruled       bool // the group being read has a rule, so the next User-agent begins another
+	marked      bool // the file or a User-agent line begins with a byte order mark; then rules may, too
+	ruled       bool // the current group has a rule, so the next User-agent begins another
 	sitemaps    []string
 	sitemapSeen map[string]bool
 }
@@ -66,7 +66,7 @@ func (p *parser) read(text string) {
 	marked := strings.HasPrefix(text, byteOrderMark)
 	key, value = withoutUnseen(key), trim(value)
 	switch name := trimUnseen(key); {
-	case strings.EqualFold(name, "sitemap"), strings.EqualFold(name, "site-map"): // as Google's parser reads it, too
+	case strings.EqualFold(name, "sitemap"), strings.EqualFold(name, "site-map"): // accepted by Google's parser, too
 		p.sitemap(trimUnseen(value))
 	case strings.EqualFold(name, "crawl-delay"):
 		p.own.delay(trimUnseen(value))
@@ -94,9 +94,9 @@ func (p *parser) userAgent(value string) {
 	}
 }
 
-// rule adds a line to the open groups. A value that is not a path is not a rule, and neither
-// is an empty one, but both end the list of agents as any rule does. A path with unseen
-// characters holds as it is written and as it reads: either may be what the site means.
+// rule adds a line to the open groups. An empty value, or one that is not a path, is not a rule, but ends the
+// list of agents like any other. A path with invisible characters applies both as written and without them:
+// the site may mean either.
 func (p *parser) rule(l line) {
 	p.ruled = true
 	written, read := l.value, withoutUnseen(l.value)
@@ -119,7 +119,7 @@ func (p *parser) sitemap(value string) {
 	if value == "" || len(value) > maxSitemapLength || p.sitemapSeen[value] {
 		return
 	}
-	value = strings.Clone(value) // or the whole body would stay
+	value = strings.Clone(value) // otherwise the whole body would be retained
 	p.sitemapSeen[value] = true
 	p.sitemaps = append(p.sitemaps, value)
 }
@@ -138,8 +138,8 @@ func (p *parser) rules() *Rules {
 	return r
 }
 
-// compile copies the lines of the group that applies, each distinct rule once, into one
-// string, and orders them.
+// compile copies the lines of the applicable group into one string, each distinct rule once, and sorts the
+// rules.
 func (r *Rules) compile(lines []line) {
 	type identity struct {
 		pattern         string
@@ -170,8 +170,8 @@ func (r *Rules) compile(lines []line) {
 	r.text = string(text)
 }
 
-// byPrecedence puts the rule that wins first: the longest, Allow before Disallow, and of
-// equals the one that the file has first.
+// byPrecedence sorts the winning rule first: the longest, Allow before Disallow, and of equal ones the first
+// in the file.
 func byPrecedence(a, b rule) int {
 	if c := cmp.Compare(b.length, a.length); c != 0 {
 		return c
@@ -185,8 +185,8 @@ func byPrecedence(a, b rule) int {
 	return cmp.Compare(a.lineNo, b.lineNo)
 }
 
-// lines yields the lines of a text. They end with LF, CR or both, and with the vertical tab
-// and the form feed, at which editors break a line.
+// lines yields the lines of a text. They end with LF, CR or both, or with a vertical tab or form feed, at
+// which editors break lines.
 func lines(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for s != "" {
@@ -206,9 +206,8 @@ func lines(s string) func(yield func(string) bool) {
 	}
 }
 
-// text is the body as UTF-8, cut after its last whole line. A byte order mark is dropped, as is
-// a part of one or one that was taken for Latin 1 and encoded again. The line breaks of Unicode
-// become LF.
+// text returns the body as UTF-8, cut after its last complete line. It removes a byte order mark, also a
+// partial one or one that was decoded as Latin 1 and encoded again. Unicode line breaks become LF.
 func text(body []byte) string {
 	cut := len(body) >= MaxBytes
 	body = body[:min(len(body), MaxBytes)]
@@ -231,9 +230,8 @@ func text(body []byte) string {
 	return s
 }
 
-// decodeUTF16 decodes a body that begins as UTF-16 does, with or without a byte order mark,
-// and returns "" for any other. RFC 9309 knows only UTF-8, but a site that writes UTF-16
-// means its rules.
+// decodeUTF16 decodes a body that begins like UTF-16, with or without a byte order mark, and returns "" for
+// any other. RFC 9309 allows only UTF-8, but a site that uses UTF-16 means its rules seriously.
 func decodeUTF16(body []byte) string {
 	if len(body) < 4 || (body[2] == 0) == (body[3] == 0) {
 		return ""
@@ -254,8 +252,7 @@ func decodeUTF16(body []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// token is the product token that a value begins with (RFC 9309, section 2.2.1), digits
-// allowed.
+// token returns the product token at the start of a value (RFC 9309, section 2.2.1); digits are allowed.
 func token(s string) string {
 	for i := range len(s) {
 		if c := s[i]; c != '_' && c != '-' && !isAlphanumeric(c) {
@@ -267,12 +264,12 @@ func token(s string) string {
 
 func trim(s string) string { return strings.Trim(s, " \t") }
 
-// withoutUnseen returns s as an editor shows it: without blanks of any kind at its ends and
-// without characters of no width, such as a byte order mark, anywhere. Bytes that are not
-// UTF-8 stay, but for a no-break space of Latin 1 at an end.
+// withoutUnseen returns s as an editor displays it: without blanks of any kind at its ends and without
+// zero-width characters, such as a byte order mark, anywhere. Bytes that are not UTF-8 remain, except for a
+// Latin 1 no-break space at an end.
 func withoutUnseen(s string) string {
 	var b strings.Builder
-	blanks := 0 // of what was written, at the end
+	blanks := 0 // bytes written at the end
 	for len(s) > 0 {
 		c, size := utf8.DecodeRuneInString(s)
 		char := s[:size]
@@ -290,18 +287,18 @@ func withoutUnseen(s string) string {
 	return b.String()[:b.Len()-blanks]
 }
 
-// trimUnseen takes off what an editor shows as a blank or not at all, and bytes that are not UTF-8.
+// trimUnseen removes blanks, invisible characters and bytes that are not UTF-8 from both ends.
 func trimUnseen(s string) string {
 	return strings.TrimFunc(s, func(c rune) bool { return c == utf8.RuneError || isUnseen(c) })
 }
 
-// isUnseen reports a character that an editor shows as a blank or not at all.
+// isUnseen reports a character that an editor displays as a blank or not at all.
 func isUnseen(c rune) bool {
 	return isBlank(c) || c > '~' && unicode.In(c, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point,
 		unicode.Variation_Selector) || c < ' ' || c == 0x7f
 }
 
-// isBlank reports a character that an editor shows as a blank.
+// isBlank reports a character that an editor displays as a blank.
 func isBlank(c rune) bool {
 	return c == ' ' || c == '	' || c > '~' && (unicode.IsSpace(c) || c == brailleBlank)
 }

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// A rule is one Allow or Disallow. It holds offsets into [Rules].text rather than strings,
-// so that a file of 50,000 rules stays small and without pointers.
+// A rule is one Allow or Disallow. It holds offsets into [Rules].text instead of strings, so that a file of
+// 50,000 rules stays small and free of pointers.
 type rule struct {
 	lineAt, lineEnd       uint32
-	patternAt, patternEnd uint32 // normalised; runs of "*" are one, a final "*" or "$" is left out
-	length                int32  // in octets, normalised, "*" and "$" included: what decides which rule wins
+	patternAt, patternEnd uint32 // normalised; runs of "*" are one, a final "*" or "$" is omitted
+	length                int32  // in octets, normalised, including "*" and "$": determines which rule wins
 	lineNo                int32
 	allow                 bool
 	anchored              bool // the pattern must reach the end
-	wild                  bool // the pattern holds a "*"
+	wild                  bool // the pattern contains a "*"
 }
 
-// normalize appends the pattern of a rule's value and notes the rest in the rule.
+// normalize appends the pattern of a rule's value and sets the other fields.
 func (r *rule) normalize(dst []byte, value string) []byte {
 	r.anchored = strings.HasSuffix(value, "$")
 	value = strings.TrimSuffix(value, "$")
@@ -34,8 +34,8 @@ func (r *rule) normalize(dst []byte, value string) []byte {
 	return dst
 }
 
-// place appends the line of a rule and its pattern to a text and notes where. The pattern
-// is mostly part of the line.
+// place appends a rule's line and pattern to a text and stores their positions. The pattern is usually part
+// of the line.
 func (r *rule) place(text []byte, l line, pattern string) []byte {
 	r.lineAt = uint32(len(text))
 	text = append(text, l.text...)
@@ -54,13 +54,13 @@ func (r *rule) place(text []byte, l line, pattern string) []byte {
 // A target is the path and query that rules are matched against.
 type target struct {
 	form
-	other form // the same with the query's encoded "/" and "?" kept; empty when there are none
+	other form // the same with encoded "/" and "?" of the query kept; empty if there are none
 }
 
 // A form is one spelling of a target.
 type form struct {
 	path  string
-	grams *grams // nil when not worth it
+	grams *grams // nil if not worthwhile
 }
 
 func newTarget(pathQuery string) target {
@@ -86,15 +86,14 @@ func (t *target) index() {
 	t.other.grams = newGrams(t.other.path)
 }
 
-// matches reports whether a rule speaks of the target. Both forms of the target are
-// tried: a rule that begins with "*" does not say whether its "%2F" is of a path, where
-// it differs from "/", or of a query, where it does not.
+// matches reports whether a rule matches the target. Both forms are tried: in a rule that begins with "*", a
+// "%2F" may be in a path, where it differs from "/", or in a query, where it does not.
 func (t *target) matches(pattern string, r *rule) bool {
 	return t.form.matches(pattern, r) || t.other.path != "" && t.other.matches(pattern, r)
 }
 
-// matches compares from the left and takes each part between two "*" where it first occurs.
-// Taking it later never helps, so nothing is tried twice.
+// matches matches from the left, with the first occurrence of each part between two "*". A later occurrence
+// never helps, so there is no backtracking.
 func (f *form) matches(pattern string, r *rule) bool {
 	path := f.path
 	if !r.wild {
@@ -118,16 +117,15 @@ func (f *form) matches(pattern string, r *rule) bool {
 	}
 }
 
-// A spelling is how appendNormal writes what can be written in two ways.
+// A spelling determines how appendNormal writes what has two spellings.
 type spelling struct {
-	wildcards  bool // "*" is a wildcard; otherwise it is the character and written %2A
-	plainQuery bool // "/" and "?" of a query are written as they are, even where they came encoded
+	wildcards  bool // "*" is a wildcard; otherwise it is a literal character, written %2A
+	plainQuery bool // "/" and "?" in a query are written unencoded, even if they were encoded
 }
 
-// appendNormal appends s in the spelling in which rules and paths are compared (RFC 9309,
-// section 2.2.2): what needs no encoding is decoded, everything else is encoded, with
-// upper-case digits. An encoded "/" of a path stays apart from a plain one. Runs of
-// wildcards become one; dropped counts those left out.
+// appendNormal appends s in the spelling in which rules and paths are compared (RFC 9309, section 2.2.2):
+// what needs no encoding is decoded, everything else is encoded with upper-case digits. An encoded "/" in a
+// path stays distinct from a plain one. Runs of wildcards become one; dropped counts those removed.
 func appendNormal(dst []byte, s string, how spelling) (_ []byte, dropped int) {
 	query := false
 	for i := 0; i < len(s); i++ {
@@ -153,7 +151,7 @@ func appendNormal(dst []byte, s string, how spelling) (_ []byte, dropped int) {
 	return dst, dropped
 }
 
-// isNormal reports, for a path, that appendNormal would change nothing.
+// isNormal reports that appendNormal would not change a path.
 func isNormal(s string) bool {
 	for i := range len(s) {
 		if !isPlain(s[i]) && !isDelimiter(s[i]) {
@@ -163,19 +161,19 @@ func isNormal(s string) bool {
 	return true
 }
 
-// isPlain reports a character that means the same encoded and not.
+// isPlain reports a character that means the same whether encoded or not.
 func isPlain(c byte) bool {
 	return isAlphanumeric(c) || strings.IndexByte("-._~:@!'(),", c) >= 0
 }
 
-// isDelimiter reports a character that may stand in a URL and means something else encoded.
+// isDelimiter reports a character allowed in a URL that means something else when encoded.
 func isDelimiter(c byte) bool { return strings.IndexByte("/?&=+;", c) >= 0 }
 
 func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// hexByte decodes the "%41" that s begins with.
+// hexByte decodes an escape such as "%41" at the start of s.
 func hexByte(s string) (byte, bool) {
 	if len(s) < 3 || s[0] != '%' {
 		return 0, false

@@ -1,15 +1,13 @@
-// Package robots decides what robots.txt allows a crawler to ask for, and names the
-// line that says so.
+// Package robots decides what robots.txt allows a crawler to request, and names the deciding line.
 //
-// It follows RFC 9309: the groups that name the crawler's own token are merged, the
-// group of "*" counts only where there is none; among the rules that match, the one with
-// most octets wins, and Allow wins a tie; "*" stands for any octets and a final "$" for
-// the end. Both sides are compared in one spelling of percent-encoding. /robots.txt
-// itself is always allowed, and so is everything that no rule matches.
+// It follows RFC 9309: groups that name the crawler's own token are merged, and the group of "*" counts only
+// if there is none. Among matching rules the one with the most octets wins, and Allow wins a tie; "*" matches
+// any octets and a final "$" the end. Both sides are compared in one spelling of percent-encoding.
+// /robots.txt itself is always allowed, as is everything that no rule matches.
 //
-// Robots files come from strangers, so [Parse] never fails and takes linear time and
-// memory, whatever it is given, and [Rules.Check] never backtracks. Fetching, status
-// codes and caching are the caller's: a robots.txt that does not exist is [AllowAll].
+// Files are untrusted, so [Parse] never fails and takes linear time and memory for any input, and
+// [Rules.Check] never backtracks. Fetching, status codes and caching are up to the caller: a robots.txt that
+// does not exist is [AllowAll].
 package robots
 
 import (
@@ -18,49 +16,47 @@ import (
 	"unsafe"
 )
 
-// MaxBytes is how much of a robots.txt is read: 500 KiB (RFC 9309, section 2.5). A body
-// of this length or more is cut after its last whole line.
+// MaxBytes is how much of a robots.txt is read: 500 KiB (RFC 9309, section 2.5). A body of this length or
+// more is cut after its last complete line.
 const MaxBytes = 512_000
 
 const maxRuleText = 256
 
-// Rules is what one robots.txt says to one crawler. It is immutable and may be used by
-// any number of goroutines; it keeps the lines that apply, not the file. The zero value
-// allows everything.
+// Rules are the rules of one robots.txt for one crawler. They are immutable and safe for concurrent use; they
+// retain the applicable lines, not the file. The zero value allows everything.
 type Rules struct {
 	agent    string
-	text     string // of the rules; each holds offsets into it
-	rules    []rule // in the order in which they win: see byPrecedence
-	wild     int    // how many of them hold a "*"
+	text     string // of the rules, which hold offsets into it
+	rules    []rule // in order of precedence: see byPrecedence
+	wild     int    // number of rules with a "*"
 	delay    time.Duration
 	hasDelay bool
 	sitemaps []string
 }
 
-// A Verdict says whether a URL may be asked for, and by which line.
+// A Verdict says whether a URL may be requested, and which line decides that.
 type Verdict struct {
 	Allowed bool
-	Rule    string // the line as the server wrote it, without its comment, at most 256 bytes; "" when no rule matched
-	Line    int    // counted from 1; 0 when no rule matched
+	Rule    string // the line as written, without its comment, at most 256 bytes; "" if no rule matched
+	Line    int    // counted from 1; 0 if no rule matched
 }
 
 // AllowAll returns the rules of a site without robots.txt.
 func AllowAll() *Rules { return &Rules{} }
 
-// Agent returns the group that applies: the crawler's own token, "*", or "" when the file
-// speaks to neither.
+// Agent returns the applicable group: the crawler's own token, "*", or "" if the file addresses neither.
 func (r *Rules) Agent() string { return r.agent }
 
-// CrawlDelay returns the pause that the group asks for between two requests, the longest
-// where it asks for several, and whether it asks for one. It is never negative and at
-// most a year.
+// CrawlDelay returns the delay between two requests that the group asks for, the longest of several, and
+// whether it asks for one. It is never negative and at most a year.
 func (r *Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay }
 
-// Sitemaps returns the sitemaps that the file names, to whomever it names them, as
-// written and each once: all those of at most 2,048 bytes.
+// Sitemaps returns the sitemaps in the file, in any group, as written and without duplicates: all of at most
+// 2,048 bytes.
 func (r *Rules) Sitemaps() []string { return r.sitemaps[:len(r.sitemaps):len(r.sitemaps)] }
 
-// Size is about what the rules take in memory, in bytes: of the longest file, four times its length.
+// Size returns the approximate memory of the rules in bytes: at most four times the length of the longest
+// file.
 func (r *Rules) Size() int {
 	n := len(r.text) + len(r.rules)*int(unsafe.Sizeof(rule{}))
 	for _, s := range r.sitemaps {
@@ -69,9 +65,8 @@ func (r *Rules) Size() int {
 	return n
 }
 
-// Check decides on the path and query of a URL as they are requested, such as
-// "/search?q=a". An empty path means "/"; a fragment is ignored. The time it takes grows
-// with the length of the path, which is the caller's to bound.
+// Check decides on the path and query of a URL as requested, such as "/search?q=a". An empty path means "/";
+// a fragment is ignored. The time grows with the length of the path, which the caller must limit.
 func (r *Rules) Check(pathQuery string) Verdict {
 	t := newTarget(pathQuery)
 	if t.path == "/robots.txt" || strings.HasPrefix(t.path, "/robots.txt?") {

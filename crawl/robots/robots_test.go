@@ -38,7 +38,7 @@ Disallow: /example/page/disallowed.gif
 `
 )
 
-// A checkRow asks for a path, as an agent, of a robots.txt.
+// A checkRow is a path to check for an agent, with a robots.txt.
 type checkRow struct {
 	name, body, agent, path string
 	want                    robots.Verdict
@@ -82,7 +82,7 @@ func rfcRows() []checkRow {
 	}
 }
 
-// groupRows tell which lines address whom.
+// groupRows cover which lines apply to which agent.
 func groupRows() []checkRow {
 	return []checkRow{
 		{"sitemap does not end a group", "User-agent: a\nSitemap: /s\nUser-agent: b\nDisallow: /", "a", "/",
@@ -108,7 +108,7 @@ func groupRows() []checkRow {
 	}
 }
 
-// spellingRows are files of every spelling.
+// spellingRows are files in various spellings.
 func spellingRows() []checkRow {
 	return []checkRow{
 		{"blanks and comments", "\t User-agent :\tr # me\n disallow\t: /a # b\n", "r", "/a", no("disallow\t: /a", 2)},
@@ -126,7 +126,7 @@ func spellingRows() []checkRow {
 	}
 }
 
-// unseenRows are files with characters that an editor does not show.
+// unseenRows are files with characters that an editor does not display.
 func unseenRows() []checkRow {
 	row := func(name, body, path, rule string, line int) checkRow {
 		return checkRow{name, body, "r", path, no(rule, line)}
@@ -160,7 +160,7 @@ func unseenRows() []checkRow {
 	return rows
 }
 
-// pathRows hold rules against paths.
+// pathRows match rules against paths.
 func pathRows() []checkRow {
 	return []checkRow{
 		{"empty path", group("Disallow: /$"), "r", "", no("Disallow: /$", 2)},
@@ -197,8 +197,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestSpelling takes every pair of a row as rule and as path: all spellings of a row are
-// one, and no spelling of a row matches one of another row.
+// TestSpelling uses every pair of a row as rule and as path: all spellings in a row are equivalent, and none
+// matches one of another row.
 func TestSpelling(t *testing.T) {
 	rows := [][]string{
 		{"/foo/bar?baz=quz"}, // from here the table of RFC 9309, section 2.2.2
@@ -231,7 +231,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// A wildcard leaves open whether an encoded slash belongs to the path or the query.
+// After a wildcard it is open whether an encoded slash belongs to the path or the query.
 func TestSpellingAfterWildcard(t *testing.T) {
 	for _, rule := range []string{"/*a%2Fb", "/*?q=a%2Fb", "/*?q=a/b", "/*a/b", "/*q=a/*b"} {
 		if got := robots.Parse([]byte(group("Disallow: "+rule)), "r").Check("/x?q=a%2fb"); got.Allowed {
@@ -281,7 +281,7 @@ func TestCrawlDelay(t *testing.T) {
 	}
 }
 
-// Files that slow one robot and go on with "*" do not mean to slow everybody.
+// Files that slow one robot and continue with "*" do not slow all robots.
 func TestCrawlDelayIsOfAgentsAbove(t *testing.T) {
 	body := []byte("Crawl-delay: 9\nUser-agent: slurp\nCrawl-delay: 5\n\nUser-agent: *\nDisallow: /a\n")
 	if d, ok := robots.Parse(body, "ripple").CrawlDelay(); ok {
@@ -310,7 +310,7 @@ func TestSitemaps(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&many, "Sitemap: /%d.xml\n", i)
 	}
-	if n := len(robots.Parse([]byte(many.String()), "r").Sitemaps()); n != 5000 { // who reads fewer counts the others
+	if n := len(robots.Parse([]byte(many.String()), "r").Sitemaps()); n != 5000 { // a parser that reads fewer must count the rest
 		t.Errorf("%d sitemaps of 5,000 kept", n)
 	}
 }
@@ -339,7 +339,7 @@ func TestFixedRules(t *testing.T) {
 	}
 }
 
-// A verdict names the line as it is, cut: whoever shows it makes it inert.
+// A verdict contains the line as written, cut: code that displays it must sanitise it.
 func TestRuleIsCut(t *testing.T) {
 	body := group("Disallow: /\u200c\u202eä" + strings.Repeat("x", 500))
 	got := robots.Parse([]byte(body), "r").Check("/%e2%80%8c%e2%80%ae%c3%a4" + strings.Repeat("x", 501))
@@ -369,7 +369,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Parse must not keep what the caller may use again.
+// Parse must not retain the body, which the caller may reuse.
 func TestBodyIsNotKept(t *testing.T) {
 	body := []byte("Sitemap: /s\nUser-agent: r\nDisallow: /a\n")
 	r := robots.Parse(body, "r")
@@ -379,7 +379,7 @@ func TestBodyIsNotKept(t *testing.T) {
 	}
 }
 
-// group is a file of one group for agent r.
+// group returns a file of one group for agent r.
 func group(lines ...string) string { return "User-agent: r\n" + strings.Join(lines, "\n") }
 
 func yes(rule string, line int) robots.Verdict {

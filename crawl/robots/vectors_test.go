@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/robots"
 )
 
-// TestVectors runs the published cases of Google's robotstxt, robotstxt-spec-test and
-// reppy. None of them contradicts what this package promises.
+// TestVectors runs the published cases of Google's robotstxt, robotstxt-spec-test and reppy. None of them
+// contradicts this package.
 func TestVectors(t *testing.T) {
 	folder := os.Getenv("RIPPLE_VECTORS")
 	if folder == "" {
@@ -43,7 +43,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// pathQuery is what follows the authority of a URL, untouched.
+// pathQuery returns what follows the authority of a URL, unchanged.
 func pathQuery(url string) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// parseDate reads a W3C date (sitemaps, Atom) or an RFC 822 one (RSS), with what is often
-// wrong about them: no zone (taken as UTC), a blank for the T, two digits of a year. It
-// returns the zero time for anything else. Where it is read says nothing about a date.
+// parseDate parses a W3C date (sitemaps, Atom) or an RFC 822 date (RSS), with their common errors: no zone
+// (taken as UTC), a blank instead of the T, two-digit years. It returns the zero time for anything else. The
+// result does not depend on the machine's time zone.
 func parseDate(s string) time.Time {
 	s = strings.ToUpper(clean(s))
 	if len(s) < 4 || len(s) > 64 {
@@ -30,8 +30,8 @@ func parseDate(s string) time.Time {
 	return time.Time{}
 }
 
-// Go reads fractions of a second whether the layout has them or not. No layout names a
-// zone, since Go would take a name for the machine's own zone where it has that name.
+// w3cLayouts returns the layouts of W3C dates. Go parses fractions of a second whether or not the layout has
+// them. No layout contains a zone name, since Go would take it for the local zone if that has the name.
 func w3cLayouts() []string {
 	return []string{
 		"2006-01-02", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05",
@@ -44,9 +44,8 @@ func rfc822Layouts() []string {
 	return []string{"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 2006"}
 }
 
-// plainDate leaves of an RFC 822 date what counts: without comments, blanks at colons and
-// the day of the week, which is redundant and often wrong, with three letters of the month
-// and four digits of the year.
+// plainDate normalizes an RFC 822 date: without comments, blanks at colons, and the day of the week, which is
+// redundant and often wrong, with three letters for the month and four digits for the year.
 func plainDate(s string) string {
 	s = strings.ReplaceAll(withoutComments(s), ",", " ")
 	s = strings.ReplaceAll(strings.ReplaceAll(s, " :", ":"), ": ", ":")
@@ -63,7 +62,7 @@ func plainDate(s string) string {
 	return strings.Join(fields, " ")
 }
 
-// withoutComments puts a blank for each comment, in which others may stand.
+// withoutComments replaces each comment by a blank; comments may be nested.
 func withoutComments(s string) string {
 	depth := 0
 	var b strings.Builder
@@ -83,7 +82,7 @@ func withoutComments(s string) string {
 	return b.String()
 }
 
-// fullYear writes out a year of two or three digits (RFC 5322, section 4.3).
+// fullYear expands a year of two or three digits (RFC 5322, section 4.3).
 func fullYear(s string) string {
 	n, err := strconv.Atoi(s)
 	switch {
@@ -95,7 +94,7 @@ func fullYear(s string) string {
 	return strconv.Itoa(1900 + n)
 }
 
-// cutLeap makes a leap second the one before, and returns what is missing.
+// cutLeap replaces a leap second by the previous one, and returns the difference.
 func cutLeap(s string) (string, time.Duration) {
 	const leap = ":60"
 	if i := strings.Index(s, leap); i >= 0 && strings.Count(s[:i], ":") == 1 {
@@ -104,8 +103,7 @@ func cutLeap(s string) (string, time.Duration) {
 	return s, 0
 }
 
-// cutZone takes the zone off the end of a date, if a blank stands before it, and returns
-// how far it is ahead of UTC.
+// cutZone cuts off a zone after a blank at the end of a date, and returns its offset from UTC.
 func cutZone(s string) (rest string, ahead time.Duration) {
 	i := strings.LastIndexByte(s, ' ')
 	if i < 0 {
@@ -125,8 +123,8 @@ func cutZone(s string) (rest string, ahead time.Duration) {
 	return strings.TrimRight(s[:i], " "), zone(name) + ahead
 }
 
-// zone returns how far the zones that RFC 822 names are ahead of UTC. The others, those of
-// one letter among them, say nothing (RFC 5322, section 4.3).
+// zone returns the offset from UTC of the zones named in RFC 822. Others, including those of one letter,
+// count as UTC (RFC 5322, section 4.3).
 func zone(name string) time.Duration {
 	switch name {
 	case "EDT":
@@ -143,7 +141,7 @@ func zone(name string) time.Duration {
 	return 0
 }
 
-// offset reads "+0130", "+01:30" or "+01"; nothing is no offset.
+// offset parses "+0130", "+01:30" or "+01"; an empty string is no offset.
 func offset(s string) (ahead time.Duration, ok bool) {
 	if s == "" {
 		return 0, true
@@ -171,7 +169,7 @@ func isDigits(s string) bool {
 	return strings.IndexFunc(s, func(c rune) bool { return c < '0' || c > '9' }) < 0
 }
 
-// frequency returns a changefreq in lower case, or "" for a word that is none.
+// frequency returns a changefreq in lower case, or "" for an invalid one.
 func frequency(s string) string {
 	switch s = strings.ToLower(clean(s)); s {
 	case "always", "hourly", "daily", "weekly", "monthly", "yearly", "never":

@@ -16,7 +16,7 @@ import (
 
 const (
 	hostileSize = 4 << 20
-	hostileHeap = 8 << 20 // what a file may add to the heap at any moment
+	hostileHeap = 8 << 20 // limit on what a file may add to the heap at any moment
 )
 
 type hostileFile struct {
@@ -25,8 +25,7 @@ type hostileFile struct {
 	good bool // it begins with a good URL
 }
 
-// hostileFiles decompress to 4 MB or more, each of another shape, and come gzipped, as
-// they would.
+// hostileFiles decompress to 4 MB or more, each in another shape, and are gzipped.
 func hostileFiles() []hostileFile {
 	head := "<urlset>" + loc("/good")
 	shapes := []struct{ name, head, unit string }{
@@ -69,7 +68,7 @@ func bomb(head, unit string) []byte {
 	return b.Bytes()
 }
 
-// TestHostile bounds the time of processors and the memory at any moment.
+// TestHostile limits the processor time, and the memory at any moment.
 func TestHostile(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	for _, h := range hostileFiles() {
@@ -90,7 +89,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// watch returns the largest size of the heap that it sees while f runs.
+// watch returns the peak heap size while f runs.
 func watch(f func()) (peak uint64) {
 	done, result := make(chan struct{}), make(chan uint64)
 	go func() {
@@ -110,15 +109,15 @@ func watch(f func()) (peak uint64) {
 	return <-result
 }
 
-// heap is the size of the objects on the heap, dead ones included until they are swept.
+// heap returns the size of the objects on the heap, including dead ones not yet swept.
 func heap() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// A file may declare entities that grow a thousandfold at each step, or name files.
-// They stay what they are written as.
+// A file may declare entities that grow a thousandfold at each step, or that refer to files. They are left as
+// written.
 func TestEntitiesAreInert(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("<?xml version='1.0'?><!DOCTYPE urlset [<!ENTITY a SYSTEM 'file:///etc/passwd'><!ENTITY l0 'ha'>")

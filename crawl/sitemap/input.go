@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	maxGzip  = 4        // files gzipped more often are no sitemaps
-	maxToken = 64 << 10 // bytes of one tag, comment or run of text; more is read in pieces
-	prologue = 1024     // bytes in which an XML declaration is looked for
+	maxGzip  = 4        // files compressed more often are not sitemaps
+	maxToken = 64 << 10 // bytes of one tag, comment or run of text; longer text is read in pieces
+	prologue = 1024     // bytes that are searched for an XML declaration
 )
 
 var (
@@ -29,16 +29,16 @@ var (
 	errToken   = errors.New("sitemap has a part longer than allowed")
 )
 
-// An input is the text of a sitemap: decompressed, UTF-8, without characters that XML
-// does not allow. It is bounded as a whole, and between two calls of begin.
+// An input is the text of a sitemap: decompressed, UTF-8, without characters that XML does not allow. Its
+// total length, and that between two calls of begin, is limited.
 type input struct {
 	r     *bufio.Reader
 	spent int  // bytes since begin
-	last  byte // read
+	last  byte // last byte read
 	ended bool // nothing more can be read
 }
 
-// open never fails; a body that cannot be decoded reads as far as it can be.
+// open never fails; a body that cannot be decoded is read as far as possible.
 func open(body []byte, contentType string, limit int64) *input {
 	var raw io.Reader = bytes.NewReader(body)
 	buffered := bufio.NewReader(&limited{raw, limit})
@@ -59,8 +59,8 @@ func open(body []byte, contentType string, limit int64) *input {
 
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
-// encodingOf follows RFC 7303: a byte order mark (seen to by the caller), the charset of
-// the response, the XML declaration, UTF-8.
+// encodingOf follows RFC 7303: a byte order mark (handled by the caller), the charset of the response, the
+// XML declaration, UTF-8.
 func encodingOf(head []byte, contentType string) encoding.Encoding {
 	switch {
 	case bytes.HasPrefix(head, []byte("<\x00")):
@@ -74,7 +74,7 @@ func encodingOf(head []byte, contentType string) encoding.Encoding {
 		labels = append(labels, string(m[1]))
 	}
 	for _, label := range labels {
-		// What says in ASCII that it is UTF-16 is not.
+		// A declaration of UTF-16 that is readable as ASCII is wrong.
 		if e, name := charset.Lookup(label); e != nil && !strings.HasPrefix(name, "utf-16") {
 			return e
 		}
@@ -86,7 +86,7 @@ var declaration = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)`)
 })
 
-// first skips blanks and returns the byte after them without reading it, or 0 at the end.
+// first skips blanks and returns the next byte without consuming it, or 0 at the end.
 func (in *input) first() byte {
 	for {
 		b, err := in.r.Peek(1)
@@ -100,11 +100,10 @@ func (in *input) first() byte {
 	}
 }
 
-// begin allows for another maxToken bytes.
+// begin allows another maxToken bytes.
 func (in *input) begin() { in.spent = 0 }
 
-// again takes back the last byte if a tag begins with it, for a decoder that goes on
-// where another gave up.
+// again unreads the last byte if it begins a tag, for a decoder that continues where another failed.
 func (in *input) again() {
 	if in.last == '<' && !in.ended {
 		in.last = 0
@@ -112,8 +111,8 @@ func (in *input) again() {
 	}
 }
 
-// ReadByte makes the input an [io.ByteReader], which an [xml.Decoder] reads without a
-// buffer of its own: another decoder can go on where one gave up.
+// ReadByte makes the input an [io.ByteReader], which an [xml.Decoder] reads without a buffer of its own, so
+// that another decoder can continue where one failed.
 func (in *input) ReadByte() (byte, error) {
 	if in.spent++; in.spent > maxToken {
 		return 0, errToken
@@ -130,7 +129,7 @@ func (in *input) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Read is there because the decoder asks for an [io.Reader], and is not used by it.
+// Read is needed because the decoder requires an [io.Reader]; the decoder does not use it.
 func (in *input) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -143,10 +142,10 @@ func (in *input) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// sameInput is for declarations of an encoding that has been dealt with.
+// sameInput is for declarations of an encoding that has already been decoded.
 func sameInput(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 
-// A limited reader fails where [io.LimitedReader] would claim the end.
+// A limited reader fails where [io.LimitedReader] would report the end.
 type limited struct {
 	r    io.Reader
 	left int64

@@ -8,8 +8,8 @@ import (
 
 const maxLoc = 8 << 10
 
-// A locator makes the URLs of one sitemap absolute. It joins text and leaves dots,
-// encoding and case to those who normalise.
+// A locator makes the URLs of one sitemap absolute. It joins texts and leaves dots, encoding and case to
+// later normalization.
 type locator struct {
 	scheme    string // "https:"
 	authority string // "https://example.com"
@@ -35,7 +35,7 @@ func newLocator(base string) locator {
 	}
 }
 
-// resolve returns an absolute http or https URL, or "" where there is none.
+// resolve returns an absolute http or https URL, or "" if there is none.
 func (l locator) resolve(ref string) string {
 	ref = respelled(undecorated(ref))
 	if ref == "" || len(ref) > maxLoc || ref[0] == '#' || isEntity(ref) {
@@ -73,16 +73,16 @@ func isAbsolute(s string) bool {
 	return false
 }
 
-// hasScheme reports a reference that begins with a scheme, whichever.
+// hasScheme reports a reference that begins with any scheme.
 func hasScheme(s string) bool {
 	i := strings.IndexAny(s, ":/?#")
 	return i > 0 && s[i] == ':'
 }
 
-// isEntity reports a reference that begins with an entity which the file declares itself; those are not expanded.
+// isEntity reports a reference that begins with an entity declared in the file; those are not expanded.
 func isEntity(s string) bool { return s[0] == '&' && strings.IndexByte(s, ';') > 0 }
 
-// clean takes away the blanks around a value, those that cannot be seen included.
+// clean removes blanks around a value, including invisible ones.
 func clean(s string) string {
 	return strings.TrimFunc(s, func(c rune) bool {
 		return unicode.IsSpace(c) || unicode.IsControl(c) || unicode.Is(unicode.Cf, c)

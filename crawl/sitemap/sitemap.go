@@ -1,19 +1,17 @@
-// Package sitemap reads the URLs and dates that a sitemap lists.
+// Package sitemap reads the URLs and dates listed in a sitemap.
 //
-// It reads the XML of sitemaps.org, both lists of URLs and indexes of further sitemaps,
-// RSS and Atom feeds, and text with one URL a line; what a file is, its bytes decide, not
-// its name or content type. Files may be gzipped, more than once, and in any encoding
-// that browsers know. Elements in another namespace than the root's, such as those of images, are
-// not read; which namespace the root has does not matter, and one that is missing does no harm.
-// URLs may lack their scheme, be in quotes, or share a line.
+// It reads the XML of sitemaps.org, both lists of URLs and indexes of sitemaps, RSS and Atom feeds, and text
+// with one URL per line; the format is determined from the bytes, not from the name or content type. Files
+// may be gzipped, even repeatedly, and in any encoding that browsers know. Elements in another namespace than
+// the root's, such as those of images, are ignored; which namespace the root has, or whether it has one, does
+// not matter. URLs may lack their scheme, be in quotes, or share a line.
 //
-// Sitemaps come from strangers. [Parse] takes linear time and a small buffer beside what
-// it returns, however the file is nested, compressed or cut off; entities that a file
-// declares are never expanded, and nothing is ever fetched. It keeps what can be read of
-// a damaged file and counts the rest.
+// Sitemaps are untrusted. [Parse] takes linear time, and a small buffer in addition to its result, however
+// the file is nested, compressed or truncated; entities declared in a file are never expanded, and nothing is
+// ever fetched. It keeps what is readable in a damaged file and counts the rest.
 //
-// Which of the URLs belong to an origin, and following an index (how deep, how many files,
-// none twice), is the caller's.
+// The caller decides which URLs belong to an origin, and follows indexes (how deep, how many files, none
+// twice).
 package sitemap
 
 import (
@@ -30,10 +28,10 @@ type Kind uint8
 
 const (
 	Unknown Kind = iota
-	URLSet       // sitemaps.org, URLs
-	Index        // sitemaps.org, sitemaps
-	Text         // one URL a line
-	RSS          // any version, RDF included
+	URLSet       // sitemaps.org, of URLs
+	Index        // sitemaps.org, of sitemaps
+	Text         // one URL per line
+	RSS          // any version, including RDF
 	Atom
 )
 
@@ -53,15 +51,15 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// An Entry is one URL that a sitemap lists.
+// An Entry is one URL listed in a sitemap.
 type Entry struct {
-	Loc        string    // absolute, http or https, without blanks around; as written otherwise, not normalised
-	LastMod    time.Time // in UTC; zero when missing or no date
+	Loc        string    // absolute, http or https, without surrounding blanks; otherwise as written, not normalised
+	LastMod    time.Time // in UTC; zero if missing or invalid
 	ChangeFreq string    // always, hourly, daily, weekly, monthly, yearly, never, or ""
 }
 
-// A File is what one sitemap says, in its order. A urlset can have children and an index
-// entries, if they hold the other's elements.
+// A File is the content of one sitemap, in order. A urlset can have children and an index entries, if they
+// contain the other's elements.
 type File struct {
 	Kind      Kind
 	Entries   []Entry // pages
@@ -69,15 +67,14 @@ type File struct {
 	Truncated bool    // the file was cut off, by its server or by a limit: there is more
 }
 
-// Limits bound what is read. A limit of zero or less is that of [DefaultLimits].
+// Limits limit what is read. A limit of zero or less means that of [DefaultLimits].
 type Limits struct {
-	Bytes   int64 // of one file, decompressed, and of the URLs that it names
+	Bytes   int64 // of one file, decompressed, and of the URLs in it
 	Entries int   // of one file, pages and sitemaps together
-	Depth   int   // of indexes in indexes; kept by the caller, who follows them
+	Depth   int   // of nested indexes; enforced by the caller, which follows them
 }
 
-// DefaultLimits returns the bounds of the sitemaps.org protocol, and a depth that no
-// honest site needs.
+// DefaultLimits returns the limits of the sitemaps.org protocol, and a depth that no honest site needs.
 func DefaultLimits() Limits { return Limits{Bytes: 50 << 20, Entries: 50_000, Depth: 16} }
 
 func (l Limits) orDefault() Limits {
@@ -91,10 +88,9 @@ func (l Limits) orDefault() Limits {
 	return l
 }
 
-// Parse reads a sitemap that was fetched from base, which relative URLs are resolved
-// against, with this Content-Type, of which only the charset counts. The error is
-// [ErrNotSitemap], and only when there is nothing to keep: a sitemap without entries is
-// none. The body is not kept.
+// Parse parses a sitemap fetched from base, against which relative URLs are resolved. Of contentType only the
+// charset counts. The error is [ErrNotSitemap], and occurs only if there is nothing to keep: a sitemap
+// without entries is not an error if its format is recognized. The body is not retained.
 func Parse(body []byte, base string, contentType string, lim Limits) (File, error) {
 	lim = lim.orDefault()
 	in := open(body, contentType, lim.Bytes)
@@ -106,7 +102,7 @@ func Parse(body []byte, base string, contentType string, lim Limits) (File, erro
 		if bytes.IndexByte(body, '<') < 0 && !isGzip(body) {
 			return File{}, ErrNotSitemap
 		}
-		// Perhaps XML after a warning of the script that writes it.
+		// It may be XML after a warning of the script that generates it.
 		in = open(body, contentType, lim.Bytes)
 		l = list{locate: l.locate, limit: lim.Entries, room: lim.Bytes}
 	}
@@ -122,13 +118,13 @@ type list struct {
 	file   File
 	locate locator
 	limit  int
-	room   int64 // for URLs: those that a file leaves its own address out of may be longer than it by far
+	room   int64 // bytes for URLs, because relative ones may become much longer than the file
 }
 
-// full reports that no further entry is taken.
+// full reports that no further entry is accepted.
 func (l *list) full() bool { return l.room <= 0 || len(l.file.Entries)+len(l.file.Children) >= l.limit }
 
-// add takes a finished entry.
+// add adds a complete entry.
 func (l *list) add(e Entry, child bool) {
 	if l.full() {
 		l.file.Truncated = true

@@ -21,7 +21,7 @@ const base = "https://example.com/maps/sitemap.xml?page=1"
 
 func day() time.Time { return time.Date(2024, 5, 17, 0, 0, 0, 0, time.UTC) }
 
-// A fileRow is a sitemap and what it says.
+// A fileRow is a sitemap and its expected content.
 type fileRow struct {
 	name, body string
 	want       sitemap.File
@@ -53,7 +53,7 @@ func urlRows() []fileRow {
 	}
 }
 
-// damagedRows are read all the same.
+// damagedRows are damaged files that can still be read.
 func damagedRows() []fileRow {
 	return []fileRow{
 		{"wrapped", urlset("<url><loc><url>/a</url></loc></url><url><loc><b>/b</b></loc></url>"),
@@ -77,7 +77,7 @@ func damagedRows() []fileRow {
 	}
 }
 
-// formatRows are files of every other format.
+// formatRows are files of all other formats.
 func formatRows() []fileRow {
 	return []fileRow{
 		{"index", `<sitemapindex><sitemap><loc>/a.xml.gz</loc><lastmod>2024-05-17</lastmod></sitemap></sitemapindex>`,
@@ -110,7 +110,7 @@ func formatRows() []fileRow {
 	}
 }
 
-// spellingRows have URLs in odd spellings, and elements that are none of a sitemap's.
+// spellingRows have URLs in odd spellings, and elements that do not belong to sitemaps.
 func spellingRows() []fileRow {
 	const images = ` xmlns="http://www.google.com/schemas/sitemap-image/1.1"`
 	const own = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" ` +
@@ -148,7 +148,7 @@ func spellingRows() []fileRow {
 	}
 }
 
-// A robots.txt names sitemaps in the same spellings.
+// Sitemap lines of a robots.txt accept the same spellings.
 func TestNamed(t *testing.T) {
 	for value, want := range map[string][]string{
 		"https://example.com/s.xml":                            {"https://example.com/s.xml"},
@@ -243,7 +243,7 @@ func TestParseEncodings(t *testing.T) {
 	}
 }
 
-// A date is how a sitemap writes one, and what it means.
+// A date is a spelling of a date in a sitemap, and its meaning.
 type date struct {
 	in   string
 	want time.Time
@@ -297,7 +297,7 @@ func dates() []date {
 		{"17 May 2024 10 : 20 :30 EST", at(15, 20, 30)},
 		{"16 May 2024 18:59:60 EST", at(0, 0, 0)}, // a leap second
 		{"2024-05-16T23:59:60Z", at(0, 0, 0)},
-		{"17 May 124 10:20:30 GMT", at(10, 20, 30)}, // three digits of a year count from 1900
+		{"17 May 124 10:20:30 GMT", at(10, 20, 30)}, // three-digit years count from 1900
 		{"17 May 50 00:00:00 GMT", time.Date(1950, 5, 17, 0, 0, 0, 0, time.UTC)},
 		{"17 May 49 00:00:00 GMT", time.Date(2049, 5, 17, 0, 0, 0, 0, time.UTC)},
 		{"Fri, 17 May 2024 10:20:30 +9900", time.Time{}},

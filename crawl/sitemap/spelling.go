@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Named returns the sitemaps that the value of a Sitemap line of a robots.txt names, which was
-// fetched from base: absolute http and https URLs, in the spellings that [Parse] reads.
+// Named returns the sitemaps in the value of a Sitemap line of a robots.txt fetched from base: absolute http
+// and https URLs, in the spellings that [Parse] accepts.
 func Named(value, base string) []string {
 	l, refs := newLocator(base), []string(nil)
 	for _, ref := range split(value) {
@@ -23,8 +23,8 @@ func Named(value, base string) []string {
 	return refs
 }
 
-// split returns the references in a text: one, or several absolute URLs with blanks, commas or the
-// like between them.
+// split returns the references in a text: one, or several absolute URLs separated by blanks, commas or the
+// like.
 func split(text string) []string {
 	text = undecorated(text)
 	at := between().FindAllStringIndex(text, -1)
@@ -44,13 +44,13 @@ var between = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:\s+[,;|]?\s*|[,;|]\s+|["'>][,;|]?)["'<]?https?://`)
 })
 
-// undecorated drops what is written around a URL: blanks, quotes, angle brackets, and a comma or
-// semicolon behind it.
+// undecorated removes what is written around a URL: blanks, quotes, angle brackets, and a comma or semicolon
+// after it.
 func undecorated(s string) string {
 	for {
 		before := s
 		s = strings.TrimRight(clean(s), ",")
-		if !strings.Contains(s, "&") { // of an entity, the semicolon is a part
+		if !strings.Contains(s, "&") { // the semicolon may be part of an entity
 			s = strings.TrimRight(s, ";")
 		}
 		for _, pair := range [][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"<", ">"}, {"\u201c", "\u201d"},
@@ -67,9 +67,10 @@ func undecorated(s string) string {
 	}
 }
 
-// respelled repairs the beginning of a URL with a scheme: "https:/host", "https//host", "https:\\host" and
-// "http://https://host" are "https://host". What stands before the scheme, as in "[https://host]" or "Sitemap:
-// https://host", goes if it cannot be the beginning of a reference, and with a bracket what stands behind the URL.
+// respelled repairs the start of a URL with a scheme: "https:/host", "https//host", "https:\\host" and
+// "http://https://host" are "https://host". Text before the scheme, as in "[https://host]" or "Sitemap:
+// https://host", is removed if it cannot be the start of a reference, and in that case also text after the
+// URL.
 func respelled(s string) string {
 	at := schemes().FindStringSubmatchIndex(s)
 	if at == nil || strings.ContainsAny(s[:at[0]], `/\?#.`) || at[0] > 0 && isNameByte(s[at[0]-1]) {
@@ -95,9 +96,9 @@ func isNameByte(c byte) bool {
 	return c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// hosted returns a reference that begins with a host but no scheme, as "example.com/a" does, with
-// the scheme "https". A host is one of the base's own site, or a name with a path that ends in a
-// listed suffix; a file name such as "a.html" is neither.
+// hosted adds the scheme "https" to a reference that begins with a host but no scheme, such as
+// "example.com/a". The host must be of the base's own site, or a name with a listed suffix followed by a
+// path; a file name such as "a.html" is neither.
 func (l locator) hosted(ref string) (string, bool) {
 	i := strings.IndexAny(ref, "/?#")
 	if i < 0 {

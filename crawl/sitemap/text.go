@@ -9,8 +9,7 @@ import (
 	"sync"
 )
 
-// readText takes the lines that hold absolute URLs. Comments and blank lines are nothing;
-// any other line is skipped.
+// readText reads the lines that contain absolute URLs. Comments, blank lines and all other lines are skipped.
 func (l *list) readText(in *input) {
 	l.file.Kind = Text
 	for !l.full() {
@@ -18,7 +17,7 @@ func (l *list) readText(in *input) {
 		switch {
 		case err == bufio.ErrBufferFull:
 			err = discardLine(in.r)
-		case err == nil || err == io.EOF: // else in the middle of the line: half a URL is none
+		case err == nil || err == io.EOF: // otherwise the line is truncated, and half a URL is useless
 			for part := range bytes.SplitSeq(line, []byte("\r")) {
 				l.textLine(clean(string(part)))
 			}
@@ -31,8 +30,8 @@ func (l *list) readText(in *input) {
 	l.file.Truncated = in.first() != 0
 }
 
-// textLine takes the URLs of a line, which may have further columns: those of a table, with tabs,
-// commas, semicolons or blanks between them, in quotes or not.
+// textLine adds the URLs of a line. Like a table, it may have further columns, separated by tabs, commas,
+// semicolons or blanks, quoted or not.
 func (l *list) textLine(line string) {
 	if line == "" || line[0] == '#' {
 		return
@@ -54,19 +53,19 @@ func (l *list) textLine(line string) {
 	}
 }
 
-// column finds a URL that is not the first column.
+// column finds a URL that is not in the first column.
 var column = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[\t,;|])["'<]?\s*https?://`)
 })
 
-// columns finds the end of a URL before further columns. Commas are part of many URLs, so behind
-// one comes a quote or what the columns of a sitemap hold: nothing, a date, a number, a frequency.
+// columns finds the end of a URL before further columns. Many URLs contain commas, so a comma must be
+// followed by a quote or by what the columns of a sitemap contain: nothing, a date, a number, a frequency.
 var columns = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\s|["<>]|[,;|](?:$|[,;|"']|\d{4}-\d\d|[01]?\.\d+(?:[,;|]|$)|[01](?:[,;|]|$)|` +
 		`(?:always|hourly|daily|weekly|monthly|yearly|never)(?:[,;|]|$))`)
 })
 
-// discardLine reads up to the end of a line that does not fit the buffer: no URL.
+// discardLine skips the rest of a line that does not fit the buffer: it is not a URL.
 func discardLine(r *bufio.Reader) error {
 	for {
 		if _, err := r.ReadSlice('\n'); err != bufio.ErrBufferFull {

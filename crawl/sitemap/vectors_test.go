@@ -23,9 +23,8 @@ type vector struct {
 	Disputed     bool
 }
 
-// TestVectors runs the published cases of crawler-commons and sitemaps.org. Of the
-// disputed ones all but one are met as well: a file with a stray end tag is an error
-// there, and here its one good URL is kept.
+// TestVectors runs the published cases of crawler-commons and sitemaps.org, including all disputed ones but
+// one: a file with a stray end tag is an error there, while here its one good URL is kept.
 func TestVectors(t *testing.T) {
 	folder := os.Getenv("RIPPLE_VECTORS")
 	if folder == "" {

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-const maxRepairs = 1000 // places at which a damaged file is picked up again
+const maxRepairs = 1000 // points at which parsing of a damaged file resumes
 
-// A field is the part of an entry that text is being collected for.
+// A field is the part of an entry for which text is being collected.
 type field uint8
 
 const (
 	noField   field = iota
-	bareField       // text of the entry itself: some indexes leave <loc> out
+	bareField       // text of the entry itself: some indexes omit <loc>
 	locField
 	guidField
 	dateField
 	frequencyField
 )
 
-// An xmlReader follows the elements of a file. It keeps no stack of them: a new entry
-// ends the last, whatever was left open, and so nesting costs nothing.
+// An xmlReader follows the elements of a file. It keeps no stack: a new entry ends the previous one, whatever
+// is still open, so nesting costs nothing.
 type xmlReader struct {
 	*list
 	in    *input
@@ -29,18 +29,18 @@ type xmlReader struct {
 	stop  bool
 
 	open   bool   // within an entry,
-	name   string // of this element
-	prefix string // and namespace prefix
+	name   string // with this element name
+	prefix string // and this namespace prefix
 	child  bool   // the entry is a sitemap
-	entry  Entry  // Loc not yet resolved
+	entry  Entry  // its Loc is not yet resolved
 	guid   string
 
-	spaces  map[string]string // namespaces that the root declares, by prefix
-	foreign string            // element of another namespace that is open; what is in it is not read
-	nested  int               // elements of that name in it
+	spaces  map[string]string // namespaces declared by the root, by prefix
+	foreign string            // open element of another namespace, whose content is ignored
+	nested  int               // open elements of that name in it
 
 	field   field
-	element string // that the field began with
+	element string // with which the field began
 	text    []byte
 }
 
@@ -66,12 +66,12 @@ func (l *list) readXML(in *input) {
 	r.finish()
 }
 
-// newDecoder reads raw tokens, which are not checked against each other. The input is
-// UTF-8 by now, whatever the file declares.
+// newDecoder returns a decoder for raw tokens, which are not matched with each other. The input is already
+// UTF-8, whatever the file declares.
 func newDecoder(in *input) *xml.Decoder {
 	d := xml.NewDecoder(in)
 	d.Strict = false
-	d.Entity = xml.HTMLEntity // which some who write sitemaps take for those of XML
+	d.Entity = xml.HTMLEntity // some sitemaps use HTML entities as if XML had them
 	d.CharsetReader = sameInput
 	return d
 }
@@ -86,7 +86,7 @@ func (r *xmlReader) token(t xml.Token) {
 		if r.field != noField && len(r.text) <= maxLoc {
 			r.text = append(r.text, t...)
 		}
-		if r.in.ended { // in the middle of the text: half a URL is none
+		if r.in.ended { // truncated text: half a URL is useless
 			r.field = noField
 		}
 	}
@@ -123,7 +123,7 @@ func (r *xmlReader) start(t xml.StartElement, name string) {
 	}
 }
 
-// declare notes the namespaces that the root declares.
+// declare records the namespaces declared by the root.
 func (r *xmlReader) declare(root xml.StartElement) {
 	r.spaces = map[string]string{}
 	for _, a := range root.Attr {
@@ -134,11 +134,11 @@ func (r *xmlReader) declare(root xml.StartElement) {
 			r.spaces[""] = a.Value
 		}
 	}
-	r.spaces[""] = r.spaces[root.Name.Space] // wrong ones are common: what the root has is its own
+	r.spaces[""] = r.spaces[root.Name.Space] // wrong ones are common: the root's namespace counts as its own
 }
 
-// isForeign reports an element of a sitemap that is in another namespace, such as that of images.
-// Of those in none, or in one that nothing declares, the prefix decides.
+// isForeign reports an element of a sitemap in another namespace, such as that of images. The prefix decides
+// for elements without a namespace, or with an undeclared one.
 func (r *xmlReader) isForeign(t xml.StartElement) bool {
 	if r.file.Kind != URLSet && r.file.Kind != Index {
 		return false
@@ -156,7 +156,7 @@ func (r *xmlReader) isForeign(t xml.StartElement) bool {
 	return space != "" && space != r.spaces[""] && !isSitemapSpace(space)
 }
 
-// isSitemapSpace reports the namespace of sitemaps.org, or that of Google before it.
+// isSitemapSpace reports the namespace of sitemaps.org, or Google's earlier one.
 func isSitemapSpace(space string) bool { return strings.Contains(space, "/schemas/sitemap/") }
 
 func kindOf(root string) Kind {
@@ -173,7 +173,7 @@ func kindOf(root string) Kind {
 	return Unknown
 }
 
-// begins reports that an element is an entry of this kind of file.
+// begins reports whether an element is an entry in this kind of file.
 func (r *xmlReader) begins(name string) bool {
 	switch r.file.Kind {
 	case RSS:
@@ -184,8 +184,8 @@ func (r *xmlReader) begins(name string) bool {
 	return name == "url" || name == "sitemap"
 }
 
-// startField ends the field before, if that has a value; an element without one may be
-// wrapped around what follows.
+// startField ends the previous field if that has a value; an element without one may be wrapped around what
+// follows.
 func (r *xmlReader) startField(t xml.StartElement, name string) {
 	f := r.fieldOf(t.Name.Space, name)
 	if f == noField && r.field != bareField {
@@ -201,7 +201,7 @@ func (r *xmlReader) startField(t xml.StartElement, name string) {
 	}
 }
 
-// fieldOf says what an element is for. Dates may come from another namespace (dc:date).
+// fieldOf returns the field of an element. Dates may be in another namespace (dc:date).
 func (r *xmlReader) fieldOf(prefix, name string) field {
 	feed := r.file.Kind == RSS || r.file.Kind == Atom
 	switch {
@@ -221,7 +221,7 @@ func (r *xmlReader) fieldOf(prefix, name string) field {
 	return noField
 }
 
-// atomLink returns where a link leads if it leads to the entry itself.
+// atomLink returns the target of a link if it leads to the entry itself.
 func atomLink(attributes []xml.Attr) (href string) {
 	for _, a := range attributes {
 		switch strings.ToLower(a.Name.Local) {
@@ -252,7 +252,7 @@ func (r *xmlReader) end(name string) {
 	}
 }
 
-// endField gives the text collected to the field that it is for.
+// endField stores the collected text in its field.
 func (r *xmlReader) endField() {
 	f, text := r.field, clean(string(r.text))
 	r.field, r.text = noField, r.text[:0]
@@ -273,7 +273,7 @@ func (r *xmlReader) endField() {
 	}
 }
 
-// flush ends the pending entry, if there is one, and takes it.
+// flush ends the pending entry, if any, and adds it.
 func (r *xmlReader) flush() {
 	if !r.open {
 		return
@@ -291,7 +291,7 @@ func (r *xmlReader) flush() {
 	}
 }
 
-// finish takes what a file that was cut off had got to.
+// finish adds the last entry of a truncated file.
 func (r *xmlReader) finish() {
 	if r.open && r.field != noField {
 		r.endField()

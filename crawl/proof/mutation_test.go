@@ -38,6 +38,15 @@ func recorderMutations() []mutation {
 			"TestDepthsAreShortestDistances",
 		},
 		{
+			"any page makes others of its host own ones", "record/hosts.go",
+			"return h.in.store.Own(page)\n\t}\n\treturn h.facts", "return true\n\t}\n\treturn h.facts",
+			"TestDepthsAreShortestDistances|TestShards",
+		},
+		{
+			"a sitemap speaks for all hosts of its origin", "record/sitemaps.go",
+			"way{own: s.speaks, bySitemap: true}", "way{own: true, bySitemap: true}", "TestDepthsAreShortestDistances",
+		},
+		{
 			"a URL leaves its line when it is asked", "record/choice.go",
 			"if step != nil && id == step.ID || live.busy(id) {\n\t\t\treturn false",
 			"if step != nil && id == step.ID || live.busy(id) {\n\t\t\treturn true",

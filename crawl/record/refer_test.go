@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/shard"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // newShard is a recorder of the shard of a.test, of two, at run 2 and configuration 3, in
@@ -142,6 +143,51 @@ func TestForeignPage(t *testing.T) {
 		}
 		return errors.Join(err, err2)
 	}))
+}
+
+// The hosts of an origin may belong to several shards, where each is a site. A page that a sitemap on one of them names
+// on another is told as one that is listed, without a date; once another sitemap speaks for its host, as that one says.
+func TestListedOnAnotherHost(t *testing.T) {
+	rule, err := shard.New(2)
+	ok(t, err)
+	hosts := map[bool]string{}
+	for i := 0; len(hosts) < 2; i++ {
+		name := fmt.Sprintf("h%d.github.io", i)
+		hosts[rule.Of(name) == rule.Of("a.test")] = name
+	}
+	r, _ := newShard(t, filepath.Join(t.TempDir(), "state.bolt"),
+		fmt.Sprintf("[[quality]]\ndomain = \"*.github.io\"\nseeds = [\"https://%s/\"]\n", hosts[true]))
+	page, day := "https://"+hosts[false]+"/p", time.Unix(86400, 0).UTC()
+	told := func(on string, vouched bool) (ref ring.Referral) {
+		t.Helper()
+		r.turn(t, func(turn) {
+			file, id := r.met(t, "https://"+on+"/sitemap"), r.met(t, page) // the first stands for one
+			if vouched {
+				r.in.speaks.Add(file, hosts[false])
+			}
+			ok(t, r.reach.carrySitemap(&schema.Visit{URL: file, At: time.Unix(1e9, 0),
+				Sitemap: []schema.SitemapEntry{{To: id, LastMod: day}}}))
+		})
+		if r.marked() == 0 {
+			t.Error("nothing is to be told")
+		}
+		ok(t, r.in.store.View(func(tx *kv.Tx) (err error) {
+			name, pathQuery := weburl.Split(page)
+			host, _, err := tx.Hosts.Lookup(name)
+			ok(t, err)
+			id, _, err := tx.URLs.Lookup(r.in.store.Hash(schema.KindPage, page), host, schema.KindPage, pathQuery)
+			ok(t, err)
+			ref, err = r.Referral(tx, id)
+			return err
+		}))
+		return ref
+	}
+	if ref := told(hosts[true], false); !ref.Told.Listed || !ref.Told.Changed.IsZero() || len(ref.Vouchers) > 0 {
+		t.Errorf("told of as %+v", ref)
+	}
+	if ref := told("maps.test", true); ref.Sitemap != "maps.test" || !ref.Told.Changed.Equal(day) || len(ref.Vouchers) != 1 {
+		t.Errorf("told of as %+v once another sitemap speaks for it", ref)
+	}
 }
 
 // What a sitemap has said of a page of an origin is told again by the next process, unless the page is of none any

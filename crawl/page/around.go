@@ -2,33 +2,33 @@ package page
 
 import "bytes"
 
-// maxSurroundings is how many open elements are followed: html.Parse nests no deeper.
+// maxSurroundings is how many open elements are tracked: html.Parse nests no deeper.
 const maxSurroundings = 512
 
-// around is the stack of all open elements of a page with drawings or formulas. In those, an end
-// tag that closes nothing of theirs may close an element of HTML around them, and them with it
-// (HTML, section 13.2.6.5, "any other end tag").
+// around is the stack of all open elements of a page with drawings or formulas. An end tag inside these that
+// matches none of their elements may close an HTML element around them, and them with it (HTML, section
+// 13.2.6.5, "any other end tag").
 type around struct {
-	on   bool // a drawing or formula was met: pages without any are not followed
+	on   bool // a drawing or formula was found; pages without any are not tracked
 	open []surrounding
 }
 
 // A surrounding is an open element.
 type surrounding struct {
 	name    []byte // as written
-	foreign bool   // it is of SVG or MathML
-	within  int    // elements of [foreign] that were open
+	foreign bool   // it belongs to SVG or MathML
+	within  int    // number of elements of [foreign] that were open
 }
 
-// enter follows a start tag. within is the number of elements of [foreign] that are open around it.
+// enter processes a start tag. within is the number of elements of [foreign] open around it.
 func (a *around) enter(name []byte, t tag, isForeign bool, within int) {
 	if a.on && len(a.open) < maxSurroundings && (isForeign || !t.isRaw() && !isVoid(name)) {
 		a.open = append(a.open, surrounding{name, isForeign, within})
 	}
 }
 
-// leave follows an end tag. It reports whether the tag closes an open element, and how many
-// elements of [foreign] are open then.
+// leave processes an end tag. It reports whether the tag closes an open element, and how many elements of
+// [foreign] are then open.
 func (a *around) leave(name []byte) (within int, ok bool) {
 	k, html := kindOf(name), false
 	for i := len(a.open) - 1; i >= 0; i-- {
@@ -45,7 +45,7 @@ func (a *around) leave(name []byte) (within int, ok bool) {
 	return 0, false
 }
 
-// bars reports whether an end tag of a kind closes nothing outside the element of that name.
+// bars reports whether an end tag of a kind closes nothing outside the element outer.
 func (a *around) bars(k kind, outer []byte) bool {
 	switch o := kindOf(outer); {
 	case k == kindRow || k == kindCell || k == kindTable || k == kindCaption:
@@ -58,7 +58,7 @@ func (a *around) bars(k kind, outer []byte) bool {
 	return false
 }
 
-// trim drops the elements that were opened in those of [foreign] that are not open any more.
+// trim removes the elements that were opened inside elements of [foreign] that are no longer open.
 func (a *around) trim(within int) {
 	for n := len(a.open); n > 0 && a.open[n-1].within > within; n-- {
 		a.open = a.open[:n-1]

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// An attr is one of the attributes that say something about links or the page.
+// An attr is an attribute with a meaning for links or for the page.
 type attr uint8
 
 const (
@@ -19,16 +19,16 @@ const (
 	attrDownload
 	attrXlinkHref
 	attrRole
-	attrFont // color, face, size: those of a <font> that SVG and MathML cannot hold
+	attrFont // color, face, size: a <font> with one of these ends SVG and MathML
 	attrNone
 )
 
-// attributes holds those of one start tag; the first of a name counts. Values
-// are as written, with entities.
+// attributes holds the attributes of one start tag; the first of each name counts. Values are as written,
+// with entities.
 type attributes struct {
 	has         uint16
 	selfClosing bool
-	all         int // that the tag has
+	all         int // number of attributes of the tag
 	values      [attrNone][]byte
 }
 
@@ -40,7 +40,7 @@ func (a *attributes) get(name attr) ([]byte, bool) {
 	return a.values[name], true
 }
 
-// reset forgets the attributes of the tag before.
+// reset forgets the attributes of the previous tag.
 func (a *attributes) reset() { a.has, a.selfClosing, a.all = 0, false, 0 }
 
 func (a *attributes) set(name attr, value []byte) {
@@ -51,7 +51,7 @@ func (a *attributes) set(name attr, value []byte) {
 	a.values[name] = value
 }
 
-// attrOf recognises a name in any case.
+// attrOf recognizes a name, ignoring case.
 func attrOf(name []byte) attr {
 	var low [10]byte
 	if len(name) < 3 || len(name) > len(low) {
@@ -84,12 +84,11 @@ func attrOf(name []byte) attr {
 	return attrNone
 }
 
-// readAttributes reads from behind a tag's name at i to behind its ">", and
-// returns that place, or -1 where the page ends before. With keep, s.attrs
-// become those of the tag; else its role alone.
+// readAttributes reads from i, after a tag's name, to after its ">". It returns the position there, or -1 if
+// the page ends first. It stores all known attributes in s.attrs if keep is set, and otherwise only the role.
 func (s *scanner) readAttributes(i int, keep bool) int {
 	s.attrs.reset()
-	last := 0 // end of the last value
+	last := 0 // end of the previous value
 	for {
 		i = s.skipSpace(i)
 		if i == len(s.src) {
@@ -112,7 +111,7 @@ func (s *scanner) readAttributes(i int, keep bool) int {
 	}
 }
 
-// eachAttribute yields all attributes of the start tag that was read last, as written.
+// eachAttribute yields all attributes of the last start tag, as written.
 func (s *scanner) eachAttribute() iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		for i := s.skipSpace(s.nameTo); i < len(s.src) && s.src[i] != '>'; i = s.skipSpace(i) {
@@ -126,8 +125,8 @@ func (s *scanner) eachAttribute() iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// attrNameEnd returns where the attribute name that begins at i ends. An equals
-// sign at its start belongs to it; a slash is an empty name.
+// attrNameEnd returns the end of the attribute name that begins at i. A leading equals sign belongs to the
+// name; a slash is an empty name.
 func (s *scanner) attrNameEnd(i int) int {
 	from := i
 	for ; i < len(s.src); i++ {
@@ -139,8 +138,8 @@ func (s *scanner) attrNameEnd(i int) int {
 	return i
 }
 
-// readValue reads what follows an attribute's name at i: its value s.src[from:to],
-// empty where there is none, and the place after it, -1 where the page ends before.
+// readValue reads the value after an attribute's name, which ends at i. It returns the value s.src[from:to],
+// empty if there is none, and the position after it, or -1 if the page ends first.
 func (s *scanner) readValue(i int) (from, to, next int) {
 	at := s.skipSpace(i)
 	if at == len(s.src) {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// usualPage is a page of the usual size: 34 kB, 141 links, 41 distinct hrefs.
+// usualPage returns a page of typical size: 34 kB, 141 links, 41 distinct hrefs.
 func usualPage() []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	words := bytes.Fields([]byte(`the terrain of web pages around curated domains is walked outward a few links
@@ -63,8 +63,8 @@ func TestUsualPage(t *testing.T) {
 	}
 }
 
-// BenchmarkExtract reads the usual page; "x/tokenizer" is how many times faster
-// that is than the tokenizer of x/net/html alone.
+// BenchmarkExtract reads the usual page; "x/tokenizer" is how many times faster that is than the tokenizer of
+// x/net/html alone.
 func BenchmarkExtract(b *testing.B) {
 	src := usualPage()
 	base, self := testBase(b, testRules(b), "https://example.com/docs/start/")

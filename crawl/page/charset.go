@@ -5,8 +5,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/media"
 )
 
-// encodingOf is the encoding of a body, as browsers tell it from the bytes and the
-// Content-Type.
+// encodingOf returns the encoding of a body, determined from the bytes and the Content-Type as browsers do.
 func encodingOf(body []byte, contentType string) charset.Encoding {
 	t := media.Extract(contentType)
 	if t.IsXHTML() {

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// An Extractor reads pages, one after the other, reusing its memory.
+// An Extractor reads pages, one after the other, and reuses its memory.
 type Extractor struct {
 	opt Options
 
@@ -22,16 +22,16 @@ type Extractor struct {
 	robots  robots
 
 	page     *Page
-	heads    []headerLink // of the answer
-	titled   bool         // the title was met
-	scripted bool         // so was a script
+	heads    []headerLink // from the header of the answer
+	titled   bool         // the title was found
+	scripted bool         // a script was found
 	base     []byte       // value of the first <base href>
 	based    bool         // there is one
 	link     int          // position in the ledger of the link being read, -1: none
-	reading  bool         // its text is wanted
-	text     []byte       // of it, so far
-	hidden   bool         // text is that of a style or script in a drawing
-	alt      string       // of the first image in it that has one
+	reading  bool         // position in the ledger of the current link, -1: none
+	text     []byte       // the link's text is needed
+	hidden   bool         // the text so far
+	alt      string       // the text is that of a style or script in a drawing
 }
 
 // NewExtractor returns an extractor with its own memory.
@@ -44,8 +44,8 @@ func NewExtractor(opt Options) *Extractor {
 	return e
 }
 
-// Answer reads a page with what the header of its answer says: its type, a refresh and a canonical.
-// The links of a body that is not HTML are those of its header.
+// Answer reads a page together with the header of its answer: type, refresh and canonical. If the body is not
+// HTML, the links are those of the header.
 func (e *Extractor) Answer(header http.Header, contentType string, body []byte, base *weburl.Base, self string) Page {
 	e.heads = headerLinks(header, base, self)
 	defer func() { e.heads = nil }()
@@ -59,8 +59,7 @@ func (e *Extractor) Answer(header http.Header, contentType string, body []byte, 
 	return Page{Links: said.Links, Distinct: said.Distinct, Refused: said.Refused}
 }
 
-// Extract reads a page that came with contentType from base, its fetch URL;
-// self is its Norm.
+// Extract reads a page that was fetched from base with the given content type; self is its Norm.
 func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, self string) Page {
 	encoding := encodingOf(body, contentType)
 	text := encoding.Decode(body)
@@ -84,12 +83,12 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 		p.Shell = shellOf(&e.scan, text, base, self)
 	}
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
-	e.scan.reset(nil) // lets go of the body
+	e.scan.reset(nil) // releases the body
 	e.base = nil
 	return p
 }
 
-// read collects what the page says, up to the resolution of its links.
+// read collects the content of the page, up to resolving its links.
 func (e *Extractor) read(p *Page, text []byte) {
 	e.page = p
 	e.scan.reset(text)
@@ -147,7 +146,7 @@ func (e *Extractor) start(t tag) {
 		e.breakWord()
 		e.scripted = e.scripted || t == tagScript
 		e.hidden = e.scan.raw == nil && !e.scan.attrs.selfClosing
-	case tagForeign, tagTextarea, tagPlaintext, tagRaw: // whose ends are not followed
+	case tagForeign, tagTextarea, tagPlaintext, tagRaw: // whose end tags are ignored
 		e.breakWord()
 	default:
 		e.breakWord()
@@ -155,7 +154,7 @@ func (e *Extractor) start(t tag) {
 	}
 }
 
-// nest follows the start tag of an element that may hold links.
+// nest processes the start tag of an element that may contain links.
 func (e *Extractor) nest(t tag) {
 	if t.nests() || !e.scan.foreign.within() {
 		role, _ := e.scan.attrs.get(attrRole)
@@ -177,7 +176,7 @@ func (e *Extractor) end(t tag) {
 	}
 }
 
-// openLink begins an <a>: a link unless it is a download or has no target.
+// openLink begins an <a>, which is a link unless it is a download or has no target.
 func (e *Extractor) openLink(attrs *attributes) {
 	target, ok := attrs.get(attrHref)
 	if !ok && e.scan.foreign.within() {
@@ -193,7 +192,7 @@ func (e *Extractor) openLink(attrs *attributes) {
 	e.text, e.alt, e.hidden = e.text[:0], "", false
 }
 
-// closeLink ends the <a> that is open, if one is.
+// closeLink ends the open <a>, if any.
 func (e *Extractor) closeLink() {
 	if e.reading {
 		anchor := clip(string(e.text), anchorLength)
@@ -205,8 +204,7 @@ func (e *Extractor) closeLink() {
 	e.link, e.reading, e.scan.keepText = -1, false, false
 }
 
-// addText takes a piece of a link's text. Of a piece, what 120 characters can
-// not need is left out.
+// addText adds a piece of a link's text, cut to more than 120 characters can need.
 func (e *Extractor) addText(raw []byte) {
 	const enough = 8 << 10
 	e.hidden = e.hidden && e.scan.foreign.within()
@@ -221,7 +219,7 @@ func (e *Extractor) addText(raw []byte) {
 	}
 }
 
-// breakWord keeps apart the words before and after a tag that is not inline.
+// breakWord separates the words before and after a tag that is not inline.
 func (e *Extractor) breakWord() {
 	if n := len(e.text); e.reading && n > 0 && e.text[n-1] != ' ' {
 		e.text = append(e.text, ' ')
@@ -252,7 +250,7 @@ func (e *Extractor) canonical(attrs *attributes) {
 	}
 }
 
-// meta reads a refresh and the robots metas.
+// meta reads refresh and robots metas.
 func (e *Extractor) meta(attrs *attributes) {
 	content, ok := attrs.get(attrContent)
 	if !ok || !e.scan.foreign.document() {
@@ -268,8 +266,7 @@ func (e *Extractor) meta(attrs *attributes) {
 	}
 }
 
-// title reads the first title of the document, which is neither that of a drawing
-// nor in a template.
+// title reads the first title of the document, outside drawings and templates.
 func (e *Extractor) title() {
 	if e.scan.raw != nil && e.scan.foreign.count[elementTemplate] == 0 && !e.titled {
 		e.titled = true
@@ -277,7 +274,7 @@ func (e *Extractor) title() {
 	}
 }
 
-// relFlags reads the flags of a rel attribute that are kept.
+// relFlags parses the relevant flags of a rel attribute.
 func relFlags(rel []byte) schema.Rel {
 	var flags schema.Rel
 	if len(rel) < len("ugc") {
@@ -296,7 +293,7 @@ func relFlags(rel []byte) schema.Rel {
 	return flags
 }
 
-// isSeparator reports ASCII white space, which alone separates the words of an attribute.
+// isSeparator reports ASCII white space, the only separator of words in an attribute.
 func isSeparator(c rune) bool { return c < 0x80 && isSpace(byte(c)) }
 
 func hasWord(list []byte, word string) bool {

@@ -8,22 +8,21 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Bounds of the facts of one page.
+// Limits of the facts of one page.
 const (
 	maxFacts   = 100
 	factLength = 1_000 // runes
 )
 
-// An Extract is one [[extract]] of the configuration: a fact of the user's own
-// from every page that matches.
+// An Extract is one [[extract]] of the configuration: a user-defined fact from every matching page.
 type Extract struct {
 	Name     string
 	selector selector
-	Attr     string                 // the attribute that is the fact; "": the text
-	On       func(host string) bool // the hosts it is for; nil: all
+	Attr     string                 // the attribute to extract; "": the text
+	On       func(host string) bool // the hosts it applies to; nil: all
 }
 
-// A Fact is what an [Extract] found.
+// A Fact is the result of an [Extract].
 type Fact struct{ Name, Value string }
 
 // NewExtract compiles a CSS selector.
@@ -35,8 +34,8 @@ func NewExtract(name, css, attr string) (Extract, error) {
 	return Extract{Name: name, selector: s, Attr: strings.ToLower(attr)}, nil
 }
 
-// facts finds what the extracts ask for, in their order, then the document's.
-// A page of which [treeOf] makes no tree has none.
+// facts evaluates the extracts in their order, each in document order. A page without a tree, see [treeOf],
+// has none.
 func facts(extracts []Extract, text []byte, host string) []Fact {
 	var wanted []Extract
 	for _, x := range extracts {

@@ -51,8 +51,7 @@ func TestFactsAreBounded(t *testing.T) {
 	}
 }
 
-// What html.Parse refuses, and what it would take gigabytes for, has links and
-// no facts.
+// Pages that html.Parse refuses, or that would take gigabytes, have links and no facts.
 func TestFactsOfHostilePages(t *testing.T) {
 	bomb := new(strings.Builder)
 	bomb.WriteString("<p>")

@@ -1,8 +1,8 @@
 package page
 
-// An element is one of those that decide whether a <title> is the document's: those
-// of SVG and MathML have elements of other kinds in them, up to what may hold HTML
-// again, and what a <template> holds is no part of the document.
+// An element is one of those that decide whether a <title> is the document's. SVG and MathML contain elements
+// of other kinds, some of which may contain HTML again, and the content of a <template> is not part of the
+// document.
 type element uint8
 
 const (
@@ -21,25 +21,24 @@ const (
 	elements
 )
 
-// A foreign is the stack of such elements that are open. Entering and leaving cost
-// constant time on average, whatever the order.
+// A foreign is the stack of open elements of this kind. Entering and leaving take amortized constant time, in
+// any order.
 type foreign struct {
 	open  []element
 	count [elements]int
 }
 
-// within reports that a tag read now is of SVG or MathML.
+// within reports that the next tag belongs to SVG or MathML.
 func (f *foreign) within() bool {
 	last := f.last()
 	return last == elementSVG || last == elementMath
 }
 
-// document reports that a tag read now is an element of HTML in the document itself, and not in a
-// template, which is a document of its own.
+// document reports that the next tag is an HTML element in the document itself, and not in a template, which
+// is a document of its own.
 func (f *foreign) document() bool { return !f.within() && f.count[elementTemplate] == 0 }
 
-// drawing reports that a tag or text read now is a part of a drawing or a formula, whatever
-// it is of.
+// drawing reports that the next tag or text is part of a drawing or a formula, even as HTML.
 func (f *foreign) drawing() bool { return f.count[elementSVG]+f.count[elementMath] > 0 }
 
 func (f *foreign) last() element {
@@ -49,7 +48,7 @@ func (f *foreign) last() element {
 	return f.open[len(f.open)-1]
 }
 
-// enter follows a start tag.
+// enter processes a start tag.
 func (f *foreign) enter(name []byte, selfClosing bool) {
 	e := elementOf(name)
 	if f.within() {
@@ -67,8 +66,7 @@ func (f *foreign) enter(name []byte, selfClosing bool) {
 	}
 }
 
-// has reports whether an element is one of those that count in the innermost one,
-// which is SVG or MathML.
+// has reports whether an element is significant inside the innermost one, which is SVG or MathML.
 func (f *foreign) has(e element) bool {
 	if f.last() == elementSVG {
 		return e == elementSVG || elementForeignObject <= e && e <= elementTitle
@@ -76,8 +74,8 @@ func (f *foreign) has(e element) bool {
 	return e >= elementMi
 }
 
-// leave follows an end tag: it closes what was opened since its start tag, and reports whether it
-// closed anything.
+// leave processes an end tag: it closes everything opened since its start tag, and reports whether it closed
+// anything.
 func (f *foreign) leave(name []byte) bool {
 	e := elementOf(name)
 	if f.count[e] == 0 {
@@ -92,7 +90,7 @@ func (f *foreign) leave(name []byte) bool {
 	return true
 }
 
-// breakOut closes SVG and MathML, as the tag of an element that they cannot hold does.
+// breakOut closes SVG and MathML, as a tag does that these cannot contain.
 func (f *foreign) breakOut() {
 	for f.within() {
 		f.pop()
@@ -111,7 +109,7 @@ func (f *foreign) pop() element {
 	return e
 }
 
-// elementOf recognises a name in lower case.
+// elementOf recognizes a name in lower case.
 func elementOf(name []byte) element {
 	switch string(name) {
 	case "svg":
@@ -140,8 +138,8 @@ func elementOf(name []byte) element {
 	return elementNone
 }
 
-// breaksOut reports the elements whose start tag ends SVG and MathML (HTML, "the rules
-// for parsing tokens in foreign content").
+// breaksOut reports elements whose start tag ends SVG and MathML (HTML, "the rules for parsing tokens in
+// foreign content").
 func breaksOut(name []byte) bool {
 	switch string(name) {
 	case "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed",

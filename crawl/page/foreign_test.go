@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestForeign reads drawings and formulas as the tree has them: no element in them
-// holds raw text but in the HTML that they may hold again.
+// TestForeign reads drawings and formulas as in a tree: their elements contain no raw text, except in HTML
+// inside them.
 func TestForeign(t *testing.T) {
 	tests := []string{
 		`<svg><style>a > b {}</style></svg><a href=x>X</a>`,

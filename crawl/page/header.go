@@ -8,18 +8,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// maxHeaderLinks is how many links of the fields of an answer are kept.
+// maxHeaderLinks is the number of links kept from the header of an answer.
 const maxHeaderLinks = 100
 
-// A headerLink is a link that a field of an answer makes, absolute.
+// A headerLink is an absolute link from a header field.
 type headerLink struct {
 	url  string
 	kind schema.LinkKind
 }
 
-// headerLinks are the links that the fields of an answer make: those of Refresh (HTML, "shared
-// declarative refresh steps") and Link with rel=canonical (RFC 8288), relative to the URL of the
-// answer, whatever the page's own <base> says.
+// headerLinks returns the links in the header of an answer: those of Refresh (HTML, "shared declarative
+// refresh steps") and of Link with rel=canonical (RFC 8288). They are relative to the URL of the answer,
+// regardless of the page's <base>.
 func headerLinks(header http.Header, base *weburl.Base, self string) []headerLink {
 	var links []headerLink
 	add := func(ref string, kind schema.LinkKind) {
@@ -42,7 +42,7 @@ func headerLinks(header http.Header, base *weburl.Base, self string) []headerLin
 		if l, rest = nextLink(rest); !hasWord([]byte(l.rel), "canonical") {
 			continue
 		}
-		if u, err := base.Parse(l.anchor); err == nil && u.Norm == self { // else another page's
+		if u, err := base.Parse(l.anchor); err == nil && u.Norm == self { // otherwise it concerns another page
 			add(l.target, schema.LinkCanonical)
 		}
 	}
@@ -52,12 +52,11 @@ func headerLinks(header http.Header, base *weburl.Base, self string) []headerLin
 // A linkValue is one link of a Link field.
 type linkValue struct {
 	target string
-	rel    string // of the first parameter of that name: those further are ignored
+	rel    string // of the first parameter of that name; further ones are ignored
 	anchor string // "": the page itself
 }
 
-// nextLink reads the first link of a Link field (RFC 8288, appendix B.2). Text that is not a link
-// is skipped.
+// nextLink parses the first link of a Link field (RFC 8288, appendix B.2). It skips text that is not a link.
 func nextLink(s string) (l linkValue, rest string) {
 	_, s, ok := strings.Cut(s, "<")
 	if !ok {
@@ -84,7 +83,7 @@ func nextLink(s string) (l linkValue, rest string) {
 	}
 }
 
-// linkParameter reads a parameter, up to the semicolon or comma behind it.
+// linkParameter parses a parameter, up to the semicolon or comma after it.
 func linkParameter(s string) (name, value, rest string) {
 	end := strings.IndexAny(s, "=;,")
 	if end < 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAnswer reads what the fields of an answer say beside the elements of its page.
+// TestAnswer combines the header fields of an answer with the elements of its page.
 func TestAnswer(t *testing.T) {
 	base, self := testBase(t, testRules(t), "https://example.com/dir/page")
 	for _, tt := range []struct {

@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// shapeSize is the number of bytes of a hostile page.
+// shapeSize returns the size of a hostile page in bytes.
 func shapeSize() int {
 	if process.Race {
 		return 500_000
@@ -39,8 +39,8 @@ func count(format string) string {
 	return b.String()
 }
 
-// adversarial are shapes that cost some reader of HTML more than their size.
-// Each is followed by a link, found unless the shape swallows it.
+// adversarial returns shapes that cost some HTML parser more than their size. Each is followed by a link,
+// which is found unless the shape swallows it.
 func adversarial() map[string]string {
 	return map[string]string{
 		"nested divs":            fill("<div>"),
@@ -86,12 +86,12 @@ func adversarial() map[string]string {
 }
 
 func TestHostileShapes(t *testing.T) {
-	const limit, memory = time.Second, 64 << 20 // what is quadratic takes many
+	const limit, memory = time.Second, 64 << 20 // quadratic work takes many seconds
 	base, self := testBase(t, testRules(t), "https://example.com/")
 	swallowed := []string{"ends of nothing", "open tags", "quotes"}
 	for name, shape := range adversarial() {
 		t.Run(name, func(t *testing.T) {
-			// It is read a second time, see shellOf.
+			// This makes shellOf read the page again.
 			body := []byte(`<script src=/s></script>` + shape + `<a href=/last>last</a>`)
 			var p Page
 			var full bool
@@ -116,9 +116,9 @@ func TestHostileShapes(t *testing.T) {
 	}
 }
 
-// Of links that are relative to a long base, those beyond the most that are kept take no memory.
+// Links relative to a long base take no memory beyond the limit on links.
 func TestLongBase(t *testing.T) {
-	const most = 128 << 20 // those that are kept take half of it
+	const most = 128 << 20 // the kept links take half of it
 	base, self := testBase(t, testRules(t), "https://example.com/")
 	body := []byte("<base href=/" + strings.Repeat("b/", 1000) + ">" + count("<a href=%d>"))
 	var p Page
@@ -130,8 +130,8 @@ func TestLongBase(t *testing.T) {
 	}
 }
 
-// cost is the processor time of f, and the bytes that it allocates. A busy machine takes
-// longer now and then: what is beyond the limit is tried again.
+// cost returns the processor time of f, and the bytes it allocates. Since a busy machine is slower now and
+// then, a run over the limit is repeated.
 func cost(limit time.Duration, f func()) (took time.Duration, allocated uint64) {
 	took = time.Hour
 	for tries := 0; tries < 20 && took > limit; tries++ {
@@ -146,7 +146,7 @@ func cost(limit time.Duration, f func()) (took time.Duration, allocated uint64) 
 	return took, allocated
 }
 
-// checkPage checks the bounds of every text.
+// checkPage checks the limits of every text.
 func checkPage(t testing.TB, p *Page) {
 	t.Helper()
 	checkText(t, "title", p.Title, titleLength)
@@ -211,7 +211,7 @@ func TestHostileHrefs(t *testing.T) {
 	}
 }
 
-// Any label with any bytes becomes valid, bounded UTF-8.
+// Any label with any bytes yields valid, bounded UTF-8.
 func TestDecodeAnyLabel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	body := make([]byte, 100_000)
@@ -258,8 +258,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// FuzzExtract: whatever the bytes, the page keeps its bounds, and a second
-// reading by the same extractor gives the same.
+// FuzzExtract: for any input, the page keeps its limits, and the same extractor returns the same result
+// again.
 func FuzzExtract(f *testing.F) {
 	for _, s := range scannerSeeds() {
 		f.Add([]byte(s), "text/html; charset=utf-8")
@@ -288,7 +288,7 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// decode is the UTF-8 that a body is read as, and the name of its encoding.
+// decode returns the UTF-8 of a body, and the name of its encoding.
 func decode(body []byte, contentType string) ([]byte, string) {
 	e := encodingOf(body, contentType)
 	return e.Decode(body), e.Name()

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// An href is all that a page says with one spelling of a target.
+// An href is everything a page says with one spelling of a target.
 type href struct {
 	raw      string // as written, entities included
 	kinds    schema.Kinds
@@ -19,29 +19,29 @@ type href struct {
 	followed bool // by a mention that is neither canonical nor nofollow
 	place    schema.Place
 	anchor   string
-	anchored int // number of the mention that gave the anchor
+	anchored int // number of the mention with the anchor
 }
 
-// A ledger collects the hrefs of a page in document order, so that each
-// spelling is resolved once, and when the base is known.
+// A ledger collects the hrefs of a page in document order, so that each spelling is resolved only once, when
+// the base is known.
 type ledger struct {
 	hrefs    []href
 	index    map[string]int // raw -> position in hrefs
 	limit    int            // hrefs kept
 	mentions int
-	beyond   int // mentions of spellings that are not kept
+	beyond   int // mentions of spellings that were not kept
 
 	targets  map[string]int      // Norm -> position in the page's links
-	further  map[uint64]struct{} // hashes of those beyond the most
-	anchored []int               // mention that gave each link its anchor
+	further  map[uint64]struct{} // hashes of targets beyond the limit
+	anchored []int               // number of the mention with each link's anchor
 }
 
-// maxTargets is the size of the targets of a page, in bytes, from which on those beyond the links that are kept are
-// not read: relative to a long base, all are long.
+// maxTargets is the total size of a page's targets, in bytes, above which targets beyond the kept links are
+// not resolved: relative to a long base, all are long.
 const maxTargets = 16 << 20
 
 func (l *ledger) reset() {
-	const small = 1024 // clearing a map costs what it once held
+	const small = 1024 // clearing a map costs as much as its largest size
 	if l.index == nil || len(l.hrefs) > small {
 		*l = ledger{index: map[string]int{}, targets: map[string]int{}, further: map[uint64]struct{}{}, limit: l.limit}
 		return
@@ -54,8 +54,7 @@ func (l *ledger) reset() {
 		limit: l.limit}
 }
 
-// add records a mention and returns the position of its spelling, or -1 if it
-// is not kept.
+// add records a mention and returns the position of its spelling, or -1 if that is not kept.
 func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place schema.Place) int {
 	raw = trimBlanks(raw)
 	if otherScheme(raw) {
@@ -85,8 +84,8 @@ func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place sch
 	return i
 }
 
-// trimBlanks drops what a URL loses at its ends anyway. A NUL is none of it: in an
-// attribute it stands for U+FFFD.
+// trimBlanks removes what URL parsing removes at the ends anyway. A NUL remains, because in an attribute it
+// means U+FFFD.
 func trimBlanks(raw []byte) []byte {
 	for len(raw) > 0 && isBlank(raw[0]) {
 		raw = raw[1:]
@@ -99,15 +98,15 @@ func trimBlanks(raw []byte) []byte {
 
 func isBlank(c byte) bool { return 0 < c && c <= ' ' }
 
-// anchor gives the spelling at i its text, which was read for the latest mention.
+// anchor sets the text of the spelling at i, read for the latest mention.
 func (l *ledger) anchor(i int, text string) {
 	if h := &l.hrefs[i]; h.anchor == "" && text != "" {
 		h.anchor, h.anchored = text, l.mentions
 	}
 }
 
-// otherScheme reports whether an href plainly has a scheme that is not http(s);
-// those that hide theirs are found when they are resolved.
+// otherScheme reports an href that plainly has a scheme other than http(s); disguised ones are found when
+// they are resolved.
 func otherScheme(raw []byte) bool {
 	for i, c := range raw {
 		if c == ':' {
@@ -120,7 +119,7 @@ func otherScheme(raw []byte) bool {
 	return false
 }
 
-// resolve makes the page's links of the hrefs.
+// resolve turns the hrefs into the page's links.
 func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) {
 	links := make([]Link, 0, min(len(l.hrefs), maxLinks))
 	size := 0
@@ -160,8 +159,8 @@ func newLink(h *href, u weburl.URL) Link {
 	return Link{URL: u, Kinds: h.kinds, Rel: h.rel, Place: h.place, Anchor: h.anchor, Followed: h.followed}
 }
 
-// merge adds what another spelling says about the target of a link. anchored is
-// the mention that gave the link its anchor.
+// merge adds the mentions of another spelling of a link's target. anchored is the number of the mention with
+// the link's anchor.
 func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 	link.Kinds |= h.kinds
 	link.Rel &= h.rel
@@ -176,8 +175,8 @@ func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 	}
 }
 
-// withForm adds a form to further ones. Those that follow from the identity are all kept; of too many others, the
-// last in byte order goes.
+// withForm adds a form to further ones. It keeps all that follow from the identity; if there are too many
+// others, it drops the last in byte order.
 func withForm(forms []string, u *weburl.URL) []string {
 	forms = append(forms, u.Form)
 	last, others := -1, 0

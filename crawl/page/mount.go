@@ -8,29 +8,29 @@ import (
 	"unicode/utf8"
 )
 
-// A mount is an open element whose name says that an application shows itself in it,
-// and what was met inside.
+// A mount is an open element whose name suggests that an application renders into it, with its content so
+// far.
 type mount struct {
-	tag    string // name of the element; empty: none is open
-	depth  int    // elements of that name that are open inside
-	text   []byte // the first of it
+	tag    string // name of the element; empty: none
+	depth  int    // open elements of that name inside
+	text   []byte // its beginning
 	links  int
 	images int
 }
 
-// add takes a piece of visible text.
+// add adds a piece of visible text.
 func (m *mount) add(text []byte) {
 	if m.tag != "" {
 		m.text = append(m.text, text[:min(len(text), noticeText+1-min(len(m.text), noticeText+1))]...)
 	}
 }
 
-// isEmpty reports whether there is nothing in it but what stands there for the time being.
+// isEmpty reports whether the element contains at most a placeholder.
 func (m *mount) isEmpty() bool {
 	return m.links == 0 && m.images <= 1 && len(m.text) <= noticeText && isNotice(m.text)
 }
 
-// isMount reports whether applications show themselves in the element whose start tag was read.
+// isMount reports whether applications typically render into the element of the last start tag.
 func (r *shellReader) isMount(name string) bool {
 	if strings.ContainsRune(name, '-') && isMountName(name) {
 		return true
@@ -48,10 +48,10 @@ func (r *shellReader) isMount(name string) bool {
 	return false
 }
 
-// isMountName reports whether a name in one of the usual spellings (app-root, reactRoot,
-// __next, q_app) is one that such elements have: all of its words are, or its last one.
+// isMountName reports whether a name in a usual spelling (app-root, reactRoot, __next, q_app) is typical of
+// such elements: all of its words are, or its last one.
 func isMountName(name string) bool {
-	if strings.EqualFold(name, "fb-root") { // holds what a social network adds
+	if strings.EqualFold(name, "fb-root") { // a container for a social network's own elements
 		return false
 	}
 	all, some, last := true, false, false
@@ -64,8 +64,8 @@ func isMountName(name string) bool {
 	return last || all && some
 }
 
-// words yields the words of an identifier, which capital letters and what is no letter
-// part.
+// words yields the words of an identifier, separated by capital letters and by characters that are not
+// letters or digits.
 func words(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		from, wasUpper := 0, true
@@ -97,7 +97,7 @@ func isMountWord(word string) bool {
 	return false
 }
 
-// isMountPart reports the words that stand beside those.
+// isMountPart reports words that occur together with those.
 func isMountPart(word string) bool {
 	switch word {
 	case "q", "my", "js", "ui", "el", "main", "web", "site", "page", "client", "shell", "host", "node", "point",
@@ -107,8 +107,7 @@ func isMountPart(word string) bool {
 	return false
 }
 
-// isNotice reports whether text, without white space, says no more than that something
-// will come.
+// isNotice reports whether a text without white space says no more than that content will follow.
 func isNotice(text []byte) bool {
 	if len(bytes.Trim(text, ".")) == 0 || string(text) == "…" {
 		return true
@@ -125,8 +124,7 @@ func isNotice(text []byte) bool {
 	return false
 }
 
-// visible returns the text without white space, and without what a script would fill in:
-// {{ name }}.
+// visible returns the text without white space and template placeholders such as {{ name }}.
 func visible(text []byte) []byte {
 	shown := make([]byte, 0, min(len(text), shellText))
 	for len(text) > 0 {
@@ -145,7 +143,7 @@ func visible(text []byte) []byte {
 	return shown
 }
 
-// lowerName is a name in lower case, of which no known one is longer than what is returned.
+// lowerName returns a name in lower case, cut to more than the longest known name.
 func lowerName(name []byte) []byte {
 	return lower(nil, name[:min(len(name), 64)])
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A view is what a page says, for comparison with what a tree says.
+// A view is the content of a page, for comparison with its tree.
 type view struct {
 	Title string
 	Links map[string]view1
@@ -39,11 +39,10 @@ func viewOf(p *Page) view {
 	return v
 }
 
-// squeeze drops all white space, which tree and scanner set differently.
+// squeeze removes all white space, which differs between tree and scanner.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// treeView reads the same out of the tree that goquery queries, or reports that
-// there is none.
+// treeView extracts the same content from the tree with goquery, or reports that there is no tree.
 func treeView(src []byte, base *weburl.Base, self string) (view, bool) {
 	root, err := html.ParseWithOptions(bytes.NewReader(src), html.ParseOptionEnableScripting(false))
 	if err != nil {
@@ -96,7 +95,7 @@ func treeTarget(s *goquery.Selection) (target string, kind schema.LinkKind, ok b
 	return s.AttrOr("href", ""), schema.LinkAnchor, !download
 }
 
-// treeRoles and treeElements are the places of what stands in them.
+// treeRoles and treeElements map roles and elements to the places of their content.
 var treeRoles = map[string]schema.Place{
 	"main": schema.PlaceMain, "complementary": schema.PlaceAside, "banner": schema.PlaceHeader,
 	"contentinfo": schema.PlaceFooter, "navigation": schema.PlaceNav,
@@ -140,7 +139,7 @@ func treeAnchor(s *goquery.Selection) string {
 	return alt
 }
 
-// treeText is the text below n that is neither code nor that of another element.
+// treeText returns the text below n, without code and the text of nested links.
 func treeText(n *html.Node) string {
 	switch {
 	case n.Type == html.TextNode:
@@ -157,8 +156,8 @@ func treeText(n *html.Node) string {
 	return text.String()
 }
 
-// FuzzTree: on pages that a browser would leave as they are written, the links,
-// the title and the places are those that goquery finds in the tree.
+// FuzzTree: on pages that a browser would leave as written, the links, the title and the places equal those
+// that goquery finds in the tree.
 func FuzzTree(f *testing.F) {
 	for i := range byte(20) {
 		f.Add(bytes.Repeat([]byte{i, 7 * i, 31, i + 3}, 12))
@@ -177,8 +176,8 @@ func FuzzTree(f *testing.F) {
 	})
 }
 
-// compose makes a page of choices: pieces of a head, then pieces of a body, with
-// containers opened and closed in order, and sometimes left open within another.
+// compose builds a page from choices: pieces of a head, then pieces of a body, with containers opened and
+// closed in order, and sometimes left open within another.
 func compose(choices []byte) []byte {
 	head := []string{
 		`<title>T &amp; t</title>`, `<base href="/base/x">`, `<base target=_top>`, `<link rel=canonical href=c>`,
@@ -237,10 +236,10 @@ func compose(choices []byte) []byte {
 		case len(open) > 0:
 			// Sometimes what is open in it is left to be closed by it.
 			i := max(0, len(open)-1-n%3%2)
-			if open[i] == "x-menu" { // which a tree leaves open while a container in it is
+			if open[i] == "x-menu" { // which a tree leaves open while a container in it is open
 				i = len(open) - 1
 			}
-			i = slices.Index(open, open[i]) // the outermost of its name is no nearer
+			i = slices.Index(open, open[i]) // the outermost of its name is no closer
 			if last := lastIndex(open, open[i]); last > i {
 				i = last
 			}
@@ -259,7 +258,7 @@ func lastIndex(list []string, s string) int {
 	}
 }
 
-// TestRealPages compares with the tree on the HTML documentation of the machine.
+// TestRealPages compares with the tree on the machine's HTML documentation.
 func TestRealPages(t *testing.T) {
 	pages := realPages(t)
 	if len(pages) == 0 {
@@ -285,7 +284,7 @@ func TestRealPages(t *testing.T) {
 	t.Logf("%d pages", len(pages))
 }
 
-// realPages is a sample of at most 200 pages.
+// realPages returns a sample of at most 200 pages.
 func realPages(t testing.TB) []string {
 	t.Helper()
 	folder := os.Getenv("RIPPLE_PAGES")

@@ -11,14 +11,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// extract reads a page of https://example.com/dir/page.
+// extract extracts a page of https://example.com/dir/page.
 func extract(t testing.TB, src string, opt Options) Page {
 	t.Helper()
 	base, self := testBase(t, testRules(t), "https://example.com/dir/page")
 	return NewExtractor(opt).Extract([]byte(src), "text/html; charset=utf-8", base, self)
 }
 
-// A row is a link in short: identity, strongest kind, rel, place, anchor.
+// A row is a link in brief: identity, strongest kind, rel, place, anchor.
 type row struct {
 	Norm   string
 	Kind   schema.LinkKind
@@ -86,7 +86,7 @@ func linkRows() []linkRow {
 	}
 }
 
-// refreshRows are pages that lead on by themselves.
+// refreshRows are pages with a refresh.
 func refreshRows() []linkRow {
 	return []linkRow{
 		{"refresh", `<meta http-equiv=Refresh content="0; URL='r?a=1&amp;b'">`,
@@ -110,7 +110,7 @@ func refreshRows() []linkRow {
 	}
 }
 
-// textRows tell text from markup.
+// textRows distinguish text from markup.
 func textRows() []linkRow {
 	return []linkRow{
 		{"controls are escaped",
@@ -151,7 +151,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The queries of all kinds of links are in the encoding of the page.
+// The queries of all kinds of links use the encoding of the page.
 func TestLegacyQueries(t *testing.T) {
 	const src = "<base href='/b/?\xe0'><a href='?q=\xef\xf0\xe8\xec\xe5\xf0&amp;\xff&#8364;&#26085;'>A</a>" +
 		"<link rel=canonical href='c?\xe0'>" +
@@ -190,13 +190,13 @@ func TestTitle(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"<title> a\n&amp;\t<b>b </title><title>c</title>", "a & <b>b"},
 		{"<svg><title>logo</title></svg><title>page</title>", "page"},
-		{"<svg><title>logo<title>page</title>", "page"}, // in the title of a drawing stands HTML again
+		{"<svg><title>logo<title>page</title>", "page"}, // the title of a drawing contains HTML again
 		{"<svg><g><title>logo</title></g><foreignObject><title>page</title></foreignObject></svg>", "page"},
 		{"<svg><desc></desc><title>logo</title></svg><title>page</title>", "page"},
 		{"<svg><foreignObject></svg><title>page</title>", "page"},
 		{"<svg><foreignObject/><title>logo</title></svg><title>page</title>", "page"},
 		{"<svg/><title>page</title>", "page"},
-		{"<svg><p><title>page</title>", "page"}, // no drawing holds a paragraph
+		{"<svg><p><title>page</title>", "page"}, // a drawing cannot contain a paragraph
 		{"<svg></p><title>page</title>", "page"},
 		{"<SVG><svg><title>logo</title></svg><title>logo</title></SVG><title>page</title>", "page"},
 		{"<math><title>formula</title></math><title>page</title>", "page"},
@@ -244,7 +244,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestHTTP: a link is by http where every mention of its target is.
+// TestHTTP: a link has HTTP set if every mention of its target does.
 func TestHTTP(t *testing.T) {
 	tests := []struct {
 		name, in string
@@ -282,7 +282,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestFirstTargets has many links within the page stand before others: they are no targets, however few those may be.
+// TestFirstTargets puts many links within the page before others: they are not targets, however low the limit
+// is.
 func TestFirstTargets(t *testing.T) {
 	var contents strings.Builder
 	for i := range 50 {
@@ -359,7 +360,7 @@ func TestRefreshTarget(t *testing.T) {
 	}
 }
 
-// An extractor keeps nothing of one page for the next.
+// An extractor carries nothing over to the next page.
 func TestExtractorStartsAnew(t *testing.T) {
 	base, self := testBase(t, testRules(t), "https://example.com/")
 	e := NewExtractor(Options{Agent: "x"})
@@ -390,7 +391,7 @@ func TestBaseOfOtherScheme(t *testing.T) {
 	}
 }
 
-// TestXHTML reads pages of XML, in which a tag that closes itself has no content.
+// TestXHTML reads XML pages, in which a self-closing tag has no content.
 func TestXHTML(t *testing.T) {
 	base, self := testBase(t, testRules(t), "https://example.com/dir/page")
 	for _, tt := range []struct{ src, title, links string }{

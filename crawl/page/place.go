@@ -7,37 +7,35 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A nesting is the stack of open elements that decide where a link stands, and
-// of the containers they are usually closed with: an end tag closes everything
-// opened since its start tag, one without a start tag nothing. So a <nav> whose
-// end tag is missing ends with the <div> around it.
+// A nesting is the stack of open elements that determine the place of a link, and of the containers usually
+// closed together with them: an end tag closes everything opened since its start tag, and one without a start
+// tag nothing. A <nav> without an end tag thus ends with the <div> around it.
 //
-// An element decides by its ARIA landmark role, else by its name. Any element may have
-// a role; one that is no container is followed by name from where a role was first met.
+// An element's place is given by its ARIA landmark role, or else by its name. Any element may have a role;
+// one that is not a container is tracked by name from its first use with a role.
 //
-// Pushing and popping cost constant time on average, whatever the order.
+// Pushing and popping take amortized constant time, in any order.
 type nesting struct {
 	open   []level
-	others [][]byte              // names of elements with a landmark role that are no containers
-	count  [tags + maxOthers]int // open elements of each tag; behind the tags, of others
+	others [][]byte              // names of elements with a landmark role that are not containers
+	count  [tags + maxOthers]int // open elements of each tag; after the tags, of others
 }
 
-// maxOthers bounds the names that are followed on one page; roles of further ones are
-// left out.
+// maxOthers is the number of such names tracked on one page; roles of further ones are ignored.
 const maxOthers = 16
 
-// A level is an open element and the place of what stands in it.
+// A level is an open element and the place of its content.
 type level struct {
 	tag   tag
 	place schema.Place
 }
 
 func (n *nesting) reset() {
-	clear(n.others) // lets go of the body
+	clear(n.others) // releases the body
 	*n = nesting{open: n.open[:0], others: n.others[:0]}
 }
 
-// place is that of the nearest open element which has one.
+// place returns the place of the nearest open element that has one.
 func (n *nesting) place() schema.Place {
 	if len(n.open) == 0 {
 		return schema.PlaceBody
@@ -45,7 +43,7 @@ func (n *nesting) place() schema.Place {
 	return n.open[len(n.open)-1].place
 }
 
-// enter follows the start tag of an element with a name and a role, nil: none.
+// enter processes the start tag of an element with a name and a role; nil: none.
 func (n *nesting) enter(t tag, name, role []byte) {
 	var place schema.Place
 	marked := false
@@ -62,7 +60,7 @@ func (n *nesting) enter(t tag, name, role []byte) {
 	n.open = append(n.open, level{t, place})
 }
 
-// leave follows an end tag.
+// leave processes an end tag.
 func (n *nesting) leave(t tag, name []byte) {
 	if t = n.follows(t, name, false); n.count[t] == 0 {
 		return
@@ -77,13 +75,13 @@ func (n *nesting) leave(t tag, name []byte) {
 	}
 }
 
-// follows returns what an element is counted as, [tagOther] if it is not followed;
-// one that is marked is from here on.
+// follows returns the tag that an element is counted as, or [tagOther] if it is not tracked. A marked element
+// is tracked from now on.
 func (n *nesting) follows(t tag, name []byte, marked bool) tag {
 	switch {
 	case t.nests():
 		return t
-	case !marked && len(n.others) == 0: // as on nearly all pages
+	case !marked && len(n.others) == 0: // on nearly all pages
 		return tagOther
 	}
 	i := slices.IndexFunc(n.others, func(other []byte) bool { return bytes.EqualFold(other, name) })
@@ -98,7 +96,7 @@ func (n *nesting) follows(t tag, name []byte, marked bool) tag {
 	return tags + tag(i)
 }
 
-// placeIn is the place of what stands in an element opened here, by its name.
+// placeIn returns the place of content in an element opened here, by its name.
 func (n *nesting) placeIn(t tag) schema.Place {
 	switch t {
 	case tagMain:
@@ -115,8 +113,7 @@ func (n *nesting) placeIn(t tag) schema.Place {
 	return n.place()
 }
 
-// landmark returns the place that a role attribute names: of several roles the first
-// that is a landmark counts.
+// landmark returns the place named by a role attribute; of several roles the first landmark counts.
 func landmark(roles []byte) (schema.Place, bool) {
 	var low [len("complementary")]byte
 	for role := range bytes.FieldsFuncSeq(roles, isSeparator) {
@@ -139,8 +136,8 @@ func landmark(roles []byte) (schema.Place, bool) {
 	return 0, false
 }
 
-// closes reports whether an element ends with a tag of its own, and nowhere else if it
-// is written well: it has content, and its end tag must not be left out.
+// closes reports whether an element, if written correctly, ends only with its own end tag: it has content,
+// and its end tag is required.
 func closes(name []byte) bool {
 	var low [len("colgroup")]byte
 	if len(name) > len(low) {

@@ -30,7 +30,7 @@ func TestPlace(t *testing.T) {
 		{`<main><ul role=banner><li><ul></ul><a href=x>`, schema.PlaceHeader},
 		{`<main><UL role=contentinfo></ul><a href=x>`, schema.PlaceMain},
 		{`<main><x-foot role=contentinfo><p></p><a href=x>`, schema.PlaceFooter},
-		{`<main><li role=navigation><a href=x>`, schema.PlaceMain}, // ends nobody knows where
+		{`<main><li role=navigation><a href=x>`, schema.PlaceMain}, // its end is unknown
 		{`<main><br role=navigation><a href=x>`, schema.PlaceMain},
 		{`<main><iframe role=navigation src=y></iframe><a href=x>`, schema.PlaceMain},
 		{`<main><textarea role=banner></textarea><a href=x>`, schema.PlaceMain},
@@ -46,7 +46,7 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestManyRoles: elements of so many names with a role are followed, not more.
+// TestManyRoles: the number of tracked names with a role is limited.
 func TestManyRoles(t *testing.T) {
 	for n, want := range map[int]schema.Place{maxOthers: schema.PlaceNav, maxOthers + 1: schema.PlaceMain} {
 		src := "<main>"

@@ -2,8 +2,7 @@ package page
 
 import "bytes"
 
-// rawEnd returns where the text of a raw element ends that begins at i: at its
-// end tag, or with the page.
+// rawEnd returns the end of the text of a raw element that begins at i: its end tag, or the end of the page.
 func (s *scanner) rawEnd(i int, name []byte) int {
 	switch s.tag {
 	case tagPlaintext:
@@ -23,7 +22,7 @@ func (s *scanner) rawEnd(i int, name []byte) int {
 	}
 }
 
-// named reports whether the tag name at i is name in any case.
+// named reports whether the tag name at i is name, ignoring case.
 func (s *scanner) named(i int, name []byte) bool {
 	end := i + len(name)
 	if end >= len(s.src) || !bytes.EqualFold(s.src[i:end], name) {
@@ -33,9 +32,8 @@ func (s *scanner) named(i int, name []byte) bool {
 	return c == '>' || c == '/' || isSpace(c)
 }
 
-// scriptEnd returns where the script that begins at i ends. An end tag counts
-// outside comments and inside them, but not after a start tag of another script
-// inside a comment, up to that one's end tag.
+// scriptEnd returns the end of the script that begins at i. An end tag counts outside and inside comments,
+// but in a comment not between the start tag of another script and its end tag.
 func (s *scanner) scriptEnd(i int) int {
 	for {
 		n := bytes.IndexByte(s.src[i:], '<')
@@ -61,11 +59,11 @@ func (s *scanner) endsScript(i int) bool {
 	return i+1 < len(s.src) && s.src[i+1] == '/' && s.named(i+2, []byte("script"))
 }
 
-// scriptComment reads a comment in a script, whose text begins at i. It returns
-// where the comment ends, or where the script ends in it.
+// scriptComment reads a comment in a script; its text begins at i. It returns the end of the comment, or of
+// the script if that ends first.
 //
-// Outside of an inner script, a "<" before anything but a letter or a slash
-// ends the comment: not what the standard says, but what x/net/html does.
+// Outside an inner script, a "<" before anything but a letter or a slash ends the comment: that is not in the
+// standard, but what x/net/html does.
 func (s *scanner) scriptComment(i int) (next int, ended bool) {
 	inner, dashes := false, 2
 	for ; i < len(s.src); i++ {

@@ -4,10 +4,9 @@ import "strings"
 
 const blanks = " \t\r\n\f" // ASCII white space
 
-// refreshTarget returns the URL in the content of a <meta> refresh, its entities read,
-// as the "shared declarative refresh steps" of HTML find it: behind a time and a
-// separator, with or without "url=" and quotes. It is empty if there is none, and the
-// page would only reload itself.
+// refreshTarget returns the URL in the unescaped content of a <meta> refresh, according to the "shared
+// declarative refresh steps" of HTML: after a time and a separator, with or without "url=" and quotes. It is
+// empty if there is none, in which case the page would only reload itself.
 func refreshTarget(content string) string {
 	rest := strings.TrimLeft(content, blanks)
 	time := strings.TrimLeft(rest, "0123456789.")
@@ -23,7 +22,7 @@ func refreshTarget(content string) string {
 	return unquote(skipURLEquals(strings.TrimLeft(rest, blanks)))
 }
 
-// skipURLEquals drops "url =" from the start of s, if it stands there whole.
+// skipURLEquals removes a complete "url =" from the start of s.
 func skipURLEquals(s string) string {
 	const word = "url"
 	if len(s) < len(word) || !strings.EqualFold(s[:len(word)], word) {
@@ -36,8 +35,7 @@ func skipURLEquals(s string) string {
 	return strings.TrimLeft(rest, blanks)
 }
 
-// unquote returns what stands between a quote at the start of s and the next of
-// its kind.
+// unquote returns the text between a quote at the start of s and the next one of its kind.
 func unquote(s string) string {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
 		return s

@@ -2,18 +2,18 @@ package page
 
 import "strings"
 
-// A RobotsTag is what a page says about itself to crawlers.
+// A RobotsTag holds a page's directives for crawlers.
 type RobotsTag struct{ NoIndex, NoFollow, NoArchive bool }
 
-// maxAgent is the longest name that is looked at, in bytes.
+// maxAgent is the longest name considered, in bytes.
 const maxAgent = 1024
 
-// robots joins directives by whom they address. Those to the agent itself stand
-// instead of those to everybody, however mild they are.
+// robots groups directives by addressee. Those for the agent replace those for everyone, however mild they
+// are.
 type robots struct {
 	agent     string
 	all, own  RobotsTag
-	addressed bool // there are directives to the agent
+	addressed bool // there are directives for the agent
 }
 
 func (r *robots) tag() RobotsTag {
@@ -23,7 +23,7 @@ func (r *robots) tag() RobotsTag {
 	return r.all
 }
 
-// meta reads a <meta> by its name and content, as they are written.
+// meta reads a <meta>, given its name and content as written.
 func (r *robots) meta(name, content []byte) {
 	if len(name) > maxAgent {
 		return
@@ -37,7 +37,7 @@ func (r *robots) meta(name, content []byte) {
 	}
 }
 
-// addressee is where directives to name belong, nil if they are for others.
+// addressee returns the directives for name, or nil if they are for others.
 func (r *robots) addressee(name string) *RobotsTag {
 	switch {
 	case r.agent != "" && strings.EqualFold(name, r.agent):
@@ -62,10 +62,9 @@ func (t *RobotsTag) add(directive string) {
 	}
 }
 
-// ParseRobotsTag reads the values of the X-Robots-Tag headers of a response as
-// agent has to. "name:" before a directive addresses it and those after it in
-// the same value; directives with a value of their own, such as
-// "unavailable_after: date", say nothing to a crawler of links.
+// ParseRobotsTag parses the values of a response's X-Robots-Tag headers for agent. "name:" before a directive
+// addresses it and those after it in the same value. Directives with a value, such as "unavailable_after:
+// date", are ignored.
 func ParseRobotsTag(values []string, agent string) RobotsTag {
 	r := robots{agent: agent}
 	for _, value := range values {
@@ -85,8 +84,8 @@ func ParseRobotsTag(values []string, agent string) RobotsTag {
 	return r.tag()
 }
 
-// hasValue reports whether what stands before a colon is a directive with a
-// value, or part of a date, and not the name of a crawler.
+// hasValue reports whether the text before a colon is a directive with a value, or part of a date, and not
+// the name of a crawler.
 func hasValue(name string) bool {
 	switch strings.ToLower(name) {
 	case "unavailable_after", "max-snippet", "max-image-preview", "max-video-preview":

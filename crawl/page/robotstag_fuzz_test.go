@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzRobotsTag states that case, repetition and the order of headers mean nothing.
+// FuzzRobotsTag checks that case, repetition and the order of headers do not matter.
 func FuzzRobotsTag(f *testing.F) {
 	for _, v := range []string{"noindex", "none", "testbot: noindex, nofollow", "other: noindex",
 		"unavailable_after: 25 Jun 2030 15:00:00 PST", ":,:", "TestBot:NOARCHIVE"} {

@@ -2,7 +2,7 @@ package page
 
 import "bytes"
 
-// A token is what [scanner.next] met.
+// A token is the result of [scanner.next].
 type token uint8
 
 const (
@@ -12,38 +12,38 @@ const (
 	tokenEnd         // scanner.tag
 )
 
-// A scanner cuts a page into tags as the tokenizer of golang.org/x/net/html
-// does, without copying: it skips text by searching the next "<" and quoted
-// values by searching their end. Its slices are parts of src.
+// A scanner splits a page into tags like the tokenizer of golang.org/x/net/html, without copying: it skips
+// text by searching for the next "<" and quoted values by searching for their end. Its slices are parts of
+// src.
 //
-// It differs from that tokenizer where a parser would overrule it: the content
-// of <noscript> is markup, as with scripting off, and so is that of every element of
-// SVG and MathML, in which a CDATA section is text. A tag that the end of the page cuts off is no tag.
+// It differs from that tokenizer where a parser would overrule it: the content of <noscript> is markup, as
+// with scripting off, and so is that of every element of SVG and MathML, in which a CDATA section is text. A
+// tag that is truncated by the end of the page is ignored.
 type scanner struct {
 	src []byte
 	pos int // where the next token begins
 
-	keepText bool // whether text is a token; set by the caller between tokens
+	keepText bool // whether to return text tokens; set by the caller between tokens
 	text     []byte
-	literal  bool // the text is that of a CDATA section, without entities
+	literal  bool // the text is from a CDATA section, without entities
 
 	tag   tag
 	name  []byte     // of the tag, as written
-	attrs attributes // of a start tag: its role, and all of one that has any use for them
-	raw   []byte     // the text inside, of a start tag whose content is not markup
+	attrs attributes // of a start tag: its role, and all known ones if they matter for its element
+	raw   []byte     // content of a start tag's element, if that is not markup
 
-	xml     bool // a tag that closes itself has no content
-	nameTo  int  // where the name of the last tag ends
+	xml     bool // a self-closing tag has no content
+	nameTo  int  // end of the last tag's name
 	foreign foreign
 	around  around
-	titled  bool // the next end tag of a title is that of raw text
+	titled  bool // the next end tag of a title ends raw text
 }
 
 func (s *scanner) reset(src []byte) {
 	*s = scanner{src: src, foreign: foreign{open: s.foreign.open[:0]}, around: around{open: s.around.open[:0]}}
 }
 
-// next reads up to the end of the next token.
+// next reads the next token.
 func (s *scanner) next() token {
 	at := s.pos
 	for {
@@ -77,7 +77,7 @@ func (s *scanner) next() token {
 	}
 }
 
-// rest is the text after the last markup.
+// rest returns the text after the last markup.
 func (s *scanner) rest() token {
 	s.text, s.pos, s.literal = s.src[s.pos:], len(s.src), false
 	if s.keepText && len(s.text) > 0 {
@@ -95,12 +95,12 @@ const (
 	markupEnd                 // </a
 	markupBang                // <!
 	markupCDATA               // <![CDATA[ in SVG and MathML
-	markupBogus               // <? or </ before something else: a comment
+	markupBogus               // <? or </ before anything else: a comment
 )
 
 const cdata = "<![CDATA["
 
-// markup looks behind the "<" at i, which is not the last byte.
+// markup examines the text after the "<" at i, which is not the last byte.
 func (s *scanner) markup(i int) markup {
 	switch c := s.src[i+1]; {
 	case isLetter(c):
@@ -150,7 +150,7 @@ func (s *scanner) start(i int) token {
 	return tokenStart
 }
 
-// cdata takes the text of the CDATA section that begins at i.
+// cdata reads the text of the CDATA section that begins at i.
 func (s *scanner) cdata(i int) {
 	s.text, s.pos, s.literal = s.src[i:], len(s.src), true
 	if n := bytes.Index(s.text, []byte("]]>")); n >= 0 {
@@ -158,8 +158,7 @@ func (s *scanner) cdata(i int) {
 	}
 }
 
-// enter follows the start tag of a name. Names longer than low are of no element that
-// counts.
+// enter processes a start tag. Names longer than low belong to no relevant element.
 func (s *scanner) enter(name []byte) {
 	var low [16]byte
 	if _, styled := s.attrs.get(attrFont); styled && s.tag == tagFont {
@@ -179,8 +178,8 @@ func (s *scanner) lookBack(to int) {
 	s.around = before.around
 }
 
-// open follows a start tag in a page with drawings. isForeign: the tag was read in one; within:
-// elements of [foreign] that are still open around its element.
+// open processes a start tag in a page with drawings. isForeign reports that the tag was read in one; within
+// is the number of elements of [foreign] still open around its element.
 func (s *scanner) open(isForeign bool, within int) {
 	around := elementNone
 	if within > 0 {
@@ -196,7 +195,7 @@ func (s *scanner) open(isForeign bool, within int) {
 	}
 }
 
-// close follows an end tag.
+// close processes an end tag.
 func (s *scanner) close() {
 	var low [16]byte
 	within := s.foreign.within()
@@ -238,8 +237,7 @@ func (s *scanner) nameEnd(i int) int {
 	return i
 }
 
-// comment returns where the comment, doctype or processing instruction that
-// begins at i ends.
+// comment returns the end of the comment, doctype or processing instruction that begins at i.
 func (s *scanner) comment(i int, kind markup) int {
 	i += 2
 	if kind == markupBogus {
@@ -254,8 +252,8 @@ func (s *scanner) comment(i int, kind markup) int {
 	return len(s.src)
 }
 
-// commentEnd returns where a comment ends whose text begins at from: behind
-// "-->" or "--!>", or behind a ">" or "->" that comes first of all.
+// commentEnd returns the end of a comment whose text begins at from: after "-->" or "--!>", or after an
+// initial ">" or "->".
 func (s *scanner) commentEnd(from int) int {
 	for i := from; ; i++ {
 		n := bytes.IndexByte(s.src[i:], '>')

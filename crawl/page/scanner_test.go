@@ -10,22 +10,21 @@ import (
 	"golang.org/x/net/html"
 )
 
-// An event is what scanner and tokenizer must agree on: a tag with the
-// attributes that are of use, or a piece of text as written.
+// An event is something that scanner and tokenizer must agree on: a tag with its relevant attributes, or a
+// piece of text as written.
 type event struct {
 	kind  string
 	text  string
 	attrs string
 }
 
-// A context is what only a parser knows and tells the tokenizer.
+// A context is information that only a parser has, for the tokenizer.
 type context struct {
-	markup []bool       // of each element whose content is text in HTML: it is of SVG or MathML
-	cdata  map[int]bool // where CDATA sections are text
+	markup []bool       // for each element whose content is text in HTML: whether it belongs to SVG or MathML
+	cdata  map[int]bool // positions where CDATA sections are text
 }
 
-// scanEvents is what the scanner yields, with adjacent texts joined, and the context
-// in which it read.
+// scanEvents returns the events of the scanner, with adjacent texts joined, and the context in which it read.
 func scanEvents(src []byte) (events []event, in context) {
 	in.cdata = make(map[int]bool)
 	var s scanner
@@ -61,7 +60,7 @@ func scanEvents(src []byte) (events []event, in context) {
 	}
 }
 
-// tokenEvents is what the tokenizer of x/net/html yields for the same in that context.
+// tokenEvents returns the events of the tokenizer of x/net/html for the same input in that context.
 func tokenEvents(src []byte, in context) []event {
 	z := html.NewTokenizer(bytes.NewReader(src))
 	var events []event
@@ -127,7 +126,7 @@ func joinTexts(events []event) []event {
 	return joined
 }
 
-// FuzzScanner: the scanner yields the tags, attributes and text of x/net/html.
+// FuzzScanner: the scanner yields the same tags, attributes and text as x/net/html.
 func FuzzScanner(f *testing.F) {
 	for _, s := range scannerSeeds() {
 		f.Add([]byte(s))
@@ -135,7 +134,7 @@ func FuzzScanner(f *testing.F) {
 	f.Fuzz(agree)
 }
 
-// agree fails where the scanner and the tokenizer see different things in src.
+// agree fails if the scanner and the tokenizer disagree on src.
 func agree(t *testing.T, src []byte) {
 	got, in := scanEvents(src)
 	want := tokenEvents(src, in)
@@ -146,8 +145,8 @@ func agree(t *testing.T, src []byte) {
 	}
 }
 
-// TestScannerOnFragments: the same law on random rows of what HTML is made of,
-// which reach deeper than random bytes.
+// TestScannerOnFragments checks the same on random sequences of HTML fragments, which reach deeper than
+// random bytes.
 func TestScannerOnFragments(t *testing.T) {
 	fragments := []string{
 		"<", "</", "<!", "<!--", "-", "--", "-->", "--!>", ">", "/>", "/", "'", `"`, "=", " ", "\n", "\r\n", "\x00",
@@ -162,7 +161,7 @@ func TestScannerOnFragments(t *testing.T) {
 	agreeOnRows(t, "", fragments)
 }
 
-// Scripts end by rules of their own.
+// Scripts end by special rules.
 func TestScannerOnScripts(t *testing.T) {
 	agreeOnRows(t, "<script>", []string{"<!--", "<!", "-", "--", ">", "-->", "<", "x", "/", " ", "<script>", "<script",
 		"<SCRIPT ",

@@ -9,22 +9,21 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A selector is a group of paths. Each step of a path is looked for once in the whole tree, as a
-// [cascadia.Sel] of several steps looks back from every node over all nodes above or before it, from
-// each of these again, and so on: a small page can keep it busy for days.
+// A selector is a group of paths. Each step of a path is evaluated once for the whole tree. A [cascadia.Sel]
+// of several steps would look back from every node over all nodes above or before it, from each of these
+// again, and so on: a small page can keep it busy for days.
 type selector struct {
 	paths  [][]step
-	around bool // a step may look at all nodes beside, above or below, as :nth-child(odd) and :has(p) do
+	around bool // a step may look at all nodes next to, above or below a node, such as :nth-child(odd) and :has(p)
 }
 
-// maxAround bounds what that may cost for each node of a tree: with some 20,000 children of
-// one element it is reached.
+// maxAround limits the cost of that over all nodes of a tree; some 20,000 children of one element reach it.
 const maxAround = 400_000_000
 
-// A step is an element of a path, and where it is from one of the step before.
+// A step is an element of a path, and its relation to the previous step.
 type step struct {
 	is cascadia.Sel
-	by byte // a combinator; 0: anywhere, for the first
+	by byte // a combinator; 0: anywhere, for the first step
 }
 
 // nodes is a set of nodes.
@@ -48,8 +47,8 @@ func parseSelector(s string) (selector, error) {
 	return group, nil
 }
 
-// looksAround reports whether a step may look at more than its node and its attributes: one of :not(.x)
-// does not, one of :not(p .x) does.
+// looksAround reports whether a step may look at more than its node and its attributes: :not(.x) does not,
+// :not(p .x) does.
 func looksAround(s string) bool {
 	around := regexp.MustCompile(`(?i):(nth-|\w+-of-type|has\(|contains\(|matches\(|not\([^)]*[\s>+~])`)
 	return around.MatchString(s) || hasNumber(s)
@@ -60,8 +59,8 @@ func isGroup(s string) bool {
 	return err == nil
 }
 
-// stepsOf returns the steps of a CSS selector; nil: it is none. One with an escape that may end with
-// a space is one step.
+// stepsOf splits a CSS selector into steps; nil: it is invalid. A selector with an escape that may end with a
+// space is one step.
 func stepsOf(s string) []step {
 	whole, err := cascadia.Parse(s)
 	if err != nil {
@@ -83,7 +82,7 @@ func stepsOf(s string) []step {
 	return []step{{whole, 0}}
 }
 
-// hasNumber reports an escape that is a number, as "\32 " is.
+// hasNumber reports a numeric escape, such as "\32 ".
 func hasNumber(s string) bool {
 	for i := 1; i < len(s); i++ {
 		if s[i-1] == '\\' && strings.IndexByte("0123456789abcdefABCDEF", s[i]) >= 0 {
@@ -93,7 +92,7 @@ func hasNumber(s string) bool {
 	return false
 }
 
-// find returns the nodes below the root that match: none, where it would take too long.
+// find returns the matching nodes below the root; none, if that would take too long.
 func (s selector) find(root *html.Node) nodes {
 	if s.around && aroundAll(root, 0) > maxAround {
 		return nil
@@ -114,11 +113,11 @@ func (s selector) find(root *html.Node) nodes {
 	return all
 }
 
-// find adds the nodes below one that match, given those of the step before; under is whether one of
-// them is above.
+// find adds the matching nodes below a node, given those of the previous step; under reports that one of them
+// is above.
 func (st *step) find(above *html.Node, before, found nodes, under bool) {
 	under = under || before[above]
-	next, behind := false, false // one of them is the element before, or one of those before
+	next, behind := false, false // one of them is the previous element, or any earlier sibling
 	for n := range above.ChildNodes() {
 		near := false
 		switch st.by {
@@ -143,7 +142,7 @@ func (st *step) find(above *html.Node, before, found nodes, under bool) {
 	}
 }
 
-// aroundAll is what it costs to look from each node at those beside, above and below it.
+// aroundAll returns the cost of looking from each node at those next to, above and below it.
 func aroundAll(n *html.Node, depth int) int {
 	cost, children := depth*depth, 0
 	for c := range n.ChildNodes() {
@@ -153,8 +152,8 @@ func aroundAll(n *html.Node, depth int) int {
 	return cost + children*children
 }
 
-// dropComments takes the comments out of a tree, and joins the texts around them. No selector finds
-// them, but one like :first-child passes over all that stand before an element.
+// dropComments removes the comments from a tree, and joins the texts around them. No selector finds them, but
+// one like :first-child skips all those before an element.
 func dropComments(n *html.Node) {
 	for c := n.FirstChild; c != nil && c.Type == html.CommentNode; c = n.FirstChild {
 		n.RemoveChild(c)

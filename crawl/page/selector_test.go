@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// TestSelectors holds what selectors find to what cascadia finds, node by node.
+// TestSelectors compares the results of selectors with those of cascadia, node by node.
 func TestSelectors(t *testing.T) {
 	compounds := []string{"*", "div", "p", "h2", "span", ".x", "p.y", `[class="x > y, p"]`, `[class!='x  y']`,
 		`h\32 `, `.m\:x`, ":not(div p, .x ~ h2)", "div:has(p + p)", `:contains("one, > two")`, ":nth-child(2n + 1)",
@@ -55,7 +55,7 @@ func TestSelectors(t *testing.T) {
 	})
 }
 
-// What does not look around finds something on any page, what does on those of usual size.
+// Selectors that do not look around find something on any page, others on pages of usual size.
 func TestSelectorsOfLongPages(t *testing.T) {
 	rows := func(n int) string { return "<h1>x</h1><table>" + strings.Repeat("<tr><td>x", n) }
 	for _, tt := range []struct {
@@ -74,7 +74,7 @@ func TestSelectorsOfLongPages(t *testing.T) {
 	}
 }
 
-// Pages that are nested deep, or that have many siblings, take no longer than others.
+// Pages that are deeply nested, or have many siblings, take no longer than others.
 func TestSelectorsOfHostilePages(t *testing.T) {
 	const limit = 2 * time.Second
 	long := strings.Repeat("<p></p>", 100_000)

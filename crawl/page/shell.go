@@ -7,46 +7,45 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// What a page may hold at most to be a shell. Text is counted in bytes of UTF-8
-// without white space.
+// Limits for a shell. Text is counted in bytes of UTF-8 without white space.
 const (
 	shellLinks   = 3
 	shellText    = 400
-	shellShare   = 5   // of its size: one part in this many
-	askingText   = 150 // where nothing but a <noscript> speaks for it
-	shellTargets = 16  // links of a page that is looked at, those in <noscript> included
+	shellShare   = 5   // of its size: at most one part in this many
+	askingText   = 150 // if a <noscript> is the only evidence
+	shellTargets = 16  // links of a page that is checked, including those in <noscript>
 	shellScripts = 32
 	noticeText   = 80
 )
 
-// A shellReader reads a page once more and tells whether it is the shell of an
-// application: little text for its size, few links, and signs that scripts make the
-// rest. It stops as soon as the page is seen to be none, and decides by the page alone.
+// A shellReader reads a page again and decides whether it is the shell of an application: little text for its
+// size, few links, and signs that scripts create the rest. It stops as soon as the page is clearly not a
+// shell, and depends only on the page.
 //
-// What stands in <noscript> is not counted, as nobody with scripts sees it. A page with
-// controls or frames, or with a refresh that leads on, can be used as it is.
+// The content of <noscript> is not counted, since it is invisible with scripts. A page with controls or
+// frames, or with a refresh that leads elsewhere, is usable as it is.
 type shellReader struct {
 	scan *scanner
 	base *weburl.Base
 	site string // of the page
 
 	text   int
-	notice []byte // the first of the text
+	notice []byte // the beginning of the text
 	links  int
-	images int // and what else is shown without being text
+	images int // and other visible content that is not text
 	static bool
 
-	bundle, own bool // there are scripts that can build a page; some of them from the page's site
-	scripts     int  // whose site was looked at
-	noscript    bool // inside of one
+	bundle, own bool // there are scripts that can build a page; some from the page's own site
+	scripts     int  // number of scripts whose site was checked
+	noscript    bool // inside a <noscript>
 	asks        []byte
 
 	mount         mount
-	empty, filled bool // a mount element without content, and one with it, were met
+	empty, filled bool // a mount element without content, and one with content, were found
 }
 
-// shellOf reads a page with scan. It returns its signs if it likely shows nothing without
-// its scripts, else 0; self is its Norm.
+// shellOf reads a page with scan. It returns its signs if it likely shows nothing without its scripts, or
+// else 0; self is its Norm.
 func shellOf(scan *scanner, text []byte, base *weburl.Base, self string) schema.Shell {
 	r := shellReader{scan: scan, base: base, site: weburl.Site(weburl.Host(self))}
 	scan.reset(text)
@@ -67,7 +66,7 @@ func shellOf(scan *scanner, text []byte, base *weburl.Base, self string) schema.
 	return 0
 }
 
-// verdict weighs what was met of a page of a size.
+// verdict evaluates the signs of a page of the given size.
 func (r *shellReader) verdict(size int) schema.Shell {
 	if !r.bundle || r.text*shellShare > size {
 		return 0
@@ -108,7 +107,7 @@ func (r *shellReader) start() {
 	}
 }
 
-// element looks at the start tag of an element that the extraction makes nothing of.
+// element processes the start tag of an element that the extraction ignores.
 func (r *shellReader) element(name string) {
 	switch name {
 	case "noscript":
@@ -184,7 +183,7 @@ func (r *shellReader) meta() {
 	}
 }
 
-// script looks for what can build a page: a file, a module, or code that loads some.
+// script looks for scripts that can build a page: a file, a module, or code that loads some.
 func (r *shellReader) script() {
 	var src, kind []byte
 	for name, value := range r.scan.eachAttribute() {
@@ -202,13 +201,13 @@ func (r *shellReader) script() {
 		r.own = r.own || r.isOwn(src)
 	case module || bytes.Contains(r.scan.raw, []byte("import(")):
 		r.bundle, r.own = true, true
-	case bytes.Contains(r.scan.raw, []byte("createElement(")): // of another script
+	case bytes.Contains(r.scan.raw, []byte("createElement(")): // creates another script
 		r.bundle = true
 	}
 }
 
-// isOwn reports whether a script lies at the site of its page: scripts from elsewhere
-// are as likely to measure. Only the first scripts are looked at.
+// isOwn reports whether a script is from the site of its page: scripts from elsewhere are as likely to be
+// analytics. Only the first scripts are checked.
 func (r *shellReader) isOwn(src []byte) bool {
 	if r.scripts++; r.scripts > shellScripts {
 		return false
@@ -217,7 +216,7 @@ func (r *shellReader) isOwn(src []byte) bool {
 	return err == nil && weburl.Site(u.Host()) == r.site
 }
 
-// hidden reports whether nobody sees a control.
+// hidden reports whether a control is invisible.
 func (r *shellReader) hidden() bool {
 	for name, value := range r.scan.eachAttribute() {
 		switch string(lowerName(name)) {

@@ -23,7 +23,7 @@ func shellWeb(t testing.TB) []txtar.File {
 	return web.Files
 }
 
-// guises are what sites do to every page that they serve, and what decides nothing.
+// guises are changes that sites apply to every page they serve, and that must not matter.
 func guises() map[string]func(string) string {
 	inHead := func(text string) func(string) string {
 		return func(page string) string { return strings.Replace(page, "</head>", text+"</head>", 1) }
@@ -54,7 +54,7 @@ func guises() map[string]func(string) string {
 	}
 }
 
-// TestShellWeb measures how often a page is taken for what it is not.
+// TestShellWeb measures how often a page is misclassified.
 func TestShellWeb(t *testing.T) {
 	var shells, others, missed, wrong int
 	for _, f := range shellWeb(t) {
@@ -84,8 +84,8 @@ func TestShellWeb(t *testing.T) {
 	}
 }
 
-// TestShellsOfRealPages counts the pages of the machine's documentation, which can be read
-// without scripts, that are taken for shells.
+// TestShellsOfRealPages counts the pages of the machine's documentation, which are readable without scripts,
+// that are mistaken for shells.
 func TestShellsOfRealPages(t *testing.T) {
 	folder := os.Getenv("RIPPLE_PAGES")
 	if folder == "" {

@@ -1,12 +1,12 @@
 package page
 
-// A tag is an element that the extraction knows.
+// A tag is an element known to the extraction.
 type tag uint8
 
 const (
 	tagOther tag = iota
 
-	// Elements that set a link's place or contain those that do; see [nesting].
+	// Elements that determine a link's place or contain those that do; see [nesting].
 	tagDiv
 	tagSection
 	tagArticle
@@ -16,7 +16,7 @@ const (
 	tagFooter
 	tagNav
 
-	// Elements with attributes of use.
+	// Elements with relevant attributes.
 	tagA
 	tagArea
 	tagBase
@@ -38,14 +38,14 @@ const (
 
 	tagBreak // separates words
 
-	tags // their number
+	tags // number of tags
 )
 
 func (t tag) nests() bool  { return tagDiv <= t && t <= tagNav }
 func (t tag) hasUse() bool { return tagA <= t && t <= tagMeta }
 func (t tag) isRaw() bool  { return tagTitle <= t && t <= tagRaw }
 
-// tagOf recognises a name in any case.
+// tagOf recognizes a name, ignoring case.
 func tagOf(name []byte) tag {
 	var low [10]byte
 	if len(name) > len(low) {

@@ -7,18 +7,18 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Bounds of the tree of one page.
+// Limits of the tree of one page.
 const (
-	maxTreeBytes = 1 << 20   // longer pages have none
-	maxCost      = 3_000_000 // of attributes, of which an element or text weighs three: 140 MB
+	maxTreeBytes = 1 << 20   // longer pages have no tree
+	maxCost      = 3_000_000 // in attributes; an element or text costs three: 140 MB
 	maxOpen      = 512       // html.Parse nests no deeper
 	nodeCost     = 3
-	splitCost    = 32 // elements that an end tag may make, at most (HTML section 13.2.6.4.7, the adoption agency)
+	splitCost    = 32 // elements that an end tag may create, at most (HTML section 13.2.6.4.7, the adoption agency)
 )
 
-// treeOf parses a text; nil: that might cost too much, or html.Parse refuses it. It depends on the
-// text alone. html.Parse opens unclosed <b> again in every paragraph, with all its attributes, and
-// takes no limit: a few kilobytes can become gigabytes.
+// treeOf parses a text; nil: that may cost too much, or html.Parse refuses it. It depends only on the text.
+// html.Parse reopens unclosed <b> in every paragraph, with all its attributes, and accepts no limit: a few
+// kilobytes can become gigabytes.
 func treeOf(text []byte) *html.Node {
 	if len(text) > maxTreeBytes || costOf(text) > maxCost {
 		return nil
@@ -30,7 +30,7 @@ func treeOf(text []byte) *html.Node {
 	return root
 }
 
-// costOf returns what the tree of a text costs at most.
+// costOf returns an upper bound for the cost of the tree of a text.
 func costOf(text []byte) int {
 	var s scanner
 	var g gauge
@@ -44,60 +44,60 @@ func costOf(text []byte) int {
 		case tokenEOF:
 			return g.cost
 		}
-		if s.pos-from > 3 { // perhaps with a text
+		if s.pos-from > 3 { // there may be a text
 			g.cost += nodeCost
 		}
 	}
 	return g.cost
 }
 
-// A gauge follows which formatting elements html.Parse may have to open again (HTML section
-// 13.2.4.3). Where it does not know better, it takes them to be open.
+// A gauge tracks which formatting elements html.Parse may have to reopen (HTML section 13.2.4.3). If in
+// doubt, it assumes that they are open.
 type gauge struct {
 	cost     int
 	open     []opened // formatting elements
-	weight   int      // of these
-	heaviest int      // of all there were
+	weight   int      // total weight of these
+	heaviest int      // largest weight so far
 	blocks   int      // start tags so far that may close elements
-	borders  []border // inside which an end tag closes nothing outside
+	borders  []border // elements inside which an end tag closes nothing outside
 	drawn    [][]byte // names of the open elements of drawings and formulas
-	gathered int      // attributes of <html> and <body>, which are gathered again with each
+	gathered int      // attributes of <html> and <body>, which are merged again with each
 }
 
 // opened is a formatting element.
 type opened struct {
 	name   kind
 	weight int
-	blocks int // before it
+	blocks int // number of blocks before it
 }
 
-// A border is an element that stands between those inside and outside.
+// A border is an element that separates those inside from those outside.
 type border struct {
 	name  kind
-	open  int  // elements that are outside
-	drawn int  // likewise
-	cell  bool // of a table: its end closes all that is inside
+	open  int  // number of formatting elements outside
+	drawn int  // number of drawn elements outside
+	cell  bool // of a table: its end closes everything inside
 }
 
-// kind is what an element does in a tree.
+// kind is the role of an element in a tree.
 type kind uint8
 
 const (
 	kindBlock  kind = iota // may close others
 	kindInline             // its start tag closes nothing
 	kindRoot               // html, body
-	kindRow                // what stands in a table around cells
+	kindRow                // parts of a table around cells
 	kindCell               // td, th
-	kindTable              // it and those after it are borders, like cell
+	kindTable              // this and the following are borders, like cell
 	kindObject             // applet, marquee, object
 	kindCaption
 	kindChoice // select
 	kindTemplate
 	kindForeign     // svg, math
-	kindIntegration // what may hold HTML in these
+	kindIntegration // elements of these that may contain HTML
 	kindFrameset
-	kindLeft // what was svg or math, and may be closed
-	kindLink // it and those after it are formatting elements: a
+	kindLeft // was svg or math, and may be closed
+	kindLink // this and the following are formatting elements: a
 	kindBold
 	kindBig
 	kindCode
@@ -117,7 +117,7 @@ func (k kind) formats() bool { return k >= kindLink }
 
 func (k kind) isBorder() bool { return kindCell <= k && k < kindLink }
 
-// kindOf recognises a name in any case.
+// kindOf recognizes a name, ignoring case.
 func kindOf(name []byte) kind {
 	var low [16]byte
 	if len(name) > len(low) {
@@ -191,14 +191,14 @@ func formatting(name []byte) kind {
 	return kindBlock
 }
 
-// start follows a start tag.
+// start processes a start tag.
 func (g *gauge) start(name []byte, attrs *attributes) {
 	k, weight := kindOf(name), nodeCost+attrs.all
 	g.cost += weight
 	switch {
 	case g.draws(k, name, attrs.selfClosing):
 		return
-	case (k == kindLink || k == kindNobr) && g.has(k): // which it closes
+	case (k == kindLink || k == kindNobr) && g.has(k): // the tag closes an earlier one
 		g.close(k)
 		fallthrough
 	case k.formats():
@@ -221,7 +221,7 @@ func (g *gauge) start(name []byte, attrs *attributes) {
 	}
 }
 
-// draws follows a start tag that begins a drawing or a formula, or is of one: it closes nothing.
+// draws processes a start tag that begins a drawing or a formula, or belongs to one: it closes nothing.
 func (g *gauge) draws(k kind, name []byte, selfClosing bool) bool {
 	var low [16]byte
 	within := g.top() == kindForeign
@@ -242,8 +242,8 @@ func (g *gauge) draws(k kind, name []byte, selfClosing bool) bool {
 	return true
 }
 
-// drew reports whether an end tag closes the innermost element of a drawing. What closes another one
-// may lead out of it.
+// drew reports whether an end tag closes the innermost element of a drawing. Any other end tag may lead out
+// of the drawing.
 func (g *gauge) drew(k kind, name []byte) bool {
 	if g.top() != kindForeign {
 		return false
@@ -261,7 +261,7 @@ func (g *gauge) drew(k kind, name []byte) bool {
 	return false
 }
 
-// leaveDrawing makes the innermost border one of which no more is known.
+// leaveDrawing marks the innermost border as one of unknown state.
 func (g *gauge) leaveDrawing() { g.borders[len(g.borders)-1].name = kindLeft }
 
 func (g *gauge) enter(b border) {
@@ -278,7 +278,7 @@ func (g *gauge) format(k kind, weight int) {
 	}
 }
 
-// end follows an end tag.
+// end processes an end tag.
 func (g *gauge) end(name []byte) {
 	k := kindOf(name)
 	switch {
@@ -297,11 +297,11 @@ func (g *gauge) end(name []byte) {
 	}
 }
 
-// close follows the end tag of a formatting element, also one that is only meant.
+// close processes the end tag of a formatting element, even an implied one.
 func (g *gauge) close(k kind) {
 	at := g.last(k)
 	if at < 0 {
-		if g.cost += g.weight; g.has(k) { // perhaps none of the borders is one
+		if g.cost += g.weight; g.has(k) { // a border may not be one after all
 			g.cost += splitCost * g.heaviest
 		}
 		return
@@ -314,12 +314,12 @@ func (g *gauge) close(k kind) {
 	g.open = append(g.open[:at], g.open[at+1:]...)
 }
 
-// has reports whether an element of a name is open, inside or outside.
+// has reports whether an element of a kind is open, inside or outside.
 func (g *gauge) has(k kind) bool {
 	return slices.ContainsFunc(g.open, func(e opened) bool { return e.name == k })
 }
 
-// last returns where the last element of a name is that an end tag may close; -1: nowhere.
+// last returns the position of the last element of a kind that an end tag may close; -1: none.
 func (g *gauge) last(k kind) int {
 	floor := 0
 	if n := len(g.borders); n > 0 {
@@ -333,7 +333,7 @@ func (g *gauge) last(k kind) int {
 	return -1
 }
 
-// top is the innermost border; block: there is none.
+// top returns the innermost border; block: there is none.
 func (g *gauge) top() kind {
 	if n := len(g.borders); n > 0 {
 		return g.borders[n-1].name
@@ -341,7 +341,7 @@ func (g *gauge) top() kind {
 	return kindBlock
 }
 
-// endCell ends the cell that is the innermost border, if it is one.
+// endCell ends the cell if the innermost border is one.
 func (g *gauge) endCell() {
 	n := len(g.borders)
 	if n == 0 || !g.borders[n-1].cell {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCost holds the bound of a tree to the tree that html.Parse makes of any tags.
+// TestCost checks the upper bound against the tree that html.Parse builds from any tags.
 func TestCost(t *testing.T) {
 	names := strings.Fields("a b i font u em nobr code p div table tbody tr td th caption select option svg math mi " +
 		"desc title template object marquee applet frameset html body h1 li dd form button span foreignObject " +
@@ -38,7 +38,7 @@ func TestCost(t *testing.T) {
 		}
 		root, err := html.ParseWithOptions(strings.NewReader(text.String()), html.ParseOptionEnableScripting(false))
 		if err != nil {
-			return // it nests too deep
+			return // it is nested too deeply
 		}
 		made := 0
 		for n := range root.Descendants() {
@@ -51,7 +51,7 @@ func TestCost(t *testing.T) {
 	})
 }
 
-// TestTreesOfPages makes trees of large pages as people write them.
+// TestTreesOfPages builds trees of large pages of ordinary structure.
 func TestTreesOfPages(t *testing.T) {
 	const link = `<a href="https://example.com/one/two?three=4" class="card card-large" title="A title">`
 	for name, src := range map[string]string{
@@ -69,7 +69,7 @@ func TestTreesOfPages(t *testing.T) {
 	}
 }
 
-// TestFactsBesideOthers reads large pages side by side: what a page says depends on nothing else.
+// TestFactsBesideOthers reads large pages concurrently: the result depends on nothing else.
 func TestFactsBesideOthers(t *testing.T) {
 	src := "<meta name=author content=me>" + strings.Repeat("<li><a href=/x><b>one</b></a> and two", 25_000)
 	opt := Options{Extracts: []Extract{mustExtract(t, "author", "meta[name=author]", "content")}}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What cannot be decoded keeps different targets different, and takes neither the end
-// of an attribute nor other links with it.
+// Undecodable bytes keep different targets distinct, and swallow neither the end of an attribute nor other
+// links.
 func TestUndecodableTargets(t *testing.T) {
 	const replaced = "%EF%BF%BD"
 	tests := []struct {

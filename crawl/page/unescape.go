@@ -8,8 +8,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// attributeValue is what a value as written says: entities read as in an
-// attribute, line ends brought to "\n", NUL to U+FFFD.
+// attributeValue decodes a value as written: entities as in an attribute, line ends to "\n", NUL to U+FFFD.
 func attributeValue(raw string) string {
 	raw = strings.ReplaceAll(raw, "\r\n", "\n")
 	raw = strings.ReplaceAll(raw, "\r", "\n")
@@ -20,19 +19,19 @@ func attributeValue(raw string) string {
 	return unescapeAttribute(raw)
 }
 
-// means reports whether a value as written says word, in any case.
+// means reports whether a value as written is word, ignoring case.
 func means(raw []byte, word string) bool {
-	const longest = len("&#x0000;") // that one letter is likely written with
+	const longest = len("&#x0000;") // likely longest spelling of one letter
 	return len(word) <= len(raw) && len(raw) <= longest*len(word) &&
 		strings.EqualFold(attributeValue(string(raw)), word)
 }
 
-// asWritten is how a value could be written; attributeValue reads it back.
+// asWritten is the inverse of attributeValue.
 func asWritten(value string) []byte { return []byte(strings.ReplaceAll(value, "&", "&amp;")) }
 
-// unescapeAttribute reads entities as the standard wants it in attributes, where
-// "&copy=1" and "&copyright" are no copyright signs: [html.UnescapeString] reads
-// them as in text, so it is given one whole entity at a time.
+// unescapeAttribute decodes entities according to the rules for attributes, where "&copy=1" and "&copyright"
+// are not copyright signs. [html.UnescapeString] follows the rules for text, so it gets one complete entity
+// at a time.
 func unescapeAttribute(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -50,8 +49,7 @@ func unescapeAttribute(s string) string {
 	}
 }
 
-// entityLength is the length of what may be an entity at the start of s, which
-// begins with "&".
+// entityLength returns the length of a possible entity at the start of s, which begins with "&".
 func entityLength(s string) int {
 	i := 1
 	if i < len(s) && s[i] == '#' {
@@ -66,9 +64,9 @@ func entityLength(s string) int {
 	return i
 }
 
-// unescapeEntity returns what an entity stands for, or the entity if it is none.
+// unescapeEntity returns the characters of an entity, or the text itself if it is not one.
 func unescapeEntity(entity, rest string) string {
-	const longestBare = len("&Aacute") // of those without a semicolon
+	const longestBare = len("&Aacute") // of entities without a semicolon
 	switch bare := !strings.HasSuffix(entity, ";"); {
 	case entity == "&amp;":
 		return "&"
@@ -79,24 +77,24 @@ func unescapeEntity(entity, rest string) string {
 	case bare && (len(entity) > longestBare || strings.HasPrefix(rest, "=")):
 		return entity
 	case bare:
-		// A name that only begins with an entity's leaves more than its one rune.
+		// A name that merely begins with an entity's name yields more than one rune.
 		if s := html.UnescapeString(entity); utf8.RuneCountInString(s) == 1 {
 			return s
 		}
 		return entity
 	}
-	// Here it leaves the semicolon.
+	// For an unknown entity, the result retains the semicolon.
 	if s := html.UnescapeString(entity); !strings.HasSuffix(s, ";") || entity == "&semi;" {
 		return s
 	}
 	return entity
 }
 
-// unescapeText reads the entities of a piece of text, of which at most max bytes
-// are looked at, white space at its start not counted.
+// unescapeText decodes the entities of a piece of text; it reads at most max bytes, not counting leading
+// white space.
 func unescapeText(raw []byte, max int) []byte {
 	if trimmed := bytes.TrimLeft(raw, " \t\r\n\f"); len(raw)-len(trimmed) > 1 {
-		raw = raw[len(raw)-len(trimmed)-1:] // one is kept, it separates words
+		raw = raw[len(raw)-len(trimmed)-1:] // one is kept, since it separates words
 	}
 	if len(raw) > max {
 		raw = raw[:max]

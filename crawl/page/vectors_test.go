@@ -32,9 +32,8 @@ func vectors[T any](t *testing.T, name string) []T {
 }
 
 func TestLinkVectors(t *testing.T) {
-	// This package counts frames and areas, which this file does not, and <a href>
-	// anywhere: in <svg> too, where browsers follow it and html5lib sees another
-	// element of that name.
+	// This package counts frames and areas, which this file does not, and <a href> anywhere: also in <svg>,
+	// where browsers follow it and html5lib sees a different element of that name.
 	contradicted := map[string][]string{
 		"TestDOMContentUtils#4": {"https://nutch.org/frames/top.html", "https://nutch.org/frames/left.html",
 			"https://nutch.org/frames/invalid.html", "https://nutch.org/frames/right.html"},
@@ -63,7 +62,7 @@ func TestLinkVectors(t *testing.T) {
 			want = append(want, u.Norm)
 		}
 		page := NewExtractor(Options{}).Extract([]byte(v.HTML), "text/html; charset=utf-8", base, self)
-		// A tree moves some links; here they stand as written, once each, without the page itself.
+		// A tree moves some links; here they are in order of writing, once each, without the page itself.
 		got, want := sortedNorms(page.Links), sortedSet(want, self)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q: links %q, want %q", v.Name, v.HTML, got, want)

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-const maxPrefixes = 8 // that a page has for the elements of XHTML
+const maxPrefixes = 8 // prefixes of a page for the elements of XHTML
 
-// xhtmlPrefix finds a prefix that a page of XML declares for the elements of XHTML.
+// xhtmlPrefix finds a prefix that an XML page declares for the elements of XHTML.
 var xhtmlPrefix = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\sxmlns:([\pL_][\pL\pN_.-]*)\s*=\s*["']http://www\.w3\.org/1999/xhtml["']`)
 })
 
-// unprefixed writes the tags of XHTML without the prefixes that a page declares for them, as HTML has
-// them (Namespaces in XML, section 3).
+// unprefixed removes the prefixes that a page declares for XHTML from its tags, as in HTML (Namespaces in
+// XML, section 3).
 func unprefixed(text []byte) []byte {
 	for _, m := range xhtmlPrefix().FindAllSubmatch(text, maxPrefixes) {
 		text = bytes.ReplaceAll(text, append(append([]byte("<"), m[1]...), ':'), []byte("<"))
@@ -23,9 +23,9 @@ func unprefixed(text []byte) []byte {
 	return text
 }
 
-// closed writes a page of XML so that it reads the same as HTML: there a tag like <script/> is a start
-// tag, whose element ends where its end tag comes, here it is all of the element (XML 1.0, section 3.1).
-// Other differences between the two stay.
+// closed rewrites an XML page so that it reads the same as HTML. In HTML, a tag like <script/> is a start tag
+// whose element ends at its end tag; in XML it is the whole element (XML 1.0, section 3.1). Other differences
+// between the two remain.
 func closed(text []byte) []byte {
 	if !bytes.Contains(text, []byte("/>")) {
 		return text
@@ -48,8 +48,8 @@ func closed(text []byte) []byte {
 	}
 }
 
-// isVoid reports an element that has no end tag in HTML, or needs none: those of drawings and
-// formulas close themselves there, too.
+// isVoid reports an element that has no end tag in HTML, or needs none: svg and math are self-closing there,
+// too.
 func isVoid(name []byte) bool {
 	var low [8]byte
 	if len(name) > len(low) {

@@ -27,11 +27,11 @@ type Extractor struct {
 	scripted bool         // a script was found
 	base     []byte       // value of the first <base href>
 	based    bool         // there is one
-	link     int          // position in the ledger of the link being read, -1: none
-	reading  bool         // position in the ledger of the current link, -1: none
-	text     []byte       // the link's text is needed
-	hidden   bool         // the text so far
-	alt      string       // the text is that of a style or script in a drawing
+	link     int          // position in the ledger of the current link, -1: none
+	reading  bool         // the link's text is needed
+	text     []byte       // the text so far
+	hidden   bool         // the text is that of a style or script in a drawing
+	alt      string       // of the first image in the link that has one
 }
 
 // NewExtractor returns an extractor with its own memory.

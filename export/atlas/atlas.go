@@ -1,11 +1,11 @@
-// Package atlas draws the graph: places for its nodes, and the map, one HTML file
-// that shows them.
+// Package atlas computes positions for the nodes of a graph, and writes the map: one HTML file that
+// shows them.
 //
-// [Layout] is a force layout (Barnes and Hut) on plain arrays. [Write] makes a file
-// that opens from disk without network and contains no script but ours, which is
-// in folder viewer; whatever names and titles say, the file shows it as text.
+// [Layout] is a force-directed layout (Barnes and Hut) on plain arrays. [Write] writes a file that
+// opens from disk without network and contains only our own script, which is in folder viewer. Names
+// and titles are always shown as text.
 //
-// A caller prunes first, so that no work goes into what is not shown:
+// Callers should prune first, so that no time is spent on nodes that are not shown:
 //
 //	m = m.Pruned()
 //	m.Points = atlas.Layout(len(m.Nodes), m.Edges, atlas.Radii(m.Nodes), seed, progress)
@@ -17,20 +17,20 @@ import (
 	"slices"
 )
 
-// A Node is a host, an entity or a site with what the map tells of it. Text may be
-// anything that a peer sent.
+// A Node is a host, an entity or a site with the facts that the map shows. Texts may be anything that a
+// peer sent.
 type Node struct {
 	Name, Title, Class string
-	Cover              string // how well it is covered, in a word or two; empty: unknown
-	Reason             string // the same with all that was in the way; empty: the word says it
-	Busiest            []Page // the first have the most links in
+	Cover              string // its coverage in a word or two; empty: unknown
+	Reason             string // the same with everything that limited it; empty: Cover says it all
+	Busiest            []Page // pages with the most incoming links first
 	Depth              int    // smallest; below 0: unknown
 	Community          int    // below 0: unknown
-	Pages, Visited     int    // known, and asked for
+	Pages, Visited     int    // known and visited
 	In, Out            int    // links in the whole graph, not only those shown
 	Trust              float64
 	PageRank, Harmonic float64
-	More               []string // beside Map.More; empty: unknown
+	More               []string // parallel to Map.More; empty: unknown
 }
 
 // A Page is one of the pages of a node.
@@ -39,55 +39,54 @@ type Page struct {
 	In         int // links from other pages
 }
 
-// An Edge is a link between two nodes, by their places in the list of nodes.
+// An Edge is a link between two nodes, given by their indices in the list of nodes.
 type Edge struct {
 	From, To uint32
-	Weight   uint32 // number of links between pages that count; 0: it is not shown
-	Other    uint32 // that of the other view
+	Weight   uint32 // number of counted links between pages; 0: not shown
+	Other    uint32 // the weight in the other view
 }
 
-// An Other is what is different of a map when other links count, to which its reader may switch.
+// An Other holds what differs in a map when other links count. The reader can switch to it.
 type Other struct {
-	Points []Point // beside Map.Nodes, as are the scores
+	Points []Point // parallel to Map.Nodes, like Scores
 	Scores []Score
 }
 
-// A Score is what the links that count say of a node.
+// A Score holds the measures of a node by the links that count.
 type Score struct {
 	Trust, PageRank, Harmonic float64
 	Community                 int // below 0: unknown
 }
 
-// A Map is everything that the file shows.
+// A Map is the contents of the file.
 type Map struct {
 	Title   string
 	Level   string   // "host", "entity", "site" or "page"
 	Run     string   // id of the run, or "all"
 	Status  string   // of the run: "complete", "stopped", ...
-	Partial string   // "partial: N hosts cut", or empty: a partial map never passes as a full one
-	More    []string // names of what else the card of a node lists
-	Palette []Shade  // of the classes, in the order of the legend
+	Partial string   // "partial: N hosts cut", or empty; a partial map is always marked as such
+	More    []string // names of further facts on the card of a node
+	Palette []Shade  // colours of the classes, in the order of the legend
 	Nodes   []Node
 	Edges   []Edge
-	Points  []Point // beside Nodes
-	Counted string  // the links that count: "text", those of Other then being "all", or the other way round
-	Other   *Other  // nil: there is no other view
+	Points  []Point // parallel to Nodes
+	Counted string  // the links that count, "text" or "all"; Other counts the other kind
+	Other   *Other  // nil: no other view
 	LeftOut Cut     // what Pruned left out
 }
 
-// A Shade is the colour of a class, "#0f8f7e", on light and on dark ground.
+// A Shade is the colour of a class, "#0f8f7e", on a light and a dark background.
 type Shade struct {
 	Class string `json:"class"`
 	Light string `json:"light"`
 	Dark  string `json:"dark"`
 }
 
-// A Cut counts what a picture does not show.
+// A Cut counts what a picture leaves out.
 type Cut struct{ Nodes, Edges int }
 
-// Radii returns the radius that each node has when the map opens, in the unit of
-// [Layout]: 1 to 6, its area in proportion to its trust. The viewer does the same
-// sum for the size that its reader chooses.
+// Radii returns the initial radius of each node, in the unit of [Layout]: 1 to 6, with the area
+// proportional to the trust. The viewer uses the same formula for the size that its reader selects.
 func Radii(nodes []Node) []float64 {
 	most := 0.0
 	for _, n := range nodes {
@@ -103,7 +102,7 @@ func Radii(nodes []Node) []float64 {
 	return radius
 }
 
-// Placed returns the map with places for its nodes in both views.
+// Placed returns the map with positions for its nodes in both views.
 func (m Map) Placed() Map {
 	m.Points = Layout(len(m.Nodes), counting(m.Edges), Radii(m.Nodes), 1, nil)
 	if m.Other == nil {
@@ -121,7 +120,7 @@ func (m Map) Placed() Map {
 	return m
 }
 
-// counting returns the links that count, which hold nodes together.
+// counting returns the links that count. Only these hold nodes together.
 func counting(edges []Edge) (kept []Edge) {
 	for _, e := range edges {
 		if e.Weight > 0 {

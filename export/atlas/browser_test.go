@@ -23,7 +23,7 @@ func visit(b *browsertest.Tab, m Map) {
 	b.Wait(`document.documentElement.dataset.drawn`)
 }
 
-// sample is a finished map of about n nodes.
+// sample returns a finished map of about n nodes.
 func sample(n int) Map {
 	nodes, edges := terrain(n, 1)
 	return Map{Title: "Small web of letters", Level: "host", Run: "3", Status: "complete", Nodes: nodes, Edges: edges,

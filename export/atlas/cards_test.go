@@ -11,12 +11,12 @@ import (
 	"github.com/sumi-ripple/ripple/export/browsertest"
 )
 
-// screens are the sizes at which the map is looked at: a desk and a telephone.
+// screens returns the tested screen sizes: a desktop and a phone.
 func screens() map[string][2]int64 {
 	return map[string][2]int64{"1400 px": {1400, 900}, "400 px": {400, 800}}
 }
 
-// view opens a map on a screen of a size.
+// view opens a map on a screen of the given size.
 func view(t *testing.T, m Map, size [2]int64) *browsertest.Tab {
 	t.Helper()
 	b := open(t, m)
@@ -29,8 +29,7 @@ func view(t *testing.T, m Map, size [2]int64) *browsertest.Tab {
 	return b
 }
 
-// TestOriginsAreNamed looks for the names of all origins when the map opens, however
-// small their nodes are.
+// The names of all origins are visible when the map opens, however small their nodes are.
 func TestOriginsAreNamed(t *testing.T) {
 	for name, size := range screens() {
 		t.Run(name, func(t *testing.T) {
@@ -60,13 +59,13 @@ func TestOriginsAreNamed(t *testing.T) {
 	}
 }
 
-// TestSelectedIsUncovered selects nodes where a card is about to be.
+// A selected node is not hidden by the card that opens.
 func TestSelectedIsUncovered(t *testing.T) {
 	for name, size := range screens() {
 		t.Run(name, func(t *testing.T) {
 			m := sample(60)
 			b := view(t, m, size)
-			x, y := float64(size[0])-60, 80.0 // where the panel opens on a desk
+			x, y := float64(size[0])-60, 80.0 // where the panel opens on a desktop
 			if size[0] < 700 {
 				x, y = float64(size[0])/2+50, float64(size[1])-90
 			}
@@ -84,7 +83,7 @@ func TestSelectedIsUncovered(t *testing.T) {
 	}
 }
 
-// TestWholeFits asks that no node is under a card when the map opens.
+// No node is hidden by a card when the map opens.
 func TestWholeFits(t *testing.T) {
 	for name, size := range screens() {
 		t.Run(name, func(t *testing.T) {
@@ -135,14 +134,13 @@ func TestCoverage(t *testing.T) {
 	b.Wait(fmt.Sprintf(`document.getElementById("labels").dataset.named === %q`, m.Nodes[3].Name))
 }
 
-// TestArrows looks for the head of an arrow where a link ends, and for none where it
-// begins.
+// An arrow has its head at the end of a link, and none at its beginning.
 func TestArrows(t *testing.T) {
 	m := Map{
 		Title: "Two", Level: "host", Run: "1", Status: "completed",
 		Nodes:  []Node{{Name: "a.example", Class: "stub"}, {Name: "b.example", Class: "stub"}},
 		Edges:  []Edge{{From: 0, To: 1, Weight: 1}},
-		Points: []Point{{Y: -10}, {Y: 10}}, // names stand to the right of them
+		Points: []Point{{Y: -10}, {Y: 10}}, // names are to the right of the nodes
 	}
 	b := view(t, m, [2]int64{1400, 900})
 	turnTo(t, b, "#x=0&y=0&z=24")
@@ -151,8 +149,7 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// inkBesideLink counts what is drawn to the left of the link, near its two ends, on the
-// layer of names.
+// inkBesideLink counts drawn pixels on the layer of names to the left of the link, near its two ends.
 const inkBesideLink = `(() => {
 	const layer = document.getElementById("labels"), ratio = layer.width / innerWidth;
 	const copy = new OffscreenCanvas(layer.width, layer.height).getContext("2d", { willReadFrequently: true });

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/browsertest"
 )
 
-// rowOfOrigins is a map of origins that stand closer than their names are long.
+// rowOfOrigins returns a map of origins that are closer together than their names are long.
 func rowOfOrigins() Map {
 	m := Map{Title: "Row", Level: "host", Run: "1", Status: "completed"}
 	for i := range 9 {
@@ -22,7 +22,7 @@ func rowOfOrigins() Map {
 	return m
 }
 
-// noteNames has the page keep the boxes of the names that it draws, and draw again.
+// noteNames makes the page record the boxes of the names that it draws, and draw again.
 const noteNames = `(() => {
 	const paper = document.getElementById("labels").getContext("2d"), { clearRect, fillText } = paper;
 	paper.clearRect = (...all) => { window.drawn = []; clearRect.apply(paper, all); };
@@ -39,8 +39,7 @@ type nameBox struct {
 	Left, Right, Top, Bottom float64
 }
 
-// TestNamesInACrowd asks that the names of origins are whole and over no other, where
-// these stand close together on a telephone.
+// On a phone the names of origins that are close together are complete and do not overlap.
 func TestNamesInACrowd(t *testing.T) {
 	b := view(t, rowOfOrigins(), [2]int64{400, 800})
 	browsertest.Ask[any](b, noteNames)
@@ -61,7 +60,7 @@ func TestNamesInACrowd(t *testing.T) {
 	}
 }
 
-// TestSelectedIsInTheFilter selects a node that the filter steps back: the filter goes.
+// Selecting a node that the filter dims removes the filter.
 func TestSelectedIsInTheFilter(t *testing.T) {
 	b := view(t, rowOfOrigins(), [2]int64{1400, 900})
 	turnTo(t, b, "#colour=coverage")
@@ -74,8 +73,8 @@ func TestSelectedIsInTheFilter(t *testing.T) {
 	b.Wait(`!document.querySelector("#groups [aria-pressed=true]")`)
 }
 
-// TestFoundIsUncovered takes a result of a search on a telephone, where the list of
-// results and the panel would cover the map between them.
+// TestFoundIsUncovered selects a search result on a phone, where the result list and the panel would
+// together cover the map.
 func TestFoundIsUncovered(t *testing.T) {
 	m := sample(300)
 	b := view(t, m, [2]int64{400, 800})

@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// data is the graph as the viewer reads it: text as lists, numbers as columns of
-// little-endian values in base64, of 32 bits or, scores, of 64.
+// data is the graph as the viewer reads it: texts as lists, numbers as columns of little-endian values
+// in base64. The values have 32 bits; scores have 64.
 type data struct {
 	Level     string   `json:"level"`
 	Names     []string `json:"names"`
@@ -41,20 +41,20 @@ type data struct {
 	From      column   `json:"from"`
 	To        column   `json:"to"`
 	Weight    column   `json:"weight"`
-	Counts    string   `json:"counts"`  // of nodes and links
+	Counts    string   `json:"counts"`  // numbers of nodes and links
 	Counted   string   `json:"counted"` // the links that count
-	Other     *other   `json:"other"`   // null: there is no other view
+	Other     *other   `json:"other"`   // null: no other view
 
-	// Shown are the names that a person is shown in another form, see [weburl.Shown], by node.
+	// Shown maps nodes to their names for display, where these differ; see [weburl.Shown].
 	Shown map[int]string `json:"shown,omitempty"`
 
 	More    []string   `json:"more,omitempty"`    // names
-	Figures [][]string `json:"figures,omitempty"` // of each node, beside these
+	Figures [][]string `json:"figures,omitempty"` // by node, parallel to More
 
 	*caption
 }
 
-// other is what the other view shows in the place of columns of these names.
+// other holds the columns of the other view, which replace those of the same name.
 type other struct {
 	Counts    string `json:"counts"`
 	Community column `json:"community"`
@@ -66,7 +66,7 @@ type other struct {
 	Weight    column `json:"weight"`
 }
 
-// A caption is what a page of its own says above the map.
+// A caption is the text above the map on a standalone page.
 type caption struct {
 	LeftOut string `json:"left_out"`
 	Run     string `json:"run"`
@@ -74,10 +74,10 @@ type caption struct {
 	Partial string `json:"partial"`
 }
 
-// A link leads to a page: URL, title, links in.
+// A link is a link to a page: URL, title, incoming links.
 type link [3]any
 
-// A column is a list of values of 32 bits, or of 64.
+// A column is a list of 32-bit values, or of 64-bit values.
 type column []byte
 
 func (c column) MarshalText() ([]byte, error) {
@@ -86,7 +86,8 @@ func (c column) MarshalText() ([]byte, error) {
 
 func (c *column) put(v uint32) { *c = binary.LittleEndian.AppendUint32(*c, v) }
 
-// double appends a score as 64 bits, as all other outputs do. A value that is not finite counts as 0.
+// double appends a score as 64 bits, the precision of all other outputs. A value that is not finite
+// becomes 0.
 func (c *column) double(f float64) {
 	if !(math.Abs(f) <= math.MaxFloat64) {
 		f = 0
@@ -94,13 +95,13 @@ func (c *column) double(f float64) {
 	*c = binary.LittleEndian.AppendUint64(*c, math.Float64bits(f))
 }
 
-// amount puts a number of things.
+// amount appends a count.
 func (c *column) amount(n int) { c.put(uint32(min(max(n, 0), math.MaxUint32))) }
 
-// label puts a number that may be unknown.
+// label appends a number that may be unknown.
 func (c *column) label(n int) { c.put(uint32(int32(min(max(n, -1), math.MaxInt32)))) }
 
-// real puts a coordinate; what is none counts as 0.
+// real appends a coordinate. A value that is not finite becomes 0.
 func (c *column) real(f float64) {
 	if !(math.Abs(f) <= math.MaxFloat32) {
 		f = 0
@@ -108,14 +109,14 @@ func (c *column) real(f float64) {
 	c.put(math.Float32bits(float32(f)))
 }
 
-// mostURL is the longest URL of a page that the map has, in bytes; the desk cuts longer texts.
+// mostURL is the maximum length of a page URL in the map, in bytes. The desk cuts longer texts.
 const mostURL = 2000
 
-// mostTitle is how much of a title the map shows, in bytes.
+// mostTitle is the maximum length of a title in the map, in bytes.
 const mostTitle = 160
 
-// JSON returns the map, pruned (see [Map.Pruned]), as the viewer's show reads it.
-// The error names what is wrong with m.
+// JSON returns the map, pruned (see [Map.Pruned]), in the form that the viewer's show function reads.
+// An error says what is wrong with m.
 func (m Map) JSON() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("map: %w", err)
@@ -156,7 +157,7 @@ func (m Map) encode(c *caption) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// other returns what the other view has of its own.
+// other returns the columns of the other view.
 func (m Map) other() *other {
 	o := &other{Counts: m.countsBy(func(e *Edge) uint32 { return e.Other })}
 	for v, s := range m.Other.Scores {
@@ -173,7 +174,7 @@ func (m Map) other() *other {
 	return o
 }
 
-// numbered returns the place of a word in a list, which takes in new ones.
+// numbered returns the index of a word in a list. It adds new words.
 func numbered(list *[]string, places map[string]int, word string) int {
 	place, ok := places[word]
 	if !ok {
@@ -184,7 +185,7 @@ func numbered(list *[]string, places map[string]int, word string) int {
 	return place
 }
 
-// lines makes n texts fit for the page.
+// lines cleans n texts for the page.
 func lines(texts []string, n int) []string {
 	fit := make([]string, n)
 	for i, text := range texts[:min(n, len(texts))] {
@@ -205,7 +206,7 @@ func (d *data) node(n Node, p Point) {
 	d.Reasons = append(d.Reasons, line(n.Reason))
 	busiest := make([]link, 0, len(n.Busiest))
 	for _, p := range n.Busiest {
-		// Nothing else may become a link of the page; what is cut leads elsewhere.
+		// No other URL may become a link on the page. A cut URL would lead elsewhere.
 		if strings.HasPrefix(p.URL, "https://") && len(p.URL) <= mostURL {
 			busiest = append(busiest, link{inert.Line(p.URL, mostURL), inert.Line(p.Title, mostTitle), p.In})
 		}

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	chunk   = 512 // bodies worked on as one; fixed, so that cores never change a sum
+	chunk   = 512 // bodies processed as a unit; fixed, so that the number of cores never changes a sum
 	gravity = 0.04
-	jitter  = 1.0 // how much swinging is tolerated for speed
+	jitter  = 1.0 // how much oscillation is tolerated for speed
 )
 
-// A field moves the bodies of a web step by step (after ForceAtlas2 by Jacomy,
-// Venturini, Heymann and Bastian): all bodies push each other, by mass; links
-// pull a little less than in proportion to their length, which keeps groups apart
-// and yet lets them breathe; a weak gravity holds everything. Bodies that swing to and fro are slowed down.
+// A field moves the bodies of a web step by step (after ForceAtlas2 by Jacomy, Venturini, Heymann and
+// Bastian). All bodies repel each other by mass. Links attract slightly less than in proportion to
+// their length, which keeps groups apart but lets them spread. A weak gravity holds everything
+// together. Oscillating bodies are slowed down.
 type field struct {
 	w            *web
 	x, y         []float64
@@ -25,7 +25,7 @@ type field struct {
 	oldX, oldY   []float64 // force of the last step
 	tree         *tree
 	speed        float64
-	swing, drive []float64 // per chunk
+	swing, drive []float64 // by chunk
 }
 
 func newField(w *web, x, y []float64) *field {
@@ -44,8 +44,8 @@ func (f *field) step() {
 	f.eachChunk(f.move)
 }
 
-// eachChunk calls work for each part [lo, hi) of the bodies, on all cores if there
-// are many.
+// eachChunk calls work for each part [lo, hi) of the bodies. It uses all cores if there are many
+// bodies.
 func (f *field) eachChunk(work func(part, lo, hi int)) {
 	parts := len(f.swing)
 	if parts < 4 {
@@ -64,10 +64,10 @@ func (f *field) eachChunk(work func(part, lo, hi int)) {
 			return nil
 		})
 	}
-	_ = group.Wait() // no work fails
+	_ = group.Wait() // work returns no errors
 }
 
-// pullAndPush finds the forces on the bodies lo to hi-1 in the tree's order.
+// pullAndPush computes the forces on the bodies lo to hi-1 in the tree's order.
 func (f *field) pullAndPush(part, lo, hi int) {
 	f.swing[part], f.drive[part] = 0, 0
 	for i := lo; i < hi; i++ {
@@ -95,7 +95,7 @@ func (f *field) pull(v uint32) (fx, fy float64) {
 	return fx, fy
 }
 
-// adapt sets the speed so that swinging stays in proportion to getting on.
+// adapt sets the speed so that oscillation stays in proportion to progress.
 func (f *field) adapt() {
 	swing, drive := 0.0, 0.0
 	for part := range f.swing {
@@ -108,13 +108,13 @@ func (f *field) adapt() {
 	f.speed += min(target-f.speed, f.speed/2)
 }
 
-// move lets the bodies lo to hi-1 follow their forces.
+// move moves the bodies lo to hi-1 by their forces.
 func (f *field) move(_, lo, hi int) {
 	for v := lo; v < hi; v++ {
 		swing := f.w.mass[v] * math.Hypot(f.fx[v]-f.oldX[v], f.fy[v]-f.oldY[v])
 		pace := f.speed / (1 + math.Sqrt(f.speed*swing))
 		if force := math.Hypot(f.fx[v], f.fy[v]); pace*force > 10+math.Hypot(f.x[v], f.y[v]) {
-			pace = (10 + math.Hypot(f.x[v], f.y[v])) / force // never beyond the picture
+			pace = (10 + math.Hypot(f.x[v], f.y[v])) / force // never out of the picture
 		}
 		f.x[v] += f.fx[v] * pace
 		f.y[v] += f.fy[v] * pace

@@ -8,21 +8,18 @@ import (
 	"github.com/sumi-ripple/ripple/export/rank"
 )
 
-// A Point is a place in the picture. The unit is the radius of a small node; y
-// grows downwards.
+// A Point is a position in the picture. The unit is the radius of a small node; y grows downwards.
 type Point struct{ X, Y float32 }
 
-// Layout gives n nodes places: nodes with many links between them come to lie
-// together, and no two cover each other by much. radius holds the size of each
-// node (nil: 1 each). Parts that hang together are laid out by themselves, the
-// largest in the middle, small ones and nodes without links in rows below it.
+// Layout returns positions for n nodes: nodes with many links between them are close together, and
+// nodes hardly overlap. radius is the size of each node (nil: 1 each). Connected components are laid
+// out separately: the largest in the middle, small ones and nodes without links in rows below it.
 //
-// The same arguments give the same picture whatever the number of cores. The work
-// is bounded by count, never by a clock: a part of n nodes takes
-// 60 + 2,000,000/n steps, at most 400, and its coarser forms together one to three
-// times that work. progress, if not nil, is told how much of total is done, and says whether
-// the picture is still wanted: if not, the places mean nothing. It is called from the
-// goroutine of the caller.
+// The same arguments give the same picture on any number of cores. The work is limited by counts, never
+// by a clock: a component of n nodes takes 60 + 2,000,000/n steps, at most 400, and its coarser forms
+// together one to three times that work. progress, which may be nil, receives how much of total is done
+// and returns whether the picture is still wanted. If not, the result is meaningless. It is called from
+// the caller's goroutine.
 func Layout(n int, edges []Edge, radius []float64, seed uint64, progress func(done, total int) (wanted bool)) []Point {
 	if n == 0 {
 		return nil
@@ -43,7 +40,7 @@ func Layout(n int, edges []Edge, radius []float64, seed uint64, progress func(do
 	return l.place(n, boxes)
 }
 
-// A layout is the work of one call.
+// A layout is the state of one call.
 type layout struct {
 	radius      []float64
 	random      *rand.Rand
@@ -53,20 +50,20 @@ type layout struct {
 	unwanted    bool
 }
 
-// A part is a set of nodes that hangs together.
+// A part is a connected component.
 type part struct {
 	nodes  []uint32
-	levels []level // the part itself first, then coarser and coarser
+	levels []level // the part itself first, then coarser levels
 	x, y   []float64
 }
 
-// A level is a web with the node of the next coarser one for each of its nodes.
+// A level is a web, with the node of the next coarser level for each of its nodes.
 type level struct {
 	web *web
 	up  []uint32
 }
 
-// plan divides the nodes into parts and adds up the work.
+// plan divides the nodes into parts and computes the total work.
 func (l *layout) plan(whole *web, edges []Edge) {
 	from, to := make([]uint32, len(edges)), make([]uint32, len(edges))
 	for i, e := range edges {
@@ -89,10 +86,10 @@ func (l *layout) plan(whole *web, edges []Edge) {
 	}
 }
 
-// coarsest is the number of nodes that a layout starts with.
+// coarsest is the number of nodes with which a layout starts.
 const coarsest = 48
 
-// coarsenAll makes webs smaller and smaller.
+// coarsenAll returns coarser and coarser levels of a web.
 func coarsenAll(w *web) []level {
 	var levels []level
 	for {
@@ -108,7 +105,7 @@ func coarsenAll(w *web) []level {
 	}
 }
 
-// steps returns how often the bodies of a level move.
+// steps returns the number of steps for a level of n nodes.
 func steps(n int) int {
 	switch {
 	case n <= 2:
@@ -119,7 +116,7 @@ func steps(n int) int {
 	return min(60+2_000_000/n, 400)
 }
 
-// draw lays out a part and returns the box that holds it.
+// draw lays out a part and returns its box.
 func (l *layout) draw(p *part) box {
 	last := len(p.levels) - 1
 	p.x, p.y = l.begin(p.levels[last].web)
@@ -137,7 +134,7 @@ func (l *layout) draw(p *part) box {
 			l.done += w.len()
 			l.unwanted = !l.progress(l.done, l.total)
 		}
-		p.levels[at] = level{} // for the collector
+		p.levels[at] = level{} // for the garbage collector
 	}
 	return l.settle(p)
 }
@@ -152,7 +149,7 @@ func (l *layout) begin(w *web) (x, y []float64) {
 	return x, y
 }
 
-// unfold puts each node of a level near the node that stood for it.
+// unfold places each node of a level near its node in the coarser level.
 func (l *layout) unfold(at level, x, y []float64) (fineX, fineY []float64) {
 	_, _, side := frame(x, y)
 	near := side / math.Sqrt(float64(at.web.len())) / 2
@@ -164,8 +161,7 @@ func (l *layout) unfold(at level, x, y []float64) (fineX, fineY []float64) {
 	return fineX, fineY
 }
 
-// settle scales a part so that its nodes fill their share of it and moves apart
-// those that cover each other.
+// settle scales a part so that its nodes take their share of the area, and separates overlapping nodes.
 func (l *layout) settle(p *part) box {
 	radius, area := make([]float64, len(p.nodes)), 0.0
 	for i, v := range p.nodes {
@@ -184,10 +180,10 @@ func (l *layout) settle(p *part) box {
 
 const (
 	gap  = 1.0  // between nodes
-	fill = 0.18 // share of a part's area that its nodes take
+	fill = 0.18 // share of a part's area taken by its nodes
 )
 
-// lay puts the middle at 0 and turns the longer side level, as screens are wide.
+// lay moves the centre to 0 and turns the longer side horizontal, because screens are wide.
 func lay(x, y []float64) {
 	middleX, middleY := 0.0, 0.0
 	for v := range x {
@@ -204,7 +200,7 @@ func lay(x, y []float64) {
 	}
 }
 
-// scale brings the typical distance from 0 to size/√2, that of a disc.
+// scale scales the typical distance from 0 to size/√2, that of a disc.
 func scale(x, y []float64, size float64) {
 	spread := 0.0
 	for v := range x {
@@ -219,7 +215,7 @@ func scale(x, y []float64, size float64) {
 	}
 }
 
-// place puts every part where its box is.
+// place moves every part to its box.
 func (l *layout) place(n int, boxes []box) []Point {
 	points := make([]Point, n)
 	for i, p := range l.parts {

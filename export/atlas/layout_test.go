@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// finite fails unless every point is a place.
+// finite fails unless every point is finite.
 func finite(t interface{ Fatalf(string, ...any) }, points []Point, n int) {
 	if len(points) != n {
 		t.Fatalf("%d points for %d nodes", len(points), n)
@@ -23,8 +23,7 @@ func finite(t interface{ Fatalf(string, ...any) }, points []Point, n int) {
 	}
 }
 
-// overlap returns the share of nodes that are covered by another by more than a
-// tenth of the smaller radius.
+// overlap returns the share of nodes that overlap another by more than a tenth of the smaller radius.
 func overlap(points []Point, radius []float64) float64 {
 	covered := 0
 	for v := range points {
@@ -60,7 +59,7 @@ func TestLayoutKeepsGroupsTogether(t *testing.T) {
 	nodes, edges := terrain(1000, 2)
 	points := Layout(len(nodes), edges, Radii(nodes), 1, nil)
 	inside, all, insides, alls := 0.0, 0.0, 0, 0
-	for u := range 900 { // those that hang together
+	for u := range 900 { // the connected ones
 		for v := range u {
 			d := distance(points[u], points[v])
 			all, alls = all+d, alls+1
@@ -74,7 +73,7 @@ func TestLayoutKeepsGroupsTogether(t *testing.T) {
 	}
 }
 
-// What hangs on nothing must not be far out.
+// Unconnected nodes must not be far away.
 func TestLayoutKeepsLooseNodesNear(t *testing.T) {
 	nodes, edges := terrain(1000, 1)
 	points := Layout(len(nodes), edges, Radii(nodes), 1, nil)
@@ -117,7 +116,7 @@ func TestLayoutTellsItsProgress(t *testing.T) {
 	}
 }
 
-// TestLayoutUnwanted ends a layout at its first step.
+// TestLayoutUnwanted cancels a layout at its first step.
 func TestLayoutUnwanted(t *testing.T) {
 	_, edges := terrain(500, 3)
 	calls := 0
@@ -164,8 +163,8 @@ func TestLayoutOfExtremes(t *testing.T) {
 	}
 }
 
-// The force on one body may be a fifth off; over a web of some size these errors even out. Among 20 bodies they need
-// not. That holds for nearly all webs, as it is an estimate: so the webs are the same each time.
+// The force on one body may be off by a fifth. In a large web these errors even out; among 20 bodies
+// they need not. This is an estimate that holds for nearly all webs, so the test uses fixed webs.
 func TestTreeAgreesWithEveryPair(t *testing.T) {
 	for web := range uint64(300) {
 		random := rand.New(rand.NewPCG(web, 1))
@@ -196,7 +195,7 @@ func TestTreeAgreesWithEveryPair(t *testing.T) {
 	}
 }
 
-// pairs adds up the pushes on v one by one, and their sizes.
+// pairs sums the forces on v one by one, and their magnitudes.
 func pairs(x, y, mass []float64, v int) (fx, fy, size float64) {
 	for u := range x {
 		if dx, dy := x[v]-x[u], y[v]-y[u]; u != v {
@@ -207,7 +206,7 @@ func pairs(x, y, mass []float64, v int) (fx, fy, size float64) {
 	return fx, fy, size
 }
 
-// A crowd in one spot must not cost the square of its size.
+// The time for a crowd at one position must not be quadratic.
 func TestTreeBearsACrowd(t *testing.T) {
 	const n = 200_000
 	x, y, mass := make([]float64, n), make([]float64, n), slices.Repeat([]float64{1}, n)
@@ -225,7 +224,7 @@ func TestTreeBearsACrowd(t *testing.T) {
 }
 
 func TestSpreadEnds(t *testing.T) {
-	const n = 2000 // all in one spot
+	const n = 2000 // all at one position
 	x, y, radius := make([]float64, n), make([]float64, n), slices.Repeat([]float64{1}, n)
 	spread(x, y, radius)
 	points := make([]Point, n)

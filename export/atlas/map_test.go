@@ -22,7 +22,7 @@ func open(t testing.TB, m Map) *browsertest.Tab {
 	return show(browsertest.Open(t), m)
 }
 
-// show shows a map; what the console says by the end of the test fails it.
+// show shows a map. Console output until the end of the test fails the test.
 func show(b *browsertest.Tab, m Map) *browsertest.Tab {
 	b.Helper()
 	b.Size(1280, 940)
@@ -43,13 +43,13 @@ func address(t *testing.T, b *browsertest.Tab) map[string]string {
 	return fields
 }
 
-// rest waits until the view is in the address.
+// rest waits until the view is stored in the address.
 func rest(t *testing.T, b *browsertest.Tab) {
 	t.Helper()
 	b.Wait(`"resting" in document.documentElement.dataset`)
 }
 
-// turnTo gives the page a new hash and waits until it has taken it up.
+// turnTo sets the page's hash and waits until the page has applied it.
 func turnTo(t *testing.T, b *browsertest.Tab, hash string) {
 	t.Helper()
 	rest(t, b)
@@ -57,7 +57,7 @@ func turnTo(t *testing.T, b *browsertest.Tab, hash string) {
 	rest(t, b)
 }
 
-// uncovered fails unless the view comes to rest with node v selected and under no card.
+// uncovered fails unless the view settles with node v selected and not covered by a card.
 func uncovered(t *testing.T, b *browsertest.Tab, m Map, v int) {
 	t.Helper()
 	b.Wait(fmt.Sprintf("location.hash.includes('node=%s')", m.Nodes[v].Name))
@@ -85,7 +85,7 @@ func TestMapInABrowser(t *testing.T) {
 	t.Run("address", func(t *testing.T) { returns(t, b.In(t), m) })
 }
 
-// searches types a name and takes the first result, then another one by keys.
+// searches types a name and selects the first result, then another one with keys.
 func searches(t *testing.T, b *browsertest.Tab, m Map) {
 	name := m.Nodes[321].Name
 	slash(t, b)
@@ -95,7 +95,7 @@ func searches(t *testing.T, b *browsertest.Tab, m Map) {
 	if head := browsertest.Ask[string](b, panelHead); head != name {
 		t.Errorf("the panel shows %q", head)
 	}
-	b.Press(kb.Escape) // empties the field
+	b.Press(kb.Escape) // clears the field
 	slash(t, b)
 	b.Press(strings.TrimSuffix(name, ".example"))
 	b.Press(kb.Tab)
@@ -106,8 +106,8 @@ func searches(t *testing.T, b *browsertest.Tab, m Map) {
 	b.Press(kb.Escape)
 }
 
-// slash enters the search field. The tool sends the character although the page
-// has declined the key, so it is taken out again.
+// slash focuses the search field. The tool sends the character although the page has prevented the
+// default, so it is removed again.
 func slash(t *testing.T, b *browsertest.Tab) {
 	t.Helper()
 	b.Press("/")
@@ -137,7 +137,7 @@ func walks(t *testing.T, b *browsertest.Tab, m Map) {
 	b.Wait(fmt.Sprintf(`(%s) === %q`, panelHead, got))
 }
 
-// clicks hits the node in the middle of the view.
+// clicks clicks the node in the middle of the view.
 func clicks(t *testing.T, b *browsertest.Tab, m Map) {
 	b.Press(kb.Escape)
 	b.Wait(`document.getElementById("panel").hidden`)
@@ -150,7 +150,7 @@ func clicks(t *testing.T, b *browsertest.Tab, m Map) {
 	b.Wait(`document.getElementById("panel").hidden`)
 }
 
-// onScreen brings a place into the middle of the view and returns where that is.
+// onScreen moves a point to the middle of the view and returns its screen position.
 func onScreen(t *testing.T, b *browsertest.Tab, p Point) (x, y float64) {
 	t.Helper()
 	turnTo(t, b, fmt.Sprintf("#x=%g&y=%g&z=20", p.X, p.Y))
@@ -158,7 +158,7 @@ func onScreen(t *testing.T, b *browsertest.Tab, p Point) (x, y float64) {
 	return size[0] / 2, size[1] / 2
 }
 
-// keys moves and zooms without a mouse.
+// keys moves and zooms with the keyboard.
 func keys(t *testing.T, b *browsertest.Tab) {
 	browsertest.Ask[any](b, `document.getElementById("labels").focus()`)
 	view := func() (x, z float64) {
@@ -184,7 +184,7 @@ func keys(t *testing.T, b *browsertest.Tab) {
 	changes("0", func(_, z, _, newZ float64) bool { return newZ < z })
 }
 
-// scaleOf returns how far the view is zoomed in.
+// scaleOf returns the zoom factor of the view.
 func scaleOf(t *testing.T, b *browsertest.Tab) float64 {
 	t.Helper()
 	scale, err := strconv.ParseFloat(address(t, b)["z"], 64)
@@ -194,7 +194,7 @@ func scaleOf(t *testing.T, b *browsertest.Tab) float64 {
 	return scale
 }
 
-// pinches spreads two fingers to twice their distance.
+// pinches moves two fingers to twice their distance.
 func pinches(t *testing.T, b *browsertest.Tab) {
 	before := scaleOf(t, b)
 	touch := func(kind input.DispatchTouchEventType, apart ...float64) {
@@ -217,7 +217,7 @@ func pinches(t *testing.T, b *browsertest.Tab) {
 	}
 }
 
-// drags pulls the ground by 100 pixels and turns the wheel.
+// drags drags the background by 100 pixels and turns the wheel.
 func drags(t *testing.T, b *browsertest.Tab) {
 	scale, fields := scaleOf(t, b), address(t, b)
 	x, err := strconv.ParseFloat(fields["x"], 64)
@@ -234,7 +234,7 @@ func drags(t *testing.T, b *browsertest.Tab) {
 	b.Wait(fmt.Sprintf(`+new URLSearchParams(location.hash.slice(1)).get("z") > %g`, 1.2*scale))
 }
 
-// chooses changes colouring, size, links and theme and looks at a group alone.
+// chooses changes colouring, size, links and theme, and isolates a group.
 func chooses(t *testing.T, b *browsertest.Tab) {
 	groups := func() int { return browsertest.Ask[int](b, `document.querySelectorAll("#groups button").length`) }
 	before := groups()
@@ -253,7 +253,7 @@ func chooses(t *testing.T, b *browsertest.Tab) {
 	b.Wait(`document.querySelector("#groups button").getAttribute("aria-pressed") === "true"`)
 }
 
-// returns loads the page again at the address it has written itself.
+// returns reloads the page at the address that it has written.
 func returns(t *testing.T, b *browsertest.Tab, m Map) {
 	turnTo(t, b, fmt.Sprintf("#x=10&y=-20&z=3&node=%s&colour=depth&theme=dark", m.Nodes[7].Name))
 	b.Wait(fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[7].Name))
@@ -266,7 +266,7 @@ func returns(t *testing.T, b *browsertest.Tab, m Map) {
 		`return +p.get("x") === 10 && +p.get("y") === -20 && +p.get("z") === 3; })()`)
 }
 
-// BenchmarkFirstPicture takes the time from the navigation to the first picture, in Chromium.
+// BenchmarkFirstPicture measures from the navigation to the first picture, in Chromium.
 func BenchmarkFirstPicture(b *testing.B) {
 	m, total := denser(sample(5000), 20_000), 0
 	for b.Loop() {
@@ -300,7 +300,7 @@ func TestMapWithoutWebGL(t *testing.T) {
 	clicks(t, b, m)
 }
 
-// inkedPixels counts what is not ground on the lower canvas.
+// inkedPixels counts non-background pixels of the lower canvas.
 const inkedPixels = `(() => { const c = document.querySelector("#stage canvas");
 	const copy = new OffscreenCanvas(c.width, c.height).getContext("2d", { willReadFrequently: true });
 	copy.drawImage(c, 0, 0); const d = copy.getImageData(0, 0, c.width, c.height).data;
@@ -308,7 +308,7 @@ const inkedPixels = `(() => { const c = document.querySelector("#stage canvas");
 	for (let i = 4; i < d.length; i += 4) if (d[i] !== d[0] || d[i + 1] !== d[1] || d[i + 2] !== d[2]) n++;
 	return n; })()`
 
-// A graphics card that goes away takes nothing with it.
+// The map survives the loss of the WebGL context.
 func TestMapOutlivesTheGraphicsCard(t *testing.T) {
 	b := open(t, sample(200))
 	browsertest.Ask[any](b, `document.querySelector("#stage canvas").getContext("webgl2").`+

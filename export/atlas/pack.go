@@ -6,14 +6,13 @@ import (
 	"slices"
 )
 
-// A box is the ground that a part needs, and how far the part must be moved to
-// its place.
+// A box is the area of a part, and the offset to its final position.
 type box struct {
 	left, top, right, bottom float64
 	dx, dy                   float64
 }
 
-// around returns the box that holds the nodes.
+// around returns the bounding box of the nodes.
 func around(x, y, radius []float64) box {
 	b := box{left: math.Inf(1), top: math.Inf(1), right: math.Inf(-1), bottom: math.Inf(-1)}
 	for v, r := range radius {
@@ -26,11 +25,11 @@ func around(x, y, radius []float64) box {
 func (b *box) width() float64  { return b.right - b.left }
 func (b *box) height() float64 { return b.bottom - b.top }
 
-// aisle is the room between parts.
+// aisle is the space between parts.
 const aisle = 4 * gap
 
-// pack leaves the first box where it is, around 0, and puts the others below it
-// in rows, highest first, as wide as the whole asks for.
+// pack centres the first box around 0 and puts the others below it in rows, highest first. The width
+// depends on the total area.
 func pack(boxes []box) {
 	first := &boxes[0]
 	first.dx, first.dy = -(first.left+first.right)/2, -(first.top+first.bottom)/2
@@ -49,8 +48,8 @@ func pack(boxes []box) {
 	}
 }
 
-// row puts as many boxes side by side below y as are not wider than wide, at
-// least one, and returns their number.
+// row puts as many boxes next to each other below y as fit into wide, at least one, and returns their
+// number.
 func row(boxes []box, order []int, wide, y float64) int {
 	count, total := 0, -aisle
 	for _, at := range order {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestPicture looks at a map of 150 hosts: something is drawn.
+// A map of 150 hosts draws something.
 func TestPicture(t *testing.T) {
 	b := open(t, sample(150))
 	rest(t, b)

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// What a browser can still show smoothly. Above, the picture is pruned and says so.
+// The limits of what a browser shows smoothly. A larger picture is pruned, and says so.
 const (
 	mostNodes = 100_000
 	mostEdges = 100_000
 )
 
-// Pruned returns the map with at most 100,000 nodes, the most trusted, and
-// at most 100,000 links for each of its views: first the heaviest of each node, so that nothing
-// comes loose while there is room, then the heaviest of all. Links come out heaviest
-// first. LeftOut counts what is missing. A second call changes nothing.
+// Pruned returns the map with at most 100,000 nodes, the most trusted, and at most 100,000 links for
+// each of its views: first the heaviest of each node, so that no node is disconnected while there is
+// room, then the heaviest of all. Links are sorted by decreasing weight. LeftOut counts what is
+// missing. A second call changes nothing.
 func (m Map) Pruned() Map { return m.pruned(mostNodes, mostEdges) }
 
 // Foremost returns the map pruned further, to at most n nodes.
@@ -37,7 +37,7 @@ func (m Map) pruned(nodes, edges int) Map {
 	return m
 }
 
-// Leading returns the places of the n most trusted nodes, the first first.
+// Leading returns the indices of the n most trusted nodes in decreasing order of trust.
 func (m Map) Leading(n int) []int {
 	order := make([]int, len(m.Nodes))
 	for i := range order {
@@ -47,9 +47,9 @@ func (m Map) Leading(n int) []int {
 	return order[:min(n, len(order))]
 }
 
-// only returns the map of the given nodes and the links among them.
+// only returns the map restricted to the given nodes and the links between them.
 func (m Map) only(kept []int) Map {
-	place := make([]int, len(m.Nodes)) // in the new list, from 1
+	place := make([]int, len(m.Nodes)) // index in the new list, from 1
 	nodes := make([]Node, len(kept))
 	for i, v := range kept {
 		place[v] = i + 1
@@ -68,7 +68,7 @@ func (m Map) only(kept []int) Map {
 	return m
 }
 
-// chosen returns what stands at some places of a list; nil: there is no list.
+// chosen returns the elements at some indices of a list; nil if list is nil.
 func chosen[T any](list []T, places []int) (kept []T) {
 	for _, v := range places {
 		if list != nil {
@@ -78,7 +78,7 @@ func chosen[T any](list []T, places []int) (kept []T) {
 	return kept
 }
 
-// ofBoth returns the heaviest of both views.
+// ofBoth returns the heaviest links of both views.
 func ofBoth(n int, edges []Edge, most int) []Edge {
 	kept := heaviest(n, edges, most)
 	other := slices.Clone(edges)
@@ -94,10 +94,10 @@ func ofBoth(n int, edges []Edge, most int) []Edge {
 	return slices.Compact(kept)
 }
 
-// turn shows a link as the other view does.
+// turn swaps the weights of a link, as seen in the other view.
 func (e *Edge) turn() { e.Weight, e.Other = e.Other, e.Weight }
 
-// heaviest returns at most so many of the edges among n nodes, sorted.
+// heaviest returns at most most of the edges among n nodes, sorted.
 func heaviest(n int, edges []Edge, most int) []Edge {
 	order := slices.Clone(edges)
 	slices.SortFunc(order, byWeight)
@@ -119,7 +119,7 @@ func heaviest(n int, edges []Edge, most int) []Edge {
 	return order
 }
 
-// byWeight puts heavy links first, equal ones in the order of their nodes.
+// byWeight sorts links by decreasing weight, equal ones by their nodes.
 func byWeight(a, b Edge) int {
 	return cmp.Or(cmp.Compare(b.Weight, a.Weight), cmp.Compare(b.Other, a.Other), cmp.Compare(a.From, b.From),
 		cmp.Compare(a.To, b.To))

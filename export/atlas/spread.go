@@ -2,11 +2,11 @@ package atlas
 
 import "math"
 
-// passes bounds how often spread looks at all nodes.
+// passes is the maximum number of passes over all nodes.
 const passes = 60
 
-// spread moves nodes apart that cover each other, each by half of what they
-// overlap, until none do or the passes are used up.
+// spread separates overlapping nodes, moving each by half of the overlap, until none overlap or all
+// passes are used.
 func spread(x, y, radius []float64) {
 	widest := 0.0
 	for _, r := range radius {
@@ -21,20 +21,19 @@ func spread(x, y, radius []float64) {
 	}
 }
 
-// A spreader keeps the nodes in squares so wide that only neighbouring squares
-// can hold nodes that touch.
+// A spreader sorts the nodes into squares so wide that only nodes in neighbouring squares can touch.
 type spreader struct {
 	x, y, radius []float64
 	side         float64
 	columns      int
 	rows         int
 	left, top    float64
-	first        []int32 // per square: its first node, -1: none
-	next         []int32 // per node: the next in its square
+	first        []int32 // by square: its first node; -1: none
+	next         []int32 // by node: the next one in its square
 }
 
-// sort puts the nodes into squares. At most about four squares a node are made:
-// few nodes far apart lie in wider squares.
+// sort puts the nodes into squares. There are at most about four squares per node: few nodes far apart
+// get wider squares.
 func (s *spreader) sort() {
 	var side float64
 	s.left, s.top, side = frame(s.x, s.y)
@@ -60,8 +59,7 @@ func (s *spreader) column(at, side float64) int {
 	return min(int(at/side*float64(s.columns)), s.columns-1)
 }
 
-// pass looks at each pair of nodes in neighbouring squares once and reports
-// whether any had to move.
+// pass checks each pair of nodes in neighbouring squares once, and reports whether any was moved.
 func (s *spreader) pass() bool {
 	moved := false
 	for at := range s.first {
@@ -79,7 +77,7 @@ func (s *spreader) pass() bool {
 	return moved
 }
 
-// clear moves v and the nodes from u on in a square apart.
+// clear separates v from the nodes of a square from u on.
 func (s *spreader) clear(v, u int32) bool {
 	moved := false
 	for ; u >= 0; u = s.next[u] {
@@ -90,7 +88,7 @@ func (s *spreader) clear(v, u int32) bool {
 		}
 		d := math.Sqrt(dx*dx + dy*dy)
 		if d < 1e-6 {
-			dx, dy, d = math.Cos(float64(v)), math.Sin(float64(v)), 1e-6 // one spot: any direction
+			dx, dy, d = math.Cos(float64(v)), math.Sin(float64(v)), 1e-6 // same position: any direction
 			dx, dy = dx*d, dy*d
 		}
 		half := (room - d) / d / 2

@@ -8,14 +8,13 @@ import (
 	"github.com/sumi-ripple/ripple/export/rank"
 )
 
-// terrain is a graph that looks like a web of hosts: groups of different sizes
-// with hubs, links between them, small islands and nodes without links. About n
-// nodes and four links a node.
+// terrain returns a graph like a web of hosts: groups of different sizes with hubs, links between them,
+// small islands and nodes without links. It has about n nodes and four links per node.
 func terrain(n int, seed uint64) ([]Node, []Edge) {
 	random := rand.New(rand.NewPCG(seed, 9))
 	main := n * 9 / 10
 	home := make([]int, n)
-	var first []int // node of each group
+	var first []int // first node of each group
 	for v := 0; v < main; {
 		size := min(3+int(float64(main)/12*math.Pow(random.Float64(), 2)), main-v)
 		first = append(first, v)
@@ -55,7 +54,7 @@ func terrain(n int, seed uint64) ([]Node, []Edge) {
 	return nodes(n, edges, random), edges
 }
 
-// nodes makes up facts that fit the links.
+// nodes invents facts that fit the links.
 func nodes(n int, edges []Edge, random *rand.Rand) []Node {
 	from, to, weight := make([]uint32, len(edges)), make([]uint32, len(edges)), make([]uint32, len(edges))
 	for i, e := range edges {

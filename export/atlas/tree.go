@@ -3,17 +3,17 @@ package atlas
 import "math"
 
 const (
-	leafSize = 8   // bodies that are looked at one by one
-	deepest  = 16  // levels of cells: bits of a coordinate
+	leafSize = 8   // bodies that are handled one by one
+	deepest  = 16  // levels of cells, one per bit of a coordinate
 	theta    = 1.1 // a cell acts as one body beyond its width divided by theta
 )
 
-// A tree divides the plane into cells so that far bodies act together (Barnes and
-// Hut). Cells lie in the order of a walk from the root, bodies in the order of
-// their cells, so that a walk reads memory forwards and needs no stack.
+// A tree divides the plane into cells so that distant bodies act together (Barnes and Hut). Cells are
+// in the order of a walk from the root, bodies in the order of their cells, so a walk reads memory
+// sequentially and needs no stack.
 type tree struct {
 	x, y, mass []float64 // of the bodies, in the tree's order
-	order      []uint32  // body in the tree's order to body
+	order      []uint32  // by position in the tree's order: the body
 	cells      []cell
 	keys       []uint64
 	spare      []uint64
@@ -22,9 +22,9 @@ type tree struct {
 // A cell is a square of the plane.
 type cell struct {
 	x, y, mass float64 // centre of mass
-	reach      float64 // square of the distance beyond which it acts as one body
+	reach      float64 // squared distance beyond which it acts as one body
 	lo, hi     int32   // its bodies, if it is a leaf
-	next       int32   // the cell to go on with if this one is not opened
+	next       int32   // the cell to continue with if this one is not opened
 	leaf       bool
 }
 
@@ -33,8 +33,7 @@ func newTree(n int) *tree {
 		keys: make([]uint64, n), spare: make([]uint64, n)}
 }
 
-// build sorts the bodies along a curve that visits cell by cell (Morton) and
-// makes the cells.
+// build sorts the bodies along a curve that visits cell by cell (Morton) and creates the cells.
 func (t *tree) build(x, y, mass []float64) {
 	left, top, side := frame(x, y)
 	scale := (1 << deepest) / side
@@ -50,7 +49,7 @@ func (t *tree) build(x, y, mass []float64) {
 	t.divide(0, int32(len(x)), deepest, side)
 }
 
-// frame returns the corner and side of a square that holds all bodies inside it.
+// frame returns the corner and side of a square that contains all bodies.
 func frame(x, y []float64) (left, top, side float64) {
 	left, top = math.Inf(1), math.Inf(1)
 	right, bottom := math.Inf(-1), math.Inf(-1)
@@ -72,7 +71,7 @@ func interleave(v uint32) uint32 {
 	return (v | v<<1) & 0x55555555
 }
 
-// sort orders keys by their upper half, digit by digit.
+// sort sorts keys by their upper half, digit by digit.
 func (t *tree) sort() {
 	const digit = 11
 	for shift := 32; shift < 64; shift += digit {
@@ -92,7 +91,7 @@ func (t *tree) sort() {
 	}
 }
 
-// divide makes the cell of the bodies lo to hi-1 and those inside it.
+// divide creates the cell of the bodies lo to hi-1 and those inside it.
 func (t *tree) divide(lo, hi int32, level int, side float64) {
 	at := len(t.cells)
 	t.cells = append(t.cells, cell{lo: lo, hi: hi, reach: side * side / (theta * theta)})
@@ -100,7 +99,7 @@ func (t *tree) divide(lo, hi int32, level int, side float64) {
 	switch {
 	case c.leaf:
 	case level == 0:
-		c.reach = 0 // a crowd in one spot acts as one body on everybody
+		c.reach = 0 // a crowd at one position acts as one body on everything
 	default:
 		for quarter := range uint64(4) {
 			from := lo
@@ -117,7 +116,7 @@ func (t *tree) divide(lo, hi int32, level int, side float64) {
 	t.cells[at] = c
 }
 
-// weigh finds the centre of mass of a cell.
+// weigh computes the centre of mass of a cell.
 func (t *tree) weigh(c *cell) {
 	for i := c.lo; i < c.hi; i++ {
 		c.mass += t.mass[i]
@@ -128,8 +127,8 @@ func (t *tree) weigh(c *cell) {
 	c.y /= c.mass
 }
 
-// push returns the force of all bodies on the i-th in the tree's order, per mass
-// of its own: the mass of each divided by its distance.
+// push returns the force of all bodies on the i-th one in the tree's order, per unit of its mass: the
+// sum of each mass divided by its distance.
 func (t *tree) push(i int32) (fx, fy float64) {
 	x, y := t.x[i], t.y[i]
 	for at := int32(0); at < int32(len(t.cells)); {
@@ -151,8 +150,8 @@ func (t *tree) push(i int32) (fx, fy float64) {
 	return fx, fy
 }
 
-// pushLeaf is the force of the bodies of a leaf. Bodies in one spot push each
-// other apart in directions that depend on their places in the order.
+// pushLeaf returns the force of the bodies of a leaf. Bodies at the same position repel each other in
+// directions that depend on their order.
 func (t *tree) pushLeaf(i int32, c *cell) (fx, fy float64) {
 	for j := c.lo; j < c.hi; j++ {
 		if j == i {

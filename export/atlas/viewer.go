@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Viewer is what a page of its own needs to show a map, which it has from
-// [Map.JSON]. The page's own rules go after these styles.
+// A Viewer is what another page needs to show a map from [Map.JSON]. The page's own style rules must
+// follow these styles.
 type Viewer struct {
 	Module string        // JavaScript that exports show, renew, restyle and leave; see viewer/main.js
 	Ground string        // CSS: colours in light and dark, text, cards, controls
@@ -14,7 +14,7 @@ type Viewer struct {
 	Stage  template.HTML // the elements that show needs, without a heading
 }
 
-// NewViewer returns the viewer of the exported map for another page.
+// NewViewer returns the viewer of the exported map for use on another page.
 func NewViewer() (v Viewer, err error) {
 	if v.Module, err = joined(scripts()...); err != nil {
 		return v, err

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A page of its own gets the whole viewer, which starts nothing by itself.
+// Another page gets the whole viewer, which starts nothing by itself.
 func TestViewer(t *testing.T) {
 	v, err := NewViewer()
 	if err != nil {
@@ -28,7 +28,7 @@ func TestViewer(t *testing.T) {
 	}
 }
 
-// The viewer is told what the heading of a file says, and of no more nodes than asked for.
+// The viewer receives the contents of a file's heading, and at most the requested nodes.
 func TestMapJSON(t *testing.T) {
 	m := sample(40)
 	m.Partial = "partial: 2 hosts cut"

@@ -8,20 +8,20 @@ import (
 	"github.com/sumi-ripple/ripple/export/rank"
 )
 
-// A web is what a layout pulls and pushes: undirected links in compressed sparse
-// rows, and bodies with a mass.
+// A web is the input of the force simulation: undirected links in compressed sparse rows, and bodies
+// with a mass.
 type web struct {
 	off  []int64
 	to   []uint32
-	pull []float64 // beside to
+	pull []float64 // parallel to to
 	mass []float64
 }
 
 func (w *web) len() int { return len(w.mass) }
 
-// newWeb leaves out directions and loops. A link pulls with the logarithm of its
-// weight, so that a link in every footer does not glue two hosts together; a node
-// weighs what its degree is, so that hubs keep their distance from each other.
+// newWeb ignores directions and loops. The pull of a link is the logarithm of its weight, so that a
+// link in every footer does not glue two hosts together. The mass of a node is its degree, so that hubs
+// keep their distance.
 func newWeb(n int, edges []Edge) *web {
 	from, to := make([]uint32, 0, 2*len(edges)), make([]uint32, 0, 2*len(edges))
 	weight := make([]uint32, 0, 2*len(edges))
@@ -43,7 +43,7 @@ func newWeb(n int, edges []Edge) *web {
 	return w
 }
 
-// add puts a link behind the others of u, or joins it with the last one.
+// add appends a link of u, or joins it with the last one.
 func (w *web) add(u int, v uint32, pull float64) {
 	if last := len(w.to) - 1; int64(last) >= w.off[u] && w.to[last] == v {
 		w.pull[last] += pull
@@ -52,8 +52,8 @@ func (w *web) add(u int, v uint32, pull float64) {
 	w.to, w.pull = append(w.to, v), append(w.pull, pull)
 }
 
-// part returns the web among nodes, which have no links to others. local is
-// scratch, as long as w.
+// part returns the web of the given nodes, which have no links to others. local is scratch space as
+// long as w.
 func (w *web) part(nodes, local []uint32) *web {
 	p := &web{off: make([]int64, 1, len(nodes)+1), mass: make([]float64, 0, len(nodes))}
 	for i, v := range nodes {
@@ -69,12 +69,12 @@ func (w *web) part(nodes, local []uint32) *web {
 	return p
 }
 
-// brood is how many nodes that share a neighbour become one.
+// brood is how many nodes with a common neighbour are joined.
 const brood = 4
 
-// coarsen joins each node with the neighbour that pulls it most for its mass, and
-// nodes that are left over with others that hang on the same neighbour. It
-// returns the smaller web and the node there of each node here.
+// coarsen joins each node with the neighbour of the strongest pull per mass, and remaining nodes with
+// others that are attached to the same neighbour. It returns the smaller web, and by node the node
+// there.
 func (w *web) coarsen() (*web, []uint32) {
 	c := joiner{w: w, of: make([]int32, w.len())}
 	order := make([]uint32, w.len())
@@ -88,7 +88,7 @@ func (w *web) coarsen() (*web, []uint32) {
 			c.count++
 		}
 	}
-	broods := map[uint32]*[2]int32{} // by the neighbour they hang on: node, members
+	broods := map[uint32]*[2]int32{} // by the neighbour they are attached to: node, members
 	for _, v := range order {
 		if c.of[v] < 0 {
 			c.adopt(v, broods)
@@ -97,15 +97,14 @@ func (w *web) coarsen() (*web, []uint32) {
 	return c.shrink()
 }
 
-// A joiner decides which nodes become one.
+// A joiner decides which nodes are joined.
 type joiner struct {
 	w     *web
-	of    []int32 // -1: not decided
+	of    []int32 // -1: undecided
 	count int32
 }
 
-// mate returns the neighbour with the strongest pull for its mass, of those that
-// are still single or of all.
+// mate returns the neighbour with the strongest pull per mass, among those still single or among all.
 func (c *joiner) mate(v uint32, single bool) (best uint32, ok bool) {
 	strongest := 0.0
 	for i := c.w.off[v]; i < c.w.off[v+1]; i++ {
@@ -117,7 +116,7 @@ func (c *joiner) mate(v uint32, single bool) (best uint32, ok bool) {
 	return best, ok
 }
 
-// adopt puts a node that found no mate into a brood.
+// adopt puts a node without a mate into a brood.
 func (c *joiner) adopt(v uint32, broods map[uint32]*[2]int32) {
 	mother, ok := c.mate(v, false)
 	if b := broods[mother]; ok && b != nil && b[1] < brood {
@@ -132,10 +131,10 @@ func (c *joiner) adopt(v uint32, broods map[uint32]*[2]int32) {
 	c.count++
 }
 
-// shrink makes the smaller web.
+// shrink builds the smaller web.
 func (c *joiner) shrink() (*web, []uint32) {
 	small := &web{off: make([]int64, c.count+1), mass: make([]float64, c.count)}
-	seat := make([]int, c.count) // behind the last link to a node; not above begin: none yet
+	seat := make([]int, c.count) // one past the last link to a node; not above begin: none yet
 	of, first, members := c.members()
 	for u := range c.count {
 		begin := len(small.to)

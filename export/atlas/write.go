@@ -19,13 +19,13 @@ import (
 //go:embed viewer
 var viewer embed.FS
 
-// scripts are the parts of the viewer in the order in which they stand in a page.
+// scripts returns the parts of the viewer in the order in which they are put into a page.
 func scripts() []string {
 	return []string{"graph.js", "colour.js", "camera.js", "webgl.js", "canvas.js", "labels.js", "panel.js", "view.js",
 		"input.js", "main.js"}
 }
 
-// page is what the template shows.
+// page is the data of the template.
 type page struct {
 	Title, Run, Status, Partial string
 	Counts, LeftOut, Policy     string
@@ -33,10 +33,9 @@ type page struct {
 	Script, Data                template.JS
 }
 
-// Write writes the map as one HTML file, pruned (see [Map.Pruned]). It allows
-// nothing but its own script and style, by their hashes: no network, no frames,
-// no forms. The error names what is wrong with m, or is that of w; then a part of
-// the file may have been written.
+// Write writes the map as one HTML file, pruned (see [Map.Pruned]). The file's policy allows only its
+// own script and style, by their hashes: no network, no frames, no forms. An error says what is wrong
+// with m, or comes from w; in the latter case a part of the file may have been written.
 func Write(w io.Writer, m Map) error {
 	if err := m.check(); err != nil {
 		return fmt.Errorf("write map: %w", err)
@@ -56,7 +55,7 @@ func Write(w io.Writer, m Map) error {
 	return nil
 }
 
-// check refuses what the viewer could not draw.
+// check rejects a map that the viewer could not draw.
 func (m Map) check() error {
 	if err := m.checkPoints(m.Points); err != nil {
 		return err
@@ -113,14 +112,13 @@ func (m Map) page() (*page, error) {
 	return p, nil
 }
 
-// script joins the parts of the viewer into one function, which shows the graph in
-// the file.
+// script joins the parts of the viewer into one function, which shows the graph in the file.
 func script() (string, error) {
 	text, err := joined(append(scripts(), "file.js")...)
 	return "(() => {\n\"use strict\";\n" + text + "})();\n", err
 }
 
-// joined puts parts of the viewer one behind the other.
+// joined concatenates parts of the viewer.
 func joined(names ...string) (string, error) {
 	var b strings.Builder
 	for _, name := range names {
@@ -133,13 +131,13 @@ func joined(names ...string) (string, error) {
 	return b.String(), nil
 }
 
-// digest is how a policy names a text.
+// digest returns a text's hash as in a content security policy.
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// line makes text fit for a line of the page.
+// line cleans text for a line of the page.
 func line(s string) string { return inert.Line(s, 300) }
 
 func (m Map) counts() string { return m.countsBy(func(e *Edge) uint32 { return e.Weight }) }
@@ -177,7 +175,7 @@ func (m Map) leftOut() string {
 	return ""
 }
 
-// many counts a word of the glossary.
+// many formats a number with a word of the glossary.
 func many(n int, word string) string {
 	return amount.Of(n, cmp.Or(line(word), "node"), "")
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A document is a map as a reader of HTML sees it.
+// A document is a map as an HTML parser sees it.
 type document struct {
 	tags   map[string]int
 	texts  map[string][]string // by tag
@@ -23,7 +23,7 @@ type document struct {
 	ids    map[string]string   // text by id
 }
 
-// readPage parses a map with a parser that is not ours.
+// readPage parses a map with an independent parser.
 func readPage(t testing.TB, page []byte) document {
 	t.Helper()
 	root, err := html.Parse(bytes.NewReader(page))
@@ -70,7 +70,7 @@ func write(t testing.TB, m Map) []byte {
 	return b.Bytes()
 }
 
-// small is a map of two nodes whose text is given.
+// small returns a map of two nodes with the given text.
 func small(text string) Map {
 	return Map{Title: text, Level: "host", Run: text, Status: text, Partial: text,
 		Nodes: []Node{{Name: text, Title: text, Class: text, Depth: -5, Community: math.MaxInt, Pages: -1, In: math.MaxInt,
@@ -91,7 +91,7 @@ func TestPageAllowsItselfOnly(t *testing.T) {
 	}
 }
 
-// The viewer must never turn text into markup or code, or ask a server.
+// The viewer must never turn text into markup or code, or contact a server.
 func TestViewerHasNoDoors(t *testing.T) {
 	text, err := script()
 	if err != nil {
@@ -168,7 +168,7 @@ func TestEmptyMap(t *testing.T) {
 	}
 }
 
-// Numbers come out as the viewer reads them.
+// Numbers have the form that the viewer reads.
 func TestColumns(t *testing.T) {
 	var c column
 	c.amount(-1)
@@ -195,8 +195,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// Whatever a peer calls its page, the file has the same elements and shows the
-// text as text.
+// Whatever a peer calls its page, the file has the same elements and shows the text as text.
 func FuzzWrite(f *testing.F) {
 	for _, text := range hostile() {
 		f.Add(text)
@@ -221,7 +220,7 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// hostile are texts that have broken out of pages elsewhere.
+// hostile returns texts that have broken out of pages elsewhere.
 func hostile() []string {
 	return []string{
 		"</script><script>document.documentElement.dataset.broken = 1</script>",
@@ -242,8 +241,8 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// TestLongURL shows pages with the longest URL that the map has, and a longer one: no link
-// leads to a part of it.
+// TestLongURL shows pages with the longest URL allowed in the map, and with a longer one: no link leads
+// to a part of it.
 func TestLongURL(t *testing.T) {
 	longest := "https://a.test/" + strings.Repeat("x", mostURL-len("https://a.test/"))
 	longer := strings.ReplaceAll(longest, "x", "y") + "y"

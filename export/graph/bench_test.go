@@ -15,8 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// benchGraph is the graph of the pages of a small terrain, or of the one whose size
-// RIPPLE_BENCH_SIZES names, of a file of package scaletest.
+// benchGraph returns the page graph of a small terrain, or of the one in a file of package scaletest
+// whose size RIPPLE_BENCH_SIZES names.
 func benchGraph(b *testing.B) *export.Graph {
 	var path string
 	switch os.Getenv("RIPPLE_BENCH_SIZES") {
@@ -43,9 +43,9 @@ func benchGraph(b *testing.B) *export.Graph {
 	return g
 }
 
-// BenchmarkExport writes the graph of pages, measured beforehand, into a file, in turn
-// with its limit: reading the same nodes and links, and writing as many bytes that are
-// there already. "of-limit" is how many times as long it takes.
+// BenchmarkExport writes the page graph, measured beforehand, to a file. It alternates with the lower
+// bound: reading the same nodes and links, and writing the same number of existing bytes. "of-limit" is
+// the ratio.
 func BenchmarkExport(b *testing.B) {
 	g := benchGraph(b)
 	for _, name := range []string{"gexf", "graphml", "jsonl", "dot"} {
@@ -93,7 +93,7 @@ func filled(path string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// bare is the yardstick: n bytes in the pieces of a buffered writer.
+// bare is the baseline: n bytes in the pieces of a buffered writer.
 func bare(w io.Writer, n int64) error {
 	piece := bytes.Repeat([]byte{'x'}, 1<<16)
 	for ; n > 0; n -= int64(len(piece)) {
@@ -104,8 +104,8 @@ func bare(w io.Writer, n int64) error {
 	return nil
 }
 
-// BenchmarkHeap reports what is live on the heap at most while a graph of pages
-// streams by, beside what is there when it ends.
+// BenchmarkHeap reports the peak live heap while a page graph streams, in addition to the heap at its
+// end.
 func BenchmarkHeap(b *testing.B) {
 	g := benchGraph(b)
 	var w heapWriter
@@ -118,7 +118,7 @@ func BenchmarkHeap(b *testing.B) {
 	b.ReportMetric(float64(process.LiveHeap())/1e6, "after-MB")
 }
 
-// A heapWriter looks at the heap after every 16 MiB.
+// A heapWriter samples the heap after every 16 MiB.
 type heapWriter struct {
 	written int
 	most    int64

@@ -6,13 +6,13 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
-// A spelled is a column with what stands before each of its cells, put together once.
+// A spelled is a column with the text before each of its cells, built once.
 type spelled[T any] struct {
 	export.Column[T]
 	before string
 }
 
-// spell puts together what stands before the cells of columns.
+// spell builds the text before the cells of columns.
 func spell[T any](columns []export.Column[T], before func(i int, name string) string) []spelled[T] {
 	all := make([]spelled[T], len(columns))
 	for i, c := range columns {
@@ -21,10 +21,10 @@ func spell[T any](columns []export.Column[T], before func(i int, name string) st
 	return all
 }
 
-// kindName is how GEXF and GraphML call a kind.
+// kindName returns a kind as GEXF and GraphML name it.
 func kindName(k export.Kind) string { return [...]string{"string", "long", "double"}[k] }
 
-// appendNumber appends a cell that is no text.
+// appendNumber appends a cell that is not a text.
 func appendNumber(b []byte, v export.Value, k export.Kind) []byte {
 	if k == export.Real {
 		return appendReal(b, v.Real)

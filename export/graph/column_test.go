@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/sqlite"
 )
 
-// withNew are all columns and three that nobody knows.
+// withNew returns all columns and three new ones.
 func withNew() *export.Columns {
 	all := export.AllColumns()
 	all.Nodes = append(all.Nodes, export.Column[export.Node]{
@@ -36,8 +36,8 @@ func withNew() *export.Columns {
 	return all
 }
 
-// TestNewColumn finds a column that is added to the table in every format, at every
-// level, in the map and in the tables of SQLite.
+// A column added to the table appears in every format, at every level, in the map and in the SQLite
+// tables.
 func TestNewColumn(t *testing.T) {
 	for _, level := range levels() {
 		g := graphAt(t, terrain(t), export.Options{Level: level, All: true, Columns: withNew()})
@@ -125,7 +125,7 @@ func TestNewColumnInSQLite(t *testing.T) {
 	}
 }
 
-// TestNoColumnTwice reads the heads of all levels: a name stands for one thing.
+// In the header of every level, names are unique.
 func TestNoColumnTwice(t *testing.T) {
 	for _, level := range levels() {
 		g := graphAt(t, terrain(t), export.Options{Level: level, All: true})
@@ -146,7 +146,7 @@ func TestNoColumnTwice(t *testing.T) {
 	}
 }
 
-// TestParquetBatches writes more rows than a batch has: none is lost or mixed up.
+// TestParquetBatches writes more rows than fit in a batch: none is lost or mixed up.
 func TestParquetBatches(t *testing.T) {
 	g := graphAt(t, wide(t, 2500, 50, 3), export.Options{})
 	path := filepath.Join(t.TempDir(), "x")

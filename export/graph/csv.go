@@ -19,8 +19,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-// csvFiles writes nodes.csv and edges.csv. At page level the nodes begin with the
-// columns of the pages CSV.
+// csvFiles writes nodes.csv and edges.csv. At page level the nodes begin with the columns of the pages
+// CSV.
 func csvFiles(ctx context.Context, dir string, g *export.Graph, opts Options) ([]string, error) {
 	const nodes, edges = "nodes.csv", "edges.csv"
 	err := csvFile(ctx, filepath.Join(dir, nodes), func(o *output) error { return csvNodes(o, g, opts) })
@@ -66,7 +66,7 @@ func csvNodes(o *output, g *export.Graph, opts Options) error {
 	return g.EachLeading(func(n *export.Node) error { return errors.Join(csvRow(o, n, columns), referrers.err) })
 }
 
-// unique leaves out columns whose names are taken.
+// unique removes columns whose names are taken.
 func unique(columns, taken []export.Column[export.Node]) []export.Column[export.Node] {
 	names := map[string]bool{}
 	for _, c := range taken {
@@ -132,8 +132,8 @@ func csvRow[T any](o *output, of *T, columns []export.Column[T]) error {
 	return o.put()
 }
 
-// pageColumns are the columns of the pages CSV: times in seconds since 1970, an
-// empty proxy_id, and what [[extract]] found as metadata.
+// pageColumns returns the columns of the pages CSV: times in seconds since 1970, an empty proxy_id, and
+// the facts of [[extract]] as metadata.
 func pageColumns(r *referrers) []export.Column[export.Node] {
 	type node = export.Node
 	type visit = *schema.Visit
@@ -162,8 +162,8 @@ func pageColumns(r *referrers) []export.Column[export.Node] {
 	}
 }
 
-// bytesSent is the length of the body that a visit got: none with a 304, whose other facts are
-// those of the body that stands.
+// bytesSent returns the length of the body that a visit received: 0 for a 304, whose other facts are
+// those of the current body.
 func bytesSent(v *schema.Visit) (int64, bool) {
 	if v.Status == http.StatusNotModified {
 		return 0, true
@@ -184,7 +184,7 @@ func numberColumn[T any](name string, of func(*T) int64) export.Column[T] {
 	}}
 }
 
-// visitText is a text of a visit, empty where there is none.
+// visitText is a column with a text of the visit, empty without a visit.
 func visitText(name string, of func(*schema.Visit) string) export.Column[export.Node] {
 	return textColumn(name, func(n *export.Node) string {
 		if n.Page.Visit == nil {
@@ -194,7 +194,7 @@ func visitText(name string, of func(*schema.Visit) string) export.Column[export.
 	})
 }
 
-// visitNumber is a number of a visit that asked for its page, which may be unknown.
+// visitNumber is a column with a number of a visit that made a request. The number may be unknown.
 func visitNumber(name string, of func(*schema.Visit) (n int64, known bool)) export.Column[export.Node] {
 	return export.Column[export.Node]{Name: name, Kind: export.Integer, Of: func(n *export.Node) export.Value {
 		if n.Page.Visit == nil || n.Page.FetchURL == "" {
@@ -212,7 +212,7 @@ func digest(v *schema.Visit) string {
 	return hex.EncodeToString(v.SHA256[:])
 }
 
-// metadata is the facts of a page as a JSON object: a list of values by name.
+// metadata returns the facts of a page as a JSON object: a list of values by name.
 func metadata(v *schema.Visit) string {
 	if len(v.Facts) == 0 {
 		return ""
@@ -221,6 +221,6 @@ func metadata(v *schema.Visit) string {
 	for _, f := range v.Facts {
 		all[f.Name] = append(all[f.Name], inert.Text(f.Value))
 	}
-	text, _ := json.Marshal(all) // strings cannot fail
+	text, _ := json.Marshal(all) // strings always marshal
 	return string(text)
 }

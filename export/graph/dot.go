@@ -11,16 +11,16 @@ import (
 
 const dotHead = "// Ripple\ndigraph terrain {\n"
 
-// dotStyle draws the graph readable as it is: force-directed on white ground, no two
-// labels over each other, links behind them.
+// dotStyle makes the graph readable without options: force-directed on a white background, no
+// overlapping labels, links behind them.
 const dotStyle = `layout=sfdp, overlap=prism, outputorder=edgesfirst, bgcolor=white];
 node [shape=box, style="rounded,filled", margin="0.06,0.03", height=0.1, width=0.1];
 node [fontname="Helvetica", fontcolor="#1c2128"];
 edge [color="#6f768066", arrowsize=0.5];
 `
 
-// dot writes the DOT language (https://graphviz.org/doc/info/lang.html). The places of
-// the nodes are those of the map, for neato -n with -Glayout=neato.
+// dot writes the DOT language (https://graphviz.org/doc/info/lang.html). The positions of the nodes are
+// those of the map, for neato -n with -Glayout=neato.
 func dot(o *output, g *export.Graph, _ Options) error {
 	nodes, links := g.NodeColumns(), g.LinkColumns()
 	o.say(dotHead, "graph [")

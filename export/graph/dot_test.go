@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestDOT has Graphviz read DOT.
+// Graphviz can read the DOT file.
 func TestDOT(t *testing.T) {
 	if _, err := exec.LookPath("gvpr"); err != nil {
 		lacking(t, "no graphviz")
@@ -35,7 +35,7 @@ func TestDOT(t *testing.T) {
 	}
 }
 
-// TestDOTText counts the quotes: text never ends a string.
+// Counting quotes shows that text never ends a string.
 func TestDOTText(t *testing.T) {
 	var b bytes.Buffer
 	if err := format(t, "dot").Stream(&b, graphAt(t, terrain(t), export.Options{All: true})); err != nil {
@@ -49,11 +49,11 @@ func TestDOTText(t *testing.T) {
 	}
 }
 
-// A box is the node of a drawing, in inches.
+// A box is the box of a node in a drawing, in inches.
 type box struct{ x, y, w, h float64 }
 
-// drawn has Graphviz draw a graph and returns the boxes of its nodes by id, and the
-// whole under "".
+// drawn draws a graph with Graphviz and returns the boxes of its nodes by id, and that of the whole
+// under "".
 func drawn(t *testing.T, g *export.Graph) map[string]box {
 	t.Helper()
 	if _, err := exec.LookPath("dot"); err != nil {
@@ -83,8 +83,7 @@ func drawn(t *testing.T, g *export.Graph) map[string]box {
 	return boxes
 }
 
-// TestDOTReadable draws 300 hosts without options: no label lies over another, and
-// those of hosts with many links are larger.
+// With 300 hosts and no options, no labels overlap, and those of hosts with many links are larger.
 func TestDOTReadable(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	var hosts []string
@@ -122,7 +121,7 @@ func TestDOTReadable(t *testing.T) {
 	}
 }
 
-// TestOnePalette looks for the colour of an origin in all pictures.
+// An origin has the same colour in all pictures.
 func TestOnePalette(t *testing.T) {
 	c := export.ColourOf(schema.ClassQuality)
 	for name, want := range map[string]string{

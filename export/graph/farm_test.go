@@ -31,13 +31,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A reading is what an output says of a host.
+// A reading is what an output says about a host.
 type reading struct {
 	Trust, PageRank, Harmonic float64
 	Community                 int
 }
 
-// readings returns what each output says of every host, and the order in which it has them.
+// readings returns what each output says about every host, and the order in which it lists them.
 func readings(t *testing.T, s *survey.Survey, counted export.Counted) (said map[string]map[string]reading, order map[string][]string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -171,7 +171,7 @@ func readCSV(t *testing.T, path string, add func(string, reading)) {
 	}
 }
 
-// Scores are those of a node in JSON Lines and Parquet.
+// scores are the scores of a node in JSON Lines and Parquet.
 type scores struct {
 	Label     string  `json:"label" parquet:"label"`
 	Trust     float64 `json:"trust" parquet:"trust"`
@@ -202,7 +202,7 @@ func readJSONL(t *testing.T, path string, add func(string, reading)) {
 	}
 }
 
-// readMap reads the columns that the page of a map holds, those nodes first that it draws largest.
+// readMap reads the columns in a map page, the largest nodes first.
 func readMap(t *testing.T, path string, add func(string, reading)) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -249,8 +249,8 @@ func readingOf(t *testing.T, values map[string]string) (r reading) {
 	return r
 }
 
-// randomWeb is a web of hosts whose pages link at random, visited in an order that a seed decides.
-// The web itself is always the same.
+// randomWeb returns a web of hosts whose pages link at random. The seed only decides the order of
+// visits; the web is always the same.
 func randomWeb(t *testing.T, seed uint64) *surveytest.World {
 	w := surveytest.New(t, surveytest.Lists)
 	web := rand.New(rand.NewPCG(7, 7))
@@ -289,7 +289,7 @@ func randomWeb(t *testing.T, seed uint64) *surveytest.World {
 	return w
 }
 
-// TestOneNumber has all outputs say the same of every host, whichever links count.
+// All outputs agree on every host, whichever links count.
 func TestOneNumber(t *testing.T) {
 	s := randomWeb(t, 3).Survey()
 	trust := map[export.Counted]float64{}
@@ -320,8 +320,8 @@ func TestOneNumber(t *testing.T) {
 	}
 }
 
-// TestSamePicture has one web crawled in two orders: map and GEXF are the same byte for byte, but
-// for the runs and times in them.
+// If one web is crawled in two orders, map and GEXF are byte for byte the same, except for runs and
+// times.
 func TestSamePicture(t *testing.T) {
 	first := map[string]string{}
 	for seed := range uint64(3) {
@@ -346,9 +346,9 @@ func TestSamePicture(t *testing.T) {
 	}
 }
 
-// farmed is a terrain of two honest origins and an owner of sixty names, who links them with each
-// other; an origin links to one of them. All pages of the origins and of a blog have a share button
-// in their footers, and so have those of the owner.
+// farmed returns a terrain of two honest origins and a link farm of sixty names with one owner; an
+// origin links to one of them. All pages of the origins, of a blog and of the farm have a share button
+// in their footers.
 func farmed(t *testing.T) *surveytest.World {
 	w := surveytest.New(t, surveytest.Minimal+"[[quality]]\ndomain = \"z.test\"\nseeds = [\"https://z.test/\"]\n"+
 		"[[quality]]\ndomain = \"o1.owner.test\"\nseeds = [\"https://o1.owner.test/\"]\n"+
@@ -384,8 +384,8 @@ func farmed(t *testing.T) *surveytest.World {
 	return w
 }
 
-// TestFarmLeadsNothing ranks the hosts of an owner of sixty names, and a share button, behind what
-// origins endorse, in all that is shown by default. By all links they would lead.
+// By default, the hosts of a link farm and a share button rank below hosts that origins endorse, in all
+// outputs. By all links they would lead.
 func TestFarmLeadsNothing(t *testing.T) {
 	s := farmed(t).Survey()
 	bad := regexp.MustCompile(`farm|share`)

@@ -19,30 +19,30 @@ import (
 type Format struct {
 	Name   string // of its flag
 	Usage  string
-	Noun   string // what it writes: "a GraphML file"
+	Noun   string // its result: "a GraphML file"
 	Title  string // "GEXF"
-	For    string // what it is good for
-	Ending string // of its file; empty: it is a folder
-	Keyed  bool   // of a shard of a terrain it is a folder in that folder, with keys that all shards have alike
-	Pruned bool   // above page level it shows no links but those of the picture
-	Drawn  bool   // there is none at page level, where there are too many nodes for a picture
+	For    string // typical use
+	Ending string // of its file; empty: a folder
+	Keyed  bool   // for a shard of a terrain it writes a subfolder, with keys that are the same in all shards
+	Pruned bool   // above page level it contains only the links of the picture
+	Drawn  bool   // not available at page level, which has too many nodes for a picture
 
-	// Of [output] in the configuration, where it is written at the end of a crawl;
-	// empty and nil: not at all.
+	// Key in [output] of the configuration, for output at the end of a crawl, and its path; empty and
+	// nil: none.
 	Key  string
 	Path func(config.Output) string
 
-	ours   func(head []byte) bool // of a file that begins so
+	ours   func(head []byte) bool // for a file with this beginning
 	stream func(*output, *export.Graph, Options) error
 	files  func(context.Context, string, *export.Graph, Options) ([]string, error)
 }
 
-// Options change how some formats are written.
+// Options change the output of some formats.
 type Options struct {
-	Force bool // replace what Ripple did not write
-	Neo4j bool // head the columns of CSV as neo4j-admin reads them; else as Gephi does
+	Force bool // replace files that Ripple did not write
+	Neo4j bool // CSV columns as for neo4j-admin; otherwise as for Gephi
 
-	GEXF12 bool // write GEXF 1.2draft, for Gephi 0.9 and networkx below 3; else 1.3
+	GEXF12 bool // GEXF 1.2draft, for Gephi 0.9 and networkx below 3; otherwise 1.3
 }
 
 // Formats returns all formats.
@@ -88,13 +88,13 @@ func Formats() []Format {
 	}
 }
 
-// Folder reports whether it is a folder of files, not one file.
+// Folder reports whether the format is a folder of files rather than one file.
 func (f Format) Folder() bool { return f.Ending == "" }
 
-// Ours reports whether a file that begins so was written by Ripple in this format.
+// Ours reports whether a file with this beginning was written by Ripple in this format.
 func (f Format) Ours(head []byte) bool { return !f.Folder() && f.ours(head) }
 
-// ext is how the names of the files in its folder end.
+// ext returns the extension of the files in its folder.
 func (f Format) ext() string { return "." + f.Name }
 
 func begins(with ...string) func([]byte) bool {
@@ -103,7 +103,7 @@ func begins(with ...string) func([]byte) bool {
 	}
 }
 
-// Check reports why a target must not be replaced; see package whole.
+// Check returns why a target must not be replaced, or nil; see package whole.
 func (f Format) Check(path string, force bool) error {
 	if f.Folder() {
 		return f.checkFolder(path, force)
@@ -111,8 +111,8 @@ func (f Format) Check(path string, force bool) error {
 	return whole.CheckFile(path, force, f.Ours)
 }
 
-// Write writes a graph with its metrics, and above page level with its picture,
-// to a file or folder that appears whole or not at all.
+// Write writes a graph with its metrics, and above page level with its picture, to a file or folder
+// that appears whole or not at all.
 func (f Format) Write(ctx context.Context, path string, g *export.Graph, opts Options) error {
 	if err := f.Check(path, opts.Force); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (f Format) Write(ctx context.Context, path string, g *export.Graph, opts Op
 	return whole.Stream(ctx, path, func(w io.Writer) error { return f.write(w, g, opts) })
 }
 
-// Stream writes a graph to a writer, in a format of one file without options.
+// Stream writes a graph to a writer, in a format that is one file, without options.
 func (f Format) Stream(w io.Writer, g *export.Graph) error {
 	if err := prepare(g); err != nil {
 		return err
@@ -154,10 +154,10 @@ func prepare(g *export.Graph) error {
 	return err
 }
 
-// A fact is one thing that is said of a graph as a whole.
+// A fact is one property of a graph as a whole.
 type fact struct{ name, text string }
 
-// facts are what is to be said of a graph.
+// facts returns the properties of a graph that are not empty.
 func facts(g *export.Graph) []fact {
 	m := g.Meta()
 	all := []fact{
@@ -173,7 +173,7 @@ func facts(g *export.Graph) []fact {
 	return kept
 }
 
-// shardOf says which shard of a terrain a graph is of; empty: it is of the whole.
+// shardOf returns the shard of the graph; it is empty for a whole terrain.
 func shardOf(g *export.Graph) string {
 	shard, shards := g.Survey().Shard()
 	if shards == 0 {
@@ -182,7 +182,7 @@ func shardOf(g *export.Graph) string {
 	return fmt.Sprintf("%d of %d", shard, shards)
 }
 
-// about is what the manifest of a folder says of the graph.
+// about returns the graph's entries in the manifest of a folder.
 func about(g *export.Graph) map[string]any {
 	all := map[string]any{}
 	for _, f := range facts(g)[1:] {
@@ -191,12 +191,12 @@ func about(g *export.Graph) map[string]any {
 	return all
 }
 
-// sentence says all of a graph in one line.
+// sentence returns all properties of a graph in one line.
 func sentence(g *export.Graph, pruned string) string {
 	return strings.TrimSuffix(g.Meta().String()+"; "+pruned, "; ")
 }
 
-// An output is a buffered writer with room to put a line together.
+// An output is a buffered writer with a buffer for the current line.
 type output struct {
 	*bufio.Writer
 	line []byte
@@ -206,7 +206,7 @@ const bufferSize = 1 << 16
 
 func newOutput(w io.Writer) *output { return &output{Writer: bufio.NewWriterSize(w, bufferSize)} }
 
-// put writes the line and empties it.
+// put writes the line and resets it.
 func (o *output) put() error {
 	_, err := o.Write(o.line)
 	o.line = o.line[:0]

@@ -35,7 +35,7 @@ func format(t testing.TB, name string) graph.Format {
 	return graph.Format{}
 }
 
-// formatsAt are the formats that a level can be written in.
+// formatsAt returns the formats available at a level.
 func formatsAt(level export.Level) (all []graph.Format) {
 	for _, f := range graph.Formats() {
 		if !f.Drawn || level != export.LevelPage {
@@ -45,7 +45,7 @@ func formatsAt(level export.Level) (all []graph.Format) {
 	return all
 }
 
-// TestFormats writes every format at every level, twice, and over what is not ours.
+// TestFormats writes every format at every level, twice, and over foreign files.
 func TestFormats(t *testing.T) {
 	w := terrain(t)
 	for _, level := range levels() {
@@ -108,7 +108,7 @@ func contents(t *testing.T, path string) map[string]string {
 	return all
 }
 
-// element counts elements and gathers text of an XML document.
+// elements counts elements and collects the text of an XML document.
 func elements(t *testing.T, text []byte) (count map[string]int, attributes map[string][]string) {
 	t.Helper()
 	count, attributes = map[string]int{}, map[string][]string{}
@@ -130,7 +130,7 @@ func elements(t *testing.T, text []byte) (count map[string]int, attributes map[s
 	}
 }
 
-// TestXML reads GEXF and GraphML back with another parser.
+// GEXF and GraphML can be read by another parser.
 func TestXML(t *testing.T) {
 	w := terrain(t)
 	for _, level := range levels() {
@@ -173,7 +173,7 @@ func TestXML(t *testing.T) {
 	}
 }
 
-// TestPages holds nodes.csv at page level to the seventeen columns, in their order.
+// At page level nodes.csv has the seventeen columns, in order.
 func TestPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "csv")
 	if err := format(t, "csv").Write(t.Context(), path, graphAt(t, terrain(t), export.Options{All: true}),
@@ -199,7 +199,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPagesAway leaves out the status of a page that the second run could not ask again.
+// The status of a page that the second run could not request again is left out.
 func TestPagesAway(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)
@@ -217,7 +217,7 @@ func TestPagesAway(t *testing.T) {
 	}
 }
 
-// TestPagesDenied gives no time to a page that robots.txt forbids: it was never asked for.
+// A page denied by robots.txt has no visit time, because it was never requested.
 func TestPagesDenied(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/no", func(v *schema.Visit) {
@@ -255,7 +255,7 @@ func TestNeo4j(t *testing.T) {
 	}
 }
 
-// TestNoRows names the columns of tables that have no row as those of others.
+// Tables without rows have the same columns as others.
 func TestNoRows(t *testing.T) {
 	heads := func(opts export.Options) map[string]string {
 		path := filepath.Join(t.TempDir(), "csv")
@@ -268,14 +268,14 @@ func TestNoRows(t *testing.T) {
 	}
 	for _, level := range []export.Level{export.LevelPage, export.LevelHost} {
 		want := heads(export.Options{Level: level, All: true})
-		got := heads(export.Options{Level: level, All: true, MinWeight: 1 << 30, Only: 1 << 7}) // of no class
+		got := heads(export.Options{Level: level, All: true, MinWeight: 1 << 30, Only: 1 << 7}) // no class
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%v: %s", level, diff)
 		}
 	}
 }
 
-// TestPruned draws more links than a picture shows.
+// TestPruned draws more links than fit in a picture.
 func TestPruned(t *testing.T) {
 	if os.Getenv("RIPPLE_CI") != "1" {
 		t.Skip("takes seconds: with RIPPLE_CI=1 only")

@@ -7,8 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-// The beginnings of files in the versions of GEXF (https://gexf.net/schema.html). What
-// follows is the same in both, except that 1.2 knows no title.
+// The beginnings of files in the versions of GEXF (https://gexf.net/schema.html). The rest is the same
+// in both, except that 1.2 has no title.
 const (
 	gexfHead = `<?xml version="1.0" encoding="UTF-8"?>
 <gexf xmlns="http://gexf.net/1.3" xmlns:viz="http://gexf.net/1.3/viz" version="1.3">
@@ -18,8 +18,8 @@ const (
 <meta lastmodifieddate="`
 )
 
-// gexf writes GEXF. Above page level it is a picture: nodes have a place, a colour and
-// a size, and of many links the heaviest are shown.
+// gexf writes GEXF. Above page level it is a picture: nodes have a position, a colour and a size, and
+// if there are many links only the heaviest are included.
 func gexf(o *output, g *export.Graph, opts Options) error {
 	each, pruned, err := shown(g)
 	if err != nil {
@@ -59,8 +59,8 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 	return o.put()
 }
 
-// shown returns the links that a picture of a graph shows, or all where there is
-// no picture; and what it says of those that it does not show.
+// shown returns an iterator over the links in the picture of a graph, or over all links if there is no
+// picture. pruned says what is left out.
 func shown(g *export.Graph) (each func(func(*export.Link) error) error, pruned string, err error) {
 	if g.Level() == export.LevelPage {
 		return g.EachLink, "", nil
@@ -87,8 +87,9 @@ func gexfAttributes[T any](o *output, class string, columns []export.Column[T]) 
 	o.say("</attributes>\n")
 }
 
-// gexfNumbers returns what tells the number of a node in the file: above page level its place by
-// name, so that one terrain gives one file in whatever order it was crawled, else its id.
+// gexfNumbers returns a function for the number of a node in the file. Above page level it is the rank
+// by name, so that a terrain gives the same file in whatever order it was crawled; at page level it is
+// the id.
 func gexfNumbers(g *export.Graph) func(id uint32) uint32 {
 	return func(id uint32) uint32 {
 		if g.Level() == export.LevelPage {

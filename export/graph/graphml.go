@@ -12,8 +12,8 @@ const graphmlHead = `<?xml version="1.0" encoding="UTF-8"?>
 <!-- Ripple -->
 `
 
-// graphml writes GraphML (http://graphml.graphdrawing.org). Keys begin with the
-// letter of what they belong to: g, n or e.
+// graphml writes GraphML (http://graphml.graphdrawing.org). Keys begin with the letter of the element
+// they belong to: g, n or e.
 func graphml(o *output, g *export.Graph, _ Options) error {
 	nodes, links, said := g.NodeColumns(), g.LinkColumns(), facts(g)
 	o.say(graphmlHead)

@@ -10,8 +10,8 @@ import (
 
 const jsonlHead = `{"type":"graph","ripple":"graph"`
 
-// jsonl writes one JSON object a line: the graph, then its nodes, then its links.
-// A number that JSON cannot write is a string as XML Schema spells it.
+// jsonl writes one JSON object per line: the graph, then its nodes, then its links. A number that JSON
+// cannot represent is a string formatted as in XML Schema.
 func jsonl(o *output, g *export.Graph, _ Options) error {
 	nodes, links := g.NodeColumns(), g.LinkColumns()
 	ofNodes, ofLinks, label := spell(nodes, jsonBefore), spell(links, jsonBefore), jsonBefore(0, "label")

@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/export/whole"
 )
 
-// A key tells a node of a terrain in the files of all its shards, where numbers mean
-// something in one alone: the first 128 bits of SHA-256 (FIPS 180-4) of its label.
+// A key identifies a node of a terrain across the files of all its shards, where ids are valid in one
+// file only. It is the first 128 bits of the SHA-256 (FIPS 180-4) of its label.
 type key [16]byte
 
 func keyOf(label string) key {
@@ -20,16 +20,17 @@ func keyOf(label string) key {
 	return key(sum[:16])
 }
 
-// An identity is how nodes are told from each other in Parquet, and by which links name them.
+// An identity determines how Parquet files identify nodes, and how links refer to them.
 type identity struct {
 	graph *export.Graph
 	node  []export.Column[export.Node]
 	edge  []export.Column[export.Link]
-	keys  []key // by place; nil: their numbers tell them
+	keys  []key // by rank; nil: nodes are identified by their ids
 }
 
-// identify has the nodes told by their numbers or, in the file of one shard, by keys, beside
-// the shard that each belongs to; that of an entity is not known, which may span several.
+// identify identifies nodes by their ids or, in the file of one shard, by keys. In the latter case it
+// adds the owning shard of each node; that of an entity is unknown, because an entity may span several
+// shards.
 func identify(g *export.Graph) *identity {
 	i := &identity{graph: g}
 	if _, shards := g.Survey().Shard(); shards == 0 {
@@ -62,7 +63,7 @@ func keyColumn[T any](name string, of func(*T) key) export.Column[T] {
 	}}
 }
 
-// of returns the key of a node that [identity.eachNode] has come by.
+// of returns the key of a node. [identity.eachNode] must have passed the node.
 func (i *identity) of(id uint32) key {
 	place, _ := i.graph.Rank(id)
 	return i.keys[place]
@@ -79,7 +80,7 @@ func (i *identity) owner(n *export.Node) export.Value {
 	return export.Value{Count: int64(i.graph.Survey().Hosts.ShardOf(name))}
 }
 
-// eachNode is [export.Graph.EachLeading], and notes the keys.
+// eachNode is like [export.Graph.EachLeading], and stores the keys.
 func (i *identity) eachNode(f func(*export.Node) error) error {
 	return i.graph.EachLeading(func(n *export.Node) error {
 		if i.keys != nil {
@@ -90,8 +91,8 @@ func (i *identity) eachNode(f func(*export.Node) error) error {
 	})
 }
 
-// writeFolder has files write a folder: of the graph of one shard into a folder beside those of the
-// others, which is made.
+// writeFolder writes a folder with files. For the graph of one shard it writes a subfolder next to
+// those of the other shards, and creates the parent if necessary.
 func (f Format) writeFolder(path string, g *export.Graph, force bool,
 	files func(dir string) ([]string, map[string]any, error)) error {
 	shard, shards := g.Survey().Shard()
@@ -113,7 +114,7 @@ func (f Format) writeFolder(path string, g *export.Graph, force bool,
 		return err
 	}
 	if err := whole.Folder(own, files); err != nil {
-		_ = os.Remove(path) // unless there are others
+		_ = os.Remove(path) // unless there are other shards
 		return err
 	}
 	return nil
@@ -121,8 +122,8 @@ func (f Format) writeFolder(path string, g *export.Graph, force bool,
 
 var shardFolder = regexp.MustCompile(`^shard=[0-9]+$`)
 
-// holdsShards reports whether a folder holds nothing but those of shards. Each is looked at
-// when it is to be replaced.
+// holdsShards reports whether a folder contains only folders of shards. Each of those is checked when
+// it is replaced.
 func holdsShards(path string) bool {
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {
@@ -133,8 +134,8 @@ func holdsShards(path string) bool {
 	return err == nil
 }
 
-// checkFolder reports why a folder must not be replaced, before it is known of which shard
-// a graph is.
+// checkFolder returns why a folder must not be replaced, or nil. It is used before the shard of a graph
+// is known.
 func (f Format) checkFolder(path string, force bool) error {
 	if f.Keyed && holdsShards(path) {
 		return nil

@@ -37,7 +37,7 @@ type (
 	}
 )
 
-// linked are pages and what they link to.
+// linked returns pages and their links.
 func linked() map[string][]string {
 	return map[string][]string{
 		"a.test/": {"b.test/", "q.test/x", "c.test/"}, "a.test/1": {"a.test/", "b.test/"}, "b.test/": {"a.test/1", "d.test/"},
@@ -45,7 +45,7 @@ func linked() map[string][]string {
 	}
 }
 
-// shardOf writes the file of a shard: what it knows of others is that they are linked to.
+// shardOf writes the file of a shard, which only knows links to pages of other shards.
 func shardOf(t *testing.T, n, shards int) *surveytest.World {
 	t.Helper()
 	rule, err := shard.New(shards)
@@ -71,8 +71,8 @@ func shardOf(t *testing.T, n, shards int) *surveytest.World {
 	return w
 }
 
-// TestParquetOfShards reads what all shards wrote into one folder as one table: every link is
-// there once, its ends are nodes, and each page is told by the shard that owns it.
+// Files that all shards wrote into one folder can be read as one table: every link occurs once, its
+// ends are nodes, and each page is described by its own shard.
 func TestParquetOfShards(t *testing.T) {
 	const shards = 3
 	rule, err := shard.New(shards)
@@ -129,7 +129,8 @@ func TestParquetOfShards(t *testing.T) {
 	}
 }
 
-// toldByOwner checks whose a node is that a shard has written, and reports whether it is its own.
+// toldByOwner checks the owner of a node written by a shard, and reports whether it is the shard
+// itself.
 func toldByOwner(t *testing.T, rule *shard.Rule, n int, level export.Level, node *keyedNode) bool {
 	t.Helper()
 	if level == export.LevelEntity {
@@ -152,8 +153,8 @@ func toldByOwner(t *testing.T, rule *shard.Rule, n int, level export.Level, node
 	return own
 }
 
-// What is of a whole terrain does not take the place of what shards wrote, nor they that of
-// somebody's own.
+// Output of a whole terrain does not replace output of shards, and output of shards does not replace
+// foreign files.
 func TestParquetBesideShards(t *testing.T) {
 	dir, parquet := filepath.Join(t.TempDir(), "terrain"), format(t, "parquet")
 	write := func(w *surveytest.World) error {

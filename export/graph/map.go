@@ -16,8 +16,8 @@ import (
 const (
 	mapHead = "<!DOCTYPE html>"
 
-	mapPages = 5    // of a node that the map names
-	mapBusy  = 2000 // nodes whose pages it names
+	mapPages = 5    // pages listed per node
+	mapBusy  = 2000 // number of nodes whose pages are listed
 )
 
 func isOurMap(head []byte) bool {
@@ -34,8 +34,8 @@ func html(o *output, g *export.Graph, _ Options) error {
 	return atlas.Write(o, m)
 }
 
-// newMap is the picture of a graph as the HTML map shows it, by the links that count and by the
-// others. It takes the metrics and the places; there is none at page level.
+// newMap returns the map of a graph with both views. It computes the metrics and positions. There is
+// none at page level.
 func newMap(g *export.Graph) (atlas.Map, error) {
 	p, err := g.Picture()
 	if err != nil {
@@ -63,9 +63,8 @@ func newMap(g *export.Graph) (atlas.Map, error) {
 	}))
 }
 
-// Foremost is the picture of the n most trusted nodes alone, which have places of
-// their own: it takes the metrics, but no time for the places of the others. There is
-// none at page level.
+// Foremost returns a map of only the n most trusted nodes, with their own positions. It computes the
+// metrics, but no positions of other nodes. There is none at page level.
 func Foremost(g *export.Graph, n int) (atlas.Map, error) {
 	if _, err := g.Measure(); err != nil {
 		return atlas.Map{}, err
@@ -85,7 +84,7 @@ func Foremost(g *export.Graph, n int) (atlas.Map, error) {
 	return m.Foremost(n).Placed(), err
 }
 
-// unplaced is the map of the nodes of a graph, without links and places.
+// unplaced returns the map of the nodes of a graph, without links and positions.
 func unplaced(g *export.Graph, other *export.Metrics) (atlas.Map, error) {
 	meta := g.Meta()
 	m := atlas.Map{
@@ -128,7 +127,7 @@ func mapEdge(g *export.Graph, l *export.Link) atlas.Edge {
 	}
 }
 
-// titled are the columns that the card of a node lists under their titles.
+// titled returns the columns that the card of a node lists.
 func titled(columns []export.Column[export.Node]) (kept []export.Column[export.Node]) {
 	for _, c := range columns {
 		if c.Title != "" {
@@ -155,7 +154,7 @@ func mapNode(n *export.Node, more []export.Column[export.Node]) atlas.Node {
 	return node
 }
 
-// readable is a cell as a person reads it; empty: nothing is known.
+// readable formats a cell for people; it is empty if the value is unknown.
 func readable(v export.Value, k export.Kind) string {
 	switch {
 	case v.None:

@@ -16,8 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-// parquetFiles writes nodes.parquet and edges.parquet. Both have the columns of all
-// levels; those that another level alone has are empty.
+// parquetFiles writes nodes.parquet and edges.parquet. Both have the columns of all levels; those that
+// only another level has are empty.
 func parquetFiles(ctx context.Context, dir string, g *export.Graph, _ Options) ([]string, error) {
 	const nodes, edges = "nodes.parquet", "edges.parquet"
 	ids := identify(g)
@@ -35,7 +35,7 @@ func parquetFiles(ctx context.Context, dir string, g *export.Graph, _ Options) (
 	return []string{nodes, edges}, err
 }
 
-// always is a column that every level has.
+// always returns a column that every level has.
 func always[T any](c export.Column[T]) export.Column[T] {
 	c.Levels = export.AllLevels
 	return c
@@ -46,7 +46,7 @@ const (
 	groupRows = 1 << 17
 )
 
-// parquetFile writes rows in batches, and lets go of them group by group.
+// parquetFile writes rows in batches, and releases memory after each row group.
 func parquetFile[T any](ctx context.Context, path string, g *export.Graph, name string,
 	columns []export.Column[T], each func(func(*T) error) error) error {
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
@@ -77,8 +77,8 @@ func parquetFile[T any](ctx context.Context, path string, g *export.Graph, name 
 	})
 }
 
-// A batch is rows of Parquet that are being filled. Their cells and texts stand in
-// two pieces of memory, which are used again for the next ones.
+// A batch holds rows being filled. Their cells and texts are stored in two buffers, which are reused
+// for the next batch.
 type batch[T any] struct {
 	level   export.Level
 	columns []export.Column[T]
@@ -98,7 +98,7 @@ func newBatch[T any](level export.Level, all []export.Column[T]) *batch[T] {
 	return b
 }
 
-// schema is that of the columns, in their order.
+// schema returns the Parquet schema of the columns, in order.
 func (b *batch[T]) schema(name string) *parquet.Schema {
 	fields := make([]reflect.StructField, len(b.columns))
 	for i, c := range b.columns {
@@ -126,7 +126,7 @@ func (b *batch[T]) add(of *T) {
 	b.rows = append(b.rows, b.cells[first:len(b.cells):len(b.cells)])
 }
 
-// cell is the value of a column, at its place in the row.
+// cell returns the value of a column at its position in the row.
 func (b *batch[T]) cell(i int, of *T) parquet.Value {
 	c := &b.columns[i]
 	nullable := c.Form&export.Nullable != 0

@@ -7,12 +7,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// referrers finds the URLs of pages that led to others. Pages are found in groups,
-// so a few of them are asked for again and again.
+// referrers looks up URLs of referring pages. Pages are found in groups, so a few referrers are
+// requested many times.
 type referrers struct {
 	survey *survey.Survey
 	known  map[schema.ID]string
-	err    error // the first
+	err    error // the first error
 }
 
 const maxReferrers = 4096
@@ -21,7 +21,7 @@ func newReferrers(s *survey.Survey) *referrers {
 	return &referrers{survey: s, known: make(map[schema.ID]string)}
 }
 
-// url returns the URL of a page; empty where there is none.
+// url returns the URL of a page; it is empty for id 0.
 func (r *referrers) url(id schema.ID) string {
 	if id == 0 {
 		return ""

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// appendReal spells a number as XML Schema does.
+// appendReal formats a number as XML Schema does.
 func appendReal(b []byte, f float64) []byte {
 	switch {
-	case f == 1: // as are most shares, or 0
+	case f == 1: // the most common value, next to 0
 		return append(b, '1')
 	case math.Float64bits(f) == 0:
 		return append(b, '0')

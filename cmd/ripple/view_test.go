@@ -39,10 +39,11 @@ func TestStatusLines(t *testing.T) {
 			"  errors  12 dead links · 3 time-outs · 2 TLS errors · 1 DNS failure",
 			"  ETA     about 1 h 20 min: a.test (4,000 to visit)",
 		}},
-		{"waits", census.Status{RunID: 1, Status: "running", Troubled: 6, Troubles: []census.Trouble{
+		{"waits", census.Status{RunID: 1, Status: "running", Troubled: 7, Troubles: []census.Trouble{
 			{Domain: "c.test", Why: "given up: connection refused", Over: true},
 			{Domain: "git.docs.test", Why: "robots.txt timed out twice", Robots: true, Again: 38.4},
 			{Domain: "a.test", Why: "robots.txt timed out", Robots: true, Silent: 12},
+			{Domain: "held.test", Why: "connection refused", Held: 4, Silent: 9},
 			{Domain: "b.test", Robots: true, Silent: 3},
 		}, Left: census.Left{ETA: 0.4}}, []string{
 			"run #1 · 0s · depth 0 of 0",
@@ -53,6 +54,7 @@ func TestStatusLines(t *testing.T) {
 			"  trouble c.test: given up: connection refused",
 			"  trouble git.docs.test: robots.txt timed out twice, again in 38 s",
 			"  trouble a.test: robots.txt timed out, asked again 12 s ago",
+			"  trouble held.test: connection refused 4 s ago; it is not known yet whether the network of this machine is at fault",
 			"  trouble b.test: robots.txt was asked for 3 s ago, no answer yet; and 2 further hosts",
 		}},
 		{"ends before", census.Status{RunID: 1, Left: census.Left{PagesToVisit: 900, ETA: 300,

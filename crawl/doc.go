@@ -93,12 +93,24 @@
 // A sitemap on another shard's host is told to that shard, which reads it. Where a robots.txt
 // redirects to such a host, or scripts want something of it, that shard asks for it, and reports:
 // the step waits in the line of the host as every other does, and what a visitor does with it is
-// to send a letter. Of what scripts want the owner keeps the answer, so that all shards get the
-// same one, and the host is asked once.
+// to send a letter. The owner keeps the answer, so that all shards get the same one, and the host
+// is asked once.
 //
 // The shard may be worked on as long as its [Lease] is held. Each request and each commit
 // asks for that. When it is lost, what is open is cancelled, nothing more is written, and
 // [Crawl.Run] ends with [ErrLease].
+//
+// # A robots.txt on another host
+//
+// The robots.txt of many hosts may redirect to addresses of one host, which did not ask for that. So one answer
+// serves all of them, and as long as it is fresh those who come later. An address that is not itself that of a
+// robots.txt is asked for only if the host's own robots.txt permits it, and that is asked first; those who wait use up
+// none of their tries. A host is asked for ten addresses in a run, which its record counts; who is sent to another
+// one waits for the next run. The requests wait for the clock of the host and count for its budget, which does not
+// stop them.
+//
+// Hosts may wait for each other in a circle, even across shards: then none of them has a robots.txt in this run. A
+// shard that has no report yet says which host it waits for, so that the circle is seen where it closes.
 //
 // # The end
 //

@@ -223,7 +223,7 @@ func (m *member) send(ctx context.Context, step ring.Step) (o ring.Outcome, free
 	case known:
 		o.Bring(report)
 	default:
-		o.Moved = true
+		o.Moved, o.Behind = true, report.Behind
 	}
 	return o, free
 }

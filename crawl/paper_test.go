@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ type paperWeb struct {
 	gone     map[string]bool
 	named    map[string][]string // sitemaps, by the host whose robots.txt names them
 	sitemaps map[string]paperSitemap
+	robots   map[string]string // by URL: what a robots.txt says, the URL that it redirects to, or a status; else 404
 }
 
 // A paperSitemap names pages and further sitemaps.
@@ -151,6 +154,8 @@ type paperCrawl struct {
 	steps []ring.Step
 	wakes []ring.Wake
 	asked map[string]int
+
+	entrust func(ring.Step) ring.Outcome // to another shard
 }
 
 // newPaper is a crawl of a web, in an order that r chooses.
@@ -231,14 +236,11 @@ func (p *paperCrawl) answer(step ring.Step) ring.Outcome {
 	now := time.Now()
 	o := ring.Outcome{Step: step, Status: 200, ContentType: "text/html", FirstByte: now, Done: now, RetryAfter: -1,
 		Length: -1}
-	if step.Kind == ring.Robots {
-		named := p.web.named[weburl.Host(step.URL)]
-		if len(named) == 0 {
-			o.Status = 404
-		}
-		for _, file := range named {
-			o.Robots = fmt.Appendf(o.Robots, "Sitemap: %s\n", file)
-		}
+	switch {
+	case step.Entrusted():
+		return p.entrust(step)
+	case step.Kind == ring.Robots:
+		p.sayRobots(&o)
 		return o
 	}
 	p.asked[step.Norm]++
@@ -284,6 +286,30 @@ func (p *paperCrawl) answerSitemap(o *ring.Outcome) {
 	for _, u := range s.files {
 		o.Sitemap.Children = append(o.Sitemap.Children, sitemap.Entry{Loc: u})
 		o.Files = append(o.Files, p.target(schema.KindSitemap, u))
+	}
+}
+
+// sayRobots answers for a robots.txt, or for what one redirects to.
+func (p *paperCrawl) sayRobots(o *ring.Outcome) {
+	p.asked[o.Step.URL]++
+	said, ok := p.web.robots[o.Step.URL]
+	for _, file := range p.web.named[weburl.Host(o.Step.URL)] {
+		said, ok = fmt.Sprintf("%sSitemap: %s\n", said, file), true
+	}
+	status, err := strconv.Atoi(said)
+	switch {
+	case !ok:
+		o.Status = 404
+	case err == nil:
+		o.Status = status
+	case strings.HasPrefix(said, "https://"):
+		to, err := p.rec.set.Rules.Parse(said)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		o.Status, o.Location = 302, &ring.Target{URL: to}
+	default:
+		o.Robots = []byte(said)
 	}
 }
 

@@ -81,7 +81,7 @@ func robotsRows() []robotsRow {
 			robots: always(redirect("https://black.test/robots.txt")), want: "/@1 /1@2"},
 		{name: "redirect to a host with rules", robots: always(redirect("https://rules.test/r/robots.txt")), want: "/@4.2"},
 		{name: "redirect to an address of a host whose robots.txt is asked first",
-			robots: always(redirect("https://rules.test/r")), want: "/robots.txt@5.1 /@12.2"},
+			robots: always(redirect("https://rules.test/r")), want: "/@12.2"},
 		{name: "redirect to a host that brings a Crawl-delay", robots: always(redirect("https://slow.test/r/robots.txt")),
 			want: "/@12.001 /1@24.001"},
 		{name: "redirect to a host that throttles", robots: always(redirect("https://busy.test/r/robots.txt")),

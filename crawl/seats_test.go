@@ -62,7 +62,7 @@ func TestLetterIsNoProbe(t *testing.T) {
 		w.Begin("no route", time.Now())
 		time.Sleep(6 * time.Second)
 		s := newScheduler(schedulerConfig{Slots: 4, MaxUncommitted: 100, Network: w})
-		for i, errand := range []*ring.Errand{{Out: true}, nil} {
+		for i, errand := range []*ring.Errand{{}, nil} {
 			s.apply(&ring.Effect{Host: 5, Ready: time.Now(), Limit: 9,
 				Steps: []ring.Step{{Kind: ring.Asset, Errand: errand,
 					Settings: &ring.Settings{}}}})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -52,9 +53,17 @@ func (p *paperShard) Apply(told []ring.Referral) error {
 	return err
 }
 
-func (p *paperShard) Errand(e ring.Errand, _, _ int) (ring.Report, bool, error) {
-	p.t.Errorf("%s is to be asked, and no host has a robots.txt", e.URL)
-	return ring.Report{}, false, nil
+func (p *paperShard) Errand(e ring.Errand, at, most int) (ring.Report, bool, error) {
+	report, known := p.rec.recorder.Report(e)
+	if known {
+		return report.Piece(at, most), true, nil
+	}
+	effects := make(chan ring.Effects, 1)
+	err := p.rec.commit(p.t.Context(), &batch{errands: []ring.Errand{e}}, effects)
+	if err == nil {
+		p.publish((<-effects).List)
+	}
+	return report, false, err
 }
 
 func (p *paperShard) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
@@ -101,6 +110,18 @@ func newPaperTerrain(t *testing.T, r *rand.Rand, web *paperWeb, text string, sha
 func (p *paperTerrain) start(n int) {
 	s := p.shards[n]
 	s.start()
+	s.entrust = func(step ring.Step) ring.Outcome {
+		now := time.Now()
+		o := ring.Outcome{Step: step, FirstByte: now, Done: now, RetryAfter: -1, Length: -1}
+		r, known, err := exchange.Inquire(p.t.Context(), s, p, *step.Errand, 1<<20, func(int64) error { return nil })
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if o.Moved, o.Behind = !known, r.Behind; known {
+			o.Bring(r)
+		}
+		return o
+	}
 	s.senders = make([]*exchange.Sender, len(p.shards))
 	for peer := range p.shards {
 		if peer != n {

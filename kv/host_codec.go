@@ -49,6 +49,10 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.byte(byte(h.Heads))
 	w.number(h.Others)
 	w.byte(byte(h.Place))
+	w.number(len(h.Targets))
+	for _, hash := range h.Targets {
+		w.fixed(hash)
+	}
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -127,6 +131,9 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	h.Heads = schema.Heads(r.byte())
 	h.Others = r.number()
 	h.Place = schema.SitePlace(r.byte())
+	for range r.length(8) {
+		h.Targets = append(h.Targets, r.fixed())
+	}
 	return h
 }
 

@@ -237,7 +237,9 @@ type Host struct {
 	OverflowBefore int // the largest Overflow of an earlier run
 	Heads          Heads
 	Place          SitePlace
-	LinkText       int // bytes of URLs that links of its pages added in that run, not yet counted for its site
+	// in field Run: hashes of the URLs requested because the robots.txt of other hosts redirects there
+	Targets  []uint64
+	LinkText int // bytes of URLs that links of its pages added in that run, not yet counted for its site
 }
 
 // A SitePlace is how a host counted against [traps] max-hosts-per-site when it was recorded.
@@ -257,6 +259,9 @@ const (
 	MaxSiteText = 256 << 20 // new targets from all pages of a site that is no origin's, per run
 )
 
+// MaxTargets is how many URLs of a host a run requests because the robots.txt of other hosts redirects there.
+const MaxTargets = 10
+
 // MaxSitemapFiles is how many sitemaps of a host a run reads.
 const MaxSitemapFiles = 200
 
@@ -272,7 +277,7 @@ func (h *Host) BeginRun(run RunID) bool {
 	h.Run = run
 	h.Admitted, h.Vouched = false, false
 	h.Overflow, h.OverflowBefore = 0, max(h.Overflow, h.OverflowBefore)
-	h.LinkText = 0
+	h.LinkText, h.Targets = 0, nil
 	h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles, h.SitemapsLeft = 0, 0, 0, 0, 0
 	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = NotGivenUp, 0, Reason{}
 	h.RobotsTries, h.RobotsDue, h.RobotsReason = 0, time.Time{}, Reason{}

@@ -26,7 +26,8 @@
 //
 // If the robots.txt of a host redirects to a host of another shard, or scripts request something from one,
 // [Inquire] makes that shard send the request. It answers "busy" until it has a report, which then comes in
-// pieces that fit into letters. Errands are not stored in a file: after a restart they are sent again.
+// pieces that fit into letters. With "busy" it names the host whose robots.txt the request waits for, if any.
+// Errands are not stored in a file: after a restart they are sent again.
 //
 // # Who may call
 //

@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/zeebo/xxh3"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
+
+// maxAge is the highest age of a report that is believed.
+const maxAge = 366 * 24 * time.Hour
 
 // Inquire sends an errand to another shard, and returns the report if there is one. There is none while the
 // shard does not answer, while the request is pending, and if the pieces do not belong to one answer: the
@@ -51,6 +55,8 @@ func (in *inquiry) ask(ctx context.Context) (r ring.Report, known, more bool) {
 	switch {
 	case ok && (a.Verdict == refused || a.Report.tooLarge(in.most)):
 		return ring.Report{Cause: schema.CauseTargetGivenUp}, true, false
+	case ok && a.Verdict == busy:
+		return ring.Report{Behind: schema.Clean(a.Behind, 256)}, false, false
 	case !ok || a.Verdict != done || !a.Report.possible(in.letter.Errand.Asset) || !in.take(a.Report):
 		return ring.Report{}, false, false
 	case len(in.body) < in.head.Size:
@@ -61,6 +67,7 @@ func (in *inquiry) ask(ctx context.Context) (r ring.Report, known, more bool) {
 	return ring.Report{
 		Cause: in.head.Cause, Detail: schema.Clean(in.head.Detail, 256),
 		Status: in.head.Status, Location: in.head.Location,
+		Age:    time.Duration(min(max(0, in.head.Age), maxAge.Milliseconds())) * time.Millisecond,
 		Header: in.head.Header, Refused: schema.Clean(in.head.Refused, 256), Body: in.body,
 	}, true, false
 }

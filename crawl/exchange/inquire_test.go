@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -63,7 +64,7 @@ func TestInquire(t *testing.T) {
 		letters int
 	}{
 		"none yet":     {nil, 1},
-		"a redirect":   {&ring.Report{Status: 302, Location: "https://c.test/robots.txt"}, 1},
+		"a redirect":   {&ring.Report{Status: 302, Location: "https://c.test/robots.txt", Age: time.Hour}, 1},
 		"a failure":    {&ring.Report{Cause: schema.CauseTimeout, Detail: "after 10s"}, 1},
 		"a small body": {&ring.Report{Status: 200, Body: body(400)}, 1},
 		"one piece":    {&ring.Report{Status: 200, Body: body(maxPiece)}, 1},
@@ -77,7 +78,7 @@ func TestInquire(t *testing.T) {
 			from, to := newShard(t), newShard(t)
 			to.ready = v.report
 			p := &post{t: t, to: to}
-			errand := ring.Errand{To: 1, Kind: kind(v.report), ID: 5, URL: "https://a.test/r", Out: true}
+			errand := ring.Errand{To: 1, Kind: kind(v.report), ID: 5, URL: "https://a.test/r"}
 			r, known, err := Inquire(t.Context(), from, p, errand,
 				largest, free)
 			if err != nil || known != (v.report != nil) || p.n != v.letters {
@@ -87,7 +88,7 @@ func TestInquire(t *testing.T) {
 				t.Errorf("%d bytes came, of %d", len(r.Body), len(v.report.Body))
 			}
 			r.Body = nil
-			want := ring.Report{}
+			want := ring.Report{Behind: "b.test"}
 			if v.report != nil {
 				want = *v.report
 				want.Body = nil
@@ -109,7 +110,7 @@ func TestInquireChanges(t *testing.T) {
 	bodies := [][]byte{bytes.Repeat([]byte("a"), 2*maxPiece), bytes.Repeat([]byte("b"), 2*maxPiece)}
 	p := &post{t: t, to: to}
 	p.before = func() { to.ready = &ring.Report{Status: 200, Body: bodies[min(p.n, 1)]} }
-	e := ring.Errand{To: 1, Kind: ring.Asset, URL: "https://a.test/r", Out: true}
+	e := ring.Errand{To: 1, Kind: ring.Asset, URL: "https://a.test/r"}
 	if _, known, err := Inquire(t.Context(), from, p, e, 2*maxPiece, free); known || err != nil || p.n != 2 {
 		t.Errorf("after %d letters: %t, %v", p.n, known, err)
 	}

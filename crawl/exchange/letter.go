@@ -59,6 +59,7 @@ type answer struct {
 	Run           uint64  `json:"run"`
 	Configuration uint64  `json:"configuration"`
 	Report        *report `json:"report,omitempty"`
+	Behind        string  `json:"behind,omitzero"` // of busy: the host whose robots.txt the request waits for
 }
 
 // A report is a piece of a [ring.Report].
@@ -69,9 +70,10 @@ type report struct {
 	Location string       `json:"location"`
 	Header   http.Header  `json:"header,omitzero"` // only in the first piece
 	Refused  string       `json:"refused,omitzero"`
-	Piece    []byte       `json:"piece"` // of the body
-	Size     int          `json:"size"`  // of the whole body
-	Sum      uint64       `json:"sum"`   // its XXH3, to tell answers apart
+	Piece    []byte       `json:"piece"`        // of the body
+	Size     int          `json:"size"`         // of the whole body
+	Sum      uint64       `json:"sum"`          // its XXH3, to tell answers apart
+	Age      int64        `json:"age,omitzero"` // in ms
 }
 
 // maxPiece is the maximum size of a piece of a body, in bytes. In a letter, which may also have a header of

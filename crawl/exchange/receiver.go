@@ -56,12 +56,13 @@ func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
 		return nil, err
 	}
 	if !known {
-		a.Verdict = busy
+		a.Verdict, a.Behind = busy, rep.Behind
 		return strictjson.Encode(a), nil
 	}
 	a.Report = &report{
 		Cause: rep.Cause, Detail: rep.Detail, Status: rep.Status, Location: rep.Location, Header: rep.Header,
 		Refused: rep.Refused, Piece: rep.Body, Size: rep.Size, Sum: rep.Sum,
+		Age: rep.Age.Milliseconds(),
 	}
 	return strictjson.Encode(a), nil
 }

@@ -103,7 +103,7 @@ func (s *testShard) Apply(told []ring.Referral) error {
 func (s *testShard) Errand(e ring.Errand, at, most int) (ring.Report, bool, error) {
 	s.asked = append(s.asked, e)
 	if s.ready == nil {
-		return ring.Report{}, false, nil
+		return ring.Report{Behind: "b.test"}, false, nil
 	}
 	return s.ready.Piece(at, most), true, nil
 }

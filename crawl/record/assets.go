@@ -73,7 +73,7 @@ func (p *plan) entrust(h *schema.Host, live *liveHost) decision {
 			Kind: ring.Asset, Host: h.ID, For: h.ID, ID: ring.AssetID, URL: a.url, Settings: p.in.set,
 			Visit: ring.Progress{Retries: a.tries},
 			Errand: &ring.Errand{
-				From: p.in.store.Part().Shard, To: p.in.store.ShardOf(h.ID), Kind: ring.Asset, URL: a.url, Out: true,
+				From: p.in.store.Part().Shard, To: p.in.store.ShardOf(h.ID), Kind: ring.Asset, URL: a.url,
 			},
 		}}
 	}

@@ -2,9 +2,6 @@ package record
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/clock"
@@ -29,7 +26,12 @@ type book struct {
 	parsed map[schema.HostID]*robots.Rules
 	size   int // of parsed, in bytes
 
-	targets map[schema.HostID][]string // what each host was asked for because robots.txt of others redirects there
+	targets   map[string]*target // by their URLs
+	kept      []*target          // of the targets: those with an answer, the oldest first
+	keptBytes int                // of their bodies
+
+	servings            []serving
+	served, servedBytes int // in this turn
 }
 
 // rules returns what robots.txt of a host says, nil if that must be asked first.
@@ -99,7 +101,7 @@ func (b *book) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsVerdict)
 		return err
 	}
 	live := b.hosts.live.of(h.ID)
-	live.robots = v.Act == judge.Ask
+	live.robots, live.at = v.Act == judge.Ask, nil
 	switch v.Act {
 	case judge.Keep:
 		return b.store(h, live, v, o)
@@ -144,88 +146,27 @@ func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *r
 	return nil
 }
 
-// askAt has another host asked, to which a robots.txt redirects; one of another shard by that.
+// askAt follows a redirect of a robots.txt: at the same host by a request, at another one, perhaps of another shard, as
+// one of all who are sent there.
 func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) error {
 	id, err := b.hosts.identify(v.At.Host())
 	if err != nil {
 		return err
 	}
-	target, err := b.hosts.load(id)
-	if err != nil {
-		return err
-	}
-	foreign := b.in.store.Foreign(id)
-	if !foreign && id != h.ID && noMore(b.in, target) {
-		b.tryLater(h, schema.Reason{Cause: schema.CauseTargetGivenUp, Host: target.Name})
-		return nil
-	}
-	if !foreign && id != h.ID {
-		if why, err := b.refuses(target, v.Next.URL); err != nil || why != schema.CauseNone {
-			b.tryLater(h, schema.Reason{Cause: why, Host: target.Name})
-			return err
-		}
-	}
 	next := *v.Next
-	next.Host, next.Errand, next.Moves = id, nil, 0
-	if foreign {
-		next.Errand = &ring.Errand{
-			From: b.in.store.Part().Shard, To: b.in.store.ShardOf(id), ID: rand.Uint64(), URL: next.URL, Out: true,
-		}
+	next.Host = id
+	if id != h.ID {
+		return b.ask(id, next.URL, waiter{step: next})
 	}
-	b.hosts.put(target)
 	live.robots = true
-	b.hosts.live.of(id).goOn(next)
-	b.hosts.touch(id)
+	live.goOn(next)
 	return nil
-}
-
-// maxTargets is how many addresses of a host are asked in a run because robots.txt of other hosts redirects there.
-const maxTargets = 10
-
-// refuses says why a host is not asked for an address to which the robots.txt of another host redirects. One that is
-// no robots.txt itself is asked only if the host's own allows it; where that is not known yet, it is asked first, and
-// the cause is that it is unavailable.
-func (b *book) refuses(target *schema.Host, url string) (schema.Cause, error) {
-	if path, _, _ := strings.Cut(url, "?"); !strings.HasSuffix(path, "/robots.txt") {
-		rules, err := b.rules(target)
-		if err != nil {
-			return schema.CauseRobots, err
-		}
-		if rules == nil {
-			b.askFirst(target)
-			return schema.CauseRobots, nil
-		}
-		if !rules.Check(weburl.PathQuery(url)).Allowed {
-			return schema.CauseDenied, nil
-		}
-	}
-	asked := b.targets[target.ID]
-	switch {
-	case slices.Contains(asked, url):
-	case len(asked) == maxTargets:
-		return schema.CauseManyTargets, nil
-	default:
-		b.targets[target.ID] = append(asked, url)
-	}
-	return schema.CauseNone, nil
-}
-
-// askFirst has the robots.txt of a host asked for that has nothing else to do, perhaps, unless it was tried in vain.
-func (b *book) askFirst(h *schema.Host) {
-	live := b.hosts.live.of(h.ID)
-	if live.robots || h.RobotsDue.After(b.in.now) {
-		return
-	}
-	live.robots = true
-	live.goOn(*b.request(h, "https://"+h.Name+"/"))
-	b.hosts.put(h)
-	b.hosts.touch(h.ID)
 }
 
 // tryLater notes that robots.txt could not be had, and when it is tried again.
 func (b *book) tryLater(h *schema.Host, why schema.Reason) {
 	h.RobotsTries = min(h.RobotsTries, math.MaxUint8-1) + 1
-	if why.Cause == schema.CauseManyTargets || why.Cause == schema.CauseDenied { // which no other try in the run changes
+	if isFinal(why) {
 		h.RobotsTries = uint8(min(b.in.set.Config.Retry.MaxRetries+1, math.MaxUint8))
 	}
 	h.RobotsReason = why
@@ -237,17 +178,38 @@ func (b *book) tryLater(h *schema.Host, why schema.Reason) {
 	}
 }
 
+// isFinal reports whether another try for a robots.txt would come to the same in this run: the host that it redirects
+// to is not asked.
+func isFinal(why schema.Reason) bool {
+	switch why.Cause {
+	case schema.CauseManyTargets, schema.CauseDenied, schema.CauseTargetGivenUp, schema.CauseRobots:
+		return true
+	case schema.CauseRedirectLoop: // else the loop is one of redirects alone
+		return why.Host != ""
+	}
+	return false
+}
+
 // withdraw follows a request for robots.txt that is not made, because its host was
-// given up. Where another host waits for it, that one has no answer.
+// given up. Hosts whose robots.txt redirect there have no answer, unless it is to be had.
 func (b *book) withdraw(step ring.Step) error {
-	b.hosts.live.of(step.For).robots = false
-	if step.For == step.Host {
+	if step.For != 0 {
+		b.hosts.live.of(step.For).robots = false
 		return nil
 	}
-	h, err := b.hosts.change(step.For)
+	h, err := b.hosts.change(step.Host)
 	if err != nil {
 		return err
 	}
-	b.tryLater(h, schema.Reason{Cause: schema.CauseTargetGivenUp})
+	if !noMore(b.in, h) {
+		b.hosts.live.of(h.ID).goOn(step)
+		return nil
+	}
+	t := b.targets[step.URL]
+	if t == nil {
+		return nil
+	}
+	delete(b.targets, t.url)
+	b.serveAll(t, ring.Report{Cause: schema.CauseTargetGivenUp}, b.in.now)
 	return nil
 }

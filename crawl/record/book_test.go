@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/judge"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
@@ -49,19 +50,32 @@ func TestRulesStand(t *testing.T) {
 // Of a robots.txt that another host is to be asked for, the host that waits for it
 // hears even if the other is never asked.
 func TestRedirectedRobots(t *testing.T) {
-	inTurn(t, "", func(r *Recorder, _ turn) {
+	inTurn(t, "", func(r *Recorder, turn turn) {
 		h := r.hostOf(t, r.met(t, "https://a.test/"))
 		to := targetOf(r, mustParse(t, r, "https://b.test/robots.txt"))
-		o := &ring.Outcome{Step: ring.Step{Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://a.test/robots.txt"}}
+		o := &ring.Outcome{Step: ring.Step{Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://a.test/robots.txt",
+			Settings: r.in.set}}
 		ok(t, r.book.apply(h, o, judge.RobotsVerdict{Act: judge.AskAt, Next: o.Follow(), At: &to}))
 		id, err := r.hosts.find("b.test")
 		ok(t, err)
+		at, err := r.hosts.load(id)
+		ok(t, err)
+		ok(t, r.book.permit(at, r.hosts.live.of(id)))
 		next := r.hosts.live.of(id).next
-		if len(next) != 1 || next[0].Host != id || next[0].For != h.ID || !r.hosts.live.of(h.ID).robots {
+		if len(next) != 1 || next[0].Host != id || next[0].For != 0 || !r.hosts.live.of(h.ID).robots {
 			t.Fatalf("the other host is asked %+v, and a.test waits: %t", next, r.hosts.live.of(h.ID).robots)
 		}
-		ok(t, r.book.withdraw(next[0]))
-		if h.RobotsTries != 1 || h.RobotsReason.Cause != schema.CauseTargetGivenUp || r.hosts.live.of(h.ID).robots {
+		step := next[0]
+		r.hosts.live.of(id).next = nil
+		at.RunGivenUp = schema.GaveUpRobots // its own robots.txt cannot be had: this one may
+		ok(t, turn.drop(&step))
+		if next := r.hosts.live.of(id).next; len(next) != 1 || h.RobotsTries != 0 {
+			t.Fatalf("%d requests are left, after %d tries", len(next), h.RobotsTries)
+		}
+		at.RunGivenUp = schema.GaveUpConnection
+		ok(t, turn.drop(&step))
+		ok(t, r.book.serveOn())
+		if !clock.TriedOut(r.in.set.Config, h) || h.RobotsReason.Cause != schema.CauseTargetGivenUp || r.hosts.live.of(h.ID).robots {
 			t.Errorf("after %d tries, because of %v", h.RobotsTries, h.RobotsReason)
 		}
 	})

@@ -22,8 +22,8 @@
 // # The way of an outcome
 //
 //	hosts.change, clock.Observe, live.heard, hosts.throttle   facts, whatever the answer means
-//	errands.apply                                             what another shard wants ends here
-//	judge.Robots, book.apply                                  a robots.txt ends here
+//	judge.Robots, book.apply                                  a robots.txt ends here,
+//	    or by book.answered, book.serveOn                     those that redirect to the same address
 //	ledger.done, book.standing, judge.Page                    what the answer means
 //	    the visit's next step waits in the host's memory
 //	quotas.release                                            or it does not go on:

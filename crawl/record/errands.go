@@ -3,7 +3,6 @@ package record
 import (
 	"time"
 
-	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/judge"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
@@ -25,8 +24,8 @@ const (
 	lastErrandWait  = 30 * time.Second
 )
 
-// errands are the requests that hosts are asked for other shards: for a robots.txt, which the
-// lines of the hosts hold like those for their own, and for what scripts want, which is got as
+// errands are the requests that hosts are asked for other shards: for what a robots.txt redirects to,
+// as for those of this shard, so that one answer serves all, and for what scripts want, which is got as
 // for pages of this shard, so that all shards get one answer. All of it is in memory: who wants
 // a report asks for it until it comes, and one that is lost is got again.
 type errands struct {
@@ -34,7 +33,7 @@ type errands struct {
 	hosts   *hosts
 	renders *renders
 	book    *book
-	open    map[errandKey]bool
+	open    map[errandKey]string // their URLs
 	reports map[errandKey]ring.Report
 	oldest  []errandKey // of reports
 	size    int         // bytes of their bodies
@@ -48,7 +47,7 @@ type errandKey struct {
 func keyOf(e *ring.Errand) errandKey { return errandKey{e.From, e.ID} }
 
 func newErrands(in *scope, hosts *hosts, renders *renders, book *book) errands {
-	return errands{in: in, hosts: hosts, renders: renders, book: book, open: map[errandKey]bool{},
+	return errands{in: in, hosts: hosts, renders: renders, book: book, open: map[errandKey]string{},
 		reports: map[errandKey]ring.Report{}}
 }
 
@@ -59,7 +58,8 @@ func (es *errands) begin(e ring.Errand) error {
 		return es.renders.lend(e.URL)
 	}
 	key := keyOf(&e)
-	if _, known := es.reports[key]; known || es.open[key] || len(es.open) >= maxErrands {
+	_, known := es.reports[key]
+	if _, open := es.open[key]; known || open || len(es.open) >= maxErrands {
 		return nil
 	}
 	u, err := es.in.set.Rules.Parse(e.URL)
@@ -72,51 +72,8 @@ func (es *errands) begin(e ring.Errand) error {
 	if err != nil {
 		return err
 	}
-	h, err := es.hosts.load(id)
-	if err != nil {
-		return err
-	}
-	if noMore(es.in, h) {
-		es.unasked(key)
-		return nil
-	}
-	switch why, err := es.book.refuses(h, e.URL); {
-	case err != nil:
-		return err
-	case why == schema.CauseRobots && !clock.TriedOut(es.in.set.Config, h):
-		return nil // the shard asks again
-	case why != schema.CauseNone:
-		es.keep(key, ring.Report{Cause: why})
-		return nil
-	}
-	es.open[key] = true
-	es.hosts.put(h)
-	es.hosts.live.of(id).goOn(ring.Step{
-		Kind: ring.Robots, Host: id, URL: e.URL, Timeout: es.in.set.Timeout(0), Settings: es.in.set, Errand: &e,
-	})
-	es.hosts.touch(id)
-	return nil
-}
-
-// noMore reports whether a host is not even asked for what the robots.txt of another one is.
-func noMore(in *scope, h *schema.Host) bool {
-	return h.RunGivenUp == schema.GaveUpConnection || h.RunGivenUp == schema.GaveUpRateLimit ||
-		in.set.Config.AsksTooMuch(h)
-}
-
-// apply takes the outcome of an errand. One that was cut short is forgotten.
-func (es *errands) apply(h *schema.Host, live *liveHost, o *ring.Outcome) {
-	switch v := judge.Robots(o, h.Name, false); v.Act {
-	case judge.Forget:
-		delete(es.open, keyOf(o.Step.Errand))
-		return
-	case judge.Ask:
-		live.goOn(*v.Next)
-		return
-	case judge.TryLater:
-		es.hosts.giveUpUnreached(h, o.Reason())
-	}
-	es.keep(keyOf(o.Step.Errand), o.Report())
+	es.open[key] = e.URL
+	return es.book.ask(id, e.URL, waiter{tell: func(r ring.Report) { es.keep(key, r) }})
 }
 
 // unasked reports that the host is not asked.
@@ -140,9 +97,12 @@ func (es *errands) keep(key errandKey, r ring.Report) {
 	}
 }
 
-// Report returns what has come of an errand of another shard, if something has.
+// Report returns what has come of an errand of another shard, if something has, or what it waits for.
 func (r *Recorder) Report(e ring.Errand) (report ring.Report, known bool) {
 	report, known = r.errands.reports[keyOf(&e)]
+	if url, open := r.errands.open[keyOf(&e)]; open {
+		report.Behind = r.book.waitsFor(url)
+	}
 	return report, known
 }
 
@@ -159,11 +119,11 @@ func (t *turn) sent(h *schema.Host, live *liveHost, o *ring.Outcome) error {
 	if o.Moved {
 		live.ready = t.in.now.Add(errandWait(o.Step.Moves))
 		live.moved(o.Step)
-		return nil
+		return t.book.behind(o.Step.URL, o.Behind)
 	}
 	v := judge.Robots(o, h.Name, false)
 	t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
-	return t.book.apply(h, o, v)
+	return t.book.answered(h, live, o, v)
 }
 
 // errandWait is how long another shard is left alone that had nothing to report so often

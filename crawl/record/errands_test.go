@@ -20,6 +20,12 @@ func errandOf(r *Recorder, id uint64, url string) ring.Errand {
 	return ring.Errand{From: 1 - own, To: own, ID: id, URL: url}
 }
 
+// permit has a host asked for what others wait for, as when it is planned.
+func permit(t *testing.T, r *Recorder, h *schema.Host) {
+	t.Helper()
+	ok(t, r.book.permit(h, r.hosts.live.of(h.ID)))
+}
+
 // An errand is a step in the line of its host, once, unless the host is not asked.
 func TestErrandBegins(t *testing.T) {
 	r, foreign := newShard(t, filepath.Join(t.TempDir(), "state.bolt"), "[[blacklist]]\ndomain = \"black.test\"\n")
@@ -45,12 +51,18 @@ func TestErrandBegins(t *testing.T) {
 		r.turn(t, func(turn turn) {
 			h := r.hostOf(t, r.met(t, "https://"+name+"/"))
 			h.RunGivenUp = schema.GaveUpConnection
-			live := r.hosts.live.of(r.hostOf(t, r.met(t, "https://a.test/")).ID)
+			asked := r.hostOf(t, r.met(t, "https://a.test/"))
+			asked.RobotsAt = r.in.now // it has none
+			ok(t, r.in.tx.Hosts.PutRobots(asked.ID, schema.RobotsCopy{At: asked.RobotsAt, Status: 404}))
+			live := r.hosts.live.of(asked.ID)
 			live.next = nil
 			e := errandOf(r, uint64(i), tt.url)
 			for range 2 {
 				ok(t, turn.errands.begin(e))
 			}
+			permit(t, r, h)
+			permit(t, r, asked)
+			ok(t, r.book.serveOn())
 			got, known := r.Report(e)
 			if known != (tt.want != nil) || known && !cmp.Equal(got, *tt.want) {
 				t.Errorf("%s: report %+v, %t; want %+v", tt.url, got, known, tt.want)
@@ -82,28 +94,35 @@ func TestErrandEnds(t *testing.T) {
 			{"a fault", ring.Outcome{Status: 503}, &ring.Report{Status: 503}, 0},
 			{"silence", ring.Outcome{Cause: fetch.Timeout, Detail: "10s"},
 				&ring.Report{Cause: fetch.Timeout, Detail: "10s"}, 0},
-			{"cut short", ring.Outcome{Cause: fetch.Cancelled}, nil, 0},
+			{"cut short", ring.Outcome{Cause: fetch.Cancelled}, nil, 1},
 			{"a dead connection", ring.Outcome{Cause: fetch.Reset, Stale: true}, nil, 1},
 		} {
 			live.next = nil
+			clear(r.book.targets)
 			e := errandOf(r, uint64(i), "https://a.test/robots.txt")
 			ok(t, turn.errands.begin(e))
+			permit(t, r, h)
 			o := tt.outcome
-			o.Step, o.RetryAfter = live.next[0], -1
+			o.Step, o.RetryAfter, o.FirstByte, o.Done = live.next[0], -1, r.in.now, r.in.now
 			live.next = nil
 			ok(t, turn.apply(&o))
+			ok(t, r.book.serveOn())
 			got, known := r.Report(e)
 			if known != (tt.want != nil) || known && !cmp.Equal(got, *tt.want) || len(live.next) != tt.asked {
 				t.Errorf("%s: report %+v, %t, and %d steps; want %+v", tt.name, got, known, len(live.next), tt.want)
 			}
-			if open := turn.errands.open[keyOf(&e)]; open != (tt.asked > 0) {
+			if _, open := turn.errands.open[keyOf(&e)]; open != (tt.asked > 0) {
 				t.Errorf("%s: open: %t", tt.name, open)
 			}
 		}
 		live.next = nil
+		clear(r.book.targets)
 		e := errandOf(r, 99, "https://a.test/robots.txt")
 		ok(t, turn.errands.begin(e))
+		permit(t, r, h)
+		h.RunGivenUp = schema.GaveUpConnection
 		ok(t, turn.drop(&live.next[0]))
+		ok(t, r.book.serveOn())
 		if got, known := r.Report(e); !known || got.Cause != schema.CauseTargetGivenUp {
 			t.Errorf("dropped: %+v, %t", got, known)
 		}
@@ -157,8 +176,7 @@ func TestErrandIsSent(t *testing.T) {
 		live := r.hosts.live.of(id)
 		own := r.in.store.Part().Shard
 		step = live.next[0]
-		want := ring.Errand{From: own, To: 1 - own, ID: step.Errand.ID, URL: "https://" + foreign + "/robots.txt",
-			Out: true}
+		want := ring.Errand{From: own, To: 1 - own, ID: step.Errand.ID, URL: "https://" + foreign + "/robots.txt"}
 		if *step.Errand != want || !r.hosts.live.of(h.ID).robots {
 			t.Fatalf("errand %+v, want %+v", *step.Errand, want)
 		}
@@ -174,12 +192,16 @@ func TestErrandIsSent(t *testing.T) {
 			last = wait
 		}
 		told := ring.Outcome{Step: live.next[0], FirstByte: r.in.now, Done: r.in.now, RetryAfter: -1}
-		told.Bring(ring.Report{Status: 200, Body: []byte("User-agent: *\nDisallow: /x")})
+		told.Bring(ring.Report{Status: 200, Body: []byte("User-agent: *\nDisallow: /x"), Age: time.Hour})
 		live.next = nil
 		ok(t, turn.apply(&told))
+		ok(t, r.book.serveOn())
 		rules, err := r.book.rules(h)
 		if err != nil || rules == nil || rules.Check("/x").Allowed || r.hosts.live.of(h.ID).robots {
 			t.Errorf("the rules of a.test are %v, %v", rules, err)
+		}
+		if age := r.in.now.Sub(h.RobotsAt); age < time.Hour || age > time.Hour+time.Second {
+			t.Errorf("an answer that is an hour old is taken to be %v old", age)
 		}
 		at, err := r.hosts.load(id)
 		if err != nil || at.Requests != 0 || !at.LastByte.IsZero() || r.Run().Requests != 0 {

@@ -21,13 +21,15 @@ type liveHost struct {
 	open      []schema.ID // of the steps that are out; 0 for robots and look-ups
 	assets    []asset     // what scripts of pages ask it for, ahead of its pages
 	robots    bool        // its robots.txt is being asked, here or elsewhere
+	at        *target     // that its robots.txt has led to; nil: none
 	resolved  bool        // its address was looked up in this process
 	inherited bool        // ready is that of another configuration
 	failing   bool        // since its last effect a request had no whole answer within [retry] timeout
 	answered  bool        // since then one had
 	proved    bool        // and that with a page or sitemap
 
-	rendering []schema.ID // its pages that are being rendered
+	unpermitted []*target   // it is asked for these once its robots.txt permits them
+	rendering   []schema.ID // its pages that are being rendered
 }
 
 // busy reports whether a page has a step out, or is being rendered.
@@ -37,8 +39,8 @@ func (l *liveHost) busy(id schema.ID) bool {
 
 // idle reports whether nothing is known of a host but a clock that has passed.
 func (l *liveHost) idle(now time.Time) bool {
-	return len(l.open) == 0 && len(l.next) == 0 && len(l.assets) == 0 && len(l.rendering) == 0 && !l.robots &&
-		!l.ready.After(now)
+	return len(l.open) == 0 && len(l.next) == 0 && len(l.assets) == 0 && len(l.rendering) == 0 &&
+		len(l.unpermitted) == 0 && !l.robots && !l.ready.After(now)
 }
 
 // heard notes when the host may be asked again after a request, and whether it had an

@@ -138,7 +138,10 @@ func (p *plan) page(h *schema.Host, live *liveHost, rules *robots.Rules, shut bo
 
 // mayContinue reports whether a continued visit still may go on.
 func (p *plan) mayContinue(h *schema.Host, live *liveHost, step *ring.Step) bool {
-	if step.Kind == ring.Robots {
+	switch {
+	case step.Kind == ring.Robots && step.For == 0:
+		return !noMore(p.in, h)
+	case step.Kind == ring.Robots:
 		return h.RunGivenUp == schema.NotGivenUp
 	}
 	probing := step.Suspension == h.Suspension

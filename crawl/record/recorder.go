@@ -60,7 +60,7 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	r.hosts = hosts{in: in, walk: begun, process: begun, live: newLivings()}
 	r.urls = urls{in: in, hosts: &r.hosts}
 	r.book = book{in: in, hosts: &r.hosts, parsed: map[schema.HostID]*robots.Rules{},
-		targets: map[schema.HostID][]string{}}
+		targets: map[string]*target{}}
 	r.quotas = newQuotas(in, &r.hosts)
 	r.renders = newRenders(in, &r.hosts)
 	r.ledger = ledger{in: in, onVisit: onVisit}
@@ -82,10 +82,11 @@ func (r *Recorder) Settings() *ring.Settings { return r.in.set }
 func (r *Recorder) Run() schema.Run { return r.in.run }
 
 // Inherit takes over, before [Recorder.Begin], which hosts may not be asked yet, and
-// since when the others were not asked, from a recorder of the same store that has no
-// step out any more.
+// since when the others were not asked, and what robots.txt redirect to, from a recorder of
+// the same store that has no step out any more.
 func (r *Recorder) Inherit(from *Recorder) {
 	r.hosts.live, r.hosts.process = from.hosts.live.clocks(time.Now()), from.hosts.process
+	r.book.inherit(&from.book)
 	r.in.run = from.in.run
 }
 
@@ -96,6 +97,7 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 	r.hosts.begin()
 	r.ledger.settled = map[schema.ID]bool{}
 	r.reach.work = work
+	r.book.served, r.book.servedBytes = 0, 0
 	return turn{
 		in: &r.in, hosts: &r.hosts, urls: &r.urls, book: &r.book, quotas: &r.quotas,
 		renders: &r.renders, ledger: &r.ledger, drafts: &r.drafts, reach: &r.reach, errands: &r.errands, plan: &r.plan,
@@ -105,8 +107,8 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 
 // Turn does one transaction of a commit: it applies what is new, lets depths travel on, and
 // plans every host that this has touched. There is more to do, by further turns without
-// news, while depths have to travel on. It is void if the transaction fails, and so is the
-// recorder.
+// news, while depths have to travel on, or hosts wait for an answer that is there. It is void if the
+// transaction fails, and so is the recorder.
 func (r *Recorder) Turn(tx *kv.Tx, news ring.News) (effects []ring.Effect, more bool, err error) {
 	t, err := r.open(tx)
 	if err == nil {
@@ -129,7 +131,7 @@ func (r *Recorder) Turn(tx *kv.Tx, news ring.News) (effects []ring.Effect, more 
 	}
 	r.hosts.live.sweep(r.in.now)
 	r.tick()
-	return effects, len(r.reach.work) > 0, errors.Join(err, tx.Runs.Put(r.in.run))
+	return effects, len(r.reach.work)+len(r.book.servings) > 0, errors.Join(err, tx.Runs.Put(r.in.run))
 }
 
 // tick adds the time since the last turn to the run's.

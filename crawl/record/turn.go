@@ -77,12 +77,12 @@ func (t *turn) apply(o *ring.Outcome) error {
 	}
 	t.observe(h, live, o)
 	switch {
-	case o.Step.Errand != nil:
-		t.errands.apply(h, live, o)
-		return nil
 	case o.Step.Kind == ring.Robots:
 		v := judge.Robots(o, h.Name, t.book.lastTry(h))
 		t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
+		if o.Step.For == 0 {
+			return t.book.answered(h, live, o, v)
+		}
 		return t.book.apply(h, o, v)
 	case o.Step.Kind == ring.Asset:
 		t.fetchedAsset(h, live, o)
@@ -300,8 +300,6 @@ func (t *turn) wake(w *ring.Wake) error {
 // scripts ask for.
 func (t *turn) drop(step *ring.Step) error {
 	switch {
-	case step.Errand != nil && !step.Entrusted():
-		t.errands.unasked(keyOf(step.Errand))
 	case step.Kind == ring.Robots:
 		return t.book.withdraw(*step)
 	case step.Kind == ring.Asset:
@@ -318,8 +316,8 @@ func (t *turn) planAll() ([]ring.Effect, error) {
 	var effects []ring.Effect
 	for i := 0; ; i++ { // planning may touch further hosts
 		if i == len(t.hosts.touched) {
-			t.quotas.letOn() // which may touch some
-			if err := t.queueUsualForLost(); err != nil {
+			t.quotas.letOn() // which may touch some, as may these
+			if err := errors.Join(t.queueUsualForLost(), t.book.serveOn()); err != nil {
 				return nil, err
 			}
 		}
@@ -354,6 +352,9 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 	e.Closed, e.Revoke = m.closed, m.revoke && len(live.open) > 0
 	m.closed, m.revoke = 0, false
 	live.failing, live.answered, live.proved = false, false, false
+	if err := t.book.permit(h, live); err != nil {
+		return e, false, err
+	}
 	var wake time.Time
 	for len(live.open) < e.Limit {
 		if t.plan.crowded(h, live, m.woken) {
@@ -374,7 +375,7 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 			break
 		}
 	}
-	t.plan.time(&e, h, live, wake)
+	t.plan.time(&e, h, live, t.book.orPermit(wake, h, live))
 	t.hosts.live.forget(id, live, t.in.now, len(e.Steps))
 	return e, true, nil
 }

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/zeebo/xxh3"
 
@@ -16,7 +17,6 @@ type Errand struct {
 	Kind     Kind   // Robots: the robots.txt of a host of From redirects there; or Asset
 	ID       uint64 // of Robots: one for each request of From
 	URL      string
-	Out      bool // this crawl is From, and sends a letter; otherwise it makes the request
 }
 
 // A Report is the result of an errand.
@@ -24,10 +24,12 @@ type Report struct {
 	Cause    schema.Cause // why there is no answer; [schema.CauseNone]: there is one
 	Detail   string       // of Cause; sanitised
 	Status   int
-	Location string // absolute target of a robots.txt's redirect; empty: none that is usable
-	Body     []byte // of a robots.txt or an asset, or a piece of it
-	Size     int    // if Body is a piece: size of the whole, in bytes
-	Sum      uint64 // likewise: XXH3 of the whole, to tell answers apart
+	Location string        // absolute target of a robots.txt's redirect; empty: none that is usable
+	Body     []byte        // of a robots.txt or an asset, or a piece of it
+	Size     int           // if Body is a piece: size of the whole, in bytes
+	Sum      uint64        // likewise: XXH3 of the whole, to tell answers apart
+	Age      time.Duration // of the answer for a robots.txt, which may have served other hosts before
+	Behind   string        // while there is no report: the host whose robots.txt the request waits for; empty: none
 
 	Header  http.Header // of an asset
 	Refused string      // why scripts do not get an asset; empty: they get it, whatever its status
@@ -61,7 +63,7 @@ type Portion struct {
 }
 
 // Entrusted reports whether a step is an errand for another shard.
-func (s *Step) Entrusted() bool { return s.Errand != nil && s.Errand.Out }
+func (s *Step) Entrusted() bool { return s.Errand != nil }
 
 // Bring copies another shard's report into the outcome of an errand.
 func (o *Outcome) Bring(r Report) {
@@ -74,6 +76,7 @@ func (o *Outcome) Bring(r Report) {
 		return
 	}
 	o.Cause, o.Detail, o.Status, o.Robots = r.Cause, r.Detail, r.Status, r.Body
+	o.FirstByte = o.FirstByte.Add(-max(0, r.Age))
 	if r.Location == "" {
 		return
 	}

@@ -23,6 +23,7 @@ type Outcome struct {
 	TLS       fetch.Signs // of the peer, if it failed
 	Uncounted bool        // cancelled by a fault of this machine: counts for clocks only
 	Moved     bool        // no request was made: the server is at Address, whose clock was not started
+	Behind    string      // of an errand that Moved: the host whose robots.txt it waits for; "": none
 	Address   string      // IP address dialled, looked up or to be dialled next; "": none, or exempt
 	Next      string      // the host's next address, or Address again; "": not known, or it has no clock
 	Status    int         // 0: no answer

@@ -55,7 +55,7 @@ func (k Kind) Method() string {
 type Step struct {
 	Kind       Kind
 	Host       schema.HostID // the host that is requested and leased
-	For        schema.HostID // robots: the host whose robots.txt this is; different after a redirect
+	For        schema.HostID // robots: the host whose robots.txt this is; 0: those of other hosts redirect here
 	ID         schema.ID     // 0 for robots and look-ups
 	URLKind    schema.URLKind
 	URL        string // the form that is requested
@@ -73,7 +73,7 @@ type Step struct {
 	Moves      int            // how often no request was made because the server was at another address
 	Settings   *Settings      // under which it was planned
 	Fetched    *Fetched       // of Render: the page
-	Errand     *Errand        // of Robots and Asset: the errand for or from another shard; nil: the shard's own request
+	Errand     *Errand        // of Robots and Asset: has another shard make the request; nil: this shard does
 }
 
 // RequestKind says what the request of a step is for: robots, script, sitemap, head or get.

@@ -11,28 +11,28 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// What all questions in this process may take together, in bytes. The driver copies every row before it can be
-// refused, so that a question takes at most twice maxHeap.
+// Limits for all statements of this process together, in bytes. The driver copies every row before it
+// can be rejected, so a statement takes at most twice maxHeap.
 const (
-	maxHeap      = 128 << 20 // of SQLite's memory
-	maxRow       = 32 << 20  // of a row of the answer
-	maxTemporary = 1 << 30   // of SQLite's temporary files
+	maxHeap      = 128 << 20 // SQLite's memory
+	maxRow       = 32 << 20  // one row of the answer
+	maxTemporary = 1 << 30   // SQLite's temporary files
 )
 
-// ErrMemory reports a statement that needs more memory, or more room for temporary files, than it may have.
+// ErrMemory reports a statement that exceeds the limit on memory or on temporary files.
 var ErrMemory = errors.New("the question needs too much memory")
 
 func tooMuch(bytes int64, where string) error {
 	return fmt.Errorf("%w: more than %d MiB%s", ErrMemory, bytes>>20, where)
 }
 
-// memory counts what SQLite has of it. This build of SQLite does not count by itself; and where it refuses memory
-// because of a limit of its own, some of its functions go on for nothing until the statement is over. C has no
-// closures: the functions of the allocator find it by this variable.
+// memory counts the memory of SQLite. This build of SQLite does not count by itself, and if it refuses
+// memory because of a limit of its own, some of its functions continue uselessly until the end of the
+// statement. C has no closures, so the functions of the allocator need this variable.
 var memory struct {
 	system sqlite3.Tsqlite3_mem_methods
 	bytes  atomic.Int64
-	most   atomic.Int64 // 0: any
+	most   atomic.Int64 // 0: no limit
 }
 
 // The functions of an allocator that are replaced.
@@ -43,11 +43,11 @@ type (
 	sizeFunc    = func(tls *libc.TLS, p uintptr) int32
 )
 
-// uncounted is why the memory of SQLite is not counted; nil: it is. SQLite accepts another allocator only before
-// anything else is asked of it in a process, so that it is set when the process starts.
+// uncounted is why the memory of SQLite is not counted, or nil if it is. SQLite accepts another
+// allocator only before its first use in a process, so it is set when the process starts.
 var uncounted = count()
 
-// count makes SQLite take its memory through this file.
+// count makes SQLite allocate memory through this file.
 func count() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -103,7 +103,7 @@ func size(tls *libc.TLS, p uintptr) int64 {
 	return int64(function[sizeFunc](memory.system.FxSize)(tls, p))
 }
 
-// mayTake reports whether there is room for n bytes more, and otherwise ends the statements that run.
+// mayTake reports whether n more bytes are within the limit. If not, it cancels the running statements.
 func mayTake(n int32) bool {
 	most := memory.most.Load()
 	if most == 0 || memory.bytes.Load()+int64(n) <= most {
@@ -113,10 +113,10 @@ func mayTake(n int32) bool {
 	return false
 }
 
-// at is what a pointer of C points to.
+// at returns the target of a C pointer.
 func at[T any](p uintptr) *T { return *(**T)(unsafe.Pointer(&p)) }
 
-// pointer is a pointer of C to a function that is no closure, and function the reverse.
+// pointer converts a function that is not a closure to a C pointer; function does the reverse.
 func pointer[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&struct{ f F }{f})) }
 
 func function[F any](p uintptr) F { return *(*F)(unsafe.Pointer(&struct{ p uintptr }{p})) }

@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	_ "modernc.org/sqlite" // the driver
+	_ "modernc.org/sqlite" // database driver
 
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// build fills an empty database file. What SQLite sorts on the way lies beside it.
+// build fills an empty database file. SQLite's temporary files for sorting are in the same folder.
 func build(ctx context.Context, path string, s *survey.Survey, opts Options) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -34,7 +34,7 @@ func build(ctx context.Context, path string, s *survey.Survey, opts Options) err
 	return connected(name, func(db *sql.DB) error { return Check(ctx, db) })
 }
 
-// connected calls f with the only connection to a database.
+// connected calls f with a database that has only one connection.
 func connected(name string, f func(*sql.DB) error) error {
 	db, err := sql.Open("sqlite", name)
 	if err != nil {
@@ -44,8 +44,8 @@ func connected(name string, f func(*sql.DB) error) error {
 	return errors.Join(f(db), db.Close())
 }
 
-// pageSize is the size of the database's pages in bytes: on larger ones less is left
-// over between rows, but a tree takes one at least.
+// pageSize returns the size of the database's pages in bytes. Larger pages leave less unused space
+// between rows, but a tree takes at least one page.
 func pageSize(urls int) int {
 	if urls < 100_000 {
 		return 4096
@@ -53,9 +53,8 @@ func pageSize(urls int) int {
 	return 32768
 }
 
-// prepare sets up a database that nobody else can see yet: there is nothing to
-// roll back to. The folder of temporary files is one for the whole process; while there
-// are several exports in it, any will do.
+// prepare sets up a database that nobody else can see yet, so no rollback is needed. The folder of
+// temporary files applies to the whole process; if several exports run, any of their folders will do.
 func prepare(db *sql.DB, temporary string, pageSize int) error {
 	for _, pragma := range []string{
 		fmt.Sprintf("page_size = %d", pageSize), "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE",
@@ -90,8 +89,7 @@ func fill(ctx context.Context, db *sql.DB, s *survey.Survey, opts Options) error
 	return tx.Commit()
 }
 
-// Check has SQLite check a database: its structure, and that every reference
-// leads somewhere.
+// Check runs SQLite's checks of a database: its structure, and that every reference has a target.
 func Check(ctx context.Context, db *sql.DB) error {
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&verdict); err != nil {

@@ -14,21 +14,21 @@ const (
 	integer = export.Integer
 )
 
-// A column is one of a table, and how it is read from what a row stands for.
+// A column is a column of a table, with a function that reads it from a row value.
 type column[T any] struct {
 	name string
 	kind export.Kind
 	of   func(*T) any
 }
 
-// A relation is a table whose rows are read from values of one type. It is the one
-// definition of a table, written to a file or read by statements.
+// A relation is a table whose rows are read from values of one type. It is the single definition of a
+// table, both for files and for virtual tables.
 type relation[T any] struct {
 	name    string
 	columns []column[T]
 }
 
-// declaration is a statement that creates a table of these columns.
+// declaration returns the statement that creates a table with these columns.
 func (r relation[T]) declaration() string {
 	columns := make([]string, len(r.columns))
 	for i, c := range r.columns {
@@ -37,7 +37,7 @@ func (r relation[T]) declaration() string {
 	return "CREATE TABLE " + r.name + "(" + strings.Join(columns, ", ") + ")"
 }
 
-// through is a relation of something that has in it what the rows of another are read from.
+// through converts a relation to a wider row type that contains the row type of r.
 func through[T, U any](r relation[T], in func(*U) *T) relation[U] {
 	wider := relation[U]{name: r.name}
 	for _, c := range r.columns {
@@ -46,13 +46,13 @@ func through[T, U any](r relation[T], in func(*U) *T) relation[U] {
 	return wider
 }
 
-// A record is a relation that is being written.
+// A record is a relation being written.
 type record[T any] struct {
 	*table
 	relation relation[T]
 }
 
-// newRecord gives a table its columns.
+// newRecord sets the name and columns of a table.
 func newRecord[T any](t *table, r relation[T]) *record[T] {
 	t.name = r.name
 	for _, c := range r.columns {
@@ -69,7 +69,7 @@ func (r *record[T]) put(of *T) error {
 	return r.added()
 }
 
-// figures are the columns that a kind of table has, as package export knows them.
+// figures returns the columns that a kind of table has in package export.
 func figures[T any](all []export.Column[T], in export.Tables) []column[T] {
 	var kept []column[T]
 	for _, c := range within(all, in) {
@@ -78,7 +78,7 @@ func figures[T any](all []export.Column[T], in export.Tables) []column[T] {
 	return kept
 }
 
-// within are the figures that some tables have.
+// within returns the figures in some tables.
 func within[T any](all []export.Column[T], in export.Tables) (kept []export.Column[T]) {
 	for _, c := range all {
 		if c.SQL&in != 0 {
@@ -100,8 +100,7 @@ func cell(v export.Value, k export.Kind) any {
 	return v.Count
 }
 
-// widen adds the figures that terrain.sql does not specify behind the columns that
-// it does.
+// widen adds the figures that are not in terrain.sql, after the columns that are.
 func widen[T any](tx *sql.Tx, name string, all []export.Column[T]) error {
 	for _, c := range all {
 		var found int
@@ -123,7 +122,7 @@ func sqlType(k export.Kind) string {
 	return [...]string{export.Text: "TEXT", export.Integer: "INTEGER", export.Real: "REAL"}[k]
 }
 
-// widenAll does so in all tables of figures.
+// widenAll does this for all tables with figures.
 func widenAll(tx *sql.Tx, c *export.Columns) error {
 	for _, level := range []string{"page", "host", "site"} {
 		if err := widen(tx, level+"_metrics", c.Measures); err != nil {

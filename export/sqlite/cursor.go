@@ -12,16 +12,16 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
-// A cursor reads rows of a view.
+// A cursor reads the rows of a view.
 type cursor[T any] struct {
 	view *view[T]
 	next next[T]
 	row  T
 	end  bool
-	read uint // rows
+	read uint // number of rows
 }
 
-// Filter begins to read rows.
+// Filter starts reading rows.
 func (c *cursor[T]) Filter(way int, bounds string, args []vtab.Value) (err error) {
 	defer c.view.db.rescue(&err)
 	if c.next, err = c.rows(way, bounds, args); err != nil {
@@ -52,7 +52,7 @@ func (c *cursor[T]) rows(way int, ops string, args []vtab.Value) (next[T], error
 	return v.scan(s)
 }
 
-// bound narrows a span by a comparison, and reports whether anything can be in it.
+// bound narrows a span by a comparison, and reports whether it can contain anything.
 func (s *span) bound(op vtab.ConstraintOp, v any) bool {
 	var n int64
 	exact := true
@@ -83,10 +83,10 @@ func (s *span) bound(op vtab.ConstraintOp, v any) bool {
 	return s.lo <= s.hi
 }
 
-// none is the end of rows.
+// none is an iterator without rows.
 func none[T any](*T) (bool, error) { return false, nil }
 
-// lookUp finds the rows with a value in a column.
+// lookUp returns the rows with a value in a column.
 func (v *view[T]) lookUp(column int, arg any) (next[T], error) {
 	kind := export.Integer
 	if column >= 0 {
@@ -107,11 +107,11 @@ func (v *view[T]) lookUp(column int, arg any) (next[T], error) {
 	return v.findIndexed(column, value)
 }
 
-// scansBefore is the number of look-ups by a column that no key is for from which on an
-// index is made: reading all rows costs as much.
+// scansBefore is the look-up number, by a column without a key, at which an index is built. Building it
+// costs as much as one scan.
 const scansBefore = 2
 
-// findIndexed finds rows by a column that no key is for.
+// findIndexed returns rows by a column without a key.
 func (v *view[T]) findIndexed(column int, value any) (next[T], error) {
 	x := v.indexes[column]
 	if x == nil {
@@ -127,7 +127,7 @@ func (v *view[T]) findIndexed(column int, value any) (next[T], error) {
 	return v.eachOf(x.of(value)), nil
 }
 
-// eachOf reads the rows with given numbers.
+// eachOf returns the rows with the given numbers.
 func (v *view[T]) eachOf(numbers []int64) next[T] {
 	return func(row *T) (bool, error) {
 		for len(numbers) > 0 {
@@ -145,7 +145,7 @@ func (v *view[T]) eachOf(numbers []int64) next[T] {
 	}
 }
 
-// index reads a column of all rows.
+// index reads a column of all rows and returns its index.
 func (v *view[T]) index(column int) (*index, error) {
 	rows, err := v.scan(all())
 	if err != nil {
@@ -175,7 +175,7 @@ func (v *view[T]) index(column int) (*index, error) {
 	}
 }
 
-// value reads a column of a row.
+// value returns a column of a row.
 func (v *view[T]) value(row *T, column int) (any, error) {
 	c := &v.columns[column]
 	if v.load != nil {
@@ -199,20 +199,20 @@ func (c *cursor[T]) Next() (err error) {
 	return err
 }
 
-// checkRows is the number of rows after which it is asked whether anybody still wants more.
+// checkRows is the number of rows between two checks for cancellation.
 const checkRows = 64
 
-// Eof reports whether the rows have ended.
+// Eof reports whether there are no more rows.
 func (c *cursor[T]) Eof() bool { return c.end }
 
-// Column reads a column of the row.
+// Column returns a column of the current row.
 func (c *cursor[T]) Column(column int) (value vtab.Value, err error) {
 	defer c.view.db.rescue(&err)
 	return c.view.value(&c.row, column)
 }
 
-// Rowid returns the number of the row.
+// Rowid returns the number of the current row.
 func (c *cursor[T]) Rowid() (int64, error) { return c.view.number(&c.row), nil }
 
-// Close ends the cursor, be it in another goroutine.
+// Close does nothing. It may be called in another goroutine.
 func (c *cursor[T]) Close() error { return nil }

@@ -17,43 +17,43 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// A DB is a survey as a database that can be asked. Its tables are those that [Write]
-// writes, with the same columns and rows; nothing is copied, and what a statement needs is
-// read while it runs. What is derived for one statement is kept for the next.
+// A DB is a survey as a database for queries. It has the tables that [Write] writes, with the same
+// columns and rows. Nothing is copied; a statement reads what it needs. Data derived for one statement
+// is kept for the next.
 //
-// A DB belongs to the goroutine of its survey, and the store must not change while it is
-// open. There can be many at a time in a process, of different surveys.
+// A DB belongs to the goroutine of its survey, and the store must not change while it is open. A
+// process can have many DBs of different surveys.
 type DB struct {
 	survey  *survey.Survey
 	columns *export.Columns
 	counted export.Counted
 	server  *server
-	number  int64   // by which the server knows it
-	pool    *sql.DB // of one connection
+	number  int64   // identifies it to the server
+	pool    *sql.DB // with one connection
 	conn    *sql.Conn
 	tables  []virtual
 	derived
 
-	// Of the statement that is running:
+	// State of the running statement:
 	ctx      context.Context
 	text     string
 	answer   Answer
 	inner    driver.QueryerContext // the connection
-	inside   bool                  // the statement itself, and not what it runs within
-	collates bool                  // it may compare texts otherwise than byte by byte
-	failed   error                 // what went wrong in a table
+	inside   bool                  // the statement itself is running, not the one around it
+	collates bool                  // it may compare texts other than byte by byte
+	failed   error                 // an error in a table
 }
 
-// A virtual is a table whose rows are made while they are read.
+// A virtual is a table whose rows are created while they are read.
 type virtual interface {
 	vtab.Table
 	title() string
 	declaration() string
 }
 
-// An Answer takes the rows of an answer: first it is given the names of the columns, then
-// what it returned is given one row after the other, which is valid until it returns. It
-// says whether it wants more.
+// An Answer receives an answer. It is called with the names of the columns and returns a function that
+// is called for each row. The row is valid only during that call, which returns whether more rows are
+// wanted.
 type Answer func(columns []string) (row func(values []any) (more bool, err error), err error)
 
 // Open opens a survey as a database.
@@ -72,12 +72,12 @@ func Open(s *survey.Survey) (*DB, error) {
 	return d, nil
 }
 
-// Count says which links the tables of metrics are made of, before the first statement asks for
-// them; else it is endorsements.
+// Count sets which links the metric tables use; the default is endorsements. It must be called before
+// the first statement needs them.
 func (d *DB) Count(counted export.Counted) { d.counted = counted }
 
-// setup are the pragmas of a database that is opened. What sorting takes beyond the cache
-// goes to temporary files, which have no names.
+// setup returns the pragmas of a new database. Sorting uses unnamed temporary files when it exceeds the
+// cache.
 func setup() []string { return []string{"temp_store = 1", "cache_size = -32768", "trusted_schema = 0"} }
 
 func (d *DB) connect() (err error) {
@@ -109,7 +109,7 @@ func (d *DB) exec(ctx context.Context, text string) error {
 	})
 }
 
-// Close closes the database, but not what it is of.
+// Close closes the database, but not its survey.
 func (d *DB) Close() error {
 	d.server.remove(d)
 	var err error
@@ -119,8 +119,7 @@ func (d *DB) Close() error {
 	return errors.Join(err, d.pool.Close())
 }
 
-// authorize lets statements read. They may ask for the columns of a table; nothing else
-// that is no part of a query is for them.
+// authorize allows statements to read, and to query the columns of a table. It denies everything else.
 func (d *DB) authorize(action sqlite.AuthorizerActionCode, first, second, _, _ string) sqlite.AuthorizerReturnCode {
 	switch action {
 	case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthRecursive:
@@ -139,10 +138,9 @@ func (d *DB) authorize(action sqlite.AuthorizerActionCode, first, second, _, _ s
 	return sqlite.AuthorizerDeny
 }
 
-// Query runs one statement that reads, and hands the answer over row by row. It fails
-// with the cause of ctx soon after that is done, with [ErrMemory], with what went wrong in
-// the survey, and with what SQLite says of the statement. When SQLite has taken too much
-// memory, all statements that run in the process fail.
+// Query runs one reading statement and passes the rows to answer. It fails with the cause of ctx soon
+// after ctx is done, with [ErrMemory], with an error of the survey, or with a [*StatementError]. If
+// SQLite exceeds the memory limit, all running statements of the process fail.
 func (d *DB) Query(ctx context.Context, text string, answer Answer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -151,27 +149,27 @@ func (d *DB) Query(ctx context.Context, text string, answer Answer) error {
 	d.collates = strings.Contains(strings.ToLower(text), "collate")
 	defer func() { d.ctx, d.answer = nil, nil }()
 	err := d.survey.Hold(ctx, func() error {
-		// What ends when ctx is done is a statement until its first row. This one has none
-		// until the other, which is what is asked and runs within it, has ended.
+		// The driver only cancels a statement until its first row. The outer statement has no row until
+		// the inner one, which is the user's and runs within it, has ended.
 		err := d.exec(ctx, fmt.Sprintf("SELECT %s(%d)", functionName, d.number))
 		return cmp.Or(context.Cause(ctx), d.failed, err)
 	})
 	return statementError(err)
 }
 
-// A StatementError is what SQLite says of a statement.
+// A StatementError is SQLite's error for an invalid statement.
 type StatementError struct{ Text string }
 
 func (e *StatementError) Error() string { return e.Text }
 
-// statementError tells what is wrong with a statement from what has gone wrong with it.
+// statementError turns SQLite's errors about the statement into a [*StatementError].
 func statementError(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	text := strings.TrimPrefix(e.Error(), "SQL logic error: ")
-	if i := strings.LastIndex(text, " ("); i >= 0 && strings.Trim(text[i:], " (0123456789)") == "" { // SQLite's number
+	if i := strings.LastIndex(text, " ("); i >= 0 && strings.Trim(text[i:], " (0123456789)") == "" { // the error number
 		text = text[:i]
 	}
 	switch e.Code() & 0xff {
@@ -181,7 +179,7 @@ func statementError(err error) error {
 	return &StatementError{text}
 }
 
-// What goes wrong with a statement that may be right (https://www.sqlite.org/rescode.html).
+// Result codes that do not mean that the statement is wrong (https://www.sqlite.org/rescode.html).
 const (
 	nomem       = 7
 	interrupted = 9
@@ -189,12 +187,12 @@ const (
 	full        = 13
 )
 
-// run runs the statement.
+// run runs the inner statement.
 func (d *DB) run() error {
 	d.inside = true
 	defer func() { d.inside = false }()
 	rows, err := d.inner.QueryContext(context.Background(), d.text, nil)
-	if err != nil && d.failed == nil && !errors.As(err, new(*sqlite.Error)) { // it is the driver's, of "?"
+	if err != nil && d.failed == nil && !errors.As(err, new(*sqlite.Error)) { // from the driver, about "?"
 		return &StatementError{"there is no value for a parameter: " + err.Error()}
 	}
 	if err != nil {
@@ -231,7 +229,7 @@ func (d *DB) deliver(rows driver.Rows) error {
 	}
 }
 
-// sizeOf is how many bytes a value takes beside a word.
+// sizeOf returns how many bytes a value takes in addition to a word.
 func sizeOf(v driver.Value) int {
 	switch v := v.(type) {
 	case string:
@@ -242,8 +240,8 @@ func sizeOf(v driver.Value) int {
 	return 0
 }
 
-// rescue makes an error of a panic, which must not go through SQLite, and keeps the first
-// error of a statement as it is: SQLite makes texts of them.
+// rescue turns a panic, which must not pass through SQLite, into an error. It also keeps the first
+// error of a statement, because SQLite converts errors to texts.
 func (d *DB) rescue(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("read the tables: panic: %v", v)

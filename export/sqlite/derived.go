@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// What is derived for a statement is kept for the next.
+// Data derived for a statement is kept for the next ones.
 type derived struct {
 	db     *DB
 	pages  *pageReader
@@ -31,13 +31,13 @@ func newDerived(d *DB) derived {
 	}
 }
 
-// A graph is the links that stand, 8 bytes each. The number of a link is its place among
-// all, from 1 on.
+// A graph holds the current links, 8 bytes each. The number of a link is its position among all, from
+// 1.
 type graph struct {
 	start   []uint32 // by page: its links are to[start[id]:start[id+1]]
 	to      []uint32
 	inStart []uint32 // by page: links to it are in[inStart[id]:inStart[id+1]]
-	in      []uint32 // places in to, ascending
+	in      []uint32 // positions in to, ascending
 }
 
 // readGraph reads all links.
@@ -77,20 +77,21 @@ func readGraph(s *survey.Survey) (*graph, error) {
 	return g, nil
 }
 
-// from returns the page that the link at a place is on.
+// from returns the page with the link at a position.
 func (g *graph) from(at uint32) schema.ID {
 	return schema.ID(sort.Search(len(g.start), func(id int) bool { return g.start[id] > at }) - 1)
 }
 
-// out are the places of the links of a page; toward are those of the links to it.
+// out returns the range of positions of a page's links; toward returns the positions of the links to
+// it.
 func (g *graph) out(id schema.ID) (from, to uint32) { return g.start[id], g.start[id+1] }
 
 func (g *graph) toward(id schema.ID) []uint32 { return g.in[g.inStart[id]:g.inStart[id+1]] }
 
-// has reports whether there is a page of a number.
+// has reports whether id is in the range of pages.
 func (g *graph) has(id int64) bool { return id > 0 && int(id) < len(g.start)-1 }
 
-// marks are what is noted of all pages in one walk.
+// marks hold data about all pages, collected in one walk.
 type marks struct {
 	listed  map[schema.Class][]uint32 // pages of classes that are never visited
 	waiting []uint32                  // pages of the frontier
@@ -122,7 +123,7 @@ func (d *derived) mark() (*marks, error) {
 	return m, nil
 }
 
-// depths are the depths of all pages, whose rows are numbered by page.
+// depths are the depths of all pages. Rows are numbered by page.
 type depths struct {
 	*survey.Depths
 	names []string // of the origins
@@ -155,18 +156,18 @@ func (d *derived) depth() (*depths, error) {
 	return t, nil
 }
 
-// of returns the page that a row is about.
+// of returns the page of a row.
 func (t *depths) of(row int64) schema.ID {
 	return schema.ID(sort.Search(len(t.first), func(id int) bool { return int64(t.first[id]) >= row }) - 1)
 }
 
-// A sitemapEntry is the place of an entry in a sitemap.
+// A sitemapEntry is the position of an entry in a sitemap.
 type sitemapEntry struct {
 	sitemap schema.ID
 	at      uint32
 }
 
-// names lists what all sitemaps name.
+// names lists the entries of all sitemaps.
 func (d *derived) names() ([]sitemapEntry, error) {
 	if d.named != nil {
 		return d.named, nil
@@ -188,7 +189,7 @@ func (d *derived) names() ([]sitemapEntry, error) {
 	return named, nil
 }
 
-// hosts lists the hosts that have a row in domain_states.
+// hosts lists the hosts with a row in domain_states.
 func (d *derived) hosts() ([]schema.HostID, error) {
 	if d.asked != nil {
 		return d.asked, nil
@@ -208,7 +209,7 @@ func (d *derived) hosts() ([]schema.HostID, error) {
 	return asked, nil
 }
 
-// sites numbers the sites of all hosts, as the export does.
+// sites returns the site number of each host, as the export numbers them.
 func (d *derived) sites() ([]uint32, error) {
 	if d.siteOf != nil {
 		return d.siteOf, nil

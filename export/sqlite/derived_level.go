@@ -13,11 +13,11 @@ import (
 type folded struct {
 	nodes   []export.Node
 	links   []export.Link
-	to      []uint32 // places in links, by target
+	to      []uint32 // positions in links, sorted by target
 	metrics []export.Measured
 }
 
-// fold adds the terrain up to a level, once.
+// fold aggregates the terrain to a level, once.
 func (d *derived) fold(level export.Level) (*folded, error) {
 	if f := d.levels[level]; f != nil {
 		return f, nil
@@ -45,7 +45,7 @@ func (d *derived) fold(level export.Level) (*folded, error) {
 	return d.levels[level], nil
 }
 
-// toward returns the places of the links to a node.
+// toward returns the positions of the links to a node.
 func (f *folded) toward(node int64) []uint32 {
 	if f.to == nil {
 		f.to = make([]uint32, len(f.links))
@@ -58,7 +58,7 @@ func (f *folded) toward(node int64) []uint32 {
 	return f.to[from:to]
 }
 
-// equal returns the first of n ascending ids that is a node's, and the first after it that is not.
+// equal returns the range of ids equal to node among n ascending ids.
 func equal(n int, node int64, id func(i int) uint32) (from, to int) {
 	return sort.Search(n, func(i int) bool { return int64(id(i)) >= node }),
 		sort.Search(n, func(i int) bool { return int64(id(i)) > node })

@@ -12,21 +12,21 @@ import (
 	"modernc.org/sqlite/vtab"
 )
 
-// moduleName is the name of the module of virtual tables, and of the function within
-// which statements run.
+// moduleName is the name of the module of virtual tables; functionName is that of the function in which
+// statements run.
 const (
 	moduleName   = "ripple"
 	functionName = "ripple_run"
 )
 
-// served is the server of the process. What is registered with a driver it keeps until the
-// process ends, so there is one driver with one module and one function, and a connection
-// says by a number which database it is of. Numbers are forgotten when databases are
-// closed. Beside it, memory, files and running are the only mutable state of the package:
-// what SQLite takes of a process cannot be told apart by its users.
+// served returns the server of the process. A driver keeps everything registered with it until the
+// process ends, so there is one driver with one module and one function, and a connection names its
+// database by a number. Numbers are removed when databases are closed. This, memory, files and running
+// are the only mutable state of the package: the resources that SQLite takes from a process cannot be
+// attributed to its users.
 var served = sync.OnceValues(newServer)
 
-// A server knows the databases that are open.
+// A server holds the open databases.
 type server struct {
 	driver *sqlite.Driver
 
@@ -55,7 +55,7 @@ func (s *server) Connect(context.Context) (driver.Conn, error) {
 // Driver returns the driver.
 func (s *server) Driver() driver.Driver { return s.driver }
 
-// add gives a database its number.
+// add assigns a number to a database.
 func (s *server) add(d *DB) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,11 +79,11 @@ func (s *server) find(number int64) (*DB, error) {
 	return nil, fmt.Errorf("no database %d is open", number)
 }
 
-// A module makes the tables of the databases of a server.
+// A module creates the virtual tables of a server's databases.
 type module struct{ *server }
 
-// Create makes a virtual table, whose arguments are the number of its database and its
-// name there.
+// Create creates a virtual table. Its arguments are the number of the database and the name of the
+// table.
 func (m module) Create(ctx vtab.Context, args []string) (vtab.Table, error) {
 	if len(args) != 5 {
 		return nil, fmt.Errorf("a table takes 2 arguments, not %d", len(args)-3)
@@ -104,12 +104,12 @@ func (m module) Create(ctx vtab.Context, args []string) (vtab.Table, error) {
 	return nil, fmt.Errorf("there is no table %s", args[4])
 }
 
-// Connect does what Create does.
+// Connect is the same as Create.
 func (m module) Connect(ctx vtab.Context, args []string) (vtab.Table, error) {
 	return m.Create(ctx, args)
 }
 
-// run is the function within which a statement runs.
+// run is the SQL function in which a statement runs.
 func (s *server) run(_ *sqlite.FunctionContext, args []driver.Value) (value driver.Value, err error) {
 	number, _ := args[0].(int64)
 	d, err := s.find(number)
@@ -120,7 +120,7 @@ func (s *server) run(_ *sqlite.FunctionContext, args []driver.Value) (value driv
 	return nil, d.run()
 }
 
-// A statements is those that run in this process.
+// A statements is the set of running statements in this process.
 type statements struct {
 	mu   sync.Mutex
 	last int
@@ -129,7 +129,7 @@ type statements struct {
 
 var running = &statements{ends: map[int]context.CancelCauseFunc{}}
 
-// begin notes a statement until over is called. Meanwhile, end may end it.
+// begin registers a statement until over is called. Until then it can be cancelled by end.
 func (s *statements) begin(end context.CancelCauseFunc) (over func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *statements) begin(end context.CancelCauseFunc) (over func()) {
 	}
 }
 
-// end ends all statements.
+// end cancels all statements.
 func (s *statements) end(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An exporter carries a survey into the tables.
+// An exporter writes a survey into the tables.
 type exporter struct {
 	survey   *survey.Survey
 	progress export.Progress
@@ -34,14 +34,14 @@ type exporter struct {
 	sites  *export.Fold
 
 	class      []schema.Class // by page
-	references []uint32       // by page: pages that link there
+	references []uint32       // by page: number of pages that link to it
 	graph      *pageGraph
-	page       pageRow     // that is being written
-	link       linkRow     // likewise
+	page       pageRow     // being written
+	link       linkRow     // being written
 	body       schema.Link // of link
 }
 
-// A listed is the tables of the pages of a class that is not visited.
+// A listed is the tables for the pages of a class that is never visited.
 type listed struct {
 	class     schema.Class
 	urls      *record[listedRow]
@@ -79,8 +79,8 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options
 	return e
 }
 
-// run fills all tables. References lead forward as well as back; they are right
-// when all is done.
+// run fills all tables. References may point forward or back; they are valid when everything is
+// written.
 func (e *exporter) run() error {
 	defer e.graph.stop()
 	var err error
@@ -116,13 +116,13 @@ func (e *exporter) end() error {
 	return e.graph.end()
 }
 
-// measure begins to measure the pages.
+// measure starts measuring the pages.
 func (e *exporter) measure() error {
-	e.depths = nil // it takes room that the metrics need
+	e.depths = nil // frees memory for the metrics
 	return e.graph.begin(e.pages.ctx, e.survey)
 }
 
-// tables are those that stand for themselves; levels and graph have more.
+// tables returns the tables that do not belong to levels or graph.
 func (e *exporter) tables() []*table {
 	all := []*table{
 		e.runs.table, e.pages.table, e.depth.table, e.links.table, e.kinds.table, e.redirect.table, e.facts.table,
@@ -219,12 +219,12 @@ func (e *exporter) addReferrer(from, to schema.ID, first schema.RunID) error {
 	return nil
 }
 
-// listedClasses are those of pages that are never visited.
+// listedClasses returns the classes of pages that are never visited.
 func listedClasses() [2]schema.Class {
 	return [...]schema.Class{schema.ClassBlacklisted, schema.ClassStub}
 }
 
-// listedAs is the beginning of the names of the tables of such a class.
+// listedAs returns the prefix of the table names for such a class.
 func listedAs(c schema.Class) string {
 	if c == schema.ClassStub {
 		return "stubbed"
@@ -232,7 +232,7 @@ func listedAs(c schema.Class) string {
 	return "blacklisted"
 }
 
-// addListed writes the pages that are listed, once it is known how many link there.
+// addListed writes the listed pages. The number of links to them must be known before.
 func (e *exporter) addListed() error {
 	for _, l := range e.listed {
 		for id, class := range e.class {

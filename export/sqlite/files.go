@@ -11,20 +11,22 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// boundedFiles names a VFS (https://www.sqlite.org/vfs.html) that is the system's, except that all files that are open
-// in it may have maxTemporary bytes together. A database in memory opens no other files than temporary ones.
+// boundedFiles is the name of a VFS (https://www.sqlite.org/vfs.html) that works like the system's,
+// except that all files open in it may have at most maxTemporary bytes together. A database in memory
+// opens only temporary files.
 const boundedFiles = "ripple"
 
-// files are those that are open in the VFS. C has no closures: the functions of the VFS find them by this variable.
+// files holds the open files of the VFS. C has no closures, so the functions of the VFS need this
+// variable.
 var files = struct {
 	mu         sync.Mutex
 	systemOpen uintptr
 	open       map[uintptr]*openFile // by sqlite3_file
-	bytes      int64                 // of all
+	bytes      int64                 // of all files
 	most       int64
 }{open: map[uintptr]*openFile{}, most: maxTemporary}
 
-// An openFile has its own copy of the system's methods, in which two are replaced.
+// An openFile has its own copy of the system's methods, two of which are replaced.
 type openFile struct {
 	system, own uintptr
 	bytes       int64
@@ -37,7 +39,7 @@ type (
 	closeFunc = func(tls *libc.TLS, file uintptr) int32
 )
 
-// registerFiles registers the VFS. It stays until the process ends.
+// registerFiles registers the VFS until the process ends.
 func registerFiles() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -83,8 +85,8 @@ func writeBounded(tls *libc.TLS, file, data uintptr, n int32, offset int64) int3
 	return function[writeFunc](system.FxWrite)(tls, file, data, n, offset)
 }
 
-// grow notes the size that a file has at least, and returns the system's methods. Where that is too much it ends the
-// statements that run.
+// grow records the new minimum size of a file and returns the system's methods. If the limit is
+// exceeded, it cancels the running statements.
 func grow(file uintptr, bytes int64) (*sqlite3.Tsqlite3_io_methods, bool) {
 	files.mu.Lock()
 	defer files.mu.Unlock()

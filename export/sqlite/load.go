@@ -10,25 +10,24 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
-// A load is the time in which rows come in. Two kinds of trees are not in their final
-// form until it ends.
+// A load inserts rows. Two kinds of trees are not in their final form until it ends.
 //
-// A UNIQUE constraint stands for an index. SQLite would keep that up with every row, at
-// random places of a tree that is soon larger than any cache. So a table is made without
-// it, and its index after the load like all others, from sorted keys: several times as
-// fast, and without gaps. Then the index gets the name that the constraint's own has
-// (https://www.sqlite.org/fileformat2.html#intschema), and the table its constraint.
+// A UNIQUE constraint implies an index. SQLite would update it with every row, at random places of a
+// tree that soon exceeds any cache. So the table is created without it, and its index after the load
+// like all others, from sorted keys: this is several times as fast, and leaves no gaps. Then the index
+// is renamed to that of the constraint (https://www.sqlite.org/fileformat2.html#intschema), and the
+// table gets its constraint back.
 //
-// A table WITHOUT ROWID is an index, too, and an eighth of it are gaps, even if its rows
-// come in order. It is loaded under another name and copied as a whole, which leaves
-// none; the pages of the first one go to the indexes.
+// A table WITHOUT ROWID is an index, too. An eighth of it would be gaps even if its rows come in order.
+// It is loaded under another name and copied as a whole, which leaves no gaps; the pages of the first
+// table are reused for the indexes.
 type load struct {
 	ctx     context.Context
 	tx      *sql.Tx
 	uniques []*unique
 }
 
-// newLoad makes the tables, which widen then gives further columns.
+// newLoad creates the tables. widen then adds further columns.
 func newLoad(ctx context.Context, tx *sql.Tx, tables []string, widen func() error) (*load, error) {
 	l := &load{ctx: ctx, tx: tx}
 	for _, statement := range tables {
@@ -55,7 +54,7 @@ func newLoad(ctx context.Context, tx *sql.Tx, tables []string, widen func() erro
 	return l, nil
 }
 
-// end brings the trees into their final form and makes the indexes.
+// end brings the trees into their final form and creates the indexes.
 func (l *load) end(indexes []string, p export.Progress) error {
 	var statements []string
 	for _, name := range copied() {
@@ -74,16 +73,16 @@ func (l *load) end(indexes []string, p export.Progress) error {
 	return nil
 }
 
-// exec runs a statement, which the end of the context ends.
+// exec runs a statement until the context is done.
 func (l *load) exec(statement string) error {
 	_, err := l.tx.ExecContext(l.ctx, statement)
 	return err
 }
 
-// copied are the tables that are loaded under another name.
+// copied returns the tables that are loaded under another name.
 func copied() []string { return []string{"link_kinds", "host_links", "site_links", "entity_links"} }
 
-// loaded is the name under which a table is loaded.
+// loaded returns the name under which a table is loaded.
 func loaded(name string) string {
 	if slices.Contains(copied(), name) {
 		return "loaded_" + name
@@ -91,21 +90,21 @@ func loaded(name string) string {
 	return name
 }
 
-// A unique is a UNIQUE constraint of a table. No table has more than one.
+// A unique is the UNIQUE constraint of a table. No table has more than one.
 type unique struct{ table, columns string }
 
-// These stand in a table for its constraint while it is loaded.
+// Placeholders for the constraint of a table during the load.
 const (
 	columnMark   = "/*unique*/"
 	tableMark    = "CHECK (1)/*unique"
 	tableMarkEnd = "unique*/"
 
 	uniqueWord = "UNIQUE"
-	uniqueName = "loaded_unique_" // of its index, then the table's
+	uniqueName = "loaded_unique_" // of its index, followed by the table name
 )
 
-// withoutUnique is the statement that makes a table, without the constraint; nil: it has
-// none.
+// withoutUnique removes the constraint from the statement that creates a table. The constraint is nil
+// if there is none.
 func withoutUnique(statement string) (string, *unique) {
 	name := strings.Fields(statement)[2]
 	if of := regexp.MustCompile(`(?m)^ +UNIQUE(\([\w, ]+\))$`).FindStringSubmatch(statement); of != nil {
@@ -117,13 +116,13 @@ func withoutUnique(statement string) (string, *unique) {
 	return statement, nil
 }
 
-// index is the statement that makes the index. It fails where two rows are alike.
+// index returns the statement that creates the index. It fails if two rows are equal.
 func (u *unique) index() string {
 	return "CREATE UNIQUE INDEX " + uniqueName + u.table + " ON " + u.table + " " + u.columns
 }
 
-// restore are the statements that turn these indexes into those of the constraints. A
-// connection that is opened later knows them as such.
+// restore returns the statements that turn these indexes into those of the constraints. Connections
+// opened later see them as such.
 func restore() []string {
 	return []string{
 		"PRAGMA writable_schema = ON",

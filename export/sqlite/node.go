@@ -16,7 +16,7 @@ type level struct {
 	fold    *export.Fold
 	nodes   *record[export.Node] // nil: hosts, which are written from their reports
 	links   *record[export.Link]
-	metrics *record[export.Measured] // nil: none
+	metrics *record[export.Measured] // nil: no metrics
 	counted export.Counted
 }
 
@@ -39,7 +39,7 @@ func newLevels(table func() *table, sites *export.Fold, opts Options) []*level {
 	return []*level{hosts, site, entities}
 }
 
-// nodeRelation is that of the nodes of a level, whose names stand in a column.
+// nodeRelation returns the relation of the nodes of a level; name is the column of their names.
 func nodeRelation(table, name string, c *export.Columns) relation[export.Node] {
 	return relation[export.Node]{table, append([]column[export.Node]{
 		{"id", integer, func(n *export.Node) any { return int64(n.ID) }},
@@ -58,7 +58,7 @@ func entityRelation(c *export.Columns) relation[export.Node] {
 	return nodeRelation("entities", "entity", c)
 }
 
-// levelLinks is the relation of the links of a level.
+// levelLinks returns the relation of the links of a level.
 func levelLinks(level string, c *export.Columns) relation[export.Link] {
 	return relation[export.Link]{level + "_links", append([]column[export.Link]{
 		{"from_id", integer, func(l *export.Link) any { return int64(l.From) }},
@@ -67,7 +67,7 @@ func levelLinks(level string, c *export.Columns) relation[export.Link] {
 	}, figures(c.Links, export.InLevels)...)}
 }
 
-// metricRelation is that of the metrics of the nodes of a level.
+// metricRelation returns the relation of the metrics of a level.
 func metricRelation(level string, c *export.Columns) relation[export.Measured] {
 	columns := []column[export.Measured]{{level + "_id", integer, func(m *export.Measured) any { return int64(m.ID) }}}
 	for _, c := range c.Measures {
@@ -77,7 +77,7 @@ func metricRelation(level string, c *export.Columns) relation[export.Measured] {
 	return relation[export.Measured]{level + "_metrics", columns}
 }
 
-// end writes the rows. The links are read anew, and go through a level one by one.
+// end writes the rows. It reads the links again and processes them one by one.
 func (l *level) end(ctx context.Context) error {
 	nodes := l.fold.Nodes()
 	if l.nodes != nil {
@@ -120,17 +120,17 @@ func putMetrics(t *record[export.Measured], all []export.Measured) error {
 	return t.end()
 }
 
-// A pageGraph is the pages, which are measured on another core while the rest is written; nil:
-// they are not.
+// A pageGraph measures the pages on another core while the rest is written. If nil, pages are not
+// measured.
 type pageGraph struct {
 	table     *record[export.Measured]
 	counted   export.Counted
 	metrics   []export.Measured
 	measuring errgroup.Group
-	leave     context.CancelFunc // nil: it has not begun
+	leave     context.CancelFunc // nil: not started
 }
 
-// begin reads the links, and begins to measure them.
+// begin reads the links and starts measuring.
 func (g *pageGraph) begin(ctx context.Context, s *survey.Survey) error {
 	if g == nil {
 		return nil
@@ -151,7 +151,7 @@ func (g *pageGraph) begin(ctx context.Context, s *survey.Survey) error {
 	return nil
 }
 
-// end writes what was measured, when it is.
+// end waits for the metrics and writes them.
 func (g *pageGraph) end() error {
 	if g == nil {
 		return nil
@@ -162,11 +162,11 @@ func (g *pageGraph) end() error {
 	return putMetrics(g.table, g.metrics)
 }
 
-// stop has nothing measured any more.
+// stop cancels the measuring.
 func (g *pageGraph) stop() {
 	if g == nil || g.leave == nil {
 		return
 	}
 	g.leave()
-	_ = g.measuring.Wait() // end has told what failed
+	_ = g.measuring.Wait() // end has reported any error
 }

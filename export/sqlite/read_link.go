@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A linkReader reads links by their places.
+// A linkReader reads links by position.
 type linkReader struct {
 	db  *DB
 	all *graph // nil: not read yet
@@ -25,20 +25,20 @@ func (r *linkReader) graph() (g *graph, err error) {
 	return r.all, err
 }
 
-// A linkScan reads what links are beyond their ends, page by page: the pages that follow
-// are read with the one that is asked for, more and more, if links come in their order.
+// A linkScan reads the details of links, page by page. If links are read in order, it reads following
+// pages ahead, more and more at a time.
 type linkScan struct {
 	db      *DB
 	graph   *graph
-	ahead   uint32 // links to read at a time; 0: those of one page
-	anchors bool   // have been wanted
+	ahead   uint32 // number of links to read at a time; 0: those of one page
+	anchors bool   // anchors have been requested
 	read    []survey.PageLinks
 }
 
-// maxLinksAhead is the greatest number of links that a scan reads at a time.
+// maxLinksAhead is the maximum number of links that a scan reads at a time.
 const maxLinksAhead = 1 << 16
 
-// fill reads what a link is whose ends are known.
+// fill reads the details of a link whose ends are known.
 func (s *linkScan) fill(row *linkRow, anchor bool) error {
 	i, ok := s.find(row.From)
 	if !ok || anchor && !s.anchors {
@@ -62,7 +62,7 @@ func (s *linkScan) fill(row *linkRow, anchor bool) error {
 	return nil
 }
 
-// find finds a page among those that were read last.
+// find finds a page among those read last.
 func (s *linkScan) find(page uint32) (int, bool) {
 	return slices.BinarySearchFunc(s.read, page, func(l survey.PageLinks, page uint32) int {
 		return cmp.Compare(uint32(l.Page), page)
@@ -79,7 +79,7 @@ func (s *linkScan) readFrom(page schema.ID) (err error) {
 	return err
 }
 
-// mark says of a link that has been read whether it is site-wide.
+// mark sets whether a link that has been read is site-wide.
 func (s *linkScan) mark(row *linkRow) error {
 	wide, err := s.db.survey.Links.SiteWide(schema.ID(row.From), *row.Page)
 	if err != nil {

@@ -9,23 +9,22 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// keptPages is the number of pages that are kept of those that were read last, a power
-// of two. Most links lead to few pages.
+// keptPages is the size of the page cache, a power of two. Most links lead to few pages.
 const keptPages = 1 << 15
 
-// A pageReader reads pages by their ids.
+// A pageReader reads pages by id.
 type pageReader struct {
 	db   *DB
-	kept []*survey.Page // by the end of the id; without links and facts
+	kept []*survey.Page // by the lowest bits of the id; without links and facts
 
-	missed int // pages that were not among them
+	missed int // number of cache misses
 }
 
-// markAfter says after which part of all pages has been read one by one what most ask for
-// is noted of all in one walk, which costs as much as that.
+// markAfter determines when the most requested data is collected for all pages in one walk: after this
+// fraction of all pages was read one by one, which costs as much.
 const markAfter = 4
 
-// page returns a page; nil: there is none of the id.
+// page returns a page.
 func (r *pageReader) page(id schema.ID) (*survey.Page, error) {
 	if r.kept == nil {
 		r.kept = make([]*survey.Page, keptPages)
@@ -47,7 +46,7 @@ func (r *pageReader) page(id schema.ID) (*survey.Page, error) {
 	return *at, nil
 }
 
-// without returns a page without what no column shows, and there can be much of.
+// without returns a page without possibly large parts that no column shows.
 func without(p *survey.Page) *survey.Page {
 	if p.Visit != nil {
 		v := *p.Visit
@@ -57,22 +56,22 @@ func without(p *survey.Page) *survey.Page {
 	return p
 }
 
-// maxAhead is the greatest number of pages that a scan reads at a time.
+// maxAhead is the maximum number of pages that a scan reads at a time.
 const maxAhead = 256
 
-// A pageScan reads pages one after the other: more and more at a time, which costs less
-// than half of what they cost one by one.
+// A pageScan reads consecutive pages, more and more at a time, which costs less than half of reading
+// them one by one.
 type pageScan struct {
 	db    *DB
 	desc  bool
 	facts bool
-	block []*survey.Page // by id
-	first schema.ID      // the block has what there is from here on
+	block []*survey.Page // sorted by id
+	first schema.ID      // the block has all pages from here on
 	last  schema.ID
 	ahead schema.ID
 }
 
-// page returns the page of an id.
+// page returns the page with an id.
 func (s *pageScan) page(id schema.ID) (*survey.Page, error) {
 	if id < s.first || id > s.last || s.block == nil {
 		if err := s.read(id); err != nil {
@@ -81,7 +80,7 @@ func (s *pageScan) page(id schema.ID) (*survey.Page, error) {
 	}
 	i, ok := slices.BinarySearchFunc(s.block, id, func(p *survey.Page, id schema.ID) int { return cmp.Compare(p.ID, id) })
 	if !ok {
-		return s.db.survey.Page(id) // says why there is none
+		return s.db.survey.Page(id) // reports why there is none
 	}
 	return s.block[i], nil
 }

@@ -16,9 +16,9 @@ type pageRow struct {
 	*survey.Page
 	visit *schema.Visit
 
-	// Of a row that is read piece by piece:
+	// For a row that is read piece by piece:
 	read  func(schema.ID) (*survey.Page, error) // reads the page
-	whole bool                                  // it was read; else Page is some, or nil
+	whole bool                                  // the page was read; if not, Page is &some or nil
 	some  survey.Page
 }
 
@@ -27,13 +27,13 @@ type linkRow struct {
 	id int64
 	export.Link
 
-	// Of a row that is read piece by piece: where from, and what has been read beyond the
-	// ends, once Page is there.
+	// For a row that is read piece by piece: the scan to read it with and, once Page is set, what has
+	// been read in addition.
 	scan             *linkScan
 	anchored, marked bool
 }
 
-// A hostRow is a host, which lies in a site.
+// A hostRow is a host with its site.
 type hostRow struct {
 	id   schema.HostID
 	name string
@@ -96,7 +96,7 @@ func pageRelation() relation[pageRow] {
 	}}
 }
 
-// own is whether the host itself names the page, of those that the run has reached.
+// own returns whether the host itself names the page, or NULL if the run has not reached it.
 func (p *pageRow) own() any {
 	if !p.InRun {
 		return nil
@@ -104,7 +104,7 @@ func (p *pageRow) own() any {
 	return flag(p.Own)
 }
 
-// of makes it the row of a page.
+// of sets p to the row of a page.
 func (p *pageRow) of(page *survey.Page) {
 	p.id, p.Page, p.visit = page.ID, page, page.Visit
 	if p.visit == nil {
@@ -125,7 +125,7 @@ func (p *pageRow) load() error {
 	return err
 }
 
-// loadSome reads of the page what is in memory; false: a column shows something else.
+// loadSome loads the parts of the page that are in memory; false: the column needs more.
 func (p *pageRow) loadSome(d *DB, column string) (ok bool, err error) {
 	if p.whole {
 		return true, nil
@@ -146,7 +146,7 @@ func (p *pageRow) loadSome(d *DB, column string) (ok bool, err error) {
 	return true, err
 }
 
-// ifAsked is NULL for a page that was not asked for.
+// ifAsked returns NULL for a page that was not requested.
 func (p *pageRow) ifAsked(v any) any {
 	if p.FetchURL == "" {
 		return nil
@@ -154,7 +154,7 @@ func (p *pageRow) ifAsked(v any) any {
 	return v
 }
 
-// length is NULL for a body that was not read.
+// length returns NULL for a body that was not read.
 func (p *pageRow) length() any {
 	if p.Visit == nil || p.visit.Length < 0 {
 		return nil
@@ -179,7 +179,7 @@ func linkRelation(c *export.Columns) relation[linkRow] {
 	}
 	for _, f := range figures(c.Links, export.InLinks) {
 		of := func(l *linkRow) any { return f.of(&l.Link) }
-		if f.name == "place" { // empty for a redirect, and never NULL
+		if f.name == "place" { // empty for a redirect, never NULL
 			of = func(l *linkRow) any { return l.Page.Where() }
 		}
 		all = append(all, column[linkRow]{f.name, f.kind, of})
@@ -210,7 +210,7 @@ func hostRelation(s *survey.Survey) relation[hostRow] {
 	}}
 }
 
-// depth is NULL for none.
+// depth returns NULL for kv.NoDepth.
 func depth(d uint8) any {
 	if d == kv.NoDepth {
 		return nil

@@ -61,15 +61,15 @@ func factRelation() relation[factRow] {
 	}}
 }
 
-// A referrerRow is a link to a page that is listed.
+// A referrerRow is a link to a listed page.
 type referrerRow struct {
 	id       int64
 	to, from schema.ID
 	first    schema.RunID
 }
 
-// referrerRelation is that of the pages that link to listed ones: "blacklisted" or
-// "stubbed".
+// referrerRelation returns the relation of the pages that link to listed ones; listed is "blacklisted"
+// or "stubbed".
 func referrerRelation(listed string) relation[referrerRow] {
 	return relation[referrerRow]{listed + "_referrers", []column[referrerRow]{
 		{"id", integer, func(r *referrerRow) any { return r.id }},
@@ -79,10 +79,10 @@ func referrerRelation(listed string) relation[referrerRow] {
 	}}
 }
 
-// A listedRow is a page that is listed.
+// A listedRow is a listed page.
 type listedRow struct {
 	pageRow
-	references int // pages that link there
+	references int // number of pages that link to it
 }
 
 func listedRelation(listed string) relation[listedRow] {
@@ -95,7 +95,7 @@ func listedRelation(listed string) relation[listedRow] {
 	}}
 }
 
-// A waitingRow is a page that waits.
+// A waitingRow is a waiting page.
 type waitingRow struct {
 	number int64
 	pageRow
@@ -110,11 +110,11 @@ func frontierRelation() relation[waitingRow] {
 	}}
 }
 
-// A sitemapRow is what a sitemap names.
+// A sitemapRow is an entry of a sitemap.
 type sitemapRow struct {
 	sitemap string
 	schema.SitemapEntry
-	linked bool // a page links there too
+	linked bool // a page links to it as well
 }
 
 func sitemapRelation() relation[sitemapRow] {
@@ -127,7 +127,7 @@ func sitemapRelation() relation[sitemapRow] {
 	}}
 }
 
-// A domainRow is what a host was asked.
+// A domainRow holds the requests to a host.
 type domainRow struct {
 	id       int64
 	requests int
@@ -147,8 +147,7 @@ func domainRelation() relation[domainRow] {
 	}}
 }
 
-// domainOf returns the row of a host; nil if it was not asked and its robots.txt is not
-// known.
+// domainOf returns the row of a host, or nil if it received no requests and its robots.txt is unknown.
 func domainOf(s *survey.Survey, h *schema.Host) (*domainRow, error) {
 	if h.Requests == 0 && h.RobotsAt.IsZero() {
 		return nil, nil

@@ -13,15 +13,15 @@ import (
 // batchRows is the number of rows that one statement inserts.
 const batchRows = 50
 
-// A table collects the rows of one table of the database.
+// A table collects rows of a database table.
 type table struct {
 	name    string
 	columns []string
 	ctx     context.Context
 	tx      *sql.Tx
-	many    *sql.Stmt // of batchRows rows
+	many    *sql.Stmt // inserts batchRows rows
 	values  []any
-	written int64 // rows, those of values included
+	written int64 // number of rows, including those in values
 }
 
 func newTable(ctx context.Context, tx *sql.Tx) *table { return &table{ctx: ctx, tx: tx} }
@@ -46,10 +46,10 @@ func (t *table) added() error {
 	return err
 }
 
-// number returns the id of the row that is added next.
+// number returns the id of the next row.
 func (t *table) number() int64 { return t.written + 1 }
 
-// end writes what is left.
+// end writes the remaining rows.
 func (t *table) end() error {
 	if t.many != nil {
 		defer t.many.Close()
@@ -68,7 +68,7 @@ func (t *table) insert(rows int) string {
 		strings.Repeat(","+row, rows-1)
 }
 
-// words is NULL for an empty string.
+// words returns NULL for an empty string.
 func words(s string) any {
 	if s == "" {
 		return nil
@@ -76,7 +76,7 @@ func words(s string) any {
 	return inert.SQL(s)
 }
 
-// number is NULL for 0.
+// number returns NULL for 0.
 func number[T ~int | ~int64 | ~uint32](n T) any {
 	if n == 0 {
 		return nil
@@ -84,7 +84,7 @@ func number[T ~int | ~int64 | ~uint32](n T) any {
 	return int64(n)
 }
 
-// moment is NULL for the zero time.
+// moment returns NULL for the zero time.
 func moment(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -92,7 +92,7 @@ func moment(t time.Time) any {
 	return t.UTC().Format("2006-01-02T15:04:05Z")
 }
 
-// digest is NULL for a body that was not read.
+// digest returns NULL for a body that was not read.
 func digest(sum [32]byte) any {
 	if sum == [32]byte{} {
 		return nil

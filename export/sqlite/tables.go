@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// newTables returns all tables, in the order of terrain.sql.
+// newTables returns all tables in the order of terrain.sql.
 func newTables(d *DB) []virtual {
 	tables := []virtual{runView(d), pageView(d), depthView(d), linkView(d)}
 	for _, class := range listedClasses() {
@@ -22,7 +22,7 @@ func newTables(d *DB) []virtual {
 	return append(tables, pageMetricView(d), metricView(d, export.LevelHost), metricView(d, export.LevelSite))
 }
 
-// newView makes a view of a relation whose rows are scanned.
+// newView returns a view of a relation whose rows are scanned.
 func newView[T any](d *DB, r relation[T], rows func() int64, number func(*T) int64,
 	scan func(span) (next[T], error)) *view[T] {
 	return &view[T]{
@@ -33,13 +33,14 @@ func newView[T any](d *DB, r relation[T], rows func() int64, number func(*T) int
 
 func (v *view[T]) title() string { return v.name }
 
-// within is a part of n rows whose numbers are from 1 to n: those from lo to before hi,
-// counted from 0.
+// within returns the part of the span in n rows numbered from 1: those from lo to before hi, counted
+// from 0.
 func (s span) within(n int) (lo, hi int) {
 	return int(max(s.lo, 1) - 1), int(max(min(s.hi, int64(n)), 0))
 }
 
-// eachPlace calls row for the places of a span among n, until it says that it has made a row.
+// eachPlace returns an iterator that calls row for the positions of a span among n, until row returns
+// true.
 func eachPlace[T any](s span, n int, row func(at int, row *T) (bool, error)) next[T] {
 	lo, hi := s.within(n)
 	return func(r *T) (bool, error) {
@@ -59,7 +60,7 @@ func eachPlace[T any](s span, n int, row func(at int, row *T) (bool, error)) nex
 	}
 }
 
-// ofSlice is a view of rows that are held, by ascending numbers.
+// ofSlice returns a view of rows in memory, sorted by ascending numbers.
 func ofSlice[T any](d *DB, r relation[T], rows func() int64, number func(*T) int64, held func() ([]T, error)) *view[T] {
 	scan := func(s span) (next[T], error) {
 		all, err := held()

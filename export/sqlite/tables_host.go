@@ -27,8 +27,8 @@ func hostView(d *DB) virtual {
 	return v
 }
 
-// loadHost reads of a host what a column shows. All but its name take a walk over all
-// pages, at first.
+// loadHost loads the part of a host that a column needs. All but the name first require a walk over all
+// pages.
 func (d *DB) loadHost(h *hostRow, column string) (err error) {
 	switch column {
 	case "id":
@@ -91,7 +91,7 @@ func sitemapView(d *DB) virtual {
 	return v
 }
 
-// A numberedSitemap is what a sitemap names, with the number of its row.
+// A numberedSitemap is an entry of a sitemap with its row number.
 type numberedSitemap struct {
 	sitemapRow
 	number int64
@@ -102,7 +102,7 @@ func (d *DB) eachSitemapRow(s span) (next[numberedSitemap], error) {
 	if err != nil {
 		return nil, err
 	}
-	var sitemap schema.ID // that was read last
+	var sitemap schema.ID // the one read last
 	var url string
 	var entries []schema.SitemapEntry
 	return eachPlace(s, len(named), func(at int, row *numberedSitemap) (_ bool, err error) {
@@ -127,7 +127,7 @@ func nodeView(d *DB, r relation[export.Node], level export.Level) virtual {
 	})
 }
 
-// A numberedLink is a link between nodes, with the number of its row.
+// A numberedLink is a link between nodes with its row number.
 type numberedLink struct {
 	*export.Link
 	number int64
@@ -165,7 +165,7 @@ func levelLinkView(d *DB, level export.Level) virtual {
 	return v
 }
 
-// link is the link at a place.
+// link returns the link at a position.
 func (f *folded) link(at int, row *numberedLink) (bool, error) {
 	*row = numberedLink{&f.links[at], int64(at) + 1}
 	return true, nil

@@ -8,10 +8,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// linksOfPage is the number of links of a page, roughly.
+// linksOfPage is the approximate number of links per page.
 const linksOfPage = 4
 
-// linkCount is the number of links, or a guess until they have been read.
+// linkCount returns the number of links, or an estimate until they have been read.
 func (d *DB) linkCount() int64 {
 	if d.links.all != nil {
 		return int64(len(d.links.all.to))
@@ -19,7 +19,7 @@ func (d *DB) linkCount() int64 {
 	return linksOfPage * d.urls()
 }
 
-// eachLink reads the links of a span of numbers.
+// eachLink returns the links in a span of numbers.
 func (d *DB) eachLink(s span) (next[linkRow], error) {
 	g, err := d.links.graph()
 	if err != nil {
@@ -29,7 +29,7 @@ func (d *DB) eachLink(s span) (next[linkRow], error) {
 	if !s.desc {
 		scan.ahead = linksOfPage
 	}
-	from := schema.ID(0) // of the link before
+	from := schema.ID(0) // source of the previous link
 	return eachPlace(s, len(g.to), func(at int, row *linkRow) (bool, error) {
 		place := uint32(at)
 		if place < g.start[from] || place >= g.start[from+1] {
@@ -40,7 +40,7 @@ func (d *DB) eachLink(s span) (next[linkRow], error) {
 	}), nil
 }
 
-// linksFrom reads the links of a page, linksTo those to a page, whose places are known.
+// linksFrom returns the links of a page, linksTo those to a page.
 func (d *DB) linksFrom(page any) (next[linkRow], error) {
 	g, err := d.links.graph()
 	if err != nil || !g.has(page.(int64)) {
@@ -59,7 +59,7 @@ func (d *DB) linksTo(page any) (next[linkRow], error) {
 	return d.linksAt(g, len(places), func(i int) uint32 { return places[i] }), nil
 }
 
-// linksAt reads the links at n places.
+// linksAt returns the links at n positions.
 func (d *DB) linksAt(g *graph, n int, place func(i int) uint32) next[linkRow] {
 	scan := &linkScan{db: d, graph: g}
 	return eachPlace(all(), n, func(i int, row *linkRow) (bool, error) {
@@ -70,7 +70,7 @@ func (d *DB) linksAt(g *graph, n int, place func(i int) uint32) next[linkRow] {
 	})
 }
 
-// load reads of a link what a column shows.
+// load loads the part of a link that a column needs.
 func (l *linkRow) load(column string) error {
 	switch column {
 	case "id", "from_page_id", "to_page_id":
@@ -95,14 +95,14 @@ func linkView(d *DB) virtual {
 	return v
 }
 
-// A numberedKind is a kind of a link with the number of its row: that of the link, and its
-// place among the kinds.
+// A numberedKind is a kind of a link with its row number: that of the link, combined with its position
+// among the kinds.
 type numberedKind struct {
 	kindRow
 	number int64
 }
 
-// kindPlaces is the number of kinds that a link may have, and more.
+// kindPlaces is more than the number of kinds that a link may have.
 const kindPlaces = 8
 
 func kindView(d *DB) virtual {
@@ -130,7 +130,7 @@ func kindView(d *DB) virtual {
 	return v
 }
 
-// kindsOf reads the kinds of links whose numbers are in a span.
+// kindsOf returns the kinds of links whose row numbers are in a span.
 func kindsOf(links next[linkRow], s span) next[numberedKind] {
 	var link linkRow
 	var kinds []numberedKind
@@ -164,14 +164,14 @@ func kindsOf(links next[linkRow], s span) next[numberedKind] {
 	}
 }
 
-// A referrers is the places of the links to pages of a class that is never visited.
+// A referrers holds the positions of the links to pages of a class that is never visited.
 type referrers struct {
 	db     *DB
 	class  schema.Class
 	places []uint32
 }
 
-// read finds them, once.
+// read finds the positions, once.
 func (r *referrers) read() (*graph, error) {
 	g, err := r.db.links.graph()
 	if err != nil || r.places != nil {
@@ -205,7 +205,7 @@ func (r *referrers) scan(s span) (next[referrerLink], error) {
 	}), nil
 }
 
-// to reads those to one page.
+// to returns the links to one page.
 func (r *referrers) to(page any) (next[referrerLink], error) {
 	g, err := r.read()
 	if err != nil || !g.has(page.(int64)) {
@@ -229,7 +229,7 @@ func (r *referrers) to(page any) (next[referrerLink], error) {
 	}, nil
 }
 
-// from reads those from one page.
+// from returns the links from one page.
 func (r *referrers) from(page any) (next[referrerLink], error) {
 	g, err := r.read()
 	if err != nil || !g.has(page.(int64)) {
@@ -242,7 +242,7 @@ func (r *referrers) from(page any) (next[referrerLink], error) {
 	return r.scan(span{at(first) + 1, at(end), false})
 }
 
-// A referrerLink is a link to a listed page, and how more is read of it.
+// A referrerLink is a link to a listed page, with the means to read more of it.
 type referrerLink struct {
 	referrerRow
 	link linkRow

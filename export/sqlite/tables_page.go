@@ -7,10 +7,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// urls is the number of URLs, which that of pages is near to.
+// urls returns the number of URLs, which is close to the number of pages.
 func (d *DB) urls() int64 { return int64(d.survey.URLs()) }
 
-// eachPage reads the pages of a span of ids.
+// eachPage returns the pages in a span of ids.
 func (d *DB) eachPage(s span, facts bool) next[pageRow] {
 	scan := &pageScan{db: d, desc: s.desc, facts: facts}
 	read := scan.page
@@ -51,7 +51,7 @@ func (d *DB) pageByURL(url any) (next[pageRow], error) {
 	return d.eachPage(span{int64(id), int64(id), false}, false), nil
 }
 
-// pagesOfHost reads the pages of a host. Which these are is in memory.
+// pagesOfHost returns the pages of a host, which are known in memory.
 func (d *DB) pagesOfHost(name any) (next[pageRow], error) {
 	host, ok, err := d.survey.Hosts.Lookup(name.(string))
 	if !ok || err != nil {
@@ -63,7 +63,7 @@ func (d *DB) pagesOfHost(name any) (next[pageRow], error) {
 	}), nil
 }
 
-// redirectView reads every page: a redirect is part of its visit.
+// redirectView reads every page, because a redirect is part of its visit.
 func redirectView(d *DB) virtual {
 	v := newView(d, redirectRelation(), d.few, func(p *pageRow) int64 { return int64(p.id) },
 		func(s span) (next[pageRow], error) {
@@ -84,13 +84,14 @@ func redirectView(d *DB) virtual {
 	return v
 }
 
-// few is the number of pages of a kind that few are of.
+// few is an estimate for kinds of pages that are rare.
 func (d *DB) few() int64 { return d.urls()/20 + 1 }
 
-// factPlaces is the number of facts that a page may have, and more.
+// factPlaces is more than the number of facts that a page may have.
 const factPlaces = 1 << 20
 
-// factView reads every page, too. A fact has the number of its page and its place there.
+// factView reads every page, too. The number of a fact combines that of its page and its position
+// there.
 func factView(d *DB) virtual {
 	type numbered = numberedFact
 	r := through(factRelation(), func(f *numbered) *factRow { return &f.factRow })
@@ -105,7 +106,7 @@ func factView(d *DB) virtual {
 	return v
 }
 
-// A numberedFact is a fact with the number of its row.
+// A numberedFact is a fact with its row number.
 type numberedFact struct {
 	factRow
 	number int64
@@ -148,7 +149,7 @@ func factsOf(p *survey.Page, facts []numberedFact) []numberedFact {
 	return facts
 }
 
-// depthView reads depths, which are found by one search from all origins.
+// depthView reads depths, which one search from all origins computes.
 func depthView(d *DB) virtual {
 	v := newView(d, depthRelation(), d.urls, func(r *depthRow) int64 { return r.id }, d.eachDepth)
 	v.ordered = true
@@ -182,7 +183,7 @@ func (d *DB) eachDepth(s span) (next[depthRow], error) {
 	}), nil
 }
 
-// rows appends the rows of the page that a row is about.
+// rows appends all rows of the page to which a row number belongs.
 func (t *depths) rows(rows []depthRow, number int64) []depthRow {
 	page := t.of(number)
 	id := int64(t.first[page])
@@ -193,7 +194,7 @@ func (t *depths) rows(rows []depthRow, number int64) []depthRow {
 	return rows
 }
 
-// frontierView reads the pages that wait.
+// frontierView reads the waiting pages.
 func frontierView(d *DB) virtual {
 	scan := func(s span) (next[waitingRow], error) {
 		m, err := d.mark()

@@ -8,9 +8,9 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
-// equalTo makes of an argument what a column of a kind holds where the two are equal
-// for SQLite (https://www.sqlite.org/datatype3.html#comparison_expressions). Nothing
-// equals what is none; of what is unknown it can only be said by reading all rows.
+// equalTo converts an argument to the value of a column of a kind that SQLite considers equal
+// (https://www.sqlite.org/datatype3.html#comparison_expressions). none means that no value is equal;
+// unknown means that all rows must be read.
 func equalTo(v any, k export.Kind) (value any, none, unknown bool) {
 	switch v := v.(type) {
 	case nil:
@@ -36,14 +36,14 @@ func equalTo(v any, k export.Kind) (value any, none, unknown bool) {
 	return nil, false, true
 }
 
-// An index finds the numbers of rows by the hash of a value in a column.
+// An index finds row numbers by the hash of a value in a column.
 type index struct {
 	seed    maphash.Seed
-	start   []uint32 // by hash: where its numbers begin
+	start   []uint32 // by hash: first index in numbers
 	numbers []int64
 }
 
-// newIndex arranges numbers by the hashes beside them, keeping their order.
+// newIndex sorts numbers by the parallel hashes, keeping their order.
 func newIndex(seed maphash.Seed, hashes []uint32, numbers []int64) *index {
 	size := 1
 	for size < len(hashes) {
@@ -65,7 +65,7 @@ func newIndex(seed maphash.Seed, hashes []uint32, numbers []int64) *index {
 	return x
 }
 
-// of returns the numbers of the rows with a value, and with others of its hash.
+// of returns the numbers of the rows with a value, and of others with the same hash.
 func (x *index) of(value any) []int64 {
 	at := hash(x.seed, value) & uint32(len(x.start)-2)
 	return x.numbers[x.start[at]:x.start[at+1]]

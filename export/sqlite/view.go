@@ -10,24 +10,23 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
-// A view is a relation whose rows are made while a statement reads them.
+// A view is a relation whose rows are created while a statement reads them.
 //
-// A row has a number, its rowid. A scan gives rows by ascending numbers, or descending
-// ones; a key gives those with a value in a column, by ascending numbers, and may give
-// others too, since SQLite compares all values once more. Columns that cost something to
-// read are read when they are asked for.
+// A row has a number, its rowid. A scan returns rows in ascending or descending order of numbers. A key
+// returns the rows with a value in a column in ascending order. It may return others too, because
+// SQLite compares all values again. Costly columns are read on request.
 type view[T any] struct {
 	relation[T]
 	db      *DB
-	rows    func() int64                      // how many there are, roughly, and without counting
-	scan    func(span) (next[T], error)       // those whose numbers are in a span
+	rows    func() int64                      // approximate number of rows, without counting
+	scan    func(span) (next[T], error)       // rows whose numbers are in a span
 	number  func(*T) int64                    // the rowid of a row
-	load    func(row *T, column string) error // before a column is read; nil: all is there
+	load    func(row *T, column string) error // called before a column is read; nil: nothing to load
 	keys    []key[T]
 	ordered bool // the first column is the number
 
-	indexes map[int]*index // by column, of those that no key is for
-	asked   map[int]int    // by column: rows were looked for by it
+	indexes map[int]*index // by column, for columns without a key
+	asked   map[int]int    // by column: number of look-ups
 }
 
 // A next reads the next row into row, and reports whether there was one.
@@ -41,28 +40,28 @@ type span struct {
 
 func all() span { return span{math.MinInt64, math.MaxInt64, false} }
 
-// A key finds rows by the value of a column, which is an int64 or a string as the column is.
+// A key finds rows by the value of a column, which is an int64 or a string like the column.
 type key[T any] struct {
 	column string
-	each   int64 // rows with one value, roughly; onlyOne: never more
+	each   int64 // approximate rows per value; onlyOne: at most one
 	find   func(value any) (next[T], error)
 }
 
-// onlyOne is a promise, where other numbers of rows are guesses.
+// onlyOne is a guarantee, while other numbers of rows are estimates.
 const onlyOne = 0
 
-// Ways to read a table, as SQLite knows them by their numbers: a scan, or a look-up by
-// the number of the row or by a column, counted from byColumn on.
+// Ways to read a table, in SQLite's idxNum: a scan, or a look-up by row number or by a column, counted
+// from byColumn.
 const (
 	scanned  = 0
 	byNumber = 1
 	byColumn = 2
 
-	descending = 1 << 16 // with scanned
+	descending = 1 << 16 // combined with scanned
 )
 
-// BestIndex chooses a way to read the table. A look-up is of one equality; what else a
-// statement demands, and that once more, SQLite sees to.
+// BestIndex chooses a way to read the table. A look-up uses one equality; SQLite checks that again, and
+// all other conditions.
 func (v *view[T]) BestIndex(info *vtab.IndexInfo) (err error) {
 	defer v.db.rescue(&err)
 	rows := max(v.rows(), 1)
@@ -90,7 +89,7 @@ func (v *view[T]) BestIndex(info *vtab.IndexInfo) (err error) {
 	return nil
 }
 
-// planScan plans to read all rows, or those whose numbers are within bounds.
+// planScan plans to read all rows, or those within bounds on their numbers.
 func (v *view[T]) planScan(info *vtab.IndexInfo, rows int64) {
 	info.IdxNum = scanned
 	n := 0
@@ -115,8 +114,7 @@ func isBound(op vtab.ConstraintOp) bool {
 	return op == vtab.OpGT || op == vtab.OpGE || op == vtab.OpLT || op == vtab.OpLE
 }
 
-// found reports whether a constraint is one that rows can be looked up by, and about how
-// many have one value.
+// found reports whether rows can be looked up by a constraint, and about how many rows have one value.
 func (v *view[T]) found(c vtab.Constraint, rows int64) (int64, bool) {
 	if !c.Usable || c.Op != vtab.OpEQ {
 		return 0, false
@@ -136,11 +134,11 @@ func (v *view[T]) found(c vtab.Constraint, rows int64) (int64, bool) {
 	return min(rows, 10+rows/100), true
 }
 
-// isNumber reports whether a column is the number of its row; SQLite names it -1, too.
+// isNumber reports whether a column is the row number, which SQLite also refers to as -1.
 func (v *view[T]) isNumber(column int) bool { return column < 0 || column == 0 && v.ordered }
 
-// isUnique reports whether no two rows have the same value in a column: SQLite leaves out a
-// LEFT JOIN that could not add a row.
+// isUnique reports whether no two rows have the same value in a column. SQLite omits a LEFT JOIN that
+// cannot add a row.
 func (v *view[T]) isUnique(column int) bool {
 	if v.isNumber(column) {
 		return true
@@ -149,7 +147,7 @@ func (v *view[T]) isUnique(column int) bool {
 	return k != nil && k.each == onlyOne
 }
 
-// key returns the key for a column; nil: there is none.
+// key returns the key for a column, or nil if there is none.
 func (v *view[T]) key(column int) *key[T] {
 	i := slices.IndexFunc(v.keys, func(k key[T]) bool { return k.column == v.columns[column].name })
 	if i < 0 {
@@ -158,15 +156,14 @@ func (v *view[T]) key(column int) *key[T] {
 	return &v.keys[i]
 }
 
-// inOrder reports whether rows come in an order that is asked for: that of their numbers,
-// of which no two are the same.
+// inOrder reports whether rows come in the requested order: that of their numbers, which are unique.
 func (v *view[T]) inOrder(by []vtab.OrderBy, desc bool) bool {
 	return len(by) > 0 && v.isNumber(by[0].Column) && by[0].Desc == desc
 }
 
-// Open begins a cursor.
+// Open opens a cursor.
 func (v *view[T]) Open() (vtab.Cursor, error) { return &cursor[T]{view: v}, nil }
 
-// Disconnect and Destroy have nothing to do: a view belongs to its database.
+// Disconnect and Destroy do nothing: a view belongs to its database.
 func (v *view[T]) Disconnect() error { return nil }
 func (v *view[T]) Destroy() error    { return nil }

@@ -64,7 +64,7 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 	encoding := encodingOf(body, contentType)
 	text := encoding.Decode(body)
 	if media.Extract(contentType).IsXHTML() {
-		text = closed(unprefixed(text))
+		text = closed(unprefixed(textual(text)))
 	}
 	p := Page{Charset: encoding.Name()}
 	e.read(&p, text)

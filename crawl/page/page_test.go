@@ -402,6 +402,9 @@ func TestXHTML(t *testing.T) {
 		{`<template/><title>T</title><a href="/1">one<br/>line</a>`, "T", "/1 body one line"},
 		{`<h:html xmlns:h="http://www.w3.org/1999/xhtml"><h:head><h:title>T</h:title><h:script/></h:head><h:body><h:nav>` +
 			`<h:a href="/1">one</h:a></h:nav></h:body></h:html>`, "T", "/1 nav one"},
+		{`<html xmlns="http://www.w3.org/1999/xhtml"><head><title><![CDATA[a < b & c]]></title><script>//<![CDATA[` +
+			`document.write('<script></script><a href="/0">no</a>');//]]></script></head><body><![CDATA[a > b <a href="/0">]]>` +
+			`<a href="/1">one</a></body></html>`, "a < b & c", "/1 body one"},
 		{`<x:html xmlns:x='http://www.w3.org/1999/xhtml' xmlns:y="y"><y:a href="/0">no</y:a><x:a href="/1">one</x:a></x:html>`, "",
 			"/1 body one"},
 	} {

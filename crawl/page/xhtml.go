@@ -23,6 +23,26 @@ func unprefixed(text []byte) []byte {
 	return text
 }
 
+// textual rewrites the CDATA sections of an XML page, which are text whatever they hold (XML 1.0, section 2.7), as
+// escaped text.
+func textual(text []byte) []byte {
+	begin, end := []byte("<![CDATA["), []byte("]]>")
+	if !bytes.Contains(text, begin) {
+		return text
+	}
+	var out []byte
+	for {
+		before, rest, found := bytes.Cut(text, begin)
+		if out = append(out, before...); !found {
+			return out
+		}
+		section, behind, _ := bytes.Cut(rest, end)
+		section = bytes.ReplaceAll(section, []byte("&"), []byte("&amp;"))
+		out = append(out, bytes.ReplaceAll(section, []byte("<"), []byte("&lt;"))...)
+		text = behind
+	}
+}
+
 // closed rewrites an XML page so that it reads the same as HTML. In HTML, a tag like <script/> is a start tag
 // whose element ends at its end tag; in XML it is the whole element (XML 1.0, section 3.1). Other differences
 // between the two remain.

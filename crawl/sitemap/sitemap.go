@@ -17,7 +17,9 @@ package sitemap
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // ErrNotSitemap reports a file in which nothing could be read as a sitemap.
@@ -124,8 +126,12 @@ type list struct {
 // full reports that no further entry is accepted.
 func (l *list) full() bool { return l.room <= 0 || len(l.file.Entries)+len(l.file.Children) >= l.limit }
 
-// add adds a complete entry.
+// add adds a complete entry. It skips a URL with a character that could not be decoded, because the file means
+// another one.
 func (l *list) add(e Entry, child bool) {
+	if strings.ContainsRune(e.Loc, utf8.RuneError) {
+		return
+	}
 	if l.full() {
 		l.file.Truncated = true
 		return

@@ -22,9 +22,9 @@ type Status struct {
 	PagesWaiting   int            `json:"pages_waiting"`
 	PagesPerSecond float64        `json:"pages_per_second"`
 	Hosts          Hosts          `json:"hosts"`
-	Errors         map[string]int `json:"errors"` // pages of hosts that were given up, by state
+	Errors         map[string]int `json:"errors"` // by kind, see [survey.Counts]
 
-	Lost map[schema.State]int `json:"-"` // pages of hosts that were given up, by the state that they have
+	Lost map[schema.State]int `json:"-"` // pages of hosts that were given up, by state
 	Left
 	Troubles   []Trouble  `json:"troubles"`    // of the hosts with trouble, those that take longest
 	Troubled   int        `json:"troubled"`    // hosts with trouble

@@ -6,25 +6,25 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An anchorPart is the anchor texts of some visits of one commit: for each with
-// any, its number, that of its links, and a text for every link.
+// An anchorPart holds the anchor texts of some visits of one commit: for each visit with any, its number, the
+// number of its links, and one text per link.
 type anchorPart struct {
 	first, last schema.Seq
 	text        writer
 
-	seq  schema.Seq // asked for last; 0: none
-	next int        // in the text, behind its anchors
+	seq  schema.Seq // read last; 0: none
+	next int        // in the text, after its anchors
 }
 
-// What a page says at most, in any release: one link to each URL, as many as [crawler]
-// max-links-per-page may be, and of each an anchor of 120 characters, with its length.
+// Limits of a page, in any release: one link to each URL, up to the maximum of [crawler] max-links-per-page,
+// each with an anchor of 120 characters and its length.
 const (
 	maxLinks  = 1 << 20
 	maxAnchor = 512 // bytes
 )
 
-// mostAnchors is the most bytes that a part may hold: fewer than partSize before its last
-// visit, and the anchors of that.
+// mostAnchors returns the largest size of a part in bytes: less than partSize before its last visit, plus
+// that visit's anchors.
 func (vs *Visits) mostAnchors() int {
 	return partSize + 2*binary.MaxVarintLen64 + maxAnchor*min(maxLinks, int(vs.tx.s.state.urls))
 }
@@ -72,8 +72,8 @@ func (vs *Visits) flushAnchors() error {
 	return nil
 }
 
-// Anchors fills in the anchors of a visit's links, which are as [Visits.At] gave
-// them. Visits of one commit are best asked for one after the other.
+// Anchors fills in the anchors of a visit's links, which must be as returned by [Visits.At]. Visits of one
+// commit are best read one after the other.
 func (vs *Visits) Anchors(v *schema.Visit) error {
 	visit, err := vs.read(v.Seq)
 	if err != nil {
@@ -86,7 +86,7 @@ func (vs *Visits) Anchors(v *schema.Visit) error {
 	return vs.fillAnchors(v.Seq, v.Commit, v.Links, func(schema.ID) bool { return true })
 }
 
-// fillAnchors fills in the anchors of those links of a visit that lead to what is wanted.
+// fillAnchors fills in the anchors of those links of a visit whose targets are wanted.
 func (vs *Visits) fillAnchors(
 	seq schema.Seq, commit uint64, links []schema.Link, want func(to schema.ID) bool,
 ) error {
@@ -100,8 +100,8 @@ func (vs *Visits) fillAnchors(
 	return nil
 }
 
-// fill fills in anchors of a visit, and reports whether they were there. It goes on behind
-// the visit that was asked for before, if that is earlier.
+// fill fills in the anchors of a visit, and reports whether they exist. It continues after the visit of the
+// last call, if that is earlier.
 func (p *anchorPart) fill(seq schema.Seq, links []schema.Link, want func(to schema.ID) bool) bool {
 	if seq <= p.seq {
 		p.next = 0
@@ -114,7 +114,7 @@ func (p *anchorPart) fill(seq schema.Seq, links []schema.Link, want func(to sche
 	return true
 }
 
-// anchors reads texts of visits up to those of one, and fills in anchors of its links.
+// anchors reads the texts of visits up to the given one, and fills in the anchors of its links.
 func (r *reader) anchors(of schema.Seq, links []schema.Link, want func(to schema.ID) bool) bool {
 	for len(r.b) > 0 {
 		seq, n := schema.Seq(r.uint()), r.length(1)
@@ -133,8 +133,7 @@ func (r *reader) anchors(of schema.Seq, links []schema.Link, want func(to schema
 	return false
 }
 
-// anchorPart finds the part that holds a visit's anchors: in this
-// commit, among those read last, or in the file.
+// anchorPart finds the part with a visit's anchors: in this commit, among those read last, or in the file.
 func (vs *Visits) anchorPart(seq schema.Seq, commit uint64) (*anchorPart, error) {
 	for i := range vs.anchors {
 		if p := &vs.anchors[i]; p.first <= seq && seq <= p.last {

@@ -1,7 +1,7 @@
 package kv
 
-// The sizes of the blocks of an arena: each has twice that of the one before, up to the most,
-// as a store of little traffic needs little.
+// Sizes of the blocks of an arena. Each block is twice as large as the previous one, up to the maximum,
+// because a store with little traffic needs little.
 const (
 	firstBlock = 64 << 10
 	doublings  = 4
@@ -9,8 +9,8 @@ const (
 	keptBlocks = 8 // 5 MB
 )
 
-// An arena holds the values of one commit. bbolt refers to them until it has
-// written them; reset may follow only then.
+// An arena holds the values of one commit. bbolt refers to them until it has written them; only then may
+// reset be called.
 type arena struct {
 	blocks [][]byte
 	block  int
@@ -44,11 +44,11 @@ func (a *arena) alloc(n int) []byte {
 	return block[at : at : at+n]
 }
 
-// maxSpare is the number of new URLs for which a commit's memory is used again:
-// a usual one has some thousands.
+// maxSpare is the number of new URLs up to which a commit's memory is reused: a typical commit has some
+// thousands.
 const maxSpare = 16 << 10
 
-// A spare is memory that grew in one commit and serves the next.
+// A spare is memory that grew in one commit and is reused in the next.
 type spare struct {
 	urls    []newURL
 	anchors writer
@@ -59,10 +59,10 @@ func (s *spare) lend(tx *Tx) {
 	*s = spare{}
 }
 
-// takeBack takes over the memory of a commit that was written.
+// takeBack takes back the memory of a written commit.
 func (s *spare) takeBack(tx *Tx) {
 	if cap(tx.URLs.added) <= maxSpare {
-		clear(tx.URLs.added) // lets go of their texts
+		clear(tx.URLs.added) // releases their texts
 		s.urls = tx.URLs.added[:0]
 	}
 	if len(tx.Visits.anchors) > 0 && cap(tx.Visits.anchors[0].text.b) <= 2*partSize {

@@ -10,13 +10,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A base is what the owners of buckets read and write through: the values of one
-// transaction, and what is held in memory of the file.
+// A base is used by the owners of buckets to read and write: it combines the values of one transaction with
+// the in-memory state of the file.
 type base struct {
 	s        *Store
 	b        *bbolt.Tx
 	writable bool
-	commit   uint64 // the number of this commit; of the last one in a View
+	commit   uint64 // number of this commit; in a View, of the last one
 	buckets  [bucketCount]*bbolt.Bucket
 	err      error // of a method that cannot return it
 	w        writer
@@ -47,7 +47,7 @@ func (tx *base) get(b bucket, key []byte) (reader, error) {
 	return r, err
 }
 
-// find is get of a key that may well be missing; not ok: it is.
+// find is get for a key that may be missing; ok reports whether it exists.
 func (tx *base) find(b bucket, key []byte) (r reader, ok bool, err error) {
 	value := tx.bucket(b).Get(key)
 	if value == nil {
@@ -57,14 +57,13 @@ func (tx *base) find(b bucket, key []byte) (r reader, ok bool, err error) {
 	return r, err == nil, err
 }
 
-// fields returns an empty writer for the fields of one value; the next call
-// takes its memory back.
+// fields returns an empty writer for the fields of one value. The next call reuses its memory.
 func (tx *base) fields() *writer {
 	tx.w.b = append(tx.w.b[:0], valueFormat)
 	return &tx.w
 }
 
-// put stores what was written to the writer that [base.fields] gave.
+// put stores the contents of the writer returned by [base.fields].
 func (tx *base) put(b bucket, key []byte, w *writer) error {
 	value := tx.arena.alloc(len(w.b) + 4)
 	value = append(value, w.b...)
@@ -82,8 +81,8 @@ func (tx *base) delete(b bucket, key []byte) error {
 	return nil
 }
 
-// each calls f for every value of a bucket from a key on, in order, until f
-// returns false. f must not change the bucket.
+// each calls f for every value of a bucket starting at a key, in order, until f returns false. f must not
+// change the bucket.
 func (tx *base) each(b bucket, from []byte, f func(key []byte, r *reader) (bool, error)) error {
 	r := new(reader)
 	tell := func(one record) (more bool, err error) {
@@ -117,7 +116,7 @@ func (tx *base) each(b bucket, from []byte, f func(key []byte, r *reader) (bool,
 	return nil
 }
 
-// opened are the fields of values whose checksums were compared.
+// opened are the fields of values with verified checksums.
 type opened struct{ all []record }
 
 func (o *opened) reset() { o.all = o.all[:0] }
@@ -134,7 +133,7 @@ func (tx *base) fail(err error) {
 	}
 }
 
-// change reports an error if the transaction only reads.
+// change returns an error if the transaction is read-only.
 func (tx *base) change() error {
 	if !tx.writable {
 		return ErrReadOnly
@@ -142,7 +141,7 @@ func (tx *base) change() error {
 	return nil
 }
 
-// knowsAll reports whether there are all of some URLs.
+// knowsAll reports whether all of the given URLs exist.
 func (tx *base) knowsAll(ids []schema.ID) bool {
 	return !slices.ContainsFunc(ids, func(id schema.ID) bool { return id == 0 || uint32(id) > tx.s.state.urls })
 }

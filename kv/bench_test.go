@@ -16,8 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// A grower writes a crawl into a store: visits of pages with 40 to 50 links
-// each, of which one in seven is new.
+// A grower writes a crawl into a store: visits of pages with 40 to 50 links each, one in seven of them new.
 type grower struct {
 	s       *kv.Store
 	rand    *rand.Rand
@@ -25,7 +24,7 @@ type grower struct {
 	anchors bool
 	visited int
 	words   []string
-	idle    time.Duration // spent on making things up
+	idle    time.Duration // time spent on generating data
 }
 
 func newGrower(s *kv.Store, hosts int) *grower {
@@ -136,10 +135,10 @@ func (g *grower) links(h *schema.Host) []madeLink {
 	}
 	slices.SortFunc(made, func(a, b madeLink) int { return int(a.link.To) - int(b.link.To) })
 	i := slices.IndexFunc(made, func(m madeLink) bool { return m.path == "" })
-	return append(made[max(i, 0):], made[:max(i, 0)]...) // new URLs, which have no id yet, last
+	return append(made[max(i, 0):], made[:max(i, 0)]...) // new URLs, which have no id yet, come last
 }
 
-// record does for a link what a recorder would.
+// record records a link like a recorder.
 func (g *grower) record(tx *kv.Tx, h *schema.Host, v *schema.Visit, m madeLink) (schema.ID, error) {
 	if m.path == "" {
 		_, _, err := tx.URLs.Lookup(g.s.Hash(schema.KindPage, m.link.Anchor), h.ID, schema.KindPage, "/")
@@ -172,9 +171,8 @@ func grow(b *testing.B, path string, urls int) (*kv.Store, *grower) {
 	return s, g
 }
 
-// BenchmarkRecordStore commits 256 visits at a time, synced, to a store of
-// 200,000 URLs and more. The time of making them up is measured apart and taken
-// off the rate.
+// BenchmarkRecordStore commits 256 visits at a time, synced, to a store of 200,000 URLs and more. The time
+// for generating them is measured separately and subtracted.
 func BenchmarkRecordStore(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "state.db")
 	s, g := grow(b, path, 200_000)
@@ -209,8 +207,8 @@ func reading(b *testing.B, path string) time.Duration {
 	return time.Since(begun)
 }
 
-// BenchmarkOpen opens a store of 200,000 URLs, or of as many as RIPPLE_BENCH_URLS
-// says. "of-read" is the time that takes, as a multiple of reading the file once.
+// BenchmarkOpen opens a store of 200,000 URLs, or of RIPPLE_BENCH_URLS. "of-read" is the time for that, as a
+// multiple of reading the file once.
 func BenchmarkOpen(b *testing.B) {
 	urls := 200_000
 	if n, err := strconv.Atoi(os.Getenv("RIPPLE_BENCH_URLS")); err == nil {

@@ -1,8 +1,7 @@
 package kv
 
-// A cache keeps what was used last, about twice its limit at most. It has two
-// generations: what is used moves to the young one, and when that is full it
-// takes the place of the old.
+// A cache keeps the most recently used values, up to about twice its limit. It has two generations: a value
+// that is used moves to the young one, which replaces the old one when it is full.
 type cache[K comparable, V any] struct {
 	limit      int
 	cost       int
@@ -24,8 +23,7 @@ func (c *cache[K, V]) get(key K) (V, bool) {
 	return v, ok
 }
 
-// put enters a value; the caller may let the young generation grow, as long as
-// it calls [cache.turn] in the end.
+// put adds a value. The young generation may exceed its limit until the caller calls [cache.turn].
 func (c *cache[K, V]) put(key K, v V, cost int) {
 	c.young[key] = v
 	c.cost += cost

@@ -11,14 +11,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Check looks through a state file and reports every problem that it finds: of its
-// pages, of every record, and of what must agree between records. The file is locked as
-// for reading. An error means that the check did not come to its end.
+// Check examines a state file and reports every problem it finds: in its pages, in every record, and between
+// records that must agree. The file is locked as for reading. An error means that the check could not be
+// completed.
 //
-// Damage may make Check slow or, in rare cases, end the process; a command runs
-// it in a child process with limits of time and memory.
+// Damage may make Check slow or, in rare cases, end the process; a command should run it in a child process
+// with limits on time and memory.
 func Check(path string, report func(problem string)) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // opening a pipe would block
 		return fmt.Errorf("check %s: %w: not a regular file", path, ErrForeign)
 	}
 	s := newStore(path, true)
@@ -45,7 +45,7 @@ func Check(path string, report func(problem string)) error {
 	return s.uncut()
 }
 
-// checkStep runs one step, which may meet damage that ends it early.
+// checkStep runs one step, which damage may end early.
 func (s *Store) checkStep(step func(*checker), report func(string)) error {
 	err := guard(func() error {
 		b, err := s.db.Begin(false)
@@ -75,7 +75,7 @@ type checker struct {
 
 func (c *checker) problem(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
-// failed reports an error, if it is one.
+// failed reports whether err is an error, after reporting it as a problem.
 func (c *checker) failed(err error) bool {
 	if err != nil {
 		c.report(err.Error())
@@ -83,8 +83,8 @@ func (c *checker) failed(err error) bool {
 	return err != nil
 }
 
-// each calls f for every value of a bucket that has the right checksum and a
-// key of the given length; 0: any. What f leaves bad is reported.
+// each calls f for every value of a bucket with a correct checksum and a key of the given length; 0: any. It
+// reports values that f cannot decode.
 func (c *checker) each(b bucket, length int, f func(key []byte, r *reader)) {
 	cursor := c.tx.bucket(b).Cursor()
 	for key, value := cursor.First(); key != nil; key, value = cursor.Next() {
@@ -103,8 +103,7 @@ func (c *checker) each(b bucket, length int, f func(key []byte, r *reader)) {
 	}
 }
 
-// counters reads what is held in memory, which compares the packed values with
-// the counters.
+// counters loads the in-memory state, which compares the packed values with the counters.
 func (c *checker) counters() {
 	c.failed(c.tx.rebuild(0))
 	c.each(bMeta, 0, func([]byte, *reader) {})

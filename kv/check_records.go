@@ -8,7 +8,7 @@ import (
 
 func (c *checker) urls() {
 	s := c.tx.s
-	_ = c.tx.URLs.findAll() // what is wrong with it, the counters have told
+	_ = c.tx.URLs.findAll() // counters has reported its problems
 	next := schema.ID(1)
 	c.each(bURLs, 8, func(key []byte, r *reader) {
 		if next%urlBlock != 1 || !isKey(key, uint64(next)/urlBlock) {
@@ -24,7 +24,7 @@ func (c *checker) urls() {
 	}
 }
 
-// url holds the record of a URL to what is held of it in memory.
+// url compares the record of a URL with its in-memory state.
 func (c *checker) url(u *schema.URL, path []byte) {
 	s := c.tx.s
 	if u.Host != s.HostOf(u.ID) || u.Kind != s.Kind(u.ID) || uint32(u.Referrer) > s.state.urls {
@@ -165,7 +165,7 @@ func (c *checker) depths() {
 	})
 }
 
-// others checks the records that nothing else refers to.
+// others checks records that nothing refers to.
 func (c *checker) others() {
 	run := schema.RunID(1)
 	c.each(bRuns, 4, func(key []byte, r *reader) {

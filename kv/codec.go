@@ -40,7 +40,7 @@ func (w *writer) stamp(t time.Time, v int64) {
 	w.uint(zigzag(v) + 1)
 }
 
-// ids writes a list of ids, each as its distance from the one before.
+// ids writes a list of ids, each as its difference from the previous one.
 func (w *writer) ids(ids []schema.ID) {
 	w.uint(uint64(len(ids)))
 	w.deltas(ids)
@@ -54,12 +54,12 @@ func (w *writer) deltas(ids []schema.ID) {
 	}
 }
 
-// A reader takes fields from a value. After the first field that cannot be read
-// it is bad and returns zero values only, so a decoder looks once, at its end.
+// A reader reads the fields of a value. After the first unreadable field it is bad and returns only zero
+// values, so a decoder needs to check only once, at its end.
 type reader struct {
 	b    []byte
 	bad  bool
-	lean bool // texts are passed over, where text reads them
+	lean bool // text skips texts
 }
 
 func (r *reader) fail() { r.b, r.bad = nil, true }
@@ -101,7 +101,7 @@ func (r *reader) fixed() uint64 {
 	return binary.LittleEndian.Uint64(b)
 }
 
-// raw returns the next n bytes, not copied; nil if there are fewer.
+// raw returns the next n bytes without copying; nil if there are fewer.
 func (r *reader) raw(n uint64) []byte {
 	if n > uint64(len(r.b)) {
 		r.fail()
@@ -114,7 +114,7 @@ func (r *reader) raw(n uint64) []byte {
 
 func (r *reader) string() string { return string(r.raw(r.uint())) }
 
-// text is string, and empty for a lean reader.
+// text is string, but returns an empty string if the reader is lean.
 func (r *reader) text() string {
 	b := r.raw(r.uint())
 	if r.lean {
@@ -123,7 +123,7 @@ func (r *reader) text() string {
 	return string(b)
 }
 
-// length returns the number of elements that follow, each of at least size bytes.
+// length returns the number of following elements, each of at least size bytes.
 func (r *reader) length(size int) int {
 	n := r.uint()
 	if n > uint64(len(r.b)/size) {
@@ -169,7 +169,7 @@ func (r *reader) stamp() (int64, bool) {
 	return unzigzag(v - 1), true
 }
 
-// ids appends a list that [writer.ids] wrote.
+// ids appends a list written by [writer.ids].
 func (r *reader) ids(dst []schema.ID) []schema.ID {
 	return r.deltas(dst, r.length(1))
 }

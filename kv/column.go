@@ -7,7 +7,7 @@ type column[T any] struct{ blocks [][]T }
 
 const blockSize = 1 << 13
 
-// at returns the value of an id, the zero value for one that has none.
+// at returns the value of an id, or the zero value if it has none.
 func (c *column[T]) at(id schema.ID) T {
 	if b := int(id / blockSize); b < len(c.blocks) {
 		return c.blocks[b][id%blockSize]
@@ -16,7 +16,7 @@ func (c *column[T]) at(id schema.ID) T {
 	return none
 }
 
-// of returns the place of an id's value, made if needed.
+// of returns a pointer to an id's value, which it creates if necessary.
 func (c *column[T]) of(id schema.ID) *T {
 	for int(id/blockSize) >= len(c.blocks) {
 		c.blocks = append(c.blocks, make([]T, blockSize))

@@ -10,13 +10,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// compactCommit is the size of the commits that a compacted file is written in.
+// compactCommit is the size of the commits when writing a compacted file.
 const compactCommit = 64 << 20
 
-// Compact writes what a state file holds into a new file, without the free
-// space. The source is locked as for reading, the new file is whole and synced
-// when Compact returns, and removed when it fails; it is readable to whom the source is.
-// Giving it the place of the source is left to the caller.
+// Compact writes the content of a state file to a new file, without free space. The source is locked as for
+// reading. The new file is complete and synced when Compact returns, and removed if it fails; it has the
+// access rights of the source. The caller must rename it to replace the source.
 func Compact(src, dst string) (err error) {
 	s, err := Open(src, Options{ReadOnly: true})
 	if err != nil {
@@ -42,7 +41,7 @@ func compactTo(dst string, from *bbolt.DB) error {
 	if err != nil {
 		return err
 	}
-	db.AllocSize = 1 << 20 // what the file grows by: no room that nothing needs
+	db.AllocSize = 1 << 20 // growth step of the file: no space that is not needed
 	err = bbolt.Compact(db, from, compactCommit)
 	return errors.Join(err, db.Close())
 }

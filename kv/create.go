@@ -13,12 +13,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// formatVersion is the version of the file's format. A file of any other version is refused.
+// formatVersion is the version of the file format. A file of any other version is refused.
 const formatVersion = 5
 
-// create makes an empty state file under a temporary name and then gives it its
-// own, unless another process was faster. A symbolic link to a file that is not there yet
-// stays one, and leads to the new file.
+// create creates an empty state file under a temporary name and then renames it, unless another process was
+// faster. A symbolic link to a missing file is kept, and leads to the new file.
 func create(path string) error {
 	path = disk.Behind(path)
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
@@ -35,11 +34,11 @@ func create(path string) error {
 	if err := publish(f.Name(), path); err != nil {
 		return err
 	}
-	removeStale(path) // not before: others may be creating it too
+	removeStale(path) // only now: other processes may be creating it, too
 	return disk.SyncDir(filepath.Dir(path))
 }
 
-// removeStale removes what interrupted creations left behind.
+// removeStale removes what interrupted creations have left behind.
 func removeStale(path string) {
 	entries, _ := os.ReadDir(filepath.Dir(path))
 	for _, e := range entries {
@@ -49,7 +48,7 @@ func removeStale(path string) {
 	}
 }
 
-// publish gives a file its name, keeping a file that has that name already.
+// publish gives a file its name, but keeps an existing file of that name.
 func publish(temporary, path string) error {
 	err := os.Link(temporary, path)
 	if err == nil || errors.Is(err, os.ErrExist) {
@@ -61,9 +60,8 @@ func publish(temporary, path string) error {
 	return os.Rename(temporary, path) // a file system without links
 }
 
-// Rename gives a state file that nobody has open for writing another name, which
-// another file may have had. Where the folder can be synced, that outlives a loss of
-// power.
+// Rename renames a state file that no process has open for writing, replacing any existing file. If the
+// folder can be synced, this survives a power failure.
 func Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -78,7 +76,7 @@ func initialise(path string) error {
 	return initialiseAfter(path, binary.LittleEndian.Uint64(seed[:]), 0)
 }
 
-// initialiseAfter makes an empty file whose first commit follows one of another file.
+// initialiseAfter creates an empty file whose first commit follows one of another file.
 func initialiseAfter(path string, seed, commit uint64) error {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType})
 	if err != nil {

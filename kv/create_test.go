@@ -29,7 +29,7 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// A symbolic link to a file that is not there yet stays one, and leads to the new file.
+// A symbolic link to a missing file is kept, and leads to the new file.
 func TestCreateBehindLink(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "disk", "state.db"), filepath.Join(dir, "state.db")

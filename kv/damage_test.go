@@ -52,9 +52,8 @@ func sample(t testing.TB) []byte {
 	return raw
 }
 
-// mutate damages a copy of a file in one of the ways that disks and people do.
-// A page that is replaced by its own state of an earlier commit is stale, not
-// damaged: no checksum of a record tells.
+// mutate damages a copy of a file in one of the ways that occur in practice. A page that is replaced by its
+// own earlier state is stale, not damaged: no checksum of a record reveals that.
 func mutate(r *rand.Rand, raw []byte) (mutant []byte, stale bool) {
 	const page = 4096
 	raw = append([]byte{}, raw...)
@@ -88,11 +87,10 @@ func mutate(r *rand.Rand, raw []byte) (mutant []byte, stale bool) {
 	return raw, stale
 }
 
-// TestDamage opens, reads, checks, updates and copies damaged files. Each may
-// fail, and none may end the process, hang, or read what was not written.
+// TestDamage opens, reads, checks, updates and copies damaged files. Each may fail, but none may end the
+// process, hang, or read data that was not written.
 //
-// Every mutant runs in a child process of this test only so that a death is
-// counted rather than suffered.
+// Every mutant runs in a child process of this test, so that a crash is counted instead of ending the test.
 func TestDamage(t *testing.T) {
 	if dir := os.Getenv("KV_DAMAGE_DIR"); dir != "" {
 		sufferDamage(t, dir)
@@ -181,7 +179,7 @@ func sufferDamage(t *testing.T, dir string) {
 	fmt.Printf("mutants: %d, problems found in %d, opened %d, read back whole %d\n", mutants, found, opened, read)
 }
 
-// refused reports whether an error says that a file is damaged or none of ours.
+// refused reports whether an error says that a file is damaged or foreign.
 func refused(err error) bool {
 	return errors.Is(err, kv.ErrDamaged) || errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrFormat) ||
 		errors.Is(err, kv.ErrNotFound)
@@ -208,7 +206,7 @@ func digest(t *testing.T, path string) string {
 	return d
 }
 
-// readAll returns everything that a store holds as one text.
+// readAll returns the whole content of a store as one text.
 func readAll(s *kv.Store) (string, error) {
 	var b strings.Builder
 	err := s.View(func(tx *kv.Tx) error {

@@ -9,15 +9,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Depths owns the bucket depths, and in meta what is left to relax. A new generation of
-// depths is also one of queues.
+// Depths owns the bucket depths, and in meta the URLs left to relax. A new generation of depths is also one
+// of queues.
 type Depths struct {
 	tx      *base
 	lowered []schema.ID
 }
 
-// Lower lowers the smallest depth of a URL, its smallest number of hops, or
-// both, where the given one is smaller; [NoDepth] leaves it as it is.
+// Lower lowers the smallest depth of a URL, its smallest number of hops, or both, if the given values are
+// smaller; [NoDepth] leaves a value unchanged.
 func (ds *Depths) Lower(id schema.ID, depth, hops uint8) {
 	if err := ds.tx.change(); err != nil {
 		ds.tx.fail(err)
@@ -35,7 +35,7 @@ func (ds *Depths) Lower(id schema.ID, depth, hops uint8) {
 	ds.lowered = append(ds.lowered, id)
 }
 
-// SetOwn notes that in this generation a page is its host's own. It does nothing if that is known.
+// SetOwn records that a page is its host's own in this generation. It does nothing if that is known.
 func (ds *Depths) SetOwn(id schema.ID) {
 	if err := errors.Join(ds.tx.change(), ds.tx.known(id)); err != nil {
 		ds.tx.fail(err)
@@ -47,9 +47,8 @@ func (ds *Depths) SetOwn(id schema.ID) {
 	}
 }
 
-// NewGeneration takes all depths away and makes all queues void, and returns
-// the number of the new generation. What the old one left in the file is
-// deleted little by little.
+// NewGeneration removes all depths and invalidates all queues, and returns the number of the new generation.
+// The remains of the old one in the file are deleted gradually.
 func (ds *Depths) NewGeneration() (uint32, error) {
 	if err := ds.tx.change(); err != nil {
 		return 0, err
@@ -69,7 +68,7 @@ func (ds *Depths) NewGeneration() (uint32, error) {
 	return ds.tx.s.state.generation, nil
 }
 
-// Pending returns the URLs whose relaxation was left undone.
+// Pending returns the URLs that remain to be relaxed.
 func (ds *Depths) Pending() ([]schema.ID, error) {
 	if !ds.tx.s.state.pending {
 		return nil, nil
@@ -85,7 +84,7 @@ func (ds *Depths) Pending() ([]schema.ID, error) {
 	return ids, nil
 }
 
-// SetPending replaces the URLs whose relaxation is left undone. It does not keep ids.
+// SetPending replaces the URLs that remain to be relaxed. It does not retain ids.
 func (ds *Depths) SetPending(ids []schema.ID) error {
 	if err := ds.tx.change(); err != nil {
 		return err
@@ -98,7 +97,7 @@ func (ds *Depths) SetPending(ids []schema.ID) error {
 	return ds.tx.put(bMeta, []byte("pending"), w)
 }
 
-// flush writes the depths that have become smaller.
+// flush writes the depths that have decreased.
 func (ds *Depths) flush() error {
 	slices.Sort(ds.lowered)
 	p := packing{tx: ds.tx, bucket: bDepths, prefix: key32(ds.tx.s.state.generation)}
@@ -123,8 +122,7 @@ func (ds *Depths) flush() error {
 	return err
 }
 
-// sweep deletes a few depths of older generations, which come first in
-// their bucket.
+// sweep deletes some depths of older generations, which come first in their bucket.
 func (ds *Depths) sweep() error {
 	var old [][]byte
 	c := ds.tx.bucket(bDepths).Cursor()
@@ -142,6 +140,6 @@ func (ds *Depths) sweep() error {
 	return nil
 }
 
-// sweepCount is the number of void values that a commit deletes at most of each
-// kind, so that none is slowed down by what a generation left behind.
+// sweepCount is the most obsolete values of each kind that a commit deletes, so that the remains of a
+// generation do not slow down any commit.
 const sweepCount = 32

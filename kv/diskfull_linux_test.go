@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// TestDiskFull commits on a small file system until it is full: the commit fails,
-// the store closes itself, and the file that is left holds every commit before.
+// TestDiskFull commits on a small file system until it is full: the commit fails, the store closes itself,
+// and the file holds all previous commits.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=6m"); err != nil {

@@ -9,13 +9,13 @@ import (
 // FastForTests stops syncing, for tests that do not crash.
 func (s *Store) FastForTests() { s.db.NoSync, s.db.NoGrowSync = true, true }
 
-// Abandon closes a store as if damage had kept a transaction from ending.
+// Abandon closes a store as if damage had prevented the end of a transaction.
 func (s *Store) Abandon() error {
 	s.abandon = true
 	return s.Close()
 }
 
-// WriteRaw replaces a value without checksum, as damage or another version would.
+// WriteRaw replaces a value without a checksum, like damage or another version.
 func WriteRaw(path, bucket string, key, value []byte) error {
 	return WriteAllRaw(path, bucket, func(put func(key, value []byte) error) error { return put(key, value) })
 }
@@ -30,7 +30,7 @@ func WriteAllRaw(path, bucket string, write func(put func(key, value []byte) err
 	return db.Update(func(b *bbolt.Tx) error { return write(b.Bucket([]byte(bucket)).Put) })
 }
 
-// DeleteRaw takes a value away.
+// DeleteRaw deletes a value.
 func DeleteRaw(path, bucket string, key []byte) error {
 	db, err := bbolt.Open(path, 0o600, nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func EachRaw(path string, f func(bucket string, key, value []byte)) error {
 	})
 }
 
-// Seal makes a value of the given fields.
+// Seal makes a value from fields.
 func Seal(bucketName string, key, fields []byte) []byte {
 	for b := range bucketCount {
 		if b.String() == bucketName {
@@ -70,8 +70,7 @@ func Seal(bucketName string, key, fields []byte) []byte {
 	panic(fmt.Sprintf("no bucket %q", bucketName))
 }
 
-// ReCode decodes a value of a kind and encodes it again; ok is false if it
-// cannot be decoded.
+// ReCode decodes a value of a kind and encodes it again; ok is false if it cannot be decoded.
 func ReCode(kind byte, in []byte) (out []byte, ok bool) {
 	if len(in) == 0 {
 		return nil, false

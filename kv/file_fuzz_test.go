@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// FuzzFile damages a state file in three places, and cuts it. It is refused or it
-// opens; what opens can be read, or says that it is damaged.
+// FuzzFile damages a state file in three places, and truncates it. The file is refused or opens; if it opens,
+// it can be read or reports damage.
 func FuzzFile(f *testing.F) {
 	raw := sample(f)
 	path := filepath.Join(f.TempDir(), "state.db")

@@ -10,23 +10,23 @@ import (
 
 const scheme = "https://"
 
-// maxReplaced is how many foreign forms of a URL may lose their place because nothing was found there.
+// maxReplaced is how many foreign forms of a URL may be replaced because nothing was found there.
 const maxReplaced = 10 * schema.MaxForeignForms
 
 // others are the forms of a URL that do not follow from its identity.
 type others struct {
 	own      []string
 	foreign  []foreignForm
-	replaced []uint32 // hashes of the foreign forms that have lost their place, so that each is tried once
+	replaced []uint32 // hashes of replaced foreign forms, so that each is tried only once
 }
 
 type foreignForm struct {
 	text    string
-	missing bool // nothing was found there, so the next one that is met takes its place
+	missing bool // nothing was found there, so the next form may replace it
 }
 
-// AddForm records a form of a URL, given its identity. own says how it was named, see
-// [schema.Forms]. AddForm reports whether [URLs.Forms] returns something else now.
+// AddForm records a form of a URL with the given identity. own says how it was named, see [schema.Forms].
+// AddForm reports whether the result of [URLs.Forms] has changed.
 func (us *URLs) AddForm(id schema.ID, norm, form string, own bool) (bool, error) {
 	if err := errors.Join(us.tx.change(), us.tx.known(id)); err != nil {
 		return false, err
@@ -54,7 +54,7 @@ func (us *URLs) AddForm(id schema.ID, norm, form string, own bool) (bool, error)
 	return true, us.putOthers(id, all)
 }
 
-// AddForms records the forms that another file has of a URL.
+// AddForms records the forms of a URL from another file.
 func (us *URLs) AddForms(id schema.ID, forms *schema.Forms) error {
 	own, foreign := forms.Split()
 	for i, form := range slices.Concat(own, foreign) {
@@ -91,8 +91,8 @@ func (o *others) addOwn(form string) bool {
 	return true
 }
 
-// addForeign gives a foreign form a place: one that is free, else that of one at which nothing was found, else
-// that of a later one.
+// addForeign adds a foreign form in a free place, or else replaces one at which nothing was found, or else a
+// later one.
 func (o *others) addForeign(form string) bool {
 	at, found := o.find(form)
 	if found || slices.Contains(o.replaced, hashOf(form)) {
@@ -131,8 +131,8 @@ func hashOf(form string) uint32 {
 	return h.Sum32()
 }
 
-// MissForms notes that a visit has found nothing at these forms of a URL. Foreign ones among them lose their
-// place to the next that is met.
+// MissForms records that a visit has found nothing at these forms of a URL. The next new forms may replace
+// foreign ones among them.
 func (us *URLs) MissForms(id schema.ID, forms []string) error {
 	all, err := us.others(id)
 	if err != nil {
@@ -198,13 +198,13 @@ func decodeOthers(r *reader) (all others) {
 	return all
 }
 
-// inOrder reports whether the forms are as they are written.
+// inOrder reports whether the forms are in the order in which they are written.
 func (o *others) inOrder() bool {
 	byText := func(a, b foreignForm) int {
 		if a.text < b.text {
 			return -1
 		}
-		return 1 // equal ones are out of order
+		return 1 // duplicates are out of order
 	}
 	return len(o.own)+len(o.foreign) > 0 && slices.IsSorted(o.own) && slices.IsSortedFunc(o.foreign, byText)
 }
@@ -227,8 +227,8 @@ func (us *URLs) Forms(id schema.ID) (schema.Forms, error) {
 	return f, nil
 }
 
-// Reopens reports whether a visited page is to be visited once more, for a form that it was not known to have: any,
-// if the visit found nothing, or an own one, if what it found was at a foreign form.
+// Reopens reports whether a visited page is to be visited again because of a new form: any new form if the
+// visit found nothing, or a new own form if it found the page at a foreign form.
 func (us *URLs) Reopens(v *schema.Visit, unanswered bool) (bool, error) {
 	if !us.tx.s.MayReopen(v, unanswered) {
 		return false, nil
@@ -244,7 +244,8 @@ func (us *URLs) Reopens(v *schema.Visit, unanswered bool) (bool, error) {
 	return !v.Knew.CoversOwn(now) && !forms.IsOwn(v.Form), nil
 }
 
-// MayReopen reports whether [URLs.Reopens] may report true. It reads nothing, and is false for nearly all pages.
+// MayReopen reports whether [URLs.Reopens] may return true. It reads nothing, and is false for nearly all
+// pages.
 func (x *index) MayReopen(v *schema.Visit, unanswered bool) bool {
 	if !unanswered && !v.Found() {
 		return false
@@ -254,7 +255,7 @@ func (x *index) MayReopen(v *schema.Visit, unanswered bool) bool {
 	return shapes&schema.ShapeOther != 0 || unanswered && !v.Knew.Covers(now) || !unanswered && !v.Knew.CoversOwn(now)
 }
 
-// flushShapes writes the shapes of older URLs that were added to.
+// flushShapes writes the changed shapes of older URLs.
 func (us *URLs) flushShapes() error {
 	slices.Sort(us.shaped)
 	p := packing{tx: us.tx, bucket: bShapes}

@@ -13,19 +13,18 @@ const chunkSize = 64
 
 const chunkKeySize = 9
 
-// purgeCount is the number of consumed chunks that one call deletes at most of a queue.
+// purgeCount is the most consumed chunks of a queue that one call deletes.
 const purgeCount = 256
 
-// Frontier owns the bucket frontier: the chunks of the queues, whose ends are in
-// the records of their hosts.
+// Frontier owns the bucket frontier: the chunks of the queues. The ends of the queues are in the records of
+// their hosts.
 type Frontier struct {
 	tx    *base
 	hosts *Hosts
-	last  chunk // that was read
+	last  chunk // last chunk read
 }
 
-// Push appends a URL to the queue of its host with a priority, of which 0 is the best.
-// It gives the host to [Hosts.Put].
+// Push appends a URL to its host's queue of a priority; 0 is the best. It calls [Hosts.Put] for the host.
 func (fr *Frontier) Push(h *schema.Host, priority uint8, id schema.ID) error {
 	if err := fr.tx.change(); err != nil {
 		return err
@@ -50,14 +49,14 @@ func (fr *Frontier) Push(h *schema.Host, priority uint8, id schema.ID) error {
 	}
 	w := fr.tx.fields()
 	w.deltas(q.Open)
-	fr.last.ids = fr.last.ids[:0] // perhaps of the same number
+	fr.last.ids = fr.last.ids[:0] // it may have the same number
 	err := fr.tx.put(bFrontier, chunkKey(h.ID, priority, q.Tail), w)
 	q.Tail++
 	q.Open = q.Open[:0]
 	return err
 }
 
-// queueOf returns a host's queue of a priority, which it adds if needed.
+// queueOf returns a host's queue of a priority, which it adds if necessary.
 func queueOf(h *schema.Host, priority uint8) *schema.Queue {
 	i, found := slices.BinarySearchFunc(h.Queues, priority, func(q schema.Queue, p uint8) int {
 		return int(q.Priority) - int(p)
@@ -98,9 +97,8 @@ func (fr *Frontier) chunk(host schema.HostID, priority uint8, n uint32) ([]schem
 	return ids, nil
 }
 
-// Walk calls f for the waiting URLs of a host, the best priority first, each
-// queue in order, until f returns false. f must not change the queues, and neither
-// walk nor trim any.
+// Walk calls f for the waiting URLs of a host, the best priority first and each queue in order, until f
+// returns false. f must not change the queues, nor call Walk or Trim.
 func (fr *Frontier) Walk(h *schema.Host, f func(priority uint8, id schema.ID) bool) error {
 	if h.Generation != fr.tx.s.state.generation {
 		return nil
@@ -134,9 +132,9 @@ func each(ids []schema.ID, priority uint8, f func(uint8, schema.ID) bool) bool {
 	return true
 }
 
-// Trim moves the head of every queue of a host past the URLs that are settled, up to the
-// first that is not, and deletes the chunks that are used up. settled must neither walk
-// nor trim queues. Trim gives the host to [Hosts.Put] if it has changed.
+// Trim moves the head of every queue of a host past settled URLs, up to the first that is not settled, and
+// deletes consumed chunks. settled must not call Walk or Trim. If the host has changed, Trim calls
+// [Hosts.Put].
 func (fr *Frontier) Trim(h *schema.Host, settled func(schema.ID) bool) error {
 	if err := fr.tx.change(); err != nil {
 		return err
@@ -205,9 +203,8 @@ func prefix(ids []schema.ID, settled func(schema.ID) bool) int {
 	return len(ids)
 }
 
-// Reset empties the queues of a host and takes them into the present
-// generation. Of their chunks it deletes some; [Frontier.Trim] deletes the rest. It
-// gives the host to [Hosts.Put].
+// Reset empties the queues of a host and moves them to the current generation. It deletes some of their
+// chunks; [Frontier.Trim] deletes the rest. It calls [Hosts.Put] for the host.
 func (fr *Frontier) Reset(h *schema.Host) error {
 	if err := fr.tx.change(); err != nil {
 		return err
@@ -225,8 +222,7 @@ func (fr *Frontier) Reset(h *schema.Host) error {
 	return nil
 }
 
-// purge deletes chunks before the head of a queue. When the queue has none left
-// at all, its chunks are numbered from 0 again.
+// purge deletes chunks before the head of a queue. When none are left, chunk numbers restart at 0.
 func (fr *Frontier) purge(h *schema.Host, q *schema.Queue) error {
 	var used [][]byte
 	end := chunkKey(h.ID, q.Priority, q.Head)

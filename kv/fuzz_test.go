@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// FuzzDecode states two laws: no bytes make a decoder panic, and what it
-// accepts is a value that, encoded, decodes to itself.
+// FuzzDecode states two laws: no input makes a decoder panic, and an accepted value, encoded again, decodes
+// to itself.
 func FuzzDecode(f *testing.F) {
 	f.Add(byte(0), []byte("\x02\x01\x05\x00"))
 	f.Add(byte(1), bytes.Repeat([]byte{1}, 90))
@@ -30,7 +30,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzForm states that a form that is derived from an identity is derived back.
+// FuzzForm states that deriving a form's shape and the form from the shape are inverse.
 func FuzzForm(f *testing.F) {
 	f.Add("https://example.com/a?b", "https://www.example.com/a/?b")
 	f.Add("https://www.com/", "https://www.www.com/")

@@ -34,14 +34,14 @@ func (hs *Hosts) Lookup(name string) (schema.HostID, bool, error) {
 	return id, true, nil
 }
 
-// trim keeps the caches of names, which may shrink at any time, within bounds.
+// trim limits the caches of names; it may be called at any time.
 func (hs *Hosts) trim() {
 	hs.tx.s.ids.turn()
 	hs.tx.s.names.turn()
 }
 
-// Add adds a host, whose name the caller has looked up, and returns its
-// instance, to be used as that of [Hosts.At].
+// Add adds a host, whose name the caller has looked up, and returns its instance, to be used like that of
+// [Hosts.At].
 func (hs *Hosts) Add(name string) (*schema.Host, error) {
 	switch {
 	case !hs.tx.writable:
@@ -66,9 +66,8 @@ func (hs *Hosts) Add(name string) (*schema.Host, error) {
 	return h, nil
 }
 
-// At returns a host. In an update it is the one instance of this commit: it
-// may be changed, must then be given to [Hosts.Put], and is not used after the
-// commit. In a view it belongs to the caller.
+// At returns a host. In an update it is the only instance in this commit: it may be changed, must then be
+// passed to [Hosts.Put], and must not be used after the commit. In a view it belongs to the caller.
 func (hs *Hosts) At(id schema.HostID) (*schema.Host, error) {
 	if id == 0 || uint32(id) > hs.tx.s.state.hosts {
 		return nil, fmt.Errorf("%w: host %d", ErrNotFound, id)
@@ -98,7 +97,7 @@ func (hs *Hosts) read(id schema.HostID) (*schema.Host, error) {
 	return h, nil
 }
 
-// hostCost weighs a host in the cache: one for every 512 bytes or so.
+// hostCost returns the weight of a host in the cache: one for about every 512 bytes.
 func hostCost(h *schema.Host) int { return 1 + len(h.Queues)/2 + len(h.Retries)/8 }
 
 // Put marks a host as changed; it is written once, at the commit.
@@ -132,8 +131,8 @@ func (hs *Hosts) flush() error {
 	return nil
 }
 
-// Each calls f for the hosts from an id on, in order, until it returns
-// false. A host is valid while f runs; what f changes it gives to [Hosts.Put].
+// Each calls f for the hosts from an id on, in order, until f returns false. A host is valid while f runs; if
+// f changes it, f must call [Hosts.Put].
 func (hs *Hosts) Each(from schema.HostID, f func(*schema.Host) (bool, error)) error {
 	for id := uint32(max(from, 1)); id != 0 && id <= hs.tx.s.state.hosts; id++ {
 		h, err := hs.visiting(schema.HostID(id))
@@ -147,8 +146,8 @@ func (hs *Hosts) Each(from schema.HostID, f func(*schema.Host) (bool, error)) er
 	return nil
 }
 
-// visiting returns the instance of a host if there is one. A host that it reads does not
-// become one, so that a scan leaves the cache alone.
+// visiting returns the instance of a host, if there is one. It does not make a host that it reads an
+// instance, so that a scan does not fill the cache.
 func (hs *Hosts) visiting(id schema.HostID) (*schema.Host, error) {
 	if hs.tx.writable {
 		if h, ok := hs.tx.s.hosts.get(id); ok {
@@ -183,8 +182,7 @@ func (hs *Hosts) Name(id schema.HostID) (string, error) {
 	return name, nil
 }
 
-// Below calls f for a host, its ports and every name below it, as far as
-// they are known, until f returns false.
+// Below calls f for a host, its ports and every known name below it, until f returns false.
 func (hs *Hosts) Below(host string, f func(name string, id schema.HostID) bool) error {
 	prefix := string(hostKey(host))
 	return hs.tx.each(bHostNames, []byte(prefix), func(key []byte, r *reader) (bool, error) {
@@ -199,9 +197,8 @@ func (hs *Hosts) Below(host string, f func(name string, id schema.HostID) bool) 
 	})
 }
 
-// hostKey is a host name with its labels reversed, each followed by a comma,
-// and then the port with its colon: what is below a name begins with its key.
-// Addresses are one label.
+// hostKey returns a host name with its labels reversed, each followed by a comma, and then the port with its
+// colon: the keys of names below a name begin with its key. An address is one label.
 func hostKey(name string) []byte {
 	name, port := cutPort(name)
 	key := make([]byte, 0, len(name)+len(port)+1)
@@ -235,14 +232,13 @@ func cutPort(host string) (name, port string) {
 	return host, ""
 }
 
-// isAddress reports whether a host is an IP address: in brackets, or with a
-// number as its last label.
+// isAddress reports whether a host is an IP address: in brackets, or with a number as its last label.
 func isAddress(name string) bool {
 	last := name[strings.LastIndexByte(name, '.')+1:]
 	return strings.HasPrefix(name, "[") || last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// Robots returns a host's robots.txt as it was last fetched.
+// Robots returns the last fetched copy of a host's robots.txt.
 func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, bool, error) {
 	key := key32(uint32(id))
 	r, ok, err := hs.tx.find(bRobots, key)

@@ -152,7 +152,7 @@ func decodeHostRun(r *reader, h *schema.Host) {
 func decodeQueues(r *reader, h *schema.Host) {
 	h.Generation = uint32(r.id())
 	h.Waiting = r.number()
-	after := -1 // the priority of the queue before
+	after := -1 // priority of the previous queue
 	for range r.length(5) {
 		q := schema.Queue{Priority: r.byte(), Head: uint32(r.id()), Pos: r.byte(), Tail: uint32(r.id()), Open: r.ids(nil)}
 		if int(q.Priority) <= after {

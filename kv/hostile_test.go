@@ -18,8 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// fieldsOf writes fields as values have them: numbers as varints, texts with their length, bytes as
-// they are.
+// fieldsOf encodes fields as in values: numbers as varints, texts with their length, bytes unchanged.
 func fieldsOf(fields ...any) []byte {
 	var b []byte
 	for _, f := range fields {
@@ -35,8 +34,8 @@ func fieldsOf(fields ...any) []byte {
 	return b
 }
 
-// zeros is a frame of zstd (RFC 8878) that holds so many zeros: a header with their number, and blocks
-// of one byte that is repeated.
+// zeros returns a zstd frame (RFC 8878) of n zeros: a header with their number, and blocks of one repeated
+// byte.
 func zeros(n int) []byte {
 	const most = 128 << 10
 	frame := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, uint32(n))
@@ -50,14 +49,14 @@ func zeros(n int) []byte {
 	return frame
 }
 
-// stored is a frame of zstd that holds a text as it is.
+// stored returns a zstd frame with an uncompressed text.
 func stored(text []byte) []byte {
 	frame := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, uint32(len(text)))
 	head := len(text)<<3 | 1
 	return append(append(frame, byte(head), byte(head>>8), byte(head>>16)), text...)
 }
 
-// forge gives a value of a file other fields, with the right checksum.
+// forge replaces the fields of a value in a file, with a correct checksum.
 func forge(t testing.TB, path, bucket string, key, fields []byte) {
 	t.Helper()
 	if err := kv.WriteRaw(path, bucket, key, kv.Seal(bucket, key, fields)); err != nil {
@@ -90,7 +89,7 @@ func ask(t testing.TB, path string, f func(tx *kv.Tx) error) error {
 	return s.View(f)
 }
 
-// withAnchors writes a file of so many commits, each of a visit with one anchor.
+// withAnchors writes a file with the given number of commits, each of a visit with one anchor.
 func withAnchors(t testing.TB, commits int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "state.bolt")
@@ -116,7 +115,7 @@ func withAnchors(t testing.TB, commits int) (path string) {
 	return path
 }
 
-// fillAll reads the anchors of all visits together, or of each by itself.
+// fillAll reads the anchors of all visits together, or of each separately.
 func fillAll(s *kv.Store, together bool) (anchors []string, err error) {
 	err = s.View(func(tx *kv.Tx) error {
 		var all []kv.Linked
@@ -147,7 +146,7 @@ func fillAll(s *kv.Store, together bool) (anchors []string, err error) {
 	return anchors, err
 }
 
-// TestBombs has small values hold very much, or say so. They are damage, and are found before the memory is
+// TestBombs has small values that hold very much, or claim to. They are damage, detected before memory is
 // filled.
 func TestBombs(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
@@ -157,7 +156,7 @@ func TestBombs(t *testing.T) {
 		forge(t, path, "anchors", key, fieldsOf(i+1, i+1, bomb, zeros(bomb)))
 	}
 	forge(t, path, "robots", []byte{0, 0, 0, 1}, fieldsOf(0, 400, []byte{1}, bomb, zeros(bomb)))
-	said := [32]byte{1} // says that it holds what a configuration with all its lists may
+	said := [32]byte{1} // claims to hold as much as a configuration with all its lists may
 	forge(t, path, "configs", said[:], fieldsOf(1<<30, stored([]byte("little"))))
 	for name, read := range map[string]func(s *kv.Store) error{
 		"configuration": func(s *kv.Store) error {
@@ -190,8 +189,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestLargestAnchors writes as many anchors as a page can have, each of 120 characters of four bytes,
-// behind others that almost fill a part. All can be read.
+// TestLargestAnchors writes as many anchors as a page can have, each of 120 characters of four bytes, after
+// others that almost fill a part. All can be read.
 func TestLargestAnchors(t *testing.T) {
 	const links = 4000
 	path := filepath.Join(t.TempDir(), "state.bolt")
@@ -235,8 +234,8 @@ func TestLargestAnchors(t *testing.T) {
 	}
 }
 
-// TestOverlappingAnchors has two parts hold the anchors of the same visits, which are read side by
-// side: that is damage, and only one of them is written down.
+// TestOverlappingAnchors has two parts with the anchors of the same visits, which are read concurrently: this
+// is damage, and only one of them is used.
 func TestOverlappingAnchors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	const commits = 40
@@ -257,7 +256,7 @@ func TestOverlappingAnchors(t *testing.T) {
 	}
 }
 
-// A named is what a forged visit names.
+// A named is what a forged visit refers to.
 type named struct {
 	url, prev, stand, redirect int
 	links, sitemap             []byte // with their number
@@ -275,8 +274,8 @@ func (n named) fields() []byte {
 		one(n.sitemap), 0, 0, 0, 0, 0, 0, 0, 0)
 }
 
-// TestNamesWhatIsNotThere has a visit name URLs or visits that are not there, and URLs twice. Nobody
-// who reads it is told of such.
+// TestNamesWhatIsNotThere has a visit refer to URLs or visits that do not exist, and to URLs twice. No reader
+// receives them.
 func TestNamesWhatIsNotThere(t *testing.T) {
 	path := withAnchors(t, 3)
 	third := binary.BigEndian.AppendUint64(nil, 3)
@@ -302,7 +301,7 @@ func TestNamesWhatIsNotThere(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		visit   named
-		readers string // that find it
+		readers string // that detect it
 	}{
 		{"nothing odd", named{url: 3, prev: 2, stand: 1, links: link(1, 2), sitemap: fieldsOf(1, 6, 0, "")}, ""},
 		{"a URL beyond the last", named{url: 4}, every},
@@ -338,8 +337,8 @@ func TestNamesWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// TestCheckOfStanding has the links of a visit stand for those of another URL, and for those of visits
-// that have none of their own: a check tells of both.
+// TestCheckOfStanding makes a visit refer for its links to visits of another URL, and to visits without links
+// of their own: a check reports both.
 func TestCheckOfStanding(t *testing.T) {
 	path := withAnchors(t, 3)
 	for seq, tt := range []struct {
@@ -365,7 +364,7 @@ func toldOfStanding(t *testing.T, path string) (told bool) {
 	return told
 }
 
-// TestForgedValues has other values say what no release writes: what reads them ends, and says so.
+// TestForgedValues has other values with contents that no release writes: reading them ends with an error.
 func TestForgedValues(t *testing.T) {
 	one, first := []byte{0, 0, 0, 1}, make([]byte, 8)
 	host := func(queues ...byte) []byte {
@@ -409,7 +408,7 @@ func TestForgedValues(t *testing.T) {
 	}
 }
 
-// TestForgedCounters counts more than a file can hold: nobody counts so far.
+// TestForgedCounters has counters larger than a file allows: nothing iterates up to them.
 func TestForgedCounters(t *testing.T) {
 	for i, name := range []string{"URLs", "hosts", "visits"} {
 		path := withAnchors(t, 3)
@@ -431,8 +430,7 @@ func TestForgedCounters(t *testing.T) {
 	}
 }
 
-// TestAllParts has a commit have all parts of anchors that can be numbered, and none with a visit that
-// has anchors.
+// TestAllParts has a commit with the largest number of anchor parts, and none for a visit with anchors.
 func TestAllParts(t *testing.T) {
 	path := withAnchors(t, 1)
 	key := keysOf(t, path, "anchors")[0]

@@ -7,10 +7,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Inbound owns the bucket inbound: what other shards have told of URLs of this one.
+// Inbound owns the bucket inbound: what other shards have reported about URLs of this one.
 type Inbound struct{ tx *base }
 
-// Put stores what is told of a URL, instead of what was.
+// Put stores what is reported about a URL, replacing any previous report.
 func (in *Inbound) Put(id schema.ID, told schema.Inbound) error {
 	_, known, err := in.At(id)
 	if err := errors.Join(in.tx.change(), in.tx.known(id), err); err != nil {
@@ -27,7 +27,7 @@ func (in *Inbound) Put(id schema.ID, told schema.Inbound) error {
 	return in.tx.put(bInbound, key32(uint32(id)), w)
 }
 
-// At returns what is told of a URL, if something is.
+// At returns what is reported about a URL, if anything.
 func (in *Inbound) At(id schema.ID) (told schema.Inbound, ok bool, err error) {
 	if in.tx.s.rule == nil {
 		return told, false, nil
@@ -42,12 +42,12 @@ func (in *Inbound) At(id schema.ID) (told schema.Inbound, ok bool, err error) {
 	return told, err == nil, err
 }
 
-// Each calls f for all that is told, by id, until f returns false. f must not change it.
+// Each calls f for all reports, by id, until f returns false. f must not change them.
 func (in *Inbound) Each(f func(id schema.ID, told schema.Inbound) (bool, error)) error {
 	return in.each(nil, f)
 }
 
-// EachFrom is Each from an id on.
+// EachFrom is Each, starting at an id.
 func (in *Inbound) EachFrom(from schema.ID, f func(id schema.ID, told schema.Inbound) (bool, error)) error {
 	return in.each(key32(uint32(from)), f)
 }

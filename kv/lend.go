@@ -6,9 +6,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// Lend gives up the lock of a store that was opened for reading, so that a crawl can
-// begin while nothing is read. Until [Store.Reclaim] the store is not used. It reports
-// whether that could be done: false where the system has no such lock.
+// Lend releases the lock of a store opened for reading, so that a crawl can begin while nothing is read. The
+// store must not be used until [Store.Reclaim]. Lend reports whether it succeeded: false on systems without
+// such locks.
 func (s *Store) Lend() bool {
 	if !s.readOnly || s.cause != nil || !disk.Locks {
 		return false
@@ -17,9 +17,9 @@ func (s *Store) Lend() bool {
 	return true
 }
 
-// Reclaim takes the lock that [Store.Lend] has given up. It fails with [ErrLocked] where
-// another process writes, and with [ErrLost] where one has: what was read before does
-// not hold any more, and the store is closed.
+// Reclaim takes back the lock released by [Store.Lend]. It fails with [ErrLocked] while another process is
+// writing, and with [ErrLost] if one has written: data read before is then no longer valid, and the store is
+// closed.
 func (s *Store) Reclaim() error {
 	err := s.cause
 	if err == nil {
@@ -29,7 +29,7 @@ func (s *Store) Reclaim() error {
 		err = s.present()
 	}
 	if err == nil {
-		err = s.View(func(*Tx) error { return nil }) // tells whether commits have come
+		err = s.View(func(*Tx) error { return nil }) // fails if there were commits
 	}
 	if err != nil && !errors.Is(err, ErrLocked) {
 		return errors.Join(err, s.Close())

@@ -34,7 +34,7 @@ func lent(t *testing.T) (*Store, string) {
 	return s, path
 }
 
-// A lent store can be written by others; reclaimed, it knows whether they did.
+// A lent store can be written by others; when reclaimed, it knows whether it was.
 func TestLend(t *testing.T) {
 	touch := func(tx *Tx) error { return tx.Meta.Put("a", []byte("b")) }
 	tests := []struct {
@@ -93,7 +93,7 @@ func write(t *testing.T, path string, f func(*Tx) error) {
 	}
 }
 
-// What is written cannot be lent.
+// A store opened for writing cannot be lent.
 func TestLendWriter(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "state.bolt"), Options{})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// A file that is closed can be locked at once, also while children are started.
+// A closed file can be locked at once, even while child processes are being started.
 func TestClosedWhileChildrenStart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	if err := os.WriteFile(path, sample(t), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A loss is what somebody else does to a state file that is open.
+// A loss is something another process does to an open state file.
 type loss struct {
 	name string
 	do   func(path string) error
@@ -63,7 +63,7 @@ func losses() []loss {
 	}
 }
 
-// overwrite puts the content of another state file into a file of the same size.
+// overwrite writes the content of another state file into a file of the same size.
 func overwrite(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -72,7 +72,7 @@ func overwrite(path string) error {
 	return errors.Join(duplicate(path+".other", path), os.Truncate(path, info.Size()))
 }
 
-// duplicate writes the content of a file into another one, as cp does.
+// duplicate writes the content of a file into another one, like cp.
 func duplicate(from, to string) error {
 	raw, err := os.ReadFile(from)
 	if err != nil {
@@ -97,8 +97,7 @@ func add(path string, n int64) error {
 	return os.Truncate(path, info.Size()+n)
 }
 
-// inUse opens a store that has been written to, in a folder of its own, with
-// another state file beside it.
+// inUse opens a store that has been written to, in a folder of its own, next to another state file.
 func inUse(t *testing.T) (*grower, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state", "state.db")
@@ -127,7 +126,7 @@ func requireLost(t *testing.T, err error, path, says string) {
 	}
 }
 
-// TestLostBetweenCommits: the next commit finds it.
+// TestLostBetweenCommits: the next commit detects it.
 func TestLostBetweenCommits(t *testing.T) {
 	for _, tt := range losses() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,7 +151,7 @@ func TestLostBetweenCommits(t *testing.T) {
 	}
 }
 
-// TestLostWithinCommit: the commit during which it happens finds it.
+// TestLostWithinCommit: the commit during which it happens detects it.
 func TestLostWithinCommit(t *testing.T) {
 	for _, tt := range losses() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -168,7 +167,7 @@ func TestLostWithinCommit(t *testing.T) {
 				return err
 			})
 			switch {
-			case tt.name == "written over by one of its size": // found by the next one, if anything of it is left
+			case tt.name == "written over by one of its size": // detected by the next commit, if any change is left
 			case tt.says == "" && err != nil:
 				t.Errorf("%v; nothing was lost", err)
 			case tt.says != "":
@@ -178,8 +177,7 @@ func TestLostWithinCommit(t *testing.T) {
 	}
 }
 
-// TestLostWhileReading: whoever only reads goes on without a name, and says when
-// what it reads was cut.
+// TestLostWhileReading: a reader continues without the name, and reports when what it reads was truncated.
 func TestLostWhileReading(t *testing.T) {
 	for _, tt := range losses() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -205,14 +203,14 @@ func TestLostWhileReading(t *testing.T) {
 	}
 }
 
-// TestLostWhileCopied cuts the file under a snapshot.
+// TestLostWhileCopied truncates the file during a snapshot.
 func TestLostWhileCopied(t *testing.T) {
 	g, path := inUse(t)
 	_, err := g.s.Snapshot(cutter{t, path})
 	requireLost(t, err, path, "was cut")
 }
 
-// A cutter is written to once, and cuts a file then.
+// A cutter truncates a file at its first write.
 type cutter struct {
 	t    *testing.T
 	path string
@@ -225,8 +223,7 @@ func (c cutter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestLostWhileChecked: a check says that it had nothing to check, not that the
-// file is damaged.
+// TestLostWhileChecked: a check reports that the file was lost, not that it is damaged.
 func TestLostWhileChecked(t *testing.T) {
 	g, path := inUse(t)
 	g.s.Close()
@@ -241,7 +238,7 @@ func TestLostWhileChecked(t *testing.T) {
 	requireLost(t, err, path, "")
 }
 
-// TestPresent is what is asked before another file takes the name.
+// TestPresent tests the check made before another file gets the name.
 func TestPresent(t *testing.T) {
 	g, path := inUse(t)
 	if err := g.s.Present(); err != nil {

@@ -2,6 +2,6 @@
 
 package kv
 
-// mapRoom is the address space that the file is mapped into: its own size. On
-// Windows the file would grow to the size of its mapping.
+// mapRoom returns the address space for mapping the file: only its own size. On Windows the file would grow
+// to the size of its mapping.
 func mapRoom() int { return 0 }

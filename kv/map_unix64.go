@@ -4,12 +4,12 @@ package kv
 
 import "golang.org/x/sys/unix"
 
-// mapSize is the address space that the file is mapped into, where there is
-// enough. A file that outgrows it must wait for its readers and is mapped anew.
+// mapSize is the address space for mapping the file, if there is enough. A file that outgrows it must wait
+// for its readers and is remapped.
 const mapSize = 16 << 30
 
-// mapRoom returns the largest part of mapSize that leaves as much again to the
-// rest of the process; 0: the file's own size.
+// mapRoom returns the largest part of mapSize that leaves the same amount to the rest of the process; 0: the
+// file's own size.
 func mapRoom() int {
 	for size := mapSize; size >= 32<<20; size /= 2 {
 		b, err := unix.Mmap(-1, 0, 2*size, unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE)

@@ -9,8 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// A state that does not fit the memory that it may fill is refused before that is filled,
-// and stays as it is.
+// A state that needs more memory than allowed is refused before memory is filled, and stays unchanged.
 func TestOpenWithLittleMemory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	s := openStore(t, path)

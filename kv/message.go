@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Messages owns what is still to be told to the webhook: the values of the bucket meta
-// whose names begin with "message/". There are none in files of older releases.
+// Messages owns the messages not yet sent to the webhook: the values of the bucket meta whose names begin
+// with "message/".
 type Messages struct{ tx *base }
 
 // Each calls f for every message, oldest first, until f returns false. f must not add,
@@ -28,8 +28,8 @@ func (ms *Messages) Each(f func(*schema.Message) (more bool, err error)) error {
 	})
 }
 
-// Heads calls f for every message without its body, oldest first, until f returns false. It reads no bodies, and
-// so compares no checksums, as [Messages.At] does.
+// Heads calls f for every message without its body, oldest first, until f returns false. It reads no bodies,
+// and so, unlike [Messages.At], verifies no checksums.
 func (ms *Messages) Heads(f func(*schema.Message) (more bool)) error {
 	c := ms.tx.bucket(bMeta).Cursor()
 	for key, value := c.Seek(messageKey(0)); key != nil; key, value = c.Next() {
@@ -49,7 +49,7 @@ func (ms *Messages) Heads(f func(*schema.Message) (more bool)) error {
 	return nil
 }
 
-// Last returns the newest message, and how many there are; nil if there is none.
+// Last returns the newest message, and the number of messages; nil if there are none.
 func (ms *Messages) Last() (last *schema.Message, n int, err error) {
 	var newest uint64
 	c := ms.tx.bucket(bMeta).Cursor()
@@ -67,7 +67,7 @@ func (ms *Messages) Last() (last *schema.Message, n int, err error) {
 	return last, n, err
 }
 
-// Put stores a message: one that is stored already, or a new one, whose Seq it sets.
+// Put stores a message: an existing one, or a new one, whose Seq it sets.
 func (ms *Messages) Put(m *schema.Message) error {
 	if err := ms.tx.change(); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (ms *Messages) At(seq uint64) (*schema.Message, error) {
 	return m, nil
 }
 
-// Delete removes a message; one that is not there is no error.
+// Delete removes a message; a missing one is not an error.
 func (ms *Messages) Delete(seq uint64) error {
 	return errors.Join(ms.tx.change(), ms.tx.delete(bMeta, messageKey(seq)))
 }
@@ -129,7 +129,7 @@ const messagePrefix = "message/"
 
 func messageKey(seq uint64) []byte { return binary.BigEndian.AppendUint64([]byte(messagePrefix), seq) }
 
-// messageSeq returns the position that a key of the bucket meta names, if it names one.
+// messageSeq returns the position in a key of the bucket meta, if the key is that of a message.
 func messageSeq(key []byte) (seq uint64, ok bool) {
 	number, ok := bytes.CutPrefix(key, []byte(messagePrefix))
 	if !ok || len(number) != 8 {

@@ -45,7 +45,7 @@ func messageStore(t testing.TB) (string, *kv.Store) {
 	return path, s
 }
 
-// Messages are kept as they are, in their order, beside the other values of their bucket.
+// Messages are stored unchanged and in order, next to the other values of their bucket.
 func TestMessages(t *testing.T) {
 	path, s := messageStore(t)
 	update(t, s, func(tx *kv.Tx) error { return tx.Meta.Put("message", []byte("a value, and no message")) })
@@ -85,7 +85,7 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// What waits to be told outlives pruning and compacting, and is looked through.
+// Waiting messages survive pruning and compacting, and are checked.
 func TestMessagesAreKept(t *testing.T) {
 	path, s := messageStore(t)
 	update(t, s, func(tx *kv.Tx) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A state is the counters of the file, written with every commit.
+// A state holds the counters of the file, which are written with every commit.
 type state struct {
 	commit     uint64
 	urls       uint32
@@ -16,8 +16,8 @@ type state struct {
 	visits     uint32
 	generation uint32
 	runs       uint32
-	shapes     uint64 // values in that bucket
-	depths     uint64 // values of this generation
+	shapes     uint64 // number of values in that bucket
+	depths     uint64 // number of values of this generation
 	pending    bool   // there is a list of pending URLs
 	reapply    bool
 }
@@ -63,7 +63,7 @@ func (tx *base) putFormat() error {
 	return tx.put(bMeta, []byte("format"), w)
 }
 
-// readMeta reads the format, which must be known, and the counters.
+// readMeta reads the format, which must be supported, and the counters.
 func (tx *base) readMeta() error {
 	if tx.b.Bucket([]byte(bMeta.String())) == nil {
 		return ErrForeign
@@ -94,20 +94,20 @@ func (tx *base) readMeta() error {
 	return nil
 }
 
-// Meta owns the named values in the bucket meta, and the mark that says that a
-// changed configuration is still to be applied.
+// Meta owns the named values in the bucket meta, and the mark that a changed configuration has yet to be
+// applied.
 type Meta struct{ tx *base }
 
-// MetaAnew is the name under which the file of a shard keeps the run in which it took the place of
-// one that is gone, and a map that has such a shard, too. What the old file had told others in that
-// run is in their depths, and may be in no link that is left.
+// MetaAnew is the name of the value with the run in which a shard's file replaced a lost one; a map with such
+// a shard has it, too. What the old file told others in that run is in their depths, possibly without any
+// remaining link.
 const MetaAnew = "made anew in run"
 
-// MetaAnewAt is the name under which such a file keeps when it was made, in RFC 3339. What the one before had asked
-// hosts until then, and for how long they had asked for rest, nobody knows.
+// MetaAnewAt is the name of the value with the time at which such a file was made, in RFC 3339. The requests
+// of the previous file until then, and the suspensions that hosts asked it for, are unknown.
 const MetaAnewAt = "made anew at"
 
-// Value returns a named value that [Meta.Put] stored; nil if there is none.
+// Value returns a value stored by [Meta.Put]; nil if there is none.
 func (m *Meta) Value(name string) ([]byte, error) {
 	r, ok, err := m.tx.find(bMeta, metaKey(name))
 	if !ok {
@@ -145,7 +145,7 @@ const valuePrefix = "value/"
 
 func metaKey(name string) []byte { return []byte(valuePrefix + name) }
 
-// Pruned returns the first run of which the file has all visits; 0: it was never pruned.
+// Pruned returns the first run whose visits are all in the file; 0: it was never pruned.
 func (m *Meta) Pruned() (schema.RunID, error) {
 	text, err := m.Value(MetaPruned)
 	if err != nil || text == nil {
@@ -158,10 +158,10 @@ func (m *Meta) Pruned() (schema.RunID, error) {
 	return schema.RunID(first), nil
 }
 
-// Reapply reports whether a changed configuration is still to be applied.
+// Reapply reports whether a changed configuration has yet to be applied.
 func (m *Meta) Reapply() bool { return m.tx.s.state.reapply }
 
-// SetReapply says whether a changed configuration is still to be applied.
+// SetReapply sets whether a changed configuration has yet to be applied.
 func (m *Meta) SetReapply(on bool) error {
 	if err := m.tx.change(); err != nil {
 		return err

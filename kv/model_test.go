@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A model is what a store should hold, kept plainly.
+// A model is the expected content of a store, in simple form.
 type model struct {
 	path       string
 	s          *kv.Store
@@ -35,8 +35,8 @@ type model struct {
 	commits    uint64
 }
 
-// TestModel runs random updates against a store and the model, opens the store
-// again after some, and compares everything.
+// TestModel applies random updates to a store and the model, reopens the store after some, and compares
+// everything.
 func TestModel(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
@@ -175,7 +175,7 @@ func (m *model) addForm(r *rapid.T, tx *kv.Tx) error {
 	return err
 }
 
-// A formed is how a form was named.
+// A formed says how a form was named.
 type formed struct{ own, foreign bool }
 
 func (m *model) keptForms(id schema.ID) schema.Forms {

@@ -6,25 +6,23 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// nearSteps is how many values further on one is found sooner by passing those before it
-// than by looking it up.
+// nearSteps is the distance up to which it is faster to step to a value than to look it up.
 const nearSteps = 16
 
-// A nearby finds the values of a bucket whose keys are dense numbers. In a transaction that
-// only reads, who asks for them in order, or almost, goes on from where one of the last was
-// found, which is several times as fast as looking each of them up. A few may do so beside
-// each other.
+// A nearby finds the values of a bucket whose keys are dense numbers. In a read-only transaction, reads in
+// order, or nearly so, continue from one of the last positions, which is several times as fast as looking
+// each value up. A few such sequences may be interleaved.
 type nearby struct {
 	found [4]foundAt
-	turn  int // the one that is given up next
+	turn  int // the position to be replaced next
 }
 
-// A foundAt is where a value was found.
+// A foundAt is the position of a value.
 type foundAt struct {
 	cursor *bbolt.Cursor
 	number uint64
 	key    []byte
-	value  []byte // nil: nothing was found
+	value  []byte // nil: not found
 }
 
 // get is [base.get] for the key of a number.
@@ -37,7 +35,7 @@ func (n *nearby) get(tx *base, b bucket, number uint64) (reader, error) {
 		key, value := at.cursor.Next()
 		at.take(at.number+1, key, value)
 	}
-	if at.number < number { // one between them is missing
+	if at.number < number { // a number in between is missing
 		at.seek(number)
 	}
 	if at.value == nil {
@@ -47,7 +45,7 @@ func (n *nearby) get(tx *base, b bucket, number uint64) (reader, error) {
 	return reader{b: body}, err
 }
 
-// from returns a place at a number or shortly before it.
+// from returns a position at a number or shortly before it.
 func (n *nearby) from(tx *base, b bucket, number uint64) *foundAt {
 	for i := range n.found {
 		at := &n.found[i]
@@ -69,7 +67,7 @@ func (at *foundAt) seek(number uint64) {
 	at.take(number, key, value)
 }
 
-// take notes what was found for a number.
+// take records what was found for a number.
 func (at *foundAt) take(number uint64, key, value []byte) {
 	if at.number, at.key, at.value = number, key, value; !isKey(key, number) {
 		at.value = nil

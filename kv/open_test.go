@@ -69,7 +69,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// Locked is called when nobody else can have the file any more.
+// Locked is called when no other process can open the file any longer.
 func TestOpenLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	if err := os.WriteFile(path, sample(t), 0o600); err != nil {
@@ -137,7 +137,7 @@ func TestOpenMissing(t *testing.T) {
 	}
 }
 
-// TestCreateTogether creates one file from many sides: all must get the same.
+// TestCreateTogether creates one file concurrently: all must get the same one.
 func TestCreateTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	var g errgroup.Group
@@ -235,7 +235,7 @@ func TestNestedTransaction(t *testing.T) {
 	})
 }
 
-// TestSnapshot copies a store while it is written to: every copy is whole.
+// TestSnapshot copies a store while it is written: every copy is complete.
 func TestSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, filepath.Join(dir, "state.db"))
@@ -298,8 +298,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// TestAbandonedStoreGivesUpItsLock: a mapping that is left behind keeps the
-// lock of its file, unless that is given up.
+// TestAbandonedStoreGivesUpItsLock: a mapping that is left behind would keep the file's lock, unless that is
+// released.
 func TestAbandonedStoreGivesUpItsLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	s := openStore(t, path)

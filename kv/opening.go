@@ -8,18 +8,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Openings owns the list of the times that the file was opened for writing: the values
-// of the bucket meta whose names begin with "opening/". A file has none until
-// [Openings.Begin]; from then on the first commit of every store that is opened for
-// writing adds one to what it changes, whoever opens it.
+// Openings owns the list of openings of the file for writing: the values of the bucket meta whose names begin
+// with "opening/". A file has none until [Openings.Begin]; from then on the first commit of every store
+// opened for writing adds one, whichever process opens it.
 //
-// So an opening with a commit tells one content of one file from all others. Copies of a
-// file that were written to have different openings from there on, and one that was
-// restored lacks what came later. Commit numbers never go back, also where [Store.Prune]
-// writes the file anew.
+// An opening with a commit thus identifies one content of one file. Copies of a file that were written to
+// have different openings from then on, and a restored file lacks the later ones. Commit numbers never go
+// back, even if [Store.Prune] rewrites the file.
 type Openings struct{ tx *base }
 
-// Begin has the file list its openings, and returns that of this store.
+// Begin makes the file list its openings, and returns that of this store.
 func (o *Openings) Begin() (schema.Opening, error) {
 	if err := o.tx.change(); err != nil {
 		return schema.Opening{}, err
@@ -30,20 +28,20 @@ func (o *Openings) Begin() (schema.Opening, error) {
 	return o.add()
 }
 
-// Last returns the newest opening; it is zero where the file lists none.
+// Last returns the newest opening, or zero if the file lists none.
 func (o *Openings) Last() (schema.Opening, error) {
 	last, _, err := o.before(o.tx.commit)
 	return last, err
 }
 
-// Now returns the newest opening with the last commit; in an update, with that before it.
+// Now returns the newest opening with the last commit; in an update, with the previous one.
 func (o *Openings) Now() (opening schema.Opening, commit uint64, err error) {
 	opening, err = o.Last()
 	return opening, o.tx.s.state.commit, err
 }
 
-// Contains reports whether the file lists an opening and holds a commit of it: one that
-// lies before the next opening, and is not above the last commit.
+// Contains reports whether the file lists an opening and contains a commit of it: one before the next
+// opening, and not after the last commit.
 func (o *Openings) Contains(opening schema.Opening, commit uint64) (bool, error) {
 	if commit > o.tx.s.state.commit {
 		return false, nil
@@ -52,11 +50,10 @@ func (o *Openings) Contains(opening schema.Opening, commit uint64) (bool, error)
 	return begun != 0 && at == opening, err
 }
 
-// before returns the opening that a commit is of, and the commit that it began with; 0:
-// there is none.
+// before returns the opening of a commit, and the commit with which it began; 0: none.
 func (o *Openings) before(commit uint64) (last schema.Opening, begun uint64, err error) {
 	c := o.tx.bucket(bMeta).Cursor()
-	key, value := c.Seek(openingKey(commit)) // or what comes after, which is "state" at the latest
+	key, value := c.Seek(openingKey(commit)) // or the next key, which is "state" at the latest
 	if !bytes.Equal(key, openingKey(commit)) {
 		key, value = c.Prev()
 	}
@@ -74,7 +71,7 @@ func (o *Openings) before(commit uint64) (last schema.Opening, begun uint64, err
 	return schema.Opening(body[:len(last)]), binary.BigEndian.Uint64(number), nil
 }
 
-// enter adds the opening of a store to a file that lists them, in its first commit.
+// enter adds the opening of a store to a file that lists openings, in the store's first commit.
 func (o *Openings) enter() error {
 	_, begun, err := o.before(o.tx.commit)
 	if err != nil || begun == 0 {
@@ -91,7 +88,7 @@ func (o *Openings) add() (id schema.Opening, err error) {
 	return id, o.tx.put(bMeta, openingKey(o.tx.commit), w)
 }
 
-// check reports an opening that cannot be read, or that is of no commit.
+// check reports an opening that cannot be read or has no commit.
 func (o *Openings) check() error {
 	return o.tx.each(bMeta, []byte(openingPrefix), func(key []byte, r *reader) (bool, error) {
 		number, ok := bytes.CutPrefix(key, []byte(openingPrefix))

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// begin has a file list its openings.
+// begin makes a file list its openings.
 func begin(t testing.TB, s *kv.Store) (o schema.Opening) {
 	t.Helper()
 	update(t, s, func(tx *kv.Tx) (err error) { o, err = tx.Openings.Begin(); return err })
@@ -33,7 +33,7 @@ func contains(t testing.TB, s *kv.Store, o schema.Opening, commit uint64) (ok bo
 	return ok
 }
 
-// A file that nobody asked to lists nothing.
+// A file lists no openings until requested.
 func TestNoOpenings(t *testing.T) {
 	path := wholeFile(t)
 	for range 2 {
@@ -64,8 +64,7 @@ func TestOpeningReadOnly(t *testing.T) {
 	})
 }
 
-// Begin says the same as long as the store is open, and what is opened only for reading
-// adds nothing.
+// Begin returns the same opening while the store is open, and opening a file for reading adds none.
 func TestOpeningStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	s := openStore(t, path)
@@ -86,15 +85,15 @@ func TestOpeningStays(t *testing.T) {
 	}
 }
 
-// A file of the model is what a reader of its commits must be told: the content that
-// each commit left, as an opening with the commit.
+// A historyFile models the history of a file: the contents that its commits left, each identified by an
+// opening and a commit.
 type historyFile struct {
 	path    string
-	commits map[string]bool // opening and commit of its content
+	commits map[string]bool // opening and commit of each content
 }
 
-// Files that are copied, pruned, compacted, restored and written to on their own contain
-// exactly the commits that their content went through.
+// Files that are copied, pruned, compacted, restored and written to independently contain exactly the commits
+// of their own history.
 func TestOpeningsTellFilesApart(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		dir := t.TempDir()
@@ -109,7 +108,7 @@ func TestOpeningsTellFilesApart(t *testing.T) {
 		first.note(t, s, begin(t, s))
 		s.Close()
 		files := []historyFile{first}
-		all := map[string]int{} // how many files went through it
+		all := map[string]int{} // number of files with it in their history
 		for range rapid.IntRange(1, 12).Draw(r, "steps") {
 			f := files[rapid.IntRange(0, len(files)-1).Draw(r, "file")]
 			if rapid.Bool().Draw(r, "copied") {
@@ -143,7 +142,7 @@ func (f historyFile) note(t *testing.T, s *kv.Store, o schema.Opening) {
 	f.commits[fmt.Sprintf("%x %d", o, s.LastCommit())] = true
 }
 
-// write opens the file, as a crawl or any command does, and commits.
+// write opens the file, like a crawl or any command, and commits.
 func (f historyFile) write(t *testing.T, commits int) {
 	t.Helper()
 	s := openFast(t, f.path)
@@ -206,7 +205,7 @@ func (f historyFile) compare(t *testing.T, all map[string]int) {
 	}
 }
 
-// Damage to an opening is found.
+// Damage to an opening is detected.
 func TestDamagedOpening(t *testing.T) {
 	for name, v := range map[string]struct {
 		key    string

@@ -40,8 +40,8 @@ func holder(path string) string {
 	return "another process"
 }
 
-// withoutRoom says of an error of mapping which limit it ran into. bbolt does not
-// wrap the error of mapping a file that has grown.
+// withoutRoom explains an error of mapping by the limit that was reached. bbolt does not wrap the error of
+// mapping a file that has grown.
 func withoutRoom(err error) error {
 	var limit unix.Rlimit
 	if err == nil || !strings.Contains(err.Error(), unix.ENOMEM.Error()) ||
@@ -52,8 +52,7 @@ func withoutRoom(err error) error {
 		"raise the limit (ulimit -v): %w", limit.Cur/1_000_000, err)
 }
 
-// willNeed has the system begin to read a part of a file. What comes of it shows when
-// that is read.
+// willNeed asks the system to read a part of a file ahead. Errors show when the part is read.
 func willNeed(f *os.File, at, size int64) {
 	_ = unix.Fadvise(int(f.Fd()), at, size, unix.FADV_WILLNEED)
 }

@@ -8,16 +8,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An Outbox owns the bucket outbox: the foreign URLs of which something has changed since
-// their shard acknowledged it, each with the last commit that changed it.
+// An Outbox owns the bucket outbox: the foreign URLs that have changed since their shard acknowledged them,
+// each with the last commit that changed it.
 type Outbox struct {
 	tx     *base
-	marks  [][]schema.ID             // by shard, of this commit
-	blocks map[outboxKey]*markedURLs // that this commit has looked at
-	last   *markedURLs               // likewise
+	marks  [][]schema.ID             // by shard, in this commit
+	blocks map[outboxKey]*markedURLs // read in this commit
+	last   *markedURLs               // last block used
 }
 
-// Mark notes that a foreign URL has changed in this commit; of any other it does nothing.
+// Mark records that a foreign URL has changed in this commit; other URLs are ignored.
 func (o *Outbox) Mark(id schema.ID) {
 	if o.tx.s.rule == nil {
 		return
@@ -37,9 +37,8 @@ func (o *Outbox) Mark(id schema.ID) {
 	o.marks[shard] = append(o.marks[shard], id)
 }
 
-// Each calls f for the URLs of a shard by id, from one on, with the commits that have
-// last marked them, until f returns false. It does not see what this commit marks. f must
-// not change the set.
+// Each calls f for the URLs of a shard by id, starting at from, with the commits that last marked them, until
+// f returns false. It does not include marks of this commit. f must not change the set.
 func (o *Outbox) Each(shard int, from schema.ID, f func(id schema.ID, marked uint64) (bool, error)) error {
 	if o.tx.s.rule == nil {
 		return nil
@@ -64,8 +63,8 @@ func (o *Outbox) Each(shard int, from schema.ID, f func(id schema.ID, marked uin
 	})
 }
 
-// Acknowledge takes URLs out that no commit after the given one has marked. Ids that are
-// not in the set are no error.
+// Acknowledge removes URLs that no commit after the given one has marked. Ids that are not in the set are
+// ignored.
 func (o *Outbox) Acknowledge(ids []schema.ID, commit uint64) error {
 	if err := o.tx.change(); err != nil {
 		return err
@@ -84,7 +83,7 @@ func (o *Outbox) Acknowledge(ids []schema.ID, commit uint64) error {
 	return nil
 }
 
-// at returns the commit that has last marked a URL; 0: it is not in the set.
+// at returns the commit that last marked a URL; 0: it is not in the set.
 func (o *Outbox) at(id schema.ID) (marked uint64, err error) {
 	b, at, in, err := o.find(id)
 	if !in {
@@ -93,8 +92,8 @@ func (o *Outbox) at(id schema.ID) (marked uint64, err error) {
 	return b.all[at].commit, nil
 }
 
-// find returns the block of a URL, and where the URL is in it, or would be. There is none in
-// a file that holds a whole terrain.
+// find returns the block of a URL, and the URL's position in it, or the position it would have. A file of a
+// whole terrain has no blocks.
 func (o *Outbox) find(id schema.ID) (b *markedURLs, at int, in bool, err error) {
 	if err := o.tx.known(id); err != nil || o.tx.s.rule == nil {
 		return nil, 0, false, err
@@ -139,7 +138,7 @@ func (o *Outbox) read(key outboxKey) (*markedURLs, error) {
 	return b, err
 }
 
-// put marks a URL as of a commit.
+// put marks a URL with a commit.
 func (o *Outbox) put(id schema.ID, commit uint64) error {
 	b, at, in, err := o.find(id)
 	switch {
@@ -170,7 +169,7 @@ func (o *Outbox) flush() error {
 	return o.writeAll()
 }
 
-// writeAll writes the blocks that were changed.
+// writeAll writes the changed blocks.
 func (o *Outbox) writeAll() error {
 	var changed []*markedURLs
 	for _, b := range o.blocks {
@@ -203,7 +202,7 @@ func (o *Outbox) rebuild() error { return o.all(func(shard, n int) { o.tx.s.mark
 
 func (o *Outbox) check() error { return o.all(func(int, int) {}) }
 
-// all looks at every block, and says how many URLs of which shard it has.
+// all reads every block, and passes its shard and number of URLs to f.
 func (o *Outbox) all(f func(shard, n int)) error {
 	s := o.tx.s
 	if s.rule == nil {

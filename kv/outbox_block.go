@@ -6,17 +6,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// outboxBlock is the number of URLs in a block. Most of what a commit marks, or a letter
-// tells, has ids that follow each other.
+// outboxBlock is the number of URLs in a block. Most URLs marked by a commit, or sent in a letter, have
+// consecutive ids.
 const outboxBlock = 64
 
-// An outboxKey is a shard and the first URL that a block of it may have.
+// An outboxKey is a shard and the first possible URL of a block.
 type outboxKey struct {
 	shard int
 	url   schema.ID
 }
 
-// blockKey returns the key of the block that has a URL.
+// blockKey returns the key of the block of a URL.
 func blockKey(shard int, id schema.ID) outboxKey {
 	return outboxKey{shard, max(id, 1) - (max(id, 1)-1)%outboxBlock}
 }
@@ -25,17 +25,17 @@ func (k outboxKey) bytes() []byte {
 	return binary.BigEndian.AppendUint32([]byte{byte(k.shard)}, uint32(k.url))
 }
 
-// The markedURLs are those of a block, by id.
+// markedURLs are the URLs of a block, by id.
 type markedURLs struct {
 	key     outboxKey
 	all     []markedURL
-	changed bool // by this commit
+	changed bool // in this commit
 }
 
-// A markedURL is in the outbox.
+// A markedURL is a URL in the outbox.
 type markedURL struct {
 	id     schema.ID
-	commit uint64 // that marked it last
+	commit uint64 // that last marked it
 }
 
 func (b *markedURLs) encode(w *writer) {
@@ -46,7 +46,7 @@ func (b *markedURLs) encode(w *writer) {
 	}
 }
 
-// openMarked reads a block.
+// openMarked decodes a block.
 func openMarked(key []byte, r *reader) (k outboxKey, all []markedURL, err error) {
 	if len(key) != 5 {
 		return k, nil, damaged(bOutbox, key, "is no URL")

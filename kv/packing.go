@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A packing builds one packed value after another for a bucket, none longer
-// than partSize unless a single item is.
+// A packing builds consecutive packed values for a bucket. None is longer than partSize, unless a single item
+// is.
 type packing struct {
 	tx     *base
 	bucket bucket
@@ -17,7 +17,7 @@ type packing struct {
 	items  writer
 }
 
-// add begins an item, numbered or named by n.
+// add begins an item with number or id n.
 func (p *packing) add(n uint64) (*writer, error) {
 	if len(p.items.b) >= partSize {
 		if err := p.end(); err != nil {
@@ -31,10 +31,10 @@ func (p *packing) add(n uint64) (*writer, error) {
 	return &p.items, nil
 }
 
-// fresh reports whether the item just begun is the first of its value.
+// fresh reports whether the current item is the first of its value.
 func (p *packing) fresh() bool { return p.count == 1 }
 
-// end writes the value of the items so far.
+// end writes the value with the items so far.
 func (p *packing) end() error {
 	if p.count == 0 {
 		return nil

@@ -9,10 +9,9 @@ import (
 	"os"
 )
 
-// The parts of bbolt's file that are read here, in the byte order of the machine:
-// a page begins with its number, flags, count and number of further pages; the
-// first two pages are metas, of which the valid one with the higher transaction
-// counts.
+// The parts of bbolt's file that are read here, in the machine's byte order. A page begins with its number,
+// flags, count and number of further pages. The first two pages are metas; the valid one with the higher
+// transaction counts.
 const (
 	pageHeader  = 16
 	metaSize    = 64
@@ -24,28 +23,26 @@ const (
 	freelistPage = 0x10
 )
 
-// wholeSize is the size up to which a file is always looked through whole.
+// wholeSize is the size up to which a file is always checked completely.
 const wholeSize = 32 << 20
 
-// filePages checks the page structure of a file before bbolt maps it. bbolt
-// trusts what it reads: a cycle of pages or a wrong count ends the process in a
-// way that cannot be recovered from. Faults and panics, which can, are left to
-// [guard].
+// filePages checks the page structure of a file before bbolt maps it. bbolt trusts what it reads: a cycle of
+// pages or a wrong count ends the process in a way that cannot be recovered from. Faults and panics, which
+// are recoverable, are left to [guard].
 type filePages struct {
 	file     io.ReaderAt
 	size     int64
 	pageSize int64
-	high     uint64 // pages from here on do not exist
+	high     uint64 // number of the first page that does not exist
 	root     uint64
 	freelist uint64
 	txid     uint64
-	used     []uint64 // a bit for every page that something refers to
-	whole    bool     // leaves too
+	used     []uint64 // one bit for every page that is referred to
+	whole    bool     // check leaves, too
 }
 
-// checkPages refuses a file that is not one of bbolt's, was cut, or has a
-// damaged structure. Of large files it reads the branches and the names of hosts only, unless whole is
-// set. The file must be locked.
+// checkPages refuses a file that is not bbolt's, was truncated, or has a damaged structure. In large files it
+// reads only the branches and the names of hosts, unless whole is set. The file must be locked.
 func checkPages(file *os.File, whole bool) (*filePages, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -71,7 +68,7 @@ func (p *filePages) readMetas() error {
 	for i := int64(-1); i < 7; i++ {
 		at := int64(0)
 		if i >= 0 {
-			at = 1024 << i // the second page, whatever the size of the first
+			at = 1024 << i // the second page, for every page size
 		}
 		var m [metaSize]byte
 		if _, err := p.file.ReadAt(m[:], at+pageHeader); err != nil {
@@ -94,7 +91,7 @@ func (p *filePages) readMetas() error {
 	return ErrForeign
 }
 
-// readMeta takes over a valid meta that is newer than what was found before.
+// readMeta adopts a valid meta that is newer than the last one.
 func (p *filePages) readMeta(m []byte, at int64) {
 	order := binary.NativeEndian
 	sum := fnv.New64a()
@@ -131,7 +128,7 @@ func (p *filePages) header(id uint64) (kind, count uint16, last uint64, err erro
 	return order.Uint16(h[8:]), order.Uint16(h[10:]), last, nil
 }
 
-// use marks pages as referred to; none may be referred to twice.
+// use marks pages as referred to; no page may be referred to twice.
 func (p *filePages) use(first, last uint64) error {
 	for id := first; id <= last; id++ {
 		if id < 2 || id >= p.high {
@@ -182,7 +179,7 @@ func (p *filePages) checkFreelist() error {
 	return nil
 }
 
-// checkRoot looks through the tree of buckets and every bucket's own.
+// checkRoot checks the tree of buckets and the tree of every bucket.
 func (p *filePages) checkRoot() error {
 	var roots []uint64
 	var leaves []bool
@@ -212,7 +209,7 @@ func (p *filePages) checkRoot() error {
 	return err
 }
 
-// checkInline looks through a bucket that is small enough to live in its parent.
+// checkInline checks a bucket that is small enough to be stored in its parent.
 func checkInline(page []byte) error {
 	if len(page) < pageHeader || binary.NativeEndian.Uint16(page[8:]) != leafPage {
 		return fmt.Errorf("%w: a small bucket is no page", ErrDamaged)
@@ -225,8 +222,8 @@ func checkInline(page []byte) error {
 	})
 }
 
-// lost returns the number of pages that nothing refers to. It is right only of
-// a file that was looked through whole.
+// lost returns the number of pages that nothing refers to. It is correct only for a file that was checked
+// completely.
 func (p *filePages) lost() int {
 	n := int(p.high) - 2
 	for _, word := range p.used {

@@ -5,9 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// walk looks through a tree of pages whose keys must be from low on and before
-// high; nil: any. Its leaves are read if leaves is set, and otherwise taken for
-// leaves if the first one on a branch is one.
+// walk checks a tree of pages whose keys must be at least low and less than high; nil: any. It reads the
+// leaves if leaves is set; otherwise it assumes that all children of a branch are leaves if the first one is.
 func (p *filePages) walk(id uint64, leaves bool, low, high []byte, f func(key, value []byte, bucket bool) error) error {
 	kind, count, body, err := p.load(id)
 	if err != nil {
@@ -45,7 +44,7 @@ func (p *filePages) walk(id uint64, leaves bool, low, high []byte, f func(key, v
 	return nil
 }
 
-// A branch is a page that a branch page refers to, and its lowest key.
+// A branch is a child of a branch page, with its lowest key.
 type branch struct {
 	low   []byte
 	child uint64
@@ -74,7 +73,7 @@ func readBranches(id uint64, body []byte, count uint16, high []byte) ([]branch, 
 	return append(branches, branch{low: high}), nil
 }
 
-// eachLeaf calls f for the keys of a leaf, which must ascend.
+// eachLeaf calls f for the keys of a leaf, which must be ascending.
 func eachLeaf(id uint64, body []byte, count uint16, f func(key, value []byte, bucket bool) error) error {
 	order := binary.NativeEndian
 	var before []byte

@@ -8,25 +8,24 @@ import (
 	split "github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// Part owns the value "part" of the bucket meta, which says that the file holds one shard
-// of a terrain, or several united, and makes the buckets outbox, inbound and peers, which
-// only such a file has. A file that holds a whole terrain has none of these, and costs nothing.
+// Part owns the value "part" of the bucket meta, which says that the file holds one shard of a terrain, or
+// several united ones. It creates the buckets outbox, inbound and peers, which only such a file has. A file
+// of a whole terrain has none of these, at no cost.
 //
 // A URL, host or site is foreign if it belongs to a shard that the file does not hold.
 type Part struct{ tx *base }
 
-// A part is what is held in memory of it: the shard of every host, and how much is in
-// the buckets.
+// A part is the in-memory state: the shard of every host, and the sizes of the buckets.
 type part struct {
 	of      schema.Part
 	rule    *split.Rule // nil: the file holds a whole terrain
-	shards  []uint8     // by id of the host, less 1
+	shards  []uint8     // by host id, less 1
 	marked  []int       // URLs in the outbox, by shard
 	inbound int
-	cursors []bool // peers that have one, by shard
+	cursors []bool // whether a peer has a cursor, by shard
 }
 
-// Part says which part of a terrain the file holds.
+// Part returns the part of the terrain that the file holds.
 func (p *part) Part() schema.Part { return p.of }
 
 // Foreign reports whether a host belongs to a shard that the file does not hold.
@@ -34,7 +33,7 @@ func (p *part) Foreign(host schema.HostID) bool {
 	return p.rule != nil && p.of.Foreign(p.ShardOf(host))
 }
 
-// ForeignName is Foreign of a host by its name, which need not be known.
+// ForeignName is Foreign for a host name, which need not be known.
 func (p *part) ForeignName(host string) bool { return p.rule != nil && p.of.Foreign(p.rule.Of(host)) }
 
 // ShardOf returns the shard of a host; 0 in a file that holds a whole terrain.
@@ -45,7 +44,7 @@ func (p *part) ShardOf(host schema.HostID) int {
 	return int(p.shards[host-1])
 }
 
-// ShardOfName is ShardOf of a host or site by its name, which need not be known.
+// ShardOfName is ShardOf for the name of a host or site, which need not be known.
 func (p *part) ShardOfName(name string) int {
 	if p.rule == nil {
 		return 0
@@ -53,8 +52,8 @@ func (p *part) ShardOfName(name string) int {
 	return p.rule.Of(name)
 }
 
-// Marked returns the number of URLs that another shard has still to be told of, and whether
-// more may come of what is known already. What is unmarked since is counted after the commit.
+// Marked returns the number of URLs not yet sent to another shard, and whether known data may add more. URLs
+// unmarked since are counted until the commit.
 func (p *part) Marked(shard int) (n int, more bool) {
 	if p.rule == nil {
 		return 0, false
@@ -62,21 +61,21 @@ func (p *part) Marked(shard int) (n int, more bool) {
 	return p.marked[shard], p.cursors[shard]
 }
 
-// Told returns the number of URLs that other shards have told of.
+// Told returns the number of URLs reported by other shards.
 func (p *part) Told() int { return p.inbound }
 
-// settle notes the shard of a host that is added.
+// settle records the shard of a new host.
 func (p *part) settle(name string) {
 	if p.rule != nil {
 		p.shards = append(p.shards, uint8(p.rule.Of(name)))
 	}
 }
 
-// Of says which part of a terrain the file holds.
+// Of returns the part of the terrain that the file holds.
 func (ps *Part) Of() schema.Part { return ps.tx.s.part.of }
 
-// Put has a file without hosts hold a part of a terrain, or says how far the terrain has
-// come. Which part it is cannot change, and neither number can go back.
+// Put makes a file without hosts hold a part of a terrain, or updates the numbers of the terrain. The part
+// cannot change, and neither number can go back.
 func (ps *Part) Put(of schema.Part) error {
 	if err := ps.tx.change(); err != nil {
 		return err
@@ -99,7 +98,7 @@ func (ps *Part) Put(of schema.Part) error {
 	return ps.tx.put(bMeta, []byte(partKeyName), w)
 }
 
-// begin makes the buckets.
+// begin creates the buckets.
 func (ps *Part) begin(of schema.Part) error {
 	if ps.tx.s.state.hosts > 0 {
 		return errors.New("kv: a file that has hosts cannot become a shard")
@@ -115,7 +114,7 @@ func (ps *Part) begin(of schema.Part) error {
 	return nil
 }
 
-// divide takes the rule by which a terrain is split.
+// divide sets the rule by which a terrain is split.
 func (p *part) divide(of schema.Part) error {
 	if of.Rule != split.Version {
 		return fmt.Errorf("%w: the terrain is split by rule %d, not by rule %d", ErrFormat, of.Rule, split.Version)
@@ -135,7 +134,7 @@ func (p *part) divide(of schema.Part) error {
 	return nil
 }
 
-// unites reports whether shards are left, and no others are left out.
+// unites reports whether shards remain, and only existing ones are excluded.
 func unites(of schema.Part) bool {
 	last := 0
 	for n := range of.Without.All() {
@@ -144,7 +143,7 @@ func unites(of schema.Part) bool {
 	return of.Shard == 0 && last < of.Shards && of.Without.Len() < of.Shards
 }
 
-// place notes the shards of all hosts.
+// place records the shards of all hosts.
 func (ps *Part) place() error {
 	s := ps.tx.s
 	hosts := Hosts{tx: ps.tx}
@@ -158,7 +157,7 @@ func (ps *Part) place() error {
 	return nil
 }
 
-// rebuild reads what is held in memory.
+// rebuild loads the in-memory state.
 func (ps *Part) rebuild() error {
 	r, ok, err := ps.tx.find(bMeta, []byte(partKeyName))
 	if !ok {
@@ -204,7 +203,7 @@ func decodePart(r *reader) (p schema.Part) {
 	return p
 }
 
-// shards writes a set of shards: how many there are, and each as a byte.
+// shards writes a set of shards: their number, and each as a byte.
 func (w *writer) shards(s schema.Shards) {
 	w.uint(uint64(s.Len()))
 	for n := range s.All() {

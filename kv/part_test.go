@@ -23,7 +23,7 @@ func thePart() schema.Part {
 	return schema.Part{Terrain: [16]byte{7}, Rule: shard.Version, Shard: 1, Shards: 3, Run: 1, Configuration: 1}
 }
 
-// divided is a store that holds [thePart], with a page on each of so many sites.
+// divided returns a store of [thePart], with a page on each of a number of sites.
 func divided(t testing.TB, path string, sites int) *kv.Store {
 	t.Helper()
 	s := openFast(t, path)
@@ -45,7 +45,7 @@ func divided(t testing.TB, path string, sites int) *kv.Store {
 	return s
 }
 
-// wholeFile is a file of a whole terrain with one page.
+// wholeFile returns a file of a whole terrain with one page.
 func wholeFile(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state.db")
@@ -57,7 +57,7 @@ func wholeFile(t testing.TB) string {
 	return path
 }
 
-// A file that was never told has no trace of it, and is asked in vain.
+// A file of a whole terrain has no trace of a part, and its part methods return nothing.
 func TestWholeTerrain(t *testing.T) {
 	path := wholeFile(t)
 	s := openStore(t, path)
@@ -84,7 +84,7 @@ func TestWholeTerrain(t *testing.T) {
 	})
 }
 
-// Hosts belong to the shards that the rule gives, also in a file that is opened again.
+// Hosts belong to the shards given by the rule, also in a reopened file.
 func TestPartPlacesHosts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	s := divided(t, path, 40)
@@ -112,7 +112,7 @@ func TestPartPlacesHosts(t *testing.T) {
 	}
 }
 
-// A file stays the part that it is, and the terrain never goes back.
+// A file's part cannot change, and the terrain's numbers never go back.
 func TestPartStays(t *testing.T) {
 	for name, change := range map[string]func(*schema.Part){
 		"another terrain":         func(p *schema.Part) { p.Terrain[0]++ },
@@ -147,7 +147,7 @@ func TestPartStays(t *testing.T) {
 	}
 }
 
-// A file that has hosts already has met them under other rules.
+// A file that already has hosts cannot become a part: they were recorded under other rules.
 func TestPartComesFirst(t *testing.T) {
 	s := openUnchecked(t, wholeFile(t))
 	if err := s.Update(func(tx *kv.Tx) error { return tx.Part.Put(thePart()) }); err == nil {
@@ -155,7 +155,7 @@ func TestPartComesFirst(t *testing.T) {
 	}
 }
 
-// A file of several shards has the pages of all but those that it lacks, also when it is pruned.
+// A file of several shards has the pages of all shards except the missing ones, even when pruned.
 func TestPartUnited(t *testing.T) {
 	part := thePart()
 	part.Shard, part.Without = 0, schema.ShardsOf(1)
@@ -200,7 +200,7 @@ func TestPartUnited(t *testing.T) {
 	}
 }
 
-// A partModel is what a file must say of its outbox, inbound and peers.
+// A partModel is the expected content of a file's outbox, inbound and peers.
 type partModel struct {
 	marked map[schema.ID]uint64
 	told   map[schema.ID]schema.Inbound
@@ -246,12 +246,11 @@ func (m *partModel) compare(t testing.TB, s *kv.Store) {
 	}
 }
 
-// partSites is how many sites, each with a page, the model has: more than are in a block of the
-// outbox.
+// partSites is the number of sites in the model, each with a page: more than a block of the outbox holds.
 const partSites = 80
 
-// Whatever is marked, acknowledged and told, in any order, over reopenings and prunings,
-// the file says as a model does.
+// Whatever is marked, acknowledged and reported, in any order, across reopening and pruning, the file agrees
+// with a model.
 func TestPartModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		path := filepath.Join(t.TempDir(), "state.db")
@@ -281,7 +280,7 @@ func outboxKey(shard, id int) []byte {
 	return binary.BigEndian.AppendUint32([]byte{byte(shard)}, uint32(id))
 }
 
-// commit does some of what a commit may do, to the file and to the model.
+// commit performs some random changes to the file and to the model.
 func (m *partModel) commit(r *rapid.T, s *kv.Store, tx *kv.Tx, url *rapid.Generator[int]) error {
 	now := s.LastCommit() + 1
 	if ids := rapid.SliceOf(url).Draw(r, "acknowledged"); len(ids) > 0 {
@@ -323,7 +322,7 @@ func (m *partModel) commit(r *rapid.T, s *kv.Store, tx *kv.Tx, url *rapid.Genera
 	return nil
 }
 
-// pruned is the store pruned, which numbers its URLs anew, and the model with it.
+// pruned prunes the store, which renumbers its URLs, and updates the model.
 func pruned(t testing.TB, m *partModel, s *kv.Store) (string, *kv.Store) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pruned.db")
@@ -343,7 +342,7 @@ func pruned(t testing.TB, m *partModel, s *kv.Store) (string, *kv.Store) {
 	was := *m
 	m.marked, m.told = map[schema.ID]uint64{}, map[schema.ID]schema.Inbound{}
 	update(t, next, func(tx *kv.Tx) error {
-		for id := schema.ID(1); id <= partSites; id++ { // what was dropped is met again
+		for id := schema.ID(1); id <= partSites; id++ { // dropped URLs are added again
 			host, found, err := tx.Hosts.Lookup(names[id])
 			if err != nil {
 				return err
@@ -374,7 +373,7 @@ func pruned(t testing.TB, m *partModel, s *kv.Store) (string, *kv.Store) {
 	return path, next
 }
 
-// What cannot be is found when the file is opened, and by Check.
+// Impossible values are detected when the file is opened, and by Check.
 func TestDamagedPart(t *testing.T) {
 	rule, err := shard.New(3)
 	if err != nil {

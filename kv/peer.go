@@ -2,10 +2,10 @@ package kv
 
 import "github.com/sumi-ripple/ripple/schema"
 
-// Peers owns the bucket peers: by shard, how far it has answered.
+// Peers owns the bucket peers: the last answer of each shard.
 type Peers struct{ tx *base }
 
-// At returns what is known of a shard; the zero value: nothing is.
+// At returns what is known about a shard; the zero value: nothing.
 func (ps *Peers) At(shard int) (schema.Peer, error) {
 	if ps.tx.s.rule == nil {
 		return schema.Peer{}, nil
@@ -21,7 +21,7 @@ func (ps *Peers) At(shard int) (schema.Peer, error) {
 	return p, nil
 }
 
-// Put stores what is known of another shard, instead of what was.
+// Put replaces what is known about another shard.
 func (ps *Peers) Put(shard int, p schema.Peer) error {
 	if err := ps.tx.change(); err != nil {
 		return err

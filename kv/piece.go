@@ -11,57 +11,55 @@ import (
 // A record is a value of a bucket with its key, in the memory of the mapped file.
 type record struct{ key, value []byte }
 
-// A maker makes something of values that follow each other, for whoever walks over a bucket.
-// One goroutine at a time uses it.
+// A maker processes consecutive values during a walk over a bucket. Only one goroutine uses it at a time.
 type maker interface {
-	// reset forgets what was made.
+	// reset discards the results.
 	reset()
-	// add reads the value that is the at-th of the walk, from 0 on. What was made of those
-	// before an error stays.
+	// add processes value number at of the walk, counted from 0. Results from before an error remain.
 	add(at int, key []byte, r *reader) error
 }
 
-// A piece is some values that follow each other, and what is made of them.
+// A piece is a number of consecutive values, with the maker that processes them.
 type piece[M maker] struct {
-	at      int // of the first
+	at      int // number of the first value
 	records []record
 	made    M
-	err     error         // of the value behind those that something was made of
-	ready   chan struct{} // one token, when it is made
+	err     error         // of the value after those processed
+	ready   chan struct{} // one token, when the piece is processed
 }
 
-// The values of a piece: few at first, because many walks end soon, and as many bytes as stay
-// in the cache of a core while they are read.
+// Sizes of a piece: few values at first, because many walks end soon, and then as many bytes as stay in the
+// cache of a core.
 const (
 	firstValues = 16
 	fullValues  = 256
 	fullBytes   = 1 << 15
 )
 
-// mostMakers bounds the goroutines that read pieces: who finds the values is busy with so many.
+// mostMakers is the limit on goroutines that process pieces: more would outrun the one that finds the values.
 const mostMakers = 4
 
-// A walk reads the values of a bucket ahead of who takes them. One goroutine finds them and
-// has them read from the disk, some compare their checksums and make something of them, each
-// of a piece, and who walks takes the pieces in order.
+// A walk reads the values of a bucket ahead of its consumer. One goroutine finds them and makes the system
+// read them ahead, several verify checksums and process one piece each, and the consumer takes the pieces in
+// order.
 type walk[M maker] struct {
 	store   *Store
 	bucket  bucket
 	found   chan *piece[M] // in order
 	unmade  chan *piece[M]
-	taken   chan *piece[M] // to be used again
+	taken   chan *piece[M] // to be reused
 	stop    chan struct{}
 	fresh   func() M
 	skip    func(key []byte) []byte
 	pending window
 }
 
-// eachPiece calls take with what makers made of the values of a bucket from a key on, piece
-// by piece and in order, and with their number, until it returns false. What it is given is
-// valid while it runs. Damage is reported when all before it has been taken.
+// eachPiece calls take with the results of makers for the values of a bucket starting at a key, piece by
+// piece and in order, with the number of values, until take returns false. The results are valid while take
+// runs. Damage is reported after everything before it was taken.
 //
-// In a transaction that only reads, pieces are made ahead, by several makers at once; in an
-// update one value is read after the other. take must not change the bucket.
+// In a read-only transaction, several makers process pieces ahead; in an update, values are read one by one.
+// take must not change the bucket.
 func eachPiece[M maker](
 	tx *base, b bucket, from []byte, fresh func() M, take func(made M, values int) (bool, error),
 ) error {
@@ -71,8 +69,8 @@ func eachPiece[M maker](
 	return eachPieceBut(tx, b, from, func([]byte) []byte { return nil }, fresh, take)
 }
 
-// eachPieceBut is eachPiece in a transaction that only reads, without values whose keys skip knows
-// a later key for: the walk goes on there. One goroutine asks skip, of ascending keys.
+// eachPieceBut is eachPiece in a read-only transaction, skipping values: if skip returns a later key for a
+// key, the walk continues there. skip is called from one goroutine, with ascending keys.
 func eachPieceBut[M maker](
 	tx *base, b bucket, from []byte, skip func(key []byte) []byte, fresh func() M,
 	take func(made M, values int) (bool, error),
@@ -81,7 +79,7 @@ func eachPieceBut[M maker](
 	ahead := 2*makers + 2
 	w := &walk[M]{store: tx.s, bucket: b, fresh: fresh, skip: skip, stop: make(chan struct{}),
 		found: make(chan *piece[M], ahead), unmade: make(chan *piece[M], ahead),
-		taken: make(chan *piece[M], ahead+2)} // and one is with either end
+		taken: make(chan *piece[M], ahead+2)} // and one is at either end
 	var walking errgroup.Group
 	walking.Go(func() error {
 		defer close(w.unmade)
@@ -91,7 +89,7 @@ func eachPieceBut[M maker](
 	for range makers {
 		walking.Go(w.make)
 	}
-	ended := false // by take, which need not hear of what comes behind
+	ended := false // by take, which ignores anything after it
 	defer func() {
 		close(w.stop)
 		if failed := walking.Wait(); err == nil && !ended {
@@ -130,7 +128,7 @@ func eachAlone[M maker](tx *base, b bucket, from []byte, made M, take func(made 
 	return nil
 }
 
-// make makes something of the values of a piece.
+// make processes the values of a piece.
 func (p *piece[M]) make(seal *sealer, b bucket) error {
 	p.made.reset()
 	var r reader
@@ -150,7 +148,7 @@ func (p *piece[M]) make(seal *sealer, b bucket) error {
 	return nil
 }
 
-// make makes pieces until there are no more.
+// make processes pieces until there are no more.
 func (w *walk[M]) make() error {
 	for p := range w.unmade {
 		select {
@@ -163,8 +161,8 @@ func (w *walk[M]) make() error {
 	return nil
 }
 
-// find finds values until the end of the bucket, or until nobody takes them any more. It has
-// a transaction of its own, of the same state.
+// find finds values until the end of the bucket, or until the consumer stops. It has a transaction of its
+// own, at the same state.
 func (w *walk[M]) find(state int, from []byte) error {
 	b, err := w.store.db.Begin(false)
 	if err != nil {
@@ -179,8 +177,8 @@ func (w *walk[M]) find(state int, from []byte) error {
 	return nil
 }
 
-// cut cuts what a cursor finds from a key on into pieces, of which the last may be empty, as
-// long as somebody takes them.
+// cut splits the values of a cursor, starting at a key, into pieces, the last of which may be empty, until
+// the consumer stops.
 func (w *walk[M]) cut(c *bbolt.Cursor, from []byte) {
 	p, size, most := w.next(), 0, firstValues
 	for key, value := c.Seek(from); key != nil; key, value = c.Next() {
@@ -204,11 +202,11 @@ func (w *walk[M]) cut(c *bbolt.Cursor, from []byte) {
 	w.send(p)
 }
 
-// send hands a piece over, and reports whether somebody takes it.
+// send hands a piece over, and reports whether the consumer is still there.
 func (w *walk[M]) send(p *piece[M]) bool {
 	select {
 	case w.found <- p:
-		w.unmade <- p // which has as much room
+		w.unmade <- p // which has the same capacity
 		return true
 	case <-w.stop:
 		return false

@@ -18,11 +18,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A walked is what a walk over the log was told, one text for each visit or URL.
+// A walked is the result of a walk over the log, one text for each visit or URL.
 type walked []string
 
-// walks are all ways to walk over records that are read ahead, by name. Each calls f before
-// it takes note of what it was told, and ends with its error.
+// walks returns all kinds of walks over records that are read ahead, by name. Each calls f before it records
+// a result, and ends with f's error.
 func walks() map[string]func(tx *kv.Tx, f func() error) (walked, error) {
 	all := func(schema.Seq, schema.ID) bool { return true }
 	odd := func(_ schema.Seq, id schema.ID) bool { return id%2 == 1 }
@@ -89,7 +89,7 @@ func walks() map[string]func(tx *kv.Tx, f func() error) (walked, error) {
 
 func nothing() error { return nil }
 
-// logOf writes a log of so many visits of pages with so many links each, in a few commits.
+// logOf writes a log of a number of visits of pages, each with a number of links, in a few commits.
 func logOf(t testing.TB, path string, visits, links int) {
 	t.Helper()
 	s, err := kv.Open(path, kv.Options{})
@@ -128,8 +128,8 @@ func logOf(t testing.TB, path string, visits, links int) {
 	}
 }
 
-// TestWalksAgree walks over random logs, ahead on several cores and in an update, where one
-// value is read after the other: both are told the same.
+// TestWalksAgree walks over random logs, reading ahead on several cores and one by one in an update: the
+// results are the same.
 func TestWalksAgree(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	random := rand.New(rand.NewPCG(3, 1))
@@ -150,8 +150,8 @@ func TestWalksAgree(t *testing.T) {
 	}
 }
 
-// TestWalkIntoDamage spoils one value of a long log: whoever walks is told of all before it, in
-// order, and then of the damage.
+// TestWalkIntoDamage damages one value of a long log: a walk returns everything before it, in order, and then
+// the damage.
 func TestWalkIntoDamage(t *testing.T) {
 	const visits = 2000
 	dir := t.TempDir()
@@ -205,8 +205,8 @@ func TestWalkIntoDamage(t *testing.T) {
 	}
 }
 
-// TestWalkEnds ends walks early, by their own error or because nobody waits any more: they are
-// told of nothing more, hear nothing of the damage behind, and leave the store as it was.
+// TestWalkEnds ends walks early, by their own error or because the consumer stops: they return nothing more,
+// do not report damage after that point, and leave the store unchanged.
 func TestWalkEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.bolt")
 	logOf(t, path, 2000, 20)
@@ -242,12 +242,12 @@ func TestWalkEnds(t *testing.T) {
 		}
 	}
 	err = s.Update(func(tx *kv.Tx) error { _, err := tx.Hosts.Add("b.test"); return err })
-	if err := errors.Join(err, s.Close()); err != nil { // which would wait for a walk that still reads
+	if err := errors.Join(err, s.Close()); err != nil { // would wait for a walk that is still reading
 		t.Error(err)
 	}
 }
 
-// TestWalkStops lets f end a walk without an error, and walks beside another walk.
+// TestWalkStops lets f end a walk without an error, and walks during another walk.
 func TestWalkStops(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.bolt")
 	logOf(t, path, 700, 3)

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// A place is an open file and the name that it was opened under, which somebody
-// else can give to another one.
+// A place is an open file and its name, which another process may meanwhile give to another file.
 type place struct {
 	path     string
 	readOnly bool
-	file     *os.File     // that of bbolt; closing it gives up the lock
-	size     atomic.Int64 // of the file, when the last transaction ended that may have changed it
+	file     *os.File     // bbolt's; closing it releases the lock
+	size     atomic.Int64 // of the file, after the last transaction that may have changed it
 	last     int          // number of bbolt's last transaction; 0: none yet
 }
 
-// openLocked opens and locks the file that has the name when the lock is held:
-// another process may have put a new one in its place meanwhile.
+// openLocked opens and locks the file that has the name once the lock is held: another process may meanwhile
+// have replaced it.
 func (p *place) openLocked(name string, flag int, mode os.FileMode, timeout time.Duration) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(name, flag, mode)
@@ -43,8 +42,7 @@ func (p *place) openLocked(name string, flag int, mode os.FileMode, timeout time
 	}
 }
 
-// present reports with [ErrLost] that the file is no longer the one that has its name,
-// or was changed.
+// present returns [ErrLost] if the file no longer has its name, or was changed.
 func (p *place) present() error {
 	mine, err := p.file.Stat()
 	if err != nil {
@@ -66,7 +64,7 @@ func (p *place) present() error {
 	return nil
 }
 
-// measure notes the size that this process has given the file.
+// measure records the size that this process has given the file.
 func (p *place) measure() error {
 	mine, err := p.file.Stat()
 	if err != nil {
@@ -76,11 +74,11 @@ func (p *place) measure() error {
 	return nil
 }
 
-// advance takes the number of a transaction of bbolt, which must begin at the state that
-// the last one left: what was written over the file in place has another number.
+// advance checks the number of a bbolt transaction, which must follow the last one: data written over the
+// file in place has another number.
 func (p *place) advance(number int, writable bool) error {
 	if writable {
-		number-- // its own, when it is committed
+		number-- // its own number, once it is committed
 	}
 	if p.last != 0 && number != p.last {
 		return p.lost("was changed by another program while it was in use")
@@ -92,8 +90,7 @@ func (p *place) advance(number int, writable bool) error {
 	return nil
 }
 
-// uncut reports a file that is shorter than it was. It may be asked while a
-// commit goes on.
+// uncut reports a file that is shorter than before. It may be called during a commit.
 func (p *place) uncut() error {
 	if mine, err := p.file.Stat(); err == nil && mine.Size() < p.size.Load() {
 		return p.lost("was cut while it was in use")
@@ -103,8 +100,7 @@ func (p *place) uncut() error {
 
 func (p *place) lost(how string) error { return fmt.Errorf("%w: %s %s", ErrLost, p.path, how) }
 
-// explained returns [ErrLost] if that explains an error: what was read or written then
-// means nothing.
+// explained returns [ErrLost] if that is the cause of an error: what was read or written is then meaningless.
 func (p *place) explained(err error) error {
 	if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrCommit) {
 		return err

@@ -2,7 +2,7 @@ package kv
 
 import "github.com/sumi-ripple/ripple/schema"
 
-// markPart keeps the URLs that other shards have told of, or have still to be told of.
+// markPart keeps the URLs that other shards have reported, or that are still to be sent to them.
 func (p *pruning) markPart(tx *Tx) error {
 	for shard := range p.old.of.Shards {
 		err := tx.Outbox.Each(shard, 0, func(id schema.ID, _ uint64) (bool, error) {
@@ -19,7 +19,7 @@ func (p *pruning) markPart(tx *Tx) error {
 	})
 }
 
-// beginPart has the new file hold the part that the old one does.
+// beginPart makes the new file hold the same part as the old one.
 func (p *pruning) beginPart() error {
 	if p.old.rule == nil {
 		return nil
@@ -27,7 +27,7 @@ func (p *pruning) beginPart() error {
 	return p.next.Update(func(next *Tx) error { return next.Part.Put(p.old.of) })
 }
 
-// copyPart copies what is to be told to other shards, and what they have told.
+// copyPart copies what is to be sent to other shards, and what they have reported.
 func (p *pruning) copyPart() error {
 	if p.old.rule == nil {
 		return nil
@@ -36,7 +36,7 @@ func (p *pruning) copyPart() error {
 		for shard := range p.old.of.Shards {
 			peer, err := old.Peers.At(shard)
 			if peer.Cursor != 0 {
-				peer.Cursor = 1 // ids are others now
+				peer.Cursor = 1 // ids have changed
 			}
 			if err == nil && peer != (schema.Peer{}) {
 				err = next.Peers.Put(shard, peer)

@@ -12,12 +12,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// memoryOfURL is what is held in memory of a URL at most, in bytes: its slot, when the
-// table has just grown, and what is known by its id.
+// memoryOfURL is the most memory used for a URL, in bytes: its slot, when the table has just grown, and the
+// data by id.
 const memoryOfURL = 40
 
-// rebuild reads the counters and what is held in memory, and checks that they
-// agree. It fails with [ErrMemory] where that would be more than most; 0: any number.
+// rebuild loads the counters and the in-memory state, and checks that they agree. It fails with [ErrMemory]
+// if that would need more than most bytes; 0: no limit.
 func (tx *Tx) rebuild(most int64) error {
 	if err := tx.readMeta(); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (tx *Tx) rebuild(most int64) error {
 	return nil
 }
 
-// enoughFor fails with [ErrMemory] where so many URLs need more than most; 0: any number.
+// enoughFor fails with [ErrMemory] if the given number of URLs needs more than most bytes; 0: no limit.
 func enoughFor(urls int, most int64) error {
 	if need := int64(urls) * memoryOfURL; most > 0 && need > most {
 		return fmt.Errorf("%w: %s need %s, and %s are left for them", ErrMemory,
@@ -47,8 +47,7 @@ func enoughFor(urls int, most int64) error {
 	return nil
 }
 
-// Fits fails with [ErrMemory], as [Open] would, where no more than so many bytes are left to what is held in memory;
-// 0: any number are.
+// Fits fails with [ErrMemory], like [Open], if the in-memory state needs more than most bytes; 0: no limit.
 func (s *Store) Fits(most int64) error {
 	if err := enoughFor(s.URLs(), most); err != nil {
 		return fmt.Errorf("open %s: %w", s.path, err)
@@ -56,8 +55,8 @@ func (s *Store) Fits(most int64) error {
 	return nil
 }
 
-// eachPart calls f for every packed value from a key on: with the number of its
-// first item, the number of items, and the items.
+// eachPart calls f for every packed value starting at a key, with the number of its first item, the number of
+// items, and the items.
 func (tx *base) eachPart(b bucket, from []byte, f func(first, count uint64, items *reader) error) error {
 	return tx.each(b, from, func(key []byte, r *reader) (bool, error) {
 		first, count := r.uint(), r.uint()
@@ -85,8 +84,7 @@ func (us *URLs) rebuild() error {
 	return agree(err, "URLs seen", n, uint64(s.state.urls))
 }
 
-// eachSeen calls f for every URL by id, with what was noted when it was added, and returns
-// their number.
+// eachSeen calls f for every URL by id, with the data recorded when it was added, and returns their number.
 func (us *URLs) eachSeen(f func(id schema.ID, hash uint64, host int64, mark, own byte)) (n uint64, err error) {
 	hosts := int64(us.tx.s.state.hosts)
 	return n, us.tx.eachPart(bSeen, nil, func(first, count uint64, r *reader) error {
@@ -108,8 +106,7 @@ func (us *URLs) eachSeen(f func(id schema.ID, hash uint64, host int64, mark, own
 	})
 }
 
-// eachID calls f for the items of a packed value that are numbered by
-// ascending URL ids, after the id.
+// eachID calls f after reading the id of each item of a packed value whose items have ascending URL ids.
 func (tx *base) eachID(first, count uint64, r *reader, f func(id schema.ID)) error {
 	id := first
 	for range count {
@@ -172,9 +169,8 @@ func (ds *Depths) rebuild() error {
 	return agree(err, "values of depths", n, s.state.depths)
 }
 
-// checkLast checks what is not held in memory: that all names lead to hosts,
-// because a host whose name is lost would be added again, and which host and
-// run are the last.
+// checkLast checks what is not held in memory: that the number of names is that of the hosts, because a host
+// whose name is lost would be added again, and that the last host and run are as counted.
 func (tx *base) checkLast() error {
 	names := uint64(0)
 	err := tx.each(bHostNames, nil, func([]byte, *reader) (bool, error) {
@@ -185,9 +181,9 @@ func (tx *base) checkLast() error {
 	return errors.Join(err, tx.isLast(bHosts, tx.s.state.hosts), tx.isLast(bRuns, tx.s.state.runs))
 }
 
-// isLast checks the last key of 4 bytes in a bucket; 0: that it is empty.
+// isLast checks the last 4-byte key of a bucket; 0: the bucket must be empty.
 func (tx *base) isLast(b bucket, last uint32) error {
-	c := tx.bucket(b).Cursor() // whose Last may hang on a damaged file
+	c := tx.bucket(b).Cursor() // its Last may hang on a damaged file
 	key, _ := c.Seek(key32(last))
 	if last != 0 {
 		if !bytes.Equal(key, key32(last)) {
@@ -209,10 +205,10 @@ func agree(err error, what string, n, counted uint64) error {
 	return err
 }
 
-// isKey reports whether a key is that of 8 bytes for a number.
+// isKey reports whether key is the 8-byte key of n.
 func isKey(key []byte, n uint64) bool { return len(key) == 8 && binary.BigEndian.Uint64(key) == n }
 
-// idOf returns the URL of a key of 8 bytes; 0 if it is none.
+// idOf returns the URL of an 8-byte key; 0: invalid.
 func idOf(key []byte) schema.ID {
 	if v := binary.BigEndian.Uint64(key); v < 1<<32 {
 		return schema.ID(v)

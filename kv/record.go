@@ -33,7 +33,7 @@ const (
 	bFrontier
 	bCaps
 	bVouchers
-	bOutbox // from here on only in a file that holds a part of a terrain
+	bOutbox // this and the following exist only in a file that holds a part of a terrain
 	bInbound
 	bPeers
 	bucketCount
@@ -74,7 +74,7 @@ func (s *sealer) sum(b bucket, key, body []byte) uint32 {
 	return crc32.Update(crc32.Update(s.start[b], s.table, key), s.table, body)
 }
 
-// open returns the fields of a value, which share its memory.
+// open returns the fields of a value, in the memory of the value.
 func (s *sealer) open(b bucket, key, value []byte) ([]byte, error) {
 	n := len(value) - 4
 	if n < 1 {
@@ -96,7 +96,7 @@ func damaged(b bucket, key []byte, problem string) error {
 func key32(v uint32) []byte { return binary.BigEndian.AppendUint32(nil, v) }
 func key64(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
 
-// partKey is the key of one part of a packed value.
+// partKey returns the key of one part of a packed value.
 func partKey(commit uint64, part int) []byte {
 	return binary.BigEndian.AppendUint16(key64(commit), uint16(part))
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// TestOpenReplacedFile waits for the lock of a file that is replaced meanwhile:
-// what is written afterwards must be in the file that has the name.
+// TestOpenReplacedFile waits for the lock of a file that is replaced meanwhile: later writes must go to the
+// file that has the name.
 func TestOpenReplacedFile(t *testing.T) {
 	dir := t.TempDir()
 	path, next := filepath.Join(dir, "state.db"), filepath.Join(dir, "next.db")

@@ -19,8 +19,8 @@ import (
 
 const envRoom = "KV_ROOM_STATE"
 
-// TestAddressSpaceLimited opens and fills a store where little can be mapped: what
-// can be had is used, and the end of it is named.
+// TestAddressSpaceLimited opens and fills a store when little can be mapped: it uses what is available, and
+// explains the error when that is exhausted.
 func TestAddressSpaceLimited(t *testing.T) {
 	if path := os.Getenv(envRoom); path != "" {
 		fillWithLimit(t, path)
@@ -42,7 +42,7 @@ func fillWithLimit(t *testing.T, path string) {
 	n := 0
 	for ; err == nil && n < 2000; n++ {
 		if n%8 == 0 {
-			runtime.GC() // or on a busy machine garbage takes what is left, and that ends the process
+			runtime.GC() // otherwise, on a busy machine, garbage may use up the rest, which ends the process
 		}
 		err = s.Update(func(tx *kv.Tx) error {
 			return tx.Meta.Put("filler "+strconv.Itoa(n), make([]byte, 256<<10))
@@ -61,7 +61,7 @@ func fillWithLimit(t *testing.T, path string) {
 	}
 }
 
-// reserveHeap leaves the heap room that it keeps: what it cannot grow by ends a process.
+// reserveHeap makes the heap reserve room: if the heap cannot grow, the process ends.
 func reserveHeap() {
 	room := make([][]byte, 64)
 	for i := range room {
@@ -71,7 +71,7 @@ func reserveHeap() {
 	runtime.GC()
 }
 
-// limitAddressSpace leaves this process so many bytes more than it has mapped.
+// limitAddressSpace limits this process to the given number of bytes beyond its current mappings.
 func limitAddressSpace(t *testing.T, more uint64) {
 	t.Helper()
 	f, err := os.Open("/proc/self/status")

@@ -46,8 +46,7 @@ func (rs *Runs) At(id schema.RunID) (schema.Run, error) {
 	return run, nil
 }
 
-// Put stores a run: one that is known, or the next, whose id is one more
-// than that of the last.
+// Put stores a run: an existing one, or the next, whose id is one more than the last.
 func (rs *Runs) Put(run schema.Run) error {
 	if err := rs.tx.change(); err != nil {
 		return err
@@ -107,7 +106,7 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 	return run
 }
 
-// Count returns how often a rule's group was counted in the last run.
+// Count returns the count of a rule's group in the last run.
 func (rs *Runs) Count(rule, group string) (int, error) {
 	c, err := rs.counted(rule, group)
 	if c.run != rs.tx.s.state.lastRun() {
@@ -116,7 +115,7 @@ func (rs *Runs) Count(rule, group string) (int, error) {
 	return c.n, err
 }
 
-// CountBefore returns the most that a rule's group was counted in a run before the last.
+// CountBefore returns the largest count of a rule's group in any run before the last.
 func (rs *Runs) CountBefore(rule, group string) (int, error) {
 	c, err := rs.counted(rule, group)
 	if c.run != rs.tx.s.state.lastRun() {
@@ -125,19 +124,18 @@ func (rs *Runs) CountBefore(rule, group string) (int, error) {
 	return c.before, err
 }
 
-// Total returns how often a rule's group was counted by [Runs.AddToTotal], in
-// whichever run.
+// Total returns the count of a rule's group by [Runs.AddToTotal], over all runs.
 func (rs *Runs) Total(rule, group string) (int, error) {
 	c, err := rs.counted(rule, group)
 	return c.n, err
 }
 
-// CountUp counts a rule's group once more in a run, which must be the last.
+// CountUp increments the count of a rule's group in a run, which must be the last.
 func (rs *Runs) CountUp(rule, group string, run schema.RunID) error {
 	return rs.CountMore(rule, group, run, 1)
 }
 
-// CountMore counts a rule's group n times more in a run, which must be the last.
+// CountMore adds n to the count of a rule's group in a run, which must be the last.
 func (rs *Runs) CountMore(rule, group string, run schema.RunID, n int) error {
 	c, err := rs.counted(rule, group)
 	if err == nil && c.run != run {
@@ -147,13 +145,13 @@ func (rs *Runs) CountMore(rule, group string, run schema.RunID, n int) error {
 	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, c))
 }
 
-// AddToTotal counts a rule's group once more in a run, on top of the runs before it.
+// AddToTotal increments the count of a rule's group in a run, on top of earlier runs.
 func (rs *Runs) AddToTotal(rule, group string, run schema.RunID) error {
 	c, err := rs.counted(rule, group)
 	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, count{run: run, n: c.n + 1}))
 }
 
-// countDown takes one off a count, if there is one.
+// countDown decrements a count, if it is not 0.
 func (rs *Runs) countDown(rule, group string) error {
 	c, err := rs.counted(rule, group)
 	if err != nil || c.n == 0 {
@@ -170,13 +168,13 @@ func (rs *Runs) isLast(run schema.RunID) error {
 	return nil
 }
 
-// A count is how often something was counted in a run, and at most in one before it.
+// A count is a count in a run, and the largest in any run before it.
 type count struct {
 	run       schema.RunID
 	n, before int
 }
 
-// counted reads a count; the zero count is none.
+// counted reads a count; the zero count means that there is none.
 func (rs *Runs) counted(rule, group string) (count, error) {
 	key := capKey(rs.tx.s.seed, rule, group)
 	r, ok, err := rs.tx.find(bCaps, key)

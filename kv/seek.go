@@ -2,13 +2,12 @@ package kv
 
 import "github.com/sumi-ripple/ripple/schema"
 
-// maxSeeks is how often the URLs of hashes are looked for before the table of all is made,
-// which takes as long as ten times that.
+// maxSeeks is the number of partial look-ups before the complete table is built, which takes as long as ten
+// of them.
 const maxSeeks = 8
 
-// seek makes sure that the table has the URLs of some hashes. In a store that is only read
-// it has none at first: most questions look up a few URLs and would wait for all to be
-// entered.
+// seek ensures that the table contains the URLs with the given hashes. In a read-only store the table is
+// empty at first: most commands look up only a few URLs, and would otherwise wait for all to be entered.
 func (us *URLs) seek(hashes ...uint64) error {
 	x := &us.tx.s.index
 	if x.foundAll {
@@ -38,9 +37,9 @@ func (us *URLs) seek(hashes ...uint64) error {
 	return nil
 }
 
-// find enters the URLs of some hashes into the table.
+// find enters the URLs with the given hashes into the table.
 func (us *URLs) find(hashes map[uint64]bool) error {
-	var maybe [1 << 10]uint64 // a bit for each by its highest 16: most URLs are none of them
+	var maybe [1 << 10]uint64 // a bit for the highest 16 bits of each hash: most URLs match none
 	for hash := range hashes {
 		maybe[hash>>54] |= 1 << (hash >> 48 & 63)
 	}

@@ -10,9 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestLookupOfReader looks URLs up in a store that is only read, where the first look-ups
-// go another way than later ones: one by one, several at once, some again, and some of
-// which nothing is known.
+// TestLookupOfReader looks URLs up in a read-only store, in which the first look-ups work differently from
+// later ones: one by one, several at once, some repeatedly, and some unknown.
 func TestLookupOfReader(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.bolt")
 	w := openStore(t, path)
@@ -51,7 +50,7 @@ func TestLookupOfReader(t *testing.T) {
 		for _, path := range []string{"/0", "/31", "/nowhere", "/7"} {
 			check(path)
 		}
-		for i := range 320 { // more than are looked for singly
+		for i := range 320 { // more than are looked up separately
 			check(fmt.Sprintf("/%d", i))
 		}
 		return nil

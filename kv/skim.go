@@ -22,11 +22,11 @@ type Linked struct {
 	anchored bool
 }
 
-// EachLinks calls f for all visits in order, but for those of URLs that are not wanted, and for
-// those without a link to what to holds for; nil: all. Several goroutines may ask want and to
-// at once. It costs a tenth of [Visits.Each], and less for what is not wanted. What f is given
-// is valid while it runs. An error of f ends it; so that it can, f is also called with the zero
-// Linked, after some visits of which it was given none.
+// EachLinks calls f for all visits in order, except those whose URLs are not wanted, and those without a link
+// to a URL for which to is true; nil: all. want and to may be called concurrently. It costs a tenth of
+// [Visits.Each], and less for visits that are not wanted. The argument of f is valid while f runs. An error
+// of f ends the walk; to allow that, f is also called with the zero Linked after some visits that were left
+// out.
 func (vs *Visits) EachLinks(
 	want func(schema.Seq, schema.ID) bool, to func(schema.ID) bool, f func(*Linked) error,
 ) error {
@@ -70,15 +70,15 @@ func (p *linked) add(at int, key []byte, r *reader) error {
 	return p.read(l, r)
 }
 
-// read reads on behind the URL of a visit.
+// read continues after the URL of a visit.
 func (p *linked) read(l Linked, r *reader) error {
 	n := len(p.links)
 	p.links, l.anchored = decodeLinks(r, p.links)
 	l.Links = p.links[n:len(p.links):len(p.links)]
 	l.Run = schema.RunID(r.id())
 	l.commit = r.uint()
-	r.uint() // the time
-	r.uint() // the visit before
+	r.uint() // time
+	r.uint() // previous visit
 	l.Stand = r.earlier(l.Seq)
 	l.NoFollow = r.uint()&visitNoFollow != 0
 	if !r.bad && !p.log.haveLinks(l.Links) {
@@ -92,7 +92,7 @@ func (p *linked) read(l Linked, r *reader) error {
 	return nil
 }
 
-// LinkedAt reads a visit as [Visits.EachLinks] does.
+// LinkedAt reads a visit like [Visits.EachLinks].
 func (vs *Visits) LinkedAt(seq schema.Seq) (Linked, error) {
 	r, err := vs.read(seq)
 	if err != nil {
@@ -120,8 +120,7 @@ type Targeted struct {
 	Stand schema.Seq // see [schema.Visit]
 }
 
-// EachTargets is [Visits.EachLinks] from a number on, without what is known of links but where
-// they lead.
+// EachTargets is [Visits.EachLinks] starting at a visit, with only the targets of links.
 func (vs *Visits) EachTargets(
 	from schema.Seq, want func(schema.Seq, schema.ID) bool, f func(*Targeted) error,
 ) error {
@@ -162,7 +161,7 @@ func (p *targeted) add(at int, key []byte, r *reader) error {
 	p.to = decodeTargets(r, p.to)
 	l.To = p.to[n:len(p.to):len(p.to)]
 	l.Run = schema.RunID(r.id())
-	for range 3 { // commit, time, the visit before
+	for range 3 { // commit, time, previous visit
 		r.uint()
 	}
 	l.Stand = r.earlier(seq)
@@ -176,9 +175,9 @@ func (p *targeted) add(at int, key []byte, r *reader) error {
 	return nil
 }
 
-// FillAnchors fills in the anchors of those links that lead to what is wanted, which several
-// goroutines may ask at once. The visits are as [Visits.EachLinks] lends them, in order, and
-// with all their links. Many are best given together.
+// FillAnchors fills in the anchors of those links whose targets are wanted; want may be called concurrently.
+// The visits must be as lent by [Visits.EachLinks], in order and with all their links. It is best to pass
+// many at once.
 func (vs *Visits) FillAnchors(visits []Linked, want func(to schema.ID) bool) error {
 	visits = slices.DeleteFunc(slices.Clone(visits), func(l Linked) bool { return !l.anchored })
 	if len(visits) == 0 {
@@ -208,8 +207,8 @@ func (vs *Visits) FillAnchors(visits []Linked, want func(to schema.ID) bool) err
 	return err
 }
 
-// skipTo says of a key of a part where to go on instead if no visit is of its commit: at the next
-// commit that one is of.
+// skipTo returns a function that returns, for a key of a part of a commit without any of the visits, the key
+// of the next commit with one.
 func skipTo(visits []Linked) func(key []byte) []byte {
 	at := 0
 	return func(key []byte) []byte {
@@ -227,21 +226,21 @@ func skipTo(visits []Linked) func(key []byte) []byte {
 	}
 }
 
-// A filler fills in the anchors of visits from the parts that hold them.
+// A filler fills in the anchors of visits from the parts that contain them.
 type filler struct {
 	visits []Linked
 	begun  []atomic.Bool // by visit: a filler has it, and no other may write to its links
 	want   func(to schema.ID) bool
-	most   int           // bytes of a part
+	most   int           // largest part, in bytes
 	huge   chan struct{} // holds a token while a huge part is read
 	filled int
 	last   schema.Seq // of the last part
-	failed error      // what the last part met, if it is damaged
+	failed error      // error of the last part, if it is damaged
 	text   []byte
 }
 
-// hugePart is the size in bytes from which on parts are read one at a time: they are rare, as
-// only pages with very many links have such.
+// hugePart is the size in bytes above which parts are read one at a time: they are rare, since only pages
+// with very many links have them.
 const hugePart = 4 * partSize
 
 func (f *filler) reset() { f.filled, f.last, f.failed = 0, 0, nil }
@@ -282,9 +281,8 @@ func (f *filler) fill(key []byte, r *reader) (err error) {
 	return nil
 }
 
-// SkimAt reads of a visit, into v, whose memory it takes, what is said in numbers, its links,
-// why it is not processed, its content type and its charset. Other texts, facts and entries
-// of a sitemap are left out.
+// SkimAt reads into v, whose memory it reuses, the numeric fields of a visit, its links, the reason why it is
+// not processed, its content type and its charset. It leaves out other texts, facts and sitemap entries.
 func (vs *Visits) SkimAt(seq schema.Seq, v *schema.Visit) error {
 	r, err := vs.read(seq)
 	if err != nil {
@@ -298,16 +296,15 @@ func (vs *Visits) SkimAt(seq schema.Seq, v *schema.Visit) error {
 	return log.names(v)
 }
 
-// A Gist is what [Visits.SkimAt] says of a visit, but that its links are only counted.
+// A Gist is a visit as read by [Visits.SkimAt], but with its links only counted.
 type Gist struct {
 	schema.Visit              // without links
-	LinkCount    int          // its own links
-	First        schema.Kinds // of the first of them
+	LinkCount    int          // of its own links
+	First        schema.Kinds // of the first link
 }
 
-// Gists calls f for all visits in order, but for those of URLs that are not wanted, which
-// several goroutines may ask at once. What f is given is valid while it runs. An error of f
-// ends it.
+// Gists calls f for all visits in order, except those whose URLs are not wanted; want may be called
+// concurrently. The argument of f is valid while f runs. An error of f ends the walk.
 func (vs *Visits) Gists(want func(schema.Seq, schema.ID) bool, f func(*Gist) error) error {
 	fresh := func(log span) *gists { return &gists{log: log, want: want} }
 	return eachVisit(vs, 1, fresh, func(p *gists) (bool, error) {
@@ -320,7 +317,7 @@ func (vs *Visits) Gists(want func(schema.Seq, schema.ID) bool, f func(*Gist) err
 	})
 }
 
-// gists are the gists of visits: the first n of all.
+// gists are the gists of visits: the first n elements of all.
 type gists struct {
 	log  span
 	want func(schema.Seq, schema.ID) bool
@@ -351,7 +348,7 @@ func (p *gists) add(at int, key []byte, r *reader) error {
 	return nil
 }
 
-// GistAt reads a visit as [Visits.Gists] does.
+// GistAt reads a visit like [Visits.Gists].
 func (vs *Visits) GistAt(seq schema.Seq, g *Gist) error {
 	r, err := vs.read(seq)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestSkim holds what the quick ways to read the log say of each visit to the whole one.
+// TestSkim compares the results of the fast readers of the log with complete visits.
 func TestSkim(t *testing.T) {
 	s := openStore(t, scaletest.Made(t, scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20}))
 	stands := &schema.Visit{URL: 1, Run: 1, At: time.UnixMilli(5), State: schema.Processed, Status: 304, Stand: 1,
@@ -76,7 +76,7 @@ func TestSkim(t *testing.T) {
 	}
 }
 
-// skim reads all visits in order with the memory of one, and calls f for a copy of each.
+// skim reads all visits in order into one visit's memory, and calls f with a copy of each.
 func skim(tx *kv.Tx, s *kv.Store, f func(*schema.Visit)) error {
 	var v schema.Visit
 	for seq := schema.Seq(1); seq <= s.LastSeq(); seq++ {
@@ -90,8 +90,7 @@ func skim(tx *kv.Tx, s *kv.Store, f func(*schema.Visit)) error {
 	return nil
 }
 
-// TestGistsAndTargets holds what is said of visits whose links are counted, or only lead
-// somewhere, to what is said of them with their links.
+// TestGistsAndTargets compares visits with counted links, or with link targets only, with complete visits.
 func TestGistsAndTargets(t *testing.T) {
 	s := openStore(t, scaletest.Made(t, scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20, Runs: 2}))
 	all := func(schema.Seq, schema.ID) bool { return true }
@@ -131,8 +130,8 @@ func TestGistsAndTargets(t *testing.T) {
 	}
 }
 
-// TestAtAnyOrder asks for URLs one by one, upwards, downwards and to and fro: each answer is
-// that of the walk over all.
+// TestAtAnyOrder reads URLs one by one, upwards, downwards and back and forth: the results equal those of a
+// walk over all.
 func TestAtAnyOrder(t *testing.T) {
 	s := openStore(t, scaletest.Made(t, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}))
 	n := s.URLs()
@@ -161,8 +160,8 @@ func TestAtAnyOrder(t *testing.T) {
 	}
 }
 
-// TestVisitsAtAnyOrder asks for visits one by one in several orders beside each other: each
-// answer is that of the walk over all, and behind the last there is none.
+// TestVisitsAtAnyOrder reads visits one by one in several interleaved orders: the results equal those of a
+// walk over all, and there is none after the last.
 func TestVisitsAtAnyOrder(t *testing.T) {
 	s := openStore(t, scaletest.Made(t, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20}))
 	n := int(s.LastSeq())
@@ -191,8 +190,8 @@ func TestVisitsAtAnyOrder(t *testing.T) {
 	})
 }
 
-// TestVisitIsMissing takes a visit out of the log: whoever comes by finds that out, and who
-// asks for others beside it does not.
+// TestVisitIsMissing removes a visit from the log: walks over it detect that, and reads of its neighbours are
+// unaffected.
 func TestVisitIsMissing(t *testing.T) {
 	path := scaletest.Made(t, scaletest.Size{Pages: 200, Links: 900, Hosts: 5})
 	if err := kv.DeleteRaw(path, "visits", binary.BigEndian.AppendUint64(nil, 7)); err != nil {
@@ -225,11 +224,11 @@ func TestVisitIsMissing(t *testing.T) {
 	}
 }
 
-// TestFillAnchors reads the anchors of some links of many visits at once, and of a few far apart:
-// they are those that each visit has when it is asked for itself.
+// TestFillAnchors reads the anchors of some links of many visits at once, and of a few visits far apart: they
+// equal those read visit by visit.
 func TestFillAnchors(t *testing.T) {
 	web := scaletest.Made(t, scaletest.Size{Pages: 500, Links: 2000, Hosts: 20})
-	alone := withAnchors(t, 300) // a commit for each visit
+	alone := withAnchors(t, 300) // one commit per visit
 	for _, tt := range []struct {
 		name  string
 		path  string

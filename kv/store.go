@@ -16,35 +16,32 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// NoDepth is the depth, and the hops, of a URL that has none in the present
-// generation.
+// NoDepth is the depth, or number of hops, of a URL that has none in the current generation.
 const NoDepth = 255
 
 // Options say how a state file is opened.
 type Options struct {
 	ReadOnly bool          // shares the lock with other readers; the file must exist
-	Timeout  time.Duration // to wait for the lock; 0: 2 s
+	Timeout  time.Duration // how long to wait for the lock; 0: 2 s
 	Locked   func()        // called when the lock is held, before memory is filled; may be nil
-	Memory   int64         // bytes that may be filled; 0: any number
+	Memory   int64         // bytes that may be used; 0: no limit
 }
 
-// A Store is an open state file and what is held in memory of it. It belongs to
-// one goroutine; only [Store.Hash], [Store.Snapshot], [Store.Size] and
-// [Store.Path] may be called from any. Walks over many records have goroutines of
-// their own, which read ahead and end with the walk.
+// A Store is an open state file and its in-memory state. It belongs to one goroutine; only [Store.Hash],
+// [Store.Snapshot], [Store.Size] and [Store.Path] are safe for concurrent use. Walks over many records use
+// goroutines of their own, which read ahead and end with the walk.
 //
-// An Update that fails, or damage that is met, leaves memory and file apart. The store
-// then closes itself, every later transaction returns [ErrClosed] with the cause, and
-// going on means to open it again.
+// After a failed Update, or if damage is found, memory and file no longer agree. The store then closes
+// itself, and every later transaction returns [ErrClosed] with the cause; to continue, open the file again.
 type Store struct {
 	place
 	db        *bbolt.DB
 	cause     error // why it is closed; nil: open
 	closed    atomic.Bool
 	busy      bool // inside a transaction
-	entered   bool // a file that lists its openings lists this one
+	entered   bool // the file lists this opening, if it lists openings
 	abandon   bool // a transaction could not be ended: its locks are never released
-	whole     bool // look through all pages on opening
+	whole     bool // check all pages on opening
 	filePages *filePages
 
 	seal  sealer
@@ -54,16 +51,16 @@ type Store struct {
 	hosts   *cache[schema.HostID, *schema.Host]
 	names   *cache[schema.HostID, string]
 	ids     *cache[string, schema.HostID]
-	anchors [2]anchorPart // decompressed last
-	arena   arena         // of the one update at a time
-	spare   spare         // of the last update, for the next one
+	anchors [2]anchorPart // the last ones decompressed
+	arena   arena         // of the current update
+	spare   spare         // from the last update, for the next
 }
 
-// Open opens a state file and reads into memory what is held there. Without
-// ReadOnly a missing file is created, and appears whole or not at all.
+// Open opens a state file and loads its in-memory state. Without ReadOnly, a missing file is created,
+// completely or not at all.
 //
-// It fails with [ErrLocked], [ErrForeign], [ErrFormat], [ErrDamaged] or [ErrMemory], each
-// with the file's name and what can be done.
+// It fails with [ErrLocked], [ErrForeign], [ErrFormat], [ErrDamaged] or [ErrMemory], each with the file's
+// name and what can be done.
 func Open(path string, opts Options) (*Store, error) {
 	if opts.Timeout == 0 {
 		opts.Timeout = 2 * time.Second
@@ -139,7 +136,7 @@ func (s *Store) boltOptions(timeout time.Duration) *bbolt.Options {
 	}
 }
 
-// boltError names an error of opening.
+// boltError translates an error from opening.
 func boltError(err error) error {
 	switch {
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrVersionMismatch):
@@ -150,12 +147,11 @@ func boltError(err error) error {
 	return withoutRoom(err)
 }
 
-// Close closes the file; closing again does nothing.
+// Close closes the file; it is idempotent.
 func (s *Store) Close() error { return s.shut(nil, nil) }
 
-// shut ends an open transaction and closes the file for the given cause. Where
-// damage keeps bbolt from ending it, only the file is closed and its mapping is
-// left behind.
+// shut ends an open transaction and closes the file for the given cause. If damage prevents bbolt from ending
+// it, only the file is closed and its mapping is left behind.
 func (s *Store) shut(b *bbolt.Tx, cause error) error {
 	if s.cause != nil {
 		return nil
@@ -190,13 +186,11 @@ func (s *Store) release(b *bbolt.Tx) error {
 	return nil
 }
 
-// Present reports with [ErrLost] that the open file is no longer the one that has its
-// name, or that somebody else has written to it or cut it: what is committed then would
-// be lost.
+// Present returns [ErrLost] if the open file no longer has its name, or another process has written to it or
+// truncated it: later commits would be lost.
 //
-// Every commit asks this before it writes and before it returns. Whoever gives another
-// file the name asks it just before. A reader may go on to the end with a file that has
-// lost its name.
+// Every commit calls this before it writes and before it returns. Call it just before giving the name to
+// another file. A reader may continue to the end with a file that has lost its name.
 func (s *Store) Present() error {
 	if s.cause != nil {
 		return s.cause
@@ -204,14 +198,14 @@ func (s *Store) Present() error {
 	return s.present()
 }
 
-// Like gives the file the permissions of another one that is open and, where this user may,
-// its owner: of one that is to take the other's place.
+// Like gives the file the permissions of another open file and, if this user may, its owner, when it is to
+// replace that file.
 func (s *Store) Like(other *Store) error { return disk.Like(s.file, other.file) }
 
-// Path returns the name that the file was opened under.
+// Path returns the name under which the file was opened.
 func (s *Store) Path() string { return s.path }
 
-// Size returns the bytes that a snapshot would have now; 0 when closed.
+// Size returns the current size of a snapshot in bytes; 0 when closed.
 func (s *Store) Size() int64 {
 	if s.closed.Load() {
 		return 0
@@ -223,8 +217,8 @@ func (s *Store) Size() int64 {
 	return size
 }
 
-// Snapshot writes a consistent copy of the file. Commits go on meanwhile, and the file
-// grows by the space that they would have used again.
+// Snapshot writes a consistent copy of the file. Commits continue meanwhile, and the file grows by the space
+// that they would have reused.
 func (s *Store) Snapshot(w io.Writer) (n int64, err error) {
 	if s.closed.Load() {
 		return 0, ErrClosed
@@ -250,7 +244,7 @@ func (s *Store) URLs() int { return int(s.state.urls) }
 // Hosts returns the number of hosts, which is the last id.
 func (s *Store) Hosts() int { return int(s.state.hosts) }
 
-// Generation returns the number of the present depths and queues.
+// Generation returns the number of the current generation of depths and queues.
 func (s *Store) Generation() uint32 { return s.state.generation }
 
 // LastSeq returns the number of visits, which is the last sequence number.

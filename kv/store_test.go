@@ -33,7 +33,7 @@ func openStore(t testing.TB, path string) *kv.Store {
 	return s
 }
 
-// openUnchecked opens a store that may hold what no store should.
+// openUnchecked opens a store that may have invalid content.
 func openUnchecked(t testing.TB, path string) *kv.Store {
 	t.Helper()
 	s, err := kv.Open(path, kv.Options{Timeout: 50 * time.Millisecond})
@@ -120,7 +120,7 @@ func TestVisitRoundTrip(t *testing.T) {
 	}
 }
 
-// fullVisit is a visit of URL 2 of five with every field in use.
+// fullVisit returns a visit of URL 2 of five with every field in use.
 func fullVisit() *schema.Visit {
 	return &schema.Visit{
 		URL: 2, Run: 1, At: time.UnixMilli(1700000000123).UTC(), Kept: true,
@@ -144,7 +144,7 @@ func fullVisit() *schema.Visit {
 	}
 }
 
-// TestLaterNumbers reads back what is left out of a record because it is 0 up to its end.
+// TestLaterNumbers reads records whose last fields are 0.
 func TestLaterNumbers(t *testing.T) {
 	s := openUnchecked(t, filepath.Join(t.TempDir(), "state.db"))
 	for set := range 16 {

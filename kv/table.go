@@ -6,9 +6,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A table finds ids by hash. It is an open-addressing table of 12-byte slots in
-// shards that grow by half one at a time, so that growing neither pauses nor
-// doubles the memory. Equal hashes may be there several times.
+// A table finds ids by hash. It is an open-addressing table of 12-byte slots, in shards that grow one at a
+// time by half, so that growing neither pauses nor doubles the memory. It may contain several entries with
+// the same hash.
 type table struct{ shards [shardCount]shard }
 
 const shardCount = 256
@@ -20,7 +20,7 @@ type shard struct {
 	used  int
 }
 
-// add enters an id under a hash.
+// add adds an id under a hash.
 func (t *table) add(hash uint64, id schema.ID) {
 	s := &t.shards[hash>>56]
 	if (s.used+1)*4 > len(s.slots)*3 {
@@ -29,7 +29,7 @@ func (t *table) add(hash uint64, id schema.ID) {
 	s.insert(slot{uint32(hash), uint32(hash >> 32), uint32(id)})
 }
 
-// reserve makes room for n ids in all.
+// reserve makes room for a total of n ids.
 func (t *table) reserve(n int) {
 	for i := range t.shards {
 		if size := n / shardCount * 3 / 2; size > len(t.shards[i].slots) {
@@ -60,7 +60,7 @@ func (t *table) first(hash uint64) schema.ID {
 	return schema.ID(s[home(hash, len(s))].id)
 }
 
-// next returns the next id with the hash; 0: there is none.
+// next returns the next id with the hash; 0: no more.
 func (p *probe) next() schema.ID {
 	if len(p.slots) == 0 {
 		return 0
@@ -100,7 +100,7 @@ func (s *shard) grow(size int) {
 	}
 }
 
-// home is the slot of a hash in a shard, by the bits that did not choose the shard.
+// home returns the slot of a hash in a shard, using the bits that did not select the shard.
 func home(hash uint64, size int) int {
 	at, _ := bits.Mul64(hash<<8, uint64(size))
 	return int(at)

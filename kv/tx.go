@@ -8,13 +8,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A Tx is a transaction, valid only inside the function that it was given to.
-// What its methods return belongs to the caller, except hosts.
+// A Tx is a transaction, valid only inside the function it was passed to. The results of its methods belong
+// to the caller, except hosts.
 //
-// Its fields own the buckets of the file, see the package comment, and what is
-// collected for them until the commit. They are neither copied nor assigned to.
+// Its fields own the buckets of the file, see the package comment, and the changes collected until the
+// commit. They must be neither copied nor assigned to.
 //
-// A Tx of [Store.View] only reads: its methods that change something fail.
+// A Tx of [Store.View] is read-only: methods that change something fail.
 type Tx struct {
 	base
 	URLs     URLs
@@ -52,9 +52,8 @@ func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
 	return tx
 }
 
-// Update runs f in a transaction and commits what it did, synced to disk. If f
-// or the commit fails, nothing, or after [ErrCommit] or [ErrLost] perhaps everything, has
-// been written, and the store is closed.
+// Update runs f in a transaction and commits it, synced to disk. If f or the commit fails, the store is
+// closed, and nothing has been written; after [ErrCommit] or [ErrLost] everything may have been.
 func (s *Store) Update(f func(*Tx) error) error {
 	if s.cause == nil && s.readOnly {
 		return ErrReadOnly
@@ -62,9 +61,8 @@ func (s *Store) Update(f func(*Tx) error) error {
 	return s.transact(true, f)
 }
 
-// View runs f in a transaction that reads the last commit. The next Update waits for its
-// end, so it should be short while a crawl runs. Errors of f are returned as they are;
-// damage closes the store.
+// View runs f in a transaction that reads the last commit. The next Update waits for its end, so it should be
+// short during a crawl. Errors of f are returned unchanged; damage closes the store.
 func (s *Store) View(f func(*Tx) error) error { return s.transact(false, f) }
 
 func (s *Store) transact(writable bool, f func(*Tx) error) error {
@@ -84,10 +82,10 @@ func (s *Store) transact(writable bool, f func(*Tx) error) error {
 		}
 	}()
 	err := guard(func() (err error) {
-		if err := s.uncut(); s.readOnly && err != nil { // a writer asks before it commits
+		if err := s.uncut(); s.readOnly && err != nil { // a writer checks before it commits
 			return err
 		}
-		s.abandon = true // if Begin panics it holds locks
+		s.abandon = true // if Begin panics, it holds locks
 		b, err = s.db.Begin(writable)
 		s.abandon = false
 		if err != nil {
@@ -144,8 +142,8 @@ func (tx *Tx) perform(f func(*Tx) error) error {
 	return nil
 }
 
-// flush writes what was collected for the end of the commit: the counters last,
-// because the steps before go on counting.
+// flush writes the changes collected for the end of the commit: the counters last, because the other steps
+// update them.
 func (tx *Tx) flush() error {
 	if tx.err != nil {
 		return tx.err

@@ -95,7 +95,7 @@ func TestHostsBelow(t *testing.T) {
 	})
 }
 
-// TestManyChunks voids a long queue: what is left of it goes little by little.
+// TestManyChunks invalidates a long queue: its remains are deleted gradually.
 func TestManyChunks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	s := openStore(t, path)
@@ -170,7 +170,7 @@ func chunks(t *testing.T, s *kv.Store, path string) int {
 	return n
 }
 
-// TestOldDepthsGo makes generations and looks for depths of older ones.
+// TestOldDepthsGo creates generations and looks for depths of older ones.
 func TestOldDepthsGo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	s := openStore(t, path)

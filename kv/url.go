@@ -7,33 +7,33 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// urlBlock is the number of URLs in a block. A commit adds several URLs a page:
-// one by one they would cost a third of its time, and a third of the file.
+// urlBlock is the number of URLs in a block. A commit adds several URLs per page: as single values they would
+// cost a third of its time, and a third of the file.
 const urlBlock = 32
 
-// A newURL is a URL that the running commit adds.
+// A newURL is a URL added by the current commit.
 type newURL struct {
 	schema.URL
 	hash uint64
 }
 
-// URLs owns the buckets urls, seen, forms and shapes: what is known of a URL since it
-// was first seen. They ask Hosts for the name of the host in an identity.
+// URLs owns the buckets urls, seen, forms and shapes: what is recorded about a URL when it is first seen. It
+// uses Hosts for the host name in an identity.
 type URLs struct {
 	tx    *base
 	hosts *Hosts
 
 	added  []newURL   // by this commit, beginning with id [URLs.first]
-	read   schema.URL // the last one that was read from the file, which never changes
-	block  urlReader  // where that was read, of a transaction that only reads
+	read   schema.URL // the last one read from the file, which never changes
+	block  urlReader  // where that was read, in a read-only transaction
 	near   nearby
 	shaped []schema.ID
 	warm   []schema.ID
 	loaded uint32 // keeps loads from being optimised away
 }
 
-// Lookup finds a URL by its hash, see [Store.Hash]. A URL of the same hash and
-// host is taken to be the same; if the hash alone agrees, its record decides.
+// Lookup finds a URL by its hash, see [Store.Hash]. A URL with the same hash and host is assumed to be the
+// same; if only the hash agrees, the record decides.
 func (us *URLs) Lookup(
 	hash uint64, host schema.HostID, kind schema.URLKind, pathQuery string,
 ) (schema.ID, bool, error) {
@@ -60,8 +60,8 @@ func (us *URLs) Lookup(
 	return 0, false, nil
 }
 
-// Warm prepares the look-ups of hashes: what each will read is loaded for all at once,
-// where one look-up after the other would wait for it.
+// Warm prepares look-ups of hashes: it loads the data for all at once, while single look-ups would wait for
+// it one by one.
 func (us *URLs) Warm(hashes []uint64) {
 	if !us.tx.s.foundAll {
 		us.tx.fail(us.seek(hashes...))
@@ -77,8 +77,8 @@ func (us *URLs) Warm(hashes []uint64) {
 	us.warm = ids
 }
 
-// Add appends a URL under its hash and returns its id, which is one more
-// than the last. The caller has looked it up; u.ID is ignored.
+// Add appends a URL under its hash and returns its id, which is one more than the last. The caller must have
+// looked it up; u.ID is ignored.
 func (us *URLs) Add(u schema.URL, hash uint64) (schema.ID, error) {
 	s := us.tx.s
 	switch {
@@ -103,12 +103,12 @@ func (us *URLs) Add(u schema.URL, hash uint64) (schema.ID, error) {
 	return u.ID, nil
 }
 
-// first returns the id of the first URL that this commit adds.
+// first returns the id of the first URL added by this commit.
 func (us *URLs) first() schema.ID {
 	return schema.ID(us.tx.s.state.urls) + 1 - schema.ID(len(us.added))
 }
 
-// At returns what is known of a URL since it was first seen.
+// At returns what was recorded about a URL when it was first seen.
 func (us *URLs) At(id schema.ID) (schema.URL, error) {
 	if err := us.tx.known(id); err != nil {
 		return schema.URL{}, err
@@ -139,8 +139,8 @@ func (us *URLs) At(id schema.ID) (schema.URL, error) {
 	return schema.URL{}, damaged(bURLs, urlKey(id), "does not have the URL that was seen")
 }
 
-// blockOf returns the block of a URL: where the last one was read if that comes before it,
-// so that who asks for URLs in order reads each block once.
+// blockOf returns the block of a URL, at the last URL read if that comes before it, so that reading URLs in
+// order reads each block once.
 func (us *URLs) blockOf(id schema.ID) (urlReader, error) {
 	if last := us.block.u.ID; last != 0 && last < id && (last-1)/urlBlock == (id-1)/urlBlock {
 		return us.block, nil
@@ -152,7 +152,7 @@ func (us *URLs) blockOf(id schema.ID) (urlReader, error) {
 	return openURLs(&r, id), nil
 }
 
-// missing names the absence of a record that must be there.
+// missing reports the absence of a required record as damage.
 func missing(err error, b bucket, key []byte) error {
 	if errors.Is(err, ErrNotFound) {
 		return damaged(b, key, "is missing")
@@ -160,11 +160,11 @@ func missing(err error, b bucket, key []byte) error {
 	return err
 }
 
-// urlKey is the key of the block of a URL.
+// urlKey returns the key of the block of a URL.
 func urlKey(id schema.ID) []byte { return key64(uint64(id-1) / urlBlock) }
 
-// The flags of a URL in its block, beside its kind: what differs from the URL
-// before, and follows.
+// Flags of a URL in its block, in addition to its kind: which fields differ from the previous URL, and
+// follow.
 const (
 	urlKind  = 7
 	urlHost  = 1 << 3
@@ -173,7 +173,7 @@ const (
 	urlRun   = 1 << 6
 )
 
-// encodeURL writes a URL of a block that follows another one.
+// encodeURL writes a URL of a block after another one.
 func encodeURL(w *writer, before, u *schema.URL) {
 	flags, at := byte(u.Kind)&urlKind, len(w.b)
 	w.byte(flags)
@@ -197,15 +197,15 @@ func encodeURL(w *writer, before, u *schema.URL) {
 	w.string(u.PathQuery)
 }
 
-// A urlReader reads the URLs of a block one after the other.
+// A urlReader reads the consecutive URLs of a block.
 type urlReader struct {
 	r    *reader
-	n    int        // that are left
-	u    schema.URL // the last one, but for its path
+	n    int        // number left
+	u    schema.URL // the last one, without its path
 	path []byte     // valid as long as the value
 }
 
-// openURLs begins to read the block of a URL.
+// openURLs starts reading the block of a URL.
 func openURLs(r *reader, id schema.ID) urlReader {
 	b := urlReader{r: r, n: int(r.narrow(urlBlock))}
 	b.u.ID = (id - 1) / urlBlock * urlBlock
@@ -224,7 +224,7 @@ func (b *urlReader) next() bool {
 		b.u.Host = schema.HostID(b.r.id())
 	}
 	if flags&urlFrom != 0 {
-		b.u.Referrer = schema.ID(b.r.narrow(uint64(b.u.ID) - 1)) // which was known before
+		b.u.Referrer = schema.ID(b.r.narrow(uint64(b.u.ID) - 1)) // the referrer is older
 	}
 	if flags&urlSince != 0 {
 		b.u.FirstSeen = b.r.seconds()
@@ -249,8 +249,8 @@ func (us *URLs) Norm(id schema.ID) (string, error) {
 	return scheme + name + u.PathQuery, nil
 }
 
-// Each calls f for the URLs from an id on, in order, until it returns false.
-// In an update, f must add none.
+// Each calls f for the URLs starting at an id, in order, until f returns false. In an update, f must not add
+// URLs.
 func (us *URLs) Each(from schema.ID, f func(schema.URL) (bool, error)) error {
 	more := true
 	next := (max(from, 1)-1)/urlBlock*urlBlock + 1
@@ -265,7 +265,7 @@ func (us *URLs) Each(from schema.ID, f func(schema.URL) (bool, error)) error {
 			if next++; u.ID < from {
 				continue
 			}
-			us.read = u // f is likely to ask for it
+			us.read = u // f is likely to look it up
 			more, err = f(u)
 		}
 		return more, err
@@ -306,8 +306,7 @@ func (p *urlBlocks) add(at int, key []byte, r *reader) error {
 	return nil
 }
 
-// flush writes the URLs that were added: their records, and packed in one
-// value what is held of them in memory.
+// flush writes the added URLs: their records, and in one packed value the data held in memory.
 func (us *URLs) flush() error {
 	p := packing{tx: us.tx, bucket: bSeen}
 	before := int64(0)
@@ -340,7 +339,7 @@ func (us *URLs) flush() error {
 	return nil
 }
 
-// put writes URLs of one block behind those that it has.
+// put appends URLs to those of their block.
 func (us *URLs) put(urls []newURL) error {
 	key := urlKey(urls[0].ID)
 	first := (urls[0].ID-1)/urlBlock*urlBlock + 1

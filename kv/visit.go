@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Visits owns the buckets visits, anchors and done: the log of what was asked for.
-// It asks for the identity of the URL that a visit is of.
+// Visits owns the buckets visits, anchors and done: the log of requests. It uses URLs for the identity of a
+// visit's URL.
 type Visits struct {
 	tx   *base
 	urls *URLs
@@ -22,9 +22,8 @@ type Visits struct {
 	near       nearby
 }
 
-// Add appends a visit to the log and returns its number. It sets Seq,
-// Commit and Prev, and sorts the links by target; two links to one target are
-// an error. The visit still belongs to the caller.
+// Add appends a visit to the log and returns its number. It sets Seq, Commit and Prev, and sorts the links by
+// target; two links to one target are an error. The visit remains the caller's.
 func (vs *Visits) Add(v *schema.Visit) (schema.Seq, error) {
 	if err := errors.Join(vs.tx.change(), vs.tx.known(v.URL)); err != nil {
 		return 0, err
@@ -58,8 +57,7 @@ func (vs *Visits) Add(v *schema.Visit) (schema.Seq, error) {
 	return v.Seq, nil
 }
 
-// check puts the links of a visit in order and checks that what it refers
-// to is there.
+// check sorts the links of a visit and checks that everything it refers to exists.
 func (vs *Visits) check(v *schema.Visit) error {
 	vs.sortLinks(v.Links)
 	before := schema.ID(0)
@@ -81,8 +79,8 @@ func (vs *Visits) check(v *schema.Visit) error {
 	return nil
 }
 
-// sortLinks sorts links by target: as numbers, several times as fast as records
-// that are compared and moved.
+// sortLinks sorts links by target, as numbers, which is several times as fast as comparing and moving
+// records.
 func (vs *Visits) sortLinks(links []schema.Link) {
 	order, unsorted := vs.order[:0], append(vs.unsorted[:0], links...)
 	for i := range links {
@@ -106,7 +104,7 @@ func (vs *Visits) read(seq schema.Seq) (reader, error) {
 	return r, nil
 }
 
-// At returns a visit, its links without anchors.
+// At returns a visit; its links have no anchors.
 func (vs *Visits) At(seq schema.Seq) (*schema.Visit, error) {
 	r, err := vs.read(seq)
 	if err != nil {
@@ -139,9 +137,9 @@ func (vs *Visits) fillForm(v *schema.Visit, shape schema.Shape) error {
 	return err
 }
 
-// AppendLinks appends the links of a visit of a URL, 0: of whichever, by ascending target,
-// without anchors. It decodes nothing else, and nothing of a visit whose links stand in
-// another one (see [schema.Visit]).
+// AppendLinks appends the links of a visit of a URL (0: any URL), by ascending target and without anchors. It
+// decodes nothing else. It appends nothing for a visit whose links are those of another one (see
+// [schema.Visit]).
 func (vs *Visits) AppendLinks(dst []schema.Link, seq schema.Seq, of schema.ID) ([]schema.Link, error) {
 	r, err := vs.read(seq)
 	if err != nil {
@@ -161,8 +159,8 @@ func (vs *Visits) AppendLinks(dst []schema.Link, seq schema.Seq, of schema.ID) (
 	return dst, nil
 }
 
-// Each calls f for the visits from a number on, in order, until it returns
-// false. Their links have no anchors. In an update, f must add no visits.
+// Each calls f for the visits starting at a number, in order, until f returns false. Their links have no
+// anchors. In an update, f must not add visits.
 func (vs *Visits) Each(from schema.Seq, f func(*schema.Visit) (bool, error)) error {
 	fresh := func(log span) *decoded { return &decoded{log: log} }
 	return eachVisit(vs, from, fresh, func(visits *decoded) (bool, error) {
@@ -178,7 +176,7 @@ func (vs *Visits) Each(from schema.Seq, f func(*schema.Visit) (bool, error)) err
 	})
 }
 
-// decoded are whole visits, but for forms that are stored as shapes.
+// decoded are complete visits, except for forms stored as shapes.
 type decoded struct {
 	log    span
 	all    []*schema.Visit
@@ -203,8 +201,8 @@ func (d *decoded) add(at int, key []byte, r *reader) error {
 	return nil
 }
 
-// eachVisit calls take for what makers made of the visits from a number on, as [eachPiece]
-// does. None may be missing.
+// eachVisit calls take with the results of makers for the visits starting at a number, like [eachPiece]. No
+// visit may be missing.
 func eachVisit[M maker](vs *Visits, from schema.Seq, fresh func(span) M, take func(M) (bool, error)) error {
 	next, more, log := max(from, 1), true, vs.log()
 	log.from = next
@@ -221,24 +219,23 @@ func eachVisit[M maker](vs *Visits, from schema.Seq, fresh func(span) M, take fu
 	return err
 }
 
-// OfAnother reports with [ErrDamaged] a visit that the visits of a URL name and that is none of
-// them.
+// OfAnother returns [ErrDamaged] for a visit that is listed under a URL but belongs to another.
 func OfAnother(seq schema.Seq, url schema.ID) error {
 	return damaged(bVisits, key64(uint64(seq)), fmt.Sprintf("is no visit of URL %d", url))
 }
 
-// A span is the visits that a walk is told of, and how many URLs they may name.
+// A span is the range of visits of a walk, and the number of URLs they may refer to.
 type span struct {
 	from, last schema.Seq
 	urls       schema.ID
 }
 
-// log is the span of all visits.
+// log returns the span of all visits.
 func (vs *Visits) log() span {
 	return span{1, schema.Seq(vs.tx.s.state.visits), schema.ID(vs.tx.s.state.urls)}
 }
 
-// follows returns the number of the visit that is the at-th of the span.
+// follows checks that key is that of visit number at of the span, and returns the visit's number.
 func (s *span) follows(at int, key []byte) (schema.Seq, error) {
 	seq := s.from + schema.Seq(at)
 	if !isKey(key, uint64(seq)) || seq > s.last {
@@ -247,8 +244,8 @@ func (s *span) follows(at int, key []byte) (schema.Seq, error) {
 	return seq, nil
 }
 
-// names reports a visit that names a URL which is not there. Who reads it may take the ids for
-// places.
+// names returns an error for a visit that refers to a URL that does not exist. Readers may use the ids as
+// indices.
 func (s *span) names(v *schema.Visit) error {
 	if s.has(v.URL) && v.RedirectTo <= s.urls && s.haveLinks(v.Links) {
 		i := 0
@@ -264,8 +261,7 @@ func (s *span) names(v *schema.Visit) error {
 
 func (s *span) has(id schema.ID) bool { return id != 0 && id <= s.urls }
 
-// haveLinks reports whether links, of which each leads to a later URL than the one before, lead
-// to URLs that are there.
+// haveLinks reports whether links with ascending targets lead to URLs that exist.
 func (s *span) haveLinks(links []schema.Link) bool {
 	return len(links) == 0 || links[len(links)-1].To <= s.urls
 }

@@ -20,9 +20,9 @@ const (
 	visitByHead
 )
 
-// The bits of a link: its place, its rel flags, whether its kinds follow because they are
-// not those of a plain anchor, and whether only the rendering showed it; beside the kinds,
-// whether all links but the canonical one carry nofollow.
+// Bits of a link: its place, its rel flags, whether its kinds follow because they are not those of a plain
+// anchor, and whether only the rendering showed it. A bit next to the kinds says whether all links except the
+// canonical one carry nofollow.
 const (
 	linkRel      = 3
 	linkKinds    = 1 << 6
@@ -31,7 +31,7 @@ const (
 	plainLink    = schema.Kinds(1 << schema.LinkAnchor)
 )
 
-// An enumeration that has outgrown its bits does not compile.
+// These do not compile if an enumeration has outgrown its bits.
 const (
 	_ = uint8(7 - schema.LinkKindCount)
 	_ = uint8(1<<linkRel - schema.PlaceCount)
@@ -40,8 +40,8 @@ const (
 // httpDate is the layout of dates in HTTP headers.
 const httpDate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// knownWords are content types and charsets that are stored as a number, which
-// is their position from 1 on. Words are only ever added at the end.
+// knownWords returns content types and charsets that are stored as a number, their position counted from 1.
+// Words may only be added at the end.
 func knownWords() [12]string {
 	return [...]string{"text/html", "text/html; charset=utf-8", "text/html; charset=UTF-8", "text/html;charset=utf-8",
 		"text/html;charset=UTF-8", "utf-8", "UTF-8", "windows-1252", "iso-8859-1", "application/xhtml+xml",
@@ -132,17 +132,17 @@ func decodeVisit(r *reader, seq schema.Seq) (*schema.Visit, schema.Shape) {
 	return v, decodeVisitInto(v, r, seq)
 }
 
-// decodeVisitInto is decodeVisit with the memory of v and of its links.
+// decodeVisitInto is decodeVisit, reusing the memory of v and of its links.
 func decodeVisitInto(v *schema.Visit, r *reader, seq schema.Seq) schema.Shape {
 	*v = schema.Visit{Seq: seq, URL: r.id(), Links: v.Links[:0]}
 	v.Links, _ = decodeLinks(r, v.Links)
 	return decodeFields(v, r)
 }
 
-// earlier returns the number of a visit before another; 0: none.
+// earlier returns the number of a visit before than; 0: none.
 func (r *reader) earlier(than schema.Seq) schema.Seq { return schema.Seq(r.narrow(uint64(than) - 1)) }
 
-// decodeFields decodes what follows the links of a visit.
+// decodeFields decodes the fields after the links of a visit.
 func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.Run = schema.RunID(r.id())
 	v.Commit = r.uint()
@@ -216,9 +216,8 @@ func decodeFindings(r *reader, v *schema.Visit) {
 	v.Children = r.number()
 }
 
-// encodeLinks writes links by ascending target: twice their number, plus one if
-// there are anchors in another bucket, then each as the distance from the one
-// before and a byte of flags.
+// encodeLinks writes links by ascending target: twice their number, plus one if there are anchors in the
+// other bucket, then each as its difference from the previous one and a byte of flags.
 func encodeLinks(w *writer, links []schema.Link, anchors bool) {
 	n := uint64(len(links)) << 1
 	if anchors {
@@ -267,7 +266,7 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 			delta, size = binary.Uvarint(b[at:])
 		}
 		at += size
-		if to += delta; size <= 0 || to > 1<<32-1 || delta-1 > 1<<32-2 || at >= len(b) { // a delta of 0 is no other target
+		if to += delta; size <= 0 || to > 1<<32-1 || delta-1 > 1<<32-2 || at >= len(b) { // a delta of 0 repeats the target
 			r.fail()
 			return dst, false
 		}
@@ -287,7 +286,7 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 	return dst, anchors
 }
 
-// countLinks passes links over, and returns how many there are and of what kinds the first is.
+// countLinks skips links, and returns their number and the kinds of the first.
 func countLinks(r *reader) (n int, first schema.Kinds) {
 	n = int(r.uint() >> 1)
 	if n > len(r.b)/2 {
@@ -338,7 +337,7 @@ func decodeTargets(r *reader, dst []schema.ID) []schema.ID {
 			delta, size = binary.Uvarint(b[at:])
 		}
 		at += size
-		if to += delta; size <= 0 || to > 1<<32-1 || delta-1 > 1<<32-2 || at >= len(b) { // a delta of 0 is no other target
+		if to += delta; size <= 0 || to > 1<<32-1 || delta-1 > 1<<32-2 || at >= len(b) { // a delta of 0 repeats the target
 			r.fail()
 			return dst
 		}
@@ -355,7 +354,7 @@ func decodeTargets(r *reader, dst []schema.ID) []schema.ID {
 	return dst
 }
 
-// word writes a text that is often one of a few: its number, or 0 and the text.
+// word writes a text that is often one of a few: as its number, or as 0 and the text.
 func (w *writer) word(text string) {
 	for i, word := range knownWords() {
 		if text == word {
@@ -376,8 +375,7 @@ func (r *reader) word() string {
 	return words[n-1]
 }
 
-// date writes the text of a date in a header: a time if that gives the text
-// back, or 0 and the text.
+// date writes the text of a date header: as a time if that yields the same text, or as 0 and the text.
 func (w *writer) date(text string) {
 	t, err := time.Parse(httpDate, text)
 	if err != nil || t.IsZero() || t.Format(httpDate) != text {

@@ -7,16 +7,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// MaxVouchers is how many vouchers of a sitemap are kept.
+// MaxVouchers is the number of vouchers kept per sitemap.
 const MaxVouchers = 100
 
-// Vouchers owns the bucket vouchers: who says that a sitemap speaks for them. A voucher is the
-// name of a host whose robots.txt names the sitemap, or "=" and the domain of an origin whose
-// configuration does.
+// Vouchers owns the bucket vouchers: for whom a sitemap may speak. A voucher is the name of a host whose
+// robots.txt names the sitemap, or "=" and the domain of an origin whose configuration does.
 type Vouchers struct{ tx *base }
 
-// Add notes that a sitemap was vouched for in a run, and reports whether that is new in it. Where
-// a sitemap has all the vouchers that it may have, those of earlier runs make room.
+// Add records that a sitemap was vouched for in a run, and reports whether that is new in this run. If a
+// sitemap has the maximum number of vouchers, one from an earlier run is replaced.
 func (vs *Vouchers) Add(sitemap schema.ID, voucher string, run schema.RunID) (bool, error) {
 	if err := errors.Join(vs.tx.change(), vs.tx.known(sitemap)); err != nil {
 		return false, err

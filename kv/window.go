@@ -2,21 +2,21 @@ package kv
 
 import "unsafe"
 
-// The bytes of the file that are asked for at once: few at first, because many walks end soon.
+// Sizes of the reads ahead in bytes: small at first, because many walks end soon.
 const (
 	firstWindow = 64 << 10
 	fullWindow  = 8 << 20
 )
 
-// A window is the part of a file that was asked for beforehand. bbolt has the system read
-// single pages only, which is many times as slow where they are not in memory.
+// A window is the part of a file that was read ahead. bbolt makes the system read only single pages, which is
+// many times as slow if they are not in memory.
 type window struct {
 	start    uintptr // of the mapping
 	from, to int64   // in the file
 	size     int64
 }
 
-// reach asks for what follows a value, unless that was done.
+// reach reads ahead what follows a value, unless that has been done.
 func (w *window) reach(s *Store, value []byte) {
 	at := int64(uintptr(unsafe.Pointer(unsafe.SliceData(value))) - w.start)
 	if at >= w.from && at < w.to-w.size/2 {

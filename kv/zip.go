@@ -8,22 +8,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The most bytes that a compressed field may hold. What has more was written by nobody, and
-// could fill the memory from a few bytes of the file.
+// Limits on the content of compressed fields in bytes. No release writes more, and a few bytes of the file
+// could otherwise fill the memory.
 const (
 	maxUnzipped = 1 << 30 // a configuration with its lists
 	maxRobots   = 1 << 20 // a robots.txt, of which 512,000 bytes are read
 )
 
-// unzipSpare is the room behind what is decompressed without which that takes longer.
+// unzipSpare is spare room after the output, without which decompression is slower.
 const unzipSpare = 16
 
-// usualRatio is how many times as long as its frame a text is at most, unless it is of a rare kind.
+// usualRatio is a compression ratio that few texts exceed.
 const usualRatio = 64
 
-// What compresses, and what decompresses, serves all stores of the process, of which there may be
-// hundreds: some megabytes once they are used. It is made with the process, as its channels must
-// belong to nobody's test alone (package testing/synctest).
+// All stores of the process, possibly hundreds, share one compressor and one decompressor, of some megabytes
+// once used. They are created with the process, because their channels must not belong to a single test
+// (package testing/synctest).
 var (
 	compressor   = newCompressor()
 	decompressor = newDecompressor()
@@ -35,7 +35,7 @@ func newCompressor() *zstd.Encoder {
 	if err != nil {
 		panic(err) // an option is wrong
 	}
-	z.EncodeAll(nil, nil) // which makes the channel
+	z.EncodeAll(nil, nil) // creates the channel
 	return z
 }
 
@@ -47,8 +47,7 @@ func newDecompressor() *zstd.Decoder {
 	return z
 }
 
-// zip writes a compressed field of at most so many bytes, which ends the value: its length
-// and a zstd frame.
+// zip writes a compressed field of at most most bytes, which ends the value: its length and a zstd frame.
 func zip(w *writer, text []byte, most int) error {
 	if len(text) > most {
 		return fmt.Errorf("%w: %d bytes in one value", ErrFull, len(text))
@@ -58,14 +57,14 @@ func zip(w *writer, text []byte, most int) error {
 	return nil
 }
 
-// unpacked returns how many bytes the field holds that unzip reads next.
+// unpacked returns the decompressed size of the field that unzip reads next.
 func (r *reader) unpacked() uint64 {
 	head := reader{b: r.b}
 	return head.uint()
 }
 
-// unzip reads what zip wrote, into the memory of dst, which grows by no more than the field
-// may hold, and by little where a short field only says that it holds much.
+// unzip reads a field written by zip into the memory of dst. This grows by no more than the size of the
+// field, and by little if a short field only claims to be large.
 func unzip(r *reader, dst []byte, most int) (text []byte, err error) {
 	n := int(r.narrow(uint64(most)))
 	if r.bad {

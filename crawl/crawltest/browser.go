@@ -13,15 +13,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Browser renders pages without a browser, see [Shell]. Their scripts are lines: "get URL" runs
-// what comes back in turn, "link URL" adds a link to the page, "title TEXT" a title, "go URL"
-// tries to leave it, "large" makes it too large. Its figures are read when nothing is rendered.
+// A Browser simulates rendering without a browser; see [Shell]. Scripts are lines: "get URL" requests
+// URL and runs the answer, "link URL" adds a link to the page, "title TEXT" a title, "go URL" tries to
+// navigate away, "large" makes the page too large. Read its counters only while nothing is rendered.
 type Browser struct {
-	Takes time.Duration                 // a look
-	Fail  func(url string, n int) error // the nth look at a page; nil: none fails
+	Takes time.Duration                 // duration of one rendering round
+	Fail  func(url string, n int) error // for the nth rendering of a page; nil: none fails
 	mu    sync.Mutex
 	Looks map[string]int
-	Most  int // that were open at a time
+	Most  int // peak number of concurrent renderings
 	open  int
 }
 
@@ -66,7 +66,7 @@ func (b *Browser) Render(ctx context.Context, p render.Page, a render.Answers) (
 	return l.Rendering, nil
 }
 
-// A look is one look at a page.
+// A look is one rendering of a page.
 type look struct {
 	render.Rendering
 	answers render.Answers
@@ -114,7 +114,7 @@ func (l *look) get(ref string) {
 	}
 }
 
-// Shell is a page that shows nothing but what its scripts make of it.
+// Shell returns a page that is empty except for what its scripts add.
 func Shell(scripts ...string) string {
 	var b strings.Builder
 	b.WriteString(`<!doctype html><html><head><title>shell</title></head><body><noscript>You need to enable ` +

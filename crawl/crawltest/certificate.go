@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Certificate writes a certificate of 127.0.0.1 and of some names, which is its own trust anchor, and
-// its key, as PEM.
+// Certificate writes a self-signed certificate for 127.0.0.1 and the given names, and its key, as PEM
+// files. The certificate is its own trust anchor.
 func Certificate(t testing.TB, names ...string) (cert, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

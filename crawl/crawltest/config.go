@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Config returns the configuration of a crawl of a server's web, [Complete].
+// Config returns the configuration for crawling a server's web; see [Complete].
 func Config(t testing.TB, s *webtest.Server, text string) string {
 	t.Helper()
 	ca, err := s.CAFile(t.TempDir())
@@ -22,8 +22,9 @@ func Config(t testing.TB, s *webtest.Server, text string) string {
 	return Complete(text, ca, s.Addr())
 }
 
-// Complete says for every test alike what the text of a configuration leaves open: the shortest delay, GET without
-// HEAD, no sitemaps, a name, and the way to the server at an address, whose authority has its certificate in a file.
+// Complete adds the defaults of all tests to a configuration: the shortest delay, GET without HEAD, no
+// sitemaps, a name, and the connection to the server at addr. ca is the file with the certificate of
+// the server's authority.
 func Complete(text, ca, addr string) string {
 	way := []string{fmt.Sprintf("ca-file = %q", ca), fmt.Sprintf("connect-to = { \"*.test\" = %q }", addr)}
 	text = complete(text, "network", way...)
@@ -31,15 +32,15 @@ func Complete(text, ca, addr string) string {
 	return complete(text, "crawler", "minimum-time-on-page = 100", `head-check = "never"`, `sitemaps = "off"`)
 }
 
-// Paper says what the text of a configuration leaves open of a crawl without sockets, whose hosts have one address: a
-// name, GET without HEAD, no sitemaps, and no rest for addresses.
+// Paper adds defaults for a crawl without sockets, whose hosts share one address: a name, GET without
+// HEAD, no sitemaps, and no delay per address.
 func Paper(text string) string {
 	text = complete(text, "politeness", `minimum-time-per-address = "0s"`)
 	text = complete(text, "user-agent", `crawler-name = "TestBot"`)
 	return complete(text, "crawler", `head-check = "never"`, `sitemaps = "off"`)
 }
 
-// complete adds to a table of a configuration the lines whose keys it does not have.
+// complete adds those lines to a table of a configuration whose keys the table lacks.
 func complete(text, table string, lines ...string) string {
 	header := "[" + table + "]\n"
 	before, after, found := strings.Cut(text, header)
@@ -54,7 +55,7 @@ func complete(text, table string, lines ...string) string {
 	return before + header + strings.Join(append(missing, after), "\n")
 }
 
-// Parse reads a configuration.
+// Parse parses a configuration.
 func Parse(t testing.TB, text string) *config.Config {
 	t.Helper()
 	cfg, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile)
@@ -64,7 +65,8 @@ func Parse(t testing.TB, text string) *config.Config {
 	return cfg
 }
 
-// Files writes the [Config] of a crawl, with the state beside it, and returns both names.
+// Files writes the [Config] of a crawl and returns its path and that of the state file, which is in the
+// same folder.
 func Files(t testing.TB, s *webtest.Server, text string) (path, state string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -76,7 +78,7 @@ func Files(t testing.TB, s *webtest.Server, text string) (path, state string) {
 	return path, state
 }
 
-// Anchors is a page that links to what is given.
+// Anchors returns a page with links to the given URLs.
 func Anchors(urls ...string) string {
 	var b strings.Builder
 	b.WriteString("<title>Links</title>")

@@ -2,7 +2,7 @@ package crawltest
 
 import "testing"
 
-// What a test says itself stands, and the rest of the table is completed.
+// A test's own keys are kept, and the rest of the table is completed.
 func TestComplete(t *testing.T) {
 	lines := func() []string { return []string{"a = 1", "b = 2"} }
 	tests := []struct{ name, text, want string }{

@@ -1,8 +1,8 @@
-// Package crawltest is what tests of a crawl need around it: the web, the configuration and the state file that a crawl
-// is given, and the questions that are put to the file afterwards.
+// Package crawltest provides what tests of a crawl need: the web, the configuration and the state file
+// of a crawl, and checks of the file afterwards.
 //
-// It does not know package crawl, so that tests inside that package may use it too. Every function fails the test that
-// it is given instead of returning an error.
+// It does not import package crawl, so tests inside that package can use it too. Functions fail the
+// test that they are given instead of returning an error.
 package crawltest
 
 import (
@@ -16,10 +16,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// Full reports whether proofs are wanted in their long form.
+// Full reports whether tests should run in their long form.
 func Full() bool { return os.Getenv("RIPPLE_PROOF") == "full" }
 
-// Seed returns the seed of a random test, which RIPPLE_SEED repeats.
+// Seed returns the seed of a random test. RIPPLE_SEED sets it, to repeat a run.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed, err := strconv.ParseUint(os.Getenv("RIPPLE_SEED"), 10, 64)
@@ -30,7 +30,7 @@ func Seed(t testing.TB) uint64 {
 	return seed
 }
 
-// Number is the number that a variable of the environment says, if it says one.
+// Number returns the number in an environment variable, or otherwise if there is none.
 func Number(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
 		return n
@@ -38,9 +38,9 @@ func Number(name string, otherwise int) int {
 	return otherwise
 }
 
-// InMemory has the files of a package's tests, and of the processes that these start, in memory where the machine has a
-// file system for that: each commit of a state file waits for the disk, and on one that is shared, tests do little
-// else. Whoever asks for a folder by TMPDIR gets it there. It is called by TestMain.
+// InMemory keeps the files of a package's tests, and of their child processes, in memory if the machine
+// has a file system for that. Each commit of a state file waits for the disk, and on a shared disk
+// tests do little else. A TMPDIR that is set takes precedence. It is called by TestMain.
 func InMemory() {
 	const folder, least = "/dev/shm", 1 << 30
 	if free, known := disk.Free(folder); os.Getenv("TMPDIR") != "" || !known || free < least {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// SmallDisk mounts a disk of a size in the words of tmpfs, and returns its folder. The test is skipped where none
+// SmallDisk mounts a disk and returns its folder. size is as in tmpfs. The test is skipped if no disk
 // can be mounted.
 func SmallDisk(t testing.TB, size string) string {
 	t.Helper()
@@ -15,7 +15,7 @@ func SmallDisk(t testing.TB, size string) string {
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size="+size); err != nil {
 		t.Skipf("a small disk cannot be mounted here: %v", err)
 	}
-	t.Cleanup(func() { // a child that is being started may have a file of it open for a moment
+	t.Cleanup(func() { // a child process being started may briefly have a file on it open
 		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
@@ -23,7 +23,7 @@ func SmallDisk(t testing.TB, size string) string {
 	return disk
 }
 
-// FillDisk leaves no page of a disk free, by a new file.
+// FillDisk fills a disk with a new file.
 func FillDisk(t testing.TB, path string) {
 	t.Helper()
 	f, err := os.Create(path)

@@ -9,7 +9,7 @@ import (
 
 // A Documentation is one folder of real pages.
 type Documentation struct {
-	Host  string // that serves it
+	Host  string // the host that serves it
 	Front string // path of its front page
 	Files fs.FS
 }
@@ -26,7 +26,7 @@ func Documentations(t testing.TB, root string) (all []Documentation) {
 		{"node.test", "nodejs/api"},
 	}
 	for _, f := range folders {
-		folder, err := filepath.EvalSymlinks(filepath.Join(root, f[1])) // or its files lead elsewhere
+		folder, err := filepath.EvalSymlinks(filepath.Join(root, f[1])) // otherwise its files are outside
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// maxSaid is how much of a log a test tells, in bytes.
+// maxSaid is the maximum length of the log that a test prints, in bytes.
 const maxSaid = 1 << 16
 
-// Log is a log that a test tells when it fails: the end of it.
+// Log returns a logger. If the test fails, the end of the log is printed.
 func Log(t testing.TB) *slog.Logger {
 	t.Helper()
 	said := &said{}
@@ -22,7 +22,7 @@ func Log(t testing.TB) *slog.Logger {
 	return slog.New(slog.NewTextHandler(said, nil))
 }
 
-// A said is what was said last.
+// A said holds the end of a log.
 type said struct {
 	mu   sync.Mutex
 	text []byte

@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// Problems looks a state file through, its structure and its meaning, and returns what is wrong with it.
+// Problems checks the structure and the meaning of a state file and returns what is wrong with it.
 func Problems(t testing.TB, path string) (found []string) {
 	t.Helper()
 	note := func(problem string) { found = append(found, problem) }
@@ -37,7 +37,7 @@ func Verify(t testing.TB, path string) {
 	}
 }
 
-// Survey returns what a store says of its last run.
+// Survey returns the survey of a store's last run.
 func Survey(t testing.TB, store *kv.Store) *survey.Survey {
 	t.Helper()
 	s, err := survey.New(store)
@@ -47,7 +47,7 @@ func Survey(t testing.TB, store *kv.Store) *survey.Survey {
 	return s
 }
 
-// Surveyed has f read a state file, which is closed when it returns.
+// Surveyed calls f with the survey of a state file, and closes the file afterwards.
 func Surveyed(t testing.TB, path string, f func(*survey.Survey) error) {
 	t.Helper()
 	store, err := kv.Open(path, kv.Options{ReadOnly: true})
@@ -60,7 +60,7 @@ func Surveyed(t testing.TB, path string, f func(*survey.Survey) error) {
 	}
 }
 
-// View has f read a state file in a transaction, and closes the file when it returns.
+// View calls f in a read transaction of a state file, and closes the file afterwards.
 func View(t testing.TB, path string, f func(*kv.Store, *kv.Tx) error) {
 	t.Helper()
 	store, err := kv.Open(path, kv.Options{ReadOnly: true})
@@ -73,7 +73,7 @@ func View(t testing.TB, path string, f func(*kv.Store, *kv.Tx) error) {
 	}
 }
 
-// Digest is the digest of the map that a state file holds.
+// Digest returns the digest of the map in a state file.
 func Digest(t testing.TB, path string) (digest string) {
 	t.Helper()
 	Surveyed(t, path, func(s *survey.Survey) (err error) {

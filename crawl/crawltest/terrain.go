@@ -9,13 +9,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Sites adds a web of 16 small sites, with about so many pages each, that link to each other.
+// Sites adds a web of 16 small sites that link to each other, with about the given number of pages
+// each.
 func Sites(s *webtest.Server, seed uint64, pages int) {
 	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: pages, Links: 8, Size: 2000, Leave: 0.4,
 		Redirects: 0.15, Dead: 0.05})
 }
 
-// SeedsOfSites are the tables that name sites of [Sites], to stand at the end of a configuration.
+// SeedsOfSites are tables that name sites of [Sites], for the end of a configuration.
 const SeedsOfSites = `[[quality]]
 domain = "h0.test"
 seeds = ["https://h0.test/"]
@@ -26,8 +27,8 @@ seeds = ["https://h1.test/"]
 domain = "h2.test"
 `
 
-// Unite writes the map that the files of all shards make together, but for some, to a new
-// file, and returns its digest. Nothing may be wrong with any of them.
+// Unite unites the files of all shards, except those in without, into a new file, and returns the
+// digest of its map. It verifies all files.
 func Unite(t testing.TB, path string, files []string, without ...int) (digest string) {
 	t.Helper()
 	dst := Open(t, path)

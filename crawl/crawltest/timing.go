@@ -6,7 +6,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/lease"
 )
 
-// Timing is the timing of leases, so many times faster.
+// Timing returns the standard timing of leases, faster by the given factor.
 func Timing(times int) lease.Timing {
 	t, n := lease.Standard(), time.Duration(times)
 	return lease.Timing{Watch: t.Watch / n, Trust: t.Trust / n, Renew: t.Renew / n, Jump: t.Jump / n}

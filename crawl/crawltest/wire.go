@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// Address returns one on loopback for a server that is stopped and started again: its port is none of
-// those that systems give to clients (from 32768 on), who would have it meanwhile, and no other test's.
+// Address returns a loopback address for a server that is stopped and started again. Its port is not in
+// the range from which systems assign ports to clients (from 32768), so that no client takes it in
+// between, and it is reserved against other tests.
 func Address(t testing.TB) string {
 	t.Helper()
 	var failed error
@@ -24,8 +25,8 @@ func Address(t testing.TB) string {
 	return ""
 }
 
-// reserve finds a port free over TCP, and takes it over UDP until the test ends: so whoever looks for
-// one sees that it has an owner, though nobody listens yet, or just now.
+// reserve checks that a port is free over TCP and holds it over UDP until the test ends. Other tests
+// thus see that it is taken, even while no server listens.
 func reserve(t testing.TB, port int) (addr string, err error) {
 	addr = fmt.Sprintf("127.0.0.1:%d", port)
 	held, err := net.ListenPacket("udp", addr)
@@ -40,20 +41,20 @@ func reserve(t testing.TB, port int) (addr string, err error) {
 	return addr, l.Close()
 }
 
-// A Wire lies between a client and a server, until the test ends. It can be cut, and bring
-// nothing. Its methods may be called by several goroutines at a time.
+// A Wire is a proxy between a client and a server, until the test ends. It can be cut or silenced. Its
+// methods are safe for concurrent use.
 type Wire struct {
 	listener net.Listener
 	all      sync.WaitGroup
 
 	mu     sync.Mutex
 	target string
-	dead   bool // nothing new is connected
-	silent bool // nothing is brought
+	dead   bool // new connections are closed
+	silent bool // data is dropped
 	ends   []net.Conn
 }
 
-// NewWire lays a wire to an address.
+// NewWire starts a wire to an address.
 func NewWire(t testing.TB, target string) *Wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -66,18 +67,17 @@ func NewWire(t testing.TB, target string) *Wire {
 	return w
 }
 
-// Addr is where it begins.
+// Addr returns the address for clients.
 func (w *Wire) Addr() string { return w.listener.Addr().String() }
 
-// Aim leads what is connected from now on to another address.
+// Aim sends future connections to another address.
 func (w *Wire) Aim(target string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.target = target
 }
 
-// Cut breaks what is connected, and perhaps keeps it so. What is connected afterwards is not
-// silent.
+// Cut closes all connections; if dead, it also closes future ones. It ends a silence.
 func (w *Wire) Cut(dead bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +88,7 @@ func (w *Wire) Cut(dead bool) {
 	w.ends = nil
 }
 
-// Silence drops whatever is sent either way, until the next Cut, and breaks nothing.
+// Silence drops all data in both directions until the next Cut, without closing connections.
 func (w *Wire) Silence() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -124,14 +124,14 @@ func (w *Wire) connect(near net.Conn) {
 	w.ends = append(w.ends, near, far)
 	for _, pair := range [][2]net.Conn{{near, far}, {far, near}} {
 		w.all.Go(func() {
-			_, _ = io.Copy(quiet{w, pair[0]}, pair[1]) // ends with either
+			_, _ = io.Copy(quiet{w, pair[0]}, pair[1]) // ends when either side closes
 			pair[0].Close()
 			pair[1].Close()
 		})
 	}
 }
 
-// Quiet is an end that hears nothing while the wire is silent.
+// quiet is an end of a connection that receives nothing while the wire is silent.
 type quiet struct {
 	wire *Wire
 	end  net.Conn

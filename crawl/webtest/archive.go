@@ -16,8 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
-// Load adds a web that is written as a txtar archive. The names of its files are
-// https URLs; a file is a header, if there is one, and a body:
+// Load adds a web from a txtar archive. The names of its files are https URLs; a file has an optional
+// header and a body:
 //
 //	-- https://a.test/robots.txt --
 //	User-agent: *
@@ -33,12 +33,12 @@ import (
 //
 //	<title>New</title>
 //
-// A header is there if the first line begins with one of its keys, in lower
-// case; it ends at the first empty line. The keys:
+// There is a header if the first line begins with one of its keys, in lower case. It ends at the first
+// empty line. The keys:
 //
 //	status         the status code
 //	delay, every   durations: before the answer, between dripping bytes
-//	first          "N STATUS": the first N requests are answered so
+//	first          "N STATUS": the first N requests get this status
 //	retry-after    with first, sent with that answer; otherwise with the page
 //	fault          the name of a [fault.Fault], such as reset-mid-body
 //	encode         gzip, br or zstd
@@ -46,8 +46,8 @@ import (
 //	location, content-type, etag, last-modified, link, refresh, x-...
 //	               response headers
 //
-// Without content-type the extension decides; a path without one is HTML. On an
-// error, which names every file that is wrong, nothing is added.
+// Without content-type the extension decides; a path without one is HTML. An error names every invalid
+// file; in that case nothing is added.
 func (s *Server) Load(archive []byte) error {
 	var files []loaded
 	var errs []error
@@ -73,7 +73,7 @@ func (s *Server) Load(archive []byte) error {
 	return nil
 }
 
-// A loaded file is checked and not yet served.
+// A loaded is a file that has been checked but is not served yet.
 type loaded struct {
 	host, path, body string
 	down             Down
@@ -108,7 +108,7 @@ func parseFile(name, data string) (loaded, error) {
 	return l, nil
 }
 
-// splitHeader cuts the header off, if the first line begins one.
+// splitHeader splits off the header, if the first line begins one.
 func splitHeader(data string) (header []string, body string) {
 	first, _, _ := strings.Cut(data, "\n")
 	key, _, ok := strings.Cut(first, ":")

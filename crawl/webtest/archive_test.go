@@ -113,8 +113,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// Whatever the text, Load either adds every file or none, and a file without a
-// header is served as it is.
+// For any text, Load adds either every file or none, and a file without a header is served unchanged.
 func FuzzLoad(f *testing.F) {
 	f.Add(smallWeb)
 	f.Add("-- https://a.test/ --\nstatus: 200\n\n\n\n")

@@ -15,17 +15,17 @@ import (
 	"time"
 )
 
-// maxLeaves bounds the certificates kept, for webs with names without end.
+// maxLeaves limits the cached certificates, for webs with an endless number of names.
 const maxLeaves = 4096
 
-// An authority mints certificates for any name. It lives in memory alone.
+// An authority issues certificates for any name. It exists only in memory.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	pem  []byte
 
 	mu     sync.Mutex
-	leaf   *ecdsa.PrivateKey // one for all names
+	leaf   *ecdsa.PrivateKey // shared by all names
 	leaves map[leafID]*tls.Certificate
 	serial int64
 }
@@ -62,7 +62,7 @@ func newAuthority(name string) (*authority, error) {
 	}, nil
 }
 
-// certificate is the one for that name, minted on first use.
+// certificate returns the certificate for a name, created on first use.
 func (a *authority) certificate(name string, expired bool) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -98,8 +98,8 @@ func (a *authority) mint(id leafID) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.leaf}, nil
 }
 
-// validFor is a template that a client whose clock is years off still accepts,
-// or, expired, one that ended ten years ago.
+// validFor returns a template that a client accepts even if its clock is off by years or, if expired,
+// one that ended ten years ago.
 func validFor(subject pkix.Name, serial int64, expired bool) *x509.Certificate {
 	from, to := time.Now().AddDate(-10, 0, 0), time.Now().AddDate(10, 0, 0)
 	if expired {

@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// A Rule judges the requests to one host and returns a line for each violation.
+// A Rule checks the requests to one host and returns a line for each violation.
 //
-// A host is what politeness counts as one: "a.test" and "www.a.test" together,
-// ports apart. The entries are in order of arrival.
+// As in politeness rules, "a.test" and "www.a.test" count as one host, and different ports as different
+// hosts. The entries are in order of arrival.
 type Rule func(host string, entries []Entry) []string
 
-// CheckLog returns what the requests did against the rules, as lines for a
-// person, host after host; none means that the crawl kept them. The entries may
-// have any order. It knows nothing of the crawler: it reads the server's log
-// alone.
+// CheckLog returns the violations of the rules by the requests, as lines for people, sorted by host. No
+// lines mean that the crawl kept the rules. The entries may be in any order. CheckLog knows nothing
+// about the crawler; it uses only the server's log.
 func CheckLog(entries []Entry, rules ...Rule) []string {
 	hosts := map[string][]Entry{}
 	for _, e := range entries {
@@ -36,8 +35,8 @@ func CheckLog(entries []Entry, rules ...Rule) []string {
 	return lines
 }
 
-// MinGap wants at least d, less the tolerance, from the first byte of an answer,
-// or the end of a try without one, to the arrival of the next request.
+// MinGap requires at least d, less the tolerance, from the first byte of an answer, or the end of an
+// attempt without one, to the arrival of the next request.
 func MinGap(d, tolerance time.Duration) Rule {
 	return func(_ string, entries []Entry) (lines []string) {
 		for i := 1; i < len(entries); i++ {
@@ -51,8 +50,8 @@ func MinGap(d, tolerance time.Duration) Rule {
 	}
 }
 
-// SmallestGap is the smallest gap at any host, measured as [MinGap] does, and
-// false when no host was asked twice.
+// SmallestGap returns the smallest gap at any host, measured as in [MinGap]. It returns false if no
+// host received two requests.
 func SmallestGap(entries []Entry) (time.Duration, bool) {
 	smallest, found := time.Duration(0), false
 	measure := func(_ string, entries []Entry) []string {
@@ -69,8 +68,8 @@ func SmallestGap(entries []Entry) (time.Duration, bool) {
 	return smallest, found
 }
 
-// answered is the moment that a gap is counted from; zero while the request is
-// still open and unanswered.
+// answered returns the time from which a gap is measured. It is zero while the request is open and
+// unanswered.
 func answered(e Entry) time.Time {
 	if e.FirstByte.IsZero() {
 		return e.Done
@@ -78,8 +77,8 @@ func answered(e Entry) time.Time {
 	return e.FirstByte
 }
 
-// MaxOpen wants at most n requests open at once. A request counts as ended
-// tolerance before its end, since a server sees a client leave a little late.
+// MaxOpen allows at most n open requests at a time. A request counts as ended tolerance before its end,
+// because a server notices slightly late that a client has left.
 func MaxOpen(n int, tolerance time.Duration) Rule {
 	return func(_ string, entries []Entry) (lines []string) {
 		var open []Entry
@@ -96,9 +95,8 @@ func MaxOpen(n int, tolerance time.Duration) Rule {
 	}
 }
 
-// RobotsFirst wants an answer for /robots.txt before anything else is asked.
-// 429 and 5xx are no answer. Paths in besides are excused, such as those that
-// robots.txt redirects to.
+// RobotsFirst requires an answer for /robots.txt before any other request. 429 and 5xx are not answers.
+// Paths in besides are exempt, such as those that robots.txt redirects to.
 func RobotsFirst(besides ...string) Rule {
 	return func(_ string, entries []Entry) (lines []string) {
 		var known time.Time
@@ -117,14 +115,13 @@ func RobotsFirst(besides ...string) Rule {
 	}
 }
 
-// final reports an answer that settles what robots.txt says.
+// final reports an answer that settles robots.txt.
 func final(e Entry) bool {
 	return !e.FirstByte.IsZero() && e.Status >= 200 && e.Status < 500 && e.Status != 429
 }
 
-// Disallowed wants no request at the host to a path that begins with one of the
-// prefixes. The host is named without www.; "" means every host. /robots.txt
-// itself is always allowed.
+// Disallowed forbids requests at the host to paths that begin with one of the prefixes. The host is
+// named without www.; "" means every host. /robots.txt itself is always allowed.
 func Disallowed(host string, prefixes ...string) Rule {
 	return func(at string, entries []Entry) (lines []string) {
 		if host != "" && at != siteHost(host) {
@@ -141,7 +138,7 @@ func Disallowed(host string, prefixes ...string) Rule {
 	}
 }
 
-// Suspended wants no request to arrive at the host after from and before until.
+// Suspended forbids requests that arrive at the host after from and before until.
 func Suspended(host string, from, until time.Time) Rule {
 	return func(at string, entries []Entry) (lines []string) {
 		if at != siteHost(host) {
@@ -156,8 +153,8 @@ func Suspended(host string, from, until time.Time) Rule {
 	}
 }
 
-// HonoursRetryAfter wants silence of at least d, less the tolerance, after every
-// 429 and 503 of a host. It is for webs whose Retry-After is always d.
+// HonoursRetryAfter requires a pause of at least d, less the tolerance, after every 429 and 503 of a
+// host. It is for webs whose Retry-After is always d.
 func HonoursRetryAfter(d, tolerance time.Duration) Rule {
 	return func(host string, entries []Entry) (lines []string) {
 		for _, e := range entries {
@@ -170,7 +167,7 @@ func HonoursRetryAfter(d, tolerance time.Duration) Rule {
 	}
 }
 
-// label names a request in a violation.
+// label describes a request in a violation.
 func (e Entry) label() string {
 	at := e.Arrived.UTC().Format("15:04:05.000000")
 	if e.Method == "" {
@@ -179,7 +176,7 @@ func (e Entry) label() string {
 	return fmt.Sprintf("%s %s (%d) at %s", e.Method, e.Path, e.Status, at)
 }
 
-// siteHost is the host without www., which politeness counts as one.
+// siteHost returns the host without www., which politeness rules treat as the same host.
 func siteHost(host string) string {
 	for {
 		rest, ok := strings.CutPrefix(host, "www.")

@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
-// at is a request to a.test that arrives after ms milliseconds, is answered
-// with the status after 10 and done after 20.
+// at returns a request to a.test that arrives after ms milliseconds, is answered with the status 10 ms
+// later and done 20 ms later.
 func at(ms int, path string, status int) Entry {
 	arrived := time.Unix(1_700_000_000, 0).Add(time.Duration(ms) * time.Millisecond)
 	return Entry{

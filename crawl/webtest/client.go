@@ -8,8 +8,8 @@ import (
 	"net/http"
 )
 
-// Transport trusts the server and finds every name there. Its idle connections are the
-// caller's to close.
+// Transport returns a transport that trusts the server and connects every name to it. The caller must
+// close its idle connections.
 func (s *Server) Transport() *http.Transport {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(s.CAPEM())

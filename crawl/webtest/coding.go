@@ -11,13 +11,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// newEncoder writes in a content coding: gzip, br or zstd.
+// newEncoder returns an encoder for a content coding: gzip, br or zstd.
 func newEncoder(w io.Writer, coding string) io.WriteCloser {
 	switch coding {
 	case "br":
 		return brotli.NewWriterLevel(w, brotli.DefaultCompression)
 	case "zstd":
-		// Without options that could be wrong there is no error.
+		// No error without invalid options.
 		enc, _ := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		return enc
 	default:
@@ -25,7 +25,7 @@ func newEncoder(w io.Writer, coding string) io.WriteCloser {
 	}
 }
 
-// acceptedCoding is the first coding offered that the request accepts, or "".
+// acceptedCoding returns the first offered coding that the request accepts, or "".
 func acceptedCoding(header http.Header, offered []string) string {
 	if len(offered) == 0 {
 		return ""

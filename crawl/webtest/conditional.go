@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// notModified decides a conditional request as RFC 9110, 13.2.2 orders it: when
-// there is an If-None-Match, If-Modified-Since is not looked at.
+// notModified evaluates a conditional request in the order of RFC 9110, 13.2.2: if there is an
+// If-None-Match, If-Modified-Since is ignored.
 func notModified(request, response http.Header) bool {
 	if wanted := request.Values("If-None-Match"); len(wanted) > 0 {
 		return matchesAny(strings.Join(wanted, ","), response.Get("Etag"))
@@ -19,7 +19,7 @@ func notModified(request, response http.Header) bool {
 	return err == nil && !modified.After(since)
 }
 
-// matchesAny compares weakly: W/ does not matter.
+// matchesAny uses the weak comparison: W/ is ignored.
 func matchesAny(list, tag string) bool {
 	if strings.TrimSpace(list) == "*" {
 		return true
@@ -37,7 +37,7 @@ func matchesAny(list, tag string) bool {
 	return false
 }
 
-// nextTag cuts the first quoted tag off the list; commas may stand inside quotes.
+// nextTag cuts the first quoted tag from the list. Quotes may contain commas.
 func nextTag(list string) (tag, rest string) {
 	_, list, ok := strings.Cut(list, `"`)
 	if !ok {

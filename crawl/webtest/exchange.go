@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// An exchange is one request with its answer: a ResponseWriter that keeps the
-// log's entry. It belongs to the goroutine of its handler.
+// An exchange is one request with its answer: a ResponseWriter that fills the log entry. It belongs to
+// the goroutine of its handler.
 type exchange struct {
 	http.ResponseWriter
 	request  *http.Request
@@ -18,11 +18,11 @@ type exchange struct {
 	bytes    int64
 	began    bool // the final header is written
 	hijacked bool
-	failed   bool // a write came to nothing
+	failed   bool // a write failed
 	returned bool // the handler did not panic
 }
 
-// WriteHeader marks the first byte.
+// WriteHeader records the time of the first byte.
 func (x *exchange) WriteHeader(status int) {
 	if !x.began {
 		x.journal.answered(x.entry, status)
@@ -41,7 +41,7 @@ func (x *exchange) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// FlushError sends what is buffered, for [http.ResponseController].
+// FlushError sends buffered data, for [http.ResponseController].
 func (x *exchange) FlushError() error {
 	if !x.began {
 		x.WriteHeader(http.StatusOK)
@@ -51,8 +51,8 @@ func (x *exchange) FlushError() error {
 	return err
 }
 
-// Hijack hands out the connection; what is written to it is logged, and its
-// method Reset ends it with RST.
+// Hijack returns the connection. What is written to it is logged, and its method Reset ends it with
+// RST.
 func (x *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, rw, err := http.NewResponseController(x.ResponseWriter).Hijack()
 	if err != nil {
@@ -63,12 +63,12 @@ func (x *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return raw, bufio.NewReadWriter(rw.Reader, bufio.NewWriter(raw)), nil
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap is for http.ResponseController.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 func (x *exchange) end() {
 	if x.returned && !x.began && !x.hijacked {
-		x.WriteHeader(http.StatusOK) // what net/http does for a silent handler
+		x.WriteHeader(http.StatusOK) // as net/http does if the handler writes nothing
 	}
 	x.journal.finish(x.entry, x.bytes, !x.returned || x.failed || x.cut())
 }
@@ -99,7 +99,7 @@ func (c *rawConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Close marks the end, which the client may see before the handler returns.
+// Close records the end, which the client may see before the handler returns.
 func (c *rawConn) Close() error {
 	c.x.journal.ended(c.x.entry)
 	return c.Conn.Close()
@@ -117,7 +117,7 @@ func (c *rawConn) Reset() {
 	}
 }
 
-// rawStatus reads the code of a status line, 0 if there is none.
+// rawStatus parses the code of a status line; 0 if there is none.
 func rawStatus(b []byte) int {
 	const before = len("HTTP/1.1 ")
 	if len(b) < before {

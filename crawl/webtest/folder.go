@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// maxCoded bounds the compressed bodies that a folder keeps, in bytes.
+// maxCoded limits the compressed bodies that a folder caches, in bytes.
 const maxCoded = 256 << 20
 
-// A folder serves files. The files must not change while it does.
+// A folder serves files. The files must not change meanwhile.
 type folder struct {
 	files fs.FS
 
@@ -55,8 +55,8 @@ func (f *folder) respond(x *exchange, r *http.Request) {
 	}
 }
 
-// fileName is the name in the folder, "." for its root. Names that could lead
-// out of it, and empty segments, are no files.
+// fileName returns the name in the folder, "." for its root. It rejects names that could lead out of
+// the folder, and empty segments.
 func fileName(urlPath string) (string, bool) {
 	name := strings.TrimSuffix(strings.TrimPrefix(urlPath, "/"), "/")
 	if name == "" {
@@ -114,8 +114,8 @@ func (f *folder) gzipped(name string, body []byte) []byte {
 	return buf.Bytes()
 }
 
-// contentType goes by the extension alone, the same on every machine for the
-// types that a web of documents has.
+// contentType depends only on the extension. For the types common in documents it is the same on every
+// machine.
 func contentType(name string) string {
 	ext := strings.ToLower(path.Ext(name))
 	switch ext {

@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// A Down is how a host fails before it could be asked anything.
+// A Down is how a host fails before it can receive a request.
 type Down int
 
-// The ways to be down. TLS faults are chosen by the name that the client asks for.
+// The ways to be down. TLS faults depend on the name in the client's handshake.
 const (
 	Up            Down = iota
-	DownSilent         // accepts and says nothing
-	DownHanging        // begins the handshake and never goes on
+	DownSilent         // accepts and sends nothing
+	DownHanging        // begins the handshake and never continues
 	DownClosed         // closes at once
 	DownReset          // resets at once
 	DownRefused        // ends the handshake with an alert
 	DownGarbled        // answers the handshake with something that is not TLS
-	DownExpired        // certificate expired
-	DownWrongName      // certificate of another name
-	DownUnknownCA      // certificate of an authority that nobody trusts
+	DownExpired        // expired certificate
+	DownWrongName      // certificate for another name
+	DownUnknownCA      // certificate of an untrusted authority
 )
 
 func downNames() []string {
@@ -30,7 +30,7 @@ func downNames() []string {
 		"expired", "wrong-name", "unknown-ca"}
 }
 
-// String is the mode's name as [Server.Load] reads it.
+// String returns the mode's name, which [Server.Load] parses.
 func (d Down) String() string { return nameOf(downNames(), int(d)) }
 
 func nameOf(names []string, i int) string {
@@ -40,7 +40,7 @@ func nameOf(names []string, i int) string {
 	return names[i]
 }
 
-// A sniRule is what a name decides about a handshake.
+// A sniRule is how connections to a name are handled.
 type sniRule struct {
 	down  Down
 	http1 bool
@@ -48,7 +48,7 @@ type sniRule struct {
 
 var errDown = errors.New("host is down")
 
-// setGate changes the rule of the host's bare name.
+// setGate changes the rule for the host's name without port.
 func (s *Server) setGate(host string, change func(*sniRule)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Server) gate(name string) (rule sniRule, known bool) {
 	return lookup(s.gates, name), ok || lookup(s.hosts, name) != nil || s.web(name) != nil
 }
 
-// tlsConfig judges every handshake by its name.
+// tlsConfig handles every handshake by its name.
 func (s *Server) tlsConfig() *tls.Config {
 	both := s.leafConfig("h2", "http/1.1")
 	one := s.leafConfig("http/1.1")
@@ -95,7 +95,7 @@ func (s *Server) leafConfig(protocols ...string) *tls.Config {
 	}
 }
 
-// sniName is the name asked for; clients send none when they dial an address.
+// sniName returns the requested name. Clients that dial an IP address send none.
 func sniName(hello *tls.ClientHelloInfo) string {
 	if hello.ServerName != "" {
 		return hello.ServerName
@@ -103,8 +103,8 @@ func sniName(hello *tls.ClientHelloInfo) string {
 	return bareHost(hello.Conn.LocalAddr().String())
 }
 
-// fail plays the fault and logs the try, which ends here: as a connection
-// fault, or with a certificate that the client will not accept.
+// fail plays the fault and logs the attempt, which fails as a connection fault or because of a
+// certificate that the client rejects.
 func (s *Server) fail(hello *tls.ClientHelloInfo, down Down) (*tls.Config, error) {
 	arrived := time.Now()
 	config, err := s.badCertificate(sniName(hello), down)
@@ -117,7 +117,7 @@ func (s *Server) fail(hello *tls.ClientHelloInfo, down Down) (*tls.Config, error
 	return config, err
 }
 
-// badCertificate is nil when the mode is not about certificates.
+// badCertificate returns nil if the mode does not concern certificates.
 func (s *Server) badCertificate(name string, down Down) (*tls.Config, error) {
 	ca, expired := s.ca, false
 	switch down {
@@ -140,8 +140,8 @@ func (s *Server) badCertificate(name string, down Down) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"http/1.1"}}, nil
 }
 
-// failConn leaves refusing to the caller, whose error becomes a TLS alert. It returns when
-// the connection ended: just before the client could see it, or when the client left.
+// failConn leaves DownRefused to the caller, whose error becomes a TLS alert. It returns the time at
+// which the connection ended: just before the client could see it, or when the client left.
 func failConn(c net.Conn, down Down) (ended time.Time) {
 	ended = time.Now()
 	switch down {
@@ -149,7 +149,7 @@ func failConn(c net.Conn, down Down) (ended time.Time) {
 		drain(c)
 		return time.Now()
 	case DownHanging:
-		// The head of a handshake record whose 122 bytes never come.
+		// The start of a handshake record whose 122 bytes never arrive.
 		_, _ = c.Write([]byte{22, 3, 3, 0, 122, 2})
 		drain(c)
 		return time.Now()

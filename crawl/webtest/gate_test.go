@@ -42,7 +42,7 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// A fault of one name leaves the others alone.
+// A fault of one name does not affect others.
 func TestDownByName(t *testing.T) {
 	s := newServer(t)
 	s.Host("*.a.test").Down(DownRefused)
@@ -60,7 +60,7 @@ func TestDownByName(t *testing.T) {
 	}
 }
 
-// Names without end must not fill the memory with certificates.
+// An endless number of names must not fill the memory with certificates.
 func TestCertificatesAreBounded(t *testing.T) {
 	ca, err := newAuthority("test")
 	if err != nil {

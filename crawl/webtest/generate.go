@@ -8,20 +8,20 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/prose"
 )
 
-// A GenConfig describes a generated web. What is zero takes the default.
+// A GenConfig describes a generated web. Zero values mean defaults.
 type GenConfig struct {
 	Domain    string  // hosts are h0.Domain, h1.Domain, ...; default "gen.test"
 	Hosts     int     // default 10
-	Pages     int     // of each host; default 100
-	Links     int     // distinct targets of a page; default 41, fewer where the web is too small for them
-	Hrefs     int     // anchors of a page, repeats included; default 141
-	Size      int     // bytes of a page, about; default 34,000
+	Pages     int     // per host; default 100
+	Links     int     // distinct targets per page; default 41, fewer if the web is too small
+	Hrefs     int     // anchors per page, including repeats; default 141
+	Size      int     // approximate bytes per page; default 34,000
 	Leave     float64 // share of links that lead to another host
 	Redirects float64 // share of links that lead to a redirect
 	Dead      float64 // share of links that lead to a 404
-	Endless   bool    // Pages has no end: every page links to pages that none above it links to
+	Endless   bool    // there is no end of pages: every page links to new pages
 	Robots    string  // robots.txt of every host; empty: 404
-	Gzip      bool    // compress for clients that accept it, which costs more than the page
+	Gzip      bool    // compress for clients that accept it; this costs more than creating the page
 }
 
 func (c GenConfig) withDefaults() GenConfig {
@@ -39,17 +39,16 @@ func (c GenConfig) withDefaults() GenConfig {
 	return c
 }
 
-// extras is how many redirects or dead URLs a host has.
+// extras returns how many redirects or dead URLs a host has.
 func (c *GenConfig) extras(share float64) uint64 {
 	return uint64(share*float64(c.Pages)) + 1
 }
 
-// A Web is generated from a seed, the same for the same seed and configuration.
-// Pages are made when they are asked for and forgotten again.
+// A Web is generated from a seed; the same seed and configuration give the same web. Pages are created
+// on request and not stored.
 //
-// Every page of a host can be reached from its front page, and where Leave is
-// above zero every host from the first one. The web tells the truth about
-// itself, so that a test can compare.
+// Every page of a host is reachable from its front page and, if Leave is above zero, every host from
+// the first one. The methods of a Web describe it correctly, for comparison by tests.
 type Web struct {
 	cfg      GenConfig
 	seed     uint64
@@ -59,8 +58,7 @@ type Web struct {
 	encoders sync.Pool
 }
 
-// Generate adds a web to the server. A [Host] of the same name answers first,
-// for the paths that it has.
+// Generate adds a web to the server. A [Host] of the same name takes precedence for its paths.
 func (s *Server) Generate(seed uint64, cfg GenConfig) *Web {
 	w := &Web{cfg: cfg.withDefaults(), seed: prose.Mix(seed, 0x5eed)}
 	w.names = naming{cfg: &w.cfg, seed: w.seed, suffix: "." + w.cfg.Domain}
@@ -73,7 +71,7 @@ func (s *Server) Generate(seed uint64, cfg GenConfig) *Web {
 	return w
 }
 
-// Seeds are the front pages of all hosts.
+// Seeds returns the front pages of all hosts.
 func (w *Web) Seeds() []string {
 	seeds := make([]string, w.cfg.Hosts)
 	for i := range seeds {
@@ -82,8 +80,8 @@ func (w *Web) Seeds() []string {
 	return seeds
 }
 
-// Pages are the URLs that answer 200, host after host; in an endless web number
-// after number, without end.
+// Pages returns the URLs that answer 200, host by host; in an endless web, number by number without
+// end.
 func (w *Web) Pages() iter.Seq[string] {
 	if w.cfg.Endless {
 		return w.endlessPages
@@ -109,8 +107,8 @@ func (w *Web) endlessPages(yield func(string) bool) {
 	}
 }
 
-// Links are the distinct targets of a page, in document order and normalised:
-// https, no fragment. Of anything but a page there are none.
+// Links returns the distinct targets of a page in document order and canonical form: https, no
+// fragment. For other URLs there are none.
 func (w *Web) Links(url string) []string {
 	from, ok := w.names.parse(url)
 	if !ok || from.kind != page {
@@ -125,7 +123,7 @@ func (w *Web) Links(url string) []string {
 	return links
 }
 
-// Redirect is where the URL redirects to.
+// Redirect returns the target of a redirect.
 func (w *Web) Redirect(url string) (to string, ok bool) {
 	from, ok := w.names.parse(url)
 	if !ok || from.kind != moved {
@@ -134,7 +132,7 @@ func (w *Web) Redirect(url string) (to string, ok bool) {
 	return w.names.url(w.movedTo(from)), true
 }
 
-// Status is what the URL is answered with: 200, 301 or 404.
+// Status returns the status with which the URL is answered: 200, 301 or 404.
 func (w *Web) Status(url string) int {
 	switch at, ok := w.names.parse(url); {
 	case ok && at.kind == page:

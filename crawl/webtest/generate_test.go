@@ -17,8 +17,8 @@ func mixedWeb() GenConfig {
 	return GenConfig{Hosts: 5, Pages: 60, Leave: 0.2, Redirects: 0.05, Dead: 0.05}
 }
 
-// What the web says of itself is what it serves: every page is fetched and its
-// links are compared, as another parser reads them.
+// The web's description matches what it serves: every page is fetched, and its links are compared using
+// another parser.
 func TestWebTellsTheTruth(t *testing.T) {
 	s := newServer(t)
 	w := s.Generate(7, mixedWeb())
@@ -66,7 +66,7 @@ func TestWebTellsTheTruth(t *testing.T) {
 	}
 }
 
-// hrefs are the distinct links, resolved, https, without fragment.
+// hrefs returns the distinct links, resolved, https, without fragment.
 func hrefs(t testing.TB, base, html string) []string {
 	t.Helper()
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(html))
@@ -90,7 +90,7 @@ func hrefs(t testing.TB, base, html string) []string {
 	return links
 }
 
-// The default page is as large and as linked as pages of the real web are.
+// The default page is as large and as linked as real pages.
 func TestWebPageShape(t *testing.T) {
 	s := newServer(t)
 	s.Generate(3, GenConfig{Hosts: 20, Pages: 1000, Leave: 0.1})
@@ -138,7 +138,7 @@ func TestWebEndless(t *testing.T) {
 	w := s.Generate(1, GenConfig{Hosts: 1 << 40, Pages: 50, Leave: 0.1, Endless: true, Robots: "User-agent: *\n"})
 	c := newClient(t, s)
 	at, seen := "https://h0.gen.test/", map[string]bool{}
-	for range 40 { // deeper than numbers of 64 bits, at eight children a page
+	for range 40 { // deeper than 64-bit numbers, at eight children per page
 		got := get(t, c, at)
 		if got.StatusCode != 200 || len(got.body) < 20000 {
 			t.Fatalf("%s = %d, %d bytes", at, got.StatusCode, len(got.body))
@@ -167,8 +167,7 @@ func TestWebEndless(t *testing.T) {
 	}
 }
 
-// What a web does not have is not found, however it is spelled, and a host's
-// own pages come first.
+// URLs not in the web are not found, however they are spelled, and a host's own pages take precedence.
 func TestWebStrangers(t *testing.T) {
 	s := newServer(t)
 	w := s.Generate(1, GenConfig{Hosts: 3, Pages: 3, Gzip: true})
@@ -192,7 +191,7 @@ func TestWebStrangers(t *testing.T) {
 	}
 }
 
-// A page of a web costs nothing once it has been served.
+// A served page leaves nothing in memory.
 func TestWebKeepsNothing(t *testing.T) {
 	s := newServer(t, WithoutLog())
 	w := s.Generate(1, GenConfig{Hosts: 1, Endless: true})
@@ -229,8 +228,7 @@ func BenchmarkWebPage(b *testing.B) {
 	b.SetBytes(int64(len(buf)))
 }
 
-// BenchmarkServe is one client on warm connections, so each figure holds the
-// client's share as well.
+// BenchmarkServe uses one client on warm connections, so each figure includes the client's share.
 func BenchmarkServe(b *testing.B) {
 	for _, bench := range []struct {
 		name string

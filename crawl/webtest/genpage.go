@@ -57,7 +57,7 @@ func (w *Web) sendPage(x *exchange, r *http.Request, at place) {
 	a.send(x, r)
 }
 
-// A fastGzip is an encoder that is used again.
+// A fastGzip is a reusable encoder.
 type fastGzip struct {
 	buf bytes.Buffer
 	enc *gzip.Writer
@@ -77,8 +77,8 @@ func (f *fastGzip) encode(body []byte) []byte {
 	return f.buf.Bytes()
 }
 
-// appendPage writes the page: ten anchors in nav, most in main, twenty in the
-// footer, prose between those in main. The first anchors are the distinct ones.
+// appendPage writes the page: ten anchors in nav, most in main with prose between them, twenty in the
+// footer. The first anchors are the distinct ones.
 func (w *Web) appendPage(b []byte, at place) []byte {
 	var buf [64]place
 	targets := w.targets(buf[:0], at)
@@ -117,8 +117,8 @@ func (w *Web) appendHead(b []byte, at place, r *prose.Dice) []byte {
 	return b
 }
 
-// appendAnchor spells the target in one way per page, as sites do: half with
-// dots, some from the root, some in full.
+// appendAnchor spells the target in one way per page, as sites do: half with dots, some from the root,
+// some as full URLs.
 func (w *Web) appendAnchor(b []byte, from, to place, r *prose.Dice) []byte {
 	b = append(b, `<a href="`...)
 	b = w.appendHref(b, from, to)

@@ -14,9 +14,9 @@ type responder interface {
 
 // A Host is one name of the web.
 //
-// A request is answered by the first that there is: the route of its path and
-// query, the route of its path, the longest route that ends in "*", the folder,
-// 404. Paths are compared byte for byte as they were requested.
+// A request is answered by the first of these that exists: the route of its path and query, the route
+// of its path, the longest route that ends in "*", the folder, 404. Paths are compared byte for byte as
+// requested.
 type Host struct {
 	server  *Server
 	name    string
@@ -26,7 +26,7 @@ type Host struct {
 	latency time.Duration // negative: the server's
 }
 
-// Page serves html under path, which may carry a query.
+// Page serves html at path, which may include a query.
 func (h *Host) Page(path, html string) *Page {
 	p := &Page{host: h, status: http.StatusOK, body: []byte(html), every: defaultEvery}
 	p.header = http.Header{"Content-Type": {"text/html; charset=utf-8"}}
@@ -34,7 +34,7 @@ func (h *Host) Page(path, html string) *Page {
 	return p
 }
 
-// Handle serves path, and with a "*" at its end everything below it.
+// Handle serves path or, if it ends in "*", everything below it.
 func (h *Host) Handle(path string, f http.HandlerFunc) { h.route(path, handler(f)) }
 
 // Robots serves text as robots.txt.
@@ -42,7 +42,7 @@ func (h *Host) Robots(text string) {
 	h.Page("/robots.txt", text).Type("text/plain; charset=utf-8")
 }
 
-// Redirect answers from with the status and to as its Location, as it is.
+// Redirect answers from with the status, and with to unchanged as its Location.
 func (h *Host) Redirect(from, to string, status int) {
 	h.Page(from, "").Status(status).Header("Location", to)
 }
@@ -50,29 +50,27 @@ func (h *Host) Redirect(from, to string, status int) {
 // Status answers path with the code and a line of HTML.
 func (h *Host) Status(path string, code int) { h.Page(path, statusPage(code)).Status(code) }
 
-// Folder serves the files of fsys below "/" as usual servers do: types by
-// extension, index.html for a folder, 301 to the form with the slash, validators,
-// gzip for text.
+// Folder serves the files of fsys below "/" as common servers do: types by extension, index.html for a
+// folder, 301 to the form with the slash, validators, gzip for text.
 func (h *Host) Folder(fsys fs.FS) {
 	h.server.mu.Lock()
 	defer h.server.mu.Unlock()
 	h.folder = newFolder(fsys)
 }
 
-// Latency delays every answer of this host, in place of the server's latency.
+// Latency delays every answer of this host, overriding the server's latency.
 func (h *Host) Latency(d time.Duration) {
 	h.server.mu.Lock()
 	defer h.server.mu.Unlock()
 	h.latency = max(d, 0)
 }
 
-// Down makes every new connection to this name fail; [Up] ends that. Open
-// connections stay.
+// Down makes every new connection to this name fail; [Up] ends that. Open connections stay.
 func (h *Host) Down(mode Down) {
 	h.server.setGate(h.name, func(r *sniRule) { r.down = mode })
 }
 
-// HTTP1 makes new connections to this name speak HTTP/1.1 alone.
+// HTTP1 restricts new connections to this name to HTTP/1.1.
 func (h *Host) HTTP1() {
 	h.server.setGate(h.name, func(r *sniRule) { r.http1 = true })
 }
@@ -84,7 +82,7 @@ func (h *Host) route(path string, to responder) {
 	h.wild = h.wild || strings.HasSuffix(path, "*")
 }
 
-// find is called with the server's lock held. It returns nil for nobody.
+// find must be called with the server's lock held. It returns nil if nothing matches.
 func (h *Host) find(uri string) responder {
 	if to, ok := h.routes[uri]; ok {
 		return to

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A listener knows its open connections, hijacked ones included, so that
-// closing the server ends them all.
+// A listener tracks its open connections, including hijacked ones, so that closing the server ends them
+// all.
 type listener struct {
 	net.Listener
 
@@ -42,7 +42,7 @@ func (l *listener) add(s *socket) bool {
 	return true
 }
 
-// closeConns closes what is open and refuses what is still to be accepted.
+// closeConns closes all open connections and refuses new ones.
 func (l *listener) closeConns() {
 	l.mu.Lock()
 	open := l.conns

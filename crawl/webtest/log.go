@@ -12,36 +12,36 @@ import (
 	"time"
 )
 
-// An Entry is one request as the server saw it, or, with an empty Method, one
-// connection that a [Down] host ended before there could be a request.
+// An Entry is one request as the server saw it or, with an empty Method, one connection that a [Down]
+// host ended before a request.
 type Entry struct {
-	Host      string      `json:"host"` // as asked: lower case, port kept unless it is 443
+	Host      string      `json:"host"` // as requested: lower case, with the port unless it is 443
 	Method    string      `json:"method"`
-	Path      string      `json:"path"`       // with its query, byte for byte
-	Opened    time.Time   `json:"opened"`     // the connection was accepted; zero where there was no request
-	Arrived   time.Time   `json:"arrived"`    // its header had been read
+	Path      string      `json:"path"`       // with the query, byte for byte
+	Opened    time.Time   `json:"opened"`     // when the connection was accepted; zero without a request
+	Arrived   time.Time   `json:"arrived"`    // when its header had been read
 	FirstByte time.Time   `json:"first_byte"` // just before the first byte of the answer; zero if there was none
-	Done      time.Time   `json:"done"`       // the answer was written, or given up, just before its connection ended
+	Done      time.Time   `json:"done"`       // when the answer was written or given up, just before its connection ended
 	Status    int         `json:"status"`     // 0 if there was no answer
 	UserAgent string      `json:"user_agent"`
 	Header    http.Header `json:"header"`
 	Open      int         `json:"open"` // other requests open at this host, with and without www., at arrival
 	Conn      uint64      `json:"conn"`
-	Bytes     int64       `json:"bytes"`   // of the body, as encoded; raw faults count the header as well
-	Aborted   bool        `json:"aborted"` // the answer was not completed, whoever ended it
+	Bytes     int64       `json:"bytes"`   // of the body, as encoded; for raw faults including the header
+	Aborted   bool        `json:"aborted"` // the answer was not completed, whichever side ended it
 }
 
-// A connKey finds a request's connection in its context.
+// A connKey is the context key of a request's connection.
 type connKey struct{}
 
-// A connection is that of a request.
+// A connection is the connection of a request.
 type connection struct {
 	number uint64
 	opened time.Time
 }
 
-// A journal is the log of a server. Its zero value keeps everything; open must
-// be made.
+// A journal is the log of a server. Its zero value keeps everything, except that open must be
+// initialised.
 type journal struct {
 	forget bool
 	out    io.Writer
@@ -69,7 +69,7 @@ func (j *journal) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	return &exchange{ResponseWriter: w, request: r, journal: j, entry: e}
 }
 
-// answered records the first byte; a later status replaces an interim one.
+// answered records the first byte. A later status replaces an interim one.
 func (j *journal) answered(e *Entry, status int) {
 	now := time.Now()
 	j.mu.Lock()
@@ -80,7 +80,7 @@ func (j *journal) answered(e *Entry, status int) {
 	e.Status = status
 }
 
-// ended records the end of an answer, unless it is known.
+// ended records the end of an answer, unless already recorded.
 func (j *journal) ended(e *Entry) {
 	now := time.Now()
 	j.mu.Lock()
@@ -113,7 +113,7 @@ func (j *journal) tried(host string, arrived, ended time.Time) {
 	j.write(e)
 }
 
-// write puts out one line. The caller holds mu.
+// write writes one line. The caller holds mu.
 func (j *journal) write(e *Entry) {
 	if j.out == nil || j.writeErr != nil {
 		return
@@ -154,8 +154,8 @@ func sortByArrival(entries []Entry) {
 	slices.SortStableFunc(entries, func(a, b Entry) int { return a.Arrived.Compare(b.Arrived) })
 }
 
-// ReadLog reads the lines of [WithLogWriter], in order of arrival. A last line
-// without its end, as a killed process leaves it, is dropped.
+// ReadLog reads the lines of [WithLogWriter] and returns them in order of arrival. An incomplete last
+// line, as a killed process leaves it, is dropped.
 func ReadLog(r io.Reader) ([]Entry, error) {
 	var entries []Entry
 	lines := bufio.NewReader(r)

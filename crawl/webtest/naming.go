@@ -7,15 +7,14 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/prose"
 )
 
-// A naming is how the places of a generated web are written as URLs, and found
-// again when they are asked for.
+// A naming converts the places of a generated web to URLs and back.
 type naming struct {
 	cfg    *GenConfig
 	seed   uint64
 	suffix string // ".gen.test"
 }
 
-// host is the number of the host of that name, and false for a name of no host.
+// host returns the number of a host by name, and false if there is none.
 func (m *naming) host(name string) (uint64, bool) {
 	label, ok := strings.CutSuffix(name, m.suffix)
 	if !ok || !strings.HasPrefix(label, "h") {
@@ -25,13 +24,13 @@ func (m *naming) host(name string) (uint64, bool) {
 	return n, ok && n < uint64(m.cfg.Hosts)
 }
 
-// number reads a decimal as it is written here: no sign, no leading zero.
+// number parses a decimal as written here: no sign, no leading zero.
 func number(s string) (uint64, bool) {
 	n, err := strconv.ParseUint(s, 10, 62)
 	return n, err == nil && (s == "0" || s[0] != '0')
 }
 
-// parse finds the place of a URL of this web in its normalised form.
+// parse returns the place of a URL of this web in canonical form.
 func (m *naming) parse(url string) (place, bool) {
 	rest, ok := strings.CutPrefix(url, "https://")
 	host, path, slash := strings.Cut(rest, "/")
@@ -79,7 +78,7 @@ func (m *naming) appendPath(b []byte, p place) []byte {
 	return strconv.AppendUint(b, p.n, 10)
 }
 
-// section is the first path segment.
+// section returns the first path segment.
 func (m *naming) section(p place) string {
 	switch p.kind {
 	case moved:

@@ -10,23 +10,23 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/fault"
 )
 
-// defaultEvery is the pace of dripping faults: one byte each.
+// defaultEvery is the default interval between two bytes of a dripping fault.
 const defaultEvery = 100 * time.Millisecond
 
-// A Page is one answer of a host. Its methods change it and return it.
+// A Page is one answer of a host. Its methods modify and return it.
 type Page struct {
 	host *Host
 
 	mu      sync.Mutex
 	status  int
-	header  http.Header // never changed in place: an answer may be under way
+	header  http.Header // never modified in place: an answer may be in progress
 	body    []byte
 	delay   time.Duration
 	every   time.Duration
 	fault   fault.Fault
 	early   []early
 	codings []string
-	coded   map[string][]byte // the body in each coding, made when asked for
+	coded   map[string][]byte // the body in each coding, created on demand
 }
 
 // An early answers the first requests to a page.
@@ -36,7 +36,7 @@ type early struct {
 	header http.Header
 }
 
-// An answer is what a page says at one moment.
+// An answer is the answer of a page at one time.
 type answer struct {
 	status int
 	header http.Header
@@ -55,7 +55,7 @@ func (p *Page) Bytes(body []byte) *Page {
 	return p.change(func() { p.body, p.coded = body, nil })
 }
 
-// Header sets one header field; "" keeps it from being sent at all.
+// Header sets one header field; "" suppresses it.
 func (p *Page) Header(key, value string) *Page {
 	return p.change(func() {
 		p.header = p.header.Clone()
@@ -71,7 +71,7 @@ func (p *Page) Status(code int) *Page { return p.change(func() { p.status = code
 // Delay waits before the answer, in addition to the host's latency.
 func (p *Page) Delay(d time.Duration) *Page { return p.change(func() { p.delay = d }) }
 
-// Every sets the time between two bytes of a dripping fault, 100 ms at first.
+// Every sets the time between two bytes of a dripping fault, by default 100 ms.
 func (p *Page) Every(d time.Duration) *Page { return p.change(func() { p.every = d }) }
 
 // ETag sets the validator, quotes included, and answers If-None-Match with 304.
@@ -82,8 +82,8 @@ func (p *Page) LastModified(t time.Time) *Page {
 	return p.Header("Last-Modified", t.UTC().Format(http.TimeFormat))
 }
 
-// Gzip, Brotli and Zstd encode the body for clients that accept it. With
-// several, the one that was set first and is accepted serves.
+// Gzip encodes the body for clients that accept gzip. With several codings, the first one set that is
+// accepted is used.
 func (p *Page) Gzip() *Page { return p.encode("gzip") }
 
 // Brotli encodes the body for clients that accept br.
@@ -92,14 +92,14 @@ func (p *Page) Brotli() *Page { return p.encode("br") }
 // Zstd encodes the body for clients that accept zstd.
 func (p *Page) Zstd() *Page { return p.encode("zstd") }
 
-// Times answers the next n requests, whatever their method, with the status
-// and header in place of the page. Several calls queue up.
+// Times answers the next n requests, of any method, with the status and header instead of the page.
+// Several calls queue up.
 func (p *Page) Times(n, status int, header http.Header) *Page {
 	return p.change(func() { p.early = append(p.early, early{n, status, header.Clone()}) })
 }
 
-// Fault makes the page misbehave. A fault that only HTTP/1.1 can express makes
-// new connections to the host's name speak that.
+// Fault makes the page misbehave. A fault that requires HTTP/1.1 restricts new connections to the
+// host's name to that.
 func (p *Page) Fault(f fault.Fault) *Page {
 	if f.Raw() {
 		p.host.HTTP1()
@@ -127,14 +127,14 @@ func (p *Page) respond(x *exchange, r *http.Request) {
 		a.send(x, r)
 		return
 	}
-	x.failed = a.fault.Raw() // none of them is a whole answer
+	x.failed = a.fault.Raw() // none of them is a complete answer
 	a.fault.Play(x, r, fault.Answer{
 		Status: a.status, Header: a.header, Body: a.body, Every: a.every,
 		Send: func() { a.send(x, r) },
 	})
 }
 
-// nextAnswer decides the answer and counts it.
+// nextAnswer chooses the answer and counts it.
 func (p *Page) nextAnswer(r *http.Request) answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,7 +156,7 @@ func (p *Page) nextAnswer(r *http.Request) answer {
 	return a
 }
 
-// inCoding is the encoded body, kept for the next time. The caller holds mu.
+// inCoding returns the encoded body and caches it. The caller holds mu.
 func (p *Page) inCoding(coding string) []byte {
 	if p.coded == nil {
 		p.coded = map[string][]byte{}
@@ -171,7 +171,7 @@ func (p *Page) inCoding(coding string) []byte {
 	return p.coded[coding]
 }
 
-// send answers as an honest server does.
+// send sends the answer as an honest server does.
 func (a answer) send(x *exchange, r *http.Request) {
 	header := x.Header()
 	for key, values := range a.header {

@@ -180,7 +180,7 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// What a handler does by itself is logged as it was.
+// What a handler writes itself is logged correctly.
 func TestHandleIsLogged(t *testing.T) {
 	s := newServer(t)
 	h := s.Host("a.test")
@@ -217,7 +217,7 @@ func TestHandleIsLogged(t *testing.T) {
 	}
 }
 
-// A connection that a handler ends is logged as ended by then, however late the handler returns.
+// A connection that a handler closes is logged as ended at that time, however late the handler returns.
 func TestCloseIsLogged(t *testing.T) {
 	s, returns := newServer(t), make(chan struct{})
 	h := s.Host("a.test")
@@ -271,7 +271,7 @@ func TestFaultStatusInLog(t *testing.T) {
 	}
 }
 
-// HEAD meets an honest header where the fault is in the body.
+// With a fault in the body, HEAD gets an honest header.
 func TestFaultHead(t *testing.T) {
 	s := newServer(t)
 	s.Host("a.test").Page("/", "body").Fault(fault.ResetMidBody)

@@ -1,20 +1,18 @@
-// Package webtest is a synthetic web on one loopback TLS port: tests, the
-// demonstration and benchmarks crawl it in place of the real one.
+// Package webtest provides a synthetic web on one loopback TLS port, which tests, the demonstration and
+// benchmarks crawl instead of the real one.
 //
-// A [Server] answers for any number of host names, told apart by SNI and by the
-// Host header, with certificates of an authority that lives as long as it does.
-// A [Host] has folders, and pages that can misbehave ([fault.Fault]); a [Web] is generated from
-// a seed and keeps nothing per page; [Server.Load] reads a web from text. Every
-// request is in the log, which [CheckLog] judges without knowing the crawler.
+// A [Server] answers for any number of host names, distinguished by SNI and the Host header, with
+// certificates of its own temporary authority. A [Host] has folders, and pages that can misbehave
+// ([fault.Fault]). A [Web] is generated from a seed and stores nothing per page. [Server.Load] reads a
+// web from text. Every request is logged, and [CheckLog] checks the log without knowing the crawler.
 //
-// Names are served exactly: "a.test" and "www.a.test" are two hosts, "a.test:81"
-// is a third one, and "*.a.test" answers for every name below a.test that has no
-// host of its own. A request for an unknown name is answered with 404.
+// Names are matched exactly: "a.test" and "www.a.test" are two hosts, "a.test:81" is a third one, and
+// "*.a.test" answers for every name below a.test that has no host of its own. A request for an unknown
+// name is answered with 404.
 //
-// Hosts and pages may be added and changed while the server runs, with one
-// exception: the protocol of a connection is settled when it begins, so a fault
-// that only HTTP/1.1 can express belongs on its page before the first request
-// to that host. Everything here may be used by several goroutines.
+// Hosts and pages may be added and changed while the server runs, with one exception: the protocol of a
+// connection is fixed when it begins, so a fault that requires HTTP/1.1 must be set before the first
+// request to that host. Everything here is safe for concurrent use.
 package webtest
 
 import (
@@ -42,8 +40,8 @@ type Server struct {
 	ca            *authority
 	stranger      func() (*authority, error)
 
-	tcp       net.Listener // that was given; nil: none
-	ports     int          // beside it
+	tcp       net.Listener // given by the caller; nil: none
+	ports     int          // additional ports
 	listeners []*listener
 	http      *http.Server
 	cancel    context.CancelFunc
@@ -56,7 +54,7 @@ type Server struct {
 
 	mu    sync.RWMutex
 	hosts map[string]*Host   // by name, port included if it has one
-	gates map[string]sniRule // by name alone, which is all that TLS knows
+	gates map[string]sniRule // by name without port, because TLS knows no port
 	webs  []*Web
 }
 
@@ -66,29 +64,28 @@ type Option func(*Server)
 // WithLatency delays every answer of every host that has no latency of its own.
 func WithLatency(d time.Duration) Option { return func(s *Server) { s.latency = d } }
 
-// WithoutHTTP2 speaks HTTP/1.1 alone.
+// WithoutHTTP2 restricts the server to HTTP/1.1.
 func WithoutHTTP2() Option { return func(s *Server) { s.http1 = true } }
 
 // WithUnknownRefused ends the TLS handshake of names that no host serves.
 func WithUnknownRefused() Option { return func(s *Server) { s.refuseUnknown = true } }
 
-// WithLogWriter writes every finished request to w as one line of JSON and
-// keeps none in memory; [ReadLog] reads the lines back. The first error of w
-// ends the writing and is returned by [Server.Close].
+// WithLogWriter writes every finished request to w as one line of JSON and keeps none in memory;
+// [ReadLog] reads the lines back. After the first error of w nothing more is written, and
+// [Server.Close] returns the error.
 func WithLogWriter(w io.Writer) Option {
 	return func(s *Server) { s.journal.out, s.journal.forget = w, true }
 }
 
-// WithoutLog keeps no log: for benchmarks, and for webs without end.
+// WithoutLog keeps no log, for benchmarks and endless webs.
 func WithoutLog() Option { return func(s *Server) { s.journal.forget = true } }
 
-// WithListener serves what comes in at l, a TCP listener that is the server's from
-// then on, in place of a free port of 127.0.0.1.
+// WithListener serves connections to l, a TCP listener that the server then owns, instead of a free
+// port of 127.0.0.1.
 func WithListener(l net.Listener) Option { return func(s *Server) { s.tcp = l } }
 
-// WithMorePorts has the server listen on so many free ports of 127.0.0.1 beside the first, see
-// [Server.Addrs]. To one port a machine has some 28,000 connections, those included that were closed within the last
-// minute.
+// WithMorePorts makes the server listen on n further free ports of 127.0.0.1; see [Server.Addrs]. A
+// machine can have some 28,000 connections to one port, including those closed within the last minute.
 func WithMorePorts(n int) Option { return func(s *Server) { s.ports = n } }
 
 // New starts a server on a free port of 127.0.0.1. It ends with [Server.Close].
@@ -145,9 +142,8 @@ func (s *Server) start() {
 	}
 }
 
-// Close ends every connection and waits for every handler. Handlers given to
-// [Host.Handle] must end when the context of their request does. A second call
-// does nothing.
+// Close closes every connection and waits for every handler. Handlers given to [Host.Handle] must
+// return when the context of their request ends. A second call does nothing.
 func (s *Server) Close() error {
 	s.life.Lock()
 	again := s.closed
@@ -169,10 +165,10 @@ func (s *Server) Close() error {
 	return errors.Join(err, s.journal.err())
 }
 
-// Addr is the address that every name of this web is dialled at.
+// Addr returns the address at which every name of this web is dialled.
 func (s *Server) Addr() string { return s.listeners[0].Addr().String() }
 
-// Addrs are all addresses at which any name of this web may be dialled.
+// Addrs returns all addresses at which any name of this web may be dialled.
 func (s *Server) Addrs() (all []string) {
 	for _, l := range s.listeners {
 		all = append(all, l.Addr().String())
@@ -180,7 +176,7 @@ func (s *Server) Addrs() (all []string) {
 	return all
 }
 
-// CAPEM is the certificate of the authority that signs for every host.
+// CAPEM returns the certificate of the authority that signs for every host.
 func (s *Server) CAPEM() []byte { return s.ca.pem }
 
 // CAFile writes the authority's certificate into dir and returns the file's path.
@@ -192,8 +188,7 @@ func (s *Server) CAFile(dir string) (string, error) {
 	return path, nil
 }
 
-// Host is the host of that name, made on first use. A port belongs to the name
-// unless it is 443.
+// Host returns the host with a name, created on first use. A port is part of the name unless it is 443.
 func (s *Server) Host(name string) *Host {
 	name = canonicalHost(name)
 	s.mu.Lock()
@@ -211,7 +206,7 @@ func (s *Server) Host(name string) *Host {
 // order of arrival. A request that is still open has a zero Done.
 func (s *Server) Log() []Entry { return s.journal.entriesByArrival() }
 
-// ResetLog forgets the requests seen so far.
+// ResetLog removes the requests logged so far.
 func (s *Server) ResetLog() { s.journal.reset() }
 
 // serve answers one request and logs it.
@@ -248,7 +243,7 @@ func (s *Server) answer(x *exchange, r *http.Request) {
 	to.respond(x, r)
 }
 
-// route finds who answers: the host's own routes, then a generated web, then nobody.
+// route finds the responder: the host's own routes, then a generated web, else nil.
 func (s *Server) route(host string, r *http.Request) (responder, time.Duration) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -267,7 +262,7 @@ func (s *Server) route(host string, r *http.Request) (responder, time.Duration) 
 	return nil, latency
 }
 
-// web is the generated web that the name belongs to. The caller holds mu.
+// web returns the generated web with this name. The caller holds mu.
 func (s *Server) web(name string) *Web {
 	for _, w := range s.webs {
 		if _, ok := w.names.host(name); ok {
@@ -277,8 +272,7 @@ func (s *Server) web(name string) *Web {
 	return nil
 }
 
-// lookup finds the first of the exact names, then the nearest "*." name above
-// the last one.
+// lookup finds the first of the exact names, else the nearest "*." name above the last one.
 func lookup[T any](m map[string]T, names ...string) T {
 	for _, name := range names {
 		if v, ok := m[name]; ok {
@@ -298,12 +292,12 @@ func lookup[T any](m map[string]T, names ...string) T {
 	}
 }
 
-// canonicalHost is the name in lower case, without the default port.
+// canonicalHost returns the name in lower case, without the default port.
 func canonicalHost(name string) string {
 	return strings.TrimSuffix(strings.ToLower(name), ":443")
 }
 
-// bareHost is a host without its port.
+// bareHost returns a host without its port.
 func bareHost(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		return name
@@ -311,7 +305,7 @@ func bareHost(host string) string {
 	return host
 }
 
-// pause waits for d and reports whether the context outlived it.
+// pause waits for d and reports whether the context is still active.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

@@ -36,7 +36,7 @@ func newServer(t testing.TB, opts ...Option) *Server {
 	return s
 }
 
-// newClient trusts the server, finds every name there and follows no redirect.
+// newClient returns a client that trusts the server, connects every name to it and follows no redirect.
 func newClient(t testing.TB, s *Server) *http.Client {
 	t.Helper()
 	transport := s.Transport()
@@ -78,7 +78,7 @@ func ask(t testing.TB, c *http.Client, method, url string, header ...string) rep
 	return reply{resp, string(body)}
 }
 
-// Every port has all names, until the server is closed.
+// Every port serves all names until the server is closed.
 func TestMorePorts(t *testing.T) {
 	s := newServer(t, WithMorePorts(2))
 	s.Host("a.test").Page("/", "here")
@@ -194,7 +194,7 @@ func TestServerCAFile(t *testing.T) {
 	}
 }
 
-// Close must end what waits: handlers, handshakes, idle and hijacked connections.
+// Close must end everything that waits: handlers, handshakes, idle and hijacked connections.
 func TestServerClose(t *testing.T) {
 	s, err := New()
 	if err != nil {
@@ -228,7 +228,7 @@ func TestServerClose(t *testing.T) {
 	}
 }
 
-// waitFor polls for what no channel tells, such as the server noticing a hang-up.
+// waitFor polls for a condition that no channel signals, such as the server noticing a hang-up.
 func waitFor(t testing.TB, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
@@ -238,7 +238,7 @@ func waitFor(t testing.TB, ok func() bool) {
 	}
 }
 
-// drainGet fetches without keeping, as a benchmark wants.
+// drainGet fetches and discards a URL, for benchmarks.
 func drainGet(t testing.TB, c *http.Client, url string) {
 	resp, err := c.Get(url)
 	if err != nil {

@@ -21,15 +21,14 @@ const (
 	gone
 )
 
-// branches is how many pages a page is the parent of: the tree by which every
-// page of a host is reached.
+// branches is the number of children of each page in the tree that makes all pages of a host reachable.
 const branches = 8
 
-// share turns a hash into a number from 0 up to 1.
+// share converts a hash to a number in [0, 1).
 func share(h uint64) float64 { return float64(h>>11) / (1 << 53) }
 
-// targets appends the distinct targets of a page: first those that make
-// everything reachable, then by chance.
+// targets appends the distinct targets of a page: first those that make everything reachable, then
+// random ones.
 func (w *Web) targets(to []place, from place) []place {
 	add := func(p place) {
 		if p != from && !slices.Contains(to, p) {
@@ -55,13 +54,13 @@ func (w *Web) targets(to []place, from place) []place {
 
 func (w *Web) child(from place, i uint64) (place, bool) {
 	n := from.n*branches + i + 1
-	if from.n >= 1<<58 { // deeper than any crawl; stay a valid number
+	if from.n >= 1<<58 { // deeper than any crawl; keep the number valid
 		n = prose.Mix(w.seed, from.n, i) >> 2
 	}
 	return place{from.host, page, n}, w.cfg.Endless || n < uint64(w.cfg.Pages)
 }
 
-// chance is one random target. Low numbers are more popular than high ones.
+// chance returns one random target. Low numbers are more popular than high ones.
 func (w *Web) chance(from place, try uint64) place {
 	h := prose.Mix(w.seed, from.host, from.n, try)
 	where, what := h&0xffffffff, share(prose.Mix(h, 1))
@@ -81,8 +80,8 @@ func (w *Web) chance(from place, try uint64) place {
 	return to
 }
 
-// movedTo is a page, of another host as often as links are, or, for every
-// eighth, the redirect before it.
+// movedTo returns a page, as often on another host as with links, or, for every eighth redirect, the
+// previous redirect.
 func (w *Web) movedTo(from place) place {
 	if from.n%8 == 7 {
 		return place{from.host, moved, from.n - 1}

@@ -1,4 +1,4 @@
-// Package sidebyside lets tests wait at the same time.
+// Package sidebyside lets waiting tests run concurrently.
 package sidebyside
 
 import (
@@ -9,10 +9,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// Tests lets so many parallel tests of a package run at a time, however few processors there are, where
-// they wait more than they compute. It leaves -parallel as it is where that was given, and where there
-// are as many processors. Under the race detector, where they compute much more, it is half of
-// them. It is called by TestMain.
+// Tests sets how many parallel tests of a package run at a time, for tests that wait more than they
+// compute. It does nothing if -parallel is given, or if there are at least n processors. Under the race
+// detector, which makes tests compute much more, it uses half of n. It is called by TestMain.
 func Tests(n int) {
 	const name = "test.parallel"
 	if process.Race {

@@ -1,5 +1,5 @@
-// Package demo is the web that the demonstration crawls: a valley of small sites
-// with what a crawler meets on the real web. Tests crawl it too.
+// Package demo is the web of the demonstration: a valley of small sites with what a crawler meets on
+// the real web. Tests crawl it too.
 package demo
 
 import (
@@ -10,15 +10,13 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// Serve adds the web to the server and returns the front pages of
-// its quality sites: a valley of a dozen independent sites and about 300 pages,
-// none larger than 60, with what a crawler meets on the real web: neighbours
-// three links away and one that is too far, a code forge, a tracker, a site
-// only at www., moved, missing and forbidden pages, a site that asks for
-// patience.
+// Serve adds the web to the server and returns the front pages of its quality sites. The web is a
+// valley of a dozen independent sites with about 300 pages, at most 60 per site, and what a crawler
+// meets on the real web: neighbours three links away and one that is too far, a code forge, a tracker,
+// a site only at www., moved, missing and forbidden pages, and a site with a Crawl-delay.
 //
-// The web is the same every time. It answers 429 and 503 once each, so a second
-// crawl of the same server meets neither.
+// The web is always the same. It answers 429 and 503 once each, so a second crawl of the same server
+// meets neither.
 func Serve(s *webtest.Server) []string {
 	valley := sites()
 	var seeds []string
@@ -33,8 +31,7 @@ func Serve(s *webtest.Server) []string {
 	return seeds
 }
 
-// Config is the configuration that crawls the web at addr and leaves its
-// state and every output in dir.
+// Config returns a configuration that crawls the web at addr, with the state and all outputs in dir.
 func Config(addr, caFile, dir string) string {
 	in := func(name string) string { return tomlString(filepath.Join(dir, name)) }
 	return fmt.Sprintf(configuration,
@@ -42,13 +39,13 @@ func Config(addr, caFile, dir string) string {
 		in("decisions.toml"), in("report.json"), tomlString(caFile), tomlString(addr))
 }
 
-// tomlString quotes as JSON does, which TOML reads alike.
+// tomlString quotes a string as JSON, which is also valid TOML.
 func tomlString(s string) string {
-	b, _ := json.Marshal(s) // a string always has a form
+	b, _ := json.Marshal(s) // strings always marshal
 	return string(b)
 }
 
-// configuration has a gap for each path, the certificate and the address.
+// configuration has a placeholder for each path, the certificate and the address.
 const configuration = `# The demonstration: a small web on this machine, crawled as a real one would be.
 
 [crawler]

@@ -15,9 +15,9 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// visitor walks the demonstration as a crawler would see it, without rules.
+// A visitor walks the demonstration like a crawler without rules.
 type visitor struct {
-	depth  map[string]int // of pages that answered 200, from the seeds
+	depth  map[string]int // by page that answered 200, from the seeds
 	titles map[string]string
 	status map[int]int
 	dead   map[string]bool // hosts that did not answer
@@ -91,7 +91,7 @@ func hostOf(at string) string {
 	return u.Hostname()
 }
 
-// The demonstration keeps what its documentation promises.
+// The demonstration matches its documentation.
 func TestDemo(t *testing.T) {
 	s := crawltest.Serve(t)
 	seeds := Serve(s)
@@ -140,7 +140,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// The same web every time: the dice of a site begin with its name.
+// The web is always the same: the random numbers of a site depend on its name.
 func TestDemoIsDeterministic(t *testing.T) {
 	var bodies [2]string
 	for i := range bodies {
@@ -188,7 +188,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// newClient trusts the server, finds every name there and follows no redirect.
+// newClient returns a client that trusts the server, connects every name to it and follows no redirect.
 func newClient(t *testing.T, s *webtest.Server) *http.Client {
 	t.Helper()
 	transport := s.Transport()
@@ -213,7 +213,7 @@ func get(t *testing.T, c *http.Client, at string) string {
 	return string(body)
 }
 
-// hrefs are the targets of a page's links.
+// hrefs returns the targets of a page's links.
 func hrefs(t *testing.T, base, text string) (links []string) {
 	t.Helper()
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(text))

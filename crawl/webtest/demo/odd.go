@@ -9,14 +9,14 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// oddities adds what is not as it should be.
+// oddities adds the irregular parts of the web.
 func oddities(s *webtest.Server) {
 	villageOddities(s.Host("alderford.test"))
 	journalOddities(s.Host("hedgerow-journal.test"))
 	radioOddities(s.Host("saltmarsh-radio.test"))
 
-	// The bakery has no name without www.: the handshake fails as it would for
-	// a server that knows no such site.
+	// The bakery has no name without www.: the handshake fails, as on a server that does not know the
+	// site.
 	s.Host("millers-bakery.test").Down(webtest.DownRefused)
 	s.Host("gone-fishing.test").Down(webtest.DownRefused)
 
@@ -47,8 +47,7 @@ func linkPage(title string, hrefs ...string) string {
 	return b.String()
 }
 
-// villageOddities: a chain of redirects, a document, dead links, and links
-// that are written in odd ways.
+// villageOddities: a chain of redirects, a document, dead links, and links with unusual spellings.
 func villageOddities(h *webtest.Host) {
 	h.Redirect("/old-minutes", "/council/minutes.html", 301)
 	h.Redirect("/council/minutes.html", "/council", 302)
@@ -64,8 +63,7 @@ func villageOddities(h *webtest.Host) {
 	h.Page("/roll-of-honour", linkPage("Roll of Honour - Alderford", "/"))
 }
 
-// journalOddities: rules, a page that does not want to be indexed, two
-// addresses of one page, paid links.
+// journalOddities: robots.txt rules, a noindex page, two addresses of one page, paid links.
 func journalOddities(h *webtest.Host) {
 	h.Robots("# Drafts are not ready to be read.\nUser-agent: *\nDisallow: /drafts/\nAllow: /drafts/published\n")
 	h.Page("/drafts/owl", linkPage("An unfinished owl", "/"))
@@ -78,8 +76,7 @@ func journalOddities(h *webtest.Host) {
 		"<a rel=\"sponsored nofollow\" href=\"https://ads.pixelcount.test/wellington-boots\">Wellington boots</a>\n")
 }
 
-// radioOddities: a page that is not ready at first, one that moves on by
-// itself, one that takes its time.
+// radioOddities: a page that is unavailable at first, one with a refresh, a slow one.
 func radioOddities(h *webtest.Host) {
 	h.Page("/archive", linkPage("Archive - Saltmarsh Radio", "/programmes/")).Times(1, http.StatusServiceUnavailable,
 		nil)
@@ -88,7 +85,7 @@ func radioOddities(h *webtest.Host) {
 		"/studio-tour")).Delay(300 * time.Millisecond)
 }
 
-// choirOddities: too many visitors, once.
+// choirOddities: a rate limit, once.
 func choirOddities(h *webtest.Host) {
 	h.Page("/rehearsals", linkPage("Rehearsals - The Lantern Choir", "/songs/")).
 		Times(1, http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}})

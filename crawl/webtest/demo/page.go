@@ -9,13 +9,13 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/prose"
 )
 
-// A site is one site of the demonstration: a front page, an about page, a
-// list for each section, and articles.
+// A site is one site of the demonstration: a front page, an about page, a list for each section, and
+// articles.
 type site struct {
 	host, name, motto, author string
 	quality                   bool
 	sections                  []string
-	each                      int // articles in a section
+	each                      int // articles per section
 	subjects                  []string
 	friends                   []string // links to other sites
 
@@ -29,8 +29,8 @@ type article struct {
 
 func (d *site) url(path string) string { return "https://" + d.host + path }
 
-// write decides the titles. Subjects and patterns are walked at different
-// speeds, so no two articles of a site share a title.
+// write chooses the titles. Subjects and patterns advance at different speeds, so no two articles of a
+// site share a title.
 func (d *site) write() {
 	for _, c := range []byte(d.host) {
 		d.dice.State = d.dice.State*31 + uint64(c)
@@ -51,7 +51,7 @@ func slug(title string) string {
 	return strings.Join(words, "-")
 }
 
-// serve adds the pages. A section without its slash redirects, as it often does.
+// serve adds the pages. A section without its slash redirects, as is common.
 func (d *site) serve(s *webtest.Server) {
 	h := s.Host(d.host)
 	h.Page("/", d.page(d.name, d.front())).Gzip()
@@ -66,7 +66,7 @@ func (d *site) serve(s *webtest.Server) {
 	}
 }
 
-// page puts the frame of the site around the content.
+// page puts the site's frame around the content.
 func (d *site) page(title, content string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n"+
@@ -97,7 +97,7 @@ func anchor(href, text string) string {
 	return fmt.Sprintf("<a href=\"%s\">%s</a>\n", html.EscapeString(href), html.EscapeString(text))
 }
 
-// front is the content of the front page: prose, what is new, whom to visit.
+// front returns the content of the front page: prose, new articles, and links to friends.
 func (d *site) front() string {
 	var b strings.Builder
 	b.WriteString(d.prose(2, nil) + "<h2>New here</h2>\n<ul>\n")
@@ -111,7 +111,7 @@ func (d *site) front() string {
 	return b.String() + "</aside>\n"
 }
 
-// nameFrom makes an anchor text of a link: the host's first word and the path.
+// nameFrom returns an anchor text for a link: the first label of the host, and the path.
 func nameFrom(href string) string {
 	host, path := "", href
 	if _, rest, ok := strings.Cut(href, "://"); ok {
@@ -137,8 +137,8 @@ func (d *site) sectionList(section string) string {
 	return b.String() + "</ul>\n"
 }
 
-// related are links for the text of an article: two others of the site and, in
-// every third, a friend.
+// related returns links for the text of an article: two to others of the site and, in every third
+// article, one to a friend.
 func (d *site) related(i int) []string {
 	n := uint64(len(d.articles))
 	var links []string
@@ -153,7 +153,7 @@ func (d *site) related(i int) []string {
 	return links
 }
 
-// prose is a number of paragraphs with the links spread over them.
+// prose returns a number of paragraphs with the links spread over them.
 func (d *site) prose(paragraphs int, links []string) string {
 	var b strings.Builder
 	for i := range paragraphs {

@@ -1,8 +1,7 @@
 package demo
 
-// sites is the valley: who lives there, what they write about, whom they
-// link to. Distance from the quality sites is a matter of friends: a name that
-// only a neighbour links to is two links away.
+// sites returns the valley: who lives there, their subjects and their links. Friends determine the
+// distance from the quality sites: a name that only a neighbour links to is two links away.
 func sites() []site {
 	return []site{
 		{host: "alderford.test", name: "Alderford", motto: "A village on the River Rill", quality: true,

@@ -16,11 +16,11 @@ import (
 
 const (
 	bombBytes = 1 << 30
-	bombBlock = 1 << 20 // expanded size of the part that is repeated
+	bombBlock = 1 << 20 // expanded size of the repeated part
 )
 
-// explode sends a bomb: the page, then spaces up to 1 GB. Only one block is
-// ever compressed; the rest of the stream repeats it as it is read.
+// explode sends a bomb: the page, then spaces up to 1 GB. Only one block is compressed; the rest of the
+// stream repeats it as the client reads.
 func (f Fault) explode(to http.ResponseWriter, a Answer) {
 	coding := "gzip"
 	switch f {
@@ -41,17 +41,17 @@ func (f Fault) explode(to http.ResponseWriter, a Answer) {
 		defer outer.Close()
 		w = outer
 	}
-	_ = writeBomb(w, coding, a.Body, bombBytes) // fails when the client has had enough
+	_ = writeBomb(w, coding, a.Body, bombBytes) // fails when the client gives up
 }
 
-// A flusher compresses; after Flush its output ends at a whole byte.
+// A flusher is a compressor whose output after Flush ends at a whole byte.
 type flusher interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// writeBomb writes page and spaces, size bytes in all (rounded up to a whole
-// block), as one valid stream. "gzip, gzip" writes the inner stream.
+// writeBomb writes page and spaces, size bytes in total (rounded up to a whole block), as one valid
+// stream. "gzip, gzip" writes the inner stream.
 func writeBomb(w io.Writer, coding string, page []byte, size int64) error {
 	blocks := max(1, (size-int64(len(page))+bombBlock-1)/bombBlock)
 	switch coding {
@@ -64,15 +64,15 @@ func writeBomb(w io.Writer, coding string, page []byte, size int64) error {
 	}
 }
 
-// newZstdBomb leaves the checksum out, which would need the whole expanded text.
+// newZstdBomb omits the checksum, which would require the whole expanded text.
 func newZstdBomb(w io.Writer) flusher {
-	// Constant options that are known to be right: there is no error.
+	// The constant options are valid, so there is no error.
 	enc, _ := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 	return enc
 }
 
-// gzipBomb frames raw deflate, whose repetition is valid, by hand: the trailer
-// is the checksum of everything.
+// gzipBomb writes the gzip frame itself around raw deflate, which may be repeated. The trailer is the
+// checksum of everything.
 func gzipBomb(w io.Writer, page []byte, blocks int64) error {
 	if _, err := w.Write([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}); err != nil {
 		return err
@@ -96,8 +96,8 @@ func gzipBomb(w io.Writer, page []byte, blocks int64) error {
 
 func spaces() []byte { return []byte(strings.Repeat(" ", bombBlock)) }
 
-// repeat writes page and that many blocks of spaces. From the third block on the
-// encoder's output is the same for each, so it is kept and written again.
+// repeat writes page and the given number of blocks of spaces. From the third block on, the encoder's
+// output is always the same, so it is kept and repeated.
 func repeat(w io.Writer, encoder func(io.Writer) flusher, page []byte, blocks int64) error {
 	var buf bytes.Buffer
 	enc, block := encoder(&buf), spaces()

@@ -1,10 +1,8 @@
-// Package fault plays what can go wrong with an answer once it is asked for,
-// from a header without end to a bomb of compressed spaces.
+// Package fault simulates faults of an answer, from an endless header to a bomb of compressed spaces.
 //
-// It knows HTTP alone, not the server that plays it: a [Fault] is handed the
-// request and what an honest server would have answered. Faults that have no end
-// go on until the client leaves or the request's context ends. Several may play
-// at once.
+// It knows only HTTP, not the server: a [Fault] receives the request and the answer that an honest
+// server would have sent. Endless faults continue until the client leaves or the request's context
+// ends. Several may run concurrently.
 package fault
 
 import (
@@ -16,15 +14,15 @@ import (
 	"time"
 )
 
-// A Fault is how a page misbehaves once it is asked.
+// A Fault is how a page misbehaves when it is requested.
 type Fault int
 
-// The faults. Those from HeaderDrip to LengthTooShort need HTTP/1.1; the others
-// work on any connection. Body faults answer HEAD with an honest header.
+// The faults. Those from HeaderDrip to LengthTooShort need HTTP/1.1; the others work on any connection.
+// Body faults answer HEAD with an honest header.
 const (
 	None            Fault = iota
-	HeaderDrip            // a header without end, one byte every [Answer].Every
-	EndlessHeader         // a header without end, at full speed
+	HeaderDrip            // an endless header, one byte every [Answer].Every
+	EndlessHeader         // an endless header at full speed
 	ControlLocation       // 302 with control bytes in Location
 	Status99              // status code 99
 	Status999             // status code 999
@@ -34,16 +32,16 @@ const (
 	ResetMidBody          // resets after half of the body
 	Truncated             // closes after half of the body that Content-Length promised
 	TruncatedChunks       // closes before the last chunk
-	BadChunk              // a chunk size that is no number
+	BadChunk              // an invalid chunk size
 	LengthTooLong         // Content-Length is larger than the body; the connection stays open
 	LengthTooShort        // Content-Length is smaller; the rest looks like another answer
 
-	Silence           // takes the request and says nothing
+	Silence           // accepts the request and sends nothing
 	BigHeader         // a header of 1 MB
-	EndlessEarlyHints // 103 for ever
+	EndlessEarlyHints // 103 forever
 	ManyCookies       // 9,000 cookies, then the page
-	BodyDrip          // the page, then a body without end, one byte every [Answer].Every
-	EndlessBody       // the page, then a body without end, at full speed
+	BodyDrip          // the page, then an endless body, one byte every [Answer].Every
+	EndlessBody       // the page, then an endless body at full speed
 	GzipBomb          // 1 GB in about 1 MB of gzip
 	BrotliBomb        // 1 GB of brotli
 	ZstdBomb          // 1 GB of zstd
@@ -59,7 +57,7 @@ func names() []string {
 		"brotli-bomb", "zstd-bomb", "nested-gzip-bomb", "gzip-file-bomb"}
 }
 
-// String is the fault's name, which [Named] reads.
+// String returns the fault's name, which [Named] parses.
 func (f Fault) String() string {
 	if all := names(); f >= 0 && int(f) < len(all) {
 		return all[f]
@@ -67,13 +65,13 @@ func (f Fault) String() string {
 	return "unknown"
 }
 
-// Named is the fault of that name, and false when there is none.
+// Named returns the fault with a name, and false if there is none.
 func Named(name string) (Fault, bool) {
 	i := slices.Index(names(), name)
 	return Fault(max(i, 0)), i >= 0
 }
 
-// All are the faults, for tests that go through every one; [None] is not one.
+// All returns all faults except [None], for tests that go through every one.
 func All() []Fault {
 	all := make([]Fault, 0, GzipFileBomb)
 	for f := HeaderDrip; f <= GzipFileBomb; f++ {
@@ -82,8 +80,8 @@ func All() []Fault {
 	return all
 }
 
-// Raw reports a fault that is written on the connection itself, which takes
-// HTTP/1.1. None of them is a whole answer.
+// Raw reports a fault that is written to the connection itself, which requires HTTP/1.1. No raw fault
+// is a complete answer.
 func (f Fault) Raw() bool { return f >= HeaderDrip && f <= LengthTooShort }
 
 // InBody reports a fault that the answer to a HEAD cannot show.
@@ -91,18 +89,18 @@ func (f Fault) InBody() bool {
 	return f >= ResetMidBody && f <= LengthTooShort || f >= BodyDrip
 }
 
-// An Answer is what an honest server would say.
+// An Answer is the answer of an honest server.
 type Answer struct {
 	Status int
-	Header http.Header // is not changed
+	Header http.Header // not modified
 	Body   []byte
-	Send   func()        // sends it whole, with what is set on the header of the ResponseWriter by then
-	Every  time.Duration // between two bytes of a fault that drips
+	Send   func()        // sends it whole, with the header fields set on the ResponseWriter so far
+	Every  time.Duration // between two bytes of a dripping fault
 }
 
-// Play answers r with the fault in place of a. A raw fault hijacks the connection;
-// for a fault that resets, the connection must have a method Reset. Play ends in
-// a panic with [http.ErrAbortHandler] where the connection must not be used again.
+// Play answers r with the fault instead of a. A raw fault hijacks the connection; for a fault that
+// resets, the connection must have a method Reset. Play panics with [http.ErrAbortHandler] if the
+// connection must not be used again.
 func (f Fault) Play(w http.ResponseWriter, r *http.Request, a Answer) {
 	if f.Raw() {
 		f.playRaw(w, r, a)
@@ -166,7 +164,7 @@ func (a Answer) pour(w http.ResponseWriter) {
 	panic(http.ErrAbortHandler)
 }
 
-// pause waits for d and reports whether the context outlived it.
+// pause waits for d and reports whether the context is still active.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// newTransport expands nothing.
+// newTransport returns a transport without decompression.
 func newTransport(t *testing.T, s *webtest.Server) *http.Transport {
 	t.Helper()
 	transport := s.Transport()
@@ -34,13 +34,13 @@ func newTransport(t *testing.T, s *webtest.Server) *http.Transport {
 	return transport
 }
 
-// patience is how long a fault that has no end is borne.
+// patience is how long an endless fault is observed.
 const patience = 60 * time.Millisecond
 
-// A sighting is what a client of Go sees of a fault.
+// A sighting is what a Go client sees of a fault.
 type sighting struct {
-	head string // part of the error of the request, or "" for an answer
-	read string // part of the error of reading at most 4 MB, "" for none, "more" if 4 MB did not end it
+	head string // part of the request's error, or "" for an answer
+	read string // part of the error of reading at most 4 MB, "" for none, "more" if the body is longer
 }
 
 func faultsSeen() map[fault.Fault]sighting {
@@ -73,7 +73,7 @@ func faultsSeen() map[fault.Fault]sighting {
 	}
 }
 
-// Every fault must be what it says.
+// Every fault must match its description.
 func TestEveryFault(t *testing.T) {
 	s := crawltest.Serve(t)
 	body := "<title>t</title>" + strings.Repeat("<p>text</p>", 100)
@@ -133,7 +133,7 @@ func matches(err error, part string) bool {
 	return strings.Contains(err.Error(), part)
 }
 
-// The faults that a client of Go smooths over, as they are on the wire.
+// The bytes on the wire of faults that a Go client smooths over.
 func TestFaultBytes(t *testing.T) {
 	s := crawltest.Serve(t)
 	h := s.Host("a.test")
@@ -175,7 +175,7 @@ func TestFaultReset(t *testing.T) {
 	}
 }
 
-// Serving a whole bomb costs the server no memory to speak of.
+// Serving a whole bomb takes hardly any memory on the server.
 func TestBombServed(t *testing.T) {
 	s := crawltest.Serve(t)
 	for _, f := range []fault.Fault{fault.GzipBomb, fault.NestedGzipBomb} {

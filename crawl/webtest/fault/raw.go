@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// playRaw plays the faults that are written on the connection itself.
+// playRaw plays the faults that are written to the connection itself.
 func (f Fault) playRaw(w http.ResponseWriter, r *http.Request, a Answer) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -37,7 +37,7 @@ func (f Fault) playRaw(w http.ResponseWriter, r *http.Request, a Answer) {
 	}
 }
 
-// playBody plays the faults that come after an honest header.
+// playBody plays the faults that follow an honest header.
 func (f Fault) playBody(c net.Conn, a Answer) {
 	half := a.Body[:len(a.Body)/2]
 	switch f {
@@ -64,8 +64,8 @@ func (f Fault) playBody(c net.Conn, a Answer) {
 	}
 }
 
-// smuggled is an answer that nobody asked for: a client that uses the
-// connection again takes it for the next page.
+// smuggled returns an unrequested answer: a client that reuses the connection takes it for the next
+// page.
 func smuggled() string {
 	body := `<a href="https://smuggled.test/">smuggled</a>`
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(body), body)

@@ -1,4 +1,4 @@
-// Package nameserver is a name server, for tests that let names be looked up.
+// Package nameserver provides a DNS server for tests that look up names.
 package nameserver
 
 import (
@@ -10,40 +10,40 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// An Answer is what the server says of a name. Without an address and a code it says
-// that the name has no addresses.
+// An Answer is the server's answer for a name. Without an address and a code it means that the name has
+// no addresses.
 type Answer struct {
 	IPv4   [][4]byte
 	Code   dnsmessage.RCode
-	Silent bool // says nothing
-	Mute6  bool // says nothing of IPv6
+	Silent bool // sends no answer
+	Mute6  bool // sends no answer for IPv6
 }
 
-// At is the answer of a name that has these addresses.
+// At returns the answer for a name with these addresses.
 func At(addresses ...[4]byte) Answer { return Answer{IPv4: addresses} }
 
-// Unknown is the answer of a name that there is not.
+// Unknown returns the answer for a name that does not exist.
 func Unknown() Answer { return Answer{Code: dnsmessage.RCodeNameError} }
 
-// A Server answers questions until it is closed.
+// A Server answers queries until it is closed.
 type Server struct {
 	conn   net.PacketConn
 	answer func(name string) Answer
 	done   chan struct{}
 
 	mu    sync.Mutex
-	asked []net.Conn // of resolvers
+	asked []net.Conn // connections of resolvers
 }
 
-// Serve answers what comes in at conn, which is the server's from then on. The names
-// that answer is given have no dot at their end.
+// Serve answers queries on conn, which the server then owns. The names passed to answer have no
+// trailing dot.
 func Serve(conn net.PacketConn, answer func(name string) Answer) *Server {
 	s := &Server{conn: conn, answer: answer, done: make(chan struct{})}
 	go s.serve()
 	return s
 }
 
-// Close returns when nothing of the server, and of its resolvers, runs any more.
+// Close returns when the server and its resolvers have ended.
 func (s *Server) Close() error {
 	err := s.conn.Close()
 	<-s.done
@@ -55,7 +55,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Resolver asks this server alone.
+// Resolver returns a resolver that uses only this server.
 func (s *Server) Resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := new(net.Dialer).DialContext(ctx, "udp", s.conn.LocalAddr().String())
@@ -81,7 +81,7 @@ func (s *Server) serve() {
 	}
 }
 
-// reply returns nil where nothing is said.
+// reply returns nil if no answer is sent.
 func (s *Server) reply(question []byte) []byte {
 	var p dnsmessage.Parser
 	h, _ := p.Start(question)

@@ -1,13 +1,13 @@
-// Package prose writes what the pages of a synthetic web say: plain English from a
-// small vocabulary, the same for the same numbers on every machine.
+// Package prose generates text for the pages of a synthetic web: plain English from a small vocabulary,
+// the same for the same numbers on every machine.
 package prose
 
 import "strings"
 
-// A Dice is a sequence of random numbers that costs nothing to begin.
+// A Dice is a random number generator that is cheap to create.
 type Dice struct{ State uint64 }
 
-// Next returns a number.
+// Next returns the next number.
 func (d *Dice) Next() uint64 {
 	d.State++
 	return Mix(d.State)
@@ -15,13 +15,13 @@ func (d *Dice) Next() uint64 {
 
 func (d *Dice) pick(words []string) string { return words[d.Next()%uint64(len(words))] }
 
-// A Stock holds sentences and titles that pages are put together from.
+// A Stock holds sentences and titles from which pages are composed.
 type Stock struct {
 	sentences []string
 	titles    []string
 }
 
-// NewStock returns a stock that follows from a seed.
+// NewStock returns the stock for a seed.
 func NewStock(seed uint64) *Stock {
 	d := &Dice{State: seed}
 	p := &Stock{sentences: make([]string, 256), titles: make([]string, 256)}
@@ -47,7 +47,7 @@ func (p *Stock) AppendText(b []byte, d *Dice, size int) []byte {
 	return append(b, "</p>\n"...)
 }
 
-// Sentence makes a plain English sentence from a small vocabulary.
+// Sentence returns a plain English sentence from a small vocabulary.
 func Sentence(d *Dice) string {
 	openings := []string{"In the morning", "After the rain", "By late autumn", "Most weeks", "On market days",
 		"When the tide is out", "For as long as anyone remembers", "Since the bridge was mended",
@@ -67,7 +67,7 @@ func Sentence(d *Dice) string {
 		d.pick(endings) + "."
 }
 
-// title makes a heading of two to four words.
+// title returns a heading of two to four words.
 func title(d *Dice) string {
 	adjectives := []string{"quiet", "long", "crooked", "borrowed", "salt", "early", "lost", "green", "winter",
 		"second", "narrow", "patient", "unlikely", "northern"}
@@ -80,7 +80,7 @@ func title(d *Dice) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// Mix is a hash of its numbers (the finaliser of SplitMix64 after each).
+// Mix returns a hash of its numbers (the finaliser of SplitMix64 after each).
 func Mix(numbers ...uint64) uint64 {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, n := range numbers {

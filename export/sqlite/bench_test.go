@@ -19,8 +19,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// benchSizes are the terrains that exports are measured on; the large ones are for those
-// who have named a folder for their files (package scaletest) and wait for them.
+// benchSizes returns the terrains that exports are measured on. The large ones require a folder for
+// their files (package scaletest), and time.
 func benchSizes() map[string]scaletest.Size {
 	sizes := map[string]scaletest.Size{"small": scaletest.Small()}
 	for name, size := range map[string]scaletest.Size{
@@ -52,10 +52,9 @@ func stored(b *testing.B, size scaletest.Size) *kv.Store {
 	return scaletest.Open(b, scaletest.File(b, size))
 }
 
-// BenchmarkExport writes, in turn with the bare driver, which is given the same rows one by
-// one. "of-driver" is how many times as long it takes, "of-cpu" how many times as much of the
-// processors, "of-size" how many times as large the file is; with metrics much of the difference
-// is their computation.
+// BenchmarkExport alternates with the bare driver, which receives the same rows one by one. "of-driver"
+// is the ratio of the times, "of-cpu" that of the CPU times, "of-size" that of the file sizes. With
+// metrics much of the difference is their computation.
 func BenchmarkExport(b *testing.B) {
 	for name, size := range benchSizes() {
 		for _, bare := range []bool{true, false} {
@@ -87,15 +86,15 @@ func benchExport(b *testing.B, size scaletest.Size, bare bool) {
 	b.ReportMetric(sizeOf(b, path)/sizeOf(b, other), "of-size")
 }
 
-// An effort is what something took.
+// An effort is the time that something took.
 type effort struct{ clock, cpu time.Duration }
 
 var started = time.Now()
 
-// spent is what this process has taken so far.
+// spent returns what this process has used so far.
 func spent() effort { return effort{time.Since(started), process.CPUTime()} }
 
-// plus is e and so many times another effort.
+// plus returns e plus times another effort.
 func (e effort) plus(other effort, times int) effort {
 	n := time.Duration(times)
 	return effort{e.clock + n*other.clock, e.cpu + n*other.cpu}
@@ -109,8 +108,8 @@ func sizeOf(b *testing.B, path string) float64 {
 	return float64(info.Size())
 }
 
-// driver inserts the rows of a database into a new one with the same tables and indexes,
-// and returns what it took besides reading them.
+// driver inserts the rows of a database into a new one with the same tables and indexes, and returns
+// the effort without reading them.
 func driver(from, to string) (took effort, err error) {
 	source, err := sql.Open("sqlite", from)
 	if err != nil {
@@ -207,7 +206,7 @@ func eachRow(db *sql.DB, table string, f func([]any) error) error {
 
 func pageURL(i int) string { return fmt.Sprintf("h%d.a.test/section/page-%d", i%100, i*7919%1_000_003) }
 
-// web is a terrain of visited pages with links to others.
+// web returns a terrain of visited pages with links to others.
 func web(b testing.TB, pages, links int) *surveytest.World {
 	w := surveytest.New(b, "[user-agent]\ncrawler-name = \"Test\"\n[[quality]]\ndomain = \"*.a.test\"\n"+
 		"seeds = [\"https://a.test/\"]\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A specified column is one of terrain.sql.
+// A specified is a column of terrain.sql.
 type specified struct{ name, kind string }
 
 // tablesOf reads terrain.sql with SQLite.
@@ -46,8 +46,8 @@ func tablesOf(t *testing.T) func(table string) []specified {
 	}
 }
 
-// TestColumns holds every table that is written to terrain.sql: its columns come
-// first, in its order, and behind them nothing but figures that are newer.
+// In every table written, the columns of terrain.sql come first and in order, followed only by newer
+// figures.
 func TestColumns(t *testing.T) {
 	columns := tablesOf(t)
 	c := export.AllColumns()
@@ -81,7 +81,7 @@ func hasFigures(table string) bool {
 		strings.HasSuffix(table, "_metrics") || strings.HasSuffix(table, "_links")
 }
 
-// TestTypes holds the kinds of the figures to the types of terrain.sql.
+// The kinds of the figures match the types of terrain.sql.
 func TestTypes(t *testing.T) {
 	columns, c := tablesOf(t), export.AllColumns()
 	for _, table := range []string{"page_metrics", "host_metrics", "site_metrics"} {

@@ -11,10 +11,9 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// BenchmarkQuery asks questions of a terrain that was not asked before, in turn with a
-// bare walk over its pages. "of-walk" is how many times as long a question takes, opening
-// the tables included; "of-export" compares it with an export without metrics and the same
-// question there.
+// BenchmarkQuery runs queries on a newly opened terrain, alternating with a bare walk over its pages.
+// "of-walk" is the ratio of the times, including opening the tables; "of-export" is the ratio to an
+// export without metrics plus the same query on it.
 func BenchmarkQuery(b *testing.B) {
 	for name, size := range benchSizes() {
 		b.Run(name, func(b *testing.B) { benchQueries(b, stored(b, size)) })

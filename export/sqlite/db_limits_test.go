@@ -21,7 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// TestReadOnly asks for what is not for a reader.
+// Statements that do more than read are denied.
 func TestReadOnly(t *testing.T) {
 	s := terrain(t).Survey()
 	d := openDB(t, s)
@@ -48,7 +48,7 @@ func TestReadOnly(t *testing.T) {
 	sameAnswer(t, d, write(t, s), "SELECT * FROM pages ORDER BY id")
 }
 
-// TestPlans holds SQLite to the ways that are meant for it to read tables.
+// SQLite uses the intended ways to read tables.
 func TestPlans(t *testing.T) {
 	d := openDB(t, terrain(t).Survey())
 	for _, tt := range []struct{ query, plan string }{
@@ -78,8 +78,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// TestCancelled ends statements at their beginning, in a table, and where SQLite is alone
-// with itself, before its first row and after it.
+// TestCancelled cancels statements at their beginning, in a table, and while only SQLite works, before
+// the first row and after it.
 func TestCancelled(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	var names []string
@@ -111,7 +111,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestEnough ends answers by those who are given them.
+// An Answer can end the reading.
 func TestEnough(t *testing.T) {
 	d := openDB(t, terrain(t).Survey())
 	failed := errors.New("the paper is out")
@@ -133,8 +133,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestTooMuchMemory refuses statements that need more memory or temporary files than they may have, and gives back
-// what they had.
+// Statements that exceed the limits on memory or temporary files fail, and release what they used.
 func TestTooMuchMemory(t *testing.T) {
 	sqlite.BoundFiles(t, 32<<20)
 	d := openDB(t, terrain(t).Survey())
@@ -164,8 +163,7 @@ func TestTooMuchMemory(t *testing.T) {
 	}
 }
 
-// TestDamaged reads tables of files with a damaged record: statements end, and blame the
-// file where they fail.
+// In files with a damaged record, statements end, and those that fail report damage.
 func TestDamaged(t *testing.T) {
 	w := randomTerrain(t, 1, 40)
 	content, err := os.ReadFile(w.Store.Path())
@@ -195,7 +193,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// damageRecord changes a bit of a text that is part of a record.
+// damageRecord flips a bit of a text in a record.
 func damageRecord(content []byte, r *rand.Rand) {
 	text := []byte([]string{"Home", "uthor", "/y?q=1", "q.test", "User-agent"}[r.IntN(5)])
 	var places []int
@@ -212,7 +210,7 @@ func damageRecord(content []byte, r *rand.Rand) {
 	}
 }
 
-// readTables reads tables of a file that may be damaged, and returns the first error.
+// readTables reads tables of a possibly damaged file and returns the first error.
 func readTables(t *testing.T, path string, tables []string) error {
 	store, err := kv.Open(path, kv.Options{ReadOnly: true})
 	if err != nil {
@@ -232,7 +230,7 @@ func readTables(t *testing.T, path string, tables []string) error {
 	return nil
 }
 
-// TestManyAtOnce asks many databases of different surveys at a time.
+// TestManyAtOnce queries many databases of different surveys concurrently.
 func TestManyAtOnce(t *testing.T) {
 	first, second := terrain(t), randomTerrain(t, 2, 40)
 	want := map[string][]string{}

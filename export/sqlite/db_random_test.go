@@ -18,7 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// randomNames are n pages of hosts of every class, or fewer, and one of an origin.
+// randomNames returns up to n pages on hosts of every class, and one of an origin.
 func randomNames(r *rand.Rand, n int) (names []string) {
 	hosts := []string{"a.test", "x.q.test", "q.test", "b.test", "c.b.test", "bad.test", "stub.test", "d.test:8443"}
 	for range n {
@@ -28,7 +28,7 @@ func randomNames(r *rand.Rand, n int) (names []string) {
 	return append(names, "a.test/")
 }
 
-// randomTerrain is a terrain of two runs whose pages, at most n + 1, links and visits are drawn.
+// randomTerrain returns a terrain with two runs and random pages (at most n + 1), links and visits.
 func randomTerrain(t testing.TB, seed uint64, n int) *surveytest.World {
 	r := rand.New(rand.NewPCG(seed, 3))
 	w := surveytest.New(t, surveytest.Lists)
@@ -123,12 +123,12 @@ func randomSitemap(w *surveytest.World, r *rand.Rand, names []string) {
 	})
 }
 
-// A twin is a survey as a file and as virtual tables.
+// A twin is a survey both as a file and as virtual tables.
 type twin struct {
 	file    *sql.DB
 	virtual *sqlite.DB
 	columns map[string][]string
-	values  map[string][]string // of table.column, as literals
+	values  map[string][]string // by table.column, as literals
 	tables  []string
 }
 
@@ -147,7 +147,7 @@ func newTwin(t testing.TB, s *survey.Survey) *twin {
 	return w
 }
 
-// twins are all that is compared: the newest run and an older one of terrains.
+// twins returns all that is compared: the newest run and an older one of terrains.
 func twins(t testing.TB) []*twin {
 	t.Helper()
 	all := []*twin{newTwin(t, terrain(t).Survey())}
@@ -162,8 +162,8 @@ func twins(t testing.TB) []*twin {
 	return all
 }
 
-// TestSameRandomTables compares all tables of all twins, twice: the second time what was
-// derived is there.
+// TestSameRandomTables compares all tables of all twins twice, the second time with derived data
+// present.
 func TestSameRandomTables(t *testing.T) {
 	for _, w := range twins(t) {
 		for range 2 {
@@ -193,8 +193,8 @@ func TestSameExtremes(t *testing.T) {
 	}
 }
 
-// TestSameRepetitions counts by every column the rows that have a value in common. Nothing is read of the second
-// table of a join, so that it is left out where no row is said to have two partners.
+// TestSameRepetitions counts, for every column, the rows that share a value. Nothing is read from the
+// second table of the join, so SQLite omits it if rows are declared to have at most one partner.
 func TestSameRepetitions(t *testing.T) {
 	for _, w := range twins(t) {
 		for _, table := range w.tables {
@@ -205,7 +205,7 @@ func TestSameRepetitions(t *testing.T) {
 	}
 }
 
-// TestSameAnswers asks all twins what is drawn.
+// TestSameAnswers runs random queries on all twins.
 func TestSameAnswers(t *testing.T) {
 	all := twins(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -289,7 +289,7 @@ func (w *twin) term(t *rapid.T, table, of string) string {
 	return c + rapid.SampledFrom(comparisons).Draw(t, "comparison") + v()
 }
 
-// value is one of a column, one of another, or one of another type.
+// value returns a value of a column, of another column, or of another type.
 func (w *twin) value(t *rapid.T, table, column string) string {
 	if rapid.IntRange(0, 3).Draw(t, "odd") == 0 {
 		return rapid.SampledFrom([]string{"NULL", "0", "-1", "5", "5.0", "5.5", "'5'", "' 5'", "'5.0'", "'05'", "'+5'",

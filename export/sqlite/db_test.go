@@ -29,7 +29,7 @@ func openDB(t testing.TB, s *survey.Survey) *sqlite.DB {
 	return d
 }
 
-// answers asks a database, and returns its rows with the types of their values.
+// answers queries a database and returns its rows with the types of their values.
 func answers(ctx context.Context, d *sqlite.DB, query string) (all []string, err error) {
 	err = d.Query(ctx, query, func([]string) (func([]any) (bool, error), error) {
 		return func(values []any) (bool, error) {
@@ -40,7 +40,7 @@ func answers(ctx context.Context, d *sqlite.DB, query string) (all []string, err
 	return all, err
 }
 
-// told asks a file for the same.
+// told runs the same query on a file.
 func told(t testing.TB, db *sql.DB, query string) (all []string, err error) {
 	t.Helper()
 	rows, err := db.Query(query)
@@ -73,14 +73,14 @@ func line(values []any) string {
 	return b.String()
 }
 
-// tableNames are those of a file.
+// tableNames returns the names of the tables in a file.
 func tableNames(t testing.TB, db *sql.DB) []string {
 	t.Helper()
 	return strings.Fields(rows(t, db,
 		"SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY rowid"))
 }
 
-// sameAnswer asks both, and compares what they say.
+// sameAnswer queries both and compares the answers.
 func sameAnswer(t testing.TB, d *sqlite.DB, db *sql.DB, query string) {
 	t.Helper()
 	want, wantErr := told(t, db, query)
@@ -94,7 +94,7 @@ func sameAnswer(t testing.TB, d *sqlite.DB, db *sql.DB, query string) {
 	}
 }
 
-// difference compares answers; unless the statement has an order the rows may come in any.
+// difference compares answers. Without an ORDER BY the order of rows does not matter.
 func difference(query string, want, got []string) string {
 	if !strings.Contains(query, "ORDER BY") {
 		slices.Sort(want)
@@ -103,7 +103,7 @@ func difference(query string, want, got []string) string {
 	return cmp.Diff(want, got)
 }
 
-// TestSameTables holds every virtual table to what the export writes.
+// Every virtual table equals the exported one.
 func TestSameTables(t *testing.T) {
 	s := terrain(t).Survey()
 	d, db := openDB(t, s), write(t, s)

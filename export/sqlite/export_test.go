@@ -2,7 +2,7 @@ package sqlite
 
 import "testing"
 
-// BoundFiles bounds the temporary files of the process during a test.
+// BoundFiles limits the temporary files of the process during a test.
 func BoundFiles(t testing.TB, bytes int64) {
 	set := func(n int64) {
 		files.mu.Lock()
@@ -13,7 +13,7 @@ func BoundFiles(t testing.TB, bytes int64) {
 	t.Cleanup(func() { set(maxTemporary) })
 }
 
-// Taken is the memory and the temporary files that SQLite has in this process, in bytes.
+// Taken returns the memory and temporary files that SQLite uses in this process, in bytes.
 func Taken() (memoryBytes, fileBytes int64) {
 	files.mu.Lock()
 	defer files.mu.Unlock()

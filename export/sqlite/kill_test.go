@@ -13,8 +13,7 @@ import (
 
 const killedTarget = "RIPPLE_TEST_SQLITE_TARGET"
 
-// TestKilled kills a process that exports over and over: the file that has the
-// target's name is whole at every moment.
+// TestKilled kills a process that exports repeatedly: the target file is complete at every moment.
 func TestKilled(t *testing.T) {
 	if path := os.Getenv(killedTarget); path != "" {
 		exportForever(t, path)
@@ -32,7 +31,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bufio.NewScanner(out)
-		for range kill + 2 { // the last export that it announced is under way
+		for range kill + 2 { // the last announced export is in progress
 			if !lines.Scan() {
 				t.Fatal("the exporting process has ended by itself")
 			}

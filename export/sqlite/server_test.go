@@ -20,7 +20,7 @@ func discard([]string) (func([]any) (bool, error), error) {
 	return func([]any) (bool, error) { return true, nil }, nil
 }
 
-// TestNothingIsKept opens and closes many databases, of which nothing stays behind.
+// Many databases are opened and closed, and nothing is left behind.
 func TestNothingIsKept(t *testing.T) {
 	s := surveytest.New(t, surveytest.Minimal).Survey()
 	server, err := served()
@@ -52,7 +52,7 @@ func TestNothingIsKept(t *testing.T) {
 	}
 	var grown int64
 	var left int
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // who was told to end may do so later
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // cancelled work may end later
 		grown, left = process.LiveHeap()-heap, runtime.NumGoroutine()
 		if grown <= 4<<20 && left <= routines+2 {
 			return
@@ -64,7 +64,7 @@ func TestNothingIsKept(t *testing.T) {
 	t.Errorf("%d openings have left %d bytes behind; %d goroutines, want %d", openings-100, grown, left, routines)
 }
 
-// TestPanic has a table panic at every turn: the statement fails, and the next one works.
+// TestPanic makes a table panic at every step: the statement fails, and the next one works.
 func TestPanic(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestSiteWide asks the database for the links of a theme.
+// TestSiteWide queries the links of a theme.
 func TestSiteWide(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("cited.test/"))

@@ -22,7 +22,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// terrain is a small terrain with a row for every table.
+// terrain returns a small terrain with a row for every table.
 func terrain(t testing.TB) *surveytest.World {
 	w := surveytest.New(t, surveytest.Lists)
 	to := w.Depth("a.test/listed", 0, 0)
@@ -93,7 +93,7 @@ func open(t testing.TB, path string) *sql.DB {
 	return db
 }
 
-// rows runs a query and writes each row on a line, values separated by bars.
+// rows runs a query and formats each row as a line, with values separated by bars.
 func rows(t testing.TB, db *sql.DB, query string) string {
 	t.Helper()
 	r, err := db.Query(query)
@@ -127,10 +127,10 @@ func rows(t testing.TB, db *sql.DB, query string) string {
 	return b.String()
 }
 
-// A rowsRow is a question to the database of terrain, and its answer.
+// A rowsRow is a query on the database of terrain, and the expected answer.
 type rowsRow struct{ name, query, want string }
 
-// pageRows ask for pages and the links between them.
+// pageRows query pages and the links between them.
 func pageRows() []rowsRow {
 	return []rowsRow{
 		{"runs", "SELECT id, started_at, finished_at, length(config_hash), status, reason, pages, requests FROM runs",
@@ -180,7 +180,7 @@ func pageRows() []rowsRow {
 	}
 }
 
-// levelRows ask for what stands above pages, and for what is measured.
+// levelRows query the levels above pages, and metrics.
 func levelRows() []rowsRow {
 	return []rowsRow{
 		{"sitemap URLs", "SELECT url, sitemap_url, lastmod, changefreq, linked " +
@@ -227,7 +227,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestRuns walks a terrain twice: a link knows the first and the last run.
+// TestRuns has two runs: a link knows the first and the last run.
 func TestRuns(t *testing.T) {
 	w := surveytest.New(t, surveytest.Lists)
 	w.Visit("a.test/", w.Links("a.test/x", "a.test/old"))
@@ -250,8 +250,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestSchema holds terrain.sql to the tables, columns and indexes that readers may
-// rely on, in their order.
+// The tables, columns and indexes that readers rely on are those of terrain.sql, in order.
 func TestSchema(t *testing.T) {
 	specified, err := os.ReadFile("testdata/specified.sql")
 	if err != nil {
@@ -293,7 +292,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestNoMetrics leaves out what takes time, and nothing else.
+// NoMetrics leaves out the metrics, and nothing else.
 func TestNoMetrics(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	if err := sqlite.Write(t.Context(), path, terrain(t).Survey(),
@@ -347,7 +346,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestInterrupted ends an export half way: the old file is whole.
+// TestInterrupted cancels an export half way: the old file is intact.
 func TestInterrupted(t *testing.T) {
 	s := terrain(t).Survey()
 	path := filepath.Join(t.TempDir(), "x.db")

@@ -7,8 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestStatus has pages of the first run whose hosts do not answer in the second, or that came on
-// a list: an answer of which the state knows nothing is not told with it, facts are kept.
+// TestStatus has pages of the first run whose hosts do not answer in the second, or that were
+// blacklisted since. An answer unknown to the state is not shown with it; facts are kept.
 func TestStatus(t *testing.T) {
 	w := surveytest.New(t, surveytest.Lists)
 	for _, name := range []string{"away.test/", "bad.test/", "limited.test/", "waits.test/"} {

@@ -57,7 +57,7 @@ func golden(t *testing.T, w *surveytest.World, name string) {
 	}
 }
 
-// TestComplete is a terrain that was walked to its end.
+// TestComplete is a terrain that was crawled completely.
 func TestComplete(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", w.Links("b.test/", "bad.test/x", "bad.test/y", "stub.test/o/r"))
@@ -79,8 +79,8 @@ func finish(w *surveytest.World) {
 	})
 }
 
-// Pages that were rendered, to the end, in part and in vain, and one that likely should be,
-// are counted; where there are none, nothing is said.
+// Pages that were rendered, completely, partly or in vain, and one that likely should be, are counted.
+// Rows with 0 are omitted.
 func TestRendered(t *testing.T) {
 	w := surveytest.New(t, lists)
 	for name, how := range map[string]schema.Rendering{
@@ -105,7 +105,7 @@ func TestRendered(t *testing.T) {
 	}
 }
 
-// TestPartial has a host for every way in which a map is not whole.
+// TestPartial has a host for every way in which a map can be incomplete.
 func TestPartial(t *testing.T) {
 	w := surveytest.New(t, "[crawler]\nmax-domain-requests = 5\n"+lists)
 	w.Visit("a.test/", w.Links("www2.a.test/", "www2.a.test/x", "www2.a.test/y", "late.test/", "script.test/1",
@@ -154,7 +154,7 @@ func TestPartial(t *testing.T) {
 	golden(t, w, "partial.md")
 }
 
-// TestHostile has a peer write everything that a page shows.
+// In TestHostile a peer supplies every text on the page.
 func TestHostile(t *testing.T) {
 	w := surveytest.New(t, lists)
 	const hostile = "bad.test/](javascript:alert(1))|`<script>alert(1)</script>|*_#&amp;"
@@ -212,8 +212,8 @@ func TestSecondRun(t *testing.T) {
 	w.Update(func(tx *kv.Tx) error { return nil })
 }
 
-// TestStands has no visit left in the second run for a page that it reaches and the first one saw: its
-// domain is told as the database tells it.
+// In TestStands the second run reaches a page of the first but has no visit left for it. The summary
+// reports its domain as the database does.
 func TestStands(t *testing.T) {
 	w := surveytest.New(t, "[crawler]\nmax-pages = 2\n"+lists)
 	w.Visit("a.test/", w.Links("far.test/x"))
@@ -230,8 +230,8 @@ func TestStands(t *testing.T) {
 	}
 }
 
-// TestVanished has the second run miss a stub, a blacklisted URL and a link that the
-// first one saw: the first is told of with them, the second without.
+// In TestVanished the second run does not find a stub, a blacklisted URL and a link of the first. The
+// summary of the first run includes them, that of the second does not.
 func TestVanished(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", w.Links("bad.test/x", "bad.test/y", "stub.test/o/r", "stub.test/o/s"))
@@ -273,8 +273,8 @@ func TestVanished(t *testing.T) {
 	}
 }
 
-// TestOlderRunHTTPS looks back at a host that nobody reached and https named: it is
-// not told as one that was seen only as http.
+// In an older run, a host that was never reached but named with https is not reported as seen only as
+// http.
 func TestOlderRunHTTPS(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", w.Links("gone.test/"))
@@ -296,8 +296,8 @@ func TestOlderRunHTTPS(t *testing.T) {
 	}
 }
 
-// TestOlderRun tells of the first of three runs as it was told when it ended, but
-// for what is kept of the newest alone.
+// The first of three runs is summarised as when it ended, except for data that is stored only for the
+// newest run.
 func TestOlderRun(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		w := surveytest.New(t, lists)
@@ -356,7 +356,7 @@ const laterRun = "A later run has followed, and \"-\" stands for what is kept of
 	"delays and caps, hosts that were given up or asked for rest, and what was met without being recorded. " +
 	"So it is not known any more by what a domain was cut."
 
-// told is a summary by lines.
+// told returns a summary as lines.
 func told(t *testing.T, s *survey.Survey) []string {
 	t.Helper()
 	var b strings.Builder
@@ -366,7 +366,7 @@ func told(t *testing.T, s *survey.Survey) []string {
 	return strings.Split(b.String(), "\n")
 }
 
-// without is the lines that are not among others.
+// without returns the lines that are not among others.
 func without(lines, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 }
@@ -384,8 +384,8 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFull }
 
-// TestMissingAddUp: as many pages are missing as the domains that were cut lack, and as many domains were cut as
-// the table and the list have.
+// The number of missing pages is the sum over the cut domains, and the number of cut domains equals
+// those in the table and the list.
 func TestMissingAddUp(t *testing.T) {
 	w := surveytest.New(t, lists)
 	blocked := func(v *schema.Visit) {

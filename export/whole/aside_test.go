@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// folder makes one of ours with a file of a text.
+// folder creates a folder of Ripple's with one file.
 func folder(t *testing.T, path, text string) string {
 	t.Helper()
 	if err := os.MkdirAll(path, 0o777); err != nil {
@@ -20,13 +20,13 @@ func folder(t *testing.T, path, text string) string {
 	return path
 }
 
-// TestSetAside replaces a folder where two cannot be exchanged, also after a kill in
-// between, and removes nothing of others.
+// TestSetAside replaces a folder where the system cannot exchange two, also after a kill in between,
+// and removes no foreign files.
 func TestSetAside(t *testing.T) {
 	tests := []struct {
 		name  string
 		begin func(t *testing.T, path string)
-		kept  string // text of what lies aside at the end; "": nothing
+		kept  string // text in the aside folder at the end; "": none
 	}{
 		{"an old one", func(t *testing.T, path string) { folder(t, path, "old") }, ""},
 		{"killed with the old one aside", func(t *testing.T, path string) { folder(t, path+asideMark, "old") }, ""},

@@ -16,8 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/whole"
 )
 
-// What is written has the permissions that the umask leaves, or those of what it
-// replaces.
+// Output has the permissions that the umask leaves, or those of the file or folder that it replaces.
 func TestUmask(t *testing.T) {
 	for _, mask := range []int{0, 0o002, 0o022, 0o027, 0o077} {
 		dir := t.TempDir()
@@ -53,10 +52,10 @@ func TestUmask(t *testing.T) {
 	}
 }
 
-// envScratch makes the test binary hold a scratch folder in a folder.
+// envScratch makes the test binary hold a scratch folder in the named folder.
 const envScratch = "WHOLE_SCRATCH_DIR"
 
-// holdScratch makes a scratch folder, says its name and holds it until it is killed.
+// holdScratch creates a scratch folder, prints its name and holds it until the process is killed.
 func holdScratch(t *testing.T, dir string) {
 	t.Helper()
 	path, _, err := whole.Scratch(dir)
@@ -70,7 +69,7 @@ func holdScratch(t *testing.T, dir string) {
 	time.Sleep(time.Minute)
 }
 
-// scratchHeld is a process that holds a scratch folder, and that folder's name.
+// scratchHeld starts a process that holds a scratch folder, and returns it with the folder's name.
 func scratchHeld(t *testing.T, dir string) (*exec.Cmd, string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestSweep$")
@@ -90,8 +89,8 @@ func scratchHeld(t *testing.T, dir string) (*exec.Cmd, string) {
 	return cmd, string(name[:n])
 }
 
-// TestSweep leaves what a living process works in, and what is not a scratch
-// folder, and removes what a killed one left.
+// Sweep leaves the folders of living processes, and anything that is not a scratch folder. It removes
+// what a killed process left.
 func TestSweep(t *testing.T) {
 	if dir := os.Getenv(envScratch); dir != "" {
 		holdScratch(t, dir)
@@ -103,7 +102,7 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh := filepath.Join(dir, ".ripple-new-1") // another process is just making it
+	fresh := filepath.Join(dir, ".ripple-new-1") // another process is just creating it
 	foreign := []string{".ripple-new-", ".ripple-new-1x", "ripple-new-1", "x.ripple-new-1", ".ripple-old-1"}
 	long := time.Now().Add(-24 * time.Hour)
 	put(t, filepath.Join(fresh, "file"), "")

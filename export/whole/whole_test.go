@@ -109,7 +109,7 @@ func TestCheckFile(t *testing.T) {
 	}
 }
 
-// TestLinks writes to links: they stay, and what they lead to is replaced.
+// Writing to a link keeps it and replaces its target.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "far", "file"), "ours 1")
@@ -161,7 +161,7 @@ func TestSlash(t *testing.T) {
 	}
 }
 
-// write writes a folder of two files that say something.
+// write writes a folder of two files that contain text.
 func write(path, text string) error {
 	return whole.Folder(path, func(dir string) ([]string, map[string]any, error) {
 		for _, name := range []string{"a", "b"} {

@@ -23,7 +23,7 @@ for g in [nx.read_graphml(f) if f.endswith(".graphml") else nx.read_gexf(f) for 
     assert all(g.in_degree(n) == d["in_degree"] for n, d in g.nodes(data=True))
 `
 
-// TestNetworkx reads GEXF 1.3 and GraphML with networkx.
+// networkx can read GEXF 1.3 and GraphML.
 func TestNetworkx(t *testing.T) {
 	const recent = "networkx; assert int(networkx.__version__.split('.')[0]) >= 3"
 	if interpreterWith(recent) == "" {
@@ -32,8 +32,7 @@ func TestNetworkx(t *testing.T) {
 	testNetworkx(t, recent, "x.gexf", "x.graphml")
 }
 
-// TestOldNetworkx reads GEXF 1.2 and GraphML with one that knows no GEXF 1.3, as that of
-// Debian 12.
+// A networkx without GEXF 1.3 support, as in Debian 12, can read GEXF 1.2 and GraphML.
 func TestOldNetworkx(t *testing.T) {
 	testNetworkx(t, "networkx; assert int(networkx.__version__.split('.')[0]) < 3", "x12.gexf", "x.graphml")
 }

@@ -22,14 +22,13 @@ import (
 	"github.com/sumi-ripple/ripple/export/sqlite"
 )
 
-// counts is what two readers of one graph must agree on.
+// A counts is what two readers of one graph must agree on.
 type counts struct {
 	Nodes, Edges, Weight, Editorial, Quality, InDegree int
 	Titles                                             []string
 }
 
-// written is a folder with the terrain in every format at a level, and what
-// SQLite counts of it.
+// written returns a folder with the terrain in every format at a level, and its counts by SQLite.
 func written(t *testing.T, level export.Level) (dir string, want counts) {
 	t.Helper()
 	w := terrain(t)
@@ -54,7 +53,7 @@ func written(t *testing.T, level export.Level) (dir string, want counts) {
 	return dir, counted(t, filepath.Join(dir, "x.db"), level)
 }
 
-// counted asks SQLite.
+// counted returns the counts by SQLite.
 func counted(t *testing.T, path string, level export.Level) counts {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -95,8 +94,8 @@ func counted(t *testing.T, path string, level export.Level) counts {
 	return c
 }
 
-// python runs a script with an interpreter that has a module; without one the test
-// is skipped, and with RIPPLE_CI=1 fails.
+// python runs a script with an interpreter that has a module. Without one the test is skipped, or fails
+// with RIPPLE_CI=1.
 func python(t *testing.T, module, script string, args ...string) []byte {
 	t.Helper()
 	interpreter := interpreterWith(module)
@@ -113,7 +112,7 @@ func python(t *testing.T, module, script string, args ...string) []byte {
 	return out
 }
 
-// interpreterWith returns a Python that can import a module; empty: none can.
+// interpreterWith returns a Python interpreter that can import a module, or "" if there is none.
 func interpreterWith(module string) string {
 	for _, interpreter := range []string{"python3", "/usr/bin/python3"} {
 		if exec.Command(interpreter, "-c", "import "+module).Run() == nil {
@@ -131,7 +130,7 @@ func lacking(t *testing.T, what string) {
 	t.Skip(what)
 }
 
-// checkTitles looks for hostile titles that came back as text.
+// checkTitles checks that hostile titles were read back as text.
 func checkTitles(t *testing.T, titles []string) {
 	t.Helper()
 	for _, want := range []string{"</node><script>alert(1)</script>", `"><x y='`, "]]>", "a\uFFFDb\uFFFD[31mc\uFFFD",
@@ -153,7 +152,7 @@ print(json.dumps({"Nodes": len(n), "Edges": len(e), "Weight": int(e["Weight"].su
     "Titles": sorted(n["title"].dropna().astype(str))}))
 `
 
-// TestPandas reads CSV with pandas.
+// pandas can read the CSV files.
 func TestPandas(t *testing.T) {
 	for _, level := range levels() {
 		t.Run(level.String(), func(t *testing.T) {
@@ -180,7 +179,7 @@ func TestPandas(t *testing.T) {
 	}
 }
 
-// TestJSONL reads JSON Lines with encoding/json.
+// encoding/json can read the JSON Lines file.
 func TestJSONL(t *testing.T) {
 	for _, level := range levels() {
 		dir, want := written(t, level)
@@ -291,7 +290,7 @@ func readParquet[T any](t *testing.T, path, fact string) []T {
 	return rows
 }
 
-// TestArrow reads Parquet with pyarrow, where that is installed.
+// pyarrow, if installed, can read the Parquet files.
 func TestArrow(t *testing.T) {
 	dir, want := written(t, export.LevelPage)
 	if exec.Command("python3", "-c", "import pyarrow").Run() != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// hostile are titles and anchors that try to be more than text.
+// hostile returns titles and anchors that try to be more than text.
 func hostile() []string {
 	return []string{
 		`=cmd|'/c calc'!A1`, "+1", "-1", "@SUM(A1)", "\t=1", "</node><script>alert(1)</script>", `"><x y='`, "]]>", "&amp;",
@@ -23,7 +23,7 @@ func hostile() []string {
 	}
 }
 
-// terrain is a small terrain full of hostile text.
+// terrain returns a small terrain full of hostile text.
 func terrain(t testing.TB) *surveytest.World {
 	w := surveytest.New(t, surveytest.Lists)
 	names := []string{"b.test/", "b.test/deep?a=1&b=<2>", "bad.test/x", "stub.test/o/r", "stub.test/o/s", "a.test/moved",
@@ -64,7 +64,7 @@ func graphAt(t testing.TB, w *surveytest.World, opts export.Options) *export.Gra
 	return g
 }
 
-// wide is n visited pages, which link to d others, on some hosts in turn.
+// wide returns a terrain with n visited pages that link to d others each. The hosts are used in turn.
 func wide(t testing.TB, n, hosts, d int) *surveytest.World {
 	w := surveytest.New(t, surveytest.Minimal)
 	host := func(i int) string { return fmt.Sprintf("h%d.test", i%hosts) }
@@ -98,7 +98,7 @@ func wide(t testing.TB, n, hosts, d int) *surveytest.World {
 	return w
 }
 
-// inBatches does something n times, in commits of a bearable size.
+// inBatches calls do n times, in commits of moderate size.
 func inBatches(w *surveytest.World, n int, do func(tx *kv.Tx, i int) error) {
 	const size = 2000
 	for first := 0; first < n; first += size {
@@ -113,7 +113,7 @@ func inBatches(w *surveytest.World, n int, do func(tx *kv.Tx, i int) error) {
 	}
 }
 
-// ring are d numbers below n, ascending, other than i.
+// ring returns d ascending numbers below n other than i.
 func ring(i, n, d int) []int {
 	set := map[int]bool{}
 	for j := 1; len(set) < d; j++ {

@@ -8,8 +8,8 @@ import (
 // partial reports whether shards are left out.
 func (u *uniting) partial() bool { return u.without != schema.Shards{} }
 
-// beginPart has the new file be a part of the terrain, if shards are left out, which has come
-// as far as the shard that has come farthest.
+// beginPart makes the new file a part of the terrain if shards are left out, with the run and configuration
+// of the most advanced shard.
 func (u *uniting) beginPart() error {
 	if !u.partial() {
 		return nil
@@ -27,9 +27,9 @@ func (u *uniting) part() schema.Part {
 	return whole
 }
 
-// copyTold copies what the shards were told by others, those that are left out among them, who
-// cannot be told apart. What others told is in the links of their visits too, and as near. It
-// counts under the numbers of the new file if it does under those of the shard.
+// copyTold copies the inbound records of the shards, which include those from shards that are left out; these
+// cannot be told apart. Records from the other shards are also in the links of their visits, with the same
+// depths. A record counts in the new file if it counts in the file of its shard.
 func (u *uniting) copyTold() error {
 	if !u.partial() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// What waits for a URL that a shard does not have is damage.
+// A queued or pending URL that a shard does not have is damage.
 func TestStoresForged(t *testing.T) {
 	for name, forge := range map[string]func(tx *kv.Tx, h *schema.Host) error{
 		"a try": func(tx *kv.Tx, h *schema.Host) error {
@@ -40,7 +40,7 @@ func TestStoresForged(t *testing.T) {
 	}
 }
 
-// What does not make a whole terrain is refused, and nothing is written.
+// Files that do not make up a whole terrain are refused, and nothing is written.
 func TestStoresRefused(t *testing.T) {
 	another := part(1)
 	another.Terrain[0] = 2

@@ -50,8 +50,8 @@ func (u *uniting) copyRun(n int) error {
 	return err
 }
 
-// add adds what a shard did of a run. The run is as far as the shard that is least far: it goes on
-// while any does, and is not completed without what a file had that was made anew since.
+// add adds a shard's part of a run. The run has the status of the least advanced shard: it is running while
+// any shard is, and not completed if a shard's part of it was lost because its file was made anew later.
 func add(whole, part *schema.Run) {
 	if part.End.Kind == schema.EndAnew {
 		if whole.Status != schema.RunRunning {
@@ -85,7 +85,7 @@ func add(whole, part *schema.Run) {
 	}
 }
 
-// copyConfigs copies the configurations of a run. One that was pruned is missing.
+// copyConfigs copies the configurations of a run. Pruned ones are missing.
 func (u *uniting) copyConfigs(tx *kv.Tx, n int) error {
 	for _, s := range u.sources {
 		text, err := s.tx.Runs.Config(s.runs[n].Config)
@@ -131,7 +131,7 @@ func (u *uniting) copyVisits(s *source, run schema.RunID) error {
 	})
 }
 
-// copyMeta copies what is left undone, and the named values.
+// copyMeta copies pending work and the named values.
 func (u *uniting) copyMeta() error {
 	return u.dst.Update(func(tx *kv.Tx) error {
 		if err := u.copyUndone(tx); err != nil {
@@ -141,7 +141,7 @@ func (u *uniting) copyMeta() error {
 	})
 }
 
-// copyUndone copies what is left undone.
+// copyUndone copies pending work.
 func (u *uniting) copyUndone(tx *kv.Tx) error {
 	var pending []schema.ID
 	reapply := false
@@ -166,7 +166,7 @@ func (u *uniting) copyUndone(tx *kv.Tx) error {
 	return errors.Join(u.copyVouchers(tx), tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
 }
 
-// copyVouchers takes over who vouches for sitemaps, each with the last run in which it did.
+// copyVouchers copies the vouchers of sitemaps, each with the last run in which it vouched.
 func (u *uniting) copyVouchers(tx *kv.Tx) error {
 	for _, s := range u.sources {
 		err := s.tx.Vouchers.Each(func(sitemap schema.ID, voucher string, run schema.RunID) error {
@@ -183,7 +183,7 @@ func (u *uniting) copyVouchers(tx *kv.Tx) error {
 	return nil
 }
 
-// copyValues copies the named values, but for those that the shards do not have alike.
+// copyValues copies the named values, except those that differ between shards, which it computes.
 func (u *uniting) copyValues(tx *kv.Tx) error {
 	err := u.sources[0].tx.Meta.Each(func(name string, value []byte) error { return tx.Meta.Put(name, value) })
 	if err != nil {
@@ -203,7 +203,7 @@ func (u *uniting) copyValues(tx *kv.Tx) error {
 	return nil
 }
 
-// pruned is the first run of which no file lacks visits; nil: none was pruned.
+// pruned returns the first run of which no file lacks visits; nil: none was pruned.
 func (u *uniting) pruned() (first []byte, err error) {
 	var last schema.RunID
 	for _, s := range u.sources {
@@ -218,7 +218,7 @@ func (u *uniting) pruned() (first []byte, err error) {
 	return first, nil
 }
 
-// anewAt is when the last file was made anew that was; nil: none was.
+// anewAt returns when a file was last made anew; nil: never.
 func (u *uniting) anewAt() (last []byte, err error) {
 	var latest time.Time
 	for _, s := range u.sources {
@@ -237,7 +237,7 @@ func (u *uniting) anewAt() (last []byte, err error) {
 	return last, nil
 }
 
-// anew is the last run, where the file of a shard was made anew in it; else nil.
+// anew returns the last run if the file of a shard was made anew in it, otherwise nil.
 func (u *uniting) anew() ([]byte, error) {
 	for _, s := range u.sources {
 		run, err := s.tx.Meta.Value(kv.MetaAnew)
@@ -248,9 +248,8 @@ func (u *uniting) anew() ([]byte, error) {
 	return nil, nil
 }
 
-// untold reports whether other shards may not know yet what this one has to tell them, or not any
-// more, as an older copy of their file was put back; what those that are left out do not know
-// changes nothing.
+// untold reports whether other shards may lack data of this one: not sent yet, or lost because an older copy
+// of their file was restored. Shards that are left out do not count.
 func (u *uniting) untold(s *source) (bool, error) {
 	if n := len(s.runs); s.live && n > 0 && s.runs[n-1].Status != schema.RunCompleted {
 		return true, nil

@@ -1,18 +1,17 @@
-// Package unite makes one state file of the shards of a terrain: that of one crawl of the
-// whole, as far as the shards have come.
+// Package unite merges the state files of the shards of a terrain into one: the file of a single crawl of the
+// whole terrain, as far as the shards have come.
 //
-// URLs are numbered by their first run, when they were first seen, and where that is the
-// same by shard; visits by run, shard and their place in the log. Depths and first
-// sightings are minima, forms and HTTPS unions, and a page has the referrer of its earliest
-// sighting. The rest of a host is what its own shard knows of it. The counts of groups that
-// a cap has limited are not taken over, nor messages. Stored paths stay as they are: the
-// page stores of shards name their segments differently, which may lie in one folder.
+// URLs are numbered by their first run, then by when they were first seen, then by shard; visits by run,
+// shard and position in the log. Depths and first sightings are minima, forms and HTTPS flags are unions, and
+// the referrer of a page is that of its earliest sighting. All other data of a host is taken from its own
+// shard. Messages and the counts of groups limited by a cap are not copied. Stored paths are kept: the page
+// stores of shards name their segments differently, so they can be put in one folder.
 //
-// Shards can be left out. Then the file is a part of the terrain, whose runs were interrupted
-// without them: their pages are foreign in it, and what others were told by them is kept, for
-// the map has pages that only their links lead to.
+// Shards can be left out. The file is then a part of the terrain, with its runs interrupted: pages of the
+// missing shards are foreign in it, and what these shards told others is kept, since the map has pages that
+// only their links lead to.
 //
-// Memory holds a number for every URL, visit and host of every shard, and no text.
+// Memory holds a number for every URL, visit and host of every shard, but no text.
 package unite
 
 import (
@@ -28,13 +27,13 @@ import (
 // most is the number of records in a commit.
 const most = 4096
 
-// ErrShards reports files that are not the shards of one terrain, each of them once.
+// ErrShards reports files that are not the shards of one terrain, each exactly once.
 var ErrShards = errors.New("not the shards of one terrain")
 
-// A MissingError names the shards whose files are missing. It is an [ErrShards].
+// A MissingError lists the shards whose files are missing. It wraps [ErrShards].
 type MissingError struct {
 	Shards schema.Shards
-	Of     int // that the terrain has
+	Of     int // number of shards of the terrain
 }
 
 func (e *MissingError) Error() string {
@@ -45,12 +44,12 @@ func (e *MissingError) Unwrap() error { return ErrShards }
 
 // A Shard is the open file of a shard.
 type Shard struct {
-	Name  string // what errors call it
+	Name  string // for errors
 	Store *kv.Store
-	Live  bool // it is a copy of one that is being crawled
+	Live  bool // it is a copy of a file in use by a crawl
 }
 
-// A source is the file of one shard, and what its numbers have become.
+// A source is the file of one shard, with the mapping of its numbers to new ones.
 type source struct {
 	name   string
 	live   bool
@@ -59,14 +58,14 @@ type source struct {
 	runs   []schema.Run
 	urls   []schema.ID  // by old id
 	visits []schema.Seq // by old number
-	next   schema.Seq   // visit that is to be copied
+	next   schema.Seq   // next visit to copy
 }
 
 // A uniting copies the shards into one file.
 type uniting struct {
 	ctx     context.Context
 	sources []*source     // in the order of their shards
-	without schema.Shards // that are left out
+	without schema.Shards // shards left out
 	dst     *kv.Store
 
 	see         func(step string, done, total int) // may be nil
@@ -74,16 +73,16 @@ type uniting struct {
 	done, total int // records
 }
 
-// Stores writes what the files of all shards of a terrain hold, but for some, into a new
-// file, which must be empty. They are read at one commit each, and stay open. see, which may
-// be nil, is told now and then how many records of a step are done.
+// Stores merges the files of all shards of a terrain, except those left out, into a new file, which must be
+// empty. Each file is read at one commit, and stays open. see, which may be nil, is called now and then with
+// the progress of a step, in records.
 //
-// The map of a run that is not over may lack what a shard has not been told yet, or not
-// before it was copied. Then it is noted that depths and queues are to be derived anew.
+// The map of a run in progress may lack data that a shard had not yet received when it was copied. The new
+// file then records that depths and queues must be derived again.
 //
-// It fails with [ErrShards], where some are missing with a [MissingError], or where not all
-// have begun the same run or follow the same configuration, before anything is written, and with the
-// cause soon after ctx is done.
+// Stores fails with [ErrShards], or a [MissingError] if files are missing, before anything is written;
+// likewise if the shards have not all begun the same run or do not follow the same configuration. Soon after
+// ctx is done, it fails with the cause.
 func Stores(ctx context.Context, shards []Shard, without schema.Shards, dst *kv.Store,
 	see func(step string, done, total int)) error {
 	sources, err := arrange(shards, without)
@@ -133,7 +132,7 @@ func newSource(s Shard) *source {
 	}
 }
 
-// complete returns the files that are there, if all are that are not left out.
+// complete returns the existing files if only those of shards that are left out are missing.
 func complete(sources []*source, without schema.Shards) (there []*source, err error) {
 	var missing []int
 	for n, s := range sources {
@@ -204,8 +203,8 @@ func (u *uniting) copy() error {
 	return nil
 }
 
-// sameRun reports shards one of which has begun a run that another has not: what the one
-// waits for, the other has visited long ago.
+// sameRun returns an error if a shard has begun a run that another has not: URLs queued in one would have
+// been visited long ago in the other.
 func (u *uniting) sameRun() error {
 	first := u.sources[0]
 	for _, s := range u.sources {
@@ -217,8 +216,8 @@ func (u *uniting) sameRun() error {
 	return nil
 }
 
-// sameConfiguration reports shards that do not follow one configuration: what is in the map of the one, the other may
-// have left out.
+// sameConfiguration returns an error if shards follow different configurations: one may have left out what is
+// in the map of another.
 func (u *uniting) sameConfiguration() error {
 	first := u.sources[0]
 	for _, s := range u.sources {
@@ -238,7 +237,7 @@ func (u *uniting) sameConfiguration() error {
 	return nil
 }
 
-// agrees reports whether the last runs of two shards say the same of what all have in common.
+// agrees reports whether the configurations of the last runs of two shards agree in what all shards share.
 func (s *source) agrees(other *source) (bool, error) {
 	hash, err := s.shared()
 	if err != nil {
@@ -248,7 +247,7 @@ func (s *source) agrees(other *source) (bool, error) {
 	return hash == its, err
 }
 
-// shared is the hash of what the configuration of the last run has in common with that of other shards.
+// shared returns the hash of what the configuration of the last run shares with those of other shards.
 func (s *source) shared() (hash [32]byte, err error) {
 	if len(s.runs) == 0 {
 		return hash, nil
@@ -264,7 +263,7 @@ func (s *source) shared() (hash [32]byte, err error) {
 	return cfg.SharedHash(), nil
 }
 
-// batches calls f in transactions of a limited size until it has no more to do.
+// batches calls f in transactions of limited size until it has no more to do.
 func (u *uniting) batches(f func(tx *kv.Tx) (more bool, err error)) error {
 	for more := true; more; {
 		if err := context.Cause(u.ctx); err != nil {
@@ -304,7 +303,7 @@ func (u *uniting) each(last func(*source) int, f func(tx *kv.Tx, s *source, n in
 // own reports whether a host belongs to the shard.
 func (s *source) own(id schema.HostID) bool { return !s.store.Foreign(id) }
 
-// named says of damage in which file it is.
+// named adds the name of the file to an error about damage.
 func (s *source) named(err error) error {
 	if errors.Is(err, kv.ErrDamaged) {
 		return fmt.Errorf("%s: %w", s.name, err)

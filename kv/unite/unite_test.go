@@ -66,7 +66,7 @@ func (f *file) run(id schema.RunID, status schema.RunStatus, pages int) {
 
 func second(n int) time.Time { return time.Unix(1e9+int64(n), 0).UTC() }
 
-// see records a page that was seen at a second, from another one.
+// see records that a page was seen at a given second, linked from another.
 func (f *file) see(run schema.RunID, host, path, from string, at int, forms ...string) {
 	f.t.Helper()
 	f.update(func(tx *kv.Tx) error {
@@ -110,7 +110,7 @@ func (f *file) host(name string, change func(h *schema.Host)) {
 	})
 }
 
-// hosts returns a host of each of the two shards.
+// hosts returns one host of each of the two shards.
 func hosts(t *testing.T) (names [2]string) {
 	rule, err := shard.New(2)
 	if err != nil {
@@ -127,7 +127,7 @@ func part(n int) schema.Part {
 	return schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shard: n, Shards: 2, Run: 1, Configuration: 1}
 }
 
-// What two shards know of a page is put together, and of a host what its own one knows.
+// Data of a page is merged from two shards, data of a host is taken from its own shard.
 func TestStores(t *testing.T) {
 	names := hosts(t)
 	own, other := "https://"+names[0]+"/", "https://"+names[1]+"/"
@@ -166,7 +166,7 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// twoShards are two shards that know of each other's first page.
+// twoShards returns two shards that know each other's first page.
 func twoShards(t *testing.T, names [2]string) (a, b *file) {
 	a, b = newFile(t, part(0)), newFile(t, part(1))
 	own, other := "https://"+names[0]+"/", "https://"+names[1]+"/"
@@ -230,7 +230,7 @@ func visitsIn(t *testing.T, s *kv.Store) (got []string) {
 	return got
 }
 
-// hostIn is a host with its queue.
+// hostIn describes a host with its queue.
 func hostIn(t *testing.T, s *kv.Store, name string) (got []string) {
 	view(t, s, func(tx *kv.Tx) error {
 		id, _, err := tx.Hosts.Lookup(name)
@@ -251,7 +251,7 @@ func hostIn(t *testing.T, s *kv.Store, name string) (got []string) {
 	return got
 }
 
-// runsIn is the runs, and the value n of the file.
+// runsIn lists the runs and the value n of the file.
 func runsIn(t *testing.T, s *kv.Store) (got []string) {
 	view(t, s, func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
@@ -266,8 +266,8 @@ func runsIn(t *testing.T, s *kv.Store) (got []string) {
 	return got
 }
 
-// Of a shard that is left out nothing is there but what others know, and what it has told them. No run
-// is completed without it, and what waits for it is none of the map's.
+// Of a shard that is left out, the file has only what others know about it and what it has told them. No run
+// is completed without it, and its queues are not part of the map.
 func TestStoresWithout(t *testing.T) {
 	names := hosts(t)
 	own, other := "https://"+names[0]+"/", "https://"+names[1]+"/"
@@ -308,7 +308,7 @@ func TestStoresWithout(t *testing.T) {
 	})
 }
 
-// visit records that a page was visited and links to another.
+// visit records a visit to a page, with a link to another.
 func (f *file) visit(run schema.RunID, norm, to string) {
 	f.t.Helper()
 	f.update(func(tx *kv.Tx) error {
@@ -320,7 +320,7 @@ func (f *file) visit(run schema.RunID, norm, to string) {
 	})
 }
 
-// named are the files as they are called.
+// named returns the files as shards with names.
 func named(files ...*file) (shards []unite.Shard) {
 	for n, f := range files {
 		shards = append(shards, unite.Shard{Name: string(rune('a' + n)), Store: f.store})
@@ -338,7 +338,7 @@ func newUnited(t *testing.T) *kv.Store {
 	return dst
 }
 
-// Shards of which only one has begun a run have no common map.
+// Shards of which only one has begun a run cannot be united.
 func TestStoresOfTwoRuns(t *testing.T) {
 	a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
 	b.run(1, schema.RunCompleted, 0)
@@ -352,8 +352,8 @@ func TestStoresOfTwoRuns(t *testing.T) {
 	}
 }
 
-// Shards that do not follow one configuration have no common map: an origin of the one is none of the other. Where that
-// only bears another number, they have.
+// Shards that follow different configurations cannot be united: an origin of one may not be an origin of the
+// other. They can if the configurations differ only in their number.
 func TestStoresOfTwoConfigurations(t *testing.T) {
 	names := hosts(t)
 	origin := func(name string) string {
@@ -362,7 +362,7 @@ func TestStoresOfTwoConfigurations(t *testing.T) {
 	const agent = "[user-agent]\ncrawler-name = \"Test\"\n"
 	both, one := agent+origin(names[0])+origin(names[1]), agent+origin(names[0])
 	for _, tt := range []struct {
-		number uint64 // that the first shard follows; the second one: 1
+		number uint64 // configuration of the first shard; the second follows 1
 		text   string
 		want   string
 	}{
@@ -399,7 +399,7 @@ func TestStoresOfTwoConfigurations(t *testing.T) {
 	}
 }
 
-// follows has a run that is under way follow a configuration.
+// follows makes a run in progress follow a configuration.
 func (f *file) follows(id schema.RunID, text string) {
 	f.t.Helper()
 	cfg, _, err := config.Parse([]byte(text), "", nil)
@@ -413,15 +413,15 @@ func (f *file) follows(id schema.RunID, text string) {
 	})
 }
 
-// What others have still to be told, or may have been told since it was copied, or were told when
-// they had another file, is queued anew.
+// Data that others may lack is queued again: not sent yet, sent after their file was copied, or sent to an
+// earlier file of theirs.
 func TestStoresUntold(t *testing.T) {
 	names := hosts(t)
 	for name, v := range map[string]struct {
 		status schema.RunStatus
 		mark   bool
 		live   bool
-		ahead  uint64 // of the commit of the other that was answered last
+		ahead  uint64 // how far the commit answered last is ahead of the last one of the other file
 		want   bool
 	}{
 		"all is told":            {status: schema.RunInterrupted},
@@ -463,7 +463,7 @@ func TestStoresUntold(t *testing.T) {
 	}
 }
 
-// It ends at whatever step it is told to.
+// Stores can be stopped at any step.
 func TestStoresStopped(t *testing.T) {
 	for _, at := range []string{"URLs", "hosts", "visits", "depths", "queues"} {
 		t.Run(at, func(t *testing.T) {

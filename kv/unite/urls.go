@@ -8,10 +8,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// copyURLs merges the URLs of all shards, each of which has them about in the order in which
-// they were first seen.
+// copyURLs merges the URLs of all shards. Each shard has them roughly in the order in which they were first
+// seen.
 func (u *uniting) copyURLs() error {
-	heads := make([]schema.URL, len(u.sources)) // the next of each; ID 0: there is none
+	heads := make([]schema.URL, len(u.sources)) // next URL of each; ID 0: none left
 	for n, s := range u.sources {
 		if err := s.advance(&heads[n]); err != nil {
 			return err
@@ -39,7 +39,7 @@ func earlier(a, b *schema.URL) int {
 	return cmp.Or(cmp.Compare(a.FirstRun, b.FirstRun), a.FirstSeen.Compare(b.FirstSeen))
 }
 
-// advance reads the URL after one; the first after the zero value, which also follows the last.
+// advance reads the URL after head; after the zero value the first, and after the last the zero value.
 func (s *source) advance(head *schema.URL) error {
 	if int(head.ID) == s.store.URLs() {
 		*head = schema.URL{}
@@ -50,7 +50,7 @@ func (s *source) advance(head *schema.URL) error {
 	return s.named(err)
 }
 
-// addURL adds a URL that another shard has not added yet, and its forms.
+// addURL adds a URL, unless another shard has added it, and its forms.
 func (u *uniting) addURL(tx *kv.Tx, s *source, url schema.URL) error {
 	name, err := s.tx.Hosts.Name(url.Host)
 	if err != nil {
@@ -86,7 +86,7 @@ func (u *uniting) addURL(tx *kv.Tx, s *source, url schema.URL) error {
 	return tx.URLs.AddForms(id, &forms)
 }
 
-// known returns what a URL is in the new file that waits for something in an old one.
+// known returns the new ID of a URL. An ID that the old file does not have is damage.
 func (s *source) known(id schema.ID) (schema.ID, error) {
 	if int(id) >= len(s.urls) {
 		return 0, s.named(fmt.Errorf("%w: URL %d is not there, and waits", kv.ErrDamaged, id))
@@ -94,7 +94,7 @@ func (s *source) known(id schema.ID) (schema.ID, error) {
 	return s.urls[id], nil
 }
 
-// host returns a host of the new file, which is added if it is new.
+// host returns a host of the new file, adding it if it is new.
 func host(tx *kv.Tx, name string) (*schema.Host, error) {
 	id, found, err := tx.Hosts.Lookup(name)
 	if err != nil {
@@ -106,8 +106,8 @@ func host(tx *kv.Tx, name string) (*schema.Host, error) {
 	return tx.Hosts.At(id)
 }
 
-// copyHosts takes over what the shard of a host knows of it. What limits have kept from
-// being recorded is summed.
+// copyHosts copies the data of each host from its own shard. The counts of URLs left out due to limits are
+// summed.
 func (u *uniting) copyHosts() error {
 	run := schema.RunID(len(u.sources[0].runs))
 	return u.each(func(s *source) int { return s.store.Hosts() }, func(tx *kv.Tx, s *source, n int) error {
@@ -131,7 +131,7 @@ func (u *uniting) copyHosts() error {
 			h.ID, h.Generation, h.Queues, h.Waiting, h.Retries = id, generation, nil, 0, nil
 			h.Known, h.Files, h.Others = known, files, others
 		}
-		h.BeginRun(last) // which its own shard may not have come to
+		h.BeginRun(last) // its own shard may not have reached it
 		h.HTTPS, h.Overflow, h.OverflowBefore = https, overflow, before
 		tx.Hosts.Put(h)
 		robots, ok, err := s.tx.Hosts.Robots(from.ID)
@@ -142,7 +142,7 @@ func (u *uniting) copyHosts() error {
 	})
 }
 
-// leftOut is how many URLs of a host limits have kept from being recorded, in a run and before it.
+// leftOut returns the number of a host's URLs that limits have left out in a run, and before it.
 func leftOut(h *schema.Host, run schema.RunID) (now, before int) {
 	if h.Run != run {
 		return 0, max(h.Overflow, h.OverflowBefore)
@@ -161,7 +161,7 @@ func (u *uniting) copyDepths() error {
 	})
 }
 
-// copyQueues copies what waits, and the tries that are due.
+// copyQueues copies the queues and the retries that are due.
 func (u *uniting) copyQueues() error {
 	return u.each(func(s *source) int { return s.store.Hosts() }, func(tx *kv.Tx, s *source, n int) error {
 		from, err := s.tx.Hosts.At(schema.HostID(n))

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A run of which a file has nothing, because it was made anew since, is not completed.
+// A run that a file lacks, because it was made anew later, is not completed.
 func TestStoresMadeAnew(t *testing.T) {
 	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1, Configuration: 1}
 	for lost := range 2 {
@@ -48,7 +48,7 @@ func TestStoresMadeAnew(t *testing.T) {
 	}
 }
 
-// A run goes on while a shard does, whichever that is, though another one was stopped, or its file made anew since.
+// A run is running while any shard is, even if another one was stopped or its file was made anew later.
 func TestStoresGoOn(t *testing.T) {
 	for going := range 2 {
 		for _, other := range []schema.Run{
@@ -72,8 +72,8 @@ func TestStoresGoOn(t *testing.T) {
 	}
 }
 
-// Hosts of which the file of a shard knows nothing, because it was made anew, are left alone for as long after the
-// files were united: what the last one says holds, whichever shard that is of.
+// Hosts that a shard lacks because its file was made anew are left alone for the same time after a merge: the
+// latest time counts, whichever shard has it.
 func TestStoresRest(t *testing.T) {
 	for last := range 2 {
 		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
@@ -94,7 +94,7 @@ func TestStoresRest(t *testing.T) {
 	}
 }
 
-// anewAt is when a file was made anew.
+// anewAt returns when a file was made anew.
 func anewAt(last bool) string {
 	if last {
 		return "2026-01-15T10:30:00.5Z"
@@ -102,10 +102,10 @@ func anewAt(last bool) string {
 	return "2026-01-15T10:30:00Z"
 }
 
-// What limits keep from being recorded counts for the run that left it out, whichever shard did.
+// URLs that limits leave out count for the run that left them out, whichever shard did.
 func TestStoresOverflow(t *testing.T) {
 	names := hosts(t)
-	for last := range 2 { // a host of either
+	for last := range 2 { // one host of each
 		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
 		for n, f := range []*file{a, b} {
 			f.run(1, schema.RunCompleted, 1)
@@ -130,8 +130,8 @@ func TestStoresOverflow(t *testing.T) {
 	}
 }
 
-// A host that another shard has met in a run, and its own one has not, was not asked in it: what its own one has
-// counted was of the run before.
+// A host seen by another shard in a run, but not by its own, was not requested in it: the counts of its own
+// shard are from the run before.
 func TestStoresHostOfAnEarlierRun(t *testing.T) {
 	names := hosts(t)
 	for own := range 2 {
@@ -165,7 +165,7 @@ func TestStoresHostOfAnEarlierRun(t *testing.T) {
 	}
 }
 
-// What the file of any shard has lost by pruning, the map has not either.
+// Visits that any shard has lost by pruning are missing from the map, too.
 func TestStoresPruned(t *testing.T) {
 	for _, want := range [][2]string{{"", "3"}, {"3", ""}, {"2", "10"}, {"10", "2"}} {
 		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)

@@ -14,29 +14,28 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// MetaPruned is the name under which a pruned file keeps the first run of which it has
-// all visits.
+// MetaPruned is the name of the value that holds the first run of which a pruned file has all visits.
 const MetaPruned = "pruned before run"
 
-// pruneCommit is the number of records that a commit of a pruned file holds.
+// pruneCommit is the number of records in a commit of a pruned file.
 const pruneCommit = 4096
 
-// A Pruned says what a pruned file holds, and what it left behind.
+// A Pruned describes what a pruned file contains and what was dropped.
 type Pruned struct {
-	From                       schema.RunID // the first run of which it has all visits
+	From                       schema.RunID // first run of which it has all visits
 	URLs, Visits, Hosts        int
 	DroppedURLs, DroppedVisits int
 
-	Numbers []uint32 // by the number that a visit had, from 1 on: the one that it has; 0: it was dropped
+	Numbers []uint32 // new numbers of visits by old number, starting with 1; 0: dropped
 }
 
-// Prune writes what the runs from one on recorded into a new file, numbered anew: their
-// visits, those whose links stand in them, the last visits of pages that the newest run
-// has reached, the URLs that any of these names, and every host that was ever asked. The
-// records of all runs stay, so that their numbers stay the same; the commits follow those
-// of the old file. From is at least the run that an earlier Prune has kept all from. The new
-// file is whole and synced when Prune returns, and removed when it fails, with the cause soon
-// after ctx is done; giving it the place of the old one is left to the caller.
+// Prune copies what was recorded from a run on into a new file, with new numbers: the visits of these runs,
+// the visits whose links stand in them, the last visits of pages that the newest run has reached, the URLs in
+// any of these visits, and every host that was ever requested. The records of all runs are kept, so runs keep
+// their numbers; commit numbers continue those of the old file. From is raised to the first run that an
+// earlier Prune kept completely. When Prune returns, the new file is complete and synced; if it fails, which
+// it does with the cause soon after ctx is done, the file is removed. Replacing the old file is up to the
+// caller.
 func (s *Store) Prune(ctx context.Context, dst string, from schema.RunID) (Pruned, error) {
 	f, err := os.OpenFile(dst, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -59,14 +58,14 @@ func (s *Store) Prune(ctx context.Context, dst string, from schema.RunID) (Prune
 	return p.result, nil
 }
 
-// A pruning copies one file into another.
+// A pruning copies one file to another.
 type pruning struct {
 	ctx       context.Context
 	old, next *Store
 	from      schema.RunID
 
-	visits []uint32 // by old number: 1 if it is kept, then its new one
-	urls   []uint32 // by old id likewise
+	visits []uint32 // by old number: 1 if it is kept, later its new number
+	urls   []uint32 // likewise by old ID
 	hosts  []uint32
 	result Pruned
 }
@@ -99,7 +98,7 @@ func (p *pruning) run(dst string) (err error) {
 	return nil
 }
 
-// mark chooses what is kept.
+// mark marks what is kept.
 func (p *pruning) mark(tx *Tx) error {
 	before, err := tx.Meta.Pruned()
 	if err != nil {
@@ -134,7 +133,7 @@ func (p *pruning) mark(tx *Tx) error {
 	return errors.Join(p.markPart(tx), p.markHosts(tx))
 }
 
-// markNamed keeps the URLs that a visit names.
+// markNamed marks the URLs in a visit.
 func (p *pruning) markNamed(v *schema.Visit) {
 	p.urls[v.URL] = 1
 	for i := range v.Links {
@@ -148,8 +147,7 @@ func (p *pruning) markNamed(v *schema.Visit) {
 	}
 }
 
-// markHosts keeps the hosts of URLs that are kept, those that were asked, and
-// what waits.
+// markHosts marks the hosts of marked URLs, those that were requested, and what is queued.
 func (p *pruning) markHosts(tx *Tx) error {
 	err := tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 		if h.Requests > 0 || !h.RobotsAt.IsZero() || !h.SuspendedTo.IsZero() {
@@ -172,8 +170,7 @@ func (p *pruning) markHosts(tx *Tx) error {
 	return err
 }
 
-// batches calls f for the numbers from 1 to last that are kept, in transactions of
-// a limited size.
+// batches calls f for all marked numbers, in transactions of limited size.
 func (p *pruning) batches(kept []uint32, f func(old, next *Tx, n int) error) error {
 	for n := 1; n < len(kept); {
 		if err := context.Cause(p.ctx); err != nil {
@@ -245,7 +242,7 @@ func (p *pruning) copyURLs() error {
 		if int(u.Referrer) < n {
 			u.Referrer = p.url(u.Referrer)
 		} else {
-			u.Referrer = 0 // not yet there
+			u.Referrer = 0 // not copied yet
 		}
 		id, err := next.URLs.Add(u, p.next.Hash(u.Kind, norm))
 		if err != nil {
@@ -269,7 +266,7 @@ func (p *pruning) copyURLs() error {
 	})
 }
 
-// url returns the new id of a URL that was copied; 0: it is dropped.
+// url returns the new ID of a URL that was copied; 0: it is dropped.
 func (p *pruning) url(id schema.ID) schema.ID { return schema.ID(p.urls[id]) }
 
 // copyRuns copies the records of all runs, and the configurations of those kept.
@@ -302,7 +299,7 @@ func (p *pruning) copyRuns() error {
 	})
 }
 
-// firstVisit returns the number that a visit, or the next one kept, will have.
+// firstVisit returns the new number of a visit, or of the next one kept.
 func (p *pruning) firstVisit(seq schema.Seq) schema.Seq {
 	n := schema.Seq(1)
 	for old := schema.Seq(1); old < seq && int(old) < len(p.visits); old++ {
@@ -347,7 +344,7 @@ func (p *pruning) copyDepths() error {
 	})
 }
 
-// copyQueues copies what waits, and the tries that are due.
+// copyQueues copies the queues and the retries that are due.
 func (p *pruning) copyQueues() error {
 	return p.batches(p.hosts, func(old, next *Tx, n int) error {
 		from, err := old.Hosts.At(schema.HostID(n))
@@ -372,7 +369,7 @@ func (p *pruning) copyQueues() error {
 	})
 }
 
-// copyRest copies counters, named values, messages, openings and what is left undone.
+// copyRest copies counters, named values, messages, openings and pending work.
 func (p *pruning) copyRest() error {
 	return p.both(func(old, next *Tx) error {
 		ids, err := old.Depths.Pending()
@@ -416,8 +413,7 @@ func (p *pruning) copyRest() error {
 	})
 }
 
-// uncountHosts takes the hosts that are left behind off the numbers of their sites, so
-// that these have room for others.
+// uncountHosts subtracts dropped hosts from the counts of their sites, to make room for others.
 func (p *pruning) uncountHosts(old, next *Tx) error {
 	return old.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 		if p.hosts[h.ID] != 0 || h.Place == schema.NoPlace {

@@ -23,15 +23,15 @@ func (c *Config) tables() []table {
 		{name: "url", doc: "What makes two URLs one page. A change needs --fresh.", keys: c.URL.keys()},
 		{name: "traps", doc: "Limits against sites without end; 0 turns one off.", keys: c.trapKeys()},
 		{name: "retry", doc: "What happens after 5xx and timeouts.", keys: c.Retry.keys()},
-		{name: "politeness", doc: "How hosts are spared.", keys: c.Politeness.keys()},
+		{name: "politeness", doc: "How hosts are treated with care.", keys: c.Politeness.keys()},
 		{name: "content", doc: "What is read.", keys: c.Content.keys()},
 		{name: "network", doc: "How hosts are reached.", keys: c.Network.keys()},
 		{name: "pages", doc: "The page store.", keys: c.Pages.keys()},
-		{name: "recrawl", doc: "What a later run asks again.", keys: c.Recrawl.keys()},
-		{name: "monitor", doc: "Who is told about the run.", keys: c.Monitor.keys()},
+		{name: "recrawl", doc: "What a later run requests again.", keys: c.Recrawl.keys()},
+		{name: "monitor", doc: "Monitoring of the run.", keys: c.Monitor.keys()},
 		{name: "render", doc: "Pages that only exist after their scripts ran.", keys: c.Render.keys()},
 		{name: "cluster", doc: "A terrain that several machines crawl together; see \"ripple hub\".", keys: c.Cluster.keys()},
-		{name: "decisions", doc: "What people decided of hosts, in a file of its own.", keys: c.Decisions.keys()},
+		{name: "decisions", doc: "What people decided about hosts, in a separate file.", keys: c.Decisions.keys()},
 	}
 }
 
@@ -78,7 +78,7 @@ func (u *UserAgent) keys() []key {
 			sample: `"https://` + placeholder + `/about-our-crawler"`, value: str(&u.ContactURL, orEmpty(checkContactURL))},
 		{name: "contact-email", doc: "who answers for the crawler; \"\": none",
 			sample: `"crawler@` + placeholder + `"`, value: str(&u.ContactEmail, orEmpty(checkEmail))},
-		{name: "accept-language", doc: "languages that are preferred, as Accept-Language names them; \"\": it is not sent",
+		{name: "accept-language", doc: "preferred languages, as in Accept-Language; \"\": not sent",
 			value: str(&u.AcceptLanguage, orEmpty(checkLanguages))},
 	}
 }
@@ -100,7 +100,7 @@ func (o *Output) keys() []key {
 
 func (u *URL) keys() []key {
 	return []key{
-		{name: "strip-params", doc: "query parameters that are dropped; \"utm_*\" is all that begin so",
+		{name: "strip-params", doc: "query parameters that are dropped; \"utm_*\" matches all that begin with utm_",
 			value: list(&u.StripParams, stripParam, tomlString)},
 		{name: "max-length", unit: "bytes", doc: "of the normalised URL", value: number(&u.MaxLength, 64, 1<<16)},
 	}
@@ -154,7 +154,7 @@ func (p *Politeness) keys() []key {
 		{name: "robots-ttl", unit: "duration", doc: "how long a robots.txt is remembered",
 			value: duration(&p.RobotsTTL, time.Second)},
 		{name: "robots-unreachable", doc: "disallow | allow", value: enum(&p.RobotsUnreachable, RobotsDisallow, RobotsAllow)},
-		{name: "adaptive-delay", doc: "slow hosts are asked less often", value: boolean(&p.AdaptiveDelay)},
+		{name: "adaptive-delay", doc: "slow hosts get fewer requests", value: boolean(&p.AdaptiveDelay)},
 		{name: "delay-factor", doc: "how many response times pass between requests", value: float(&p.DelayFactor, 0, 1000)},
 		{name: "max-adaptive-delay", unit: "duration", doc: "the longest delay for slowness",
 			value: duration(&p.MaxAdaptiveDelay, 0)},
@@ -173,7 +173,7 @@ func (c *Content) keys() []key {
 			value: nonEmptyList(&c.AcceptContentTypes, contentType, tomlString)},
 		{name: "reject-content-types", doc: "taken out of the accepted ones",
 			value: list(&c.RejectContentTypes, contentType, tomlString)},
-		{name: "compress", doc: "compressed answers are welcome", value: boolean(&c.Compress)},
+		{name: "compress", doc: "compressed answers are accepted", value: boolean(&c.Compress)},
 	}
 }
 
@@ -181,7 +181,7 @@ func (n *Network) keys() []key {
 	return []key{
 		{name: "max-open", doc: "requests open at a time, up to 10,000; 0: max-concurrent-pages-open",
 			value: number(&n.MaxOpen, 0, 10_000)},
-		{name: "memory-limit", unit: "size", doc: "soft limit of the process: auto (3/4 of what there is) | off | a size",
+		{name: "memory-limit", unit: "size", doc: "soft limit of the process: auto (3/4 of the memory) | off | a size",
 			value: memoryLimit(&n.MemoryLimit)},
 		{name: "proxy", doc: "http://user:password@host:port; also HTTPS_PROXY and NO_PROXY", value: proxy(&n.Proxy)},
 		{name: "ca-file", doc: "extra trust anchors (PEM)", value: str(&n.CAFile, anything)},
@@ -196,7 +196,7 @@ func (n *Network) keys() []key {
 
 func (p *Pages) keys() []key {
 	return []key{
-		{name: "keep", doc: "the HTML that was visited is kept", value: boolean(&p.Keep)},
+		{name: "keep", doc: "keep the HTML of visited pages", value: boolean(&p.Keep)},
 		{name: "path", doc: "the folder of the page store", value: str(&p.Path, notEmpty)},
 	}
 }
@@ -204,7 +204,7 @@ func (p *Pages) keys() []key {
 func (r *Recrawl) keys() []key {
 	return []key{
 		{name: "min-age", unit: "duration",
-			doc:    "a younger final answer is not asked again; absent: 24h, and while Cache-Control says so, up to 7 days",
+			doc:    "a younger final answer is kept; absent: 24h, or longer if Cache-Control says so, up to 7 days",
 			sample: `"24h"`, value: given(duration(&r.MinAge, 0), &r.Given)},
 	}
 }
@@ -213,14 +213,14 @@ func (m *Monitor) keys() []key {
 	return []key{
 		{name: "listen", doc: "the desk in the browser and its JSON API, as \"127.0.0.1:7575\"",
 			value: str(&m.Listen, orEmpty(checkListen))},
-		{name: "token-file", doc: "who may ask, mode 0600; made if missing; \"\": a new one each time, which is printed",
+		{name: "token-file", doc: "holds the access token, mode 0600; created if missing; \"\": a new one each time, printed",
 			value: str(&m.TokenFile, anything)},
-		{name: "hosts", doc: "further names that the desk may be asked by", value: list(&m.Hosts, hostName, tomlString)},
-		{name: "cert-file", doc: "with key-file, demanded beyond loopback (PEM)", value: str(&m.CertFile, anything)},
+		{name: "hosts", doc: "further host names of the desk", value: list(&m.Hosts, hostName, tomlString)},
+		{name: "cert-file", doc: "with key-file, required beyond loopback (PEM)", value: str(&m.CertFile, anything)},
 		{name: "key-file", doc: "of cert-file", value: str(&m.KeyFile, anything)},
-		{name: "webhook", doc: "https:// address that is told how the run goes",
+		{name: "webhook", doc: "https:// address that receives events of the run",
 			value: str(&m.Webhook, orEmpty(checkWebhook))},
-		{name: "webhook-secret-file", doc: "\"whsec_...\", which signs that; two lines while one is being changed",
+		{name: "webhook-secret-file", doc: "\"whsec_...\", which signs them; two lines during a change",
 			value: str(&m.WebhookSecretFile, anything)},
 		{name: "metrics-csv", doc: "timestamp,metric,value every 10 s", value: str(&m.MetricsCSV, anything)},
 		{name: "report-path", doc: "JSON report at the end of the run", value: str(&m.ReportPath, anything)},

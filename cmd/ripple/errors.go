@@ -82,3 +82,6 @@ func complaint(err error) string {
 type undecided struct{ error }
 
 func (u *undecided) Unwrap() error { return u.error }
+
+// noVerdict reports that robots.txt decides nothing for a URL.
+func noVerdict(err error) error { return &undecided{err} }

@@ -73,7 +73,7 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 		v, err = robotsOfState(ctx, a, opts, raw)
 	}
 	if err != nil {
-		return &undecided{err}
+		return noVerdict(err)
 	}
 	if opts.json {
 		err = printJSON(a.stdout, v)

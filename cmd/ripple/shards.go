@@ -96,7 +96,7 @@ func (s *shards) openFile(ctx context.Context, from states, path string) error {
 	store, live, err := from.open(ctx, path)
 	var h *hinted
 	if errors.As(err, &h) && !errors.Is(err, kv.ErrLocked) {
-		return h.error // what helps is for a state that is crawled alone
+		return h.Unwrap() // what helps is for a state that is crawled alone
 	}
 	if err != nil {
 		return err

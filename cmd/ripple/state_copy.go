@@ -96,7 +96,7 @@ func roomBeside(path string, size int64) error {
 	}
 	err := fits(filepath.Dir(path), size)
 	if h := new(hinted); errors.As(err, &h) {
-		return hint(h.error, "make room there, or move the state to a larger disk")
+		return hint(h.Unwrap(), "make room there, or move the state to a larger disk")
 	}
 	return err
 }

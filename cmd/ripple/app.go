@@ -12,19 +12,20 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 )
 
 // An app is one call of the program: where it writes, and what every command has.
 type app struct {
 	stdout *output
-	voice  *voice
+	voice  *term.Voice
 	named  named
 	states states
 }
 
 func newApp(stdout, stderr io.Writer) *app {
-	v := newVoice(stderr)
+	v := term.NewVoice(stderr)
 	return &app{stdout: &output{w: stdout}, voice: v, states: states{v}}
 }
 
@@ -32,12 +33,12 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
-	root.SetErr(a.voice.stderr)
+	root.SetErr(a.voice.Stderr)
 	err := root.ExecuteContext(ctx)
-	var sig signalError
+	var sig term.SignalError
 	if err != nil && errors.As(context.Cause(ctx), &sig) && !storeFailed(err) {
 		if errors.Is(err, crawl.ErrNoRoom) { // what is not kept is told, and the run goes on as after any signal
-			a.voice.complain(err)
+			a.voice.Complain(err)
 		}
 		return sig
 	}
@@ -86,7 +87,7 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return cmp.Or(a.voice.check(), refuseEmpty(cmd.Flags()))
+			return cmp.Or(a.voice.Check(), refuseEmpty(cmd.Flags()))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
@@ -97,7 +98,7 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	}
 	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	a.named.addFlags(cmd.PersistentFlags())
-	a.voice.addFlags(cmd.PersistentFlags())
+	a.voice.AddFlags(cmd.PersistentFlags())
 	cmd.SetFlagErrorFunc(wrongFlag)
 	addCommands(cmd, a)
 	wrongUse(cmd)
@@ -114,11 +115,11 @@ func refuseEmpty(flags *pflag.FlagSet) (err error) {
 		switch text := f.Value.String(); {
 		case text != "" && (text != "[]" || f.Value.Type() != "stringSlice"), name == "TEXT", name == "N,...":
 		case name == "DIR":
-			err = usage("--%s needs the name of a folder", f.Name)
+			err = term.Usage("--%s needs the name of a folder", f.Name)
 		case name == "FILE", name == "FILE|-":
-			err = usage("--%s needs a file name", f.Name)
+			err = term.Usage("--%s needs a file name", f.Name)
 		default:
-			err = usage("--%s needs a value: --%[1]s %s", f.Name, name)
+			err = term.Usage("--%s needs a value: --%[1]s %s", f.Name, name)
 		}
 	})
 	return err
@@ -178,7 +179,7 @@ func addCommands(root *cobra.Command, a *app) {
 func runHelp(help *cobra.Command, args []string) error {
 	cmd, rest, err := help.Root().Find(args)
 	if err != nil {
-		return usage("%v", err)
+		return term.Usage("%v", err)
 	}
 	if err := unknownCommand(cmd, rest); err != nil {
 		return err
@@ -194,7 +195,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usage("%q is not a command; did you mean %s?", args[0], strings.Join(near, " or "))
+		return term.Usage("%q is not a command; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
 	if err := notSite(args[0]); err != nil && !cmd.HasParent() {
 		return err
@@ -202,5 +203,5 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if !cmd.HasSubCommands() { // of which help was asked
 		cmd = cmd.Root()
 	}
-	return usage("%q is not a command; \"%s --help\" lists them", args[0], cmd.CommandPath())
+	return term.Usage("%q is not a command; \"%s --help\" lists them", args[0], cmd.CommandPath())
 }

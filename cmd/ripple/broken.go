@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
@@ -41,14 +42,14 @@ if there are any broken links.`,
 
 func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	if opts.csv && opts.json {
-		return usage("--csv and --json exclude each other; use one of them")
+		return term.Usage("--csv and --json exclude each other; use one of them")
 	}
 	r, err := a.read(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	links, err := finding(a.voice, "looking for broken links",
+	links, err := term.Finding(a.voice, "looking for broken links",
 		func() ([]broken.Link, error) { return broken.Find(r.Survey) })
 	if err != nil {
 		return err
@@ -64,16 +65,16 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 		err = printBroken(a.stdout, links)
 	}
 	if err == nil && len(links) > 0 {
-		return errQuiet
+		return term.ErrQuiet
 	}
 	return err
 }
 
 // toldNone says that there are no broken links, among how many.
-func toldNone(v *voice, s *survey.Survey) error {
+func toldNone(v *term.Voice, s *survey.Survey) error {
 	counts, err := s.Counts()
 	if err == nil {
-		v.say("no broken links among " + commas(counts.Links))
+		v.Say("no broken links among " + term.Commas(counts.Links))
 	}
 	return err
 }
@@ -141,16 +142,16 @@ func appendBroken(b []byte, links []broken.Link, from, to int, byOrigin map[stri
 			if i > 0 {
 				b = append(b, '\n')
 			}
-			b = fmt.Appendf(b, "%s: %s\n", cmp.Or(shownHost(l.Origin, 253), "on other pages"),
-				count(byOrigin[l.Origin], "broken link", ""))
+			b = fmt.Appendf(b, "%s: %s\n", cmp.Or(term.ShownHost(l.Origin, 253), "on other pages"),
+				term.Count(byOrigin[l.Origin], "broken link", ""))
 		}
 		if i == 0 || l.Source != links[i-1].Source {
-			b = append(append(append(b, "  "...), shownHost(l.From, 2048)...), '\n')
+			b = append(append(append(b, "  "...), term.ShownHost(l.From, 2048)...), '\n')
 		}
-		b = append(append(append(b, "    -> "...), shownHost(l.To, 2048)...), "  "...)
+		b = append(append(append(b, "    -> "...), term.ShownHost(l.To, 2048)...), "  "...)
 		b = appendLinkText(b, l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where(), l.Link.Anchor)
 		b = append(append(append(b, "\n       "...), l.State.String()...), ": "...)
-		b = append(append(b, clean(l.Why, 300)...), '\n')
+		b = append(append(b, term.Clean(l.Why, 300)...), '\n')
 	}
 	return b
 }

@@ -10,18 +10,19 @@ import (
 	"runtime"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/whole"
 )
 
 // browse shows a desk in the browser of the user, if there is one. What the browser needs for that is there until done
 // is called.
-func browse(d *desk.Desk, v *voice) (done func()) {
+func browse(d *desk.Desk, v *term.Voice) (done func()) {
 	page, done, err := entrancePage(d)
 	if err == nil {
 		err = openBrowser(page)
 	}
 	if err != nil {
-		v.warn(remark{"the browser cannot be opened: " + err.Error(), "no browser", nil})
+		v.Warn(term.Remark{Text: "the browser cannot be opened: " + err.Error(), Event: "no browser", Facts: nil})
 	}
 	return done
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
@@ -31,7 +32,7 @@ func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict,
 	defer cancel()
 	cmd, out, err := startCheck(ctx, path, opts)
 	if err != nil {
-		return nil, fmt.Errorf("check %s: %w", shown(path), err)
+		return nil, fmt.Errorf("check %s: %w", term.Shown(path), err)
 	}
 	v, ended := readVerdict(out)
 	err = cmd.Wait()
@@ -40,7 +41,7 @@ func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict,
 		return nil, refusedFile(path, ended.Refused, ended.Foreign)
 	case ended == nil && context.Cause(ctx) == errCheckTime:
 		if err := v.late(limit, worked(cmd.ProcessState)); err != nil {
-			return nil, hint(fmt.Errorf("check %s: %w", shown(path), err), "copy it to a faster disk and check it there")
+			return nil, term.Hint(fmt.Errorf("check %s: %w", term.Shown(path), err), "copy it to a faster disk and check it there")
 		}
 	case ended == nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -53,7 +54,7 @@ func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict,
 
 // startCheck starts the process that checks a file, and returns what it prints.
 func startCheck(ctx context.Context, path string, opts verifyOptions) (*exec.Cmd, io.Reader, error) {
-	self, err := thisProgram()
+	self, err := term.ThisProgram()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,9 +87,9 @@ func checkTime(size int64) time.Duration {
 func refusedFile(path, reason string, foreign bool) error {
 	err := errors.New(reason)
 	if foreign {
-		return stateError(path, fmt.Errorf("%s: %w", shown(path), kv.ErrForeign))
+		return stateError(path, fmt.Errorf("%s: %w", term.Shown(path), kv.ErrForeign))
 	}
-	return fmt.Errorf("check %s: %w", shown(path), err)
+	return fmt.Errorf("check %s: %w", term.Shown(path), err)
 }
 
 // maxProblemText is how much of a problem the child tells: with six bytes of JSON for each, less than maxLine.
@@ -146,7 +147,7 @@ func (v *verdict) late(limit, worked time.Duration) error {
 	default:
 		why = "it waits for the disk"
 	}
-	v.note(fmt.Sprintf("the check did not end within %s: %s", span(limit), why))
+	v.note(fmt.Sprintf("the check did not end within %s: %s", term.Span(limit), why))
 	return nil
 }
 
@@ -160,7 +161,7 @@ func newCheckFileCommand(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			path := os.Getenv(envCheck)
 			if path == "" {
-				return usage("use \"ripple verify\"")
+				return term.Usage("use \"ripple verify\"")
 			}
 			return checkFile(a.stdout, path, digest)
 		},
@@ -178,10 +179,10 @@ func checkFile(w io.Writer, path string, digest bool) error {
 	found := 0
 	note := func(problem string) {
 		found++
-		_ = out.Encode(checkLine{Problem: clean(problem, maxProblemText)})
+		_ = out.Encode(checkLine{Problem: term.Clean(problem, maxProblemText)})
 	}
 	if err := kv.Check(path, note); err != nil {
-		return out.Encode(checkLine{Refused: clean(err.Error(), maxProblemText), Foreign: errors.Is(err, kv.ErrForeign)})
+		return out.Encode(checkLine{Refused: term.Clean(err.Error(), maxProblemText), Foreign: errors.Is(err, kv.ErrForeign)})
 	}
 	v := &verdict{}
 	if err := v.survey(path, digest && found == 0, note); err != nil && (found == 0 || !errors.Is(err, kv.ErrDamaged)) {

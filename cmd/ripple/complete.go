@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -128,7 +129,7 @@ func hostNames(ctx context.Context, a *app, prefix string) (all []string) {
 	_ = store.View(func(tx *kv.Tx) error { // what it has read by then will do
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 			if strings.HasPrefix(h.Name, prefix) {
-				all = append(all, clean(h.Name, 253))
+				all = append(all, term.Clean(h.Name, 253))
 			}
 			return len(all) < maxCompleted && ctx.Err() == nil, nil
 		})

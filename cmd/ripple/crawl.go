@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/kv"
@@ -63,7 +64,7 @@ it was, as .run.status.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("resume") && !opts.resume {
-				return usage("--resume=false is no way to crawl; --fresh begins with an empty map")
+				return term.Usage("--resume=false is no way to crawl; --fresh begins with an empty map")
 			}
 			return runCrawl(cmd.Context(), a, opts, args)
 		},
@@ -78,7 +79,7 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 		return err
 	}
 	if opts.fresh && opts.resume {
-		return usage("--fresh and --resume are opposites; use one of them")
+		return term.Usage("--fresh and --resume are opposites; use one of them")
 	}
 	cfg, err := loadConfig(path, a.voice)
 	if err != nil {
@@ -94,18 +95,18 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	if opts.dryRun {
 		return runDryRun(ctx, a, cfg, extra, opts)
 	}
-	outliveReaders()
+	term.OutliveReaders()
 	if cfg.Cluster.Hub != "" {
 		return runNode(ctx, a, path, cfg, opts)
 	}
 	if err := refuseOutputs(cfg); err != nil {
 		return err
 	}
-	sender, err := newSender(cfg, a.voice.logger())
+	sender, err := newSender(cfg, a.voice.Logger())
 	if err != nil {
 		return err
 	}
-	w := &walk{voice: a.voice, path: path, log: a.voice.logger(), sender: sender, seeds: extra,
+	w := &walk{voice: a.voice, path: path, log: a.voice.Logger(), sender: sender, seeds: extra,
 		machine: crawl.NewMachine(0), begun: make(chan struct{})}
 	w.cfg.Store(cfg)
 	if err := w.openDesk(opts.listen); err != nil {
@@ -115,30 +116,30 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 }
 
 // load reads a configuration that is to be followed, and tells its notices.
-func loadConfig(path string, v *voice) (*config.Config, error) {
+func loadConfig(path string, v *term.Voice) (*config.Config, error) {
 	cfg, notices, err := config.Load(path)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range notices {
-		v.warn(remark{string(n), "configuration", []any{"notice", string(n)}})
+		v.Warn(term.Remark{Text: string(n), Event: "configuration", Facts: []any{"notice", string(n)}})
 	}
 	return cfg, nil
 }
 
 // warnOfProxy says what is not safe behind a proxy, if there is one.
-func warnOfProxy(v *voice, cfg *config.Config) error {
+func warnOfProxy(v *term.Voice, cfg *config.Config) error {
 	proxy, err := fetch.ProxyOf(cfg.Network.Proxy)
 	if err == nil && proxy != "" {
-		v.warn(remark{"behind the proxy " + clean(proxy, 253) +
+		v.Warn(term.Remark{Text: "behind the proxy " + term.Clean(proxy, 253) +
 			" only literal addresses can be judged: have it refuse names that lead to private ones",
-			"behind a proxy only literal addresses can be judged", []any{"proxy", clean(proxy, 253)}})
+			Event: "behind a proxy only literal addresses can be judged", Facts: []any{"proxy", term.Clean(proxy, 253)}})
 	}
 	return err
 }
 
 // openCrawl opens the state file of a crawl, which is made if it is missing.
-func openCrawl(v *voice, path string, fresh bool, opts kv.Options) (*kv.Store, error) {
+func openCrawl(v *term.Voice, path string, fresh bool, opts kv.Options) (*kv.Store, error) {
 	if err := hasFolder(path); err != nil {
 		return nil, err
 	}
@@ -153,11 +154,11 @@ func openCrawl(v *voice, path string, fresh bool, opts kv.Options) (*kv.Store, e
 // hasFolder reports an error if the folder of a state file is missing, or the file is a folder itself.
 func hasFolder(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return stateError(path, fmt.Errorf("%s is a folder: %w", shown(path), kv.ErrForeign))
+		return stateError(path, fmt.Errorf("%s is a folder: %w", term.Shown(path), kv.ErrForeign))
 	}
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return hint(usage("the folder %s of the state file does not exist", shown(dir)),
+		return term.Hint(term.Usage("the folder %s of the state file does not exist", term.Shown(dir)),
 			"create it or change [state] path")
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -204,8 +205,8 @@ func (w *walk) status() census.Status {
 // that come before it has begun are followed then.
 func (w *walk) obey(ctx context.Context) error {
 	got := make(chan os.Signal, 4)
-	ends := endsWithTerminal()
-	notifyCrawl(got)
+	ends := term.EndsWithTerminal()
+	term.NotifyCrawl(got)
 	defer signal.Stop(got)
 	select {
 	case <-w.begun:
@@ -218,11 +219,11 @@ func (w *walk) obey(ctx context.Context) error {
 			return nil
 		case s := <-got:
 			switch {
-			case !isReload(s):
+			case !term.IsReload(s):
 				status := w.status()
-				w.voice.tell(remark{strings.Join(statusLines(&status), "\n"), "status", []any{"status", status}})
-			case ends && !hasTerminal():
-				if err := terminate(); err != nil {
+				w.voice.Tell(term.Remark{Text: strings.Join(statusLines(&status), "\n"), Event: "status", Facts: []any{"status", status}})
+			case ends && !term.HasTerminal():
+				if err := term.Terminate(); err != nil {
 					return err
 				}
 			default:
@@ -240,7 +241,7 @@ func (c *commanded) Reload(ctx context.Context) (any, error) {
 	return c.command(ctx, func() error {
 		followed, err := c.walk.reload()
 		if err != nil {
-			return &control.Error{Code: http.StatusConflict, Text: strings.TrimPrefix(complaint(err), "ripple: ")}
+			return &control.Error{Code: http.StatusConflict, Text: strings.TrimPrefix(term.Complaint(err), "ripple: ")}
 		}
 		select {
 		case <-followed:
@@ -262,22 +263,22 @@ func (w *walk) reload() (followed <-chan struct{}, err error) {
 	}
 	if err := w.crawl.HasRoom(); errors.Is(err, crawl.ErrNoRoom) {
 		w.log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
-		return nil, hint(err, "make room there and reload again")
+		return nil, term.Hint(err, "make room there and reload again")
 	}
 	cfg, err := w.readAgain()
 	if err != nil {
-		for line := range strings.Lines(complaint(err)) {
+		for line := range strings.Lines(term.Complaint(err)) {
 			w.log.Error("the configuration is wrong", "error", strings.TrimSpace(line))
 		}
 		w.log.Error("the configuration is not taken; the crawl goes on as before")
 		return nil, err
 	}
-	w.voice.say("the configuration was read again; it holds from now on")
+	w.voice.Say("the configuration was read again; it holds from now on")
 	for _, key := range atStart(&w.cfg.Load().Monitor, &cfg.Monitor) {
 		w.log.Warn("[monitor] " + key + " holds from the next start on")
 	}
 	w.cfg.Store(cfg) // before the limit, which is looked at every few seconds
-	w.limitMemory(crawlMemory(cfg))
+	w.limitMemory(term.CrawlMemory(cfg))
 	return w.crawl.Reload(cfg), nil
 }
 
@@ -329,7 +330,7 @@ func (w *walk) mayFollow(cfg *config.Config) error {
 	case cfg.URLIdentity() != old.URLIdentity():
 		return fmt.Errorf("[url] cannot change; stop the crawl and use --fresh")
 	}
-	if err := crawlMemory(cfg).allows(heap.Live()); err != nil {
+	if err := term.CrawlMemory(cfg).Allows(heap.Live()); err != nil {
 		return err
 	}
 	return errors.Join(refuseOutputs(cfg), refusePages(cfg.Pages))

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
 // openDesk opens the desk that the crawl serves itself, and tells its address; without
@@ -27,11 +28,11 @@ func (w *walk) openDesk(listen string) error {
 }
 
 // tellDesk reports where a browser enters a desk, once, and where programs find it.
-func tellDesk(v *voice, d *desk.Desk) error {
+func tellDesk(v *term.Voice, d *desk.Desk) error {
 	entrance, err := d.Entrance()
 	if err == nil {
-		v.tell(remark{"the desk is at " + entrance + "\nfor programs: " + d.Programs(), "desk",
-			[]any{"address", entrance, "api", d.Programs()}})
+		v.Tell(term.Remark{Text: "the desk is at " + entrance + "\nfor programs: " + d.Programs(), Event: "desk",
+			Facts: []any{"address", entrance, "api", d.Programs()}})
 	}
 	return err
 }

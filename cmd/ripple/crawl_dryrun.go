@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/kv"
@@ -46,7 +47,7 @@ func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds
 	}
 	showOutputs(a.stdout, cfg)
 	if p.busy {
-		return stateError(cfg.State.Path, fmt.Errorf("%s is being crawled: %w", shown(cfg.State.Path), kv.ErrLocked))
+		return stateError(cfg.State.Path, fmt.Errorf("%s is being crawled: %w", term.Shown(cfg.State.Path), kv.ErrLocked))
 	}
 	return nil
 }
@@ -72,11 +73,11 @@ func (p *prospect) Close() {
 func foreseen(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds, opts crawlOptions) (*prospect, error) {
 	at := cfg.Monitor
 	if at.Listen = cmp.Or(opts.listen, at.Listen); at.Listen != "" {
-		if err := desk.MayListen(at, a.voice.logger()); err != nil {
-			return nil, usage("%v", err)
+		if err := desk.MayListen(at, a.voice.Logger()); err != nil {
+			return nil, term.Usage("%v", err)
 		}
 	}
-	if err := errors.Join(crawlMemory(cfg).refuse(), refusePages(cfg.Pages)); err != nil {
+	if err := errors.Join(term.CrawlMemory(cfg).Refuse(), refusePages(cfg.Pages)); err != nil {
 		return nil, err
 	}
 	if err := refuseBrowsers(ctx, cfg); err != nil {
@@ -106,10 +107,10 @@ func nodeProspect(cfg *config.Config, opts crawlOptions) (*prospect, error) {
 		return nil, hubError(err)
 	}
 	return &prospect{
-		state: shown(cfg.Cluster.Folder) + ", this machine's shards",
+		state: term.Shown(cfg.Cluster.Folder) + ", this machine's shards",
 		cfg:   cfg,
 		lines: []string{
-			"with the other machines at the hub " + shown(cfg.Cluster.Hub), "the estimate is of a first run of all of them",
+			"with the other machines at the hub " + term.Shown(cfg.Cluster.Hub), "the estimate is of a first run of all of them",
 		},
 	}, nil
 }
@@ -121,7 +122,7 @@ func newProspect(ctx context.Context, from states, cfg *config.Config,
 	if err := hasFolder(path); err != nil {
 		return nil, err
 	}
-	p := &prospect{state: shown(path), lines: []string{"run #1 begins"}}
+	p := &prospect{state: term.Shown(path), lines: []string{"run #1 begins"}}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := mayWriteState(path); err != nil {
 			return nil, err
@@ -129,7 +130,7 @@ func newProspect(ctx context.Context, from states, cfg *config.Config,
 		p.cfg, err = extra.join(cfg)
 		return p, err
 	}
-	if err := mayCrawl(from.voice.logger(), path, fresh); err != nil {
+	if err := mayCrawl(from.voice.Logger(), path, fresh); err != nil {
 		return nil, err
 	}
 	store, live, err := from.open(ctx, path)
@@ -142,7 +143,7 @@ func newProspect(ctx context.Context, from states, cfg *config.Config,
 			p.Close()
 			return nil, err
 		}
-		p.lines = append(p.lines, "with an empty map; the old state is kept as "+shown(path+".bak"))
+		p.lines = append(p.lines, "with an empty map; the old state is kept as "+term.Shown(path+".bak"))
 		p.cfg, err = extra.join(cfg)
 	} else {
 		err = p.foresee(cfg, extra)
@@ -176,8 +177,8 @@ func mayCrawl(log *slog.Logger, path string, fresh bool) error {
 
 // foresee tells which run goes on or begins.
 func (p *prospect) foresee(cfg *config.Config, extra extraSeeds) (err error) {
-	m := crawlMemory(cfg)
-	if err := m.explain(p.store.Fits(m.forURLs())); err != nil {
+	m := term.CrawlMemory(cfg)
+	if err := m.Explain(p.store.Fits(m.ForURLs())); err != nil {
 		return err
 	}
 	if p.cfg, _, err = extra.ofRun(p.store, cfg); err != nil {
@@ -195,17 +196,17 @@ func (p *prospect) foresee(cfg *config.Config, extra extraSeeds) (err error) {
 func showLimits(w io.Writer, cfg *config.Config) {
 	c := cfg.Crawler
 	fmt.Fprintln(w, "limits")
-	t := newTable(w)
-	t.row("  max-depth", c.MaxDepth)
-	t.row("  requests to one host", fmt.Sprintf("%d a run, %s apart or more", c.MaxDomainRequests,
-		gap(c.MinimumTimeOnPage)))
-	t.row("  requests open at a time", commas(cfg.MaxOpen()))
-	t.row("  pages of a run", orNone(c.MaxPages))
+	t := term.NewTable(w)
+	t.Row("  max-depth", c.MaxDepth)
+	t.Row("  requests to one host", fmt.Sprintf("%d a run, %s apart or more", c.MaxDomainRequests,
+		term.Gap(c.MinimumTimeOnPage)))
+	t.Row("  requests open at a time", term.Commas(cfg.MaxOpen()))
+	t.Row("  pages of a run", orNone(c.MaxPages))
 	if c.MaxRunTime > 0 {
-		t.row("  time of a process", span(c.MaxRunTime))
+		t.Row("  time of a process", term.Span(c.MaxRunTime))
 	}
-	t.row("  sitemaps", string(c.Sitemaps))
-	t.row("  memory", crawlMemory(cfg))
+	t.Row("  sitemaps", string(c.Sitemaps))
+	t.Row("  memory", term.CrawlMemory(cfg))
 	t.Flush()
 }
 
@@ -213,36 +214,36 @@ func orNone(n int) string {
 	if n == 0 {
 		return "no limit"
 	}
-	return commas(n)
+	return term.Commas(n)
 }
 
 // showLists shows the lists in the order in which they decide.
 func showLists(w io.Writer, cfg *config.Config) {
 	fmt.Fprintln(w, "\nclasses; the first that matches a URL decides")
-	t := newTable(w)
+	t := term.NewTable(w)
 	if n := cfg.Decided(); n > 0 {
-		t.row("  decided", "file "+shown(cfg.Decisions.File), count(n, "host", "hosts")+", whatever lists of names say")
+		t.Row("  decided", "file "+term.Shown(cfg.Decisions.File), term.Count(n, "host", "hosts")+", whatever lists of names say")
 	}
 	showList(t, "blacklist", cfg.Blacklist)
 	showList(t, "stub", cfg.Stub)
 	for _, q := range cfg.Quality {
-		t.row("  quality", q.Name, scope(&q))
+		t.Row("  quality", q.Name, scope(&q))
 	}
-	t.row("  discovered", "everything else")
+	t.Row("  discovered", "everything else")
 	t.Flush()
 }
 
-func showList(t table, class string, lists []config.List) {
+func showList(t term.Table, class string, lists []config.List) {
 	for _, l := range lists {
 		switch {
 		case l.File != "":
-			t.row("  "+class, "file "+shown(l.File), count(len(l.Names), "name", "names"))
+			t.Row("  "+class, "file "+term.Shown(l.File), term.Count(len(l.Names), "name", "names"))
 		case l.Preset != "":
-			t.row("  "+class, "preset "+l.Preset, count(len(l.Names), "name", "names"))
+			t.Row("  "+class, "preset "+l.Preset, term.Count(len(l.Names), "name", "names"))
 		case l.URL != nil:
-			t.row("  "+class, "url '"+clean(l.URL.String(), 200)+"'")
+			t.Row("  "+class, "url '"+term.Clean(l.URL.String(), 200)+"'")
 		default:
-			t.row("  "+class, l.Domain)
+			t.Row("  "+class, l.Domain)
 		}
 	}
 }
@@ -254,10 +255,10 @@ func scope(o *terrain.Origin) string {
 		parts = append(parts, fmt.Sprintf("max-requests = %d", o.MaxRequests))
 	}
 	for _, re := range o.Include {
-		parts = append(parts, "include '"+clean(re.String(), 100)+"'")
+		parts = append(parts, "include '"+term.Clean(re.String(), 100)+"'")
 	}
 	for _, re := range o.Exclude {
-		parts = append(parts, "exclude '"+clean(re.String(), 100)+"'")
+		parts = append(parts, "exclude '"+term.Clean(re.String(), 100)+"'")
 	}
 	return strings.Join(parts, ", ")
 }
@@ -267,7 +268,7 @@ func showSeeds(w io.Writer, cfg *config.Config) []weburl.URL {
 	fmt.Fprintln(w, "\nseeds, and the pages that they are")
 	var firsts []weburl.URL
 	seen := map[string]bool{}
-	t := newTable(w)
+	t := term.NewTable(w)
 	for _, q := range cfg.Quality {
 		for _, raw := range q.Seeds {
 			u, err := cfg.Rules().Parse(raw)
@@ -278,7 +279,7 @@ func showSeeds(w io.Writer, cfg *config.Config) []weburl.URL {
 			if u.Norm != raw {
 				page = "-> " + u.Norm
 			}
-			t.row("  "+clean(raw, 300), page)
+			t.Row("  "+term.Clean(raw, 300), page)
 			if !seen[u.Host()] {
 				seen[u.Host()] = true
 				firsts = append(firsts, u)
@@ -299,17 +300,17 @@ func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.UR
 	if err != nil {
 		return nil, err
 	}
-	t := newTable(w)
+	t := term.NewTable(w)
 	for _, p := range peeks {
 		text := peekText(&p)
 		if !p.Copied.IsZero() {
 			text += " (copy of " + p.Copied.UTC().Format(time.RFC3339) + ")"
 		}
-		t.row("  "+shownHost(p.Host, 253), text)
+		t.Row("  "+term.ShownHost(p.Host, 253), text)
 	}
 	t.Flush()
 	if n := len(seeds) - len(asked); n > 0 {
-		fmt.Fprintf(w, "  %s not asked\n", count(n, "further host was", "further hosts were"))
+		fmt.Fprintf(w, "  %s not asked\n", term.Count(n, "further host was", "further hosts were"))
 	}
 	return peeks, nil
 }
@@ -317,11 +318,11 @@ func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.UR
 func peekText(p *crawl.Peeked) string {
 	switch {
 	case p.Error != "" && p.Rules != nil:
-		return "no answer (" + clean(p.Error, 120) + "): everything is allowed"
+		return "no answer (" + term.Clean(p.Error, 120) + "): everything is allowed"
 	case p.Error != "" && p.Asked:
-		return "no answer (" + clean(p.Error, 120) + "): nothing is visited until it can be had"
+		return "no answer (" + term.Clean(p.Error, 120) + "): nothing is visited until it can be had"
 	case p.Error != "":
-		return "not asked (" + clean(p.Error, 120) + ")"
+		return "not asked (" + term.Clean(p.Error, 120) + ")"
 	case p.Rules == nil:
 		return fmt.Sprintf("unavailable (%d): nothing is visited until it can be had", p.Status)
 	case p.Status < 200 || p.Status > 299:
@@ -332,10 +333,10 @@ func peekText(p *crawl.Peeked) string {
 		text = fmt.Sprintf("rules for %q hold", agent)
 	}
 	if delay, ok := p.Rules.CrawlDelay(); ok && delay > 0 {
-		text += ", Crawl-delay " + gap(delay.Round(100*time.Millisecond))
+		text += ", Crawl-delay " + term.Gap(delay.Round(100*time.Millisecond))
 	}
 	if n := len(p.Rules.Sitemaps()); n > 0 {
-		text += ", " + count(n, "sitemap", "sitemaps")
+		text += ", " + term.Count(n, "sitemap", "sitemaps")
 	}
 	if !p.Rules.Check("/").Allowed {
 		text += "; the front page is forbidden"

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -30,8 +31,8 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 			r.Run.End = schema.End{Kind: schema.EndOutputs}
 			return errors.Join(w.tellInterrupted(r), early(ctx))
 		}
-		return hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost; write them again with: ripple crawl %s",
-			shown(w.path))
+		return term.Hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost; write them again with: ripple crawl %s",
+			term.Shown(w.path))
 	}
 	if r.Walked {
 		if err := w.crawl.Complete(); err != nil {
@@ -42,11 +43,11 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 		return err
 	}
 	for _, path := range written {
-		w.voice.tell(remark{"  wrote " + shown(path), "output written", []any{"path", path}})
+		w.voice.Tell(term.Remark{Text: "  wrote " + term.Shown(path), Event: "output written", Facts: []any{"path", path}})
 	}
 	if limit {
-		next := "ripple crawl " + shown(w.path)
-		w.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
+		next := "ripple crawl " + term.Shown(w.path)
+		w.voice.Tell(term.Remark{Text: "  go on with: " + next, Event: "the run can go on", Facts: []any{"command", next}})
 	}
 	return w.barren(s, r)
 }
@@ -57,7 +58,7 @@ func (w *walk) barren(s *survey.Survey, r crawl.Result) error {
 	if err != nil || !r.Walked || counts.Processed > 0 {
 		return err
 	}
-	return hint(errors.New("no page could be crawled"), "look at the seeds and at %s", suspect(counts.Errors))
+	return term.Hint(errors.New("no page could be crawled"), "look at the seeds and at %s", suspect(counts.Errors))
 }
 
 // report writes the report of a run that was interrupted, which has no other outputs.
@@ -86,7 +87,7 @@ const reportTime = 5 * time.Second
 
 // early is what a crawl that ctx has ended ends with: the signal, if it was one.
 func early(ctx context.Context) error {
-	var sig signalError
+	var sig term.SignalError
 	if errors.As(context.Cause(ctx), &sig) {
 		return sig
 	}
@@ -96,18 +97,18 @@ func early(ctx context.Context) error {
 // tellInterrupted says why the run ended early, which hosts had failed, and what can be
 // done next.
 func (w *walk) tellInterrupted(r crawl.Result) error {
-	why := clean(r.Run.End.String(), 200)
-	w.voice.tell(remark{fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why, visited(r.Run.Pages)),
-		"run interrupted", []any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages}})
+	why := term.Clean(r.Run.End.String(), 200)
+	w.voice.Tell(term.Remark{Text: fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why, visited(r.Run.Pages)),
+		Event: "run interrupted", Facts: []any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages}})
 	failed, err := failedHosts(w.store, r.Run.ID)
 	for _, line := range failed {
-		line.text = "  " + line.text
-		w.voice.tell(line)
+		line.Text = "  " + line.Text
+		w.voice.Tell(line)
 	}
-	next := "ripple crawl " + shown(w.path)
-	export := fmt.Sprintf("ripple export --config %s --sqlite terrain.db", shown(w.path))
-	w.voice.tell(remark{"  go on with:      " + next, "the run can go on", []any{"command", next}})
-	w.voice.tell(remark{"  what is known:   " + export, "what is known can be exported", []any{"command", export}})
+	next := "ripple crawl " + term.Shown(w.path)
+	export := fmt.Sprintf("ripple export --config %s --sqlite terrain.db", term.Shown(w.path))
+	w.voice.Tell(term.Remark{Text: "  go on with:      " + next, Event: "the run can go on", Facts: []any{"command", next}})
+	w.voice.Tell(term.Remark{Text: "  what is known:   " + export, Event: "what is known can be exported", Facts: []any{"command", export}})
 	return err
 }
 
@@ -122,24 +123,24 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	if err != nil {
 		return err
 	}
-	processed := commas(counts.Processed) + " processed"
+	processed := term.Commas(counts.Processed) + " processed"
 	if r.Run.ID > 1 {
 		processed += " or kept"
 	}
-	why := clean(r.Run.End.String(), 200)
-	w.voice.tell(remark{
-		fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb, visited(r.Run.Pages), processed,
-			gap(r.Run.Running.Round(time.Second/10)), why), "run " + verb,
-		[]any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages, "processed", counts.Processed,
+	why := term.Clean(r.Run.End.String(), 200)
+	w.voice.Tell(term.Remark{
+		Text: fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb, visited(r.Run.Pages), processed,
+			term.Gap(r.Run.Running.Round(time.Second/10)), why), Event: "run " + verb,
+		Facts: []any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages, "processed", counts.Processed,
 			"seconds", r.Run.Running.Seconds()},
 	})
 	if text := errorText(counts.Errors); text != "" {
-		w.voice.tell(remark{"  errors: " + text, "errors", []any{"errors", counts.Errors}})
+		w.voice.Tell(term.Remark{Text: "  errors: " + text, Event: "errors", Facts: []any{"errors", counts.Errors}})
 	}
 	lines, err := remarks(s)
 	for _, line := range lines {
-		line.text = "  " + line.text
-		w.voice.tell(line)
+		line.Text = "  " + line.Text
+		w.voice.Tell(line)
 	}
 	return err
 }
@@ -154,19 +155,19 @@ func suspect(errors map[string]int) string {
 }
 
 // visited says how many pages a run has asked for, whatever came of it.
-func visited(n int) string { return count(n, "page", "pages") + " visited" }
+func visited(n int) string { return term.Count(n, "page", "pages") + " visited" }
 
 // maxRemarks bounds each kind of remark.
 const maxRemarks = 20
 
 // remarks are what a person should know about a map that is not whole.
-func remarks(s *survey.Survey) ([]remark, error) {
+func remarks(s *survey.Survey) ([]term.Remark, error) {
 	var hosts hostRemarks
 	if err := s.Hosts.Each(hosts.add); err != nil {
 		return nil, err
 	}
 	lines := hosts.all()
-	for _, more := range []func(*survey.Survey) ([]remark, error){omissions, strays, uncovered} {
+	for _, more := range []func(*survey.Survey) ([]term.Remark, error){omissions, strays, uncovered} {
 		further, err := more(s)
 		if err != nil {
 			return nil, err
@@ -178,17 +179,17 @@ func remarks(s *survey.Survey) ([]remark, error) {
 
 // hostRemarks are those on single hosts.
 type hostRemarks struct {
-	cut, empty  []remark
+	cut, empty  []term.Remark
 	left        int // further ones that were cut
 	gone, plain failures
 }
 
 func (r *hostRemarks) add(h *survey.HostReport) error {
-	name := clean(h.Host.Name, 253)
+	name := term.Clean(h.Host.Name, 253)
 	switch {
 	case len(h.Origins) > 0 && h.Cover.Cut() && h.Cover != survey.CoverDenied:
 		if len(r.cut) < maxRemarks {
-			r.cut = append(r.cut, remark{cutLine(h), "origin cut", []any{"host", name, "pages", h.Processed,
+			r.cut = append(r.cut, term.Remark{Text: cutLine(h), Event: "origin cut", Facts: []any{"host", name, "pages", h.Processed,
 				"missing", h.KnownMissing, "reason", h.Coverage}})
 		} else {
 			r.left++
@@ -205,60 +206,60 @@ func (r *hostRemarks) add(h *survey.HostReport) error {
 	return nil
 }
 
-func (r *hostRemarks) all() []remark {
+func (r *hostRemarks) all() []term.Remark {
 	lines := r.cut
 	if r.left > 0 {
-		text := fmt.Sprintf("and %s more; the summary has them all", count(r.left, "host", "hosts"))
-		lines = append(lines, remark{text, "further origins cut", []any{"count", r.left}})
+		text := fmt.Sprintf("and %s more; the summary has them all", term.Count(r.left, "host", "hosts"))
+		lines = append(lines, term.Remark{Text: text, Event: "further origins cut", Facts: []any{"count", r.left}})
 	}
 	lines = append(lines, r.gone.remarks()...)
 	for _, g := range r.plain.groups {
-		text := fmt.Sprintf("%s %s (%s)", count(g.count, "host was", "hosts were"), g.reason, g.named())
-		lines = append(lines, remark{text, "hosts " + g.reason, []any{"count", g.count, "hosts", g.names}})
+		text := fmt.Sprintf("%s %s (%s)", term.Count(g.count, "host was", "hosts were"), g.reason, g.named())
+		lines = append(lines, term.Remark{Text: text, Event: "hosts " + g.reason, Facts: []any{"count", g.count, "hosts", g.names}})
 	}
 	return append(lines, r.empty...)
 }
 
 // unlinked says that pages of a host likely need their scripts or, where nothing shows that, that
 // they have no links.
-func unlinked(name string, h *survey.HostReport) (remark, bool) {
+func unlinked(name string, h *survey.HostReport) (term.Remark, bool) {
 	switch {
 	case h.Shells > 0:
-		return remark{
-			fmt.Sprintf("%s: %s of %s likely need scripts", shownHost(name, 253), commas(h.Shells),
-				count(h.HTML, "page", "pages")),
-			"pages likely need scripts", []any{"host", name, "count", h.Shells},
+		return term.Remark{
+			Text: fmt.Sprintf("%s: %s of %s likely need scripts", term.ShownHost(name, 253), term.Commas(h.Shells),
+				term.Count(h.HTML, "page", "pages")),
+			Event: "pages likely need scripts", Facts: []any{"host", name, "count", h.Shells},
 		}, true
 	case h.Unlinked():
-		return remark{
-			fmt.Sprintf("%s: %s without a link", shownHost(name, 253), count(h.HTML, "page", "pages")),
-			"no page has a link", []any{"host", name, "count", h.HTML},
+		return term.Remark{
+			Text:  fmt.Sprintf("%s: %s without a link", term.ShownHost(name, 253), term.Count(h.HTML, "page", "pages")),
+			Event: "no page has a link", Facts: []any{"host", name, "count", h.HTML},
 		}, true
 	}
-	return remark{}, false
+	return term.Remark{}, false
 }
 
 // strays are the seeds that end outside their origins.
-func strays(s *survey.Survey) (lines []remark, err error) {
+func strays(s *survey.Survey) (lines []term.Remark, err error) {
 	stray, err := survey.StraySeeds(s)
 	for _, seed := range stray[:min(len(stray), maxRemarks)] {
-		from, to := clean(seed.Seed, 200), clean(seed.End, 200)
-		lines = append(lines, remark{fmt.Sprintf("seed %s ends outside its origin, at %s",
-			shownHost(seed.Seed, 200), shownHost(seed.End, 200)),
-			"a seed ends outside its origin", []any{"seed", from, "at", to}})
+		from, to := term.Clean(seed.Seed, 200), term.Clean(seed.End, 200)
+		lines = append(lines, term.Remark{Text: fmt.Sprintf("seed %s ends outside its origin, at %s",
+			term.ShownHost(seed.Seed, 200), term.ShownHost(seed.End, 200)),
+			Event: "a seed ends outside its origin", Facts: []any{"seed", from, "at", to}})
 	}
 	return lines, err
 }
 
 // uncovered are the subdomains of origins that no entry covers.
-func uncovered(s *survey.Survey) (lines []remark, err error) {
+func uncovered(s *survey.Survey) (lines []term.Remark, err error) {
 	below, err := survey.UncoveredSubdomains(s)
 	for _, u := range below[:min(len(below), maxRemarks)] {
-		host := clean(u.Host, 253)
+		host := term.Clean(u.Host, 253)
 		text := fmt.Sprintf("%s is not covered (%s); domain = %q would",
-			shownHost(u.Host, 253), count(u.Links, "link", "links"), u.Pattern)
-		lines = append(lines, remark{text, "a subdomain of an origin is not covered",
-			[]any{"host", host, "count", u.Links, "pattern", u.Pattern}})
+			term.ShownHost(u.Host, 253), term.Count(u.Links, "link", "links"), u.Pattern)
+		lines = append(lines, term.Remark{Text: text, Event: "a subdomain of an origin is not covered",
+			Facts: []any{"host", host, "count", u.Links, "pattern", u.Pattern}})
 	}
 	return lines, err
 }
@@ -266,30 +267,30 @@ func uncovered(s *survey.Survey) (lines []remark, err error) {
 // cutLine says that an origin's host was cut, how many of its pages were processed,
 // how many were not, and by which key.
 func cutLine(h *survey.HostReport) string {
-	name := shownHost(h.Host.Name, 253)
+	name := term.ShownHost(h.Host.Name, 253)
 	why := h.Coverage
 	if h.Budget != "" {
 		why = h.Budget
 	}
-	missing := commas(h.Waiting) + " waiting"
+	missing := term.Commas(h.Waiting) + " waiting"
 	if h.Waiting == 0 {
-		missing = commas(h.KnownMissing) + " missing"
+		missing = term.Commas(h.KnownMissing) + " missing"
 	}
 	switch {
 	case h.KnownMissing == 0 && h.LinksOmitted > 0: // as its coverage says
-		return fmt.Sprintf("%s: %s, %s", name, count(h.Processed, "page", "pages"), clean(why, 200))
+		return fmt.Sprintf("%s: %s, %s", name, term.Count(h.Processed, "page", "pages"), term.Clean(why, 200))
 	case h.LinksOmitted > 0:
-		missing += ", " + count(h.LinksOmitted, "link", "links") + " left out"
+		missing += ", " + term.Count(h.LinksOmitted, "link", "links") + " left out"
 	}
-	return fmt.Sprintf("%s: %s, %s (%s)", name, count(h.Processed, "page", "pages"), missing, clean(why, 200))
+	return fmt.Sprintf("%s: %s, %s (%s)", name, term.Count(h.Processed, "page", "pages"), missing, term.Clean(why, 200))
 }
 
 // omissions say which links are not on the map, and of which sites not all hosts are.
-func omissions(s *survey.Survey) (lines []remark, err error) {
+func omissions(s *survey.Survey) (lines []term.Remark, err error) {
 	sites, err := survey.CutSites(s)
 	for _, site := range sites[:min(len(sites), maxRemarks)] {
 		cut := cutSite(site)
-		lines = append(lines, remark{siteLine(cut), "site cut", []any{"site", clean(cut.Site, 253), "hosts", cut.Hosts,
+		lines = append(lines, term.Remark{Text: siteLine(cut), Event: "site cut", Facts: []any{"site", term.Clean(cut.Site, 253), "hosts", cut.Hosts,
 			"links_left_out", cut.Overflow, "reason", cut.Limit}})
 	}
 	if err != nil {
@@ -300,19 +301,19 @@ func omissions(s *survey.Survey) (lines []remark, err error) {
 		return nil, err
 	}
 	if n := counts.LinksOmitted - counts.LinksRefused; n > 0 {
-		lines = append(lines, remark{count(n, "link was", "links were") +
-			" met and left out; the summary and the database say of which hosts", "links left out", []any{"count", n}})
+		lines = append(lines, term.Remark{Text: term.Count(n, "link was", "links were") +
+			" met and left out; the summary and the database say of which hosts", Event: "links left out", Facts: []any{"count", n}})
 	}
 	if n := counts.LinksRefused; n > 0 {
-		lines = append(lines, remark{count(n, "link", "links") +
-			" left out: no URL, or longer than max-length; the database says of which hosts", "links refused",
-			[]any{"count", n}})
+		lines = append(lines, term.Remark{Text: term.Count(n, "link", "links") +
+			" left out: no URL, or longer than max-length; the database says of which hosts", Event: "links refused",
+			Facts: []any{"count", n}})
 	}
 	return lines, nil
 }
 
 // siteLine says that not all hosts of a site are recorded, and by which key.
 func siteLine(s cutSite) string {
-	return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", shownHost(s.Site, 253),
-		count(s.Hosts, "host", "hosts"), count(s.Overflow, "link", "links"), s.Limit)
+	return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", term.ShownHost(s.Site, 253),
+		term.Count(s.Hosts, "host", "hosts"), term.Count(s.Overflow, "link", "links"), s.Limit)
 }

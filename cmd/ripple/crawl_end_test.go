@@ -24,7 +24,7 @@ func TestUnlinked(t *testing.T) {
 	}
 	var told, summed strings.Builder
 	for _, line := range lines {
-		told.WriteString(line.text + "\n")
+		told.WriteString(line.Text + "\n")
 	}
 	if err := summary.Write(&summed, s, "v1", export.Endorsements); err != nil {
 		t.Fatal(err)

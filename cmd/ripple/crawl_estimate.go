@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv"
@@ -55,17 +56,17 @@ func showEstimate(w io.Writer, p *prospect, peeks []crawl.Peeked) error {
 	}
 	most := p.most(hosts)
 	fmt.Fprintln(w, "\nestimate")
-	t := newTable(w)
-	t.row("  at least", fmt.Sprintf("%s to %s, in about %s", count(least.requests, "request", ""),
-		count(least.hosts, "host", ""), span(least.time)))
-	t.row("  at most", fmt.Sprintf("%s for pages to %s of origins, in about %s", count(most.requests, "request", ""),
-		count(most.hosts, "known host", ""), span(most.time)))
+	t := term.NewTable(w)
+	t.Row("  at least", fmt.Sprintf("%s to %s, in about %s", term.Count(least.requests, "request", ""),
+		term.Count(least.hosts, "host", ""), term.Span(least.time)))
+	t.Row("  at most", fmt.Sprintf("%s for pages to %s of origins, in about %s", term.Count(most.requests, "request", ""),
+		term.Count(most.hosts, "known host", ""), term.Span(most.time)))
 	if wide := wildcards(p.cfg); len(wide) > 0 {
-		t.row("  and", "as much to further hosts below "+listed(wide))
+		t.Row("  and", "as much to further hosts below "+listed(wide))
 	}
 	if c := p.cfg.Crawler; c.MaxDepth > 0 {
-		t.row("  and", fmt.Sprintf("%s to each host on the way within %s", count(c.MaxDomainRequests, "request", ""),
-			count(c.MaxDepth, "link", "")))
+		t.Row("  and", fmt.Sprintf("%s to each host on the way within %s", term.Count(c.MaxDomainRequests, "request", ""),
+			term.Count(c.MaxDepth, "link", "")))
 	}
 	return t.Flush()
 }
@@ -213,7 +214,7 @@ func listed(all []string) string {
 	const most = 10
 	text := strings.Join(all[:min(most, len(all))], ", ")
 	if n := len(all) - most; n > 0 {
-		text += " and " + commas(n) + " more"
+		text += " and " + term.Commas(n) + " more"
 	}
 	return text
 }
@@ -231,29 +232,29 @@ func wildcards(cfg *config.Config) (all []string) {
 
 // showOutputs shows what is written when a run ends.
 func showOutputs(w io.Writer, cfg *config.Config) {
-	t := newTable(w)
-	t.row("\noutputs, when the run ends")
+	t := term.NewTable(w)
+	t.Row("\noutputs, when the run ends")
 	defer t.Flush()
 	if cfg.Cluster.Hub != "" {
-		t.row("  none; they need the map that \"ripple unite\" makes")
+		t.Row("  none; they need the map that \"ripple unite\" makes")
 		return
 	}
 	none := true
 	for _, f := range formats() {
 		if f.path != nil && f.path(cfg) != "" {
 			none = false
-			t.row("  "+f.key, shown(f.path(cfg)))
+			t.Row("  "+f.key, term.Shown(f.path(cfg)))
 		}
 	}
 	if cfg.Pages.Keep {
 		none = false
-		t.row("  [pages] path", shown(cfg.Pages.Path)+" (all the time)")
+		t.Row("  [pages] path", term.Shown(cfg.Pages.Path)+" (all the time)")
 	}
 	if path := cfg.Monitor.MetricsCSV; path != "" {
 		none = false
-		t.row("  [monitor] metrics-csv", shown(path)+" (all the time)")
+		t.Row("  [monitor] metrics-csv", term.Shown(path)+" (all the time)")
 	}
 	if none {
-		t.row("  none; \"ripple export\" writes what is wanted")
+		t.Row("  none; \"ripple export\" writes what is wanted")
 	}
 }

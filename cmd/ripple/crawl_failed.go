@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -35,7 +36,7 @@ func (f *failures) add(name, reason, exact string) {
 		g.exact = reason
 	}
 	if g.count++; len(g.names) < maxFailed {
-		g.names = append(g.names, clean(name, 253))
+		g.names = append(g.names, term.Clean(name, 253))
 	}
 }
 
@@ -79,7 +80,7 @@ func whyGivenUp(h *schema.Host) string {
 }
 
 // failedHosts are the hosts that a run has given up, as its file says.
-func failedHosts(store *kv.Store, run schema.RunID) ([]remark, error) {
+func failedHosts(store *kv.Store, run schema.RunID) ([]term.Remark, error) {
 	var f failures
 	err := store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
@@ -93,14 +94,14 @@ func failedHosts(store *kv.Store, run schema.RunID) ([]remark, error) {
 }
 
 // remarks are one for each reason, the most frequent first.
-func (f *failures) remarks() (lines []remark) {
+func (f *failures) remarks() (lines []term.Remark) {
 	slices.SortStableFunc(f.groups, func(a, b *failure) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.reason, b.reason))
 	})
 	for _, g := range f.groups {
-		lines = append(lines, remark{
-			fmt.Sprintf("%s failed: %s (%s)", count(g.count, "host", ""), clean(g.exact, 200), g.named()),
-			"hosts failed", []any{"count", g.count, "reason", clean(g.exact, 200), "hosts", g.names},
+		lines = append(lines, term.Remark{
+			Text:  fmt.Sprintf("%s failed: %s (%s)", term.Count(g.count, "host", ""), term.Clean(g.exact, 200), g.named()),
+			Event: "hosts failed", Facts: []any{"count", g.count, "reason", term.Clean(g.exact, 200), "hosts", g.names},
 		})
 	}
 	return lines
@@ -108,9 +109,9 @@ func (f *failures) remarks() (lines []remark) {
 
 // named are the first of its hosts, and how many more there are.
 func (g *failure) named() string {
-	names := strings.Join(shownHosts(g.names), ", ")
+	names := strings.Join(term.ShownHosts(g.names), ", ")
 	if n := g.count - len(g.names); n > 0 {
-		names += fmt.Sprintf(" and %s more", commas(n))
+		names += fmt.Sprintf(" and %s more", term.Commas(n))
 	}
 	return names
 }

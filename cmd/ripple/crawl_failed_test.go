@@ -39,7 +39,7 @@ func TestFailures(t *testing.T) {
 	}
 	var got []string
 	for _, r := range f.remarks() {
-		got = append(got, r.text)
+		got = append(got, r.Text)
 	}
 	want := []string{
 		"3 hosts failed: three connection failures in a row: connection refused (a.test, b.test, a.test)",

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
 )
@@ -16,7 +17,7 @@ import (
 // one backup beside it, unless it has no page and there is a backup already. What hosts have
 // asked for is carried over. At every moment there is a whole state file under the name, and
 // the old one stays locked until the new one is in place.
-func beginFresh(v *voice, path string) error {
+func beginFresh(v *term.Voice, path string) error {
 	path, err := filepath.EvalSymlinks(path) // a link stays where it is, and leads to the new file
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -37,7 +38,7 @@ func beginFresh(v *voice, path string) error {
 		return err
 	}
 	defer os.Remove(next)
-	if err := prepareFresh(v.logger(), old, next, unread); err != nil {
+	if err := prepareFresh(v.Logger(), old, next, unread); err != nil {
 		if old != nil {
 			old.Close()
 		}
@@ -51,23 +52,23 @@ func beginFresh(v *voice, path string) error {
 	if err != nil {
 		return fmt.Errorf("begin a fresh state: %w", err)
 	}
-	v.tell(backedUp(backup, keep))
+	v.Tell(backedUp(backup, keep))
 	return nil
 }
 
 // backedUp says what the backup is: the old state, or what was kept before.
-func backedUp(backup string, kept bool) remark {
+func backedUp(backup string, kept bool) term.Remark {
 	text, event := "the old state is kept as %s", "old state kept"
 	if !kept {
 		text, event = "the old state has no page: the backup %s stays as it is", "backup stays"
 	}
-	return remark{fmt.Sprintf(text, shown(backup)), event, []any{"path", backup}}
+	return term.Remark{Text: fmt.Sprintf(text, term.Shown(backup)), Event: event, Facts: []any{"path", backup}}
 }
 
 // mayBackUp reports what is in the way of a backup.
 func mayBackUp(backup string) error {
 	if _, err := os.Stat(backup); err == nil && !isBolt(backup) {
-		return hint(fmt.Errorf("%s is in the way of the backup and is not a state file", shown(backup)), "move it away")
+		return term.Hint(fmt.Errorf("%s is in the way of the backup and is not a state file", term.Shown(backup)), "move it away")
 	}
 	return nil
 }

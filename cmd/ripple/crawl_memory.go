@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/heap"
 )
 
@@ -12,9 +13,9 @@ import (
 const memoryEvery = 10 * time.Second
 
 // limitMemory makes it the limit of the process, and tells the crawl.
-func (w *walk) limitMemory(m memory) {
-	m.set(heap.Crawl(w.machine.Crawls))
-	w.machine.LimitMemory(m.bytes)
+func (w *walk) limitMemory(m term.Memory) {
+	m.Set(heap.Crawl(w.machine.Crawls))
+	w.machine.LimitMemory(m.Bytes)
 }
 
 // keepMemory keeps the process to the limit of its configuration, also when that or what the machine gives it changes,
@@ -29,11 +30,11 @@ func (w *walk) keepMemory(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		m := crawlMemory(w.cfg.Load())
-		if m.bytes != debug.SetMemoryLimit(-1) {
+		m := term.CrawlMemory(w.cfg.Load())
+		if m.Bytes != debug.SetMemoryLimit(-1) {
 			w.limitMemory(m)
 		}
-		err := m.allows(heap.Live())
+		err := m.Allows(heap.Live())
 		if err != nil && !said {
 			w.log.Warn("memory is short: up to half of the processor time goes into keeping to the limit", "error", err)
 		}

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 )
@@ -40,7 +41,7 @@ func refuseMetrics(path string) error {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return usage("[monitor] metrics-csv: there is no folder %s; create it", shown(filepath.Dir(path)))
+		return term.Usage("[monitor] metrics-csv: there is no folder %s; create it", term.Shown(filepath.Dir(path)))
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -53,7 +54,7 @@ func refuseMetrics(path string) error {
 		err = begunByUs(path)
 	}
 	if err != nil {
-		return unfollowed(fmt.Errorf("[monitor] metrics-csv: %s %w", shown(path), err))
+		return term.Unfollowed(fmt.Errorf("[monitor] metrics-csv: %s %w", term.Shown(path), err))
 	}
 	return nil
 }
@@ -79,12 +80,12 @@ func openMetrics(path string) (*metricsFile, error) {
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
-		return nil, unfollowed(fmt.Errorf("[monitor] metrics-csv: %w", err))
+		return nil, term.Unfollowed(fmt.Errorf("[monitor] metrics-csv: %w", err))
 	}
 	m := &metricsFile{f: f, transfer: &transfer{}}
 	if err := m.repair(); err != nil {
 		f.Close()
-		return nil, unfollowed(fmt.Errorf("[monitor] metrics-csv: %s %w", shown(path), err))
+		return nil, term.Unfollowed(fmt.Errorf("[monitor] metrics-csv: %s %w", term.Shown(path), err))
 	}
 	return m, nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -39,7 +40,7 @@ func TestMetricsFile(t *testing.T) {
 			}
 			m, err := openMetrics(path)
 			if tt.want == "" {
-				if !mendable(err) {
+				if !term.Mendable(err) {
 					t.Errorf("openMetrics = %v, want what can be mended", err)
 				}
 				tt.want = tt.before

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -28,11 +29,11 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	if err := os.MkdirAll(own.Cluster.Folder, 0o777); err != nil {
 		return err
 	}
-	m := crawlMemory(own)
+	m := term.CrawlMemory(own)
 	machine := crawl.NewMachine(own.MaxOpen())
-	m.set(heap.Crawl(machine.Crawls))
-	machine.LimitMemory(m.bytes)
-	if err := m.refuse(); err != nil {
+	m.Set(heap.Crawl(machine.Crawls))
+	machine.LimitMemory(m.Bytes)
+	if err := m.Refuse(); err != nil {
 		return err
 	}
 	prepare := preparing(ctx, machine)
@@ -40,7 +41,7 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		return err
 	}
 	defer func() { err = errors.Join(err, machine.LeaveBrowsers()) }()
-	if _, err := newSender(own, a.voice.logger()); err != nil {
+	if _, err := newSender(own, a.voice.Logger()); err != nil {
 		return err
 	}
 	tellUnwritten(a.voice, cfg)
@@ -48,10 +49,10 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	view.machine = machine
 	return view.run(ctx, node.Options{
 		Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
-		Config: own, Log: a.voice.logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
+		Config: own, Log: a.voice.Logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
-			store, err := openLocked(path, kv.Options{Memory: m.ofShard(own.Cluster.Shards)})
-			return store, m.explain(err)
+			store, err := openLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
+			return store, m.Explain(err)
 		},
 		Prepare: prepare,
 	})
@@ -84,7 +85,7 @@ func ownConfig(cfg *config.Config, opts crawlOptions) (*config.Config, error) {
 }
 
 // tellUnwritten says which files the configuration names that no node writes.
-func tellUnwritten(v *voice, cfg *config.Config) {
+func tellUnwritten(v *term.Voice, cfg *config.Config) {
 	var keys []string
 	for _, f := range formats() {
 		if f.key != "" && f.path(cfg) != "" {
@@ -94,11 +95,11 @@ func tellUnwritten(v *voice, cfg *config.Config) {
 	if len(keys) > 0 {
 		text := "not written by a node: " + strings.Join(keys, ", ") +
 			"; that needs the map that \"ripple unite\" makes"
-		v.warn(remark{text, "not written by a node", []any{"keys", keys}})
+		v.Warn(term.Remark{Text: text, Event: "not written by a node", Facts: []any{"keys", keys}})
 	}
 	if cfg.Monitor.MetricsCSV != "" {
-		v.warn(remark{"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics",
-			"not written by a node", []any{"keys", []string{"[monitor] metrics-csv"}}})
+		v.Warn(term.Remark{Text: "not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics",
+			Event: "not written by a node", Facts: []any{"keys", []string{"[monitor] metrics-csv"}}})
 	}
 }
 
@@ -106,10 +107,10 @@ func tellUnwritten(v *voice, cfg *config.Config) {
 func refuseNode(opts crawlOptions) error {
 	switch {
 	case opts.fresh:
-		return usage("--fresh begins one state file anew; a terrain of several machines begins anew with an empty " +
+		return term.Usage("--fresh begins one state file anew; a terrain of several machines begins anew with an empty " +
 			"[cluster] folder on each and an empty store of the hub")
 	case opts.seeds.file != "":
-		return usage("--seeds adds seeds for one machine; with [cluster] hub put them into the configuration of all")
+		return term.Usage("--seeds adds seeds for one machine; with [cluster] hub put them into the configuration of all")
 	}
 	return nil
 }
@@ -118,16 +119,16 @@ func refuseNode(opts crawlOptions) error {
 func hubError(err error) error {
 	switch {
 	case errors.Is(err, hub.ErrAway):
-		return hint(err, "start one with \"ripple hub\" if none runs, or change [cluster] hub")
+		return term.Hint(err, "start one with \"ripple hub\" if none runs, or change [cluster] hub")
 	case errors.Is(err, hub.ErrRefused):
-		return hint(unfollowed(err), "[cluster] credentials must name the token file whose path \"ripple hub\" prints, "+
+		return term.Hint(term.Unfollowed(err), "[cluster] credentials must name the token file whose path \"ripple hub\" prints, "+
 			"or a copy of it")
 	case errors.Is(err, hub.ErrFile):
-		return hint(unfollowed(err), "change it, or [cluster] credentials")
+		return term.Hint(term.Unfollowed(err), "change it, or [cluster] credentials")
 	case errors.Is(err, hub.ErrTrust):
-		return hint(err, "it must be valid, for the host that [cluster] hub names, and vouched for by [cluster] ca-file")
+		return term.Hint(err, "it must be valid, for the host that [cluster] hub names, and vouched for by [cluster] ca-file")
 	case errors.Is(err, node.ErrProtocol):
-		return hint(err, "use one release on all machines; if all have the new one, stop the hub and delete "+
+		return term.Hint(err, "use one release on all machines; if all have the new one, stop the hub and delete "+
 			"its store: everything that matters is in the machines' files")
 	}
 	return err
@@ -135,30 +136,30 @@ func hubError(err error) error {
 
 // nodeError says what can be done about a node that does not fit its terrain.
 func nodeError(cfg *config.Config, err error) error {
-	folder := shown(cfg.Cluster.Folder)
+	folder := term.Shown(cfg.Cluster.Folder)
 	var held *lease.HeldError
 	switch {
 	case errors.Is(err, node.ErrTerrain):
-		return hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
+		return term.Hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
 			"removing its %s is enough", folder, node.MarkName)
 	case errors.Is(err, node.ErrConfig):
-		return hint(unfollowed(err),
+		return term.Hint(term.Unfollowed(err),
 			"all machines follow one configuration, except for [state], [output], [monitor], [cluster] and "+
 				"the machine's limits; during a run \"ripple reload\" changes it for all")
 	case errors.Is(err, crawl.ErrIdentity):
-		return hint(err, "restore them, or begin a new terrain with an empty [cluster] folder on each machine and an "+
+		return term.Hint(err, "restore them, or begin a new terrain with an empty [cluster] folder on each machine and an "+
 			"empty store of the hub")
 	case errors.Is(err, node.ErrTwin):
-		return hint(err, "a machine is called by its host name and its [cluster] folder; give one of the two another")
+		return term.Hint(err, "a machine is called by its host name and its [cluster] folder; give one of the two another")
 	case errors.Is(err, node.ErrGone):
-		return hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
+		return term.Hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
 			"\"ripple shard recreate\" makes another", folder)
 	case errors.Is(err, lease.ErrAnew):
-		return hint(err, "it holds nothing that the terrain waits for: move it away")
+		return term.Hint(err, "it holds nothing that the terrain waits for: move it away")
 	case errors.Is(err, lease.ErrFile):
-		return hint(err, "put the newest copy of it into %s", folder)
+		return term.Hint(err, "put the newest copy of it into %s", folder)
 	case errors.As(err, &held):
-		return hint(err, "a shard belongs to the machine that has its file; move the copy here away, or give "+
+		return term.Hint(err, "a shard belongs to the machine that has its file; move the copy here away, or give "+
 			"this machine another name")
 	}
 	return hubError(err)

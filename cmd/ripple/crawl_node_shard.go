@@ -46,7 +46,7 @@ func (v *nodeView) crawl(of node.Walk) node.Follower {
 	cfg := *of.Config
 	cfg.State.Path = of.Path
 	w := &walk{
-		voice: v.voice, log: v.voice.logger(), stop: v.stop, begun: make(chan struct{}),
+		voice: v.voice, log: v.voice.Logger(), stop: v.stop, begun: make(chan struct{}),
 		store: of.Store, machine: v.machine, crawl: of.Crawl, meter: v.desk.meter,
 	}
 	w.cfg.Store(&cfg)
@@ -136,7 +136,7 @@ func (v *nodeView) file(shard int, path string, store *kv.Store) (end func()) {
 	v.mu.Unlock()
 	server, err := control.Listen(path, f)
 	if err != nil {
-		v.voice.logger().Warn("other commands cannot reach this shard", "shard", shard, "error", err)
+		v.voice.Logger().Warn("other commands cannot reach this shard", "shard", shard, "error", err)
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -145,7 +145,7 @@ func (v *nodeView) file(shard int, path string, store *kv.Store) (end func()) {
 	return func() {
 		cancel()
 		if err := g.Wait(); err != nil {
-			v.voice.logger().Warn("other commands could not reach this shard", "shard", shard, "error", err)
+			v.voice.Logger().Warn("other commands could not reach this shard", "shard", shard, "error", err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -27,7 +28,7 @@ func TestShardUnderAnotherConfiguration(t *testing.T) {
 	was := crawltest.Parse(t, "[crawler]\nmax-pages = 1\n"+surveytest.Minimal)
 	text := surveytest.Minimal + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\", \"https://b.test/2\"]\n"
 	cfg := crawltest.Parse(t, text)
-	v := newNodeView(newVoice(io.Discard), "", was, crawlOptions{})
+	v := newNodeView(term.NewVoice(io.Discard), "", was, crawlOptions{})
 	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
 	if s := crawled.Status(t.Context()); s.PagesToVisit != 3 {
 		t.Errorf("%d pages are to be visited, want 3", s.PagesToVisit)
@@ -46,7 +47,7 @@ func crawledShardOf(t *testing.T, v *nodeView, cfg *config.Config, path string) 
 	closes := v.file(0, path, store)
 	ctx, cancel := context.WithCancel(t.Context())
 	walk, begun, err := crawl.Begin(ctx, store, crawl.Options{
-		Config: cfg, Log: v.voice.logger(), Machine: v.machine, Paused: true, Shard: &crawl.Shard{Part: schema.Part{
+		Config: cfg, Log: v.voice.Logger(), Machine: v.machine, Paused: true, Shard: &crawl.Shard{Part: schema.Part{
 			Terrain: [16]byte{1}, Rule: shard.Version, Shards: 1, Run: 1, Configuration: 1,
 		}},
 	})
@@ -74,7 +75,7 @@ func TestShardThatHasEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newNodeView(newVoice(io.Discard), "", cfg, crawlOptions{})
+	v := newNodeView(term.NewVoice(io.Discard), "", cfg, crawlOptions{})
 	t.Cleanup(func() {
 		text, err := v.desk.metrics(context.Background())
 		if want := `ripple_hosts{condition="given_up",shard="0"} 1`; err != nil || !strings.Contains(string(text), want) {
@@ -101,7 +102,7 @@ func TestShardThatHasEnded(t *testing.T) {
 func TestFolderIsCrawled(t *testing.T) {
 	cfg := crawltest.Parse(t, surveytest.Minimal)
 	folder, killed := t.TempDir(), t.TempDir()
-	from := states{newVoice(io.Discard)}
+	from := states{term.NewVoice(io.Discard)}
 	path := filepath.Join(folder, "shard-000.bolt")
 	crawledShardOf(t, newNodeView(from.voice, "", cfg, crawlOptions{}), cfg, path)
 	copied, remove, err := from.copyCrawled(t.Context(), path)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/meter"
@@ -27,7 +28,7 @@ const nodeEvery = 10 * time.Second
 
 // A nodeView tells how a node gets on.
 type nodeView struct {
-	voice    *voice
+	voice    *term.Voice
 	path     string // of the configuration
 	cfg      *config.Config
 	desk     *terrainDesk
@@ -45,7 +46,7 @@ type nodeView struct {
 	files  map[int]*heldFile // that are open
 }
 
-func newNodeView(told *voice, path string, cfg *config.Config, opts crawlOptions) *nodeView {
+func newNodeView(told *term.Voice, path string, cfg *config.Config, opts crawlOptions) *nodeView {
 	load := func() (*config.Config, error) {
 		now, _, err := config.Load(path) // what is to be noticed was told at the start
 		if err != nil {
@@ -67,14 +68,14 @@ func (v *nodeView) run(ctx context.Context, o node.Options) error {
 	if err != nil {
 		return err
 	}
-	conn, err := connect(ctx, v.voice.logger(), v.cfg, name)
+	conn, err := connect(ctx, v.voice.Logger(), v.cfg, name)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	ctx, v.stop = context.WithCancelCause(ctx)
 	defer v.stop(nil)
-	v.voice.say("node " + shown(name) + " is connected to the hub " + shown(v.cfg.Cluster.Hub))
+	v.voice.Say("node " + term.Shown(name) + " is connected to the hub " + term.Shown(v.cfg.Cluster.Hub))
 	end := v.begin(conn, at)
 	o.Hub, o.Name, o.Load = conn, name, v.desk.load
 	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.visited, v.shard, v.file, v.crawl
@@ -90,7 +91,7 @@ func (v *nodeView) listen() (*desk.Desk, error) {
 	if v.cfg.Monitor.Listen == "" {
 		return nil, nil
 	}
-	at, err := v.desk.listen(v.voice.logger(), v.cfg.Monitor)
+	at, err := v.desk.listen(v.voice.Logger(), v.cfg.Monitor)
 	if err == nil {
 		err = tellDesk(v.voice, at)
 	}
@@ -158,15 +159,15 @@ func (v *nodeView) shard(n int, state string) {
 		v.hide(n)
 	}
 	if before != state {
-		v.voice.tell(remark{fmt.Sprintf("shard %d: %s", n, state), "shard", []any{"shard", n, "state", state}})
+		v.voice.Tell(term.Remark{Text: fmt.Sprintf("shard %d: %s", n, state), Event: "shard", Facts: []any{"shard", n, "state", state}})
 	}
 }
 
 // obey follows the signals that only a crawl listens to, until ctx is done.
 func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 	got := make(chan os.Signal, 4)
-	ends := endsWithTerminal()
-	notifyCrawl(got)
+	ends := term.EndsWithTerminal()
+	term.NotifyCrawl(got)
 	defer signal.Stop(got)
 	for {
 		var s os.Signal
@@ -176,19 +177,19 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 		case s = <-got:
 		}
 		switch {
-		case !isReload(s):
+		case !term.IsReload(s):
 			v.report()
-		case ends && !hasTerminal():
-			if err := terminate(); err != nil {
+		case ends && !term.HasTerminal():
+			if err := term.Terminate(); err != nil {
 				return err
 			}
 		default:
 			done, err := tellTerrain(ctx, conn, "reload", v.desk.load)
 			for _, r := range done {
-				v.voice.tell(r)
+				v.voice.Tell(r)
 			}
 			if err != nil {
-				v.voice.logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
+				v.voice.Logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
 			}
 		}
 	}
@@ -198,8 +199,8 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 func (v *nodeView) report() {
 	pages, requests := v.pages.Load(), v.requests.Load()
 	text := fmt.Sprintf("%s, %s; shards: %s",
-		visited(int(pages)), count(int(requests), "request", "requests"), v.shards())
-	v.voice.tell(remark{text, "node", []any{"pages", pages, "requests", requests}})
+		visited(int(pages)), term.Count(int(requests), "request", "requests"), v.shards())
+	v.voice.Tell(term.Remark{Text: text, Event: "node", Facts: []any{"pages", pages, "requests", requests}})
 }
 
 // follow tells how far the node has come, now and then.
@@ -243,27 +244,27 @@ func (v *nodeView) shards() string {
 // end says how it ended, and what can be done next.
 func (v *nodeView) end(ctx context.Context, err error) error {
 	pages := visited(int(v.pages.Load()))
-	var sig signalError
+	var sig term.SignalError
 	var told *crawl.StopError
 	switch {
 	case errors.As(err, &told):
 		without := told.End.Without
 		text := "\"ripple stop\" has ended the run without " + without.Named() + "; " + pages + " here"
-		v.voice.tell(remark{text, "run interrupted", []any{"without", without.String(), "pages", v.pages.Load()}})
-		next := "ripple crawl " + shown(v.path)
-		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
+		v.voice.Tell(term.Remark{Text: text, Event: "run interrupted", Facts: []any{"without", without.String(), "pages", v.pages.Load()}})
+		next := "ripple crawl " + term.Shown(v.path)
+		v.voice.Tell(term.Remark{Text: "  go on with: " + next, Event: "the run can go on", Facts: []any{"command", next}})
 		return nil
 	case err == nil:
-		v.voice.tell(remark{"the run is over on all shards; " + pages + " here",
-			"run completed", []any{"pages", v.pages.Load()}})
+		v.voice.Tell(term.Remark{Text: "the run is over on all shards; " + pages + " here",
+			Event: "run completed", Facts: []any{"pages", v.pages.Load()}})
 		next := uniteCommand(v.cfg)
-		v.voice.tell(remark{"  make one map of the folders of all machines: " + next, "next", []any{"command", next}})
+		v.voice.Tell(term.Remark{Text: "  make one map of the folders of all machines: " + next, Event: "next", Facts: []any{"command", next}})
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
-		v.voice.tell(remark{"this node has stopped; " + pages + " here",
-			"node stopped", []any{"pages", v.pages.Load()}})
-		next := "ripple crawl " + shown(v.path)
-		v.voice.tell(remark{"  go on with: " + next, "the run can go on", []any{"command", next}})
+		v.voice.Tell(term.Remark{Text: "this node has stopped; " + pages + " here",
+			Event: "node stopped", Facts: []any{"pages", v.pages.Load()}})
+		next := "ripple crawl " + term.Shown(v.path)
+		v.voice.Tell(term.Remark{Text: "  go on with: " + next, Event: "the run can go on", Facts: []any{"command", next}})
 		return early(ctx)
 	}
 	return nodeError(v.cfg, err)

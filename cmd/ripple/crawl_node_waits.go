@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -26,10 +27,10 @@ func (v *nodeView) tellWaits(s *terrainStats, now time.Time) {
 	}
 	v.waits = same
 	for _, n := range notes[:min(len(notes), mostWaits)] {
-		v.voice.tell(remark{"  " + n.Text, "node waits", []any{"why", n.Text}})
+		v.voice.Tell(term.Remark{Text: "  " + n.Text, Event: "node waits", Facts: []any{"why", n.Text}})
 	}
 	if more := len(notes) - mostWaits; more > 0 {
-		v.voice.say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
+		v.voice.Say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -54,7 +55,7 @@ func (o *seedOptions) read() (extraSeeds, error) {
 	switch o.file {
 	case "":
 		if o.asQuality {
-			return s, usage("--as-quality needs --seeds FILE, whose hosts it makes origins of this run")
+			return s, term.Usage("--as-quality needs --seeds FILE, whose hosts it makes origins of this run")
 		}
 		return s, nil
 	case "-":
@@ -62,10 +63,10 @@ func (o *seedOptions) read() (extraSeeds, error) {
 		err := s.readFrom(os.Stdin)
 		return s, err
 	}
-	s.file = shown(o.file)
+	s.file = term.Shown(o.file)
 	f, err := os.Open(o.file)
 	if err != nil {
-		return s, usage("--seeds: %v", err)
+		return s, term.Usage("--seeds: %v", err)
 	}
 	defer f.Close()
 	err = s.readFrom(f)
@@ -77,11 +78,11 @@ func (s *extraSeeds) readFrom(in io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxSeedsFile+1))
 	switch {
 	case err != nil:
-		return usage("--seeds: %v", err)
+		return term.Usage("--seeds: %v", err)
 	case len(text) > maxSeedsFile:
-		return usage("--seeds: %s is larger than %d MB", s.file, maxSeedsFile>>20)
+		return term.Usage("--seeds: %s is larger than %d MB", s.file, maxSeedsFile>>20)
 	case isUTF16(text):
-		return usage("--seeds: %s is UTF-16; save it as UTF-8", s.file)
+		return term.Usage("--seeds: %s is UTF-16; save it as UTF-8", s.file)
 	}
 	first := true
 	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(text), utf8Mark))
@@ -91,8 +92,8 @@ func (s *extraSeeds) readFrom(in io.Reader) error {
 		case line == "" || strings.HasPrefix(line, "#"):
 			continue
 		case !utf8.ValidString(line):
-			return usage("--seeds: %s, line %d: %s is not in UTF-8; save the file as UTF-8", s.file, i+1,
-				shown(clean(line, 80)))
+			return term.Usage("--seeds: %s, line %d: %s is not in UTF-8; save the file as UTF-8", s.file, i+1,
+				term.Shown(term.Clean(line, 80)))
 		}
 		url, err := seedOf(line)
 		if err != nil {
@@ -104,7 +105,7 @@ func (s *extraSeeds) readFrom(in io.Reader) error {
 		first = false
 	}
 	if len(s.URLs) == 0 {
-		return usage("--seeds: %s contains no URL", s.file)
+		return term.Usage("--seeds: %s contains no URL", s.file)
 	}
 	return nil
 }
@@ -128,7 +129,7 @@ func seedOf(line string) (string, error) {
 	}
 	fields, err := csv.NewReader(strings.NewReader(line)).Read()
 	if err != nil || len(fields) != 1 {
-		return "", usage("--seeds: each line must hold one URL; %s does not", shown(clean(line, 80)))
+		return "", term.Usage("--seeds: each line must hold one URL; %s does not", term.Shown(term.Clean(line, 80)))
 	}
 	return strings.TrimSpace(fields[0]), nil
 }
@@ -143,7 +144,7 @@ func (s extraSeeds) join(cfg *config.Config) (*config.Config, error) {
 	}
 	more, err := cfg.WithSeeds(s.URLs, s.AsQuality)
 	if err != nil {
-		return nil, s.placed(unfollowed(err))
+		return nil, s.placed(term.Unfollowed(err))
 	}
 	return more, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -50,7 +51,7 @@ func TestSeedLineRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.join(cfg)
-	if text := complaint(err); !strings.Contains(text, "list:3: ") || !strings.Contains(text, "list:4: ") {
+	if text := term.Complaint(err); !strings.Contains(text, "list:3: ") || !strings.Contains(text, "list:4: ") {
 		t.Error(text)
 	}
 }

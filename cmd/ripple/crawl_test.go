@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -104,11 +105,11 @@ func TestKilled(t *testing.T) {
 		t.Errorf("stats: %v\n%s", err, out.String())
 	}
 	err := newApp(&out, &told).execute(t.Context(), []string{"pause", "--state", state})
-	if code, text := exitCode(err), complaint(err); code != 1 || !strings.Contains(text, "no crawl is running") {
+	if code, text := exitCode(err), term.Complaint(err); code != 1 || !strings.Contains(text, "no crawl is running") {
 		t.Errorf("pause: exit code %d, %s", code, text)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(signalError{syscall.SIGINT})
+	cancel(term.SignalError{Signal: syscall.SIGINT})
 	err = newApp(&out, &told).execute(ctx, []string{"crawl", c.path})
 	if exitCode(err) != 130 || !strings.Contains(told.String(), "run #1 goes on") {
 		t.Errorf("crawl: %v\n%s", err, told.String())
@@ -207,25 +208,25 @@ func TestCrawlOnlyOutputs(t *testing.T) {
 func TestReloadTooLate(t *testing.T) {
 	t.Parallel()
 	var told bytes.Buffer
-	v, path := newVoice(&told), writeConfig(t, newWeb(t), t.TempDir(), false)
+	v, path := term.NewVoice(&told), writeConfig(t, newWeb(t), t.TempDir(), false)
 	cfg, err := loadConfig(path, v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender, err := newSender(cfg, v.logger())
+	sender, err := newSender(cfg, v.Logger())
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	c, _, err := crawl.Begin(ctx, crawltest.Open(t, cfg.State.Path), crawl.Options{Config: cfg, Log: v.logger()})
+	c, _, err := crawl.Begin(ctx, crawltest.Open(t, cfg.State.Path), crawl.Options{Config: cfg, Log: v.Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	w := &walk{voice: v, path: path, log: v.logger(), sender: sender, crawl: c, machine: crawl.NewMachine(0)}
+	w := &walk{voice: v, path: path, log: v.Logger(), sender: sender, crawl: c, machine: crawl.NewMachine(0)}
 	w.cfg.Store(cfg)
 	w.writing.Store(true)
 	if _, err := w.reload(); !errors.Is(err, errOver) ||

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/meter"
@@ -27,7 +28,7 @@ import (
 // A walk is one process's work on a run: the crawl, who watches it and who
 // commands it.
 type walk struct {
-	voice   *voice
+	voice   *term.Voice
 	path    string // of the configuration
 	log     *slog.Logger
 	cfg     atomic.Pointer[config.Config]
@@ -81,10 +82,10 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 // keeps the browsers open until the crawl has them.
 func (w *walk) ready(ctx context.Context, fresh bool) error {
 	cfg := w.cfg.Load()
-	m := crawlMemory(cfg)
+	m := term.CrawlMemory(cfg)
 	w.limitMemory(m)
 	w.log.Debug("memory is limited", "limit", m.String())
-	if err := m.refuse(); err != nil {
+	if err := m.Refuse(); err != nil {
 		return err
 	}
 	if err := errors.Join(refuseMetrics(cfg.Monitor.MetricsCSV), refusePages(cfg.Pages)); err != nil {
@@ -110,13 +111,13 @@ func refusePages(p config.Pages) error {
 		info, err = os.Stat(dir)
 	}
 	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is not a folder", shown(dir))
+		err = fmt.Errorf("%s is not a folder", term.Shown(dir))
 	}
 	if err == nil {
 		err = mayWrite(dir)
 	}
 	if err != nil {
-		return unfollowed(fmt.Errorf("[pages] path: %w", err))
+		return term.Unfollowed(fmt.Errorf("[pages] path: %w", err))
 	}
 	return nil
 }
@@ -125,10 +126,10 @@ func refusePages(p config.Pages) error {
 // the configuration.
 func (w *walk) open(fresh bool, locked func()) error {
 	cfg := w.cfg.Load()
-	m := crawlMemory(cfg)
-	store, err := openCrawl(w.voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.forURLs()})
+	m := term.CrawlMemory(cfg)
+	store, err := openCrawl(w.voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.ForURLs()})
 	if err != nil {
-		return m.explain(err)
+		return m.Explain(err)
 	}
 	if cfg, err = w.seeds.forRun(store, cfg); err != nil {
 		store.Close()
@@ -228,10 +229,10 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 
 func (w *walk) tellVisit(e crawl.Event) {
 	w.shown.Visited(e)
-	attrs := []any{"url", clean(e.URL, 2048), "state", e.State.String(), "status_code", e.Status, "links", e.Links,
+	attrs := []any{"url", term.Clean(e.URL, 2048), "state", e.State.String(), "status_code", e.Status, "links", e.Links,
 		"response_ms", e.Time.Milliseconds()}
 	if e.Error != "" {
-		attrs = append(attrs, "error", clean(e.Error, 256))
+		attrs = append(attrs, "error", term.Clean(e.Error, 256))
 	}
 	w.log.Debug("visit", attrs...)
 }
@@ -245,9 +246,9 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 	if b.Resumed {
 		event = "run goes on"
 	}
-	w.voice.tell(remark{lines[0], event, []any{"run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID}})
+	w.voice.Tell(term.Remark{Text: lines[0], Event: event, Facts: []any{"run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID}})
 	for _, line := range lines[1:] {
-		w.voice.say(line)
+		w.voice.Say(line)
 	}
 	return nil
 }
@@ -255,9 +256,9 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 // keptText says how many pages a new run keeps without a request: those younger than min-age, and those that were
 // answered as fresh for longer.
 func keptText(young, fresh int, age string) string {
-	text := count(young, "page younger than "+age+" is kept", "pages younger than "+age+" are kept")
+	text := term.Count(young, "page younger than "+age+" is kept", "pages younger than "+age+" are kept")
 	if fresh > 0 {
-		text += ", and " + count(fresh, "older one that its server calls", "older ones that their servers call") + " fresh"
+		text += ", and " + term.Count(fresh, "older one that its server calls", "older ones that their servers call") + " fresh"
 	}
 	return text
 }
@@ -280,8 +281,8 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 			return nil, err
 		}
 		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s",
-			b.Before.ID, span(max(0, time.Since(b.Before.Finished))), run.ID, // 0: a clock was wrong
-			keptText(young, fresh, span(cfg.Recrawl.MinAge)))
+			b.Before.ID, term.Span(max(0, time.Since(b.Before.Finished))), run.ID, // 0: a clock was wrong
+			keptText(young, fresh, term.Span(cfg.Recrawl.MinAge)))
 	}
 	lines := []string{text}
 	if b.Changed && !same {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
@@ -27,7 +28,7 @@ const (
 func newSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
 	sender, err := webhook.New(cfg, log)
 	if err != nil {
-		return nil, unfollowed(err)
+		return nil, term.Unfollowed(err)
 	}
 	return sender, nil
 }
@@ -70,8 +71,8 @@ func (w *walk) tellLast(ctx, until context.Context) error {
 	}
 	left, err := w.sender.Flush(until, w.store)
 	if left > 0 && early(ctx) == nil { // after a signal the last line says how to go on
-		w.voice.tell(remark{fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)),
-			"messages wait for the webhook", []any{"messages", left}})
+		w.voice.Tell(term.Remark{Text: fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)),
+			Event: "messages wait for the webhook", Facts: []any{"messages", left}})
 	}
 	return err
 }
@@ -80,7 +81,7 @@ func waitFor(n int) string {
 	if n == 1 {
 		return "1 message waits for"
 	}
-	return count(n, "message", "messages") + " wait for"
+	return term.Count(n, "message", "messages") + " wait for"
 }
 
 // tellFull tells the webhook that the disk has no room left.

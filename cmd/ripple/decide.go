@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/decision"
 	"github.com/sumi-ripple/ripple/schema/terrain"
@@ -69,7 +70,7 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 		return err
 	}
 	if class != config.DecidedQuality && len(withoutEmpty(opts.seeds)) > 0 {
-		return usage("--seed: only quality has seeds, not %s", class)
+		return term.Usage("--seed: only quality has seeds, not %s", class)
 	}
 	path, err := a.named.configPath(nil)
 	if err != nil {
@@ -91,7 +92,7 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	if err != nil || !opts.json {
 		return err
 	}
-	return printJSON(a.stdout, d.result)
+	return term.PrintJSON(a.stdout, d.result)
 }
 
 // parseDecision reads the arguments.
@@ -99,9 +100,9 @@ func parseDecision(name, class string) (terrain.Pattern, config.DecidedClass, er
 	host, _, err := config.ParseDecidedHost(name)
 	switch {
 	case err != nil:
-		return host, "", usage("%v", err)
+		return host, "", term.Usage("%v", err)
 	case !slices.Contains(config.DecidedClasses(), config.DecidedClass(class)):
-		return host, "", usage("%s is not one of quality, blacklist, stub, later", shown(clean(class, 40)))
+		return host, "", term.Usage("%s is not one of quality, blacklist, stub, later", term.Shown(term.Clean(class, 40)))
 	}
 	return host, config.DecidedClass(class), nil
 }
@@ -151,11 +152,11 @@ func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
 func decideError(path string, err error) error {
 	switch {
 	case errors.Is(err, decision.ErrForeign):
-		return hint(unfollowed(err), "change it there, and then: ripple reclassify %s", shown(path))
+		return term.Hint(term.Unfollowed(err), "change it there, and then: ripple reclassify %s", term.Shown(path))
 	case errors.Is(err, decision.ErrChanged):
-		return hint(err, "nothing was written; try again")
+		return term.Hint(err, "nothing was written; try again")
 	case errors.Is(err, fs.ErrPermission):
-		return hint(err, "ripple needs to write the file, and the folder that it is in")
+		return term.Hint(err, "ripple needs to write the file, and the folder that it is in")
 	}
 	return err
 }

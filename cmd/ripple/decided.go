@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -63,7 +64,7 @@ func (d *decider) entered(e config.Decision) {
 // because notes why nothing comes of it, and says so.
 func (d *decider) because(why string) {
 	d.result.Why = why
-	d.app.voice.say(why)
+	d.app.voice.Say(why)
 }
 
 // print prints for a person alone.
@@ -82,9 +83,9 @@ func (d *decider) show() error {
 	}
 	d.entered(e)
 	if d.cfg == nil {
-		d.because(fmt.Sprintf("nothing is written: there is no %s; name one with --config", shown(d.path)))
+		d.because(fmt.Sprintf("nothing is written: there is no %s; name one with --config", term.Shown(d.path)))
 	} else {
-		d.because(fmt.Sprintf("nothing is written: %s names no [decisions] file", shown(d.path)))
+		d.because(fmt.Sprintf("nothing is written: %s names no [decisions] file", term.Shown(d.path)))
 	}
 	return d.print(e.TOML())
 }
@@ -145,7 +146,7 @@ func (d *decider) write(ctx context.Context, seen string) error {
 		return decideError(d.path, err)
 	}
 	if err := mayReclassify(next); err != nil {
-		return hint(err, "nothing was written")
+		return term.Hint(err, "nothing was written")
 	}
 	e, err := decision.Write(d.result.Path, d.host, seen, d.edit)
 	if err != nil {
@@ -153,8 +154,8 @@ func (d *decider) write(ctx context.Context, seen string) error {
 	}
 	d.entered(e)
 	d.result.Written, d.result.Version = true, ""
-	d.app.voice.tell(remark{fmt.Sprintf("%s is decided: %s, in %s", d.host, e.Class, shown(d.result.Path)), "decided",
-		[]any{"host", d.host.String(), "class", string(e.Class), "path", d.result.Path}})
+	d.app.voice.Tell(term.Remark{Text: fmt.Sprintf("%s is decided: %s, in %s", d.host, e.Class, term.Shown(d.result.Path)), Event: "decided",
+		Facts: []any{"host", d.host.String(), "class", string(e.Class), "path", d.result.Path}})
 	return d.apply(ctx, next)
 }
 
@@ -186,17 +187,17 @@ func (d *decider) apply(ctx context.Context, cfg *config.Config) error {
 	switch {
 	case err == nil:
 		d.result.Applied = "reload"
-		d.app.voice.say("the running crawl follows it from now on")
+		d.app.voice.Say("the running crawl follows it from now on")
 		return nil
 	case !errors.Is(err, control.ErrNobody):
-		return hint(err, "the decision is written; %q applies it", "ripple reload")
+		return term.Hint(err, "the decision is written; %q applies it", "ripple reload")
 	}
 	if _, err := os.Stat(cfg.State.Path); errors.Is(err, fs.ErrNotExist) {
 		d.because("nothing has been crawled yet: the first crawl follows it")
 		return nil
 	}
 	if err := d.reclassify(cfg.State.Path, cfg, false); err != nil {
-		return hint(err, "the decision is written; apply it with: ripple reclassify %s", shown(d.path))
+		return term.Hint(err, "the decision is written; apply it with: ripple reclassify %s", term.Shown(d.path))
 	}
 	d.result.Applied = "reclassify"
 	return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
@@ -53,7 +54,7 @@ again replaces it.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("listen") && !opts.serve {
-				return usage("--listen is for the desk; add --serve")
+				return term.Usage("--listen is for the desk; add --serve")
 			}
 			return runDemo(cmd.Context(), a, opts)
 		},
@@ -67,7 +68,7 @@ const demoMark = ".ripple-demo"
 
 func runDemo(ctx context.Context, a *app, opts demoOptions) error {
 	if opts.nodes < 0 || opts.nodes > maxDemoNodes {
-		return usage("--nodes is %d; it must be 0 to %d", opts.nodes, maxDemoNodes)
+		return term.Usage("--nodes is %d; it must be 0 to %d", opts.nodes, maxDemoNodes)
 	}
 	dir, err := claimDemo(opts.dir)
 	if err != nil {
@@ -118,7 +119,7 @@ func (d *demonstration) united() string { return filepath.Join(d.dir, "terrain.b
 
 // crawl crawls, and shows what was found.
 func (d *demonstration) crawl(ctx context.Context) error {
-	d.app.voice.say("a small web is served on this machine, and crawled over TLS as a real one would be")
+	d.app.voice.Say("a small web is served on this machine, and crawled over TLS as a real one would be")
 	if err := runCrawl(ctx, d.app, crawlOptions{}, []string{d.config}); err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (d *demonstration) crawl(ctx context.Context) error {
 // serve does so before the eyes of a browser, which may look on until ctx is done.
 func (d *demonstration) serve(ctx context.Context) error {
 	v := d.app.voice
-	at, err := openDesk(d.state(), d.config, config.Monitor{Listen: d.opts.listen}, v.logger())
+	at, err := openDesk(d.state(), d.config, config.Monitor{Listen: d.opts.listen}, v.Logger())
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (d *demonstration) serve(ctx context.Context) error {
 	defer browse(at, v)()
 	err = d.crawl(ctx)
 	if err == nil {
-		v.say("the desk stays until Ctrl-C")
+		v.Say("the desk stays until Ctrl-C")
 	} else {
 		cancel()
 	}
@@ -158,7 +159,7 @@ func claimDemo(dir string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return "", usage("%s is a file; name a folder", shown(dir))
+		return "", term.Usage("%s is a file; name a folder", term.Shown(dir))
 	}
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -170,8 +171,8 @@ func claimDemo(dir string) (string, error) {
 		return "", err
 	case len(entries) > 0:
 		if _, err := os.Stat(filepath.Join(dir, demoMark)); err != nil {
-			return "", usage("%s is not empty, and \"ripple demo\" did not write it; name another folder with --dir",
-				shown(dir))
+			return "", term.Usage("%s is not empty, and \"ripple demo\" did not write it; name another folder with --dir",
+				term.Shown(dir))
 		}
 		if err := emptyDemo(dir); err != nil {
 			return "", err
@@ -251,7 +252,7 @@ Everything is in %[1]s. Look around there:
 and open map.html in a browser, summary.md in an editor, graph.gexf in Gephi.
 Then crawl what you care about, in another folder:
   %[2]s init
-`, shown(filepath.Clean(d.opts.dir)), selfIn(d.opts.dir))
+`, term.Shown(filepath.Clean(d.opts.dir)), selfIn(d.opts.dir))
 	return nil
 }
 
@@ -271,19 +272,19 @@ func selfIn(dir string) string {
 	if _, err := exec.LookPath("ripple"); err == nil || path == "" {
 		return "ripple"
 	}
-	return shown(path)
+	return term.Shown(path)
 }
 
 // demoTable shows what was found of each host.
 func demoTable(w io.Writer, s *survey.Survey) error {
 	fmt.Fprintln(w)
-	t := newTable(w)
-	t.row("host", "class", "depth", "known", "visited", "coverage")
+	t := term.NewTable(w)
+	t.Row("host", "class", "depth", "known", "visited", "coverage")
 	err := s.Hosts.Each(func(h *survey.HostReport) error {
 		if h.Known == 0 {
 			return nil
 		}
-		t.row(shownHost(h.Host.Name, 60), h.Class, depthText(h.MinDepth), h.Known, h.Visited, clean(h.Coverage, 60))
+		t.Row(term.ShownHost(h.Host.Name, 60), h.Class, depthText(h.MinDepth), h.Known, h.Visited, term.Clean(h.Coverage, 60))
 		return nil
 	})
 	if err != nil {
@@ -299,10 +300,10 @@ func demoTable(w io.Writer, s *survey.Survey) error {
 	var parts []string
 	for _, state := range schema.States() {
 		if n := counts.ByState[state]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", commas(n), state))
+			parts = append(parts, fmt.Sprintf("%s %s", term.Commas(n), state))
 		}
 	}
-	fmt.Fprintf(w, "\n%s, %s: %s\n", count(counts.Pages, "page", "pages"), count(counts.Links, "link", "links"),
+	fmt.Fprintf(w, "\n%s, %s: %s\n", term.Count(counts.Pages, "page", "pages"), term.Count(counts.Links, "link", "links"),
 		strings.Join(parts, ", "))
 	return nil
 }

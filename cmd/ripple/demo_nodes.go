@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
@@ -24,7 +25,7 @@ const maxDemoNodes = 8
 // crawlTogether has several processes crawl the web together as machines do, kills one of
 // them in the middle, and unites what they have.
 func (d *demonstration) crawlTogether(ctx context.Context) error {
-	self, err := thisProgram()
+	self, err := term.ThisProgram()
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func (d *demonstration) crawlTogether(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	d.app.voice.say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; half a minute passes "+
+	d.app.voice.Say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; half a minute passes "+
 		"before the first shard is taken, for somebody might still have it", url, d.opts.nodes))
 	all, err := d.nodes(self, url)
 	if err != nil {
@@ -78,7 +79,7 @@ func startDemoHub(ctx context.Context, self, dir string) (url string, stop func(
 
 // A demoNode is a node as a process.
 type demoNode struct {
-	voice  *voice
+	voice  *term.Voice
 	self   string
 	name   string
 	config string
@@ -147,7 +148,7 @@ func (n *demoNode) explain(err error) error {
 func (n *demoNode) start(ctx context.Context, crawls func()) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, n.self, "crawl", n.config)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = grace
+	cmd.WaitDelay = term.Grace
 	cmd.Stderr = &lines{each: func(line string) {
 		if strings.HasSuffix(line, ": crawling") {
 			crawls()
@@ -157,7 +158,7 @@ func (n *demoNode) start(ctx context.Context, crawls func()) (*exec.Cmd, error) 
 	return cmd, cmd.Start()
 }
 
-func (n *demoNode) say(line string) { n.voice.say(n.name + ": " + line) }
+func (n *demoNode) say(line string) { n.voice.Say(n.name + ": " + line) }
 
 // Lines is a writer that passes on whole lines.
 type lines struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/changes"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -19,7 +20,7 @@ import (
 
 type diffOptions struct {
 	from, to runNumber
-	limit    limit
+	limit    term.Limit
 	json     bool
 	markdown bool
 	gexf     string
@@ -29,7 +30,7 @@ type diffOptions struct {
 func (o *diffOptions) addFlags(f *pflag.FlagSet) {
 	f.Var(&o.from, "from", "the earlier run `N` (default: the one before the later)")
 	f.Var(&o.to, "to", "the later run `N` (default: the newest)")
-	addLimit(f, &o.limit, 50, "pages, links and hosts, each")
+	term.AddLimit(f, &o.limit, 50, "pages, links and hosts, each")
 	f.BoolVar(&o.json, "json", false, "print JSON, with everything")
 	f.BoolVar(&o.markdown, "markdown", false, "print Markdown")
 	f.StringVar(&o.gexf, "gexf", "", "write a graph to `FILE`, coloured by what changed, instead")
@@ -73,7 +74,7 @@ nothing are named. What the newest run could not reach is shown as unreachable.`
 
 func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 	if opts.json && opts.markdown || opts.gexf != "" && (opts.json || opts.markdown) {
-		return usage("--json, --markdown and --gexf exclude each other; use one of them")
+		return term.Usage("--json, --markdown and --gexf exclude each other; use one of them")
 	}
 	if opts.gexf != "" {
 		f := changesFormat()
@@ -86,7 +87,7 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 		return err
 	}
 	defer r.Close()
-	d, err := finding(a.voice, "comparing the runs",
+	d, err := term.Finding(a.voice, "comparing the runs",
 		func() (*survey.Diff, error) { return opts.compare(r.Survey) })
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func tellDiff(ctx context.Context, w io.Writer, s *survey.Survey, d *survey.Diff
 	if opts.gexf != "" {
 		err := whole.Stream(ctx, opts.gexf, func(w io.Writer) error { return changes.GEXF(w, s, d) })
 		if err == nil {
-			fmt.Fprintln(w, shown(opts.gexf))
+			fmt.Fprintln(w, term.Shown(opts.gexf))
 		}
 		return err
 	}
@@ -128,15 +129,15 @@ func (o *diffOptions) compare(s *survey.Survey) (*survey.Diff, error) {
 	case !errors.Is(err, survey.ErrRuns):
 		return d, err
 	case o.from == 0 && o.to == 0: // nobody has named what was pruned
-		return nil, hint(err, "\"ripple crawl\" begins the next one once run #%d is completed", to)
+		return nil, term.Hint(err, "\"ripple crawl\" begins the next one once run #%d is completed", to)
 	}
-	return nil, usage("%v", err)
+	return nil, term.Usage("%v", err)
 }
 
 // runs chooses the two runs.
 func (o *diffOptions) runs(all []schema.Run) (from, to schema.RunID, err error) {
 	if len(all) < 2 {
-		return 0, 0, hint(errors.New("there is only one run, and nothing to compare it with"),
+		return 0, 0, term.Hint(errors.New("there is only one run, and nothing to compare it with"),
 			"\"ripple crawl\" begins the next one once it is completed")
 	}
 	to = all[len(all)-1].ID
@@ -145,7 +146,7 @@ func (o *diffOptions) runs(all []schema.Run) (from, to schema.RunID, err error) 
 	}
 	for _, id := range []schema.RunID{to, schema.RunID(o.from)} {
 		if id != 0 && !hasRun(all, id) {
-			return 0, 0, usage("there is no run #%d; %s", id, runsText(all))
+			return 0, 0, term.Usage("there is no run #%d; %s", id, runsText(all))
 		}
 	}
 	if o.from != 0 {
@@ -157,7 +158,7 @@ func (o *diffOptions) runs(all []schema.Run) (from, to schema.RunID, err error) 
 		}
 	}
 	if from == 0 {
-		return 0, 0, usage("there is no run before run #%d", to)
+		return 0, 0, term.Usage("there is no run before run #%d", to)
 	}
 	return from, to, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema"
@@ -123,11 +124,11 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		return err
 	}
 	if text := opts.graph.told(targets); text != "" {
-		a.voice.say(text)
+		a.voice.Say(text)
 	}
 	if run := r.Run(); r.live != nil || run.Status == schema.RunRunning {
 		text := fmt.Sprintf("run #%d is not over: this is what was known a moment ago", run.ID)
-		a.voice.tell(remark{text, "run not over", []any{"run", int(run.ID)}})
+		a.voice.Tell(term.Remark{Text: text, Event: "run not over", Facts: []any{"run", int(run.ID)}})
 	}
 	return left
 }
@@ -136,17 +137,17 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 // same, it returns first.
 func (o *exportOptions) writeAll(ctx context.Context, a *app, r *reading, targets []target) (left, err error) {
 	for _, t := range targets {
-		err := a.voice.during("writing "+shown(t.path), func(p export.Progress) error {
+		err := a.voice.During("writing "+term.Shown(t.path), func(p export.Progress) error {
 			o.progress = p
 			return t.format.write(ctx, t.path, r.Survey, *o)
 		})
 		if errors.As(err, new(*unreadError)) {
-			left, err = fmt.Errorf("%s: %w", shown(t.path), err), nil
+			left, err = fmt.Errorf("%s: %w", term.Shown(t.path), err), nil
 		}
 		if err != nil {
 			return left, err
 		}
-		if _, err := fmt.Fprintln(a.stdout, shown(t.path)); err != nil {
+		if _, err := fmt.Fprintln(a.stdout, term.Shown(t.path)); err != nil {
 			return left, err
 		}
 	}
@@ -165,7 +166,7 @@ func configuredTargets(files *named, r *reading) (targets []target, err error) {
 		}
 	}
 	if len(targets) == 0 {
-		return nil, usage("[output] names no file; name one, as in: ripple export --sqlite terrain.db")
+		return nil, term.Usage("[output] names no file; name one, as in: ripple export --sqlite terrain.db")
 	}
 	return targets, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -57,16 +58,16 @@ func formatFlags() []string {
 // parse reads the flags.
 func (o *graphOptions) parse() (err error) {
 	if o.opts.Level, err = export.ParseLevel(o.level); err != nil {
-		return usage("--level: %v", err)
+		return term.Usage("--level: %v", err)
 	}
 	if o.opts.Counted, err = o.links.parse(); err != nil {
 		return err
 	}
 	if o.opts.Without, err = export.ParsePlaces(o.without); err != nil {
-		return usage("--without: %v", err)
+		return term.Usage("--without: %v", err)
 	}
 	if o.opts.Only, err = export.ParseClasses(o.only); err != nil {
-		return usage("--only: %v", err)
+		return term.Usage("--only: %v", err)
 	}
 	if o.opts.All = o.run.text == "all"; !o.opts.All {
 		if err := o.run.parse("latest or all"); err != nil {
@@ -74,17 +75,17 @@ func (o *graphOptions) parse() (err error) {
 		}
 	}
 	if o.minWeight < 0 {
-		return usage("--min-weight is %d; it must be 0 or more", o.minWeight)
+		return term.Usage("--min-weight is %d; it must be 0 or more", o.minWeight)
 	}
 	if o.minWeight > 1 && o.opts.Level == export.LevelPage {
-		return usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
+		return term.Usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
 	}
 	o.opts.MinWeight = o.minWeight
 	if o.header != "gephi" && o.header != "neo4j" {
-		return usage("--csv-header is %q; it must be gephi or neo4j", clean(o.header, 40))
+		return term.Usage("--csv-header is %q; it must be gephi or neo4j", term.Clean(o.header, 40))
 	}
 	if o.gexf != "1.3" && o.gexf != "1.2" {
-		return usage("--gexf-version is %q; it must be 1.3 or 1.2", clean(o.gexf, 40))
+		return term.Usage("--gexf-version is %q; it must be 1.3 or 1.2", term.Clean(o.gexf, 40))
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (o *graphOptions) told(targets []target) string {
 		return ""
 	}
 	return fmt.Sprintf("%s show the %s heaviest of %s links; the other formats have all of them",
-		strings.Join(prunedTitles(), " and "), commas(len(p.Links)), commas(len(p.Links)+p.Left))
+		strings.Join(prunedTitles(), " and "), term.Commas(len(p.Links)), term.Commas(len(p.Links)+p.Left))
 }
 
 // prunedTitles are the formats that show no links but those of the picture.
@@ -176,27 +177,27 @@ func (o *graphOptions) fits(targets []target, changed []string) error {
 		graphs = graphs || f != nil
 		formats[t.format.flag] = true
 		if f != nil && f.Drawn && o.opts.Level == export.LevelPage {
-			return usage("%s draws hosts, entities or sites; there are too many pages for a picture", t.named)
+			return term.Usage("%s draws hosts, entities or sites; there are too many pages for a picture", t.named)
 		}
 		path := filepath.Clean(disk.Behind(t.path))
 		if other, ok := at[path]; ok {
-			return usage("%s and %s both name %s", other, t.named, shown(t.path))
+			return term.Usage("%s and %s both name %s", other, t.named, term.Shown(t.path))
 		}
 		at[path] = t.named
 	}
 	for _, flag := range changed {
 		switch {
 		case flag == "check" && !formats["sqlite"]:
-			return usage("--check is for the SQLite database; add --sqlite FILE")
+			return term.Usage("--check is for the SQLite database; add --sqlite FILE")
 		case flag == "csv-header" && !formats["csv"]:
-			return usage("--csv-header is for CSV; add --csv DIR")
+			return term.Usage("--csv-header is for CSV; add --csv DIR")
 		case flag == "gexf-version" && !formats["gexf"]:
-			return usage("--gexf-version is for GEXF; add --gexf FILE")
+			return term.Usage("--gexf-version is for GEXF; add --gexf FILE")
 		case flag == "run" && (graphs || formats["sqlite"]):
 		case flag == "run":
-			return usage("--run is for graphs and the SQLite database; \"ripple summary\" has a --run of its own")
+			return term.Usage("--run is for graphs and the SQLite database; \"ripple summary\" has a --run of its own")
 		case flag != "check" && !graphs:
-			return usage("--%s is for graphs; the SQLite database has everything", flag)
+			return term.Usage("--%s is for graphs; the SQLite database has everything", flag)
 		}
 	}
 	return nil

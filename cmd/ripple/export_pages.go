@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -65,7 +66,7 @@ type pageFile struct {
 }
 
 // errNoPages reports a state without a page store.
-var errNoPages = hint(errors.New("no page of the last run is in a page store"),
+var errNoPages = term.Hint(errors.New("no page of the last run is in a page store"),
 	"[pages] keep = true has the next crawl keep them")
 
 // isStored reports whether the body of a page is exported.
@@ -100,7 +101,7 @@ type unreadError struct {
 }
 
 func (e *unreadError) Error() string {
-	return fmt.Sprintf("%s left out, missing in the page store or damaged: %v", count(e.pages, "page is", "pages are"),
+	return fmt.Sprintf("%s left out, missing in the page store or damaged: %v", term.Count(e.pages, "page is", "pages are"),
 		e.first)
 }
 
@@ -131,7 +132,7 @@ func writePages(ctx context.Context, path string, s *survey.Survey) error {
 			rec, err := reader.Page(p.Visit.StoredPath)
 			if err != nil {
 				unread.pages++
-				unread.first = cmp.Or(unread.first, fmt.Errorf("%s: %w", clean(p.URL, 300), err))
+				unread.first = cmp.Or(unread.first, fmt.Errorf("%s: %w", term.Clean(p.URL, 300), err))
 				return nil
 			}
 			found = true

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
@@ -86,7 +87,7 @@ func runFeed(ctx context.Context, a *app, opts feedOptions) error {
 func feedError(err error) error {
 	var refused *control.Error
 	if errors.Is(err, feed.ErrCursor) || errors.As(err, &refused) && refused.Code == http.StatusBadRequest {
-		return usage("--since: %v", err)
+		return term.Usage("--since: %v", err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -148,7 +149,7 @@ func (r *reading) waiting(h *schema.Host, f *fetching) waiting {
 		return waiting{}
 	}
 	if n, since := f.at(h.Name); n > 0 {
-		return waiting{Why: "the answer to " + count(n, "request", "requests"), Since: since}
+		return waiting{Why: "the answer to " + term.Count(n, "request", "requests"), Since: since}
 	}
 	for i := range f.Held {
 		if held := &f.Held[i]; held.Domain == h.Name {
@@ -165,7 +166,7 @@ func (r *reading) waiting(h *schema.Host, f *fetching) waiting {
 
 // heldText says that a failure is not recorded yet.
 func heldText(why string) string {
-	return clean(why, 200) + "; it is not known yet whether the network of this machine is at fault"
+	return term.Clean(why, 200) + "; it is not known yet whether the network of this machine is at fault"
 }
 
 // text is what a person reads; empty: nothing is waited for.
@@ -173,7 +174,7 @@ func (w *waiting) text() string {
 	if w.Why == "" {
 		return ""
 	}
-	text := clean(w.Why, 300)
+	text := term.Clean(w.Why, 300)
 	if w.Since != nil {
 		text += ", since " + w.Since.Format(time.RFC3339)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"go.etcd.io/bbolt"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -154,7 +155,7 @@ func askAll(dir, path string) (answered, refused int) {
 		{"path", "https://h2.gen.test/"}, {"path", "https://h3.gen.test/"},
 	} {
 		err := newApp(io.Discard, io.Discard).execute(context.Background(), append(question, "--state", path))
-		if err == nil || errors.Is(err, errQuiet) {
+		if err == nil || errors.Is(err, term.ErrQuiet) {
 			answered++
 		} else {
 			refused++

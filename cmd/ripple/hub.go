@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 )
 
@@ -81,14 +82,14 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 	if err := opts.check(); err != nil {
 		return err
 	}
-	outliveReaders()
-	settings, err := opts.settings(a.voice.logger())
+	term.OutliveReaders()
+	settings, err := opts.settings(a.voice.Logger())
 	if err != nil {
-		return usage("%v", err)
+		return term.Usage("%v", err)
 	}
 	s, err := hub.Start(settings)
 	if errors.Is(err, hub.ErrInUse) {
-		return usage("%v; name another one with --listen or --store", err)
+		return term.Usage("%v; name another one with --listen or --store", err)
 	}
 	if err != nil {
 		return err
@@ -99,10 +100,10 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 		if err != nil {
 			return errors.Join(err, s.Close())
 		}
-		fmt.Fprintln(a.stdout, shown(path))
-		a.voice.say("[cluster] credentials of each node names this token file")
+		fmt.Fprintln(a.stdout, term.Shown(path))
+		a.voice.Say("[cluster] credentials of each node names this token file")
 	}
-	a.voice.say("Ctrl-C ends it")
+	a.voice.Say("Ctrl-C ends it")
 	return errors.Join(s.Wait(ctx), s.Close())
 }
 
@@ -114,13 +115,13 @@ func (o *hubOptions) check() error {
 	alone := host == "localhost" || noIP == nil && ip.IsLoopback()
 	switch {
 	case err != nil || noPort != nil:
-		return usage("--listen is %s; it must be an address like %q", shown(o.listen), defaultHub)
+		return term.Usage("--listen is %s; it must be an address like %q", term.Shown(o.listen), defaultHub)
 	case (o.cert == "") != (o.key == ""):
-		return usage("--cert and --key belong together: name both or none")
+		return term.Usage("--cert and --key belong together: name both or none")
 	case o.token != "" && o.nkeys != "":
-		return usage("--token-file and --nkeys are both given; use one of them")
+		return term.Usage("--token-file and --nkeys are both given; use one of them")
 	case !alone && o.cert == "":
-		return usage("%s is reached from other machines, which takes --cert and --key", shown(o.listen))
+		return term.Usage("%s is reached from other machines, which takes --cert and --key", term.Shown(o.listen))
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -50,17 +51,17 @@ func runInit(a *app, urls, args []string) error {
 	if err := writeNew(path, text); err != nil {
 		switch {
 		case path == "":
-			return usage("the name of the file is empty")
+			return term.Usage("the name of the file is empty")
 		case errors.Is(err, fs.ErrExist):
-			return usage("%s exists and is left as it is; name another file: ripple init FILE", shown(path))
+			return term.Usage("%s exists and is left as it is; name another file: ripple init FILE", term.Shown(path))
 		case errors.Is(err, fs.ErrNotExist):
-			err = hint(err, "create the folder %s", shown(filepath.Dir(path)))
+			err = term.Hint(err, "create the folder %s", term.Shown(filepath.Dir(path)))
 		}
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	written := fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n"+
-		"  ripple crawl %[1]s --dry-run", shown(path))
-	a.voice.tell(remark{written, "configuration written", []any{"path", path}})
+		"  ripple crawl %[1]s --dry-run", term.Shown(path))
+	a.voice.Tell(term.Remark{Text: written, Event: "configuration written", Facts: []any{"path", path}})
 	return nil
 }
 
@@ -78,7 +79,7 @@ func sampleOf(urls []string) (string, error) {
 	}
 	for _, p := range refused.List {
 		if !strings.HasPrefix(p.Key, "user-agent.contact-") {
-			return "", usage("--origin: %s", p.Text)
+			return "", term.Usage("--origin: %s", p.Text)
 		}
 	}
 	return text, nil

@@ -11,17 +11,18 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 type inspectOptions struct {
-	limit limit
+	limit term.Limit
 	json  bool
 }
 
 func (o *inspectOptions) addFlags(f *pflag.FlagSet) {
-	addLimit(f, &o.limit, 20, "links in each direction, or rows of each list of a host")
+	term.AddLimit(f, &o.limit, 20, "links in each direction, or rows of each list of a host")
 	f.BoolVar(&o.json, "json", false, "print JSON, one object for each URL")
 }
 
@@ -90,7 +91,7 @@ func (r *reading) tell(w io.Writer, raw string, opts inspectOptions) error {
 		case err != nil:
 			return err
 		case opts.json:
-			return printJSON(w, d)
+			return term.PrintJSON(w, d)
 		}
 		return printDossier(w, d, limit)
 	}
@@ -99,7 +100,7 @@ func (r *reading) tell(w io.Writer, raw string, opts inspectOptions) error {
 	case err != nil:
 		return err
 	case opts.json:
-		return printJSON(w, in)
+		return term.PrintJSON(w, in)
 	}
 	return printInspection(w, in)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/kv"
@@ -18,7 +19,7 @@ func isHost(raw string) bool { return raw != "" && !strings.ContainsAny(raw, "/?
 // hostNamed is the host that somebody names, as pages bear it.
 func hostNamed(raw string) (string, error) {
 	if !isHost(raw) {
-		return "", usage("%q is not the name of a host", clean(raw, 200))
+		return "", term.Usage("%q is not the name of a host", term.Clean(raw, 200))
 	}
 	rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
 	if err != nil {

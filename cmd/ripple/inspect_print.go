@@ -6,27 +6,29 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
 // printInspection shows a person what is known of a URL.
 func printInspection(w io.Writer, in *inspection) error {
-	fmt.Fprintln(w, shownHost(in.URL, 2048))
-	t := newTable(w)
+	fmt.Fprintln(w, term.ShownHost(in.URL, 2048))
+	t := term.NewTable(w)
 	if len(in.Steps) > 1 || in.Input != in.URL {
-		t.row("  as written", clean(in.Input, 2048))
+		t.Row("  as written", term.Clean(in.Input, 2048))
 		for _, s := range in.Steps {
-			t.row("    "+s.Step, clean(s.Result, 2048))
+			t.Row("    "+s.Step, term.Clean(s.Result, 2048))
 		}
 	}
-	t.row("  class", withRule(in.Class, in.classRule))
+	t.Row("  class", withRule(in.Class, in.classRule))
 	if !in.Known {
 		if in.Rule != in.classRule {
-			t.row("  refused by", clean(in.Rule, 200))
+			t.Row("  refused by", term.Clean(in.Rule, 200))
 		}
 		if in.Robots != nil {
-			t.row("  robots.txt", robotsText(in.Robots))
+			t.Row("  robots.txt", robotsText(in.Robots))
 		}
-		t.row("  known", "no: no page that was visited links here")
+		t.Row("  known", "no: no page that was visited links here")
 		return t.Flush()
 	}
 	p := in.inspectedPage
@@ -44,14 +46,14 @@ func withRule(class, rule string) string {
 	if rule == "" {
 		return class
 	}
-	return class + " (" + clean(strings.TrimPrefix(rule, class+" "), 200) + ")"
+	return class + " (" + term.Clean(strings.TrimPrefix(rule, class+" "), 200) + ")"
 }
 
-func printFacts(t table, in *inspection) {
+func printFacts(t term.Table, in *inspection) {
 	p := in.inspectedPage
-	t.row("  state", in.stateText())
+	t.Row("  state", in.stateText())
 	if text := p.waiting.text(); text != "" {
-		t.row("  waits for", text)
+		t.Row("  waits for", text)
 	}
 	depth := "none"
 	if p.Depth != nil {
@@ -60,35 +62,35 @@ func printFacts(t table, in *inspection) {
 	if p.Seed {
 		depth += " (a seed)"
 	}
-	t.row("  depth", depth)
+	t.Row("  depth", depth)
 	if p.Own != nil && !*p.Own {
-		t.row("  named by", "other hosts only")
+		t.Row("  named by", "other hosts only")
 	}
 	if p.Title != "" {
-		t.row("  title", clean(p.Title, 300))
+		t.Row("  title", term.Clean(p.Title, 300))
 	}
 	if p.PageType != "" {
-		t.row("  page type", clean(p.PageType, 100))
+		t.Row("  page type", term.Clean(p.PageType, 100))
 	}
 	for _, f := range p.Facts {
-		t.row("  "+clean(f.Name, 60), clean(f.Value, 300))
+		t.Row("  "+term.Clean(f.Name, 60), term.Clean(f.Value, 300))
 	}
 	printTrouble(t, in)
 	for _, form := range p.Forms {
-		t.row("  seen as", shownHost(form, 2048))
+		t.Row("  seen as", term.ShownHost(form, 2048))
 	}
 	for i, to := range p.Redirects {
 		leads := "  leads to"
 		if to == in.URL || slices.Contains(p.Redirects[:i], to) {
 			leads = "  back to"
 		}
-		t.row(leads, shownHost(to, 2048))
+		t.Row(leads, term.ShownHost(to, 2048))
 	}
 	met := fmt.Sprintf("%s in run #%d", p.DiscoveredAt.Format(time.RFC3339), p.FirstRun)
 	if p.Referrer != "" {
-		met += ", on " + shownHost(p.Referrer, 2048)
+		met += ", on " + term.ShownHost(p.Referrer, 2048)
 	}
-	t.row("  first met", met)
+	t.Row("  first met", met)
 }
 
 // stateText says in which state a page is, and why.
@@ -100,23 +102,23 @@ func (in *inspection) stateText() string {
 	if p.Error == "" {
 		return p.State
 	}
-	text := p.State + ": " + clean(p.Error, 300)
+	text := p.State + ": " + term.Clean(p.Error, 300)
 	if p.rule != p.Error && p.rule != in.classRule {
-		text += " (" + clean(p.rule, 256) + ")"
+		text += " (" + term.Clean(p.rule, 256) + ")"
 	}
 	return text
 }
 
 // printTrouble says what robots.txt decides, and what is in the way at the host.
-func printTrouble(t table, in *inspection) {
-	trouble := clean(in.Trouble, 300) + againText(in.AgainAt)
+func printTrouble(t term.Table, in *inspection) {
+	trouble := term.Clean(in.Trouble, 300) + againText(in.AgainAt)
 	if why, robots := strings.CutPrefix(trouble, "robots.txt "); robots && in.Robots == nil {
-		t.row("  robots.txt", why)
+		t.Row("  robots.txt", why)
 		return
 	}
-	t.row("  robots.txt", robotsText(in.Robots))
+	t.Row("  robots.txt", robotsText(in.Robots))
 	if trouble != "" {
-		t.row("  host", trouble)
+		t.Row("  host", trouble)
 	}
 }
 
@@ -133,9 +135,9 @@ func robotsText(v *robotsVerdict) string {
 	case v == nil:
 		return "not asked yet"
 	case v.Line > 0 && v.Allowed:
-		return fmt.Sprintf("allows it (line %d: %s)", v.Line, clean(v.Rule, 200))
+		return fmt.Sprintf("allows it (line %d: %s)", v.Line, term.Clean(v.Rule, 200))
 	case v.Line > 0:
-		return fmt.Sprintf("forbids it (line %d: %s)", v.Line, clean(v.Rule, 200))
+		return fmt.Sprintf("forbids it (line %d: %s)", v.Line, term.Clean(v.Rule, 200))
 	}
 	return "allows it (" + v.Why + ")"
 }
@@ -151,28 +153,28 @@ func printWays(w io.Writer, p *inspectedPage) {
 }
 
 func printLinks(w io.Writer, title string, list linkList) {
-	fmt.Fprintf(w, "\n%s: %s\n", title, commas(list.Total))
-	t := newTable(w)
+	fmt.Fprintf(w, "\n%s: %s\n", title, term.Commas(list.Total))
+	t := term.NewTable(w)
 	for _, l := range list.Links {
-		t.row("  "+shownHost(l.URL, 200), l.State, linkText(l.Kind, l.Rel, l.Place, l.Anchor))
+		t.Row("  "+term.ShownHost(l.URL, 200), l.State, linkText(l.Kind, l.Rel, l.Place, l.Anchor))
 	}
 	_ = t.Flush() // of a builder
 	if n := list.Total - len(list.Links); n > 0 {
-		fmt.Fprintf(w, "  and %s more (--limit)\n", commas(n))
+		fmt.Fprintf(w, "  and %s more (--limit)\n", term.Commas(n))
 	}
 	if list.Left > 0 {
-		fmt.Fprintf(w, "  and %s left out\n", count(list.Left, "link", "links"))
+		fmt.Fprintf(w, "  and %s left out\n", term.Count(list.Left, "link", "links"))
 	}
 }
 
 func printVisits(w io.Writer, p *inspectedPage) error {
-	fmt.Fprintf(w, "\nvisits: %s\n", commas(len(p.Visits)+p.OlderVisits))
-	t := newTable(w)
+	fmt.Fprintf(w, "\nvisits: %s\n", term.Commas(len(p.Visits)+p.OlderVisits))
+	t := term.NewTable(w)
 	for _, v := range p.Visits {
-		t.row(fmt.Sprintf("  run #%d", v.Run), v.At.Format(time.RFC3339), v.State, visitText(v))
+		t.Row(fmt.Sprintf("  run #%d", v.Run), v.At.Format(time.RFC3339), v.State, visitText(v))
 	}
 	if p.OlderVisits > 0 {
-		t.row(fmt.Sprintf("  and %s older", commas(p.OlderVisits)))
+		t.Row(fmt.Sprintf("  and %s older", term.Commas(p.OlderVisits)))
 	}
 	return t.Flush()
 }
@@ -186,16 +188,16 @@ func visitText(v visit) string {
 		parts = append(parts, fmt.Sprint(v.Status))
 	}
 	if v.Error != "" {
-		parts = append(parts, clean(v.Error, 200))
+		parts = append(parts, term.Clean(v.Error, 200))
 	}
 	if v.ContentType != "" {
-		parts = append(parts, clean(v.ContentType, 80))
+		parts = append(parts, term.Clean(v.ContentType, 80))
 	}
 	if v.Length >= 0 && v.Status != 0 {
-		parts = append(parts, count(int(v.Length), "byte", "bytes"))
+		parts = append(parts, term.Count(int(v.Length), "byte", "bytes"))
 	}
 	if v.Requests > 0 {
-		parts = append(parts, fmt.Sprintf("%s, %d ms", count(v.Requests, "request", "requests"), v.ResponseMS))
+		parts = append(parts, fmt.Sprintf("%s, %d ms", term.Count(v.Requests, "request", "requests"), v.ResponseMS))
 	}
 	if v.NoIndex {
 		parts = append(parts, "noindex")
@@ -208,7 +210,7 @@ func visitText(v visit) string {
 	}
 	if v.Rendered != "" {
 		parts = append(parts, fmt.Sprintf("rendered with %s: %s",
-			count(v.RenderAsked, "request", "requests"), v.Rendered))
+			term.Count(v.RenderAsked, "request", "requests"), v.Rendered))
 	} else if v.Shell != "" {
 		parts = append(parts, "likely needs scripts: "+v.Shell)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
 )
 
@@ -21,7 +22,7 @@ func (o *linksOption) addFlag(f *pflag.FlagSet, what string) {
 func (o linksOption) parse() (export.Counted, error) {
 	counted, err := export.ParseCounted(cmp.Or(string(o), export.Endorsements.String()))
 	if err != nil {
-		return counted, usage("--links: %v", err)
+		return counted, term.Usage("--links: %v", err)
 	}
 	return counted, nil
 }

@@ -12,6 +12,8 @@ import (
 	"io"
 	"log"
 	"os"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
 func main() {
@@ -20,23 +22,23 @@ func main() {
 }
 
 func run(args []string) int {
-	ctx, stop := untilSignal(context.Background(), os.Exit)
+	ctx, stop := term.UntilSignal(context.Background(), os.Exit)
 	defer stop()
 	a := newApp(os.Stdout, os.Stderr)
 	err := a.execute(ctx, args)
-	a.voice.complain(err)
+	a.voice.Complain(err)
 	return exitCode(err)
 }
 
 // exitCode is where every way to end gets its number.
 func exitCode(err error) int {
-	var sig signalError
+	var sig term.SignalError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &sig):
-		return sig.code()
-	case mendable(err):
+		return sig.Code()
+	case term.Mendable(err):
 		return 2
 	default:
 		return 1

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
@@ -33,7 +34,7 @@ func TestMain(m *testing.M) {
 		tellHoldings()
 		main()
 	}
-	testscript.Main(tests{m}, map[string]func(){"ripple": func() { silentFor = time.Hour; main() }})
+	testscript.Main(tests{m}, map[string]func(){"ripple": func() { term.SilentFor = time.Hour; main() }})
 }
 
 // tests are those of this package, whose desks have readers of their own.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -31,23 +32,23 @@ func TestMemoryLimit(t *testing.T) {
 		says  string
 		urls  int64
 	}{
-		{"of the machine", config.MemoryAuto, 4 * gb, 3 * gb, `3.0 GB ([network] memory-limit = "auto")`, 3*gb - memoryBase},
+		{"of the machine", config.MemoryAuto, 4 * gb, 3 * gb, `3.0 GB ([network] memory-limit = "auto")`, 3*gb - term.MemoryBase},
 		{"of nobody knows what", config.MemoryAuto, 0, math.MaxInt64, "none", 0},
 		{"of a machine beyond numbers", config.MemoryAuto, math.MaxUint64, math.MaxInt64 / 4 * 3,
-			`6.9 EB ([network] memory-limit = "auto")`, math.MaxInt64/4*3 - memoryBase},
+			`6.9 EB ([network] memory-limit = "auto")`, math.MaxInt64/4*3 - term.MemoryBase},
 		{"of a cgroup too small for anything", config.MemoryAuto, 1 << 20, 3 << 18,
 			`786 kB ([network] memory-limit = "auto")`, 1},
 		{"off", config.MemoryOff, 4 * gb, math.MaxInt64, "none", 0},
-		{"said", 2 * gb, 4 * gb, 2 * gb, `2.0 GB ([network] memory-limit = "2GB")`, 2*gb - memoryBase},
-		{"more than there is", 8 * gb, 4 * gb, 8 * gb, `8.0 GB ([network] memory-limit = "8GB")`, 8*gb - memoryBase},
+		{"said", 2 * gb, 4 * gb, 2 * gb, `2.0 GB ([network] memory-limit = "2GB")`, 2*gb - term.MemoryBase},
+		{"more than there is", 8 * gb, 4 * gb, 8 * gb, `8.0 GB ([network] memory-limit = "8GB")`, 8*gb - term.MemoryBase},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("GOMEMLIMIT", "")
-			m := newMemory(tt.limit, tt.here)
-			if m.bytes != tt.bytes || m.String() != tt.says || m.forURLs() != tt.urls {
+			m := term.NewMemory(tt.limit, tt.here)
+			if m.Bytes != tt.bytes || m.String() != tt.says || m.ForURLs() != tt.urls {
 				t.Errorf("%d bytes, %s, %d for URLs; want %d, %s, %d",
-					m.bytes, m, m.forURLs(), tt.bytes, tt.says, tt.urls)
+					m.Bytes, m, m.ForURLs(), tt.bytes, tt.says, tt.urls)
 			}
 		})
 	}
@@ -77,12 +78,12 @@ func TestMemoryBesideBrowsers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("GOMEMLIMIT", tt.env)
-			m := newMemory(tt.limit, 0).beside(&tt.render)
-			if m.bytes != tt.bytes || m.String() != tt.says {
-				t.Errorf("%d bytes, %s; want %d, %s", m.bytes, m, tt.bytes, tt.says)
+			m := term.NewMemory(tt.limit, 0).Beside(&tt.render)
+			if m.Bytes != tt.bytes || m.String() != tt.says {
+				t.Errorf("%d bytes, %s; want %d, %s", m.Bytes, m, tt.bytes, tt.says)
 			}
-			if tt.bytes == 1 && m.forURLs() != 1 {
-				t.Errorf("%d bytes are left to URLs", m.forURLs())
+			if tt.bytes == 1 && m.ForURLs() != 1 {
+				t.Errorf("%d bytes are left to URLs", m.ForURLs())
 			}
 		})
 	}
@@ -92,33 +93,33 @@ func TestMemoryBesideBrowsers(t *testing.T) {
 func TestMemoryOfEnvironment(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(5_000_000_000))
 	t.Setenv("GOMEMLIMIT", "5000000000")
-	if m := newMemory(2_000_000_000, 4_000_000_000); m.String() != "5.0 GB (GOMEMLIMIT)" {
+	if m := term.NewMemory(2_000_000_000, 4_000_000_000); m.String() != "5.0 GB (GOMEMLIMIT)" {
 		t.Errorf("the limit is %s", m)
 	}
 }
 
 func TestMemoryTooSmall(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
-	m := newMemory(200_000_000, 0)
-	err := m.explain(fmt.Errorf("open x: %w", kv.ErrMemory))
-	if exitCode(err) != 2 || !strings.Contains(complaint(err), `[network] memory-limit = "200MB"`) {
-		t.Errorf("a state too large: exit code %d, %s", exitCode(err), complaint(err))
+	m := term.NewMemory(200_000_000, 0)
+	err := m.Explain(fmt.Errorf("open x: %w", kv.ErrMemory))
+	if exitCode(err) != 2 || !strings.Contains(term.Complaint(err), `[network] memory-limit = "200MB"`) {
+		t.Errorf("a state too large: exit code %d, %s", exitCode(err), term.Complaint(err))
 	}
-	if most := newMemory(40_000_000, 0).ofShard(8); most <= 0 {
+	if most := term.NewMemory(40_000_000, 0).OfShard(8); most <= 0 {
 		t.Errorf("a shard may have %d bytes, which stands for any number", most)
 	}
 	other := errors.New("other")
-	if m.explain(other) != other || m.explain(nil) != nil {
+	if m.Explain(other) != other || m.Explain(nil) != nil {
 		t.Error("an error of something else is not taken as it is")
 	}
-	if err := m.allows(179_000_000); err != nil {
+	if err := m.Allows(179_000_000); err != nil {
 		t.Errorf("with room left: %v", err)
 	}
 	want := `200 MB ([network] memory-limit = "200MB") is too little: the crawl holds 190 MB`
-	if err := m.allows(190_000_000); err == nil || err.Error() != want {
+	if err := m.Allows(190_000_000); err == nil || err.Error() != want {
 		t.Errorf("without room: %v; want %s", err, want)
 	}
-	if err := newMemory(config.MemoryOff, 0).allows(1 << 50); err != nil {
+	if err := term.NewMemory(config.MemoryOff, 0).Allows(1 << 50); err != nil {
 		t.Errorf("without a limit: %v", err)
 	}
 }
@@ -169,11 +170,11 @@ func TestMemoryHere(t *testing.T) {
 		{"a machine that says nothing", []memlimit.Provider{fails, memlimit.Limit(0), free}, 0},
 	}
 	for _, tt := range tests {
-		if got := leastOf(tt.all...); got != tt.want {
+		if got := term.LeastOf(tt.all...); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}
-	if n := memoryHere(); n < 1<<26 {
+	if n := term.MemoryHere(); n < 1<<26 {
 		t.Errorf("this machine has %d bytes", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -36,7 +37,7 @@ func (n *named) addFlags(f *pflag.FlagSet) {
 func (n *named) statePath() (string, error) {
 	switch {
 	case n.state != "" && n.config != "":
-		return "", usage("--state and --config both name a state file; use one of them")
+		return "", term.Usage("--state and --config both name a state file; use one of them")
 	case n.state != "":
 		return n.state, nil
 	case n.config != "":
@@ -52,12 +53,12 @@ func (n *named) statePath() (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0 && unread != nil:
-		return "", hint(fmt.Errorf("there is no config.toml here and no state file that can be read: %w", unread),
+		return "", term.Hint(fmt.Errorf("there is no config.toml here and no state file that can be read: %w", unread),
 			"make it readable, or name another with --state FILE")
 	case len(found) == 0:
-		return "", usage("there is no config.toml here and no state file; name one with --state FILE or --config FILE")
+		return "", term.Usage("there is no config.toml here and no state file; name one with --state FILE or --config FILE")
 	}
-	return "", usage("there are several state files here: %s; name one with --state FILE", strings.Join(found, ", "))
+	return "", term.Usage("there are several state files here: %s; name one with --state FILE", strings.Join(found, ", "))
 }
 
 // stateFile is statePath for a command that takes one file and no folder of shards.
@@ -67,19 +68,19 @@ func (n *named) stateFile() (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return "", usage("%s is a folder; name the state file of one shard, or the one that "+
-			"\"ripple unite %[1]s -o FILE\" makes of all", shown(path))
+		return "", term.Usage("%s is a folder; name the state file of one shard, or the one that "+
+			"\"ripple unite %[1]s -o FILE\" makes of all", term.Shown(path))
 	}
 	return path, nil
 }
 
 func configuredState(path string) (string, error) {
 	if isBolt(path) {
-		return "", usage("%s is a state file; name it with --state", shown(path))
+		return "", term.Usage("%s is a state file; name it with --state", term.Shown(path))
 	}
 	cfg, _, err := config.Load(path)
 	if err != nil {
-		return "", hint(err, "mend the configuration, or name the state file with --state FILE")
+		return "", term.Hint(err, "mend the configuration, or name the state file with --state FILE")
 	}
 	return cfg.State.Path, ofOne(path, cfg)
 }
@@ -89,24 +90,24 @@ func ofOne(path string, cfg *config.Config) error {
 	if cfg.Cluster.Hub == "" {
 		return nil
 	}
-	return usage("%s is for several machines; name with --state a shard's file, "+
-		"or the one that \"ripple unite\" makes of all", shown(path))
+	return term.Usage("%s is for several machines; name with --state a shard's file, "+
+		"or the one that \"ripple unite\" makes of all", term.Shown(path))
 }
 
 // configPath is the configuration that a command follows.
 func (n *named) configPath(args []string) (string, error) {
 	switch {
 	case n.state != "":
-		return "", usage("the state file is that of [state] path in the configuration; leave --state out")
+		return "", term.Usage("the state file is that of [state] path in the configuration; leave --state out")
 	case len(args) > 0 && n.config != "":
-		return "", usage("the configuration is named twice, %s and %s", shown(args[0]), shown(n.config))
+		return "", term.Usage("the configuration is named twice, %s and %s", term.Shown(args[0]), term.Shown(n.config))
 	}
 	path, err := n.configOrDefault(), error(nil)
 	if len(args) > 0 {
 		path, err = args[0], notSite(args[0])
 	}
 	if isBolt(path) {
-		return "", usage("%s is a state file; name the configuration that it was crawled under", shown(path))
+		return "", term.Usage("%s is a state file; name the configuration that it was crawled under", term.Shown(path))
 	}
 	return path, err
 }
@@ -139,18 +140,18 @@ func (n *named) terrain() *config.Config {
 
 // notSite refuses what is no name of a configuration, but a URL or the name of a site.
 func notSite(name string) error {
-	site := shown(clean(name, 2048))
+	site := term.Shown(term.Clean(name, 2048))
 	switch _, err := os.Stat(name); {
 	case strings.Contains(name, "://"):
-		return usage("%s is a URL, not a configuration; to write one that crawls it: ripple init --origin %[1]s", site)
+		return term.Usage("%s is a URL, not a configuration; to write one that crawls it: ripple init --origin %[1]s", site)
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Ext(name) == ".toml" || !strings.Contains(name, "."), inFolder(name):
 		return nil
 	}
 	near := strings.TrimSuffix(name, filepath.Ext(name)) + ".toml"
 	if _, err := os.Stat(near); err == nil {
-		return usage("there is no file %s; did you mean %s?", site, shown(near))
+		return term.Usage("there is no file %s; did you mean %s?", site, term.Shown(near))
 	}
-	return usage("there is no file %s; to write a configuration that crawls the site: "+
+	return term.Usage("there is no file %s; to write a configuration that crawls the site: "+
 		"ripple init --origin https://%[1]s", site)
 }
 

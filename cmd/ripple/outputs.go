@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/sqlite"
 	"github.com/sumi-ripple/ripple/export/summary"
@@ -118,7 +119,7 @@ func refuseOutputs(cfg *config.Config) error {
 			continue
 		}
 		if err := f.refuse(f.path(cfg), false); err != nil {
-			return unfollowed(fmt.Errorf("%s: %w", f.key, err))
+			return term.Unfollowed(fmt.Errorf("%s: %w", f.key, err))
 		}
 	}
 	return nil
@@ -131,10 +132,10 @@ func (f *format) refuse(path string, force bool) error {
 	}
 	dir := filepath.Dir(disk.Behind(path))
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return fmt.Errorf("there is no folder %s; create it", shown(dir))
+		return fmt.Errorf("there is no folder %s; create it", term.Shown(dir))
 	}
 	if !f.state && isBolt(path) && !isForeign(path) {
-		return fmt.Errorf("%s is a state file, which no output replaces; name another file", shown(path))
+		return fmt.Errorf("%s is a state file, which no output replaces; name another file", term.Shown(path))
 	}
 	err := f.check(path, force)
 	if errors.Is(err, whole.ErrForeign) {
@@ -156,15 +157,15 @@ func (f *format) refuse(path string, force bool) error {
 // may replace.
 func (f *format) refuseNamed(path string, force bool) error {
 	if path == "-" {
-		return usage("\"-\" does not mean stdout here; name a file, or write ./- for one of that name")
+		return term.Usage("\"-\" does not mean stdout here; name a file, or write ./- for one of that name")
 	}
 	err := f.refuse(path, force)
 	var foreign *foreignError
 	if errors.As(err, &foreign) {
-		return usage("%s", foreign.named())
+		return term.Usage("%s", foreign.named())
 	}
 	if err != nil {
-		return usage("%v", err)
+		return term.Usage("%v", err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/whole"
 )
 
@@ -42,19 +43,19 @@ func (f *format) foreign(path string, err error) *foreignError {
 	}
 	switch {
 	case errors.Is(err, whole.ErrNotFile):
-		return &foreignError{what: shown(path) + " is " + is, kind: "file", not: true}
+		return &foreignError{what: term.Shown(path) + " is " + is, kind: "file", not: true}
 	case errors.Is(err, whole.ErrNotFolder):
-		return &foreignError{what: shown(path) + " is " + is, kind: "folder", not: true}
+		return &foreignError{what: term.Shown(path) + " is " + is, kind: "folder", not: true}
 	}
-	e := &foreignError{what: shown(path) + " exists and was not written by Ripple", kind: "file"}
+	e := &foreignError{what: term.Shown(path) + " exists and was not written by Ripple", kind: "file"}
 	if at == nil && info.IsDir() {
 		e.kind = "folder"
 	}
 	if other := new(whole.OtherError); errors.As(err, &other) {
-		e.what = fmt.Sprintf("%s holds %s, which was not written by Ripple", shown(path), shown(other.Name))
+		e.what = fmt.Sprintf("%s holds %s, which was not written by Ripple", term.Shown(path), term.Shown(other.Name))
 	}
 	if f.noun != "" && isOtherFormat(path) {
-		e.what = fmt.Sprintf("%s is not %s that Ripple wrote", shown(path), f.noun)
+		e.what = fmt.Sprintf("%s is not %s that Ripple wrote", term.Shown(path), f.noun)
 	}
 	return e
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -81,7 +82,7 @@ func writeReport(w io.Writer, s *survey.Survey) error {
 	if err != nil {
 		return err
 	}
-	return printJSON(w, r)
+	return term.PrintJSON(w, r)
 }
 
 func newReport(s *survey.Survey) (*report, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -58,20 +59,20 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("%s is not known: no page that was visited links there", shownHost(u.Norm, 300))
+		return fmt.Errorf("%s is not known: no page that was visited links there", term.ShownHost(u.Norm, 300))
 	}
 	paths, err := originPaths(r.Survey, id, len(r.Terrain().Origins()))
 	if err != nil {
 		return err
 	}
 	if opts.json {
-		if err := printJSON(a.stdout, paths); err != nil || len(paths) > 0 {
+		if err := term.PrintJSON(a.stdout, paths); err != nil || len(paths) > 0 {
 			return err
 		}
 	}
 	if len(paths) == 0 {
-		return fmt.Errorf("no origin leads to %s within %s", shownHost(u.Norm, 300),
-			count(r.Config().Crawler.MaxDepth+1, "link", "links"))
+		return fmt.Errorf("no origin leads to %s within %s", term.ShownHost(u.Norm, 300),
+			term.Count(r.Config().Crawler.MaxDepth+1, "link", "links"))
 	}
 	return flushed(a.stdout, func(w io.Writer) error {
 		for i, p := range paths {
@@ -108,13 +109,13 @@ func pathHops(hops []survey.Hop) []pathHop {
 }
 
 func printPath(w io.Writer, p originPath) {
-	fmt.Fprintf(w, "from %s: depth %d\n", shownHost(p.Origin, 253), p.Depth)
+	fmt.Fprintf(w, "from %s: depth %d\n", term.ShownHost(p.Origin, 253), p.Depth)
 	for i, h := range p.Path {
 		if i == 0 {
-			fmt.Fprintf(w, "     %s\n", shownHost(h.URL, 2048))
+			fmt.Fprintf(w, "     %s\n", term.ShownHost(h.URL, 2048))
 			continue
 		}
-		fmt.Fprintf(w, "  -> %s  %s\n", shownHost(h.URL, 2048), linkText(h.Kind, h.Rel, h.Place, h.Anchor))
+		fmt.Fprintf(w, "  -> %s  %s\n", term.ShownHost(h.URL, 2048), linkText(h.Kind, h.Rel, h.Place, h.Anchor))
 	}
 }
 
@@ -125,7 +126,7 @@ func linkText(kind, rel, place, anchor string) string {
 
 func appendLinkText(b []byte, kind, rel, place, anchor string) []byte {
 	if anchor != "" {
-		b = append(strconv.AppendQuote(b, clean(anchor, 120)), ' ')
+		b = append(strconv.AppendQuote(b, term.Clean(anchor, 120)), ' ')
 	}
 	b = append(append(b, '('), kind...)
 	if kind != "redirect" && kind != "canonical" && kind != "refresh" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 )
@@ -44,18 +45,18 @@ func runCommand(ctx context.Context, a *app, do, done string) error {
 			return err
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			return usage("%s is a folder; several machines are told by their hub, which their configuration names: "+
-				"--config FILE", shown(path))
+			return term.Usage("%s is a folder; several machines are told by their hub, which their configuration names: "+
+				"--config FILE", term.Shown(path))
 		}
-		return hint(fmt.Errorf("no crawl is running on %s", shown(path)), "\"ripple crawl\" begins one")
+		return term.Hint(fmt.Errorf("no crawl is running on %s", term.Shown(path)), "\"ripple crawl\" begins one")
 	}
 	if err != nil {
 		return err
 	}
 	if st.RunID == 0 {
-		a.voice.say("the crawl was still starting; it ends now")
+		a.voice.Say("the crawl was still starting; it ends now")
 		return nil
 	}
-	a.voice.tell(remark{fmt.Sprintf(done, st.RunID), "crawl obeys", []any{"command", do, "run", st.RunID}})
+	a.voice.Tell(term.Remark{Text: fmt.Sprintf(done, st.RunID), Event: "crawl obeys", Facts: []any{"command", do, "run", st.RunID}})
 	return nil
 }

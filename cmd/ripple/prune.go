@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -57,7 +58,7 @@ type pruned struct {
 
 func runPrune(ctx context.Context, a *app, opts pruneOptions) error {
 	if opts.keep < 1 {
-		return usage("--keep-runs is %d; it must be 1 or more", opts.keep)
+		return term.Usage("--keep-runs is %d; it must be 1 or more", opts.keep)
 	}
 	path, err := a.named.stateFile()
 	if err != nil {
@@ -66,17 +67,17 @@ func runPrune(ctx context.Context, a *app, opts pruneOptions) error {
 	if err := mustExist(path); err != nil {
 		return err
 	}
-	done, err := finding(a.voice, "pruning "+shown(path),
+	done, err := term.Finding(a.voice, "pruning "+term.Shown(path),
 		func() (*pruned, error) { return prune(ctx, path, opts.keep) })
 	if err != nil {
 		return err
 	}
 	if opts.json {
-		return printJSON(a.stdout, done)
+		return term.PrintJSON(a.stdout, done)
 	}
-	fmt.Fprintf(a.stdout, "%s: kept from run #%d on; dropped %s and %s; the file has %s, had %s\n", shown(path),
+	fmt.Fprintf(a.stdout, "%s: kept from run #%d on; dropped %s and %s; the file has %s, had %s\n", term.Shown(path),
 		done.FirstRun,
-		count(done.Dropped, "URL", "URLs"), count(done.Visited, "visit", "visits"),
+		term.Count(done.Dropped, "URL", "URLs"), term.Count(done.Visited, "visit", "visits"),
 		humanize.Bytes(uint64(done.After)), humanize.Bytes(uint64(done.Before)))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/sqlite"
 	"github.com/sumi-ripple/ripple/schema"
@@ -19,7 +20,7 @@ type queryOptions struct {
 	csv    bool
 	json   bool
 	schema bool
-	limit  limit
+	limit  term.Limit
 }
 
 // A question is one that people ask of a map, and how it is asked in SQL.
@@ -71,7 +72,7 @@ tables. To ask many questions about everything, export once and use sqlite3.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case opts.schema && len(args) > 0:
-				return usage("--schema takes no statement; leave one of them out")
+				return term.Usage("--schema takes no statement; leave one of them out")
 			case opts.schema:
 				_, err := io.WriteString(a.stdout, schema.SQL())
 				return err
@@ -84,7 +85,7 @@ tables. To ask many questions about everything, export once and use sqlite3.`,
 	f.BoolVar(&opts.json, "json", false, "print JSON, an object for each row")
 	f.BoolVar(&opts.schema, "schema", false, "print the tables and what their columns mean")
 	opts.links.addFlag(f, "of the tables of metrics: measure by these")
-	addLimit(f, &opts.limit, 1000, "rows of a table, with long cells cut; CSV and JSON have everything")
+	term.AddLimit(f, &opts.limit, 1000, "rows of a table, with long cells cut; CSV and JSON have everything")
 	return cmd
 }
 
@@ -93,7 +94,7 @@ const maxQuery = 1 << 20
 
 func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, text string) error {
 	if opts.csv && opts.json {
-		return usage("--csv and --json are two forms; use one")
+		return term.Usage("--csv and --json are two forms; use one")
 	}
 	if text == "-" {
 		all, err := io.ReadAll(io.LimitReader(stdin, maxQuery+1))
@@ -134,10 +135,10 @@ func (r *reading) query(
 		return w.row, nil
 	})
 	if wrong := new(sqlite.StatementError); errors.As(err, &wrong) {
-		return usage("%s; \"ripple query --schema\" shows the tables", clean(wrong.Text, 500))
+		return term.Usage("%s; \"ripple query --schema\" shows the tables", term.Clean(wrong.Text, 500))
 	}
 	if errors.Is(err, sqlite.ErrMemory) {
-		return usage("%v; ask for less, or export the map and ask sqlite3", err)
+		return term.Usage("%v; ask for less, or export the map and ask sqlite3", err)
 	}
 	if err != nil {
 		return stateError(r.path, err)
@@ -160,7 +161,7 @@ func newRows(a *app, opts queryOptions, columns []string) rowWriter {
 // open other files.
 func readsOnly(text string) error {
 	if len(text) > maxQuery || strings.ContainsRune(text, 0) {
-		return usage("the statement must be text of at most 1 MiB")
+		return term.Usage("the statement must be text of at most 1 MiB")
 	}
 	statements := 0
 	first := ""
@@ -172,9 +173,9 @@ func readsOnly(text string) error {
 	}
 	switch {
 	case statements != 1:
-		return usage("it must be one statement, not %d", statements)
+		return term.Usage("it must be one statement, not %d", statements)
 	case first != "SELECT" && first != "WITH" && first != "VALUES" && first != "EXPLAIN":
-		return usage("the statement must begin with SELECT, WITH, VALUES or EXPLAIN; nothing can be changed here")
+		return term.Usage("the statement must begin with SELECT, WITH, VALUES or EXPLAIN; nothing can be changed here")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
@@ -26,23 +27,23 @@ const (
 
 // tableRows show an answer to a person.
 type tableRows struct {
-	voice *voice
-	t     table
+	voice *term.Voice
+	t     term.Table
 	limit int
 	rows  int
 	more  bool
 }
 
 func newTableRows(a *app, columns []string, limit int) *tableRows {
-	w := &tableRows{voice: a.voice, t: newTable(a.stdout), limit: limit}
-	w.t.row(cells(columns)...)
+	w := &tableRows{voice: a.voice, t: term.NewTable(a.stdout), limit: limit}
+	w.t.Row(cells(columns)...)
 	return w
 }
 
 func cells(columns []string) []any {
 	out := make([]any, len(columns))
 	for i, c := range columns {
-		out[i] = clean(c, 100)
+		out[i] = term.Clean(c, 100)
 	}
 	return out
 }
@@ -59,9 +60,9 @@ func (w *tableRows) row(values []any) (bool, error) {
 		if i == len(values)-1 {
 			width = maxLastCell
 		}
-		shown[i] = cut(clean(plain(v), 4*(width+1)), width)
+		shown[i] = term.Cut(term.Clean(plain(v), 4*(width+1)), width)
 	}
-	w.t.row(shown...)
+	w.t.Row(shown...)
 	return true, nil
 }
 
@@ -71,8 +72,8 @@ func (w *tableRows) end() error {
 	}
 	if w.more {
 		text := fmt.Sprintf("there are more than %s; --limit N shows more, --csv and --json all",
-			count(w.limit, "row", "rows"))
-		w.voice.tell(remark{text, "there are more rows", []any{"count", w.limit}})
+			term.Count(w.limit, "row", "rows"))
+		w.voice.Tell(term.Remark{Text: text, Event: "there are more rows", Facts: []any{"count", w.limit}})
 	}
 	return nil
 }

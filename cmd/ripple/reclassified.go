@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -156,19 +157,19 @@ func (r *reclassified) print(w io.Writer, store *kv.Store, dryRun bool) error {
 	if dryRun {
 		verb = "would change"
 	}
-	fmt.Fprintf(w, "run #%d: %s of %s %s; %s\n", r.Run, commas(r.Changed), count(r.Pages, "page", "pages"), verb,
+	fmt.Fprintf(w, "run #%d: %s of %s %s; %s\n", r.Run, term.Commas(r.Changed), term.Count(r.Pages, "page", "pages"), verb,
 		r.outlook(dryRun))
 	if r.Changed == 0 {
 		return nil
 	}
-	t := newTable(w)
-	t.row("")
+	t := term.NewTable(w)
+	t.Row("")
 	for _, list := range []struct {
 		name  string
 		turns []turnCount
 	}{{"class", r.Classes}, {"state", r.States}} {
 		for _, c := range list.turns {
-			t.row(list.name, c.From+" -> "+c.To, commas(c.Pages))
+			t.Row(list.name, c.From+" -> "+c.To, term.Commas(c.Pages))
 		}
 	}
 	for _, d := range []struct {
@@ -177,19 +178,19 @@ func (r *reclassified) print(w io.Writer, store *kv.Store, dryRun bool) error {
 	}{{"nearer", r.Depths.Nearer}, {"farther", r.Depths.Farther},
 		{"gained", r.Depths.Gained}, {"lost", r.Depths.Lost}} {
 		if d.pages > 0 {
-			t.row("depth", d.name, commas(d.pages))
+			t.Row("depth", d.name, term.Commas(d.pages))
 		}
 	}
 	if len(r.turned) > 0 {
-		t.row("")
-		t.row("page", "class", "state")
+		t.Row("")
+		t.Row("page", "class", "state")
 	}
 	err := r.eachTurned(store, maxTurned, func(p turnPage) error {
-		t.row(shownHost(p.URL, 200), turned(p.ClassBefore, p.Class), turned(p.StateBefore, p.State))
+		t.Row(term.ShownHost(p.URL, 200), turned(p.ClassBefore, p.Class), turned(p.StateBefore, p.State))
 		return nil
 	})
 	if n := len(r.turned) - maxTurned; n > 0 {
-		t.row(fmt.Sprintf("and %s more; --json lists all", commas(n)))
+		t.Row(fmt.Sprintf("and %s more; --json lists all", term.Commas(n)))
 	}
 	return errors.Join(err, t.Flush())
 }
@@ -207,7 +208,7 @@ func (r *reclassified) outlook(dryRun bool) string {
 	if r.Status == schema.RunCompleted.String() {
 		return "it stays completed"
 	}
-	text := fmt.Sprintf("%s for the next \"ripple crawl\"", count(r.Waiting, "page waits", "pages wait"))
+	text := fmt.Sprintf("%s for the next \"ripple crawl\"", term.Count(r.Waiting, "page waits", "pages wait"))
 	if dryRun {
 		text = strings.Replace(text, "wait", "would wait", 1)
 		text = strings.Replace(text, "waits", "wait", 1)

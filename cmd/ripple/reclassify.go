@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -54,7 +55,7 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 		return err
 	}
 	if cfg.Cluster.Hub != "" {
-		return usage("%s is for several machines; \"ripple reload\" has those that crawl follow it", shown(path))
+		return term.Usage("%s is for several machines; \"ripple reload\" has those that crawl follow it", term.Shown(path))
 	}
 	state := cfg.State.Path
 	if opts.dryRun {
@@ -74,7 +75,7 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 		return flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, opts.dryRun) })
 	})
 	if errors.Is(err, kv.ErrLocked) {
-		return hint(err, "a crawl that is running follows it by: ripple reload --state %s", shown(state))
+		return term.Hint(err, "a crawl that is running follows it by: ripple reload --state %s", term.Shown(state))
 	}
 	return err
 }

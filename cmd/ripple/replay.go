@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -96,7 +97,7 @@ func replay(a *app, opts replayOptions, cfg *config.Config, state string) error 
 // printReplayed tells what was done.
 func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool) error {
 	if program {
-		return printJSON(a.stdout, struct {
+		return term.PrintJSON(a.stdout, struct {
 			Run     int    `json:"run_id"`
 			Status  string `json:"status"`
 			Pages   int    `json:"pages_read"`
@@ -105,10 +106,10 @@ func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool
 		}{int(done.Run.ID), done.Run.Status.String(), done.Pages, done.Changed, done.Missing})
 	}
 	fmt.Fprintf(a.stdout, "run #%d: %s read from %s, %s other than recorded\n", done.Run.ID,
-		count(done.Pages, "page", "pages"), shown(cfg.Pages.Path), commas(done.Changed))
+		term.Count(done.Pages, "page", "pages"), term.Shown(cfg.Pages.Path), term.Commas(done.Changed))
 	if done.Missing > 0 {
-		text := count(done.Missing, "page is", "pages are") + " not in the page store any more; as recorded"
-		a.voice.tell(remark{text, "pages not in the page store", []any{"count", done.Missing}})
+		text := term.Count(done.Missing, "page is", "pages are") + " not in the page store any more; as recorded"
+		a.voice.Tell(term.Remark{Text: text, Event: "pages not in the page store", Facts: []any{"count", done.Missing}})
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func replayed(a *app, args []string) (*config.Config, string, error) {
 func copyFor(ctx context.Context, from states, state, into string) (string, error) {
 	f := format{state: true, check: func(path string, _ bool) error {
 		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s exists; name a new file", shown(path))
+			return fmt.Errorf("%s exists; name a new file", term.Shown(path))
 		}
 		return nil
 	}}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -73,15 +74,15 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 		v, err = robotsOfState(ctx, a, opts, raw)
 	}
 	if err != nil {
-		return noVerdict(err)
+		return term.NoVerdict(err)
 	}
 	if opts.json {
-		err = printJSON(a.stdout, v)
+		err = term.PrintJSON(a.stdout, v)
 	} else {
 		err = printRobots(a.stdout, v)
 	}
 	if err == nil && !v.Allowed {
-		return errQuiet
+		return term.ErrQuiet
 	}
 	return err
 }
@@ -98,7 +99,7 @@ func robotsOfFile(opts robotsOptions, files *named, raw string) (robotsVerdict, 
 	}
 	text, err := readRobots(opts.file)
 	if err != nil {
-		return robotsVerdict{}, hint(err, "name a robots.txt with --file")
+		return robotsVerdict{}, term.Hint(err, "name a robots.txt with --file")
 	}
 	return decide(robots.Parse(text, agent), agent, u.Form), nil
 }
@@ -124,7 +125,7 @@ func askerOf(name string, files *named) (string, *weburl.Rules, error) {
 		rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
 		return name, rules, err
 	case files.config == "" && err != nil:
-		return "", nil, usage("for which crawler? name it with --agent, or its configuration with --config")
+		return "", nil, term.Usage("for which crawler? name it with --agent, or its configuration with --config")
 	}
 	cfg, _, err := config.Load(path)
 	if err != nil {
@@ -146,7 +147,7 @@ func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) 
 	}
 	v, ok, err := r.robots(u.Host(), u.Form, opts.agent)
 	if err == nil && !ok {
-		err = hint(fmt.Errorf("there is no copy of robots.txt of %s", shownHost(u.Host(), 253)),
+		err = term.Hint(fmt.Errorf("there is no copy of robots.txt of %s", term.ShownHost(u.Host(), 253)),
 			"read a file with --file, or crawl the host")
 	}
 	return v, err
@@ -196,24 +197,24 @@ func printRobots(w io.Writer, v robotsVerdict) error {
 	if v.Allowed {
 		word = "allowed"
 	}
-	t := newTable(w)
-	t.row(word, shownHost(v.URL, 2048))
+	t := term.NewTable(w)
+	t.Row(word, term.ShownHost(v.URL, 2048))
 	if v.Line > 0 {
-		t.row("rule", clean(v.Rule, 256))
-		t.row("line", v.Line)
+		t.Row("rule", term.Clean(v.Rule, 256))
+		t.Row("line", v.Line)
 	} else {
-		t.row("why", v.Why)
+		t.Row("why", v.Why)
 	}
 	group := "no group speaks to it"
 	if v.Group != "" {
 		group = fmt.Sprintf("the group of %q holds", v.Group)
 	}
-	t.row("agent", fmt.Sprintf("%s (%s)", clean(v.Agent, 100), group))
+	t.Row("agent", fmt.Sprintf("%s (%s)", term.Clean(v.Agent, 100), group))
 	if v.CrawlDelay > 0 {
-		t.row("delay", gap(time.Duration(v.CrawlDelay*float64(time.Second))))
+		t.Row("delay", term.Gap(time.Duration(v.CrawlDelay*float64(time.Second))))
 	}
 	if v.FetchedAt != nil {
-		t.row("copy", fmt.Sprintf("of %s, status %d", v.FetchedAt.Format(time.RFC3339), v.Status))
+		t.Row("copy", fmt.Sprintf("of %s, status %d", v.FetchedAt.Format(time.RFC3339), v.Status))
 	}
 	return t.Flush()
 }
@@ -225,10 +226,10 @@ func parseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
 	case err == nil:
 		return u, nil
 	case errors.Is(err, weburl.ErrTooLong):
-		return u, usage("%s: %v", clean(raw, 100), err)
+		return u, term.Usage("%s: %v", term.Clean(raw, 100), err)
 	}
-	return u, usage("%q is not a URL that can be crawled (%v); write it as https://example.com/page",
-		clean(raw, 200), err)
+	return u, term.Usage("%q is not a URL that can be crawled (%v); write it as https://example.com/page",
+		term.Clean(raw, 200), err)
 }
 
 // completed is what a person wrote, with the scheme if it begins with a host: a name with

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/kv"
@@ -82,7 +83,7 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 		return err
 	}
 	monitor.Listen = cmp.Or(opts.listen, monitor.Listen, defaultListen)
-	d, err := openDesk(path, cfg, monitor, a.voice.logger())
+	d, err := openDesk(path, cfg, monitor, a.voice.Logger())
 	if err != nil {
 		return err
 	}
@@ -97,14 +98,14 @@ func mayServe(path string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return stateError(path, fmt.Errorf("%s: %w", shown(path), withoutPath(err)))
+		return stateError(path, fmt.Errorf("%s: %w", term.Shown(path), withoutPath(err)))
 	}
 	bolt, err := hasMark(path)
 	switch {
 	case err != nil:
-		return stateError(path, fmt.Errorf("%s: %w", shown(path), err))
+		return stateError(path, fmt.Errorf("%s: %w", term.Shown(path), err))
 	case info.Mode().IsRegular() && !bolt:
-		return stateError(path, fmt.Errorf("%s: %w", shown(path), kv.ErrForeign))
+		return stateError(path, fmt.Errorf("%s: %w", term.Shown(path), kv.ErrForeign))
 	case info.IsDir():
 		entries, err := os.ReadDir(path)
 		file := func(e os.DirEntry) bool { return isBolt(filepath.Join(path, e.Name())) }
@@ -124,11 +125,11 @@ func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOpt
 	})
 	monitor := cfg.Monitor
 	monitor.Listen = cmp.Or(opts.listen, monitor.Listen, defaultListen)
-	d, err := t.listen(a.voice.logger(), monitor)
+	d, err := t.listen(a.voice.Logger(), monitor)
 	if err != nil {
 		return err
 	}
-	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
 		t.look.conn = conn
 		return serveDesk(a, d, opts, func() error { return t.serve(ctx, d) })
 	})
@@ -140,11 +141,11 @@ func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) er
 	if err != nil {
 		return err
 	}
-	outliveReaders()
+	term.OutliveReaders()
 	var g errgroup.Group
 	g.Go(serving)
 	fmt.Fprintf(a.stdout, "%s\nfor programs: %s\n", entrance, d.Programs())
-	a.voice.say("Ctrl-C ends it")
+	a.voice.Say("Ctrl-C ends it")
 	if opts.open {
 		defer browse(d, a.voice)()
 	}
@@ -173,7 +174,7 @@ func openDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk,
 		Version: thisBuild().Version, Log: log,
 	})
 	if err != nil {
-		return nil, usage("%v", err)
+		return nil, term.Usage("%v", err)
 	}
 	return d, nil
 }

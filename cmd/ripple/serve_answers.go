@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export"
@@ -28,7 +29,7 @@ func (o *opened) answerStats(q desk.Query) (any, error) {
 
 func (o *opened) answerHost(q desk.Query) (any, error) {
 	if !isHost(q.Text("domain")) {
-		return nil, usage("%q is not the name of a host", clean(q.Text("domain"), 200))
+		return nil, term.Usage("%q is not the name of a host", term.Clean(q.Text("domain"), 200))
 	}
 	o.moment = o.live != nil
 	return o.host(q.Text("domain"), q.Number("limit"))
@@ -49,7 +50,7 @@ func (o *opened) answerPath(q desk.Query) (any, error) {
 		return nil, err
 	}
 	if !known {
-		return nil, &control.Error{Code: http.StatusNotFound, Text: clean(u.Norm, 300) + " is not known"}
+		return nil, &control.Error{Code: http.StatusNotFound, Text: term.Clean(u.Norm, 300) + " is not known"}
 	}
 	return originPaths(o.Survey, id, len(o.Terrain().Origins()))
 }
@@ -126,7 +127,7 @@ func (o *opened) answerFeed(q desk.Query) (any, error) {
 		b, err = feed.Read(o.store, o.Terrain(), cursorOf(q))
 	}
 	if errors.Is(err, feed.ErrCursor) {
-		return nil, usage("%v", err)
+		return nil, term.Usage("%v", err)
 	}
 	return b, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
 // view is the address of a view.
@@ -73,7 +74,7 @@ func TestDeskShowsWhatIsAnswered(t *testing.T) {
 }
 
 // figure is a number as the desk writes it.
-func figure(n any) string { return commas(int(n.(float64))) }
+func figure(n any) string { return term.Commas(int(n.(float64))) }
 
 func total(v map[string]any, list string) any { return v[list].(map[string]any)["total"] }
 

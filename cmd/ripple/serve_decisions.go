@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -79,7 +80,7 @@ func (d *deciding) list(context.Context, desk.Query) (any, error) {
 		return nil, undecidable(err)
 	}
 	if list.Path = cfg.Decisions.File; list.Path == "" {
-		list.Why = shown(d.config) + " names no [decisions] file"
+		list.Why = term.Shown(d.config) + " names no [decisions] file"
 		return list, nil
 	}
 	text, err := os.ReadFile(list.Path)

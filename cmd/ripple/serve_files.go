@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
 // deskExports are the exports that can be ordered at a desk of a state file.
@@ -57,12 +58,12 @@ func newOrderedCommand(a *app) *cobra.Command {
 		Args:   cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"export", "summary", "decide"}, args[0]) {
-				return usage("use \"ripple export\"")
+				return term.Usage("use \"ripple export\"")
 			}
 			desk.EndWithInput()
-			ordered := newApp(a.stdout, a.voice.stderr)
+			ordered := newApp(a.stdout, a.voice.Stderr)
 			if args[0] != "decide" { // of which the output is wanted
-				ordered.voice.reports = func(r reached) { desk.Report(a.stdout, r.step, r.done, r.total) }
+				ordered.voice.Reports = func(r term.Reached) { desk.Report(a.stdout, r.Step, r.Done, r.Total) }
 			}
 			err := ordered.execute(cmd.Context(), args)
 			if left := new(unreadError); errors.As(err, &left) { // the others are written
@@ -76,7 +77,7 @@ func newOrderedCommand(a *app) *cobra.Command {
 
 // ordered makes the process of a command that was ordered at a desk.
 func ordered(args ...string) (*exec.Cmd, error) {
-	self, err := thisProgram()
+	self, err := term.ThisProgram()
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/sqlite"
@@ -57,7 +58,7 @@ func (o *opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 		return nil, &control.Error{Code: http.StatusRequestTimeout, Text: "the statement takes longer than " +
 			maxQueryTime.String() + "; export the map, and ask sqlite3"}
 	}
-	if rows.b.Len() > largeAnswer || errors.As(err, new(*usageError)) {
+	if rows.b.Len() > largeAnswer || errors.As(err, new(*term.UsageError)) {
 		debug.FreeOSMemory() // which waits for the next question otherwise
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
 // envSocket names the socket at which this process is to read a terrain for a desk, as
@@ -21,7 +22,7 @@ const envSocket = "RIPPLE_READ_SOCKET"
 
 // readerCommand makes the process that reads a state file for a desk.
 func readerCommand(path, socket string) (*exec.Cmd, error) {
-	self, err := thisProgram()
+	self, err := term.ThisProgram()
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func newReadTerrainCommand(a *app) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			socket := os.Getenv(envSocket)
 			if socket == "" {
-				return usage("use \"ripple serve\"")
+				return term.Usage("use \"ripple serve\"")
 			}
 			return readTerrain(cmd.Context(), a, socket)
 		},
@@ -51,7 +52,7 @@ func readTerrain(ctx context.Context, a *app, socket string) error {
 	if info, err := os.Stat(a.named.state); err == nil {
 		limitMemory(4<<30 + 2*info.Size())
 	}
-	a.voice.quiet = true
+	a.voice.Quiet = true
 	t := newTerrainReader(a.states, a.named.state)
 	defer t.close()
 	api, err := desk.NewAPI(terrainRoutes(t), nil, thisBuild().Version)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -157,7 +158,7 @@ func (t *terrainReader) reading(ctx context.Context) (*opened, error) {
 func (t *terrainReader) open(ctx context.Context) *opened {
 	o := &opened{at: time.Now(), answers: map[string]*heldAnswer{}}
 	if err := mustExist(t.path); err != nil {
-		o.err = &control.Error{Code: http.StatusServiceUnavailable, Text: complaint(err)}
+		o.err = &control.Error{Code: http.StatusServiceUnavailable, Text: term.Complaint(err)}
 		return o
 	}
 	if info, err := os.Stat(t.path); err == nil {
@@ -189,8 +190,8 @@ func (t *terrainReader) close() {
 // answerable makes an error one that the desk answers with: a wrong question is told
 // from a state that cannot be read now.
 func answerable(err error) error {
-	var u *usageError
-	var h *hinted
+	var u *term.UsageError
+	var h *term.Hinted
 	switch {
 	case err == nil:
 		return nil
@@ -201,7 +202,7 @@ func answerable(err error) error {
 	case errors.Is(err, survey.ErrNoRun):
 		return &control.Error{Code: http.StatusNotFound, Text: err.Error()}
 	case errors.As(err, &h):
-		return &control.Error{Code: http.StatusConflict, Text: err.Error() + "; " + h.hint}
+		return &control.Error{Code: http.StatusConflict, Text: err.Error() + "; " + h.Hint}
 	}
 	return err
 }

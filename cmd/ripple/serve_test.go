@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -52,7 +53,7 @@ func serveConfig(t *testing.T, state, cfg string) *testDesk {
 // openState serves a state file until the function is called that it returns.
 func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 	t.Helper()
-	d, err := openDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"}, newVoice(io.Discard).logger())
+	d, err := openDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"}, term.NewVoice(io.Discard).Logger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +283,7 @@ func TestServeAnswers(t *testing.T) {
 func printed(t *testing.T, args ...string) (v any) {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	if err := newApp(&out, &complaints).execute(t.Context(), args); err != nil && !errors.Is(err, errQuiet) {
+	if err := newApp(&out, &complaints).execute(t.Context(), args); err != nil && !errors.Is(err, term.ErrQuiet) {
 		t.Fatalf("%q: %v\n%s", args, err, complaints.Bytes())
 	}
 	if err := json.Unmarshal(out.Bytes(), &v); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -79,9 +80,9 @@ func shardArgs(files *named, args []string) (shards []int, cfg *config.Config, e
 		case err == nil && n >= 0:
 			shards = append(shards, n)
 		case i == 0 || i < len(args)-1:
-			return nil, nil, usage("%s is not the number of a shard; \"ripple stats\" lists them", shown(arg))
+			return nil, nil, term.Usage("%s is not the number of a shard; \"ripple stats\" lists them", term.Shown(arg))
 		case path != "":
-			return nil, nil, usage("the configuration is named twice: %s and --config %s", shown(arg), shown(path))
+			return nil, nil, term.Usage("the configuration is named twice: %s and --config %s", term.Shown(arg), term.Shown(path))
 		default:
 			path = arg
 		}
@@ -89,12 +90,12 @@ func shardArgs(files *named, args []string) (shards []int, cfg *config.Config, e
 	slices.Sort(shards)
 	shards = slices.Compact(shards)
 	if files.state != "" {
-		return nil, nil, usage("a shard is moved by its number; " +
+		return nil, nil, term.Usage("a shard is moved by its number; " +
 			"leave --state out and name the configuration of the terrain")
 	}
 	path = cmp.Or(path, defaultConfig)
 	if cfg, _, err = config.Load(path); err == nil && cfg.Cluster.Hub == "" {
-		err = usage("%s is for one machine: it names no [cluster] hub", shown(path))
+		err = term.Usage("%s is for one machine: it names no [cluster] hub", term.Shown(path))
 	}
 	return shards, cfg, err
 }
@@ -105,15 +106,15 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 		return err
 	}
 	if len(shards) > 1 {
-		return usage("shards are released one by one")
+		return term.Usage("shards are released one by one")
 	}
 	n := shards[0]
-	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
 		r, err := node.Release(ctx, conn, n, leaseTiming)
 		if err != nil {
 			return shardError(err)
 		}
-		name := clean(r.Node, 200)
+		name := term.Clean(r.Node, 200)
 		if name == "" {
 			name = "the machine that has it"
 		}
@@ -121,7 +122,7 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 		switch {
 		case r.Path != "":
 			text = fmt.Sprintf("shard %d is released by %s: move %s into the [cluster] folder of another machine, or "+
-				"restart that one to take it back", n, name, shown(r.Path))
+				"restart that one to take it back", n, name, term.Shown(r.Path))
 		case r.Silent:
 			text = fmt.Sprintf("shard %d: %s has been silent for %s; if it is off, its file %s may be moved as it is",
 				n, name, leaseTiming.Watch, node.FilePath("", n))
@@ -129,8 +130,8 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is",
 				n, node.FilePath("", n), name)
 		}
-		a.voice.tell(remark{text, "shard released",
-			[]any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
+		a.voice.Tell(term.Remark{Text: text, Event: "shard released",
+			Facts: []any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
 		return nil
 	})
 }
@@ -143,7 +144,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 	for _, n := range shards {
 		path := node.FilePath(cfg.Cluster.Folder, n)
 		if _, err := os.Lstat(path); err == nil {
-			return hint(fmt.Errorf("the file of shard %d is here: %s", n, shown(path)),
+			return term.Hint(fmt.Errorf("the file of shard %d is here: %s", n, term.Shown(path)),
 				"\"ripple crawl\" takes it; move it away if it is damaged, or an older copy")
 		}
 	}
@@ -151,7 +152,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 	if err != nil {
 		return err
 	}
-	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
 		next, err := node.Recreate(ctx, conn, node.Recreation{
 			Node: name, Shards: shards, Timing: leaseTiming, Clock: lease.MachineClock(),
 		})
@@ -165,7 +166,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 		for _, n := range shards {
 			text := fmt.Sprintf("shard %d is recreated on this machine, "+
 				"by the crawl that runs here or the next one; %s", n, from)
-			a.voice.tell(remark{text, "shard made anew", []any{"shard", n, "node", name, "next", next}})
+			a.voice.Tell(term.Remark{Text: text, Event: "shard made anew", Facts: []any{"shard", n, "node", name, "next", next}})
 		}
 		return nil
 	})
@@ -176,13 +177,13 @@ func shardError(err error) error {
 	var held *lease.HeldError
 	switch {
 	case errors.Is(err, node.ErrSilent) && errors.As(err, &held):
-		return hint(err, "try again when it is less busy, or stop it")
+		return term.Hint(err, "try again when it is less busy, or stop it")
 	case errors.As(err, &held):
-		return hint(err, "a shard that somebody has is moved with \"ripple shard release\"")
+		return term.Hint(err, "a shard that somebody has is moved with \"ripple shard release\"")
 	case errors.Is(err, node.ErrSilent):
-		return hint(err, "first start the machines that have them; name all shards that are lost in one command")
+		return term.Hint(err, "first start the machines that have them; name all shards that are lost in one command")
 	case errors.Is(err, node.ErrShard):
-		return usage("%s", strings.TrimSpace(err.Error()))
+		return term.Usage("%s", strings.TrimSpace(err.Error()))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 )
@@ -105,7 +106,7 @@ func TestShardMoves(t *testing.T) {
 	name := fmt.Sprint(n)
 	two.until(true, "is not the number of a shard", "shard", "release", "one")
 	two.until(true, "there is no such shard: they are 0 to 3", "shard", "release", "4")
-	two.until(false, "move "+shown(path)+" into the", "shard", "release", name)
+	two.until(false, "move "+term.Shown(path)+" into the", "shard", "release", name)
 	two.until(false, "nobody has it; its file shard-00"+name+".bolt on ", "shard", "release", name)
 	if err := os.Rename(path, filepath.Join(two.folder(), filepath.Base(path))); err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/whole"
@@ -39,7 +40,7 @@ func (s *shards) open(ctx context.Context, from states, args []string) error {
 		info, err := os.Stat(arg)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return usage("there is no %s", shown(arg))
+			return term.Usage("there is no %s", term.Shown(arg))
 		case err != nil:
 			return err
 		case info.IsDir():
@@ -52,7 +53,7 @@ func (s *shards) open(ctx context.Context, from states, args []string) error {
 		}
 	}
 	if len(s.all) == 0 {
-		return usage("no file there holds a shard of a terrain: %s", strings.Join(s.without, ", "))
+		return term.Usage("no file there holds a shard of a terrain: %s", strings.Join(s.without, ", "))
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func (s *shards) openFolder(ctx context.Context, from states, dir string) error 
 		}
 	}
 	if len(s.all) == found {
-		s.without = append(s.without, shown(dir))
+		s.without = append(s.without, term.Shown(dir))
 	}
 	return nil
 }
@@ -94,14 +95,14 @@ func (s *shards) openFile(ctx context.Context, from states, path string) error {
 		return err
 	}
 	store, live, err := from.open(ctx, path)
-	var h *hinted
+	var h *term.Hinted
 	if errors.As(err, &h) && !errors.Is(err, kv.ErrLocked) {
 		return h.Unwrap() // what helps is for a state that is crawled alone
 	}
 	if err != nil {
 		return err
 	}
-	s.all = append(s.all, unite.Shard{Name: shown(path), Store: store, Live: live != nil})
+	s.all = append(s.all, unite.Shard{Name: term.Shown(path), Store: store, Live: live != nil})
 	return nil
 }
 
@@ -121,7 +122,7 @@ func (s *shards) write(ctx context.Context, out string, refuse func() error, p e
 	err = s.unite(ctx, united, p)
 	var missing *unite.MissingError
 	if errors.As(err, &missing) {
-		return hint(err, "a map of the others is made with --without %s", unspaced(missing.Shards))
+		return term.Hint(err, "a map of the others is made with --without %s", unspaced(missing.Shards))
 	}
 	if err == nil {
 		p.At("compacting", 0, 0)
@@ -138,9 +139,9 @@ func (s *shards) write(ctx context.Context, out string, refuse func() error, p e
 	}
 	switch {
 	case errors.Is(err, kv.ErrDamaged):
-		return hint(err, "\"ripple verify --state FILE\" tells of each shard whether it is whole")
-	case err != nil && !mendable(err):
-		return fmt.Errorf("write %s: %w", shown(out), err)
+		return term.Hint(err, "\"ripple verify --state FILE\" tells of each shard whether it is whole")
+	case err != nil && !term.Mendable(err):
+		return fmt.Errorf("write %s: %w", term.Shown(out), err)
 	}
 	return err
 }
@@ -156,7 +157,7 @@ func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store,
 	}
 	defer remove()
 	united := filepath.Join(scratch, "united.bolt")
-	err = from.voice.during("reading the shards in "+shown(dir), func(p export.Progress) error {
+	err = from.voice.During("reading the shards in "+term.Shown(dir), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
 		if err := parts.openFolder(ctx, from, dir); err != nil {
 			return err
@@ -171,8 +172,8 @@ func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store,
 	})
 	var missing *unite.MissingError
 	if errors.As(err, &missing) {
-		return nil, hint(err, "\"ripple unite %s -o FILE --without %s\" makes a map of the others, which says so",
-			shown(dir), unspaced(missing.Shards))
+		return nil, term.Hint(err, "\"ripple unite %s -o FILE --without %s\" makes a map of the others, which says so",
+			term.Shown(dir), unspaced(missing.Shards))
 	}
 	if err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store,
 }
 
 func noShards(dir string) error {
-	return usage("no file in %s holds a shard of a terrain; name a state file", shown(dir))
+	return term.Usage("no file in %s holds a shard of a terrain; name a state file", term.Shown(dir))
 }
 
 // unspaced are shards as a flag names them.
@@ -209,13 +210,13 @@ func (s *shards) reserve(path string) (release func(), err error) {
 	mine, err := f.Stat()
 	for _, one := range s.all {
 		if its, gone := os.Stat(one.Store.Path()); err == nil && gone == nil && os.SameFile(mine, its) {
-			err = usage("%s is one of the shards; name another file", shown(path))
+			err = term.Usage("%s is one of the shards; name another file", term.Shown(path))
 		}
 	}
 	if err == nil {
 		var held bool
 		if held, err = disk.TryLock(f, true); err == nil && !held {
-			err = hint(fmt.Errorf("replace %s: %w", shown(path), kv.ErrLocked), "name another file")
+			err = term.Hint(fmt.Errorf("replace %s: %w", term.Shown(path), kv.ErrLocked), "name another file")
 		}
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/heap"
@@ -24,12 +25,12 @@ import (
 )
 
 // states opens state files for reading, and copies them, also those that a crawl is writing.
-type states struct{ voice *voice }
+type states struct{ voice *term.Voice }
 
 // crawlOf is whom to ask about a state file that is being crawled.
 func (s states) crawlOf(path string) *control.Client {
 	return &control.Client{State: path,
-		Slow: func() { s.voice.say("the crawl does not answer; still waiting (Ctrl-C gives up)") }}
+		Slow: func() { s.voice.Say("the crawl does not answer; still waiting (Ctrl-C gives up)") }}
 }
 
 // stateFiles returns the state files of a folder, and why one may be missing: unread names the
@@ -47,7 +48,7 @@ func stateFiles(dir string) (found []string, unread, err error) {
 		bolt, err := hasMark(path)
 		switch {
 		case err != nil && unread == nil && filepath.Ext(path) == ".bolt":
-			unread = fmt.Errorf("%s: %w", shown(e.Name()), err)
+			unread = fmt.Errorf("%s: %w", term.Shown(e.Name()), err)
 		case bolt && !isForeign(path):
 			found = append(found, e.Name())
 		}
@@ -130,7 +131,7 @@ func (s states) read(ctx context.Context, path string) (r *reading, err error) {
 		return nil, err
 	}
 	r.Until(ctx)
-	newMemory(r.Config().Network.MemoryLimit, memoryHere()).set(heap.Read())
+	term.NewMemory(r.Config().Network.MemoryLimit, term.MemoryHere()).Set(heap.Read())
 	run := r.Run() // which a kill has ended, if it is interrupted and nothing says why
 	r.open = run.Status == schema.RunRunning || run.Status == schema.RunInterrupted && run.End.String() == ""
 	if info, err := os.Stat(path); r.live == nil && (err != nil || !info.IsDir()) { // of shards, their map says it
@@ -152,7 +153,7 @@ func (o *runOption) parse(words string) error {
 	}
 	n, err := strconv.ParseUint(o.text, 10, 32)
 	if err != nil || n == 0 {
-		return usage("--run is %q; it must be the number of a run, or %s", clean(o.text, 40), words)
+		return term.Usage("--run is %q; it must be the number of a run, or %s", term.Clean(o.text, 40), words)
 	}
 	o.id = schema.RunID(n)
 	return nil
@@ -168,9 +169,9 @@ func (o *runOption) of(s *survey.Survey) (*survey.Survey, error) {
 	case !errors.Is(err, survey.ErrRun):
 		return older, err
 	case !hasRun(s.Runs(), o.id):
-		return nil, usage("--run: there is no run #%d; %s", o.id, runsText(s.Runs()))
+		return nil, term.Usage("--run: there is no run #%d; %s", o.id, runsText(s.Runs()))
 	}
-	return nil, usage("--run: %v", err)
+	return nil, term.Usage("--run: %v", err)
 }
 
 func hasRun(all []schema.Run, id schema.RunID) bool {
@@ -189,7 +190,7 @@ func runsText(all []schema.Run) string {
 // is to be begun.
 func mustExist(path string) error {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return hint(usage("there is no state file %s", shown(path)), "\"ripple crawl CONFIG\" begins one")
+		return term.Hint(term.Usage("there is no state file %s", term.Shown(path)), "\"ripple crawl CONFIG\" begins one")
 	}
 	return nil
 }
@@ -249,7 +250,7 @@ func openLocked(path string, opts kv.Options) (*kv.Store, error) {
 		}
 		store.Close()
 		if err != nil {
-			return nil, fmt.Errorf("open %s: it was removed meanwhile: %w", shown(path), err)
+			return nil, fmt.Errorf("open %s: it was removed meanwhile: %w", term.Shown(path), err)
 		}
 	}
 }
@@ -269,7 +270,7 @@ func flushed(w io.Writer, f func(io.Writer) error) error {
 // them.
 func mayWrite(dir string) error {
 	if err := writable(dir); err != nil {
-		return fmt.Errorf("cannot write into the folder %s: %w", shown(dir), err)
+		return fmt.Errorf("cannot write into the folder %s: %w", term.Shown(dir), err)
 	}
 	return nil
 }
@@ -280,20 +281,20 @@ func stateError(path string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, kv.ErrLocked):
-		return hint(err, "wait for it, or end it with: ripple stop --state %s", shown(path))
+		return term.Hint(err, "wait for it, or end it with: ripple stop --state %s", term.Shown(path))
 	case errors.Is(err, kv.ErrForeign):
-		return hint(err, "name another file with --state or [state] path")
+		return term.Hint(err, "name another file with --state or [state] path")
 	case errors.Is(err, kv.ErrFormat):
-		return hint(err, "\"ripple crawl --fresh\" keeps the file as a backup")
+		return term.Hint(err, "\"ripple crawl --fresh\" keeps the file as a backup")
 	case errors.Is(err, kv.ErrDamaged):
-		return hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
+		return term.Hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
 	case errors.Is(err, kv.ErrLost):
-		return hint(err, "put the file back, or a backup of it, before the next crawl, "+
+		return term.Hint(err, "put the file back, or a backup of it, before the next crawl, "+
 			"which would otherwise begin anew")
 	case errors.Is(err, fs.ErrPermission):
-		return hint(err, "ripple needs to read and write the file, and the folder that it is in")
+		return term.Hint(err, "ripple needs to read and write the file, and the folder that it is in")
 	case errors.Is(err, fs.ErrNotExist):
-		return hint(err, "check the path")
+		return term.Hint(err, "check the path")
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
@@ -82,9 +83,9 @@ func temporaryCopy(write func(*os.File) error) (path string, remove func(), err 
 func fits(dir string, size int64) error {
 	free, known := disk.Free(dir)
 	if need := uint64(size) + uint64(size)/5; known && free < need {
-		err := fmt.Errorf("a copy of the state needs %s in %s, which has %s", humanize.Bytes(need), shown(dir),
+		err := fmt.Errorf("a copy of the state needs %s in %s, which has %s", humanize.Bytes(need), term.Shown(dir),
 			humanize.Bytes(free))
-		return hint(err, "set TMPDIR to a folder with more room, or stop the crawl first")
+		return term.Hint(err, "set TMPDIR to a folder with more room, or stop the crawl first")
 	}
 	return nil
 }
@@ -95,8 +96,8 @@ func roomBeside(path string, size int64) error {
 		return err
 	}
 	err := fits(filepath.Dir(path), size)
-	if h := new(hinted); errors.As(err, &h) {
-		return hint(h.Unwrap(), "make room there, or move the state to a larger disk")
+	if h := new(term.Hinted); errors.As(err, &h) {
+		return term.Hint(h.Unwrap(), "make room there, or move the state to a larger disk")
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/kv"
@@ -19,7 +20,7 @@ import (
 
 type statsOptions struct {
 	json  bool
-	limit limit
+	limit term.Limit
 }
 
 func newStatsCommand(a *app) *cobra.Command {
@@ -39,7 +40,7 @@ they are, and which wait for others.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	addLimit(cmd.Flags(), &opts.limit, 20, "hosts, and sites whose hosts are not all recorded")
+	term.AddLimit(cmd.Flags(), &opts.limit, 20, "hosts, and sites whose hosts are not all recorded")
 	return cmd
 }
 
@@ -125,7 +126,7 @@ func runStats(ctx context.Context, a *app, opts statsOptions) error {
 		return err
 	}
 	if opts.json {
-		return printJSON(a.stdout, s)
+		return term.PrintJSON(a.stdout, s)
 	}
 	return flushed(a.stdout, func(w io.Writer) error { return printStats(w, s) })
 }

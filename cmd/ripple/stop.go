@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -44,7 +45,7 @@ the run.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("without") && len(opts.without) == 0 { // a variable of a script was empty
-				return usage("--without names no shard; to stop all machines leave it out")
+				return term.Usage("--without names no shard; to stop all machines leave it out")
 			}
 			return runStop(cmd.Context(), a, opts)
 		},
@@ -65,7 +66,7 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 	if err != nil {
 		return err
 	}
-	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
 		e, err := node.StopWithout(ctx, conn, without, leaseTiming)
 		if e.Nodes == nil {
 			return stopError(err)
@@ -78,13 +79,13 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 		stopped := slices.DeleteFunc(slices.Clone(e.Nodes),
 			func(node string) bool { return slices.Contains(e.Left, node) })
 		if len(stopped) > 0 {
-			text += "; stopped: " + clean(strings.Join(stopped, ", "), 200)
+			text += "; stopped: " + term.Clean(strings.Join(stopped, ", "), 200)
 		}
-		a.voice.tell(remark{text, "run ended without shards",
-			[]any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
+		a.voice.Tell(term.Remark{Text: text, Event: "run ended without shards",
+			Facts: []any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
 		if e.Left != nil {
-			a.voice.warn(remark{"not stopped yet, and told to: " + clean(strings.Join(e.Left, ", "), 200),
-				"not stopped yet", []any{"nodes", e.Left}})
+			a.voice.Warn(term.Remark{Text: "not stopped yet, and told to: " + term.Clean(strings.Join(e.Left, ", "), 200),
+				Event: "not stopped yet", Facts: []any{"nodes", e.Left}})
 		}
 		return stopError(err)
 	})
@@ -100,7 +101,7 @@ func splitTerrain(files *named) (*config.Config, error) {
 			return nil, err
 		}
 	}
-	return nil, usage("--without is for a terrain of several machines: " +
+	return nil, term.Usage("--without is for a terrain of several machines: " +
 		"name its configuration, with [cluster] hub, by --config")
 }
 
@@ -109,13 +110,13 @@ func stopError(err error) error {
 	var held *lease.HeldError
 	switch {
 	case errors.As(err, &held):
-		return hint(err, "stop that node first, or leave the shard in")
+		return term.Hint(err, "stop that node first, or leave the shard in")
 	case errors.Is(err, node.ErrSilent):
-		return hint(err, "name them too if they are gone; else wait until they answer, or start their machines")
+		return term.Hint(err, "name them too if they are gone; else wait until they answer, or start their machines")
 	case errors.Is(err, node.ErrShard):
-		return usage("%s", strings.TrimSpace(err.Error()))
+		return term.Usage("%s", strings.TrimSpace(err.Error()))
 	case errors.Is(err, node.ErrAll):
-		return usage("--without names all shards; \"ripple stop\" alone stops all machines")
+		return term.Usage("--without names all shards; \"ripple stop\" alone stops all machines")
 	}
 	return err
 }

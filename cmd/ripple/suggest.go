@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -18,7 +19,7 @@ import (
 type suggestOptions struct {
 	links      linksOption
 	minOrigins int
-	limit      limit
+	limit      term.Limit
 	json       bool
 }
 
@@ -44,7 +45,7 @@ one did. Stub URLs follow as comments, grouped by entity.`,
 	f := cmd.Flags()
 	f.IntVar(&opts.minOrigins, "min-origins", 1,
 		"list what at least `N` origins endorse; 0: a link in a footer or the like will do")
-	addLimit(f, &opts.limit, 20, "hosts, and as many stubs")
+	term.AddLimit(f, &opts.limit, 20, "hosts, and as many stubs")
 	opts.links.addFlag(f, "take trust from these")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
@@ -52,7 +53,7 @@ one did. Stub URLs follow as comments, grouped by entity.`,
 
 func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	if opts.minOrigins < 0 {
-		return usage("--min-origins must be 0 or more")
+		return term.Usage("--min-origins must be 0 or more")
 	}
 	counted, err := opts.links.parse()
 	if err != nil {
@@ -64,7 +65,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	}
 	defer r.Close()
 	heap.Collect(heap.Export())
-	found, err := finding(a.voice, "looking for hosts to add", func() (*suggest.Suggestions, error) {
+	found, err := term.Finding(a.voice, "looking for hosts to add", func() (*suggest.Suggestions, error) {
 		return suggest.Find(r.Survey, suggest.Options{
 			MinOrigins: opts.minOrigins, Limit: int(opts.limit), Counted: counted,
 		})
@@ -73,10 +74,10 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return err
 	}
 	if opts.json {
-		return printJSON(a.stdout, newSuggestions(found))
+		return term.PrintJSON(a.stdout, newSuggestions(found))
 	}
 	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
-		a.voice.tell(remark{noneFrom(opts.minOrigins), "nothing to suggest", []any{"min_origins", opts.minOrigins}})
+		a.voice.Tell(term.Remark{Text: noneFrom(opts.minOrigins), Event: "nothing to suggest", Facts: []any{"min_origins", opts.minOrigins}})
 		return nil
 	}
 	return flushed(a.stdout, func(w io.Writer) error {
@@ -100,7 +101,7 @@ func noneFrom(origins int) string {
 		return "no origin links to a stub or to a host that is on no list"
 	}
 	return fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
-		count(origins, "origin", "origins"))
+		term.Count(origins, "origin", "origins"))
 }
 
 // printCandidate writes a candidate as TOML: why as comments, then its block, if it is not part of
@@ -108,15 +109,15 @@ func noneFrom(origins int) string {
 func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate, block string) {
 	title := ""
 	if c.Title != "" {
-		title = ": " + clean(c.Title, 100)
+		title = ": " + term.Clean(c.Title, 100)
 	}
-	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, trust %.4g\n", shownHost(c.Name, 300), title,
-		c.Votes, count(found.Origins, "origin", "origins"),
-		count(c.Links, "link", "links"), count(c.Pages, "page", "pages"),
+	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, trust %.4g\n", term.ShownHost(c.Name, 300), title,
+		c.Votes, term.Count(found.Origins, "origin", "origins"),
+		term.Count(c.Links, "link", "links"), term.Count(c.Pages, "page", "pages"),
 		c.Trust)
 	for _, o := range c.Origin {
-		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", shownHost(o.Name, 253),
-			linkCounts(o), shownHost(o.From, 300), shownHost(o.To, 300), placed(o.Anchor, o.Place))
+		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", term.ShownHost(o.Name, 253),
+			linkCounts(o), term.ShownHost(o.From, 300), term.ShownHost(o.To, 300), placed(o.Anchor, o.Place))
 	}
 	if c.Class.Visitable() {
 		fmt.Fprintln(w, "# coverage: "+coverageText(c))
@@ -129,13 +130,13 @@ func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidat
 func linkCounts(o suggest.Origin) string {
 	var parts []string
 	if o.Editorial > 0 {
-		parts = append(parts, count(o.Editorial, "endorsement", "endorsements"))
+		parts = append(parts, term.Count(o.Editorial, "endorsement", "endorsements"))
 	}
 	if o.Elsewhere > 0 {
-		parts = append(parts, commas(o.Elsewhere)+" elsewhere")
+		parts = append(parts, term.Commas(o.Elsewhere)+" elsewhere")
 	}
 	if o.SiteWide > 0 {
-		parts = append(parts, commas(o.SiteWide)+" site-wide")
+		parts = append(parts, term.Commas(o.SiteWide)+" site-wide")
 	}
 	text := strings.Join(parts, ", ")
 	if o.Editorial == 0 {
@@ -146,9 +147,9 @@ func linkCounts(o suggest.Origin) string {
 
 // coverageText tells what a crawl made of a candidate so far.
 func coverageText(c *suggest.Candidate) string {
-	text := clean(c.Coverage, 300)
+	text := term.Clean(c.Coverage, 300)
 	if c.Missing > 0 {
-		text += ", " + count(c.Missing, "page", "pages") + " missing"
+		text += ", " + term.Count(c.Missing, "page", "pages") + " missing"
 	}
 	if c.Answers == "" {
 		text += "; no page of it is known to answer"
@@ -245,5 +246,5 @@ func placed(anchor, place string) string {
 	if anchor == "" {
 		return "(" + place + ")"
 	}
-	return fmt.Sprintf("%q (%s)", clean(anchor, 120), place)
+	return fmt.Sprintf("%q (%s)", term.Clean(anchor, 120), place)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/summary"
 	"github.com/sumi-ripple/ripple/export/whole"
@@ -71,14 +72,14 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	}
 	write := func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version, counted) }
 	if opts.out != "" {
-		err := a.voice.during("writing "+shown(opts.out),
+		err := a.voice.During("writing "+term.Shown(opts.out),
 			func(export.Progress) error { return whole.Stream(ctx, opts.out, write) })
 		if err == nil {
-			fmt.Fprintln(a.stdout, shown(opts.out))
+			fmt.Fprintln(a.stdout, term.Shown(opts.out))
 		}
 		return err
 	}
-	text, err := finding(a.voice, "summing up the run", func() (string, error) {
+	text, err := term.Finding(a.voice, "summing up the run", func() (string, error) {
 		var b strings.Builder
 		err := write(&b)
 		return b.String(), err

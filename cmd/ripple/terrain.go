@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -31,10 +32,10 @@ func connect(ctx context.Context, log *slog.Logger, cfg *config.Config, name str
 
 // commandTerrain tells all nodes of a terrain to do something.
 func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) error {
-	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
 		done, err := tellTerrain(ctx, conn, do, func() (*config.Config, error) { return cfg, nil })
 		for _, r := range done {
-			a.voice.tell(r)
+			a.voice.Tell(r)
 		}
 		return err
 	})
@@ -43,7 +44,7 @@ func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) 
 // tellTerrain tells all nodes of a terrain to pause, unpause, stop, or follow the
 // configuration that load returns, and returns what was done, also beside an error.
 func tellTerrain(ctx context.Context, conn *hub.Conn, do string,
-	load func() (*config.Config, error)) ([]remark, error) {
+	load func() (*config.Config, error)) ([]term.Remark, error) {
 	switch do {
 	case "stop":
 		return stopTerrain(ctx, conn)
@@ -62,21 +63,21 @@ func tellTerrain(ctx context.Context, conn *hub.Conn, do string,
 	if do == "unpause" {
 		text = fmt.Sprintf("run #%d goes on", run)
 	}
-	return []remark{{text, "terrain obeys", []any{"command", do, "run", run}}}, nil
+	return []term.Remark{{Text: text, Event: "terrain obeys", Facts: []any{"command", do, "run", run}}}, nil
 }
 
-func stopTerrain(ctx context.Context, conn *hub.Conn) (done []remark, err error) {
+func stopTerrain(ctx context.Context, conn *hub.Conn) (done []term.Remark, err error) {
 	nodes, silent, err := node.Stop(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range nodes {
-		done = append(done, remark{shown(name) + " is stopping; open requests get 10 s to finish", "node stops",
-			[]any{"node", name}})
+		done = append(done, term.Remark{Text: term.Shown(name) + " is stopping; open requests get 10 s to finish", Event: "node stops",
+			Facts: []any{"node", name}})
 	}
 	switch {
 	case len(silent) > 0:
-		err = fmt.Errorf("not stopped, for they do not answer: %s", clean(strings.Join(silent, ", "), 200))
+		err = fmt.Errorf("not stopped, for they do not answer: %s", term.Clean(strings.Join(silent, ", "), 200))
 	case len(nodes) == 0:
 		err = node.ErrNobody
 	}
@@ -84,7 +85,7 @@ func stopTerrain(ctx context.Context, conn *hub.Conn) (done []remark, err error)
 }
 
 // reloadTerrain has a terrain follow a configuration.
-func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]remark, error) {
+func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]term.Remark, error) {
 	run, number, news, err := node.Reload(ctx, conn, cfg)
 	if err != nil {
 		return nil, err
@@ -96,5 +97,5 @@ func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]r
 			"have in common; a machine's own limits and files, and what is noted of hosts, hold from its next start",
 			run, number)
 	}
-	return []remark{{text, "terrain obeys", []any{"command", "reload", "run", run, "configuration", number}}}, nil
+	return []term.Remark{{Text: text, Event: "terrain obeys", Facts: []any{"command", "reload", "run", run, "configuration", number}}}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/export/feed"
@@ -55,7 +56,7 @@ func newTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *te
 
 // uniteCommand makes one map of all shards.
 func uniteCommand(cfg *config.Config) string {
-	return "ripple unite " + shown(cfg.Cluster.Folder) + " ... -o terrain.bolt"
+	return "ripple unite " + term.Shown(cfg.Cluster.Folder) + " ... -o terrain.bolt"
 }
 
 // listen opens the desk, so that its address is known to be free.
@@ -65,7 +66,7 @@ func (d *terrainDesk) listen(log *slog.Logger, m config.Monitor) (*desk.Desk, er
 		Metrics: d.metrics, Version: thisBuild().Version, Log: log,
 	})
 	if err != nil {
-		return nil, usage("%v", err)
+		return nil, term.Usage("%v", err)
 	}
 	return opened, nil
 }
@@ -138,7 +139,7 @@ func lookError(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "the hub does not answer"
 	}
-	return clean(err.Error(), 200)
+	return term.Clean(err.Error(), 200)
 }
 
 func (d *terrainDesk) stats(ctx context.Context, _ desk.Query) (any, error) {
@@ -160,13 +161,13 @@ func (d *terrainDesk) tell(ctx context.Context, what string) (any, error) {
 	done, err := tellTerrain(ctx, d.look.conn, what, d.load)
 	var lines []string
 	for _, r := range done {
-		lines = append(lines, r.text)
+		lines = append(lines, r.Text)
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, &control.Error{Code: http.StatusServiceUnavailable, Text: "the hub does not answer"}
 	case err != nil:
-		lines = append(lines, strings.TrimPrefix(complaint(err), "ripple: "))
+		lines = append(lines, strings.TrimPrefix(term.Complaint(err), "ripple: "))
 		return nil, &control.Error{Code: http.StatusConflict, Text: strings.Join(lines, "; ")}
 	}
 	return terrainAnswer{strings.Join(lines, "; ")}, nil

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -61,7 +62,7 @@ type shardStats struct {
 }
 
 func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts statsOptions) error {
-	return atHub(ctx, a.voice.logger(), cfg, func(conn *hub.Conn) error {
+	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
 		t, err := node.Look(ctx, conn)
 		if err != nil {
 			return err
@@ -72,7 +73,7 @@ func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts stats
 		}
 		s := newTerrainStats(cfg.Cluster.Hub, most, t)
 		if opts.json {
-			return printJSON(a.stdout, s)
+			return term.PrintJSON(a.stdout, s)
 		}
 		return flushed(a.stdout, func(w io.Writer) error { return printTerrain(w, s, time.Now()) })
 	})
@@ -157,27 +158,27 @@ func printTerrain(w io.Writer, s *terrainStats, now time.Time) error {
 	case s.Paused:
 		state = ", paused"
 	}
-	fmt.Fprintf(w, "terrain %s at %s: run #%d%s\n", s.Terrain[:8], shown(s.Hub), s.Run, state)
+	fmt.Fprintf(w, "terrain %s at %s: run #%d%s\n", s.Terrain[:8], term.Shown(s.Hub), s.Run, state)
 	fmt.Fprintf(w, "%s, %s to visit; %s on %s", visited(s.Pages),
-		commas(s.ToVisit), count(len(s.Shards), "shard", "shards"), count(len(s.Nodes), "node", "nodes"))
+		term.Commas(s.ToVisit), term.Count(len(s.Shards), "shard", "shards"), term.Count(len(s.Nodes), "node", "nodes"))
 	if s.Unsaid > 0 {
-		fmt.Fprintf(w, "; not counted: %s", count(s.Unsaid, "shard", "shards"))
+		fmt.Fprintf(w, "; not counted: %s", term.Count(s.Unsaid, "shard", "shards"))
 	}
 	fmt.Fprint(w, "\n\n")
-	t := newTable(w)
-	t.row("shard", "state", "visited", "to visit", "pages/s", "ETA", "node")
+	t := term.NewTable(w)
+	t.Row("shard", "state", "visited", "to visit", "pages/s", "ETA", "node")
 	for _, one := range s.Shards {
-		cells := []any{one.Shard, clean(one.State, 20), "", "", "", ""}
+		cells := []any{one.Shard, term.Clean(one.State, 20), "", "", "", ""}
 		if one.Pages != nil {
-			cells[2] = commas(*one.Pages)
+			cells[2] = term.Commas(*one.Pages)
 		}
 		if st := one.Status; st != nil {
-			cells[3], cells[4] = commas(st.PagesToVisit), fmt.Sprintf("%.1f", st.PagesPerSecond)
+			cells[3], cells[4] = term.Commas(st.PagesToVisit), fmt.Sprintf("%.1f", st.PagesPerSecond)
 			if st.ETA != 0 {
 				cells[5] = seconds(st.ETA)
 			}
 		}
-		t.row(append(cells, clean(one.Node, 60))...)
+		t.Row(append(cells, term.Clean(one.Node, 60))...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -208,7 +209,7 @@ func noteOf(shard int, format string, args ...any) terrainNote {
 
 // since adds since when it holds, and says for how long.
 func (n terrainNote) since(at *time.Time, how string, now time.Time) terrainNote {
-	n.Text, n.Since = n.Text+how+span(max(0, now.Sub(*at))), at // by the clock of another machine
+	n.Text, n.Since = n.Text+how+term.Span(max(0, now.Sub(*at))), at // by the clock of another machine
 	return n
 }
 
@@ -222,7 +223,7 @@ func (s *terrainStats) notes(now time.Time) []terrainNote {
 	for i := range s.Shards {
 		if one := &s.Shards[i]; one.Config != 0 && one.Config < s.Config {
 			notes = append(notes, noteOf(i,
-				"shard %d follows an older configuration until that of %s is changed, too", i, clean(one.Node, 60)))
+				"shard %d follows an older configuration until that of %s is changed, too", i, term.Clean(one.Node, 60)))
 		}
 		notes = append(notes, s.Shards[i].notes(now)...)
 	}
@@ -231,7 +232,7 @@ func (s *terrainStats) notes(now time.Time) []terrainNote {
 
 // notes say what keeps the run of the terrain open at a shard.
 func (s *shardStats) notes(now time.Time) (notes []terrainNote) {
-	name := clean(s.Node, 60)
+	name := term.Clean(s.Node, 60)
 	switch s.State {
 	case shardSilent:
 		note := noteOf(s.Shard, "shard %d does not answer: %s may be off, cut off or busy; "+
@@ -254,7 +255,7 @@ func (s *shardStats) notes(now time.Time) (notes []terrainNote) {
 			continue
 		}
 		note := noteOf(s.Shard, "shard %d has to tell shard %d of %s, and waits for an answer", s.Shard, b.Shard,
-			count(b.URLs, "URL", "URLs"))
+			term.Count(b.URLs, "URL", "URLs"))
 		switch {
 		case b.More:
 			note = noteOf(s.Shard, "shard %d has to tell shard %d everything again, and waits for an answer",

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -67,7 +68,7 @@ func TestTerrainOfAnotherClock(t *testing.T) {
 
 // A page that is kept is none that a node has visited.
 func TestNodeVisits(t *testing.T) {
-	v := newNodeView(newVoice(io.Discard), "", &config.Config{}, crawlOptions{})
+	v := newNodeView(term.NewVoice(io.Discard), "", &config.Config{}, crawlOptions{})
 	v.visited(0, crawl.Event{Asked: true})
 	v.visited(0, crawl.Event{})
 	if n := v.pages.Load(); n != 1 {
@@ -78,7 +79,7 @@ func TestNodeVisits(t *testing.T) {
 // A node that waits says for what, once, and again when that changes.
 func TestNodeWaits(t *testing.T) {
 	var said strings.Builder
-	v := newNodeView(newVoice(&said), "", &config.Config{}, crawlOptions{})
+	v := newNodeView(term.NewVoice(&said), "", &config.Config{}, crawlOptions{})
 	v.states = map[int]string{0: "waiting", 1: "crawling"}
 	now := time.Now()
 	idle := &census.Status{Status: "running"}

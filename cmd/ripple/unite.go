@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema"
@@ -63,9 +64,9 @@ told yet.`,
 func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) error {
 	switch {
 	case a.named.state != "" || a.named.config != "":
-		return usage("unite reads the files that it is given; leave --state and --config out")
+		return term.Usage("unite reads the files that it is given; leave --state and --config out")
 	case opts.out == "":
-		return usage("-o FILE is missing: what is to be written")
+		return term.Usage("-o FILE is missing: what is to be written")
 	}
 	opts.out = disk.Behind(opts.out)
 	if err := opts.refuse(); err != nil {
@@ -77,7 +78,7 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	}
 	s := shards{missing: missing}
 	defer s.close()
-	err = a.voice.during("writing "+shown(opts.out), func(p export.Progress) error {
+	err = a.voice.During("writing "+term.Shown(opts.out), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
 		if err := s.open(ctx, a.states, args); err != nil {
 			return err
@@ -87,16 +88,16 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", shown(opts.out), count(len(s.all), "shard", "shards"),
-		count(s.urls, "URL", "URLs"), count(s.visits, "visit", "visits"))
+	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", term.Shown(opts.out), term.Count(len(s.all), "shard", "shards"),
+		term.Count(s.urls, "URL", "URLs"), term.Count(s.visits, "visit", "visits"))
 	for _, dir := range s.without {
-		a.voice.say("no file in " + dir + " holds a shard; the others hold all")
+		a.voice.Say("no file in " + dir + " holds a shard; the others hold all")
 	}
 	if missing != (schema.Shards{}) {
-		a.voice.say("this map is made without " + missing.Named() + ", and says so: its runs are interrupted")
+		a.voice.Say("this map is made without " + missing.Named() + ", and says so: its runs are interrupted")
 	}
 	if slices.ContainsFunc(s.all, func(one unite.Shard) bool { return one.Live }) {
-		a.voice.say("a shard is being crawled: this is what was known a moment ago")
+		a.voice.Say("a shard is being crawled: this is what was known a moment ago")
 	}
 	return nil
 }
@@ -112,9 +113,9 @@ func (o *uniteOptions) refuse() error {
 		case err != nil:
 			return err
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is not a file; name another", shown(path))
+			return fmt.Errorf("%s is not a file; name another", term.Shown(path))
 		case !force:
-			return fmt.Errorf("%s exists; name another file, or use --force", shown(path))
+			return fmt.Errorf("%s exists; name another file, or use --force", term.Shown(path))
 		}
 		return nil
 	}}
@@ -132,8 +133,8 @@ func parseShards(texts []string) (schema.Shards, error) {
 		first, err := strconv.ParseUint(from, 10, 8)
 		last, err2 := strconv.ParseUint(to, 10, 8)
 		if err != nil || err2 != nil || first > last {
-			return schema.Shards{}, usage("--without is %q; it must be numbers of shards, like 3 or 2,5-7",
-				clean(text, 40))
+			return schema.Shards{}, term.Usage("--without is %q; it must be numbers of shards, like 3 or 2,5-7",
+				term.Clean(text, 40))
 		}
 		for n := first; n <= last; n++ {
 			numbers = append(numbers, int(n))

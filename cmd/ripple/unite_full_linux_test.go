@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -38,7 +39,7 @@ func TestUniteDiskFull(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = run()
-			if exitCode(err) != 1 || !strings.Contains(complaint(err), "write "+target) || !isFull(complaint(err)) {
+			if exitCode(err) != 1 || !strings.Contains(term.Complaint(err), "write "+target) || !isFull(term.Complaint(err)) {
 				t.Errorf("%v", err)
 			}
 			if !bytes.Equal(before, contents(t, target)) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
@@ -132,7 +133,7 @@ func TestInterruptedWhileUniting(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"URLs", "depths", "queues", "compacting"} {
 		t.Run(at, func(t *testing.T) {
-			dir, from := t.TempDir(), states{newVoice(io.Discard)}
+			dir, from := t.TempDir(), states{term.NewVoice(io.Discard)}
 			newShards(t, dir)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			var s shards
@@ -143,7 +144,7 @@ func TestInterruptedWhileUniting(t *testing.T) {
 			opts := uniteOptions{out: filepath.Join(dir, "new.bolt")}
 			err := s.write(ctx, opts.out, opts.refuse, func(step string, _, _ int) {
 				if step == at {
-					cancel(signalError{syscall.SIGINT})
+					cancel(term.SignalError{Signal: syscall.SIGINT})
 				}
 			})
 			if code := exitCode(err); code != 130 {
@@ -175,7 +176,7 @@ func TestShardsServed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reader := newTerrainReader(states{newVoice(io.Discard)}, dir)
+	reader := newTerrainReader(states{term.NewVoice(io.Discard)}, dir)
 	defer reader.close()
 	var first *opened
 	for range 3 {

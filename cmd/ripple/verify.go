@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 )
@@ -73,7 +74,7 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 		return err
 	}
 	defer release()
-	v, err := finding(a.voice, "checking "+shown(path),
+	v, err := term.Finding(a.voice, "checking "+term.Shown(path),
 		func() (*verdict, error) { return checkApart(ctx, target, opts) })
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 		return err
 	}
 	if !v.Whole {
-		return hint(fmt.Errorf("%s is damaged: %s", shown(path), count(v.Found, "problem", "problems")),
+		return term.Hint(fmt.Errorf("%s is damaged: %s", term.Shown(path), term.Count(v.Found, "problem", "problems")),
 			"bring back a backup, or begin anew with \"ripple crawl --fresh\", "+
 				"which keeps this file beside the new one")
 	}
@@ -108,8 +109,8 @@ func quietFile(ctx context.Context, from states, path string, opts verifyOptions
 	idle := new(control.Error) // of who has the file, and does not crawl it
 	switch {
 	case err == nil && opts.compact:
-		return "", nil, usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",
-			shown(path), shown(path))
+		return "", nil, term.Usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",
+			term.Shown(path), term.Shown(path))
 	case err == nil, errors.As(err, &idle) && errors.Is(err, control.ErrNobody) && !opts.compact:
 		copied, release, err = from.copyCrawled(ctx, path)
 	}
@@ -125,24 +126,24 @@ func quietFile(ctx context.Context, from states, path string, opts verifyOptions
 // print tells what was found.
 func (v *verdict) print(w io.Writer, opts verifyOptions) error {
 	if opts.json {
-		return printJSON(w, v)
+		return term.PrintJSON(w, v)
 	}
 	return flushed(w, func(w io.Writer) error {
 		for _, p := range v.Problems {
-			fmt.Fprintln(w, clean(p, 400))
+			fmt.Fprintln(w, term.Clean(p, 400))
 		}
 		if more := v.Found - len(v.Problems); more > 0 {
-			fmt.Fprintf(w, "and %s more\n", commas(more))
+			fmt.Fprintf(w, "and %s more\n", term.Commas(more))
 		}
 		if v.Whole {
-			fmt.Fprintf(w, "%s is whole: %s, %s, %s of every class, with pages or without\n", shown(v.File),
-				count(v.URLs, "URL", "URLs"), count(v.Visits, "visit", "visits"), count(v.Hosts, "host", "hosts"))
+			fmt.Fprintf(w, "%s is whole: %s, %s, %s of every class, with pages or without\n", term.Shown(v.File),
+				term.Count(v.URLs, "URL", "URLs"), term.Count(v.Visits, "visit", "visits"), term.Count(v.Hosts, "host", "hosts"))
 		}
 		if v.Digest != "" {
 			fmt.Fprintf(w, "digest %s\n", v.Digest)
 		}
 		if v.Before > 0 {
-			fmt.Fprintf(w, "compacted from %s to %s bytes\n", commas(int(v.Before)), commas(int(v.After)))
+			fmt.Fprintf(w, "compacted from %s to %s bytes\n", term.Commas(int(v.Before)), term.Commas(int(v.After)))
 		}
 		return nil
 	})

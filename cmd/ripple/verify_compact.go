@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 )
@@ -72,5 +73,5 @@ func replaced(old *kv.Store, named os.FileInfo) error {
 	case !errors.Is(err, kv.ErrLocked): // which a crawl that has begun meanwhile does
 		return nil
 	}
-	return fmt.Errorf("%s: another command has just compacted it; nothing was done", shown(old.Path()))
+	return fmt.Errorf("%s: another command has just compacted it; nothing was done", term.Shown(old.Path()))
 }

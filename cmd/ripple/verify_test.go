@@ -18,6 +18,7 @@ import (
 	"go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
@@ -294,7 +295,7 @@ func TestTakePlace(t *testing.T) {
 			if tt.replace != "" {
 				copied(t, tt.replace, path)
 			}
-			if got := complaint(takePlace(old, before, next)); !strings.Contains(got, tt.want) {
+			if got := term.Complaint(takePlace(old, before, next)); !strings.Contains(got, tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})

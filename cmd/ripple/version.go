@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
 type versionOptions struct{ json bool }
@@ -57,7 +59,7 @@ func thisBuild() build {
 func runVersion(opts versionOptions, out io.Writer) error {
 	b := thisBuild()
 	if opts.json {
-		return printJSON(out, b)
+		return term.PrintJSON(out, b)
 	}
 	_, err := fmt.Fprintf(out, "ripple %s (%s, %s/%s)\n", b.Version, b.Go, b.OS, b.Arch)
 	return err

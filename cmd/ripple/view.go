@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -16,27 +17,27 @@ import (
 // A view shows the status of a crawl: in place on a terminal, as log lines
 // elsewhere.
 type view struct {
-	screen *screen
+	screen *term.Screen
 	log    *slog.Logger
 	inTerm bool
 	facts  bool // what is logged is for a program
 	told   time.Time
 }
 
-func newView(v *voice, log *slog.Logger) *view {
+func newView(v *term.Voice, log *slog.Logger) *view {
 	return &view{
-		screen: v.stderr, log: log, told: time.Now(),
-		facts: v.logFormat == "json", inTerm: v.stderr.term && !v.quiet && v.logFormat == "text",
+		screen: v.Stderr, log: log, told: time.Now(),
+		facts: v.LogFormat == "json", inTerm: v.Stderr.Term && !v.Quiet && v.LogFormat == "text",
 	}
 }
 
 func (v *view) see(s census.Status) {
 	s.Waits = waitText(&s)
 	if v.inTerm {
-		v.screen.show(statusLines(&s))
+		v.screen.Show(statusLines(&s))
 		return
 	}
-	if time.Since(v.told) >= tellEvery {
+	if time.Since(v.told) >= term.TellEvery {
 		v.told = time.Now()
 		attrs := []any{"status", s} // as "ripple stats --json" has it
 		if !v.facts {
@@ -49,7 +50,7 @@ func (v *view) see(s census.Status) {
 // end takes the status away.
 func (v *view) end() {
 	if v.inTerm {
-		v.screen.show(nil)
+		v.screen.Show(nil)
 	}
 }
 
@@ -64,11 +65,11 @@ func statusLines(s *census.Status) []string {
 	}
 	lines := []string{
 		head,
-		fmt.Sprintf("  pages   %s done · %s to visit · %.1f/s%s", commas(s.Pages), commas(s.PagesToVisit),
+		fmt.Sprintf("  pages   %s done · %s to visit · %.1f/s%s", term.Commas(s.Pages), term.Commas(s.PagesToVisit),
 			s.PagesPerSecond, renderedText(s)),
-		fmt.Sprintf("  asked   %s · %s fetching", count(s.Requests, "request", ""), commas(s.Fetching)),
+		fmt.Sprintf("  asked   %s · %s fetching", term.Count(s.Requests, "request", ""), term.Commas(s.Fetching)),
 		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
-			commas(s.Hosts.Active), commas(s.Hosts.Waiting), commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
+			term.Commas(s.Hosts.Active), term.Commas(s.Hosts.Waiting), term.Commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
 	}
 	if text := errorText(s.Errors); text != "" {
 		lines = append(lines, "  errors  "+text)
@@ -88,10 +89,10 @@ func statusLines(s *census.Status) []string {
 // renderedText says how many of the pages were rendered, and for how many that failed.
 func renderedText(s *census.Status) (text string) {
 	if s.Rendered > 0 {
-		text = " · " + commas(s.Rendered) + " rendered"
+		text = " · " + term.Commas(s.Rendered) + " rendered"
 	}
 	if s.Unrendered > 0 {
-		text += " · " + commas(s.Unrendered) + " not rendered"
+		text += " · " + term.Commas(s.Unrendered) + " not rendered"
 	}
 	return text
 }
@@ -100,10 +101,10 @@ func renderedText(s *census.Status) (text string) {
 func troubleLines(s *census.Status) []string {
 	var lines []string
 	for _, t := range s.Troubles {
-		lines = append(lines, shownHost(t.Domain, 60)+": "+troubleText(&t))
+		lines = append(lines, term.ShownHost(t.Domain, 60)+": "+troubleText(&t))
 	}
 	if n := s.Troubled - len(lines); n > 0 && len(lines) > 0 {
-		lines[len(lines)-1] += "; and " + count(n, "further host", "")
+		lines[len(lines)-1] += "; and " + term.Count(n, "further host", "")
 	}
 	return lines
 }
@@ -112,17 +113,17 @@ func troubleLines(s *census.Status) []string {
 func troubleText(t *census.Trouble) string {
 	switch {
 	case t.Over:
-		return clean(t.Why, 200)
+		return term.Clean(t.Why, 200)
 	case t.Held > 0:
-		return heldText(clean(t.Why, 200) + " " + seconds(t.Held) + " ago")
+		return heldText(term.Clean(t.Why, 200) + " " + seconds(t.Held) + " ago")
 	case t.Silent > 0 && t.Why != "":
-		return fmt.Sprintf("%s, asked again %s ago", clean(t.Why, 200), seconds(t.Silent))
+		return fmt.Sprintf("%s, asked again %s ago", term.Clean(t.Why, 200), seconds(t.Silent))
 	case t.Silent > 0 && t.Robots:
 		return "robots.txt was asked for " + seconds(t.Silent) + " ago, no answer yet"
 	case t.Silent > 0:
 		return "asked " + seconds(t.Silent) + " ago, no answer yet"
 	}
-	return clean(t.Why, 200) + ", again in " + restText(duration(t.Again))
+	return term.Clean(t.Why, 200) + ", again in " + restText(duration(t.Again))
 }
 
 // duration is that of so many seconds, or the longest one.
@@ -133,13 +134,13 @@ func duration(seconds float64) time.Duration {
 	return math.MaxInt64
 }
 
-func seconds(n float64) string { return span(duration(n)) }
+func seconds(n float64) string { return term.Span(duration(n)) }
 
 func givenUp(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return " · " + commas(n) + " given up"
+	return " · " + term.Commas(n) + " given up"
 }
 
 // errorText lists errors by kind, most frequent first.
@@ -159,22 +160,22 @@ func errorText(errors map[string]int) string {
 func errorWords(kind string, n int) string {
 	switch kind {
 	case schema.ErrorDeadLink:
-		return count(n, "dead link", "")
+		return term.Count(n, "dead link", "")
 	case schema.ErrorTimeout:
-		return count(n, "time-out", "")
+		return term.Count(n, "time-out", "")
 	case schema.ErrorRefused:
-		return commas(n) + " refused"
+		return term.Commas(n) + " refused"
 	case schema.ErrorDenied:
-		return commas(n) + " denied by robots.txt"
+		return term.Commas(n) + " denied by robots.txt"
 	case schema.ErrorRobots:
-		return commas(n) + " without a robots.txt that can be had"
+		return term.Commas(n) + " without a robots.txt that can be had"
 	}
 	words := strings.NewReplacer("_", " ", "dns", "DNS", "tls", "TLS").Replace(kind)
 	switch words[strings.LastIndexByte(words, ' ')+1:] {
 	case "error", "failure", "redirect", "response", "reset":
-		return count(n, words, "")
+		return term.Count(n, words, "")
 	}
-	return commas(n) + " " + words
+	return term.Commas(n) + " " + words
 }
 
 // etaText says when what is known will be done, and which hosts that depends on.
@@ -192,7 +193,7 @@ func etaText(s *census.Left) string {
 	var hosts []string
 	for _, h := range s.ETAHosts {
 		if h.Seconds >= s.ETA/2 {
-			hosts = append(hosts, fmt.Sprintf("%s (%s to visit)", shownHost(h.Domain, 60), commas(h.ToVisit)))
+			hosts = append(hosts, fmt.Sprintf("%s (%s to visit)", term.ShownHost(h.Domain, 60), term.Commas(h.ToVisit)))
 		}
 	}
 	if len(hosts) > 0 {
@@ -246,12 +247,12 @@ func waitText(s *census.Status) string {
 	case census.ForNetwork:
 		return awayText(&s.Wait) + "; the network of this machine seems to be down, and the crawl resumes when a host answers"
 	case census.ForMeans:
-		return "this machine lacks means or processor time: " + count(s.Wait.Few, "request is", "requests are") +
+		return "this machine lacks means or processor time: " + term.Count(s.Wait.Few, "request is", "requests are") +
 			" open at most for a while"
 	case census.ForHosts:
-		text := hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + shownHost(s.Wait.Host, 80)
+		text := hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + term.ShownHost(s.Wait.Host, 80)
 		if s.Wait.Why != "" {
-			text += ", " + clean(s.Wait.Why, 200)
+			text += ", " + term.Clean(s.Wait.Why, 200)
 		}
 		return text
 	}
@@ -262,21 +263,21 @@ func waitText(s *census.Status) string {
 func awayText(w *census.Wait) string {
 	text := "no host answers since " + w.Since.Local().Format(time.TimeOnly)
 	if w.Why != "" {
-		text += " (" + clean(w.Why, 200) + ")"
+		text += " (" + term.Clean(w.Why, 200) + ")"
 	}
 	return text
 }
 
 func hostsText(h *census.Hosts) string {
 	if h.Suspended > 0 && h.Suspended == h.Waiting {
-		return count(h.Waiting, "host has", "hosts have") + " asked for patience"
+		return term.Count(h.Waiting, "host has", "hosts have") + " asked for patience"
 	}
-	return count(h.Waiting, "host waits", "hosts wait")
+	return term.Count(h.Waiting, "host waits", "hosts wait")
 }
 
 func restText(rest time.Duration) string {
 	if rest < time.Second {
 		return "a moment"
 	}
-	return span(rest)
+	return term.Span(rest)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 )
 
@@ -127,11 +128,11 @@ func TestWaitText(t *testing.T) {
 // The block stays below what is written, and is gone without a trace.
 func TestScreen(t *testing.T) {
 	var b bytes.Buffer
-	s := newScreen(&b)
+	s := term.NewScreen(&b)
 	_, _ = s.Write([]byte("one\n"))
-	s.show([]string{"status", strings.Repeat("x", 300)})
+	s.Show([]string{"status", strings.Repeat("x", 300)})
 	_, _ = s.Write([]byte("two\n"))
-	s.show(nil)
+	s.Show(nil)
 	_, _ = s.Write([]byte("three\n"))
 	long := strings.Repeat("x", 78) + "…"
 	want := "one\n" + "status\n" + long + "\n" + "\r\x1b[2A\x1b[J" + "two\nstatus\n" + long + "\n" + "\r\x1b[2A\x1b[J" +
@@ -151,10 +152,10 @@ func TestProgress(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var b bytes.Buffer
-		said := newVoice(&b)
-		said.logFormat = tt.format
-		v := newView(said, said.logger())
-		v.told = time.Now().Add(-tellEvery)
+		said := term.NewVoice(&b)
+		said.LogFormat = tt.format
+		v := newView(said, said.Logger())
+		v.told = time.Now().Add(-term.TellEvery)
 		v.see(census.Status{RunID: 1, Troubled: 1, Troubles: []census.Trouble{
 			{Domain: "a.test", Why: "robots.txt timed out", Robots: true, Again: 5},
 		}})
@@ -167,10 +168,10 @@ func TestProgress(t *testing.T) {
 // A narrow terminal shows all words, and one that has become narrower has nothing left over.
 func TestScreenNarrow(t *testing.T) {
 	var b bytes.Buffer
-	s := newScreen(&b)
+	s := term.NewScreen(&b)
 	width := 40
-	s.size = func() (int, int) { return width, 24 }
-	s.show([]string{"  ETA     about 4 s: docs.python.docs.test (298 to visit)",
+	s.Size = func() (int, int) { return width, 24 }
+	s.Show([]string{"  ETA     about 4 s: docs.python.docs.test (298 to visit)",
 		"  pages   1 done · 2 to visit · 3.0/s · 4"})
 	want := "  ETA     about 4 s:\n          docs.python.docs.test (298 to\n          visit)\n" +
 		"  pages   1 done · 2 to visit · 3.0/s\n          4\n"
@@ -179,7 +180,7 @@ func TestScreenNarrow(t *testing.T) {
 	}
 	b.Reset()
 	width = 20 // the second and the fourth line take two rows now
-	s.show(nil)
+	s.Show(nil)
 	if want := "\r\x1b[7A\x1b[J"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
@@ -190,24 +191,24 @@ func TestTold(t *testing.T) {
 	long := "https://a.test/" + strings.Repeat("x", 40)
 	tests := []struct {
 		name string
-		told remark
+		told term.Remark
 		want string
 	}{
-		{"short", remark{text: "run #1 completed"}, "run #1 completed\n"},
-		{"long", remark{text: "  2 hosts failed: three connection failures in a row (a.test)"},
+		{"short", term.Remark{Text: "run #1 completed"}, "run #1 completed\n"},
+		{"long", term.Remark{Text: "  2 hosts failed: three connection failures in a row (a.test)"},
 			"  2 hosts failed: three connection\n    failures in a row (a.test)\n"},
-		{"two lines", remark{text: "run #1\n  pages   1 done · 2 to visit · 3.0/s · 4"},
+		{"two lines", term.Remark{Text: "run #1\n  pages   1 done · 2 to visit · 3.0/s · 4"},
 			"run #1\n  pages   1 done · 2 to visit · 3.0/s ·\n    4\n"},
-		{"a long word", remark{text: "  wrote " + long}, "  wrote\n    " + long + "\n"},
-		{"a command", remark{text: "  go on with:      ripple crawl my-long-config.toml", facts: []any{"command", "x"}},
+		{"a long word", term.Remark{Text: "  wrote " + long}, "  wrote\n    " + long + "\n"},
+		{"a command", term.Remark{Text: "  go on with:      ripple crawl my-long-config.toml", Facts: []any{"command", "x"}},
 			"  go on with:      ripple crawl my-long-config.toml\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var b bytes.Buffer
-			said := newVoice(&b)
-			said.stderr.term, said.stderr.size = true, func() (int, int) { return 40, 24 }
-			if said.tell(tt.told); b.String() != tt.want {
+			said := term.NewVoice(&b)
+			said.Stderr.Term, said.Stderr.Size = true, func() (int, int) { return 40, 24 }
+			if said.Tell(tt.told); b.String() != tt.want {
 				t.Errorf("got  %q\nwant %q", b.String(), tt.want)
 			}
 		})
@@ -217,7 +218,7 @@ func TestTold(t *testing.T) {
 func TestNumbers(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000",
 		-100: "-100"} {
-		if got := commas(n); got != want {
+		if got := term.Commas(n); got != want {
 			t.Errorf("commas(%d) = %q, want %q", n, got, want)
 		}
 	}
@@ -226,7 +227,7 @@ func TestNumbers(t *testing.T) {
 		90 * time.Minute: "1 h 30 min", 24 * time.Hour: "24 h 00 min", 48 * time.Hour: "2 days",
 		71 * time.Hour: "2 days 23 h",
 	} {
-		if got := span(d); got != want {
+		if got := term.Span(d); got != want {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}
 	}
@@ -234,14 +235,14 @@ func TestNumbers(t *testing.T) {
 		0: "0s", 100 * time.Millisecond: "100ms", time.Second: "1 s", 1500 * time.Millisecond: "1.5 s",
 		2 * time.Second: "2 s", 59900 * time.Millisecond: "59.9 s", time.Minute: "1 min 00 s",
 	} {
-		if got := gap(d); got != want {
+		if got := term.Gap(d); got != want {
 			t.Errorf("gap(%v) = %q, want %q", d, got, want)
 		}
 	}
 	for path, want := range map[string]string{
 		"a/b.toml": "a/b.toml", "a b": `"a b"`, "": `""`, "x\x1b[2J": `"x\x1b[2J"`,
 	} {
-		if got := shown(path); got != want {
+		if got := term.Shown(path); got != want {
 			t.Errorf("shown(%q) = %s, want %s", path, got, want)
 		}
 	}

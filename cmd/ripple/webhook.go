@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 )
 
@@ -58,9 +59,9 @@ func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []str
 		return err
 	}
 	if cfg.Monitor.Webhook == "" {
-		return usage("%s names no [monitor] webhook", shown(path))
+		return term.Usage("%s names no [monitor] webhook", term.Shown(path))
 	}
-	sender, err := newSender(cfg, a.voice.logger())
+	sender, err := newSender(cfg, a.voice.Logger())
 	if err != nil {
 		return err
 	}
@@ -69,12 +70,12 @@ func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []str
 		return err
 	}
 	if opts.json {
-		err = printJSON(a.stdout, newWebhookAnswer(&answer))
+		err = term.PrintJSON(a.stdout, newWebhookAnswer(&answer))
 	} else {
 		err = flushed(a.stdout, func(w io.Writer) error { printWebhookAnswer(w, &answer); return nil })
 	}
 	if err == nil && !answer.Delivered() {
-		return errQuiet
+		return term.ErrQuiet
 	}
 	return err
 }
@@ -90,7 +91,7 @@ type webhookAnswer struct {
 }
 
 func newWebhookAnswer(a *webhook.Answer) webhookAnswer {
-	return webhookAnswer{a.ID, clean(a.Host, 253), a.Status, a.Took.Milliseconds(), clean(string(a.Body), 512),
+	return webhookAnswer{a.ID, term.Clean(a.Host, 253), a.Status, a.Took.Milliseconds(), term.Clean(string(a.Body), 512),
 		a.Reason.String()}
 }
 
@@ -109,8 +110,8 @@ func printWebhookAnswer(w io.Writer, a *webhook.Answer) {
 	if a.Status != 0 {
 		said = fmt.Sprintf("%d %s in %d ms", a.Status, http.StatusText(a.Status), a.Took.Milliseconds())
 	}
-	fmt.Fprintf(w, "%s: %s; %s\n  webhook-id  %s\n", clean(a.Host, 253), said, verdict, a.ID)
+	fmt.Fprintf(w, "%s: %s; %s\n  webhook-id  %s\n", term.Clean(a.Host, 253), said, verdict, a.ID)
 	if len(a.Body) > 0 {
-		fmt.Fprintf(w, "  answer      %s\n", clean(string(a.Body), 512))
+		fmt.Fprintf(w, "  answer      %s\n", term.Clean(string(a.Body), 512))
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
 // wrongUse makes wrong arguments of any command wrong usage, with its usage line. What has commands of its own
@@ -19,7 +21,7 @@ func wrongUse(cmd *cobra.Command) {
 		if check := c.Args; check != nil && !c.HasSubCommands() {
 			c.Args = func(cmd *cobra.Command, args []string) error {
 				if err := check(cmd, args); err != nil {
-					return usage("%s; usage: %s", wrongArgs(cmd, args), cmd.UseLine())
+					return term.Usage("%s; usage: %s", wrongArgs(cmd, args), cmd.UseLine())
 				}
 				return nil
 			}
@@ -34,11 +36,11 @@ func wrongArgs(cmd *cobra.Command, args []string) string {
 	case len(wanted) > len(args):
 		return strings.TrimSuffix(wanted[len(args)], "...") + " is missing"
 	case len(wanted) == 0:
-		return cmd.CommandPath() + " takes no arguments, but was given " + shown(args[0]) + byFlag(cmd.Name(), args[0])
+		return cmd.CommandPath() + " takes no arguments, but was given " + term.Shown(args[0]) + byFlag(cmd.Name(), args[0])
 	case strings.HasPrefix(wanted[len(wanted)-1], "'"):
 		return "the statement needs quotes, or the shell cuts it into words"
 	}
-	return "unexpected argument " + shown(args[len(wanted)])
+	return "unexpected argument " + term.Shown(args[len(wanted)])
 }
 
 // byFlag says which flag names a file that a command was given as an argument; empty: none does.
@@ -63,19 +65,19 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		name := unknown.GetSpecifiedName()
 		if near := nearFlags(cmd, name); len(near) > 0 {
-			return usage("there is no flag --%s; did you mean --%s?", clean(name, 60), strings.Join(near, " or --"))
+			return term.Usage("there is no flag --%s; did you mean --%s?", term.Clean(name, 60), strings.Join(near, " or --"))
 		}
-		return usage("there is no flag --%s; \"%s --help\" lists the flags", clean(name, 60), cmd.CommandPath())
+		return term.Usage("there is no flag --%s; \"%s --help\" lists the flags", term.Clean(name, 60), cmd.CommandPath())
 	case errors.As(err, &unknown):
-		return usage("there is no flag -%s; \"%s --help\" lists the flags", clean(unknown.GetSpecifiedName(), 60),
+		return term.Usage("there is no flag -%s; \"%s --help\" lists the flags", term.Clean(unknown.GetSpecifiedName(), 60),
 			cmd.CommandPath())
 	case errors.As(err, &value):
-		return usage("--%s is %q; it must be %s", value.GetFlag().Name, clean(value.GetValue(), 60), mayBe(value))
+		return term.Usage("--%s is %q; it must be %s", value.GetFlag().Name, term.Clean(value.GetValue(), 60), mayBe(value))
 	case errors.As(err, &missing):
 		name, _ := pflag.UnquoteUsage(missing.GetFlag())
-		return usage("--%s needs a value: --%[1]s %s", missing.GetFlag().Name, name)
+		return term.Usage("--%s needs a value: --%[1]s %s", missing.GetFlag().Name, name)
 	}
-	return usage("%v; \"%s --help\" lists the flags", err, cmd.CommandPath())
+	return term.Usage("%v; \"%s --help\" lists the flags", err, cmd.CommandPath())
 }
 
 // mayBe says what a flag takes.

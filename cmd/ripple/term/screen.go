@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"bytes"
@@ -24,22 +24,22 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A screen is where a person reads along. On a terminal it can keep a block of
+// A Screen is where a person reads along. On a terminal it can keep a block of
 // lines below everything else that is written. It may be used from any
 // goroutine.
-type screen struct {
+type Screen struct {
 	mu    sync.Mutex
 	w     io.Writer
 	fd    int
-	term  bool
-	size  func() (width, height int)
+	Term  bool
+	Size  func() (width, height int)
 	block []string
 	drawn []string // lines of the block that stand on the terminal
 }
 
-func newScreen(w io.Writer) *screen {
-	s := &screen{w: w}
-	s.size = func() (int, int) {
+func NewScreen(w io.Writer) *Screen {
+	s := &Screen{w: w}
+	s.Size = func() (int, int) {
 		width, height, err := term.GetSize(s.fd)
 		if err != nil || width < 2 || height < 2 {
 			return 80, 24
@@ -48,16 +48,16 @@ func newScreen(w io.Writer) *screen {
 	}
 	if f, ok := w.(*os.File); ok {
 		s.fd = int(f.Fd())
-		s.term = term.IsTerminal(s.fd) && os.Getenv("TERM") != "dumb"
+		s.Term = term.IsTerminal(s.fd) && os.Getenv("TERM") != "dumb"
 	}
 	return s
 }
 
 // coloured reports whether colours are wanted and can be shown.
-func (s *screen) coloured() bool { return s.term && os.Getenv("NO_COLOR") == "" }
+func (s *Screen) coloured() bool { return s.Term && os.Getenv("NO_COLOR") == "" }
 
 // Write writes whole lines above the block.
-func (s *screen) Write(p []byte) (int, error) {
+func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.drawn) == 0 && len(s.block) == 0 {
@@ -75,16 +75,16 @@ func (s *screen) Write(p []byte) (int, error) {
 
 // tell writes lines above the block. On a terminal they are broken between words, unless
 // they are to stay whole.
-func (s *screen) tell(text string, whole bool) {
-	if s.term && !whole {
-		width, _ := s.size()
+func (s *Screen) tell(text string, whole bool) {
+	if s.Term && !whole {
+		width, _ := s.Size()
 		text = wrap(text, width-1)
 	}
 	_, _ = s.Write([]byte(text + "\n"))
 }
 
-// show replaces the block; nil takes it away.
-func (s *screen) show(lines []string) {
+// Show replaces the block; nil takes it away.
+func (s *Screen) Show(lines []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.block = lines
@@ -96,8 +96,8 @@ func (s *screen) show(lines []string) {
 
 // erase takes the drawn lines away. Where the terminal has become narrower since, it has
 // broken them.
-func (s *screen) erase(b *bytes.Buffer) {
-	width, _ := s.size()
+func (s *Screen) erase(b *bytes.Buffer) {
+	width, _ := s.Size()
 	rows := 0
 	for _, line := range s.drawn {
 		rows += max(1, (utf8.RuneCountInString(line)+width-1)/width)
@@ -109,8 +109,8 @@ func (s *screen) erase(b *bytes.Buffer) {
 }
 
 // draw writes the block, no line longer than the terminal is wide.
-func (s *screen) draw(b *bytes.Buffer) {
-	width, height := s.size()
+func (s *Screen) draw(b *bytes.Buffer) {
+	width, height := s.Size()
 	for _, line := range s.block {
 		s.drawn = append(s.drawn, fold(line, width-1)...)
 	}
@@ -137,7 +137,7 @@ func fold(line string, width int) (lines []string) {
 			end--
 		}
 		if end <= least {
-			return append(lines, cut(line, width))
+			return append(lines, Cut(line, width))
 		}
 		lines = append(lines, strings.TrimRight(string(runes[:end]), " ·"))
 		if indent = foldIndent; 2*len(indent) > width {
@@ -169,8 +169,8 @@ func wrap(text string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// cut shortens a line to a number of characters.
-func cut(line string, width int) string {
+// Cut shortens a line to a number of characters.
+func Cut(line string, width int) string {
 	if utf8.RuneCountInString(line) <= width {
 		return line
 	}
@@ -179,12 +179,12 @@ func cut(line string, width int) string {
 }
 
 // newLogHandler writes log lines for a person, or as JSON.
-func newLogHandler(s *screen, level slog.Level, format string) slog.Handler {
+func newLogHandler(s *Screen, level slog.Level, format string) slog.Handler {
 	if format == "json" {
 		return slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level, ReplaceAttr: jsonAttr})
 	}
 	layout := time.RFC3339
-	if s.term {
+	if s.Term {
 		layout = time.TimeOnly
 	}
 	return tint.NewTextHandler(s, &tint.Options{
@@ -221,8 +221,8 @@ func jsonAttr(groups []string, a slog.Attr) slog.Attr {
 	return inertAttr(groups, a)
 }
 
-// printJSON writes a value as a program reads it: indented, a line break after.
-func printJSON(w io.Writer, v any) error {
+// PrintJSON writes a value as a program reads it: indented, a line break after.
+func PrintJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -234,12 +234,12 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// A table aligns columns that are separated by tabs.
-type table struct{ *tabwriter.Writer }
+// A Table aligns columns that are separated by tabs.
+type Table struct{ *tabwriter.Writer }
 
-func newTable(w io.Writer) table { return table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
+func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
 
-func (t table) row(cells ...any) {
+func (t Table) Row(cells ...any) {
 	text := make([]string, len(cells))
 	for i, c := range cells {
 		text[i] = fmt.Sprint(c)
@@ -247,13 +247,13 @@ func (t table) row(cells ...any) {
 	fmt.Fprintln(t, strings.TrimRight(strings.Join(text, "\t"), "\t"))
 }
 
-// count writes a number with commas, and a noun in its form.
-func count(n int, one, many string) string { return amount.Of(n, one, many) }
+// Count writes a number with commas, and a noun in its form.
+func Count(n int, one, many string) string { return amount.Of(n, one, many) }
 
-func commas(n int) string { return amount.Commas(n) }
+func Commas(n int) string { return amount.Commas(n) }
 
-// span writes a duration as a person says it: two units at most.
-func span(d time.Duration) string {
+// Span writes a duration as a person says it: two units at most.
+func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return d.Round(time.Millisecond).String()
@@ -267,32 +267,32 @@ func span(d time.Duration) string {
 	return strings.TrimSuffix(fmt.Sprintf("%d days %d h", int(d.Hours())/24, int(d.Hours())%24), " 0 h")
 }
 
-// gap writes a duration as span does, but with the part that it has of a second: that between two
+// Gap writes a duration as span does, but with the part that it has of a second: that between two
 // requests is a promise.
-func gap(d time.Duration) string {
+func Gap(d time.Duration) string {
 	if d > time.Second && d < time.Minute {
 		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + " s"
 	}
-	return span(d)
+	return Span(d)
 }
 
-// clean makes text from a peer fit for a terminal.
-func clean(text string, most int) string { return inert.Line(text, most) }
+// Clean makes text from a peer fit for a terminal.
+func Clean(text string, most int) string { return inert.Line(text, most) }
 
-// shownHost is a host, or a URL, as a person is shown it: itself, made text as [clean] does, and how its host reads.
-func shownHost(name string, most int) string { return clean(name, most) + weburl.Reading(name) }
+// ShownHost is a host, or a URL, as a person is shown it: itself, made text as [clean] does, and how its host reads.
+func ShownHost(name string, most int) string { return Clean(name, most) + weburl.Reading(name) }
 
-// shownHosts are hosts as a person is shown them.
-func shownHosts(names []string) []string {
+// ShownHosts are hosts as a person is shown them.
+func ShownHosts(names []string) []string {
 	shown := make([]string, len(names))
 	for i, name := range names {
-		shown[i] = shownHost(name, 253)
+		shown[i] = ShownHost(name, 253)
 	}
 	return shown
 }
 
-// shown is a path as a person may type it again.
-func shown(path string) string {
+// Shown is a path as a person may type it again.
+func Shown(path string) string {
 	if path == "" || strings.ContainsFunc(path, func(r rune) bool {
 		return !unicode.IsPrint(r) || strings.ContainsRune(" \"'`$\\!*?&|;<>()[]{}#~", r)
 	}) {

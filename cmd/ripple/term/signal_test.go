@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"context"
@@ -19,9 +19,9 @@ func TestSecondSignal(t *testing.T) {
 		at   []time.Duration // of the signals after the first one
 		want time.Duration   // until the exit
 	}{
-		{"none", nil, grace},
-		{"of a wrapper", []time.Duration{0}, grace},
-		{"of several wrappers", []time.Duration{0, time.Millisecond, 50 * time.Millisecond}, grace},
+		{"none", nil, Grace},
+		{"of a wrapper", []time.Duration{0}, Grace},
+		{"of several wrappers", []time.Duration{0, time.Millisecond, 50 * time.Millisecond}, Grace},
 		{"of a person", []time.Duration{time.Second}, time.Second},
 		{"of a wrapper and a person", []time.Duration{0, time.Second, time.Second}, time.Second},
 	}
@@ -39,7 +39,7 @@ func TestSecondSignal(t *testing.T) {
 						t.Errorf("exit code %d after %v, want 130 after %v", code, after, tt.want)
 					}
 				})
-				if got := context.Cause(ctx); !errors.Is(got, signalError{syscall.SIGINT}) {
+				if got := context.Cause(ctx); !errors.Is(got, SignalError{syscall.SIGINT}) {
 					t.Errorf("the command ends by %v, want SIGINT", got)
 				}
 			})

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ const dangerous = "\u009b\u202e\u2066"
 func TestLogIsInert(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		var b bytes.Buffer
-		log := slog.New(newLogHandler(newScreen(&b), slog.LevelInfo, format))
+		log := slog.New(newLogHandler(NewScreen(&b), slog.LevelInfo, format))
 		log.With("with", hostileText).Error(hostileText, "text", hostileText, "error", errors.New(hostileText))
 		got := b.String()
 		if strings.ContainsAny(got, dangerous) || strings.Count(got, "\n") != 1 {
@@ -38,7 +38,7 @@ func TestLogIsInert(t *testing.T) {
 // TestJSONLog asks that a program reads the unit of a time, and a level by its name.
 func TestJSONLog(t *testing.T) {
 	var b bytes.Buffer
-	log := slog.New(newLogHandler(newScreen(&b), crawl.LevelTrace, "json"))
+	log := slog.New(newLogHandler(NewScreen(&b), crawl.LevelTrace, "json"))
 	log.Log(t.Context(), crawl.LevelTrace, "page is tried again", "tries", 1, "wait", 1500*time.Millisecond)
 	want := `"level":"TRACE","msg":"page is tried again","tries":1,"wait_seconds":1.5}`
 	if got := b.String(); !strings.Contains(got, want) {
@@ -49,7 +49,7 @@ func TestJSONLog(t *testing.T) {
 // TestJSONIsInert prints hostile text as JSON, which says it all the same.
 func TestJSONIsInert(t *testing.T) {
 	var b bytes.Buffer
-	if err := printJSON(&b, map[string]string{"title": hostileText}); err != nil {
+	if err := PrintJSON(&b, map[string]string{"title": hostileText}); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]string

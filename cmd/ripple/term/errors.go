@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"context"
@@ -13,32 +13,32 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A usageError is a wrong use of the command line.
-type usageError struct{ text string }
+// A UsageError is a wrong use of the command line.
+type UsageError struct{ text string }
 
-func (e *usageError) Error() string { return e.text }
+func (e *UsageError) Error() string { return e.text }
 
-func usage(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// errQuiet ends a command with 1 whose output has said everything.
-var errQuiet = errors.New("said")
+// ErrQuiet ends a command with 1 whose output has said everything.
+var ErrQuiet = errors.New("said")
 
-// A hinted error says what can be done about it.
-type hinted struct {
+// A Hinted error says what can be done about it.
+type Hinted struct {
 	error
-	hint string
+	Hint string
 }
 
-func (h *hinted) Unwrap() error { return h.error }
+func (h *Hinted) Unwrap() error { return h.error }
 
-func hint(err error, format string, args ...any) error {
-	return &hinted{err, fmt.Sprintf(format, args...)}
+func Hint(err error, format string, args ...any) error {
+	return &Hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// mendable reports whether whoever called has to write something else, the
+// Mendable reports whether whoever called has to write something else, the
 // command line or the configuration, or got no verdict.
-func mendable(err error) bool {
-	var u *usageError
+func Mendable(err error) bool {
+	var u *UsageError
 	var c *config.Errors
 	var f *configError
 	var r *undecided
@@ -54,26 +54,26 @@ type configError struct{ error }
 
 func (e *configError) Unwrap() error { return e.error }
 
-func unfollowed(err error) error { return &configError{err} }
+func Unfollowed(err error) error { return &configError{err} }
 
-// complaint is the last thing that a failed command says; empty if it has said
+// Complaint is the last thing that a failed command says; empty if it has said
 // everything.
-func complaint(err error) string {
+func Complaint(err error) string {
 	var c *config.Errors
-	var h *hinted
+	var h *Hinted
 	switch {
-	case err == nil, errors.Is(err, errQuiet):
+	case err == nil, errors.Is(err, ErrQuiet):
 		return ""
-	case errors.As(err, new(signalError)), errors.Is(err, context.Canceled):
+	case errors.As(err, new(SignalError)), errors.Is(err, context.Canceled):
 		return ""
 	case errors.As(err, &c) && errors.As(err, &h):
-		return c.Error() + "\nripple: " + h.hint
+		return c.Error() + "\nripple: " + h.Hint
 	case errors.As(err, &c):
 		return c.Error() // names the file in every line
 	}
 	text := "ripple: " + err.Error()
 	if errors.As(err, &h) {
-		text += "; " + h.hint
+		text += "; " + h.Hint
 	}
 	return strings.TrimSpace(text)
 }
@@ -83,5 +83,5 @@ type undecided struct{ error }
 
 func (u *undecided) Unwrap() error { return u.error }
 
-// noVerdict reports that robots.txt decides nothing for a URL.
-func noVerdict(err error) error { return &undecided{err} }
+// NoVerdict reports that robots.txt decides nothing for a URL.
+func NoVerdict(err error) error { return &undecided{err} }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package term
 
 import "github.com/KimMachineGun/automemlimit/memlimit"
 

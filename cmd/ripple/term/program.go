@@ -1,10 +1,10 @@
-package main
+package term
 
 import "os"
 
-// thisProgram is the file of this program, for processes of its own. Another release that is installed
+// ThisProgram is the file of this program, for processes of its own. Another release that is installed
 // meanwhile takes its name, or removes it; what runs is then named by the system, where it has a name for that.
-func thisProgram() (string, error) {
+func ThisProgram() (string, error) {
 	const running = "/proc/self/exe" // of Linux
 	path, err := os.Executable()
 	mine, missing := os.Stat(running)

@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"context"
@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// grace is how long a command may take to end after a signal: a crawl finishes
+// Grace is how long a command may take to end after a signal: a crawl finishes
 // what is open within 10 s and then commits.
-const grace = 20 * time.Second
+const Grace = 20 * time.Second
 
 // echo is how long after a signal another one is the same: timeout(1) sends it to its command and
 // to the command's group, as a wrapper does that passes on what the terminal has told both.
 const echo = 200 * time.Millisecond
 
-// A signalError is why a command ended early.
-type signalError struct{ signal syscall.Signal }
+// A SignalError is why a command ended early.
+type SignalError struct{ Signal syscall.Signal }
 
-func (e signalError) Error() string {
-	switch e.signal {
+func (e SignalError) Error() string {
+	switch e.Signal {
 	case syscall.SIGINT:
 		return "stopped by SIGINT"
 	case syscall.SIGTERM:
 		return "stopped by SIGTERM"
 	}
-	return "stopped by " + e.signal.String()
+	return "stopped by " + e.Signal.String()
 }
 
-func (e signalError) code() int { return 128 + int(e.signal) }
+func (e SignalError) Code() int { return 128 + int(e.Signal) }
 
-// untilSignal returns a context that the first SIGINT or SIGTERM ends, with a
-// signalError as its cause. The second one, or the end of the grace, calls exit.
-func untilSignal(parent context.Context, exit func(int)) (context.Context, func()) {
+// UntilSignal returns a context that the first SIGINT or SIGTERM ends, with a
+// SignalError as its cause. The second one, or the end of the grace, calls exit.
+func UntilSignal(parent context.Context, exit func(int)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 2)
 	over := make(chan struct{})
@@ -48,15 +48,15 @@ func untilSignal(parent context.Context, exit func(int)) (context.Context, func(
 
 // obey is the goroutine of untilSignal.
 func obey(got <-chan os.Signal, over <-chan struct{}, cancel context.CancelCauseFunc, exit func(int)) {
-	var first signalError
+	var first SignalError
 	select {
 	case s := <-got:
-		first.signal, _ = s.(syscall.Signal)
+		first.Signal, _ = s.(syscall.Signal)
 	case <-over:
 		return
 	}
 	cancel(first)
-	begun, late := time.Now(), time.After(grace)
+	begun, late := time.Now(), time.After(Grace)
 	for {
 		select {
 		case <-got:
@@ -67,7 +67,7 @@ func obey(got <-chan os.Signal, over <-chan struct{}, cancel context.CancelCause
 		case <-over:
 			return
 		}
-		exit(first.code())
+		exit(first.Code())
 		return
 	}
 }

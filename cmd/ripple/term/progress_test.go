@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"bytes"
@@ -29,9 +29,9 @@ func TestLongWork(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out, err bytes.Buffer
-				v := newVoice(&err)
-				v.stderr.term, v.quiet, v.logFormat = tt.term, tt.quiet, tt.format
-				_ = v.during("writing x.db", func(p export.Progress) error {
+				v := NewVoice(&err)
+				v.Stderr.Term, v.Quiet, v.LogFormat = tt.term, tt.quiet, tt.format
+				_ = v.During("writing x.db", func(p export.Progress) error {
 					p.At("links", 5, 10)
 					time.Sleep(30 * time.Second)
 					p.At("indexes", 0, 0)
@@ -55,16 +55,16 @@ func TestLongWork(t *testing.T) {
 func TestReportedWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all bytes.Buffer
-		var told []reached
-		v := newVoice(&all)
-		v.quiet, v.reports = true, func(r reached) { told = append(told, r) }
-		_ = v.during("writing x.db", func(p export.Progress) error {
+		var told []Reached
+		v := NewVoice(&all)
+		v.Quiet, v.Reports = true, func(r Reached) { told = append(told, r) }
+		_ = v.During("writing x.db", func(p export.Progress) error {
 			time.Sleep(redrawEvery * 3 / 2)
 			p.At("links", 5, 10)
 			time.Sleep(redrawEvery * 2)
 			return nil
 		})
-		want := reached{"links", 5, 10}
+		want := Reached{"links", 5, 10}
 		if len(told) != 2 || told[0] != want || told[1] != want || all.Len() > 0 {
 			t.Errorf("told %v, and to people %q", told, all.String())
 		}
@@ -75,9 +75,9 @@ func TestReportedWork(t *testing.T) {
 func TestShortWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var err bytes.Buffer
-		v := newVoice(&err)
-		v.stderr.term, v.logFormat = true, "text"
-		_ = v.during("writing x.db", func(export.Progress) error { time.Sleep(silentFor - time.Second/8); return nil })
+		v := NewVoice(&err)
+		v.Stderr.Term, v.LogFormat = true, "text"
+		_ = v.During("writing x.db", func(export.Progress) error { time.Sleep(SilentFor - time.Second/8); return nil })
 		if err.Len() > 0 {
 			t.Errorf("%q", err.String())
 		}

@@ -1,0 +1,133 @@
+package term
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/export"
+)
+
+// TellEvery is how often a crawl says how it goes where no terminal is watched.
+const TellEvery = 30 * time.Second
+
+const redrawEvery = time.Second / 4
+
+// SilentFor is for how long work is not talked about. Scripts of tests compare what is said, on
+// machines that may be slow.
+var SilentFor = 2 * time.Second
+
+// A progress tells on stderr how far work has come that takes its time: in place on a
+// terminal, elsewhere now and then in a line.
+type progress struct {
+	voice *Voice
+	what  string // "writing terrain.db"
+	begun time.Time
+	told  time.Time // zero: not yet
+	at    atomic.Pointer[Reached]
+}
+
+// A Reached is how far it has come; a total of 0 is not known.
+type Reached struct {
+	Step        string
+	Done, Total int
+}
+
+// During does a piece of work, which says how far it has come. Nothing is told where only
+// problems are wanted.
+func (v *Voice) During(what string, work func(export.Progress) error) error {
+	if v.Quiet && v.Reports == nil {
+		return work(nil)
+	}
+	p := &progress{voice: v, what: what, begun: time.Now()}
+	over := make(chan struct{})
+	var watching errgroup.Group
+	watching.Go(func() error { p.watch(over); return nil })
+	defer func() { close(over); _ = watching.Wait() }()
+	return work(p.see)
+}
+
+// Finding returns what a search finds that does not say how far it has come.
+func Finding[T any](v *Voice, what string, search func() (T, error)) (all T, err error) {
+	err = v.During(what, func(export.Progress) (err error) {
+		all, err = search()
+		return err
+	})
+	return all, err
+}
+
+func (p *progress) see(step string, done, total int) { p.at.Store(&Reached{step, done, total}) }
+
+// watch tells it until the work is over.
+func (p *progress) watch(over <-chan struct{}) {
+	tick := time.NewTicker(redrawEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-over:
+			if p.inPlace() && !p.told.IsZero() {
+				p.voice.Stderr.Show(nil)
+			}
+			return
+		case <-tick.C:
+			p.tell()
+		}
+	}
+}
+
+func (p *progress) inPlace() bool { return p.voice.Stderr.Term && p.voice.LogFormat == "text" }
+
+func (p *progress) tell() {
+	if p.voice.Reports != nil {
+		if now := p.at.Load(); now != nil {
+			p.voice.Reports(*now)
+		}
+		return
+	}
+	took := time.Since(p.begun)
+	if took < SilentFor || !p.inPlace() && !p.told.IsZero() && time.Since(p.told) < TellEvery {
+		return
+	}
+	p.told = time.Now()
+	now := p.at.Load()
+	if now == nil {
+		now = &Reached{}
+	}
+	if p.inPlace() {
+		p.voice.Stderr.Show([]string{p.line(now, bar(now), took)})
+		return
+	}
+	p.voice.Tell(Remark{p.line(now, "", took), "progress", []any{
+		"work", p.what, "step", now.Step, "done", now.Done,
+		"total", now.Total, "seconds", took.Round(time.Second).Seconds(),
+	}})
+}
+
+// line says it for a person.
+func (p *progress) line(now *Reached, bar string, took time.Duration) string {
+	parts := []string{p.what}
+	if now.Step != "" {
+		parts[0] += ": " + now.Step
+	}
+	if now.Total > 0 {
+		parts[0] += bar + fmt.Sprintf(" %d %%", share(now))
+	}
+	return strings.Join(append(parts, Span(took)), " · ")
+}
+
+// barWidth is how many characters a bar has between its ends.
+const barWidth = 20
+
+// bar is as full as the step is done; empty where nobody knows.
+func bar(now *Reached) string {
+	if now.Total <= 0 {
+		return ""
+	}
+	full := barWidth * share(now) / 100
+	return " [" + strings.Repeat("#", full) + strings.Repeat(".", barWidth-full) + "]"
+}
+
+func share(now *Reached) int { return max(0, min(100, int(100*int64(now.Done)/int64(now.Total)))) }

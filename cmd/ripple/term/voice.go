@@ -1,0 +1,108 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/schema/inert"
+)
+
+// A Voice tells on stderr what the program does: people in sentences, programs in events.
+type Voice struct {
+	Stderr    *Screen
+	verbose   int
+	Quiet     bool
+	LogFormat string
+	Reports   func(Reached) // is told how far long work has come; nil: people are, on stderr
+}
+
+func NewVoice(w io.Writer) *Voice { return &Voice{Stderr: NewScreen(w)} }
+
+func (v *Voice) AddFlags(f *pflag.FlagSet) {
+	// the empty name keeps the help from showing one, as if there was a value to give
+	f.CountVarP(&v.verbose, "verbose", "v", "report every visit and retry; twice: every request and verdict``")
+	f.BoolVarP(&v.Quiet, "quiet", "q", false, "report only problems")
+	f.StringVar(&v.LogFormat, "log-format", "text", "write messages on stderr as `text|json`")
+}
+
+// Check refuses flags that are wrong.
+func (v *Voice) Check() error {
+	if v.LogFormat != "text" && v.LogFormat != "json" {
+		return Usage("--log-format is %q; it must be \"text\" or \"json\"", v.LogFormat)
+	}
+	return nil
+}
+
+// Logger returns a log of what is told while a command works.
+func (v *Voice) Logger() *slog.Logger {
+	level := slog.LevelInfo
+	switch {
+	case v.Quiet:
+		level = slog.LevelWarn
+	case v.verbose == 1:
+		level = slog.LevelDebug
+	case v.verbose > 1:
+		level = crawl.LevelTrace
+	}
+	return slog.New(newLogHandler(v.Stderr, level, v.LogFormat))
+}
+
+// A Remark is told to a person as a sentence, and to a program as an event, always in
+// the same words, with its facts.
+type Remark struct {
+	Text  string
+	Event string
+	Facts []any // keys and values, as of [slog.Logger.Info]
+}
+
+// Tell tells a remark on stderr, unless only what went wrong is wanted.
+func (v *Voice) Tell(r Remark) {
+	switch {
+	case v.Quiet:
+	case v.LogFormat == "json":
+		v.Logger().Info(r.Event, r.Facts...)
+	default:
+		command := len(r.Facts) > 0 && r.Facts[0] == "command" // to be copied as it is
+		v.Stderr.tell(inertLines(r.Text), command)
+	}
+}
+
+// Warn tells a remark on what may go wrong, in the log.
+func (v *Voice) Warn(r Remark) {
+	if v.LogFormat == "json" {
+		v.Logger().Warn(r.Event, r.Facts...)
+		return
+	}
+	v.Logger().Warn(inertLines(r.Text))
+}
+
+// Complain tells why a command has failed.
+func (v *Voice) Complain(err error) {
+	text := inertLines(Complaint(err))
+	switch {
+	case text == "":
+	case v.LogFormat == "json":
+		for line := range strings.Lines(text) {
+			v.Logger().Error("failed", "error", strings.TrimPrefix(strings.TrimSpace(line), "ripple: "))
+		}
+	default:
+		fmt.Fprintln(v.Stderr, text)
+	}
+}
+
+// inertLines makes each line of a message inert: names of files may hold anything.
+func inertLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = inert.Text(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Say tells what is always the same words.
+func (v *Voice) Say(text string) { v.Tell(Remark{Text: text, Event: strings.TrimSpace(text)}) }

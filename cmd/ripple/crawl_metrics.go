@@ -54,7 +54,7 @@ func refuseMetrics(path string) error {
 		err = begunByUs(path)
 	}
 	if err != nil {
-		return term.Unfollowed(fmt.Errorf("[monitor] metrics-csv: %s %w", term.Shown(path), err))
+		return term.WrongConfig(fmt.Errorf("[monitor] metrics-csv: %s %w", term.Shown(path), err))
 	}
 	return nil
 }
@@ -80,12 +80,12 @@ func openMetrics(path string) (*metricsFile, error) {
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
-		return nil, term.Unfollowed(fmt.Errorf("[monitor] metrics-csv: %w", err))
+		return nil, term.WrongConfig(fmt.Errorf("[monitor] metrics-csv: %w", err))
 	}
 	m := &metricsFile{f: f, transfer: &transfer{}}
 	if err := m.repair(); err != nil {
 		f.Close()
-		return nil, term.Unfollowed(fmt.Errorf("[monitor] metrics-csv: %s %w", term.Shown(path), err))
+		return nil, term.WrongConfig(fmt.Errorf("[monitor] metrics-csv: %s %w", term.Shown(path), err))
 	}
 	return m, nil
 }

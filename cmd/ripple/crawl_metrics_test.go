@@ -40,7 +40,7 @@ func TestMetricsFile(t *testing.T) {
 			}
 			m, err := openMetrics(path)
 			if tt.want == "" {
-				if !term.Mendable(err) {
+				if !term.IsUserError(err) {
 					t.Errorf("openMetrics = %v, want what can be mended", err)
 				}
 				tt.want = tt.before

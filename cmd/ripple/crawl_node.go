@@ -121,10 +121,10 @@ func hubError(err error) error {
 	case errors.Is(err, hub.ErrAway):
 		return term.Hint(err, "start one with \"ripple hub\" if none runs, or change [cluster] hub")
 	case errors.Is(err, hub.ErrRefused):
-		return term.Hint(term.Unfollowed(err), "[cluster] credentials must name the token file whose path \"ripple hub\" prints, "+
+		return term.Hint(term.WrongConfig(err), "[cluster] credentials must name the token file whose path \"ripple hub\" prints, "+
 			"or a copy of it")
 	case errors.Is(err, hub.ErrFile):
-		return term.Hint(term.Unfollowed(err), "change it, or [cluster] credentials")
+		return term.Hint(term.WrongConfig(err), "change it, or [cluster] credentials")
 	case errors.Is(err, hub.ErrTrust):
 		return term.Hint(err, "it must be valid, for the host that [cluster] hub names, and vouched for by [cluster] ca-file")
 	case errors.Is(err, node.ErrProtocol):
@@ -143,7 +143,7 @@ func nodeError(cfg *config.Config, err error) error {
 		return term.Hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
 			"removing its %s is enough", folder, node.MarkName)
 	case errors.Is(err, node.ErrConfig):
-		return term.Hint(term.Unfollowed(err),
+		return term.Hint(term.WrongConfig(err),
 			"all machines follow one configuration, except for [state], [output], [monitor], [cluster] and "+
 				"the machine's limits; during a run \"ripple reload\" changes it for all")
 	case errors.Is(err, crawl.ErrIdentity):

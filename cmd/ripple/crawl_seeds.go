@@ -144,7 +144,7 @@ func (s extraSeeds) join(cfg *config.Config) (*config.Config, error) {
 	}
 	more, err := cfg.WithSeeds(s.URLs, s.AsQuality)
 	if err != nil {
-		return nil, s.placed(term.Unfollowed(err))
+		return nil, s.placed(term.WrongConfig(err))
 	}
 	return more, nil
 }

@@ -117,7 +117,7 @@ func refusePages(p config.Pages) error {
 		err = mayWrite(dir)
 	}
 	if err != nil {
-		return term.Unfollowed(fmt.Errorf("[pages] path: %w", err))
+		return term.WrongConfig(fmt.Errorf("[pages] path: %w", err))
 	}
 	return nil
 }

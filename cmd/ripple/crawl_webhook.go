@@ -28,7 +28,7 @@ const (
 func newSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
 	sender, err := webhook.New(cfg, log)
 	if err != nil {
-		return nil, term.Unfollowed(err)
+		return nil, term.WrongConfig(err)
 	}
 	return sender, nil
 }

@@ -152,7 +152,7 @@ func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
 func decideError(path string, err error) error {
 	switch {
 	case errors.Is(err, decision.ErrForeign):
-		return term.Hint(term.Unfollowed(err), "change it there, and then: ripple reclassify %s", term.Shown(path))
+		return term.Hint(term.WrongConfig(err), "change it there, and then: ripple reclassify %s", term.Shown(path))
 	case errors.Is(err, decision.ErrChanged):
 		return term.Hint(err, "nothing was written; try again")
 	case errors.Is(err, fs.ErrPermission):

@@ -38,7 +38,7 @@ func exitCode(err error) int {
 		return 0
 	case errors.As(err, &sig):
 		return sig.Code()
-	case term.Mendable(err):
+	case term.IsUserError(err):
 		return 2
 	default:
 		return 1

@@ -119,7 +119,7 @@ func refuseOutputs(cfg *config.Config) error {
 			continue
 		}
 		if err := f.refuse(f.path(cfg), false); err != nil {
-			return term.Unfollowed(fmt.Errorf("%s: %w", f.key, err))
+			return term.WrongConfig(fmt.Errorf("%s: %w", f.key, err))
 		}
 	}
 	return nil

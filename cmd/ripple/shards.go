@@ -140,7 +140,7 @@ func (s *shards) write(ctx context.Context, out string, refuse func() error, p e
 	switch {
 	case errors.Is(err, kv.ErrDamaged):
 		return term.Hint(err, "\"ripple verify --state FILE\" tells of each shard whether it is whole")
-	case err != nil && !term.Mendable(err):
+	case err != nil && !term.IsUserError(err):
 		return fmt.Errorf("write %s: %w", term.Shown(out), err)
 	}
 	return err

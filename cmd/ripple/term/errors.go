@@ -13,17 +13,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A UsageError is a wrong use of the command line.
+// A UsageError reports a wrong use of the command line.
 type UsageError struct{ text string }
 
 func (e *UsageError) Error() string { return e.text }
 
+// Usage returns a [UsageError].
 func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
 
-// ErrQuiet ends a command with 1 whose output has said everything.
+// ErrQuiet ends a command with exit code 1 and prints nothing: its output has said everything.
 var ErrQuiet = errors.New("said")
 
-// A Hinted error says what can be done about it.
+// A Hinted error carries advice: what the user can do about it.
 type Hinted struct {
 	error
 	Hint string
@@ -31,13 +32,14 @@ type Hinted struct {
 
 func (h *Hinted) Unwrap() error { return h.error }
 
+// Hint adds advice to an error.
 func Hint(err error, format string, args ...any) error {
 	return &Hinted{err, fmt.Sprintf(format, args...)}
 }
 
-// Mendable reports whether whoever called has to write something else, the
-// command line or the configuration, or got no verdict.
-func Mendable(err error) bool {
+// IsUserError reports whether the user has to change the command line or the configuration, or got no verdict. Such an
+// error ends the program with exit code 2.
+func IsUserError(err error) bool {
 	var u *UsageError
 	var c *config.Errors
 	var f *configError
@@ -49,15 +51,15 @@ func Mendable(err error) bool {
 		errors.Is(err, crawl.ErrPart)
 }
 
-// A configError is why a configuration that is valid cannot be followed.
+// A configError reports that a valid configuration cannot be used here.
 type configError struct{ error }
 
 func (e *configError) Unwrap() error { return e.error }
 
-func Unfollowed(err error) error { return &configError{err} }
+// WrongConfig marks an error as one of the configuration.
+func WrongConfig(err error) error { return &configError{err} }
 
-// Complaint is the last thing that a failed command says; empty if it has said
-// everything.
+// Complaint returns the last message of a failed command. It is empty if the output has said everything.
 func Complaint(err error) string {
 	var c *config.Errors
 	var h *Hinted
@@ -78,10 +80,10 @@ func Complaint(err error) string {
 	return strings.TrimSpace(text)
 }
 
-// An undecided is why there is no verdict: 1 means that a URL is disallowed.
+// An undecided reports that there is no verdict on a URL. Exit code 1 would mean that robots.txt disallows it.
 type undecided struct{ error }
 
 func (u *undecided) Unwrap() error { return u.error }
 
-// NoVerdict reports that robots.txt decides nothing for a URL.
+// NoVerdict marks an error that keeps robots.txt from deciding about a URL.
 func NoVerdict(err error) error { return &undecided{err} }

@@ -8,11 +8,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Limit is how many rows of a list are shown at most. It is the value of a flag,
-// where -1 stands for all.
+// A Limit is the maximum number of rows that a list shows. It is the value of a flag, where -1 means all.
 type Limit int
 
-// AddLimit adds --limit; all that is limited reads it in one way.
+// AddLimit adds the flag --limit with a default; what names the rows in its help.
 func AddLimit(f *pflag.FlagSet, l *Limit, most Limit, what string) {
 	*l = most
 	f.Var(l, "limit", "show at most `N` "+what+"; -1: all")

@@ -17,18 +17,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// MemoryBase is how many bytes a crawl holds besides what it knows of URLs.
+// MemoryBase is what a crawl holds in bytes, apart from what it knows about URLs.
 const MemoryBase = 48_000_000
 
-// A Memory is the soft limit of what this process holds. The collector keeps to it as long as half of the processor
-// time is enough for that. There is one in a process, which the command sets and nobody else.
+// A Memory is the soft memory limit of this process. The garbage collector keeps to it as long as half of the processor
+// time is enough for that. A process has one, and only its command sets it.
 type Memory struct {
 	said  string // what decides
 	Bytes int64  // math.MaxInt64: there is no limit
 }
 
-// NewMemory returns the limit that a configuration asks for where there is so much memory; 0: nobody knows. GOMEMLIMIT
-// wins, which the process has from its start.
+// NewMemory returns the limit that a configuration asks for on a machine with here bytes; 0 means unknown. GOMEMLIMIT
+// takes precedence; the Go runtime reads it at the start of the process.
 func NewMemory(limit config.MemoryLimit, here uint64) Memory {
 	m := Memory{fmt.Sprintf("[network] memory-limit = %s", limit), int64(limit)}
 	switch {
@@ -42,12 +42,12 @@ func NewMemory(limit config.MemoryLimit, here uint64) Memory {
 	return m
 }
 
-// CrawlMemory is the limit of a crawl: its browsers are processes of their own.
+// CrawlMemory returns the limit of a crawl. Its browsers are separate processes, so their share is taken off.
 func CrawlMemory(cfg *config.Config) Memory {
 	return NewMemory(cfg.Network.MemoryLimit, MemoryHere()).Beside(&cfg.Render)
 }
 
-// Beside takes off what the browsers that render pages may hold. GOMEMLIMIT is what this process may hold alone.
+// Beside subtracts what the browsers that render pages may hold. GOMEMLIMIT is for this process alone, and stays.
 func (m Memory) Beside(r *config.Render) Memory {
 	if r.Mode == config.RenderOff || m.Bytes == math.MaxInt64 || os.Getenv("GOMEMLIMIT") != "" {
 		return m
@@ -58,11 +58,11 @@ func (m Memory) Beside(r *config.Render) Memory {
 	return m
 }
 
-// MemoryHere is what the machine has, or less where the cgroup or the address space of this process is limited;
-// 0: nobody knows.
+// MemoryHere returns the memory of the machine, or less if the cgroup or the address space of this process is limited.
+// 0 means unknown.
 func MemoryHere() uint64 { return LeastOf(memlimit.FromCgroup, memlimit.FromSystem, addressSpace) }
 
-// LeastOf returns the least that is known; 0: nothing is.
+// LeastOf returns the smallest known value; 0 means that none is known.
 func LeastOf(all ...memlimit.Provider) (least uint64) {
 	for _, ask := range all {
 		if n, err := ask(); err == nil && n > 0 && (least == 0 || n < least) {
@@ -72,13 +72,13 @@ func LeastOf(all ...memlimit.Provider) (least uint64) {
 	return least
 }
 
-// Set makes it the limit of the process, whose heap is collected by a rule.
+// Set makes m the limit of the process, and rule the rule by which its heap is collected.
 func (m Memory) Set(rule heap.Rule) {
 	debug.SetMemoryLimit(m.Bytes)
 	heap.Collect(rule)
 }
 
-// ForURLs is how many bytes of it are left to what is known of URLs; 0: any number.
+// ForURLs returns how many bytes are left for what is known about URLs; 0 means no limit.
 func (m Memory) ForURLs() int64 {
 	if m.Bytes == math.MaxInt64 {
 		return 0
@@ -86,7 +86,7 @@ func (m Memory) ForURLs() int64 {
 	return max(1, m.Bytes-MemoryBase)
 }
 
-// OfShard is what of that is left to each of so many shards.
+// OfShard returns the share of ForURLs for each of several shards; 0 means no limit.
 func (m Memory) OfShard(shards int) int64 {
 	if m.Bytes == math.MaxInt64 {
 		return 0
@@ -101,7 +101,7 @@ func (m Memory) String() string {
 	return fmt.Sprintf("%s (%s)", humanize.Bytes(uint64(m.Bytes)), m.said)
 }
 
-// Explain names the limit where an error of opening a state is due to it.
+// Explain names the limit in an error that it caused while a state file was opened.
 func (m Memory) Explain(err error) error {
 	if !errors.Is(err, kv.ErrMemory) {
 		return err
@@ -110,7 +110,7 @@ func (m Memory) Explain(err error) error {
 		"raise it, or crawl where there is more memory")
 }
 
-// Allows reports that a crawl which holds so many bytes cannot keep to the limit.
+// Allows returns an error if a crawl that holds this many bytes cannot keep to the limit.
 func (m Memory) Allows(held uint64) error {
 	if held > uint64(m.Bytes)/10*9 {
 		return fmt.Errorf("%s is too little: the crawl holds %s", m, humanize.Bytes(held))
@@ -118,11 +118,11 @@ func (m Memory) Allows(held uint64) error {
 	return nil
 }
 
-// Refuse reports that a crawl which holds what this process does cannot keep to the limit.
+// Refuse returns an error if a crawl that holds as much as this process cannot keep to the limit.
 func (m Memory) Refuse() error {
 	runtime.GC() // nothing is known of what is held before the first one
 	if err := m.Allows(heap.Live()); err != nil {
-		return Hint(Unfollowed(err), "raise it, or have fewer browsers")
+		return Hint(WrongConfig(err), "raise it, or have fewer browsers")
 	}
 	return nil
 }

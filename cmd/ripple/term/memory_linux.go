@@ -5,8 +5,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// addressSpace is what may be mapped besides the state file, which takes half of a limited space at most. What does not
-// fit there ends a process.
+// addressSpace returns what may be mapped apart from the state file, which takes at most half of a limited address
+// space. A process that needs more ends.
 func addressSpace() (uint64, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil {

@@ -4,5 +4,5 @@ package term
 
 import "github.com/KimMachineGun/automemlimit/memlimit"
 
-// addressSpace is not limited here, or nobody knows how.
+// addressSpace is unlimited here, or its limit is unknown.
 func addressSpace() (uint64, error) { return 0, memlimit.ErrNoLimit }

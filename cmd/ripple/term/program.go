@@ -2,8 +2,8 @@ package term
 
 import "os"
 
-// ThisProgram is the file of this program, for processes of its own. Another release that is installed
-// meanwhile takes its name, or removes it; what runs is then named by the system, where it has a name for that.
+// ThisProgram returns the file of this program, to start further processes of it. If another release has replaced or
+// removed that file meanwhile, it returns the system's own name for the running program, where there is one.
 func ThisProgram() (string, error) {
 	const running = "/proc/self/exe" // of Linux
 	path, err := os.Executable()

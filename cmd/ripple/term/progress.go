@@ -11,17 +11,16 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
-// TellEvery is how often a crawl says how it goes where no terminal is watched.
+// TellEvery is how often a crawl reports its progress where no terminal is attached.
 const TellEvery = 30 * time.Second
 
 const redrawEvery = time.Second / 4
 
-// SilentFor is for how long work is not talked about. Scripts of tests compare what is said, on
-// machines that may be slow.
+// SilentFor is how long work may take before its progress is reported. Tests raise it, because they compare stderr on
+// slow machines.
 var SilentFor = 2 * time.Second
 
-// A progress tells on stderr how far work has come that takes its time: in place on a
-// terminal, elsewhere now and then in a line.
+// A progress reports on stderr how far long work has come: in place on a terminal, elsewhere as a line now and then.
 type progress struct {
 	voice *Voice
 	what  string // "writing terrain.db"
@@ -30,14 +29,13 @@ type progress struct {
 	at    atomic.Pointer[Reached]
 }
 
-// A Reached is how far it has come; a total of 0 is not known.
+// A Reached says how far work has come. A total of 0 is unknown.
 type Reached struct {
 	Step        string
 	Done, Total int
 }
 
-// During does a piece of work, which says how far it has come. Nothing is told where only
-// problems are wanted.
+// During runs work and reports its progress, unless only problems are to be reported.
 func (v *Voice) During(what string, work func(export.Progress) error) error {
 	if v.Quiet && v.Reports == nil {
 		return work(nil)
@@ -50,7 +48,7 @@ func (v *Voice) During(what string, work func(export.Progress) error) error {
 	return work(p.see)
 }
 
-// Finding returns what a search finds that does not say how far it has come.
+// Finding runs a search that reports no progress of its own, and returns its result.
 func Finding[T any](v *Voice, what string, search func() (T, error)) (all T, err error) {
 	err = v.During(what, func(export.Progress) (err error) {
 		all, err = search()
@@ -61,7 +59,7 @@ func Finding[T any](v *Voice, what string, search func() (T, error)) (all T, err
 
 func (p *progress) see(step string, done, total int) { p.at.Store(&Reached{step, done, total}) }
 
-// watch tells it until the work is over.
+// watch reports progress until the work is over.
 func (p *progress) watch(over <-chan struct{}) {
 	tick := time.NewTicker(redrawEvery)
 	defer tick.Stop()
@@ -106,7 +104,7 @@ func (p *progress) tell() {
 	}})
 }
 
-// line says it for a person.
+// line returns the progress as a line for a person.
 func (p *progress) line(now *Reached, bar string, took time.Duration) string {
 	parts := []string{p.what}
 	if now.Step != "" {
@@ -118,10 +116,10 @@ func (p *progress) line(now *Reached, bar string, took time.Duration) string {
 	return strings.Join(append(parts, Span(took)), " · ")
 }
 
-// barWidth is how many characters a bar has between its ends.
+// barWidth is the number of characters between the ends of a bar.
 const barWidth = 20
 
-// bar is as full as the step is done; empty where nobody knows.
+// bar returns a progress bar; empty if the total is unknown.
 func bar(now *Reached) string {
 	if now.Total <= 0 {
 		return ""

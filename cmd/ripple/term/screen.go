@@ -24,9 +24,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Screen is where a person reads along. On a terminal it can keep a block of
-// lines below everything else that is written. It may be used from any
-// goroutine.
+// A Screen is stderr as a person sees it. On a terminal it can keep a block of lines below everything else that is
+// written. It is safe for concurrent use.
 type Screen struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -53,7 +52,7 @@ func NewScreen(w io.Writer) *Screen {
 	return s
 }
 
-// coloured reports whether colours are wanted and can be shown.
+// coloured reports whether the terminal shows colours and the user wants them.
 func (s *Screen) coloured() bool { return s.Term && os.Getenv("NO_COLOR") == "" }
 
 // Write writes whole lines above the block.
@@ -73,8 +72,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tell writes lines above the block. On a terminal they are broken between words, unless
-// they are to stay whole.
+// tell writes lines above the block. On a terminal they are wrapped between words unless whole is set.
 func (s *Screen) tell(text string, whole bool) {
 	if s.Term && !whole {
 		width, _ := s.Size()
@@ -83,7 +81,7 @@ func (s *Screen) tell(text string, whole bool) {
 	_, _ = s.Write([]byte(text + "\n"))
 }
 
-// Show replaces the block; nil takes it away.
+// Show replaces the block; nil removes it.
 func (s *Screen) Show(lines []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +92,7 @@ func (s *Screen) Show(lines []string) {
 	_, _ = s.w.Write(b.Bytes())
 }
 
-// erase takes the drawn lines away. Where the terminal has become narrower since, it has
-// broken them.
+// erase removes the drawn lines. A terminal that has become narrower since has wrapped them.
 func (s *Screen) erase(b *bytes.Buffer) {
 	width, _ := s.Size()
 	rows := 0
@@ -108,7 +105,7 @@ func (s *Screen) erase(b *bytes.Buffer) {
 	s.drawn = nil
 }
 
-// draw writes the block, no line longer than the terminal is wide.
+// draw writes the block and cuts no line: longer ones than the terminal is wide are folded.
 func (s *Screen) draw(b *bytes.Buffer) {
 	width, height := s.Size()
 	for _, line := range s.block {
@@ -120,10 +117,10 @@ func (s *Screen) draw(b *bytes.Buffer) {
 	}
 }
 
-// foldIndent is where the text of a status line begins, behind its label.
+// foldIndent is the column in which the text of a status line begins, after its label.
 const foldIndent = "          "
 
-// fold breaks a line between words, and cuts a word that is longer than a line.
+// fold breaks a line between words. A word longer than a line is cut.
 func fold(line string, width int) (lines []string) {
 	indent := ""
 	for utf8.RuneCountInString(line) > width {
@@ -148,8 +145,7 @@ func fold(line string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// wrap breaks lines between words, and indents what follows. A word that is longer than a
-// line stays whole.
+// wrap breaks lines between words and indents the continuation. A word longer than a line stays whole.
 func wrap(text string, width int) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -178,7 +174,7 @@ func Cut(line string, width int) string {
 	return string(runes[:max(0, width-1)]) + "…"
 }
 
-// newLogHandler writes log lines for a person, or as JSON.
+// newLogHandler returns a handler that writes log lines for a person, or as JSON.
 func newLogHandler(s *Screen, level slog.Level, format string) slog.Handler {
 	if format == "json" {
 		return slog.NewJSONHandler(s, &slog.HandlerOptions{Level: level, ReplaceAttr: jsonAttr})
@@ -192,7 +188,7 @@ func newLogHandler(s *Screen, level slog.Level, format string) slog.Handler {
 	})
 }
 
-// inertAttr makes the text of a log line inert, whoever wrote it.
+// inertAttr makes the text of a log line inert, wherever it came from.
 func inertAttr(_ []string, a slog.Attr) slog.Attr {
 	const most = 8192
 	switch v := a.Value.Any().(type) {
@@ -208,7 +204,7 @@ func inertAttr(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// jsonAttr names the unit of a duration, as all JSON of Ripple does, and a level in full.
+// jsonAttr adds the unit to the name of a duration, as all JSON of Ripple does, and writes levels in full.
 func jsonAttr(groups []string, a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case time.Duration:
@@ -221,7 +217,7 @@ func jsonAttr(groups []string, a slog.Attr) slog.Attr {
 	return inertAttr(groups, a)
 }
 
-// PrintJSON writes a value as a program reads it: indented, a line break after.
+// PrintJSON writes a value as indented JSON with a final line break.
 func PrintJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -234,7 +230,7 @@ func PrintJSON(w io.Writer, v any) error {
 	return err
 }
 
-// A Table aligns columns that are separated by tabs.
+// A Table aligns columns.
 type Table struct{ *tabwriter.Writer }
 
 func NewTable(w io.Writer) Table { return Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)} }
@@ -247,12 +243,13 @@ func (t Table) Row(cells ...any) {
 	fmt.Fprintln(t, strings.TrimRight(strings.Join(text, "\t"), "\t"))
 }
 
-// Count writes a number with commas, and a noun in its form.
+// Count returns a number with commas and the noun in the form that goes with it.
 func Count(n int, one, many string) string { return amount.Of(n, one, many) }
 
+// Commas returns a number with commas between its thousands.
 func Commas(n int) string { return amount.Commas(n) }
 
-// Span writes a duration as a person says it: two units at most.
+// Span returns a duration as a person says it, in at most two units.
 func Span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -267,8 +264,7 @@ func Span(d time.Duration) string {
 	return strings.TrimSuffix(fmt.Sprintf("%d days %d h", int(d.Hours())/24, int(d.Hours())%24), " 0 h")
 }
 
-// Gap writes a duration as span does, but with the part that it has of a second: that between two
-// requests is a promise.
+// Gap returns a duration like Span, but with its fraction of a second: the gap between two requests is a promise.
 func Gap(d time.Duration) string {
 	if d > time.Second && d < time.Minute {
 		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + " s"
@@ -276,13 +272,14 @@ func Gap(d time.Duration) string {
 	return Span(d)
 }
 
-// Clean makes text from a peer fit for a terminal.
+// Clean makes text from a peer safe for a terminal, and cuts it to a number of bytes.
 func Clean(text string, most int) string { return inert.Line(text, most) }
 
-// ShownHost is a host, or a URL, as a person is shown it: itself, made text as [clean] does, and how its host reads.
+// ShownHost returns a host or a URL as a person is shown it: cleaned like [Clean], followed by how its host reads if it
+// is internationalised.
 func ShownHost(name string, most int) string { return Clean(name, most) + weburl.Reading(name) }
 
-// ShownHosts are hosts as a person is shown them.
+// ShownHosts returns each name as [ShownHost] does.
 func ShownHosts(names []string) []string {
 	shown := make([]string, len(names))
 	for i, name := range names {
@@ -291,7 +288,7 @@ func ShownHosts(names []string) []string {
 	return shown
 }
 
-// Shown is a path as a person may type it again.
+// Shown returns a path quoted so that it can be typed into a shell.
 func Shown(path string) string {
 	if path == "" || strings.ContainsFunc(path, func(r rune) bool {
 		return !unicode.IsPrint(r) || strings.ContainsRune(" \"'`$\\!*?&|;<>()[]{}#~", r)

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Grace is how long a command may take to end after a signal: a crawl finishes
-// what is open within 10 s and then commits.
+// Grace is how long a command may take to end after a signal. A crawl lets open requests finish for 10 s and then
+// commits.
 const Grace = 20 * time.Second
 
-// echo is how long after a signal another one is the same: timeout(1) sends it to its command and
-// to the command's group, as a wrapper does that passes on what the terminal has told both.
+// echo is how long after a signal another one counts as the same. timeout(1) signals both its command and the command's
+// process group, as does a wrapper that forwards what the terminal has already sent to both.
 const echo = 200 * time.Millisecond
 
-// A SignalError is why a command ended early.
+// A SignalError reports that a signal ended a command.
 type SignalError struct{ Signal syscall.Signal }
 
 func (e SignalError) Error() string {
@@ -31,8 +31,8 @@ func (e SignalError) Error() string {
 
 func (e SignalError) Code() int { return 128 + int(e.Signal) }
 
-// UntilSignal returns a context that the first SIGINT or SIGTERM ends, with a
-// SignalError as its cause. The second one, or the end of the grace, calls exit.
+// UntilSignal returns a context that the first SIGINT or SIGTERM cancels, with a SignalError as its cause. A second
+// signal, or the end of Grace, calls exit.
 func UntilSignal(parent context.Context, exit func(int)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	got := make(chan os.Signal, 2)
@@ -46,7 +46,7 @@ func UntilSignal(parent context.Context, exit func(int)) (context.Context, func(
 	}
 }
 
-// obey is the goroutine of untilSignal.
+// obey is the goroutine of UntilSignal.
 func obey(got <-chan os.Signal, over <-chan struct{}, cancel context.CancelCauseFunc, exit func(int)) {
 	var first SignalError
 	select {

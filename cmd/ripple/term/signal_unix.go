@@ -8,17 +8,17 @@ import (
 	"syscall"
 )
 
-// NotifyCrawl has the signals sent that only a crawl listens to.
+// NotifyCrawl sends the signals to c that only a crawl listens to.
 func NotifyCrawl(c chan<- os.Signal) { signal.Notify(c, syscall.SIGHUP, syscall.SIGUSR1) }
 
-// OutliveReaders has what is written to nobody fail, where it would end this process: who reads
-// along, such as tee, may be ended first, by the same Ctrl-C.
+// OutliveReaders makes a write to a closed pipe fail instead of ending this process. A reader such as tee may get the same
+// Ctrl-C and end first.
 func OutliveReaders() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 func IsReload(s os.Signal) bool { return s == syscall.SIGHUP }
 
-// EndsWithTerminal reports whether this process has a controlling terminal, and is to end when
-// that is gone: nohup has its command ignore SIGHUP. It is asked before notifyCrawl, which ends that.
+// EndsWithTerminal reports whether this process has a controlling terminal and is to end with it. nohup makes its command
+// ignore SIGHUP. Call it before NotifyCrawl, which changes that.
 func EndsWithTerminal() bool { return !signal.Ignored(syscall.SIGHUP) && HasTerminal() }
 
 // HasTerminal reports whether the process has a controlling terminal.

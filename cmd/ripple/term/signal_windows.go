@@ -2,7 +2,7 @@ package term
 
 import "os"
 
-// Windows has neither of the signals that only a crawl listens to.
+// NotifyCrawl does nothing: Windows has neither of the signals that only a crawl listens to.
 func NotifyCrawl(chan<- os.Signal) {}
 
 func OutliveReaders() {}

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
-// A Voice tells on stderr what the program does: people in sentences, programs in events.
+// A Voice reports on stderr what the program does, as sentences for people or as events for programs.
 type Voice struct {
 	Stderr    *Screen
 	verbose   int
@@ -30,7 +30,7 @@ func (v *Voice) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&v.LogFormat, "log-format", "text", "write messages on stderr as `text|json`")
 }
 
-// Check refuses flags that are wrong.
+// Check returns an error if the flags are wrong.
 func (v *Voice) Check() error {
 	if v.LogFormat != "text" && v.LogFormat != "json" {
 		return Usage("--log-format is %q; it must be \"text\" or \"json\"", v.LogFormat)
@@ -38,7 +38,7 @@ func (v *Voice) Check() error {
 	return nil
 }
 
-// Logger returns a log of what is told while a command works.
+// Logger returns a log at the level that the flags ask for.
 func (v *Voice) Logger() *slog.Logger {
 	level := slog.LevelInfo
 	switch {
@@ -52,15 +52,14 @@ func (v *Voice) Logger() *slog.Logger {
 	return slog.New(newLogHandler(v.Stderr, level, v.LogFormat))
 }
 
-// A Remark is told to a person as a sentence, and to a program as an event, always in
-// the same words, with its facts.
+// A Remark is printed as a sentence for a person and logged as an event for a program, always with the same facts.
 type Remark struct {
 	Text  string
 	Event string
 	Facts []any // keys and values, as of [slog.Logger.Info]
 }
 
-// Tell tells a remark on stderr, unless only what went wrong is wanted.
+// Tell prints a remark on stderr, unless only problems are to be reported.
 func (v *Voice) Tell(r Remark) {
 	switch {
 	case v.Quiet:
@@ -72,7 +71,7 @@ func (v *Voice) Tell(r Remark) {
 	}
 }
 
-// Warn tells a remark on what may go wrong, in the log.
+// Warn logs a remark about something that may go wrong.
 func (v *Voice) Warn(r Remark) {
 	if v.LogFormat == "json" {
 		v.Logger().Warn(r.Event, r.Facts...)
@@ -81,7 +80,7 @@ func (v *Voice) Warn(r Remark) {
 	v.Logger().Warn(inertLines(r.Text))
 }
 
-// Complain tells why a command has failed.
+// Complain prints why a command failed.
 func (v *Voice) Complain(err error) {
 	text := inertLines(Complaint(err))
 	switch {
@@ -95,7 +94,7 @@ func (v *Voice) Complain(err error) {
 	}
 }
 
-// inertLines makes each line of a message inert: names of files may hold anything.
+// inertLines makes each line of a message inert, because file names may contain anything.
 func inertLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -104,5 +103,5 @@ func inertLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Say tells what is always the same words.
+// Say prints a fixed sentence.
 func (v *Voice) Say(text string) { v.Tell(Remark{Text: text, Event: strings.TrimSpace(text)}) }

@@ -72,7 +72,7 @@ func (d *decider) print(text string) error {
 	if d.json {
 		return nil
 	}
-	return flushed(d.app.stdout, func(w io.Writer) error { fmt.Fprint(w, text); return nil })
+	return term.Flushed(d.app.stdout, func(w io.Writer) error { fmt.Fprint(w, text); return nil })
 }
 
 // show shows an entry that no file can take.
@@ -207,7 +207,7 @@ func (d *decider) apply(ctx context.Context, cfg *config.Config) error {
 func (d *decider) reclassify(state string, cfg *config.Config, dry bool) error {
 	return reclassify(state, cfg, func(store *kv.Store, change *reclassified) error {
 		if !d.json {
-			return flushed(d.app.stdout, func(w io.Writer) error { return change.print(w, store, dry) })
+			return term.Flushed(d.app.stdout, func(w io.Writer) error { return change.print(w, store, dry) })
 		}
 		more := max(0, len(change.turned)-maxTurned)
 		d.result.Change = &changed{reclassified: *change, Turned: []turnPage{}, More: more}

@@ -74,7 +74,7 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 		return fmt.Errorf("no origin leads to %s within %s", term.ShownHost(u.Norm, 300),
 			term.Count(r.Config().Crawler.MaxDepth+1, "link", "links"))
 	}
-	return flushed(a.stdout, func(w io.Writer) error {
+	return term.Flushed(a.stdout, func(w io.Writer) error {
 		for i, p := range paths {
 			if i > 0 {
 				fmt.Fprintln(w)

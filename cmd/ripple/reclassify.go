@@ -72,7 +72,7 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 		if opts.json {
 			return change.writeJSON(a.stdout, store)
 		}
-		return flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, opts.dryRun) })
+		return term.Flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, opts.dryRun) })
 	})
 	if errors.Is(err, kv.ErrLocked) {
 		return term.Hint(err, "a crawl that is running follows it by: ripple reload --state %s", term.Shown(state))

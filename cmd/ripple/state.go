@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -253,17 +252,6 @@ func openLocked(path string, opts kv.Options) (*kv.Store, error) {
 			return nil, fmt.Errorf("open %s: it was removed meanwhile: %w", term.Shown(path), err)
 		}
 	}
-}
-
-// flushed writes what a function writes to a buffer, if it succeeds: a result is
-// shown whole or not at all.
-func flushed(w io.Writer, f func(io.Writer) error) error {
-	var b strings.Builder
-	if err := f(&b); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // mayWrite reports a folder in which files cannot be made, before work is done for

@@ -128,7 +128,7 @@ func runStats(ctx context.Context, a *app, opts statsOptions) error {
 	if opts.json {
 		return term.PrintJSON(a.stdout, s)
 	}
-	return flushed(a.stdout, func(w io.Writer) error { return printStats(w, s) })
+	return term.Flushed(a.stdout, func(w io.Writer) error { return printStats(w, s) })
 }
 
 func newStats(r *reading, most int) (*stats, error) {

@@ -80,7 +80,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		a.voice.Tell(term.Remark{Text: noneFrom(opts.minOrigins), Event: "nothing to suggest", Facts: []any{"min_origins", opts.minOrigins}})
 		return nil
 	}
-	return flushed(a.stdout, func(w io.Writer) error {
+	return term.Flushed(a.stdout, func(w io.Writer) error {
 		blocks := suggest.Blocks(found.Discovered)
 		for i := range found.Discovered {
 			printCandidate(w, found, &found.Discovered[i], blocks[i])

@@ -75,7 +75,7 @@ func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts stats
 		if opts.json {
 			return term.PrintJSON(a.stdout, s)
 		}
-		return flushed(a.stdout, func(w io.Writer) error { return printTerrain(w, s, time.Now()) })
+		return term.Flushed(a.stdout, func(w io.Writer) error { return printTerrain(w, s, time.Now()) })
 	})
 }
 

@@ -128,7 +128,7 @@ func (v *verdict) print(w io.Writer, opts verifyOptions) error {
 	if opts.json {
 		return term.PrintJSON(w, v)
 	}
-	return flushed(w, func(w io.Writer) error {
+	return term.Flushed(w, func(w io.Writer) error {
 		for _, p := range v.Problems {
 			fmt.Fprintln(w, term.Clean(p, 400))
 		}

@@ -72,7 +72,7 @@ func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []str
 	if opts.json {
 		err = term.PrintJSON(a.stdout, newWebhookAnswer(&answer))
 	} else {
-		err = flushed(a.stdout, func(w io.Writer) error { printWebhookAnswer(w, &answer); return nil })
+		err = term.Flushed(a.stdout, func(w io.Writer) error { printWebhookAnswer(w, &answer); return nil })
 	}
 	if err == nil && !answer.Delivered() {
 		return term.ErrQuiet

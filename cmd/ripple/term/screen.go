@@ -105,7 +105,7 @@ func (s *Screen) erase(b *bytes.Buffer) {
 	s.drawn = nil
 }
 
-// draw writes the block and cuts no line: longer ones than the terminal is wide are folded.
+// draw writes the block, folded to the width of the terminal.
 func (s *Screen) draw(b *bytes.Buffer) {
 	width, height := s.Size()
 	for _, line := range s.block {
@@ -296,4 +296,14 @@ func Shown(path string) string {
 		return strconv.Quote(path)
 	}
 	return path
+}
+
+// Flushed writes the output of f if f succeeds, so that a result is shown whole or not at all.
+func Flushed(w io.Writer, f func(io.Writer) error) error {
+	var b strings.Builder
+	if err := f(&b); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

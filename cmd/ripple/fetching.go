@@ -69,7 +69,7 @@ func newFetching(open []crawl.Flight, rules *weburl.Rules) fetching {
 }
 
 // fetching asks the running crawl which requests are open now; none where nobody crawls.
-func (r *reading) fetching() (fetching, error) {
+func (r inspector) fetching() (fetching, error) {
 	f := noFetching()
 	if r.live == nil {
 		return f, nil
@@ -84,7 +84,7 @@ func (r *reading) fetching() (fetching, error) {
 // addFetching counts what the running crawl fetches: requests, and of the pages that are known those that are
 // being requested.
 func (s *stats) addFetching(r *reading) error {
-	f, err := r.fetching()
+	f, err := inspector{r}.fetching()
 	if err != nil || s.Live == nil {
 		return err
 	}
@@ -144,7 +144,7 @@ type waiting struct {
 }
 
 // waiting says why the running crawl does not request anything of a host now.
-func (r *reading) waiting(h *schema.Host, f *fetching) waiting {
+func (r inspector) waiting(h *schema.Host, f *fetching) waiting {
 	if r.live == nil {
 		return waiting{}
 	}

@@ -68,7 +68,7 @@ func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string)
 	var wrong []error
 	for i, raw := range urls {
 		var text strings.Builder
-		if err := r.tell(&text, raw, opts); err != nil {
+		if err := (inspector{r}).tell(&text, raw, opts); err != nil {
 			wrong = append(wrong, err)
 			continue
 		}
@@ -83,7 +83,7 @@ func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string)
 }
 
 // tell writes what is known of a page or a host.
-func (r *reading) tell(w io.Writer, raw string, opts inspectOptions) error {
+func (r inspector) tell(w io.Writer, raw string, opts inspectOptions) error {
 	limit := int(opts.limit)
 	if isHost(raw) {
 		d, err := r.host(raw, limit)
@@ -105,7 +105,7 @@ func (r *reading) tell(w io.Writer, raw string, opts inspectOptions) error {
 	return printInspection(w, in)
 }
 
-func (r *reading) inspect(raw string, limit int) (*inspection, error) {
+func (r inspector) inspect(raw string, limit int) (*inspection, error) {
 	u, err := parseURL(r.Config().Rules(), raw)
 	if err != nil {
 		return nil, err
@@ -141,3 +141,6 @@ func (r *reading) inspect(raw string, limit int) (*inspection, error) {
 	}
 	return in, err
 }
+
+// An inspector answers questions about one state.
+type inspector struct{ *reading }

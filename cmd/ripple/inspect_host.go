@@ -39,7 +39,7 @@ func parseHost(rules *weburl.Rules, raw string) (weburl.URL, error) {
 }
 
 // host tells what is known of a host.
-func (r *reading) host(raw string, limit int) (*dossier, error) {
+func (r inspector) host(raw string, limit int) (*dossier, error) {
 	u, err := parseHost(r.Config().Rules(), raw)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (r *reading) host(raw string, limit int) (*dossier, error) {
 }
 
 // knownHost tells what is known of a host that was met.
-func (r *reading) knownHost(id schema.HostID, limit int) (*knownHost, error) {
+func (r inspector) knownHost(id schema.HostID, limit int) (*knownHost, error) {
 	report, err := r.Hosts.Report(id)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (r *reading) knownHost(id schema.HostID, limit int) (*knownHost, error) {
 }
 
 // hostFacts tells what the record of a host says.
-func (r *reading) hostFacts(report *survey.HostReport) *knownHost {
+func (r inspector) hostFacts(report *survey.HostReport) *knownHost {
 	h, run, cfg := report.Host, r.Run(), r.Config()
 	k := &knownHost{
 		open: r.open, Run: int(run.ID), Title: report.Title,

@@ -21,7 +21,7 @@ type linker struct {
 
 // addLinkedFrom adds who links to a host, and returns how many links lead to each of
 // its pages.
-func (r *reading) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (map[schema.ID]int, error) {
+func (r inspector) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (map[schema.ID]int, error) {
 	speaks, err := r.Speakers()
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (l *linker) add(page, to schema.ID) {
 	}
 }
 
-func (r *reading) nameLinkers(from map[schema.HostID]*linker) error {
+func (r inspector) nameLinkers(from map[schema.HostID]*linker) error {
 	for _, l := range from {
 		if err := r.nameLinker(l); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (r *reading) nameLinkers(from map[schema.HostID]*linker) error {
 }
 
 // nameLinker says which host it is that links.
-func (r *reading) nameLinker(l *linker) error {
+func (r inspector) nameLinker(l *linker) error {
 	p, err := r.Page(l.first)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (r *reading) nameLinker(l *linker) error {
 }
 
 // showLink adds what the first link says, and where it leads.
-func (r *reading) showLink(l *linker) error {
+func (r inspector) showLink(l *linker) error {
 	p, err := r.Page(l.to)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (r *reading) showLink(l *linker) error {
 
 // addPages adds the pages of a host: the busiest, the errors, the depths, and what the
 // runs did.
-func (r *reading) addPages(k *knownHost, host schema.HostID, in map[schema.ID]int, limit int) error {
+func (r inspector) addPages(k *knownHost, host schema.HostID, in map[schema.ID]int, limit int) error {
 	depths, errs, runs := map[uint8]*depthCount{}, map[string]int{}, map[schema.RunID]*hostRun{}
 	k.Busiest = []busyPage{}
 	own := r.pagesOf(host)
@@ -151,7 +151,7 @@ func (r *reading) addPages(k *knownHost, host schema.HostID, in map[schema.ID]in
 }
 
 // pagesOf returns the pages of a host by id.
-func (r *reading) pagesOf(host schema.HostID) (own []schema.ID) {
+func (r inspector) pagesOf(host schema.HostID) (own []schema.ID) {
 	for id := schema.ID(1); int(id) <= r.URLs(); id++ {
 		if r.Hosts.Of(id) == host && r.store.Kind(id) == schema.KindPage {
 			own = append(own, id)
@@ -201,7 +201,7 @@ func addDepth(depths map[uint8]*depthCount, p *survey.Page) {
 }
 
 // addVisits adds the visits of pages to those of their runs.
-func (r *reading) addVisits(runs map[schema.RunID]*hostRun, pages []schema.ID) error {
+func (r inspector) addVisits(runs map[schema.RunID]*hostRun, pages []schema.ID) error {
 	return r.store.View(func(tx *kv.Tx) error {
 		var g kv.Gist
 		for _, id := range pages {

@@ -42,7 +42,7 @@ func TestHostTrouble(t *testing.T) {
 			w.Depth("b.test/", 1, 0)
 			w.Host("b.test/", tt.host)
 			r := &reading{Survey: w.Survey(), store: w.Store}
-			d, err := r.host("b.test", 20)
+			d, err := inspector{r}.host("b.test", 20)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestDelaysAgree(t *testing.T) {
 	w.Depth("b.test/", 1, 0)
 	w.Host("b.test/", func(h *schema.Host) { h.CrawlDelay, h.Timeouts, h.Smoothed = time.Minute, 2, 5*time.Minute })
 	r := &reading{Survey: w.Survey(), store: w.Store}
-	d, err := r.host("b.test", 20)
+	d, err := inspector{r}.host("b.test", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestDelaysAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	var row strings.Builder
-	err = r.query(t.Context(), "SELECT delay_ms FROM hosts WHERE domain = 'b.test'", export.Endorsements,
+	err = inspector{r}.query(t.Context(), "SELECT delay_ms FROM hosts WHERE domain = 'b.test'", export.Endorsements,
 		func(columns []string) rowWriter { return newCSVRows(&row, columns) })
 	agree := d.DelayMS == 240_000 && s.Slow[0].DelayMS == d.DelayMS && row.String() == "delay_ms\n240000\n"
 	if err != nil || !agree {
@@ -92,7 +92,7 @@ func TestHostRuns(t *testing.T) {
 	})
 	w.Visit("a.test/kept", func(v *schema.Visit) { v.Kept, v.Requests = true, 0 })
 	r := &reading{Survey: w.Survey(), store: w.Store}
-	d, err := r.host("a.test", 20)
+	d, err := inspector{r}.host("a.test", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestHostileHost(t *testing.T) {
 		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Detail: hostile}
 	})
 	r := &reading{Survey: w.Survey(), store: w.Store}
-	d, err := r.host("b.test", 20)
+	d, err := inspector{r}.host("b.test", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestHostLinkedFrom(t *testing.T) {
 	w.Visit("a.test/", w.Links("b.test/"))
 	w.Visit("a.test/ads", w.Links("b.test/"))
 	finish()
-	d, err := (&reading{Survey: w.Survey(), store: w.Store}).host("b.test", 20)
+	d, err := inspector{&reading{Survey: w.Survey(), store: w.Store}}.host("b.test", 20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // page tells what is known of a page that was met, whose identity is norm.
-func (r *reading) page(id schema.ID, norm string, limit int) (*inspectedPage, error) {
+func (r inspector) page(id schema.ID, norm string, limit int) (*inspectedPage, error) {
 	p, err := r.Page(id)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (r *reading) page(id schema.ID, norm string, limit int) (*inspectedPage, er
 }
 
 // addTrouble adds what keeps the page's host from being asked, and why the page waits.
-func (r *reading) addTrouble(out *inspectedPage, host string, f *fetching) error {
+func (r inspector) addTrouble(out *inspectedPage, host string, f *fetching) error {
 	return r.store.View(func(tx *kv.Tx) error {
 		id, known, err := tx.Hosts.Lookup(host)
 		if err != nil || !known {
@@ -78,7 +78,7 @@ func (r *reading) addTrouble(out *inspectedPage, host string, f *fetching) error
 }
 
 // addLinks adds links in and out.
-func (r *reading) addLinks(out *inspectedPage, id schema.ID, limit int) error {
+func (r inspector) addLinks(out *inspectedPage, id schema.ID, limit int) error {
 	back, total, err := r.Links.In(id, limit)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (r *reading) addLinks(out *inspectedPage, id schema.ID, limit int) error {
 	return nil
 }
 
-func (r *reading) addLink(list *linkList, other schema.ID, l schema.Link) error {
+func (r inspector) addLink(list *linkList, other schema.ID, l schema.Link) error {
 	p, err := r.Page(other)
 	if err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *reading) addLink(list *linkList, other schema.ID, l schema.Link) error 
 }
 
 // addRedirects adds the pages that the recorded redirects from a page lead to.
-func (r *reading) addRedirects(out *inspectedPage, p *survey.Page) error {
+func (r inspector) addRedirects(out *inspectedPage, p *survey.Page) error {
 	pages, err := r.Survey.Redirects(p, maxRedirected)
 	for i := 0; i < len(pages) && err == nil; i++ {
 		var norm string
@@ -127,7 +127,7 @@ func (r *reading) addRedirects(out *inspectedPage, p *survey.Page) error {
 }
 
 // addHistory adds forms and visits, the newest first.
-func (r *reading) addHistory(out *inspectedPage, p *survey.Page) error {
+func (r inspector) addHistory(out *inspectedPage, p *survey.Page) error {
 	return r.store.View(func(tx *kv.Tx) error {
 		forms, err := tx.URLs.Forms(p.ID)
 		if err != nil {

@@ -47,7 +47,7 @@ func TestErrorsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, err := (&opened{reading: r}).answerRuns(desk.Query{})
+	runs, err := (&opened{answerer: inspector{r}}).answerRuns(desk.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,12 +115,12 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		return err
 	}
 	defer r.Close()
-	return r.query(ctx, text, counted, func(columns []string) rowWriter { return newRows(a, opts, columns) })
+	return inspector{r}.query(ctx, text, counted, func(columns []string) rowWriter { return newRows(a, opts, columns) })
 }
 
 // query runs a statement over tables whose metrics are made of the counted links. answer is given
 // the names of the columns, and returns what takes the rows.
-func (r *reading) query(
+func (r inspector) query(
 	ctx context.Context, text string, counted export.Counted, answer func(columns []string) rowWriter,
 ) error {
 	d, err := sqlite.Open(r.Survey)

@@ -145,7 +145,7 @@ func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) 
 	if err != nil {
 		return robotsVerdict{}, err
 	}
-	v, ok, err := r.robots(u.Host(), u.Form, opts.agent)
+	v, ok, err := inspector{r}.robots(u.Host(), u.Form, opts.agent)
 	if err == nil && !ok {
 		err = term.Hint(fmt.Errorf("there is no copy of robots.txt of %s", term.ShownHost(u.Host(), 253)),
 			"read a file with --file, or crawl the host")
@@ -154,7 +154,7 @@ func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) 
 }
 
 // robots decides by the copy of a host's robots.txt, if there is one.
-func (r *reading) robots(host, form, agent string) (robotsVerdict, bool, error) {
+func (r inspector) robots(host, form, agent string) (robotsVerdict, bool, error) {
 	if agent == "" {
 		agent = r.Config().UserAgent.CrawlerName
 	}

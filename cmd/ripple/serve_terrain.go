@@ -39,7 +39,7 @@ type terrainReader struct {
 
 // opened is a reading, and how old it is.
 type opened struct {
-	*reading
+	inspector
 	at     time.Time
 	took   time.Duration
 	err    error

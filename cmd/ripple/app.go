@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 )
@@ -20,13 +21,13 @@ import (
 type app struct {
 	stdout *output
 	voice  *term.Voice
-	named  named
-	states states
+	named  statefile.Target
+	states statefile.Files
 }
 
 func newApp(stdout, stderr io.Writer) *app {
 	v := term.NewVoice(stderr)
-	return &app{stdout: &output{w: stdout}, voice: v, states: states{v}}
+	return &app{stdout: &output{w: stdout}, voice: v, states: statefile.Files{Voice: v}}
 }
 
 func (a *app) execute(ctx context.Context, args []string) error {
@@ -36,7 +37,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	root.SetErr(a.voice.Stderr)
 	err := root.ExecuteContext(ctx)
 	var sig term.SignalError
-	if err != nil && errors.As(context.Cause(ctx), &sig) && !storeFailed(err) {
+	if err != nil && errors.As(context.Cause(ctx), &sig) && !statefile.StoreFailed(err) {
 		if errors.Is(err, crawl.ErrNoRoom) { // what is not kept is told, and the run goes on as after any signal
 			a.voice.Complain(err)
 		}
@@ -46,12 +47,12 @@ func (a *app) execute(ctx context.Context, args []string) error {
 }
 
 // read opens the state that a command is about for reading.
-func (a *app) read(ctx context.Context) (*reading, error) {
-	path, err := a.named.statePath()
+func (a *app) read(ctx context.Context) (*statefile.State, error) {
+	path, err := a.named.StatePath()
 	if err != nil {
 		return nil, err
 	}
-	return a.states.read(ctx, path)
+	return a.states.Read(ctx, path)
 }
 
 // An output remembers that something could not be written: who asked has not got the answer, whatever the command
@@ -97,7 +98,7 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 		},
 	}
 	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
-	a.named.addFlags(cmd.PersistentFlags())
+	a.named.AddFlags(cmd.PersistentFlags())
 	a.voice.AddFlags(cmd.PersistentFlags())
 	cmd.SetFlagErrorFunc(wrongFlag)
 	addCommands(cmd, a)
@@ -197,7 +198,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return term.Usage("%q is not a command; did you mean %s?", args[0], strings.Join(near, " or "))
 	}
-	if err := notSite(args[0]); err != nil && !cmd.HasParent() {
+	if err := statefile.NotSite(args[0]); err != nil && !cmd.HasParent() {
 		return err
 	}
 	if !cmd.HasSubCommands() { // of which help was asked

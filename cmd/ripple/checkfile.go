@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -25,7 +26,7 @@ const envCheck = "RIPPLE_CHECK_FILE"
 func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, stateError(path, err)
+		return nil, statefile.Advise(path, err)
 	}
 	limit := checkTime(info.Size())
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errCheckTime)
@@ -87,7 +88,7 @@ func checkTime(size int64) time.Duration {
 func refusedFile(path, reason string, foreign bool) error {
 	err := errors.New(reason)
 	if foreign {
-		return stateError(path, fmt.Errorf("%s: %w", term.Shown(path), kv.ErrForeign))
+		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), kv.ErrForeign))
 	}
 	return fmt.Errorf("check %s: %w", term.Shown(path), err)
 }

@@ -117,11 +117,11 @@ func completeDecision(a *app) cobra.CompletionFunc {
 func hostNames(ctx context.Context, a *app, prefix string) (all []string) {
 	ctx, cancel := context.WithTimeout(ctx, completePeriod)
 	defer cancel()
-	path, err := a.named.statePath()
+	path, err := a.named.StatePath()
 	if err != nil {
 		return nil
 	}
-	store, _, err := a.states.open(ctx, path)
+	store, _, err := a.states.Open(ctx, path)
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
@@ -74,7 +75,7 @@ it was, as .run.status.`,
 }
 
 func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) error {
-	path, err := a.named.configPath(args)
+	path, err := a.named.ConfigPath(args)
 	if err != nil {
 		return err
 	}
@@ -144,17 +145,17 @@ func openCrawl(v *term.Voice, path string, fresh bool, opts kv.Options) (*kv.Sto
 		return nil, err
 	}
 	if fresh {
-		if err := beginFresh(v, path); err != nil {
+		if err := statefile.BeginFresh(v, path); err != nil {
 			return nil, err
 		}
 	}
-	return openLocked(path, opts)
+	return statefile.OpenLocked(path, opts)
 }
 
 // hasFolder reports an error if the folder of a state file is missing, or the file is a folder itself.
 func hasFolder(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return stateError(path, fmt.Errorf("%s is a folder: %w", term.Shown(path), kv.ErrForeign))
+		return statefile.Advise(path, fmt.Errorf("%s is a folder: %w", term.Shown(path), kv.ErrForeign))
 	}
 	dir := filepath.Dir(path)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -47,7 +48,7 @@ func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds
 	}
 	showOutputs(a.stdout, cfg)
 	if p.busy {
-		return stateError(cfg.State.Path, fmt.Errorf("%s is being crawled: %w", term.Shown(cfg.State.Path), kv.ErrLocked))
+		return statefile.Advise(cfg.State.Path, fmt.Errorf("%s is being crawled: %w", term.Shown(cfg.State.Path), kv.ErrLocked))
 	}
 	return nil
 }
@@ -116,7 +117,7 @@ func nodeProspect(cfg *config.Config, opts crawlOptions) (*prospect, error) {
 }
 
 // newProspect looks at the state file as a crawl would, and refuses as it would.
-func newProspect(ctx context.Context, from states, cfg *config.Config,
+func newProspect(ctx context.Context, from statefile.Files, cfg *config.Config,
 	extra extraSeeds, fresh bool) (*prospect, error) {
 	path := cfg.State.Path
 	if err := hasFolder(path); err != nil {
@@ -124,22 +125,22 @@ func newProspect(ctx context.Context, from states, cfg *config.Config,
 	}
 	p := &prospect{state: term.Shown(path), lines: []string{"run #1 begins"}}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		if err := mayWriteState(path); err != nil {
+		if err := statefile.MayWriteState(path); err != nil {
 			return nil, err
 		}
 		p.cfg, err = extra.join(cfg)
 		return p, err
 	}
-	if err := mayCrawl(from.voice.Logger(), path, fresh); err != nil {
+	if err := mayCrawl(from.Voice.Logger(), path, fresh); err != nil {
 		return nil, err
 	}
-	store, live, err := from.open(ctx, path)
-	if err != nil && !(fresh && unreadable(err)) {
+	store, live, err := from.Open(ctx, path)
+	if err != nil && !(fresh && statefile.Unreadable(err)) {
 		return nil, err
 	}
 	p.store, p.busy, p.fresh = store, live != nil, fresh
 	if fresh {
-		if err := mayBackUp(path + ".bak"); err != nil {
+		if err := statefile.MayBackUp(path + ".bak"); err != nil {
 			p.Close()
 			return nil, err
 		}
@@ -161,13 +162,13 @@ func newProspect(ctx context.Context, from states, cfg *config.Config,
 // mayCrawl reports a state file that a crawl cannot write. Where only its folder cannot be written
 // into, it warns as a crawl does, which has no use for the folder but to begin anew.
 func mayCrawl(log *slog.Logger, path string, fresh bool) error {
-	err := mayWriteState(path)
+	err := statefile.MayWriteState(path)
 	if fresh && err != nil {
 		return err
 	}
 	f, failed := os.OpenFile(path, os.O_RDWR, 0)
 	if failed != nil {
-		return stateError(path, failed)
+		return statefile.Advise(path, failed)
 	}
 	if err != nil {
 		log.Warn("other commands cannot reach this crawl", "error", err)

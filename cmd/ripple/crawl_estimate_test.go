@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -87,7 +88,7 @@ func TestEstimateOfWaiting(t *testing.T) {
 	w.Host("former.test/", func(h *schema.Host) { // the run reaches it no more
 		h.Retries = []schema.Retry{{URL: w.Page("former.test/"), Attempts: 1}}
 	})
-	s, err := newStats(&reading{Survey: w.Survey(), store: w.Store}, 10)
+	s, err := newStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}

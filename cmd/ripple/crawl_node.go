@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/heap"
@@ -51,7 +52,7 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 		Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
 		Config: own, Log: a.voice.Logger(), Timing: leaseTiming, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
-			store, err := openLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
+			store, err := statefile.OpenLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
 			return store, m.Explain(err)
 		},
 		Prepare: prepare,

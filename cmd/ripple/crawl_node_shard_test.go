@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -102,10 +103,10 @@ func TestShardThatHasEnded(t *testing.T) {
 func TestFolderIsCrawled(t *testing.T) {
 	cfg := crawltest.Parse(t, surveytest.Minimal)
 	folder, killed := t.TempDir(), t.TempDir()
-	from := states{term.NewVoice(io.Discard)}
+	from := statefile.Files{Voice: term.NewVoice(io.Discard)}
 	path := filepath.Join(folder, "shard-000.bolt")
-	crawledShardOf(t, newNodeView(from.voice, "", cfg, crawlOptions{}), cfg, path)
-	copied, remove, err := from.copyCrawled(t.Context(), path)
+	crawledShardOf(t, newNodeView(from.Voice, "", cfg, crawlOptions{}), cfg, path)
+	copied, remove, err := from.CopyCrawled(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,12 +115,12 @@ func TestFolderIsCrawled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, want := range map[string]schema.RunStatus{folder: schema.RunRunning, killed: schema.RunInterrupted} {
-		r, err := from.read(t.Context(), dir)
+		r, err := from.Read(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Run().Status; got != want || !r.open { // a request may be, in either
-			t.Errorf("the run is %s, want %s; a request may be open: %v", got, want, r.open)
+		if got := r.Run().Status; got != want || !r.Open { // a request may be, in either
+			t.Errorf("the run is %s, want %s; a request may be open: %v", got, want, r.Open)
 		}
 		if err := r.Close(); err != nil {
 			t.Error(err)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -73,7 +74,7 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 	shown := closeDesk() // first: it asks this crawl for what came last
 	cancel()
 	if errors.Is(err, kv.ErrLost) {
-		err = stateError(w.cfg.Load().State.Path, err)
+		err = statefile.Advise(w.cfg.Load().State.Path, err)
 	}
 	return errors.Join(err, shown, g.Wait())
 }
@@ -114,7 +115,7 @@ func refusePages(p config.Pages) error {
 		err = fmt.Errorf("%s is not a folder", term.Shown(dir))
 	}
 	if err == nil {
-		err = mayWrite(dir)
+		err = statefile.MayWrite(dir)
 	}
 	if err != nil {
 		return term.WrongConfig(fmt.Errorf("[pages] path: %w", err))
@@ -185,7 +186,7 @@ func (w *walk) complete(ctx context.Context, begun crawl.Begun) error {
 	if !begun.Run.Walked {
 		var err error
 		result, err = w.watched(ctx)
-		if !storeFailed(err) {
+		if !statefile.StoreFailed(err) {
 			w.keepEnd()
 		}
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
@@ -55,10 +56,10 @@ func (w *walk) telling(ctx context.Context, walks bool) (end func(error)) {
 		if errors.Is(err, crawl.ErrEnded) {
 			err = nil
 		}
-		if !errors.Is(failed, crawl.ErrNoRoom) && !storeFailed(failed) {
+		if !errors.Is(failed, crawl.ErrNoRoom) && !statefile.StoreFailed(failed) {
 			err = errors.Join(err, w.tellLast(ctx, until))
 		}
-		if err != nil && !(storeFailed(failed) && storeFailed(err)) { // which is said at the end
+		if err != nil && !(statefile.StoreFailed(failed) && statefile.StoreFailed(err)) { // which is said at the end
 			w.log.Warn("the webhook could not be told", "error", err)
 		}
 	}

@@ -72,7 +72,7 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	if class != config.DecidedQuality && len(withoutEmpty(opts.seeds)) > 0 {
 		return term.Usage("--seed: only quality has seeds, not %s", class)
 	}
-	path, err := a.named.configPath(nil)
+	path, err := a.named.ConfigPath(nil)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func withoutEmpty(all []string) []string {
 // decisionsOf reads the configuration that is decided under; nil: there is none. A program
 // is not told what a person might mend.
 func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.named.config == "" {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.named.Config == "" {
 		return nil, nil
 	}
 	if program {

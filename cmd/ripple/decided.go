@@ -131,7 +131,7 @@ func (d *decider) foretell(ctx context.Context) error {
 		d.because("nothing has been crawled yet: nothing would change")
 		return nil
 	}
-	copied, remove, err := d.app.states.workingCopy(ctx, next.State.Path)
+	copied, remove, err := d.app.states.WorkingCopy(ctx, next.State.Path)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (d *decider) apply(ctx context.Context, cfg *config.Config) error {
 		return nil
 	}
 	var st census.Status
-	err := d.app.states.crawlOf(cfg.State.Path).Post(ctx, "reload", &st)
+	err := d.app.states.CrawlOf(cfg.State.Path).Post(ctx, "reload", &st)
 	switch {
 	case err == nil:
 		d.result.Applied = "reload"

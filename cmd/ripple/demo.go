@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
@@ -187,7 +188,7 @@ func emptyDemo(dir string) error {
 	if _, err := os.Stat(state); err == nil {
 		store, err := kv.Open(state, kv.Options{Timeout: 100 * time.Millisecond}) // not one that is running
 		if errors.Is(err, kv.ErrLocked) {
-			return stateError(state, err)
+			return statefile.Advise(state, err)
 		}
 		if err == nil {
 			store.Close()
@@ -235,7 +236,7 @@ func writeDemoConfig(web *webtest.Server, dir string) (string, error) {
 
 // show shows what was found, and where to look next.
 func (d *demonstration) show(ctx context.Context) error {
-	r, err := d.app.states.read(ctx, d.state())
+	r, err := d.app.states.Read(ctx, d.state())
 	if err != nil {
 		return err
 	}

@@ -182,7 +182,7 @@ func (l *lines) Write(b []byte) (int, error) {
 func (d *demonstration) compare(ctx context.Context) error {
 	var digests [2]string
 	for i, path := range []string{d.united(), d.state()} {
-		r, err := d.app.states.read(ctx, path)
+		r, err := d.app.states.Read(ctx, path)
 		if err != nil {
 			return err
 		}

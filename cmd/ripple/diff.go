@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/changes"
 	"github.com/sumi-ripple/ripple/export/whole"
@@ -145,8 +146,8 @@ func (o *diffOptions) runs(all []schema.Run) (from, to schema.RunID, err error) 
 		to = schema.RunID(o.to)
 	}
 	for _, id := range []schema.RunID{to, schema.RunID(o.from)} {
-		if id != 0 && !hasRun(all, id) {
-			return 0, 0, term.Usage("there is no run #%d; %s", id, runsText(all))
+		if id != 0 && !statefile.HasRun(all, id) {
+			return 0, 0, term.Usage("there is no run #%d; %s", id, statefile.RunsText(all))
 		}
 	}
 	if o.from != 0 {

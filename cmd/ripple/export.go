@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/heap"
 	"github.com/sumi-ripple/ripple/export"
@@ -126,7 +127,7 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 	if text := opts.graph.told(targets); text != "" {
 		a.voice.Say(text)
 	}
-	if run := r.Run(); r.live != nil || run.Status == schema.RunRunning {
+	if run := r.Run(); r.Live != nil || run.Status == schema.RunRunning {
 		text := fmt.Sprintf("run #%d is not over: this is what was known a moment ago", run.ID)
 		a.voice.Tell(term.Remark{Text: text, Event: "run not over", Facts: []any{"run", int(run.ID)}})
 	}
@@ -135,7 +136,7 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 
 // writeAll writes the targets and names them. What is left out of one that is written all the
 // same, it returns first.
-func (o *exportOptions) writeAll(ctx context.Context, a *app, r *reading, targets []target) (left, err error) {
+func (o *exportOptions) writeAll(ctx context.Context, a *app, r *statefile.State, targets []target) (left, err error) {
 	for _, t := range targets {
 		err := a.voice.During("writing "+term.Shown(t.path), func(p export.Progress) error {
 			o.progress = p
@@ -155,7 +156,7 @@ func (o *exportOptions) writeAll(ctx context.Context, a *app, r *reading, target
 }
 
 // configuredTargets are the files that [output] names.
-func configuredTargets(files *named, r *reading) (targets []target, err error) {
+func configuredTargets(files *statefile.Target, r *statefile.State) (targets []target, err error) {
 	cfg, err := outputConfig(files, r)
 	if err != nil {
 		return nil, err
@@ -173,9 +174,9 @@ func configuredTargets(files *named, r *reading) (targets []target, err error) {
 
 // outputConfig is the configuration that names the outputs: the one by which the state
 // was found, which may have been moved with it, else that of the run.
-func outputConfig(files *named, r *reading) (*config.Config, error) {
-	path := files.configOrDefault()
-	if _, err := os.Stat(path); files.state != "" || err != nil {
+func outputConfig(files *statefile.Target, r *statefile.State) (*config.Config, error) {
+	path := files.ConfigOrDefault()
+	if _, err := os.Stat(path); files.State != "" || err != nil {
 		return r.Config(), nil
 	}
 	cfg, _, err := config.Load(path)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/graph"
@@ -21,7 +22,7 @@ import (
 // graphOptions select what is in a graph, and hold it for all formats of a call.
 type graphOptions struct {
 	level         string
-	run           runOption
+	run           statefile.RunOption
 	links         linksOption
 	without, only []string
 	minWeight     int
@@ -39,7 +40,7 @@ func newGraphOptions() *graphOptions {
 
 func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.level, "level", o.level, "of graphs: what a node is, `page|host|entity|site`")
-	f.StringVar(&o.run.text, "run", "latest", "of graphs and SQLite: the run that is shown, `N|latest|all`")
+	f.StringVar(&o.run.Text, "run", "latest", "of graphs and SQLite: the run that is shown, `N|latest|all`")
 	o.links.addFlag(f, "make metrics, places and order of these")
 	f.StringSliceVar(&o.without, "without", nil,
 		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav, sitewide")
@@ -69,8 +70,8 @@ func (o *graphOptions) parse() (err error) {
 	if o.opts.Only, err = export.ParseClasses(o.only); err != nil {
 		return term.Usage("--only: %v", err)
 	}
-	if o.opts.All = o.run.text == "all"; !o.opts.All {
-		if err := o.run.parse("latest or all"); err != nil {
+	if o.opts.All = o.run.Text == "all"; !o.opts.All {
+		if err := o.run.Parse("latest or all"); err != nil {
 			return err
 		}
 	}
@@ -95,7 +96,7 @@ func (o *graphOptions) survey(s *survey.Survey) (*survey.Survey, error) {
 	if o.opts.All {
 		return s.Ever(), nil
 	}
-	return o.run.of(s)
+	return o.run.Of(s)
 }
 
 // graph reads the graph of a survey, once.
@@ -103,7 +104,7 @@ func (o *graphOptions) graph(s *survey.Survey) (*export.Graph, error) {
 	if o.made != nil && o.of == s {
 		return o.made, nil
 	}
-	of, err := o.run.of(s)
+	of, err := o.run.Of(s)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/feed"
@@ -51,11 +52,11 @@ It also works during a crawl and never slows it down.`,
 const feedPause = 500 * time.Millisecond
 
 func runFeed(ctx context.Context, a *app, opts feedOptions) error {
-	path, err := a.named.stateFile()
+	path, err := a.named.StateFile()
 	if err != nil {
 		return err
 	}
-	f := &feeder{path: path, crawl: a.states.crawlOf(path), cursor: opts.since, out: bufio.NewWriter(a.stdout)}
+	f := &feeder{path: path, crawl: a.states.CrawlOf(path), cursor: opts.since, out: bufio.NewWriter(a.stdout)}
 	var was fs.FileInfo          // the file, when it was read
 	unread, begun := true, false // the file as it is now; a crawl has taken it before all was told
 	for {
@@ -139,7 +140,7 @@ var errBegun = errors.New("a crawl has begun")
 // fromFile tells what a file has that nobody crawls. Whoever reads may take long for a batch: the
 // file is free meanwhile, and fromFile ends with [errBegun] where a crawl has begun.
 func (f *feeder) fromFile(ctx context.Context) error {
-	store, err := openQuiet(f.path)
+	store, err := statefile.OpenQuiet(f.path)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -71,10 +72,10 @@ func newFetching(open []crawl.Flight, rules *weburl.Rules) fetching {
 // fetching asks the running crawl which requests are open now; none where nobody crawls.
 func (r inspector) fetching() (fetching, error) {
 	f := noFetching()
-	if r.live == nil {
+	if r.Live == nil {
 		return f, nil
 	}
-	err := r.crawl.Get(r.Context(), "fetching", &f)
+	err := r.Crawl.Get(r.Context(), "fetching", &f)
 	if errors.Is(err, control.ErrNobody) { // it has ended since
 		err = nil
 	}
@@ -83,7 +84,7 @@ func (r inspector) fetching() (fetching, error) {
 
 // addFetching counts what the running crawl fetches: requests, and of the pages that are known those that are
 // being requested.
-func (s *stats) addFetching(r *reading) error {
+func (s *stats) addFetching(r *statefile.State) error {
 	f, err := inspector{r}.fetching()
 	if err != nil || s.Live == nil {
 		return err
@@ -145,7 +146,7 @@ type waiting struct {
 
 // waiting says why the running crawl does not request anything of a host now.
 func (r inspector) waiting(h *schema.Host, f *fetching) waiting {
-	if r.live == nil {
+	if r.Live == nil {
 		return waiting{}
 	}
 	if n, since := f.at(h.Name); n > 0 {
@@ -156,8 +157,8 @@ func (r inspector) waiting(h *schema.Host, f *fetching) waiting {
 			return waiting{Why: heldText(held.Why), Since: &held.Since}
 		}
 	}
-	if r.live.Status != "running" || r.live.WaitsSince != nil {
-		return waiting{Why: r.live.Waits, Since: r.live.WaitsSince}
+	if r.Live.Status != "running" || r.Live.WaitsSince != nil {
+		return waiting{Why: r.Live.Waits, Since: r.Live.WaitsSince}
 	}
 	run := r.Run()
 	d := census.NewPace(r.Config(), &run).Delay(h)

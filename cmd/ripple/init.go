@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -36,7 +37,7 @@ A file that exists is never overwritten; "-" writes to stdout.`,
 }
 
 func runInit(a *app, urls, args []string) error {
-	path := defaultConfig
+	path := statefile.DefaultConfig
 	if len(args) > 0 {
 		path = args[0]
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -143,4 +144,4 @@ func (r inspector) inspect(raw string, limit int) (*inspection, error) {
 }
 
 // An inspector answers questions about one state.
-type inspector struct{ *reading }
+type inspector struct{ *statefile.State }

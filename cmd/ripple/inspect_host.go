@@ -55,7 +55,7 @@ func (r inspector) host(raw string, limit int) (*dossier, error) {
 		d.Origin = append(d.Origin, r.Terrain().Origins()[i].Name)
 	}
 	var id schema.HostID
-	err = r.store.View(func(tx *kv.Tx) error {
+	err = r.Store.View(func(tx *kv.Tx) error {
 		var err error
 		id, d.Known, err = tx.Hosts.Lookup(name)
 		return err
@@ -98,7 +98,7 @@ func (r inspector) knownHost(id schema.HostID, limit int) (*knownHost, error) {
 func (r inspector) hostFacts(report *survey.HostReport) *knownHost {
 	h, run, cfg := report.Host, r.Run(), r.Config()
 	k := &knownHost{
-		open: r.open, Run: int(run.ID), Title: report.Title,
+		open: r.Open, Run: int(run.ID), Title: report.Title,
 		Pages: report.Known, Visited: report.Visited, Waiting: report.Waiting,
 		Visits: h.Visits, Requests: h.Requests, ByState: map[string]int{},
 		Coverage: report.Coverage, Missing: report.KnownMissing,

@@ -153,7 +153,7 @@ func (r inspector) addPages(k *knownHost, host schema.HostID, in map[schema.ID]i
 // pagesOf returns the pages of a host by id.
 func (r inspector) pagesOf(host schema.HostID) (own []schema.ID) {
 	for id := schema.ID(1); int(id) <= r.URLs(); id++ {
-		if r.Hosts.Of(id) == host && r.store.Kind(id) == schema.KindPage {
+		if r.Hosts.Of(id) == host && r.Store.Kind(id) == schema.KindPage {
 			own = append(own, id)
 		}
 	}
@@ -202,10 +202,10 @@ func addDepth(depths map[uint8]*depthCount, p *survey.Page) {
 
 // addVisits adds the visits of pages to those of their runs.
 func (r inspector) addVisits(runs map[schema.RunID]*hostRun, pages []schema.ID) error {
-	return r.store.View(func(tx *kv.Tx) error {
+	return r.Store.View(func(tx *kv.Tx) error {
 		var g kv.Gist
 		for _, id := range pages {
-			for seq := r.store.Latest(id); seq != 0; seq = g.Prev {
+			for seq := r.Store.Latest(id); seq != 0; seq = g.Prev {
 				if err := tx.Visits.GistAt(seq, &g); err != nil {
 					return err
 				}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -41,7 +42,7 @@ func TestHostTrouble(t *testing.T) {
 			w.Visit("a.test/", w.Links("b.test/"))
 			w.Depth("b.test/", 1, 0)
 			w.Host("b.test/", tt.host)
-			r := &reading{Survey: w.Survey(), store: w.Store}
+			r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 			d, err := inspector{r}.host("b.test", 20)
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +61,7 @@ func TestDelaysAgree(t *testing.T) {
 	w.Visit("a.test/", w.Links("b.test/"))
 	w.Depth("b.test/", 1, 0)
 	w.Host("b.test/", func(h *schema.Host) { h.CrawlDelay, h.Timeouts, h.Smoothed = time.Minute, 2, 5*time.Minute })
-	r := &reading{Survey: w.Survey(), store: w.Store}
+	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	d, err := inspector{r}.host("b.test", 20)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestHostRuns(t *testing.T) {
 		v.State, v.Requests, v.Reason = schema.Failed, 0, schema.Reason{Cause: schema.CauseDenied}
 	})
 	w.Visit("a.test/kept", func(v *schema.Visit) { v.Kept, v.Requests = true, 0 })
-	r := &reading{Survey: w.Survey(), store: w.Store}
+	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	d, err := inspector{r}.host("a.test", 20)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func TestHostileHost(t *testing.T) {
 	w.Host("b.test/", func(h *schema.Host) {
 		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Detail: hostile}
 	})
-	r := &reading{Survey: w.Survey(), store: w.Store}
+	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	d, err := inspector{r}.host("b.test", 20)
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +138,7 @@ func TestHostLinkedFrom(t *testing.T) {
 	w.Visit("a.test/", w.Links("b.test/"))
 	w.Visit("a.test/ads", w.Links("b.test/"))
 	finish()
-	d, err := inspector{&reading{Survey: w.Survey(), store: w.Store}}.host("b.test", 20)
+	d, err := inspector{&statefile.State{Survey: w.Survey(), Store: w.Store}}.host("b.test", 20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func (r inspector) page(id schema.ID, norm string, limit int) (*inspectedPage, e
 
 // addTrouble adds what keeps the page's host from being asked, and why the page waits.
 func (r inspector) addTrouble(out *inspectedPage, host string, f *fetching) error {
-	return r.store.View(func(tx *kv.Tx) error {
+	return r.Store.View(func(tx *kv.Tx) error {
 		id, known, err := tx.Hosts.Lookup(host)
 		if err != nil || !known {
 			return err
@@ -128,7 +128,7 @@ func (r inspector) addRedirects(out *inspectedPage, p *survey.Page) error {
 
 // addHistory adds forms and visits, the newest first.
 func (r inspector) addHistory(out *inspectedPage, p *survey.Page) error {
-	return r.store.View(func(tx *kv.Tx) error {
+	return r.Store.View(func(tx *kv.Tx) error {
 		forms, err := tx.URLs.Forms(p.ID)
 		if err != nil {
 			return err
@@ -140,7 +140,7 @@ func (r inspector) addHistory(out *inspectedPage, p *survey.Page) error {
 			}
 		}
 		out.Visits = []visit{}
-		for seq := r.store.Latest(p.ID); seq != 0; {
+		for seq := r.Store.Latest(p.ID); seq != 0; {
 			v, err := tx.Visits.At(seq)
 			if err != nil {
 				return err

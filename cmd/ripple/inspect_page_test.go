@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
@@ -20,7 +21,7 @@ func TestRedirects(t *testing.T) {
 	} {
 		w.Visit(from, w.Redirect(to))
 	}
-	r := &reading{Survey: w.Survey(), store: w.Store}
+	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	for name, want := range map[string]string{
 		"a.test/":  "https://a.test/1 https://a.test/2 https://a.test/1",
 		"a.test/1": "https://a.test/2 https://a.test/1", "a.test/x": "https://a.test/listed",
@@ -31,7 +32,7 @@ func TestRedirects(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out inspectedPage
-		if err := r.addRedirects(&out, p); err != nil || strings.Join(out.Redirects, " ") != want {
+		if err := (inspector{r}).addRedirects(&out, p); err != nil || strings.Join(out.Redirects, " ") != want {
 			t.Errorf("%s: %v, %v; want %s", name, out.Redirects, err, want)
 		}
 	}
@@ -42,12 +43,12 @@ func TestErrorsAgree(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Redirect("a.test/1"))
 	w.Visit("a.test/1", w.Redirect("a.test/"))
-	r := &reading{Survey: w.Survey(), store: w.Store}
+	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	s, err := newStats(r, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, err := (&opened{answerer: inspector{r}}).answerRuns(desk.Query{})
+	runs, err := (&opened{inspector: inspector{r}}).answerRuns(desk.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +64,11 @@ func TestOlderVisits(t *testing.T) {
 	for range maxHistory + 2 {
 		w.Visit("a.test/", nil)
 	}
-	r := &reading{Survey: w.Survey(), store: w.Store}
+	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	for _, want := range []string{"\nvisits: 102\n", "\n  and 2 older\n", `"visits_omitted": 2`} {
 		var text strings.Builder
 		opts := inspectOptions{limit: 20, json: want[0] == '"'}
-		if err := r.tell(&text, "https://a.test/", opts); err != nil || !strings.Contains(text.String(), want) {
+		if err := (inspector{r}).tell(&text, "https://a.test/", opts); err != nil || !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in:\n%s\n%v", want, text.String(), err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/kv"
 )
 
@@ -69,7 +70,7 @@ func TestLostWhileReplacing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, err := openLocked(path, kv.Options{})
+	old, err := statefile.OpenLocked(path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func TestReplacedWhileWaiting(t *testing.T) {
 		}
 		var g errgroup.Group
 		g.Go(func() error {
-			store, err := openLocked(path, kv.Options{})
+			store, err := statefile.OpenLocked(path, kv.Options{})
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/sqlite"
@@ -134,7 +135,7 @@ func (f *format) refuse(path string, force bool) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s; create it", term.Shown(dir))
 	}
-	if !f.state && isBolt(path) && !isForeign(path) {
+	if !f.state && statefile.IsBolt(path) && !statefile.IsForeign(path) {
 		return fmt.Errorf("%s is a state file, which no output replaces; name another file", term.Shown(path))
 	}
 	err := f.check(path, force)
@@ -147,7 +148,7 @@ func (f *format) refuse(path string, force bool) error {
 	if _, err := os.Stat(path); err == nil && f.grows {
 		dir = path
 	}
-	if err := mayWrite(dir); err != nil {
+	if err := statefile.MayWrite(dir); err != nil {
 		return fmt.Errorf("%w; make it writable or name another", err)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/whole"
 )
@@ -67,5 +68,5 @@ func isOtherFormat(path string) bool {
 			return true
 		}
 	}
-	return isBolt(path)
+	return statefile.IsBolt(path)
 }

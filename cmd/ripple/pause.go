@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -31,17 +32,17 @@ func newPauseCommand(a *app) *cobra.Command {
 // runCommand tells the running crawl to do something, and then says what was
 // done.
 func runCommand(ctx context.Context, a *app, do, done string) error {
-	if cfg := a.named.terrain(); cfg != nil {
+	if cfg := a.named.Terrain(); cfg != nil {
 		return commandTerrain(ctx, a, cfg, do)
 	}
-	path, err := a.named.statePath()
+	path, err := a.named.StatePath()
 	if err != nil {
 		return err
 	}
 	var st census.Status
-	err = a.states.crawlOf(path).Post(ctx, do, &st)
+	err = a.states.CrawlOf(path).Post(ctx, do, &st)
 	if errors.Is(err, control.ErrNobody) {
-		if err := mustExist(path); err != nil {
+		if err := statefile.MustExist(path); err != nil {
 			return err
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
@@ -60,11 +61,11 @@ func runPrune(ctx context.Context, a *app, opts pruneOptions) error {
 	if opts.keep < 1 {
 		return term.Usage("--keep-runs is %d; it must be 1 or more", opts.keep)
 	}
-	path, err := a.named.stateFile()
+	path, err := a.named.StateFile()
 	if err != nil {
 		return err
 	}
-	if err := mustExist(path); err != nil {
+	if err := statefile.MustExist(path); err != nil {
 		return err
 	}
 	done, err := term.Finding(a.voice, "pruning "+term.Shown(path),
@@ -90,7 +91,7 @@ func prune(ctx context.Context, path string, keep int) (*pruned, error) {
 		return nil, err
 	}
 	named, _ := os.Stat(path)
-	store, err := openLocked(path, kv.Options{})
+	store, err := statefile.OpenLocked(path, kv.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func prune(ctx context.Context, path string, keep int) (*pruned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := roomBeside(path, store.Size()); err != nil {
+	if err := statefile.RoomBeside(path, store.Size()); err != nil {
 		return nil, err
 	}
 	compacted := path + ".compact"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/sqlite"
@@ -141,7 +142,7 @@ func (r inspector) query(
 		return term.Usage("%v; ask for less, or export the map and ask sqlite3", err)
 	}
 	if err != nil {
-		return stateError(r.path, err)
+		return statefile.Advise(r.Path, err)
 	}
 	return w.end()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
@@ -46,7 +47,7 @@ A running crawl does the same on SIGHUP.`,
 }
 
 func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []string) error {
-	path, err := a.named.configPath(args)
+	path, err := a.named.ConfigPath(args)
 	if err != nil {
 		return err
 	}
@@ -59,13 +60,13 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 	}
 	state := cfg.State.Path
 	if opts.dryRun {
-		copied, remove, err := a.states.workingCopy(ctx, state)
+		copied, remove, err := a.states.WorkingCopy(ctx, state)
 		if err != nil {
 			return err
 		}
 		defer remove()
 		state = copied
-	} else if err := mustExist(state); err != nil {
+	} else if err := statefile.MustExist(state); err != nil {
 		return err
 	}
 	err = reclassify(state, cfg, func(store *kv.Store, change *reclassified) error {
@@ -83,7 +84,7 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 // reclassify applies a configuration to a state file that nobody crawls, and has told what
 // changed while the file is open.
 func reclassify(state string, cfg *config.Config, tell func(*kv.Store, *reclassified) error) error {
-	store, err := openLocked(state, kv.Options{})
+	store, err := statefile.OpenLocked(state, kv.Options{})
 	if err != nil {
 		return err
 	}

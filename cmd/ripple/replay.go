@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
@@ -64,7 +65,7 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 
 // replay replays a state file that nobody else has open.
 func replay(a *app, opts replayOptions, cfg *config.Config, state string) error {
-	store, err := openLocked(state, kv.Options{})
+	store, err := statefile.OpenLocked(state, kv.Options{})
 	if err != nil {
 		return err
 	}
@@ -118,29 +119,29 @@ func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool
 // file.
 func replayed(a *app, args []string) (*config.Config, string, error) {
 	if len(args) == 0 {
-		state, err := a.named.stateFile()
+		state, err := a.named.StateFile()
 		if err == nil {
-			err = mustExist(state)
+			err = statefile.MustExist(state)
 		}
 		return nil, state, err
 	}
-	path, err := a.named.configPath(args)
+	path, err := a.named.ConfigPath(args)
 	if err != nil {
 		return nil, "", err
 	}
 	cfg, err := loadConfig(path, a.voice)
 	if err == nil {
-		err = ofOne(path, cfg)
+		err = statefile.OfOne(path, cfg)
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	return cfg, cfg.State.Path, mustExist(cfg.State.Path)
+	return cfg, cfg.State.Path, statefile.MustExist(cfg.State.Path)
 }
 
 // copyFor makes a copy of a state beside a name that nobody has, which it is to be given when
 // all is done.
-func copyFor(ctx context.Context, from states, state, into string) (string, error) {
+func copyFor(ctx context.Context, from statefile.Files, state, into string) (string, error) {
 	f := format{state: true, check: func(path string, _ bool) error {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s exists; name a new file", term.Shown(path))
@@ -150,7 +151,7 @@ func copyFor(ctx context.Context, from states, state, into string) (string, erro
 	if err := f.refuseNamed(into, false); err != nil {
 		return "", err
 	}
-	copied, remove, err := from.workingCopy(ctx, state)
+	copied, remove, err := from.WorkingCopy(ctx, state)
 	if err != nil {
 		return "", err
 	}
@@ -164,7 +165,7 @@ func copyFor(ctx context.Context, from states, state, into string) (string, erro
 // where that differs only in where its files are.
 func movedConfig(a *app, store *kv.Store) (*config.Config, error) {
 	last, err := lastConfig(store)
-	path := a.named.stateConfig()
+	path := a.named.StateConfig()
 	if err != nil || path == "" {
 		return last, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/kv"
@@ -88,7 +89,7 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 }
 
 // robotsOfFile decides by a file that is given.
-func robotsOfFile(opts robotsOptions, files *named, raw string) (robotsVerdict, error) {
+func robotsOfFile(opts robotsOptions, files *statefile.Target, raw string) (robotsVerdict, error) {
 	agent, rules, err := askerOf(opts.agent, files)
 	if err != nil {
 		return robotsVerdict{}, err
@@ -118,13 +119,13 @@ func readRobots(path string) ([]byte, error) {
 
 // askerOf is the crawler that rules are read for, the one named or that of a configuration, and how it
 // reads URLs.
-func askerOf(name string, files *named) (string, *weburl.Rules, error) {
-	path := files.configOrDefault()
+func askerOf(name string, files *statefile.Target) (string, *weburl.Rules, error) {
+	path := files.ConfigOrDefault()
 	switch _, err := os.Stat(path); {
-	case name != "" && files.config == "":
+	case name != "" && files.Config == "":
 		rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
 		return name, rules, err
-	case files.config == "" && err != nil:
+	case files.Config == "" && err != nil:
 		return "", nil, term.Usage("for which crawler? name it with --agent, or its configuration with --config")
 	}
 	cfg, _, err := config.Load(path)
@@ -160,7 +161,7 @@ func (r inspector) robots(host, form, agent string) (robotsVerdict, bool, error)
 	}
 	var kept schema.RobotsCopy
 	ok := false
-	err := r.store.View(func(tx *kv.Tx) error {
+	err := r.Store.View(func(tx *kv.Tx) error {
 		id, known, err := tx.Hosts.Lookup(host)
 		if err != nil || !known {
 			return err

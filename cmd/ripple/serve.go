@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -67,17 +68,17 @@ cert-file and key-file, which are read again when they have changed.`,
 }
 
 func runServe(ctx context.Context, a *app, opts serveOptions) error {
-	if cfg := a.named.terrain(); cfg != nil {
+	if cfg := a.named.Terrain(); cfg != nil {
 		return serveTerrain(ctx, a, cfg, opts)
 	}
-	path, err := a.named.statePath()
+	path, err := a.named.StatePath()
 	if err != nil {
 		return err
 	}
 	if err := mayServe(path); err != nil {
 		return err
 	}
-	cfg := a.named.stateConfig()
+	cfg := a.named.StateConfig()
 	monitor, err := monitorOf(cfg)
 	if err != nil {
 		return err
@@ -93,24 +94,24 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 // mayServe reports a file that is none of ours, and a folder without any. Which of those there are shards is found out
 // when they are asked for.
 func mayServe(path string) error {
-	if err := mustExist(path); err != nil {
+	if err := statefile.MustExist(path); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return stateError(path, fmt.Errorf("%s: %w", term.Shown(path), withoutPath(err)))
+		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), statefile.WithoutPath(err)))
 	}
-	bolt, err := hasMark(path)
+	bolt, err := statefile.HasMark(path)
 	switch {
 	case err != nil:
-		return stateError(path, fmt.Errorf("%s: %w", term.Shown(path), err))
+		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), err))
 	case info.Mode().IsRegular() && !bolt:
-		return stateError(path, fmt.Errorf("%s: %w", term.Shown(path), kv.ErrForeign))
+		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), kv.ErrForeign))
 	case info.IsDir():
 		entries, err := os.ReadDir(path)
-		file := func(e os.DirEntry) bool { return isBolt(filepath.Join(path, e.Name())) }
+		file := func(e os.DirEntry) bool { return statefile.IsBolt(filepath.Join(path, e.Name())) }
 		if err == nil && !slices.ContainsFunc(entries, file) {
-			return noShards(path)
+			return statefile.NoShards(path)
 		}
 		return err
 	}
@@ -120,7 +121,7 @@ func mayServe(path string) error {
 // serveTerrain serves the desk of a terrain of several machines.
 func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOptions) error {
 	t := newTerrainDesk(cfg, func() (*config.Config, error) {
-		now, _, err := config.Load(a.named.configOrDefault())
+		now, _, err := config.Load(a.named.ConfigOrDefault())
 		return now, err
 	})
 	monitor := cfg.Monitor

@@ -24,19 +24,19 @@ import (
 )
 
 func (o *opened) answerStats(q desk.Query) (any, error) {
-	return newStats(o.reading, q.Number("limit"))
+	return newStats(o.State, q.Number("limit"))
 }
 
 func (o *opened) answerHost(q desk.Query) (any, error) {
 	if !isHost(q.Text("domain")) {
 		return nil, term.Usage("%q is not the name of a host", term.Clean(q.Text("domain"), 200))
 	}
-	o.moment = o.live != nil
+	o.moment = o.Live != nil
 	return o.host(q.Text("domain"), q.Number("limit"))
 }
 
 func (o *opened) answerPage(q desk.Query) (any, error) {
-	o.moment = o.live != nil
+	o.moment = o.Live != nil
 	return o.inspect(q.Text("url"), q.Number("limit"))
 }
 
@@ -89,11 +89,11 @@ func (o *opened) answerBroken(q desk.Query) (any, error) {
 // answerOrigins tells what a crawl would that went on from here.
 func (o *opened) answerOrigins(desk.Query) (any, error) {
 	runs := o.Runs()
-	cfg, err := lastConfig(o.store)
+	cfg, err := lastConfig(o.Store)
 	if err != nil || len(runs) == 0 {
 		return originList{[]census.Origin{}}, err
 	}
-	all, err := census.OriginsOf(o.store, cfg, &runs[len(runs)-1])
+	all, err := census.OriginsOf(o.Store, cfg, &runs[len(runs)-1])
 	return originList{all}, err
 }
 
@@ -122,9 +122,9 @@ func (o *opened) answerFeed(q desk.Query) (any, error) {
 	var b *feed.Batch
 	var err error
 	if last := uint64(q.Number("last")); q.Flag("brief") || last > 0 {
-		b, err = feed.ReadBrief(o.store, o.Terrain(), cursorOf(q), last)
+		b, err = feed.ReadBrief(o.Store, o.Terrain(), cursorOf(q), last)
 	} else {
-		b, err = feed.Read(o.store, o.Terrain(), cursorOf(q))
+		b, err = feed.Read(o.Store, o.Terrain(), cursorOf(q))
 	}
 	if errors.Is(err, feed.ErrCursor) {
 		return nil, term.Usage("%v", err)
@@ -144,7 +144,7 @@ func (o *opened) answerRequests(q desk.Query) (any, error) {
 // visitsTo are the last visits to a host. What passed between two runs is no rest that was kept.
 func (o *opened) visitsTo(domain string) (requestList, error) {
 	found, run := requestList{domain, []request{}}, schema.RunID(0)
-	err := o.store.View(func(tx *kv.Tx) error {
+	err := o.Store.View(func(tx *kv.Tx) error {
 		host, known, err := tx.Hosts.Lookup(found.Domain)
 		if err != nil || !known {
 			return err
@@ -171,10 +171,10 @@ func (o *opened) visitsTo(domain string) (requestList, error) {
 // eachVisit calls f for the visits to a host, the newest first, until f returns false. It reads no
 // others, however long ago that was.
 func (o *opened) eachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) bool) error {
-	next := make([]uint64, o.store.LastSeq()/64+1) // bits: of each URL the newest visit that f has not seen
+	next := make([]uint64, o.Store.LastSeq()/64+1) // bits: of each URL the newest visit that f has not seen
 	set := func(seq schema.Seq) { next[seq/64] |= 1 << (seq % 64) }
-	for id := schema.ID(1); int(id) <= o.store.URLs(); id++ {
-		if seq := o.store.Latest(id); seq != 0 && o.Hosts.Of(id) == host {
+	for id := schema.ID(1); int(id) <= o.Store.URLs(); id++ {
+		if seq := o.Store.Latest(id); seq != 0 && o.Hosts.Of(id) == host {
 			set(seq)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -155,7 +156,7 @@ func (v *deskDecision) shown() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &decider{app: newApp(io.Discard, io.Discard), json: true, path: defaultConfig, host: e.Host,
+	d := &decider{app: newApp(io.Discard, io.Discard), json: true, path: statefile.DefaultConfig, host: e.Host,
 		edit: o.edit(e.Host, e.Class)}
 	return &d.result, d.show()
 }

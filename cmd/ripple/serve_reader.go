@@ -49,11 +49,11 @@ func newReadTerrainCommand(a *app) *cobra.Command {
 }
 
 func readTerrain(ctx context.Context, a *app, socket string) error {
-	if info, err := os.Stat(a.named.state); err == nil {
+	if info, err := os.Stat(a.named.State); err == nil {
 		limitMemory(4<<30 + 2*info.Size())
 	}
 	a.voice.Quiet = true
-	t := newTerrainReader(a.states, a.named.state)
+	t := newTerrainReader(a.states, a.named.State)
 	defer t.close()
 	api, err := desk.NewAPI(terrainRoutes(t), nil, thisBuild().Version)
 	if err != nil {

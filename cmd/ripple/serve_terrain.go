@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
@@ -28,7 +29,7 @@ const (
 // likewise. A file that nobody crawls is locked only while a question is answered, so that
 // a crawl can begin.
 type terrainReader struct {
-	states states
+	states statefile.Files
 	path   string        // of the state file
 	turn   chan struct{} // holds one while somebody owns what follows
 	now    *opened       // nil: nothing is open
@@ -52,9 +53,9 @@ type opened struct {
 }
 
 // copied reports whether a copy is read, which does not change but gets old.
-func (o *opened) copied() bool { return o.store.Path() != o.path }
+func (o *opened) copied() bool { return o.Store.Path() != o.Path }
 
-func newTerrainReader(from states, path string) *terrainReader {
+func newTerrainReader(from statefile.Files, path string) *terrainReader {
 	return &terrainReader{states: from, path: path, turn: make(chan struct{}, 1), next: make(chan *opened, 1)}
 }
 
@@ -72,7 +73,7 @@ func (t *terrainReader) own(ctx context.Context, fresh bool, f func()) {
 	}
 	t.renew(fresh)
 	f()
-	if t.now != nil && !t.now.copied() && !t.now.store.Lend() {
+	if t.now != nil && !t.now.copied() && !t.now.Store.Lend() {
 		t.drop()
 	}
 }
@@ -104,7 +105,7 @@ func (t *terrainReader) renew(fresh bool) {
 	age := time.Since(t.now.at)
 	switch {
 	case !t.now.copied():
-		if t.now.store.Reclaim() != nil {
+		if t.now.Store.Reclaim() != nil {
 			t.drop()
 		}
 	case !t.now.united && (t.ended() || fresh && age >= newCopy):
@@ -157,16 +158,16 @@ func (t *terrainReader) reading(ctx context.Context) (*opened, error) {
 // with what of the processors nobody else wants.
 func (t *terrainReader) open(ctx context.Context) *opened {
 	o := &opened{at: time.Now(), answers: map[string]*heldAnswer{}}
-	if err := mustExist(t.path); err != nil {
+	if err := statefile.MustExist(t.path); err != nil {
 		o.err = &control.Error{Code: http.StatusServiceUnavailable, Text: term.Complaint(err)}
 		return o
 	}
 	if info, err := os.Stat(t.path); err == nil {
 		o.united = info.IsDir()
 	}
-	o.reading, o.err = t.states.read(ctx, t.path)
+	o.State, o.err = t.states.Read(ctx, t.path)
 	o.took = time.Since(o.at)
-	if o.err == nil && o.live != nil {
+	if o.err == nil && o.Live != nil {
 		desk.Lowest()
 	}
 	return o

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -72,8 +73,8 @@ already over on another shard, the new file takes part from the next run on.`,
 
 // shardArgs are the numbers of shards, and the configuration of their terrain, which may
 // follow them.
-func shardArgs(files *named, args []string) (shards []int, cfg *config.Config, err error) {
-	path := files.config
+func shardArgs(files *statefile.Target, args []string) (shards []int, cfg *config.Config, err error) {
+	path := files.Config
 	for i, arg := range args {
 		n, err := strconv.Atoi(arg)
 		switch {
@@ -89,11 +90,11 @@ func shardArgs(files *named, args []string) (shards []int, cfg *config.Config, e
 	}
 	slices.Sort(shards)
 	shards = slices.Compact(shards)
-	if files.state != "" {
+	if files.State != "" {
 		return nil, nil, term.Usage("a shard is moved by its number; " +
 			"leave --state out and name the configuration of the terrain")
 	}
-	path = cmp.Or(path, defaultConfig)
+	path = cmp.Or(path, statefile.DefaultConfig)
 	if cfg, _, err = config.Load(path); err == nil && cfg.Cluster.Hub == "" {
 		err = term.Usage("%s is for one machine: it names no [cluster] hub", term.Shown(path))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/clock"
@@ -113,7 +114,7 @@ type slowHost struct {
 }
 
 func runStats(ctx context.Context, a *app, opts statsOptions) error {
-	if cfg := a.named.terrain(); cfg != nil {
+	if cfg := a.named.Terrain(); cfg != nil {
 		return runTerrainStats(ctx, a, cfg, opts)
 	}
 	r, err := a.read(ctx)
@@ -131,14 +132,14 @@ func runStats(ctx context.Context, a *app, opts statsOptions) error {
 	return term.Flushed(a.stdout, func(w io.Writer) error { return printStats(w, s) })
 }
 
-func newStats(r *reading, most int) (*stats, error) {
+func newStats(r *statefile.State, most int) (*stats, error) {
 	counts, err := r.Counts()
 	if err != nil {
 		return nil, err
 	}
 	run := r.Run()
 	s := &stats{
-		State: r.path, Bytes: r.size, Live: r.live,
+		State: r.Path, Bytes: r.Size, Live: r.Live,
 		Run:   newStatsRun(run, counts.Errors),
 		Pages: counts.Pages, NotMet: counts.Gone, Links: counts.Links,
 		Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
@@ -199,14 +200,14 @@ func newStatsRun(run schema.Run, errs map[string]int) statsRun {
 
 // addHosts counts the hosts of the origins, and lists those with pages that wait or are
 // missing, those first that take longest.
-func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
-	cfg, err := lastConfig(r.store)
+func (s *stats) addHosts(r *statefile.State, run schema.Run, most int) error {
+	cfg, err := lastConfig(r.Store)
 	if err != nil {
 		return err
 	}
 	s.Slow, s.Origins = []slowHost{}, newOriginStats(r)
 	pace := census.NewPace(cfg, &run)
-	left := census.NewRemainder(r.store, pace)
+	left := census.NewRemainder(r.Store, pace)
 	err = r.Hosts.EachUntitled(func(h *survey.HostReport) error {
 		waiting := h.Waiting - h.ByState[schema.RequestLimitHit]
 		pages, seconds := pace.Of(h.Host, waiting)
@@ -226,8 +227,8 @@ func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 		return nil
 	})
 	s.Slow = slowest(s.Slow, most)
-	if s.Left = left.Left(); r.live != nil {
-		s.Left = r.live.Left
+	if s.Left = left.Left(); r.Live != nil {
+		s.Left = r.Live.Left
 	}
 	for i := range s.Slow {
 		s.Slow[i].ETA = s.Left.Within(s.Slow[i].ETA)
@@ -238,7 +239,7 @@ func (s *stats) addHosts(r *reading, run schema.Run, most int) error {
 	return err
 }
 
-func newSlowHost(r *reading, h *survey.HostReport, pace census.Pace, pages int, eta float64) slowHost {
+func newSlowHost(r *statefile.State, h *survey.HostReport, pace census.Pace, pages int, eta float64) slowHost {
 	e := slowHost{
 		Domain: h.Host.Name, Shown: weburl.ShownIfOther(h.Host.Name),
 		Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -33,7 +34,7 @@ type originList struct {
 }
 
 // newOriginStats is what is added up, an entry for each origin.
-func newOriginStats(r *reading) []originStats {
+func newOriginStats(r *statefile.State) []originStats {
 	origins := r.Terrain().Origins()
 	list := make([]originStats, len(origins))
 	for i := range origins {

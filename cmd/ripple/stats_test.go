@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -27,7 +28,7 @@ func TestStatsLeft(t *testing.T) {
 		w.Push("a.test/1")
 		w.Push("a.test/2")
 	}
-	r := &reading{Survey: w.Survey(), store: w.Store}
+	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	s, err := newStats(r, 10)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func TestStatsLeftOfRefused(t *testing.T) {
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
 	w.Begin()
 	w.Depth("a.test/", 0, 0)
-	s, err := newStats(&reading{Survey: w.Survey(), store: w.Store}, 10)
+	s, err := newStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,7 @@ func TestEndedStatus(t *testing.T) {
 	w.Change(func(r *schema.Run) {
 		r.Status, r.Walked, r.Pages, r.Rendered, r.Unrendered, r.Requests = schema.RunCompleted, true, 9, 5, 2, 20
 	})
-	s, err := newStats(&reading{Survey: w.Survey(), store: w.Store}, 1)
+	s, err := newStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
@@ -92,11 +93,11 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 }
 
 // splitTerrain is the configuration of the terrain whose run is to end without some shards.
-func splitTerrain(files *named) (*config.Config, error) {
-	if cfg := files.terrain(); cfg != nil {
+func splitTerrain(files *statefile.Target) (*config.Config, error) {
+	if cfg := files.Terrain(); cfg != nil {
 		return cfg, nil
 	}
-	if path := files.stateConfig(); path != "" {
+	if path := files.StateConfig(); path != "" {
 		if _, _, err := config.Load(path); err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/summary"
@@ -16,14 +17,14 @@ import (
 )
 
 type summaryOptions struct {
-	run   runOption
+	run   statefile.RunOption
 	links linksOption
 	out   string
 	force bool
 }
 
 func (o *summaryOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.run.text, "run", "latest", "the run to summarise, `N|latest`")
+	f.StringVar(&o.run.Text, "run", "latest", "the run to summarise, `N|latest`")
 	o.links.addFlag(f, "rank domains and pages by these")
 	f.StringVar(&o.out, "out", "", "write to `FILE` instead of stdout")
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
@@ -52,7 +53,7 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := opts.run.parse("latest"); err != nil {
+	if err := opts.run.Parse("latest"); err != nil {
 		return err
 	}
 	if opts.out != "" {
@@ -66,7 +67,7 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 		return err
 	}
 	defer r.Close()
-	s, err := opts.run.of(r.Survey)
+	s, err := opts.run.Of(r.Survey)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv/unite"
@@ -63,7 +64,7 @@ told yet.`,
 
 func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) error {
 	switch {
-	case a.named.state != "" || a.named.config != "":
+	case a.named.State != "" || a.named.Config != "":
 		return term.Usage("unite reads the files that it is given; leave --state and --config out")
 	case opts.out == "":
 		return term.Usage("-o FILE is missing: what is to be written")
@@ -76,27 +77,27 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	if err != nil {
 		return err
 	}
-	s := shards{missing: missing}
-	defer s.close()
+	s := statefile.Shards{Missing: missing}
+	defer s.Close()
 	err = a.voice.During("writing "+term.Shown(opts.out), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
-		if err := s.open(ctx, a.states, args); err != nil {
+		if err := s.Open(ctx, a.states, args); err != nil {
 			return err
 		}
-		return s.write(ctx, opts.out, opts.refuse, p)
+		return s.Write(ctx, opts.out, opts.refuse, p)
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", term.Shown(opts.out), term.Count(len(s.all), "shard", "shards"),
-		term.Count(s.urls, "URL", "URLs"), term.Count(s.visits, "visit", "visits"))
-	for _, dir := range s.without {
+	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", term.Shown(opts.out), term.Count(len(s.All), "shard", "shards"),
+		term.Count(s.Urls, "URL", "URLs"), term.Count(s.Visits, "visit", "visits"))
+	for _, dir := range s.Without {
 		a.voice.Say("no file in " + dir + " holds a shard; the others hold all")
 	}
 	if missing != (schema.Shards{}) {
 		a.voice.Say("this map is made without " + missing.Named() + ", and says so: its runs are interrupted")
 	}
-	if slices.ContainsFunc(s.all, func(one unite.Shard) bool { return one.Live }) {
+	if slices.ContainsFunc(s.All, func(one unite.Shard) bool { return one.Live }) {
 		a.voice.Say("a shard is being crawled: this is what was known a moment ago")
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -133,16 +134,16 @@ func TestInterruptedWhileUniting(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"URLs", "depths", "queues", "compacting"} {
 		t.Run(at, func(t *testing.T) {
-			dir, from := t.TempDir(), states{term.NewVoice(io.Discard)}
+			dir, from := t.TempDir(), statefile.Files{Voice: term.NewVoice(io.Discard)}
 			newShards(t, dir)
 			ctx, cancel := context.WithCancelCause(t.Context())
-			var s shards
-			defer s.close()
-			if err := s.open(ctx, from, []string{dir}); err != nil {
+			var s statefile.Shards
+			defer s.Close()
+			if err := s.Open(ctx, from, []string{dir}); err != nil {
 				t.Fatal(err)
 			}
 			opts := uniteOptions{out: filepath.Join(dir, "new.bolt")}
-			err := s.write(ctx, opts.out, opts.refuse, func(step string, _, _ int) {
+			err := s.Write(ctx, opts.out, opts.refuse, func(step string, _, _ int) {
 				if step == at {
 					cancel(term.SignalError{Signal: syscall.SIGINT})
 				}
@@ -176,7 +177,7 @@ func TestShardsServed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reader := newTerrainReader(states{term.NewVoice(io.Discard)}, dir)
+	reader := newTerrainReader(statefile.Files{Voice: term.NewVoice(io.Discard)}, dir)
 	defer reader.close()
 	var first *opened
 	for range 3 {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -65,7 +66,7 @@ type verdict struct {
 }
 
 func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
-	path, err := a.named.stateFile()
+	path, err := a.named.StateFile()
 	if err != nil {
 		return err
 	}
@@ -98,21 +99,21 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 
 // quietFile returns a file that nobody writes: the state file, or a copy of the
 // one that is being crawled.
-func quietFile(ctx context.Context, from states, path string, opts verifyOptions) (target string,
+func quietFile(ctx context.Context, from statefile.Files, path string, opts verifyOptions) (target string,
 	release func(), err error) {
-	if err := mustExist(path); err != nil {
+	if err := statefile.MustExist(path); err != nil {
 		return "", nil, err
 	}
 	copied := ""
 	var live census.Status
-	err = from.crawlOf(path).Get(ctx, "status", &live)
+	err = from.CrawlOf(path).Get(ctx, "status", &live)
 	idle := new(control.Error) // of who has the file, and does not crawl it
 	switch {
 	case err == nil && opts.compact:
 		return "", nil, term.Usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",
 			term.Shown(path), term.Shown(path))
 	case err == nil, errors.As(err, &idle) && errors.Is(err, control.ErrNobody) && !opts.compact:
-		copied, release, err = from.copyCrawled(ctx, path)
+		copied, release, err = from.CopyCrawled(ctx, path)
 	}
 	switch {
 	case errors.Is(err, control.ErrNobody): // or it has just ended

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
@@ -22,10 +23,10 @@ func compact(path string) (before, after int64, err error) {
 	named, _ := os.Stat(path)
 	old, err := kv.Open(path, kv.Options{ReadOnly: true})
 	if err != nil {
-		return 0, 0, stateError(path, err)
+		return 0, 0, statefile.Advise(path, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	if err := roomBeside(path, old.Size()); err != nil {
+	if err := statefile.RoomBeside(path, old.Size()); err != nil {
 		return 0, 0, err
 	}
 	dir, remove, err := whole.Scratch(filepath.Dir(path)) // another process may be compacting it, too
@@ -52,7 +53,7 @@ func compact(path string) (before, after int64, err error) {
 // what had the name just before the state file was opened.
 func takePlace(old *kv.Store, named os.FileInfo, next string) error {
 	if err := old.Present(); err != nil {
-		return cmp.Or(replaced(old, named), stateError(old.Path(), err))
+		return cmp.Or(replaced(old, named), statefile.Advise(old.Path(), err))
 	}
 	return kv.Rename(next, old.Path())
 }

@@ -18,6 +18,7 @@ import (
 	"go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -259,7 +260,7 @@ func TestCompactBesideAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range beside {
-		if strings.HasPrefix(e.Name(), ".ripple") || isBeside(e.Name()) {
+		if strings.HasPrefix(e.Name(), ".ripple") || statefile.IsBeside(e.Name()) {
 			t.Errorf("%s is left", e.Name())
 		}
 	}

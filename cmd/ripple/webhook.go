@@ -50,7 +50,7 @@ The exit code is 1 if it was not accepted.`,
 }
 
 func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []string) error {
-	path, err := a.named.configPath(args)
+	path, err := a.named.ConfigPath(args)
 	if err != nil {
 		return err
 	}

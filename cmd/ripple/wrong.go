@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
@@ -50,7 +51,7 @@ func byFlag(command, name string) string {
 		return ""
 	case filepath.Ext(name) == ".toml":
 		return "; name it with --config"
-	case isBolt(name), err == nil && info.IsDir():
+	case statefile.IsBolt(name), err == nil && info.IsDir():
 		return "; name it with --state"
 	}
 	return ""

@@ -1,4 +1,4 @@
-package main
+package statefile
 
 import (
 	"cmp"
@@ -15,36 +15,36 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// defaultConfig is the configuration that is taken where none is named.
-const defaultConfig = "config.toml"
+// DefaultConfig is the configuration that is used if none is named.
+const DefaultConfig = "config.toml"
 
-// A named is the files that a command is about, as the flags name them.
-type named struct {
-	state  string // --state
-	config string // --config
+// A Target says by flags which files a command is about.
+type Target struct {
+	State  string // --state
+	Config string // --config
 }
 
-func (n *named) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&n.state, "state", "",
+func (n *Target) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&n.State, "state", "",
 		"use the state `FILE`, or a folder that holds all shards of a terrain,\nwhich are read as one map")
-	f.StringVar(&n.config, "config", "",
+	f.StringVar(&n.Config, "config", "",
 		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
 			"else the only state file in this folder)")
 }
 
-// statePath finds the state file that a command is about: the one named, that of
-// the configuration, or the folder's only one.
-func (n *named) statePath() (string, error) {
+// StatePath returns the state file that a command is about: the one named, that of the configuration, or the only one
+// in the folder.
+func (n *Target) StatePath() (string, error) {
 	switch {
-	case n.state != "" && n.config != "":
+	case n.State != "" && n.Config != "":
 		return "", term.Usage("--state and --config both name a state file; use one of them")
-	case n.state != "":
-		return n.state, nil
-	case n.config != "":
-		return configuredState(n.config)
+	case n.State != "":
+		return n.State, nil
+	case n.Config != "":
+		return configuredState(n.Config)
 	}
-	if _, err := os.Stat(defaultConfig); err == nil {
-		return configuredState(defaultConfig)
+	if _, err := os.Stat(DefaultConfig); err == nil {
+		return configuredState(DefaultConfig)
 	}
 	found, unread, err := stateFiles(".")
 	switch {
@@ -61,9 +61,9 @@ func (n *named) statePath() (string, error) {
 	return "", term.Usage("there are several state files here: %s; name one with --state FILE", strings.Join(found, ", "))
 }
 
-// stateFile is statePath for a command that takes one file and no folder of shards.
-func (n *named) stateFile() (string, error) {
-	path, err := n.statePath()
+// StateFile is [Target.StatePath] for a command that takes one file, not a folder of shards.
+func (n *Target) StateFile() (string, error) {
+	path, err := n.StatePath()
 	if err != nil {
 		return "", err
 	}
@@ -75,18 +75,18 @@ func (n *named) stateFile() (string, error) {
 }
 
 func configuredState(path string) (string, error) {
-	if isBolt(path) {
+	if IsBolt(path) {
 		return "", term.Usage("%s is a state file; name it with --state", term.Shown(path))
 	}
 	cfg, _, err := config.Load(path)
 	if err != nil {
 		return "", term.Hint(err, "mend the configuration, or name the state file with --state FILE")
 	}
-	return cfg.State.Path, ofOne(path, cfg)
+	return cfg.State.Path, OfOne(path, cfg)
 }
 
-// ofOne refuses a configuration that names no state file, because it is for several machines.
-func ofOne(path string, cfg *config.Config) error {
+// OfOne returns an error if a configuration is for several machines and so names no state file.
+func OfOne(path string, cfg *config.Config) error {
 	if cfg.Cluster.Hub == "" {
 		return nil
 	}
@@ -94,52 +94,51 @@ func ofOne(path string, cfg *config.Config) error {
 		"or the one that \"ripple unite\" makes of all", term.Shown(path))
 }
 
-// configPath is the configuration that a command follows.
-func (n *named) configPath(args []string) (string, error) {
+// ConfigPath returns the configuration that a command follows.
+func (n *Target) ConfigPath(args []string) (string, error) {
 	switch {
-	case n.state != "":
+	case n.State != "":
 		return "", term.Usage("the state file is that of [state] path in the configuration; leave --state out")
-	case len(args) > 0 && n.config != "":
-		return "", term.Usage("the configuration is named twice, %s and %s", term.Shown(args[0]), term.Shown(n.config))
+	case len(args) > 0 && n.Config != "":
+		return "", term.Usage("the configuration is named twice, %s and %s", term.Shown(args[0]), term.Shown(n.Config))
 	}
-	path, err := n.configOrDefault(), error(nil)
+	path, err := n.ConfigOrDefault(), error(nil)
 	if len(args) > 0 {
-		path, err = args[0], notSite(args[0])
+		path, err = args[0], NotSite(args[0])
 	}
-	if isBolt(path) {
+	if IsBolt(path) {
 		return "", term.Usage("%s is a state file; name the configuration that it was crawled under", term.Shown(path))
 	}
 	return path, err
 }
 
-func (n *named) configOrDefault() string { return cmp.Or(n.config, defaultConfig) }
+func (n *Target) ConfigOrDefault() string { return cmp.Or(n.Config, DefaultConfig) }
 
-// stateConfig is the configuration that names the state file; empty: none does.
-func (n *named) stateConfig() string {
-	if n.config != "" || n.state != "" {
-		return n.config
+// StateConfig returns the configuration that names the state file; empty if none does.
+func (n *Target) StateConfig() string {
+	if n.Config != "" || n.State != "" {
+		return n.Config
 	}
-	if _, err := os.Stat(defaultConfig); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(DefaultConfig); errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
-	return defaultConfig
+	return DefaultConfig
 }
 
-// terrain is the configuration of the terrain of several machines that a command is about;
-// nil: it is about one state file.
-func (n *named) terrain() *config.Config {
-	if n.state != "" {
+// Terrain returns the configuration of a terrain of several machines; nil if the command is about one state file.
+func (n *Target) Terrain() *config.Config {
+	if n.State != "" {
 		return nil
 	}
-	cfg, _, err := config.Load(n.configOrDefault())
+	cfg, _, err := config.Load(n.ConfigOrDefault())
 	if err != nil || cfg.Cluster.Hub == "" {
 		return nil // what is wrong with it, the search for a state file says
 	}
 	return cfg
 }
 
-// notSite refuses what is no name of a configuration, but a URL or the name of a site.
-func notSite(name string) error {
+// NotSite returns an error if name is a URL or the name of a site instead of a configuration.
+func NotSite(name string) error {
 	site := term.Shown(term.Clean(name, 2048))
 	switch _, err := os.Stat(name); {
 	case strings.Contains(name, "://"):
@@ -155,8 +154,8 @@ func notSite(name string) error {
 		"ripple init --origin https://%[1]s", site)
 }
 
-// inFolder reports whether a name is a path, and not that of a site or of a page there: what it begins with is a
-// folder, or has no dot in it.
+// inFolder reports whether a name is a path, and not a site or a page of one: its first part is a folder, or has no
+// dot.
 func inFolder(name string) bool {
 	first, _, deep := strings.Cut(filepath.ToSlash(name), "/")
 	_, err := os.Stat(first)

@@ -1,4 +1,4 @@
-package main
+package statefile
 
 import (
 	"context"
@@ -20,22 +20,22 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// shards are the open files of shards.
-type shards struct {
-	all          []unite.Shard
-	without      []string // folders that hold no shard
-	missing      schema.Shards
-	urls, visits int // of the whole
+// Shards are open shard files.
+type Shards struct {
+	All          []unite.Shard
+	Without      []string // folders that hold no shard
+	Missing      schema.Shards
+	Urls, Visits int // of the whole
 }
 
-func (s *shards) close() {
-	for _, one := range s.all {
+func (s *Shards) Close() {
+	for _, one := range s.All {
 		one.Store.Close()
 	}
 }
 
-// open opens what is named.
-func (s *shards) open(ctx context.Context, from states, args []string) error {
+// Open opens the named files, and in named folders the files that hold a shard.
+func (s *Shards) Open(ctx context.Context, from Files, args []string) error {
 	for _, arg := range args {
 		info, err := os.Stat(arg)
 		switch {
@@ -52,49 +52,48 @@ func (s *shards) open(ctx context.Context, from states, args []string) error {
 			return err
 		}
 	}
-	if len(s.all) == 0 {
-		return term.Usage("no file there holds a shard of a terrain: %s", strings.Join(s.without, ", "))
+	if len(s.All) == 0 {
+		return term.Usage("no file there holds a shard of a terrain: %s", strings.Join(s.Without, ", "))
 	}
 	return nil
 }
 
-// openFolder opens the files of a folder that hold a shard. A machine that came late has
-// none.
-func (s *shards) openFolder(ctx context.Context, from states, dir string) error {
+// openFolder opens the files of a folder that hold a shard. A machine that joined late has none.
+func (s *Shards) openFolder(ctx context.Context, from Files, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	found := len(s.all)
+	found := len(s.All)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || isBeside(e.Name()) || !isBolt(path) {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || IsBeside(e.Name()) || !IsBolt(path) {
 			continue
 		}
 		switch err := s.openFile(ctx, from, path); {
 		case errors.Is(err, kv.ErrForeign):
 		case err != nil:
 			return err
-		case !isShard(s.all[len(s.all)-1].Store.Part()):
-			s.all[len(s.all)-1].Store.Close()
-			s.all = s.all[:len(s.all)-1]
+		case !isShard(s.All[len(s.All)-1].Store.Part()):
+			s.All[len(s.All)-1].Store.Close()
+			s.All = s.All[:len(s.All)-1]
 		}
 	}
-	if len(s.all) == found {
-		s.without = append(s.without, term.Shown(dir))
+	if len(s.All) == found {
+		s.Without = append(s.Without, term.Shown(dir))
 	}
 	return nil
 }
 
-// isShard reports whether a file holds one shard.
+// isShard reports whether a file holds exactly one shard.
 func isShard(part schema.Part) bool { return part.Shards != 0 && !part.United() }
 
 // openFile opens a state file, or a copy of one that is being crawled.
-func (s *shards) openFile(ctx context.Context, from states, path string) error {
+func (s *Shards) openFile(ctx context.Context, from Files, path string) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	store, live, err := from.open(ctx, path)
+	store, live, err := from.Open(ctx, path)
 	var h *term.Hinted
 	if errors.As(err, &h) && !errors.Is(err, kv.ErrLocked) {
 		return h.Unwrap() // what helps is for a state that is crawled alone
@@ -102,12 +101,12 @@ func (s *shards) openFile(ctx context.Context, from states, path string) error {
 	if err != nil {
 		return err
 	}
-	s.all = append(s.all, unite.Shard{Name: term.Shown(path), Store: store, Live: live != nil})
+	s.All = append(s.All, unite.Shard{Name: term.Shown(path), Store: store, Live: live != nil})
 	return nil
 }
 
-// write makes a new file of the shards and gives it a name, unless that is refused in the end.
-func (s *shards) write(ctx context.Context, out string, refuse func() error, p export.Progress) error {
+// Write merges the shards into a new file. It gives the file its name only if refuse still allows that.
+func (s *Shards) Write(ctx context.Context, out string, refuse func() error, p export.Progress) error {
 	release, err := s.reserve(out)
 	if err != nil {
 		return err
@@ -146,24 +145,24 @@ func (s *shards) write(ctx context.Context, out string, refuse func() error, p e
 	return err
 }
 
-// uniteFolder opens a temporary file that holds what the shards in a folder do. It has no name
-// any more when it is returned, where the system allows that.
-func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store, err error) {
-	var parts shards
-	defer parts.close()
+// uniteFolder opens a temporary file that holds the merged shards of a folder. Where the system allows it, the file
+// has no name any more when this returns.
+func uniteFolder(ctx context.Context, from Files, dir string) (store *kv.Store, err error) {
+	var parts Shards
+	defer parts.Close()
 	scratch, remove, err := whole.Scratch(os.TempDir())
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	united := filepath.Join(scratch, "united.bolt")
-	err = from.voice.During("reading the shards in "+term.Shown(dir), func(p export.Progress) error {
+	err = from.Voice.During("reading the shards in "+term.Shown(dir), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
 		if err := parts.openFolder(ctx, from, dir); err != nil {
 			return err
 		}
-		if len(parts.all) == 0 {
-			return noShards(dir)
+		if len(parts.All) == 0 {
+			return NoShards(dir)
 		}
 		if err := fits(scratch, parts.size()); err != nil {
 			return err
@@ -181,24 +180,23 @@ func uniteFolder(ctx context.Context, from states, dir string) (store *kv.Store,
 	return kv.Open(united, kv.Options{ReadOnly: true})
 }
 
-func noShards(dir string) error {
+func NoShards(dir string) error {
 	return term.Usage("no file in %s holds a shard of a terrain; name a state file", term.Shown(dir))
 }
 
-// unspaced are shards as a flag names them.
+// unspaced returns numbers of shards as a flag takes them.
 func unspaced(s schema.Shards) string { return strings.ReplaceAll(s.String(), " ", "") }
 
-// size is what the files hold, in bytes.
-func (s *shards) size() (sum int64) {
-	for _, one := range s.all {
+// size returns the size of all files in bytes.
+func (s *Shards) size() (sum int64) {
+	for _, one := range s.All {
 		sum += one.Store.Size()
 	}
 	return sum
 }
 
-// reserve locks a file that is to be replaced, which nobody may be using and which must
-// not be one of the shards.
-func (s *shards) reserve(path string) (release func(), err error) {
+// reserve locks a file that is to be replaced. The file must not be in use, and must not be one of the shards.
+func (s *Shards) reserve(path string) (release func(), err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil
@@ -208,7 +206,7 @@ func (s *shards) reserve(path string) (release func(), err error) {
 	}
 	release = func() { _ = f.Close() }
 	mine, err := f.Stat()
-	for _, one := range s.all {
+	for _, one := range s.All {
 		if its, gone := os.Stat(one.Store.Path()); err == nil && gone == nil && os.SameFile(mine, its) {
 			err = term.Usage("%s is one of the shards; name another file", term.Shown(path))
 		}
@@ -226,26 +224,26 @@ func (s *shards) reserve(path string) (release func(), err error) {
 	return release, nil
 }
 
-// unite writes a new state file.
-func (s *shards) unite(ctx context.Context, path string, p export.Progress) error {
+// unite merges the shards into a new state file.
+func (s *Shards) unite(ctx context.Context, path string, p export.Progress) error {
 	dst, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		return err
 	}
 	defer dst.Close()
-	if err := unite.Stores(ctx, s.all, s.missing, dst, p); err != nil {
+	if err := unite.Stores(ctx, s.All, s.Missing, dst, p); err != nil {
 		return err
 	}
 	if err := errors.Join(crawl.LeavePages(dst), s.interrupt(dst)); err != nil {
 		return err
 	}
-	s.urls, s.visits = dst.URLs(), int(dst.LastSeq())
+	s.Urls, s.Visits = dst.URLs(), int(dst.LastSeq())
 	return dst.Close()
 }
 
-// interrupt has the map say that its run was interrupted, if no shard is being crawled.
-func (s *shards) interrupt(dst *kv.Store) error {
-	if slices.ContainsFunc(s.all, func(one unite.Shard) bool { return one.Live }) {
+// interrupt marks the newest run of the map as interrupted, if no shard is being crawled.
+func (s *Shards) interrupt(dst *kv.Store) error {
+	if slices.ContainsFunc(s.All, func(one unite.Shard) bool { return one.Live }) {
 		return nil
 	}
 	return dst.Update(func(tx *kv.Tx) error {

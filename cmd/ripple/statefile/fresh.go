@@ -1,4 +1,4 @@
-package main
+package statefile
 
 import (
 	"errors"
@@ -13,11 +13,10 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// beginFresh puts an empty state in the place of an old one, which becomes the
-// one backup beside it, unless it has no page and there is a backup already. What hosts have
-// asked for is carried over. At every moment there is a whole state file under the name, and
-// the old one stays locked until the new one is in place.
-func beginFresh(v *term.Voice, path string) error {
+// BeginFresh replaces a state file by an empty one that remembers which hosts asked for rest. The old file becomes
+// the one backup, unless it has no page and a backup exists. A whole state file has the name at every moment, and the
+// old one stays locked until the new one is in place.
+func BeginFresh(v *term.Voice, path string) error {
 	path, err := filepath.EvalSymlinks(path) // a link stays where it is, and leads to the new file
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -26,14 +25,14 @@ func beginFresh(v *term.Voice, path string) error {
 		return err
 	}
 	next, backup := path+".fresh", path+".bak"
-	if err := mayBackUp(backup); err != nil {
+	if err := MayBackUp(backup); err != nil {
 		return err
 	}
-	if err := mayWriteState(path); err != nil {
+	if err := MayWriteState(path); err != nil {
 		return err
 	}
-	old, err := openLocked(path, kv.Options{})
-	unread := unreadable(err)
+	old, err := OpenLocked(path, kv.Options{})
+	unread := Unreadable(err)
 	if err != nil && !unread {
 		return err
 	}
@@ -44,7 +43,7 @@ func beginFresh(v *term.Voice, path string) error {
 		}
 		return fmt.Errorf("begin a fresh state: %w", err)
 	}
-	keep := old == nil || old.LastSeq() > 0 || !isBolt(backup)
+	keep := old == nil || old.LastSeq() > 0 || !IsBolt(backup)
 	err = replace(path, next, backup, keep)
 	if old != nil {
 		err = errors.Join(err, old.Close())
@@ -56,7 +55,7 @@ func beginFresh(v *term.Voice, path string) error {
 	return nil
 }
 
-// backedUp says what the backup is: the old state, or what was kept before.
+// backedUp says what the backup holds: the old state, or what was kept before.
 func backedUp(backup string, kept bool) term.Remark {
 	text, event := "the old state is kept as %s", "old state kept"
 	if !kept {
@@ -65,15 +64,16 @@ func backedUp(backup string, kept bool) term.Remark {
 	return term.Remark{Text: fmt.Sprintf(text, term.Shown(backup)), Event: event, Facts: []any{"path", backup}}
 }
 
-// mayBackUp reports what is in the way of a backup.
-func mayBackUp(backup string) error {
-	if _, err := os.Stat(backup); err == nil && !isBolt(backup) {
-		return term.Hint(fmt.Errorf("%s is in the way of the backup and is not a state file", term.Shown(backup)), "move it away")
+// MayBackUp returns an error if a file that is no state file has the name of the backup.
+func MayBackUp(backup string) error {
+	if _, err := os.Stat(backup); err == nil && !IsBolt(backup) {
+		return term.Hint(fmt.Errorf("%s is in the way of the backup and is not a state file", term.Shown(backup)),
+			"move it away")
 	}
 	return nil
 }
 
-// prepareFresh makes the new state under another name.
+// prepareFresh writes the new state under another name.
 func prepareFresh(log *slog.Logger, old *kv.Store, next string, unread bool) error {
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -90,7 +90,7 @@ func prepareFresh(log *slog.Logger, old *kv.Store, next string, unread bool) err
 	return errors.Join(err, to.Like(old), to.Close())
 }
 
-// replace gives the new file the name and, where it is to be kept, the old one that of the backup.
+// replace renames the new file to path. If keep is set, the old one becomes the backup first.
 func replace(path, next, backup string, keep bool) error {
 	if !keep {
 		return kv.Rename(next, path)

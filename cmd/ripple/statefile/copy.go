@@ -1,4 +1,4 @@
-package main
+package statefile
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// openCopy opens a copy of a state that is being crawled. The copy has no name any
-// more when it is returned, where the system allows that.
-func (s states) openCopy(ctx context.Context, path string) (*kv.Store, error) {
-	copied, remove, err := s.copyCrawled(ctx, path)
+// openCopy opens a copy of a state file that a crawl is writing. Where the system allows it, the copy has no name any
+// more when this returns.
+func (s Files) openCopy(ctx context.Context, path string) (*kv.Store, error) {
+	copied, remove, err := s.CopyCrawled(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -31,23 +31,21 @@ func (s states) openCopy(ctx context.Context, path string) (*kv.Store, error) {
 	return store, nil
 }
 
-// copyCrawled copies a state that is being crawled into a temporary file, which is
-// the caller's to remove.
-func (s states) copyCrawled(ctx context.Context, path string) (copied string, remove func(), err error) {
+// CopyCrawled copies a state file that a crawl is writing into a temporary file. The caller calls remove.
+func (s Files) CopyCrawled(ctx context.Context, path string) (copied string, remove func(), err error) {
 	return temporaryCopy(func(f *os.File) error {
 		fit := func(size int64) error { return fits(filepath.Dir(f.Name()), size) }
-		return s.crawlOf(path).Snapshot(ctx, f, fit)
+		return s.CrawlOf(path).Snapshot(ctx, f, fit)
 	})
 }
 
-// workingCopy makes a copy of a state file that may be changed, and returns its
-// name and what removes it.
-func (s states) workingCopy(ctx context.Context, state string) (copied string, remove func(), err error) {
-	copied, remove, err = s.copyCrawled(ctx, state)
+// WorkingCopy returns the name of a copy that may be changed. The caller calls remove.
+func (s Files) WorkingCopy(ctx context.Context, state string) (copied string, remove func(), err error) {
+	copied, remove, err = s.CopyCrawled(ctx, state)
 	if !errors.Is(err, control.ErrNobody) {
 		return copied, remove, err
 	}
-	store, err := openQuiet(state)
+	store, err := OpenQuiet(state)
 	if err != nil {
 		return "", nil, err
 	}
@@ -61,8 +59,7 @@ func (s states) workingCopy(ctx context.Context, state string) (copied string, r
 	})
 }
 
-// temporaryCopy returns the name of a temporary file that a function has written,
-// and what removes it.
+// temporaryCopy returns the name of a temporary file that write has filled. The caller calls remove.
 func temporaryCopy(write func(*os.File) error) (path string, remove func(), err error) {
 	dir, remove, err := whole.Scratch(os.TempDir())
 	if err != nil {
@@ -79,7 +76,7 @@ func temporaryCopy(write func(*os.File) error) (path string, remove func(), err 
 	return f.Name(), remove, nil
 }
 
-// fits reports an error if a folder has no room for a copy and a fifth more.
+// fits returns an error if a folder has no room for a copy of size bytes and a fifth more.
 func fits(dir string, size int64) error {
 	free, known := disk.Free(dir)
 	if need := uint64(size) + uint64(size)/5; known && free < need {
@@ -90,9 +87,9 @@ func fits(dir string, size int64) error {
 	return nil
 }
 
-// roomBeside reports an error if a new file cannot be made beside a state file.
-func roomBeside(path string, size int64) error {
-	if err := mayWriteState(path); err != nil {
+// RoomBeside returns an error if no new file of size bytes can be made next to a state file.
+func RoomBeside(path string, size int64) error {
+	if err := MayWriteState(path); err != nil {
 		return err
 	}
 	err := fits(filepath.Dir(path), size)

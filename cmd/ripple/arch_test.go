@@ -57,6 +57,9 @@ func TestBreaches(t *testing.T) {
 		{"survey knows bbolt", "kv/survey", "d", "go.etcd.io/bbolt", "only kv imports bbolt"},
 		{"a library knows cmd", "export", "d", module + "cmd/ripple", "nobody knows cmd"},
 		{"a command knows its parts", "cmd/ripple", "d", module + "cmd/ripple/desk", ""},
+		{"term knows statefile", "cmd/ripple/term", "d", module + "cmd/ripple/statefile", "of the rooms of cmd only those below"},
+		{"statefile knows term", "cmd/ripple/statefile", "d", module + "cmd/ripple/term", ""},
+		{"desk knows the commands", "cmd/ripple/desk", "d", module + "cmd/ripple", "of the rooms of cmd only those below"},
 		{"no comment", "export", "", "fmt", "has no package comment"},
 		{"a drawer", "crawl/util", "d", "fmt", "is named after nothing"},
 		{"all is well", "export/sqlite", "d", module + "kv/survey", ""},
@@ -104,6 +107,8 @@ func forbids(folder, imported string) string {
 	knows, _, _ := strings.Cut(target, "/")
 	alone := []string{"crawl/webtest", "crawl/robots"}
 	switch {
+	case layer == "cmd" && knows == "cmd" && room(folder) >= 0 && room(target) > room(folder):
+		return "it knows of the rooms of cmd only those below it"
 	case slices.Contains(alone, folder) && !strings.HasPrefix(target, folder+"/"):
 		return "it knows nothing of ours"
 	case knows == "cmd" && layer != "cmd":
@@ -116,6 +121,16 @@ func forbids(folder, imported string) string {
 		return "crawl and export do not know each other"
 	}
 	return ""
+}
+
+// rooms are the parts of the command from bottom to top: each knows only those before it.
+func rooms() []string {
+	return []string{"cmd/ripple/docs", "cmd/ripple/term", "cmd/ripple/statefile", "cmd/ripple/desk", "cmd/ripple"}
+}
+
+// room is the place of a folder among the rooms; -1: it is none.
+func room(folder string) int {
+	return slices.IndexFunc(rooms(), func(r string) bool { return folder == r })
 }
 
 // readPackages reads the imports and comments of all packages below a folder.

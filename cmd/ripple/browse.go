@@ -22,7 +22,7 @@ func browse(d *desk.Desk, v *term.Voice) (done func()) {
 		err = openBrowser(page)
 	}
 	if err != nil {
-		v.Warn(term.Remark{Text: "the browser cannot be opened: " + err.Error(), Event: "no browser", Facts: nil})
+		v.Warn(term.Event("no browser", "the browser cannot be opened: "+err.Error()))
 	}
 	return done
 }

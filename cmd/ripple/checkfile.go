@@ -42,7 +42,8 @@ func checkApart(ctx context.Context, path string, opts verifyOptions) (*verdict,
 		return nil, refusedFile(path, ended.Refused, ended.Foreign)
 	case ended == nil && context.Cause(ctx) == errCheckTime:
 		if err := v.late(limit, worked(cmd.ProcessState)); err != nil {
-			return nil, term.Hint(fmt.Errorf("check %s: %w", term.Shown(path), err), "copy it to a faster disk and check it there")
+			return nil, term.Hint(fmt.Errorf("check %s: %w", term.Shown(path), err),
+				"copy it to a faster disk and check it there")
 		}
 	case ended == nil && ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -123,7 +123,7 @@ func loadConfig(path string, v *term.Voice) (*config.Config, error) {
 		return nil, err
 	}
 	for _, n := range notices {
-		v.Warn(term.Remark{Text: string(n), Event: "configuration", Facts: []any{"notice", string(n)}})
+		v.Warn(term.Event("configuration", string(n), "notice", string(n)))
 	}
 	return cfg, nil
 }
@@ -132,9 +132,9 @@ func loadConfig(path string, v *term.Voice) (*config.Config, error) {
 func warnOfProxy(v *term.Voice, cfg *config.Config) error {
 	proxy, err := fetch.ProxyOf(cfg.Network.Proxy)
 	if err == nil && proxy != "" {
-		v.Warn(term.Remark{Text: "behind the proxy " + term.Clean(proxy, 253) +
-			" only literal addresses can be judged: have it refuse names that lead to private ones",
-			Event: "behind a proxy only literal addresses can be judged", Facts: []any{"proxy", term.Clean(proxy, 253)}})
+		v.Warn(term.Event("behind a proxy only literal addresses can be judged", "behind the proxy "+term.Clean(proxy, 253)+
+			" only literal addresses can be judged: have it refuse names that lead to private ones", "proxy", term.Clean(proxy,
+			253)))
 	}
 	return err
 }

@@ -221,7 +221,7 @@ func (w *walk) obey(ctx context.Context) error {
 			switch {
 			case !term.IsReload(s):
 				status := w.status()
-				w.voice.Tell(term.Remark{Text: strings.Join(statusLines(&status), "\n"), Event: "status", Facts: []any{"status", status}})
+				w.voice.Tell(term.Event("status", strings.Join(statusLines(&status), "\n"), "status", status))
 			case ends && !term.HasTerminal():
 				if err := term.Terminate(); err != nil {
 					return err

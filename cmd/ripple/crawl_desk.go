@@ -31,8 +31,8 @@ func (w *walk) openDesk(listen string) error {
 func tellDesk(v *term.Voice, d *desk.Desk) error {
 	entrance, err := d.Entrance()
 	if err == nil {
-		v.Tell(term.Remark{Text: "the desk is at " + entrance + "\nfor programs: " + d.Programs(), Event: "desk",
-			Facts: []any{"address", entrance, "api", d.Programs()}})
+		v.Tell(term.Event("desk", "the desk is at "+entrance+"\nfor programs: "+d.Programs(), "address", entrance, "api",
+			d.Programs()))
 	}
 	return err
 }

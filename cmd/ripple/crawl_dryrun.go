@@ -48,7 +48,8 @@ func runDryRun(ctx context.Context, a *app, cfg *config.Config, extra extraSeeds
 	}
 	showOutputs(a.stdout, cfg)
 	if p.busy {
-		return statefile.Advise(cfg.State.Path, fmt.Errorf("%s is being crawled: %w", term.Shown(cfg.State.Path), kv.ErrLocked))
+		return statefile.Advise(cfg.State.Path, fmt.Errorf("%s is being crawled: %w", term.Shown(cfg.State.Path),
+			kv.ErrLocked))
 	}
 	return nil
 }
@@ -223,7 +224,8 @@ func showLists(w io.Writer, cfg *config.Config) {
 	fmt.Fprintln(w, "\nclasses; the first that matches a URL decides")
 	t := term.NewTable(w)
 	if n := cfg.Decided(); n > 0 {
-		t.Row("  decided", "file "+term.Shown(cfg.Decisions.File), term.Count(n, "host", "hosts")+", whatever lists of names say")
+		t.Row("  decided", "file "+term.Shown(cfg.Decisions.File), term.Count(n, "host",
+			"hosts")+", whatever lists of names say")
 	}
 	showList(t, "blacklist", cfg.Blacklist)
 	showList(t, "stub", cfg.Stub)

@@ -43,11 +43,11 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 		return err
 	}
 	for _, path := range written {
-		w.voice.Tell(term.Remark{Text: "  wrote " + term.Shown(path), Event: "output written", Facts: []any{"path", path}})
+		w.voice.Tell(term.Event("output written", "  wrote "+term.Shown(path), "path", path))
 	}
 	if limit {
 		next := "ripple crawl " + term.Shown(w.path)
-		w.voice.Tell(term.Remark{Text: "  go on with: " + next, Event: "the run can go on", Facts: []any{"command", next}})
+		w.voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
 	}
 	return w.barren(s, r)
 }
@@ -98,8 +98,8 @@ func early(ctx context.Context) error {
 // done next.
 func (w *walk) tellInterrupted(r crawl.Result) error {
 	why := term.Clean(r.Run.End.String(), 200)
-	w.voice.Tell(term.Remark{Text: fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why, visited(r.Run.Pages)),
-		Event: "run interrupted", Facts: []any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages}})
+	w.voice.Tell(term.Event("run interrupted", fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why,
+		visited(r.Run.Pages)), "run", r.Run.ID, "reason", why, "pages", r.Run.Pages))
 	failed, err := failedHosts(w.store, r.Run.ID)
 	for _, line := range failed {
 		line.Text = "  " + line.Text
@@ -107,8 +107,8 @@ func (w *walk) tellInterrupted(r crawl.Result) error {
 	}
 	next := "ripple crawl " + term.Shown(w.path)
 	export := fmt.Sprintf("ripple export --config %s --sqlite terrain.db", term.Shown(w.path))
-	w.voice.Tell(term.Remark{Text: "  go on with:      " + next, Event: "the run can go on", Facts: []any{"command", next}})
-	w.voice.Tell(term.Remark{Text: "  what is known:   " + export, Event: "what is known can be exported", Facts: []any{"command", export}})
+	w.voice.Tell(term.Event("the run can go on", "  go on with:      "+next, "command", next))
+	w.voice.Tell(term.Event("what is known can be exported", "  what is known:   "+export, "command", export))
 	return err
 }
 
@@ -128,14 +128,13 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 		processed += " or kept"
 	}
 	why := term.Clean(r.Run.End.String(), 200)
-	w.voice.Tell(term.Remark{
-		Text: fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb, visited(r.Run.Pages), processed,
-			term.Gap(r.Run.Running.Round(time.Second/10)), why), Event: "run " + verb,
-		Facts: []any{"run", r.Run.ID, "reason", why, "pages", r.Run.Pages, "processed", counts.Processed,
-			"seconds", r.Run.Running.Seconds()},
-	})
+	w.voice.Tell(term.Event("run "+verb, fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb,
+		visited(r.Run.Pages), processed,
+		term.Gap(r.Run.Running.Round(time.Second/10)), why), "run", r.Run.ID, "reason", why, "pages", r.Run.Pages,
+		"processed", counts.Processed,
+		"seconds", r.Run.Running.Seconds()))
 	if text := errorText(counts.Errors); text != "" {
-		w.voice.Tell(term.Remark{Text: "  errors: " + text, Event: "errors", Facts: []any{"errors", counts.Errors}})
+		w.voice.Tell(term.Event("errors", "  errors: "+text, "errors", counts.Errors))
 	}
 	lines, err := remarks(s)
 	for _, line := range lines {
@@ -189,8 +188,8 @@ func (r *hostRemarks) add(h *survey.HostReport) error {
 	switch {
 	case len(h.Origins) > 0 && h.Cover.Cut() && h.Cover != survey.CoverDenied:
 		if len(r.cut) < maxRemarks {
-			r.cut = append(r.cut, term.Remark{Text: cutLine(h), Event: "origin cut", Facts: []any{"host", name, "pages", h.Processed,
-				"missing", h.KnownMissing, "reason", h.Coverage}})
+			r.cut = append(r.cut, term.Event("origin cut", cutLine(h), "host", name, "pages", h.Processed,
+				"missing", h.KnownMissing, "reason", h.Coverage))
 		} else {
 			r.left++
 		}
@@ -210,12 +209,12 @@ func (r *hostRemarks) all() []term.Remark {
 	lines := r.cut
 	if r.left > 0 {
 		text := fmt.Sprintf("and %s more; the summary has them all", term.Count(r.left, "host", "hosts"))
-		lines = append(lines, term.Remark{Text: text, Event: "further origins cut", Facts: []any{"count", r.left}})
+		lines = append(lines, term.Event("further origins cut", text, "count", r.left))
 	}
 	lines = append(lines, r.gone.remarks()...)
 	for _, g := range r.plain.groups {
 		text := fmt.Sprintf("%s %s (%s)", term.Count(g.count, "host was", "hosts were"), g.reason, g.named())
-		lines = append(lines, term.Remark{Text: text, Event: "hosts " + g.reason, Facts: []any{"count", g.count, "hosts", g.names}})
+		lines = append(lines, term.Event("hosts "+g.reason, text, "count", g.count, "hosts", g.names))
 	}
 	return append(lines, r.empty...)
 }
@@ -225,16 +224,12 @@ func (r *hostRemarks) all() []term.Remark {
 func unlinked(name string, h *survey.HostReport) (term.Remark, bool) {
 	switch {
 	case h.Shells > 0:
-		return term.Remark{
-			Text: fmt.Sprintf("%s: %s of %s likely need scripts", term.ShownHost(name, 253), term.Commas(h.Shells),
-				term.Count(h.HTML, "page", "pages")),
-			Event: "pages likely need scripts", Facts: []any{"host", name, "count", h.Shells},
-		}, true
+		return term.Event("pages likely need scripts", fmt.Sprintf("%s: %s of %s likely need scripts", term.ShownHost(name,
+			253), term.Commas(h.Shells),
+			term.Count(h.HTML, "page", "pages")), "host", name, "count", h.Shells), true
 	case h.Unlinked():
-		return term.Remark{
-			Text:  fmt.Sprintf("%s: %s without a link", term.ShownHost(name, 253), term.Count(h.HTML, "page", "pages")),
-			Event: "no page has a link", Facts: []any{"host", name, "count", h.HTML},
-		}, true
+		return term.Event("no page has a link", fmt.Sprintf("%s: %s without a link", term.ShownHost(name, 253),
+			term.Count(h.HTML, "page", "pages")), "host", name, "count", h.HTML), true
 	}
 	return term.Remark{}, false
 }
@@ -244,9 +239,9 @@ func strays(s *survey.Survey) (lines []term.Remark, err error) {
 	stray, err := survey.StraySeeds(s)
 	for _, seed := range stray[:min(len(stray), maxRemarks)] {
 		from, to := term.Clean(seed.Seed, 200), term.Clean(seed.End, 200)
-		lines = append(lines, term.Remark{Text: fmt.Sprintf("seed %s ends outside its origin, at %s",
-			term.ShownHost(seed.Seed, 200), term.ShownHost(seed.End, 200)),
-			Event: "a seed ends outside its origin", Facts: []any{"seed", from, "at", to}})
+		lines = append(lines, term.Event("a seed ends outside its origin",
+			fmt.Sprintf("seed %s ends outside its origin, at %s",
+				term.ShownHost(seed.Seed, 200), term.ShownHost(seed.End, 200)), "seed", from, "at", to))
 	}
 	return lines, err
 }
@@ -258,8 +253,8 @@ func uncovered(s *survey.Survey) (lines []term.Remark, err error) {
 		host := term.Clean(u.Host, 253)
 		text := fmt.Sprintf("%s is not covered (%s); domain = %q would",
 			term.ShownHost(u.Host, 253), term.Count(u.Links, "link", "links"), u.Pattern)
-		lines = append(lines, term.Remark{Text: text, Event: "a subdomain of an origin is not covered",
-			Facts: []any{"host", host, "count", u.Links, "pattern", u.Pattern}})
+		lines = append(lines, term.Event("a subdomain of an origin is not covered", text, "host", host, "count", u.Links,
+			"pattern", u.Pattern))
 	}
 	return lines, err
 }
@@ -290,8 +285,8 @@ func omissions(s *survey.Survey) (lines []term.Remark, err error) {
 	sites, err := survey.CutSites(s)
 	for _, site := range sites[:min(len(sites), maxRemarks)] {
 		cut := cutSite(site)
-		lines = append(lines, term.Remark{Text: siteLine(cut), Event: "site cut", Facts: []any{"site", term.Clean(cut.Site, 253), "hosts", cut.Hosts,
-			"links_left_out", cut.Overflow, "reason", cut.Limit}})
+		lines = append(lines, term.Event("site cut", siteLine(cut), "site", term.Clean(cut.Site, 253), "hosts", cut.Hosts,
+			"links_left_out", cut.Overflow, "reason", cut.Limit))
 	}
 	if err != nil {
 		return nil, err
@@ -301,13 +296,12 @@ func omissions(s *survey.Survey) (lines []term.Remark, err error) {
 		return nil, err
 	}
 	if n := counts.LinksOmitted - counts.LinksRefused; n > 0 {
-		lines = append(lines, term.Remark{Text: term.Count(n, "link was", "links were") +
-			" met and left out; the summary and the database say of which hosts", Event: "links left out", Facts: []any{"count", n}})
+		lines = append(lines, term.Event("links left out", term.Count(n, "link was", "links were")+
+			" met and left out; the summary and the database say of which hosts", "count", n))
 	}
 	if n := counts.LinksRefused; n > 0 {
-		lines = append(lines, term.Remark{Text: term.Count(n, "link", "links") +
-			" left out: no URL, or longer than max-length; the database says of which hosts", Event: "links refused",
-			Facts: []any{"count", n}})
+		lines = append(lines, term.Event("links refused", term.Count(n, "link", "links")+
+			" left out: no URL, or longer than max-length; the database says of which hosts", "count", n))
 	}
 	return lines, nil
 }

@@ -99,10 +99,8 @@ func (f *failures) remarks() (lines []term.Remark) {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.reason, b.reason))
 	})
 	for _, g := range f.groups {
-		lines = append(lines, term.Remark{
-			Text:  fmt.Sprintf("%s failed: %s (%s)", term.Count(g.count, "host", ""), term.Clean(g.exact, 200), g.named()),
-			Event: "hosts failed", Facts: []any{"count", g.count, "reason", term.Clean(g.exact, 200), "hosts", g.names},
-		})
+		lines = append(lines, term.Event("hosts failed", fmt.Sprintf("%s failed: %s (%s)", term.Count(g.count, "host", ""),
+			term.Clean(g.exact, 200), g.named()), "count", g.count, "reason", term.Clean(g.exact, 200), "hosts", g.names))
 	}
 	return lines
 }

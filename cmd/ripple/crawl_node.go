@@ -96,11 +96,12 @@ func tellUnwritten(v *term.Voice, cfg *config.Config) {
 	if len(keys) > 0 {
 		text := "not written by a node: " + strings.Join(keys, ", ") +
 			"; that needs the map that \"ripple unite\" makes"
-		v.Warn(term.Remark{Text: text, Event: "not written by a node", Facts: []any{"keys", keys}})
+		v.Warn(term.Event("not written by a node", text, "keys", keys))
 	}
 	if cfg.Monitor.MetricsCSV != "" {
-		v.Warn(term.Remark{Text: "not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics",
-			Event: "not written by a node", Facts: []any{"keys", []string{"[monitor] metrics-csv"}}})
+		v.Warn(term.Event("not written by a node",
+			"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics", "keys",
+			[]string{"[monitor] metrics-csv"}))
 	}
 }
 
@@ -122,8 +123,9 @@ func hubError(err error) error {
 	case errors.Is(err, hub.ErrAway):
 		return term.Hint(err, "start one with \"ripple hub\" if none runs, or change [cluster] hub")
 	case errors.Is(err, hub.ErrRefused):
-		return term.Hint(term.WrongConfig(err), "[cluster] credentials must name the token file whose path \"ripple hub\" prints, "+
-			"or a copy of it")
+		return term.Hint(term.WrongConfig(err),
+			"[cluster] credentials must name the token file whose path \"ripple hub\" prints, "+
+				"or a copy of it")
 	case errors.Is(err, hub.ErrFile):
 		return term.Hint(term.WrongConfig(err), "change it, or [cluster] credentials")
 	case errors.Is(err, hub.ErrTrust):

@@ -159,7 +159,7 @@ func (v *nodeView) shard(n int, state string) {
 		v.hide(n)
 	}
 	if before != state {
-		v.voice.Tell(term.Remark{Text: fmt.Sprintf("shard %d: %s", n, state), Event: "shard", Facts: []any{"shard", n, "state", state}})
+		v.voice.Tell(term.Event("shard", fmt.Sprintf("shard %d: %s", n, state), "shard", n, "state", state))
 	}
 }
 
@@ -200,7 +200,7 @@ func (v *nodeView) report() {
 	pages, requests := v.pages.Load(), v.requests.Load()
 	text := fmt.Sprintf("%s, %s; shards: %s",
 		visited(int(pages)), term.Count(int(requests), "request", "requests"), v.shards())
-	v.voice.Tell(term.Remark{Text: text, Event: "node", Facts: []any{"pages", pages, "requests", requests}})
+	v.voice.Tell(term.Event("node", text, "pages", pages, "requests", requests))
 }
 
 // follow tells how far the node has come, now and then.
@@ -250,21 +250,19 @@ func (v *nodeView) end(ctx context.Context, err error) error {
 	case errors.As(err, &told):
 		without := told.End.Without
 		text := "\"ripple stop\" has ended the run without " + without.Named() + "; " + pages + " here"
-		v.voice.Tell(term.Remark{Text: text, Event: "run interrupted", Facts: []any{"without", without.String(), "pages", v.pages.Load()}})
+		v.voice.Tell(term.Event("run interrupted", text, "without", without.String(), "pages", v.pages.Load()))
 		next := "ripple crawl " + term.Shown(v.path)
-		v.voice.Tell(term.Remark{Text: "  go on with: " + next, Event: "the run can go on", Facts: []any{"command", next}})
+		v.voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
 		return nil
 	case err == nil:
-		v.voice.Tell(term.Remark{Text: "the run is over on all shards; " + pages + " here",
-			Event: "run completed", Facts: []any{"pages", v.pages.Load()}})
+		v.voice.Tell(term.Event("run completed", "the run is over on all shards; "+pages+" here", "pages", v.pages.Load()))
 		next := uniteCommand(v.cfg)
-		v.voice.Tell(term.Remark{Text: "  make one map of the folders of all machines: " + next, Event: "next", Facts: []any{"command", next}})
+		v.voice.Tell(term.Event("next", "  make one map of the folders of all machines: "+next, "command", next))
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
-		v.voice.Tell(term.Remark{Text: "this node has stopped; " + pages + " here",
-			Event: "node stopped", Facts: []any{"pages", v.pages.Load()}})
+		v.voice.Tell(term.Event("node stopped", "this node has stopped; "+pages+" here", "pages", v.pages.Load()))
 		next := "ripple crawl " + term.Shown(v.path)
-		v.voice.Tell(term.Remark{Text: "  go on with: " + next, Event: "the run can go on", Facts: []any{"command", next}})
+		v.voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
 		return early(ctx)
 	}
 	return nodeError(v.cfg, err)

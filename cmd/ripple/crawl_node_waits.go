@@ -27,7 +27,7 @@ func (v *nodeView) tellWaits(s *terrainStats, now time.Time) {
 	}
 	v.waits = same
 	for _, n := range notes[:min(len(notes), mostWaits)] {
-		v.voice.Tell(term.Remark{Text: "  " + n.Text, Event: "node waits", Facts: []any{"why", n.Text}})
+		v.voice.Tell(term.Event("node waits", "  "+n.Text, "why", n.Text))
 	}
 	if more := len(notes) - mostWaits; more > 0 {
 		v.voice.Say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))

@@ -247,7 +247,7 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 	if b.Resumed {
 		event = "run goes on"
 	}
-	w.voice.Tell(term.Remark{Text: lines[0], Event: event, Facts: []any{"run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID}})
+	w.voice.Tell(term.Event(event, lines[0], "run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID))
 	for _, line := range lines[1:] {
 		w.voice.Say(line)
 	}
@@ -259,7 +259,8 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 func keptText(young, fresh int, age string) string {
 	text := term.Count(young, "page younger than "+age+" is kept", "pages younger than "+age+" are kept")
 	if fresh > 0 {
-		text += ", and " + term.Count(fresh, "older one that its server calls", "older ones that their servers call") + " fresh"
+		text += ", and " + term.Count(fresh, "older one that its server calls", "older ones that their servers call") +
+			" fresh"
 	}
 	return text
 }

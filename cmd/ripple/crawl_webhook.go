@@ -72,8 +72,8 @@ func (w *walk) tellLast(ctx, until context.Context) error {
 	}
 	left, err := w.sender.Flush(until, w.store)
 	if left > 0 && early(ctx) == nil { // after a signal the last line says how to go on
-		w.voice.Tell(term.Remark{Text: fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)),
-			Event: "messages wait for the webhook", Facts: []any{"messages", left}})
+		w.voice.Tell(term.Event("messages wait for the webhook",
+			fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)), "messages", left))
 	}
 	return err
 }

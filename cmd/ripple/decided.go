@@ -154,8 +154,8 @@ func (d *decider) write(ctx context.Context, seen string) error {
 	}
 	d.entered(e)
 	d.result.Written, d.result.Version = true, ""
-	d.app.voice.Tell(term.Remark{Text: fmt.Sprintf("%s is decided: %s, in %s", d.host, e.Class, term.Shown(d.result.Path)), Event: "decided",
-		Facts: []any{"host", d.host.String(), "class", string(e.Class), "path", d.result.Path}})
+	d.app.voice.Tell(term.Event("decided", fmt.Sprintf("%s is decided: %s, in %s", d.host, e.Class,
+		term.Shown(d.result.Path)), "host", d.host.String(), "class", string(e.Class), "path", d.result.Path))
 	return d.apply(ctx, next)
 }
 

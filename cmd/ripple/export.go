@@ -129,7 +129,7 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 	}
 	if run := r.Run(); r.Live != nil || run.Status == schema.RunRunning {
 		text := fmt.Sprintf("run #%d is not over: this is what was known a moment ago", run.ID)
-		a.voice.Tell(term.Remark{Text: text, Event: "run not over", Facts: []any{"run", int(run.ID)}})
+		a.voice.Tell(term.Event("run not over", text, "run", int(run.ID)))
 	}
 	return left
 }

@@ -101,7 +101,8 @@ type unreadError struct {
 }
 
 func (e *unreadError) Error() string {
-	return fmt.Sprintf("%s left out, missing in the page store or damaged: %v", term.Count(e.pages, "page is", "pages are"),
+	return fmt.Sprintf("%s left out, missing in the page store or damaged: %v", term.Count(e.pages, "page is",
+		"pages are"),
 		e.first)
 }
 

@@ -62,7 +62,7 @@ func runInit(a *app, urls, args []string) error {
 	}
 	written := fmt.Sprintf("%s is written. Replace what says REPLACE-ME, then look before you walk:\n"+
 		"  ripple crawl %[1]s --dry-run", term.Shown(path))
-	a.voice.Tell(term.Remark{Text: written, Event: "configuration written", Facts: []any{"path", path}})
+	a.voice.Tell(term.Event("configuration written", written, "path", path))
 	return nil
 }
 

@@ -74,7 +74,8 @@ func (k *knownHost) printFacts(t term.Table, visitable bool) {
 		t.Row("  asked for rest", fmt.Sprintf("%s in run #%d (429, or 503 with Retry-After)",
 			term.Count(k.RateLimited, "answer", ""), k.Run))
 	}
-	t.Row("  all runs", fmt.Sprintf("%s, %s visited", term.Count(k.Requests, "request", ""), term.Count(k.Visits, "page", "")))
+	t.Row("  all runs", fmt.Sprintf("%s, %s visited", term.Count(k.Requests, "request", ""), term.Count(k.Visits, "page",
+		"")))
 	t.Row("  pages", k.pages())
 	if len(k.ByDepth) > 0 {
 		t.Row("  depth", k.depths())
@@ -192,7 +193,8 @@ func (k *knownHost) printLinks(w io.Writer) {
 		if from.Origin != "" {
 			name += " (origin " + term.ShownHost(from.Origin, 253) + ")"
 		}
-		fmt.Fprintf(w, "  %s: %s\n    %s -> %s  %s\n", name, term.Count(from.Links, "link", ""), term.ShownHost(from.From, 300),
+		fmt.Fprintf(w, "  %s: %s\n    %s -> %s  %s\n", name, term.Count(from.Links, "link", ""), term.ShownHost(from.From,
+			300),
 			term.ShownHost(from.To, 300), placed(from.Anchor, from.Place))
 	}
 	if more := l.Hosts - len(l.From); more > 0 {

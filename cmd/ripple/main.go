@@ -1,9 +1,7 @@
 // Command ripple maps the terrain of the web around a curated list of domains.
 //
-// Every command has a file of its own, named after it; what several of them
-// need stands in named.go (which files a command is about), state.go (how a state
-// file is read), voice.go and console.go (what is told, and how it is shown) and
-// errors.go. This file decides how the process ends.
+// Every command has a file of its own, named after it. What a command says and how it ends is package term; how state
+// files are found, opened and copied is package statefile. This file decides the exit code.
 package main
 
 import (

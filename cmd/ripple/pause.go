@@ -58,6 +58,6 @@ func runCommand(ctx context.Context, a *app, do, done string) error {
 		a.voice.Say("the crawl was still starting; it ends now")
 		return nil
 	}
-	a.voice.Tell(term.Remark{Text: fmt.Sprintf(done, st.RunID), Event: "crawl obeys", Facts: []any{"command", do, "run", st.RunID}})
+	a.voice.Tell(term.Event("crawl obeys", fmt.Sprintf(done, st.RunID), "command", do, "run", st.RunID))
 	return nil
 }

@@ -73,7 +73,7 @@ func (w *tableRows) end() error {
 	if w.more {
 		text := fmt.Sprintf("there are more than %s; --limit N shows more, --csv and --json all",
 			term.Count(w.limit, "row", "rows"))
-		w.voice.Tell(term.Remark{Text: text, Event: "there are more rows", Facts: []any{"count", w.limit}})
+		w.voice.Tell(term.Event("there are more rows", text, "count", w.limit))
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool
 		term.Count(done.Pages, "page", "pages"), term.Shown(cfg.Pages.Path), term.Commas(done.Changed))
 	if done.Missing > 0 {
 		text := term.Count(done.Missing, "page is", "pages are") + " not in the page store any more; as recorded"
-		a.voice.Tell(term.Remark{Text: text, Event: "pages not in the page store", Facts: []any{"count", done.Missing}})
+		a.voice.Tell(term.Event("pages not in the page store", text, "count", done.Missing))
 	}
 	return nil
 }

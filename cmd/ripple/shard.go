@@ -83,7 +83,8 @@ func shardArgs(files *statefile.Target, args []string) (shards []int, cfg *confi
 		case i == 0 || i < len(args)-1:
 			return nil, nil, term.Usage("%s is not the number of a shard; \"ripple stats\" lists them", term.Shown(arg))
 		case path != "":
-			return nil, nil, term.Usage("the configuration is named twice: %s and --config %s", term.Shown(arg), term.Shown(path))
+			return nil, nil, term.Usage("the configuration is named twice: %s and --config %s", term.Shown(arg),
+				term.Shown(path))
 		default:
 			path = arg
 		}
@@ -131,8 +132,7 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is",
 				n, node.FilePath("", n), name)
 		}
-		a.voice.Tell(term.Remark{Text: text, Event: "shard released",
-			Facts: []any{"shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent}})
+		a.voice.Tell(term.Event("shard released", text, "shard", n, "node", r.Node, "path", r.Path, "silent", r.Silent))
 		return nil
 	})
 }
@@ -167,7 +167,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 		for _, n := range shards {
 			text := fmt.Sprintf("shard %d is recreated on this machine, "+
 				"by the crawl that runs here or the next one; %s", n, from)
-			a.voice.Tell(term.Remark{Text: text, Event: "shard made anew", Facts: []any{"shard", n, "node", name, "next", next}})
+			a.voice.Tell(term.Event("shard made anew", text, "shard", n, "node", name, "next", next))
 		}
 		return nil
 	})

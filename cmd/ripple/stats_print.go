@@ -57,7 +57,8 @@ func printTotals(w io.Writer, s *stats) {
 	if s.Omitted > 0 {
 		links += fmt.Sprintf(" (and %s left out)", term.Commas(s.Omitted))
 	}
-	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", term.Count(s.Pages, "page", "pages"), hosts, links, term.Commas(s.Frontier))
+	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", term.Count(s.Pages, "page", "pages"), hosts, links,
+		term.Commas(s.Frontier))
 	if s.NotMet > 0 {
 		fmt.Fprintf(w, "%s not met any more\n", term.Count(s.NotMet, "page", "pages"))
 	}

@@ -82,11 +82,11 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 		if len(stopped) > 0 {
 			text += "; stopped: " + term.Clean(strings.Join(stopped, ", "), 200)
 		}
-		a.voice.Tell(term.Remark{Text: text, Event: "run ended without shards",
-			Facts: []any{"run", e.Run, "without", without.String(), "nodes", e.Nodes}})
+		a.voice.Tell(term.Event("run ended without shards", text, "run", e.Run, "without", without.String(), "nodes",
+			e.Nodes))
 		if e.Left != nil {
-			a.voice.Warn(term.Remark{Text: "not stopped yet, and told to: " + term.Clean(strings.Join(e.Left, ", "), 200),
-				Event: "not stopped yet", Facts: []any{"nodes", e.Left}})
+			a.voice.Warn(term.Event("not stopped yet", "not stopped yet, and told to: "+term.Clean(strings.Join(e.Left, ", "),
+				200), "nodes", e.Left))
 		}
 		return stopError(err)
 	})

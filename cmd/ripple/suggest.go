@@ -77,7 +77,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return term.PrintJSON(a.stdout, newSuggestions(found))
 	}
 	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
-		a.voice.Tell(term.Remark{Text: noneFrom(opts.minOrigins), Event: "nothing to suggest", Facts: []any{"min_origins", opts.minOrigins}})
+		a.voice.Tell(term.Event("nothing to suggest", noneFrom(opts.minOrigins), "min_origins", opts.minOrigins))
 		return nil
 	}
 	return term.Flushed(a.stdout, func(w io.Writer) error {

@@ -63,7 +63,7 @@ func tellTerrain(ctx context.Context, conn *hub.Conn, do string,
 	if do == "unpause" {
 		text = fmt.Sprintf("run #%d goes on", run)
 	}
-	return []term.Remark{{Text: text, Event: "terrain obeys", Facts: []any{"command", do, "run", run}}}, nil
+	return []term.Remark{term.Event("terrain obeys", text, "command", do, "run", run)}, nil
 }
 
 func stopTerrain(ctx context.Context, conn *hub.Conn) (done []term.Remark, err error) {
@@ -72,8 +72,8 @@ func stopTerrain(ctx context.Context, conn *hub.Conn) (done []term.Remark, err e
 		return nil, err
 	}
 	for _, name := range nodes {
-		done = append(done, term.Remark{Text: term.Shown(name) + " is stopping; open requests get 10 s to finish", Event: "node stops",
-			Facts: []any{"node", name}})
+		done = append(done, term.Event("node stops", term.Shown(name)+" is stopping; open requests get 10 s to finish",
+			"node", name))
 	}
 	switch {
 	case len(silent) > 0:
@@ -97,5 +97,5 @@ func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]t
 			"have in common; a machine's own limits and files, and what is noted of hosts, hold from its next start",
 			run, number)
 	}
-	return []term.Remark{{Text: text, Event: "terrain obeys", Facts: []any{"command", "reload", "run", run, "configuration", number}}}, nil
+	return []term.Remark{term.Event("terrain obeys", text, "command", "reload", "run", run, "configuration", number)}, nil
 }

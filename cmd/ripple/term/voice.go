@@ -105,3 +105,6 @@ func inertLines(text string) string {
 
 // Say prints a fixed sentence.
 func (v *Voice) Say(text string) { v.Tell(Remark{Text: text, Event: strings.TrimSpace(text)}) }
+
+// Event returns a remark. facts are keys and values, as for [slog.Logger.Info].
+func Event(event, text string, facts ...any) Remark { return Remark{text, event, facts} }

@@ -36,7 +36,7 @@ func TestEntrancePage(t *testing.T) {
 	}
 	_, token, _ := strings.Cut(d.Programs(), "Bearer ")
 	text, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(text), "/enter/") || strings.Contains(string(text), token) {
+	if err != nil || !strings.Contains(string(text), "/#token=") || strings.Contains(string(text), token) {
 		t.Errorf("%s, %v", text, err)
 	}
 	remove()

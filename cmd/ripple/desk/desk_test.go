@@ -331,32 +331,39 @@ func TestIPv6(t *testing.T) {
 	}
 }
 
-// The browser is led in without the token in its arguments, once.
+// The address lets one browser in, once, and until then a program; it never has the token.
 func TestEntrance(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	var logged strings.Builder
 	s.Desk.log = slog.New(slog.NewTextHandler(&logged, nil))
 	address, err := s.Entrance()
-	if err != nil || strings.Contains(address, testToken) {
+	site, ticket, found := strings.Cut(address, "#token=")
+	if err != nil || !found || site != "http://"+s.host+"/" || ticket == testToken {
 		t.Fatalf("Entrance = %s, %v", address, err)
 	}
-	path := strings.TrimPrefix(address, "http://"+s.host)
-	if code, _, header := s.ask("GET", path, "", "Host", "evil.example"); code != 421 {
-		t.Errorf("by another name: %d %s", code, header.Get("Location"))
+	body := `{"ticket": "` + ticket + `"}`
+	for name, header := range map[string][]string{
+		"by another name": {"Host", "evil.example"}, "from another origin": {"Origin", "https://evil.example"},
+		"by a form": {"Content-Type", "text/plain"},
+	} {
+		if code, text, _ := s.ask("POST", "/enter", body, header...); code < 400 || strings.Contains(text, testToken) {
+			t.Errorf("%s: %d %s", name, code, text)
+		}
 	}
-	if code, _, header := s.ask("HEAD", path, ""); code != 405 || header.Get("Allow") != "GET" {
-		t.Errorf("HEAD: %d", code)
+	for range 2 {
+		if code, _, _ := s.ask("GET", "/api/v1/now", "", "Authorization", "Bearer "+ticket); code != 200 {
+			t.Errorf("a program is answered with %d", code)
+		}
 	}
-	code, text, header := s.ask("GET", path, "")
-	if code != 200 || !strings.Contains(text, `<meta name="token" content="`+testToken+`">`) ||
-		header.Get("Location") != "" || header.Get("Cache-Control") != "no-store" {
+	code, text, header := s.ask("POST", "/enter", body)
+	if code != 200 || text != `{"token":"`+testToken+"\"}\n" || header.Get("Cache-Control") != "no-store" {
 		t.Errorf("the first time: %d %s %v", code, text, header)
 	}
 	if strings.Contains(logged.String(), "second time") {
 		t.Error("the first use is told as the second")
 	}
 	for range 2 {
-		if code, text, _ := s.ask("GET", path, ""); code != 403 || !strings.Contains(text, "used before") ||
+		if code, text, _ := s.ask("POST", "/enter", body); code != 403 || !strings.Contains(text, "used before") ||
 			strings.Contains(text, testToken) {
 			t.Errorf("the second time: %d %s", code, text)
 		}
@@ -364,8 +371,14 @@ func TestEntrance(t *testing.T) {
 	if !strings.Contains(logged.String(), "a ticket to the desk was used a second time") {
 		t.Errorf("the second use is not told: %s", logged.String())
 	}
-	if code, _, _ := s.ask("GET", "/enter/NOTHING", ""); code != 404 {
+	if code, _, _ := s.ask("GET", "/api/v1/now", "", "Authorization", "Bearer "+ticket); code != 401 {
+		t.Errorf("a program with a used ticket is answered with %d", code)
+	}
+	if code, _, _ := s.ask("POST", "/enter", `{"ticket": "NOTHING"}`); code != 404 {
 		t.Errorf("no ticket: %d", code)
+	}
+	if code, _, _ := s.ask("POST", "/enter", "NOTHING"); code != 400 {
+		t.Errorf("no JSON: %d", code)
 	}
 }
 

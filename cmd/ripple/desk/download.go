@@ -2,18 +2,22 @@ package desk
 
 import (
 	"archive/zip"
+	"errors"
 	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
 // download sends the file that a ticket is for, as an attachment that nothing may be
 // done with but to save it.
 func (d *Desk) download(w http.ResponseWriter, r *http.Request) {
-	to, ok := d.redeem(w, r)
-	if !ok {
+	to, err := d.redeem(r.PathValue("ticket"))
+	if refused := new(control.Error); errors.As(err, &refused) { // for a person
+		http.Error(w, refused.Text, refused.Code)
 		return
 	}
 	id, found := strings.CutPrefix(to, "files/")

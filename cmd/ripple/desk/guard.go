@@ -18,6 +18,8 @@ import (
 type Guard struct {
 	Token string
 	Hosts []string // names that this machine is asked by, beside loopback and the address that was connected to
+
+	Admits func(ticket string) bool // a ticket that is as good as the token; nil: none is
 }
 
 // policy is what pages may do: nothing but run and fetch what comes from here.
@@ -46,9 +48,17 @@ func (g *Guard) Site(h http.Handler) http.Handler {
 	})
 }
 
-// API lets in who knows the token, and no page of another origin. What changes
-// something must be JSON, which no form of another page can send.
-func (g *Guard) API(h http.Handler) http.Handler {
+// API answers requests with the token that come from no page of another origin.
+func (g *Guard) API(h http.Handler) http.Handler { return g.guarded(h, g.authorized) }
+
+// Page answers requests without a token that come from no page of another origin.
+func (g *Guard) Page(h http.Handler) http.Handler {
+	return g.guarded(h, func(*http.Request) bool { return true })
+}
+
+// guarded refuses pages of other origins and requests that are not authorized. A request that changes something must
+// send JSON, which no form of another page can send.
+func (g *Guard) guarded(h http.Handler, authorized func(*http.Request) bool) http.Handler {
 	same := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := r.Clone(r.Context())
@@ -57,7 +67,7 @@ func (g *Guard) API(h http.Handler) http.Handler {
 		switch {
 		case same.Check(asked) != nil:
 			Refuse(w, &control.Error{Code: http.StatusForbidden, Text: "a page of another origin asks"})
-		case !g.authorized(r):
+		case !authorized(r):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			Refuse(w, &control.Error{Code: http.StatusUnauthorized,
 				Text: "the token is missing or wrong; it was printed when the desk started, or is in its token file"})
@@ -65,17 +75,21 @@ func (g *Guard) API(h http.Handler) http.Handler {
 			Refuse(w, &control.Error{Code: http.StatusUnsupportedMediaType,
 				Text: "send JSON, as Content-Type: application/json"})
 		default:
-			prove(r.Context())
+			if g.authorized(r) {
+				prove(r.Context())
+			}
 			h.ServeHTTP(w, r)
 		}
 	})
 }
 
-// authorized compares the token in a time that does not depend on what was sent.
+// authorized compares the token in a time that does not depend on what was sent. A ticket to the entrance that nobody
+// has used yet is as good; it is as long as the token and as random.
 func (g *Guard) authorized(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.Token))
-	return subtle.ConstantTimeCompare(got[:], want[:]) == 1 && strings.EqualFold(scheme, "Bearer")
+	same := subtle.ConstantTimeCompare(got[:], want[:]) == 1
+	return strings.EqualFold(scheme, "Bearer") && (same || g.Admits != nil && g.Admits(token))
 }
 
 // known reports whether a request is for this host. A name that somebody else has made

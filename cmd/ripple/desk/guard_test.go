@@ -68,7 +68,7 @@ func TestHosts(t *testing.T) {
 		{"a foreign host before a foreign origin", "GET", "/api/v1/now",
 			[]string{"Host", "evil.example", "Origin", "http://evil.example"}, 421},
 		{"a scrape of a rebound name", "GET", "/metrics", []string{"Host", "evil.example"}, 421},
-		{"an entrance by a rebound name", "GET", "/enter/x", []string{"Host", "evil.example"}, 421},
+		{"an entrance by a rebound name", "POST", "/enter", []string{"Host", "evil.example"}, 421},
 		{"a download by a rebound name", "GET", "/download/x", []string{"Host", "evil.example"}, 421},
 	})
 }

@@ -93,10 +93,10 @@ func Listen(o Options) (*Desk, error) {
 		return nil, err
 	}
 	d.listener = newConnections(l, maxConnections)
-	guard := &Guard{Token: token, Hosts: o.Hosts}
+	guard := &Guard{Token: token, Hosts: o.Hosts, Admits: d.tickets.admits}
 	mux := http.NewServeMux()
 	mux.Handle("/", site())
-	mux.Handle("GET /enter/{ticket}", notHead(d.enter))
+	mux.Handle("POST /enter", guard.Page(http.HandlerFunc(d.enter)))
 	mux.Handle("GET /download/{ticket}", notHead(d.download))
 	mux.Handle(control.Root, guard.API(api))
 	mux.Handle("GET /metrics", guard.API(metrics(o.Metrics)))

@@ -2,7 +2,7 @@ package desk
 
 import (
 	"crypto/rand"
-	"fmt"
+	"encoding/json"
 	"net/http"
 	"sync"
 	"time"
@@ -75,18 +75,26 @@ func (t *tickets) take(id string) (to string, ok, again bool) {
 	return found.to, !found.expired(now), false
 }
 
-// redeem takes a ticket, and tells of one that was used before: somebody has read the address.
-func (d *Desk) redeem(w http.ResponseWriter, r *http.Request) (to string, ok bool) {
-	to, ok, again := d.tickets.take(r.PathValue("ticket"))
-	if again {
+// admits reports whether a ticket to the entrance is still good. Looking does not use it up.
+func (t *tickets) admits(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.sold[id].to == entrance
+}
+
+// redeem takes a ticket. It reports one that was used before: somebody has read the address.
+func (d *Desk) redeem(id string) (to string, err error) {
+	to, ok, again := d.tickets.take(id)
+	switch {
+	case again:
 		d.log.Warn("a ticket to the desk was used a second time: if it was not you, somebody else has read the address; " +
 			"then end the desk and start it again")
-		http.Error(w, "This address has been used before, and is good for one use. "+
-			"If that was not you, end the desk and start it again.", http.StatusForbidden)
-	} else if !ok {
-		http.NotFound(w, r)
+		return "", &control.Error{Code: http.StatusForbidden, Text: "this address has been used before, and is good for " +
+			"one use; if that was not you, end the desk and start it again"}
+	case !ok:
+		return "", &control.Error{Code: http.StatusNotFound, Text: "there is no such ticket"}
 	}
-	return to, ok
+	return to, nil
 }
 
 // notHead keeps what looks at an address, without wanting what is there, from using up its ticket.
@@ -101,28 +109,41 @@ func notHead(h http.HandlerFunc) http.Handler {
 	})
 }
 
-// enter gives the token to the holder of a ticket, in a page whose script keeps it for the tab and opens the
-// application. An address with the token in it would stay in the history of the browser.
-func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
-	to, ok := d.redeem(w, r)
-	switch {
-	case !ok:
-	case to != entrance:
-		http.NotFound(w, r)
-	default:
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Ripple</title>"+
-			"<meta name=\"token\" content=\"%s\"><script defer src=\"/app/enter.js\"></script></head>"+
-			"<body><noscript>The desk is drawn by scripts of its own.</noscript></body></html>\n", d.token)
+// An entering is what the application sends to be let in, and what it gets.
+type (
+	entering struct {
+		Ticket string `json:"ticket"`
 	}
+	entered struct {
+		Token string `json:"token"`
+	}
+)
+
+// enter gives the token for a ticket. An address with the token itself would stay in the history of the browser.
+func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
+	var shown entering
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&shown); err != nil {
+		Refuse(w, &control.Error{Code: http.StatusBadRequest, Text: "send {\"ticket\": TICKET}"})
+		return
+	}
+	to, err := d.redeem(shown.Ticket)
+	if err == nil && to != entrance {
+		err = &control.Error{Code: http.StatusNotFound, Text: "that ticket leads elsewhere"}
+	}
+	if err != nil {
+		Refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(entered{d.token})
 }
 
 const entrance = "/"
 
-// Entrance is an address that leads a browser into the application once.
+// Entrance is an address that lets one browser in, once. Until then a program may send its ticket in place of the token.
 func (d *Desk) Entrance() (string, error) {
 	id, err := d.tickets.sell(entrance)
 	u := d.address()
-	u.Path = "/enter/" + id
+	u.Fragment = "token=" + id
 	return u.String(), err
 }

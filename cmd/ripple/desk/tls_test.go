@@ -104,7 +104,8 @@ func (s *served) entered() {
 	if err != nil || !strings.HasPrefix(address, "https://desk.example.com:") {
 		s.t.Errorf("the entrance is %s, %v", address, err)
 	}
-	code, text, _ := s.ask("GET", "/enter/"+address[strings.LastIndex(address, "/")+1:], "")
+	_, ticket, _ := strings.Cut(address, "#token=")
+	code, text, _ := s.ask("POST", "/enter", `{"ticket": "`+ticket+`"}`)
 	if code != http.StatusOK || !strings.Contains(text, testToken) {
 		s.t.Errorf("entering: %d %s", code, text)
 	}

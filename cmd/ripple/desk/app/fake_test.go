@@ -43,7 +43,7 @@ func newFake(t *testing.T) *fake {
 	mux := http.NewServeMux()
 	mux.Handle("/", NewHandler())
 	mux.Handle("/api/v1/", d.guarded(d.api()))
-	mux.HandleFunc("GET /enter/{token}", d.enter)
+	mux.HandleFunc("POST /enter", d.enter)
 	d.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", testPolicy)
 		mux.ServeHTTP(w, r)
@@ -56,13 +56,16 @@ func newFake(t *testing.T) *fake {
 }
 
 // url is an address that gives the token to a tab and leads to a view, as the desk prints it.
-func (d *fake) url(view string) string { return d.server.URL + "/enter/" + token + "#/" + view }
+func (d *fake) url(view string) string { return d.server.URL + "/#token=" + token + "#/" + view }
 
-// enter is the page of that address, for which any token will do.
+// enter gives a token for a ticket; here both are the same.
 func (d *fake) enter(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	fmt.Fprintf(w, `<!DOCTYPE html><meta name="token" content="%s"><script defer src="/app/enter.js"></script>`,
-		r.PathValue("token"))
+	var shown struct{ Ticket string }
+	if err := json.NewDecoder(r.Body).Decode(&shown); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	d.send(w, object{"token": shown.Ticket})
 }
 
 func (d *fake) guarded(h http.Handler) http.Handler {

@@ -1,5 +1,5 @@
-// Questions to the desk's API. The token comes from the page behind a ticket, or is typed in. It stays in this tab and
-// is sent in a header only.
+// Questions to the desk's API. The token comes in exchange for the ticket in the address, or is typed in. It stays in
+// this tab and is sent in a header only.
 
 const root = "/api/v1/", kept = "ripple-token";
 let token = sessionStorage.getItem(kept) || "";
@@ -8,6 +8,17 @@ let fresh = false; // the next answers are to be of now
 export function setToken(text) {
   token = text.trim();
   sessionStorage.setItem(kept, token);
+}
+
+// enter exchanges the ticket of the address for the token, and leaves the address of the view. The history of the
+// browser keeps a ticket that is used up.
+export async function enter(signal) {
+  const [, ticket, view] = /^#token=([^#]+)(.*)$/.exec(location.hash) || [];
+  if (!ticket) return;
+  history.replaceState(null, "", "/" + view);
+  const { token } = await (await fetched("/enter", { method: "POST", signal, credentials: "omit",
+    headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ticket }) })).json();
+  setToken(token);
 }
 
 // A Failure is why a question has no answer: code 0 where the desk cannot be reached.
@@ -30,9 +41,14 @@ export async function send(path, { said = {}, body, method, headers = {}, signal
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body === undefined ? {} : body);
   }
+  return fetched(root + path + query, options);
+}
+
+// fetched returns the response to a request, or fails.
+async function fetched(address, options) {
   let response;
   try {
-    response = await fetch(root + path + query, options);
+    response = await fetch(address, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Failure(0, "The desk does not answer. Is its crawl, or “ripple serve”, still running?");

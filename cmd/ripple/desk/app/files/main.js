@@ -1,7 +1,7 @@
 // The frame: the bar, the views by their addresses, and the token where it is missing.
 
 import { el, put, swatch, visible } from "./dom.js";
-import { setToken, describe, offers } from "./api.js";
+import { enter, setToken, describe, offers } from "./api.js";
 import { live, listen, start } from "./live.js";
 import { apply, flip } from "./theme.js";
 import { listenKeys, showKeys } from "./keys.js";
@@ -84,7 +84,7 @@ function showPulse({ status: s, line }) {
   if (line && line !== true) {
     put(pulse, swatch("bad"), line.code === 401 ? "no token" : "no line");
     pulse.title = line.message;
-    if (line.code === 401) askToken();
+    if (line.code === 401) askToken(line);
     return;
   }
   if (!s) return;
@@ -96,7 +96,7 @@ function showPulse({ status: s, line }) {
     el("span", { class: "num more" }, number(s.pages_per_second) + "/s"));
 }
 
-function askToken() {
+function askToken(error) {
   leaving.abort();
   leaving = new AbortController();
   const field = el("input", { type: "password", class: "search", "aria-label": "Token", autocomplete: "off",
@@ -104,6 +104,7 @@ function askToken() {
   put(view, heading("The desk asks for its token"), el("form",
     { class: "filters token", onsubmit: (event) => { event.preventDefault(); setToken(field.value); begin(); } },
     field, el("button", { class: "button main" }, "Enter")),
+    error && error.code !== 401 && el("p", {}, error.message),
     el("p", { class: "soft" },
       "It was printed behind “Bearer” when the desk started, or is in its token file."));
   field.focus();
@@ -116,9 +117,10 @@ async function begin() {
   Object.assign(live, { line: null, status: null });
   put(view, loading());
   try {
+    await enter(life.signal);
     await describe(life.signal);
   } catch (error) {
-    if (error.name !== "AbortError") (error.code === 401 ? askToken : showFailure)(error);
+    if (error.name !== "AbortError") ([401, 403, 404].includes(error.code) ? askToken : showFailure)(error);
     return;
   }
   put(links, whole().map((v) => {
@@ -138,7 +140,9 @@ function showFailure(error) { put(view, heading("Ripple"), failed(error, begin))
 document.getElementById("skip").addEventListener("click", () => view.focus());
 document.getElementById("flip").addEventListener("click", flip);
 document.getElementById("keys").addEventListener("click", () => showKeys(whole()));
-addEventListener("hashchange", () => { if (whole().length) showView(); else begin(); });
+addEventListener("hashchange", () => {
+  if (whole().length && !location.hash.startsWith("#token=")) showView(); else begin();
+});
 addEventListener("error", (event) => noteFault(event.message));
 addEventListener("unhandledrejection", ({ reason }) => { if (!reason ||
   reason.name !== "AbortError") noteFault(reason); });

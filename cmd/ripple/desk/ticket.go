@@ -140,7 +140,8 @@ func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
 
 const entrance = "/"
 
-// Entrance is an address that lets one browser in, once. Until then a program may send its ticket in place of the token.
+// Entrance returns an address that lets one browser in, once. Until then a program may send its ticket in place of the
+// token.
 func (d *Desk) Entrance() (string, error) {
 	id, err := d.tickets.sell(entrance)
 	u := d.address()

@@ -303,8 +303,11 @@ func TestNetworkKeys(t *testing.T) {
 // TestNoProxy lets NO_PROXY take a host out of the proxy's way.
 func TestNoProxy(t *testing.T) {
 	row := networkRow{key: "network.proxy", with: "connect-to = {}",
-		see: func(c *networkCrawl) string { return fmt.Sprint(c.proxied.Load() > 0) }}
-	for env, want := range map[string]string{"": "true", "hub.test": "false"} {
+		see: func(c *networkCrawl) string {
+			named := c.visits["hub.test/"].Proxy
+			return fmt.Sprint(c.proxied.Load() > 0, strings.HasPrefix(named, "http://127.0.0.1:"))
+		}}
+	for env, want := range map[string]string{"": "true true", "hub.test": "false false"} {
 		t.Run(env, func(t *testing.T) {
 			t.Setenv("NO_PROXY", env)
 			t.Setenv("no_proxy", env)

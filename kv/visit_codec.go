@@ -18,6 +18,7 @@ const (
 	visitLeft
 	visitLeftOwn
 	visitByHead
+	visitProxied
 )
 
 // Bits of a link: its place, its rel flags, whether its kinds follow because they are not those of a plain
@@ -80,6 +81,9 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 		w.raw(v.SHA256[:])
 	}
 	w.int(int64(v.ResponseTime / time.Millisecond))
+	if v.Proxy != "" {
+		w.string(v.Proxy)
+	}
 	w.reason(&v.Reason)
 	w.string(v.Rule)
 	w.number(v.Distinct)
@@ -119,7 +123,7 @@ func visitFlags(v *schema.Visit) uint64 {
 		flag uint64
 	}{{v.Kept, visitKept}, {v.NoIndex, visitNoIndex}, {v.NoFollow, visitNoFollow}, {v.Unchanged, visitUnchanged},
 		{v.SHA256 != [32]byte{}, visitHashed}, {v.Left, visitLeft}, {v.LeftOwn, visitLeftOwn},
-		{v.ByHead, visitByHead}} {
+		{v.ByHead, visitByHead}, {v.Proxy != "", visitProxied}} {
 		if f.on {
 			flags |= f.flag
 		}
@@ -184,6 +188,9 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 		copy(v.SHA256[:], r.raw(32))
 	}
 	v.ResponseTime = time.Duration(r.int()) * time.Millisecond
+	if flags&visitProxied != 0 {
+		v.Proxy = r.text()
+	}
 	v.Reason = r.reason()
 	v.Rule = r.string()
 	v.Distinct = r.number()

@@ -114,6 +114,8 @@ type Visit struct {
 	LeftOwn bool // it was the host's own when it was left waiting
 	ByHead  bool // a HEAD answer showed that it is not a page, see [Visit.Doubted]
 
+	Proxy string // that the request went through, without credentials; empty: none
+
 	State        State
 	Status       int // HTTP status; 0: no answer, or no request
 	Form         string

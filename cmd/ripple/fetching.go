@@ -124,8 +124,12 @@ func (f *fetching) of(norm string) *time.Time {
 	return nil
 }
 
-// at returns how many requests to a host are open, and when the oldest of them was made.
-func (f *fetching) at(domain string) (n int, since *time.Time) {
+// robotsAwaited is what a host waits for while its robots.txt is being requested.
+const robotsAwaited = "its robots.txt"
+
+// at returns how many requests to a host are open, what they are for, and when the oldest of them was made.
+func (f *fetching) at(domain string) (n int, what string, since *time.Time) {
+	robots := false
 	for i := range f.Requests {
 		if f.Requests[i].Domain != domain {
 			continue
@@ -133,8 +137,12 @@ func (f *fetching) at(domain string) (n int, since *time.Time) {
 		if n++; since == nil {
 			since = &f.Requests[i].Since
 		}
+		robots = f.Requests[i].Kind == "robots"
 	}
-	return n, since
+	if n == 1 && robots {
+		return n, robotsAwaited, since
+	}
+	return n, "the answer to " + term.Count(n, "request", "requests"), since
 }
 
 // A waiting is why a page or a host is not requested now.
@@ -149,8 +157,8 @@ func (r inspector) waiting(h *schema.Host, f *fetching) waiting {
 	if r.Live == nil {
 		return waiting{}
 	}
-	if n, since := f.at(h.Name); n > 0 {
-		return waiting{Why: "the answer to " + term.Count(n, "request", "requests"), Since: since}
+	if n, what, since := f.at(h.Name); n > 0 {
+		return waiting{Why: what, Since: since}
 	}
 	for i := range f.Held {
 		if held := &f.Held[i]; held.Domain == h.Name {

@@ -78,7 +78,7 @@ func (r inspector) knownHost(id schema.HostID, limit int) (*knownHost, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.Fetching, _ = f.at(report.Host.Name)
+	k.Fetching, _, _ = f.at(report.Host.Name)
 	if k.Fetching > 0 || k.Waiting > 0 {
 		k.waiting = r.waiting(report.Host, &f)
 	}

@@ -26,7 +26,7 @@ func printInspection(w io.Writer, in *inspection) error {
 			t.Row("  refused by", term.Clean(in.Rule, 200))
 		}
 		if in.Robots != nil {
-			t.Row("  robots.txt", robotsText(in.Robots))
+			t.Row("  robots.txt", robotsText(in))
 		}
 		t.Row("  known", "no: no page that was visited links here")
 		return t.Flush()
@@ -116,7 +116,7 @@ func printTrouble(t term.Table, in *inspection) {
 		t.Row("  robots.txt", why)
 		return
 	}
-	t.Row("  robots.txt", robotsText(in.Robots))
+	t.Row("  robots.txt", robotsText(in))
 	if trouble != "" {
 		t.Row("  host", trouble)
 	}
@@ -130,10 +130,13 @@ func againText(at *time.Time) string {
 	return ", again in " + restText(time.Until(*at))
 }
 
-func robotsText(v *robotsVerdict) string {
+func robotsText(in *inspection) string {
+	v := in.Robots
 	switch {
+	case v == nil && in.inspectedPage != nil && in.Why == robotsAwaited:
+		return "requested, no answer yet"
 	case v == nil:
-		return "not asked yet"
+		return "not requested yet"
 	case v.Line > 0 && v.Allowed:
 		return fmt.Sprintf("allows it (line %d: %s)", v.Line, term.Clean(v.Rule, 200))
 	case v.Line > 0:

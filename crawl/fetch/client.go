@@ -324,6 +324,14 @@ func (c *Client) Proxied(host string) bool {
 	return err == nil && proxy != nil
 }
 
+// ProxyOf returns the proxy through which host (or "host:port") is requested, without its credentials, or "".
+func (c *Client) ProxyOf(host string) string {
+	if c.Mapped(host) || !c.Proxied(host) {
+		return ""
+	}
+	return c.Proxy()
+}
+
 // Proxy returns the proxy in use, without its credentials, or "".
 func (c *Client) Proxy() string { return c.routes.via }
 

@@ -211,7 +211,7 @@ func waitMutations() []mutation {
 		},
 		{
 			"a body that waits keeps others of its connection waiting", "fetch/client.go",
-			"= 1 << 30 // a body", "= 4 << 20 // a body", "TestBudgetHTTP2",
+			"connBuffer     = 1 << 30", "connBuffer     = 4 << 20", "TestBudgetHTTP2",
 		},
 		{
 			"every open body has a megabyte", "fetch/budget.go",

@@ -51,6 +51,7 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 		Reason: v.Reason, Rule: v.Rule, Knew: step.Visit.Knew, LeftOwn: step.Visit.LeftOwn,
 	}
 	visit.ByHead = step.Kind == ring.Head && v.State == schema.ContentMismatch
+	visit.Proxy = step.Settings.Client.ProxyOf(weburl.Host(step.URL))
 	if v.State == schema.DeadLink || v.State == schema.Unreachable { // as a form before the last one may have it
 		visit.Status = v.Reason.Status
 	}

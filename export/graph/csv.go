@@ -132,8 +132,8 @@ func csvRow[T any](o *output, of *T, columns []export.Column[T]) error {
 	return o.put()
 }
 
-// pageColumns returns the columns of the pages CSV: times in seconds since 1970, an empty proxy_id, and
-// the facts of [[extract]] as metadata.
+// pageColumns returns the columns of the pages CSV: times in seconds since 1970, the proxy without its
+// credentials as proxy_id, and the facts of [[extract]] as metadata.
 func pageColumns(r *referrers) []export.Column[export.Node] {
 	type node = export.Node
 	type visit = *schema.Visit
@@ -157,7 +157,7 @@ func pageColumns(r *referrers) []export.Column[export.Node] {
 		visitText("last_modified", func(v visit) string { return v.LastModified }),
 		visitNumber("fetch_latency_ms", func(v visit) (int64, bool) { return v.ResponseTime.Milliseconds(), true }),
 		numberColumn("retries", func(n *node) int64 { return int64(n.Page.Retries) }),
-		textColumn("proxy_id", func(*node) string { return "" }),
+		visitText("proxy_id", func(v visit) string { return v.Proxy }),
 		visitText("metadata", metadata),
 	}
 }

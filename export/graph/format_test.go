@@ -189,7 +189,7 @@ func TestPages(t *testing.T) {
 	found := false
 	for _, row := range rows[1:] {
 		found = found || strings.HasPrefix(row, `1768473001,https://a.test/,,0,,200,text/html,utf-8,01`+strings.Repeat("0",
-			62)+`,10,,"""tag""",,30,0,,"{""author"":[""Ada"",""=Eve�""]}",`)
+			62)+`,10,,"""tag""",,30,0,http://proxy.test:3128,"{""author"":[""Ada"",""=Eve�""]}",`)
 	}
 	if !found {
 		t.Errorf("no row of https://a.test/ as it should be in\n%s", strings.Join(rows, "\n"))

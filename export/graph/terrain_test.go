@@ -31,6 +31,7 @@ func terrain(t testing.TB) *surveytest.World {
 	w.Visit("a.test/", func(v *schema.Visit) {
 		v.Title, v.ETag, v.SHA256 = "Home", `"tag"`, [32]byte{1}
 		v.Facts = []schema.Fact{{Name: "author", Value: "Ada"}, {Name: "author", Value: "=Eve\x00"}}
+		v.Proxy = "http://proxy.test:3128"
 		w.Links(names...)(v)
 		for i := range v.Links {
 			v.Links[i].Anchor = hostile()[i]

@@ -218,7 +218,7 @@ type Host struct {
 	RunThrottles  int
 	RunVisited    int  // pages that requests brought to a final state
 	Admitted      bool // in that run, it counts for max-subdomains
-	Vouched       bool // in that run, a seed or a page of its own site names it
+	Vouched       bool // in that run, a seed, an origin's page or, if it is an origin's, one of the same origin names it
 	RunGivenUp    GiveUp
 	RunGivenUpAt  int // RunRequests at that time
 	RunGivenUpWhy Reason

@@ -9,11 +9,12 @@
 // [Rules.Check] never backtracks. Fetching, status codes and caching are up to the caller: a robots.txt that
 // does not exist is [AllowAll].
 //
-// github.com/temoto/robotstxt is the oracle of a differential test: on generated files both must decide alike, except
-// for twenty classes of lines about which they are known to differ. In most of them RFC 9309 decides: Allow wins a tie,
-// a pattern begins at the start of the path, the product token is compared whole, both sides are compared in one
-// percent-encoding, and /robots.txt is always allowed. The library rejects some files as a whole that are read here line
-// by line. The table in differential_test.go has each class with an example.
+// github.com/temoto/robotstxt is the oracle of a differential test: on generated files both must decide
+// alike, except for twenty classes of lines about which they are known to differ. In most of them RFC 9309
+// decides: Allow wins a tie, a pattern begins at the start of the path, the product token is compared whole,
+// both sides are compared in one percent-encoding, and /robots.txt is always allowed. The library rejects
+// some files as a whole that are read here line by line. The table in differential_test.go has each class
+// with an example.
 package robots
 
 import (

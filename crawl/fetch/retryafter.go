@@ -147,6 +147,8 @@ var (
 	isoPart      = regexp.MustCompile(`([0-9.,]+)([A-Za-z])`)
 	clockParts   = regexp.MustCompile(`^(\d{1,3}):(\d\d):(\d\d)$`)
 	unitPart     = regexp.MustCompile(`([0-9.]+)\s*([a-zA-Z]+)`)
+	// dateFringe is the weekday before a date, however it is spelled, and a zone behind it that is UTC.
+	dateFringe = regexp.MustCompile(`^[A-Za-z]+,?\s+|(?i)\s(?:GMT|UTC|Z)$`)
 )
 
 // spelled reads a duration with its units: "1m30s", "2 minutes", "PT1M30S", "00:01:30".
@@ -219,9 +221,10 @@ func anyDate(value string) (at time.Time, ok bool) {
 	if at, ok = httpDate(value); ok {
 		return at, true
 	}
-	return firstDate(value, time.RFC1123Z, "Mon, 2 Jan 2006 15:04:05 GMT", "2 Jan 2006 15:04:05 GMT",
+	value = strings.TrimSpace(dateFringe.ReplaceAllString(value, ""))
+	return firstDate(value, "2 Jan 2006 15:04:05", "2 Jan 2006 15:04:05 -0700", "2-Jan-06 15:04:05", "2-Jan-2006 15:04:05",
 		"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00",
-		"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05 UTC", "2006-01-02 15:04:05",
+		"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05",
 		"2006-01-02T15:04", "20060102T150405Z0700", "20060102T150405", "2006-01-02")
 }
 

@@ -227,6 +227,21 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// The topics of "ripple help" are there for people without a token, too.
+func TestHelp(t *testing.T) {
+	s := serve(t, config.Monitor{})
+	for path, want := range map[string]string{
+		"/help/": `<a href="/help/machines">More than one machine</a>`, "/help/machines": "ripple shard release",
+	} {
+		if code, text, _ := s.ask("GET", path, "", "Authorization", ""); code != 200 || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %.80q", path, code, text)
+		}
+	}
+	if code, _, _ := s.ask("GET", "/help/none", ""); code != 404 {
+		t.Errorf("no topic: %d", code)
+	}
+}
+
 func TestParams(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	tests := []struct {

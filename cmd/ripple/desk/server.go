@@ -96,6 +96,7 @@ func Listen(o Options) (*Desk, error) {
 	guard := &Guard{Token: token, Hosts: o.Hosts, Admits: d.tickets.admits}
 	mux := http.NewServeMux()
 	mux.Handle("/", site())
+	mux.Handle("GET /help/", help())
 	mux.Handle("POST /enter", guard.Page(http.HandlerFunc(d.enter)))
 	mux.Handle("GET /download/{ticket}", notHead(d.download))
 	mux.Handle(control.Root, guard.API(api))

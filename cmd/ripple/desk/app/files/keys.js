@@ -40,7 +40,8 @@ export function showKeys(views) {
   const dialog = el("dialog", { class: "card", "aria-label": "Keys" }, el("h2", {}, "Keys"),
     el("div", { class: "columns" }, list("Go to", views.map((v) => ["g " + v.key, v.title])),
       el("div", {}, list("Everywhere", general), list("Inside", inside))),
-      el("div", { class: "buttons" }, button("Close", () => dialog.close())));
+      el("div", { class: "buttons" }, el("a", { href: "/help/", target: "_blank" }, "Documentation"),
+        button("Close", () => dialog.close())));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
   dialog.showModal();

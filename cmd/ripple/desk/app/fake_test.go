@@ -65,7 +65,8 @@ func (d *fake) enter(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	d.send(w, object{"token": shown.Ticket})
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(object{"token": shown.Ticket})
 }
 
 func (d *fake) guarded(h http.Handler) http.Handler {

@@ -23,7 +23,7 @@ func help() http.Handler {
 	}
 	mux.HandleFunc("GET /help/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Ripple: documentation</title>"+
+		fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Documentation</title>"+
 			"<link rel=\"stylesheet\" href=\"/app/desk.css\"></head>\n<body><main><h1>Documentation</h1>\n<ul>\n%s</ul>\n"+
 			"</main></body></html>\n", list.String())
 	})

@@ -13,6 +13,10 @@ import (
 // usualSitemaps are the paths at which sitemaps are looked for where robots.txt names none that is there.
 var usualSitemaps = []string{"/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"}
 
+// mostNamed is how many sitemaps a robots.txt may name to be looked through again whenever one of them is missing. A
+// host that names more has sitemaps, and each look would cost as much as reading the whole file.
+const mostNamed = 100
+
 // queueSitemaps queues the sitemaps that robots.txt of a host names, or those at the usual paths.
 func (t *turn) queueSitemaps(h *schema.Host, rules *robots.Rules) error {
 	h.SitemapsRun = t.in.run.ID
@@ -27,6 +31,9 @@ func (t *turn) queueSitemaps(h *schema.Host, rules *robots.Rules) error {
 
 // queueUsual queues the sitemaps at the usual paths of a host if all that its robots.txt names are missing.
 func (t *turn) queueUsual(h *schema.Host, named []ring.Target) error {
+	if len(named) > mostNamed {
+		return nil
+	}
 	for _, file := range named {
 		if missing, err := t.missing(file); err != nil || !missing {
 			return err
@@ -82,11 +89,16 @@ func (t *turn) queueUsualForLost() error {
 	}
 	lost := t.hosts.lost
 	t.hosts.lost = nil
-	for _, sitemap := range slices.Sorted(maps.Keys(t.in.speaks)) {
+	var missing []schema.ID
+	for sitemap := range t.in.speaks {
 		if slices.Contains(lost, t.in.store.HostOf(sitemap)) {
-			if err := t.queueUsualFor(sitemap); err != nil {
-				return err
-			}
+			missing = append(missing, sitemap)
+		}
+	}
+	slices.Sort(missing) // what is queued does not depend on the order of a map
+	for _, sitemap := range missing {
+		if err := t.queueUsualFor(sitemap); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -95,7 +107,7 @@ func (t *turn) queueUsualForLost() error {
 // queueUsualAgain is queueUsual of a host whose own sitemaps were queued before.
 func (t *turn) queueUsualAgain(h *schema.Host) error {
 	rules, err := t.book.standing(h)
-	if err != nil || rules == nil {
+	if err != nil || rules == nil || len(rules.Sitemaps()) > mostNamed {
 		return err
 	}
 	named, _ := t.reach.sitemapsAt(h, rules.Sitemaps())

@@ -171,7 +171,7 @@ func TestDepthsAreShortestDistances(t *testing.T) {
 	t.Parallel()
 	seed, webs := crawltest.Seed(t), 60
 	if crawltest.Full() {
-		webs = 1500
+		webs = 700
 	}
 	t.Logf("%d webs", webs)
 	for i := range webs {

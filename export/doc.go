@@ -2,7 +2,7 @@
 // hosts, entities or sites. It is the single definition of nodes, links and their weights: every
 // format, the tables of the SQLite export and the metrics use it.
 //
-// A link of the graph stands for the pairs of pages that link between its two nodes. Its weight is the
+// A link of the graph represents the pairs of pages that link between its two nodes. Its weight is the
 // number of pairs (Links). Pages counts the linking pages, Endorsements the pairs whose link endorses
 // ([schema.Link.Endorses]), and SiteWide the pairs whose link is on most pages of a host. At page level
 // a link is one pair. Links within a node are left out.

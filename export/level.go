@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Level is what one node of the graph stands for.
+// A Level says what one node of the graph represents.
 type Level uint8
 
 // The levels, from the finest.
@@ -35,7 +35,7 @@ type (
 	Classes uint8
 )
 
-// siteWide is a member of a set of places that stands for site-wide links at any place.
+// siteWide is the member of a set of places that selects site-wide links, wherever they are.
 const siteWide = schema.PlaceCount
 
 // Has reports whether a place is in the set.

@@ -124,8 +124,10 @@ func TestVisitRoundTrip(t *testing.T) {
 func fullVisit() *schema.Visit {
 	return &schema.Visit{
 		URL: 2, Run: 1, At: time.UnixMilli(1700000000123).UTC(), Kept: true,
-		State: schema.Processed, Status: 203, Form: "https://www.example.com/1/?q", Knew: schema.FormSet{Shapes: 5, Own: 4, Others: 0xbeef, OwnOthers: 0xf00d}, RedirectTo: 3,
-		Fresh: time.Hour, AliasHops: 1, Retries: 2, Requests: 4, Title: "A title", ContentType: "text/html; charset=koi8-r", Charset: "koi8-r",
+		State: schema.Processed, Status: 203, Form: "https://www.example.com/1/?q",
+		Knew: schema.FormSet{Shapes: 5, Own: 4, Others: 0xbeef, OwnOthers: 0xf00d}, RedirectTo: 3,
+		Proxy: "http://proxy.example:3128", Fresh: time.Hour, AliasHops: 1, Retries: 2, Requests: 4, Title: "A title", ContentType: "text/html; charset=koi8-r",
+		Charset:      "koi8-r",
 		LastModified: "Tue, 15 Nov 1994 12:45:26 GMT", ETag: `"x"`, ServerDate: "yesterday", Length: 1234,
 		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, NoIndex: true, NoFollow: true, Unchanged: true,
 		Left:   true,
@@ -194,7 +196,8 @@ func TestHostRoundTrip(t *testing.T) {
 			SitemapFiles: 10, SitemapsLeft: 30, SitemapsFor: 31, Files: 32, Run: 11, RunRequests: 12, RunThrottles: 13,
 			RunVisited: 14, Admitted: true, Vouched: true, RunGivenUp: schema.GaveUpRobots,
 			RunGivenUpAt: 15, RunGivenUpWhy: schema.Reason{Cause: schema.CauseRobots, Detail: "503 Service Unavailable"},
-			Requests: 16, Visits: 17, Known: 18, Overflow: 19, OverflowBefore: 33, Others: 34, Place: schema.OtherPlace, Targets: []uint64{36, 1 << 63}, LinkText: 35, Heads: 1, Generation: 1,
+			Requests: 16, Visits: 17, Known: 18, Overflow: 19, OverflowBefore: 33, Others: 34,
+			Place: schema.OtherPlace, Targets: []uint64{36, 1 << 63}, LinkText: 35, Heads: 1, Generation: 1,
 			Queues: []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}},
 				{Priority: 9, Open: []schema.ID{1}}},
 			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Reason: schema.Reason{Detail: "e"}}},

@@ -31,7 +31,7 @@ type Status struct {
 	Groups     []Group    `json:"reasons"`     // hosts with pages left, by why they wait
 	Waits      string     `json:"waits_for"`   // why nothing is being fetched, or less than could be; empty: neither
 	WaitsSince *time.Time `json:"waits_since"` // since when the network is away; null: it is there
-	Wait       Wait       `json:"-"`           // the same, for whoever makes that sentence
+	Wait       Wait       `json:"-"`           // the same, as a value
 	Next       time.Time  `json:"-"`           // when the clock of the next host runs out; zero: none is waited for
 }
 

@@ -260,7 +260,7 @@ func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost
 		since := s.Wait.Since.UTC()
 		s.WaitsSince = &since
 	}
-	if s.ETA > 0 { // which a file made anew lets all hosts rest beyond
+	if s.ETA > 0 { // the hosts of a recreated file rest for longer
 		s.ETA = max(s.ETA, s.Wait.Rest.Seconds())
 	}
 	if !st.Away.IsZero() { // its end is unknown

@@ -179,7 +179,7 @@ func TestSenderBeginsAnew(t *testing.T) {
 	}
 }
 
-// An anewShard restarts sending again just before something is written.
+// An anewShard starts sending over just before it writes.
 type anewShard struct{ *testShard }
 
 func (s *anewShard) Update(f func(*kv.Tx) error) error {

@@ -135,7 +135,7 @@ func parameter(s string) (name, value string, given bool, rest string, more bool
 }
 
 // unquote returns the content of a quoted string; the closing quote is optional. A backslash escapes the next
-// character, and stands for itself at the end.
+// character, and is literal at the end.
 func unquote(s string) string {
 	var b strings.Builder
 	for i := 1; i < len(s) && s[i] != '"'; i++ {

@@ -161,7 +161,7 @@ func TestListedOnAnotherHost(t *testing.T) {
 	told := func(on string, vouched bool) (ref ring.Referral) {
 		t.Helper()
 		r.turn(t, func(turn) {
-			file, id := r.met(t, "https://"+on+"/sitemap"), r.met(t, page) // the first stands for one
+			file, id := r.met(t, "https://"+on+"/sitemap"), r.met(t, page) // the first is the sitemap
 			if vouched {
 				r.in.speaks.Add(file, hosts[false])
 			}

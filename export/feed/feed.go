@@ -26,7 +26,7 @@ import (
 // was restarted from scratch.
 var ErrCursor = errors.New("the cursor is beyond the last visit; the state was begun anew")
 
-// Newest stands for the cursor of the last visit: only later visits are returned.
+// Newest is a cursor after the last visit: only later visits are returned.
 const Newest = math.MaxUint64
 
 const (

@@ -221,7 +221,8 @@ func TestPagesAway(t *testing.T) {
 func TestPagesDenied(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/no", func(v *schema.Visit) {
-		*v = schema.Visit{URL: v.URL, Run: v.Run, At: v.At, State: schema.Failed, Length: -1, Knew: schema.FormSet{Shapes: schema.ShapePlain},
+		*v = schema.Visit{URL: v.URL, Run: v.Run, At: v.At, State: schema.Failed, Length: -1,
+			Knew:   schema.FormSet{Shapes: schema.ShapePlain},
 			Reason: schema.Reason{Cause: schema.CauseDenied}}
 	})
 	path := filepath.Join(t.TempDir(), "csv")

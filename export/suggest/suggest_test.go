@@ -112,8 +112,9 @@ func TestFind(t *testing.T) {
 	if found.Origins != 3 {
 		t.Errorf("%d origins", found.Origins)
 	}
-	if two, err := suggest.Find(s, suggest.Options{MinOrigins: 2, Limit: 1}); err != nil || len(two.Discovered) != 1 || len(two.Stubs) != 1 {
-		t.Errorf("at most one of each, of two origins: %+v, %v", two, err)
+	few, err := suggest.Find(s, suggest.Options{MinOrigins: 2, Limit: 1})
+	if err != nil || len(few.Discovered) != 1 || len(few.Stubs) != 1 {
+		t.Errorf("at most one of each, of two origins: %+v, %v", few, err)
 	}
 }
 

@@ -82,7 +82,7 @@ func (p *page) cutSites() {
 	})
 }
 
-// unknown stands for a figure that is only stored for the newest run.
+// unknown is printed instead of a figure that is only stored for the newest run.
 const unknown = "-"
 
 type coverName struct {

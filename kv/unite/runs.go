@@ -51,7 +51,7 @@ func (u *uniting) copyRun(n int) error {
 }
 
 // add adds a shard's part of a run. The run has the status of the least advanced shard: it is running while
-// any shard is, and not completed if a shard's part of it was lost because its file was made anew later.
+// any shard is, and not completed if a shard's part of it was lost because its file was recreated later.
 func add(whole, part *schema.Run) {
 	if part.End.Kind == schema.EndAnew {
 		if whole.Status != schema.RunRunning {
@@ -218,7 +218,7 @@ func (u *uniting) pruned() (first []byte, err error) {
 	return first, nil
 }
 
-// anewAt returns when a file was last made anew; nil: never.
+// anewAt returns when a file was last recreated; nil: never.
 func (u *uniting) anewAt() (last []byte, err error) {
 	var latest time.Time
 	for _, s := range u.sources {

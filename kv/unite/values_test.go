@@ -94,7 +94,7 @@ func TestStoresRest(t *testing.T) {
 	}
 }
 
-// anewAt returns when a file was made anew.
+// anewAt returns when a file was recreated.
 func anewAt(last bool) string {
 	if last {
 		return "2026-01-15T10:30:00.5Z"

@@ -18,7 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -330,7 +330,7 @@ func (w *walk) mayFollow(cfg *config.Config) error {
 	case cfg.URLIdentity() != old.URLIdentity():
 		return fmt.Errorf("[url] cannot change; stop the crawl and use --fresh")
 	}
-	if err := term.CrawlMemory(cfg).Allows(heap.Live()); err != nil {
+	if err := term.CrawlMemory(cfg).Allows(gctune.Live()); err != nil {
 		return err
 	}
 	return errors.Join(refuseOutputs(cfg), refusePages(cfg.Pages))

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 )
 
 // memoryEvery is how often a crawl looks whether it keeps to its limit.
@@ -14,7 +14,7 @@ const memoryEvery = 10 * time.Second
 
 // limitMemory makes it the limit of the process, and tells the crawl.
 func (w *walk) limitMemory(m term.Memory) {
-	m.Set(heap.Crawl(w.machine.Crawls))
+	m.Set(gctune.Crawl(w.machine.Crawls))
 	w.machine.LimitMemory(m.Bytes)
 }
 
@@ -34,7 +34,7 @@ func (w *walk) keepMemory(ctx context.Context) error {
 		if m.Bytes != debug.SetMemoryLimit(-1) {
 			w.limitMemory(m)
 		}
-		err := m.Allows(heap.Live())
+		err := m.Allows(gctune.Live())
 		if err != nil && !said {
 			w.log.Warn("memory is short: up to half of the processor time goes into keeping to the limit", "error", err)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -32,7 +32,7 @@ func runNode(ctx context.Context, a *app, path string, cfg *config.Config, opts 
 	}
 	m := term.CrawlMemory(own)
 	machine := crawl.NewMachine(own.MaxOpen())
-	m.Set(heap.Crawl(machine.Crawls))
+	m.Set(gctune.Crawl(machine.Crawls))
 	machine.LimitMemory(m.Bytes)
 	if err := m.Refuse(); err != nil {
 		return err

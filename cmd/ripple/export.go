@@ -11,7 +11,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -111,7 +111,7 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		return err
 	}
 	defer r.Close()
-	heap.Collect(heap.Export())
+	gctune.Collect(gctune.Export())
 	if len(targets) == 0 {
 		if targets, err = configuredTargets(&a.named, r); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -64,7 +64,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return err
 	}
 	defer r.Close()
-	heap.Collect(heap.Export())
+	gctune.Collect(gctune.Export())
 	found, err := term.Finding(a.voice, "looking for hosts to add", func() (*suggest.Suggestions, error) {
 		return suggest.Find(r.Survey, suggest.Options{
 			MinOrigins: opts.minOrigins, Limit: int(opts.limit), Counted: counted,

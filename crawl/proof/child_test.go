@@ -19,7 +19,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -95,7 +95,7 @@ func crawlAsChild(path string) error {
 		return errors.Join(err, store.Close())
 	}
 	machine := crawl.NewMachine(0)
-	heap.Collect(heap.Crawl(machine.Crawls))
+	gctune.Collect(gctune.Crawl(machine.Crawls))
 	machine.LimitMemory(debug.SetMemoryLimit(-1)) // that of GOMEMLIMIT
 	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log, Machine: machine})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -48,7 +48,7 @@ func nodeAsChild(cfg *config.Config) error {
 		timing.Watch = time.Second
 	}
 	machine := crawl.NewMachine(cfg.MaxOpen())
-	heap.Collect(heap.Crawl(machine.Crawls))
+	gctune.Collect(gctune.Crawl(machine.Crawls))
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if store := os.Getenv(envHub); store != "" {
 		s, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: store, Log: log})

@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -127,7 +127,7 @@ func (s Files) Read(ctx context.Context, path string) (r *State, err error) {
 		return nil, err
 	}
 	r.Until(ctx)
-	term.NewMemory(r.Config().Network.MemoryLimit, term.MemoryHere()).Set(heap.Read())
+	term.NewMemory(r.Config().Network.MemoryLimit, term.MemoryHere()).Set(gctune.Read())
 	run := r.Run() // which a kill has ended, if it is interrupted and nothing says why
 	r.Open = run.Status == schema.RunRunning || run.Status == schema.RunInterrupted && run.End.String() == ""
 	if info, err := os.Stat(path); r.Live == nil && (err != nil || !info.IsDir()) { // of shards, their map says it

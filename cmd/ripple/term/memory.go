@@ -11,7 +11,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/dustin/go-humanize"
 
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -73,9 +73,9 @@ func LeastOf(all ...memlimit.Provider) (least uint64) {
 }
 
 // Set makes m the limit of the process, and rule the rule by which its heap is collected.
-func (m Memory) Set(rule heap.Rule) {
+func (m Memory) Set(rule gctune.Rule) {
 	debug.SetMemoryLimit(m.Bytes)
-	heap.Collect(rule)
+	gctune.Collect(rule)
 }
 
 // ForURLs returns how many bytes are left for what is known about URLs; 0 means no limit.
@@ -121,7 +121,7 @@ func (m Memory) Allows(held uint64) error {
 // Refuse returns an error if a crawl that holds as much as this process cannot keep to the limit.
 func (m Memory) Refuse() error {
 	runtime.GC() // nothing is known of what is held before the first one
-	if err := m.Allows(heap.Live()); err != nil {
+	if err := m.Allows(gctune.Live()); err != nil {
 		return Hint(WrongConfig(err), "raise it, or have fewer browsers")
 	}
 	return nil

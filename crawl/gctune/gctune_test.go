@@ -1,4 +1,4 @@
-package heap_test
+package gctune_test
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sumi-ripple/ripple/crawl/heap"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 )
 
 const (
@@ -45,7 +45,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Errorf("%s: the heap has %d bytes, GOGC is %d, and it is collected at %d",
-		what, heap.Live(), gogc(), gauge("/gc/heap/goal:bytes"))
+		what, gctune.Live(), gogc(), gauge("/gc/heap/goal:bytes"))
 }
 
 // begin removes the memory limit and GOGC, and restores them afterwards.
@@ -61,15 +61,15 @@ func begin(t *testing.T) {
 func TestCollect(t *testing.T) {
 	begin(t)
 	held := make([]byte, least/2)
-	heap.Collect(heap.Rule{Percent: percent, Least: bytes(least)})
+	gctune.Collect(gctune.Rule{Percent: percent, Least: bytes(least)})
 	for range 2 {
-		eventually(t, "a small heap", func() bool { return heap.Live() < 3*least/4 && due(least) })
+		eventually(t, "a small heap", func() bool { return gctune.Live() < 3*least/4 && due(least) })
 		more := make([]byte, 2*least)
-		eventually(t, "a large heap", func() bool { return gogc() == percent && due(heap.Live()*(100+percent)/100) })
+		eventually(t, "a large heap", func() bool { return gogc() == percent && due(gctune.Live()*(100+percent)/100) })
 		runtime.KeepAlive(more)
 	}
 	eventually(t, "a small heap", func() bool { return gogc() > percent })
-	heap.Collect(heap.Rule{Percent: percent})
+	gctune.Collect(gctune.Rule{Percent: percent})
 	for range 20 {
 		runtime.GC()
 		time.Sleep(5 * time.Millisecond)
@@ -84,7 +84,7 @@ func TestCollect(t *testing.T) {
 // hundreds of times as large.
 func TestCollectTiny(t *testing.T) {
 	begin(t)
-	heap.Collect(heap.Rule{Percent: percent, Least: bytes(1 << 40)})
+	gctune.Collect(gctune.Rule{Percent: percent, Least: bytes(1 << 40)})
 	eventually(t, "a tiny heap", func() bool { return gogc() == 400 })
 }
 
@@ -92,7 +92,7 @@ func TestCollectTiny(t *testing.T) {
 func TestCollectAtTheLimit(t *testing.T) {
 	begin(t)
 	held := make([]byte, 64<<20)
-	heap.Collect(heap.Rule{Percent: percent, Least: bytes(256 << 20)})
+	gctune.Collect(gctune.Rule{Percent: percent, Least: bytes(256 << 20)})
 	eventually(t, "without a limit", func() bool { return due(256 << 20) })
 	debug.SetMemoryLimit(128 << 20)
 	eventually(t, "with one", func() bool { return gauge("/gc/heap/goal:bytes") <= 128<<20 })
@@ -102,11 +102,11 @@ func TestCollectAtTheLimit(t *testing.T) {
 // TestCollectGrowth limits the growth of a large heap, while a small one grows by its percentage.
 func TestCollectGrowth(t *testing.T) {
 	begin(t)
-	heap.Collect(heap.Rule{Percent: percent, Most: 8 << 20})
+	gctune.Collect(gctune.Rule{Percent: percent, Most: 8 << 20})
 	eventually(t, "a small heap", func() bool { return gogc() == percent })
 	held := make([]byte, 160<<20)
 	eventually(t, "a large heap", func() bool {
-		grows := gauge("/gc/heap/goal:bytes") - heap.Live()
+		grows := gauge("/gc/heap/goal:bytes") - gctune.Live()
 		return grows > 4<<20 && grows < 12<<20
 	})
 	runtime.KeepAlive(held)
@@ -116,7 +116,7 @@ func TestCollectGrowth(t *testing.T) {
 func TestCollectCrawls(t *testing.T) {
 	begin(t)
 	held, crawls := make([]byte, 32<<20), atomic.Int32{}
-	heap.Collect(heap.Crawl(func() int { return int(crawls.Load()) }))
+	gctune.Collect(gctune.Crawl(func() int { return int(crawls.Load()) }))
 	eventually(t, "one crawl", func() bool { return due(80 << 20) })
 	crawls.Store(4)
 	eventually(t, "four crawls", func() bool { return due(140 << 20) })
@@ -126,9 +126,9 @@ func TestCollectCrawls(t *testing.T) {
 // TestCollectOfEnvironment leaves a GOGC from the environment alone.
 func TestCollectOfEnvironment(t *testing.T) {
 	begin(t)
-	heap.Collect(heap.Rule{Percent: percent})
+	gctune.Collect(gctune.Rule{Percent: percent})
 	t.Setenv("GOGC", "80")
-	heap.Collect(heap.Rule{Percent: 10, Least: bytes(least)})
+	gctune.Collect(gctune.Rule{Percent: 10, Least: bytes(least)})
 	if got := gogc(); got != percent {
 		t.Errorf("GOGC is %d, want %d", got, percent)
 	}

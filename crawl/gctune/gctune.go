@@ -1,5 +1,5 @@
-// Package heap controls how far the heap of this process may grow before a garbage collection.
-package heap
+// Package gctune controls how far the heap of this process may grow before a garbage collection.
+package gctune
 
 import (
 	"os"

@@ -119,6 +119,6 @@
 // host that still has work, with the time at which it can be done.
 //
 // A shard that has come so far may be told of something the next moment. It stays, and says
-// by [Crawl.Reading] what it is; package accord finds out when all have nothing to do, and
+// by [Crawl.Reading] what it is; package termination finds out when all have nothing to do, and
 // has them end by [Crawl.Finish].
 package crawl

@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -24,7 +24,7 @@ var (
 // Reading says what a running shard is between two commits. Where it is idle and has told
 // all, every other shard is asked whether it contains what it has answered; one that lacks
 // something is told all again. It may be called from any goroutine.
-func (c *Crawl) Reading(ctx context.Context) (r accord.Reading, err error) {
+func (c *Crawl) Reading(ctx context.Context) (r termination.Reading, err error) {
 	if c.member == nil {
 		return r, ErrPart
 	}
@@ -47,12 +47,12 @@ func (c *Crawl) Reading(ctx context.Context) (r accord.Reading, err error) {
 }
 
 // filed is what the file says.
-func (c *Crawl) filed(ctx context.Context) (r accord.Reading, err error) {
+func (c *Crawl) filed(ctx context.Context) (r termination.Reading, err error) {
 	if !c.member.held() {
 		return r, ErrLease
 	}
 	err = c.query(ctx, func(store *kv.Store) (err error) {
-		r, err = accord.Of(store)
+		r, err = termination.Of(store)
 		r.Config = c.shared // between two commits nobody changes it
 		r.Idle = r.Idle && c.settled()
 		return err
@@ -87,7 +87,7 @@ func (m *member) confirm(ctx context.Context) ([]schema.Opening, error) {
 // Finish has a shard end its run as one that has come to its end, as all shards have agreed,
 // and returns when [Crawl.Run] has written that down. It fails if the file lacks what was
 // agreed on, or something is left to do; then the crawl goes on.
-func (c *Crawl) Finish(ctx context.Context, agreed accord.Reading) error {
+func (c *Crawl) Finish(ctx context.Context, agreed termination.Reading) error {
 	if c.member == nil {
 		return ErrPart
 	}

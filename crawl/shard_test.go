@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -88,10 +88,10 @@ func TestShardEnds(t *testing.T) {
 			if err != nil || !r.Idle || !r.Told || r.Over || r.Run != 4 || r.Configuration != 2 {
 				t.Fatalf("reading %+v, %v", r, err)
 			}
-			for name, change := range map[string]func(*accord.Reading){
-				"another file":          func(r *accord.Reading) { r.Opening[0]++ },
-				"a commit that it lost": func(r *accord.Reading) { r.Commit++ },
-				"another run":           func(r *accord.Reading) { r.Run++ },
+			for name, change := range map[string]func(*termination.Reading){
+				"another file":          func(r *termination.Reading) { r.Opening[0]++ },
+				"a commit that it lost": func(r *termination.Reading) { r.Commit++ },
+				"another run":           func(r *termination.Reading) { r.Run++ },
 			} {
 				wrong := r
 				if change(&wrong); c.Finish(ctx, wrong) == nil {
@@ -105,7 +105,7 @@ func TestShardEnds(t *testing.T) {
 		if err != nil || !res.Walked || res.Run.End.Kind != schema.EndFrontier {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		if r, err := accord.Of(store); err != nil || !r.Over {
+		if r, err := termination.Of(store); err != nil || !r.Over {
 			t.Errorf("the file says %+v, %v", r, err)
 		}
 		if err := c.Complete(); err != nil {
@@ -179,7 +179,7 @@ func TestShardStops(t *testing.T) {
 			<-c.done
 			for what, err := range map[string]error{
 				"reading": second(c.Reading(ctx)), "answer": second(c.Answer(ctx, nil)),
-				"finish": c.Finish(ctx, accord.Reading{}),
+				"finish": c.Finish(ctx, termination.Reading{}),
 				"update": c.Update(func(*kv.Tx) error { return nil }), "complete": c.Complete(),
 			} {
 				if !errors.Is(err, ErrLease) && !errors.Is(err, ErrEnded) {

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -236,7 +236,7 @@ func (p *paperTerrain) look() {
 	second, ok2 := p.round()
 	p.reads = false
 	p.looks++
-	if !ok || !ok2 || accord.Open(first, second) != nil {
+	if !ok || !ok2 || termination.Open(first, second) != nil {
 		return
 	}
 	p.agreed++
@@ -252,14 +252,14 @@ func (p *paperTerrain) look() {
 }
 
 // round takes a reading of every shard, between any of which something may happen.
-func (p *paperTerrain) round() ([]accord.Reading, bool) {
-	round := make([]accord.Reading, len(p.shards))
+func (p *paperTerrain) round() ([]termination.Reading, bool) {
+	round := make([]termination.Reading, len(p.shards))
 	for _, n := range p.r.Perm(len(p.shards)) {
 		for p.r.IntN(3) == 0 {
 			p.turn()
 		}
 		s := p.shards[n]
-		r, err := accord.Of(s.store)
+		r, err := termination.Of(s.store)
 		r.Idle, r.Confirmed = r.Idle && len(s.steps)+len(s.wakes) == 0, make([]schema.Opening, len(p.shards))
 		for peer, sender := range s.senders {
 			if sender == nil || !r.Idle || !r.Told || err != nil {
@@ -274,7 +274,7 @@ func (p *paperTerrain) round() ([]accord.Reading, bool) {
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		again, err := accord.Of(s.store)
+		again, err := termination.Of(s.store)
 		if err != nil || again.Commit != r.Commit || again.Opening != r.Opening || !r.Idle || !r.Told {
 			return nil, false
 		}

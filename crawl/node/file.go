@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -293,7 +293,7 @@ func putRuns(tx *kv.Tx, most schema.RunID, cfg *config.Config, now time.Time) er
 // An ended shard answers for a file whose run is over. Nothing is written to it but what has become of its
 // messages.
 type ended struct {
-	reading accord.Reading
+	reading termination.Reading
 	number  uint64 // of the configuration
 	status  census.Status
 	portion portion // of max-pages
@@ -304,7 +304,7 @@ type ended struct {
 
 func newEnded(f *file, cfg *config.Config, held func() bool) (e ended, err error) {
 	e = ended{desk: &desk{file: f, held: held}, held: held}
-	if e.reading, err = accord.Of(f.Store); err != nil {
+	if e.reading, err = termination.Of(f.Store); err != nil {
 		return e, err
 	}
 	if e.reading.Config = cfg.SharedHash(); !e.reading.Over {

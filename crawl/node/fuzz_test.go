@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 )
 
 // A charter that anybody may have written is refused, or can be worked with.
@@ -45,18 +45,20 @@ type deaf struct{}
 
 var errDeaf = errors.New("deaf")
 
-func (deaf) Answer(context.Context, []byte) ([]byte, error)        { return nil, errDeaf }
-func (deaf) Reading(context.Context) (accord.Reading, error)       { return accord.Reading{Idle: true}, nil }
-func (deaf) Report(context.Context) (Report, error)                { return Report{Over: true}, nil }
-func (deaf) Stop()                                                 {}
-func (deaf) Finish(_ context.Context, agreed accord.Reading) error { return nil }
+func (deaf) Answer(context.Context, []byte) ([]byte, error) { return nil, errDeaf }
+func (deaf) Reading(context.Context) (termination.Reading, error) {
+	return termination.Reading{Idle: true}, nil
+}
+func (deaf) Report(context.Context) (Report, error)                     { return Report{Over: true}, nil }
+func (deaf) Stop()                                                      {}
+func (deaf) Finish(_ context.Context, agreed termination.Reading) error { return nil }
 
 // A message that anybody may have written is answered with what can be read, or not at all.
 func FuzzMessage(f *testing.F) {
 	f.Add(forReading, []byte{})
 	f.Add(forReport, []byte{})
 	f.Add(forStop, []byte{})
-	f.Add(forFinish, strictjson.Encode(accord.Reading{Commit: 7}))
+	f.Add(forFinish, strictjson.Encode(termination.Reading{Commit: 7}))
 	f.Add(forFinish, []byte{'{'})
 	f.Add("1", []byte{'{'})
 	f.Add("", []byte{})

@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -291,10 +291,10 @@ func (h *holding) end(ctx context.Context) error {
 	var since time.Time
 	said := false
 	every := max(n.Timing.Renew/10, 20*time.Millisecond)
-	return accord.End(ctx, len(n.member.get().Made), ending{n.wire, n.member}, every, func(why error) {
+	return termination.End(ctx, len(n.member.get().Made), ending{n.wire, n.member}, every, func(why error) {
 		if text := why.Error(); text != last {
 			last, since, said = text, time.Now(), false
-		} else if !said && !errors.Is(why, accord.ErrBusy) && time.Since(since) > n.Timing.Watch {
+		} else if !said && !errors.Is(why, termination.ErrBusy) && time.Since(since) > n.Timing.Watch {
 			said = true
 			n.Log.Info("the run is not over yet", "why", text)
 		}
@@ -307,10 +307,10 @@ type ending struct {
 	member *member
 }
 
-// Seal implements [accord.Readings].
-func (e ending) Seal(ctx context.Context, agreed accord.Reading) error {
+// Seal implements [termination.Readings].
+func (e ending) Seal(ctx context.Context, agreed termination.Reading) error {
 	return e.member.seal(ctx, moment{agreed.Run, agreed.Configuration})
 }
 
-// Unseal implements [accord.Readings].
+// Unseal implements [termination.Readings].
 func (e ending) Unseal(ctx context.Context) { e.member.unseal(ctx) }

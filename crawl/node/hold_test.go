@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/lease"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -457,8 +457,8 @@ type halting struct {
 }
 
 func (h halting) Answer(context.Context, []byte) ([]byte, error) { return nil, h.err }
-func (h halting) Reading(context.Context) (accord.Reading, error) {
-	return accord.Reading{}, h.err
+func (h halting) Reading(context.Context) (termination.Reading, error) {
+	return termination.Reading{}, h.err
 }
 
 // A crawl that ends while it is asked is no reason to be silent; that another node may have the

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/kv"
 )
 
@@ -61,15 +61,15 @@ func (d *desk) Errand(ring.Errand, int, int) (ring.Report, bool, error) {
 }
 
 // Reading implements speaker.
-func (e ended) Reading(context.Context) (accord.Reading, error) {
+func (e ended) Reading(context.Context) (termination.Reading, error) {
 	if !e.held() {
-		return accord.Reading{}, crawl.ErrLease
+		return termination.Reading{}, crawl.ErrLease
 	}
 	return e.reading, nil
 }
 
 // Finish implements speaker.
-func (e ended) Finish(context.Context, accord.Reading) error {
+func (e ended) Finish(context.Context, termination.Reading) error {
 	if !e.held() {
 		return crawl.ErrLease
 	}
@@ -94,12 +94,12 @@ type idle struct {
 func (idle) Answer(context.Context, []byte) ([]byte, error) { return exchange.NotNow(), nil }
 
 // Reading implements speaker.
-func (idle) Reading(context.Context) (accord.Reading, error) {
-	return accord.Reading{}, errors.New("it has not begun")
+func (idle) Reading(context.Context) (termination.Reading, error) {
+	return termination.Reading{}, errors.New("it has not begun")
 }
 
 // Finish implements speaker.
-func (idle) Finish(context.Context, accord.Reading) error { return errors.New("it has not begun") }
+func (idle) Finish(context.Context, termination.Reading) error { return errors.New("it has not begun") }
 
 // Report implements speaker.
 func (i idle) Report(context.Context) (Report, error) {

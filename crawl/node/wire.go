@@ -7,10 +7,10 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/strictjson"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 )
 
 // What a shard is asked, each in a lane of its own. The other lanes are named after the numbers of
@@ -67,8 +67,8 @@ func (w wire) send(ctx context.Context, shard int, what string, message []byte) 
 
 // A reply is the answer to a question about the end of a run.
 type reply struct {
-	Reading accord.Reading `json:"reading"`
-	Why     string         `json:"why"` // it is not done; empty: it is
+	Reading termination.Reading `json:"reading"`
+	Why     string              `json:"why"` // it is not done; empty: it is
 }
 
 // A letGo is the answer of a node that lets a shard go.
@@ -76,28 +76,28 @@ type letGo struct {
 	Path string `json:"path"` // of its file
 }
 
-// Reading implements [accord.Readings].
-func (w wire) Reading(ctx context.Context, shard int) (accord.Reading, error) {
+// Reading implements [termination.Readings].
+func (w wire) Reading(ctx context.Context, shard int) (termination.Reading, error) {
 	return w.ask(ctx, shard, forReading, nil)
 }
 
-// Finish implements [accord.Readings].
-func (w wire) Finish(ctx context.Context, shard int, agreed accord.Reading) error {
+// Finish implements [termination.Readings].
+func (w wire) Finish(ctx context.Context, shard int, agreed termination.Reading) error {
 	_, err := w.ask(ctx, shard, forFinish, strictjson.Encode(agreed))
 	return err
 }
 
-func (w wire) ask(ctx context.Context, shard int, what string, question []byte) (accord.Reading, error) {
+func (w wire) ask(ctx context.Context, shard int, what string, question []byte) (termination.Reading, error) {
 	text, err := w.send(ctx, shard, what, question)
 	if err != nil {
-		return accord.Reading{}, err
+		return termination.Reading{}, err
 	}
 	var said reply
 	if err := decode(text, &said); err != nil {
-		return accord.Reading{}, err
+		return termination.Reading{}, err
 	}
 	if said.Why != "" {
-		return accord.Reading{}, errors.New(said.Why)
+		return termination.Reading{}, errors.New(said.Why)
 	}
 	return said.Reading, nil
 }
@@ -105,8 +105,8 @@ func (w wire) ask(ctx context.Context, shard int, what string, question []byte) 
 // A speaker answers for a shard.
 type speaker interface {
 	Answer(ctx context.Context, letter []byte) ([]byte, error)
-	Reading(ctx context.Context) (accord.Reading, error)
-	Finish(ctx context.Context, agreed accord.Reading) error
+	Reading(ctx context.Context) (termination.Reading, error)
+	Finish(ctx context.Context, agreed termination.Reading) error
 	Report(ctx context.Context) (Report, error)
 	Stop() // has its node stop
 }
@@ -119,11 +119,11 @@ func answer(ctx context.Context, s speaker, lane string, message []byte) ([]byte
 		r, err := s.Reading(ctx)
 		return replied(r, err)
 	case forFinish:
-		var agreed accord.Reading
+		var agreed termination.Reading
 		if err := decode(message, &agreed); err != nil {
 			return nil, err
 		}
-		return replied(accord.Reading{}, s.Finish(ctx, agreed))
+		return replied(termination.Reading{}, s.Finish(ctx, agreed))
 	case forReport:
 		r, err := s.Report(ctx)
 		return strictjson.Encode(r), err
@@ -139,7 +139,7 @@ func answer(ctx context.Context, s speaker, lane string, message []byte) ([]byte
 }
 
 // replied is the answer to a shard that looks for the end of a run, or none if another node may have to answer.
-func replied(r accord.Reading, err error) ([]byte, error) {
+func replied(r termination.Reading, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, crawl.ErrLease):
 		return nil, err

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -153,7 +153,7 @@ func isOver(t *testing.T, path string) bool {
 	if store.Part().Shards == 0 {
 		return false
 	}
-	r, err := accord.Of(store)
+	r, err := termination.Of(store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/accord"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -59,8 +59,8 @@ type terrain struct {
 
 // A holder crawls one shard, or has its file if the run is over.
 type holder struct {
-	crawl *crawl.Crawl   // nil: the run is over
-	rest  accord.Reading // then
+	crawl *crawl.Crawl        // nil: the run is over
+	rest  termination.Reading // then
 	store *kv.Store
 	stop  context.CancelFunc
 	lost  chan struct{} // closed: the lease is
@@ -132,7 +132,7 @@ func (tr *terrain) start(n int) {
 	switch {
 	case errors.Is(err, crawl.ErrOver):
 		on.crawl = nil
-		if on.rest, err = accord.Of(store); err != nil {
+		if on.rest, err = termination.Of(store); err != nil {
 			tr.t.Fatal(err)
 		}
 		on.ended <- nil
@@ -265,11 +265,11 @@ func (tr *terrain) deliver(ctx context.Context, to int, letter []byte) ([]byte, 
 	return answer, nil
 }
 
-// Reading implements [accord.Readings].
-func (tr *terrain) Reading(ctx context.Context, n int) (accord.Reading, error) {
+// Reading implements [termination.Readings].
+func (tr *terrain) Reading(ctx context.Context, n int) (termination.Reading, error) {
 	on, err := tr.node(n)
 	if err != nil {
-		return accord.Reading{}, err
+		return termination.Reading{}, err
 	}
 	if on.crawl == nil {
 		return on.rest, nil
@@ -277,14 +277,14 @@ func (tr *terrain) Reading(ctx context.Context, n int) (accord.Reading, error) {
 	return on.crawl.Reading(ctx)
 }
 
-// Seal implements [accord.Readings]: the configuration never changes here.
-func (tr *terrain) Seal(context.Context, accord.Reading) error { return nil }
+// Seal implements [termination.Readings]: the configuration never changes here.
+func (tr *terrain) Seal(context.Context, termination.Reading) error { return nil }
 
-// Unseal implements [accord.Readings].
+// Unseal implements [termination.Readings].
 func (tr *terrain) Unseal(context.Context) {}
 
-// Finish implements [accord.Readings].
-func (tr *terrain) Finish(ctx context.Context, n int, agreed accord.Reading) error {
+// Finish implements [termination.Readings].
+func (tr *terrain) Finish(ctx context.Context, n int, agreed termination.Reading) error {
 	on, err := tr.node(n)
 	if err != nil || on.crawl == nil {
 		return err
@@ -375,7 +375,7 @@ func (tr *terrain) crawlAtOnce(times int) string {
 func (tr *terrain) lookForEnd(ctx context.Context) (found func() error) {
 	var end errgroup.Group
 	end.Go(func() error {
-		return accord.End(ctx, len(tr.nodes), tr, 20*time.Millisecond, func(why error) {
+		return termination.End(ctx, len(tr.nodes), tr, 20*time.Millisecond, func(why error) {
 			tr.mu.Lock()
 			defer tr.mu.Unlock()
 			tr.still = why.Error()

@@ -1,4 +1,4 @@
-// Package accord detects when the shards of a terrain have reached the end of their run together, and makes
+// Package termination detects when the shards of a terrain have reached the end of their run together, and makes
 // all of them record that.
 //
 // A shard with nothing to do may receive work from another at any moment. Therefore every shard is read
@@ -14,7 +14,7 @@
 //
 // Nothing here is durable. Several processes may look for the end at the same time, and a killed one leaves
 // nothing behind.
-package accord
+package termination
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package accord
+package termination
 
 import (
 	"context"

@@ -14,9 +14,9 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// TestHeadsFoundToLie has a host answer HEAD honestly for one file, and for pages that end like it with a type that GET
-// does not give, until a redirect by HEAD is found that GET does not give either. Whatever comes first, and however
-// often the crawl is killed, all pages are read, and nothing is asked by HEAD after that.
+// TestHeadsFoundToLie has a host answer HEAD honestly for one file and one redirect, and for other pages with a type or
+// a redirect that GET does not give. Whatever comes first, and however often the crawl is killed, all pages are read,
+// nothing is asked by HEAD once that is known, and where a HEAD alone redirects is not on the map.
 func TestHeadsFoundToLie(t *testing.T) {
 	t.Parallel()
 	seed := crawltest.Seed(t)
@@ -25,7 +25,7 @@ func TestHeadsFoundToLie(t *testing.T) {
 	believed := 0
 	for i := range 12 {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		paths := []string{"/honest", "/type1", "/type2", "/type3", "/moved"}
+		paths := []string{"/honest", "/type1", "/type2", "/type3", "/moved1", "/moved2", "/goes"}
 		if i > 0 {
 			r.Shuffle(len(paths), func(i, j int) { paths[i], paths[j] = paths[j], paths[i] })
 		}
@@ -41,9 +41,11 @@ func TestHeadsFoundToLie(t *testing.T) {
 						return honest
 					case q.method == http.MethodHead && strings.HasPrefix(q.path, "/type"):
 						return honest
-					case q.method == http.MethodHead && q.path == "/moved":
-						return redirect("/error")
-					case strings.HasPrefix(q.path, "/type"), q.path == "/moved":
+					case q.path == "/goes":
+						return redirect("/behind")
+					case q.method == http.MethodHead && strings.HasPrefix(q.path, "/moved"):
+						return redirect("https://elsewhere.test/error")
+					case strings.HasPrefix(q.path, "/type"), strings.HasPrefix(q.path, "/moved"):
 						return page
 					case q.path == "/behind":
 						return reply{status: http.StatusOK, body: "<title>y</title>"}
@@ -56,11 +58,12 @@ func TestHeadsFoundToLie(t *testing.T) {
 				}
 				s.crawl(cfg, 0)
 				s.verified()
-				want := map[string]string{"a.test/": "processed", "a.test/honest": "content_mismatch", "a.test/moved": "processed",
+				want := map[string]string{"a.test/": "processed", "a.test/honest": "content_mismatch", "a.test/moved1": "processed",
+					"a.test/moved2": "processed", "a.test/goes": "processed",
 					"a.test/type1": "processed", "a.test/type2": "processed", "a.test/type3": "processed", "a.test/behind": "processed"}
 				got, found := map[string]string{}, false
 				for url, p := range s.survey() {
-					if strings.HasPrefix(url, "a.test/") {
+					if strings.HasPrefix(url, "a.test/") || strings.HasPrefix(url, "elsewhere.test/") {
 						got[url] = p.state
 					}
 				}
@@ -70,7 +73,7 @@ func TestHeadsFoundToLie(t *testing.T) {
 				asked := map[string]string{}
 				for _, e := range only(s.log, "a.test") {
 					asked[e.Path] += e.Method + " "
-					lies := e.Method == http.MethodGet && (e.Path == "/moved" || strings.HasPrefix(e.Path, "/type"))
+					lies := e.Method == http.MethodGet && (strings.HasPrefix(e.Path, "/moved") || strings.HasPrefix(e.Path, "/type"))
 					if kills == 0 && found && e.Method == http.MethodHead {
 						t.Errorf("%s is asked by HEAD", e.Path)
 					}

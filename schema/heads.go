@@ -1,20 +1,15 @@
 package schema
 
-// Heads records how a host answers HEAD: the kinds of refusals that a GET has confirmed once, or that a
-// GET contradicted one. The kinds are separate because an honest answer for an image says nothing about
-// pages.
+// Heads records how a host answers HEAD: for which paths a GET has confirmed a content type that is not
+// accepted, or that a GET contradicted a HEAD. Pages and files are separate because an honest answer for an
+// image says nothing about pages.
 type Heads uint8
 
-// The kinds of refusals, for paths that end like a page's. For all other paths they are shifted by
-// [HeadFile].
+// What may be known of the host's answers.
 const (
-	HeadRedirect Heads = 1 << iota
-	HeadType
-	_
-	_
-	HeadsLie // a GET contradicted a HEAD: no more HEAD requests are sent
-
-	HeadFile = 2
+	HeadPageType Heads = 1 << iota // types are right for paths that end like a page's
+	HeadFileType                   // types are right for all other paths
+	HeadsLie                       // a GET contradicted a HEAD: no more HEAD requests are sent
 )
 
 // Doubted reports whether the visit relied on a HEAD answer of a host whose HEAD answers are no longer

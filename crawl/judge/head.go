@@ -6,8 +6,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// head accepts a request for rest in an answer to HEAD. It accepts a redirect or an unwanted type only if GET
-// has confirmed one of its kind. After anything else, except a failed connection, GET decides.
+// head accepts a request for rest in an answer to HEAD. It accepts an unwanted type only if GET has confirmed
+// one for such a path. After anything else, except a failed connection, GET decides. That includes redirects:
+// their targets enter the map at once, on other shards too, and could not be taken back if the host turned out
+// to lie. A GET that redirects has no body worth saving.
 func head(o *ring.Outcome) Verdict {
 	refusal := refusalOf(o)
 	switch {
@@ -15,10 +17,8 @@ func head(o *ring.Outcome) Verdict {
 		return failure(o)
 	case Throttled(o):
 		return rest(o)
-	case refusal.Kind&o.Step.Visit.Heads == 0: // none, or one that is not confirmed
+	case refusal.Type&o.Step.Visit.Heads == 0: // none, or one that is not confirmed
 	case o.Step.Visit.Heads&schema.HeadsLie != 0: // another one was contradicted, since this was asked
-	case o.Location != nil:
-		return redirect(o)
 	default:
 		return contentMismatch(o)
 	}
@@ -28,30 +28,29 @@ func head(o *ring.Outcome) Verdict {
 }
 
 // refusalOf returns the refusal in an answer to HEAD.
-func refusalOf(o *ring.Outcome) (r ring.Refusal) {
+func refusalOf(o *ring.Outcome) ring.Refusal {
 	switch {
 	case !o.Answered():
-		return r
+		return ring.Refusal{}
 	case o.Location != nil:
-		r = ring.Refusal{Kind: schema.HeadRedirect, To: o.Location.Form}
-	case o.Status >= 200 && o.Status <= 299 && mismatch(o):
-		r.Kind = schema.HeadType
+		return ring.Refusal{Redirect: o.Location.Form}
+	case o.Status < 200 || o.Status > 299 || !mismatch(o):
+		return ring.Refusal{}
+	case ring.LikePage(weburl.PathQuery(o.Step.URL)):
+		return ring.Refusal{Type: schema.HeadPageType}
 	}
-	if !ring.LikePage(weburl.PathQuery(o.Step.URL)) {
-		r.Kind <<= schema.HeadFile
-	}
-	return r
+	return ring.Refusal{Type: schema.HeadFileType}
 }
 
-// Heads returns what an answer to GET shows about the host's answers to HEAD: whether it confirms or
+// Heads returns what an answer to GET shows about the host's answers to HEAD: that it confirms the type or
 // contradicts a refusal; 0: nothing. Server errors and requests for rest show nothing.
 func Heads(o *ring.Outcome) schema.Heads {
 	refusal := o.Step.Visit.Refusal
-	if refusal.Kind == 0 || o.Step.Kind != ring.Get || !o.Answered() || Throttled(o) || inTrouble(o) {
+	if refusal == (ring.Refusal{}) || o.Step.Kind != ring.Get || !o.Answered() || Throttled(o) || inTrouble(o) {
 		return 0
 	}
 	if refusalOf(o) == refusal {
-		return refusal.Kind
+		return refusal.Type
 	}
 	return schema.HeadsLie
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A refusal in an answer to HEAD is accepted once GET has confirmed one of its kind and none has been
-// contradicted.
+// A type in an answer to HEAD is accepted once GET has confirmed one for such a path and no HEAD has been
+// contradicted. A redirect never is.
 func TestHeadIsConfirmed(t *testing.T) {
 	s := settings(t)
 	moved, elsewhere := target("https://a.test/error", "https://a.test/error"), target("https://a.test/y", "https://a.test/y")
@@ -21,13 +21,13 @@ func TestHeadIsConfirmed(t *testing.T) {
 		want      schema.Heads
 	}{
 		{"a type", "https://a.test/x", ring.Outcome{Status: 200, ContentType: "text/plain"},
-			ring.Outcome{Status: 200, ContentType: "text/plain"}, schema.HeadType},
+			ring.Outcome{Status: 200, ContentType: "text/plain"}, schema.HeadPageType},
 		{"a type of a file", "https://a.test/x.pdf", ring.Outcome{Status: 200, ContentType: "text/plain"},
-			ring.Outcome{Status: 200, ContentType: "image/png"}, schema.HeadType << schema.HeadFile},
+			ring.Outcome{Status: 200, ContentType: "image/png"}, schema.HeadFileType},
 		{"a type, and it is a page", "https://a.test/x", ring.Outcome{Status: 200, ContentType: "text/plain"},
 			ring.Outcome{Status: 200, ContentType: "text/html"}, schema.HeadsLie},
 		{"a redirect", "https://a.test/x", ring.Outcome{Status: 302, Location: moved},
-			ring.Outcome{Status: 301, Location: moved}, schema.HeadRedirect},
+			ring.Outcome{Status: 301, Location: moved}, 0},
 		{"a redirect, and it is a page", "https://a.test/x", ring.Outcome{Status: 302, Location: moved},
 			ring.Outcome{Status: 200, ContentType: "text/html"}, schema.HeadsLie},
 		{"a redirect, and it leads elsewhere", "https://a.test/x", ring.Outcome{Status: 302, Location: moved},
@@ -60,6 +60,11 @@ func TestHeadIsConfirmed(t *testing.T) {
 				t.Error("it is believed though another one was contradicted")
 			}
 		})
+	}
+	all := ring.Outcome{Step: page(s, ring.Head), Status: 302, Location: moved, RetryAfter: -1}
+	all.Step.Visit.Heads = schema.HeadPageType | schema.HeadFileType
+	if v := judge.Page(&all, nil, true, false); v.Act != judge.Follow || v.Next.Kind != ring.Get {
+		t.Errorf("a redirect is believed: %s", v)
 	}
 	step := page(s, ring.Get)
 	step.Settings.Config.Crawler.HeadCheck = config.HeadAlways

@@ -31,7 +31,7 @@ func page(s *ring.Settings, kind ring.Kind) ring.Step {
 	return ring.Step{
 		Kind: kind, ID: 1, URL: "https://a.test/x", Norm: "https://a.test/x", Settings: s,
 		Visit: ring.Progress{Forms: []string{"https://a.test/x/"},
-			Known: []string{"https://a.test/x", "https://a.test/x/"}, Heads: schema.HeadRedirect | schema.HeadType},
+			Known: []string{"https://a.test/x", "https://a.test/x/"}, Heads: schema.HeadPageType},
 	}
 }
 
@@ -236,6 +236,7 @@ func TestBackToLostForm(t *testing.T) {
 		tt.first.Step = page(s, ring.Get)
 		second := ring.Outcome{Step: *judge.Page(&tt.first, nil, true, false).Next, Status: 301,
 			Location: target("https://a.test/x", "https://a.test/x")}
+		second.Step.Kind = ring.Get
 		v := judge.Page(&second, nil, true, false)
 		if got := v.State.String() + ": " + v.Reason.String(); v.Act != tt.act || got != tt.want {
 			t.Errorf("%s, and then a redirect there: act %d, %s", tt.want, v.Act, got)
@@ -253,6 +254,7 @@ func TestRedirectLoop(t *testing.T) {
 	o := ring.Outcome{Step: page(s, ring.Get), Status: 301, Location: target("https://a.test/x", "https://a.test/x/")}
 	v := judge.Page(&o, nil, true, false)
 	back := ring.Outcome{Step: *v.Next, Status: 301, Location: target("https://a.test/x", "https://a.test/x")}
+	back.Step.Kind = ring.Get
 	if v := judge.Page(&back, nil, true, false); v.Act != judge.Settle || v.Reason.Cause != schema.CauseRedirectLoop {
 		t.Errorf("back where it began: %+v", v)
 	}

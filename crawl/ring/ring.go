@@ -123,8 +123,8 @@ type Progress struct {
 
 // A Refusal is an answer to HEAD that says that a form has no page. The zero value is no refusal.
 type Refusal struct {
-	Kind schema.Heads
-	To   string // of a redirect: the form it leads to
+	Type     schema.Heads // for a type that is not accepted: what a GET that says the same confirms
+	Redirect string       // for a redirect: the form it leads to
 }
 
 // An Effect tells the scheduler what a commit means for a host: what to request next, and when. It replaces

@@ -56,12 +56,12 @@ func listedRows() []stateRow {
 		}, schema.Failed, "truncated body", `quality "a.test"`},
 		{"refused by HEAD, which is not believed any more", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Depth("a.test/x", 0, 0)
-			w.Host("a.test/x", func(h *schema.Host) { h.Heads = schema.HeadType | schema.HeadsLie })
+			w.Host("a.test/x", func(h *schema.Host) { h.Heads = schema.HeadPageType | schema.HeadsLie })
 			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.ByHead = schema.ContentMismatch, true })
 		}, schema.Queued, "", ""},
 		{"refused by HEAD, which is believed", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Depth("a.test/x", 0, 0)
-			w.Host("a.test/x", func(h *schema.Host) { h.Heads = schema.HeadType })
+			w.Host("a.test/x", func(h *schema.Host) { h.Heads = schema.HeadPageType })
 			w.Visit("a.test/x", func(v *schema.Visit) { v.State, v.ByHead = schema.ContentMismatch, true })
 		}, schema.ContentMismatch, "", ""},
 		{"denied by robots.txt", minimal, "a.test/x", func(w *surveytest.World) {

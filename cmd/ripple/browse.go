@@ -11,7 +11,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 )
 
 // browse shows a desk in the browser of the user, if there is one. What the browser needs for that is there until done
@@ -35,7 +35,7 @@ func entrancePage(d *desk.Desk) (path string, remove func(), err error) {
 	if err != nil {
 		return "", func() {}, err
 	}
-	dir, remove, err := whole.Scratch(os.TempDir())
+	dir, remove, err := atomicfile.Scratch(os.TempDir())
 	if err != nil {
 		return "", func() {}, err
 	}

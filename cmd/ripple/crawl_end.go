@@ -9,7 +9,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -75,7 +75,7 @@ func (w *walk) report() error {
 	}
 	s.Interrupt()
 	s.Until(ctx)
-	err = whole.Stream(ctx, path, func(out io.Writer) error { return writeReport(out, s) })
+	err = atomicfile.Stream(ctx, path, func(out io.Writer) error { return writeReport(out, s) })
 	if err != nil {
 		return fmt.Errorf("[monitor] report-path: %w", err)
 	}

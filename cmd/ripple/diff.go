@@ -13,8 +13,8 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/export/changes"
-	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -104,7 +104,7 @@ func changesFormat() format {
 // tellDiff prints a comparison, or writes it as GEXF.
 func tellDiff(ctx context.Context, w io.Writer, s *survey.Survey, d *survey.Diff, opts diffOptions) (err error) {
 	if opts.gexf != "" {
-		err := whole.Stream(ctx, opts.gexf, func(w io.Writer) error { return changes.GEXF(w, s, d) })
+		err := atomicfile.Stream(ctx, opts.gexf, func(w io.Writer) error { return changes.GEXF(w, s, d) })
 		if err == nil {
 			fmt.Fprintln(w, term.Shown(opts.gexf))
 		}

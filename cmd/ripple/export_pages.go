@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/warc"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
@@ -41,7 +41,7 @@ func pagesFormat() format {
 // checkPagesFolder refuses a folder with files of others.
 func checkPagesFolder(path string, force bool) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s %w: %w", path, whole.ErrForeign, whole.ErrNotFolder)
+		return fmt.Errorf("%s %w: %w", path, atomicfile.ErrForeign, atomicfile.ErrNotFolder)
 	}
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (len(entries) == 0 || force) {
@@ -51,7 +51,7 @@ func checkPagesFolder(path string, force bool) error {
 		return err
 	}
 	if _, err := os.Lstat(filepath.Join(path, pagesIndex)); err != nil {
-		return whole.ErrForeign
+		return atomicfile.ErrForeign
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/sqlite"
 	"github.com/sumi-ripple/ripple/export/summary"
-	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/disk"
@@ -36,7 +36,7 @@ type format struct {
 	noun  string        // what it writes: "a SQLite database"; empty: it has no name
 	offer desk.Format   // at the desk; zero: none
 
-	// check reports why a target must not be replaced, with [whole.ErrForeign] if
+	// check reports why a target must not be replaced, with [atomicfile.ErrForeign] if
 	// Ripple did not write it.
 	check func(path string, force bool) error
 	write func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error
@@ -68,7 +68,7 @@ func formats() []format {
 			offer: desk.Format{Name: "summary", Title: "Summary", For: "Markdown, to be cited", Ending: ".md"},
 			check: replaceable(isOurSummary),
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
-				return whole.Stream(ctx, path,
+				return atomicfile.Stream(ctx, path,
 					func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version, opts.graph.opts.Counted) })
 			},
 		},
@@ -79,7 +79,7 @@ func formats() []format {
 			noun:  "a report",
 			check: replaceable(func(head []byte) bool { return bytes.HasPrefix(head, []byte("{\n  \"ripple\":")) }),
 			write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
-				return whole.Stream(ctx, path, func(w io.Writer) error { return writeReport(w, s) })
+				return atomicfile.Stream(ctx, path, func(w io.Writer) error { return writeReport(w, s) })
 			},
 		},
 		pagesFormat(),
@@ -88,7 +88,7 @@ func formats() []format {
 
 // replaceable checks a target that is a file, by how it begins.
 func replaceable(ours func(head []byte) bool) func(string, bool) error {
-	return func(path string, force bool) error { return whole.CheckFile(path, force, ours) }
+	return func(path string, force bool) error { return atomicfile.CheckFile(path, force, ours) }
 }
 
 func isOurSummary(head []byte) bool {
@@ -139,7 +139,7 @@ func (f *format) refuse(path string, force bool) error {
 		return fmt.Errorf("%s is a state file, which no output replaces; name another file", term.Shown(path))
 	}
 	err := f.check(path, force)
-	if errors.Is(err, whole.ErrForeign) {
+	if errors.Is(err, atomicfile.ErrForeign) {
 		return f.foreign(path, err)
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 )
 
 // A foreignError is a target that exists and that Ripple did not write, or not in this format.
@@ -32,7 +32,7 @@ func (e *foreignError) named() string {
 	return e.what + "; name another " + e.kind + ", or use --force"
 }
 
-// foreign says of a target that a check refuses with [whole.ErrForeign] what it is.
+// foreign says of a target that a check refuses with [atomicfile.ErrForeign] what it is.
 func (f *format) foreign(path string, err error) *foreignError {
 	info, at := os.Stat(path)
 	is := "neither a file nor a folder"
@@ -43,16 +43,16 @@ func (f *format) foreign(path string, err error) *foreignError {
 		is = "a file"
 	}
 	switch {
-	case errors.Is(err, whole.ErrNotFile):
+	case errors.Is(err, atomicfile.ErrNotFile):
 		return &foreignError{what: term.Shown(path) + " is " + is, kind: "file", not: true}
-	case errors.Is(err, whole.ErrNotFolder):
+	case errors.Is(err, atomicfile.ErrNotFolder):
 		return &foreignError{what: term.Shown(path) + " is " + is, kind: "folder", not: true}
 	}
 	e := &foreignError{what: term.Shown(path) + " exists and was not written by Ripple", kind: "file"}
 	if at == nil && info.IsDir() {
 		e.kind = "folder"
 	}
-	if other := new(whole.OtherError); errors.As(err, &other) {
+	if other := new(atomicfile.OtherError); errors.As(err, &other) {
 		e.what = fmt.Sprintf("%s holds %s, which was not written by Ripple", term.Shown(path), term.Shown(other.Name))
 	}
 	if f.noun != "" && isOtherFormat(path) {

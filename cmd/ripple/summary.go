@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/export/summary"
-	"github.com/sumi-ripple/ripple/export/whole"
 )
 
 type summaryOptions struct {
@@ -74,7 +74,7 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	write := func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version, counted) }
 	if opts.out != "" {
 		err := a.voice.During("writing "+term.Shown(opts.out),
-			func(export.Progress) error { return whole.Stream(ctx, opts.out, write) })
+			func(export.Progress) error { return atomicfile.Stream(ctx, opts.out, write) })
 		if err == nil {
 			fmt.Fprintln(a.stdout, term.Shown(opts.out))
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv"
 )
 
@@ -29,7 +29,7 @@ func compact(path string) (before, after int64, err error) {
 	if err := statefile.RoomBeside(path, old.Size()); err != nil {
 		return 0, 0, err
 	}
-	dir, remove, err := whole.Scratch(filepath.Dir(path)) // another process may be compacting it, too
+	dir, remove, err := atomicfile.Scratch(filepath.Dir(path)) // another process may be compacting it, too
 	if err != nil {
 		return 0, 0, fmt.Errorf("compact: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/inert"
@@ -34,7 +34,7 @@ func csvFile(ctx context.Context, path string, write func(*output) error) error 
 	if err := os.WriteFile(path, nil, 0o666); err != nil {
 		return err
 	}
-	return whole.Fill(ctx, path, func(w io.Writer) error {
+	return atomicfile.Fill(ctx, path, func(w io.Writer) error {
 		o := newOutput(w)
 		if err := write(o); err != nil {
 			return err

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
@@ -103,12 +103,12 @@ func begins(with ...string) func([]byte) bool {
 	}
 }
 
-// Check returns why a target must not be replaced, or nil; see package whole.
+// Check returns why a target must not be replaced, or nil; see package atomicfile.
 func (f Format) Check(path string, force bool) error {
 	if f.Folder() {
 		return f.checkFolder(path, force)
 	}
-	return whole.CheckFile(path, force, f.Ours)
+	return atomicfile.CheckFile(path, force, f.Ours)
 }
 
 // Write writes a graph with its metrics, and above page level with its picture, to a file or folder
@@ -126,7 +126,7 @@ func (f Format) Write(ctx context.Context, path string, g *export.Graph, opts Op
 			return names, about(g), err
 		})
 	}
-	return whole.Stream(ctx, path, func(w io.Writer) error { return f.write(w, g, opts) })
+	return atomicfile.Stream(ctx, path, func(w io.Writer) error { return f.write(w, g, opts) })
 }
 
 // Stream writes a graph to a writer, in a format that is one file, without options.

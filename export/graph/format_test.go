@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/export/graph"
-	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -67,7 +67,7 @@ func TestFormats(t *testing.T) {
 				if err := os.WriteFile(foreign, []byte("precious"), 0o644); err != nil {
 					t.Fatal(err)
 				}
-				if err := f.Write(t.Context(), path, g, graph.Options{}); !errors.Is(err, whole.ErrForeign) {
+				if err := f.Write(t.Context(), path, g, graph.Options{}); !errors.Is(err, atomicfile.ErrForeign) {
 					t.Errorf("over a foreign one: %v", err)
 				}
 				if err := f.Write(t.Context(), path, g, graph.Options{Force: true}); err != nil {

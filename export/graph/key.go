@@ -8,7 +8,7 @@ import (
 	"regexp"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 )
 
 // A key identifies a node of a terrain across the files of all its shards, where ids are valid in one
@@ -97,23 +97,23 @@ func (f Format) writeFolder(path string, g *export.Graph, force bool,
 	files func(dir string) ([]string, map[string]any, error)) error {
 	shard, shards := g.Survey().Shard()
 	if !f.Keyed || shards == 0 {
-		if err := whole.CheckFolder(path, f.ext(), force); err != nil {
+		if err := atomicfile.CheckFolder(path, f.ext(), force); err != nil {
 			return err
 		}
-		return whole.Folder(path, files)
+		return atomicfile.Folder(path, files)
 	}
 	_, err := os.Stat(path)
 	if err == nil && !force && !holdsShards(path) {
 		return fmt.Errorf("%s holds something else than shards of a terrain; name another folder", path)
 	}
 	own := filepath.Join(path, fmt.Sprintf("shard=%d", shard))
-	if err := whole.CheckFolder(own, f.ext(), force); err != nil {
+	if err := atomicfile.CheckFolder(own, f.ext(), force); err != nil {
 		return err
 	}
 	if err := os.Mkdir(path, 0o777); err != nil && !os.IsExist(err) {
 		return err
 	}
-	if err := whole.Folder(own, files); err != nil {
+	if err := atomicfile.Folder(own, files); err != nil {
 		_ = os.Remove(path) // unless there are other shards
 		return err
 	}
@@ -140,5 +140,5 @@ func (f Format) checkFolder(path string, force bool) error {
 	if f.Keyed && holdsShards(path) {
 		return nil
 	}
-	return whole.CheckFolder(path, f.ext(), force)
+	return atomicfile.CheckFolder(path, f.ext(), force)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/export/graph"
-	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -170,7 +170,7 @@ func TestParquetBesideShards(t *testing.T) {
 	if err := write(shardOf(t, 0, 2)); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(terrain(t)); !errors.Is(err, whole.ErrForeign) {
+	if err := write(terrain(t)); !errors.Is(err, atomicfile.ErrForeign) {
 		t.Errorf("of a whole terrain: %v", err)
 	}
 	mine := filepath.Join(dir, "shard=1")
@@ -180,7 +180,7 @@ func TestParquetBesideShards(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(mine, "notes.txt"), []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := write(shardOf(t, 1, 2)); !errors.Is(err, whole.ErrForeign) {
+	if err := write(shardOf(t, 1, 2)); !errors.Is(err, atomicfile.ErrForeign) {
 		t.Errorf("over somebody's own: %v", err)
 	}
 	if text, err := os.ReadFile(filepath.Join(mine, "notes.txt")); string(text) != "mine" {

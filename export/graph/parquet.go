@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/schema/inert"
 )
 
@@ -59,7 +59,7 @@ func parquetFile[T any](ctx context.Context, path string, g *export.Graph, name 
 	for _, f := range facts(g) {
 		options = append(options, parquet.KeyValueMetadata("ripple."+f.name, inert.Text(f.text)))
 	}
-	return whole.Fill(ctx, path, func(w io.Writer) error {
+	return atomicfile.Fill(ctx, path, func(w io.Writer) error {
 		p := parquet.NewGenericWriter[any](w, options...)
 		err := each(func(of *T) error {
 			if b.add(of); len(b.rows) < batchRows {

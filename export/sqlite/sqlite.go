@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
@@ -26,16 +26,16 @@ type Options struct {
 }
 
 // Write writes a survey to a database file. An existing file is replaced as a whole, or not at all if
-// Write returns an error; then nothing is left behind. It fails with [whole.ErrForeign] before anything
+// Write returns an error; then nothing is left behind. It fails with [atomicfile.ErrForeign] before anything
 // is written.
 func Write(ctx context.Context, path string, s *survey.Survey, opts Options) error {
-	if err := whole.CheckFile(path, opts.Force, IsOurs); err != nil {
+	if err := atomicfile.CheckFile(path, opts.Force, IsOurs); err != nil {
 		return err
 	}
 	if opts.Columns == nil {
 		opts.Columns = export.AllColumns()
 	}
-	return whole.File(path, func(temporary string) error { return build(ctx, temporary, s, opts) })
+	return atomicfile.File(path, func(temporary string) error { return build(ctx, temporary, s, opts) })
 }
 
 // IsOurs reports whether a file with this beginning is a database written by Ripple

@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/export/sqlite"
-	"github.com/sumi-ripple/ripple/export/whole"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -325,7 +325,7 @@ func TestForeign(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if err := sqlite.Write(t.Context(), path, s, sqlite.Options{}); !errors.Is(err, whole.ErrForeign) {
+		if err := sqlite.Write(t.Context(), path, s, sqlite.Options{}); !errors.Is(err, atomicfile.ErrForeign) {
 			t.Errorf("%s: %v; want ErrForeign", name, err)
 		}
 		if kept, _ := os.ReadFile(path); !bytes.Equal(kept, content) {
@@ -341,7 +341,7 @@ func TestForeign(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v, %v; want that of the file replaced", info.Mode(), err)
 	}
-	if err := sqlite.Write(t.Context(), dir, s, sqlite.Options{Force: true}); !errors.Is(err, whole.ErrForeign) {
+	if err := sqlite.Write(t.Context(), dir, s, sqlite.Options{Force: true}); !errors.Is(err, atomicfile.ErrForeign) {
 		t.Errorf("a folder: %v; want ErrForeign", err)
 	}
 }

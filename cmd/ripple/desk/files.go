@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 )
 
 const (
@@ -164,7 +164,7 @@ func (e *Exports) order(o Order) (File, error) {
 // room makes room for one more file: the oldest that is over goes.
 func (e *Exports) room() error {
 	if e.dir == "" {
-		dir, remove, err := whole.Scratch(os.TempDir())
+		dir, remove, err := atomicfile.Scratch(os.TempDir())
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 )
 
 // AgeHeader says how many seconds ago what was answered from was read.
@@ -124,7 +124,7 @@ func (r *Reader) running(ctx context.Context) (*child, error) {
 // socket names the socket of the next process.
 func (r *Reader) socket() (string, error) {
 	if r.dir == "" {
-		dir, remove, err := whole.Scratch(os.TempDir())
+		dir, remove, err := atomicfile.Scratch(os.TempDir())
 		if err != nil {
 			return "", err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
@@ -61,7 +61,7 @@ func (s Files) WorkingCopy(ctx context.Context, state string) (copied string, re
 
 // temporaryCopy returns the name of a temporary file that write has filled. The caller calls remove.
 func temporaryCopy(write func(*os.File) error) (path string, remove func(), err error) {
-	dir, remove, err := whole.Scratch(os.TempDir())
+	dir, remove, err := atomicfile.Scratch(os.TempDir())
 	if err != nil {
 		return "", nil, fmt.Errorf("copy the state: %w", err)
 	}

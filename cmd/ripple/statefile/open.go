@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/gctune"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -193,7 +193,7 @@ func MustExist(path string) error {
 // Open opens a state file, or a copy if a crawl is writing it; then it returns the status of the crawl, too. A folder
 // is opened as the map of all shards in it.
 func (s Files) Open(ctx context.Context, path string) (*kv.Store, *census.Status, error) {
-	whole.Sweep(os.TempDir())
+	atomicfile.Sweep(os.TempDir())
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		store, err := uniteFolder(ctx, s, path)
 		return store, nil, err

@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema"
@@ -112,7 +112,7 @@ func (s *Shards) Write(ctx context.Context, out string, refuse func() error, p e
 		return err
 	}
 	defer release()
-	dir, remove, err := whole.Scratch(filepath.Dir(out))
+	dir, remove, err := atomicfile.Scratch(filepath.Dir(out))
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *Shards) Write(ctx context.Context, out string, refuse func() error, p e
 func uniteFolder(ctx context.Context, from Files, dir string) (store *kv.Store, err error) {
 	var parts Shards
 	defer parts.Close()
-	scratch, remove, err := whole.Scratch(os.TempDir())
+	scratch, remove, err := atomicfile.Scratch(os.TempDir())
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package whole_test
+package atomicfile_test
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 )
 
 // Output has the permissions that the umask leaves, or those of the file or folder that it replaces.
@@ -25,8 +25,8 @@ func TestUmask(t *testing.T) {
 			old := syscall.Umask(mask)
 			defer syscall.Umask(old)
 			return errors.Join(
-				whole.Stream(t.Context(), file, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }),
-				whole.Folder(folder, func(dir string) ([]string, map[string]any, error) {
+				atomicfile.Stream(t.Context(), file, func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }),
+				atomicfile.Folder(folder, func(dir string) ([]string, map[string]any, error) {
 					return []string{"a"}, nil, os.WriteFile(filepath.Join(dir, "a"), nil, 0o666)
 				}))
 		}
@@ -43,7 +43,7 @@ func TestUmask(t *testing.T) {
 		modes(left, file)
 		modes(0o777&^fs.FileMode(mask), folder)
 		modes(left, filepath.Join(folder, "a"))
-		modes(left, filepath.Join(folder, whole.Manifest))
+		modes(left, filepath.Join(folder, atomicfile.Manifest))
 		if err := errors.Join(os.Chmod(file, 0o640), os.Chmod(folder, 0o710), build()); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ const envScratch = "WHOLE_SCRATCH_DIR"
 // holdScratch creates a scratch folder, prints its name and holds it until the process is killed.
 func holdScratch(t *testing.T, dir string) {
 	t.Helper()
-	path, _, err := whole.Scratch(dir)
+	path, _, err := atomicfile.Scratch(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestSweep(t *testing.T) {
 	}
 	dir := t.TempDir()
 	cmd, theirs := scratchHeld(t, dir)
-	mine, remove, err := whole.Scratch(dir)
+	mine, remove, err := atomicfile.Scratch(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s: %v, want it to be there: %t", path, err, want)
 		}
 	}
-	whole.Sweep(dir)
+	atomicfile.Sweep(dir)
 	require(filepath.Join(theirs, "file"), true)
 	require(mine, true)
 	require(fresh, true)
@@ -133,7 +133,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	whole.Sweep(dir)
+	atomicfile.Sweep(dir)
 	require(theirs, false)
 	require(mine, true)
 	remove()

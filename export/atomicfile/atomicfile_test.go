@@ -1,4 +1,4 @@
-package whole_test
+package atomicfile_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sumi-ripple/ripple/export/whole"
+	"github.com/sumi-ripple/ripple/export/atomicfile"
 )
 
 func ours(head []byte) bool { return bytes.HasPrefix(head, []byte("ours")) }
@@ -52,7 +52,7 @@ func TestFile(t *testing.T) {
 	say := func(text string) func(io.Writer) error {
 		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
 	}
-	if err := whole.Stream(t.Context(), path, say("ours 1")); err != nil {
+	if err := atomicfile.Stream(t.Context(), path, say("ours 1")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
@@ -65,19 +65,19 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	failed := errors.New("no more")
-	err := whole.Stream(t.Context(), path, func(w io.Writer) error { _ = say("half")(w); return failed })
+	err := atomicfile.Stream(t.Context(), path, func(w io.Writer) error { _ = say("half")(w); return failed })
 	if !errors.Is(err, failed) {
 		t.Errorf("failed: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := whole.Stream(ctx, path, say("ours 2")); !errors.Is(err, context.Canceled) {
+	if err := atomicfile.Stream(ctx, path, say("ours 2")); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if diff := cmp.Diff(map[string]string{"x.gexf": "ours 1"}, tree(t, dir)); diff != "" {
 		t.Errorf("after two failures (-want +got):\n%s", diff)
 	}
-	if err := whole.Stream(t.Context(), path, say("ours 3")); err != nil {
+	if err := atomicfile.Stream(t.Context(), path, say("ours 3")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -102,8 +102,8 @@ func TestCheckFile(t *testing.T) {
 		{"foreign", true, false}, {".", false, true}, {".", true, true},
 	}
 	for _, tt := range tests {
-		err := whole.CheckFile(filepath.Join(dir, tt.name), tt.force, ours)
-		if errors.Is(err, whole.ErrForeign) != tt.foreign || (err != nil) != tt.foreign {
+		err := atomicfile.CheckFile(filepath.Join(dir, tt.name), tt.force, ours)
+		if errors.Is(err, atomicfile.ErrForeign) != tt.foreign || (err != nil) != tt.foreign {
 			t.Errorf("%s, force %v: %v", tt.name, tt.force, err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"new", "twice"} {
-		err := whole.Stream(t.Context(), filepath.Join(dir, name),
+		err := atomicfile.Stream(t.Context(), filepath.Join(dir, name),
 			func(w io.Writer) error { _, err := io.WriteString(w, "ours 2"); return err })
 		if err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestSlash(t *testing.T) {
 
 // write writes a folder of two files that contain text.
 func write(path, text string) error {
-	return whole.Folder(path, func(dir string) ([]string, map[string]any, error) {
+	return atomicfile.Folder(path, func(dir string) ([]string, map[string]any, error) {
 		for _, name := range []string{"a", "b"} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 				return nil, nil, err
@@ -178,7 +178,7 @@ func TestFolder(t *testing.T) {
 	path := filepath.Join(dir, "csv")
 	manifest := "{\n  \"files\": [\n    \"a\",\n    \"b\"\n  ],\n  \"ripple\": \"export\",\n  \"run\": 1\n}\n"
 	for _, text := range []string{"one", "two"} {
-		if err := whole.CheckFolder(path, "", false); err != nil {
+		if err := atomicfile.CheckFolder(path, "", false); err != nil {
 			t.Fatal(err)
 		}
 		if err := write(path, text); err != nil {
@@ -190,7 +190,7 @@ func TestFolder(t *testing.T) {
 		}
 	}
 	failed := errors.New("no more")
-	err := whole.Folder(path, func(dir string) ([]string, map[string]any, error) {
+	err := atomicfile.Folder(path, func(dir string) ([]string, map[string]any, error) {
 		return nil, nil, errors.Join(failed, os.WriteFile(filepath.Join(dir, "a"), nil, 0o600))
 	})
 	if got := tree(t, dir); !errors.Is(err, failed) || len(got) != 3 || got["csv/a"] != "two" {
@@ -212,10 +212,10 @@ func TestFolderForeign(t *testing.T) {
 			for name, text := range files {
 				put(t, filepath.Join(path, name), text)
 			}
-			if err := whole.CheckFolder(path, "", false); !errors.Is(err, whole.ErrForeign) {
+			if err := atomicfile.CheckFolder(path, "", false); !errors.Is(err, atomicfile.ErrForeign) {
 				t.Errorf("%v; want ErrForeign", err)
 			}
-			if err := whole.CheckFolder(path, "", true); err != nil {
+			if err := atomicfile.CheckFolder(path, "", true); err != nil {
 				t.Errorf("forced: %v", err)
 			}
 			if err := write(path, "new"); err != nil {
@@ -235,18 +235,18 @@ func TestFolderForeign(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "csv")
 	put(t, filepath.Join(other, "a.csv"), "x")
 	put(t, filepath.Join(other, "ripple.json"), `{"ripple":"export","files":["a.csv"]}`)
-	if err := whole.CheckFolder(other, "", false); !errors.Is(err, whole.ErrForeign) {
+	if err := atomicfile.CheckFolder(other, "", false); !errors.Is(err, atomicfile.ErrForeign) {
 		t.Errorf("ours, of another ending: %v", err)
 	}
-	if err := errors.Join(whole.CheckFolder(other, "", true), write(other, "new")); err != nil || len(tree(t, other)) != 3 {
+	if err := errors.Join(atomicfile.CheckFolder(other, "", true), write(other, "new")); err != nil || len(tree(t, other)) != 3 {
 		t.Errorf("forced: %v, %v", err, tree(t, other))
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	put(t, file, "x")
-	if err := whole.CheckFolder(file, "", true); !errors.Is(err, whole.ErrForeign) {
+	if err := atomicfile.CheckFolder(file, "", true); !errors.Is(err, atomicfile.ErrForeign) {
 		t.Errorf("a file: %v", err)
 	}
-	if err := whole.CheckFolder(t.TempDir(), "", false); err != nil {
+	if err := atomicfile.CheckFolder(t.TempDir(), "", false); err != nil {
 		t.Errorf("an empty folder: %v", err)
 	}
 }

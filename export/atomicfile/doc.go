@@ -1,4 +1,4 @@
-// Package whole publishes exports: a file or folder appears whole or not at all, and nothing that
+// Package atomicfile publishes exports: a file or folder appears whole or not at all, and nothing that
 // Ripple did not write is replaced unless forced.
 //
 // Output is written to a hidden folder next to its target, synced, and renamed to the target; then the
@@ -13,4 +13,4 @@
 //
 // A file is Ripple's own if its beginning says so, which each format knows. A folder is Ripple's own if
 // it is empty, or if a file named [Manifest] says so and all files in the folder are listed there.
-package whole
+package atomicfile

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sidebyside.Tests(4) // more, and a busy machine loses leases
+	sidebyside.Tests(8) // more, and a busy machine loses leases
 	os.Exit(m.Run())
 }

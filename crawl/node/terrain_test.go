@@ -231,18 +231,23 @@ func web(t *testing.T, seed uint64) *config.Config {
 	crawltest.Sites(s, seed, 7)
 	return crawltest.Parse(t, crawltest.Config(t, s, `[crawler]
 max-depth = 3
+[politeness]
+minimum-time-per-address = "0s"
 [recrawl]
 min-age = "0s"
 `+crawltest.SeedsOfSites))
 }
 
-// alone crawls as often with one machine, and returns the digest of its map.
+// alone crawls as often with one machine, and returns the digest of its map. Nothing happens to this machine, so it
+// crawls as fast as the configuration can be made to allow.
 func alone(t *testing.T, cfg *config.Config, runs int) string {
 	t.Helper()
+	fast := *cfg
+	fast.Crawler.MinimumTimeOnPage = 100 * time.Millisecond
 	path := filepath.Join(t.TempDir(), "whole.bolt")
 	for range runs {
 		store := crawltest.Open(t, path)
-		c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})
+		c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: &fast, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

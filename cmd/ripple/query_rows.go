@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // A rowWriter shows the rows of an answer.
@@ -116,7 +116,7 @@ func (c *csvRows) cell(i int, v any) {
 	case int64, float64:
 		c.line = append(c.line, plain(v)...)
 	default:
-		c.line = inert.AppendCell(c.line, plain(v))
+		c.line = sanitize.AppendCell(c.line, plain(v))
 	}
 }
 
@@ -159,7 +159,7 @@ func newJSONRows(w io.Writer, columns []string) *jsonRows {
 		}
 		taken[unique] = true
 		quoted, _ := json.Marshal(unique) // a string always has a form
-		j.names = append(j.names, string(inert.JSON(quoted)))
+		j.names = append(j.names, string(sanitize.JSON(quoted)))
 	}
 	return j
 }
@@ -180,7 +180,7 @@ func (j *jsonRows) row(values []any) (bool, error) {
 			return false, err
 		}
 		j.w.WriteString(j.names[i] + ": ")
-		j.w.Write(inert.JSON(text))
+		j.w.Write(sanitize.JSON(text))
 	}
 	_, err := j.w.WriteString("}") // errors of a bufio.Writer stay
 	return true, err

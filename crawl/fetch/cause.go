@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/http2"
 
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // A Cause says why a request has no answer. It is one of those below.
@@ -82,7 +82,7 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
 	if e.URL != "" {
-		b.WriteString(" " + shorten(inert.Line(e.URL, 4*maxErrorURL), maxErrorURL))
+		b.WriteString(" " + shorten(sanitize.Line(e.URL, 4*maxErrorURL), maxErrorURL))
 	}
 	b.WriteString(": " + e.Reason().String())
 	return shorten(b.String(), maxErrorText)
@@ -96,7 +96,7 @@ func (e *Error) Reason() schema.Reason {
 		return r
 	}
 	if detail := e.detail(); !strings.HasSuffix(detail, e.Cause.String()) {
-		r.Detail = shorten(inert.Line(detail, 4*maxReason), maxReason-len(e.Cause.String()+": "))
+		r.Detail = shorten(sanitize.Line(detail, 4*maxReason), maxReason-len(e.Cause.String()+": "))
 	}
 	return r
 }

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/net/http2"
 
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 func TestCause(t *testing.T) {
@@ -118,7 +118,7 @@ func FuzzError(f *testing.F) {
 		if len(got) > 256 || !utf8.ValidString(got) {
 			t.Fatalf("%d bytes: %q", len(got), got)
 		}
-		if again := inert.Line(got, maxErrorText); again != strings.TrimSpace(got) {
+		if again := sanitize.Line(got, maxErrorText); again != strings.TrimSpace(got) {
 			t.Fatalf("%q is not inert", got)
 		}
 	})

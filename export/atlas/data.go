@@ -10,7 +10,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -202,13 +202,13 @@ func (d *data) node(n Node, p Point) {
 		d.Shown[len(d.Names)] = line(n.Name) + reading
 	}
 	d.Names = append(d.Names, line(n.Name))
-	d.Titles = append(d.Titles, inert.Line(n.Title, mostTitle))
+	d.Titles = append(d.Titles, sanitize.Line(n.Title, mostTitle))
 	d.Reasons = append(d.Reasons, line(n.Reason))
 	busiest := make([]link, 0, len(n.Busiest))
 	for _, p := range n.Busiest {
 		// No other URL may become a link on the page. A cut URL would lead elsewhere.
 		if strings.HasPrefix(p.URL, "https://") && len(p.URL) <= mostURL {
-			busiest = append(busiest, link{inert.Line(p.URL, mostURL), inert.Line(p.Title, mostTitle), p.In})
+			busiest = append(busiest, link{sanitize.Line(p.URL, mostURL), sanitize.Line(p.Title, mostTitle), p.In})
 		}
 	}
 	d.Busiest = append(d.Busiest, busiest)

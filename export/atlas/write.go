@@ -13,7 +13,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 //go:embed viewer
@@ -138,7 +138,7 @@ func digest(text string) string {
 }
 
 // line cleans text for a line of the page.
-func line(s string) string { return inert.Line(s, 300) }
+func line(s string) string { return sanitize.Line(s, 300) }
 
 func (m Map) counts() string { return m.countsBy(func(e *Edge) uint32 { return e.Weight }) }
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 	"golang.org/x/net/html"
 )
 
@@ -211,7 +211,7 @@ func FuzzWrite(f *testing.F) {
 		if err := json.Unmarshal([]byte(d.ids["graph"]), &graph); err != nil {
 			t.Fatal(err)
 		}
-		if want := inert.Line(m.Nodes[0].Title, mostTitle); graph.Titles[0] != want || graph.Names[1] != "b.example" {
+		if want := sanitize.Line(m.Nodes[0].Title, mostTitle); graph.Titles[0] != want || graph.Names[1] != "b.example" {
 			t.Fatalf("title %q; want %q", graph.Titles[0], want)
 		}
 		if got, want := strings.TrimSpace(d.texts["h1"][0]), line(m.Title); got != want && want != "" {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 const (
@@ -87,7 +87,7 @@ type graph struct {
 
 func (g *graph) node(id schema.ID, url string, change survey.Change, before, after *schema.Visit) {
 	g.drawn[id] = true
-	fmt.Fprintf(g.out, `<node id="%d" label="%s"><attvalues>`, id, inert.AppendXML(nil, url))
+	fmt.Fprintf(g.out, `<node id="%d" label="%s"><attvalues>`, id, sanitize.AppendXML(nil, url))
 	fmt.Fprintf(g.out, `<attvalue for="0" value="%s"/><attvalue for="1" value="%s"/><attvalue for="2" value="%s"/>`,
 		change, answerText(before), answerText(after))
 	fmt.Fprintf(g.out, "</attvalues>%s</node>\n", colour(change))

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // JSON writes one object whose lists have one entry per line, so that a large comparison is never held
@@ -22,7 +22,7 @@ func JSON(w io.Writer, s *survey.Survey, d *survey.Diff) error {
 		return err
 	}
 	out := bufio.NewWriter(w)
-	_, _ = out.Write(inert.JSON(begin[:len(begin)-1]))
+	_, _ = out.Write(sanitize.JSON(begin[:len(begin)-1]))
 	list := &jsonList{w: out}
 	_, _ = out.WriteString(`,"pages":[`)
 	if err := d.EachPage(func(c *survey.PageChange) error { return list.add(newPage(c)) }); err != nil {
@@ -52,6 +52,6 @@ func (l *jsonList) add(v any) error {
 		_ = l.w.WriteByte(',')
 	}
 	l.any = true
-	_, err = fmt.Fprintf(l.w, "\n%s", inert.JSON(line))
+	_, err = fmt.Fprintf(l.w, "\n%s", sanitize.JSON(line))
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -42,10 +42,10 @@ func (p *printer) heading(text string) {
 func (p *printer) text(s string) string {
 	const most = 300
 	if !p.markdown {
-		return inert.Line(s, most) + weburl.Reading(s)
+		return sanitize.Line(s, most) + weburl.Reading(s)
 	}
-	text := inert.Markdown(s, most)
-	if reading := inert.Markdown(weburl.Reading(s), most); reading != "" {
+	text := sanitize.Markdown(s, most)
+	if reading := sanitize.Markdown(weburl.Reading(s), most); reading != "" {
 		text += " " + reading
 	}
 	return text

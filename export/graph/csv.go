@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // csvFiles writes nodes.csv and edges.csv. At page level the nodes begin with the columns of the pages
@@ -123,7 +123,7 @@ func csvRow[T any](o *output, of *T, columns []export.Column[T]) error {
 		switch {
 		case v.None:
 		case columns[i].Kind == export.Text:
-			o.line = inert.AppendCell(o.line, v.Text)
+			o.line = sanitize.AppendCell(o.line, v.Text)
 		default:
 			o.line = appendNumber(o.line, v, columns[i].Kind)
 		}
@@ -219,7 +219,7 @@ func metadata(v *schema.Visit) string {
 	}
 	all := map[string][]string{}
 	for _, f := range v.Facts {
-		all[f.Name] = append(all[f.Name], inert.Text(f.Value))
+		all[f.Name] = append(all[f.Name], sanitize.Text(f.Value))
 	}
 	text, _ := json.Marshal(all) // strings always marshal
 	return string(text)

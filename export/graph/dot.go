@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 const dotHead = "// Ripple\ndigraph terrain {\n"
@@ -26,7 +26,7 @@ func dot(o *output, g *export.Graph, _ Options) error {
 	o.say(dotHead, "graph [")
 	for _, f := range facts(g) {
 		o.say(f.name, "=")
-		o.line = inert.AppendQuoted(o.line, f.text)
+		o.line = sanitize.AppendQuoted(o.line, f.text)
 		o.say(", ")
 	}
 	o.say(dotStyle)
@@ -54,7 +54,7 @@ const dotScale = 8
 func dotNode(o *output, n *export.Node, columns []export.Column[export.Node]) {
 	o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 	o.say(" [label=")
-	o.line = inert.AppendQuoted(o.line, n.Name)
+	o.line = sanitize.AppendQuoted(o.line, n.Name)
 	for i := range columns {
 		dotValue(o, columns[i].Name, columns[i].Of(n), columns[i].Kind)
 	}
@@ -85,7 +85,7 @@ func dotValue(o *output, name string, v export.Value, k export.Kind) {
 	}
 	o.say(", ", name, "=")
 	if k == export.Text {
-		o.line = inert.AppendQuoted(o.line, v.Text)
+		o.line = sanitize.AppendQuoted(o.line, v.Text)
 		return
 	}
 	o.line = append(o.line, '"')

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // A Format is one way to write a graph.
@@ -186,7 +186,7 @@ func shardOf(g *export.Graph) string {
 func about(g *export.Graph) map[string]any {
 	all := map[string]any{}
 	for _, f := range facts(g)[1:] {
-		all[f.name] = inert.Text(f.text)
+		all[f.name] = sanitize.Text(f.text)
 	}
 	return all
 }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // The beginnings of files in the versions of GEXF (https://gexf.net/schema.html). The rest is the same
@@ -30,7 +30,7 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 		head, title = gexf12Head, ""
 	}
 	o.say(head, g.Meta().Date(), "\"><creator>Ripple</creator>", title, "<description>")
-	o.line = inert.AppendXML(o.line, sentence(g, pruned))
+	o.line = sanitize.AppendXML(o.line, sentence(g, pruned))
 	o.say("</description></meta>\n<graph defaultedgetype=\"directed\" mode=\"static\" idtype=\"integer\">\n")
 	nodes, links := g.NodeColumns(), g.LinkColumns()
 	gexfAttributes(o, "node", nodes)
@@ -104,7 +104,7 @@ func gexfNode(o *output, number uint32, n *export.Node, columns []spelled[export
 	o.say("<node id=\"")
 	o.line = strconv.AppendUint(o.line, uint64(number), 10)
 	o.say("\" label=\"")
-	o.line = inert.AppendXML(o.line, n.Name)
+	o.line = sanitize.AppendXML(o.line, n.Name)
 	o.say("\">")
 	gexfValues(o, n, columns)
 	if n.Placed {
@@ -146,7 +146,7 @@ func gexfValues[T any](o *output, of *T, columns []spelled[T]) {
 		}
 		o.line = append(o.line, columns[i].before...)
 		if columns[i].Kind == export.Text {
-			o.line = inert.AppendXML(o.line, v.Text)
+			o.line = sanitize.AppendXML(o.line, v.Text)
 		} else {
 			o.line = appendNumber(o.line, v, columns[i].Kind)
 		}

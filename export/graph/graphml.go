@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 const graphmlHead = `<?xml version="1.0" encoding="UTF-8"?>
@@ -85,7 +85,7 @@ func graphmlData(o *output, before string, v export.Value, k export.Kind) {
 	}
 	o.line = append(o.line, before...)
 	if k == export.Text {
-		o.line = inert.AppendXML(o.line, v.Text)
+		o.line = sanitize.AppendXML(o.line, v.Text)
 	} else {
 		o.line = appendNumber(o.line, v, k)
 	}

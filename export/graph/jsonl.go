@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 const jsonlHead = `{"type":"graph","ripple":"graph"`
@@ -61,7 +61,7 @@ func jsonValue(o *output, before string, v export.Value, k export.Kind) {
 	o.line = append(o.line, before...)
 	switch {
 	case k == export.Text:
-		o.line = inert.AppendQuoted(o.line, v.Text)
+		o.line = sanitize.AppendQuoted(o.line, v.Text)
 	case k == export.Real && (math.IsNaN(v.Real) || math.IsInf(v.Real, 0)):
 		o.line = append(appendReal(append(o.line, '"'), v.Real), '"')
 	default:

@@ -13,7 +13,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/atomicfile"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // parquetFiles writes nodes.parquet and edges.parquet. Both have the columns of all levels; those that
@@ -57,7 +57,7 @@ func parquetFile[T any](ctx context.Context, path string, g *export.Graph, name 
 		b.schema(name), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(groupRows),
 	}
 	for _, f := range facts(g) {
-		options = append(options, parquet.KeyValueMetadata("ripple."+f.name, inert.Text(f.text)))
+		options = append(options, parquet.KeyValueMetadata("ripple."+f.name, sanitize.Text(f.text)))
 	}
 	return atomicfile.Fill(ctx, path, func(w io.Writer) error {
 		p := parquet.NewGenericWriter[any](w, options...)
@@ -144,7 +144,7 @@ func (b *batch[T]) cell(i int, of *T) parquet.Value {
 	switch c.Kind {
 	case export.Text:
 		first := len(b.text)
-		b.text = append(b.text, inert.Text(v.Text)...)
+		b.text = append(b.text, sanitize.Text(v.Text)...)
 		return parquet.ByteArrayValue(b.text[first:len(b.text):len(b.text)]).Level(0, present, i)
 	case export.Key:
 		first := len(b.text)

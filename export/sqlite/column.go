@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // The kinds of most columns.
@@ -93,7 +93,7 @@ func cell(v export.Value, k export.Kind) any {
 	case v.None:
 		return nil
 	case k == export.Text:
-		return inert.SQL(v.Text)
+		return sanitize.SQL(v.Text)
 	case k == export.Real:
 		return v.Real
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // A level is the tables of a level above pages.
@@ -43,7 +43,7 @@ func newLevels(table func() *table, sites *export.Fold, opts Options) []*level {
 func nodeRelation(table, name string, c *export.Columns) relation[export.Node] {
 	return relation[export.Node]{table, append([]column[export.Node]{
 		{"id", integer, func(n *export.Node) any { return int64(n.ID) }},
-		{name, text, func(n *export.Node) any { return inert.SQL(n.Name) }},
+		{name, text, func(n *export.Node) any { return sanitize.SQL(n.Name) }},
 	}, figures(c.Nodes, export.InLevels)...)}
 }
 

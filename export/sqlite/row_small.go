@@ -6,7 +6,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // A depthRow is the depth of a page from an origin.
@@ -56,8 +56,8 @@ type factRow struct {
 func factRelation() relation[factRow] {
 	return relation[factRow]{"facts", []column[factRow]{
 		{"page_id", integer, func(f *factRow) any { return int64(f.page) }},
-		{"name", text, func(f *factRow) any { return inert.SQL(f.Name) }},
-		{"value", text, func(f *factRow) any { return inert.SQL(f.Value) }},
+		{"name", text, func(f *factRow) any { return sanitize.SQL(f.Name) }},
+		{"value", text, func(f *factRow) any { return sanitize.SQL(f.Value) }},
 	}}
 }
 

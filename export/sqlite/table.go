@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // batchRows is the number of rows that one statement inserts.
@@ -73,7 +73,7 @@ func words(s string) any {
 	if s == "" {
 		return nil
 	}
-	return inert.SQL(s)
+	return sanitize.SQL(s)
 }
 
 // number returns NULL for 0.

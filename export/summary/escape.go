@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -12,7 +12,7 @@ import (
 const maxText = 300
 
 // quoted escapes a text from a peer or from the configuration for Markdown.
-func quoted(s string) string { return inert.Markdown(s, maxText) }
+func quoted(s string) string { return sanitize.Markdown(s, maxText) }
 
 // named escapes a host or a URL for Markdown, and appends the decoded form of the host.
 func named(name string) string {

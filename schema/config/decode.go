@@ -9,7 +9,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // A reader parses a text into a Config and collects its problems.
@@ -73,7 +73,7 @@ func syntaxProblem(err error) Problem {
 // clip makes a library's message, which may quote the file, short and printable.
 func clip(message string) string {
 	const most = 300
-	short := inert.Line(message, most)
+	short := sanitize.Line(message, most)
 	if len(message) > most {
 		short += "..."
 	}

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/idna"
 
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -66,7 +66,7 @@ func TestShown(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: Shown(%q) = %q; want %q", tt.name, tt.host, got, want)
 		}
-		if inert.Text(got) != got || !strings.HasPrefix(got, tt.host) {
+		if sanitize.Text(got) != got || !strings.HasPrefix(got, tt.host) {
 			t.Errorf("%s: %q is not fit to be shown", tt.name, got)
 		}
 	}

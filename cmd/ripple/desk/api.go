@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // A Stream writes an answer itself, as JSON.
@@ -150,7 +150,7 @@ func write(w http.ResponseWriter, v any) {
 		Refuse(w, errors.New("the answer cannot be written"))
 		return
 	}
-	send(w, http.StatusOK, inert.JSON(b.Bytes()))
+	send(w, http.StatusOK, sanitize.JSON(b.Bytes()))
 }
 
 // Refuse sends an error, a [control.Error] under its own code.
@@ -163,7 +163,7 @@ func Refuse(w http.ResponseWriter, err error) {
 	text, _ := json.Marshal(struct { // a string always has a form
 		Error string `json:"error"`
 	}{err.Error()})
-	send(w, code, inert.JSON(text))
+	send(w, code, sanitize.JSON(text))
 }
 
 func send(w http.ResponseWriter, code int, text []byte) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/feed"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 const (
@@ -229,7 +229,7 @@ func event(name string, id uint64, v any) []byte {
 	if id > 0 {
 		fmt.Fprintf(&b, "id: %d\n", id)
 	}
-	fmt.Fprintf(&b, "data: %s\n\n", inert.JSON(data))
+	fmt.Fprintf(&b, "data: %s\n\n", sanitize.JSON(data))
 	return b.Bytes()
 }
 

@@ -20,7 +20,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/schema/amount"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -197,9 +197,9 @@ func inertAttr(_ []string, a slog.Attr) slog.Attr {
 			a.Value = slog.StringValue("TRC")
 		}
 	case string:
-		a.Value = slog.StringValue(inert.Line(v, most))
+		a.Value = slog.StringValue(sanitize.Line(v, most))
 	case error:
-		a.Value = slog.StringValue(inert.Line(v.Error(), most))
+		a.Value = slog.StringValue(sanitize.Line(v.Error(), most))
 	}
 	return a
 }
@@ -226,7 +226,7 @@ func PrintJSON(w io.Writer, v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := w.Write(inert.JSON(b.Bytes()))
+	_, err := w.Write(sanitize.JSON(b.Bytes()))
 	return err
 }
 
@@ -273,7 +273,7 @@ func Gap(d time.Duration) string {
 }
 
 // Clean makes text from a peer safe for a terminal, and cuts it to a number of bytes.
-func Clean(text string, most int) string { return inert.Line(text, most) }
+func Clean(text string, most int) string { return sanitize.Line(text, most) }
 
 // ShownHost returns a host or a URL as a person is shown it: cleaned like [Clean], followed by how its host reads if it
 // is internationalised.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // A Voice reports on stderr what the program does, as sentences for people or as events for programs.
@@ -98,7 +98,7 @@ func (v *Voice) Complain(err error) {
 func inertLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = inert.Text(line)
+		lines[i] = sanitize.Text(line)
 	}
 	return strings.Join(lines, "\n")
 }

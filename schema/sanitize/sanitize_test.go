@@ -1,4 +1,4 @@
-package inert_test
+package sanitize_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/sumi-ripple/ripple/schema/inert"
+	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
 // most exceeds the length of every input in the table.
@@ -18,16 +18,16 @@ const most = 300
 // targets returns all functions, with the text decoded as a reader would.
 func targets() map[string]func(string) string {
 	return map[string]func(string) string{
-		"line":     func(s string) string { return inert.Line(s, most) },
-		"text":     inert.Text,
-		"sql":      inert.SQL,
-		"markdown": func(s string) string { return inert.Markdown(s, most) },
-		"xml":      func(s string) string { return string(inert.AppendXML(nil, s)) },
-		"quoted":   func(s string) string { return string(inert.AppendQuoted(nil, s)) },
-		"csv":      func(s string) string { return string(inert.AppendCell(nil, s)) },
+		"line":     func(s string) string { return sanitize.Line(s, most) },
+		"text":     sanitize.Text,
+		"sql":      sanitize.SQL,
+		"markdown": func(s string) string { return sanitize.Markdown(s, most) },
+		"xml":      func(s string) string { return string(sanitize.AppendXML(nil, s)) },
+		"quoted":   func(s string) string { return string(sanitize.AppendQuoted(nil, s)) },
+		"csv":      func(s string) string { return string(sanitize.AppendCell(nil, s)) },
 		"json": func(s string) string {
 			text, _ := json.Marshal(s) // strings always marshal
-			return string(inert.JSON(text))
+			return string(sanitize.JSON(text))
 		},
 	}
 }
@@ -112,7 +112,7 @@ func TestLine(t *testing.T) {
 		{"bad bytes", "a\xffb", 64, "a\uFFFDb"},
 	}
 	for _, tt := range tests {
-		if got := inert.Line(tt.in, tt.most); got != tt.want {
+		if got := sanitize.Line(tt.in, tt.most); got != tt.want {
 			t.Errorf("%s: Line(%q, %d) = %q; want %q", tt.name, tt.in, tt.most, got, tt.want)
 		}
 	}
@@ -137,7 +137,7 @@ func TestMarkdown(t *testing.T) {
 		{strings.Repeat("x", most+1), strings.Repeat("x", most) + "..."},
 	}
 	for _, tt := range tests {
-		if got := inert.Markdown(tt.in, most); got != tt.want {
+		if got := sanitize.Markdown(tt.in, most); got != tt.want {
 			t.Errorf("Markdown(%q) = %q; want %q", tt.in, got, tt.want)
 		}
 	}
@@ -152,7 +152,7 @@ func TestAppendCell(t *testing.T) {
 		"\u2004+1": "'\u2004+1", "\u205f\u00ad=1": "'\u205f\u00ad=1",
 	}
 	for in, want := range tests {
-		if got := string(inert.AppendCell(nil, in)); got != want {
+		if got := string(sanitize.AppendCell(nil, in)); got != want {
 			t.Errorf("AppendCell(%q) = %s; want %s", in, got, want)
 		}
 	}
@@ -163,7 +163,7 @@ func TestSQL(t *testing.T) {
 		"User-agent: *\r\n\tDisallow:\n": "User-agent: *\r\n\tDisallow:\n",
 		"a\x00b\xff\x1b":                 "a\uFFFDb\uFFFD\uFFFD",
 	} {
-		if got := inert.SQL(in); got != want {
+		if got := sanitize.SQL(in); got != want {
 			t.Errorf("SQL(%q) = %q; want %q", in, got, want)
 		}
 	}
@@ -200,7 +200,7 @@ func FuzzIdempotent(f *testing.F) {
 func FuzzMarkdown(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		got := inert.Markdown(s, most)
+		got := sanitize.Markdown(s, most)
 		if !utf8.ValidString(got) || strings.ContainsAny(got, "<>\n\r\x00\x1b") || len(got) > 5*most+3 {
 			t.Fatalf("Markdown(%q) = %q", s, got)
 		}
@@ -218,14 +218,14 @@ func FuzzMarkdown(f *testing.F) {
 func FuzzXML(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		escaped := inert.AppendXML(nil, s)
+		escaped := sanitize.AppendXML(nil, s)
 		var got struct {
 			A string `xml:"a,attr"`
 			T string `xml:",chardata"`
 		}
 		doc := bytes.Join([][]byte{[]byte(`<x a="`), escaped, []byte(`">`), escaped, []byte(`</x>`)}, nil)
-		if err := xml.Unmarshal(doc, &got); err != nil || got.A != inert.Text(s) || got.T != inert.Text(s) {
-			t.Errorf("%q: %v, %q and %q; want %q", s, err, got.A, got.T, inert.Text(s))
+		if err := xml.Unmarshal(doc, &got); err != nil || got.A != sanitize.Text(s) || got.T != sanitize.Text(s) {
+			t.Errorf("%q: %v, %q and %q; want %q", s, err, got.A, got.T, sanitize.Text(s))
 		}
 	})
 }
@@ -236,8 +236,8 @@ func FuzzJSON(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, s string) {
 		var got string
-		if err := json.Unmarshal(inert.AppendQuoted(nil, s), &got); err != nil || got != inert.Text(s) {
-			t.Errorf("%q: %v, %q; want %q", s, err, got, inert.Text(s))
+		if err := json.Unmarshal(sanitize.AppendQuoted(nil, s), &got); err != nil || got != sanitize.Text(s) {
+			t.Errorf("%q: %v, %q; want %q", s, err, got, sanitize.Text(s))
 		}
 		text, err := json.MarshalIndent([]string{s}, "", "  ")
 		if err != nil {
@@ -247,7 +247,7 @@ func FuzzJSON(f *testing.F) {
 		if err := json.Unmarshal(text, &want); err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(inert.JSON(text), &again); err != nil || again[0] != want[0] {
+		if err := json.Unmarshal(sanitize.JSON(text), &again); err != nil || again[0] != want[0] {
 			t.Errorf("%q: %v, %q; want %q", s, err, again, want)
 		}
 	})
@@ -258,9 +258,9 @@ func FuzzJSON(f *testing.F) {
 func FuzzCell(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, s string) {
-		row := append(inert.AppendCell([]byte("1,"), s), ",2\n"...)
+		row := append(sanitize.AppendCell([]byte("1,"), s), ",2\n"...)
 		got, err := csv.NewReader(bytes.NewReader(row)).ReadAll()
-		clean := inert.Text(s)
+		clean := sanitize.Text(s)
 		if err != nil || len(got) != 1 || len(got[0]) != 3 || got[0][1] != clean && got[0][1] != "'"+clean {
 			t.Fatalf("%q: %v, %q", s, err, got)
 		}

@@ -1,10 +1,10 @@
-// Package inert makes untrusted text safe to show: on a terminal, in a log, in Markdown, XML, JSON, CSV
+// Package sanitize makes untrusted text safe to show: on a terminal, in a log, in Markdown, XML, JSON, CSV
 // or SQL.
 //
 // One table, [dangerOf], lists the dangerous characters; one function per target decides how to replace
 // them. All functions return valid UTF-8 and leave harmless text unchanged. They keep the invisible
 // characters that scripts need: joiners and non-joiners, direction marks, zero-width spaces.
-package inert
+package sanitize
 
 import (
 	"strings"

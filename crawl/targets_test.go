@@ -335,3 +335,33 @@ func TestSilentTarget(t *testing.T) {
 		}
 	})
 }
+
+// While the answer from another host is out, the record of the host says so; once the robots.txt has come to something,
+// it does not, and neither does that of a host that is asked once more after a kill.
+func TestWaitForTargetIsRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := reflecting(t, 3, func(string) string { return "/rules" })
+		honest := s.host["victim.test"]
+		s.host["victim.test"] = func(q question) reply {
+			if q.path == "/robots.txt" && q.n == 0 {
+				return reply{status: 429, header: map[string][]string{"Retry-After": {"60"}}}
+			}
+			return honest(q)
+		}
+		begun := time.Now()
+		text := politeConfig(map[string]string{"crawler": "max-depth = 2"})
+		s.crawl(text, 30*time.Second)
+		for i := range 3 {
+			h := s.hostRecord(fmt.Sprintf("w%d.test", i))
+			if after := h.RobotsSince.Sub(begun); h.RobotsFrom != "victim.test" || after < 0 || after > 10*time.Second {
+				t.Errorf("%s waits for %q after %v", h.Name, h.RobotsFrom, after)
+			}
+		}
+		s.crawl(text, 0)
+		for _, name := range []string{"w0.test", "w1.test", "w2.test", "victim.test"} {
+			if h := s.hostRecord(name); h.RobotsFrom != "" || !h.RobotsSince.IsZero() || h.RobotsStatus != 200 {
+				t.Errorf("in the end %s waits for %q, robots.txt %d", h.Name, h.RobotsFrom, h.RobotsStatus)
+			}
+		}
+	})
+}

@@ -30,7 +30,8 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.byte(h.RobotsTries)
 	w.millis(h.RobotsDue)
 	w.reason(&h.RobotsReason)
-	w.uint(uint64(h.RobotsRun))
+	w.string(h.RobotsFrom)
+	w.millis(h.RobotsSince)
 	w.uint(uint64(h.SitemapsRun))
 	w.number(h.SitemapFiles)
 	encodeHostRun(w, h)
@@ -112,7 +113,8 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 		RobotsTries:  r.byte(),
 		RobotsDue:    r.millis(),
 		RobotsReason: r.reason(),
-		RobotsRun:    schema.RunID(r.id()),
+		RobotsFrom:   r.string(),
+		RobotsSince:  r.millis(),
 		SitemapsRun:  schema.RunID(r.id()),
 		SitemapFiles: r.number(),
 	}

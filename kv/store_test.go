@@ -192,7 +192,7 @@ func TestHostRoundTrip(t *testing.T) {
 			CrawlDelay: time.Second, Timeouts: 1, Failures: 2, SuspendedTo: ms(3), SuspendedFor: 5 * time.Second, Throttles: 3,
 			Suspension: 4,
 			RobotsAt:   ms(5), RobotsStatus: 503, RobotsTries: 6, RobotsDue: ms(7), RobotsReason: schema.StatusReason(503),
-			RobotsRun: 8, SitemapsRun: 9,
+			RobotsFrom: "b.test", RobotsSince: ms(8), SitemapsRun: 9,
 			SitemapFiles: 10, SitemapsLeft: 30, SitemapsFor: 31, Files: 32, Run: 11, RunRequests: 12, RunThrottles: 13,
 			RunVisited: 14, Admitted: true, Vouched: true, RunGivenUp: schema.GaveUpRobots,
 			RunGivenUpAt: 15, RunGivenUpWhy: schema.Reason{Cause: schema.CauseRobots, Detail: "503 Service Unavailable"},

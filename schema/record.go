@@ -210,7 +210,8 @@ type Host struct {
 	RobotsTries   uint8     // failed attempts since
 	RobotsDue     time.Time // earliest time of the next attempt
 	RobotsReason  Reason    // why the last attempt failed
-	RobotsRun     RunID     // no longer used; part of the format
+	RobotsFrom    string    // the host that it redirects to while the answer from there is out; empty: none
+	RobotsSince   time.Time // since when
 	SitemapsRun   RunID     // run in which its sitemaps were queued
 	SitemapFiles  int       // number of sitemaps queued in that run
 	Run           RunID
@@ -283,6 +284,7 @@ func (h *Host) BeginRun(run RunID) bool {
 	h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles, h.SitemapsLeft = 0, 0, 0, 0, 0
 	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = NotGivenUp, 0, Reason{}
 	h.RobotsTries, h.RobotsDue, h.RobotsReason = 0, time.Time{}, Reason{}
+	h.RobotsFrom, h.RobotsSince = "", time.Time{}
 	h.Failures, h.Retries = 0, nil
 	return true
 }

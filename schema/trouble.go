@@ -37,6 +37,8 @@ func (k TroubleKind) String() string {
 type Trouble struct {
 	Kind  TroubleKind
 	Why   Reason    // of the last failure; none for TroubleRest
+	From  string    // for TroubleRobots: the host that robots.txt redirects to, whose answer is out; empty: none
+	Since time.Time // of From; zero: not known
 	Times int       // failures or rate-limit answers in a row; URLs for TroubleRetries; 0 for TroubleGivenUp
 	Until time.Time // earliest time of the next request; zero for TroubleGivenUp
 }
@@ -49,6 +51,8 @@ func (h *Host) Trouble(run RunID) Trouble {
 		return Trouble{Kind: TroubleGivenUp, Why: h.RunGivenUpWhy}
 	case h.Throttles > 0:
 		return Trouble{Kind: TroubleRest, Times: int(h.Throttles), Until: h.SuspendedTo}
+	case own && h.RobotsFrom != "":
+		return Trouble{Kind: TroubleRobots, From: h.RobotsFrom, Since: h.RobotsSince, Times: int(h.RobotsTries)}
 	case own && h.RobotsTries > 0:
 		return Trouble{Kind: TroubleRobots, Why: h.RobotsReason, Times: int(h.RobotsTries), Until: h.RobotsDue}
 	case own && len(h.Retries) > 0:
@@ -124,11 +128,26 @@ func (t Trouble) String() string {
 	case TroubleRest:
 		return "asked for rest" + times(t.Times)
 	case TroubleRobots:
+		if t.From != "" {
+			return "robots.txt redirects to " + t.From + t.unanswered()
+		}
 		return "robots.txt " + t.Why.failed(t.Times)
 	case TroubleRetries:
 		return amount.Of(t.Times, "page", "") + " to be tried again: " + t.Why.String()
 	}
 	return ""
+}
+
+// unanswered says that the host which robots.txt redirects to has not answered, and why.
+func (t Trouble) unanswered() string {
+	text := ", no answer from there yet"
+	if !t.Since.IsZero() {
+		text = ", no answer from there since " + t.Since.UTC().Format(time.RFC3339)
+	}
+	if t.Why.Detail != "" {
+		text += " (" + t.Why.Detail + ")"
+	}
+	return text
 }
 
 // failed says that something failed for a reason, n times.

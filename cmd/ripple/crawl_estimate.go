@@ -130,7 +130,7 @@ func (p *prospect) addWaiting(tx *kv.Tx, hosts map[string]*schema.Host, e *estim
 		return err
 	}
 	run := &runs[len(runs)-1]
-	pace := census.NewPace(p.cfg, run)
+	pace := census.NewPace(p.cfg, run, func(name string) *schema.Host { return hosts[name] })
 	for _, h := range hosts {
 		waiting, err := survey.WaitingPages(p.store, tx, run, h)
 		if err != nil {

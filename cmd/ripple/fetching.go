@@ -169,7 +169,7 @@ func (r inspector) waiting(h *schema.Host, f *fetching) waiting {
 		return waiting{Why: r.Live.Waits, Since: r.Live.WaitsSince}
 	}
 	run := r.Run()
-	d := census.NewPace(r.Config(), &run).Delay(h)
+	d := census.NewPace(r.Config(), &run, r.Hosts.Record).Delay(h)
 	return waiting{d.Why, timeOrNull(d.Since), timeOrNull(d.Until)}
 }
 

@@ -122,7 +122,7 @@ func (r inspector) hostFacts(report *survey.HostReport) *knownHost {
 	if !h.LastByte.IsZero() {
 		k.Next = timeOrNull(clock.Ready(cfg, h))
 	}
-	if t := census.NewPace(cfg, &run).Trouble(h); t.Kind != schema.TroubleNone {
+	if t := census.NewPace(cfg, &run, r.Hosts.Record).Trouble(h); t.Kind != schema.TroubleNone {
 		k.Trouble, k.Again = t.String(), timeOrNull(t.Until)
 	}
 	return k

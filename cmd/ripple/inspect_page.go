@@ -58,23 +58,24 @@ func (r inspector) page(id schema.ID, norm string, limit int) (*inspectedPage, e
 
 // addTrouble adds what keeps the page's host from being asked, and why the page waits.
 func (r inspector) addTrouble(out *inspectedPage, host string, f *fetching) error {
-	return r.Store.View(func(tx *kv.Tx) error {
+	var h *schema.Host
+	err := r.Store.View(func(tx *kv.Tx) error {
 		id, known, err := tx.Hosts.Lookup(host)
-		if err != nil || !known {
-			return err
+		if err == nil && known {
+			h, err = tx.Hosts.At(id)
 		}
-		h, err := tx.Hosts.At(id)
-		if err != nil {
-			return err
-		}
-		run := r.Run()
-		t := census.NewPace(r.Config(), &run).Trouble(h)
-		out.Trouble, out.AgainAt = t.String(), timeOrNull(t.Until)
-		if out.State == schema.Queued.String() {
-			out.waiting = r.waiting(h, f)
-		}
-		return nil
+		return err
 	})
+	if err != nil || h == nil {
+		return err
+	}
+	run := r.Run()
+	t := census.NewPace(r.Config(), &run, r.Hosts.Record).Trouble(h)
+	out.Trouble, out.AgainAt = t.String(), timeOrNull(t.Until)
+	if out.State == schema.Queued.String() {
+		out.waiting = r.waiting(h, f)
+	}
+	return nil
 }
 
 // addLinks adds links in and out.

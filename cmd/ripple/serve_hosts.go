@@ -83,7 +83,7 @@ func (o *opened) index() (*hostIndex, error) {
 		return o.hosts, nil
 	}
 	cfg, run := o.Config(), o.Run()
-	pace := census.NewPace(cfg, &run)
+	pace := census.NewPace(cfg, &run, o.Hosts.Record)
 	x := &hostIndex{orders: map[string][]uint32{}, tagged: map[string]map[schema.HostID]bool{}}
 	err := o.Hosts.Each(func(h *survey.HostReport) error {
 		if h.Known > 0 {
@@ -170,7 +170,7 @@ func (o *opened) answerHosts(q desk.Query) (any, error) {
 		page.Total++
 	})
 	run := o.Run()
-	pace := census.NewPace(o.Config(), &run)
+	pace := census.NewPace(o.Config(), &run, o.Hosts.Record)
 	for _, id := range chosen {
 		h, err := o.Hosts.Report(id)
 		if err != nil {

@@ -206,7 +206,7 @@ func (s *stats) addHosts(r *statefile.State, run schema.Run, most int) error {
 		return err
 	}
 	s.Slow, s.Origins = []slowHost{}, newOriginStats(r)
-	pace := census.NewPace(cfg, &run)
+	pace := census.NewPace(cfg, &run, r.Hosts.Record)
 	left := census.NewRemainder(r.Store, pace)
 	err = r.Hosts.EachUntitled(func(h *survey.HostReport) error {
 		waiting := h.Waiting - h.ByState[schema.RequestLimitHit]

@@ -51,11 +51,15 @@ type Pace struct {
 	run       schema.RunID
 	allowance float64        // pages left until max-pages; 0 for a completed run
 	seeds     map[string]int // per host
+	find      Finder
 }
 
-// NewPace returns the pace of a run.
-func NewPace(cfg *config.Config, run *schema.Run) Pace {
-	p := Pace{cfg: cfg, seeds: map[string]int{}}
+// A Finder returns the record of a host; nil: it is not to be had.
+type Finder func(name string) *schema.Host
+
+// NewPace returns the pace of a run, whose hosts find returns.
+func NewPace(cfg *config.Config, run *schema.Run, find Finder) Pace {
+	p := Pace{cfg: cfg, seeds: map[string]int{}, find: find}
 	for _, q := range cfg.Quality {
 		for _, seed := range q.Seeds {
 			if u, err := cfg.Rules().Parse(seed); err == nil {
@@ -139,16 +143,30 @@ func (p Pace) trouble(h *schema.Host) schema.Trouble {
 		return t
 	}
 	without := *h
-	without.RobotsTries = 0
+	without.RobotsTries, without.RobotsFrom = 0, ""
 	return without.Trouble(p.run)
 }
 
 // Trouble returns the trouble that a run has with a host, and when the host is next requested, which is never
-// before its delay has passed.
+// before its delay has passed. If its robots.txt redirects to another host, that one may have trouble and a delay
+// of its own.
 func (p Pace) Trouble(h *schema.Host) schema.Trouble {
 	t := p.trouble(h)
-	if ready := h.LastByte.Add(p.cfg.FullDelay(h)); t.Kind > schema.TroubleGivenUp && ready.After(t.Until) {
-		t.Until = ready
+	if t.Kind <= schema.TroubleGivenUp {
+		return t
+	}
+	until := []time.Time{h.LastByte.Add(p.cfg.FullDelay(h))}
+	if t.From != "" {
+		if other := p.find(t.From); other != nil {
+			of := p.trouble(other)
+			t.Why.Detail = of.String()
+			until = append(until, of.Until, clock.Ready(p.cfg, other))
+		}
+	}
+	for _, at := range until {
+		if at.After(t.Until) {
+			t.Until = at
+		}
 	}
 	return t
 }
@@ -275,8 +293,9 @@ func (c *count) leftBy(p Pace) Left {
 
 // countOf counts the hosts of a run in a file that no process is crawling.
 func countOf(store *kv.Store, cfg *config.Config, run *schema.Run) (c count, p Pace, err error) {
-	p, c = NewPace(cfg, run), count{depth: -1}
+	c = count{depth: -1}
 	err = store.View(func(tx *kv.Tx) error {
+		p = NewPace(cfg, run, finder(tx))
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 			waiting, err := survey.WaitingPages(store, tx, run, h)
 			c.addWaiting(p, store.Generation(), h, waiting, hush{})
@@ -284,6 +303,11 @@ func countOf(store *kv.Store, cfg *config.Config, run *schema.Run) (c count, p P
 		})
 	})
 	return c, p, err
+}
+
+// finder finds hosts in a transaction.
+func finder(tx *kv.Tx) Finder {
+	return func(name string) *schema.Host { return survey.RecordOf(tx, name) }
 }
 
 // nearest updates the smallest depth at which pages wait.

@@ -24,7 +24,7 @@ func testPace(t *testing.T, crawler ...string) Pace {
 	text := "[user-agent]\ncrawler-name = \"t\"\ncontact-url = \"https://t.test/\"\n[crawler]\n" +
 		"max-domain-requests = 100\nminimum-time-on-page = 100\n" + strings.Join(crawler, "\n") +
 		"\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
-	return NewPace(crawltest.Parse(t, text), &schema.Run{ID: run, Pages: 10, Requests: 400}) // most failed
+	return NewPace(crawltest.Parse(t, text), &schema.Run{ID: run, Pages: 10, Requests: 400}, nil) // most failed
 }
 
 func TestPace(t *testing.T) {
@@ -95,7 +95,7 @@ func TestPaceOfClock(t *testing.T) {
 // The pages to visit never exceed what max-pages allows.
 // A completed run visits nothing more, whatever waits for the next one.
 func TestPaceOfCompleted(t *testing.T) {
-	p := NewPace(testPace(t).cfg, &schema.Run{ID: run, Status: schema.RunCompleted})
+	p := NewPace(testPace(t).cfg, &schema.Run{ID: run, Status: schema.RunCompleted}, nil)
 	if pages, seconds := p.Of(&schema.Host{Name: "a.test", Run: run}, 10); pages != 0 || seconds != 0 {
 		t.Errorf("Of = %v pages in %v s, want none", pages, seconds)
 	}

@@ -87,6 +87,11 @@ func (p Pace) Delay(h *schema.Host) (d Delay) {
 		return Delay{}
 	case GroupGivenUp:
 		d.Why, d.Since = "given up: "+why, time.Time{}
+	case GroupRobots:
+		if t := p.Trouble(h); t.From != "" {
+			d.Since, t.Since = t.Since, time.Time{}
+			d.Why = t.String()
+		}
 	case GroupRest:
 		d.Why, d.Since = p.Trouble(h).String(), h.SuspendedTo.Add(-h.SuspendedFor)
 	case GroupDelay:

@@ -62,3 +62,41 @@ func testGroups(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A host whose robots.txt redirects to another one waits for that: its clock, its rest, its own robots.txt.
+func TestRobotsElsewhere(t *testing.T) { synctest.Test(t, testRobotsElsewhere) }
+
+func testRobotsElsewhere(t *testing.T) {
+	now := time.Now()
+	since := now.Add(-time.Minute).UTC().Truncate(time.Second)
+	others := map[string]*schema.Host{
+		"clock.test": {LastByte: now, CrawlDelay: 8 * time.Second},
+		"rest.test":  {Throttles: 2, SuspendedTo: now.Add(time.Hour), SuspendedFor: time.Hour},
+		"tries.test": {Run: run, RobotsTries: 2, RobotsReason: schema.StatusReason(503), RobotsDue: now.Add(30 * time.Second)},
+		"waits.test": {Run: run, LastByte: now.Add(2 * time.Second), RobotsFrom: "a.test", RobotsSince: since},
+	}
+	p := testPace(t)
+	p.find = func(name string) *schema.Host { return others[name] }
+	at := since.Format(time.RFC3339)
+	for _, tt := range []struct {
+		to, why string
+		again   time.Duration
+	}{
+		{"clock.test", "", 8 * time.Second},
+		{"rest.test", " (asked for rest twice)", time.Hour},
+		{"tries.test", " (robots.txt answered 503 Service Unavailable twice)", 30 * time.Second},
+		{"waits.test", " (robots.txt redirects to a.test, no answer from there since " + at + ")", 2100 * time.Millisecond},
+		{"unknown.test", "", 100 * time.Millisecond},
+	} {
+		h := schema.Host{Name: "x.test", Run: run, LastByte: now, RobotsFrom: tt.to, RobotsSince: since}
+		trouble, d := p.Trouble(&h), p.Delay(&h)
+		want := "robots.txt redirects to " + tt.to + ", no answer from there since " + at + tt.why
+		if trouble.String() != want || trouble.Until.Sub(now) != tt.again {
+			t.Errorf("trouble: %q, again in %v, want %q, %v", trouble, trouble.Until.Sub(now), want, tt.again)
+		}
+		want = "robots.txt redirects to " + tt.to + ", no answer from there yet" + tt.why
+		if d.Why != want || !d.Since.Equal(since) || d.Until.Sub(now) != tt.again {
+			t.Errorf("delay: %+v, want %q", d, want)
+		}
+	}
+}

@@ -197,7 +197,7 @@ func (w *Watcher) look() error {
 // countHosts goes on with the census.
 func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, hushes map[schema.HostID]hush) error {
 	seen, most := 0, max(leastAtOnce, atOnce/max(1, int(watching.Load())))
-	w.keepPace()
+	w.keepPace(tx)
 	err := tx.Hosts.Each(w.next, func(h *schema.Host) (bool, error) {
 		w.round.add(w.pace, store.Generation(), h, hushes[h.ID])
 		w.next = h.ID + 1
@@ -212,20 +212,21 @@ func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, hushes map[schema.HostI
 	return err
 }
 
-// keepPace updates the pace. Under a new configuration the census starts over.
-func (w *Watcher) keepPace() {
+// keepPace updates the pace, which looks hosts up in a transaction. Under a new configuration the census starts over.
+func (w *Watcher) keepPace(tx *kv.Tx) {
 	if cfg := w.cfg.Load(); w.pace.cfg != cfg {
-		w.pace = NewPace(cfg, &w.run)
+		w.pace = NewPace(cfg, &w.run, nil)
 		w.round, w.next = count{depth: -1}, 1
 	}
 	w.pace = w.pace.at(&w.run)
+	w.pace.find = finder(tx)
 }
 
 // A nextHost is the host to be requested next, and why it waits until then.
 type nextHost struct{ name, why string }
 
 func (w *Watcher) nextHost(tx *kv.Tx, id schema.HostID) (nextHost, error) {
-	w.keepPace()
+	w.keepPace(tx)
 	h, err := tx.Hosts.At(id)
 	if err != nil {
 		return nextHost{}, err

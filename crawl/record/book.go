@@ -87,6 +87,10 @@ func (b *book) copied(h *schema.Host) (*robots.Rules, error) {
 // request is the step that asks for a host's robots.txt, at the authority at which
 // the host is asked.
 func (b *book) request(h *schema.Host, form string) *ring.Step {
+	if h.RobotsFrom != "" { // of a process that was killed
+		h.RobotsFrom, h.RobotsSince = "", time.Time{}
+		b.hosts.put(h)
+	}
 	return &ring.Step{
 		Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://" + weburl.Host(form) + "/robots.txt",
 		Timeout: b.in.set.Timeout(int(h.RobotsTries)), Settings: b.in.set,
@@ -102,6 +106,7 @@ func (b *book) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsVerdict)
 	}
 	live := b.hosts.live.of(h.ID)
 	live.robots, live.at = v.Act == judge.Ask, nil
+	h.RobotsFrom, h.RobotsSince = "", time.Time{}
 	switch v.Act {
 	case judge.Keep:
 		return b.store(h, live, v, o)
@@ -156,6 +161,7 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 	next := *v.Next
 	next.Host = id
 	if id != h.ID {
+		h.RobotsFrom, h.RobotsSince = v.At.Host(), b.in.now.Truncate(time.Millisecond)
 		return b.ask(id, next.URL, waiter{step: next})
 	}
 	live.robots = true

@@ -46,6 +46,28 @@ func (hs *Hosts) Lookup(name string) (id schema.HostID, ok bool, err error) {
 	return id, ok, err
 }
 
+// Record returns the record of a host; nil: there is none, or it cannot be read.
+func (hs *Hosts) Record(name string) (h *schema.Host) {
+	_ = hs.core.view(func(tx *kv.Tx) error {
+		h = RecordOf(tx, name)
+		return nil
+	})
+	return h
+}
+
+// RecordOf returns the record of a host; nil: there is none, or it cannot be read.
+func RecordOf(tx *kv.Tx, name string) *schema.Host {
+	id, known, err := tx.Hosts.Lookup(name)
+	if err != nil || !known {
+		return nil
+	}
+	h, err := tx.Hosts.At(id)
+	if err != nil {
+		return nil
+	}
+	return h
+}
+
 // Robots returns the copy of a host's robots.txt; it is zero where there is none.
 func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, error) {
 	var c schema.RobotsCopy

@@ -105,7 +105,7 @@ func (cv *coverage) trouble(r *schema.Host) schema.Trouble {
 		return t
 	}
 	without := *r
-	without.RobotsTries = 0
+	without.RobotsTries, without.RobotsFrom = 0, ""
 	return without.Trouble(cv.core.run.ID)
 }
 

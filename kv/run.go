@@ -151,6 +151,30 @@ func (rs *Runs) AddToTotal(rule, group string, run schema.RunID) error {
 	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, count{run: run, n: c.n + 1}))
 }
 
+// UniteCounts adds up what files in the same run have counted of a rule's group, unless that was done before.
+func (rs *Runs) UniteCounts(rule, group string, files []*Runs) error {
+	last := rs.tx.s.state.lastRun()
+	if c, err := rs.counted(rule, group); err != nil || c.run == last {
+		return err
+	}
+	sum := count{run: last}
+	for _, file := range files {
+		n, err := file.Count(rule, group)
+		if err != nil {
+			return err
+		}
+		before, err := file.CountBefore(rule, group)
+		if err != nil {
+			return err
+		}
+		sum.n, sum.before = sum.n+n, sum.before+before
+	}
+	if sum.n+sum.before == 0 {
+		return nil
+	}
+	return rs.putCount(rule, group, sum)
+}
+
 // countDown decrements a count, if it is not 0.
 func (rs *Runs) countDown(rule, group string) error {
 	c, err := rs.counted(rule, group)

@@ -48,9 +48,8 @@ are foreign in it. It can be read like any other, but not crawled.
 
 The new file appears whole or not at all, and the shards stay as they are. Pages that
 several machines have stored are found once the segments of all their stores are in the
-one folder that [pages] path names. Not carried over: how many pages the cap of a group
-has counted, links to hosts beyond max-hosts-per-site, and what webhooks have not been
-told yet.`,
+one folder that [pages] path names. What webhooks have not been told yet is not carried
+over.`,
 		Example: "  ripple unite terrain/ -o terrain.bolt\n" +
 			"  ripple unite shard-000.bolt /mnt/b/shard-001.bolt -o terrain.bolt\n" +
 			"  ripple unite terrain/ -o partial.bolt --without 3\n" +

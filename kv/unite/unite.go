@@ -4,8 +4,9 @@
 // URLs are numbered by their first run, then by when they were first seen, then by shard; visits by run,
 // shard and position in the log. Depths and first sightings are minima, forms and HTTPS flags are unions, and
 // the referrer of a page is that of its earliest sighting. All other data of a host is taken from its own
-// shard. Messages and the counts of groups limited by a cap are not copied. Stored paths are kept: the page
-// stores of shards name their segments differently, so they can be put in one folder.
+// shard. The counts of groups limited by a cap are sums; the hosts of a site are counted again, since several
+// shards may have recorded the same one. Messages are not copied. Stored paths are kept: the page stores of
+// shards name their segments differently, so they can be put in one folder.
 //
 // Shards can be left out. The file is then a part of the terrain, with its runs interrupted: pages of the
 // missing shards are foreign in it, and what these shards told others is kept, since the map has pages that
@@ -189,8 +190,8 @@ func (u *uniting) copy() error {
 		do    func() error
 	}{
 		{"URLs", urls, u.copyURLs}, {"hosts", hosts, u.copyHosts}, {"visits", visits, u.copyRuns},
-		{"depths", urls, u.copyDepths}, {"queues", hosts, u.copyQueues}, {"referrals", urls, u.copyTold},
-		{"values", 0, u.copyMeta},
+		{"depths", urls, u.copyDepths}, {"counts", hosts + urls, u.copyCounts}, {"queues", hosts, u.copyQueues},
+		{"referrals", urls, u.copyTold}, {"values", 0, u.copyMeta},
 	} {
 		if err := context.Cause(u.ctx); err != nil {
 			return err

@@ -20,6 +20,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
+// seedOnly is the least that a configuration says.
+const seedOnly = `[user-agent]
+crawler-name = "T"
+crawler-version = "1"
+contact-url = "https://t.test/"
+contact-email = "t@t.test"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`
+
 // A file is one of two shards of a terrain.
 type file struct {
 	t     *testing.T
@@ -55,8 +66,18 @@ func (f *file) update(do func(tx *kv.Tx) error) {
 
 func (f *file) run(id schema.RunID, status schema.RunStatus, pages int) {
 	f.t.Helper()
+	f.runUnder("", id, status, pages)
+}
+
+// runUnder is run under a configuration with more keys.
+func (f *file) runUnder(more string, id schema.RunID, status schema.RunStatus, pages int) {
+	f.t.Helper()
+	cfg, _, err := config.Parse([]byte(more+seedOnly), "", nil)
+	if err != nil {
+		f.t.Fatal(err)
+	}
 	f.update(func(tx *kv.Tx) error {
-		err := tx.Runs.PutConfig([32]byte{byte(id)}, []byte("c"))
+		err := tx.Runs.PutConfig([32]byte{byte(id)}, cfg.Effective())
 		return errors.Join(err, tx.Runs.Put(schema.Run{
 			ID: id, Config: [32]byte{byte(id)}, FirstVisit: f.store.LastSeq() + 1, Status: status, Pages: pages,
 			Requests: 2 * pages, Errors: map[string]int{"other": pages}, Started: second(10 + pages), Walked: true,
@@ -145,7 +166,7 @@ func TestStores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSteps := []string{"URLs 0/4", "hosts 0/3", "visits 0/2", "visits 1/2", "depths 0/4", "queues 0/3"}
+	wantSteps := []string{"URLs 0/4", "hosts 0/3", "visits 0/2", "visits 1/2", "depths 0/4", "counts 0/7", "counts 2/7", "queues 0/3"}
 	if diff := cmp.Diff(wantSteps, steps); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

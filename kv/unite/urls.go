@@ -130,6 +130,8 @@ func (u *uniting) copyHosts() error {
 			*h = *from
 			h.ID, h.Generation, h.Queues, h.Waiting, h.Retries = id, generation, nil, 0, nil
 			h.Known, h.Files, h.Others = known, files, others
+		} else if h.Place == schema.NoPlace { // its own shard may not have recorded it
+			h.Place = from.Place
 		}
 		h.BeginRun(last) // its own shard may not have reached it
 		h.HTTPS, h.Overflow, h.OverflowBefore = https, overflow, before

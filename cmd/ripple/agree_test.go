@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -120,7 +121,7 @@ func (r *revised) crawlHalf() {
 	}
 	r.stop.Store(nil)
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(r.config), "end.json"))
-	if end := decoded[report](r.t, string(text)); err != nil || end.RunID != 3 || end.Status != "interrupted" {
+	if end := decoded[answer.Report](r.t, string(text)); err != nil || end.RunID != 3 || end.Status != "interrupted" {
 		r.t.Errorf("the report of a run that was stopped: %v\n%s", err, text)
 	}
 }
@@ -143,11 +144,11 @@ func decoded[T any](t *testing.T, text string) (v T) {
 
 // stats are the figures of "ripple stats".
 func (r *revised) stats() shared {
-	s := decoded[stats](r.t, r.ripple("stats", "--json"))
-	return s.shared()
+	s := decoded[answer.Stats](r.t, r.ripple("stats", "--json"))
+	return sharedOf(&s)
 }
 
-func (s *stats) shared() shared {
+func sharedOf(s *answer.Stats) shared {
 	f := shared{"pages": s.Pages, "links": s.Links, "met": s.Pages - s.NotMet, "waiting": s.Frontier,
 		"requested": s.Run.Pages, "requests": s.Run.Requests}
 	for _, state := range agreedStates() {
@@ -168,9 +169,9 @@ func (r *revised) desk() shared {
 		}
 		return string(text)
 	}
-	s := decoded[stats](r.t, ask("stats"))
-	f := s.shared()
-	now, newest := decoded[deskStatus](r.t, ask("status")), decoded[runList](r.t, ask("runs")).Runs[0]
+	s := decoded[answer.Stats](r.t, ask("stats"))
+	f := sharedOf(&s)
+	now, newest := decoded[deskStatus](r.t, ask("status")), decoded[answer.RunList](r.t, ask("runs")).Runs[0]
 	for _, other := range []shared{
 		{"requested": now.Pages, "requests": now.Requests, "waiting": now.PagesWaiting},
 		{"requested": newest.Pages, "requests": newest.Requests},
@@ -244,7 +245,7 @@ func (r *revised) report() shared {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	one := decoded[report](r.t, string(text))
+	one := decoded[answer.Report](r.t, string(text))
 	f := shared{"pages": one.Metrics.NodesDiscovered, "links": one.Metrics.Edges, "crawled": one.Crawled,
 		"requested": one.Pages, "requests": one.Requests}
 	for _, state := range agreedStates() {

@@ -59,6 +59,8 @@ func TestBreaches(t *testing.T) {
 		{"a command knows its parts", "cmd/ripple", "d", module + "cmd/ripple/desk", ""},
 		{"term knows statefile", "cmd/ripple/term", "d", module + "cmd/ripple/statefile", "of the rooms of cmd only those below"},
 		{"statefile knows term", "cmd/ripple/statefile", "d", module + "cmd/ripple/term", ""},
+		{"answer knows show", "cmd/ripple/answer", "d", module + "cmd/ripple/show", "of the rooms of cmd only those below"},
+		{"show knows answer", "cmd/ripple/show", "d", module + "cmd/ripple/answer", ""},
 		{"desk knows the commands", "cmd/ripple/desk", "d", module + "cmd/ripple", "of the rooms of cmd only those below"},
 		{"no comment", "export", "", "fmt", "has no package comment"},
 		{"a drawer", "crawl/util", "d", "fmt", "is named after nothing"},
@@ -125,7 +127,10 @@ func forbids(folder, imported string) string {
 
 // rooms are the parts of the command from bottom to top: each knows only those before it.
 func rooms() []string {
-	return []string{"cmd/ripple/docs", "cmd/ripple/term", "cmd/ripple/statefile", "cmd/ripple/desk", "cmd/ripple"}
+	return []string{
+		"cmd/ripple/docs", "cmd/ripple/term", "cmd/ripple/statefile", "cmd/ripple/desk", "cmd/ripple/answer",
+		"cmd/ripple/show", "cmd/ripple",
+	}
 }
 
 // room is the place of a folder among the rooms; -1: it is none.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
@@ -175,7 +176,7 @@ func newCheckFileCommand(a *app) *cobra.Command {
 // checkFile looks a file through and writes what it finds.
 func checkFile(w io.Writer, path string, digest bool) error {
 	if info, err := os.Stat(path); err == nil {
-		limitMemory(2<<30 + 2*info.Size())
+		term.LimitAddressSpace(2<<30 + 2*info.Size())
 	}
 	out := json.NewEncoder(w)
 	found := 0

@@ -82,7 +82,7 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 	if opts.fresh && opts.resume {
 		return term.Usage("--fresh and --resume are opposites; use one of them")
 	}
-	cfg, err := loadConfig(path, a.voice)
+	cfg, err := statefile.LoadConfig(path, a.voice)
 	if err != nil {
 		return err
 	}
@@ -114,18 +114,6 @@ func runCrawl(ctx context.Context, a *app, opts crawlOptions, args []string) err
 		return err
 	}
 	return w.run(ctx, opts.fresh)
-}
-
-// load reads a configuration that is to be followed, and tells its notices.
-func loadConfig(path string, v *term.Voice) (*config.Config, error) {
-	cfg, notices, err := config.Load(path)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range notices {
-		v.Warn(term.Event("configuration", string(n), "notice", string(n)))
-	}
-	return cfg, nil
 }
 
 // warnOfProxy says what is not safe behind a proxy, if there is one.

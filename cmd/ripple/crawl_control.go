@@ -14,6 +14,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -126,7 +129,7 @@ func (c *commanded) Fetching(ctx context.Context) (any, error) {
 	if err := c.begun(ctx); err != nil {
 		return nil, err
 	}
-	f, held := newFetching(c.walk.crawl.Flights(), c.walk.cfg.Load().Rules()), c.walk.crawl.Held()
+	f, held := answer.NewFetching(c.walk.crawl.Flights(), c.walk.cfg.Load().Rules()), c.walk.crawl.Held()
 	if len(held) == 0 || c.walk.writing.Load() {
 		return f, nil
 	}
@@ -136,7 +139,7 @@ func (c *commanded) Fetching(ctx context.Context) (any, error) {
 			if err != nil {
 				return err
 			}
-			f.Held = append(f.Held, heldFailure{h.Name, one.Why, one.Since.UTC()})
+			f.Held = append(f.Held, answer.HeldFailure{Domain: h.Name, Why: one.Why, Since: one.Since.UTC()})
 		}
 		return nil
 	})
@@ -150,7 +153,7 @@ func (c *commanded) Origins(ctx context.Context) (any, error) {
 	if err := c.begun(ctx); err != nil {
 		return nil, err
 	}
-	return originList{c.walk.watcher.Origins()}, nil
+	return answer.OriginList{Origins: c.walk.watcher.Origins()}, nil
 }
 
 func (c *commanded) Requests(_ context.Context, domain string) (any, error) {
@@ -194,7 +197,7 @@ func fed(b *feed.Batch, err error) (any, error) {
 
 func (w *walk) status() census.Status {
 	s := w.watcher.Latest()
-	s.Waits = waitText(&s)
+	s.Waits = show.WaitText(&s)
 	if w.writing.Load() {
 		s.Status, s.Waits = "writing", "the outputs are being written"
 	}
@@ -221,7 +224,7 @@ func (w *walk) obey(ctx context.Context) error {
 			switch {
 			case !term.IsReload(s):
 				status := w.status()
-				w.voice.Tell(term.Event("status", strings.Join(statusLines(&status), "\n"), "status", status))
+				w.voice.Tell(term.Event("status", strings.Join(show.StatusLines(&status), "\n"), "status", status))
 			case ends && !term.HasTerminal():
 				if err := term.Terminate(); err != nil {
 					return err
@@ -284,7 +287,7 @@ func (w *walk) reload() (followed <-chan struct{}, err error) {
 
 // readAgain reads the configuration file as it is now, and reports why it cannot be followed.
 func (w *walk) readAgain() (*config.Config, error) {
-	cfg, err := loadConfig(w.path, w.voice)
+	cfg, err := statefile.LoadConfig(w.path, w.voice)
 	if err == nil {
 		seeds := extraSeeds{AsQuality: w.seeds.AsQuality, URLs: w.seeds.URLs}
 		cfg, err = seeds.joinKept(cfg, 0) // those that are refused now may be welcome later

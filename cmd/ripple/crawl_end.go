@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/export/atomicfile"
@@ -75,7 +77,7 @@ func (w *walk) report() error {
 	}
 	s.Interrupt()
 	s.Until(ctx)
-	err = atomicfile.Stream(ctx, path, func(out io.Writer) error { return writeReport(out, s) })
+	err = atomicfile.Stream(ctx, path, func(out io.Writer) error { return answer.WriteReport(out, s) })
 	if err != nil {
 		return fmt.Errorf("[monitor] report-path: %w", err)
 	}
@@ -99,7 +101,7 @@ func early(ctx context.Context) error {
 func (w *walk) tellInterrupted(r crawl.Result) error {
 	why := term.Clean(r.Run.End.String(), 200)
 	w.voice.Tell(term.Event("run interrupted", fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why,
-		visited(r.Run.Pages)), "run", r.Run.ID, "reason", why, "pages", r.Run.Pages))
+		show.Visited(r.Run.Pages)), "run", r.Run.ID, "reason", why, "pages", r.Run.Pages))
 	failed, err := failedHosts(w.store, r.Run.ID)
 	for _, line := range failed {
 		line.Text = "  " + line.Text
@@ -129,11 +131,11 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	}
 	why := term.Clean(r.Run.End.String(), 200)
 	w.voice.Tell(term.Event("run "+verb, fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb,
-		visited(r.Run.Pages), processed,
+		show.Visited(r.Run.Pages), processed,
 		term.Gap(r.Run.Running.Round(time.Second/10)), why), "run", r.Run.ID, "reason", why, "pages", r.Run.Pages,
 		"processed", counts.Processed,
 		"seconds", r.Run.Running.Seconds()))
-	if text := errorText(counts.Errors); text != "" {
+	if text := show.ErrorText(counts.Errors); text != "" {
 		w.voice.Tell(term.Event("errors", "  errors: "+text, "errors", counts.Errors))
 	}
 	lines, err := remarks(s)
@@ -152,9 +154,6 @@ func suspect(errors map[string]int) string {
 	}
 	return "the network"
 }
-
-// visited says how many pages a run has asked for, whatever came of it.
-func visited(n int) string { return term.Count(n, "page", "pages") + " visited" }
 
 // maxRemarks bounds each kind of remark.
 const maxRemarks = 20
@@ -188,7 +187,7 @@ func (r *hostRemarks) add(h *survey.HostReport) error {
 	switch {
 	case len(h.Origins) > 0 && h.Cover.Cut() && h.Cover != survey.CoverDenied:
 		if len(r.cut) < maxRemarks {
-			r.cut = append(r.cut, term.Event("origin cut", cutLine(h), "host", name, "pages", h.Processed,
+			r.cut = append(r.cut, term.Event("origin cut", show.CutLine(h), "host", name, "pages", h.Processed,
 				"missing", h.KnownMissing, "reason", h.Coverage))
 		} else {
 			r.left++
@@ -259,33 +258,13 @@ func uncovered(s *survey.Survey) (lines []term.Remark, err error) {
 	return lines, err
 }
 
-// cutLine says that an origin's host was cut, how many of its pages were processed,
-// how many were not, and by which key.
-func cutLine(h *survey.HostReport) string {
-	name := term.ShownHost(h.Host.Name, 253)
-	why := h.Coverage
-	if h.Budget != "" {
-		why = h.Budget
-	}
-	missing := term.Commas(h.Waiting) + " waiting"
-	if h.Waiting == 0 {
-		missing = term.Commas(h.KnownMissing) + " missing"
-	}
-	switch {
-	case h.KnownMissing == 0 && h.LinksOmitted > 0: // as its coverage says
-		return fmt.Sprintf("%s: %s, %s", name, term.Count(h.Processed, "page", "pages"), term.Clean(why, 200))
-	case h.LinksOmitted > 0:
-		missing += ", " + term.Count(h.LinksOmitted, "link", "links") + " left out"
-	}
-	return fmt.Sprintf("%s: %s, %s (%s)", name, term.Count(h.Processed, "page", "pages"), missing, term.Clean(why, 200))
-}
-
 // omissions say which links are not on the map, and of which sites not all hosts are.
 func omissions(s *survey.Survey) (lines []term.Remark, err error) {
 	sites, err := survey.CutSites(s)
 	for _, site := range sites[:min(len(sites), maxRemarks)] {
-		cut := cutSite(site)
-		lines = append(lines, term.Event("site cut", siteLine(cut), "site", term.Clean(cut.Site, 253), "hosts", cut.Hosts,
+		cut := answer.CutSite(site)
+		lines = append(lines, term.Event("site cut", show.SiteLine(cut), "site", term.Clean(cut.Site, 253), "hosts",
+			cut.Hosts,
 			"links_left_out", cut.Overflow, "reason", cut.Limit))
 	}
 	if err != nil {
@@ -304,10 +283,4 @@ func omissions(s *survey.Survey) (lines []term.Remark, err error) {
 			" left out: no URL, or longer than max-length; the database says of which hosts", "count", n))
 	}
 	return lines, nil
-}
-
-// siteLine says that not all hosts of a site are recorded, and by which key.
-func siteLine(s cutSite) string {
-	return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", term.ShownHost(s.Site, 253),
-		term.Count(s.Hosts, "host", "hosts"), term.Count(s.Overflow, "link", "links"), s.Limit)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -137,7 +138,7 @@ func (p *prospect) addWaiting(tx *kv.Tx, hosts map[string]*schema.Host, e *estim
 			return err
 		}
 		if pages, seconds := pace.Of(h, waiting); pages > 0 {
-			e.add(int(pages), duration(seconds/pages))
+			e.add(int(pages), show.Duration(seconds/pages))
 		}
 	}
 	return nil

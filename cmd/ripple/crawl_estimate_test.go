@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -88,7 +89,7 @@ func TestEstimateOfWaiting(t *testing.T) {
 	w.Host("former.test/", func(h *schema.Host) { // the run reaches it no more
 		h.Retries = []schema.Retry{{URL: w.Page("former.test/"), Attempts: 1}}
 	})
-	s, err := newStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)
+	s, err := answer.NewStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,14 +7,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// newMeter returns the metrics of this process.
-func newMeter() *meter.Meter {
-	b := thisBuild()
+// NewMeter returns the metrics of this process.
+func NewMeter() *meter.Meter {
+	b := term.ThisBuild()
 	return meter.New(meter.Build{Version: b.Version, Commit: b.Commit, Go: b.Go})
 }
 

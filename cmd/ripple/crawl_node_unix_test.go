@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
@@ -240,11 +241,11 @@ func TestMachineStops(t *testing.T) {
 }
 
 // look asks a machine's configuration for the terrain until all is as wanted.
-func (m *machine) look(what string, wanted func(*terrainStats) bool) {
+func (m *machine) look(what string, wanted func(*answer.TerrainStats) bool) {
 	m.t.Helper()
 	var out []byte
 	seen := func() bool {
-		var s terrainStats
+		var s answer.TerrainStats
 		var err error
 		out, err = ripple("stats", "--config", m.config, "--json").Output()
 		if err == nil {
@@ -286,9 +287,9 @@ func (m *machine) signal(s os.Signal) {
 	}
 }
 
-// all reports whether every shard has a state.
-func (s *terrainStats) all(state string) bool {
-	return !slices.ContainsFunc(s.Shards, func(one shardStats) bool { return one.State != state })
+// allShards reports whether every shard has a state.
+func allShards(s *answer.TerrainStats, state string) bool {
+	return !slices.ContainsFunc(s.Shards, func(one answer.ShardStats) bool { return one.State != state })
 }
 
 // The terrain is seen and commanded as a whole from any machine: what a dead one keeps
@@ -311,17 +312,17 @@ func TestTerrainIsSeen(t *testing.T) {
 	for _, m := range machines {
 		m.start()
 	}
-	one.look("a crawl of all", func(s *terrainStats) bool {
-		return len(s.Nodes) == 2 && !slices.ContainsFunc(s.Shards, func(one shardStats) bool {
+	one.look("a crawl of all", func(s *answer.TerrainStats) bool {
+		return len(s.Nodes) == 2 && !slices.ContainsFunc(s.Shards, func(one answer.ShardStats) bool {
 			return one.Status == nil || one.Status.Pages == 0
 		})
 	})
 	two.signal(syscall.SIGKILL)
 	two.end()
-	var silent shardStats
-	one.look("who waits for the dead one", func(s *terrainStats) bool {
+	var silent answer.ShardStats
+	one.look("who waits for the dead one", func(s *answer.TerrainStats) bool {
 		for _, silent = range s.Shards {
-			if silent.State != shardSilent || len(silent.Waiting) == 0 {
+			if silent.State != answer.ShardSilent || len(silent.Waiting) == 0 {
 				continue
 			}
 			for _, b := range s.Shards[silent.Waiting[0]].Backlog { // who only asks has nothing to tell
@@ -340,12 +341,12 @@ func TestTerrainIsSeen(t *testing.T) {
 	}
 	one.command("pause")
 	two.start()
-	two.look("a pause of all", func(s *terrainStats) bool { return s.Paused && s.all("paused") })
+	two.look("a pause of all", func(s *answer.TerrainStats) bool { return s.Paused && allShards(s, "paused") })
 	reloadMachines(one, two)
 	two.command("unpause")
-	one.look("that it goes on", func(s *terrainStats) bool { return !s.Paused && s.all("running") })
+	one.look("that it goes on", func(s *answer.TerrainStats) bool { return !s.Paused && allShards(s, "running") })
 	one.command("pause") // or it might come to its end before it is stopped
-	one.look("a pause again", func(s *terrainStats) bool { return s.all("paused") })
+	one.look("a pause again", func(s *answer.TerrainStats) bool { return allShards(s, "paused") })
 	if said := two.command("stop"); strings.Count(said, "is stopping") != 2 {
 		t.Errorf("stop says: %s", said)
 	}
@@ -354,7 +355,7 @@ func TestTerrainIsSeen(t *testing.T) {
 			t.Errorf("after ripple stop: exit code %d: %s", code, m.said)
 		}
 	}
-	one.look("that nobody is there", func(s *terrainStats) bool { return s.Silent == len(s.Shards) })
+	one.look("that nobody is there", func(s *answer.TerrainStats) bool { return s.Silent == len(s.Shards) })
 }
 
 // reloadMachines has two machines that are paused take another configuration, by a command
@@ -366,13 +367,13 @@ func reloadMachines(one, two *machine) {
 		one.t.Errorf("reload of what has not changed: %s", said)
 	}
 	one.signal(syscall.SIGHUP)
-	two.look("who follows another configuration", func(s *terrainStats) bool {
-		return s.Config == 2 && slices.ContainsFunc(s.Shards, func(one shardStats) bool { return one.Config == 2 })
+	two.look("who follows another configuration", func(s *answer.TerrainStats) bool {
+		return s.Config == 2 && slices.ContainsFunc(s.Shards, func(one answer.ShardStats) bool { return one.Config == 2 })
 	})
 	two.until(false, " follows an older configuration until that of ", "stats", "--config")
 	two.edit("minimum-time-on-page = 500", "minimum-time-on-page = 400")
-	one.look("all under that configuration", func(s *terrainStats) bool {
-		return !slices.ContainsFunc(s.Shards, func(one shardStats) bool { return one.Config != 2 })
+	one.look("all under that configuration", func(s *answer.TerrainStats) bool {
+		return !slices.ContainsFunc(s.Shards, func(one answer.ShardStats) bool { return one.Config != 2 })
 	})
 }
 

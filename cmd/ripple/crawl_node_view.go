@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -199,7 +200,7 @@ func (v *nodeView) obey(ctx context.Context, conn *hub.Conn) error {
 func (v *nodeView) report() {
 	pages, requests := v.pages.Load(), v.requests.Load()
 	text := fmt.Sprintf("%s, %s; shards: %s",
-		visited(int(pages)), term.Count(int(requests), "request", "requests"), v.shards())
+		show.Visited(int(pages)), term.Count(int(requests), "request", "requests"), v.shards())
 	v.voice.Tell(term.Event("node", text, "pages", pages, "requests", requests))
 }
 
@@ -243,7 +244,7 @@ func (v *nodeView) shards() string {
 
 // end says how it ended, and what can be done next.
 func (v *nodeView) end(ctx context.Context, err error) error {
-	pages := visited(int(v.pages.Load()))
+	pages := show.Visited(int(v.pages.Load()))
 	var sig term.SignalError
 	var told *crawl.StopError
 	switch {

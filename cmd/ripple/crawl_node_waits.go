@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -13,14 +14,14 @@ import (
 const mostWaits = 5
 
 // tellWaits tells what a node waits for that asks nothing, unless that is what was told last.
-func (v *nodeView) tellWaits(s *terrainStats, now time.Time) {
+func (v *nodeView) tellWaits(s *answer.TerrainStats, now time.Time) {
 	var same []string
-	notes := slices.DeleteFunc(s.notes(now), func(n terrainNote) bool { return !v.concerns(s, n) })
+	notes := slices.DeleteFunc(s.Notes(now), func(n answer.TerrainNote) bool { return !v.concerns(s, n) })
 	if len(notes) == 0 {
 		notes = v.others(s)
 	}
 	for _, n := range notes {
-		same = append(same, n.same)
+		same = append(same, n.Same)
 	}
 	if slices.Equal(same, v.waits) {
 		return
@@ -36,25 +37,25 @@ func (v *nodeView) tellWaits(s *terrainStats, now time.Time) {
 
 // concerns reports whether a note is one of what this node waits for: not for itself, as where it is
 // about to take a shard, and not what another one has to tell.
-func (v *nodeView) concerns(s *terrainStats, n terrainNote) bool {
-	if n.shard < 0 {
+func (v *nodeView) concerns(s *answer.TerrainStats, n answer.TerrainNote) bool {
+	if n.Shard < 0 {
 		return true
 	}
-	switch s.Shards[n.shard].State {
-	case shardSilent, shardIdle, shardUnmade:
-		return !v.has(n.shard)
+	switch s.Shards[n.Shard].State {
+	case answer.ShardSilent, answer.ShardIdle, answer.ShardUnmade:
+		return !v.has(n.Shard)
 	}
-	return v.has(n.shard)
+	return v.has(n.Shard)
 }
 
 // others say which shards of other nodes are still crawled when those of this one have nothing left. Of one that it
 // is about to take, or to crawl, nobody says what is left.
-func (v *nodeView) others(s *terrainStats) []terrainNote {
+func (v *nodeView) others(s *answer.TerrainStats) []answer.TerrainNote {
 	var busy []int
 	for n, one := range s.Shards {
-		left := one.Status != nil && one.State != shardOver && one.Status.PagesToVisit > 0
+		left := one.Status != nil && one.State != answer.ShardOver && one.Status.PagesToVisit > 0
 		switch {
-		case v.has(n) && (left || one.Status == nil && one.State != shardOver || one.State == "waiting"):
+		case v.has(n) && (left || one.Status == nil && one.State != answer.ShardOver || one.State == "waiting"):
 			return nil
 		case left:
 			busy = append(busy, n)
@@ -63,7 +64,7 @@ func (v *nodeView) others(s *terrainStats) []terrainNote {
 	if busy == nil {
 		return nil
 	}
-	return []terrainNote{noteOf(-1, "nothing is left to visit here; the run goes on at %s",
+	return []answer.TerrainNote{answer.NoteOf(-1, "nothing is left to visit here; the run goes on at %s",
 		schema.ShardsOf(busy...).Named())}
 }
 

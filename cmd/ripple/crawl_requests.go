@@ -3,8 +3,8 @@ package main
 import (
 	"container/list"
 	"sync"
-	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/crawl"
 )
 
@@ -12,24 +12,6 @@ const (
 	keptHosts    = 1000 // that were asked last
 	keptRequests = 100  // of each
 )
-
-// A request is one that was sent to a host, with the rest that it had before.
-type request struct {
-	URL        string    `json:"url"`
-	Kind       string    `json:"kind"` // robots, sitemap, head or get; page: a visit, of a crawl that is over
-	At         time.Time `json:"at"`
-	GapMS      int64     `json:"gap_ms"`      // that was kept; 0: there was none before, in its run
-	PromisedMS int64     `json:"promised_ms"` // the least that was promised then
-	Status     int       `json:"status_code"`
-	ResponseMS int64     `json:"response_ms"`
-	Error      string    `json:"error_message"`
-}
-
-// A requestList are the last requests to a host, the newest first.
-type requestList struct {
-	Domain   string    `json:"domain"`
-	Requests []request `json:"requests"`
-}
 
 // lastRequests are the last requests to the hosts that were asked last. Its methods may
 // be called from any goroutine; the zero value is empty.
@@ -77,10 +59,10 @@ func (l *lastRequests) begin(host string) *list.Element {
 }
 
 // of returns the last requests to a host.
-func (l *lastRequests) of(host string) requestList {
+func (l *lastRequests) of(host string) answer.RequestList {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	found := requestList{host, []request{}}
+	found := answer.RequestList{Domain: host, Requests: []answer.Request{}}
 	e := l.byName[host]
 	if e == nil {
 		return found
@@ -88,7 +70,7 @@ func (l *lastRequests) of(host string) requestList {
 	s := e.Value.(*strip)
 	for i := range s.last {
 		r := s.last[(s.n-1-i)%len(s.last)]
-		found.Requests = append(found.Requests, request{
+		found.Requests = append(found.Requests, answer.Request{
 			URL: r.URL, Kind: r.Kind, At: r.At.UTC(),
 			GapMS: r.Gap.Milliseconds(), PromisedMS: r.Promised.Milliseconds(),
 			Status: r.Status, ResponseMS: r.Time.Milliseconds(), Error: r.Error,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -200,7 +201,7 @@ func (s *extraSeeds) ofRun(store *kv.Store, cfg *config.Config) (more *config.Co
 			if s.Run = last.ID; last.Status == schema.RunCompleted {
 				s.Run++
 			}
-			if before, err = configOf(tx, last); err != nil {
+			if before, err = statefile.ConfigOf(tx, last); err != nil {
 				before = nil // one that cannot be read is another
 			}
 		}

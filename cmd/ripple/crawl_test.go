@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -209,7 +210,7 @@ func TestReloadTooLate(t *testing.T) {
 	t.Parallel()
 	var told bytes.Buffer
 	v, path := term.NewVoice(&told), writeConfig(t, newWeb(t), t.TempDir(), false)
-	cfg, err := loadConfig(path, v)
+	cfg, err := statefile.LoadConfig(path, v)
 	if err != nil {
 		t.Fatal(err)
 	}

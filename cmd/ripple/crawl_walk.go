@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
@@ -143,7 +144,7 @@ func (w *walk) open(fresh bool, locked func()) error {
 
 // work crawls, with what stands beside it in g.
 func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
-	w.meter = newMeter()
+	w.meter = NewMeter()
 	w.shown = w.meter.Whole(w.moment)
 	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
 		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnRequest: w.requests.add, OnFull: w.tellFull,
@@ -214,14 +215,14 @@ func (w *walk) keepEnd() {
 
 // watched crawls and shows how it goes.
 func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
-	v := newView(w.voice, w.log)
+	v := show.NewStatus(w.voice, w.log)
 	var g errgroup.Group
 	watching, cancel := context.WithCancel(context.Background())
-	g.Go(func() error { return w.watcher.Follow(watching, v.see) })
+	g.Go(func() error { return w.watcher.Follow(watching, v.See) })
 	result, err := w.crawl.Run(ctx)
 	cancel()
 	watchErr := g.Wait()
-	v.end()
+	v.End()
 	if err == nil && watchErr != nil {
 		w.log.Warn("the crawl could not be watched", "error", watchErr)
 	}
@@ -254,17 +255,6 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 	return nil
 }
 
-// keptText says how many pages a new run keeps without a request: those younger than min-age, and those that were
-// answered as fresh for longer.
-func keptText(young, fresh int, age string) string {
-	text := term.Count(young, "page younger than "+age+" is kept", "pages younger than "+age+" are kept")
-	if fresh > 0 {
-		text += ", and " + term.Count(fresh, "older one that its server calls", "older ones that their servers call") +
-			" fresh"
-	}
-	return text
-}
-
 // begunLines say which run it is. same says that the configuration differs at most by
 // seeds that are given for one run.
 func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) ([]string, error) {
@@ -274,7 +264,7 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 	case b.Resumed && run.Walked:
 		text = fmt.Sprintf("run #%d has nothing left to visit; its outputs are written", run.ID)
 	case b.Resumed:
-		text = fmt.Sprintf("run #%d goes on: %s", run.ID, visited(run.Pages))
+		text = fmt.Sprintf("run #%d goes on: %s", run.ID, show.Visited(run.Pages))
 	case b.Before.ID == 0:
 		text = fmt.Sprintf("run #%d begins", run.ID)
 	default:
@@ -284,7 +274,7 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 		}
 		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s",
 			b.Before.ID, term.Span(max(0, time.Since(b.Before.Finished))), run.ID, // 0: a clock was wrong
-			keptText(young, fresh, term.Span(cfg.Recrawl.MinAge)))
+			show.KeptText(young, fresh, term.Span(cfg.Recrawl.MinAge)))
 	}
 	lines := []string{text}
 	if b.Changed && !same {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/decision"
@@ -145,7 +146,7 @@ func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
 		cfg, _, err := config.Load(path)
 		return cfg, err
 	}
-	return loadConfig(path, a.voice)
+	return statefile.LoadConfig(path, a.voice)
 }
 
 // decideError says what to do about a file of decisions, which the configuration at path names, that cannot be changed.

@@ -145,7 +145,7 @@ func (f *feeder) fromFile(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
-	cfg, err := lastConfig(store)
+	cfg, err := statefile.LastConfig(store)
 	if err != nil {
 		return err
 	}

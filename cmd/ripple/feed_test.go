@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/scaletest"
@@ -282,7 +283,7 @@ func fedAfter(t *testing.T, path string, cursor uint64) (all []fedLine) {
 	t.Helper()
 	store := scaletest.Open(t, path)
 	defer store.Close()
-	cfg, err := lastConfig(store)
+	cfg, err := statefile.LastConfig(store)
 	if err != nil {
 		t.Fatal(err)
 	}

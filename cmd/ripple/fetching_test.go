@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -85,7 +86,7 @@ func TestFetching(t *testing.T) {
 	f := newStalled(t, "")
 	<-f.asked
 	const slow, later = "https://a.test/slow", "https://a.test/slow/later"
-	s := decoded[stats](t, f.ripple("stats", "--json"))
+	s := decoded[answer.Stats](t, f.ripple("stats", "--json"))
 	if s.Live == nil || s.Live.Fetching != 1 || s.Live.Hosts.Active != 1 || s.ByState["fetching"] != 1 ||
 		s.ByState["queued"] != 1 {
 		t.Errorf("stats: %+v, by state %v", s.Live, s.ByState)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -94,7 +95,7 @@ func originsOf(urls []string) (origins []config.Origin, err error) {
 		return nil, err
 	}
 	for _, raw := range urls {
-		u, err := parseURL(rules, raw)
+		u, err := answer.ParseURL(rules, raw)
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,10 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 type inspectOptions struct {
@@ -54,12 +52,6 @@ its busiest pages, its errors and its runs.`,
 	return cmd
 }
 
-const (
-	maxHistory     = 100 // visits that are shown
-	maxOriginPaths = 10
-	maxRedirected  = schema.MaxRedirects + 1
-)
-
 func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string) error {
 	r, err := a.read(ctx)
 	if err != nil {
@@ -69,7 +61,7 @@ func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string)
 	var wrong []error
 	for i, raw := range urls {
 		var text strings.Builder
-		if err := (inspector{r}).tell(&text, raw, opts); err != nil {
+		if err := tellInspected((answer.Inspector{State: r}), &text, raw, opts); err != nil {
 			wrong = append(wrong, err)
 			continue
 		}
@@ -83,65 +75,25 @@ func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string)
 	return errors.Join(wrong...)
 }
 
-// tell writes what is known of a page or a host.
-func (r inspector) tell(w io.Writer, raw string, opts inspectOptions) error {
+// tellInspected writes what is known of a page or a host.
+func tellInspected(r answer.Inspector, w io.Writer, raw string, opts inspectOptions) error {
 	limit := int(opts.limit)
-	if isHost(raw) {
-		d, err := r.host(raw, limit)
+	if answer.IsHost(raw) {
+		d, err := r.InspectHost(raw, limit)
 		switch {
 		case err != nil:
 			return err
 		case opts.json:
 			return term.PrintJSON(w, d)
 		}
-		return printDossier(w, d, limit)
+		return show.Host(w, d, limit)
 	}
-	in, err := r.inspect(raw, limit)
+	in, err := r.InspectPage(raw, limit)
 	switch {
 	case err != nil:
 		return err
 	case opts.json:
 		return term.PrintJSON(w, in)
 	}
-	return printInspection(w, in)
+	return show.Page(w, in)
 }
-
-func (r inspector) inspect(raw string, limit int) (*inspection, error) {
-	u, err := parseURL(r.Config().Rules(), raw)
-	if err != nil {
-		return nil, err
-	}
-	steps, _, err := r.Config().Rules().Explain(completed(raw))
-	if err != nil {
-		return nil, err
-	}
-	verdict := r.Terrain().Classify(u.Norm)
-	in := &inspection{Input: raw, URL: u.Norm, Shown: weburl.ShownIfOther(u.Host()), SURT: weburl.SURT(u.Norm),
-		Class: verdict.Class.String(), Rule: verdict.Rule}
-	in.classRule = verdict.Rule
-	for _, s := range steps {
-		in.Steps = append(in.Steps, urlStep{s.Name, s.Result})
-	}
-	if rule, refused := r.Terrain().Refuse(u.Host(), u.PathQuery()); refused && verdict.Class.Visitable() {
-		in.Rule = rule.String()
-	}
-	id, known, err := r.Lookup(u.Norm)
-	if err != nil {
-		return in, err
-	}
-	form := u.Form
-	if in.Known = known; known {
-		if in.inspectedPage, err = r.page(id, u.Norm, limit); err != nil {
-			return in, err
-		}
-		in.Rule, form = in.inspectedPage.rule, cmp.Or(in.inspectedPage.form, form)
-	}
-	v, ok, err := r.robots(u.Host(), form, "")
-	if ok {
-		in.Robots = &v
-	}
-	return in, err
-}
-
-// An inspector answers questions about one state.
-type inspector struct{ *statefile.State }

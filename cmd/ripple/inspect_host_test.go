@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -43,12 +45,12 @@ func TestHostTrouble(t *testing.T) {
 			w.Depth("b.test/", 1, 0)
 			w.Host("b.test/", tt.host)
 			r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-			d, err := inspector{r}.host("b.test", 20)
+			d, err := answer.Inspector{State: r}.InspectHost("b.test", 20)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var b strings.Builder
-			if err := printDossier(&b, d, 20); err != nil || !regexp.MustCompile(tt.want).MatchString(b.String()) {
+			if err := show.Host(&b, d, 20); err != nil || !regexp.MustCompile(tt.want).MatchString(b.String()) {
 				t.Errorf("%v; no %q in\n%s", err, tt.want, b.String())
 			}
 		})
@@ -62,23 +64,23 @@ func TestDelaysAgree(t *testing.T) {
 	w.Depth("b.test/", 1, 0)
 	w.Host("b.test/", func(h *schema.Host) { h.CrawlDelay, h.Timeouts, h.Smoothed = time.Minute, 2, 5*time.Minute })
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	d, err := inspector{r}.host("b.test", 20)
+	d, err := answer.Inspector{State: r}.InspectHost("b.test", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newStats(r, 10)
+	s, err := answer.NewStats(r, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var row strings.Builder
-	err = inspector{r}.query(t.Context(), "SELECT delay_ms FROM hosts WHERE domain = 'b.test'", export.Endorsements,
-		func(columns []string) rowWriter { return newCSVRows(&row, columns) })
+	err = answer.Inspector{State: r}.RunQuery(t.Context(), "SELECT delay_ms FROM hosts WHERE domain = 'b.test'", export.Endorsements,
+		func(columns []string) answer.RowWriter { return answer.NewCSVRows(&row, columns) })
 	agree := d.DelayMS == 240_000 && s.Slow[0].DelayMS == d.DelayMS && row.String() == "delay_ms\n240000\n"
 	if err != nil || !agree {
 		t.Errorf("inspect %d, stats %d, query %q; %v", d.DelayMS, s.Slow[0].DelayMS, row.String(), err)
 	}
 	var table strings.Builder // a rest for slow answers is no longer than max-adaptive-delay
-	if err := printSlow(&table, s); err != nil || !strings.Contains(table.String(), "  4 min 00 s  ") {
+	if err := show.PrintSlow(&table, s); err != nil || !strings.Contains(table.String(), "  4 min 00 s  ") {
 		t.Errorf("stats tells no delay of 4 min; %v\n%s", err, table.String())
 	}
 }
@@ -93,7 +95,7 @@ func TestHostRuns(t *testing.T) {
 	})
 	w.Visit("a.test/kept", func(v *schema.Visit) { v.Kept, v.Requests = true, 0 })
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	d, err := inspector{r}.host("a.test", 20)
+	d, err := answer.Inspector{State: r}.InspectHost("a.test", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,13 +118,13 @@ func TestHostileHost(t *testing.T) {
 		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Detail: hostile}
 	})
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	d, err := inspector{r}.host("b.test", 20)
+	d, err := answer.Inspector{State: r}.InspectHost("b.test", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.Robots = keptRobots{Status: 200, FetchedAt: &w.At, Text: hostile}
+	d.Robots = answer.KeptRobots{Status: 200, FetchedAt: &w.At, Text: hostile}
 	var b strings.Builder
-	if err := printDossier(&b, d, 20); err != nil || strings.ContainsAny(b.String(), "\x1b\u202e\r\x07") {
+	if err := show.Host(&b, d, 20); err != nil || strings.ContainsAny(b.String(), "\x1b\u202e\r\x07") {
 		t.Errorf("%v; not inert: %q", err, b.String())
 	}
 }
@@ -138,7 +140,7 @@ func TestHostLinkedFrom(t *testing.T) {
 	w.Visit("a.test/", w.Links("b.test/"))
 	w.Visit("a.test/ads", w.Links("b.test/"))
 	finish()
-	d, err := inspector{&statefile.State{Survey: w.Survey(), Store: w.Store}}.host("b.test", 20)
+	d, err := answer.Inspector{State: &statefile.State{Survey: w.Survey(), Store: w.Store}}.InspectHost("b.test", 20)
 	if err != nil {
 		t.Fatal(err)
 	}

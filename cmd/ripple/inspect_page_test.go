@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -31,8 +32,8 @@ func TestRedirects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var out inspectedPage
-		if err := (inspector{r}).addRedirects(&out, p); err != nil || strings.Join(out.Redirects, " ") != want {
+		var out answer.KnownPage
+		if err := (answer.Inspector{State: r}).AddRedirects(&out, p); err != nil || strings.Join(out.Redirects, " ") != want {
 			t.Errorf("%s: %v, %v; want %s", name, out.Redirects, err, want)
 		}
 	}
@@ -44,15 +45,15 @@ func TestErrorsAgree(t *testing.T) {
 	w.Visit("a.test/", w.Redirect("a.test/1"))
 	w.Visit("a.test/1", w.Redirect("a.test/"))
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	s, err := newStats(r, 10)
+	s, err := answer.NewStats(r, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, err := (&opened{inspector: inspector{r}}).answerRuns(desk.Query{})
+	runs, err := (&opened{Inspector: answer.Inspector{State: r}}).answerRuns(desk.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := runs.(runList).Runs[0].Errors
+	told := runs.(answer.RunList).Runs[0].Errors
 	if diff := cmp.Diff(s.Run.Errors, told); diff != "" || len(told) == 0 {
 		t.Errorf("the desk tells %v, stats %v", told, s.Run.Errors)
 	}
@@ -61,14 +62,14 @@ func TestErrorsAgree(t *testing.T) {
 // TestOlderVisits: of a page with very many visits the newest are shown, and all are counted.
 func TestOlderVisits(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
-	for range maxHistory + 2 {
+	for range answer.MaxHistory + 2 {
 		w.Visit("a.test/", nil)
 	}
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	for _, want := range []string{"\nvisits: 102\n", "\n  and 2 older\n", `"visits_omitted": 2`} {
 		var text strings.Builder
 		opts := inspectOptions{limit: 20, json: want[0] == '"'}
-		if err := (inspector{r}).tell(&text, "https://a.test/", opts); err != nil || !strings.Contains(text.String(), want) {
+		if err := tellInspected((answer.Inspector{State: r}), &text, "https://a.test/", opts); err != nil || !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in:\n%s\n%v", want, text.String(), err)
 		}
 	}

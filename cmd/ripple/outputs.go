@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -69,7 +70,7 @@ func formats() []format {
 			check: replaceable(isOurSummary),
 			write: func(ctx context.Context, path string, s *survey.Survey, opts exportOptions) error {
 				return atomicfile.Stream(ctx, path,
-					func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version, opts.graph.opts.Counted) })
+					func(w io.Writer) error { return summary.Write(w, s, term.ThisBuild().Version, opts.graph.opts.Counted) })
 			},
 		},
 		{
@@ -79,7 +80,7 @@ func formats() []format {
 			noun:  "a report",
 			check: replaceable(func(head []byte) bool { return bytes.HasPrefix(head, []byte("{\n  \"ripple\":")) }),
 			write: func(ctx context.Context, path string, s *survey.Survey, _ exportOptions) error {
-				return atomicfile.Stream(ctx, path, func(w io.Writer) error { return writeReport(w, s) })
+				return atomicfile.Stream(ctx, path, func(w io.Writer) error { return answer.WriteReport(w, s) })
 			},
 		},
 		pagesFormat(),

@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/export/sqlite"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -90,15 +88,12 @@ tables. To ask many questions about everything, export once and use sqlite3.`,
 	return cmd
 }
 
-// maxQuery bounds a statement in bytes.
-const maxQuery = 1 << 20
-
 func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, text string) error {
 	if opts.csv && opts.json {
 		return term.Usage("--csv and --json are two forms; use one")
 	}
 	if text == "-" {
-		all, err := io.ReadAll(io.LimitReader(stdin, maxQuery+1))
+		all, err := io.ReadAll(io.LimitReader(stdin, answer.MaxStatement+1))
 		if err != nil {
 			return err
 		}
@@ -108,7 +103,7 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 	if err != nil {
 		return err
 	}
-	if err := readsOnly(text); err != nil {
+	if err := answer.ReadsOnly(text); err != nil {
 		return err
 	}
 	r, err := a.read(ctx)
@@ -116,124 +111,16 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		return err
 	}
 	defer r.Close()
-	return inspector{r}.query(ctx, text, counted, func(columns []string) rowWriter { return newRows(a, opts, columns) })
+	return answer.Inspector{State: r}.RunQuery(ctx, text, counted,
+		func(columns []string) answer.RowWriter { return newRows(a, opts, columns) })
 }
 
-// query runs a statement over tables whose metrics are made of the counted links. answer is given
-// the names of the columns, and returns what takes the rows.
-func (r inspector) query(
-	ctx context.Context, text string, counted export.Counted, answer func(columns []string) rowWriter,
-) error {
-	d, err := sqlite.Open(r.Survey)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	d.Count(counted)
-	var w rowWriter
-	err = d.Query(ctx, text, func(columns []string) (func([]any) (bool, error), error) {
-		w = answer(columns)
-		return w.row, nil
-	})
-	if wrong := new(sqlite.StatementError); errors.As(err, &wrong) {
-		return term.Usage("%s; \"ripple query --schema\" shows the tables", term.Clean(wrong.Text, 500))
-	}
-	if errors.Is(err, sqlite.ErrMemory) {
-		return term.Usage("%v; ask for less, or export the map and ask sqlite3", err)
-	}
-	if err != nil {
-		return statefile.Advise(r.Path, err)
-	}
-	return w.end()
-}
-
-func newRows(a *app, opts queryOptions, columns []string) rowWriter {
+func newRows(a *app, opts queryOptions, columns []string) answer.RowWriter {
 	switch {
 	case opts.csv:
-		return newCSVRows(a.stdout, columns)
+		return answer.NewCSVRows(a.stdout, columns)
 	case opts.json:
-		return newJSONRows(a.stdout, columns)
+		return answer.NewJSONRows(a.stdout, columns)
 	}
-	return newTableRows(a, columns, int(opts.limit))
-}
-
-// readsOnly refuses what is not one statement that reads. The database could not be
-// changed anyway; this says so before it is made, and keeps statements out that
-// open other files.
-func readsOnly(text string) error {
-	if len(text) > maxQuery || strings.ContainsRune(text, 0) {
-		return term.Usage("the statement must be text of at most 1 MiB")
-	}
-	statements := 0
-	first := ""
-	for _, s := range splitSQL(text) {
-		if word := firstWord(s); word != "" {
-			statements++
-			first = word
-		}
-	}
-	switch {
-	case statements != 1:
-		return term.Usage("it must be one statement, not %d", statements)
-	case first != "SELECT" && first != "WITH" && first != "VALUES" && first != "EXPLAIN":
-		return term.Usage("the statement must begin with SELECT, WITH, VALUES or EXPLAIN; nothing can be changed here")
-	}
-	return nil
-}
-
-// splitSQL cuts a text into statements, comments left out, literals as they are
-// (https://www.sqlite.org/lang.html).
-func splitSQL(text string) []string {
-	var all []string
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		n := 1
-		switch {
-		case strings.HasPrefix(text[i:], "--"):
-			n = upTo(text[i:], "\n", 2)
-			b.WriteByte(' ')
-		case strings.HasPrefix(text[i:], "/*"):
-			n = upTo(text[i:], "*/", 2)
-			b.WriteByte(' ')
-		case strings.IndexByte("'\"`[", text[i]) >= 0:
-			end := text[i : i+1]
-			if end == "[" {
-				end = "]"
-			}
-			n = upTo(text[i:], end, 1)
-			b.WriteString(text[i : i+n])
-		case text[i] == ';':
-			all = append(all, b.String())
-			b.Reset()
-		default:
-			b.WriteByte(text[i])
-		}
-		i += n
-	}
-	return append(all, b.String())
-}
-
-// upTo returns the length of s up to and with an end that is looked for from a
-// place on; all of s if there is none.
-func upTo(s, end string, from int) int {
-	if i := strings.Index(s[from:], end); i >= 0 {
-		return from + i + len(end)
-	}
-	return len(s)
-}
-
-// firstWord returns the first word of a statement in upper case; what is no word is
-// returned as it is.
-func firstWord(s string) string {
-	s = strings.TrimLeft(s, " \t\n\f\r(")
-	end := strings.IndexFunc(s, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || r == '_')
-	})
-	if end < 0 {
-		end = len(s)
-	}
-	if end == 0 && s != "" {
-		return s[:1]
-	}
-	return strings.ToUpper(s[:end])
+	return show.NewTableRows(a.voice, a.stdout, columns, int(opts.limit))
 }

@@ -9,49 +9,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/schema"
 )
-
-func TestReadsOnly(t *testing.T) {
-	tests := []struct {
-		sql string
-		ok  bool
-	}{
-		{"SELECT 1", true}, {"select 1;", true}, {" /* ; */ WITH x AS (SELECT 1) SELECT * FROM x -- ; DROP", true},
-		{"(SELECT 1)", true}, {"VALUES (1)", true}, {"EXPLAIN DELETE FROM pages", true},
-		{"SELECT ';', \";\", `;`, [;]", true},
-		{"SELECT 'it''s; fine'", true}, {"SELECT 1; ;; -- end", true},
-		{"", false}, {";", false}, {"SELECT 1; SELECT 2", false}, {"SELECT '; SELECT 2", true},
-		{"SELECT 'a''; '; DELETE FROM pages", false},
-		{"DELETE FROM pages", false}, {"PRAGMA query_only", false}, {"ATTACH 'x' AS x", false}, {"SELECTED", false},
-		{"/* SELECT */ DROP TABLE pages", false}, {"'SELECT'", false}, {"SELECT 1\x00; DROP TABLE pages", false},
-		{"--\nDROP TABLE pages", false},
-	}
-	for _, tt := range tests {
-		if err := readsOnly(tt.sql); (err == nil) != tt.ok {
-			t.Errorf("readsOnly(%q): %v", tt.sql, err)
-		}
-	}
-}
-
-// FuzzSplitSQL states that cutting keeps every byte but comments and separators:
-// a text without them is one statement.
-func FuzzSplitSQL(f *testing.F) {
-	for _, s := range []string{"SELECT 1", "a;b", "'a;b';c", "/*;*/x", "--;\nx", "[;]", "\"", "'"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		all := splitSQL(s)
-		if len(all) > strings.Count(s, ";")+1 {
-			t.Errorf("%q is %d statements", s, len(all))
-		}
-		if !strings.ContainsAny(s, ";") && !strings.Contains(s, "--") && !strings.Contains(s, "/*") && all[0] != s {
-			t.Errorf("%q became %q", s, all)
-		}
-	})
-}
 
 // TestQuestions asks every question of the help text, of the demonstration's web.
 func TestQuestions(t *testing.T) {
@@ -133,7 +95,7 @@ func csvOf(t *testing.T, rows *sql.Rows) string {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	w := newCSVRows(&b, columns)
+	w := answer.NewCSVRows(&b, columns)
 	values, into := make([]any, len(columns)), make([]any, len(columns))
 	for i := range values {
 		into[i] = &values[i]
@@ -142,11 +104,11 @@ func csvOf(t *testing.T, rows *sql.Rows) string {
 		if err := rows.Scan(into...); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.row(values); err != nil {
+		if _, err := w.Row(values); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(rows.Err(), w.end()); err != nil {
+	if err := errors.Join(rows.Err(), w.End()); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()

@@ -51,7 +51,7 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 	if err != nil {
 		return err
 	}
-	cfg, err := loadConfig(path, a.voice)
+	cfg, err := statefile.LoadConfig(path, a.voice)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,6 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -129,7 +127,7 @@ func replayed(a *app, args []string) (*config.Config, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	cfg, err := loadConfig(path, a.voice)
+	cfg, err := statefile.LoadConfig(path, a.voice)
 	if err == nil {
 		err = statefile.OfOne(path, cfg)
 	}
@@ -164,7 +162,7 @@ func copyFor(ctx context.Context, from statefile.Files, state, into string) (str
 // movedConfig is the configuration of the last run: as the one by which the state was found has it,
 // where that differs only in where its files are.
 func movedConfig(a *app, store *kv.Store) (*config.Config, error) {
-	last, err := lastConfig(store)
+	last, err := statefile.LastConfig(store)
 	path := a.named.StateConfig()
 	if err != nil || path == "" {
 		return last, err
@@ -177,28 +175,4 @@ func movedConfig(a *app, store *kv.Store) (*config.Config, error) {
 		return last, nil // it need not be right
 	}
 	return now, nil
-}
-
-// lastConfig is the effective configuration of the last run.
-func lastConfig(store *kv.Store) (cfg *config.Config, err error) {
-	err = store.View(func(tx *kv.Tx) error {
-		runs, err := tx.Runs.All()
-		if err == nil && len(runs) == 0 {
-			err = survey.ErrNoRun
-		}
-		if err != nil {
-			return err
-		}
-		cfg, err = configOf(tx, runs[len(runs)-1])
-		return err
-	})
-	return cfg, err
-}
-
-func configOf(tx *kv.Tx, run schema.Run) (*config.Config, error) {
-	text, err := tx.Runs.Config(run.Config)
-	if err != nil {
-		return nil, err
-	}
-	return config.ParseEffective(text)
 }

@@ -3,21 +3,18 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/robots"
-	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -52,22 +49,8 @@ allowed, 1 if it is not, and 2 if there is no verdict.`,
 	return cmd
 }
 
-// A robotsVerdict is what robots.txt decides for a URL.
-type robotsVerdict struct {
-	URL        string     `json:"url,omitempty"`
-	Agent      string     `json:"agent"`
-	Group      string     `json:"group"` // that applies; empty: none
-	Allowed    bool       `json:"allowed"`
-	Rule       string     `json:"rule"` // the line as written; empty: no rule matches
-	Line       int        `json:"line"`
-	Why        string     `json:"why,omitempty"` // where no line decides
-	Status     int        `json:"status_code,omitempty"`
-	FetchedAt  *time.Time `json:"robots_fetched_at,omitempty"`
-	CrawlDelay float64    `json:"crawl_delay_seconds"`
-}
-
 func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) error {
-	var v robotsVerdict
+	var v answer.RobotsVerdict
 	var err error
 	if opts.file != "" {
 		v, err = robotsOfFile(opts, &a.named, raw)
@@ -89,20 +72,20 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 }
 
 // robotsOfFile decides by a file that is given.
-func robotsOfFile(opts robotsOptions, files *statefile.Target, raw string) (robotsVerdict, error) {
+func robotsOfFile(opts robotsOptions, files *statefile.Target, raw string) (answer.RobotsVerdict, error) {
 	agent, rules, err := askerOf(opts.agent, files)
 	if err != nil {
-		return robotsVerdict{}, err
+		return answer.RobotsVerdict{}, err
 	}
-	u, err := parseURL(rules, raw)
+	u, err := answer.ParseURL(rules, raw)
 	if err != nil {
-		return robotsVerdict{}, err
+		return answer.RobotsVerdict{}, err
 	}
 	text, err := readRobots(opts.file)
 	if err != nil {
-		return robotsVerdict{}, term.Hint(err, "name a robots.txt with --file")
+		return answer.RobotsVerdict{}, term.Hint(err, "name a robots.txt with --file")
 	}
-	return decide(robots.Parse(text, agent), agent, u.Form), nil
+	return answer.JudgeRobots(robots.Parse(text, agent), agent, u.Form), nil
 }
 
 func readRobots(path string) ([]byte, error) {
@@ -136,17 +119,17 @@ func askerOf(name string, files *statefile.Target) (string, *weburl.Rules, error
 }
 
 // robotsOfState decides by the copy that a crawl took.
-func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) (robotsVerdict, error) {
+func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) (answer.RobotsVerdict, error) {
 	r, err := a.read(ctx)
 	if err != nil {
-		return robotsVerdict{}, err
+		return answer.RobotsVerdict{}, err
 	}
 	defer r.Close()
-	u, err := parseURL(r.Config().Rules(), raw)
+	u, err := answer.ParseURL(r.Config().Rules(), raw)
 	if err != nil {
-		return robotsVerdict{}, err
+		return answer.RobotsVerdict{}, err
 	}
-	v, ok, err := inspector{r}.robots(u.Host(), u.Form, opts.agent)
+	v, ok, err := answer.Inspector{State: r}.AskRobots(u.Host(), u.Form, opts.agent)
 	if err == nil && !ok {
 		err = term.Hint(fmt.Errorf("there is no copy of robots.txt of %s", term.ShownHost(u.Host(), 253)),
 			"read a file with --file, or crawl the host")
@@ -154,46 +137,7 @@ func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) 
 	return v, err
 }
 
-// robots decides by the copy of a host's robots.txt, if there is one.
-func (r inspector) robots(host, form, agent string) (robotsVerdict, bool, error) {
-	if agent == "" {
-		agent = r.Config().UserAgent.CrawlerName
-	}
-	var kept schema.RobotsCopy
-	ok := false
-	err := r.Store.View(func(tx *kv.Tx) error {
-		id, known, err := tx.Hosts.Lookup(host)
-		if err != nil || !known {
-			return err
-		}
-		kept, ok, err = tx.Hosts.Robots(id)
-		return err
-	})
-	if err != nil || !ok {
-		return robotsVerdict{}, false, err
-	}
-	v := decide(robots.Parse(kept.Text, agent), agent, form)
-	v.Status, v.FetchedAt = kept.Status, timeOrNull(kept.At)
-	if kept.Text == nil && kept.Status/100 != 2 {
-		v.Why = fmt.Sprintf("there is no robots.txt (%d)", kept.Status)
-	}
-	return v, true, nil
-}
-
-func decide(rules *robots.Rules, agent, form string) robotsVerdict {
-	v := rules.Check(weburl.PathQuery(form))
-	delay, _ := rules.CrawlDelay()
-	out := robotsVerdict{
-		URL: form, Agent: agent, Group: rules.Agent(), Allowed: v.Allowed, Rule: v.Rule, Line: v.Line,
-		CrawlDelay: delay.Seconds(),
-	}
-	if v.Line == 0 {
-		out.Why = "no rule matches"
-	}
-	return out
-}
-
-func printRobots(w io.Writer, v robotsVerdict) error {
+func printRobots(w io.Writer, v answer.RobotsVerdict) error {
 	word := "disallowed"
 	if v.Allowed {
 		word = "allowed"
@@ -218,28 +162,4 @@ func printRobots(w io.Writer, v robotsVerdict) error {
 		t.Row("copy", fmt.Sprintf("of %s, status %d", v.FetchedAt.Format(time.RFC3339), v.Status))
 	}
 	return t.Flush()
-}
-
-// parseURL reads a URL that a person wrote.
-func parseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
-	u, err := rules.Parse(completed(raw))
-	switch {
-	case err == nil:
-		return u, nil
-	case errors.Is(err, weburl.ErrTooLong):
-		return u, term.Usage("%s: %v", term.Clean(raw, 100), err)
-	}
-	return u, term.Usage("%q is not a URL that can be crawled (%v); write it as https://example.com/page",
-		term.Clean(raw, 200), err)
-}
-
-// completed is what a person wrote, with the scheme if it begins with a host: a name with
-// a dot in it, and perhaps a port.
-func completed(raw string) string {
-	authority, _, _ := strings.Cut(raw, "/")
-	host, port, _ := strings.Cut(authority, ":")
-	if strings.Contains(host, ".") && strings.Trim(port, "0123456789") == "" {
-		return "https://" + raw
-	}
-	return raw
 }

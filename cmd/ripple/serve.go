@@ -172,7 +172,7 @@ func openDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk,
 	d, err := desk.Listen(desk.Options{
 		Monitor: m, Routes: slices.Concat(live.routes(), newDeciding(cfg).routes(), terrainRoutes(nil)),
 		First: live.first(), Live: live, Reader: reader, Exports: deskExports(path), Metrics: live.metrics,
-		Version: thisBuild().Version, Log: log,
+		Version: term.ThisBuild().Version, Log: log,
 	})
 	if err != nil {
 		return nil, term.Usage("%v", err)

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -24,24 +26,24 @@ import (
 )
 
 func (o *opened) answerStats(q desk.Query) (any, error) {
-	return newStats(o.State, q.Number("limit"))
+	return answer.NewStats(o.State, q.Number("limit"))
 }
 
 func (o *opened) answerHost(q desk.Query) (any, error) {
-	if !isHost(q.Text("domain")) {
+	if !answer.IsHost(q.Text("domain")) {
 		return nil, term.Usage("%q is not the name of a host", term.Clean(q.Text("domain"), 200))
 	}
 	o.moment = o.Live != nil
-	return o.host(q.Text("domain"), q.Number("limit"))
+	return o.InspectHost(q.Text("domain"), q.Number("limit"))
 }
 
 func (o *opened) answerPage(q desk.Query) (any, error) {
 	o.moment = o.Live != nil
-	return o.inspect(q.Text("url"), q.Number("limit"))
+	return o.InspectPage(q.Text("url"), q.Number("limit"))
 }
 
 func (o *opened) answerPath(q desk.Query) (any, error) {
-	u, err := parseURL(o.Config().Rules(), q.Text("url"))
+	u, err := answer.ParseURL(o.Config().Rules(), q.Text("url"))
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +54,7 @@ func (o *opened) answerPath(q desk.Query) (any, error) {
 	if !known {
 		return nil, &control.Error{Code: http.StatusNotFound, Text: term.Clean(u.Norm, 300) + " is not known"}
 	}
-	return originPaths(o.Survey, id, len(o.Terrain().Origins()))
+	return answer.OriginPaths(o.Survey, id, len(o.Terrain().Origins()))
 }
 
 func (o *opened) answerSuggest(q desk.Query) (any, error) {
@@ -60,21 +62,7 @@ func (o *opened) answerSuggest(q desk.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newSuggestions(found), nil
-}
-
-// A brokenLink is a link that leads nowhere, with the columns of [brokenColumns].
-type brokenLink struct {
-	Origin *string `json:"quality_origin"`
-	From   string  `json:"from_url"`
-	Anchor string  `json:"anchor"`
-	To     string  `json:"to_url"`
-	State  string  `json:"state"`
-	Status *int    `json:"status_code"`
-	Error  string  `json:"error_message"`
-	Kind   string  `json:"kind"`
-	Rel    string  `json:"rel"`
-	Place  string  `json:"place"`
+	return answer.NewSuggestions(found), nil
 }
 
 func (o *opened) answerBroken(q desk.Query) (any, error) {
@@ -83,22 +71,20 @@ func (o *opened) answerBroken(q desk.Query) (any, error) {
 		return nil, err
 	}
 	links = links[:min(len(links), q.Number("limit"))]
-	return desk.Stream(func(w io.Writer) error { return writeBroken(newJSONRows(w, brokenColumns()), links) }), nil
+	return desk.Stream(func(w io.Writer) error {
+		return answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), links)
+	}), nil
 }
 
 // answerOrigins tells what a crawl would that went on from here.
 func (o *opened) answerOrigins(desk.Query) (any, error) {
 	runs := o.Runs()
-	cfg, err := lastConfig(o.Store)
+	cfg, err := statefile.LastConfig(o.Store)
 	if err != nil || len(runs) == 0 {
-		return originList{[]census.Origin{}}, err
+		return answer.OriginList{Origins: []census.Origin{}}, err
 	}
 	all, err := census.OriginsOf(o.Store, cfg, &runs[len(runs)-1])
-	return originList{all}, err
-}
-
-type runList struct {
-	Runs []statsRun `json:"runs"`
+	return answer.OriginList{Origins: all}, err
 }
 
 func (o *opened) answerRuns(desk.Query) (any, error) {
@@ -106,13 +92,13 @@ func (o *opened) answerRuns(desk.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := runList{Runs: []statsRun{}}
+	list := answer.RunList{Runs: []answer.StatsRun{}}
 	for _, run := range o.Runs() {
 		errs := run.Errors
 		if run.ID == o.Run().ID { // with those that follow from what is known, as everywhere
 			errs = counts.Errors
 		}
-		list.Runs = append(list.Runs, newStatsRun(run, errs))
+		list.Runs = append(list.Runs, answer.NewStatsRun(run, errs))
 	}
 	slices.Reverse(list.Runs)
 	return list, nil
@@ -134,7 +120,7 @@ func (o *opened) answerFeed(q desk.Query) (any, error) {
 
 // answerRequests tells of the last visits to a host.
 func (o *opened) answerRequests(q desk.Query) (any, error) {
-	domain, err := hostNamed(q.Text("domain"))
+	domain, err := answer.HostNamed(q.Text("domain"))
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +128,8 @@ func (o *opened) answerRequests(q desk.Query) (any, error) {
 }
 
 // visitsTo are the last visits to a host. What passed between two runs is no rest that was kept.
-func (o *opened) visitsTo(domain string) (requestList, error) {
-	found, run := requestList{domain, []request{}}, schema.RunID(0)
+func (o *opened) visitsTo(domain string) (answer.RequestList, error) {
+	found, run := answer.RequestList{Domain: domain, Requests: []answer.Request{}}, schema.RunID(0)
 	err := o.Store.View(func(tx *kv.Tx) error {
 		host, known, err := tx.Hosts.Lookup(found.Domain)
 		if err != nil || !known {
@@ -157,7 +143,7 @@ func (o *opened) visitsTo(domain string) (requestList, error) {
 				next := &found.Requests[n-1]
 				next.GapMS = next.At.Sub(v.At).Milliseconds()
 			}
-			found.Requests, run = append(found.Requests, request{
+			found.Requests, run = append(found.Requests, answer.Request{
 				URL: v.Form, Kind: "page", At: v.At.UTC(),
 				Status: v.Status, ResponseMS: v.ResponseTime.Milliseconds(), Error: v.Reason.String(),
 			}), v.Run

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -17,7 +18,7 @@ import (
 func TestEachVisit(t *testing.T) {
 	size := scaletest.Size{Pages: 3000, Visited: 2000, Links: 9000, Hosts: 20, Runs: 2}
 	store := scaletest.Open(t, scaletest.Made(t, size))
-	o := &opened{inspector: inspector{&statefile.State{Survey: crawltest.Survey(t, store), Store: store}}}
+	o := &opened{Inspector: answer.Inspector{State: &statefile.State{Survey: crawltest.Survey(t, store), Store: store}}}
 	err := store.View(func(tx *kv.Tx) error {
 		log := map[schema.HostID][]schema.Seq{}
 		for seq := store.LastSeq(); seq > 0; seq-- {
@@ -53,7 +54,7 @@ func TestVisitsTo(t *testing.T) {
 	w.Begin()
 	w.Visit("a.test/", nil)
 	w.Visit("a.test/x", nil)
-	found, err := (&opened{inspector: inspector{&statefile.State{Survey: w.Survey(), Store: w.Store}}}).visitsTo("a.test")
+	found, err := (&opened{Inspector: answer.Inspector{State: &statefile.State{Survey: w.Survey(), Store: w.Store}}}).visitsTo("a.test")
 	var gaps []int64
 	for _, r := range found.Requests {
 		gaps = append(gaps, r.GapMS)

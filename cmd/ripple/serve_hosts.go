@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv"
@@ -161,7 +162,8 @@ func (o *opened) answerHosts(q desk.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := hostPage{Offset: q.Number("offset"), Hosts: []hostRow{}, Tags: append([]string{}, sortedKeys(x.tagged)...)}
+	page := hostPage{Offset: q.Number("offset"), Hosts: []hostRow{}, Tags: append([]string{},
+		answer.SortedKeys(x.tagged)...)}
 	var chosen []schema.HostID
 	x.choose(q, func(k *hostKey) {
 		if page.Total >= page.Offset && len(chosen) < q.Number("limit") {

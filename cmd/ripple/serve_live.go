@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -43,7 +44,7 @@ func idleStatus() deskStatus {
 }
 
 // endedStatus is the status of the newest run of a file that nobody crawls.
-func endedStatus(s *stats) deskStatus {
+func endedStatus(s *answer.Stats) deskStatus {
 	d := idleStatus()
 	d.RunID, d.Status, d.Elapsed = s.Run.ID, s.Run.Status, s.Run.Seconds
 	d.Pages, d.Requests, d.PagesWaiting = s.Run.Pages, s.Run.Requests, s.Frontier
@@ -69,7 +70,7 @@ func (l *liveCrawl) idle(ctx context.Context) deskStatus {
 	if l.ended.Mode != "" && unchanged(l.file, now) {
 		return l.ended
 	}
-	var s stats
+	var s answer.Stats
 	if err := l.reader.Get(ctx, "stats?limit=1", &s); err != nil || s.Live != nil {
 		return idleStatus() // as where a crawl is about to begin
 	}
@@ -114,15 +115,15 @@ func (l *liveCrawl) first() map[string]func(context.Context, desk.Query) (any, e
 			return &b, l.ask(ctx, feedQuestion(cursorOf(q), q.Flag("brief"), uint64(q.Number("last"))), &b)
 		},
 		"origins": func(ctx context.Context, _ desk.Query) (any, error) {
-			var list originList
+			var list answer.OriginList
 			return &list, l.ask(ctx, "origins", &list)
 		},
 		"requests": func(ctx context.Context, q desk.Query) (any, error) {
-			domain, err := hostNamed(q.Text("domain"))
+			domain, err := answer.HostNamed(q.Text("domain"))
 			if err != nil {
 				return nil, answerable(err)
 			}
-			var list requestList
+			var list answer.RequestList
 			return &list, l.ask(ctx, "hosts/"+url.PathEscape(domain)+"/requests", &list)
 		},
 	}

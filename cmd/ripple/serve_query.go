@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -44,13 +45,13 @@ func (o *opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 	if err := q.Decode(&s); err != nil {
 		return nil, err
 	}
-	if err := readsOnly(s.SQL); err != nil {
+	if err := answer.ReadsOnly(s.SQL); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxQueryTime)
 	defer cancel()
 	rows := &deskRows{}
-	err := o.query(ctx, s.SQL, export.Endorsements, func(columns []string) rowWriter {
+	err := o.RunQuery(ctx, s.SQL, export.Endorsements, func(columns []string) answer.RowWriter {
 		rows.begin(columns)
 		return rows
 	})
@@ -81,7 +82,7 @@ func (d *deskRows) begin(columns []string) {
 	d.b.WriteString(`,"rows":[`)
 }
 
-func (d *deskRows) row(values []any) (bool, error) {
+func (d *deskRows) Row(values []any) (bool, error) {
 	if d.rows >= maxQueryRows {
 		d.more = true
 		return false, nil
@@ -89,7 +90,7 @@ func (d *deskRows) row(values []any) (bool, error) {
 	size := 0
 	plain := make([]any, len(values))
 	for i, v := range values {
-		plain[i] = jsonValue(v)
+		plain[i] = answer.JSONValue(v)
 		size += jsonSize(plain[i])
 	}
 	if d.rows > 0 && d.b.Len()+size > maxQueryBytes {
@@ -124,7 +125,7 @@ func jsonSize(v any) int {
 	return size
 }
 
-func (d *deskRows) end() error {
+func (d *deskRows) End() error {
 	d.b.WriteString(`],"more":`)
 	if d.more {
 		d.b.WriteString("true}")

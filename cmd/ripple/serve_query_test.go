@@ -35,11 +35,11 @@ func TestServeLongAnswer(t *testing.T) {
 	d.begin([]string{"x"})
 	row := []any{strings.Repeat("\x01", 4<<20)}
 	for i, want := range []bool{true, true, false} {
-		if more, err := d.row(row); more != want || err != nil {
+		if more, err := d.Row(row); more != want || err != nil {
 			t.Fatalf("row %d: %v, %v", i, more, err)
 		}
 	}
-	if err := d.end(); err != nil || !d.more || d.b.Len() > maxQueryBytes {
+	if err := d.End(); err != nil || !d.more || d.b.Len() > maxQueryBytes {
 		t.Errorf("%v, more %v, %d bytes", err, d.more, d.b.Len())
 	}
 }

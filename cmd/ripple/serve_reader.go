@@ -50,12 +50,12 @@ func newReadTerrainCommand(a *app) *cobra.Command {
 
 func readTerrain(ctx context.Context, a *app, socket string) error {
 	if info, err := os.Stat(a.named.State); err == nil {
-		limitMemory(4<<30 + 2*info.Size())
+		term.LimitAddressSpace(4<<30 + 2*info.Size())
 	}
 	a.voice.Quiet = true
 	t := newTerrainReader(a.states, a.named.State)
 	defer t.close()
-	api, err := desk.NewAPI(terrainRoutes(t), nil, thisBuild().Version)
+	api, err := desk.NewAPI(terrainRoutes(t), nil, term.ThisBuild().Version)
 	if err != nil {
 		return err
 	}
@@ -113,6 +113,8 @@ type heldAnswer struct {
 	body   bytes.Buffer
 }
 
-func (h *heldAnswer) Header() http.Header         { return h.header }
-func (h *heldAnswer) WriteHeader(code int)        { h.code = code }
+func (h *heldAnswer) Header() http.Header { return h.header }
+
+func (h *heldAnswer) WriteHeader(code int) { h.code = code }
+
 func (h *heldAnswer) Write(b []byte) (int, error) { return h.body.Write(b) }

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -24,38 +25,38 @@ func terrainRoutes(t *terrainReader) []desk.Route {
 	links := desk.Param{Name: "limit", Kind: desk.Number, Default: 10_000, Most: maxRows, Doc: "links at most"}
 	all := []desk.Route{
 		{Path: "stats", Name: "stats", Params: []desk.Param{rows},
-			Returns: stats{}, Answer: t.of((*opened).answerStats),
+			Returns: answer.Stats{}, Answer: t.of((*opened).answerStats),
 			Doc: "Pages by state, class and depth, and the hosts that take longest."},
 		{Path: "origins", Name: "origins",
-			Returns: originList{}, Answer: t.of((*opened).answerOrigins),
+			Returns: answer.OriginList{}, Answer: t.of((*opened).answerOrigins),
 			Doc: "How far the run has come with its origins, those first that take longest, at most 1,000: " +
 				"of a crawl from its memory, a second old for every 10,000 hosts."},
 		{Path: "hosts", Name: "hosts", Params: hostParams(),
 			Returns: hostPage{}, Answer: t.of((*opened).answerHosts),
 			Doc: "Some of the hosts that match, in an order."},
 		{Path: "hosts/{domain}", Name: "host", Params: []desk.Param{host, rows},
-			Returns: dossier{}, Answer: t.of((*opened).answerHost),
+			Returns: answer.Host{}, Answer: t.of((*opened).answerHost),
 			Doc: "All that is known of a host."},
 		{Path: "pages", Name: "page", Params: []desk.Param{page, rows},
-			Returns: inspection{}, Answer: t.of((*opened).answerPage),
+			Returns: answer.Page{}, Answer: t.of((*opened).answerPage),
 			Doc: "All that is known of a page."},
 		{Path: "path", Name: "path", Params: []desk.Param{page},
-			Returns: []originPath{}, Answer: t.of((*opened).answerPath),
+			Returns: []answer.OriginPath{}, Answer: t.of((*opened).answerPath),
 			Doc: "A shortest way of links from each origin to a page."},
 		{Path: "suggest", Name: "suggest", Params: suggestParams(rows),
-			Returns: suggestions{}, Answer: t.of((*opened).answerSuggest),
+			Returns: answer.Suggestions{}, Answer: t.of((*opened).answerSuggest),
 			Doc: "Hosts that are on no list, ranked by the origins that link to them."},
 		{Path: "broken", Name: "broken", Params: []desk.Param{links},
-			Returns: []brokenLink{}, Answer: t.of((*opened).answerBroken),
+			Returns: []answer.BrokenLink{}, Answer: t.of((*opened).answerBroken),
 			Doc: "Links that lead nowhere, by origin."},
 		{Path: "runs", Name: "runs",
-			Returns: runList{}, Answer: t.of((*opened).answerRuns),
+			Returns: answer.RunList{}, Answer: t.of((*opened).answerRuns),
 			Doc: "All runs, the newest first."},
 		{Path: "feed", Name: "feed", Params: feedParams(),
 			Returns: feed.Batch{}, Answer: t.of((*opened).answerFeed),
 			Doc: "Visits after a cursor, each once, and the cursor to go on with."},
 		{Path: "hosts/{domain}/requests", Name: "requests", Params: []desk.Param{host},
-			Returns: requestList{}, Answer: t.of((*opened).answerRequests),
+			Returns: answer.RequestList{}, Answer: t.of((*opened).answerRequests),
 			Doc: "The last 100 requests to a host, the newest first, with the rest that was promised before each " +
 				"and that was kept; where no crawl runs, the visits."},
 		{Path: "diff", Name: "diff", Params: diffParams(),
@@ -102,7 +103,7 @@ func diffParams() []desk.Param {
 func hostParams() []desk.Param {
 	return []desk.Param{
 		{Name: "search", Kind: desk.Text, Most: 253, Doc: "a part of the name"},
-		{Name: "sort", Kind: desk.Text, Words: sortedKeys(hostOrders()), Doc: "the column; without it by name"},
+		{Name: "sort", Kind: desk.Text, Words: answer.SortedKeys(hostOrders()), Doc: "the column; without it by name"},
 		{Name: "desc", Kind: desk.Flag, Doc: "the other way round"},
 		{Name: "class", Kind: desk.Text, Words: words(schema.Classes()), Doc: "of this class alone"},
 		{Name: "cover", Kind: desk.Text, Words: words(survey.Covers()), Doc: "of this coverage alone"},

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -40,7 +41,7 @@ type terrainReader struct {
 
 // opened is a reading, and how old it is.
 type opened struct {
-	inspector
+	answer.Inspector
 	at     time.Time
 	took   time.Duration
 	err    error

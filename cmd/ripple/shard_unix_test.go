@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -29,7 +30,7 @@ func shardMachines(t *testing.T) (one, two *machine, alone string) {
 	one, two = machines[0], machines[1]
 	one.start()
 	two.start()
-	one.look("a crawl of all", func(s *terrainStats) bool { return s.Silent == 0 && s.Pages > 10 })
+	one.look("a crawl of all", func(s *answer.TerrainStats) bool { return s.Silent == 0 && s.Pages > 10 })
 	one.command("pause")
 	return one, two, alone
 }
@@ -138,7 +139,7 @@ func TestShardIsMadeAnew(t *testing.T) {
 	one.until(false, "; if it is off, its file shard-00"+name+".bolt may be moved as it is", "shard", "release", name)
 	two.start()
 	two.says("shard " + name + ": gone")
-	two.look("all others", func(s *terrainStats) bool { return s.Silent == 1 })
+	two.look("all others", func(s *answer.TerrainStats) bool { return s.Silent == 1 })
 	one.until(false, "its sites are visited again", "shard", "recreate", name)
 	one.command("unpause")
 	for _, state := range []string{"waiting", "held", "crawling"} {

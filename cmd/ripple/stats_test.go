@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -29,7 +30,7 @@ func TestStatsLeft(t *testing.T) {
 		w.Push("a.test/2")
 	}
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	s, err := newStats(r, 10)
+	s, err := answer.NewStats(r, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func TestStatsLeftOfRefused(t *testing.T) {
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
 	w.Begin()
 	w.Depth("a.test/", 0, 0)
-	s, err := newStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)
+	s, err := answer.NewStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestEndedStatus(t *testing.T) {
 	w.Change(func(r *schema.Run) {
 		r.Status, r.Walked, r.Pages, r.Rendered, r.Unrendered, r.Requests = schema.RunCompleted, true, 9, 5, 2, 20
 	})
-	s, err := newStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 1)
+	s, err := answer.NewStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

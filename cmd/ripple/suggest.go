@@ -1,19 +1,17 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/export/suggest"
-	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 type suggestOptions struct {
@@ -74,7 +72,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		return err
 	}
 	if opts.json {
-		return term.PrintJSON(a.stdout, newSuggestions(found))
+		return term.PrintJSON(a.stdout, answer.NewSuggestions(found))
 	}
 	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
 		a.voice.Tell(term.Event("nothing to suggest", noneFrom(opts.minOrigins), "min_origins", opts.minOrigins))
@@ -83,13 +81,13 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	return term.Flushed(a.stdout, func(w io.Writer) error {
 		blocks := suggest.Blocks(found.Discovered)
 		for i := range found.Discovered {
-			printCandidate(w, found, &found.Discovered[i], blocks[i])
+			show.Candidate(w, found, &found.Discovered[i], blocks[i])
 		}
 		if len(found.Stubs) > 0 {
 			fmt.Fprintln(w, "# Stubs, which are never visited:\n#")
 		}
 		for i := range found.Stubs {
-			printCandidate(w, found, &found.Stubs[i], "")
+			show.Candidate(w, found, &found.Stubs[i], "")
 		}
 		return nil
 	})
@@ -102,149 +100,4 @@ func noneFrom(origins int) string {
 	}
 	return fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
 		term.Count(origins, "origin", "origins"))
-}
-
-// printCandidate writes a candidate as TOML: why as comments, then its block, if it is not part of
-// one before.
-func printCandidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate, block string) {
-	title := ""
-	if c.Title != "" {
-		title = ": " + term.Clean(c.Title, 100)
-	}
-	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, trust %.4g\n", term.ShownHost(c.Name, 300), title,
-		c.Votes, term.Count(found.Origins, "origin", "origins"),
-		term.Count(c.Links, "link", "links"), term.Count(c.Pages, "page", "pages"),
-		c.Trust)
-	for _, o := range c.Origin {
-		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", term.ShownHost(o.Name, 253),
-			linkCounts(o), term.ShownHost(o.From, 300), term.ShownHost(o.To, 300), placed(o.Anchor, o.Place))
-	}
-	if c.Class.Visitable() {
-		fmt.Fprintln(w, "# coverage: "+coverageText(c))
-	}
-	fmt.Fprintln(w, candidateBlock(c, block))
-}
-
-// linkCounts tells how many links of an origin are in the text of a page, and how many
-// are not.
-func linkCounts(o suggest.Origin) string {
-	var parts []string
-	if o.Editorial > 0 {
-		parts = append(parts, term.Count(o.Editorial, "endorsement", "endorsements"))
-	}
-	if o.Elsewhere > 0 {
-		parts = append(parts, term.Commas(o.Elsewhere)+" elsewhere")
-	}
-	if o.SiteWide > 0 {
-		parts = append(parts, term.Commas(o.SiteWide)+" site-wide")
-	}
-	text := strings.Join(parts, ", ")
-	if o.Editorial == 0 {
-		return "only " + text
-	}
-	return text
-}
-
-// coverageText tells what a crawl made of a candidate so far.
-func coverageText(c *suggest.Candidate) string {
-	text := term.Clean(c.Coverage, 300)
-	if c.Missing > 0 {
-		text += ", " + term.Count(c.Missing, "page", "pages") + " missing"
-	}
-	if c.Answers == "" {
-		text += "; no page of it is known to answer"
-	}
-	return text
-}
-
-func candidateBlock(c *suggest.Candidate, block string) string {
-	switch {
-	case !c.Class.Visitable():
-		return "#"
-	case block != "":
-		return block
-	case c.Block() != "":
-		return "# The entry of its domain above holds it.\n"
-	}
-	return "# It cannot be the domain of an entry.\n"
-}
-
-// The suggestions as a program reads them.
-type (
-	suggestions struct {
-		Origins    int         `json:"origins"`
-		Discovered []candidate `json:"discovered"`
-		Stubs      []candidate `json:"stubs"`
-	}
-	candidate struct {
-		Entity   string         `json:"entity"`
-		Domain   *string        `json:"domain"`                 // null: it is no single host
-		Shown    string         `json:"entity_shown,omitempty"` // to a person, if that is not the entity alone
-		Title    *string        `json:"title"`
-		Class    string         `json:"class"`
-		Hosts    int            `json:"hosts"`
-		Pages    int            `json:"pages"`
-		Origins  int            `json:"origins"`
-		Links    int            `json:"links"`
-		Trust    float64        `json:"trust"`
-		From     []citingOrigin `json:"linked_from"`
-		Coverage string         `json:"coverage"`
-		Missing  int            `json:"known_missing"`
-		Answers  string         `json:"answering_url"` // a page that answered; empty: none
-		Block    string         `json:"block,omitempty"`
-	}
-	citingOrigin struct {
-		Origin    string `json:"quality_origin"`
-		Editorial int    `json:"editorial"`
-		Elsewhere int    `json:"elsewhere"`
-		SiteWide  int    `json:"sitewide"`
-		From      string `json:"from_url"`
-		To        string `json:"to_url"`
-		Anchor    string `json:"anchor"`
-		Place     string `json:"place"`
-	}
-)
-
-func newSuggestions(found *suggest.Suggestions) suggestions {
-	return suggestions{Origins: found.Origins, Discovered: newCandidates(found.Discovered),
-		Stubs: newCandidates(found.Stubs)}
-}
-
-func newCandidates(all []suggest.Candidate) []candidate {
-	list := []candidate{}
-	for i := range all {
-		c := &all[i]
-		one := candidate{
-			Entity: c.Name, Shown: weburl.ShownIfOther(c.Name),
-			Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links,
-			Trust: c.Trust,
-			From:  []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
-			Answers: c.Answers,
-		}
-		if host := c.Host(); host != "" {
-			one.Domain = &host
-		}
-		if c.Title != "" {
-			one.Title = &c.Title
-		}
-		if c.Class.Visitable() {
-			one.Block = strings.TrimSpace(c.Block())
-		}
-		for _, o := range c.Origin {
-			one.From = append(one.From, citingOrigin{
-				o.Name, o.Editorial, o.Elsewhere, o.SiteWide, o.From, o.To, o.Anchor, o.Place,
-			})
-		}
-		list = append(list, one)
-	}
-	return list
-}
-
-// placed tells the text of a link and where it stands.
-func placed(anchor, place string) string {
-	place = cmp.Or(place, schema.LinkRedirect.String())
-	if anchor == "" {
-		return "(" + place + ")"
-	}
-	return fmt.Sprintf("%q (%s)", term.Clean(anchor, 120), place)
 }

@@ -71,7 +71,7 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	if err != nil {
 		return err
 	}
-	write := func(w io.Writer) error { return summary.Write(w, s, thisBuild().Version, counted) }
+	write := func(w io.Writer) error { return summary.Write(w, s, term.ThisBuild().Version, counted) }
 	if opts.out != "" {
 		err := a.voice.During("writing "+term.Shown(opts.out),
 			func(export.Progress) error { return atomicfile.Stream(ctx, opts.out, write) })

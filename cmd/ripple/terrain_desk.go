@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -33,14 +34,14 @@ type terrainDesk struct {
 
 // A deskTerrain is what goes on now in a terrain.
 type deskTerrain struct {
-	Mode   string        `json:"mode"`   // terrain
-	Status string        `json:"status"` // running, paused, over, interrupted; unknown: nothing was seen yet
-	Rate   float64       `json:"pages_per_second"`
-	Seen   *time.Time    `json:"seen_at"`       // as of when all this is; null: nothing was seen yet
-	Error  string        `json:"error_message"` // why it is not of now; empty: it is
-	Stats  *terrainStats `json:"terrain"`       // null: nothing was seen yet
-	Notes  []terrainNote `json:"notes"`         // what waits for whom
-	Unite  string        `json:"unite"`         // the command that makes one map of all shards
+	Mode   string               `json:"mode"`   // terrain
+	Status string               `json:"status"` // running, paused, over, interrupted; unknown: nothing was seen yet
+	Rate   float64              `json:"pages_per_second"`
+	Seen   *time.Time           `json:"seen_at"`       // as of when all this is; null: nothing was seen yet
+	Error  string               `json:"error_message"` // why it is not of now; empty: it is
+	Stats  *answer.TerrainStats `json:"terrain"`       // null: nothing was seen yet
+	Notes  []answer.TerrainNote `json:"notes"`         // what waits for whom
+	Unite  string               `json:"unite"`         // the command that makes one map of all shards
 }
 
 // A terrainAnswer says what was done.
@@ -49,7 +50,7 @@ type terrainAnswer struct {
 }
 
 func newTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *terrainDesk {
-	d := &terrainDesk{look: newLookout(cfg.Cluster.Hub, load), load: load, meter: newMeter(), unite: uniteCommand(cfg)}
+	d := &terrainDesk{look: newLookout(cfg.Cluster.Hub, load), load: load, meter: NewMeter(), unite: uniteCommand(cfg)}
 	d.meter.Terrain(d.look.metrics)
 	return d
 }
@@ -63,7 +64,7 @@ func uniteCommand(cfg *config.Config) string {
 func (d *terrainDesk) listen(log *slog.Logger, m config.Monitor) (*desk.Desk, error) {
 	opened, err := desk.Listen(desk.Options{
 		Monitor: m, Routes: d.routes(), Live: d, Reader: &desk.Reader{},
-		Metrics: d.metrics, Version: thisBuild().Version, Log: log,
+		Metrics: d.metrics, Version: term.ThisBuild().Version, Log: log,
 	})
 	if err != nil {
 		return nil, term.Usage("%v", err)
@@ -87,7 +88,7 @@ func (d *terrainDesk) routes() []desk.Route {
 		{Name: "status", Method: http.MethodGet, Path: "status", Returns: deskTerrain{},
 			Answer: func(ctx context.Context, _ desk.Query) (any, error) { return d.now(ctx), nil },
 			Doc:    "What goes on in the terrain, and what waits for whom."},
-		{Name: "terrain", Method: http.MethodGet, Path: "terrain", Returns: terrainStats{}, Answer: d.stats,
+		{Name: "terrain", Method: http.MethodGet, Path: "terrain", Returns: answer.TerrainStats{}, Answer: d.stats,
 			Doc: "The shards of the terrain, as \"ripple stats --json\" prints them."},
 	}
 	for name, doc := range map[string]string{
@@ -107,7 +108,7 @@ func (d *terrainDesk) routes() []desk.Route {
 // now is what was seen last of the terrain.
 func (d *terrainDesk) now(ctx context.Context) deskTerrain {
 	seen := d.look.now(ctx)
-	t := deskTerrain{Mode: "terrain", Status: "unknown", Stats: seen.stats, Notes: []terrainNote{}, Unite: d.unite}
+	t := deskTerrain{Mode: "terrain", Status: "unknown", Stats: seen.stats, Notes: []answer.TerrainNote{}, Unite: d.unite}
 	switch {
 	case seen.err != nil:
 		t.Error = lookError(seen.err)
@@ -119,13 +120,13 @@ func (d *terrainDesk) now(ctx context.Context) deskTerrain {
 	}
 	switch t.Status = "running"; {
 	case seen.stats.Over:
-		t.Status = shardOver
+		t.Status = answer.ShardOver
 	case len(seen.stats.Without) > 0:
 		t.Status = schema.RunInterrupted.String()
 	case seen.stats.Paused:
 		t.Status = "paused"
 	}
-	t.Seen, t.Notes = &seen.at, seen.stats.notes(time.Now())
+	t.Seen, t.Notes = &seen.at, seen.stats.Notes(time.Now())
 	for _, one := range seen.stats.Shards {
 		if one.Status != nil {
 			t.Rate += one.Status.PagesPerSecond

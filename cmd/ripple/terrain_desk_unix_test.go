@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -51,14 +52,14 @@ func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 		m.start()
 		t.Cleanup(func() { _ = m.cmd.Process.Kill() }) // or it has ended
 	}
-	one.look("a crawl of all", func(s *terrainStats) bool {
-		return len(s.Nodes) == 2 && !slices.ContainsFunc(s.Shards, func(one shardStats) bool {
+	one.look("a crawl of all", func(s *answer.TerrainStats) bool {
+		return len(s.Nodes) == 2 && !slices.ContainsFunc(s.Shards, func(one answer.ShardStats) bool {
 			return one.Status == nil || one.Status.Pages == 0
 		})
 	})
 	two.signal(syscall.SIGKILL)
 	two.end()
-	one.look("who waits for the dead one", func(s *terrainStats) bool { return len(s.silent()) > 0 })
+	one.look("who waits for the dead one", func(s *answer.TerrainStats) bool { return len(silentShards(s)) > 0 })
 	served := &transcript{}
 	serve := ripple("serve", "--config", one.config, "--listen", "127.0.0.1:0")
 	serve.Stdout, serve.Stderr = served, served
@@ -77,10 +78,10 @@ func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 	return w
 }
 
-// silent are the shards that others wait for in vain.
-func (s *terrainStats) silent() (shards []shardStats) {
+// silentShards are the shards that others wait for in vain.
+func silentShards(s *answer.TerrainStats) (shards []answer.ShardStats) {
 	for _, one := range s.Shards {
-		if one.State == shardSilent && len(one.Waiting) > 0 {
+		if one.State == answer.ShardSilent && len(one.Waiting) > 0 {
 			shards = append(shards, one)
 		}
 	}
@@ -112,8 +113,8 @@ func TestTerrainDesk(t *testing.T) {
 		t.Errorf("it is not told what is not written: %s", said)
 	}
 	for _, d := range []*testDesk{w.node, w.served} {
-		s := d.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(s.Stats.silent()) > 0 })
-		silent := s.Stats.silent()[0]
+		s := d.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(silentShards(s.Stats)) > 0 })
+		silent := silentShards(s.Stats)[0]
 		if s.Mode != "terrain" || s.Status != "running" || s.Error != "" || s.Seen == nil || silent.Silent == nil {
 			t.Errorf("it says %+v", s)
 		}
@@ -121,7 +122,7 @@ func TestTerrainDesk(t *testing.T) {
 			fmt.Sprintf("^shard %d does not answer: ", silent.Shard),
 			fmt.Sprintf("^shard %d (has to tell|asks) shard %d\\b", silent.Waiting[0], silent.Shard),
 		} {
-			said := func(n terrainNote) bool { return regexp.MustCompile(text).MatchString(n.Text) && n.Since != nil }
+			said := func(n answer.TerrainNote) bool { return regexp.MustCompile(text).MatchString(n.Text) && n.Since != nil }
 			if !slices.ContainsFunc(s.Notes, said) {
 				t.Errorf("it does not say %q: %+v", text, s.Notes)
 			}
@@ -164,7 +165,7 @@ func (w *terrainWithDesks) commands(t *testing.T) {
 			t.Errorf("%s: %d %s", command, code, text)
 		}
 		w.node.terrain(command, func(s *deskTerrain) bool {
-			return s.Status == status && !slices.ContainsFunc(s.Stats.Shards, func(one shardStats) bool {
+			return s.Status == status && !slices.ContainsFunc(s.Stats.Shards, func(one answer.ShardStats) bool {
 				return one.Status != nil && one.State != status
 			})
 		})
@@ -198,7 +199,7 @@ func (w *terrainWithDesks) scraped(t *testing.T) {
 }
 
 // misshown says what is wrong with the metrics of a machine, and of who has no shard.
-func misshown(s *terrainStats, own, other map[string]float64) (wrong []string) {
+func misshown(s *answer.TerrainStats, own, other map[string]float64) (wrong []string) {
 	expect := func(all map[string]float64, name string, want float64) {
 		if got, ok := all[name]; !ok || got != want {
 			wrong = append(wrong, fmt.Sprintf("%s is %v, want %v", name, got, want))
@@ -229,12 +230,12 @@ func misshown(s *terrainStats, own, other map[string]float64) (wrong []string) {
 	for _, all := range []map[string]float64{own, other} {
 		expect(all, `ripple_terrain_shards{state="silent"}`, silent)
 		expect(all, "ripple_terrain_nodes", 2)
-		for _, one := range s.silent() {
+		for _, one := range silentShards(s) {
 			expect(all, fmt.Sprintf("ripple_terrain_silent_since_timestamp_seconds{shard=\"%d\"}", one.Shard),
 				float64(one.Silent.UnixMilli())/1000)
 		}
 	}
-	if len(s.silent()) == 0 || own["ripple_terrain_oldest_wait_timestamp_seconds"] == 0 {
+	if len(silentShards(s)) == 0 || own["ripple_terrain_oldest_wait_timestamp_seconds"] == 0 {
 		wrong = append(wrong, "nobody waits")
 	}
 	return wrong
@@ -267,8 +268,8 @@ func TestTerrainInTheBrowser(t *testing.T) {
 	t.Parallel()
 	w := newTerrainWithDesks(t)
 	b := newTestDesk(t, w.addresses[0]).inBrowser(t, "now")
-	s := w.node.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(s.Stats.silent()) > 0 })
-	silent := s.Stats.silent()[0]
+	s := w.node.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(silentShards(s.Stats)) > 0 })
+	silent := silentShards(s.Stats)[0]
 	b.Wait(fmt.Sprintf(`document.querySelector(".notes")?.innerText.includes("shard %d does not answer: ")`,
 		silent.Shard))
 	b.Wait(fmt.Sprintf(`document.querySelector(".shards tbody tr:nth-child(%d)").innerText.includes("silent")`,

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/node"
@@ -35,9 +36,9 @@ type lookout struct {
 
 // A sighting is what a lookout saw.
 type sighting struct {
-	stats *terrainStats // nil: nothing yet
-	at    time.Time     // when that was; zero: never
-	err   error         // of the last look, which failed; nil: it is that
+	stats *answer.TerrainStats // nil: nothing yet
+	at    time.Time            // when that was; zero: never
+	err   error                // of the last look, which failed; nil: it is that
 }
 
 func newLookout(hub string, load func() (*config.Config, error)) *lookout {
@@ -72,7 +73,7 @@ func (l *lookout) look(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.last.err = err; err == nil {
-		l.last.stats, l.last.at = newTerrainStats(l.hub, l.most, t), time.Now()
+		l.last.stats, l.last.at = answer.NewTerrainStats(l.hub, l.most, t), time.Now()
 	}
 	close(l.next)
 	l.next = make(chan struct{})
@@ -126,7 +127,7 @@ func (l *lookout) metrics(ctx context.Context) meter.Terrain {
 		return t
 	}
 	t.Nodes = len(s.stats.Nodes)
-	for _, state := range shardStates() {
+	for _, state := range answer.ShardStates() {
 		t.Shards[state] = 0 // or an alert would have nothing to look at
 	}
 	for _, one := range s.stats.Shards {

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -29,8 +31,8 @@ func TestTerrainOver(t *testing.T) {
 			Status: census.Status{Pages: 7}}}}, "1,207 pages visited, 0 to visit; 2 shards on 0 nodes\n", "1      over   7"},
 	} {
 		var out strings.Builder
-		s := newTerrainStats("nats://hub.test:4222", 0, &node.Terrain{Run: 1, Over: true, Shards: tt.shards})
-		if err := printTerrain(&out, s, time.Now()); err != nil || !strings.Contains(out.String(), tt.visited) ||
+		s := answer.NewTerrainStats("nats://hub.test:4222", 0, &node.Terrain{Run: 1, Over: true, Shards: tt.shards})
+		if err := show.Terrain(&out, s, time.Now()); err != nil || !strings.Contains(out.String(), tt.visited) ||
 			!strings.Contains(out.String(), "\n"+tt.row) {
 			t.Errorf("%v: %s; want %q and %q", err, out.String(), tt.visited, tt.row)
 		}
@@ -44,7 +46,7 @@ func TestTerrainMaxPages(t *testing.T) {
 			Status: "running", Pages: 40, Left: census.Left{PagesToVisit: 60}}}}
 	}
 	for most, want := range map[int]int{0: 120, 1000: 120, 100: 20, 50: 0} {
-		s := newTerrainStats("", most, &node.Terrain{Run: 1, Shards: []node.Shard{shard(0), shard(1)}})
+		s := answer.NewTerrainStats("", most, &node.Terrain{Run: 1, Shards: []node.Shard{shard(0), shard(1)}})
 		if s.ToVisit != want || s.Pages != 80 {
 			t.Errorf("of %d pages at most %d are visited, and %d to visit; want %d", most, s.Pages, s.ToVisit, want)
 		}
@@ -54,12 +56,12 @@ func TestTerrainMaxPages(t *testing.T) {
 // A machine whose clock is ahead has not waited for less than no time.
 func TestTerrainOfAnotherClock(t *testing.T) {
 	now := time.Now()
-	s := newTerrainStats("", 0, &node.Terrain{Run: 1, Shards: []node.Shard{
+	s := answer.NewTerrainStats("", 0, &node.Terrain{Run: 1, Shards: []node.Shard{
 		{Number: 0, Made: true, Node: "attic", Report: &node.Report{Status: census.Status{Status: "running"},
 			Backlog: []crawl.Backlog{{Shard: 1, URLs: 2, Silent: now.Add(3 * time.Minute)}}}},
 		{Number: 1, Made: true, Node: "barn"},
 	}})
-	for _, n := range s.notes(now) {
+	for _, n := range s.Notes(now) {
 		if strings.Contains(n.Text, "-3m") || !strings.HasSuffix(n.Text, " for 0s") {
 			t.Errorf("it says %q", n.Text)
 		}
@@ -83,8 +85,8 @@ func TestNodeWaits(t *testing.T) {
 	v.states = map[int]string{0: "waiting", 1: "crawling"}
 	now := time.Now()
 	idle := &census.Status{Status: "running"}
-	s := &terrainStats{Shards: []shardStats{
-		{State: shardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle},
+	s := &answer.TerrainStats{Shards: []answer.ShardStats{
+		{State: answer.ShardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle},
 	}}
 	tell := func(want string) {
 		t.Helper()
@@ -103,14 +105,14 @@ func TestNodeWaits(t *testing.T) {
 	s.Shards[1].Backlog = []crawl.Backlog{{Shard: 0, URLs: 2, Silent: now}}
 	tell(attic + "  shard 1 has to tell shard 0 of 2 URLs, and waits for an answer for 1 min 00 s\n")
 	tell("")
-	s.Shards[0] = shardStats{State: "running", Status: &census.Status{Left: census.Left{PagesToVisit: 3}},
+	s.Shards[0] = answer.ShardStats{State: "running", Status: &census.Status{Left: census.Left{PagesToVisit: 3}},
 		Backlog: []crawl.Backlog{{Shard: 1, URLs: 5, Silent: now}}}
 	s.Shards[1].Backlog = nil
 	tell("  nothing is left to visit here; the run goes on at shard 0\n")
 	tell("")
 	idle.PagesToVisit = 1
 	tell("")
-	for _, about := range []shardStats{{Shard: 1, State: shardIdle}, // to be taken again, and then to be crawled
+	for _, about := range []answer.ShardStats{{Shard: 1, State: answer.ShardIdle}, // to be taken again, and then to be crawled
 		{Shard: 1, State: "waiting", Status: &census.Status{Status: "waiting"}}} {
 		s.Shards[1] = about
 		tell("")

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -26,38 +24,8 @@ func newVersionCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-// A build says which program this is.
-type build struct {
-	Version string `json:"version"`
-	Commit  string `json:"commit,omitempty"`
-	Time    string `json:"time,omitempty"`
-	Go      string `json:"go"`
-	OS      string `json:"os"`
-	Arch    string `json:"arch"`
-}
-
-func thisBuild() build {
-	b := build{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return b
-	}
-	if info.Main.Version != "" {
-		b.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.Commit = s.Value
-		case "vcs.time":
-			b.Time = s.Value
-		}
-	}
-	return b
-}
-
 func runVersion(opts versionOptions, out io.Writer) error {
-	b := thisBuild()
+	b := term.ThisBuild()
 	if opts.json {
 		return term.PrintJSON(out, b)
 	}

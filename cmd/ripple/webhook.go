@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 )
@@ -54,7 +55,7 @@ func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []str
 	if err != nil {
 		return err
 	}
-	cfg, err := loadConfig(path, a.voice)
+	cfg, err := statefile.LoadConfig(path, a.voice)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package main
+package answer
 
 import (
 	"bufio"
@@ -9,77 +9,17 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
-// A rowWriter shows the rows of an answer.
-type rowWriter interface {
-	row(values []any) (more bool, err error)
-	end() error
+// A RowWriter shows the rows of an answer.
+type RowWriter interface {
+	Row(values []any) (more bool, err error)
+	End() error
 }
 
-// Cells of a table are cut to so many characters. The last of a row pads no other.
-const (
-	maxCell     = 80
-	maxLastCell = 300
-)
-
-// tableRows show an answer to a person.
-type tableRows struct {
-	voice *term.Voice
-	t     term.Table
-	limit int
-	rows  int
-	more  bool
-}
-
-func newTableRows(a *app, columns []string, limit int) *tableRows {
-	w := &tableRows{voice: a.voice, t: term.NewTable(a.stdout), limit: limit}
-	w.t.Row(cells(columns)...)
-	return w
-}
-
-func cells(columns []string) []any {
-	out := make([]any, len(columns))
-	for i, c := range columns {
-		out[i] = term.Clean(c, 100)
-	}
-	return out
-}
-
-func (w *tableRows) row(values []any) (bool, error) {
-	if w.rows == w.limit {
-		w.more = true
-		return false, nil
-	}
-	w.rows++
-	shown := make([]any, len(values))
-	for i, v := range values {
-		width := maxCell
-		if i == len(values)-1 {
-			width = maxLastCell
-		}
-		shown[i] = term.Cut(term.Clean(plain(v), 4*(width+1)), width)
-	}
-	w.t.Row(shown...)
-	return true, nil
-}
-
-func (w *tableRows) end() error {
-	if err := w.t.Flush(); err != nil {
-		return err
-	}
-	if w.more {
-		text := fmt.Sprintf("there are more than %s; --limit N shows more, --csv and --json all",
-			term.Count(w.limit, "row", "rows"))
-		w.voice.Tell(term.Event("there are more rows", text, "count", w.limit))
-	}
-	return nil
-}
-
-// plain is a value as text; NULL is empty.
-func plain(v any) string {
+// Plain is a value as text; NULL is empty.
+func Plain(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
@@ -99,7 +39,7 @@ type csvRows struct {
 	line []byte
 }
 
-func newCSVRows(w io.Writer, columns []string) *csvRows {
+func NewCSVRows(w io.Writer, columns []string) *csvRows {
 	c := &csvRows{w: bufio.NewWriter(w)}
 	for i, name := range columns {
 		c.cell(i, name)
@@ -114,13 +54,13 @@ func (c *csvRows) cell(i int, v any) {
 	}
 	switch v.(type) {
 	case int64, float64:
-		c.line = append(c.line, plain(v)...)
+		c.line = append(c.line, Plain(v)...)
 	default:
-		c.line = sanitize.AppendCell(c.line, plain(v))
+		c.line = sanitize.AppendCell(c.line, Plain(v))
 	}
 }
 
-func (c *csvRows) row(values []any) (bool, error) {
+func (c *csvRows) Row(values []any) (bool, error) {
 	for i, v := range values {
 		c.cell(i, v)
 	}
@@ -134,7 +74,7 @@ func (c *csvRows) flush() error {
 	return err
 }
 
-func (c *csvRows) end() error {
+func (c *csvRows) End() error {
 	if err := c.flush(); err != nil {
 		return err
 	}
@@ -149,7 +89,7 @@ type jsonRows struct {
 	rows  int
 }
 
-func newJSONRows(w io.Writer, columns []string) *jsonRows {
+func NewJSONRows(w io.Writer, columns []string) *jsonRows {
 	j := &jsonRows{w: bufio.NewWriter(w)}
 	taken := map[string]bool{}
 	for _, name := range columns {
@@ -164,7 +104,7 @@ func newJSONRows(w io.Writer, columns []string) *jsonRows {
 	return j
 }
 
-func (j *jsonRows) row(values []any) (bool, error) {
+func (j *jsonRows) Row(values []any) (bool, error) {
 	open := "[\n  {"
 	if j.rows > 0 {
 		open = ",\n  {"
@@ -175,7 +115,7 @@ func (j *jsonRows) row(values []any) (bool, error) {
 		if i > 0 {
 			j.w.WriteString(", ")
 		}
-		text, err := json.Marshal(jsonValue(v))
+		text, err := json.Marshal(JSONValue(v))
 		if err != nil {
 			return false, err
 		}
@@ -186,20 +126,20 @@ func (j *jsonRows) row(values []any) (bool, error) {
 	return true, err
 }
 
-// jsonValue is a value as JSON can say it.
-func jsonValue(v any) any {
+// JSONValue is a value as JSON can say it.
+func JSONValue(v any) any {
 	switch f := v.(type) {
 	case []byte:
-		return plain(v)
+		return Plain(v)
 	case float64:
 		if math.IsInf(f, 0) || math.IsNaN(f) {
-			return plain(v)
+			return Plain(v)
 		}
 	}
 	return v
 }
 
-func (j *jsonRows) end() error {
+func (j *jsonRows) End() error {
 	if j.rows == 0 {
 		j.w.WriteString("[")
 	}

@@ -1,4 +1,4 @@
-package main
+package answer
 
 import (
 	"cmp"
@@ -27,9 +27,9 @@ type originStats struct {
 	worst int // missing, of that host
 }
 
-// An originList is how far a run has come with its origins, as far as that is known without
+// An OriginList is how far a run has come with its origins, as far as that is known without
 // a look at pages.
-type originList struct {
+type OriginList struct {
 	Origins []census.Origin `json:"origins"`
 }
 
@@ -68,7 +68,7 @@ func (o *originStats) add(h *survey.HostReport, run schema.RunID, pages, seconds
 }
 
 // addOrigins counts a host with each origin that it belongs to.
-func (s *stats) addOrigins(h *survey.HostReport, pages, seconds float64) {
+func (s *Stats) addOrigins(h *survey.HostReport, pages, seconds float64) {
 	for _, i := range h.Origins {
 		s.Origins[i].add(h, schema.RunID(s.Run.ID), pages, seconds)
 	}

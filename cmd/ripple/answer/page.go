@@ -1,4 +1,4 @@
-package main
+package answer
 
 import (
 	"encoding/hex"
@@ -10,13 +10,13 @@ import (
 )
 
 // page tells what is known of a page that was met, whose identity is norm.
-func (r inspector) page(id schema.ID, norm string, limit int) (*inspectedPage, error) {
+func (r Inspector) page(id schema.ID, norm string, limit int) (*KnownPage, error) {
 	p, err := r.Page(id)
 	if err != nil {
 		return nil, err
 	}
-	out := &inspectedPage{
-		rule: p.Rule, State: p.State.String(), Error: p.Error, Seed: p.Seed, PageType: p.PageType,
+	out := &KnownPage{
+		Rule: p.Rule, State: p.State.String(), Error: p.Error, Seed: p.Seed, PageType: p.PageType,
 		DiscoveredAt: p.FirstSeen.UTC(), FirstRun: int(p.FirstRun), LastRun: int(p.LastRun), Redirects: []string{},
 		Facts: []fact{},
 	}
@@ -33,7 +33,7 @@ func (r inspector) page(id schema.ID, norm string, limit int) (*inspectedPage, e
 			out.Facts = append(out.Facts, fact{f.Name, f.Value})
 		}
 	}
-	f, err := r.fetching()
+	f, err := r.Fetching()
 	if err != nil {
 		return nil, err
 	}
@@ -43,21 +43,21 @@ func (r inspector) page(id schema.ID, norm string, limit int) (*inspectedPage, e
 	if err := r.addTrouble(out, p.HostName, &f); err != nil {
 		return nil, err
 	}
-	if out.Paths, err = originPaths(r.Survey, id, maxOriginPaths); err != nil {
+	if out.Paths, err = OriginPaths(r.Survey, id, maxOriginPaths); err != nil {
 		return nil, err
 	}
 	if err := r.addLinks(out, id, limit); err != nil {
 		return nil, err
 	}
 	out.LinksOut.Left = p.LinksOmitted()
-	if err := r.addRedirects(out, p); err != nil {
+	if err := r.AddRedirects(out, p); err != nil {
 		return nil, err
 	}
 	return out, r.addHistory(out, p)
 }
 
 // addTrouble adds what keeps the page's host from being asked, and why the page waits.
-func (r inspector) addTrouble(out *inspectedPage, host string, f *fetching) error {
+func (r Inspector) addTrouble(out *KnownPage, host string, f *Fetching) error {
 	var h *schema.Host
 	err := r.Store.View(func(tx *kv.Tx) error {
 		id, known, err := tx.Hosts.Lookup(host)
@@ -73,18 +73,18 @@ func (r inspector) addTrouble(out *inspectedPage, host string, f *fetching) erro
 	t := census.NewPace(r.Config(), &run, r.Hosts.Record).Trouble(h)
 	out.Trouble, out.AgainAt = t.String(), timeOrNull(t.Until)
 	if out.State == schema.Queued.String() {
-		out.waiting = r.waiting(h, f)
+		out.Obstacle = r.waiting(h, f)
 	}
 	return nil
 }
 
 // addLinks adds links in and out.
-func (r inspector) addLinks(out *inspectedPage, id schema.ID, limit int) error {
+func (r Inspector) addLinks(out *KnownPage, id schema.ID, limit int) error {
 	back, total, err := r.Links.In(id, limit)
 	if err != nil {
 		return err
 	}
-	out.LinksIn = linkList{Total: total, Links: []pageLink{}}
+	out.LinksIn = LinkList{Total: total, Links: []pageLink{}}
 	for _, b := range back {
 		if err := r.addLink(&out.LinksIn, b.From, b.Link); err != nil {
 			return err
@@ -94,7 +94,7 @@ func (r inspector) addLinks(out *inspectedPage, id schema.ID, limit int) error {
 	if err != nil {
 		return err
 	}
-	out.LinksOut = linkList{Total: len(links), Links: []pageLink{}}
+	out.LinksOut = LinkList{Total: len(links), Links: []pageLink{}}
 	for _, l := range links[:min(limit, len(links))] {
 		if err := r.addLink(&out.LinksOut, l.To, l); err != nil {
 			return err
@@ -103,7 +103,7 @@ func (r inspector) addLinks(out *inspectedPage, id schema.ID, limit int) error {
 	return nil
 }
 
-func (r inspector) addLink(list *linkList, other schema.ID, l schema.Link) error {
+func (r Inspector) addLink(list *LinkList, other schema.ID, l schema.Link) error {
 	p, err := r.Page(other)
 	if err != nil {
 		return err
@@ -115,8 +115,8 @@ func (r inspector) addLink(list *linkList, other schema.ID, l schema.Link) error
 	return nil
 }
 
-// addRedirects adds the pages that the recorded redirects from a page lead to.
-func (r inspector) addRedirects(out *inspectedPage, p *survey.Page) error {
+// AddRedirects adds the pages that the recorded redirects from a page lead to.
+func (r Inspector) AddRedirects(out *KnownPage, p *survey.Page) error {
 	pages, err := r.Survey.Redirects(p, maxRedirected)
 	for i := 0; i < len(pages) && err == nil; i++ {
 		var norm string
@@ -128,7 +128,7 @@ func (r inspector) addRedirects(out *inspectedPage, p *survey.Page) error {
 }
 
 // addHistory adds forms and visits, the newest first.
-func (r inspector) addHistory(out *inspectedPage, p *survey.Page) error {
+func (r Inspector) addHistory(out *KnownPage, p *survey.Page) error {
 	return r.Store.View(func(tx *kv.Tx) error {
 		forms, err := tx.URLs.Forms(p.ID)
 		if err != nil {
@@ -140,14 +140,14 @@ func (r inspector) addHistory(out *inspectedPage, p *survey.Page) error {
 				return err
 			}
 		}
-		out.Visits = []visit{}
+		out.Visits = []Visit{}
 		for seq := r.Store.Latest(p.ID); seq != 0; {
 			v, err := tx.Visits.At(seq)
 			if err != nil {
 				return err
 			}
 			seq = v.Prev
-			if len(out.Visits) == maxHistory {
+			if len(out.Visits) == MaxHistory {
 				out.OlderVisits++
 				continue
 			}
@@ -161,8 +161,8 @@ func (r inspector) addHistory(out *inspectedPage, p *survey.Page) error {
 	})
 }
 
-func newVisit(tx *kv.Tx, v *schema.Visit) (visit, error) {
-	one := visit{
+func newVisit(tx *kv.Tx, v *schema.Visit) (Visit, error) {
+	one := Visit{
 		Run: int(v.Run), At: v.At.UTC(), State: v.State.String(), Status: v.Status, FetchURL: v.Form,
 		ContentType: v.ContentType, Charset: v.Charset, Length: v.Length, ResponseMS: v.ResponseTime.Milliseconds(),
 		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex,

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ func TestPrintBroken(t *testing.T) {
 	}
 	for _, n := range []int{0, 1, brokenBlock, brokenBlock + 1, len(links)} {
 		var got bytes.Buffer
-		if err := printBroken(&got, links[:n]); err != nil {
+		if err := Broken(&got, links[:n]); err != nil {
 			t.Fatal(err)
 		}
 		byOrigin := map[string]int{}

@@ -1,9 +1,9 @@
-package main
+package answer
 
 import "time"
 
-// An inspection is what is known of a URL.
-type inspection struct {
+// An Page is what is known of a URL.
+type Page struct {
 	Input string    `json:"input"`
 	Known bool      `json:"known"`
 	URL   string    `json:"url"`
@@ -13,10 +13,10 @@ type inspection struct {
 	Class string    `json:"class"`
 	Rule  string    `json:"rule"`
 
-	Robots *robotsVerdict `json:"robots"` // of the copy of its host's robots.txt; null: there is none
+	Robots *RobotsVerdict `json:"robots"` // of the copy of its host's robots.txt; null: there is none
 
-	classRule string // that gave the class
-	*inspectedPage
+	ClassRule string `json:"-"` // that gave the class
+	*KnownPage
 }
 
 type urlStep struct {
@@ -24,14 +24,14 @@ type urlStep struct {
 	Result string `json:"result"`
 }
 
-// An inspectedPage is what is known only of a page that was met.
-type inspectedPage struct {
-	rule     string     // that decided
+// An KnownPage is what is known only of a page that was met.
+type KnownPage struct {
+	Rule     string     `json:"-"` // that decided
 	form     string     // that was asked last; empty: none was
 	State    string     `json:"state"`
 	Error    string     `json:"error_message"`
 	Fetching *time.Time `json:"fetching_since"` // since when it is being requested; null: it is not
-	waiting
+	Obstacle
 	Depth        *int         `json:"depth"`
 	Seed         bool         `json:"seed"`
 	Own          *bool        `json:"own"` // its host itself names it; null: the run has not reached it
@@ -42,18 +42,18 @@ type inspectedPage struct {
 	LastRun      int          `json:"last_run"`
 	Referrer     string       `json:"referrer"`
 	Forms        []string     `json:"forms"`
-	Paths        []originPath `json:"depths"`
+	Paths        []OriginPath `json:"depths"`
 	Trouble      string       `json:"host_trouble"` // why its host is not asked as its delay allows
 	AgainAt      *time.Time   `json:"host_again_at"`
 	Redirects    []string     `json:"redirects"`
-	LinksIn      linkList     `json:"links_in"`
-	LinksOut     linkList     `json:"links_out"`
+	LinksIn      LinkList     `json:"links_in"`
+	LinksOut     LinkList     `json:"links_out"`
 	Facts        []fact       `json:"facts"`
-	Visits       []visit      `json:"visits"`
+	Visits       []Visit      `json:"visits"`
 	OlderVisits  int          `json:"visits_omitted,omitempty"` // before those
 }
 
-type linkList struct {
+type LinkList struct {
 	Total int        `json:"total"`
 	Left  int        `json:"links_omitted,omitempty"` // further ones that are not recorded
 	Links []pageLink `json:"links"`
@@ -73,7 +73,7 @@ type fact struct {
 	Value string `json:"value"`
 }
 
-type visit struct {
+type Visit struct {
 	Run         int       `json:"run_id"`
 	At          time.Time `json:"visited_at"`
 	State       string    `json:"state"`

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -7,16 +7,17 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-func printStats(w io.Writer, s *stats) error {
+func Stats(w io.Writer, s *answer.Stats) error {
 	fmt.Fprintf(w, "%s, %s in use\n", term.Shown(s.State), humanize.Bytes(uint64(s.Bytes)))
 	printProgress(w, s)
 	printTotals(w, s)
 	for _, site := range s.Sites {
-		fmt.Fprintln(w, siteLine(site))
+		fmt.Fprintln(w, SiteLine(site))
 	}
 	if n := s.SitesTotal - len(s.Sites); n > 0 {
 		fmt.Fprintf(w, "and %s more (--limit)\n", term.Count(n, "site", ""))
@@ -27,13 +28,13 @@ func printStats(w io.Writer, s *stats) error {
 	if err := printDepths(w, s.ByDepth); err != nil {
 		return err
 	}
-	return printSlow(w, s)
+	return PrintSlow(w, s)
 }
 
 // printProgress tells how far the run has come.
-func printProgress(w io.Writer, s *stats) {
+func printProgress(w io.Writer, s *answer.Stats) {
 	if s.Live != nil {
-		for _, line := range statusLines(s.Live) {
+		for _, line := range StatusLines(s.Live) {
 			fmt.Fprintln(w, line)
 		}
 		return
@@ -42,13 +43,13 @@ func printProgress(w io.Writer, s *stats) {
 	if text := etaText(&s.Left); text != "" {
 		fmt.Fprintf(w, "%s left to visit, %s\n", term.Count(s.Left.PagesToVisit, "page", ""), text)
 	}
-	if text := errorText(s.Run.Errors); text != "" {
+	if text := ErrorText(s.Run.Errors); text != "" {
 		fmt.Fprintln(w, "errors: "+text)
 	}
 }
 
 // printTotals counts what there is, and what became of pages that need scripts.
-func printTotals(w io.Writer, s *stats) {
+func printTotals(w io.Writer, s *answer.Stats) {
 	hosts := term.Count(s.Hosts, "host", "hosts")
 	if s.Listed > 0 {
 		hosts += fmt.Sprintf(" (and %s blacklisted or stubs)", term.Commas(s.Listed))
@@ -79,7 +80,7 @@ func printTotals(w io.Writer, s *stats) {
 }
 
 // printStates counts pages by state and by class.
-func printStates(w io.Writer, s *stats) error {
+func printStates(w io.Writer, s *answer.Stats) error {
 	fmt.Fprintln(w)
 	t := term.NewTable(w)
 	t.Row("state", "pages")
@@ -99,16 +100,16 @@ func printStates(w io.Writer, s *stats) error {
 }
 
 // printRun tells of a run that nobody works on.
-func printRun(w io.Writer, run *statsRun) {
+func printRun(w io.Writer, run *answer.StatsRun) {
 	why := ""
 	if run.Reason != "" {
 		why = " (" + term.Clean(run.Reason, 200) + ")"
 	}
 	fmt.Fprintf(w, "run #%d %s%s: %s in %s\n", run.ID, run.Status, why,
-		visited(run.Pages), term.Gap(duration(run.Seconds).Round(time.Second/10)))
+		Visited(run.Pages), term.Gap(Duration(run.Seconds).Round(time.Second/10)))
 }
 
-func printDepths(w io.Writer, depths []depthCount) error {
+func printDepths(w io.Writer, depths []answer.DepthCount) error {
 	fmt.Fprintln(w)
 	t := term.NewTable(w)
 	t.Row("depth", "pages", "processed")
@@ -122,7 +123,7 @@ func printDepths(w io.Writer, depths []depthCount) error {
 	return t.Flush()
 }
 
-func printSlow(w io.Writer, s *stats) error {
+func PrintSlow(w io.Writer, s *answer.Stats) error {
 	if len(s.Slow) == 0 {
 		return nil
 	}

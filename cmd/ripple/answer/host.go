@@ -1,4 +1,4 @@
-package main
+package answer
 
 import (
 	"strings"
@@ -12,13 +12,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// isHost reports whether an argument names a host and no page: it has neither scheme nor slash, nor what
+// IsHost reports whether an argument names a host and no page: it has neither scheme nor slash, nor what
 // follows a path.
-func isHost(raw string) bool { return raw != "" && !strings.ContainsAny(raw, "/?#") }
+func IsHost(raw string) bool { return raw != "" && !strings.ContainsAny(raw, "/?#") }
 
-// hostNamed is the host that somebody names, as pages bear it.
-func hostNamed(raw string) (string, error) {
-	if !isHost(raw) {
+// HostNamed is the host that somebody names, as pages bear it.
+func HostNamed(raw string) (string, error) {
+	if !IsHost(raw) {
 		return "", term.Usage("%q is not the name of a host", term.Clean(raw, 200))
 	}
 	rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
@@ -33,22 +33,22 @@ func hostNamed(raw string) (string, error) {
 // not have a dot.
 func parseHost(rules *weburl.Rules, raw string) (weburl.URL, error) {
 	if strings.Contains(raw, "@") { // an address of mail, or what it is behind
-		return parseURL(rules, raw)
+		return ParseURL(rules, raw)
 	}
-	return parseURL(rules, "https://"+raw)
+	return ParseURL(rules, "https://"+raw)
 }
 
-// host tells what is known of a host.
-func (r inspector) host(raw string, limit int) (*dossier, error) {
+// InspectHost tells what is known of a host.
+func (r Inspector) InspectHost(raw string, limit int) (*Host, error) {
 	u, err := parseHost(r.Config().Rules(), raw)
 	if err != nil {
 		return nil, err
 	}
 	name := u.Host()
 	verdict := r.Terrain().HostClass(name)
-	d := &dossier{Input: raw, Domain: name, Shown: weburl.ShownIfOther(name), Site: weburl.Site(name),
+	d := &Host{Input: raw, Domain: name, Shown: weburl.ShownIfOther(name), Site: weburl.Site(name),
 		Class: verdict.Class.String(), Rule: verdict.Rule, Origin: []string{}, Tags: []string{},
-		visitable: verdict.Class.Visitable()}
+		Visitable: verdict.Class.Visitable()}
 	noted := r.Hosts.Noted(name)
 	d.Tags, d.Note, d.Later = append(d.Tags, noted.Tags...), noted.Note, noted.Later
 	for _, i := range r.Terrain().OriginsOf(name) {
@@ -63,30 +63,30 @@ func (r inspector) host(raw string, limit int) (*dossier, error) {
 	if err != nil || !d.Known {
 		return d, err
 	}
-	d.knownHost, err = r.knownHost(id, limit)
+	d.KnownHost, err = r.knownHost(id, limit)
 	return d, err
 }
 
 // knownHost tells what is known of a host that was met.
-func (r inspector) knownHost(id schema.HostID, limit int) (*knownHost, error) {
+func (r Inspector) knownHost(id schema.HostID, limit int) (*KnownHost, error) {
 	report, err := r.Hosts.Report(id)
 	if err != nil {
 		return nil, err
 	}
 	k := r.hostFacts(report)
-	f, err := r.fetching()
+	f, err := r.Fetching()
 	if err != nil {
 		return nil, err
 	}
 	k.Fetching, _, _ = f.at(report.Host.Name)
 	if k.Fetching > 0 || k.Waiting > 0 {
-		k.waiting = r.waiting(report.Host, &f)
+		k.Obstacle = r.waiting(report.Host, &f)
 	}
 	kept, err := r.Survey.Hosts.Robots(id)
 	if err != nil {
 		return nil, err
 	}
-	k.Robots = keptRobots{kept.Status, timeOrNull(kept.At), string(kept.Text)}
+	k.Robots = KeptRobots{kept.Status, timeOrNull(kept.At), string(kept.Text)}
 	in, err := r.addLinkedFrom(k, id, limit)
 	if err != nil {
 		return nil, err
@@ -95,17 +95,17 @@ func (r inspector) knownHost(id schema.HostID, limit int) (*knownHost, error) {
 }
 
 // hostFacts tells what the record of a host says.
-func (r inspector) hostFacts(report *survey.HostReport) *knownHost {
+func (r Inspector) hostFacts(report *survey.HostReport) *KnownHost {
 	h, run, cfg := report.Host, r.Run(), r.Config()
-	k := &knownHost{
-		open: r.Open, Run: int(run.ID), Title: report.Title,
+	k := &KnownHost{
+		Open: r.Open, Run: int(run.ID), Title: report.Title,
 		Pages: report.Known, Visited: report.Visited, Waiting: report.Waiting,
 		Visits: h.Visits, Requests: h.Requests, ByState: map[string]int{},
 		Coverage: report.Coverage, Missing: report.KnownMissing,
 		Omitted: report.LinksOmitted, HTML: report.HTML, Shells: report.Shells,
 		DelayMS: cfg.FullDelay(h).Milliseconds(), CrawlMS: h.CrawlDelay.Milliseconds(),
 		Timeouts: int(h.Timeouts), AnswerMS: h.Smoothed.Milliseconds(),
-		Budget: report.Limit, budgetKey: report.LimitKey,
+		Budget: report.Limit, BudgetKey: report.LimitKey,
 	}
 	if report.MinDepth != kv.NoDepth {
 		depth := int(report.MinDepth)

@@ -1,9 +1,9 @@
-package main
+package term
 
 import "syscall"
 
-// limitMemory bounds the data of this process, mapped files left out.
-func limitMemory(bytes int64) {
+// LimitAddressSpace bounds the data of this process, mapped files left out.
+func LimitAddressSpace(bytes int64) {
 	const rlimitData = 2
 	_ = syscall.Setrlimit(rlimitData, &syscall.Rlimit{Cur: uint64(bytes), Max: uint64(bytes)})
 }

@@ -1,9 +1,9 @@
-package main
+package answer
 
 import "time"
 
-// A dossier is what is known of a host.
-type dossier struct {
+// A Host is what is known of a host.
+type Host struct {
 	Input  string   `json:"input"`
 	Known  bool     `json:"known"`
 	Domain string   `json:"domain"`
@@ -16,12 +16,12 @@ type dossier struct {
 	Note   string   `json:"note"`
 	Later  bool     `json:"later"` // it is not suggested for now
 
-	visitable bool // as its class says
-	*knownHost
+	Visitable bool `json:"-"` // as its class says
+	*KnownHost
 }
 
-// A knownHost is what is known only of a host that was met.
-type knownHost struct {
+// A KnownHost is what is known only of a host that was met.
+type KnownHost struct {
 	Run      int            `json:"run_id"` // the newest
 	Title    string         `json:"title"`
 	MinDepth *int           `json:"min_depth"`
@@ -32,14 +32,14 @@ type knownHost struct {
 	Visits   int            `json:"crawl_count"` // all runs
 	Requests int            `json:"requests"`    // of every kind, all runs
 	ByState  map[string]int `json:"pages_by_state"`
-	ByDepth  []depthCount   `json:"pages_by_depth"`
+	ByDepth  []DepthCount   `json:"pages_by_depth"`
 	Coverage string         `json:"coverage"`
 	Missing  int            `json:"known_missing"`
 	Omitted  int            `json:"links_omitted"`
 	HTML     int            `json:"html_pages"`   // processed in the run
 	Shells   int            `json:"need_scripts"` // of those: that likely show nothing without their scripts
 
-	waiting
+	Obstacle
 	Trouble     string     `json:"trouble"`        // what keeps it from being asked; empty: nothing
 	Again       *time.Time `json:"again_at"`       // when that is over; null: not in this run, or there is none
 	Next        *time.Time `json:"next_request"`   // no request comes earlier; null: none was answered
@@ -49,19 +49,19 @@ type knownHost struct {
 	AnswerMS    int64      `json:"smoothed_ms"`    // of an answer; as long a rest follows it
 	BudgetUsed  int        `json:"request_count"`  // of the run
 	Budget      int        `json:"request_limit"`
-	budgetKey   string
+	BudgetKey   string     `json:"-"`
 	RateLimited int        `json:"rate_limited"` // answers of the run that asked for rest
-	Robots      keptRobots `json:"robots"`
+	Robots      KeptRobots `json:"robots"`
 
 	LinkedFrom hostLinks    `json:"linked_from"`
-	open       bool         // a request may be open that the file does not know of
+	Open       bool         `json:"-"` // a request may be open that the file does not know of
 	Busiest    []busyPage   `json:"busiest_pages"`
 	Errors     []hostErrors `json:"errors"`
 	Runs       []hostRun    `json:"runs"`
 }
 
-// A keptRobots is a robots.txt as the last answer that counts left it.
-type keptRobots struct {
+// A KeptRobots is a robots.txt as the last answer that counts left it.
+type KeptRobots struct {
 	Status    int        `json:"status_code"` // 0: there is no copy
 	FetchedAt *time.Time `json:"robots_fetched_at"`
 	Text      string     `json:"robots_txt"`

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// printDossier shows a person what is known of a host; limit bounds its lists.
-func printDossier(w io.Writer, d *dossier, limit int) error {
+// Host shows a person what is known of a host; limit bounds its lists.
+func Host(w io.Writer, d *answer.Host, limit int) error {
 	fmt.Fprintln(w, term.ShownHost(d.Domain, 253))
 	t := term.NewTable(w)
 	t.Row("  class", withRule(d.Class, d.Rule))
@@ -20,22 +21,22 @@ func printDossier(w io.Writer, d *dossier, limit int) error {
 		t.Row("  origin", strings.Join(term.ShownHosts(d.Origin), ", "))
 	}
 	t.Row("  site", term.ShownHost(d.Site, 253))
-	d.printNoted(t)
+	printNoted(d, t)
 	if !d.Known {
 		t.Row("  known", "no: no page that was visited links to the host")
 		return t.Flush()
 	}
-	d.printFacts(t, d.visitable)
+	printHostFacts(d.KnownHost, t, d.Visitable)
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	d.printRobots(w, limit)
-	d.printLinks(w)
-	return d.printTables(w)
+	printHostRobots(d.KnownHost, w, limit)
+	printHostLinks(d.KnownHost, w)
+	return printHostTables(d.KnownHost, w)
 }
 
 // printNoted shows what people decided and noted of it.
-func (d *dossier) printNoted(t term.Table) {
+func printNoted(d *answer.Host, t term.Table) {
 	if len(d.Tags) > 0 {
 		t.Row("  tags", term.Clean(strings.Join(d.Tags, ", "), 300))
 	}
@@ -47,7 +48,7 @@ func (d *dossier) printNoted(t term.Table) {
 	}
 }
 
-func (k *knownHost) printFacts(t term.Table, visitable bool) {
+func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 	if k.Title != "" {
 		t.Row("  title", term.Clean(k.Title, 300))
 	}
@@ -58,17 +59,17 @@ func (k *knownHost) printFacts(t term.Table, visitable bool) {
 	if k.Shells > 0 {
 		t.Row("  scripts", fmt.Sprintf("%s of %s likely need them", term.Commas(k.Shells), term.Count(k.HTML, "page", "")))
 	}
-	if text := k.waiting.text(); text != "" {
+	if text := waitingText(&k.Obstacle); text != "" {
 		t.Row("  waits for", text)
 	}
 	if k.Trouble != "" {
-		t.Row("  trouble", term.Clean(k.Trouble, 300)+k.again())
+		t.Row("  trouble", term.Clean(k.Trouble, 300)+hostAgain(k))
 	}
 	if visitable {
-		t.Row("  asked next", k.next())
-		t.Row("  delay", k.delay())
+		t.Row("  asked next", hostNext(k))
+		t.Row("  delay", hostDelay(k))
 		t.Row("  budget", fmt.Sprintf("%s of %s in run #%d (%s)", term.Commas(k.BudgetUsed),
-			term.Count(k.Budget, "request", ""), k.Run, k.budgetKey))
+			term.Count(k.Budget, "request", ""), k.Run, k.BudgetKey))
 	}
 	if k.RateLimited > 0 {
 		t.Row("  asked for rest", fmt.Sprintf("%s in run #%d (429, or 503 with Retry-After)",
@@ -76,48 +77,48 @@ func (k *knownHost) printFacts(t term.Table, visitable bool) {
 	}
 	t.Row("  all runs", fmt.Sprintf("%s, %s visited", term.Count(k.Requests, "request", ""), term.Count(k.Visits, "page",
 		"")))
-	t.Row("  pages", k.pages())
+	t.Row("  pages", hostPages(k))
 	if len(k.ByDepth) > 0 {
-		t.Row("  depth", k.depths())
+		t.Row("  depth", hostDepths(k))
 	}
 }
 
-// again says when a trouble is over.
-func (k *knownHost) again() string {
+// hostAgain says when a trouble is over.
+func hostAgain(k *answer.KnownHost) string {
 	if k.Again == nil {
 		return ""
 	}
-	return ", again " + k.moment(*k.Again)
+	return ", again " + hostMoment(k, *k.Again)
 }
 
-// next says when the host may be asked next.
-func (k *knownHost) next() string {
+// hostNext says when the host may be asked next.
+func hostNext(k *answer.KnownHost) string {
 	switch {
 	case k.Trouble != "" && k.Again == nil, k.BudgetUsed >= k.Budget:
 		return "by the next run"
 	case k.Again != nil:
-		return k.moment(*k.Again)
-	case k.Next == nil && !k.open:
+		return hostMoment(k, *k.Again)
+	case k.Next == nil && !k.Open:
 		return "at any time: it was never asked"
 	case k.Next == nil:
-		return k.moment(time.Time{})
+		return hostMoment(k, time.Time{})
 	}
-	return k.moment(*k.Next)
+	return hostMoment(k, *k.Next)
 }
 
-// moment is a time as it lies before a person.
-func (k *knownHost) moment(at time.Time) string {
+// hostMoment is a time as it lies before a person.
+func hostMoment(k *answer.KnownHost, at time.Time) string {
 	if rest := time.Until(at); rest > 0 {
 		return fmt.Sprintf("in %s (%s)", term.Span(rest), at.Format(time.RFC3339))
 	}
-	if k.open {
+	if k.Open {
 		return "as soon as no request to it is open, which the state does not tell"
 	}
 	return "at any time"
 }
 
-// delay says what is promised between two requests, and why.
-func (k *knownHost) delay() string {
+// hostDelay says what is promised between two requests, and why.
+func hostDelay(k *answer.KnownHost) string {
 	text := term.Gap(time.Duration(k.DelayMS) * time.Millisecond)
 	var why []string
 	if k.CrawlMS > 0 {
@@ -135,7 +136,7 @@ func (k *knownHost) delay() string {
 	return text
 }
 
-func (k *knownHost) pages() string {
+func hostPages(k *answer.KnownHost) string {
 	var states []string
 	for _, state := range schema.States() {
 		if n := k.ByState[state.String()]; n > 0 {
@@ -149,7 +150,7 @@ func (k *knownHost) pages() string {
 	return text
 }
 
-func (k *knownHost) depths() string {
+func hostDepths(k *answer.KnownHost) string {
 	var parts []string
 	for _, d := range k.ByDepth {
 		name := "none"
@@ -161,7 +162,7 @@ func (k *knownHost) depths() string {
 	return strings.Join(parts, ", ")
 }
 
-func (k *knownHost) printRobots(w io.Writer, limit int) {
+func printHostRobots(k *answer.KnownHost, w io.Writer, limit int) {
 	switch {
 	case k.Robots.Status == 0 && k.Robots.FetchedAt == nil:
 		fmt.Fprint(w, "\nrobots.txt: there is no copy\n")
@@ -185,7 +186,7 @@ func (k *knownHost) printRobots(w io.Writer, limit int) {
 	}
 }
 
-func (k *knownHost) printLinks(w io.Writer) {
+func printHostLinks(k *answer.KnownHost, w io.Writer) {
 	l := k.LinkedFrom
 	fmt.Fprintf(w, "\nlinked from: %s, %s\n", term.Count(l.Hosts, "host", ""), term.Count(l.Pages, "page", ""))
 	for _, from := range l.From {
@@ -202,7 +203,7 @@ func (k *knownHost) printLinks(w io.Writer) {
 	}
 }
 
-func (k *knownHost) printTables(w io.Writer) error {
+func printHostTables(k *answer.KnownHost, w io.Writer) error {
 	t := term.NewTable(w)
 	if len(k.Busiest) > 0 {
 		t.Row("\nbusiest pages", "links in", "state", "title")

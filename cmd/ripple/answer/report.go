@@ -1,4 +1,4 @@
-package main
+package answer
 
 import (
 	"io"
@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A report is what [monitor] report-path holds at the end of a run, however that ends.
-type report struct {
+// A Report is what [monitor] report-path holds at the end of a run, however that ends.
+type Report struct {
 	Ripple   string         `json:"ripple"` // the version; its place marks the file as ours
 	RunID    int            `json:"run_id"`
 	Status   string         `json:"status"`
@@ -26,7 +26,7 @@ type report struct {
 
 	Metrics  metrics      `json:"metrics"`
 	Coverage []coverage   `json:"coverage"`
-	Sites    []cutSite    `json:"cut_sites"`
+	Sites    []CutSite    `json:"cut_sites"`
 	Stray    []strayEntry `json:"stray_seeds"`
 }
 
@@ -56,18 +56,18 @@ type coverage struct {
 	NeedScripts  int    `json:"need_scripts"` // pages
 }
 
-// A cutSite is a site of which not all hosts are recorded.
-type cutSite struct {
+// A CutSite is a site of which not all hosts are recorded.
+type CutSite struct {
 	Site     string `json:"site"`
 	Hosts    int    `json:"hosts"`
 	Overflow int    `json:"overflow"` // links to further ones
 	Limit    string `json:"limit"`
 }
 
-func newCutSites(all []survey.CutSite) []cutSite {
-	sites := make([]cutSite, len(all))
+func newCutSites(all []survey.CutSite) []CutSite {
+	sites := make([]CutSite, len(all))
 	for i, s := range all {
-		sites[i] = cutSite(s)
+		sites[i] = CutSite(s)
 	}
 	return sites
 }
@@ -77,7 +77,7 @@ type strayEntry struct {
 	End  string `json:"end"`
 }
 
-func writeReport(w io.Writer, s *survey.Survey) error {
+func WriteReport(w io.Writer, s *survey.Survey) error {
 	r, err := newReport(s)
 	if err != nil {
 		return err
@@ -85,10 +85,10 @@ func writeReport(w io.Writer, s *survey.Survey) error {
 	return term.PrintJSON(w, r)
 }
 
-func newReport(s *survey.Survey) (*report, error) {
+func newReport(s *survey.Survey) (*Report, error) {
 	run := s.Run()
-	r := &report{
-		Ripple: thisBuild().Version, RunID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(),
+	r := &Report{
+		Ripple: term.ThisBuild().Version, RunID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(),
 		Started: run.Started.UTC(), Finished: timeOrNull(run.Finished), Seconds: run.Running.Seconds(),
 		Pages: run.Pages, Requests: run.Requests, States: map[string]int{},
 		Coverage: []coverage{}, Stray: []strayEntry{},
@@ -123,7 +123,7 @@ func newReport(s *survey.Survey) (*report, error) {
 }
 
 // addFetches adds what was fetched and how each host is covered.
-func (r *report) addFetches(s *survey.Survey) error {
+func (r *Report) addFetches(s *survey.Survey) error {
 	var total time.Duration
 	err := s.EachPage(func(p *survey.Page) error {
 		if !p.Visited || p.Visit.Requests == 0 {

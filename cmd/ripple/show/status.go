@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -9,14 +9,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A view shows the status of a crawl: in place on a terminal, as log lines
+// A Status shows the status of a crawl: in place on a terminal, as log lines
 // elsewhere.
-type view struct {
+type Status struct {
 	screen *term.Screen
 	log    *slog.Logger
 	inTerm bool
@@ -24,17 +26,17 @@ type view struct {
 	told   time.Time
 }
 
-func newView(v *term.Voice, log *slog.Logger) *view {
-	return &view{
+func NewStatus(v *term.Voice, log *slog.Logger) *Status {
+	return &Status{
 		screen: v.Stderr, log: log, told: time.Now(),
 		facts: v.LogFormat == "json", inTerm: v.Stderr.Term && !v.Quiet && v.LogFormat == "text",
 	}
 }
 
-func (v *view) see(s census.Status) {
-	s.Waits = waitText(&s)
+func (v *Status) See(s census.Status) {
+	s.Waits = WaitText(&s)
 	if v.inTerm {
-		v.screen.Show(statusLines(&s))
+		v.screen.Show(StatusLines(&s))
 		return
 	}
 	if time.Since(v.told) >= term.TellEvery {
@@ -47,15 +49,15 @@ func (v *view) see(s census.Status) {
 	}
 }
 
-// end takes the status away.
-func (v *view) end() {
+// End takes the status away.
+func (v *Status) End() {
 	if v.inTerm {
 		v.screen.Show(nil)
 	}
 }
 
-// statusLines is a status for a person.
-func statusLines(s *census.Status) []string {
+// StatusLines is a status for a person.
+func StatusLines(s *census.Status) []string {
 	head := fmt.Sprintf("run #%d · %s", s.RunID, seconds(s.Elapsed))
 	if s.Depth >= 0 {
 		head += fmt.Sprintf(" · depth %d of %d", s.Depth, s.MaxDepth)
@@ -71,7 +73,7 @@ func statusLines(s *census.Status) []string {
 		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
 			term.Commas(s.Hosts.Active), term.Commas(s.Hosts.Waiting), term.Commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
 	}
-	if text := errorText(s.Errors); text != "" {
+	if text := ErrorText(s.Errors); text != "" {
 		lines = append(lines, "  errors  "+text)
 	}
 	if text := etaText(&s.Left); text != "" {
@@ -115,7 +117,7 @@ func troubleText(t *census.Trouble) string {
 	case t.Over:
 		return term.Clean(t.Why, 200)
 	case t.Held > 0:
-		return heldText(term.Clean(t.Why, 200) + " " + seconds(t.Held) + " ago")
+		return answer.HeldText(term.Clean(t.Why, 200) + " " + seconds(t.Held) + " ago")
 	case t.Silent > 0 && t.Why != "":
 		return fmt.Sprintf("%s, asked again %s ago", term.Clean(t.Why, 200), seconds(t.Silent))
 	case t.Silent > 0 && t.Robots:
@@ -123,18 +125,18 @@ func troubleText(t *census.Trouble) string {
 	case t.Silent > 0:
 		return "asked " + seconds(t.Silent) + " ago, no answer yet"
 	}
-	return term.Clean(t.Why, 200) + ", again in " + restText(duration(t.Again))
+	return term.Clean(t.Why, 200) + ", again in " + restText(Duration(t.Again))
 }
 
-// duration is that of so many seconds, or the longest one.
-func duration(seconds float64) time.Duration {
+// Duration is that of so many seconds, or the longest one.
+func Duration(seconds float64) time.Duration {
 	if n := seconds * float64(time.Second); n < math.MaxInt64 {
 		return time.Duration(n)
 	}
 	return math.MaxInt64
 }
 
-func seconds(n float64) string { return term.Span(duration(n)) }
+func seconds(n float64) string { return term.Span(Duration(n)) }
 
 func givenUp(n int) string {
 	if n == 0 {
@@ -143,8 +145,8 @@ func givenUp(n int) string {
 	return " · " + term.Commas(n) + " given up"
 }
 
-// errorText lists errors by kind, most frequent first.
-func errorText(errors map[string]int) string {
+// ErrorText lists errors by kind, most frequent first.
+func ErrorText(errors map[string]int) string {
 	kinds := slices.Sorted(maps.Keys(errors))
 	slices.SortStableFunc(kinds, func(a, b string) int { return errors[b] - errors[a] })
 	var parts []string
@@ -183,7 +185,7 @@ func etaText(s *census.Left) string {
 	if s.ETA <= 0 {
 		return ""
 	}
-	text := restText(duration(s.ETA))
+	text := restText(Duration(s.ETA))
 	if s.ETA >= 1 {
 		text = "about " + text
 	}
@@ -212,7 +214,7 @@ func statusAttrs(s *census.Status) []any {
 	if s.Rendered > 0 || s.Unrendered > 0 {
 		attrs = append(attrs, "rendered", s.Rendered, "not_rendered", s.Unrendered)
 	}
-	if text := errorText(s.Errors); text != "" {
+	if text := ErrorText(s.Errors); text != "" {
 		attrs = append(attrs, "errors", text)
 	}
 	if text := etaText(&s.Left); text != "" {
@@ -227,8 +229,8 @@ func statusAttrs(s *census.Status) []any {
 	return attrs
 }
 
-// waitText says why nothing is being fetched, or less than could be.
-func waitText(s *census.Status) string {
+// WaitText says why nothing is being fetched, or less than could be.
+func WaitText(s *census.Status) string {
 	switch s.Wait.Reason {
 	case census.Stopping:
 		return "stopping"
@@ -280,4 +282,45 @@ func restText(rest time.Duration) string {
 		return "a moment"
 	}
 	return term.Span(rest)
+}
+
+// Visited says how many pages a run has asked for, whatever came of it.
+func Visited(n int) string { return term.Count(n, "page", "pages") + " visited" }
+
+// CutLine says that an origin's host was cut, how many of its pages were processed,
+// how many were not, and by which key.
+func CutLine(h *survey.HostReport) string {
+	name := term.ShownHost(h.Host.Name, 253)
+	why := h.Coverage
+	if h.Budget != "" {
+		why = h.Budget
+	}
+	missing := term.Commas(h.Waiting) + " waiting"
+	if h.Waiting == 0 {
+		missing = term.Commas(h.KnownMissing) + " missing"
+	}
+	switch {
+	case h.KnownMissing == 0 && h.LinksOmitted > 0: // as its coverage says
+		return fmt.Sprintf("%s: %s, %s", name, term.Count(h.Processed, "page", "pages"), term.Clean(why, 200))
+	case h.LinksOmitted > 0:
+		missing += ", " + term.Count(h.LinksOmitted, "link", "links") + " left out"
+	}
+	return fmt.Sprintf("%s: %s, %s (%s)", name, term.Count(h.Processed, "page", "pages"), missing, term.Clean(why, 200))
+}
+
+// SiteLine says that not all hosts of a site are recorded, and by which key.
+func SiteLine(s answer.CutSite) string {
+	return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", term.ShownHost(s.Site, 253),
+		term.Count(s.Hosts, "host", "hosts"), term.Count(s.Overflow, "link", "links"), s.Limit)
+}
+
+// KeptText says how many pages a new run keeps without a request: those younger than min-age, and those that were
+// answered as fresh for longer.
+func KeptText(young, fresh int, age string) string {
+	text := term.Count(young, "page younger than "+age+" is kept", "pages younger than "+age+" are kept")
+	if fresh > 0 {
+		text += ", and " + term.Count(fresh, "older one that its server calls", "older ones that their servers call") +
+			" fresh"
+	}
+	return text
 }

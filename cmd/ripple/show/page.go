@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -7,11 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// printInspection shows a person what is known of a URL.
-func printInspection(w io.Writer, in *inspection) error {
+// Page shows a person what is known of a URL.
+func Page(w io.Writer, in *answer.Page) error {
 	fmt.Fprintln(w, term.ShownHost(in.URL, 2048))
 	t := term.NewTable(w)
 	if len(in.Steps) > 1 || in.Input != in.URL {
@@ -20,9 +21,9 @@ func printInspection(w io.Writer, in *inspection) error {
 			t.Row("    "+s.Step, term.Clean(s.Result, 2048))
 		}
 	}
-	t.Row("  class", withRule(in.Class, in.classRule))
+	t.Row("  class", withRule(in.Class, in.ClassRule))
 	if !in.Known {
-		if in.Rule != in.classRule {
+		if in.Rule != in.ClassRule {
 			t.Row("  refused by", term.Clean(in.Rule, 200))
 		}
 		if in.Robots != nil {
@@ -31,7 +32,7 @@ func printInspection(w io.Writer, in *inspection) error {
 		t.Row("  known", "no: no page that was visited links here")
 		return t.Flush()
 	}
-	p := in.inspectedPage
+	p := in.KnownPage
 	printFacts(t, in)
 	if err := t.Flush(); err != nil {
 		return err
@@ -49,10 +50,10 @@ func withRule(class, rule string) string {
 	return class + " (" + term.Clean(strings.TrimPrefix(rule, class+" "), 200) + ")"
 }
 
-func printFacts(t term.Table, in *inspection) {
-	p := in.inspectedPage
-	t.Row("  state", in.stateText())
-	if text := p.waiting.text(); text != "" {
+func printFacts(t term.Table, in *answer.Page) {
+	p := in.KnownPage
+	t.Row("  state", stateText(in))
+	if text := waitingText(&p.Obstacle); text != "" {
 		t.Row("  waits for", text)
 	}
 	depth := "none"
@@ -94,8 +95,8 @@ func printFacts(t term.Table, in *inspection) {
 }
 
 // stateText says in which state a page is, and why.
-func (in *inspection) stateText() string {
-	p := in.inspectedPage
+func stateText(in *answer.Page) string {
+	p := in.KnownPage
 	if p.Fetching != nil {
 		return p.State + ", since " + p.Fetching.Format(time.RFC3339)
 	}
@@ -103,14 +104,14 @@ func (in *inspection) stateText() string {
 		return p.State
 	}
 	text := p.State + ": " + term.Clean(p.Error, 300)
-	if p.rule != p.Error && p.rule != in.classRule {
-		text += " (" + term.Clean(p.rule, 256) + ")"
+	if p.Rule != p.Error && p.Rule != in.ClassRule {
+		text += " (" + term.Clean(p.Rule, 256) + ")"
 	}
 	return text
 }
 
 // printTrouble says what robots.txt decides, and what is in the way at the host.
-func printTrouble(t term.Table, in *inspection) {
+func printTrouble(t term.Table, in *answer.Page) {
 	trouble := term.Clean(in.Trouble, 300) + againText(in.AgainAt)
 	if why, robots := strings.CutPrefix(trouble, "robots.txt "); robots && in.Robots == nil {
 		t.Row("  robots.txt", why)
@@ -130,10 +131,10 @@ func againText(at *time.Time) string {
 	return ", again in " + restText(time.Until(*at))
 }
 
-func robotsText(in *inspection) string {
+func robotsText(in *answer.Page) string {
 	v := in.Robots
 	switch {
-	case v == nil && in.inspectedPage != nil && in.Why == robotsAwaited:
+	case v == nil && in.KnownPage != nil && in.Why == answer.RobotsAwaited:
 		return "requested, no answer yet"
 	case v == nil:
 		return "not requested yet"
@@ -145,17 +146,17 @@ func robotsText(in *inspection) string {
 	return "allows it (" + v.Why + ")"
 }
 
-func printWays(w io.Writer, p *inspectedPage) {
+func printWays(w io.Writer, p *answer.KnownPage) {
 	for _, way := range p.Paths {
 		if len(way.Path) < 2 {
 			continue
 		}
 		fmt.Fprintln(w)
-		printPath(w, way)
+		Path(w, way)
 	}
 }
 
-func printLinks(w io.Writer, title string, list linkList) {
+func printLinks(w io.Writer, title string, list answer.LinkList) {
 	fmt.Fprintf(w, "\n%s: %s\n", title, term.Commas(list.Total))
 	t := term.NewTable(w)
 	for _, l := range list.Links {
@@ -170,7 +171,7 @@ func printLinks(w io.Writer, title string, list linkList) {
 	}
 }
 
-func printVisits(w io.Writer, p *inspectedPage) error {
+func printVisits(w io.Writer, p *answer.KnownPage) error {
 	fmt.Fprintf(w, "\nvisits: %s\n", term.Commas(len(p.Visits)+p.OlderVisits))
 	t := term.NewTable(w)
 	for _, v := range p.Visits {
@@ -182,7 +183,7 @@ func printVisits(w io.Writer, p *inspectedPage) error {
 	return t.Flush()
 }
 
-func visitText(v visit) string {
+func visitText(v answer.Visit) string {
 	if v.Kept {
 		return "kept, without a request"
 	}
@@ -218,4 +219,16 @@ func visitText(v visit) string {
 		parts = append(parts, "likely needs scripts: "+v.Shell)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// waitingText is what a person reads; empty: nothing is waited for.
+func waitingText(w *answer.Obstacle) string {
+	if w.Why == "" {
+		return ""
+	}
+	text := term.Clean(w.Why, 300)
+	if w.Since != nil {
+		text += ", since " + w.Since.Format(time.RFC3339)
+	}
+	return text + againText(w.Until)
 }

@@ -1,4 +1,4 @@
-package main
+package answer
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ type linker struct {
 
 // addLinkedFrom adds who links to a host, and returns how many links lead to each of
 // its pages.
-func (r inspector) addLinkedFrom(k *knownHost, host schema.HostID, limit int) (map[schema.ID]int, error) {
+func (r Inspector) addLinkedFrom(k *KnownHost, host schema.HostID, limit int) (map[schema.ID]int, error) {
 	speaks, err := r.Speakers()
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (l *linker) add(page, to schema.ID) {
 	}
 }
 
-func (r inspector) nameLinkers(from map[schema.HostID]*linker) error {
+func (r Inspector) nameLinkers(from map[schema.HostID]*linker) error {
 	for _, l := range from {
 		if err := r.nameLinker(l); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (r inspector) nameLinkers(from map[schema.HostID]*linker) error {
 }
 
 // nameLinker says which host it is that links.
-func (r inspector) nameLinker(l *linker) error {
+func (r Inspector) nameLinker(l *linker) error {
 	p, err := r.Page(l.first)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (r inspector) nameLinker(l *linker) error {
 }
 
 // showLink adds what the first link says, and where it leads.
-func (r inspector) showLink(l *linker) error {
+func (r Inspector) showLink(l *linker) error {
 	p, err := r.Page(l.to)
 	if err != nil {
 		return err
@@ -116,8 +116,8 @@ func (r inspector) showLink(l *linker) error {
 
 // addPages adds the pages of a host: the busiest, the errors, the depths, and what the
 // runs did.
-func (r inspector) addPages(k *knownHost, host schema.HostID, in map[schema.ID]int, limit int) error {
-	depths, errs, runs := map[uint8]*depthCount{}, map[string]int{}, map[schema.RunID]*hostRun{}
+func (r Inspector) addPages(k *KnownHost, host schema.HostID, in map[schema.ID]int, limit int) error {
+	depths, errs, runs := map[uint8]*DepthCount{}, map[string]int{}, map[schema.RunID]*hostRun{}
 	k.Busiest = []busyPage{}
 	own := r.pagesOf(host)
 	err := r.Hold(r.Context(), func() error {
@@ -151,7 +151,7 @@ func (r inspector) addPages(k *knownHost, host schema.HostID, in map[schema.ID]i
 }
 
 // pagesOf returns the pages of a host by id.
-func (r inspector) pagesOf(host schema.HostID) (own []schema.ID) {
+func (r Inspector) pagesOf(host schema.HostID) (own []schema.ID) {
 	for id := schema.ID(1); int(id) <= r.URLs(); id++ {
 		if r.Hosts.Of(id) == host && r.Store.Kind(id) == schema.KindPage {
 			own = append(own, id)
@@ -161,15 +161,15 @@ func (r inspector) pagesOf(host schema.HostID) (own []schema.ID) {
 }
 
 // order sorts what was counted: the most frequent error and the newest run first.
-func (k *knownHost) order(depths map[uint8]*depthCount, errs map[string]int, runs map[schema.RunID]*hostRun) {
-	k.ByDepth, k.Errors, k.Runs = []depthCount{}, []hostErrors{}, []hostRun{}
-	for _, depth := range sortedKeys(depths) {
+func (k *KnownHost) order(depths map[uint8]*DepthCount, errs map[string]int, runs map[schema.RunID]*hostRun) {
+	k.ByDepth, k.Errors, k.Runs = []DepthCount{}, []hostErrors{}, []hostRun{}
+	for _, depth := range SortedKeys(depths) {
 		k.ByDepth = append(k.ByDepth, *depths[depth])
 	}
-	for _, kind := range sortedKeys(errs) {
+	for _, kind := range SortedKeys(errs) {
 		k.Errors = append(k.Errors, hostErrors{kind, errs[kind]})
 	}
-	for _, run := range sortedKeys(runs) {
+	for _, run := range SortedKeys(runs) {
 		k.Runs = append(k.Runs, *runs[run])
 	}
 	slices.SortStableFunc(k.Errors, func(a, b hostErrors) int { return cmp.Compare(b.Pages, a.Pages) })
@@ -184,11 +184,11 @@ func newBusyPage(p *survey.Page, in int) busyPage {
 	return b
 }
 
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+func SortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-func addDepth(depths map[uint8]*depthCount, p *survey.Page) {
+func addDepth(depths map[uint8]*DepthCount, p *survey.Page) {
 	if depths[p.Depth] == nil {
-		depths[p.Depth] = &depthCount{}
+		depths[p.Depth] = &DepthCount{}
 		if p.Depth != kv.NoDepth {
 			depth := int(p.Depth)
 			depths[p.Depth].Depth = &depth
@@ -201,7 +201,7 @@ func addDepth(depths map[uint8]*depthCount, p *survey.Page) {
 }
 
 // addVisits adds the visits of pages to those of their runs.
-func (r inspector) addVisits(runs map[schema.RunID]*hostRun, pages []schema.ID) error {
+func (r Inspector) addVisits(runs map[schema.RunID]*hostRun, pages []schema.ID) error {
 	return r.Store.View(func(tx *kv.Tx) error {
 		var g kv.Gist
 		for _, id := range pages {

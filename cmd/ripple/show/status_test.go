@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"bytes"
@@ -82,7 +82,7 @@ func TestStatusLines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, statusLines(&tt.status)); diff != "" {
+			if diff := cmp.Diff(tt.want, StatusLines(&tt.status)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -118,7 +118,7 @@ func TestWaitText(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := waitText(&census.Status{Hosts: tt.hosts, Wait: tt.wait}); got != tt.want {
+			if got := WaitText(&census.Status{Hosts: tt.hosts, Wait: tt.wait}); got != tt.want {
 				t.Errorf("waitText = %q, want %q", got, tt.want)
 			}
 		})
@@ -154,9 +154,9 @@ func TestProgress(t *testing.T) {
 		var b bytes.Buffer
 		said := term.NewVoice(&b)
 		said.LogFormat = tt.format
-		v := newView(said, said.Logger())
+		v := NewStatus(said, said.Logger())
 		v.told = time.Now().Add(-term.TellEvery)
-		v.see(census.Status{RunID: 1, Troubled: 1, Troubles: []census.Trouble{
+		v.See(census.Status{RunID: 1, Troubled: 1, Troubles: []census.Trouble{
 			{Domain: "a.test", Why: "robots.txt timed out", Robots: true, Again: 5},
 		}})
 		if !strings.Contains(b.String(), tt.want) {
@@ -267,7 +267,7 @@ func TestKeptText(t *testing.T) {
 		{0, 1, "0 pages younger than 24 h are kept, and 1 older one that its server calls fresh"},
 		{1, 2, "1 page younger than 24 h is kept, and 2 older ones that their servers call fresh"},
 	} {
-		if got := keptText(tt.young, tt.fresh, "24 h"); got != tt.want {
+		if got := KeptText(tt.young, tt.fresh, "24 h"); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}

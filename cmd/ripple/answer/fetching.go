@@ -1,0 +1,176 @@
+package answer
+
+import (
+	"errors"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// maxFetchingBytes bounds the URLs of a [fetching].
+const maxFetchingBytes = 4 << 20
+
+// A Fetching tells which requests of a crawl are open at a moment.
+type Fetching struct {
+	Fetching int           `json:"fetching"` // requests that are open
+	Requests []openRequest `json:"requests"` // the oldest first; the last are left out where their URLs take over 4 MB
+	Held     []HeldFailure `json:"held"`     // requests that failed, where the network of the machine may be at fault
+}
+
+// NoFetching is that of no crawl.
+func NoFetching() Fetching { return Fetching{Requests: []openRequest{}, Held: []HeldFailure{}} }
+
+// A HeldFailure is one that is not recorded before it is known whose fault it is.
+type HeldFailure struct {
+	Domain string    `json:"domain"`
+	Why    string    `json:"error_message"`
+	Since  time.Time `json:"since"`
+}
+
+// An openRequest is a request whose answer has not ended.
+type openRequest struct {
+	Domain string    `json:"domain"`
+	Page   string    `json:"page_url"` // the page, or sitemap, that it is made for; empty: it is for none
+	URL    string    `json:"fetch_url"`
+	Kind   string    `json:"kind"` // robots, sitemap, script, head or get
+	Since  time.Time `json:"since"`
+}
+
+// forPage reports whether a request is for a page itself.
+func (r *openRequest) forPage() bool { return r.Kind == "get" || r.Kind == "head" }
+
+func NewFetching(open []crawl.Flight, rules *weburl.Rules) Fetching {
+	f := NoFetching()
+	f.Fetching = len(open)
+	size := 0
+	for _, one := range open {
+		if size += len(one.Page) + len(one.URL); size > maxFetchingBytes {
+			break
+		}
+		domain := weburl.Host(one.Page)
+		if domain == "" {
+			if u, err := rules.Parse(one.URL); err == nil {
+				domain = u.Host()
+			}
+		}
+		f.Requests = append(f.Requests, openRequest{
+			Domain: domain, Page: one.Page, URL: one.URL, Kind: one.Kind, Since: one.Since.UTC(),
+		})
+	}
+	return f
+}
+
+// Fetching asks the running crawl which requests are open now; none where nobody crawls.
+func (r Inspector) Fetching() (Fetching, error) {
+	f := NoFetching()
+	if r.Live == nil {
+		return f, nil
+	}
+	err := r.Crawl.Get(r.Context(), "fetching", &f)
+	if errors.Is(err, control.ErrNobody) { // it has ended since
+		err = nil
+	}
+	return f, err
+}
+
+// addFetching counts what the running crawl fetches: requests, and of the pages that are known those that are
+// being requested.
+func (s *Stats) addFetching(r *statefile.State) error {
+	f, err := Inspector{r}.Fetching()
+	if err != nil || s.Live == nil {
+		return err
+	}
+	s.Live.Fetching = f.Fetching
+	pages := map[string]bool{}
+	for _, one := range f.Requests {
+		if one.forPage() {
+			pages[one.Page] = true
+		}
+	}
+	for norm := range pages {
+		id, known, err := r.Lookup(norm)
+		if err != nil {
+			return err
+		}
+		if !known {
+			continue
+		}
+		p, err := r.Page(id)
+		if err != nil {
+			return err
+		}
+		s.ByState[p.State.String()]--
+		s.ByState[schema.Fetching.String()]++
+	}
+	return nil
+}
+
+// of returns when the oldest request for a page was made; nil: none is open.
+func (f *Fetching) of(norm string) *time.Time {
+	for i := range f.Requests {
+		if one := &f.Requests[i]; one.forPage() && one.Page == norm {
+			return &f.Requests[i].Since
+		}
+	}
+	return nil
+}
+
+// RobotsAwaited is what a host waits for while its robots.txt is being requested.
+const RobotsAwaited = "its robots.txt"
+
+// at returns how many requests to a host are open, what they are for, and when the oldest of them was made.
+func (f *Fetching) at(domain string) (n int, what string, since *time.Time) {
+	robots := false
+	for i := range f.Requests {
+		if f.Requests[i].Domain != domain {
+			continue
+		}
+		if n++; since == nil {
+			since = &f.Requests[i].Since
+		}
+		robots = f.Requests[i].Kind == "robots"
+	}
+	if n == 1 && robots {
+		return n, RobotsAwaited, since
+	}
+	return n, "the answer to " + term.Count(n, "request", "requests"), since
+}
+
+// A Obstacle is why a page or a host is not requested now.
+type Obstacle struct {
+	Why   string     `json:"waits_for"`   // empty: nothing keeps the crawl from it, or no crawl is running
+	Since *time.Time `json:"waits_since"` // null: not known
+	Until *time.Time `json:"waits_until"` // null: not known, or not in this run
+}
+
+// waiting says why the running crawl does not request anything of a host now.
+func (r Inspector) waiting(h *schema.Host, f *Fetching) Obstacle {
+	if r.Live == nil {
+		return Obstacle{}
+	}
+	if n, what, since := f.at(h.Name); n > 0 {
+		return Obstacle{Why: what, Since: since}
+	}
+	for i := range f.Held {
+		if held := &f.Held[i]; held.Domain == h.Name {
+			return Obstacle{Why: HeldText(held.Why), Since: &held.Since}
+		}
+	}
+	if r.Live.Status != "running" || r.Live.WaitsSince != nil {
+		return Obstacle{Why: r.Live.Waits, Since: r.Live.WaitsSince}
+	}
+	run := r.Run()
+	d := census.NewPace(r.Config(), &run, r.Hosts.Record).Delay(h)
+	return Obstacle{d.Why, timeOrNull(d.Since), timeOrNull(d.Until)}
+}
+
+// HeldText says that a failure is not recorded yet.
+func HeldText(why string) string {
+	return term.Clean(why, 200) + "; it is not known yet whether the network of this machine is at fault"
+}

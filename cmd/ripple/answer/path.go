@@ -1,0 +1,45 @@
+package answer
+
+import (
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// An OriginPath is a shortest way from an origin to a page.
+type OriginPath struct {
+	Origin string    `json:"quality_origin"`
+	Depth  int       `json:"depth"`
+	Path   []pathHop `json:"path"`
+}
+
+// A pathHop is a page on the way, and the link that leads to it.
+type pathHop struct {
+	URL    string `json:"url"`
+	Kind   string `json:"kind,omitempty"`
+	Rel    string `json:"rel,omitempty"`
+	Place  string `json:"place,omitempty"`
+	Anchor string `json:"anchor,omitempty"`
+}
+
+// OriginPaths returns shortest ways to a page from up to limit origins, the
+// nearest first.
+func OriginPaths(s *survey.Survey, id schema.ID, limit int) ([]OriginPath, error) {
+	ways, err := s.Ways(id, limit)
+	paths := make([]OriginPath, len(ways))
+	for i, w := range ways {
+		paths[i] = OriginPath{Origin: s.Terrain().Origins()[w.Origin].Name, Depth: int(w.Depth), Path: pathHops(w.Hops)}
+	}
+	return paths, err
+}
+
+func pathHops(hops []survey.Hop) []pathHop {
+	out := make([]pathHop, len(hops))
+	for i, h := range hops {
+		out[i].URL = h.URL
+		if i > 0 {
+			out[i].Kind, out[i].Rel, out[i].Place = h.Link.Kinds.First().String(), h.Link.Rel.String(), h.Link.Where()
+			out[i].Anchor = h.Link.Anchor
+		}
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package answer
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A RobotsVerdict is what robots.txt decides for a URL.
+type RobotsVerdict struct {
+	URL        string     `json:"url,omitempty"`
+	Agent      string     `json:"agent"`
+	Group      string     `json:"group"` // that applies; empty: none
+	Allowed    bool       `json:"allowed"`
+	Rule       string     `json:"rule"` // the line as written; empty: no rule matches
+	Line       int        `json:"line"`
+	Why        string     `json:"why,omitempty"` // where no line decides
+	Status     int        `json:"status_code,omitempty"`
+	FetchedAt  *time.Time `json:"robots_fetched_at,omitempty"`
+	CrawlDelay float64    `json:"crawl_delay_seconds"`
+}
+
+// AskRobots decides by the copy of a host's robots.txt, if there is one.
+func (r Inspector) AskRobots(host, form, agent string) (RobotsVerdict, bool, error) {
+	if agent == "" {
+		agent = r.Config().UserAgent.CrawlerName
+	}
+	var kept schema.RobotsCopy
+	ok := false
+	err := r.Store.View(func(tx *kv.Tx) error {
+		id, known, err := tx.Hosts.Lookup(host)
+		if err != nil || !known {
+			return err
+		}
+		kept, ok, err = tx.Hosts.Robots(id)
+		return err
+	})
+	if err != nil || !ok {
+		return RobotsVerdict{}, false, err
+	}
+	v := JudgeRobots(robots.Parse(kept.Text, agent), agent, form)
+	v.Status, v.FetchedAt = kept.Status, timeOrNull(kept.At)
+	if kept.Text == nil && kept.Status/100 != 2 {
+		v.Why = fmt.Sprintf("there is no robots.txt (%d)", kept.Status)
+	}
+	return v, true, nil
+}
+
+func JudgeRobots(rules *robots.Rules, agent, form string) RobotsVerdict {
+	v := rules.Check(weburl.PathQuery(form))
+	delay, _ := rules.CrawlDelay()
+	out := RobotsVerdict{
+		URL: form, Agent: agent, Group: rules.Agent(), Allowed: v.Allowed, Rule: v.Rule, Line: v.Line,
+		CrawlDelay: delay.Seconds(),
+	}
+	if v.Line == 0 {
+		out.Why = "no rule matches"
+	}
+	return out
+}
+
+// ParseURL reads a URL that a person wrote.
+func ParseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
+	u, err := rules.Parse(completed(raw))
+	switch {
+	case err == nil:
+		return u, nil
+	case errors.Is(err, weburl.ErrTooLong):
+		return u, term.Usage("%s: %v", term.Clean(raw, 100), err)
+	}
+	return u, term.Usage("%q is not a URL that can be crawled (%v); write it as https://example.com/page",
+		term.Clean(raw, 200), err)
+}
+
+// completed is what a person wrote, with the scheme if it begins with a host: a name with
+// a dot in it, and perhaps a port.
+func completed(raw string) string {
+	authority, _, _ := strings.Cut(raw, "/")
+	host, port, _ := strings.Cut(authority, ":")
+	if strings.Contains(host, ".") && strings.Trim(port, "0123456789") == "" {
+		return "https://" + raw
+	}
+	return raw
+}

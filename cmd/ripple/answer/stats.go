@@ -1,0 +1,213 @@
+package answer
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/clock"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+type Stats struct {
+	State    string         `json:"state_path"`
+	Bytes    int64          `json:"state_bytes"`
+	Run      StatsRun       `json:"run"`
+	Live     *census.Status `json:"live"` // null: nobody crawls
+	Left     census.Left    `json:"left"` // for the run, within its limits
+	Pages    int            `json:"pages"`
+	NotMet   int            `json:"pages_not_met"` // of those: by the last completed run or a later one
+	Links    int            `json:"links"`
+	Hosts    int            `json:"hosts"`          // quality and discovered, with pages
+	Listed   int            `json:"listed_hosts"`   // blacklisted and stub, with pages
+	GivenUp  int            `json:"hosts_given_up"` // in the run
+	Frontier int            `json:"frontier"`
+	Omitted  int            `json:"links_omitted"` // that pages have and that are not recorded
+	Shells   int            `json:"need_scripts"`  // processed pages that likely show nothing without their scripts
+	Rendered int            `json:"rendered"`      // processed pages that are recorded as their scripts left them
+	Hindered int            `json:"rendered_in_part"`
+	Unshown  int            `json:"not_rendered"` // processed pages for which the browser failed, or showed too much
+	Sites    []CutSite      `json:"cut_sites"`    // of which not all hosts are recorded
+	ByState  map[string]int `json:"pages_by_state"`
+	ByClass  map[string]int `json:"pages_by_class"`
+	ByDepth  []DepthCount   `json:"pages_by_depth"`
+	Origins  []originStats  `json:"origins"`
+	Slow     []slowHost     `json:"slow_hosts"`
+
+	SitesTotal int `json:"cut_sites_total"` // --limit shows some of them
+	SlowTotal  int `json:"slow_hosts_total"`
+}
+
+type StatsRun struct {
+	ID       int            `json:"id"`
+	Status   string         `json:"status"`
+	Reason   string         `json:"reason"`
+	Started  time.Time      `json:"started_at"`
+	Finished *time.Time     `json:"finished_at"`
+	Pages    int            `json:"pages"`
+	Rendered int            `json:"rendered"`     // of those: as their scripts left them
+	Unshown  int            `json:"not_rendered"` // of those: as fetched, since rendering failed
+	Requests int            `json:"requests"`
+	Seconds  float64        `json:"running_seconds"`
+	Errors   map[string]int `json:"errors"`
+}
+
+type DepthCount struct {
+	Depth     *int `json:"depth"` // null: pages without one
+	Pages     int  `json:"pages"`
+	Processed int  `json:"processed"`
+}
+
+// A slowHost is a host that the end of the crawl waits for, or that was cut.
+type slowHost struct {
+	Domain      string     `json:"domain"`
+	Shown       string     `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Class       string     `json:"class"`
+	Missing     int        `json:"known_missing"`
+	Omitted     int        `json:"links_omitted"`
+	DelayMS     int64      `json:"delay_ms"`
+	AnswerMS    int64      `json:"smoothed_ms"`    // of an answer
+	ToVisit     int        `json:"pages_to_visit"` // in this run
+	ETA         float64    `json:"eta_seconds"`    // 0: not in this run
+	SuspendedTo *time.Time `json:"suspended_until"`
+	Trouble     string     `json:"trouble"`  // why it is not asked as its delay allows; empty: it is
+	AgainAt     *time.Time `json:"again_at"` // when it is asked again at the earliest
+	Coverage    string     `json:"coverage"`
+
+	Rest time.Duration `json:"-"` // from one request to the next
+}
+
+func NewStats(r *statefile.State, most int) (*Stats, error) {
+	counts, err := r.Counts()
+	if err != nil {
+		return nil, err
+	}
+	run := r.Run()
+	s := &Stats{
+		State: r.Path, Bytes: r.Size, Live: r.Live,
+		Run:   NewStatsRun(run, counts.Errors),
+		Pages: counts.Pages, NotMet: counts.Gone, Links: counts.Links,
+		Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
+		Omitted: counts.LinksOmitted, Shells: counts.Shells,
+		Rendered: counts.Rendered, Hindered: counts.Hindered, Unshown: counts.Unrendered,
+		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: depthCounts(counts),
+	}
+	for _, state := range schema.States() {
+		if n := counts.ByState[state]; n > 0 || state != schema.Foreign {
+			s.ByState[state.String()] = n
+		}
+	}
+	for class, n := range counts.ByClass {
+		s.ByClass[schema.Class(class).String()] = n
+	}
+	if err := s.addFetching(r); err != nil {
+		return nil, err
+	}
+	if s.Live == nil && r.Unwritten() {
+		s.Run.Status, s.Run.Reason = schema.RunInterrupted.String(), schema.End{Kind: schema.EndOutputs}.String()
+	}
+	if s.Live != nil { // one count for both: that of the copy
+		s.Live.Pages, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
+		s.Live.Errors = counts.Errors
+	}
+	cut, err := survey.CutSites(r.Survey)
+	if err != nil {
+		return nil, err
+	}
+	s.SitesTotal = len(cut)
+	s.Sites = newCutSites(cut[:min(len(cut), most)])
+	return s, s.addHosts(r, run, most)
+}
+
+func depthCounts(counts *survey.Counts) []DepthCount {
+	all := []DepthCount{}
+	for depth, n := range counts.ByDepth {
+		if n == 0 {
+			continue
+		}
+		d := DepthCount{Pages: n, Processed: counts.StandingByDepth[depth]}
+		if depth != kv.NoDepth {
+			d.Depth = &depth
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+func NewStatsRun(run schema.Run, errs map[string]int) StatsRun {
+	return StatsRun{
+		ID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(), Started: run.Started.UTC(),
+		Finished: timeOrNull(run.Finished),
+		Pages:    run.Pages, Rendered: run.Rendered, Unshown: run.Unrendered, Requests: run.Requests,
+		Seconds: run.Running.Seconds(), Errors: errs,
+	}
+}
+
+// addHosts counts the hosts of the origins, and lists those with pages that wait or are
+// missing, those first that take longest.
+func (s *Stats) addHosts(r *statefile.State, run schema.Run, most int) error {
+	cfg, err := statefile.LastConfig(r.Store)
+	if err != nil {
+		return err
+	}
+	s.Slow, s.Origins = []slowHost{}, newOriginStats(r)
+	pace := census.NewPace(cfg, &run, r.Hosts.Record)
+	left := census.NewRemainder(r.Store, pace)
+	err = r.Hosts.EachUntitled(func(h *survey.HostReport) error {
+		waiting := h.Waiting - h.ByState[schema.RequestLimitHit]
+		pages, seconds := pace.Of(h.Host, waiting)
+		left.Add(h.Host, pages, seconds)
+		s.addOrigins(h, pages, seconds)
+		if h.Host.Trouble(run.ID).Kind == schema.TroubleGivenUp {
+			s.GivenUp++
+		}
+		if waiting == 0 && !h.Cover.Cut() {
+			return nil
+		}
+		s.SlowTotal++
+		s.Slow = append(s.Slow, newSlowHost(r, h, pace, int(pages), seconds))
+		if len(s.Slow) > 100 && len(s.Slow)/2 > most {
+			s.Slow = slowest(s.Slow, most)
+		}
+		return nil
+	})
+	s.Slow = slowest(s.Slow, most)
+	if s.Left = left.Left(); r.Live != nil {
+		s.Left = r.Live.Left
+	}
+	for i := range s.Slow {
+		s.Slow[i].ETA = s.Left.Within(s.Slow[i].ETA)
+	}
+	for i := range s.Origins {
+		s.Origins[i].ETA = s.Left.Within(s.Origins[i].ETA)
+	}
+	return err
+}
+
+func newSlowHost(r *statefile.State, h *survey.HostReport, pace census.Pace, pages int, eta float64) slowHost {
+	e := slowHost{
+		Domain: h.Host.Name, Shown: weburl.ShownIfOther(h.Host.Name),
+		Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,
+		DelayMS: r.Config().FullDelay(h.Host).Milliseconds(), AnswerMS: h.Host.Smoothed.Milliseconds(), Coverage: h.Coverage,
+		ToVisit: pages, ETA: eta, Rest: clock.Rest(r.Config(), h.Host),
+	}
+	if census.Suspended(h.Host) > 0 {
+		e.SuspendedTo = timeOrNull(h.Host.RestsUntil(time.Now()))
+	}
+	if t := pace.Trouble(h.Host); t.Kind != schema.TroubleNone {
+		e.Trouble, e.AgainAt = t.String(), timeOrNull(t.Until)
+	}
+	return e
+}
+
+func slowest(slow []slowHost, most int) []slowHost {
+	slices.SortStableFunc(slow, func(a, b slowHost) int {
+		return cmp.Or(cmp.Compare(b.ETA, a.ETA), cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.Domain, b.Domain))
+	})
+	return slow[:min(len(slow), most)]
+}

@@ -1,0 +1,79 @@
+package answer
+
+import (
+	"strings"
+
+	"github.com/sumi-ripple/ripple/export/suggest"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// The Suggestions as a program reads them.
+type (
+	Suggestions struct {
+		Origins    int         `json:"origins"`
+		Discovered []candidate `json:"discovered"`
+		Stubs      []candidate `json:"stubs"`
+	}
+	candidate struct {
+		Entity   string         `json:"entity"`
+		Domain   *string        `json:"domain"`                 // null: it is no single host
+		Shown    string         `json:"entity_shown,omitempty"` // to a person, if that is not the entity alone
+		Title    *string        `json:"title"`
+		Class    string         `json:"class"`
+		Hosts    int            `json:"hosts"`
+		Pages    int            `json:"pages"`
+		Origins  int            `json:"origins"`
+		Links    int            `json:"links"`
+		Trust    float64        `json:"trust"`
+		From     []citingOrigin `json:"linked_from"`
+		Coverage string         `json:"coverage"`
+		Missing  int            `json:"known_missing"`
+		Answers  string         `json:"answering_url"` // a page that answered; empty: none
+		Block    string         `json:"block,omitempty"`
+	}
+	citingOrigin struct {
+		Origin    string `json:"quality_origin"`
+		Editorial int    `json:"editorial"`
+		Elsewhere int    `json:"elsewhere"`
+		SiteWide  int    `json:"sitewide"`
+		From      string `json:"from_url"`
+		To        string `json:"to_url"`
+		Anchor    string `json:"anchor"`
+		Place     string `json:"place"`
+	}
+)
+
+func NewSuggestions(found *suggest.Suggestions) Suggestions {
+	return Suggestions{Origins: found.Origins, Discovered: newCandidates(found.Discovered),
+		Stubs: newCandidates(found.Stubs)}
+}
+
+func newCandidates(all []suggest.Candidate) []candidate {
+	list := []candidate{}
+	for i := range all {
+		c := &all[i]
+		one := candidate{
+			Entity: c.Name, Shown: weburl.ShownIfOther(c.Name),
+			Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links,
+			Trust: c.Trust,
+			From:  []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
+			Answers: c.Answers,
+		}
+		if host := c.Host(); host != "" {
+			one.Domain = &host
+		}
+		if c.Title != "" {
+			one.Title = &c.Title
+		}
+		if c.Class.Visitable() {
+			one.Block = strings.TrimSpace(c.Block())
+		}
+		for _, o := range c.Origin {
+			one.From = append(one.From, citingOrigin{
+				o.Name, o.Editorial, o.Elsewhere, o.SiteWide, o.From, o.To, o.Anchor, o.Place,
+			})
+		}
+		list = append(list, one)
+	}
+	return list
+}

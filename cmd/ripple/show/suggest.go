@@ -1,0 +1,86 @@
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/export/suggest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Candidate writes a candidate as TOML: why as comments, then its block, if it is not part of
+// one before.
+func Candidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate, block string) {
+	title := ""
+	if c.Title != "" {
+		title = ": " + term.Clean(c.Title, 100)
+	}
+	fmt.Fprintf(w, "# %s%s\n# %d of %s, %s, %s known, trust %.4g\n", term.ShownHost(c.Name, 300), title,
+		c.Votes, term.Count(found.Origins, "origin", "origins"),
+		term.Count(c.Links, "link", "links"), term.Count(c.Pages, "page", "pages"),
+		c.Trust)
+	for _, o := range c.Origin {
+		fmt.Fprintf(w, "#   %s (%s): %s -> %s %s\n", term.ShownHost(o.Name, 253),
+			linkCounts(o), term.ShownHost(o.From, 300), term.ShownHost(o.To, 300), placed(o.Anchor, o.Place))
+	}
+	if c.Class.Visitable() {
+		fmt.Fprintln(w, "# coverage: "+coverageText(c))
+	}
+	fmt.Fprintln(w, candidateBlock(c, block))
+}
+
+// linkCounts tells how many links of an origin are in the text of a page, and how many
+// are not.
+func linkCounts(o suggest.Origin) string {
+	var parts []string
+	if o.Editorial > 0 {
+		parts = append(parts, term.Count(o.Editorial, "endorsement", "endorsements"))
+	}
+	if o.Elsewhere > 0 {
+		parts = append(parts, term.Commas(o.Elsewhere)+" elsewhere")
+	}
+	if o.SiteWide > 0 {
+		parts = append(parts, term.Commas(o.SiteWide)+" site-wide")
+	}
+	text := strings.Join(parts, ", ")
+	if o.Editorial == 0 {
+		return "only " + text
+	}
+	return text
+}
+
+// coverageText tells what a crawl made of a candidate so far.
+func coverageText(c *suggest.Candidate) string {
+	text := term.Clean(c.Coverage, 300)
+	if c.Missing > 0 {
+		text += ", " + term.Count(c.Missing, "page", "pages") + " missing"
+	}
+	if c.Answers == "" {
+		text += "; no page of it is known to answer"
+	}
+	return text
+}
+
+func candidateBlock(c *suggest.Candidate, block string) string {
+	switch {
+	case !c.Class.Visitable():
+		return "#"
+	case block != "":
+		return block
+	case c.Block() != "":
+		return "# The entry of its domain above holds it.\n"
+	}
+	return "# It cannot be the domain of an entry.\n"
+}
+
+// placed tells the text of a link and where it stands.
+func placed(anchor, place string) string {
+	place = cmp.Or(place, schema.LinkRedirect.String())
+	if anchor == "" {
+		return "(" + place + ")"
+	}
+	return fmt.Sprintf("%q (%s)", term.Clean(anchor, 120), place)
+}

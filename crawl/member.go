@@ -274,7 +274,7 @@ func (d desk) asset(e ring.Errand, at, most int) (report ring.Report, known bool
 	err = d.crawl.query(d.ctx, func(store *kv.Store) error {
 		set := d.crawl.committer.set
 		u, wrong := set.Rules.Parse(e.URL)
-		switch class := set.Terrain.Classify(u.Norm).Class; {
+		switch class := set.Scope.Classify(u.Norm).Class; {
 		case wrong != nil, u.HTTP, strings.Contains(e.URL, "#"), store.ForeignName(u.Host()), set.Answers == nil:
 			report.Refused = "not asked for by that shard"
 		case !class.Visitable():

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/rank"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // seed makes communities and pictures reproducible.
@@ -86,7 +86,7 @@ type Meter struct {
 // NewMeter returns a meter for nodes above page level, which must be sorted by name.
 func NewMeter(s *survey.Survey, nodes []Node, counted Counted) *Meter {
 	hosts, sites := make(numbering), make(numbering)
-	several := severalSites(s.Terrain())
+	several := severalSites(s.Scope())
 	m := newMeter(len(nodes), counted, func(place int) (group, origin uint32) {
 		n := &nodes[place]
 		if group = hosts.of(n.Host); several {
@@ -102,7 +102,7 @@ func NewMeter(s *survey.Survey, nodes []Node, counted Counted) *Meter {
 }
 
 // severalSites reports whether the origins belong to several sites.
-func severalSites(t *terrain.Terrain) bool {
+func severalSites(t *scope.Scope) bool {
 	sites := t.OriginSites()
 	return slices.ContainsFunc(sites, func(site string) bool { return site != sites[0] })
 }
@@ -355,7 +355,7 @@ func (g *Graph) meter(counted Counted) (m *Meter, err error) {
 // pageMeter returns a meter with the links between pages.
 func (g *Graph) pageMeter(counted Counted) (*Meter, error) {
 	groups, sites := make([]uint32, g.survey.Hosts.Count()+1), make([]uint32, g.survey.Hosts.Count()+1) // by host
-	numbers, several := make(numbering), severalSites(g.survey.Terrain())
+	numbers, several := make(numbering), severalSites(g.survey.Scope())
 	err := g.survey.Hosts.EachUntitled(func(r *survey.HostReport) error {
 		sites[r.Host.ID] = numbers.of(r.Site)
 		if groups[r.Host.ID] = uint32(r.Host.ID); several {

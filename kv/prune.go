@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -419,6 +419,6 @@ func (p *pruning) uncountHosts(old, next *Tx) error {
 		if p.hosts[h.ID] != 0 || h.Place == schema.NoPlace {
 			return true, nil
 		}
-		return true, next.Runs.countDown(terrain.CountOfPlace(h.Place), weburl.Site(h.Name))
+		return true, next.Runs.countDown(scope.CountOfPlace(h.Place), weburl.Site(h.Name))
 	})
 }

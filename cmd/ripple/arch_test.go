@@ -46,7 +46,7 @@ func TestBreaches(t *testing.T) {
 		knows  string
 		want   string
 	}{
-		{"schema knows kv", "schema/terrain", "d", module + "kv", "schema knows no other part"},
+		{"schema knows kv", "schema/scope", "d", module + "kv", "schema knows no other part"},
 		{"kv knows crawl", "kv/survey", "d", module + "crawl", "kv knows only schema"},
 		{"crawl knows export", "crawl", "d", module + "export/sqlite", "crawl and export do not know each other"},
 		{"export knows crawl", "export/sqlite", "d", module + "crawl/robots", "crawl and export do not know each other"},

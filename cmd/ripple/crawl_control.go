@@ -172,7 +172,7 @@ func (c *commanded) Feed(ctx context.Context, since uint64, brief bool, last uin
 		return nil, errWriting
 	}
 	var b *feed.Batch
-	lists := c.walk.cfg.Load().Terrain()
+	lists := c.walk.cfg.Load().Scope()
 	err := c.walk.crawl.Query(func(store *kv.Store) (err error) {
 		if brief || last > 0 {
 			b, err = feed.ReadBrief(store, lists, since, last)

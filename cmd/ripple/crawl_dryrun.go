@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -230,7 +230,7 @@ func showLists(w io.Writer, cfg *config.Config) {
 	showList(t, "blacklist", cfg.Blacklist)
 	showList(t, "stub", cfg.Stub)
 	for _, q := range cfg.Quality {
-		t.Row("  quality", q.Name, scope(&q))
+		t.Row("  quality", q.Name, originRules(&q))
 	}
 	t.Row("  discovered", "everything else")
 	t.Flush()
@@ -251,8 +251,8 @@ func showList(t term.Table, class string, lists []config.List) {
 	}
 }
 
-// scope tells the rules of an origin.
-func scope(o *terrain.Origin) string {
+// originRules describes the rules of an origin.
+func originRules(o *scope.Origin) string {
 	var parts []string
 	if o.MaxRequests > 0 {
 		parts = append(parts, fmt.Sprintf("max-requests = %d", o.MaxRequests))

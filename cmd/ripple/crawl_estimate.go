@@ -79,7 +79,7 @@ func (p *prospect) hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) 
 	if p.store != nil && !p.fresh {
 		err := p.store.View(func(tx *kv.Tx) error {
 			return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-				if h.Waiting > 0 || len(h.Retries) > 0 || len(p.cfg.Terrain().OriginsOf(h.Name)) > 0 {
+				if h.Waiting > 0 || len(h.Retries) > 0 || len(p.cfg.Scope().OriginsOf(h.Name)) > 0 {
 					all[h.Name] = h
 				}
 				return true, nil
@@ -203,7 +203,7 @@ func (p *prospect) due(norm string) (n int, err error) {
 func (p *prospect) most(hosts map[string]*schema.Host) *estimate {
 	var e estimate
 	for name, h := range hosts {
-		if len(p.cfg.Terrain().OriginsOf(name)) > 0 {
+		if len(p.cfg.Scope().OriginsOf(name)) > 0 {
 			e.add(p.cfg.Budget(name), p.cfg.FullDelay(h))
 		}
 	}

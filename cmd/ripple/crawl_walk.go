@@ -203,7 +203,7 @@ const keptVisits = 200
 
 // keepEnd holds the last visits of a walk that is over, and what it came to.
 func (w *walk) keepEnd() {
-	tail, err := feed.ReadTail(w.store, w.cfg.Load().Terrain(), keptVisits)
+	tail, err := feed.ReadTail(w.store, w.cfg.Load().Scope(), keptVisits)
 	if err == nil {
 		w.tail.Store(tail)
 		err = w.watcher.End(w.store)

@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/decision"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 type decideOptions struct {
@@ -97,7 +97,7 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 }
 
 // parseDecision reads the arguments.
-func parseDecision(name, class string) (terrain.Pattern, config.DecidedClass, error) {
+func parseDecision(name, class string) (scope.Pattern, config.DecidedClass, error) {
 	host, _, err := config.ParseDecidedHost(name)
 	switch {
 	case err != nil:
@@ -109,7 +109,7 @@ func parseDecision(name, class string) (terrain.Pattern, config.DecidedClass, er
 }
 
 // edit is what the options make of an entry: what they do not name stays.
-func (o *decideOptions) edit(host terrain.Pattern, class config.DecidedClass) decision.Edit {
+func (o *decideOptions) edit(host scope.Pattern, class config.DecidedClass) decision.Edit {
 	return func(before *config.Decision) config.Decision {
 		d := config.Decision{}
 		if before != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/decision"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // A decided is what became of a decision, as a program reads it.
@@ -50,7 +50,7 @@ type decider struct {
 	json   bool
 	path   string         // of the configuration
 	cfg    *config.Config // nil: there is none
-	host   terrain.Pattern
+	host   scope.Pattern
 	edit   decision.Edit
 	result decided
 }

@@ -150,7 +150,7 @@ func (f *feeder) fromFile(ctx context.Context) error {
 		return err
 	}
 	for {
-		b, err := feed.Read(store, cfg.Terrain(), f.cursor)
+		b, err := feed.Read(store, cfg.Scope(), f.cursor)
 		if err != nil {
 			return err
 		}

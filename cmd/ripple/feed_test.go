@@ -288,7 +288,7 @@ func fedAfter(t *testing.T, path string, cursor uint64) (all []fedLine) {
 		t.Fatal(err)
 	}
 	for more := true; more; {
-		b, err := feed.Read(store, cfg.Terrain(), cursor)
+		b, err := feed.Read(store, cfg.Scope(), cursor)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 	if !ok {
 		return fmt.Errorf("%s is not known: no page that was visited links there", term.ShownHost(u.Norm, 300))
 	}
-	paths, err := answer.OriginPaths(r.Survey, id, len(r.Terrain().Origins()))
+	paths, err := answer.OriginPaths(r.Survey, id, len(r.Scope().Origins()))
 	if err != nil {
 		return err
 	}

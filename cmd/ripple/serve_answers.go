@@ -54,7 +54,7 @@ func (o *opened) answerPath(q desk.Query) (any, error) {
 	if !known {
 		return nil, &control.Error{Code: http.StatusNotFound, Text: term.Clean(u.Norm, 300) + " is not known"}
 	}
-	return answer.OriginPaths(o.Survey, id, len(o.Terrain().Origins()))
+	return answer.OriginPaths(o.Survey, id, len(o.Scope().Origins()))
 }
 
 func (o *opened) answerSuggest(q desk.Query) (any, error) {
@@ -108,9 +108,9 @@ func (o *opened) answerFeed(q desk.Query) (any, error) {
 	var b *feed.Batch
 	var err error
 	if last := uint64(q.Number("last")); q.Flag("brief") || last > 0 {
-		b, err = feed.ReadBrief(o.Store, o.Terrain(), cursorOf(q), last)
+		b, err = feed.ReadBrief(o.Store, o.Scope(), cursorOf(q), last)
 	} else {
-		b, err = feed.Read(o.Store, o.Terrain(), cursorOf(q))
+		b, err = feed.Read(o.Store, o.Scope(), cursorOf(q))
 	}
 	if errors.Is(err, feed.ErrCursor) {
 		return nil, term.Usage("%v", err)

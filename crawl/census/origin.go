@@ -25,7 +25,7 @@ type Origin struct {
 
 // addOrigins counts a host with the given remaining pages and seconds in each of its origins.
 func (c *count) addOrigins(p Pace, h *schema.Host, pages, seconds float64) {
-	lists := p.cfg.Terrain()
+	lists := p.cfg.Scope()
 	if c.origins == nil {
 		c.origins = make([]Origin, len(lists.Origins()))
 		for i, named := range lists.Origins() {

@@ -23,7 +23,7 @@ seeds = ["https://a.test/"]
 domain = "shut.test"
 `
 	cfg := crawltest.Parse(t, text)
-	return &ring.Settings{Config: cfg, Terrain: cfg.Terrain(), Rules: cfg.Rules()}
+	return &ring.Settings{Config: cfg, Scope: cfg.Scope(), Rules: cfg.Rules()}
 }
 
 // page is a visit of https://a.test/x that has another form left.

@@ -108,7 +108,7 @@ func robotsRedirect(o *ring.Outcome) RobotsVerdict {
 	next.Visit.Hops++
 	to := o.Location
 	if to == nil || next.Visit.Hops > maxRobotsRedirects ||
-		!o.Step.Settings.Terrain.Classify(to.Norm).Class.Visitable() {
+		!o.Step.Settings.Scope.Classify(to.Norm).Class.Visitable() {
 		return RobotsVerdict{Act: Keep, Status: http.StatusNotFound}
 	}
 	if slices.Contains(next.Visit.Asked, to.Form) {

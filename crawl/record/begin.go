@@ -89,7 +89,7 @@ func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
 }
 
 // keepNotes has the state file say what is noted of hosts.
-func keepNotes(in *scope) error {
+func keepNotes(in *runState) error {
 	text, err := in.set.Config.Notes().Encode()
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (r *Recorder) recall() error {
 // configuration, or refuses as it would, with [ErrIdentity]. It writes nothing.
 func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) {
 	var b Begun
-	in := &scope{store: store, set: &ring.Settings{Config: cfg}, started: time.Now()}
+	in := &runState{store: store, set: &ring.Settings{Config: cfg}, started: time.Now()}
 	err := store.View(func(tx *kv.Tx) error {
 		in.tx = tx
 		identity, err := tx.Meta.Value(metaIdentity)
@@ -151,7 +151,7 @@ func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) {
 	return b, err
 }
 
-func checkIdentity(in *scope) error {
+func checkIdentity(in *runState) error {
 	want := in.set.Config.URLIdentity()
 	have, err := in.tx.Meta.Value(metaIdentity)
 	if err != nil {
@@ -168,7 +168,7 @@ func checkIdentity(in *scope) error {
 
 // chooseRun decides which run to work on, and whether its depths must be derived
 // anew. again continues the last one in any case.
-func chooseRun(in *scope, b *Begun, again bool) (reapply bool, err error) {
+func chooseRun(in *runState, b *Begun, again bool) (reapply bool, err error) {
 	runs, err := in.tx.Runs.All()
 	if err != nil {
 		return false, err
@@ -207,7 +207,7 @@ func (t *turn) sow(reapply bool) error {
 			return err
 		}
 	}
-	for _, origin := range t.in.set.Terrain.Origins() {
+	for _, origin := range t.in.set.Scope.Origins() {
 		for _, raw := range origin.Seeds {
 			if err := t.sowOne(raw); err != nil {
 				return err

@@ -21,7 +21,7 @@ const (
 // A book keeps every host's robots.txt: its rules, the tries to get it, and the
 // redirects by which another host is asked for it.
 type book struct {
-	in     *scope
+	in     *runState
 	hosts  *hosts
 	parsed map[schema.HostID]*robots.Rules
 	size   int // of parsed, in bytes

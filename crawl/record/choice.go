@@ -11,14 +11,14 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // A choice picks the page of a host that is asked next. What needs no request (a page
 // that is settled, refused by a rule, or denied by robots.txt) it settles on the way.
 type choice struct {
-	in       *scope
+	in       *runState
 	hosts    *hosts
 	ledger   *ledger
 	quotas   *quotas
@@ -37,7 +37,7 @@ func (c *choice) begin() {
 	c.settle = nil
 }
 
-// errHeld says that a page keeps waiting, see [terrain.Held].
+// errHeld says that a page keeps waiting, see [scope.Held].
 var errHeld = errors.New("held by visits that are out")
 
 // next takes the retries that are due, then the waiting URLs in order.
@@ -223,9 +223,9 @@ func (c *choice) mayAsk(id schema.ID, h *schema.Host) (bool, error) {
 	switch room, err := c.quotas.room(id, h); {
 	case err != nil:
 		return false, err
-	case room == terrain.Held:
+	case room == scope.Held:
 		return false, errHeld
-	case room == terrain.Full:
+	case room == scope.Full:
 		_, err := c.settleKept(id, true)
 		return false, err
 	}
@@ -255,14 +255,14 @@ func (c *choice) step(h *schema.Host, id schema.ID, forms []string, tries int) (
 // wanted reports whether lists and rules let a URL be asked.
 func (c *choice) wanted(id schema.ID) (bool, error) {
 	norm, err := c.in.tx.URLs.Norm(id)
-	if err != nil || !c.in.set.Terrain.Classify(norm).Class.Visitable() {
+	if err != nil || !c.in.set.Scope.Classify(norm).Class.Visitable() {
 		return false, err
 	}
 	if !c.in.isPage(id) { // without a depth, it was of an origin that is none any more
 		depth, _ := c.in.store.Depth(id)
 		return depth != kv.NoDepth && c.in.set.Config.Crawler.Sitemaps != config.SitemapsOff, nil
 	}
-	_, refused := c.in.set.Terrain.Refuse(weburl.Split(norm))
+	_, refused := c.in.set.Scope.Refuse(weburl.Split(norm))
 	return !refused, nil
 }
 

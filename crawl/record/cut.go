@@ -11,14 +11,14 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // A cutter knows which pages lack what an earlier run left out when it read them, and this one would
 // not: links beyond a limit that has risen, facts that nobody asked for, what noindex keeps, and the page itself
 // where none was kept. That such a page has not changed says nothing of what it lacks.
 type cutter struct {
-	in     *scope
+	in     *runState
 	before map[schema.RunID]earlier
 }
 
@@ -53,7 +53,7 @@ func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
 
 // lacksLinks reports whether a page of which so many links were recorded has more, and a limit
 // that may have kept them out has risen.
-func lacksLinks(v *schema.Visit, recorded int, now, before *terrain.Traps) bool {
+func lacksLinks(v *schema.Visit, recorded int, now, before *scope.Traps) bool {
 	read := v.Distinct
 	if v.LinkLimit > 0 {
 		read = min(read, v.LinkLimit)
@@ -90,7 +90,7 @@ func same(a, b *config.Extract) bool {
 func least() *config.Config {
 	return &config.Config{
 		Crawler: config.Crawler{RespectNoindex: true},
-		Traps:   terrain.Traps{MaxHostsPerPage: 1, MaxURLsPerHost: 1, MaxHostsPerSite: 1},
+		Traps:   scope.Traps{MaxHostsPerPage: 1, MaxURLsPerHost: 1, MaxHostsPerSite: 1},
 	}
 }
 

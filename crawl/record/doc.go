@@ -16,7 +16,7 @@
 //	errands   what hosts are asked for other shards of the terrain, and what came of it
 //	plan      what a host is asked next; choice, the page that it is asked for
 //
-// All of them read the scope: the transaction, the run, the configuration. The ledger
+// All of them read the run state: the transaction, the run, the configuration. The ledger
 // counts in the run.
 //
 // # The way of an outcome

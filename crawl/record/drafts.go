@@ -15,7 +15,7 @@ import (
 // drafts make a visit of an outcome: what is recorded of an answer, and the URLs that
 // it leads to.
 type drafts struct {
-	in    *scope
+	in    *runState
 	urls  *urls
 	pages *pageStore
 }
@@ -133,7 +133,7 @@ func (d *drafts) redirect(to ring.Target, visit *schema.Visit) error {
 	}
 	visit.RedirectTo = id
 	visit.Links = []schema.Link{{To: id, Kinds: schema.Kinds(0).Add(schema.LinkRedirect), Place: schema.PlaceBody}}
-	if d.in.seeds.pages[visit.URL] && len(d.in.set.Terrain.OriginsOf(to.Host())) == 0 {
+	if d.in.seeds.pages[visit.URL] && len(d.in.set.Scope.OriginsOf(to.Host())) == 0 {
 		if norm, err := d.in.tx.URLs.Norm(visit.URL); err == nil {
 			d.in.log.Warn("a seed ends outside its origin", "seed", norm, "at", to.Norm)
 		}
@@ -193,7 +193,7 @@ func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
 func (d *drafts) sitemap(o *ring.Outcome, visit *schema.Visit) error {
 	visit.Distinct, visit.Children = len(o.Entries), len(o.Files)
 	for i, to := range o.Entries {
-		if to.Norm == "" || len(d.in.set.Terrain.OriginsOf(to.Host())) == 0 {
+		if to.Norm == "" || len(d.in.set.Scope.OriginsOf(to.Host())) == 0 {
 			continue
 		}
 		how := byLink
@@ -222,7 +222,7 @@ func (d *drafts) files(files []ring.Target, visit *schema.Visit) error {
 		return err
 	}
 	for _, to := range files {
-		if to.Norm == "" || !d.in.set.Terrain.Classify(to.Norm).Class.Visitable() {
+		if to.Norm == "" || !d.in.set.Scope.Classify(to.Norm).Class.Visitable() {
 			continue
 		}
 		if out, err := d.leadsOut(from, to.Host()); err != nil {

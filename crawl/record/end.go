@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // End writes down that the walk was interrupted, when and why.
@@ -86,7 +86,7 @@ func (r *Recorder) completion(cut cuts) (schema.End, error) {
 			key, err := r.quotas.cut(tx, h)
 			if key != "" {
 				n++
-				cut.add(r.in.set.Terrain, h.Name, key)
+				cut.add(r.in.set.Scope, h.Name, key)
 			}
 			return true, err
 		})
@@ -104,7 +104,7 @@ func (r *Recorder) completion(cut cuts) (schema.End, error) {
 type cuts map[int]*webhook.Origin
 
 // add notes a host that a key has cut.
-func (c cuts) add(terr *terrain.Terrain, host, key string) {
+func (c cuts) add(terr *scope.Scope, host, key string) {
 	const named = 10
 	for _, i := range terr.OriginsOf(host) {
 		o := c[i]
@@ -119,7 +119,7 @@ func (c cuts) add(terr *terrain.Terrain, host, key string) {
 }
 
 // tell tells of the origins, so many at a time.
-func (c cuts) tell(tx *kv.Tx, in *scope) error {
+func (c cuts) tell(tx *kv.Tx, in *runState) error {
 	places := slices.Sorted(maps.Keys(c))
 	for some := range slices.Chunk(places, webhook.MaxGathered) {
 		told := webhook.Origins{Subject: webhook.SubjectOf(in.set.Config, in.run.ID)}

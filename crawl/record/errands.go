@@ -29,7 +29,7 @@ const (
 // for pages of this shard, so that all shards get one answer. All of it is in memory: who wants
 // a report asks for it until it comes, and one that is lost is got again.
 type errands struct {
-	in      *scope
+	in      *runState
 	hosts   *hosts
 	renders *renders
 	book    *book
@@ -46,7 +46,7 @@ type errandKey struct {
 
 func keyOf(e *ring.Errand) errandKey { return errandKey{e.From, e.ID} }
 
-func newErrands(in *scope, hosts *hosts, renders *renders, book *book) errands {
+func newErrands(in *runState, hosts *hosts, renders *renders, book *book) errands {
 	return errands{in: in, hosts: hosts, renders: renders, book: book, open: map[errandKey]string{},
 		reports: map[errandKey]ring.Report{}}
 }
@@ -64,7 +64,7 @@ func (es *errands) begin(e ring.Errand) error {
 	}
 	u, err := es.in.set.Rules.Parse(e.URL)
 	if err != nil || u.Form != e.URL || es.in.store.ForeignName(u.Host()) ||
-		!es.in.set.Terrain.Classify(u.Norm).Class.Visitable() {
+		!es.in.set.Scope.Classify(u.Norm).Class.Visitable() {
 		es.unasked(key)
 		return nil
 	}

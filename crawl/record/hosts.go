@@ -12,14 +12,14 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // hosts own the durable hosts, what is in memory of those that are being asked, and
 // which of them a turn has to plan.
 type hosts struct {
-	in      *scope
+	in      *runState
 	walk    start // under this configuration
 	process start
 	anew    time.Time // when the file took the place of another one; zero: it did not
@@ -277,11 +277,11 @@ func (h *hosts) foreignName(name string) (bool, error) {
 // visitable reports whether the lists let a URL be visited.
 func (h *hosts) visitable(id schema.ID) (bool, error) {
 	ok := h.facts(h.in.store.HostOf(id)).class.Visitable()
-	if !ok || !h.in.set.Terrain.HasURLRules() {
+	if !ok || !h.in.set.Scope.HasURLRules() {
 		return ok, nil
 	}
 	norm, err := h.in.tx.URLs.Norm(id)
-	return err == nil && h.in.set.Terrain.Classify(norm).Class.Visitable(), err
+	return err == nil && h.in.set.Scope.Classify(norm).Class.Visitable(), err
 }
 
 // mark has the shard told of a foreign URL that visits it, unless the lists refuse it.
@@ -341,7 +341,7 @@ func (h *hosts) facts(id schema.HostID) hostFacts {
 	if err != nil {
 		return hostFacts{}
 	}
-	f := factsOf(h.in.set.Terrain, name)
+	f := factsOf(h.in.set.Scope, name)
 	f.named = h.listed[id].named
 	h.listed[id] = f
 	return f
@@ -398,20 +398,20 @@ func (h *hosts) shareOrigin(a, b schema.HostID) (bool, error) {
 		return false, err
 	}
 	second, err := h.in.tx.Hosts.Name(b)
-	origins := h.in.set.Terrain.OriginsOf(second)
-	return slices.ContainsFunc(h.in.set.Terrain.OriginsOf(first), func(n int) bool {
+	origins := h.in.set.Scope.OriginsOf(second)
+	return slices.ContainsFunc(h.in.set.Scope.OriginsOf(first), func(n int) bool {
 		return slices.Contains(origins, n)
 	}), err
 }
 
-func factsOf(terr *terrain.Terrain, host string) hostFacts {
+func factsOf(terr *scope.Scope, host string) hostFacts {
 	return hostFacts{known: true, class: terr.HostClass(host).Class, own: len(terr.OriginsOf(host)) > 0}
 }
 
 // tellUncovered says at once that a subdomain of an origin was met that no entry
 // covers.
 func (h *hosts) tellUncovered(name string) {
-	terr := h.in.set.Terrain
+	terr := h.in.set.Scope
 	if len(terr.OriginsOf(name)) > 0 || !terr.HostClass(name).Class.Visitable() {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 // A ledger is the log of visits, and what the run counts of them. It knows which
 // waiting URL needs no visit any more.
 type ledger struct {
-	in      *scope
+	in      *runState
 	onVisit func(Event)        // may be nil
 	settled map[schema.ID]bool // visits of this turn that no further form reopens
 }

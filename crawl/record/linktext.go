@@ -3,7 +3,7 @@ package record
 import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -35,7 +35,7 @@ func (u *urls) textOf(host schema.HostID) (linkText, error) {
 		return t, err
 	}
 	t.site = weburl.Site(name)
-	n, err := u.in.tx.Runs.Count(terrain.CountSiteText, t.site)
+	n, err := u.in.tx.Runs.Count(scope.CountSiteText, t.site)
 	t.full = n >= maxSiteText
 	return t, err
 }
@@ -75,7 +75,7 @@ func (t *linkText) count() error {
 	}
 	if h.LinkText += n; h.LinkText >= siteTextStep {
 		n, h.LinkText = h.LinkText, 0
-		err = t.urls.in.tx.Runs.CountMore(terrain.CountSiteText, t.site, t.urls.in.run.ID, n)
+		err = t.urls.in.tx.Runs.CountMore(scope.CountSiteText, t.site, t.urls.in.run.ID, n)
 	}
 	t.urls.hosts.put(h)
 	return err

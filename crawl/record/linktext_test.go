@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -43,10 +43,10 @@ func TestLinkTextOfSite(t *testing.T) {
 	inTurn(t, "", func(r *Recorder, turn turn) {
 		from := r.met(t, "https://x.b.test/")
 		ok(t, turn.drafts.links(linking(r, 0, 20), &schema.Visit{URL: from}))
-		if n, err := r.in.tx.Runs.Count(terrain.CountSiteText, "b.test"); err != nil || n != 20*1024 {
+		if n, err := r.in.tx.Runs.Count(scope.CountSiteText, "b.test"); err != nil || n != 20*1024 {
 			t.Errorf("%d bytes are counted, %v", n, err)
 		}
-		ok(t, r.in.tx.Runs.CountMore(terrain.CountSiteText, "b.test", r.in.run.ID, maxSiteText-20*1024))
+		ok(t, r.in.tx.Runs.CountMore(scope.CountSiteText, "b.test", r.in.run.ID, maxSiteText-20*1024))
 		for _, tt := range []struct {
 			page            string
 			first, recorded int

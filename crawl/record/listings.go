@@ -62,7 +62,7 @@ type listings map[schema.ID]listing
 // note takes what a sitemap says of a page, and reports whether that is new. Only one that speaks for the host says
 // when the page has changed. A date in the future, or of a sitemap whose dates are not believed, does not say that the
 // page is as it was: it counts as that of the run.
-func (all listings) note(in *scope, v *schema.Visit, e schema.SitemapEntry, s standing) bool {
+func (all listings) note(in *runState, v *schema.Visit, e schema.SitemapEntry, s standing) bool {
 	l := listing{by: v.URL, speaks: s.speaks}
 	if s.speaks {
 		l.changed = e.LastMod
@@ -73,7 +73,7 @@ func (all listings) note(in *scope, v *schema.Visit, e schema.SitemapEntry, s st
 	return all.add(in, e.To, l)
 }
 
-func (all listings) add(in *scope, id schema.ID, said listing) bool {
+func (all listings) add(in *runState, id schema.ID, said listing) bool {
 	if !in.foreign(id) && (!in.known(id) || said.changed.IsZero()) {
 		return false
 	}
@@ -111,7 +111,7 @@ func (r *reach) recallListings() error {
 }
 
 // eachSitemap calls f for the sitemaps that were read in this run and belong to it.
-func (in *scope) eachSitemap(f func(*schema.Visit) error) error {
+func (in *runState) eachSitemap(f func(*schema.Visit) error) error {
 	for id := schema.ID(1); int(id) <= in.store.URLs(); id++ {
 		if depth, _ := in.store.Depth(id); depth == kv.NoDepth || in.isPage(id) || !in.visited(id) {
 			continue
@@ -129,7 +129,7 @@ func (in *scope) eachSitemap(f func(*schema.Visit) error) error {
 
 // spares reports whether a page need not be asked again, because its visit is younger
 // than min-age or its sitemap says that it has not changed since.
-func (all listings) spares(in *scope, v *schema.Visit) bool {
+func (all listings) spares(in *runState, v *schema.Visit) bool {
 	if in.young(v) {
 		return true
 	}

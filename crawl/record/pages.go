@@ -28,7 +28,7 @@ type pageStore struct {
 }
 
 // add appends a page to the store, before the commit that refers to it.
-func (p *pageStore) add(in *scope, o *ring.Outcome, visit *schema.Visit) error {
+func (p *pageStore) add(in *runState, o *ring.Outcome, visit *schema.Visit) error {
 	if o.Sealed == nil || visit.State != schema.Processed || visit.RedirectTo != 0 {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (p *pageStore) add(in *scope, o *ring.Outcome, visit *schema.Visit) error {
 
 // open opens the page store where the last commit left it. What was stored after
 // that, and not committed, is taken away.
-func (p *pageStore) open(in *scope) error {
+func (p *pageStore) open(in *runState) error {
 	if p.writer != nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (p *pageStore) open(in *scope) error {
 }
 
 // cut takes away, at a start, what was stored and not committed.
-func (p *pageStore) cut(in *scope) error {
+func (p *pageStore) cut(in *runState) error {
 	text, err := in.tx.Meta.Value(metaPages)
 	if err != nil || text == nil || !in.set.Config.Pages.Keep {
 		return err
@@ -77,7 +77,7 @@ func (p *pageStore) cut(in *scope) error {
 }
 
 // sync makes the pages of a turn durable, and with its commit that they count.
-func (p *pageStore) sync(in *scope) error {
+func (p *pageStore) sync(in *runState) error {
 	if !p.stored {
 		return nil
 	}

@@ -20,7 +20,7 @@ const (
 // then the URLs in its line. It decides, and the turn acts. All that deciding changes is
 // where a URL waits, and who waits for room that others have reserved.
 type plan struct {
-	in      *scope
+	in      *runState
 	hosts   *hosts
 	book    *book
 	quotas  *quotas

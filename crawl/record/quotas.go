@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // quotas hold everything that limits how much is asked: the caps of groups of pages,
@@ -21,10 +21,10 @@ import (
 // when the group of a page is known.
 //
 // The URL tells it, as that of max-per-prefix: the limit is one more cap of
-// [terrain.Terrain.Caps]. Nothing changes here: it is reserved (reserve), refuses with its
+// [scope.Scope.Caps]. Nothing changes here: it is reserved (reserve), refuses with its
 // rule (room, which choice.mayAsk asks), and is counted (countVisit) like the others; fullCap
 // of package survey names what keeps a page from being visited. It needs a field of
-// [terrain.Traps], and its key and default in package config (tables.go, default.go).
+// [scope.Traps], and its key and default in package config (tables.go, default.go).
 //
 // Only the answer tells it, as "at most n pages of a host with the same title" would: a
 // page that was never visited has no title, so it cannot be refused for one. It is asked,
@@ -36,33 +36,33 @@ import (
 // (choice.conditional): its links would be missing for good. Reading stored pages anew
 // (drafts.links) has to refuse the same links. Pages without a title are no group.
 type quotas struct {
-	in       *scope
+	in       *runState
 	hosts    *hosts
-	reserved map[terrain.Cap]int
-	pages    int                                    // reserved of max-pages
-	held     map[terrain.Cap]map[schema.HostID]bool // hosts with pages that wait for a place in a group
-	starved  map[schema.HostID]bool                 // kept waiting by max-pages, of which more may be left
-	final    bool                                   // of a shard: nothing of max-pages is left
-	ownLeft  map[schema.ID]bool                     // pages that an earlier run left, which wait as their host's own
+	reserved map[scope.Cap]int
+	pages    int                                  // reserved of max-pages
+	held     map[scope.Cap]map[schema.HostID]bool // hosts with pages that wait for a place in a group
+	starved  map[schema.HostID]bool               // kept waiting by max-pages, of which more may be left
+	final    bool                                 // of a shard: nothing of max-pages is left
+	ownLeft  map[schema.ID]bool                   // pages that an earlier run left, which wait as their host's own
 }
 
-func newQuotas(in *scope, hosts *hosts) quotas {
+func newQuotas(in *runState, hosts *hosts) quotas {
 	return quotas{
-		in: in, hosts: hosts, reserved: map[terrain.Cap]int{},
-		held: map[terrain.Cap]map[schema.HostID]bool{}, starved: map[schema.HostID]bool{},
+		in: in, hosts: hosts, reserved: map[scope.Cap]int{},
+		held: map[scope.Cap]map[schema.HostID]bool{}, starved: map[schema.HostID]bool{},
 		ownLeft: map[schema.ID]bool{},
 	}
 }
 
 // room says what its groups leave for a page. Where that is held, the host is planned
 // again once a visit that holds it is over.
-func (q *quotas) room(id schema.ID, h *schema.Host) (terrain.Room, error) {
+func (q *quotas) room(id schema.ID, h *schema.Host) (scope.Room, error) {
 	caps, err := q.capsOf(id, h)
 	if err != nil {
-		return terrain.Full, err
+		return scope.Full, err
 	}
-	room, by, err := terrain.RoomIn(caps, q.in.tx.Runs.Count, q.reserved)
-	if room == terrain.Held {
+	room, by, err := scope.RoomIn(caps, q.in.tx.Runs.Count, q.reserved)
+	if room == scope.Held {
 		if q.held[by] == nil {
 			q.held[by] = map[schema.HostID]bool{}
 		}
@@ -72,7 +72,7 @@ func (q *quotas) room(id schema.ID, h *schema.Host) (terrain.Room, error) {
 }
 
 // capsOf returns the counters that a visit of the page adds to: none, if the run has asked for it before.
-func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]terrain.Cap, error) {
+func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]scope.Cap, error) {
 	if q.in.visited(id) {
 		if v, err := q.in.tx.Visits.At(q.in.store.Latest(id)); err != nil || v.Requests > 0 {
 			return nil, err
@@ -82,7 +82,7 @@ func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]terrain.Cap, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.in.set.Terrain.Caps(h.Name, u.PathQuery, q.in.store.Own(id) || q.ownLeft[id]), nil
+	return q.in.set.Scope.Caps(h.Name, u.PathQuery, q.in.store.Own(id) || q.ownLeft[id]), nil
 }
 
 // reserve counts the first step of a visit, which is about to be asked for.
@@ -194,7 +194,7 @@ func (q *quotas) countHost(h *schema.Host) error {
 	if limit <= 0 {
 		return nil
 	}
-	c, err := q.in.set.Terrain.SubdomainCap(h.Name, limit, h.Vouched, q.in.tx.Runs.Count)
+	c, err := q.in.set.Scope.SubdomainCap(h.Name, limit, h.Vouched, q.in.tx.Runs.Count)
 	if err != nil {
 		return err
 	}
@@ -207,12 +207,12 @@ func (q *quotas) shutOut(h *schema.Host) (bool, error) {
 	if limit <= 0 || h.Admitted {
 		return false, nil
 	}
-	c, err := q.in.set.Terrain.SubdomainCap(h.Name, limit, h.Vouched, q.in.tx.Runs.Count)
+	c, err := q.in.set.Scope.SubdomainCap(h.Name, limit, h.Vouched, q.in.tx.Runs.Count)
 	if err != nil {
 		return false, err
 	}
-	room, _, err := terrain.RoomIn([]terrain.Cap{c}, q.in.tx.Runs.Count, nil)
-	return room == terrain.Full, err
+	room, _, err := scope.RoomIn([]scope.Cap{c}, q.in.tx.Runs.Count, nil)
+	return room == scope.Full, err
 }
 
 // exhausted reports whether the host's budget is used up, what is open included.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/shard"
-	"github.com/sumi-ripple/ripple/schema/terrain"
 )
 
 // A group that is full only with visits that are out holds a page; once one of them
@@ -15,26 +15,26 @@ func TestCapsHold(t *testing.T) {
 	inTurn(t, "[traps]\nmax-per-prefix = 1\n", func(r *Recorder, _ turn) {
 		first, second := r.met(t, "https://b.test/p/1"), r.met(t, "https://b.test/p/2")
 		h := r.hostOf(t, first)
-		want := func(what string, id schema.ID, want terrain.Room) {
+		want := func(what string, id schema.ID, want scope.Room) {
 			t.Helper()
 			if got, err := r.quotas.room(id, h); err != nil || got != want {
 				t.Errorf("%s: room %d (%v), want %d", what, got, err, want)
 			}
 		}
-		want("an empty group", first, terrain.Free)
+		want("an empty group", first, scope.Free)
 		step := &ring.Step{ID: first, URLKind: schema.KindPage}
 		ok(t, r.quotas.reserve(step, h))
-		want("a group that is reserved", second, terrain.Held)
+		want("a group that is reserved", second, scope.Held)
 		r.hosts.begin()
 		r.quotas.release(step)
 		if len(r.hosts.touched) != 1 || r.hosts.touched[0] != h.ID {
 			t.Errorf("hosts %v are planned, want that of the page", r.hosts.touched)
 		}
-		want("a group that is free again", second, terrain.Free)
+		want("a group that is free again", second, scope.Free)
 		ok(t, r.quotas.reserve(step, h))
 		ok(t, r.quotas.countVisit(&ring.Outcome{Step: *step}, &schema.Visit{}))
 		r.quotas.release(step)
-		want("a group that is full", second, terrain.Full)
+		want("a group that is full", second, scope.Full)
 	})
 }
 

@@ -14,7 +14,7 @@ const maxTravelled = 10_000
 // over its recorded links; those that have still to do so are its work, which is part
 // of the state.
 type reach struct {
-	in       *scope
+	in       *runState
 	hosts    *hosts
 	ledger   *ledger
 	listings listings
@@ -183,7 +183,7 @@ func (r *reach) allowed(id schema.ID) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, refused := r.in.set.Terrain.Refuse(name, u.PathQuery)
+	_, refused := r.in.set.Scope.Refuse(name, u.PathQuery)
 	return !refused, nil
 }
 

@@ -92,7 +92,7 @@ func (r *Recorder) waits() (bool, error) {
 }
 
 // sitemapsWait reports whether sitemap files are queued at hosts that are asked.
-func sitemapsWait(in *scope) (found bool, err error) {
+func sitemapsWait(in *runState) (found bool, err error) {
 	err = in.store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 			if h.Waiting == 0 || h.Run == in.run.ID && h.RunGivenUp != schema.NotGivenUp {

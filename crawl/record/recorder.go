@@ -29,7 +29,7 @@ type Recorder struct {
 	// error keeps the end from being written. nil: it is told as it is.
 	Tells func(*webhook.Run) (bool, error)
 
-	in      scope
+	in      runState
 	hosts   hosts
 	urls    urls
 	book    book
@@ -50,7 +50,7 @@ type Recorder struct {
 func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Event)) *Recorder {
 	now := time.Now()
 	r := &Recorder{MostTravelled: maxTravelled, ticked: now}
-	r.in = scope{
+	r.in = runState{
 		store: store, set: set, log: log, started: now,
 		seeds:  seeds{pages: map[schema.ID]bool{}, hosts: map[schema.HostID][]schema.ID{}},
 		speaks: survey.Speakers{},

@@ -46,9 +46,9 @@ func (r *Recorder) say(tx *kv.Tx, ref *ring.Referral, id schema.ID, host string)
 		ref.Vouchers = ref.Vouchers[:min(len(ref.Vouchers), kv.MaxVouchers)]
 		return nil
 	}
-	ref.FromOrigin = len(r.in.set.Terrain.OriginsOf(host)) == 0 && r.in.store.Own(id)
+	ref.FromOrigin = len(r.in.set.Scope.OriginsOf(host)) == 0 && r.in.store.Own(id)
 	if l, ok := r.reach.listings[id]; ok && l.by != 0 {
-		ref.Vouchers = r.in.speaks.Vouchers(r.in.set.Terrain, l.by, host)
+		ref.Vouchers = r.in.speaks.Vouchers(r.in.set.Scope, l.by, host)
 		ref.Sitemap, err = tx.Hosts.Name(r.in.store.HostOf(l.by))
 	}
 	return err
@@ -56,13 +56,13 @@ func (r *Recorder) say(tx *kv.Tx, ref *ring.Referral, id schema.ID, host string)
 
 // makesOwn reports whether what another shard tells of a URL on a host makes it its host's own.
 func (t *turn) makesOwn(ref *ring.Referral, host string) bool {
-	origins := t.in.set.Terrain.OriginsOf(host)
+	origins := t.in.set.Scope.OriginsOf(host)
 	if len(origins) == 0 {
 		return ref.FromOrigin
 	}
 	return ref.Sitemap == host || slices.Contains(ref.Vouchers, host) ||
 		slices.ContainsFunc(origins, func(n int) bool {
-			return slices.Contains(ref.Vouchers, survey.OriginVoucher(t.in.set.Terrain.Origins()[n].Name))
+			return slices.Contains(ref.Vouchers, survey.OriginVoucher(t.in.set.Scope.Origins()[n].Name))
 		})
 }
 
@@ -87,7 +87,7 @@ func (r *Recorder) MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (ne
 }
 
 // targetOf returns the URL of a referral; not ok: it names none.
-func (in *scope) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
+func (in *runState) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
 	u, err := in.set.Rules.Parse(ref.URL)
 	if err != nil || u.Norm != ref.URL || ref.Kind > schema.KindSitemap {
 		return to, false
@@ -114,7 +114,7 @@ func (in *scope) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
 }
 
 // eachTold calls f for what other shards have told and counts, by id from one on, until f returns false.
-func (in *scope) eachTold(from schema.ID, f func(id schema.ID, told schema.Inbound) bool) error {
+func (in *runState) eachTold(from schema.ID, f func(id schema.ID, told schema.Inbound) bool) error {
 	return in.tx.Inbound.EachFrom(from, func(id schema.ID, told schema.Inbound) (bool, error) {
 		return !told.Counts(in.store.Part()) || f(id, told), nil
 	})

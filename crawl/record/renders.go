@@ -23,7 +23,7 @@ const maxRendering = 256
 // [ring.Browser]; where its scripts ask for what nobody has asked for yet, the page waits
 // for that, in the lines of the hosts that are asked, and holds no browser.
 type renders struct {
-	in     *scope
+	in     *runState
 	hosts  *hosts
 	pages  int
 	wanted map[string][]*round // by URL: who waits for the answer
@@ -46,7 +46,7 @@ type asset struct {
 	due   time.Time // zero: at once
 }
 
-func newRenders(in *scope, hosts *hosts) renders {
+func newRenders(in *runState, hosts *hosts) renders {
 	return renders{in: in, hosts: hosts, wanted: map[string][]*round{}, lent: map[string]bool{},
 		held: map[schema.HostID]bool{}}
 }
@@ -136,7 +136,7 @@ func (r *renders) ask(url string, most int) (bool, error) {
 		r.answer(url, &render.Answer{Refused: "not an https URL"})
 		return false, nil
 	}
-	if c := r.in.set.Terrain.Classify(u.Norm); !c.Class.Visitable() {
+	if c := r.in.set.Scope.Classify(u.Norm); !c.Class.Visitable() {
 		r.answer(url, &render.Answer{Refused: c.Class.String()})
 		return false, nil
 	}

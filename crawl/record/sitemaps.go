@@ -33,7 +33,7 @@ func (r *reach) sitemapsAt(h *schema.Host, refs []string) (files []ring.Target, 
 		for _, ref := range sitemap.Named(value, authority+"/robots.txt") {
 			u, err := r.in.set.Rules.Parse(ref)
 			switch {
-			case err != nil || !r.in.set.Terrain.Classify(u.Norm).Class.Visitable():
+			case err != nil || !r.in.set.Scope.Classify(u.Norm).Class.Visitable():
 			case !foreign.accept(u.Host()):
 				left++
 			default:
@@ -70,7 +70,7 @@ func (f *foreignHosts) accept(host string) bool {
 // site, to a host on which no robots.txt names any, and which is no origin's.
 func (d *drafts) leadsOut(from *schema.Host, host string) (bool, error) {
 	if d.in.set.Config.Traps.MaxSitemapHosts <= 0 || weburl.Site(host) == weburl.Site(from.Name) ||
-		len(d.in.set.Terrain.OriginsOf(host)) > 0 {
+		len(d.in.set.Scope.OriginsOf(host)) > 0 {
 		return false, nil
 	}
 	id, err := d.urls.hosts.find(host)
@@ -157,7 +157,7 @@ func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, s stand
 				return err
 			}
 			s.standing = standing{speaks: r.in.speaksFor(v.URL, host, name), dated: dated}
-			s.counts = s.speaks || r.in.set.Terrain.SameOrigin(own, name)
+			s.counts = s.speaks || r.in.set.Scope.SameOrigin(own, name)
 			known[host] = s
 		}
 		if !s.counts {
@@ -171,8 +171,8 @@ func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, s stand
 }
 
 // speaksFor reports whether a sitemap speaks for a host.
-func (in *scope) speaksFor(sitemap schema.ID, host schema.HostID, name string) bool {
-	return in.store.HostOf(sitemap) == host || len(in.speaks.Vouchers(in.set.Terrain, sitemap, name)) > 0
+func (in *runState) speaksFor(sitemap schema.ID, host schema.HostID, name string) bool {
+	return in.store.HostOf(sitemap) == host || len(in.speaks.Vouchers(in.set.Scope, sitemap, name)) > 0
 }
 
 // vouch notes in this process that a sitemap has a voucher; that of a host is kept in the file too.

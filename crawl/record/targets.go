@@ -177,7 +177,7 @@ func (b *book) refuses(h *schema.Host, url string) (why schema.Cause, known bool
 }
 
 // noMore reports whether a host is not even asked for what the robots.txt of another one is.
-func noMore(in *scope, h *schema.Host) bool {
+func noMore(in *runState, h *schema.Host) bool {
 	return h.RunGivenUp == schema.GaveUpConnection || h.RunGivenUp == schema.GaveUpRateLimit ||
 		in.set.Config.AsksTooMuch(h)
 }

@@ -15,7 +15,7 @@ import (
 // A turn is the order in which the owners are called in one transaction: outcomes in,
 // effects out. It is void once the transaction has ended.
 type turn struct {
-	in      *scope
+	in      *runState
 	hosts   *hosts
 	urls    *urls
 	book    *book

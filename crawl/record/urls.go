@@ -7,14 +7,14 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // urls record what is met: a URL, its host and the forms in which it is named, as
 // far as the limits of [traps] go.
 type urls struct {
-	in       *scope
+	in       *runState
 	hosts    *hosts
 	written  int         // bytes of URLs and forms that were recorded since the process began
 	reformed []schema.ID // visited pages of which another form was met, since it was taken last
@@ -153,20 +153,20 @@ func (u *urls) own(url *schema.URL, how mention) bool {
 // itself or an origin names are counted apart from those that only other sites name. Those of origins are not counted.
 func (u *urls) addHost(name string, referrer schema.ID, how mention) (schema.HostID, error) {
 	limit, site := u.in.set.Config.Traps.MaxHostsPerSite, weburl.Site(name)
-	if limit <= 0 || site == name || len(u.in.set.Terrain.OriginsOf(name)) > 0 {
+	if limit <= 0 || site == name || len(u.in.set.Scope.OriginsOf(name)) > 0 {
 		return u.hosts.identify(name)
 	}
 	place, err := u.placeOf(site, referrer, how)
 	if err != nil {
 		return 0, err
 	}
-	count := terrain.CountOfPlace(place)
+	count := scope.CountOfPlace(place)
 	n, err := u.in.tx.Runs.Total(count, site)
 	if err != nil {
 		return 0, err
 	}
 	if n >= limit {
-		return 0, u.in.tx.Runs.CountUp(terrain.CountSiteOverflow, site, u.in.run.ID)
+		return 0, u.in.tx.Runs.CountUp(scope.CountSiteOverflow, site, u.in.run.ID)
 	}
 	id, err := u.hosts.identify(name)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -110,7 +110,7 @@ type Progress struct {
 	Heads     schema.Heads   // what is known about the host's answers to HEAD
 	Refusal   Refusal        // of the HEAD before this GET, to be confirmed
 	Missing   []string       // forms that answered with 404 or 410
-	Reserved  []terrain.Cap  // caps that include the visit
+	Reserved  []scope.Cap    // caps that include the visit
 	Gone      int            // status of a form that was not found; 0: none
 	LeftOwn   bool           // an earlier run left the page waiting as its host's own
 	Lost      int            // index in Asked of the first form after those at which no page was found

@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -25,7 +25,7 @@ import (
 // new value, and every step carries the one that it was planned under.
 type Settings struct {
 	Config   *config.Config
-	Terrain  *terrain.Terrain
+	Scope    *scope.Scope
 	Rules    *weburl.Rules
 	Client   *fetch.Client
 	Extracts []page.Extract
@@ -64,7 +64,7 @@ func (s *Settings) Renders(o *Outcome) bool {
 // MayRender reports whether a page of a host with the given signs is to be rendered.
 func (s *Settings) MayRender(host string, signs schema.Shell) bool {
 	cfg := &s.Config.Render
-	return cfg.Renders(host, len(s.Terrain.OriginsOf(host)) > 0) && (signs != 0 || cfg.Mode == config.RenderAlways)
+	return cfg.Renders(host, len(s.Scope.OriginsOf(host)) > 0) && (signs != 0 || cfg.Mode == config.RenderAlways)
 }
 
 // NewSettings returns the settings of a configuration, with a client of its own. The caller closes them.
@@ -95,7 +95,7 @@ func SharedSettings(cfg *config.Config, clients *fetch.Pool, memory int64) (*Set
 		return nil, err
 	}
 	most := maxHeld(memory)
-	s := &Settings{Config: cfg, Terrain: cfg.Terrain(), Rules: cfg.Rules(), Client: client,
+	s := &Settings{Config: cfg, Scope: cfg.Scope(), Rules: cfg.Rules(), Client: client,
 		held: semaphore.NewWeighted(most), maxHeld: most}
 	for _, e := range cfg.Extracts {
 		extract, err := page.NewExtract(e.Name, e.Selector, e.Attr)

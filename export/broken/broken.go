@@ -101,8 +101,8 @@ func (f *finder) addSource(page schema.ID) error {
 	if err != nil {
 		return err
 	}
-	origins := f.survey.Terrain().Origins()
-	one := &Source{page: page, origin: f.survey.Terrain().Narrowest(host)}
+	origins := f.survey.Scope().Origins()
+	one := &Source{page: page, origin: f.survey.Scope().Narrowest(host)}
 	if one.origin < 0 {
 		one.origin = len(origins)
 	} else {

@@ -100,7 +100,7 @@ func newHead(s *survey.Survey, d *survey.Diff) (*head, error) {
 		h.Hosts = append(h.Hosts, host{c.Name, change, c.Came, c.Went, c.Changed})
 	}
 	for _, r := range sum.Rot {
-		h.LinkRot = append(h.LinkRot, rot{s.Terrain().Origins()[r.Origin].Name, r.Links, r.Dead, r.New, r.Mended})
+		h.LinkRot = append(h.LinkRot, rot{s.Scope().Origins()[r.Origin].Name, r.Links, r.Dead, r.New, r.Mended})
 	}
 	slices.SortFunc(h.Hosts, func(a, b host) int {
 		return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(a.Domain, b.Domain))

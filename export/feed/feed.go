@@ -19,7 +19,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // ErrCursor reports a cursor that the state file has not reached: it is from another file, or the crawl
@@ -79,18 +79,18 @@ type link struct {
 }
 
 // Read returns the lines of visits after a cursor; 0 is before the first.
-func Read(store *kv.Store, t *terrain.Terrain, cursor uint64) (*Batch, error) {
+func Read(store *kv.Store, t *scope.Scope, cursor uint64) (*Batch, error) {
 	return read(store, t, cursor, &reader{})
 }
 
 // ReadBrief is like Read, but lines have no links. If there are more than most visits, only the last
 // ones have lines; most = 0 means no limit.
-func ReadBrief(store *kv.Store, t *terrain.Terrain, cursor, most uint64) (*Batch, error) {
+func ReadBrief(store *kv.Store, t *scope.Scope, cursor, most uint64) (*Batch, error) {
 	return read(store, t, cursor, &reader{brief: true, most: most})
 }
 
-func read(store *kv.Store, t *terrain.Terrain, cursor uint64, r *reader) (*Batch, error) {
-	r.store, r.terrain, r.batch = store, t, &Batch{Lines: []json.RawMessage{}, Next: cursor}
+func read(store *kv.Store, t *scope.Scope, cursor uint64, r *reader) (*Batch, error) {
+	r.store, r.scope, r.batch = store, t, &Batch{Lines: []json.RawMessage{}, Next: cursor}
 	err := store.View(func(tx *kv.Tx) error {
 		cursors, err := cursorsOf(tx, store.LastSeq())
 		if err != nil {
@@ -118,7 +118,7 @@ func read(store *kv.Store, t *terrain.Terrain, cursor uint64, r *reader) (*Batch
 
 type reader struct {
 	store   *kv.Store
-	terrain *terrain.Terrain
+	scope   *scope.Scope
 	tx      *kv.Tx
 	cursors cursors
 	cursor  uint64 // of the last visit read
@@ -181,7 +181,7 @@ func (r *reader) line(v *schema.Visit) (*line, error) {
 		Visited: v.At.UTC().Format(time.RFC3339), Error: v.Reason.String(),
 		Metadata: metadata{v.Status, v.Length, v.ResponseTime.Milliseconds(), v.Title, v.ContentType},
 	}
-	if name, _, _, ok := r.terrain.PageType(host, u.PathQuery); ok {
+	if name, _, _, ok := r.scope.PageType(host, u.PathQuery); ok {
 		l.PageType = &name
 	}
 	if depth, _ := r.store.Depth(v.URL); depth != kv.NoDepth {

@@ -16,7 +16,7 @@ import (
 
 func read(t *testing.T, w *surveytest.World, cursor uint64) *feed.Batch {
 	t.Helper()
-	b, err := feed.Read(w.Store, w.Config.Terrain(), cursor)
+	b, err := feed.Read(w.Store, w.Config.Scope(), cursor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestLinksOfAnother(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/1"))
 	w.Visit("a.test/1", func(v *schema.Visit) { v.Status, v.Stand = 304, 1 })
-	if _, err := feed.Read(w.Store, w.Config.Terrain(), 0); !errors.Is(err, kv.ErrDamaged) {
+	if _, err := feed.Read(w.Store, w.Config.Scope(), 0); !errors.Is(err, kv.ErrDamaged) {
 		t.Error(err)
 	}
 }
@@ -143,7 +143,7 @@ func TestEveryLineOnce(t *testing.T) {
 func TestCursorOfAnotherState(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)
-	if _, err := feed.Read(w.Store, w.Config.Terrain(), 2); !errors.Is(err, feed.ErrCursor) {
+	if _, err := feed.Read(w.Store, w.Config.Scope(), 2); !errors.Is(err, feed.ErrCursor) {
 		t.Errorf("Read = %v, want %v", err, feed.ErrCursor)
 	}
 	w.Update(func(tx *kv.Tx) error { return tx.Meta.Put(feed.MetaBase, []byte("10")) })
@@ -161,7 +161,7 @@ func TestCursorsBeyondAll(t *testing.T) {
 		w.Visit(fmt.Sprint("a.test/", i), nil)
 	}
 	w.Update(func(tx *kv.Tx) error { return tx.Meta.Put(feed.MetaBase, []byte("18446744073709551612")) })
-	if b, err := feed.Read(w.Store, w.Config.Terrain(), 0); !errors.Is(err, kv.ErrDamaged) {
+	if b, err := feed.Read(w.Store, w.Config.Scope(), 0); !errors.Is(err, kv.ErrDamaged) {
 		t.Errorf("Read = %+v, %v", b, err)
 	}
 }
@@ -186,12 +186,12 @@ func TestCursorsOfEarlyVisits(t *testing.T) {
 			t.Errorf("after %d: %v, want %v", since, got, want)
 		}
 	}
-	b, err := feed.ReadBrief(w.Store, w.Config.Terrain(), 1, 4)
+	b, err := feed.ReadBrief(w.Store, w.Config.Scope(), 1, 4)
 	if err != nil || b.Omitted != 1 || !strings.HasPrefix(string(b.Lines[0]), `{"cursor":8,`) {
 		t.Errorf("the last four after 1: %+v, %v", b, err)
 	}
 	early(0x3f)
-	if b, err := feed.Read(w.Store, w.Config.Terrain(), 0); !errors.Is(err, kv.ErrDamaged) {
+	if b, err := feed.Read(w.Store, w.Config.Scope(), 0); !errors.Is(err, kv.ErrDamaged) {
 		t.Errorf("Read = %+v, %v", b, err)
 	}
 }

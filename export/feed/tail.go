@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // ErrTail reports a cursor before the visits of a [Tail].
@@ -20,7 +20,7 @@ type Tail struct {
 }
 
 // ReadTail returns the last most visits.
-func ReadTail(store *kv.Store, t *terrain.Terrain, most uint64) (*Tail, error) {
+func ReadTail(store *kv.Store, t *scope.Scope, most uint64) (*Tail, error) {
 	b, err := ReadBrief(store, t, Newest, 0)
 	if err != nil {
 		return nil, err

@@ -16,10 +16,10 @@ import (
 // whole reads all batches with ReadBrief and returns them as one.
 func whole(t *testing.T, w *surveytest.World, cursor, most uint64) *feed.Batch {
 	t.Helper()
-	all, err := feed.ReadBrief(w.Store, w.Config.Terrain(), cursor, most)
+	all, err := feed.ReadBrief(w.Store, w.Config.Scope(), cursor, most)
 	for err == nil && all.More {
 		var b *feed.Batch
-		if b, err = feed.ReadBrief(w.Store, w.Config.Terrain(), all.Next, most); err == nil {
+		if b, err = feed.ReadBrief(w.Store, w.Config.Scope(), all.Next, most); err == nil {
 			all.Append(cursor, b)
 		}
 	}
@@ -38,7 +38,7 @@ func TestTail(t *testing.T) {
 	for i := range visits {
 		w.Visit(fmt.Sprintf("a.test/%d", i), nil)
 	}
-	tail, err := feed.ReadTail(w.Store, w.Config.Terrain(), held)
+	tail, err := feed.ReadTail(w.Store, w.Config.Scope(), held)
 	if err != nil {
 		t.Fatal(err)
 	}

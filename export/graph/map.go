@@ -171,7 +171,7 @@ func readable(v export.Value, k export.Kind) string {
 func mapTitle(s *survey.Survey) string {
 	const most = 3
 	var names []string
-	for _, origin := range s.Terrain().Origins() {
+	for _, origin := range s.Scope().Origins() {
 		names = append(names, strings.TrimPrefix(origin.Name, "*."))
 	}
 	if len(names) > most {

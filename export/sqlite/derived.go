@@ -140,7 +140,7 @@ func (d *derived) depth() (*depths, error) {
 		return nil, err
 	}
 	t := &depths{Depths: all, first: make([]uint32, s.URLs()+2)}
-	for _, origin := range s.Terrain().Origins() {
+	for _, origin := range s.Scope().Origins() {
 		t.names = append(t.names, origin.Name)
 	}
 	for id := schema.ID(1); int(id) <= s.URLs(); id++ {

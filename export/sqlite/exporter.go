@@ -73,7 +73,7 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options
 			table: newRecord(table(), metricRelation("page", opts.Columns)), counted: opts.Counted,
 		}
 	}
-	for _, origin := range s.Terrain().Origins() {
+	for _, origin := range s.Scope().Origins() {
 		e.names = append(e.names, origin.Name)
 	}
 	return e

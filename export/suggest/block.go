@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -70,7 +70,7 @@ func (c *Candidate) entry() entry {
 		domain = "*." + c.Name
 	}
 	domain, _ = weburl.SplitPort(domain)
-	if _, _, err := terrain.ParsePattern(domain); err != nil {
+	if _, _, err := scope.ParsePattern(domain); err != nil {
 		return entry{}
 	}
 	return entry{domain, []string{cmp.Or(c.Answers, seed)}, include}

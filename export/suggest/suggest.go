@@ -119,7 +119,7 @@ func Find(s *survey.Survey, opts Options) (*Suggestions, error) {
 			return nil, err
 		}
 	}
-	sites := s.Terrain().OriginSites()
+	sites := s.Scope().OriginSites()
 	slices.Sort(sites)
 	found := &Suggestions{Origins: len(slices.Compact(sites))}
 	for _, c := range f.ranked(opts.MinOrigins) {
@@ -153,7 +153,7 @@ func (f *finder) readHosts() error {
 		f.fold.AddHost(r)
 		f.hosts[r.Host.ID], f.entity[r.Host.ID] = r.Host.Name, r.Entity
 		f.silent[r.Host.ID], f.later[r.Host.ID] = r.Host.Silent(), r.Noted.Later
-		f.origin[r.Host.ID] = f.survey.Terrain().Narrowest(r.Host.Name)
+		f.origin[r.Host.ID] = f.survey.Scope().Narrowest(r.Host.Name)
 		return nil
 	})
 }
@@ -175,7 +175,7 @@ func (f *finder) readPages() error {
 			if err != nil {
 				return err
 			}
-			p.Entity = f.survey.Terrain().Entity(norm)
+			p.Entity = f.survey.Scope().Entity(norm)
 		}
 		f.fold.AddPage(&p, true)
 		node := f.fold.Node(id)
@@ -212,7 +212,7 @@ func (f *finder) vote() error {
 	if err != nil {
 		return err
 	}
-	hosts := make([][]schema.HostID, len(f.survey.Terrain().Origins())) // by origin
+	hosts := make([][]schema.HostID, len(f.survey.Scope().Origins())) // by origin
 	for host, origin := range f.origin {
 		if host > 0 && origin >= 0 {
 			hosts[origin] = append(hosts[origin], schema.HostID(host))
@@ -220,7 +220,7 @@ func (f *finder) vote() error {
 	}
 	nodes := len(f.fold.Nodes()) + 1
 	f.candidates, f.votes = make([]*Candidate, nodes), make([]vote, nodes)
-	sites := f.survey.Terrain().OriginSites()
+	sites := f.survey.Scope().OriginSites()
 	for _, origin := range bySite(sites) {
 		if err := f.countLinks(hosts[origin], speaks); err != nil {
 			return err
@@ -311,7 +311,7 @@ func (f *finder) cast(origin int, site string) {
 			c.voter = site
 		}
 		c.Origin = append(c.Origin, Origin{
-			Name: f.survey.Terrain().Origins()[origin].Name, Editorial: int(v.editorial), Elsewhere: int(v.elsewhere),
+			Name: f.survey.Scope().Origins()[origin].Name, Editorial: int(v.editorial), Elsewhere: int(v.elsewhere),
 			SiteWide: int(v.siteWide), from: v.from, to: v.to,
 		})
 		f.votes[node] = vote{}

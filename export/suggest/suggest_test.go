@@ -202,7 +202,7 @@ func TestBlocks(t *testing.T) {
 	}
 	for _, c := range found.Discovered {
 		host, _, _ := strings.Cut(c.Name, "/")
-		if cfg.Terrain().HostClass(host).Class != schema.ClassQuality {
+		if cfg.Scope().HostClass(host).Class != schema.ClassQuality {
 			t.Errorf("%s is in none of\n%s", c.Name, text)
 		}
 	}

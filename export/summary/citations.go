@@ -58,7 +58,7 @@ func newCitations(s *survey.Survey, counted export.Counted) *citations {
 		matrix: map[[2]int]int{}, hosts: newTop(folded, byEndorsement), pages: newTop(folded, byCitation),
 	}
 	numbers := map[string]int{}
-	for _, site := range s.Terrain().OriginSites() {
+	for _, site := range s.Scope().OriginSites() {
 		if _, ok := numbers[site]; !ok {
 			numbers[site] = len(numbers)
 		}
@@ -78,7 +78,7 @@ func byCitation(a, b citedPage) int {
 }
 
 func (c *citations) addHost(r *survey.HostReport) {
-	c.origin[r.Host.ID] = c.survey.Terrain().Narrowest(r.Host.Name)
+	c.origin[r.Host.ID] = c.survey.Scope().Narrowest(r.Host.Name)
 }
 
 func (c *citations) readTrust() (err error) {

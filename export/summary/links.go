@@ -73,7 +73,7 @@ const maxMatrix = 20
 func (p *page) matrix() {
 	p.line("## Links between Origins")
 	p.line("")
-	if n := len(p.survey.Terrain().Origins()); n <= maxMatrix {
+	if n := len(p.survey.Scope().Origins()); n <= maxMatrix {
 		p.cells(n)
 	} else {
 		p.pairs()
@@ -102,7 +102,7 @@ func (p *page) cells(n int) {
 	}
 }
 
-func (p *page) originName(i int) string { return p.survey.Terrain().Origins()[i].Name }
+func (p *page) originName(i int) string { return p.survey.Scope().Origins()[i].Name }
 
 // pairs lists the origins that link to each other, if there are too many for a matrix.
 func (p *page) pairs() {

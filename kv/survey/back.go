@@ -153,7 +153,7 @@ func (ws *walks) findClosed() error {
 				return err
 			}
 		}
-		if !ws.core.terrain.HasURLRules() {
+		if !ws.core.scope.HasURLRules() {
 			return nil
 		}
 		ws.closed = newBitset(ws.core.urls())
@@ -161,7 +161,7 @@ func (ws *walks) findClosed() error {
 			if int(u.ID) > ws.core.urls() {
 				return false, nil
 			}
-			if !ws.core.terrain.Classify("https://" + ws.hosts.byID[u.Host].name + u.PathQuery).Class.Visitable() {
+			if !ws.core.scope.Classify("https://" + ws.hosts.byID[u.Host].name + u.PathQuery).Class.Visitable() {
 				ws.closed.set(int(u.ID))
 			}
 			return true, ws.core.live()

@@ -97,7 +97,7 @@ func (c *checker) checkPages() error {
 			c.problem("%s: state %d", p.URL, p.State)
 		}
 		_, pathQuery := weburl.Split(p.URL)
-		capped := capped || p.capped.by != unhindered || len(c.core.terrain.Caps(p.HostName, pathQuery, p.Own)) > 0
+		capped := capped || p.capped.by != unhindered || len(c.core.scope.Caps(p.HostName, pathQuery, p.Own)) > 0
 		if !capped && !reapply && p.Missing() && !c.waits.has(int(p.ID)) {
 			c.problem("%s is %s and waits nowhere", p.URL, p.State)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -17,15 +17,15 @@ import (
 type core struct {
 	store *kv.Store
 	*calls
-	past    *past // nil: of the newest run
-	runs    []schema.Run
-	run     schema.Run // the last of runs
-	first   schema.Seq // visit of the last completed run; 0: none was completed
-	cfg     *config.Config
-	terrain *terrain.Terrain
-	seeds   map[schema.ID]bool
-	notes   schema.HostNotes // of the state as it is now
-	ever    bool             // of all that any run saw, see [Survey.Ever]
+	past  *past // nil: of the newest run
+	runs  []schema.Run
+	run   schema.Run // the last of runs
+	first schema.Seq // visit of the last completed run; 0: none was completed
+	cfg   *config.Config
+	scope *scope.Scope
+	seeds map[schema.ID]bool
+	notes schema.HostNotes // of the state as it is now
+	ever  bool             // of all that any run saw, see [Survey.Ever]
 
 	unwritten bool // only the outputs of the newest run are missing
 
@@ -51,7 +51,7 @@ func (c *core) readConfig(tx *kv.Tx) error {
 	if c.cfg, err = configOf(tx, c.run); err != nil {
 		return err
 	}
-	c.terrain = c.cfg.Terrain()
+	c.scope = c.cfg.Scope()
 	c.tooDeep = fmt.Sprintf("max-depth = %d", c.cfg.Crawler.MaxDepth)
 	c.notReached = fmt.Sprintf("not reached by run %d", c.run.ID)
 	if err := c.readNotes(tx); err != nil {
@@ -82,7 +82,7 @@ func (c *core) readNotes(tx *kv.Tx) error {
 
 func (c *core) readSeeds() error {
 	var seeds []string
-	for _, origin := range c.terrain.Origins() {
+	for _, origin := range c.scope.Origins() {
 		for _, raw := range origin.Seeds { // which were checked under the rules of the configuration
 			if u, err := c.cfg.Rules().Parse(raw); err == nil && !c.store.ForeignName(u.Host()) {
 				seeds = append(seeds, u.Norm)

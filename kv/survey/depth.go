@@ -146,7 +146,7 @@ func (ws *walks) searchAll(g *graph, in func(schema.ID) bool) ([]level, error) {
 	var found []level
 	s := newOriginSearch(g, own, ws.core.cfg.Crawler.MaxDepth+1)
 	s.found = func(l level) { found = append(found, l) }
-	for first := 0; first < len(ws.core.terrain.Origins()); first += wordSize {
+	for first := 0; first < len(ws.core.scope.Origins()); first += wordSize {
 		clear(s.seen)
 		s.run(first)
 	}

@@ -151,7 +151,7 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 // rot follows the links of the origins' pages. What is on a list now neither links nor is dead.
 func (d *Diff) rot() ([]Rot, error) {
 	after := &d.sides[1]
-	all := make([]Rot, len(d.s.core.terrain.Origins()))
+	all := make([]Rot, len(d.s.core.scope.Origins()))
 	origins, err := d.s.walks.originsOfHosts()
 	if err = cmp.Or(err, d.s.walks.findClosed()); err != nil {
 		return nil, err

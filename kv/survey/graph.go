@@ -117,7 +117,7 @@ func (ws *walks) originsOfHosts() ([][]int, error) {
 	origins := make([][]int, ws.core.store.Hosts()+1)
 	err := ws.core.view(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-			origins[h.ID] = ws.core.terrain.OriginsOf(h.Name)
+			origins[h.ID] = ws.core.scope.OriginsOf(h.Name)
 			return true, nil
 		})
 	})

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -15,7 +15,7 @@ type host struct {
 	name     string
 	site     string
 	entity   string // of all its pages; empty: their paths decide
-	verdict  terrain.Verdict
+	verdict  scope.Verdict
 	origins  []int         // the host belongs to them
 	admitted bool          // counts for max-subdomains in the newest run
 	vouched  bool          // named by its own site, or an origin, in the newest run
@@ -51,9 +51,9 @@ func (hs *hosts) host(tx *kv.Tx, id schema.HostID) (*host, error) {
 func (hs *hosts) newHost(r *schema.Host) *host {
 	h := &host{
 		name: r.Name, site: weburl.Site(r.Name), held: schema.Queued, heads: r.Heads,
-		verdict: hs.core.terrain.HostClass(r.Name), origins: hs.core.terrain.OriginsOf(r.Name),
+		verdict: hs.core.scope.HostClass(r.Name), origins: hs.core.scope.OriginsOf(r.Name),
 	}
-	if entity, ok := hs.core.terrain.EntityOfHost(r.Name); ok {
+	if entity, ok := hs.core.scope.EntityOfHost(r.Name); ok {
 		h.entity = entity
 	}
 	limit := hs.core.cfg.Politeness.MaxCrawlDelay

@@ -73,6 +73,6 @@ func (hs *hosts) mayVisit(tx *kv.Tx, u schema.URL) (bool, error) {
 	if ok, err := hs.visitable(tx, u.ID); err != nil || !ok || hs.core.cfg.Crawler.Sitemaps == config.SitemapsOnly {
 		return false, err
 	}
-	_, refused := hs.core.terrain.Refuse(hs.byID[u.Host].name, u.PathQuery)
+	_, refused := hs.core.scope.Refuse(hs.byID[u.Host].name, u.PathQuery)
 	return !refused, nil
 }

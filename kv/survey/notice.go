@@ -22,13 +22,13 @@ type StraySeed struct {
 func StraySeeds(s *Survey) ([]StraySeed, error) {
 	var stray []StraySeed
 	err := s.core.view(func(tx *kv.Tx) error {
-		for i, origin := range s.core.terrain.Origins() {
+		for i, origin := range s.core.scope.Origins() {
 			for _, seed := range origin.Seeds {
 				end, err := s.redirects.endOf(tx, seed)
 				if err != nil {
 					return err
 				}
-				if end != "" && !slices.Contains(s.core.terrain.OriginsOf(weburl.Host(end)), i) {
+				if end != "" && !slices.Contains(s.core.scope.OriginsOf(weburl.Host(end)), i) {
 					stray = append(stray, StraySeed{i, seed, end})
 				}
 			}
@@ -105,12 +105,12 @@ func (s *Survey) uncovered() (found []Uncovered, ids map[string]schema.HostID, e
 	}
 	ids = map[string]schema.HostID{}
 	err = s.core.view(func(tx *kv.Tx) error {
-		for i, origin := range s.core.terrain.Origins() {
+		for i, origin := range s.core.scope.Origins() {
 			if strings.HasPrefix(origin.Name, "*.") {
 				continue
 			}
 			err := tx.Hosts.Below(origin.Name, func(host string, id schema.HostID) bool {
-				if t.hosts[id].known > 0 && s.core.terrain.HostClass(host).Class == schema.ClassDiscovered {
+				if t.hosts[id].known > 0 && s.core.scope.HostClass(host).Class == schema.ClassDiscovered {
 					found = append(found, Uncovered{Origin: i, Host: host, Pattern: "*." + origin.Name})
 					ids[host] = id
 				}

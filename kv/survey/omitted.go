@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // LinksOmitted is the number of links that a page has and that are not recorded:
@@ -142,22 +142,22 @@ func (cv *coverage) cutSites(tx *kv.Tx) ([]CutSite, error) {
 // siteOverflow is how many links lead to hosts of a site that are not recorded: those of
 // the run, and those counted before it, of which no more than left can still stand.
 func siteOverflow(tx *kv.Tx, site string, left int) (int, error) {
-	now, err := tx.Runs.Count(terrain.CountSiteOverflow, site)
+	now, err := tx.Runs.Count(scope.CountSiteOverflow, site)
 	if err != nil || left == 0 {
 		return now, err
 	}
-	before, err := tx.Runs.CountBefore(terrain.CountSiteOverflow, site)
+	before, err := tx.Runs.CountBefore(scope.CountSiteOverflow, site)
 	return now + min(before, left), err
 }
 
 // siteLimit names the limit on the hosts of a site that was reached.
 func siteLimit(tx *kv.Tx, site string, limit int) (string, error) {
 	const key = "max-hosts-per-site"
-	own, err := tx.Runs.Total(terrain.CountSiteHosts, site)
+	own, err := tx.Runs.Total(scope.CountSiteHosts, site)
 	if err != nil || own >= limit {
 		return limitOf(key, limit, true), err
 	}
-	others, err := tx.Runs.Total(terrain.CountSiteOthers, site)
+	others, err := tx.Runs.Total(scope.CountSiteOthers, site)
 	if err != nil || others < limit {
 		return limitOf(key, limit, false), err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // TestLinksOmitted has pages with more links than are recorded: a host of them is cut
@@ -126,12 +126,12 @@ func TestCutSites(t *testing.T) {
 	})
 	w.Update(func(tx *kv.Tx) error {
 		for range 5 {
-			if err := tx.Runs.CountUp(terrain.CountSiteOverflow, "wide.test", w.Run.ID); err != nil {
+			if err := tx.Runs.CountUp(scope.CountSiteOverflow, "wide.test", w.Run.ID); err != nil {
 				return err
 			}
 		}
-		err := tx.Runs.AddToTotal(terrain.CountSiteOthers, "wide.test", w.Run.ID)
-		return errors.Join(err, tx.Runs.AddToTotal(terrain.CountSiteOthers, "wide.test", w.Run.ID))
+		err := tx.Runs.AddToTotal(scope.CountSiteOthers, "wide.test", w.Run.ID)
+		return errors.Join(err, tx.Runs.AddToTotal(scope.CountSiteOthers, "wide.test", w.Run.ID))
 	})
 	s := w.Survey()
 	sites, err := survey.CutSites(s)
@@ -179,7 +179,7 @@ func TestPrunedSite(t *testing.T) {
 	} {
 		w.Host(host, func(h *schema.Host) { h.Place = place })
 		w.Update(func(tx *kv.Tx) error {
-			return tx.Runs.AddToTotal(terrain.CountOfPlace(place), "wide.test", w.Run.ID)
+			return tx.Runs.AddToTotal(scope.CountOfPlace(place), "wide.test", w.Run.ID)
 		})
 	}
 	w.Begin()
@@ -194,8 +194,8 @@ func TestPrunedSite(t *testing.T) {
 	}
 	defer pruned.Close()
 	err = pruned.View(func(tx *kv.Tx) error {
-		own, err := tx.Runs.Total(terrain.CountSiteHosts, "wide.test")
-		others, err2 := tx.Runs.Total(terrain.CountSiteOthers, "wide.test")
+		own, err := tx.Runs.Total(scope.CountSiteHosts, "wide.test")
+		others, err2 := tx.Runs.Total(scope.CountSiteOthers, "wide.test")
 		if own != 1 || others != 0 || pruned.Hosts() != 2 {
 			t.Errorf("%d and %d hosts of the site are counted and %d of all recorded, want 1, 0 and 2", own, others, pruned.Hosts())
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // A Page is all that is known of a page in the last run that reached it.
@@ -158,12 +158,12 @@ func (ps *pages) place(tx *kv.Tx, u schema.URL) (*Page, *host, error) {
 		p.Referrer = u.Referrer
 	}
 	if p.Entity = h.entity; p.Entity == "" {
-		p.Entity = ps.core.terrain.Entity(p.URL)
+		p.Entity = ps.core.scope.Entity(p.URL)
 	}
-	p.PageType, _, _, _ = ps.core.terrain.PageType(h.name, u.PathQuery)
+	p.PageType, _, _, _ = ps.core.scope.PageType(h.name, u.PathQuery)
 	verdict := h.verdict
-	if ps.core.terrain.HasURLRules() {
-		verdict = ps.core.terrain.Classify(p.URL)
+	if ps.core.scope.HasURLRules() {
+		verdict = ps.core.scope.Classify(p.URL)
 	}
 	p.Class, p.Rule = verdict.Class, verdict.Rule
 	return p, h, ps.locate(tx, p, u.FirstRun)
@@ -216,16 +216,16 @@ func (ps *pages) fullCap(tx *kv.Tx, h *host, pathQuery string, p *Page) (obstacl
 	if ps.core.past != nil {
 		return obstacle{}, nil
 	}
-	caps := ps.core.terrain.Caps(h.name, pathQuery, p.Own)
+	caps := ps.core.scope.Caps(h.name, pathQuery, p.Own)
 	if limit := ps.core.cfg.Crawler.MaxSubdomains; limit > 0 && !h.admitted {
-		c, err := ps.core.terrain.SubdomainCap(h.name, limit, h.vouched, tx.Runs.Count)
+		c, err := ps.core.scope.SubdomainCap(h.name, limit, h.vouched, tx.Runs.Count)
 		if err != nil {
 			return obstacle{}, err
 		}
 		caps = append(caps, c)
 	}
-	room, full, err := terrain.RoomIn(caps, tx.Runs.Count, nil)
-	if err != nil || room == terrain.Free {
+	room, full, err := scope.RoomIn(caps, tx.Runs.Count, nil)
+	if err != nil || room == scope.Free {
 		return obstacle{}, err
 	}
 	return obstacleOf(full.Rule), nil

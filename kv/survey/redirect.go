@@ -93,9 +93,9 @@ func (rd *redirects) readRedirect(tx *kv.Tx, id schema.ID) (schema.ID, error) {
 // visitable reports whether the class of a page lets it be visited.
 func (hs *hosts) visitable(tx *kv.Tx, id schema.ID) (bool, error) {
 	h, err := hs.host(tx, hs.core.store.HostOf(id))
-	if err != nil || !hs.core.terrain.HasURLRules() {
+	if err != nil || !hs.core.scope.HasURLRules() {
 		return err == nil && h.verdict.Class.Visitable(), err
 	}
 	norm, err := tx.URLs.Norm(id)
-	return err == nil && hs.core.terrain.Classify(norm).Class.Visitable(), err
+	return err == nil && hs.core.scope.Classify(norm).Class.Visitable(), err
 }

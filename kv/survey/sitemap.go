@@ -68,8 +68,8 @@ func (c *core) eachListedBy(tx *kv.Tx, v *schema.Visit, speaks Speakers, f func(
 			if name, err = tx.Hosts.Name(host); err != nil {
 				break
 			}
-			s.own = host == home || len(speaks.Vouchers(c.terrain, v.URL, name)) > 0
-			s.counts = len(c.terrain.OriginsOf(name)) > 0 && (s.own || c.terrain.SameOrigin(from, name))
+			s.own = host == home || len(speaks.Vouchers(c.scope, v.URL, name)) > 0
+			s.counts = len(c.scope.OriginsOf(name)) > 0 && (s.own || c.scope.SameOrigin(from, name))
 			hosts[host] = s
 		}
 		if s.counts {

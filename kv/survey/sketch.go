@@ -125,8 +125,8 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 	}
 	p.FirstRun = ps.core.unpruned(u.FirstRun)
 	verdict := h.verdict
-	if ps.core.terrain.HasURLRules() {
-		verdict = ps.core.terrain.Classify("https://" + h.name + u.PathQuery)
+	if ps.core.scope.HasURLRules() {
+		verdict = ps.core.scope.Classify("https://" + h.name + u.PathQuery)
 	}
 	p.Class, p.Rule = verdict.Class, verdict.Rule
 	return ps.judge(tx, h, u.PathQuery, p)
@@ -136,7 +136,7 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 // refuses it, or, where the run has not met it, which was the last that saw it.
 func (ps *pages) needsURL(p *Page) bool {
 	switch {
-	case ps.core.terrain.HasURLRules():
+	case ps.core.scope.HasURLRules():
 		return true
 	case p.Visited:
 		return ps.core.past == nil && (p.Visit.ByHead || ps.core.store.MayReopen(p.Visit, Unanswered(p.Visit)))

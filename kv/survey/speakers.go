@@ -4,7 +4,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -37,7 +37,7 @@ func (s Speakers) PassOn(from, to schema.ID) (grown bool) {
 }
 
 // Vouchers returns those vouchers of a sitemap that concern a host.
-func (s Speakers) Vouchers(t *terrain.Terrain, sitemap schema.ID, host string) (names []string) {
+func (s Speakers) Vouchers(t *scope.Scope, sitemap schema.ID, host string) (names []string) {
 	all := s[sitemap]
 	if len(all) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func ReadSpeakers(tx *kv.Tx, store *kv.Store, cfg *config.Config, run schema.Run
 
 // addConfigured adds the origins that vouch for sitemaps in the configuration.
 func (s Speakers) addConfigured(tx *kv.Tx, store *kv.Store, cfg *config.Config) error {
-	for _, origin := range cfg.Terrain().Origins() {
+	for _, origin := range cfg.Scope().Origins() {
 		for _, raw := range origin.Sitemaps {
 			u, err := cfg.Rules().Parse(raw)
 			if err != nil {

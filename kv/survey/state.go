@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // judge derives the state of a page: gone, class, visited, depth, rule, host.
@@ -161,7 +161,7 @@ const (
 	hinderedByDelay // a Crawl-delay leaves only seeds to be visited
 )
 
-func obstacleOf(r terrain.Rule) obstacle {
+func obstacleOf(r scope.Rule) obstacle {
 	if r.Trap {
 		return obstacle{hinderedByTrap, r.Text}
 	}
@@ -172,7 +172,7 @@ func obstacleOf(r terrain.Rule) obstacle {
 func (o obstacle) String() string {
 	switch o.by {
 	case hinderedByTrap:
-		return terrain.Rule{Trap: true, Text: o.text}.String()
+		return scope.Rule{Trap: true, Text: o.text}.String()
 	case hinderedByDelay:
 		return schema.Reason{Cause: schema.CauseCrawlDelay, Detail: o.text}.String()
 	}
@@ -182,7 +182,7 @@ func (o obstacle) String() string {
 // refusing returns the rule, caps aside, that keeps a page within reach from being
 // visited, and marks the page if that is a trap or a Crawl-delay.
 func (ps *pages) refusing(h *host, pathQuery string, p *Page) (string, error) {
-	if rule, refused := ps.core.terrain.Refuse(h.name, pathQuery); refused {
+	if rule, refused := ps.core.scope.Refuse(h.name, pathQuery); refused {
 		if rule.Trap {
 			p.capped = obstacleOf(rule)
 		}

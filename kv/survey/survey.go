@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // ErrNoRun reports a state file in which nothing was ever crawled.
@@ -124,8 +124,8 @@ func (s *Survey) Since() schema.RunID { return s.core.since() }
 // Config returns the effective configuration of the run.
 func (s *Survey) Config() *config.Config { return s.core.cfg }
 
-// Terrain returns the lists and rules of the run.
-func (s *Survey) Terrain() *terrain.Terrain { return s.core.terrain }
+// Scope returns the lists and rules of the run.
+func (s *Survey) Scope() *scope.Scope { return s.core.scope }
 
 // Shard returns which shard of a terrain the survey is of, of how many; shards 0: it is of
 // no single one.

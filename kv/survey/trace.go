@@ -16,7 +16,7 @@ type start struct {
 
 // find finds the nearest origins: at most limit, by depth and then by their number.
 func (b *backSearch) find(limit int) ([]start, error) {
-	most := min(limit, len(b.walks.core.terrain.Origins()))
+	most := min(limit, len(b.walks.core.scope.Origins()))
 	found := b.nearest()
 	for len(found) < most && int(b.next) <= b.walks.core.cfg.Crawler.MaxDepth {
 		if err := b.step(); err != nil {
@@ -44,7 +44,7 @@ func (b *backSearch) eachStart(f func(id schema.ID, origins []int, depth uint8))
 
 // nearest returns the origins from which the steps so far have found the shortest way.
 func (b *backSearch) nearest() []start {
-	depth := make([]uint8, len(b.walks.core.terrain.Origins()))
+	depth := make([]uint8, len(b.walks.core.scope.Origins()))
 	for i := range depth {
 		depth[i] = far
 	}

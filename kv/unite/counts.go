@@ -4,7 +4,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -14,7 +14,7 @@ type counter struct {
 	*uniting
 	run   schema.Run
 	cfg   *config.Config
-	lists *terrain.Terrain
+	lists *scope.Scope
 }
 
 // copyCounts adds up the counts of all groups under the configuration of the last run.
@@ -37,7 +37,7 @@ func (u *uniting) copyCounts() error {
 	if err != nil {
 		return err
 	}
-	c.lists = c.cfg.Terrain()
+	c.lists = c.cfg.Scope()
 	if err := c.eachOf(u.dst.Hosts(), c.countHost); err != nil {
 		return err
 	}
@@ -63,11 +63,11 @@ func (c *counter) countHost(tx *kv.Tx, n int) error {
 	}
 	site := weburl.Site(h.Name)
 	if h.Place != schema.NoPlace {
-		if err := tx.Runs.AddToTotal(terrain.CountOfPlace(h.Place), site, c.run.ID); err != nil {
+		if err := tx.Runs.AddToTotal(scope.CountOfPlace(h.Place), site, c.run.ID); err != nil {
 			return err
 		}
 	}
-	for _, rule := range []string{terrain.CountSiteOverflow, terrain.CountSiteText} {
+	for _, rule := range []string{scope.CountSiteOverflow, scope.CountSiteText} {
 		if err := c.add(tx, rule, site); err != nil {
 			return err
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // What the shards have counted of groups of pages and of sites counts in the new file too, so that a crawl goes on where
@@ -30,7 +30,7 @@ max-per-group = 5
 		f.runUnder(config, 1, schema.RunCompleted, 1)
 		f.see(1, names[0], "/", "", 1, "https://"+names[0]+"/")
 		f.update(func(tx *kv.Tx) error {
-			return tx.Runs.CountMore(terrain.CountSiteOverflow, site, 1, 4+n)
+			return tx.Runs.CountMore(scope.CountSiteOverflow, site, 1, 4+n)
 		})
 		f.runUnder(config, 2, schema.RunInterrupted, 1)
 		f.see(2, "both."+site, "/", "", 2, "https://both."+site+"/")
@@ -44,17 +44,17 @@ max-per-group = 5
 		return errors.Join(tx.Runs.CountMore(rule, site, 2, 3), tx.Runs.CountMore(rule+", of others", site, 2, 2),
 			tx.Runs.CountMore(rule+", of others, not found", site, 2, 7),
 			tx.Runs.CountMore("max-subdomains", site, 2, 6), tx.Runs.CountMore("max-subdomains, of others", site, 2, 1),
-			tx.Runs.CountMore(terrain.CountSiteText, site, 2, 12345), tx.Runs.CountMore(terrain.CountSiteOverflow, site, 2, 20))
+			tx.Runs.CountMore(scope.CountSiteText, site, 2, 12345), tx.Runs.CountMore(scope.CountSiteOverflow, site, 2, 20))
 	})
-	a.update(func(tx *kv.Tx) error { return tx.Runs.CountMore(terrain.CountSiteOverflow, site, 2, 10) })
+	a.update(func(tx *kv.Tx) error { return tx.Runs.CountMore(scope.CountSiteOverflow, site, 2, 10) })
 	if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string][2]int{
 		rule: {3, 0}, rule + ", of others": {2, 0}, rule + ", of others, not found": {7, 0},
 		"max-subdomains": {6, 0}, "max-subdomains, of others": {1, 0},
-		terrain.CountSiteText: {12345, 0}, terrain.CountSiteOverflow: {30, 9},
-		terrain.CountSiteHosts: {1, 0}, terrain.CountSiteOthers: {2, 0},
+		scope.CountSiteText: {12345, 0}, scope.CountSiteOverflow: {30, 9},
+		scope.CountSiteHosts: {1, 0}, scope.CountSiteOthers: {2, 0},
 	}
 	got := map[string][2]int{}
 	view(t, dst, func(tx *kv.Tx) error {

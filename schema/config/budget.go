@@ -8,12 +8,12 @@ import (
 
 // Budget returns how many page requests a run may send to a host: max-requests of its most specific
 // origin, else max-domain-requests.
-func (c *Config) Budget(host string) int { return c.terrain.Budget(host, c.Crawler.MaxDomainRequests) }
+func (c *Config) Budget(host string) int { return c.scope.Budget(host, c.Crawler.MaxDomainRequests) }
 
 // BudgetKey returns the key that sets the host's budget, with its value.
 func (c *Config) BudgetKey(host string) string {
 	key := "max-domain-requests"
-	if c.terrain.Budget(host, -1) != -1 {
+	if c.scope.Budget(host, -1) != -1 {
 		key = "max-requests"
 	}
 	return fmt.Sprintf("%s = %d", key, c.Budget(host))

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -20,7 +20,7 @@ type Config struct {
 	State      State
 	Output     Output
 	URL        URL
-	Traps      terrain.Traps
+	Traps      scope.Traps
 	Retry      Retry
 	Politeness Politeness
 	Content    Content
@@ -42,7 +42,7 @@ type Config struct {
 	decided []Decision // those that change a class, by host
 	notes   schema.HostNotes
 	rules   *weburl.Rules
-	terrain *terrain.Terrain
+	scope   *scope.Scope
 }
 
 // Crawler is [crawler]: limits and speed of the crawl.
@@ -185,28 +185,28 @@ type Monitor struct {
 type Decisions struct{ File string } // empty: none
 
 // Quality is one [[quality]] entry, an origin of the terrain.
-type Quality = terrain.Origin
+type Quality = scope.Origin
 
 // PageType is one [[page-type]] entry.
-type PageType = terrain.PageType
+type PageType = scope.PageType
 
 // Entity is one [[entity]] entry.
-type Entity = terrain.Entity
+type Entity = scope.Entity
 
 // A List is one [[blacklist]] or [[stub]] entry. Exactly one of Domain, File, Preset
 // and URL is set.
 type List struct {
-	Domain terrain.Pattern
+	Domain scope.Pattern
 	File   string
 	Preset string
 	URL    *regexp.Regexp
-	Names  []terrain.Pattern // names in the file or preset, sorted, without duplicates
+	Names  []scope.Pattern // names in the file or preset, sorted, without duplicates
 }
 
 // An Extract is one [[extract]] entry: a fact read from every matching page.
 type Extract struct {
 	Name     string
-	Domain   *terrain.Pattern // nil: every host
+	Domain   *scope.Pattern // nil: every host
 	Selector string
 	Attr     string // empty: the text
 }
@@ -253,8 +253,8 @@ const (
 // Rules returns the canonicalization rules for URLs.
 func (c *Config) Rules() *weburl.Rules { return c.rules }
 
-// Terrain returns the classes and rules of URLs.
-func (c *Config) Terrain() *terrain.Terrain { return c.terrain }
+// Scope returns the classes and rules of URLs.
+func (c *Config) Scope() *scope.Scope { return c.scope }
 
 // UserAgentString returns the User-Agent of requests.
 func (c *Config) UserAgentString() string {

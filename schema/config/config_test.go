@@ -381,8 +381,8 @@ func TestEffective(t *testing.T) {
 	if diff := cmp.Diff(string(stored), string(again.Effective())); diff != "" || again.Hash() != c.Hash() {
 		t.Error(diff)
 	}
-	if got, want := again.Terrain().Classify("https://ads.example.net/"),
-		c.Terrain().Classify("https://ads.example.net/"); got != want {
+	if got, want := again.Scope().Classify("https://ads.example.net/"),
+		c.Scope().Classify("https://ads.example.net/"); got != want {
 		t.Errorf("stored %v, loaded %v", got, want)
 	}
 	if _, err := ParseEffective(append(stored, "[new]\n"...)); err == nil {

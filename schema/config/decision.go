@@ -10,13 +10,13 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // A Decision is one [[decision]] entry of the file in [decisions]: a person's decision on a host. It
 // overrides the lists of names; url patterns override it.
 type Decision struct {
-	Host  terrain.Pattern // one host
+	Host  scope.Pattern // one host
 	Class DecidedClass
 	Seeds []string // for quality; empty: https://HOST/
 	Tags  []string
@@ -74,13 +74,13 @@ func decisionKeys(d *Decision) []key {
 func decidedKeys(d *Decision) []key { return decisionKeys(d)[:2] }
 
 // ParseDecidedHost parses the host of a decision into canonical form. The notice is that of
-// [terrain.ParsePattern].
-func ParseDecidedHost(s string) (host terrain.Pattern, notice string, err error) {
+// [scope.ParsePattern].
+func ParseDecidedHost(s string) (host scope.Pattern, notice string, err error) {
 	if strings.Contains(s, "*") {
 		return host, "", fmt.Errorf("%s is a pattern: a decision is on one host, and patterns belong in the configuration",
 			quote(s))
 	}
-	return terrain.ParsePattern(s)
+	return scope.ParsePattern(s)
 }
 
 func tag(raw any) (string, error) {
@@ -142,7 +142,7 @@ func (r *reader) decisions(text []byte) []Decision {
 	}
 	all := entries(r, root, "decision", decisionKeys)
 	r.unknownTables(root)
-	first := map[terrain.Pattern]int{}
+	first := map[scope.Pattern]int{}
 	for i := range all {
 		d, at := &all[i], entryPath("decision", i)
 		if j, twice := first[d.Host]; twice && !d.Host.IsZero() {
@@ -193,7 +193,7 @@ func (r *reader) readDecisions(c *Config, read func(string) ([]byte, error)) {
 func (c *Config) decide(r *reader, all []Decision) {
 	slices.SortFunc(all, func(a, b Decision) int { return strings.Compare(a.Host.String(), b.Host.String()) })
 	c.notes = schema.HostNotes{}
-	origins := map[terrain.Pattern]bool{}
+	origins := map[scope.Pattern]bool{}
 	for i := range c.Quality {
 		origins[c.Quality[i].Pattern] = true
 	}
@@ -223,11 +223,11 @@ func (c *Config) decide(r *reader, all []Decision) {
 }
 
 // decidedClasses returns the decided classes by host.
-func (c *Config) decidedClasses() map[terrain.Pattern]schema.Class {
+func (c *Config) decidedClasses() map[scope.Pattern]schema.Class {
 	if len(c.decided) == 0 {
 		return nil
 	}
-	classes := make(map[terrain.Pattern]schema.Class, len(c.decided))
+	classes := make(map[scope.Pattern]schema.Class, len(c.decided))
 	for i := range c.decided {
 		classes[c.decided[i].Host], _ = c.decided[i].Class.class()
 	}

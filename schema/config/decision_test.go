@@ -81,12 +81,12 @@ func TestDecisions(t *testing.T) {
 	}
 	for _, cfg := range []*Config{c, stored} {
 		for _, tt := range tests {
-			if v := cfg.Terrain().Classify(tt.url); v.Class.String() != tt.class || v.Rule != tt.rule {
+			if v := cfg.Scope().Classify(tt.url); v.Class.String() != tt.class || v.Rule != tt.rule {
 				t.Errorf("%s: %s by %s, want %s by %s", tt.url, v.Class, v.Rule, tt.class, tt.rule)
 			}
 		}
 		var seeds []string
-		for _, o := range cfg.Terrain().Origins() {
+		for _, o := range cfg.Scope().Origins() {
 			seeds = append(seeds, o.Name+" "+strings.Join(o.Seeds, " "))
 		}
 		want := []string{"*.a.test https://a.test/", "pixel.track.test https://pixel.track.test/",

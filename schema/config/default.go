@@ -3,7 +3,7 @@ package config
 import (
 	"time"
 
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -23,7 +23,7 @@ func newConfig() *Config {
 		UserAgent: UserAgent{CrawlerVersion: "1.0", AcceptLanguage: "en,*;q=0.5"},
 		State:     State{Path: "./ripple.bolt"},
 		URL:       URL{StripParams: weburl.DefaultStripParams(), MaxLength: weburl.DefaultMaxLength},
-		Traps: terrain.Traps{
+		Traps: scope.Traps{
 			MaxPathDepth:        20,
 			MaxRepeatedSegments: 3,
 			MaxQueriesPerPath:   200,

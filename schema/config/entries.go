@@ -1,6 +1,6 @@
 package config
 
-import "github.com/sumi-ripple/ripple/schema/terrain"
+import "github.com/sumi-ripple/ripple/schema/scope"
 
 func qualityKeys(q *Quality) []key {
 	return []key{
@@ -43,7 +43,7 @@ func entityKeys(e *Entity) []key {
 	return []key{
 		{name: "domain", doc: "whose pages", required: true, sample: `"github.com"`, value: pattern(&e.Pattern)},
 		{name: "by", doc: "path-1, path-2, ... | host | site", required: true, sample: `"path-1"`,
-			value: bind(&e.By, entityBy, func(by terrain.By) string { return tomlString(by.String()) })},
+			value: bind(&e.By, entityBy, func(by scope.By) string { return tomlString(by.String()) })},
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema/amount"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // Limits on input, in bytes.
@@ -155,7 +155,7 @@ func (r *reader) readLists(name string, lists []List, read func(string) ([]byte,
 		l, path := &lists[i], entryPath(name, i)
 		switch {
 		case l.Preset != "":
-			patterns, err := terrain.Preset(l.Preset)
+			patterns, err := scope.Preset(l.Preset)
 			if err != nil {
 				r.problem(path+".preset", fmt.Sprintf("[[%s]] %v", name, err))
 			}
@@ -173,7 +173,7 @@ func (r *reader) readList(l *List, path string, read func(string) ([]byte, error
 	if err != nil {
 		return err
 	}
-	patterns, skipped, err := terrain.ParseListFile(bytes.NewReader(text))
+	patterns, skipped, err := scope.ParseListFile(bytes.NewReader(text))
 	if err != nil {
 		return err
 	}

@@ -101,11 +101,11 @@ func TestLoadFull(t *testing.T) {
 		"https://blog.another-site.org/":       `quality "*.another-site.org"`,
 		"https://elsewhere.org/":               "",
 	} {
-		if got := c.Terrain().Classify(url); got.Rule != want {
+		if got := c.Scope().Classify(url); got.Rule != want {
 			t.Errorf("%s is classed by %q, want %q", url, got.Rule, want)
 		}
 	}
-	if got := c.Terrain().Entity("https://github.com/owner/repo"); got != "github.com/owner" {
+	if got := c.Scope().Entity("https://github.com/owner/repo"); got != "github.com/owner" {
 		t.Errorf("entity %q", got)
 	}
 	if c.Extracts[0].Domain == nil || !c.Extracts[0].Domain.Match("another-site.org") {
@@ -227,7 +227,7 @@ func TestLongList(t *testing.T) {
 	if again.Hash() != c.Hash() {
 		t.Error("the hash is another one")
 	}
-	if got := again.Terrain().HostClass("ads5.example-5.net").Rule; got != "blacklist file hosts.txt: ads5.example-5.net" {
+	if got := again.Scope().HostClass("ads5.example-5.net").Rule; got != "blacklist file hosts.txt: ads5.example-5.net" {
 		t.Errorf("rule %q", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -98,7 +98,7 @@ func targetKey(s string) (string, error) {
 	if i := strings.LastIndexByte(s, ':'); i >= 0 && !strings.Contains(s[i:], "]") && isPort(s[i+1:]) {
 		name, port = s[:i], s[i:]
 	}
-	p, _, err := terrain.ParsePattern(name)
+	p, _, err := scope.ParsePattern(name)
 	if err != nil {
 		return "", err
 	}
@@ -123,7 +123,7 @@ func (c *Config) checkNewSeed(seed, norm string) error {
 	}
 	for key := range c.Network.ConnectTo {
 		name, of := weburl.SplitPort(key)
-		p, _, err := terrain.ParsePattern(name)
+		p, _, err := scope.ParsePattern(name)
 		if err == nil && p.Match(host) && (of == "" || of == ":"+port) {
 			return nil
 		}

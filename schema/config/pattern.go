@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // pattern is the name of a host or a wildcard. A zero pattern is not written.
-func pattern(at *terrain.Pattern) value { return patternBy(terrain.ParsePattern, at) }
+func pattern(at *scope.Pattern) value { return patternBy(scope.ParsePattern, at) }
 
 // patternBy is like pattern, but parses with parse.
-func patternBy(parse func(string) (terrain.Pattern, string, error), at *terrain.Pattern) value {
+func patternBy(parse func(string) (scope.Pattern, string, error), at *scope.Pattern) value {
 	return value{
 		set: func(raw any) (string, error) {
 			s, err := text(raw)
@@ -39,12 +39,12 @@ func patternBy(parse func(string) (terrain.Pattern, string, error), at *terrain.
 }
 
 // domain is a pattern whose canonical text is stored in name as well.
-func domain(at *terrain.Pattern, name *string) value {
+func domain(at *scope.Pattern, name *string) value {
 	return pattern(at).then(func() { *name = at.String() })
 }
 
-func optionalPattern(at **terrain.Pattern) value {
-	var p terrain.Pattern
+func optionalPattern(at **scope.Pattern) value {
+	var p scope.Pattern
 	v := pattern(&p)
 	if *at != nil {
 		p = **at
@@ -66,14 +66,14 @@ func (v value) then(done func()) value {
 }
 
 // names are the lines of a list. Nil is not written.
-func names(at *[]terrain.Pattern) value {
+func names(at *[]scope.Pattern) value {
 	return value{
 		set: func(raw any) (string, error) {
 			s, ok := raw.(string)
 			if !ok {
 				return "", wanted("a string in quotes", raw)
 			}
-			all, skipped, err := terrain.ParseListFile(strings.NewReader(s))
+			all, skipped, err := scope.ParseListFile(strings.NewReader(s))
 			if err == nil && skipped > 0 {
 				err = fmt.Errorf("%d lines are not names", skipped)
 			}
@@ -87,12 +87,12 @@ func names(at *[]terrain.Pattern) value {
 }
 
 // sorted returns the patterns in order, without duplicates and never nil.
-func sorted(all []terrain.Pattern) []terrain.Pattern {
-	slices.SortFunc(all, terrain.Pattern.Compare)
-	return append([]terrain.Pattern{}, slices.Compact(all)...)
+func sorted(all []scope.Pattern) []scope.Pattern {
+	slices.SortFunc(all, scope.Pattern.Compare)
+	return append([]scope.Pattern{}, slices.Compact(all)...)
 }
 
-func tomlNames(all []terrain.Pattern) string {
+func tomlNames(all []scope.Pattern) string {
 	if all == nil {
 		return ""
 	}
@@ -110,8 +110,8 @@ func preset(at *string) value {
 	v := optional(at, notEmpty)
 	set := v.set
 	v.set = func(raw any) (string, error) {
-		if s, ok := raw.(string); ok && !slices.Contains(terrain.Presets(), s) {
-			return "", fmt.Errorf("%s is not one of the built-in lists: %s", quote(s), strings.Join(terrain.Presets(), ", "))
+		if s, ok := raw.(string); ok && !slices.Contains(scope.Presets(), s) {
+			return "", fmt.Errorf("%s is not one of the built-in lists: %s", quote(s), strings.Join(scope.Presets(), ", "))
 		}
 		return set(raw)
 	}
@@ -170,12 +170,12 @@ func reason(err error) string {
 	return message
 }
 
-func entityBy(raw any) (terrain.By, error) {
+func entityBy(raw any) (scope.By, error) {
 	s, err := text(raw)
 	if err != nil {
 		return 0, err
 	}
-	return terrain.ParseBy(s)
+	return scope.ParseBy(s)
 }
 
 func stripParam(raw any) (string, error) {

@@ -5,17 +5,17 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // Render is [render].
 type Render struct {
 	Mode        RenderMode
-	Domains     []terrain.Pattern // empty: the hosts of all origins
-	Browser     string            // empty: found on the PATH
-	MaxBrowsers int               // 0: one per core
-	MaxRequests int               // per page
-	Timeout     time.Duration     // per round
+	Domains     []scope.Pattern // empty: the hosts of all origins
+	Browser     string          // empty: found on the PATH
+	MaxBrowsers int             // 0: one per core
+	MaxRequests int             // per page
+	Timeout     time.Duration   // per round
 	Sandbox     bool
 }
 
@@ -29,12 +29,12 @@ const (
 	RenderAlways RenderMode = "always"
 )
 
-func readPattern(raw any) (terrain.Pattern, error) {
+func readPattern(raw any) (scope.Pattern, error) {
 	s, err := text(raw)
 	if err != nil {
-		return terrain.Pattern{}, err
+		return scope.Pattern{}, err
 	}
-	p, _, err := terrain.ParsePattern(s)
+	p, _, err := scope.ParsePattern(s)
 	return p, err
 }
 
@@ -43,7 +43,7 @@ func (r *Render) keys() []key {
 		{name: "mode", doc: "off | auto: those that show nothing without their scripts | always; takes Chromium",
 			value: enum(&r.Mode, RenderOff, RenderAuto, RenderAlways)},
 		{name: "domains", doc: "whose pages, as [\"*.example.com\"]; none: those of all quality hosts",
-			value: list(&r.Domains, readPattern, func(p terrain.Pattern) string { return tomlString(p.String()) })},
+			value: list(&r.Domains, readPattern, func(p scope.Pattern) string { return tomlString(p.String()) })},
 		{name: "browser", doc: "the browser's path; \"\": chromium, chromium-headless-shell or google-chrome on the PATH",
 			value: str(&r.Browser, anything)},
 		{name: "max-browsers", doc: "at a time; 0: one a core", value: number(&r.MaxBrowsers, 0, 64)},

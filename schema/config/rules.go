@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -68,7 +68,7 @@ func (r *reader) checkWritten(c *Config) {
 }
 
 func (r *reader) checkOrigins(c *Config) {
-	seen := map[terrain.Pattern]int{}
+	seen := map[scope.Pattern]int{}
 	for i, q := range c.Quality {
 		first, twice := seen[q.Pattern]
 		if twice && !q.Pattern.IsZero() {
@@ -79,7 +79,7 @@ func (r *reader) checkOrigins(c *Config) {
 		seen[q.Pattern] = i
 	}
 	var err error
-	c.terrain, err = terrain.New(c.spec())
+	c.scope, err = scope.New(c.spec())
 	if err != nil && len(r.errs.List) == 0 {
 		r.problem("", err.Error())
 	}
@@ -90,8 +90,8 @@ func (r *reader) checkOrigins(c *Config) {
 }
 
 // spec returns the input for the terrain.
-func (c *Config) spec() terrain.Spec {
-	return terrain.Spec{
+func (c *Config) spec() scope.Spec {
+	return scope.Spec{
 		Origins:   c.Quality,
 		Blacklist: terrainLists(c.Blacklist),
 		Stub:      terrainLists(c.Stub),
@@ -102,18 +102,18 @@ func (c *Config) spec() terrain.Spec {
 	}
 }
 
-func terrainLists(lists []List) []terrain.List {
-	all := make([]terrain.List, len(lists))
+func terrainLists(lists []List) []scope.List {
+	all := make([]scope.List, len(lists))
 	for i, l := range lists {
 		switch {
 		case l.File != "":
-			all[i] = terrain.List{Source: "file " + filepath.Base(l.File), Patterns: l.Names}
+			all[i] = scope.List{Source: "file " + filepath.Base(l.File), Patterns: l.Names}
 		case l.Preset != "":
-			all[i] = terrain.List{Source: "preset " + l.Preset, Patterns: l.Names}
+			all[i] = scope.List{Source: "preset " + l.Preset, Patterns: l.Names}
 		case l.URL != nil:
-			all[i] = terrain.List{URL: l.URL}
+			all[i] = scope.List{URL: l.URL}
 		case !l.Domain.IsZero():
-			all[i] = terrain.List{Patterns: []terrain.Pattern{l.Domain}}
+			all[i] = scope.List{Patterns: []scope.Pattern{l.Domain}}
 		}
 	}
 	return all
@@ -159,7 +159,7 @@ func (r *reader) checkSeeds(c *Config, i int) {
 			r.problem(path, fmt.Sprintf("%s: %s %v", c.seedsOf(i), quote(seed), err))
 			continue
 		}
-		if rule, refused := c.terrain.Refuse(weburl.Split(norm)); refused {
+		if rule, refused := c.scope.Refuse(weburl.Split(norm)); refused {
 			r.notice(path, fmt.Sprintf("seed %s will not be visited: %s", quote(seed), rule))
 		}
 	}
@@ -205,7 +205,7 @@ func (c *Config) fetched(raw string) (norm string, err error) {
 	case u.HTTP:
 		return "", errors.New("must begin with https://")
 	}
-	if v := c.terrain.Classify(u.Norm); !v.Class.Visitable() {
+	if v := c.scope.Classify(u.Norm); !v.Class.Visitable() {
 		return "", fmt.Errorf("is refused by %s", v.Rule)
 	}
 	return u.Norm, nil

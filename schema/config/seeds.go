@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -44,7 +44,7 @@ func (c *Config) AdmittedSeeds(urls []string, asQuality bool) (admitted []string
 type seeding struct {
 	Config
 	known map[entrySeed]bool
-	added map[terrain.Pattern]int // new entries, for hosts that no entry covered
+	added map[scope.Pattern]int // new entries, for hosts that no entry covered
 }
 
 // An entrySeed is a seed of the entry with that number.
@@ -54,7 +54,7 @@ type entrySeed struct {
 }
 
 func newSeeding(c *Config) *seeding {
-	s := &seeding{*c, map[entrySeed]bool{}, map[terrain.Pattern]int{}}
+	s := &seeding{*c, map[entrySeed]bool{}, map[scope.Pattern]int{}}
 	s.Quality = slices.Clone(c.Quality)
 	for i := range s.Quality {
 		q := &s.Quality[i]
@@ -80,7 +80,7 @@ func (s *seeding) add(raw string, asQuality bool) error {
 	if err != nil {
 		return err
 	}
-	if rule, refused := s.terrain.Refuse(weburl.Split(norm)); refused {
+	if rule, refused := s.scope.Refuse(weburl.Split(norm)); refused {
 		return fmt.Errorf("would not be visited: %s", rule)
 	}
 	if at == len(s.Quality) {
@@ -97,7 +97,7 @@ func (s *seeding) add(raw string, asQuality bool) error {
 // entryOf returns the first entry that covers a host. Its number is len(s.Quality) if the entry does
 // not exist yet.
 func (s *seeding) entryOf(host string, asQuality bool) (int, Quality, error) {
-	if covering := s.terrain.OriginsOf(host); len(covering) > 0 {
+	if covering := s.scope.OriginsOf(host); len(covering) > 0 {
 		return covering[0], s.Quality[covering[0]], nil
 	}
 	if !asQuality {
@@ -114,6 +114,6 @@ func (s *seeding) entryOf(host string, asQuality bool) (int, Quality, error) {
 // newOrigin returns an entry for one host.
 func newOrigin(host string) (Quality, error) {
 	name, _ := weburl.SplitPort(host)
-	p, _, err := terrain.ParsePattern(name)
+	p, _, err := scope.ParsePattern(name)
 	return Quality{Name: p.String(), Pattern: p}, err
 }

@@ -58,7 +58,7 @@ func TestWithSeeds(t *testing.T) {
 		len(more.Quality[n-2].Seeds) != 2 {
 		t.Errorf("origins %+v", more.Quality)
 	}
-	if len(more.Terrain().OriginsOf("new.test")) != 1 {
+	if len(more.Scope().OriginsOf("new.test")) != 1 {
 		t.Error("the terrain does not know the new origin")
 	}
 

@@ -23,7 +23,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/disk"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 var (
@@ -46,7 +46,7 @@ type Edit func(before *config.Decision) config.Decision
 
 // Apply changes or adds the entry of a host and returns the new text and the entry. name is the file's
 // name, for error messages.
-func Apply(name string, text []byte, host terrain.Pattern, edit Edit) ([]byte, config.Decision, error) {
+func Apply(name string, text []byte, host scope.Pattern, edit Edit) ([]byte, config.Decision, error) {
 	all, err := config.ParseDecisions(name, text)
 	if err != nil {
 		return nil, config.Decision{}, err
@@ -132,7 +132,7 @@ func Version(text []byte) string {
 // Write changes the entry of a host in a file and returns the entry. It creates a missing file, and
 // follows a symbolic link to the file behind it. If the file's version is not seen, Write returns
 // [ErrChanged] and leaves the file alone; an empty seen matches any version.
-func Write(path string, host terrain.Pattern, seen string, edit Edit) (config.Decision, error) {
+func Write(path string, host scope.Pattern, seen string, edit Edit) (config.Decision, error) {
 	var d config.Decision
 	f, err := lock(path)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/terrain"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-func host(t testing.TB, name string) terrain.Pattern {
+func host(t testing.TB, name string) scope.Pattern {
 	t.Helper()
-	p, _, err := terrain.ParsePattern(name)
+	p, _, err := scope.ParsePattern(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func host(t testing.TB, name string) terrain.Pattern {
 }
 
 // as returns an edit that sets the class and keeps the rest.
-func as(p terrain.Pattern, class config.DecidedClass) Edit {
+func as(p scope.Pattern, class config.DecidedClass) Edit {
 	return func(before *config.Decision) config.Decision {
 		d := config.Decision{Host: p}
 		if before != nil {
@@ -302,7 +302,7 @@ func TestMain(m *testing.M) {
 	if path == "" {
 		os.Exit(m.Run())
 	}
-	p, _, err := terrain.ParsePattern("b.test")
+	p, _, err := scope.ParsePattern("b.test")
 	for i := 0; err == nil; i++ {
 		_, err = Write(path, p, "", as(p, config.DecidedClasses()[i%4]))
 	}
@@ -367,7 +367,7 @@ func FuzzApply(f *testing.F) {
 	f.Add("# x\r\n[[decision]]\r\nhost = \"b.test\"\r\nclass = \"stub\"\r\n")
 	f.Add("decision = [{host = \"b.test\", class = \"stub\"}]")
 	f.Add("[[decision]]\nhost = \"a.test\"\nclass = \"stub\"\nnote = \"\"\"\n[[decision]]\nhost = 'b.test'\n\"\"\"\n")
-	p, _, err := terrain.ParsePattern("b.test")
+	p, _, err := scope.ParsePattern("b.test")
 	if err != nil {
 		f.Fatal(err)
 	}

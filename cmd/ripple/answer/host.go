@@ -45,14 +45,14 @@ func (r Inspector) InspectHost(raw string, limit int) (*Host, error) {
 		return nil, err
 	}
 	name := u.Host()
-	verdict := r.Terrain().HostClass(name)
+	verdict := r.Scope().HostClass(name)
 	d := &Host{Input: raw, Domain: name, Shown: weburl.ShownIfOther(name), Site: weburl.Site(name),
 		Class: verdict.Class.String(), Rule: verdict.Rule, Origin: []string{}, Tags: []string{},
 		Visitable: verdict.Class.Visitable()}
 	noted := r.Hosts.Noted(name)
 	d.Tags, d.Note, d.Later = append(d.Tags, noted.Tags...), noted.Note, noted.Later
-	for _, i := range r.Terrain().OriginsOf(name) {
-		d.Origin = append(d.Origin, r.Terrain().Origins()[i].Name)
+	for _, i := range r.Scope().OriginsOf(name) {
+		d.Origin = append(d.Origin, r.Scope().Origins()[i].Name)
 	}
 	var id schema.HostID
 	err = r.Store.View(func(tx *kv.Tx) error {

@@ -92,8 +92,8 @@ func (r Inspector) nameLinker(l *linker) error {
 		return err
 	}
 	l.Domain, l.Shown, l.From = p.HostName, weburl.ShownIfOther(p.HostName), p.URL
-	if i := r.Terrain().Narrowest(p.HostName); i >= 0 {
-		l.Origin = r.Terrain().Origins()[i].Name
+	if i := r.Scope().Narrowest(p.HostName); i >= 0 {
+		l.Origin = r.Scope().Origins()[i].Name
 	}
 	return nil
 }

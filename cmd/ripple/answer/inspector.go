@@ -28,14 +28,14 @@ func (r Inspector) InspectPage(raw string, limit int) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	verdict := r.Terrain().Classify(u.Norm)
+	verdict := r.Scope().Classify(u.Norm)
 	in := &Page{Input: raw, URL: u.Norm, Shown: weburl.ShownIfOther(u.Host()), SURT: weburl.SURT(u.Norm),
 		Class: verdict.Class.String(), Rule: verdict.Rule}
 	in.ClassRule = verdict.Rule
 	for _, s := range steps {
 		in.Steps = append(in.Steps, urlStep{s.Name, s.Result})
 	}
-	if rule, refused := r.Terrain().Refuse(u.Host(), u.PathQuery()); refused && verdict.Class.Visitable() {
+	if rule, refused := r.Scope().Refuse(u.Host(), u.PathQuery()); refused && verdict.Class.Visitable() {
 		in.Rule = rule.String()
 	}
 	id, known, err := r.Lookup(u.Norm)

@@ -27,7 +27,7 @@ func OriginPaths(s *survey.Survey, id schema.ID, limit int) ([]OriginPath, error
 	ways, err := s.Ways(id, limit)
 	paths := make([]OriginPath, len(ways))
 	for i, w := range ways {
-		paths[i] = OriginPath{Origin: s.Terrain().Origins()[w.Origin].Name, Depth: int(w.Depth), Path: pathHops(w.Hops)}
+		paths[i] = OriginPath{Origin: s.Scope().Origins()[w.Origin].Name, Depth: int(w.Depth), Path: pathHops(w.Hops)}
 	}
 	return paths, err
 }

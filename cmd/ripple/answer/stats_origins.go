@@ -35,7 +35,7 @@ type OriginList struct {
 
 // newOriginStats is what is added up, an entry for each origin.
 func newOriginStats(r *statefile.State) []originStats {
-	origins := r.Terrain().Origins()
+	origins := r.Scope().Origins()
 	list := make([]originStats, len(origins))
 	for i := range origins {
 		list[i] = originStats{Origin: origins[i].Name, Coverage: "no page is known", worst: -1}

@@ -1,4 +1,4 @@
-package terrain
+package scope
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 func TestCaps(t *testing.T) {
-	terrain := build(t, Spec{
+	scope := build(t, Spec{
 		Origins: []Origin{origin(t, "own.org")},
 		PageTypes: []PageType{
 			{Name: "issues", Pattern: mustPattern(t, "github.com"),
@@ -40,7 +40,7 @@ func TestCaps(t *testing.T) {
 		{"free.org", "/?q", []Cap{queries("free.org/"), prefix("free.org/")}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, terrain.Caps(tt.host, tt.path, true)); diff != "" {
+		if diff := cmp.Diff(tt.want, scope.Caps(tt.host, tt.path, true)); diff != "" {
 			t.Errorf("%s%s: %s", tt.host, tt.path, diff)
 		}
 	}
@@ -66,7 +66,7 @@ func TestSubdomainCap(t *testing.T) {
 		{"a.free.co.uk", 30, true, 30, "max-subdomains = 30"},
 		{"a.free.co.uk", 30, false, 26, "max-subdomains = 30"},
 	} {
-		terrain := build(t, Spec{Origins: []Origin{origin(t, "*.own.co.uk")}})
+		scope := build(t, Spec{Origins: []Origin{origin(t, "*.own.co.uk")}})
 		want := Cap{Rule: Rule{Text: tt.rule}, Group: weburl.Site(tt.host), Limit: tt.want, Others: !tt.vouched}
 		counted := func(rule, group string) (int, error) {
 			if rule == "max-subdomains" && group == weburl.Site(tt.host) {
@@ -74,7 +74,7 @@ func TestSubdomainCap(t *testing.T) {
 			}
 			return 0, nil
 		}
-		if got, err := terrain.SubdomainCap(tt.host, tt.limit, tt.vouched, counted); got != want || err != nil {
+		if got, err := scope.SubdomainCap(tt.host, tt.limit, tt.vouched, counted); got != want || err != nil {
 			t.Errorf("%v, %v; want %v", got, err, want)
 		}
 	}
@@ -93,8 +93,8 @@ func TestCapsOfOthers(t *testing.T) {
 		{"own.org", 5, 5, "max-queries-per-path = 5"},
 		{"free.org", 200, 200, "max-queries-per-path = 200"},
 	} {
-		terrain := build(t, Spec{Origins: []Origin{origin(t, "own.org")}, Traps: Traps{MaxQueriesPerPath: tt.limit}})
-		others, own := terrain.Caps(tt.host, "/?x", false)[0], terrain.Caps(tt.host, "/?x", true)[0]
+		scope := build(t, Spec{Origins: []Origin{origin(t, "own.org")}, Traps: Traps{MaxQueriesPerPath: tt.limit}})
+		others, own := scope.Caps(tt.host, "/?x", false)[0], scope.Caps(tt.host, "/?x", true)[0]
 		if others.Limit != tt.want || others.Rule.Text != tt.rule || own.Limit != tt.limit {
 			t.Errorf("%s, %d: %+v beside %+v", tt.host, tt.limit, others, own)
 		}

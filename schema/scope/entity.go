@@ -1,4 +1,4 @@
-package terrain
+package scope
 
 import (
 	"fmt"
@@ -57,9 +57,9 @@ type Entity struct {
 
 // Entity returns the node of a canonical URL at entity level: its host, unless an entity rule says
 // otherwise. A URL with too few segments belongs to the host's node.
-func (t *Terrain) Entity(norm string) string {
+func (s *Scope) Entity(norm string) string {
 	host, pathQuery := weburl.Split(norm)
-	for _, e := range t.entities {
+	for _, e := range s.entities {
 		if e.Pattern.Match(host) {
 			return e.By.node(host, pathQuery)
 		}
@@ -69,8 +69,8 @@ func (t *Terrain) Entity(norm string) string {
 
 // EntityOfHost returns the node of all URLs of a host at entity level. ok is false if the node depends
 // on their paths.
-func (t *Terrain) EntityOfHost(host string) (node string, ok bool) {
-	for _, e := range t.entities {
+func (s *Scope) EntityOfHost(host string) (node string, ok bool) {
+	for _, e := range s.entities {
 		if e.Pattern.Match(host) {
 			return e.By.node(host, "/"), e.By <= ByHost
 		}

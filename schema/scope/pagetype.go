@@ -1,4 +1,4 @@
-package terrain
+package scope
 
 import "regexp"
 
@@ -25,9 +25,9 @@ func newPageType(p PageType) pageType {
 
 // PageType returns the first page type that matches a page, with its group and cap. An empty group
 // means that the host is the group.
-func (t *Terrain) PageType(host, pathQuery string) (name, group string, limit int, ok bool) {
-	for i := range t.pageTypes {
-		p := &t.pageTypes[i]
+func (s *Scope) PageType(host, pathQuery string) (name, group string, limit int, ok bool) {
+	for i := range s.pageTypes {
+		p := &s.pageTypes[i]
 		if !p.Pattern.IsZero() && !p.Pattern.Match(host) {
 			continue
 		}

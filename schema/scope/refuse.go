@@ -1,4 +1,4 @@
-package terrain
+package scope
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ type Traps struct {
 }
 
 // Traps returns the limits.
-func (t *Terrain) Traps() Traps { return t.traps }
+func (s *Scope) Traps() Traps { return s.traps }
 
 // A Rule keeps pages from being visited.
 type Rule struct {
@@ -39,15 +39,15 @@ func (r Rule) String() string {
 
 // Refuse reports whether a page must not be visited because of its URL alone, and by which rule. A page
 // of overlapping origins is refused only if all of them refuse it.
-func (t *Terrain) Refuse(host, pathQuery string) (rule Rule, refused bool) {
-	if text := t.traps.refuse(pathQuery); text != "" {
+func (s *Scope) Refuse(host, pathQuery string) (rule Rule, refused bool) {
+	if text := s.traps.refuse(pathQuery); text != "" {
 		return Rule{Trap: true, Text: text}, true
 	}
-	if !t.scoped {
+	if !s.scoped {
 		return Rule{}, false
 	}
-	for _, i := range t.OriginsOf(host) {
-		one := t.origins[i].refuse(pathQuery)
+	for _, i := range s.OriginsOf(host) {
+		one := s.origins[i].refuse(pathQuery)
 		if one == "" {
 			return Rule{}, false
 		}

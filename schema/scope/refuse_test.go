@@ -1,4 +1,4 @@
-package terrain
+package scope
 
 import (
 	"regexp"
@@ -22,7 +22,7 @@ func TestRefuse(t *testing.T) {
 	wide.Exclude = expressions("/private", `\?print=`)
 	narrow.Include = expressions("^/private/open")
 	only.Include, only.Exclude = expressions("^/a", "^/b"), expressions(`\.pdf$`)
-	terrain := build(t, Spec{
+	scope := build(t, Spec{
 		Origins: []Origin{wide, narrow, only, origin(t, "free.org")},
 		Traps:   Traps{MaxPathDepth: 20, MaxRepeatedSegments: 3},
 	})
@@ -48,7 +48,7 @@ func TestRefuse(t *testing.T) {
 		{"free.org", "/a/////b", "trap: max-repeated-segments = 3"},
 	}
 	for _, tt := range tests {
-		rule, refused := terrain.Refuse(tt.host, tt.path)
+		rule, refused := scope.Refuse(tt.host, tt.path)
 		if rule.String() != tt.rule || refused != (tt.rule != "") {
 			t.Errorf("Refuse(%q, %q) = %q, %v; want %q", tt.host, tt.path, rule, refused, tt.rule)
 		}
@@ -56,8 +56,8 @@ func TestRefuse(t *testing.T) {
 }
 
 func TestTrapsAreOffAtZero(t *testing.T) {
-	terrain := build(t, Spec{})
-	if rule, refused := terrain.Refuse("a.com", strings.Repeat("/a", 1000)); refused {
+	scope := build(t, Spec{})
+	if rule, refused := scope.Refuse("a.com", strings.Repeat("/a", 1000)); refused {
 		t.Errorf("refused by %q", rule)
 	}
 }
@@ -76,7 +76,7 @@ func TestRepeatsAgree(t *testing.T) {
 
 func TestPageType(t *testing.T) {
 	github := mustPattern(t, "github.com")
-	terrain := build(t, Spec{PageTypes: []PageType{
+	scope := build(t, Spec{PageTypes: []PageType{
 		{Name: "issues", Pattern: github, Path: regexp.MustCompile(`^/(?P<group>[^/]+/[^/]+)/issues`), MaxPerGroup: 50},
 		{Name: "owner", Pattern: github, Path: regexp.MustCompile(`^/([^/]+)$`)},
 		{Name: "maybe", Path: regexp.MustCompile(`^/x(/(?P<group>\d+))?$`), MaxPerGroup: 2},
@@ -95,7 +95,7 @@ func TestPageType(t *testing.T) {
 		{"a.com", "/anything", "", "", 0},
 	}
 	for _, tt := range tests {
-		name, group, limit, ok := terrain.PageType(tt.host, tt.path)
+		name, group, limit, ok := scope.PageType(tt.host, tt.path)
 		if name != tt.name || group != tt.group || limit != tt.limit || ok != (tt.name != "") {
 			t.Errorf("PageType(%q, %q) = %q, %q, %d, %v; want %q, %q, %d", tt.host, tt.path, name, group, limit, ok, tt.name,
 				tt.group, tt.limit)
@@ -104,7 +104,7 @@ func TestPageType(t *testing.T) {
 }
 
 func TestEntity(t *testing.T) {
-	terrain := build(t, Spec{Entities: []Entity{
+	scope := build(t, Spec{Entities: []Entity{
 		{mustPattern(t, "github.com"), 1},
 		{mustPattern(t, "two.org"), 2},
 		{mustPattern(t, "*.wiki.org"), BySite},
@@ -126,12 +126,12 @@ func TestEntity(t *testing.T) {
 		{"https://other.net:81/x", "other.net:81"},
 	}
 	for _, tt := range tests {
-		if got := terrain.Entity(tt.url); got != tt.want {
+		if got := scope.Entity(tt.url); got != tt.want {
 			t.Errorf("Entity(%q) = %q, want %q", tt.url, got, tt.want)
 		}
 		host, _ := weburl.Split(tt.url)
 		byPath := strings.HasPrefix(host, "github.com") || strings.HasPrefix(host, "two.org")
-		if node, ok := terrain.EntityOfHost(host); ok == byPath || ok && node != tt.want {
+		if node, ok := scope.EntityOfHost(host); ok == byPath || ok && node != tt.want {
 			t.Errorf("EntityOfHost(%q) = %q, %v, want %q", host, node, ok, tt.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package terrain
+package scope
 
 import (
 	"fmt"
@@ -26,17 +26,17 @@ func origin(t testing.TB, name string) Origin {
 	return Origin{Name: name, Pattern: mustPattern(t, name)}
 }
 
-func build(t testing.TB, spec Spec) *Terrain {
+func build(t testing.TB, spec Spec) *Scope {
 	t.Helper()
-	terrain, err := New(spec)
+	scope, err := New(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return terrain
+	return scope
 }
 
 func TestClassify(t *testing.T) {
-	terrain := build(t, Spec{
+	scope := build(t, Spec{
 		Origins: []Origin{origin(t, "example.com"), origin(t, "*.another-site.org"), origin(t, "github.com")},
 		Blacklist: []List{
 			{Patterns: patterns(t, "*.tracking.com")},
@@ -67,15 +67,15 @@ func TestClassify(t *testing.T) {
 		{"https://example.com/shop/logout", "blacklist", `blacklist url '/logout($|\?)'`},
 	}
 	for _, tt := range tests {
-		got := terrain.Classify(tt.url)
+		got := scope.Classify(tt.url)
 		if got.Class.String() != tt.class || got.Rule != tt.rule {
 			t.Errorf("Classify(%q) = %s by %q; want %s by %q", tt.url, got.Class, got.Rule, tt.class, tt.rule)
 		}
 	}
-	if !terrain.HasURLRules() {
+	if !scope.HasURLRules() {
 		t.Error("no URL rules are seen")
 	}
-	if got := terrain.HostClass("github.com:81").Class; got != schema.ClassStub {
+	if got := scope.HostClass("github.com:81").Class; got != schema.ClassStub {
 		t.Errorf("github.com:81 is %s", got)
 	}
 }
@@ -97,7 +97,7 @@ func TestOriginsAndBudget(t *testing.T) {
 	wide, narrow, host, other := origin(t, "*.example.com"), origin(t, "*.docs.example.com"),
 		origin(t, "v1.docs.example.com"), origin(t, "*.x.org")
 	wide.MaxRequests, narrow.MaxRequests = 10, 20
-	terrain := build(t, Spec{Origins: []Origin{wide, host, narrow, other}})
+	scope := build(t, Spec{Origins: []Origin{wide, host, narrow, other}})
 	tests := []struct {
 		host   string
 		want   []int
@@ -112,21 +112,21 @@ func TestOriginsAndBudget(t *testing.T) {
 		{"nowhere.net", nil, 500},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, terrain.OriginsOf(tt.host)); diff != "" {
+		if diff := cmp.Diff(tt.want, scope.OriginsOf(tt.host)); diff != "" {
 			t.Errorf("OriginsOf(%q): %s", tt.host, diff)
 		}
-		if got := terrain.Budget(tt.host, 500); got != tt.budget {
+		if got := scope.Budget(tt.host, 500); got != tt.budget {
 			t.Errorf("Budget(%q) = %d, want %d", tt.host, got, tt.budget)
 		}
 	}
 }
 
 func TestDiscoveredHostsCostNoAllocation(t *testing.T) {
-	terrain := build(t, Spec{Origins: []Origin{origin(t, "*.example.com")},
+	scope := build(t, Spec{Origins: []Origin{origin(t, "*.example.com")},
 		Stub: []List{{Patterns: patterns(t, "*.x.org")}}})
 	allocs := testing.AllocsPerRun(100, func() {
-		if terrain.OriginsOf("a.b.c.example.net:8443") != nil ||
-			terrain.Classify("https://a.b.c.example.net/x?y").Rule != "" {
+		if scope.OriginsOf("a.b.c.example.net:8443") != nil ||
+			scope.Classify("https://a.b.c.example.net/x?y").Rule != "" {
 			t.Fatal("the host is not discovered")
 		}
 	})
@@ -176,15 +176,15 @@ func TestWalkEqualsNaive(t *testing.T) {
 		for _, p := range rapid.SliceOfNDistinct(pattern, 0, 5, func(p Pattern) Pattern { return p }).Draw(t, "origins") {
 			spec.Origins = append(spec.Origins, Origin{Name: p.String(), Pattern: p})
 		}
-		terrain, err := New(spec)
+		scope, err := New(spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		host := name.Draw(t, "host")
 		class, origins := naive(spec, host)
-		got := terrain.HostClass(host + ":8443")
-		if got.Class != class || !slices.Equal(terrain.OriginsOf(host), origins) {
-			t.Fatalf("%s is %s of %v; every pattern says %s of %v", host, got.Class, terrain.OriginsOf(host), class, origins)
+		got := scope.HostClass(host + ":8443")
+		if got.Class != class || !slices.Equal(scope.OriginsOf(host), origins) {
+			t.Fatalf("%s is %s of %v; every pattern says %s of %v", host, got.Class, scope.OriginsOf(host), class, origins)
 		}
 		if _, by, ok := strings.Cut(got.Rule, ": "); ok && !mustNamed(by).Match(host) {
 			t.Fatalf("%s is said to be matched by %q", host, got.Rule)
@@ -208,14 +208,14 @@ func BenchmarkClassify(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		terrain := build(b, Spec{Origins: []Origin{origin(b, "*.example.org")},
+		scope := build(b, Spec{Origins: []Origin{origin(b, "*.example.org")},
 			Blacklist: []List{{Source: "file f", Patterns: all}}})
 		for _, url := range []string{"https://a.b.unknown.com/x", "https://ads7.example-7.net/x",
 			"https://docs.example.org/x"} {
-			b.Run(fmt.Sprintf("%d/%s", n, terrain.Classify(url).Class), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%d/%s", n, scope.Classify(url).Class), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					terrain.Classify(url)
+					scope.Classify(url)
 				}
 			})
 		}

@@ -1,4 +1,4 @@
-package terrain
+package scope
 
 import (
 	"fmt"
@@ -84,10 +84,10 @@ func (c Cap) MostMissed() int { return freeMisses * c.Limit }
 
 // limited returns a cap on the pages of a group. On an origin's host, pages that are not the host's own
 // get a tenth of the places, but at least ten.
-func (t *Terrain) limited(rule Rule, key, host, group string, limit int, own bool) Cap {
+func (s *Scope) limited(rule Rule, key, host, group string, limit int, own bool) Cap {
 	rule.Text = fmt.Sprintf("%s = %d", key, limit)
 	c := Cap{Rule: rule, Group: group, Limit: limit, Others: !own}
-	if !own && t.OriginsOf(host) != nil {
+	if !own && s.OriginsOf(host) != nil {
 		if c.Limit = min(limit, max(10, limit/10)); c.Limit < limit {
 			c.Rule.Text += fmt.Sprintf(" (%d for pages that only others name)", c.Limit)
 		}
@@ -98,21 +98,21 @@ func (t *Terrain) limited(rule Rule, key, host, group string, limit int, own boo
 // Caps returns the caps for a page in the order in which they refuse it: its page type, then the traps.
 // The groups depend only on the URL, so a page can be refused before it is requested. A host's own
 // pages are counted separately from others.
-func (t *Terrain) Caps(host, pathQuery string, own bool) []Cap {
+func (s *Scope) Caps(host, pathQuery string, own bool) []Cap {
 	var caps []Cap
-	if name, group, limit, ok := t.PageType(host, pathQuery); ok && limit > 0 {
+	if name, group, limit, ok := s.PageType(host, pathQuery); ok && limit > 0 {
 		if group == "" {
 			group = host
 		}
-		caps = append(caps, t.limited(Rule{}, fmt.Sprintf("page-type %q: max-per-group", name), host, group, limit, own))
+		caps = append(caps, s.limited(Rule{}, fmt.Sprintf("page-type %q: max-per-group", name), host, group, limit, own))
 	}
 	path, _, query := strings.Cut(pathQuery, "?")
-	if limit := t.traps.MaxQueriesPerPath; query && limit > 0 {
-		caps = append(caps, t.limited(Rule{Trap: true}, "max-queries-per-path", host, host+path, limit, own))
+	if limit := s.traps.MaxQueriesPerPath; query && limit > 0 {
+		caps = append(caps, s.limited(Rule{Trap: true}, "max-queries-per-path", host, host+path, limit, own))
 	}
-	if limit := t.traps.MaxPerPrefix; limit > 0 && t.OriginsOf(host) == nil {
+	if limit := s.traps.MaxPerPrefix; limit > 0 && s.OriginsOf(host) == nil {
 		prefix, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-		caps = append(caps, t.limited(Rule{Trap: true}, "max-per-prefix", host, host+"/"+prefix, limit, own))
+		caps = append(caps, s.limited(Rule{Trap: true}, "max-per-prefix", host, host+"/"+prefix, limit, own))
 	}
 	return caps
 }
@@ -121,13 +121,13 @@ func (t *Terrain) Caps(host, pathQuery string, own bool) []Cap {
 // for [RoomIn]. Hosts named by their own site or an origin are counted separately from hosts that only
 // others name. On an origin's site the latter get a tenth of the places, but at least one; elsewhere
 // they get the places that the former leave.
-func (t *Terrain) SubdomainCap(host string, limit int, vouched bool, count func(rule, group string) (int, error)) (
+func (s *Scope) SubdomainCap(host string, limit int, vouched bool, count func(rule, group string) (int, error)) (
 	Cap, error) {
 	c := Cap{Group: weburl.Site(host), Limit: limit}
 	c.Rule.Text = fmt.Sprintf("max-subdomains = %d", limit)
 	switch {
 	case vouched:
-	case t.OriginsOf(host) != nil:
+	case s.OriginsOf(host) != nil:
 		if c.Others, c.Limit = true, max(1, limit/10); c.Limit < limit {
 			c.Rule.Text += fmt.Sprintf(" (%d for hosts that only others name)", c.Limit)
 		}

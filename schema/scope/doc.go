@@ -1,6 +1,6 @@
-// Package terrain decides which class a URL has, and which rule, if any, keeps it from being visited.
+// Package scope decides which class a URL has, and which rule, if any, keeps it from being visited.
 //
-// A [Terrain] is built once from the lists of the configuration and never changes, so any number of
+// A [Scope] is built once from the lists of the configuration and never changes, so any number of
 // goroutines may use it. It expects hosts and URLs in the canonical form of package weburl and does not
 // canonicalize them again.
 //
@@ -15,7 +15,7 @@
 // # Refusals
 //
 // A page of a visitable class may still be refused: by the include and exclude expressions of its
-// origins, and by traps that are visible in the URL alone ([Terrain.Refuse]). This package also defines
+// origins, and by traps that are visible in the URL alone ([Scope.Refuse]). This package also defines
 // the rules and limits of caps that need counting (queries of a path, pages below a prefix, pages of a
 // group); the crawl does the counting.
-package terrain
+package scope

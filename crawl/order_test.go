@@ -128,7 +128,7 @@ func (o *oracle) read() {
 	}
 	for host := range asked {
 		if asked[host] && originOf(host) != "" {
-			for _, file := range o.web.named[host] {
+			for _, file := range slices.Concat(o.web.named[host], o.web.usual(host)) {
 				o.vouch(file, host)
 			}
 		}
@@ -150,6 +150,20 @@ func (o *oracle) read() {
 			o.improve(u, near{own: own})
 		}
 	}
+}
+
+// usual returns the sitemaps that are asked for at the usual paths of an origin's host: all, unless one that its
+// robots.txt names on its own site is there.
+func (w *paperWeb) usual(host string) (files []string) {
+	for _, file := range w.named[host] {
+		if _, ok := w.sitemaps[file]; ok && originOf(weburl.Host(file)) == originOf(host) {
+			return nil
+		}
+	}
+	for _, path := range []string{"/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"} {
+		files = append(files, "https://"+host+path)
+	}
+	return files
 }
 
 func (o *oracle) vouch(file, host string) {

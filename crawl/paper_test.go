@@ -70,7 +70,8 @@ func randomWeb(r *rand.Rand) *paperWeb {
 }
 
 // randomVoices is a random web in which hosts speak of each other: they have front pages, an origin has two hosts,
-// robots.txt files name sitemaps, also such of other hosts, and pages and sitemaps name pages that do not exist.
+// robots.txt files name sitemaps, also such of other hosts, and such that are missing while one at a usual path is
+// there, and pages and sitemaps name pages that do not exist.
 func randomVoices(r *rand.Rand) *paperWeb {
 	w := randomWeb(r)
 	all := slices.Sorted(maps.Keys(w.links))
@@ -106,7 +107,9 @@ func randomVoices(r *rand.Rand) *paperWeb {
 		if len(files) > 0 && r.IntN(2) == 0 {
 			s.files = []string{files[r.IntN(len(files))]}
 		}
-		w.sitemaps[file] = s
+		if r.IntN(4) > 0 {
+			w.sitemaps[file] = s
+		}
 		if weburl.Host(file) != "maps.test" { // no index leads out of its site and the origins
 			files = append(files, file)
 		}
@@ -114,6 +117,11 @@ func randomVoices(r *rand.Rand) *paperWeb {
 			if r.IntN(3) == 0 {
 				w.named[host] = append(w.named[host], file)
 			}
+		}
+	}
+	for _, host := range origins {
+		if r.IntN(2) == 0 {
+			w.sitemaps["https://"+host+"/sitemap.xml"] = paperSitemap{pages: []string{pick(), "https://" + host + "/usual"}}
 		}
 	}
 	return w

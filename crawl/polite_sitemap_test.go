@@ -97,7 +97,7 @@ func sitemapRows() []sitemapRow {
 			robots: "Sitemap: https://maps.test/m.xml\nSitemap: https://maps.black.test/m.xml\n",
 			elsehost: map[string]reply{"/m.xml": {status: 200, body: urlset("https://a.test/o", "https://b.test/x",
 				"https://sub.a.test/y")}},
-			asked: "/o",
+			asked: "/o /sitemap-index.xml /sitemap.xml /sitemap_index.xml /wp-sitemap.xml",
 		},
 		{
 			name: "robots.txt forbids it", robots: "User-agent: *\nDisallow: /x.xml\nSitemap: /x.xml\n",

@@ -8,9 +8,12 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// usualSitemaps are the paths at which sitemaps are looked for where robots.txt names none that is there.
+// usualSitemaps are the paths at which sitemaps are looked for where robots.txt names none on its own site that may be
+// there. A sitemap on another site does not count: it may belong to another shard, which alone knows whether it is
+// there, and the map must not depend on how the terrain is divided.
 var usualSitemaps = []string{"/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"}
 
 // mostNamed is how many sitemaps a robots.txt may name to be looked through again whenever one of them is missing. A
@@ -29,18 +32,28 @@ func (t *turn) queueSitemaps(h *schema.Host, rules *robots.Rules) error {
 	return t.queueUsual(h, files)
 }
 
-// queueUsual queues the sitemaps at the usual paths of a host if all that its robots.txt names are missing.
+// queueUsual queues the sitemaps at the usual paths of a host if all that its robots.txt names on its own site are
+// missing.
 func (t *turn) queueUsual(h *schema.Host, named []ring.Target) error {
 	if len(named) > mostNamed {
 		return nil
 	}
 	for _, file := range named {
+		if !siblings(h.Name, file.Host()) {
+			continue
+		}
 		if missing, err := t.missing(file); err != nil || !missing {
 			return err
 		}
 	}
 	usual, _ := t.reach.sitemapsAt(h, usualSitemaps)
 	return t.queueEach(h, usual)
+}
+
+// siblings reports whether two hosts belong to one site, and so to one shard, however many there are.
+func siblings(a, b string) bool {
+	rule, err := shard.New(shard.MaxShards)
+	return err == nil && rule.Site(a) == rule.Site(b)
 }
 
 func (t *turn) queueEach(h *schema.Host, files []ring.Target) error {
@@ -124,8 +137,8 @@ func (t *turn) missing(file ring.Target) (bool, error) {
 }
 
 // missingFile reports whether a sitemap was asked for in this run, and an answer says that there is none: its status,
-// a body that is no sitemap, or a redirect to what is missing. So is one on a host that was given up because it cannot
-// be reached. Other errors of the server or the connection say nothing.
+// a body that is no sitemap, or a redirect to what is missing or on another site. So is one on a host that was given up
+// because it cannot be reached. Other errors of the server or the connection say nothing.
 func (t *turn) missingFile(id schema.ID, hops int) (bool, error) {
 	if !t.in.visited(id) {
 		h, err := t.hosts.load(t.in.store.HostOf(id))
@@ -142,9 +155,20 @@ func (t *turn) missingFile(id schema.ID, hops int) (bool, error) {
 	if v.Status < 300 || v.Status == http.StatusNotModified {
 		return false, nil
 	}
+	from, err := t.in.tx.Hosts.Name(t.in.store.HostOf(id))
+	if err != nil {
+		return false, err
+	}
 	for _, l := range v.Links {
 		if hops == schema.MaxRedirects {
 			break
+		}
+		to, err := t.in.tx.Hosts.Name(t.in.store.HostOf(l.To))
+		if err != nil {
+			return false, err
+		}
+		if !siblings(from, to) {
+			continue
 		}
 		if missing, err := t.missingFile(l.To, hops+1); err != nil || !missing {
 			return false, err

@@ -77,8 +77,8 @@ func (s *Shard) enter(tx *kv.Tx) error {
 // Whole reports why a file cannot be worked on by itself: it holds a part of a terrain, see [ErrPart].
 func Whole(store *kv.Store) error {
 	part := store.Part()
-	if part.United() {
-		return fmt.Errorf("%w: all shards but %s, and is only to be read; crawl the shards, and unite them again",
+	if part.Merged() {
+		return fmt.Errorf("%w: all shards but %s, and is only to be read; crawl the shards, and merge them again",
 			ErrPart, part.Without)
 	}
 	if part.Shards != 0 {
@@ -96,7 +96,7 @@ func (s *Shard) fits(store *kv.Store) error {
 		}
 		return nil
 	}
-	if was.United() {
+	if was.Merged() {
 		return Whole(store)
 	}
 	same := s.Part

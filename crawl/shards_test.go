@@ -310,7 +310,7 @@ func (p *paperTerrain) run(moody int) (map[string]near, map[string]bool) {
 	for _, s := range p.shards {
 		s.kill()
 	}
-	p.unitedWithout(nil)      // also of a run that is not over
+	p.mergedWithout(nil)      // also of a run that is not over
 	for n := range p.shards { // which asks the others what they contain
 		p.start(n)
 	}
@@ -333,7 +333,7 @@ func (p *paperTerrain) run(moody int) (map[string]near, map[string]bool) {
 	if p.agreed == agreed {
 		p.t.Error("nobody finds the end")
 	}
-	return p.united()
+	return p.merged()
 }
 
 // confirmed asks every shard whether it contains what it has answered.
@@ -354,8 +354,8 @@ func (p *paperTerrain) confirmed() bool {
 	return all
 }
 
-// united is what the shards know together: of each page what its own shard says.
-func (p *paperTerrain) united() (map[string]near, map[string]bool) {
+// merged is what the shards know together: of each page what its own shard says.
+func (p *paperTerrain) merged() (map[string]near, map[string]bool) {
 	depths, visited := map[string]near{}, map[string]bool{}
 	for _, s := range p.shards {
 		err := s.store.View(func(tx *kv.Tx) error {
@@ -388,19 +388,19 @@ func (p *paperTerrain) united() (map[string]near, map[string]bool) {
 	return depths, visited
 }
 
-// unitedDigest makes one file of the shards, which must be as good as that of one crawl,
+// mergedDigest makes one file of the shards, which must be as good as that of one crawl,
 // and returns its digest.
-func (p *paperTerrain) unitedDigest() string {
+func (p *paperTerrain) mergedDigest() string {
 	var files []string
 	for _, n := range p.r.Perm(len(p.shards)) {
 		files = append(files, p.shards[n].path)
 	}
-	return crawltest.Unite(p.t, filepath.Join(p.t.TempDir(), "united.bolt"), files)
+	return crawltest.Merge(p.t, filepath.Join(p.t.TempDir(), "merged.bolt"), files)
 }
 
-// unitedWithout makes one file of some of the shards, in which nothing may be wrong. Their pages
+// mergedWithout makes one file of some of the shards, in which nothing may be wrong. Their pages
 // have the depths that they have in the whole map; nil: they are not known.
-func (p *paperTerrain) unitedWithout(depths map[string]near) {
+func (p *paperTerrain) mergedWithout(depths map[string]near) {
 	var files []string
 	var without []int
 	for i, n := range p.r.Perm(len(p.shards)) {
@@ -415,7 +415,7 @@ func (p *paperTerrain) unitedWithout(depths map[string]near) {
 	}
 	p.partial++
 	path := filepath.Join(p.t.TempDir(), "partial.bolt")
-	crawltest.Unite(p.t, path, files, without...)
+	crawltest.Merge(p.t, path, files, without...)
 	rule, err := shard.New(len(p.shards))
 	if err != nil {
 		p.t.Fatal(err)
@@ -460,7 +460,7 @@ func TestShards(t *testing.T) {
 		wantDepths, wantVisited := whole.run(0)
 		p := newPaperTerrain(t, r, web, twoOriginsWith(maxDepth, sitemaps), 1+r.IntN(4))
 		depths, visited := p.run(r.IntN(300))
-		if got, want := p.unitedDigest(), crawltest.Digest(t, whole.path); got != want {
+		if got, want := p.mergedDigest(), crawltest.Digest(t, whole.path); got != want {
 			t.Fatalf("web %d of seed %d, %d shards: digest %s, want %s", i, seed, len(p.shards), got, want)
 		}
 		if !maps.Equal(depths, wantDepths) {
@@ -469,7 +469,7 @@ func TestShards(t *testing.T) {
 		if !maps.Equal(visited, wantVisited) {
 			t.Fatalf("web %d of seed %d, %d shards: visited %v, want %v", i, seed, len(p.shards), visited, wantVisited)
 		}
-		p.unitedWithout(depths)
+		p.mergedWithout(depths)
 		if t.Failed() {
 			t.Fatalf("web %d of seed %d, %d shards", i, seed, len(p.shards))
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // Part owns the value "part" of the bucket meta, which says that the file holds one shard of a terrain, or
-// several united ones. It creates the buckets outbox, inbound and peers, which only such a file has. A file
+// several merged ones. It creates the buckets outbox, inbound and peers, which only such a file has. A file
 // of a whole terrain has none of these, at no cost.
 //
 // A URL, host or site is foreign if it belongs to a shard that the file does not hold.
@@ -124,7 +124,7 @@ func (p *part) divide(of schema.Part) error {
 	case err != nil:
 	case of.Shard < 0 || of.Shard >= of.Shards:
 		err = fmt.Errorf("shard %d of %d", of.Shard, of.Shards)
-	case of.United() && !unites(of):
+	case of.Merged() && !merges(of):
 		err = fmt.Errorf("%d shards without %s", of.Shards, of.Without)
 	}
 	if err != nil {
@@ -134,8 +134,8 @@ func (p *part) divide(of schema.Part) error {
 	return nil
 }
 
-// unites reports whether shards remain, and only existing ones are excluded.
-func unites(of schema.Part) bool {
+// merges reports whether shards remain, and only existing ones are excluded.
+func merges(of schema.Part) bool {
 	last := 0
 	for n := range of.Without.All() {
 		last = n

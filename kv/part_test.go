@@ -156,7 +156,7 @@ func TestPartComesFirst(t *testing.T) {
 }
 
 // A file of several shards has the pages of all shards except the missing ones, even when pruned.
-func TestPartUnited(t *testing.T) {
+func TestPartMerged(t *testing.T) {
 	part := thePart()
 	part.Shard, part.Without = 0, schema.ShardsOf(1)
 	dir := t.TempDir()

@@ -151,8 +151,8 @@ func (rs *Runs) AddToTotal(rule, group string, run schema.RunID) error {
 	return errors.Join(err, rs.isLast(run), rs.putCount(rule, group, count{run: run, n: c.n + 1}))
 }
 
-// UniteCounts adds up what files in the same run have counted of a rule's group, unless that was done before.
-func (rs *Runs) UniteCounts(rule, group string, files []*Runs) error {
+// MergeCounts adds up what files in the same run have counted of a rule's group, unless that was done before.
+func (rs *Runs) MergeCounts(rule, group string, files []*Runs) error {
 	last := rs.tx.s.state.lastRun()
 	if c, err := rs.counted(rule, group); err != nil || c.run == last {
 		return err

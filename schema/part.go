@@ -4,22 +4,22 @@ import "time"
 
 // A Part describes the part of a terrain in a state file, if the terrain is split over several files,
 // and how far the terrain has progressed as far as this file knows. The file holds one shard, or all
-// united shards except those in Without. The zero value means that the file holds a whole terrain.
+// merged shards except those in Without. The zero value means that the file holds a whole terrain.
 type Part struct {
 	Terrain       [16]byte // id, assigned when the terrain was split
 	Rule          int      // version of the rule that assigns sites to shards
-	Shard, Shards int      // the shard's number, from 0, and how many there are; 0 in a united file
-	Without       Shards   // the shards missing from a united file; empty if the file holds one shard
+	Shard, Shards int      // the shard's number, from 0, and how many there are; 0 in a merged file
+	Without       Shards   // the shards missing from a merged file; empty if the file holds one shard
 	Run           uint64   // number of the terrain's run, the same in every shard
 	Configuration uint64   // number of its configuration, the same in every shard
 }
 
-// United reports whether the file holds several shards and is therefore read-only.
-func (p *Part) United() bool { return p.Without != Shards{} }
+// Merged reports whether the file holds several shards and is therefore read-only.
+func (p *Part) Merged() bool { return p.Without != Shards{} }
 
 // Foreign reports whether the file does not hold a shard of the terrain.
 func (p *Part) Foreign(shard int) bool {
-	if p.United() {
+	if p.Merged() {
 		return p.Without.Has(shard)
 	}
 	return shard != p.Shard

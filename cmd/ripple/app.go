@@ -149,7 +149,7 @@ func addCommands(root *cobra.Command, a *app) {
 		commands []*cobra.Command
 	}{
 		{"Crawl:", []*cobra.Command{newDemoCommand(a), newInitCommand(a), newCrawlCommand(a), newRobotsCommand(a)}},
-		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newUnpauseCommand(a), newStopCommand(a),
+		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newResumeCommand(a), newStopCommand(a),
 			newReloadCommand(a), newWebhookCommand(a)}},
 		{"More than one machine:", []*cobra.Command{newHubCommand(a), newShardCommand(a)}},
 		{"Ask about the map:", []*cobra.Command{
@@ -160,7 +160,7 @@ func addCommands(root *cobra.Command, a *app) {
 			newExportCommand(a), newSummaryCommand(a), newDiffCommand(a), newFeedCommand(a),
 		}},
 		{"Look after a state file:", []*cobra.Command{
-			newVerifyCommand(a), newReclassifyCommand(a), newReplayCommand(a), newPruneCommand(a), newUniteCommand(a),
+			newVerifyCommand(a), newReclassifyCommand(a), newReplayCommand(a), newPruneCommand(a), newMergeCommand(a),
 		}},
 	}
 	for _, g := range groups {
@@ -173,7 +173,14 @@ func addCommands(root *cobra.Command, a *app) {
 	for _, topic := range docs.Topics() {
 		root.AddCommand(&cobra.Command{Use: topic.Name, Short: topic.Title, Long: topic.Text})
 	}
-	root.AddCommand(newCheckFileCommand(a), newReadTerrainCommand(a), newOrderedCommand(a), newVersionCommand(a))
+	root.AddCommand(newCheckFileCommand(a), newReadTerrainCommand(a), newOrderedCommand(a), newVersionCommand(a),
+		formerly("unite", newMergeCommand(a)), formerly("unpause", newResumeCommand(a)))
+}
+
+// formerly makes a command of an earlier name, which works but is not listed.
+func formerly(name string, cmd *cobra.Command) *cobra.Command {
+	cmd.Use, cmd.Hidden = strings.Replace(cmd.Use, cmd.Name(), name, 1), true
+	return cmd
 }
 
 // runHelp shows the help of a command. Unlike cobra it refuses what is none.

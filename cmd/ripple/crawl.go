@@ -48,7 +48,7 @@ run is resumed; after a completed run the next one begins.
 Ctrl-C stops the crawl: open requests get 10 s to finish, and nothing is lost. A
 second Ctrl-C leaves at once. It ends with its terminal, too, unless nohup began it.
 SIGHUP reloads the configuration, SIGUSR1 prints the status. From another terminal, use
-ripple stats, pause, unpause, stop and reload.
+ripple stats, pause, resume, stop and reload.
 
 With [cluster] hub, this machine crawls its part of a terrain that several share: the
 shards whose files are in [cluster] folder. See "ripple help machines" and "ripple hub".

@@ -237,7 +237,7 @@ func showOutputs(w io.Writer, cfg *config.Config) {
 	t.Row("\noutputs, when the run ends")
 	defer t.Flush()
 	if cfg.Cluster.Hub != "" {
-		t.Row("  none; they need the map that \"ripple unite\" makes")
+		t.Row("  none; they need the map that \"ripple merge\" makes")
 		return
 	}
 	none := true

@@ -95,7 +95,7 @@ func tellUnwritten(v *term.Voice, cfg *config.Config) {
 	}
 	if len(keys) > 0 {
 		text := "not written by a node: " + strings.Join(keys, ", ") +
-			"; that needs the map that \"ripple unite\" makes"
+			"; that needs the map that \"ripple merge\" makes"
 		v.Warn(term.Event("not written by a node", text, "keys", keys))
 	}
 	if cfg.Monitor.MetricsCSV != "" {

@@ -165,7 +165,7 @@ func TestReadWhileHubIsAway(t *testing.T) {
 	folder := strings.TrimSuffix(m.config, ".toml")
 	file := filepath.Join(folder, "shard-000.bolt")
 	for _, args := range [][]string{
-		{"stats", "--state", file}, {"verify", "--state", file}, {"unite", folder, "-o", filepath.Join(folder, "map.bolt")},
+		{"stats", "--state", file}, {"verify", "--state", file}, {"merge", folder, "-o", filepath.Join(folder, "map.bolt")},
 	} {
 		if out, err := whileHeld(args...); err != nil {
 			t.Errorf("%s: %v: %s", args[0], err, out)
@@ -229,7 +229,7 @@ func TestMachineStops(t *testing.T) {
 	}
 	m.start()
 	m.works()
-	m.command("unpause")
+	m.command("resume")
 	m.signal(syscall.SIGTERM)
 	if code := m.end(); code != 143 {
 		t.Errorf("after SIGTERM: exit code %d: %s", code, m.said)
@@ -343,7 +343,7 @@ func TestTerrainIsSeen(t *testing.T) {
 	two.start()
 	two.look("a pause of all", func(s *answer.TerrainStats) bool { return s.Paused && allShards(s, "paused") })
 	reloadMachines(one, two)
-	two.command("unpause")
+	two.command("resume")
 	one.look("that it goes on", func(s *answer.TerrainStats) bool { return !s.Paused && allShards(s, "running") })
 	one.command("pause") // or it might come to its end before it is stopped
 	one.look("a pause again", func(s *answer.TerrainStats) bool { return allShards(s, "paused") })

@@ -257,7 +257,7 @@ func (v *nodeView) end(ctx context.Context, err error) error {
 		return nil
 	case err == nil:
 		v.voice.Tell(term.Event("run completed", "the run is over on all shards; "+pages+" here", "pages", v.pages.Load()))
-		next := uniteCommand(v.cfg)
+		next := mergeCommand(v.cfg)
 		v.voice.Tell(term.Event("next", "  make one map of the folders of all machines: "+next, "command", next))
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):

@@ -124,7 +124,7 @@ func (d *decider) foretell(ctx context.Context) error {
 	}
 	if next.Cluster.Hub != "" {
 		d.because("it would change what all machines have; to see how, " +
-			"try it on the map that \"ripple unite\" makes of their files")
+			"try it on the map that \"ripple merge\" makes of their files")
 		return nil
 	}
 	if _, err := os.Stat(next.State.Path); errors.Is(err, fs.ErrNotExist) {

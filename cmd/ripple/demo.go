@@ -115,8 +115,8 @@ func (d *demonstration) run(ctx context.Context) error {
 // state is the file of the crawl on one machine.
 func (d *demonstration) state() string { return filepath.Join(d.dir, "ripple.bolt") }
 
-// united is the file of what the nodes have crawled.
-func (d *demonstration) united() string { return filepath.Join(d.dir, "terrain.bolt") }
+// merged is the file of what the nodes have crawled.
+func (d *demonstration) merged() string { return filepath.Join(d.dir, "terrain.bolt") }
 
 // crawl crawls, and shows what was found.
 func (d *demonstration) crawl(ctx context.Context) error {

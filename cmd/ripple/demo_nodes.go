@@ -23,7 +23,7 @@ import (
 const maxDemoNodes = 8
 
 // crawlTogether has several processes crawl the web together as machines do, kills one of
-// them in the middle, and unites what they have.
+// them in the middle, and merges what they have.
 func (d *demonstration) crawlTogether(ctx context.Context) error {
 	self, err := term.ThisProgram()
 	if err != nil {
@@ -51,7 +51,7 @@ func (d *demonstration) crawlTogether(ctx context.Context) error {
 	for _, n := range all {
 		folders = append(folders, n.folder)
 	}
-	return runUnite(ctx, d.app, uniteOptions{out: d.united(), force: true}, folders)
+	return runMerge(ctx, d.app, mergeOptions{out: d.merged(), force: true}, folders)
 }
 
 // startDemoHub starts a hub as a process, until stop is called.
@@ -178,10 +178,10 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-// compare compares the united map with that of one machine.
+// compare compares the merged map with that of one machine.
 func (d *demonstration) compare(ctx context.Context) error {
 	var digests [2]string
-	for i, path := range []string{d.united(), d.state()} {
+	for i, path := range []string{d.merged(), d.state()} {
 		r, err := d.app.states.Read(ctx, path)
 		if err != nil {
 			return err

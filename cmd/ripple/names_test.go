@@ -20,8 +20,8 @@ func TestNamesInMessages(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"crawl", text}, {"crawl", none}, {"crawl", folder}, {"reclassify", text}, {"stats", "--config", text},
-		{"stats", "--state", text}, {"stats", "--state", none}, {"stats", "--state", folder}, {"unite", none, "-o", "u"},
-		{"unite", text, "-o", "u"}, {"verify", "--state", text}, {"verify", "--state", folder}, {"prune", "--state", text},
+		{"stats", "--state", text}, {"stats", "--state", none}, {"stats", "--state", folder}, {"merge", none, "-o", "u"},
+		{"merge", text, "-o", "u"}, {"verify", "--state", text}, {"verify", "--state", folder}, {"prune", "--state", text},
 		{"hub", "--listen", "127.0.0.1:0", "--store", text}, {"hub", "--token-file", text}, {"hub", "--nkeys", none},
 		{"hub", "--cert", none, "--key", none}, {"serve", "--state", text}, {"serve", "--state", none},
 		{"export", "--state", none, "--gexf", name}, {"init", text}, {"webhook", "test", "--config", text},

@@ -18,13 +18,13 @@ func newPauseCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause",
 		Short: "Pause a running crawl",
-		Long: "Pause a running crawl: it sends no further request until \"ripple unpause\". Open\n" +
+		Long: "Pause a running crawl: it sends no further request until \"ripple resume\". Open\n" +
 			"requests are finished, and nothing is lost. With [cluster] hub, all machines pause,\n" +
 			"including those that join later.",
 		Example: "  ripple pause\n  ripple pause --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runCommand(cmd.Context(), a, "pause", "run #%d is paused; \"ripple unpause\" resumes it")
+			return runCommand(cmd.Context(), a, "pause", "run #%d is paused; \"ripple resume\" resumes it")
 		},
 	}
 }

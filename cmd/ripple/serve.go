@@ -53,7 +53,7 @@ minute old; so are the shards in a folder.
 
 With [cluster] hub it serves the shards of the terrain: which machine has which, how far
 they are, and which wait for others, with /metrics of that. The map itself is served
-once "ripple unite" has made one.
+once "ripple merge" has made one.
 
 From other machines a desk is reached through ssh -L, or with [monitor] listen,
 cert-file and key-file, which are read again when they have changed.`,

@@ -45,7 +45,7 @@ type opened struct {
 	at     time.Time
 	took   time.Duration
 	err    error
-	united bool       // of the shards in a folder
+	merged bool       // of the shards in a folder
 	moment bool       // the answer that was made last says what a crawl does at this moment
 	hosts  *hostIndex // nil: not made yet
 
@@ -81,7 +81,7 @@ func (t *terrainReader) own(ctx context.Context, fresh bool, f func()) {
 
 // ripen waits until a copy that was just made is old enough to be made again.
 func (t *terrainReader) ripen(ctx context.Context) {
-	if t.now == nil || !t.now.copied() || t.now.united {
+	if t.now == nil || !t.now.copied() || t.now.merged {
 		return
 	}
 	select {
@@ -109,7 +109,7 @@ func (t *terrainReader) renew(fresh bool) {
 		if t.now.Store.Reclaim() != nil {
 			t.drop()
 		}
-	case !t.now.united && (t.ended() || fresh && age >= newCopy):
+	case !t.now.merged && (t.ended() || fresh && age >= newCopy):
 		t.drop()
 	case age > max(oldCopy, copyWork*t.now.took) && !t.made:
 		t.made = true
@@ -164,7 +164,7 @@ func (t *terrainReader) open(ctx context.Context) *opened {
 		return o
 	}
 	if info, err := os.Stat(t.path); err == nil {
-		o.united = info.IsDir()
+		o.merged = info.IsDir()
 	}
 	o.State, o.err = t.states.Read(ctx, t.path)
 	o.took = time.Since(o.at)

@@ -72,7 +72,7 @@ func (m *machine) until(fails bool, want string, args ...string) {
 func sameAsAlone(t *testing.T, alone string, machines ...*machine) {
 	t.Helper()
 	dir := filepath.Dir(alone)
-	args := []string{"unite", "-o", filepath.Join(dir, "whole.bolt")}
+	args := []string{"merge", "-o", filepath.Join(dir, "whole.bolt")}
 	for _, m := range machines {
 		if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "the run is over on all shards") {
 			t.Fatalf("exit code %d: %s", code, m.said)
@@ -112,7 +112,7 @@ func TestShardMoves(t *testing.T) {
 	if err := os.Rename(path, filepath.Join(two.folder(), filepath.Base(path))); err != nil {
 		t.Fatal(err)
 	}
-	two.command("unpause")
+	two.command("resume")
 	two.says("shard " + name + ": crawling")
 	sameAsAlone(t, alone, one, two)
 	if !strings.Contains(one.said.String(), "shard "+name+": released") {
@@ -141,7 +141,7 @@ func TestShardIsMadeAnew(t *testing.T) {
 	two.says("shard " + name + ": gone")
 	two.look("all others", func(s *answer.TerrainStats) bool { return s.Silent == 1 })
 	one.until(false, "its sites are visited again", "shard", "recreate", name)
-	one.command("unpause")
+	one.command("resume")
 	for _, state := range []string{"waiting", "held", "crawling"} {
 		one.says("shard " + name + ": " + state)
 		one.signal(syscall.SIGKILL)
@@ -175,7 +175,7 @@ func TestStopWithoutMachine(t *testing.T) {
 	one.without(without, "stop that node first, or leave the shard in")
 	two.signal(syscall.SIGKILL)
 	two.end()
-	one.command("unpause")
+	one.command("resume")
 	one.without(without, "is interrupted without shard")
 	if code := one.end(); code != 0 || !strings.Contains(one.said.String(), "has ended the run without shard") {
 		t.Fatalf("exit code %d: %s", code, one.said)
@@ -189,7 +189,7 @@ func TestStopWithoutMachine(t *testing.T) {
 	}
 	partial := filepath.Join(t.TempDir(), "partial.bolt")
 	for _, args := range [][]string{
-		{"unite", one.folder(), "-o", partial, "--without", without},
+		{"merge", one.folder(), "-o", partial, "--without", without},
 		{"verify", "--state", partial}, {"stats", "--state", partial},
 	} {
 		out, err := ripple(args...).CombinedOutput()

@@ -39,7 +39,7 @@ A run of several machines stays open while a shard cannot be reached. If its mac
 gone, --without ends the run: all other machines record in their files that it was
 interrupted without that shard, and stop; one that is killed meanwhile does so when it
 is started again. It takes a little more than half a minute, to make sure that nobody
-has the shard. Then "ripple unite --without" makes a map of the others. Nothing is
+has the shard. Then "ripple merge --without" makes a map of the others. Nothing is
 forgotten: with the shard back, or recreated, "ripple crawl" on all machines resumes
 the run.`,
 		Example: "  ripple stop\n  ripple stop --config valley.toml\n  ripple stop --without 3",

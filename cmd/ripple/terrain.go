@@ -41,7 +41,7 @@ func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) 
 	})
 }
 
-// tellTerrain tells all nodes of a terrain to pause, unpause, stop, or follow the
+// tellTerrain tells all nodes of a terrain to pause, resume, stop, or follow the
 // configuration that load returns, and returns what was done, also beside an error.
 func tellTerrain(ctx context.Context, conn *hub.Conn, do string,
 	load func() (*config.Config, error)) ([]term.Remark, error) {
@@ -59,9 +59,9 @@ func tellTerrain(ctx context.Context, conn *hub.Conn, do string,
 	if err != nil {
 		return nil, err
 	}
-	text := fmt.Sprintf("run #%d is paused on all nodes, within a second; \"ripple unpause\" resumes it", run)
+	text := fmt.Sprintf("run #%d is paused on all nodes, within a second; \"ripple resume\" resumes it", run)
 	if do == "unpause" {
-		text = fmt.Sprintf("run #%d goes on", run)
+		text = fmt.Sprintf("run #%d resumes", run)
 	}
 	return []term.Remark{term.Event("terrain obeys", text, "command", do, "run", run)}, nil
 }

@@ -29,7 +29,7 @@ type terrainDesk struct {
 	look  *lookout
 	load  func() (*config.Config, error) // the configuration as its file is now
 	meter *meter.Meter
-	unite string // the command that makes the map
+	merge string // the command that makes the map
 }
 
 // A deskTerrain is what goes on now in a terrain.
@@ -41,7 +41,7 @@ type deskTerrain struct {
 	Error  string               `json:"error_message"` // why it is not of now; empty: it is
 	Stats  *answer.TerrainStats `json:"terrain"`       // null: nothing was seen yet
 	Notes  []answer.TerrainNote `json:"notes"`         // what waits for whom
-	Unite  string               `json:"unite"`         // the command that makes one map of all shards
+	Merge  string               `json:"unite"`         // the command that makes one map of all shards
 }
 
 // A terrainAnswer says what was done.
@@ -50,14 +50,14 @@ type terrainAnswer struct {
 }
 
 func newTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *terrainDesk {
-	d := &terrainDesk{look: newLookout(cfg.Cluster.Hub, load), load: load, meter: NewMeter(), unite: uniteCommand(cfg)}
+	d := &terrainDesk{look: newLookout(cfg.Cluster.Hub, load), load: load, meter: NewMeter(), merge: mergeCommand(cfg)}
 	d.meter.Terrain(d.look.metrics)
 	return d
 }
 
-// uniteCommand makes one map of all shards.
-func uniteCommand(cfg *config.Config) string {
-	return "ripple unite " + term.Shown(cfg.Cluster.Folder) + " ... -o terrain.bolt"
+// mergeCommand makes one map of all shards.
+func mergeCommand(cfg *config.Config) string {
+	return "ripple merge " + term.Shown(cfg.Cluster.Folder) + " ... -o terrain.bolt"
 }
 
 // listen opens the desk, so that its address is known to be free.
@@ -108,7 +108,7 @@ func (d *terrainDesk) routes() []desk.Route {
 // now is what was seen last of the terrain.
 func (d *terrainDesk) now(ctx context.Context) deskTerrain {
 	seen := d.look.now(ctx)
-	t := deskTerrain{Mode: "terrain", Status: "unknown", Stats: seen.stats, Notes: []answer.TerrainNote{}, Unite: d.unite}
+	t := deskTerrain{Mode: "terrain", Status: "unknown", Stats: seen.stats, Notes: []answer.TerrainNote{}, Merge: d.merge}
 	switch {
 	case seen.err != nil:
 		t.Error = lookError(seen.err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
-	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/kv/merge"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -27,17 +27,17 @@ seeds = ["https://h1.test/"]
 domain = "h2.test"
 `
 
-// Unite unites the files of all shards, except those in without, into a new file, and returns the
+// Merge merges the files of all shards, except those in without, into a new file, and returns the
 // digest of its map. It verifies all files.
-func Unite(t testing.TB, path string, files []string, without ...int) (digest string) {
+func Merge(t testing.TB, path string, files []string, without ...int) (digest string) {
 	t.Helper()
 	dst := Open(t, path)
-	var shards []unite.Shard
+	var shards []merge.Shard
 	for _, name := range files {
 		Verify(t, name)
-		shards = append(shards, unite.Shard{Name: name, Store: Open(t, name)})
+		shards = append(shards, merge.Shard{Name: name, Store: Open(t, name)})
 	}
-	err := unite.Stores(t.Context(), shards, schema.ShardsOf(without...), dst, nil)
+	err := merge.Stores(t.Context(), shards, schema.ShardsOf(without...), dst, nil)
 	if err = errors.Join(err, dst.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func TestFlood(t *testing.T) {
 	}
 	cancel()
 	dry()
-	if got, want := tr.united(), alone(t, cfg, 1); got != want {
+	if got, want := tr.merged(), alone(t, cfg, 1); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 }

@@ -72,8 +72,8 @@ func (c *charter) fits(shard int, f *file) error {
 	case part.Shards == 0:
 		return fmt.Errorf("%w: %s was never crawled, and that of the hub has shards 0 to %d", ErrTerrain, f.path,
 			len(c.Made)-1)
-	case part.United():
-		return fmt.Errorf("%w: %s is no shard, but was united without %s", ErrTerrain, f.path, part.Without.Named())
+	case part.Merged():
+		return fmt.Errorf("%w: %s is no shard, but was merged without %s", ErrTerrain, f.path, part.Without.Named())
 	}
 	want := c.part(shard)
 	want.Run, want.Configuration = part.Run, part.Configuration

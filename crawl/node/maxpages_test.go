@@ -38,8 +38,8 @@ func TestMaxPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "united.bolt")
-	tr.uniteInto(path)
+	path := filepath.Join(t.TempDir(), "merged.bolt")
+	tr.mergeInto(path)
 	run := tr.lastRun(path)
 	if run.Pages != 60 || run.End.Kind != schema.EndMaxPages || run.Status != schema.RunCompleted {
 		t.Errorf("the run ends as %+v, want 60 pages", run)
@@ -53,7 +53,7 @@ func TestMaxPagesIsEnough(t *testing.T) {
 	tr := newTerrain(t, cfg, 2, 3)
 	for run := 1; run <= 2; run++ {
 		tr.all()
-		if got, want := tr.united(), alone(t, cfg, run); got != want {
+		if got, want := tr.merged(), alone(t, cfg, run); got != want {
 			t.Errorf("run %d: digest %s, want %s", run, got, want)
 		}
 	}
@@ -104,8 +104,8 @@ func changesMaxPages(t *testing.T, from, to int) (inTime bool) {
 			t.Fatal(err)
 		}
 	}
-	path := filepath.Join(t.TempDir(), "united.bolt")
-	got := tr.uniteInto(path)
+	path := filepath.Join(t.TempDir(), "merged.bolt")
+	got := tr.mergeInto(path)
 	switch {
 	case !inTime:
 	case to == 60:

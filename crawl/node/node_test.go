@@ -28,7 +28,7 @@ func TestNodes(t *testing.T) {
 	tr := newTerrain(t, cfg, 3, 4)
 	for run := 1; run <= 2; run++ {
 		tr.all()
-		if got, want := tr.united(), alone(t, cfg, run); got != want {
+		if got, want := tr.merged(), alone(t, cfg, run); got != want {
 			t.Errorf("run %d: digest %s, want %s", run, got, want)
 		}
 		tr.tellsPages()
@@ -143,7 +143,7 @@ func TestNodesComeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := tr.united(), alone(t, cfg, 1); got != want {
+	if got, want := tr.merged(), alone(t, cfg, 1); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	tr.apart()
@@ -167,7 +167,7 @@ func TestFilesAreGone(t *testing.T) {
 	tr.onShard = nil
 	tr.empty(0)
 	tr.all()
-	if got, want := tr.united(), alone(t, cfg, 1); got != want {
+	if got, want := tr.merged(), alone(t, cfg, 1); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	tr.empty(0)
@@ -305,7 +305,7 @@ func TestLateNode(t *testing.T) {
 		}
 	}
 	tr.folders = tr.folders[:1]
-	if got, want := tr.united(), alone(t, cfg, 1); got != want {
+	if got, want := tr.merged(), alone(t, cfg, 1); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 }
@@ -335,7 +335,7 @@ func TestHubIsLostBetweenRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := tr.united(), alone(t, cfg, 2); got != want {
+	if got, want := tr.merged(), alone(t, cfg, 2); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	for n := range 2 {
@@ -352,7 +352,7 @@ func TestMaxShards(t *testing.T) {
 	tr := newTerrain(t, cfg, 2, 4)
 	tr.most = map[int]int{0: 1}
 	tr.all()
-	if got, want := tr.united(), alone(t, cfg, 1); got != want {
+	if got, want := tr.merged(), alone(t, cfg, 1); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	for n, want := range []int{1, 3} {

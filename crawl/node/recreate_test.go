@@ -244,7 +244,7 @@ func TestRecreateForTheNextRun(t *testing.T) {
 
 // While a file that was made anew in the run lacks what the old one had, the map of all shards still
 // holds together.
-func TestRecreatedIsUnitedInMidRun(t *testing.T) {
+func TestRecreatedIsMergedInMidRun(t *testing.T) {
 	t.Parallel()
 	for seed, more := range []int{0, 6} {
 		t.Run(fmt.Sprint(more), func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestRecreatedIsUnitedInMidRun(t *testing.T) {
 			if err := errors.Join(err, err2); err != nil {
 				t.Fatal(err)
 			}
-			crawltest.Unite(t, filepath.Join(t.TempDir(), "united.bolt"), append(files, others...))
+			crawltest.Merge(t, filepath.Join(t.TempDir(), "merged.bolt"), append(files, others...))
 		})
 	}
 }

@@ -70,7 +70,7 @@ func TestReload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, want := tr.united(), alone(t, &deeper, 1); got != want {
+	if got, want := tr.merged(), alone(t, &deeper, 1); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 	if _, err := tr.reload(conn, cfg); !errors.Is(err, node.ErrOver) {

@@ -120,7 +120,7 @@ func TestStopWithout(t *testing.T) {
 		files = append(files, some...)
 	}
 	path := filepath.Join(t.TempDir(), "partial.bolt")
-	crawltest.Unite(t, path, files, shard)
+	crawltest.Merge(t, path, files, shard)
 	run := tr.lastRun(path)
 	if !strings.HasPrefix(run.End.String(), "without shard ") || run.Status != schema.RunInterrupted {
 		t.Errorf("the map says: %s, %s", run.Status, run.End)
@@ -257,8 +257,8 @@ func TestStopIsPast(t *testing.T) {
 	tr.same(1)
 }
 
-// What was united without a shard is no shard, whatever its file is called.
-func TestUnitedIsNoShard(t *testing.T) {
+// What was merged without a shard is no shard, whatever its file is called.
+func TestMergedIsNoShard(t *testing.T) {
 	t.Parallel()
 	tr := newTerrain(t, web(t, 54), 1, 2)
 	store := crawltest.Open(t, tr.file(0, 0))

@@ -195,14 +195,14 @@ func (tr *terrain) all() {
 	}
 }
 
-// united is the digest of the map, of which every node has a part.
-func (tr *terrain) united() string {
+// merged is the digest of the map, of which every node has a part.
+func (tr *terrain) merged() string {
 	tr.t.Helper()
-	return tr.uniteInto(filepath.Join(tr.t.TempDir(), "united.bolt"))
+	return tr.mergeInto(filepath.Join(tr.t.TempDir(), "merged.bolt"))
 }
 
-// uniteInto makes a file of the map, and returns its digest.
-func (tr *terrain) uniteInto(path string) string {
+// mergeInto makes a file of the map, and returns its digest.
+func (tr *terrain) mergeInto(path string) string {
 	tr.t.Helper()
 	var all []string
 	for _, folder := range tr.folders {
@@ -212,7 +212,7 @@ func (tr *terrain) uniteInto(path string) string {
 		}
 		all = append(all, files...)
 	}
-	return crawltest.Unite(tr.t, path, all)
+	return crawltest.Merge(tr.t, path, all)
 }
 
 // apart reports hosts that several nodes have asked.
@@ -363,7 +363,7 @@ func (tr *terrain) ends(nodes ...<-chan error) {
 // same compares the map with that of one machine.
 func (tr *terrain) same(runs int) {
 	tr.t.Helper()
-	if got, want := tr.united(), alone(tr.t, tr.cfg, runs); got != want {
+	if got, want := tr.merged(), alone(tr.t, tr.cfg, runs); got != want {
 		tr.t.Errorf("digest %s, want %s", got, want)
 	}
 }

@@ -293,14 +293,14 @@ func oneSchedule(t *testing.T, seed uint64, all []harm) int {
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	got, united, err := ms.end()
+	got, merged, err := ms.end()
 	if err != nil {
 		t.Fatalf("seed %d: %v\nafter %s", seed, err, strings.Join(ms.harmed, "\n"))
 	}
 	if got != want {
 		t.Errorf("seed %d: digest %s, want %s, after %s", seed, got, want, strings.Join(ms.harmed, "\n"))
 	}
-	requireListed(t, united, listed)
+	requireListed(t, merged, listed)
 	return ms.polite(gap)
 }
 

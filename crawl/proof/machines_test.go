@@ -240,7 +240,7 @@ func (ms *machines) note(harm string) {
 	ms.harmed = append(ms.harmed, time.Now().UTC().Format("15:04:05.000 ")+harm)
 }
 
-// end waits until the run is over everywhere, and returns the digest of the united map and
+// end waits until the run is over everywhere, and returns the digest of the merged map and
 // the path of its file.
 func (ms *machines) end() (digest, path string, err error) {
 	ms.t.Helper()
@@ -257,8 +257,8 @@ func (ms *machines) end() (digest, path string, err error) {
 			files = append(files, m.file(n))
 		}
 	}
-	path = filepath.Join(filepath.Dir(ms.store), "united.bolt")
-	return crawltest.Unite(ms.t, path, files), path, nil
+	path = filepath.Join(filepath.Dir(ms.store), "merged.bolt")
+	return crawltest.Merge(ms.t, path, files), path, nil
 }
 
 // polite wants of what the web has seen that no host was asked by two at once, or early.

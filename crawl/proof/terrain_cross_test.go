@@ -69,7 +69,7 @@ func TestTerrainSitemaps(t *testing.T) {
 	if got := tr.crawl(3); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
-	requireListed(t, tr.unitedPath(), listed)
+	requireListed(t, tr.mergedPath(), listed)
 }
 
 // readsSitemaps has sitemaps read, wherever an index leads. It stands at the end of [crawler].
@@ -137,7 +137,7 @@ func TestTerrainRobots(t *testing.T) {
 	if got := tr.crawlAtOnce(3); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
-	states, _ := readMap(t, tr.unitedPath())
+	states, _ := readMap(t, tr.mergedPath())
 	for path, want := range map[string]string{"/open": "processed", "/secret": "failed"} {
 		if got := states["https://"+a+path]; got != want {
 			t.Errorf("%s is %q, want %q", path, got, want)
@@ -162,7 +162,7 @@ func TestTerrainLargeRobots(t *testing.T) {
 	if got := tr.crawlAtOnce(0); got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
-	if states, _ := readMap(t, tr.unitedPath()); states["https://"+a+"/secret"] != "failed" {
+	if states, _ := readMap(t, tr.mergedPath()); states["https://"+a+"/secret"] != "failed" {
 		t.Errorf("what the large robots.txt forbids is %q", states["https://"+a+"/secret"])
 	}
 }

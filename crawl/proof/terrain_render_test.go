@@ -83,7 +83,7 @@ func TestTerrainRendered(t *testing.T) {
 			t.Errorf("%s was asked for %d times", what, n)
 		}
 	}
-	requireRendered(t, tr.unitedPath(), hosts)
+	requireRendered(t, tr.mergedPath(), hosts)
 }
 
 // TestTerrainRenderedInTrouble is that with shards that stop, lose leases and letters.
@@ -103,7 +103,7 @@ func TestTerrainRenderedInTrouble(t *testing.T) {
 		if got := tr.crawlAtOnce(4); got != want {
 			t.Errorf("seed %d, %d: digest %s, want %s", seed, i, got, want)
 		}
-		requireRendered(t, tr.unitedPath(), hosts)
+		requireRendered(t, tr.mergedPath(), hosts)
 	}
 }
 

@@ -342,7 +342,7 @@ func (tr *terrain) waitWithout(ctx context.Context, away int) {
 }
 
 // crawl crawls to the end, with one shard that comes late, and so many stops on the way, and
-// returns the digest of the united map.
+// returns the digest of the merged map.
 func (tr *terrain) crawl(times int) string {
 	tr.t.Helper()
 	ctx, cancel := context.WithTimeout(tr.t.Context(), patience)
@@ -384,7 +384,7 @@ func (tr *terrain) lookForEnd(ctx context.Context) (found func() error) {
 	return end.Wait
 }
 
-// end makes so much trouble, waits for the end, and returns the digest of the united map.
+// end makes so much trouble, waits for the end, and returns the digest of the merged map.
 func (tr *terrain) end(times int, found func() error) string {
 	tr.t.Helper()
 	tr.trouble(times)
@@ -403,22 +403,22 @@ func (tr *terrain) end(times int, found func() error) string {
 			tr.t.Errorf("%s is asked by %d shards: %v", host, len(by), by)
 		}
 	}
-	return tr.united()
+	return tr.merged()
 }
 
-func (tr *terrain) unitedPath() string {
-	return filepath.Join(filepath.Dir(tr.paths[0]), "united.bolt")
+func (tr *terrain) mergedPath() string {
+	return filepath.Join(filepath.Dir(tr.paths[0]), "merged.bolt")
 }
 
-// united is the digest of the file that the shards make together.
-func (tr *terrain) united() string {
+// merged is the digest of the file that the shards make together.
+func (tr *terrain) merged() string {
 	tr.t.Helper()
-	path := tr.unitedPath()
+	path := tr.mergedPath()
 	_ = os.Remove(path) // of the run before
-	digest := crawltest.Unite(tr.t, path, tr.paths)
+	digest := crawltest.Merge(tr.t, path, tr.paths)
 	crawltest.Surveyed(tr.t, path, func(s *survey.Survey) error {
 		if run := s.Run(); run.Status != schema.RunCompleted {
-			tr.t.Errorf("the united run is %v", run.Status)
+			tr.t.Errorf("the merged run is %v", run.Status)
 		}
 		return nil
 	})

@@ -208,7 +208,7 @@ func (c *checker) unfinished() (reapply, travel bool, err error) {
 // anew reports whether depths may be smaller than the links say, as those are gone with the file of
 // a shard.
 func (c *checker) anew() (bool, error) {
-	if part := c.core.store.Part(); part.Shards > 0 && !part.United() {
+	if part := c.core.store.Part(); part.Shards > 0 && !part.Merged() {
 		return false, nil // it has what it was told
 	}
 	var run []byte

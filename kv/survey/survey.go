@@ -131,7 +131,7 @@ func (s *Survey) Scope() *scope.Scope { return s.core.scope }
 // no single one.
 func (s *Survey) Shard() (shard, shards int) {
 	part := s.core.store.Part()
-	if part.United() {
+	if part.Merged() {
 		return 0, 0
 	}
 	return part.Shard, part.Shards

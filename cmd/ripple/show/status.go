@@ -235,7 +235,7 @@ func WaitText(s *census.Status) string {
 	case census.Stopping:
 		return "stopping"
 	case census.Paused:
-		text := "paused; \"ripple unpause\" resumes it"
+		text := "paused; \"ripple resume\" resumes it"
 		if !s.Wait.Since.IsZero() {
 			text += "; " + awayText(&s.Wait)
 		}

@@ -105,7 +105,7 @@ func TestWaitText(t *testing.T) {
 		{"one", census.Hosts{Waiting: 1}, later, "1 host waits, next in 12 s: a.test"},
 		{"suspended", census.Hosts{Waiting: 2, Suspended: 2}, later, "2 hosts have asked for patience, next in 12 s: a.test"},
 		{"soon", census.Hosts{Waiting: 1}, soon, "1 host waits, next in a moment: a.test"},
-		{"paused", census.Hosts{Waiting: 1}, census.Wait{Reason: census.Paused}, `paused; "ripple unpause" resumes it`},
+		{"paused", census.Hosts{Waiting: 1}, census.Wait{Reason: census.Paused}, `paused; "ripple resume" resumes it`},
 		{"stopping", census.Hosts{}, census.Wait{Reason: census.Stopping}, "stopping"},
 		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "the disk is behind"},
 		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork,

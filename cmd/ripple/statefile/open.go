@@ -195,7 +195,7 @@ func MustExist(path string) error {
 func (s Files) Open(ctx context.Context, path string) (*kv.Store, *census.Status, error) {
 	atomicfile.Sweep(os.TempDir())
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		store, err := uniteFolder(ctx, s, path)
+		store, err := mergeFolder(ctx, s, path)
 		return store, nil, err
 	}
 	var live census.Status

@@ -15,14 +15,14 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/kv/merge"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // Shards are open shard files.
 type Shards struct {
-	All          []unite.Shard
+	All          []merge.Shard
 	Without      []string // folders that hold no shard
 	Missing      schema.Shards
 	Urls, Visits int // of the whole
@@ -86,7 +86,7 @@ func (s *Shards) openFolder(ctx context.Context, from Files, dir string) error {
 }
 
 // isShard reports whether a file holds exactly one shard.
-func isShard(part schema.Part) bool { return part.Shards != 0 && !part.United() }
+func isShard(part schema.Part) bool { return part.Shards != 0 && !part.Merged() }
 
 // openFile opens a state file, or a copy of one that is being crawled.
 func (s *Shards) openFile(ctx context.Context, from Files, path string) error {
@@ -101,7 +101,7 @@ func (s *Shards) openFile(ctx context.Context, from Files, path string) error {
 	if err != nil {
 		return err
 	}
-	s.All = append(s.All, unite.Shard{Name: term.Shown(path), Store: store, Live: live != nil})
+	s.All = append(s.All, merge.Shard{Name: term.Shown(path), Store: store, Live: live != nil})
 	return nil
 }
 
@@ -117,15 +117,15 @@ func (s *Shards) Write(ctx context.Context, out string, refuse func() error, p e
 		return err
 	}
 	defer remove()
-	united, compacted := filepath.Join(dir, "united.bolt"), filepath.Join(dir, "compacted.bolt")
-	err = s.unite(ctx, united, p)
-	var missing *unite.MissingError
+	merged, compacted := filepath.Join(dir, "merged.bolt"), filepath.Join(dir, "compacted.bolt")
+	err = s.merge(ctx, merged, p)
+	var missing *merge.MissingError
 	if errors.As(err, &missing) {
 		return term.Hint(err, "a map of the others is made with --without %s", unspaced(missing.Shards))
 	}
 	if err == nil {
 		p.At("compacting", 0, 0)
-		err = kv.Compact(united, compacted) // it was written in many commits
+		err = kv.Compact(merged, compacted) // it was written in many commits
 	}
 	if err == nil {
 		err = context.Cause(ctx)
@@ -145,9 +145,9 @@ func (s *Shards) Write(ctx context.Context, out string, refuse func() error, p e
 	return err
 }
 
-// uniteFolder opens a temporary file that holds the merged shards of a folder. Where the system allows it, the file
+// mergeFolder opens a temporary file that holds the merged shards of a folder. Where the system allows it, the file
 // has no name any more when this returns.
-func uniteFolder(ctx context.Context, from Files, dir string) (store *kv.Store, err error) {
+func mergeFolder(ctx context.Context, from Files, dir string) (store *kv.Store, err error) {
 	var parts Shards
 	defer parts.Close()
 	scratch, remove, err := atomicfile.Scratch(os.TempDir())
@@ -155,7 +155,7 @@ func uniteFolder(ctx context.Context, from Files, dir string) (store *kv.Store, 
 		return nil, err
 	}
 	defer remove()
-	united := filepath.Join(scratch, "united.bolt")
+	merged := filepath.Join(scratch, "merged.bolt")
 	err = from.Voice.During("reading the shards in "+term.Shown(dir), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
 		if err := parts.openFolder(ctx, from, dir); err != nil {
@@ -167,17 +167,17 @@ func uniteFolder(ctx context.Context, from Files, dir string) (store *kv.Store, 
 		if err := fits(scratch, parts.size()); err != nil {
 			return err
 		}
-		return parts.unite(ctx, united, p)
+		return parts.merge(ctx, merged, p)
 	})
-	var missing *unite.MissingError
+	var missing *merge.MissingError
 	if errors.As(err, &missing) {
-		return nil, term.Hint(err, "\"ripple unite %s -o FILE --without %s\" makes a map of the others, which says so",
+		return nil, term.Hint(err, "\"ripple merge %s -o FILE --without %s\" makes a map of the others, which says so",
 			term.Shown(dir), unspaced(missing.Shards))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return kv.Open(united, kv.Options{ReadOnly: true})
+	return kv.Open(merged, kv.Options{ReadOnly: true})
 }
 
 func NoShards(dir string) error {
@@ -224,14 +224,14 @@ func (s *Shards) reserve(path string) (release func(), err error) {
 	return release, nil
 }
 
-// unite merges the shards into a new state file.
-func (s *Shards) unite(ctx context.Context, path string, p export.Progress) error {
+// merge merges the shards into a new state file.
+func (s *Shards) merge(ctx context.Context, path string, p export.Progress) error {
 	dst, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		return err
 	}
 	defer dst.Close()
-	if err := unite.Stores(ctx, s.All, s.Missing, dst, p); err != nil {
+	if err := merge.Stores(ctx, s.All, s.Missing, dst, p); err != nil {
 		return err
 	}
 	if err := errors.Join(crawl.LeavePages(dst), s.interrupt(dst)); err != nil {
@@ -243,7 +243,7 @@ func (s *Shards) unite(ctx context.Context, path string, p export.Progress) erro
 
 // interrupt marks the newest run of the map as interrupted, if no shard is being crawled.
 func (s *Shards) interrupt(dst *kv.Store) error {
-	if slices.ContainsFunc(s.All, func(one unite.Shard) bool { return one.Live }) {
+	if slices.ContainsFunc(s.All, func(one merge.Shard) bool { return one.Live }) {
 		return nil
 	}
 	return dst.Update(func(tx *kv.Tx) error {

@@ -69,7 +69,7 @@ func (n *Target) StateFile() (string, error) {
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return "", term.Usage("%s is a folder; name the state file of one shard, or the one that "+
-			"\"ripple unite %[1]s -o FILE\" makes of all", term.Shown(path))
+			"\"ripple merge %[1]s -o FILE\" makes of all", term.Shown(path))
 	}
 	return path, nil
 }
@@ -91,7 +91,7 @@ func OfOne(path string, cfg *config.Config) error {
 		return nil
 	}
 	return term.Usage("%s is for several machines; name with --state a shard's file, "+
-		"or the one that \"ripple unite\" makes of all", term.Shown(path))
+		"or the one that \"ripple merge\" makes of all", term.Shown(path))
 }
 
 // ConfigPath returns the configuration that a command follows.

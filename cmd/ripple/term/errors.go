@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/kv/merge"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -47,7 +47,7 @@ func IsUserError(err error) bool {
 	return errors.As(err, &u) || errors.As(err, &c) || errors.As(err, &f) || errors.As(err, &r) ||
 		errors.Is(err, crawl.ErrIdentity) || errors.Is(err, render.ErrNoBrowser) ||
 		errors.Is(err, render.ErrNoSandbox) ||
-		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory) || errors.Is(err, unite.ErrShards) ||
+		errors.Is(err, kv.ErrForeign) || errors.Is(err, kv.ErrMemory) || errors.Is(err, merge.ErrShards) ||
 		errors.Is(err, crawl.ErrPart)
 }
 

@@ -188,7 +188,7 @@ func terrainOf() object {
 	three["status"] = running
 	one["pages_requested"], three["pages_requested"] = 1200, 1200
 	return object{"mode": "terrain", "status": "running", "pages_per_second": 12.5, "seen_at": since,
-		"error_message": "the hub does not answer", "unite": "ripple unite ./terrain ... -o terrain.bolt",
+		"error_message": "the hub does not answer", "unite": "ripple merge ./terrain ... -o terrain.bolt",
 		"notes": []any{object{"text": "shard 0 has to tell shard 1 of 2 URLs, and waits for an answer for 12 s", "since": since},
 			object{"text": "shard 2 waits for a node that makes its file", "since": nil}},
 		"terrain": object{"hub": "nats://127.0.0.1:4222", "terrain": "0123456789abcdef0123456789abcdef", "run": 3,

@@ -13,7 +13,7 @@ import (
 func terrainViews() []seenView {
 	return []seenView{
 		{"now", `document.querySelectorAll(".shards tr").length > 3`}, {"control", `document.querySelector(".commands")`},
-		{"hosts", `document.querySelector(".unite")`},
+		{"hosts", `document.querySelector(".merge")`},
 	}
 }
 
@@ -36,10 +36,10 @@ func TestTerrain(t *testing.T) {
 		{"now", ".notes", "shard 0 has to tell shard 1 of 2 URLs, and waits for an answer for 12 s (since "},
 		{"now", ".shards tbody tr:nth-child(1)", "running 1,200 34 6.3 1 min 31 s 2"},
 		{"now", ".shards tbody tr:nth-child(2)", "silent – – – – – 0 since "},
-		{"now", ".unite", "ripple unite ./terrain ... -o terrain.bolt"},
+		{"now", ".merge", "ripple merge ./terrain ... -o terrain.bolt"},
 		{"control", ".facts", "cellar:/home/ann/terrain"}, {"control", ".commands", "All machines go on within a second."},
-		{"page?url=https%3A%2F%2Fa.test%2F", ".unite", "ripple serve --state terrain.bolt"},
-		{"host/a.test", ".unite", "ripple unite "}, {"nothing", ".empty", "There is no such view."},
+		{"page?url=https%3A%2F%2Fa.test%2F", ".merge", "ripple serve --state terrain.bolt"},
+		{"host/a.test", ".merge", "ripple merge "}, {"nothing", ".empty", "There is no such view."},
 	}
 	for _, tt := range tests {
 		b.Shows(tt.address, tt.selector, tt.want)

@@ -14,12 +14,12 @@ export function show(view, said, signal) {
     shards = el("div", { class: "shards" }), map = el("div", {});
   put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Terrain"), el("header", { class: "hero" }, sentence, meta),
     problem, figures, section("What waits for whom", null, notes), section("Shards", null, shards), map);
-  let unite = "";
+  let merge = "";
   listen(({ status: s, line }) => {
     if (line && line !== true) { put(problem, failed(line)); return; }
     if (!s) { put(sentence, loading("Asking how it goes…")); return; }
     put(problem, s.error_message && stale(s));
-    if (unite !== s.unite) { unite = s.unite; put(map, whole(unite)); }
+    if (merge !== s.unite) { merge = s.unite; put(map, whole(merge)); }
     const t = s.terrain;
     if (!t) { put(sentence, "Nothing is known of the terrain yet."); return; }
     put(sentence, sentenceOf(s, t));
@@ -79,10 +79,10 @@ function rows(shards) {
 }
 
 // whole says how the map is had, of which each machine has a part.
-export function whole(unite) {
+export function whole(merge) {
   return section("The map", "is in parts, on all machines",
     el("p", { class: "lead" }, "Hosts, pages, paths, SQL, files and the picture of the graph need one map of all " +
       "shards. Make it of the folders of all machines, also while they crawl, and look at it:"),
-    el("pre", { class: "unite" }, el("code", {}, unite + "\nripple serve --state terrain.bolt")),
-    copier(unite, "Copy the first line"));
+    el("pre", { class: "merge" }, el("code", {}, merge + "\nripple serve --state terrain.bolt")),
+    copier(merge, "Copy the first line"));
 }

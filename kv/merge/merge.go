@@ -1,4 +1,4 @@
-// Package unite merges the state files of the shards of a terrain into one: the file of a single crawl of the
+// Package merge merges the state files of the shards of a terrain into one: the file of a single crawl of the
 // whole terrain, as far as the shards have come.
 //
 // URLs are numbered by their first run, then by when they were first seen, then by shard; visits by run,
@@ -13,7 +13,7 @@
 // only their links lead to.
 //
 // Memory holds a number for every URL, visit and host of every shard, but no text.
-package unite
+package merge
 
 import (
 	"context"
@@ -62,8 +62,8 @@ type source struct {
 	next   schema.Seq   // next visit to copy
 }
 
-// A uniting copies the shards into one file.
-type uniting struct {
+// A merger copies the shards into one file.
+type merger struct {
 	ctx     context.Context
 	sources []*source     // in the order of their shards
 	without schema.Shards // shards left out
@@ -90,8 +90,8 @@ func Stores(ctx context.Context, shards []Shard, without schema.Shards, dst *kv.
 	if err != nil {
 		return err
 	}
-	u := &uniting{ctx: ctx, sources: sources, without: without, dst: dst, see: see}
-	return u.view(0, u.copy)
+	m := &merger{ctx: ctx, sources: sources, without: without, dst: dst, see: see}
+	return m.view(0, m.copy)
 }
 
 // arrange returns the files in the order of their shards.
@@ -107,8 +107,8 @@ func arrange(shards []Shard, without schema.Shards) ([]*source, error) {
 		switch {
 		case part.Shards == 0:
 			why = s.Name + " holds a whole terrain"
-		case part.United():
-			why = fmt.Sprintf("%s was united without %s", s.Name, part.Without.Named())
+		case part.Merged():
+			why = fmt.Sprintf("%s was merged without %s", s.Name, part.Without.Named())
 		case part.Terrain != whole.Terrain:
 			why = fmt.Sprintf("%s is of another terrain than %s", s.Name, first.Name)
 		case part.Shards != whole.Shards:
@@ -156,32 +156,32 @@ func complete(sources []*source, without schema.Shards) (there []*source, err er
 }
 
 // view runs f with a transaction of every source.
-func (u *uniting) view(n int, f func() error) error {
-	if n == len(u.sources) {
+func (m *merger) view(n int, f func() error) error {
+	if n == len(m.sources) {
 		return f()
 	}
-	s := u.sources[n]
+	s := m.sources[n]
 	return s.store.View(func(tx *kv.Tx) (err error) {
 		s.tx = tx
 		if s.runs, err = tx.Runs.All(); err != nil {
 			return err
 		}
-		return u.view(n+1, f)
+		return m.view(n+1, f)
 	})
 }
 
-func (u *uniting) copy() error {
-	if err := u.sameRun(); err != nil {
+func (m *merger) copy() error {
+	if err := m.sameRun(); err != nil {
 		return err
 	}
-	if err := u.sameConfiguration(); err != nil {
+	if err := m.sameConfiguration(); err != nil {
 		return err
 	}
-	if err := u.beginPart(); err != nil {
+	if err := m.beginPart(); err != nil {
 		return err
 	}
 	urls, hosts, visits := 0, 0, 0
-	for _, s := range u.sources {
+	for _, s := range m.sources {
 		urls, hosts, visits = urls+s.store.URLs(), hosts+s.store.Hosts(), visits+int(s.store.LastSeq())
 	}
 	for _, step := range []struct {
@@ -189,14 +189,14 @@ func (u *uniting) copy() error {
 		total int
 		do    func() error
 	}{
-		{"URLs", urls, u.copyURLs}, {"hosts", hosts, u.copyHosts}, {"visits", visits, u.copyRuns},
-		{"depths", urls, u.copyDepths}, {"counts", hosts + urls, u.copyCounts}, {"queues", hosts, u.copyQueues},
-		{"referrals", urls, u.copyTold}, {"values", 0, u.copyMeta},
+		{"URLs", urls, m.copyURLs}, {"hosts", hosts, m.copyHosts}, {"visits", visits, m.copyRuns},
+		{"depths", urls, m.copyDepths}, {"counts", hosts + urls, m.copyCounts}, {"queues", hosts, m.copyQueues},
+		{"referrals", urls, m.copyTold}, {"values", 0, m.copyMeta},
 	} {
-		if err := context.Cause(u.ctx); err != nil {
+		if err := context.Cause(m.ctx); err != nil {
 			return err
 		}
-		u.step, u.done, u.total = step.name, 0, step.total
+		m.step, m.done, m.total = step.name, 0, step.total
 		if err := step.do(); err != nil {
 			return err
 		}
@@ -206,11 +206,11 @@ func (u *uniting) copy() error {
 
 // sameRun returns an error if a shard has begun a run that another has not: URLs queued in one would have
 // been visited long ago in the other.
-func (u *uniting) sameRun() error {
-	first := u.sources[0]
-	for _, s := range u.sources {
+func (m *merger) sameRun() error {
+	first := m.sources[0]
+	for _, s := range m.sources {
 		if len(s.runs) != len(first.runs) {
-			return fmt.Errorf("%s has come to run #%d and %s to run #%d: they are united once they are in the same",
+			return fmt.Errorf("%s has come to run #%d and %s to run #%d: they are merged once they are in the same",
 				first.name, len(first.runs), s.name, len(s.runs))
 		}
 	}
@@ -219,16 +219,16 @@ func (u *uniting) sameRun() error {
 
 // sameConfiguration returns an error if shards follow different configurations: one may have left out what is
 // in the map of another.
-func (u *uniting) sameConfiguration() error {
-	first := u.sources[0]
-	for _, s := range u.sources {
+func (m *merger) sameConfiguration() error {
+	first := m.sources[0]
+	for _, s := range m.sources {
 		its, own := s.store.Part().Configuration, first.store.Part().Configuration
 		if its == own {
 			continue
 		}
 		same, err := s.agrees(first)
 		if err == nil && !same {
-			err = fmt.Errorf("%s follows configuration %d and %s configuration %d: they are united once they follow the same",
+			err = fmt.Errorf("%s follows configuration %d and %s configuration %d: they are merged once they follow the same",
 				first.name, own, s.name, its)
 		}
 		if err != nil {
@@ -265,18 +265,18 @@ func (s *source) shared() (hash [32]byte, err error) {
 }
 
 // batches calls f in transactions of limited size until it has no more to do.
-func (u *uniting) batches(f func(tx *kv.Tx) (more bool, err error)) error {
+func (m *merger) batches(f func(tx *kv.Tx) (more bool, err error)) error {
 	for more := true; more; {
-		if err := context.Cause(u.ctx); err != nil {
+		if err := context.Cause(m.ctx); err != nil {
 			return err
 		}
-		if u.see != nil {
-			u.see(u.step, u.done, u.total)
+		if m.see != nil {
+			m.see(m.step, m.done, m.total)
 		}
-		err := u.dst.Update(func(tx *kv.Tx) (err error) {
+		err := m.dst.Update(func(tx *kv.Tx) (err error) {
 			for n := 0; n < most && more && err == nil; n++ {
 				if more, err = f(tx); more {
-					u.done++
+					m.done++
 				}
 			}
 			return err
@@ -289,15 +289,15 @@ func (u *uniting) batches(f func(tx *kv.Tx) (more bool, err error)) error {
 }
 
 // each calls f for the numbers from 1 to last(s) of every shard.
-func (u *uniting) each(last func(*source) int, f func(tx *kv.Tx, s *source, n int) error) error {
+func (m *merger) each(last func(*source) int, f func(tx *kv.Tx, s *source, n int) error) error {
 	shard, n := 0, 0
-	return u.batches(func(tx *kv.Tx) (bool, error) {
-		for n++; n > last(u.sources[shard]); n = 1 {
-			if shard++; shard == len(u.sources) {
+	return m.batches(func(tx *kv.Tx) (bool, error) {
+		for n++; n > last(m.sources[shard]); n = 1 {
+			if shard++; shard == len(m.sources) {
 				return false, nil
 			}
 		}
-		return true, u.sources[shard].named(f(tx, u.sources[shard], n))
+		return true, m.sources[shard].named(f(tx, m.sources[shard], n))
 	})
 }
 

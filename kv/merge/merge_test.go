@@ -1,4 +1,4 @@
-package unite_test
+package merge_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/merge"
 	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/kv/unite"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/shard"
@@ -153,14 +153,14 @@ func TestStores(t *testing.T) {
 	names := hosts(t)
 	own, other := "https://"+names[0]+"/", "https://"+names[1]+"/"
 	a, b := twoShards(t, names)
-	path := filepath.Join(t.TempDir(), "united.bolt")
+	path := filepath.Join(t.TempDir(), "merged.bolt")
 	dst, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dst.Close()
 	var steps []string
-	err = unite.Stores(t.Context(), named(b, a), schema.Shards{}, dst, func(step string, done, total int) {
+	err = merge.Stores(t.Context(), named(b, a), schema.Shards{}, dst, func(step string, done, total int) {
 		steps = append(steps, fmt.Sprintf("%s %d/%d", step, done, total))
 	})
 	if err != nil {
@@ -299,8 +299,8 @@ func TestStoresWithout(t *testing.T) {
 		return errors.Join(tx.Peers.Put(1, schema.Peer{Cursor: 1}),
 			tx.Inbound.Put(a.ids[own], schema.Inbound{Run: 1, Configuration: 1, Depth: 1}))
 	})
-	dst := newUnited(t)
-	if err := unite.Stores(t.Context(), named(a), schema.ShardsOf(1), dst, nil); err != nil {
+	dst := newMerged(t)
+	if err := merge.Stores(t.Context(), named(a), schema.ShardsOf(1), dst, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
@@ -342,16 +342,16 @@ func (f *file) visit(run schema.RunID, norm, to string) {
 }
 
 // named returns the files as shards with names.
-func named(files ...*file) (shards []unite.Shard) {
+func named(files ...*file) (shards []merge.Shard) {
 	for n, f := range files {
-		shards = append(shards, unite.Shard{Name: string(rune('a' + n)), Store: f.store})
+		shards = append(shards, merge.Shard{Name: string(rune('a' + n)), Store: f.store})
 	}
 	return shards
 }
 
-func newUnited(t *testing.T) *kv.Store {
+func newMerged(t *testing.T) *kv.Store {
 	t.Helper()
-	dst, err := kv.Open(filepath.Join(t.TempDir(), "united.bolt"), kv.Options{})
+	dst, err := kv.Open(filepath.Join(t.TempDir(), "merged.bolt"), kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,12 +359,12 @@ func newUnited(t *testing.T) *kv.Store {
 	return dst
 }
 
-// Shards of which only one has begun a run cannot be united.
+// Shards of which only one has begun a run cannot be merged.
 func TestStoresOfTwoRuns(t *testing.T) {
-	a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+	a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 	b.run(1, schema.RunCompleted, 0)
 	want := "b has come to run #0 and a to run #1" // by shard
-	err := unite.Stores(t.Context(), named(b, a), schema.Shards{}, dst, nil)
+	err := merge.Stores(t.Context(), named(b, a), schema.Shards{}, dst, nil)
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v; want: %s", err, want)
 	}
@@ -373,7 +373,7 @@ func TestStoresOfTwoRuns(t *testing.T) {
 	}
 }
 
-// Shards that follow different configurations cannot be united: an origin of one may not be an origin of the
+// Shards that follow different configurations cannot be merged: an origin of one may not be an origin of the
 // other. They can if the configurations differ only in their number.
 func TestStoresOfTwoConfigurations(t *testing.T) {
 	names := hosts(t)
@@ -391,7 +391,7 @@ func TestStoresOfTwoConfigurations(t *testing.T) {
 	} {
 		first := part(0)
 		first.Configuration = tt.number
-		a, b, dst := newFile(t, first), newFile(t, part(1)), newUnited(t)
+		a, b, dst := newFile(t, first), newFile(t, part(1)), newMerged(t)
 		a.follows(1, tt.text)
 		b.follows(1, both)
 		b.see(1, names[1], "/", "", 1)
@@ -403,7 +403,7 @@ func TestStoresOfTwoConfigurations(t *testing.T) {
 			tx.Depths.Lower(1, 0, 0)
 			return tx.Frontier.Push(h, 0, 1)
 		})
-		err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil)
+		err := merge.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil)
 		if tt.want != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.want) || dst.LastCommit() != 0 {
 				t.Errorf("%v after %d commits; want %q", err, dst.LastCommit(), tt.want)
@@ -453,7 +453,7 @@ func TestStoresUntold(t *testing.T) {
 		"much older":             {status: schema.RunCompleted, ahead: 9, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+			a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 			var answered schema.Peer
 			a.update(func(tx *kv.Tx) (err error) {
 				answered.Opening, err = tx.Openings.Begin()
@@ -469,7 +469,7 @@ func TestStoresUntold(t *testing.T) {
 			}
 			shards := named(a, b)
 			shards[1].Live = v.live
-			if err := unite.Stores(t.Context(), shards, schema.Shards{}, dst, nil); err != nil {
+			if err := merge.Stores(t.Context(), shards, schema.Shards{}, dst, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := dst.View(func(tx *kv.Tx) error {
@@ -498,7 +498,7 @@ func TestStoresStopped(t *testing.T) {
 					cancel(stopped)
 				}
 			}
-			err := unite.Stores(ctx, named(a, b), schema.Shards{}, newUnited(t), see)
+			err := merge.Stores(ctx, named(a, b), schema.Shards{}, newMerged(t), see)
 			if !errors.Is(err, stopped) || last != at {
 				t.Errorf("%v after %s", err, last)
 			}

@@ -1,4 +1,4 @@
-package unite
+package merge
 
 import (
 	"errors"
@@ -13,13 +13,13 @@ import (
 )
 
 // copyRuns copies the runs one after the other, each with the visits of all shards.
-func (u *uniting) copyRuns() error {
-	for n := range u.sources[0].runs {
-		if err := u.copyRun(n); err != nil {
+func (m *merger) copyRuns() error {
+	for n := range m.sources[0].runs {
+		if err := m.copyRun(n); err != nil {
 			return err
 		}
 	}
-	for _, s := range u.sources {
+	for _, s := range m.sources {
 		if s.next <= s.store.LastSeq() {
 			return s.named(fmt.Errorf("%w: visit %d is of a run that is not there", kv.ErrDamaged, s.next))
 		}
@@ -28,23 +28,23 @@ func (u *uniting) copyRuns() error {
 }
 
 // copyRun copies the n-th run.
-func (u *uniting) copyRun(n int) error {
-	base := max(0, slices.IndexFunc(u.sources, func(s *source) bool { return s.runs[n].End.Kind != schema.EndAnew }))
-	whole := u.sources[base].runs[n]
-	whole.FirstVisit, whole.Generation, whole.Errors = u.dst.LastSeq()+1, u.dst.Generation(), maps.Clone(whole.Errors)
+func (m *merger) copyRun(n int) error {
+	base := max(0, slices.IndexFunc(m.sources, func(s *source) bool { return s.runs[n].End.Kind != schema.EndAnew }))
+	whole := m.sources[base].runs[n]
+	whole.FirstVisit, whole.Generation, whole.Errors = m.dst.LastSeq()+1, m.dst.Generation(), maps.Clone(whole.Errors)
 	whole.Portion = 0
-	for i, s := range u.sources {
+	for i, s := range m.sources {
 		if i != base {
 			add(&whole, &s.runs[n])
 		}
 	}
-	if whole.End.Without = u.without; u.partial() {
+	if whole.End.Without = m.without; m.partial() {
 		whole.Status, whole.Walked = schema.RunInterrupted, false
 	}
-	err := u.dst.Update(func(tx *kv.Tx) error { return errors.Join(u.copyConfigs(tx, n), tx.Runs.Put(whole)) })
-	for _, s := range u.sources {
+	err := m.dst.Update(func(tx *kv.Tx) error { return errors.Join(m.copyConfigs(tx, n), tx.Runs.Put(whole)) })
+	for _, s := range m.sources {
 		if err == nil {
-			err = u.copyVisits(s, whole.ID)
+			err = m.copyVisits(s, whole.ID)
 		}
 	}
 	return err
@@ -86,8 +86,8 @@ func add(whole, part *schema.Run) {
 }
 
 // copyConfigs copies the configurations of a run. Pruned ones are missing.
-func (u *uniting) copyConfigs(tx *kv.Tx, n int) error {
-	for _, s := range u.sources {
+func (m *merger) copyConfigs(tx *kv.Tx, n int) error {
+	for _, s := range m.sources {
 		text, err := s.tx.Runs.Config(s.runs[n].Config)
 		if errors.Is(err, kv.ErrNotFound) {
 			continue
@@ -103,8 +103,8 @@ func (u *uniting) copyConfigs(tx *kv.Tx, n int) error {
 }
 
 // copyVisits copies the visits of a shard up to the last of a run.
-func (u *uniting) copyVisits(s *source, run schema.RunID) error {
-	return u.batches(func(tx *kv.Tx) (bool, error) {
+func (m *merger) copyVisits(s *source, run schema.RunID) error {
+	return m.batches(func(tx *kv.Tx) (bool, error) {
 		if s.next > s.store.LastSeq() {
 			return false, nil
 		}
@@ -132,20 +132,20 @@ func (u *uniting) copyVisits(s *source, run schema.RunID) error {
 }
 
 // copyMeta copies pending work and the named values.
-func (u *uniting) copyMeta() error {
-	return u.dst.Update(func(tx *kv.Tx) error {
-		if err := u.copyUndone(tx); err != nil {
+func (m *merger) copyMeta() error {
+	return m.dst.Update(func(tx *kv.Tx) error {
+		if err := m.copyUndone(tx); err != nil {
 			return err
 		}
-		return u.copyValues(tx)
+		return m.copyValues(tx)
 	})
 }
 
 // copyUndone copies pending work.
-func (u *uniting) copyUndone(tx *kv.Tx) error {
+func (m *merger) copyUndone(tx *kv.Tx) error {
 	var pending []schema.ID
 	reapply := false
-	for _, s := range u.sources {
+	for _, s := range m.sources {
 		ids, err := s.tx.Depths.Pending()
 		if err != nil {
 			return err
@@ -157,18 +157,18 @@ func (u *uniting) copyUndone(tx *kv.Tx) error {
 			}
 			pending = append(pending, known)
 		}
-		untold, err := u.untold(s)
+		untold, err := m.untold(s)
 		if err != nil {
 			return err
 		}
 		reapply = reapply || untold || s.tx.Meta.Reapply()
 	}
-	return errors.Join(u.copyVouchers(tx), tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
+	return errors.Join(m.copyVouchers(tx), tx.Depths.SetPending(pending), tx.Meta.SetReapply(reapply))
 }
 
 // copyVouchers copies the vouchers of sitemaps, each with the last run in which it vouched.
-func (u *uniting) copyVouchers(tx *kv.Tx) error {
-	for _, s := range u.sources {
+func (m *merger) copyVouchers(tx *kv.Tx) error {
+	for _, s := range m.sources {
 		err := s.tx.Vouchers.Each(func(sitemap schema.ID, voucher string, run schema.RunID) error {
 			id, err := s.known(sitemap)
 			if err == nil {
@@ -184,13 +184,13 @@ func (u *uniting) copyVouchers(tx *kv.Tx) error {
 }
 
 // copyValues copies the named values, except those that differ between shards, which it computes.
-func (u *uniting) copyValues(tx *kv.Tx) error {
-	err := u.sources[0].tx.Meta.Each(func(name string, value []byte) error { return tx.Meta.Put(name, value) })
+func (m *merger) copyValues(tx *kv.Tx) error {
+	err := m.sources[0].tx.Meta.Each(func(name string, value []byte) error { return tx.Meta.Put(name, value) })
 	if err != nil {
 		return err
 	}
 	for name, of := range map[string]func() ([]byte, error){
-		kv.MetaAnew: u.anew, kv.MetaAnewAt: u.anewAt, kv.MetaPruned: u.pruned,
+		kv.MetaAnew: m.anew, kv.MetaAnewAt: m.anewAt, kv.MetaPruned: m.pruned,
 	} {
 		value, err := of()
 		if err == nil {
@@ -204,9 +204,9 @@ func (u *uniting) copyValues(tx *kv.Tx) error {
 }
 
 // pruned returns the first run of which no file lacks visits; nil: none was pruned.
-func (u *uniting) pruned() (first []byte, err error) {
+func (m *merger) pruned() (first []byte, err error) {
 	var last schema.RunID
-	for _, s := range u.sources {
+	for _, s := range m.sources {
 		run, err := s.tx.Meta.Pruned()
 		if err != nil {
 			return nil, s.named(err)
@@ -219,9 +219,9 @@ func (u *uniting) pruned() (first []byte, err error) {
 }
 
 // anewAt returns when a file was last recreated; nil: never.
-func (u *uniting) anewAt() (last []byte, err error) {
+func (m *merger) anewAt() (last []byte, err error) {
 	var latest time.Time
-	for _, s := range u.sources {
+	for _, s := range m.sources {
 		var at time.Time
 		text, err := s.tx.Meta.Value(kv.MetaAnewAt)
 		if err == nil && text != nil {
@@ -238,8 +238,8 @@ func (u *uniting) anewAt() (last []byte, err error) {
 }
 
 // anew returns the last run if the file of a shard was made anew in it, otherwise nil.
-func (u *uniting) anew() ([]byte, error) {
-	for _, s := range u.sources {
+func (m *merger) anew() ([]byte, error) {
+	for _, s := range m.sources {
 		run, err := s.tx.Meta.Value(kv.MetaAnew)
 		if err != nil || len(s.runs) > 0 && string(run) == fmt.Sprint(s.runs[len(s.runs)-1].ID) {
 			return run, err
@@ -250,11 +250,11 @@ func (u *uniting) anew() ([]byte, error) {
 
 // untold reports whether other shards may lack data of this one: not sent yet, or lost because an older copy
 // of their file was restored. Shards that are left out do not count.
-func (u *uniting) untold(s *source) (bool, error) {
+func (m *merger) untold(s *source) (bool, error) {
 	if n := len(s.runs); s.live && n > 0 && s.runs[n-1].Status != schema.RunCompleted {
 		return true, nil
 	}
-	for _, other := range u.sources {
+	for _, other := range m.sources {
 		shard := other.store.Part().Shard
 		peer, err := s.tx.Peers.At(shard)
 		if n, _ := s.store.Marked(shard); err != nil || n > 0 || peer.Cursor != 0 {

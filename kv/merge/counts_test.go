@@ -1,4 +1,4 @@
-package unite_test
+package merge_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/kv/merge"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
@@ -25,7 +25,7 @@ name = "x"
 path = "^/x"
 max-per-group = 5
 `
-	a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+	a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 	for n, f := range []*file{a, b} {
 		f.runUnder(config, 1, schema.RunCompleted, 1)
 		f.see(1, names[0], "/", "", 1, "https://"+names[0]+"/")
@@ -47,7 +47,7 @@ max-per-group = 5
 			tx.Runs.CountMore(scope.CountSiteText, site, 2, 12345), tx.Runs.CountMore(scope.CountSiteOverflow, site, 2, 20))
 	})
 	a.update(func(tx *kv.Tx) error { return tx.Runs.CountMore(scope.CountSiteOverflow, site, 2, 10) })
-	if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+	if err := merge.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
 		t.Fatal(err)
 	}
 	want := map[string][2]int{

@@ -130,7 +130,7 @@ func newShards(t *testing.T, dir string) {
 }
 
 // Ctrl-C ends it at whatever step it is, and leaves nothing behind.
-func TestInterruptedWhileUniting(t *testing.T) {
+func TestInterruptedWhileMerging(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"URLs", "depths", "queues", "compacting"} {
 		t.Run(at, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestInterruptedWhileUniting(t *testing.T) {
 			if err := s.Open(ctx, from, []string{dir}); err != nil {
 				t.Fatal(err)
 			}
-			opts := uniteOptions{out: filepath.Join(dir, "new.bolt")}
+			opts := mergeOptions{out: filepath.Join(dir, "new.bolt")}
 			err := s.Write(ctx, opts.out, opts.refuse, func(step string, _, _ int) {
 				if step == at {
 					cancel(term.SignalError{Signal: syscall.SIGINT})
@@ -158,7 +158,7 @@ func TestInterruptedWhileUniting(t *testing.T) {
 	}
 }
 
-// A desk of the shards in a folder unites them once, and not for every question.
+// A desk of the shards in a folder merges them once, and not for every question.
 func TestShardsServed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -187,7 +187,7 @@ func TestShardsServed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if first = cmp.Or(first, now); now != first {
-				t.Error("the shards are united again")
+				t.Error("the shards are merged again")
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package unite
+package merge
 
 import (
 	"github.com/sumi-ripple/ripple/kv"
@@ -6,36 +6,36 @@ import (
 )
 
 // partial reports whether shards are left out.
-func (u *uniting) partial() bool { return u.without != schema.Shards{} }
+func (m *merger) partial() bool { return m.without != schema.Shards{} }
 
 // beginPart makes the new file a part of the terrain if shards are left out, with the run and configuration
 // of the most advanced shard.
-func (u *uniting) beginPart() error {
-	if !u.partial() {
+func (m *merger) beginPart() error {
+	if !m.partial() {
 		return nil
 	}
-	return u.dst.Update(func(tx *kv.Tx) error { return tx.Part.Put(u.part()) })
+	return m.dst.Update(func(tx *kv.Tx) error { return tx.Part.Put(m.part()) })
 }
 
-func (u *uniting) part() schema.Part {
-	whole := u.sources[0].store.Part()
-	for _, s := range u.sources {
+func (m *merger) part() schema.Part {
+	whole := m.sources[0].store.Part()
+	for _, s := range m.sources {
 		part := s.store.Part()
 		whole.Run, whole.Configuration = max(whole.Run, part.Run), max(whole.Configuration, part.Configuration)
 	}
-	whole.Shard, whole.Without = 0, u.without
+	whole.Shard, whole.Without = 0, m.without
 	return whole
 }
 
 // copyTold copies the inbound records of the shards, which include those from shards that are left out; these
 // cannot be told apart. Records from the other shards are also in the links of their visits, with the same
 // depths. A record counts in the new file if it counts in the file of its shard.
-func (u *uniting) copyTold() error {
-	if !u.partial() {
+func (m *merger) copyTold() error {
+	if !m.partial() {
 		return nil
 	}
-	now := u.part()
-	return u.each(func(s *source) int { return s.store.URLs() }, func(tx *kv.Tx, s *source, n int) error {
+	now := m.part()
+	return m.each(func(s *source) int { return s.store.URLs() }, func(tx *kv.Tx, s *source, n int) error {
 		told, ok, err := s.tx.Inbound.At(schema.ID(n))
 		if err != nil || !ok {
 			return err

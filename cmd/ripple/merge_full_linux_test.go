@@ -13,16 +13,16 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// TestUniteDiskFull unites onto a disk that has no room for the new file, or not enough: it
+// TestMergeDiskFull merges onto a disk that has no room for the new file, or not enough: it
 // says so, the old one is whole, and nothing else is left.
-func TestUniteDiskFull(t *testing.T) {
+func TestMergeDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	newShards(t, dir)
 	disk := crawltest.SmallDisk(t, "8m")
 	target, filler := filepath.Join(disk, "whole.bolt"), filepath.Join(disk, "filler")
 	run := func() error {
-		return newApp(io.Discard, io.Discard).execute(t.Context(), []string{"unite", dir, "--force", "-o", target})
+		return newApp(io.Discard, io.Discard).execute(t.Context(), []string{"merge", dir, "--force", "-o", target})
 	}
 	if err := run(); err != nil {
 		t.Fatalf("with room: %v", err)

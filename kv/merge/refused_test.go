@@ -1,4 +1,4 @@
-package unite_test
+package merge_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/kv/merge"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -34,7 +34,7 @@ func TestStoresForged(t *testing.T) {
 			h, err := tx.Hosts.At(id)
 			return errors.Join(err, forge(tx, h))
 		})
-		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, newUnited(t), nil); !errors.Is(err, kv.ErrDamaged) {
+		if err := merge.Stores(t.Context(), named(a, b), schema.Shards{}, newMerged(t), nil); !errors.Is(err, kv.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -44,8 +44,8 @@ func TestStoresForged(t *testing.T) {
 func TestStoresRefused(t *testing.T) {
 	another := part(1)
 	another.Terrain[0] = 2
-	three, many, united := part(1), part(2), part(0)
-	united.Without = schema.ShardsOf(1)
+	three, many, merged := part(1), part(2), part(0)
+	merged.Without = schema.ShardsOf(1)
 	three.Shards, many.Shards = 3, 20
 	for name, v := range map[string]struct {
 		parts   []schema.Part
@@ -66,16 +66,16 @@ func TestStoresRefused(t *testing.T) {
 		"all left out":        {[]schema.Part{part(0), part(1)}, "a is shard 0, which was to be left out", []int{0, 1}},
 		"another left out":    {[]schema.Part{part(0)}, "there is no shard 2 to be left out: they are 0 to 1", []int{1, 2}},
 		"too few left out":    {[]schema.Part{three}, "of shards 0 to 2 these are missing: 2", []int{0}},
-		"united already":      {[]schema.Part{part(0), united}, "b was united without shard 1", nil},
+		"merged already":      {[]schema.Part{part(0), merged}, "b was merged without shard 1", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var files []*file
 			for _, p := range v.parts {
 				files = append(files, newFile(t, p))
 			}
-			dst := newUnited(t)
-			err := unite.Stores(t.Context(), named(files...), schema.ShardsOf(v.without...), dst, nil)
-			if !errors.Is(err, unite.ErrShards) || !strings.HasSuffix(err.Error(), ": "+v.why) {
+			dst := newMerged(t)
+			err := merge.Stores(t.Context(), named(files...), schema.ShardsOf(v.without...), dst, nil)
+			if !errors.Is(err, merge.ErrShards) || !strings.HasSuffix(err.Error(), ": "+v.why) {
 				t.Errorf("%v; want: %s", err, v.why)
 			}
 			if dst.LastCommit() != 0 {

@@ -1,4 +1,4 @@
-package unite_test
+package merge_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/kv/merge"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
@@ -15,7 +15,7 @@ import (
 func TestStoresMadeAnew(t *testing.T) {
 	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1, Configuration: 1}
 	for lost := range 2 {
-		var files []unite.Shard
+		var files []merge.Shard
 		for n := range 2 {
 			part.Shard = n
 			f := newFile(t, part)
@@ -26,10 +26,10 @@ func TestStoresMadeAnew(t *testing.T) {
 						Status: schema.RunCompleted, End: schema.End{Kind: schema.EndAnew}})
 				})
 			}
-			files = append(files, unite.Shard{Name: f.path, Store: f.store})
+			files = append(files, merge.Shard{Name: f.path, Store: f.store})
 		}
 		dst := newFile(t, schema.Part{}).store
-		if err := unite.Stores(t.Context(), files, schema.Shards{}, dst, nil); err != nil {
+		if err := merge.Stores(t.Context(), files, schema.Shards{}, dst, nil); err != nil {
 			t.Fatal(err)
 		}
 		pages := 11 - lost
@@ -54,7 +54,7 @@ func TestStoresGoOn(t *testing.T) {
 		for _, other := range []schema.Run{
 			{Status: schema.RunInterrupted}, {Status: schema.RunCompleted, End: schema.End{Kind: schema.EndAnew}},
 		} {
-			a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+			a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 			for n, f := range []*file{a, b} {
 				f.run(1, schema.RunRunning, 1)
 				if n != going {
@@ -62,7 +62,7 @@ func TestStoresGoOn(t *testing.T) {
 					f.update(func(tx *kv.Tx) error { return tx.Runs.Put(other) })
 				}
 			}
-			if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+			if err := merge.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
 				t.Fatal(err)
 			}
 			if got := runsIn(t, dst)[0]; !strings.HasPrefix(got, "run 1: running") {
@@ -76,12 +76,12 @@ func TestStoresGoOn(t *testing.T) {
 // latest time counts, whichever shard has it.
 func TestStoresRest(t *testing.T) {
 	for last := range 2 {
-		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 		for n, f := range []*file{a, b} {
 			f.run(1, schema.RunCompleted, 1)
 			f.update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaAnewAt, []byte(anewAt(n == last))) })
 		}
-		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+		if err := merge.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
 			t.Fatal(err)
 		}
 		view(t, dst, func(tx *kv.Tx) error {
@@ -106,7 +106,7 @@ func anewAt(last bool) string {
 func TestStoresOverflow(t *testing.T) {
 	names := hosts(t)
 	for last := range 2 { // one host of each
-		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 		for n, f := range []*file{a, b} {
 			f.run(1, schema.RunCompleted, 1)
 			f.run(2, schema.RunCompleted, 1)
@@ -117,7 +117,7 @@ func TestStoresOverflow(t *testing.T) {
 				}
 			})
 		}
-		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+		if err := merge.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
 			t.Fatal(err)
 		}
 		view(t, dst, func(tx *kv.Tx) error {
@@ -135,7 +135,7 @@ func TestStoresOverflow(t *testing.T) {
 func TestStoresHostOfAnEarlierRun(t *testing.T) {
 	names := hosts(t)
 	for own := range 2 {
-		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 		for n, f := range []*file{a, b} {
 			f.run(1, schema.RunCompleted, 1)
 			f.run(2, schema.RunCompleted, 1)
@@ -148,7 +148,7 @@ func TestStoresHostOfAnEarlierRun(t *testing.T) {
 				}
 			})
 		}
-		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+		if err := merge.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
 			t.Fatal(err)
 		}
 		view(t, dst, func(tx *kv.Tx) error {
@@ -168,14 +168,14 @@ func TestStoresHostOfAnEarlierRun(t *testing.T) {
 // Visits that any shard has lost by pruning are missing from the map, too.
 func TestStoresPruned(t *testing.T) {
 	for _, want := range [][2]string{{"", "3"}, {"3", ""}, {"2", "10"}, {"10", "2"}} {
-		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newUnited(t)
+		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 		for n, f := range []*file{a, b} {
 			f.run(1, schema.RunCompleted, 1)
 			if want[n] != "" {
 				f.update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaPruned, []byte(want[n])) })
 			}
 		}
-		if err := unite.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
+		if err := merge.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
 			t.Fatal(err)
 		}
 		view(t, dst, func(tx *kv.Tx) error {

@@ -1,4 +1,4 @@
-package unite
+package merge
 
 import (
 	"cmp"
@@ -10,14 +10,14 @@ import (
 
 // copyURLs merges the URLs of all shards. Each shard has them roughly in the order in which they were first
 // seen.
-func (u *uniting) copyURLs() error {
-	heads := make([]schema.URL, len(u.sources)) // next URL of each; ID 0: none left
-	for n, s := range u.sources {
+func (m *merger) copyURLs() error {
+	heads := make([]schema.URL, len(m.sources)) // next URL of each; ID 0: none left
+	for n, s := range m.sources {
 		if err := s.advance(&heads[n]); err != nil {
 			return err
 		}
 	}
-	return u.batches(func(tx *kv.Tx) (bool, error) {
+	return m.batches(func(tx *kv.Tx) (bool, error) {
 		first := -1
 		for n := range heads {
 			if heads[n].ID != 0 && (first < 0 || earlier(&heads[n], &heads[first]) < 0) {
@@ -27,8 +27,8 @@ func (u *uniting) copyURLs() error {
 		if first < 0 {
 			return false, nil
 		}
-		s := u.sources[first]
-		if err := u.addURL(tx, s, heads[first]); err != nil {
+		s := m.sources[first]
+		if err := m.addURL(tx, s, heads[first]); err != nil {
 			return false, s.named(err)
 		}
 		return true, s.advance(&heads[first])
@@ -51,7 +51,7 @@ func (s *source) advance(head *schema.URL) error {
 }
 
 // addURL adds a URL, unless another shard has added it, and its forms.
-func (u *uniting) addURL(tx *kv.Tx, s *source, url schema.URL) error {
+func (m *merger) addURL(tx *kv.Tx, s *source, url schema.URL) error {
 	name, err := s.tx.Hosts.Name(url.Host)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (u *uniting) addURL(tx *kv.Tx, s *source, url schema.URL) error {
 		return err
 	}
 	norm, old := "https://"+name+url.PathQuery, url.ID
-	hash := u.dst.Hash(url.Kind, norm)
+	hash := m.dst.Hash(url.Kind, norm)
 	id, found, err := tx.URLs.Lookup(hash, h.ID, url.Kind, url.PathQuery)
 	if err == nil && !found {
 		url.Host, url.Referrer = h.ID, s.urls[url.Referrer]
@@ -108,9 +108,9 @@ func host(tx *kv.Tx, name string) (*schema.Host, error) {
 
 // copyHosts copies the data of each host from its own shard. The counts of URLs left out due to limits are
 // summed.
-func (u *uniting) copyHosts() error {
-	run := schema.RunID(len(u.sources[0].runs))
-	return u.each(func(s *source) int { return s.store.Hosts() }, func(tx *kv.Tx, s *source, n int) error {
+func (m *merger) copyHosts() error {
+	run := schema.RunID(len(m.sources[0].runs))
+	return m.each(func(s *source) int { return s.store.Hosts() }, func(tx *kv.Tx, s *source, n int) error {
 		from, err := s.tx.Hosts.At(schema.HostID(n))
 		if err != nil {
 			return err
@@ -152,8 +152,8 @@ func leftOut(h *schema.Host, run schema.RunID) (now, before int) {
 	return h.Overflow, h.OverflowBefore
 }
 
-func (u *uniting) copyDepths() error {
-	return u.each(func(s *source) int { return s.store.URLs() }, func(tx *kv.Tx, s *source, n int) error {
+func (m *merger) copyDepths() error {
+	return m.each(func(s *source) int { return s.store.URLs() }, func(tx *kv.Tx, s *source, n int) error {
 		depth, hops := s.store.Depth(schema.ID(n))
 		tx.Depths.Lower(s.urls[n], depth, hops)
 		if s.store.Own(schema.ID(n)) {
@@ -164,8 +164,8 @@ func (u *uniting) copyDepths() error {
 }
 
 // copyQueues copies the queues and the retries that are due.
-func (u *uniting) copyQueues() error {
-	return u.each(func(s *source) int { return s.store.Hosts() }, func(tx *kv.Tx, s *source, n int) error {
+func (m *merger) copyQueues() error {
+	return m.each(func(s *source) int { return s.store.Hosts() }, func(tx *kv.Tx, s *source, n int) error {
 		from, err := s.tx.Hosts.At(schema.HostID(n))
 		if err != nil || !s.own(from.ID) {
 			return err

@@ -1,4 +1,4 @@
-package unite
+package merge
 
 import (
 	"github.com/sumi-ripple/ripple/kv"
@@ -11,20 +11,20 @@ import (
 // A counter adds up what the shards have counted of groups, whose names no file contains: they are those of the
 // hosts and pages of the new file.
 type counter struct {
-	*uniting
+	*merger
 	run   schema.Run
 	cfg   *config.Config
 	lists *scope.Scope
 }
 
 // copyCounts adds up the counts of all groups under the configuration of the last run.
-func (u *uniting) copyCounts() error {
-	runs := u.sources[0].runs
+func (m *merger) copyCounts() error {
+	runs := m.sources[0].runs
 	if len(runs) == 0 {
 		return nil
 	}
-	c := &counter{uniting: u}
-	err := u.dst.View(func(tx *kv.Tx) (err error) {
+	c := &counter{merger: m}
+	err := m.dst.View(func(tx *kv.Tx) (err error) {
 		if c.run, err = tx.Runs.At(runs[len(runs)-1].ID); err != nil {
 			return err
 		}
@@ -38,16 +38,16 @@ func (u *uniting) copyCounts() error {
 		return err
 	}
 	c.lists = c.cfg.Scope()
-	if err := c.eachOf(u.dst.Hosts(), c.countHost); err != nil {
+	if err := c.eachOf(m.dst.Hosts(), c.countHost); err != nil {
 		return err
 	}
-	return c.eachOf(u.dst.URLs(), c.countPage)
+	return c.eachOf(m.dst.URLs(), c.countPage)
 }
 
 // eachOf calls f for the numbers from 1 to last of the new file.
-func (u *uniting) eachOf(last int, f func(tx *kv.Tx, n int) error) error {
+func (m *merger) eachOf(last int, f func(tx *kv.Tx, n int) error) error {
 	n := 0
-	return u.batches(func(tx *kv.Tx) (bool, error) {
+	return m.batches(func(tx *kv.Tx) (bool, error) {
 		if n++; n > last {
 			return false, nil
 		}
@@ -119,5 +119,5 @@ func (c *counter) add(tx *kv.Tx, rule, group string) error {
 	for i, s := range c.sources {
 		from[i] = &s.tx.Runs
 	}
-	return tx.Runs.UniteCounts(rule, group, from)
+	return tx.Runs.MergeCounts(rule, group, from)
 }

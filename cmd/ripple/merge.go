@@ -16,27 +16,27 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/kv/unite"
+	"github.com/sumi-ripple/ripple/kv/merge"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-type uniteOptions struct {
+type mergeOptions struct {
 	out     string
 	force   bool
 	without []string
 }
 
-func (o *uniteOptions) addFlags(f *pflag.FlagSet) {
+func (o *mergeOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVarP(&o.out, "out", "o", "", "write the whole terrain to `FILE`")
 	f.BoolVar(&o.force, "force", false, "replace a file that exists, unless it is in use")
 	f.StringSliceVar(&o.without, "without", nil, "leave out shards `N,...`, whose files are missing")
 }
 
-func newUniteCommand(a *app) *cobra.Command {
-	var opts uniteOptions
+func newMergeCommand(a *app) *cobra.Command {
+	var opts mergeOptions
 	cmd := &cobra.Command{
-		Use:   "unite DIR|FILE... -o FILE",
+		Use:   "merge DIR|FILE... -o FILE",
 		Short: "Merge the shards of a terrain into one state file",
 		Long: `Merge the files of all shards of a terrain into one state file, which every command
 reads like that of one machine. Each shard must be given once; of a folder, the files
@@ -50,21 +50,21 @@ The new file appears whole or not at all, and the shards stay as they are. Pages
 several machines have stored are found once the segments of all their stores are in the
 one folder that [pages] path names. What webhooks have not been told yet is not carried
 over.`,
-		Example: "  ripple unite terrain/ -o terrain.bolt\n" +
-			"  ripple unite shard-000.bolt /mnt/b/shard-001.bolt -o terrain.bolt\n" +
-			"  ripple unite terrain/ -o partial.bolt --without 3\n" +
+		Example: "  ripple merge terrain/ -o terrain.bolt\n" +
+			"  ripple merge shard-000.bolt /mnt/b/shard-001.bolt -o terrain.bolt\n" +
+			"  ripple merge terrain/ -o partial.bolt --without 3\n" +
 			"  ripple export --state terrain.bolt --sqlite terrain.db",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runUnite(cmd.Context(), a, opts, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return runMerge(cmd.Context(), a, opts, args) },
 	}
 	opts.addFlags(cmd.Flags())
 	return cmd
 }
 
-func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) error {
+func runMerge(ctx context.Context, a *app, opts mergeOptions, args []string) error {
 	switch {
 	case a.named.State != "" || a.named.Config != "":
-		return term.Usage("unite reads the files that it is given; leave --state and --config out")
+		return term.Usage("merge reads the files that it is given; leave --state and --config out")
 	case opts.out == "":
 		return term.Usage("-o FILE is missing: what is to be written")
 	}
@@ -96,7 +96,7 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 	if missing != (schema.Shards{}) {
 		a.voice.Say("this map is made without " + missing.Named() + ", and says so: its runs are interrupted")
 	}
-	if slices.ContainsFunc(s.All, func(one unite.Shard) bool { return one.Live }) {
+	if slices.ContainsFunc(s.All, func(one merge.Shard) bool { return one.Live }) {
 		a.voice.Say("a shard is being crawled: this is what was known a moment ago")
 	}
 	return nil
@@ -104,7 +104,7 @@ func runUnite(ctx context.Context, a *app, opts uniteOptions, args []string) err
 
 // refuse reports why the output cannot be written, or must not be: unlike an export a
 // state file cannot be made again, whoever wrote it.
-func (o *uniteOptions) refuse() error {
+func (o *mergeOptions) refuse() error {
 	f := format{state: true, check: func(path string, force bool) error {
 		info, err := os.Stat(path)
 		switch {

@@ -96,6 +96,7 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 		silentWeb(web)
 		text = strings.ReplaceAll(smallConfig(web.Addr(), false, args[1:]),
 			"/a.test/\"]", "/a.test/\", \"https://a.test/silent\"]")
+		text = strings.Replace(text, soonAgain, "", 1) // the script has retries of its own
 	case "odd":
 		oddWeb(web)
 		text = smallConfig(web.Addr(), false, args[1:])
@@ -193,6 +194,9 @@ func silentWeb(web *webtest.Server) {
 	web.Host("hang.test").Handle("/robots.txt", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 
+// soonAgain has what failed retried at once.
+const soonAgain = "\n[retry]\ndelay = \"100ms\"\n"
+
 func smallConfig(addr string, slow bool, keys []string) string {
 	gap := 100
 	if slow {
@@ -204,7 +208,11 @@ func smallConfig(addr string, slow bool, keys []string) string {
 	for _, key := range keys {
 		b.WriteString(strings.Replace(key, "=", " = ", 1) + "\n")
 	}
+	b.WriteString(soonAgain)
 	fmt.Fprintf(&b, `
+[politeness]
+minimum-time-per-address = "0s"
+
 [user-agent]
 crawler-name = "Test"
 contact-url = "https://a.test/bot"

@@ -47,7 +47,7 @@ func recorderMutations() []mutation {
 			"way{own: s.speaks, bySitemap: true}", "way{own: true, bySitemap: true}", "TestDepthsAreShortestDistances",
 		},
 		{
-			"a URL leaves its line when it is asked", "record/choice.go",
+			"a URL leaves its line when it is asked", "record/pagechooser.go",
 			"if step != nil && id == step.ID || live.busy(id) {\n\t\t\treturn false",
 			"if step != nil && id == step.ID || live.busy(id) {\n\t\t\treturn true",
 			"TestDepthsAreShortestDistances|TestOneDigest",

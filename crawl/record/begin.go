@@ -293,7 +293,7 @@ func (t *turn) queueSitemapsAgain(id schema.HostID) error {
 	if err != nil {
 		return err
 	}
-	rules, err := t.book.copied(h)
+	rules, err := t.robots.copied(h)
 	if err != nil || rules == nil || !t.reach.sitemapsDue(h) {
 		return err
 	}

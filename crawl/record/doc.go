@@ -8,13 +8,13 @@
 //
 //	hosts     the durable hosts, those in memory, who was touched and must be planned, who is given up
 //	urls      what is met is recorded: a URL, its host, its forms; the limits on what is recorded
-//	book      robots.txt of every host: its rules, the tries to get it, redirects to other hosts
+//	robots    the cache of robots.txt: its rules, the tries to get it, redirects to other hosts
 //	quotas    caps, budgets, max-pages, max-subdomains: reserve, release, count
-//	drafts    an outcome becomes a visit, with the URLs that it leads to; the page store
+//	builder   an outcome becomes a visit, with the URLs that it leads to; the page store
 //	ledger    the log of visits, what needs no visit any more, the counts of the run
 //	reach     depths: carried over links, travelling on, into the line of a host; sitemaps
-//	errands   what hosts are asked for other shards of the terrain, and what came of it
-//	plan      what a host is asked next; choice, the page that it is asked for
+//	delegated requests for other shards of the terrain, and their reports
+//	plan      what a host is asked next; chooser, the next page of a host
 //
 // All of them read the run state: the transaction, the run, the configuration. The ledger
 // counts in the run.
@@ -22,13 +22,13 @@
 // # The way of an outcome
 //
 //	hosts.change, clock.Observe, live.heard, hosts.throttle   facts, whatever the answer means
-//	judge.Robots, book.apply                                  a robots.txt ends here,
-//	    or by book.answered, book.serveOn                     those that redirect to the same address
-//	ledger.done, book.standing, judge.Page                    what the answer means
+//	judge.Robots, robots.apply                                a robots.txt ends here,
+//	    or by robots.answered, robots.serveOn                 those that redirect to the same address
+//	ledger.done, robots.standing, judge.Page                  what the answer means
 //	    the visit's next step waits in the host's memory
 //	quotas.release                                            or it does not go on:
 //	    another try waits in the host's record
-//	drafts.visit, quotas.countVisit                           or it ends:
+//	builder.visit, quotas.countVisit                          or it ends:
 //	settle: ledger.record, reach.reopen, reach.carry
 //	reach.travel                                              once a turn
 //	until no host is touched: plan.decide, then what it says
@@ -47,10 +47,10 @@
 // What a status or a failure means, such as a 503, is decided in package judge; how long it
 // suspends a host, in package clock. A new limit on what is asked goes into quotas, whose
 // comment says what it takes; one on what is recorded goes into urls. Before anything is
-// asked, plan and choice ask the quotas whether it may be; package survey of kv derives the
+// asked, plan and chooser ask the quotas whether it may be; package survey of kv derives the
 // state of a refused page from the same rules. Which page comes first follows from the
-// priorities of package schema; which pages need no request, choice decides. What a visit
-// records is put together in drafts.
+// priorities of package schema; the chooser decides which pages need no request. What a visit
+// records is put together in visitbuilder.go.
 //
 // # What is synced when
 //

@@ -9,7 +9,7 @@ import (
 )
 
 // firstForm returns the fetch URL of the page that the host waits with.
-func (c *choice) firstForm(h *schema.Host) (string, error) {
+func (c *pageChooser) firstForm(h *schema.Host) (string, error) {
 	var first schema.ID
 	if len(h.Retries) > 0 {
 		first = h.Retries[0].URL
@@ -29,7 +29,7 @@ func (c *choice) firstForm(h *schema.Host) (string, error) {
 
 // forms returns the forms of a page in the order in which they are tried: first the one that last
 // answered, then the others; at www. where the host answers only there.
-func (c *choice) forms(id schema.ID, h *schema.Host) ([]string, error) {
+func (c *pageChooser) forms(id schema.ID, h *schema.Host) ([]string, error) {
 	known, err := c.in.tx.URLs.Forms(id)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (c *choice) forms(id schema.ID, h *schema.Host) ([]string, error) {
 // afterLast puts the form at which the last visit has found its page first, and one at which it had another answer
 // than that nothing is there, or none, last. A foreign one at which the page was found is where it was once an own one
 // is known that this visit did not know.
-func (c *choice) afterLast(id schema.ID, forms []string, known *schema.Forms) ([]string, error) {
+func (c *pageChooser) afterLast(id schema.ID, forms []string, known *schema.Forms) ([]string, error) {
 	seq := c.in.store.Latest(id)
 	if seq == 0 {
 		return forms, nil

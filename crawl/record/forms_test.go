@@ -35,7 +35,7 @@ func TestForeignFormsComeLast(t *testing.T) {
 			if got := forms.All(); err != nil || !slices.Equal(got, want) {
 				t.Errorf("read in the order %v, they are tried as %q, %v; want %q", order, got, err, want)
 			}
-			c := choice{in: &r.in}
+			c := pageChooser{in: &r.in}
 			tried, err := c.forms(id, r.hostOf(t, id))
 			if err != nil || !slices.Equal(tried, want) {
 				t.Errorf("tried are %q, %v", tried, err)
@@ -94,7 +94,7 @@ func TestOwnFormReopens(t *testing.T) {
 			if open, err := r.ledger.waitsAgain(id); err != nil || open != want {
 				t.Errorf("found at an own form: %t; it waits again: %t, %v", own, open, err)
 			}
-			c := choice{in: &r.in}
+			c := pageChooser{in: &r.in}
 			tried, err := c.forms(id, r.hostOf(t, id))
 			first := map[bool]string{true: "https://b.test/x", false: "https://b.test/x/"}[own]
 			if err != nil || len(tried) != 2 || tried[0] != first {

@@ -23,7 +23,7 @@ type hosts struct {
 	walk    start // under this configuration
 	process start
 	anew    time.Time // when the file took the place of another one; zero: it did not
-	live    livings
+	live    liveHosts
 	listed  []hostFacts // by host id
 
 	gone    []webhook.Host                 // given up in this turn

@@ -7,7 +7,7 @@ import (
 // stay settles what stands as it is and waits at a host that is not asked any more:
 // what is young enough, and all that an earlier run has visited if what the run has for
 // it is spent.
-func (c *choice) stay(h *schema.Host, live *liveHost, spent bool) (decision, error) {
+func (c *pageChooser) stay(h *schema.Host, live *liveHost, spent bool) (decision, error) {
 	c.begin()
 	ids, err := c.revisits(h, live, spent)
 	if err != nil || len(ids) == 0 {
@@ -37,7 +37,7 @@ func (c *choice) stay(h *schema.Host, live *liveHost, spent bool) (decision, err
 
 // revisits returns the first URLs in the line of a host that an earlier run has visited
 // and this one has not, with those in retry if they are wanted too.
-func (c *choice) revisits(h *schema.Host, live *liveHost, retries bool) (ids []schema.ID, err error) {
+func (c *pageChooser) revisits(h *schema.Host, live *liveHost, retries bool) (ids []schema.ID, err error) {
 	old := func(id schema.ID) bool { return c.in.known(id) && !live.busy(id) }
 	for _, r := range h.Retries {
 		if retries && old(r.URL) {
@@ -58,7 +58,7 @@ func (c *choice) revisits(h *schema.Host, live *liveHost, retries bool) (ids []s
 
 // stays reports whether a page is kept as its last visit has left it, unless another form has been met. One
 // that its sitemap says to be unchanged is not, if it lacks what this run would not leave out.
-func (c *choice) stays(v *schema.Visit, anyCase bool) (bool, error) {
+func (c *pageChooser) stays(v *schema.Visit, anyCase bool) (bool, error) {
 	switch {
 	case c.in.young(v) && v.Final():
 		return true, nil
@@ -79,7 +79,7 @@ func (c *choice) stays(v *schema.Visit, anyCase bool) (bool, error) {
 
 // settleKept settles a page that an earlier run has visited as it is: because it is young
 // enough, or because it was processed, in any case.
-func (c *choice) settleKept(id schema.ID, anyCase bool) (bool, error) {
+func (c *pageChooser) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	if !c.in.known(id) {
 		return false, nil
 	}

@@ -30,22 +30,22 @@ func TestLend(t *testing.T) {
 		e := errandOf(r, 0, "https://a.test/lib.js")
 		e.Kind = ring.Asset
 		for range 3 {
-			ok(t, turn.errands.begin(e))
+			ok(t, turn.delegated.begin(e))
 		}
 		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []string{e.URL}}
-		ok(t, turn.renders.fetch(&page))
-		if len(live.assets) != 1 || len(turn.renders.queue) != 0 {
-			t.Fatalf("%d requests wait, and %d pages go on", len(live.assets), len(turn.renders.queue))
+		ok(t, turn.renderQueue.fetch(&page))
+		if len(live.assets) != 1 || len(turn.renderQueue.queue) != 0 {
+			t.Fatalf("%d requests wait, and %d pages go on", len(live.assets), len(turn.renderQueue.queue))
 		}
-		turn.renders.answer(e.URL, &render.Answer{Status: 200})
+		turn.renderQueue.answer(e.URL, &render.Answer{Status: 200})
 		live.assets = nil
-		ok(t, turn.errands.begin(e))
-		if len(live.assets) != 0 || len(turn.renders.queue) != 1 || len(turn.renders.lent) != 0 {
-			t.Errorf("%d requests wait, %d pages go on, %d are lent", len(live.assets), len(turn.renders.queue),
-				len(turn.renders.lent))
+		ok(t, turn.delegated.begin(e))
+		if len(live.assets) != 0 || len(turn.renderQueue.queue) != 1 || len(turn.renderQueue.lent) != 0 {
+			t.Errorf("%d requests wait, %d pages go on, %d are lent", len(live.assets), len(turn.renderQueue.queue),
+				len(turn.renderQueue.lent))
 		}
 		e.URL = "https://black.test/lib.js"
-		ok(t, turn.errands.begin(e))
+		ok(t, turn.delegated.begin(e))
 		if a, known := r.in.set.Answers.Answer("GET", e.URL); !known || a.Refused != "blacklist" {
 			t.Errorf("of a host on the blacklist: %+v, %t", a, known)
 		}
@@ -72,7 +72,7 @@ func TestLendIsBounded(t *testing.T) {
 		for _, host := range own {
 			for i := range maxLent + 5 {
 				e.URL = fmt.Sprintf("https://%s/%d.js", host, i)
-				ok(t, turn.errands.begin(e))
+				ok(t, turn.delegated.begin(e))
 				if lends := r.Lends(e.URL); lends != (i < maxLent && total < maxErrands) {
 					t.Fatalf("the %dth of %s is asked for: %t, with %d in all", i, host, lends, total)
 				} else if lends {
@@ -83,16 +83,16 @@ func TestLendIsBounded(t *testing.T) {
 		if total != maxErrands || waiting(own[0]) != maxLent {
 			t.Errorf("%d requests wait, %d of one host", total, waiting(own[0]))
 		}
-		turn.renders.answer("https://"+own[0]+"/0.js", &render.Answer{Status: 200})
+		turn.renderQueue.answer("https://"+own[0]+"/0.js", &render.Answer{Status: 200})
 		last := own[len(own)-1]
 		e.URL = "https://" + last + "/more.js"
-		ok(t, turn.errands.begin(e))
+		ok(t, turn.delegated.begin(e))
 		if !r.Lends(e.URL) || waiting(last) != 1 {
 			t.Error("one that has its answer leaves no room for another")
 		}
 		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}},
 			Missing: []string{"https://" + own[0] + "/own.js"}}
-		ok(t, turn.renders.fetch(&page))
+		ok(t, turn.renderQueue.fetch(&page))
 		if waiting(own[0]) != maxLent+1 {
 			t.Error("what the shard's own page wants is not asked for")
 		}
@@ -106,7 +106,7 @@ func TestEntrusted(t *testing.T) {
 	r.turn(t, func(turn turn) {
 		url := "https://" + foreign + "/lib.js"
 		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []string{url}}
-		ok(t, turn.renders.fetch(&page))
+		ok(t, turn.renderQueue.fetch(&page))
 		h := r.hostOf(t, r.met(t, "https://"+foreign+"/"))
 		live := r.hosts.live.of(h.ID)
 		step := func() ring.Step {
@@ -134,8 +134,8 @@ func TestEntrusted(t *testing.T) {
 		if a, known := r.in.set.Answers.Answer("GET", url); !known || string(a.Body) != "link /b" || a.Status != 200 {
 			t.Errorf("the answer is %+v, %t", a, known)
 		}
-		if d, err := turn.plan.decide(h, live); err != nil || d.step != nil || len(turn.renders.queue) != 1 {
-			t.Errorf("then %+v, %v; %d pages go on", d.step, err, len(turn.renders.queue))
+		if d, err := turn.plan.decide(h, live); err != nil || d.step != nil || len(turn.renderQueue.queue) != 1 {
+			t.Errorf("then %+v, %v; %d pages go on", d.step, err, len(turn.renderQueue.queue))
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestLinkTextOfPage(t *testing.T) {
 	inTurn(t, "", func(r *Recorder, turn turn) {
 		for _, from := range []string{"https://a.test/1", "https://b.test/1", "https://b.test/2"} {
 			visit := &schema.Visit{URL: r.met(t, from)}
-			ok(t, turn.drafts.links(linking(r, 0, 1100), visit))
+			ok(t, turn.builder.links(linking(r, 0, 1100), visit))
 			if len(visit.Links) != 1024 || visit.BeyondText != 76 {
 				t.Errorf("%s: %d links are recorded and %d left out, want 1024 and 76", from, len(visit.Links), visit.BeyondText)
 			}
@@ -42,7 +42,7 @@ func TestLinkTextOfPage(t *testing.T) {
 func TestLinkTextOfSite(t *testing.T) {
 	inTurn(t, "", func(r *Recorder, turn turn) {
 		from := r.met(t, "https://x.b.test/")
-		ok(t, turn.drafts.links(linking(r, 0, 20), &schema.Visit{URL: from}))
+		ok(t, turn.builder.links(linking(r, 0, 20), &schema.Visit{URL: from}))
 		if n, err := r.in.tx.Runs.Count(scope.CountSiteText, "b.test"); err != nil || n != 20*1024 {
 			t.Errorf("%d bytes are counted, %v", n, err)
 		}
@@ -52,7 +52,7 @@ func TestLinkTextOfSite(t *testing.T) {
 			first, recorded int
 		}{{"https://y.b.test/", 10, 10}, {"https://a.test/x", 10, 20}, {"https://y.b.test/", 1000, 0}} {
 			visit := &schema.Visit{URL: r.met(t, tt.page)}
-			ok(t, turn.drafts.links(linking(r, tt.first, 20), visit))
+			ok(t, turn.builder.links(linking(r, tt.first, 20), visit))
 			if len(visit.Links) != tt.recorded || visit.BeyondText != 20-tt.recorded {
 				t.Errorf("%s: %d links are recorded and %d left out", tt.page, len(visit.Links), visit.BeyondText)
 			}

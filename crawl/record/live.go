@@ -67,19 +67,19 @@ func (l *liveHost) moved(step ring.Step) {
 // goOn puts a step ahead of the host's pages.
 func (l *liveHost) goOn(step ring.Step) { l.next = append(l.next, step) }
 
-// livings are the live hosts, by their ids.
-type livings struct {
+// liveHosts are the hosts in memory, by id.
+type liveHosts struct {
 	byID    map[schema.HostID]*liveHost
 	out     int // steps planned and not yet taken back
 	sweepAt int
 }
 
-func newLivings() livings {
-	return livings{byID: map[schema.HostID]*liveHost{}, sweepAt: minSweep}
+func newLiveHosts() liveHosts {
+	return liveHosts{byID: map[schema.HostID]*liveHost{}, sweepAt: minSweep}
 }
 
 // of returns the live host, which is new where there was none.
-func (all *livings) of(id schema.HostID) *liveHost {
+func (all *liveHosts) of(id schema.HostID) *liveHost {
 	l := all.byID[id]
 	if l == nil {
 		l = &liveHost{}
@@ -89,13 +89,13 @@ func (all *livings) of(id schema.HostID) *liveHost {
 }
 
 // opened counts a step that is out.
-func (all *livings) opened(l *liveHost, id schema.ID) {
+func (all *liveHosts) opened(l *liveHost, id schema.ID) {
 	l.open = append(l.open, id)
 	all.out++
 }
 
 // closed takes a step back that was out.
-func (all *livings) closed(l *liveHost, id schema.ID) {
+func (all *liveHosts) closed(l *liveHost, id schema.ID) {
 	if i := slices.Index(l.open, id); i >= 0 {
 		l.open = slices.Delete(l.open, i, i+1)
 		all.out--
@@ -103,14 +103,14 @@ func (all *livings) closed(l *liveHost, id schema.ID) {
 }
 
 // forget lets go of a host that is idle and was given nothing to do.
-func (all *livings) forget(id schema.HostID, l *liveHost, now time.Time, steps int) {
+func (all *liveHosts) forget(id schema.HostID, l *liveHost, now time.Time, steps int) {
 	if steps == 0 && l.idle(now) {
 		delete(all.byID, id)
 	}
 }
 
 // sweep forgets the hosts that are idle, once in a while.
-func (all *livings) sweep(now time.Time) {
+func (all *liveHosts) sweep(now time.Time) {
 	if len(all.byID) < all.sweepAt {
 		return
 	}
@@ -124,8 +124,8 @@ func (all *livings) sweep(now time.Time) {
 
 // clocks are the hosts that may not be asked yet, with nothing else of what was
 // being done.
-func (all *livings) clocks(now time.Time) livings {
-	kept := newLivings()
+func (all *liveHosts) clocks(now time.Time) liveHosts {
+	kept := newLiveHosts()
 	for id, l := range all.byID {
 		if l.ready.After(now) {
 			kept.byID[id] = &liveHost{ready: l.ready, resolved: l.resolved, inherited: true}

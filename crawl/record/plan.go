@@ -20,13 +20,13 @@ const (
 // then the URLs in its line. It decides, and the turn acts. All that deciding changes is
 // where a URL waits, and who waits for room that others have reserved.
 type plan struct {
-	in      *runState
-	hosts   *hosts
-	book    *book
-	quotas  *quotas
-	reach   *reach
-	renders *renders
-	choice  choice
+	in          *runState
+	hosts       *hosts
+	robots      *robotsCache
+	quotas      *quotas
+	reach       *reach
+	renderQueue *renderQueue
+	chooser     pageChooser
 }
 
 // A decision is what is to be done at a host now. The turn does what it says, in the
@@ -81,7 +81,7 @@ func (p *plan) begin(h *schema.Host, live *liveHost) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	rules, err := p.book.rules(h)
+	rules, err := p.robots.rules(h)
 	if err != nil {
 		return decision{}, err
 	}
@@ -92,7 +92,7 @@ func (p *plan) begin(h *schema.Host, live *liveHost) (decision, error) {
 		return decision{refuse: r, again: true}, nil
 	}
 	if len(live.assets) == 0 && (shut || p.closed(h, live) || rules != nil && p.quotas.tooSlow(h)) {
-		return p.choice.stay(h, live, shut || p.quotas.spent(h))
+		return p.chooser.stay(h, live, shut || p.quotas.spent(h))
 	}
 	if p.mustResolve(h, live) {
 		look := &ring.Step{Kind: ring.Resolve, Host: h.ID, URL: "https://" + h.Name + "/", Settings: p.in.set}
@@ -120,18 +120,18 @@ func (p *plan) page(h *schema.Host, live *liveHost, rules *robots.Rules, shut bo
 	case !hasWork(h):
 		return decision{}, nil
 	case shut || p.closed(h, live) || p.quotas.tooSlow(h):
-		return p.choice.stay(h, live, shut || p.quotas.spent(h))
-	case p.renders.crowded(h):
+		return p.chooser.stay(h, live, shut || p.quotas.spent(h))
+	case p.renderQueue.crowded(h):
 		return decision{}, nil
 	}
-	d, err := p.choice.next(h, live, rules)
+	d, err := p.chooser.next(h, live, rules)
 	switch {
 	case err != nil || d.step != nil || !p.quotas.seedsOnly(h):
 		return d, err
 	case len(d.settle) > 0:
 		d.again, d.wake = len(d.settle) < maxVerdicts, p.in.now
 	case d.wake.IsZero(): // its other pages are not asked
-		return p.choice.stay(h, live, false)
+		return p.chooser.stay(h, live, false)
 	}
 	return d, nil
 }
@@ -189,11 +189,11 @@ func (p *plan) askRobots(h *schema.Host, live *liveHost) (decision, error) {
 	case h.RobotsDue.After(p.in.now):
 		return decision{wake: h.RobotsDue}, nil
 	}
-	form, err := p.choice.firstForm(h)
+	form, err := p.chooser.firstForm(h)
 	if err != nil {
 		return decision{}, err
 	}
-	return decision{step: p.book.request(h, form), begins: true}, nil
+	return decision{step: p.robots.request(h, form), begins: true}, nil
 }
 
 // effect is what the scheduler has to know of a host, but for its steps.

@@ -22,19 +22,19 @@ import (
 //
 // The URL tells it, as that of max-per-prefix: the limit is one more cap of
 // [scope.Scope.Caps]. Nothing changes here: it is reserved (reserve), refuses with its
-// rule (room, which choice.mayAsk asks), and is counted (countVisit) like the others; fullCap
+// rule (room, which chooser.mayAsk asks), and is counted (countVisit) like the others; fullCap
 // of package survey names what keeps a page from being visited. It needs a field of
 // [scope.Traps], and its key and default in package config (tables.go, default.go).
 //
 // Only the answer tells it, as "at most n pages of a host with the same title" would: a
 // page that was never visited has no title, so it cannot be refused for one. It is asked,
 // and what the limit can refuse is what would follow from the answer, its links. Then the
-// visit has to say how many were refused, as BeyondHosts of [schema.Visit] does: drafts fills
+// visit has to say how many were refused, as BeyondHosts of [schema.Visit] does: builder fills
 // it in, and keeps it for a page that has not changed, the codec of package kv writes and
 // reads it, and package survey lets it stand for later visits (stands.go) and counts it
 // (omitted.go, tally.go, lack.go). A later run must not ask for such a page conditionally
-// (choice.conditional): its links would be missing for good. Reading stored pages anew
-// (drafts.links) has to refuse the same links. Pages without a title are no group.
+// (chooser.conditional): its links would be missing for good. Reading stored pages anew
+// (builder.links) has to refuse the same links. Pages without a title are no group.
 type quotas struct {
 	in       *runState
 	hosts    *hosts

@@ -180,11 +180,11 @@ func (t *turn) redraft(o *ring.Outcome, before *schema.Visit) (*schema.Visit, er
 	after := *before
 	after.Kept, after.Requests, after.Stand = true, 0, 0
 	after.Run, after.Links = t.in.run.ID, nil
-	fresh := t.drafts.answer(o, judge.Verdict{State: before.State})
+	fresh := t.builder.answer(o, judge.Verdict{State: before.State})
 	after.Title, after.Facts, after.Charset = fresh.Title, fresh.Facts, fresh.Charset
 	after.NoIndex, after.NoFollow, after.Shell = fresh.NoIndex, fresh.NoFollow, fresh.Shell
 	after.Distinct, after.Refused, after.LinkLimit = fresh.Distinct, fresh.Refused, fresh.LinkLimit
-	err := t.drafts.links(o, &after)
+	err := t.builder.links(o, &after)
 	return &after, err
 }
 

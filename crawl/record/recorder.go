@@ -29,19 +29,19 @@ type Recorder struct {
 	// error keeps the end from being written. nil: it is told as it is.
 	Tells func(*webhook.Run) (bool, error)
 
-	in      runState
-	hosts   hosts
-	urls    urls
-	book    book
-	quotas  quotas
-	renders renders
-	ledger  ledger
-	pages   pageStore
-	drafts  drafts
-	reach   reach
-	errands errands
-	plan    plan
-	ticked  time.Time // until when the run's time is counted
+	in          runState
+	hosts       hosts
+	urls        urls
+	robots      robotsCache
+	quotas      quotas
+	renderQueue renderQueue
+	ledger      ledger
+	pages       pageStore
+	builder     visitBuilder
+	reach       reach
+	delegated   delegatedRequests
+	plan        plan
+	ticked      time.Time // until when the run's time is counted
 }
 
 // New returns a recorder of a store, which belongs to it until the recorder is let go
@@ -57,18 +57,20 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	}
 	in, said := &r.in, listings{}
 	begun := start{now, schema.HostID(store.Hosts())}
-	r.hosts = hosts{in: in, walk: begun, process: begun, live: newLivings()}
+	r.hosts = hosts{in: in, walk: begun, process: begun, live: newLiveHosts()}
 	r.urls = urls{in: in, hosts: &r.hosts}
-	r.book = book{in: in, hosts: &r.hosts, parsed: map[schema.HostID]*robots.Rules{},
+	r.robots = robotsCache{in: in, hosts: &r.hosts, parsed: map[schema.HostID]*robots.Rules{},
 		targets: map[string]*target{}}
 	r.quotas = newQuotas(in, &r.hosts)
-	r.renders = newRenders(in, &r.hosts)
+	r.renderQueue = newRenderQueue(in, &r.hosts)
 	r.ledger = ledger{in: in, onVisit: onVisit}
-	r.drafts = drafts{in: in, urls: &r.urls, pages: &r.pages}
-	r.errands = newErrands(in, &r.hosts, &r.renders, &r.book)
+	r.builder = visitBuilder{in: in, urls: &r.urls, pages: &r.pages}
+	r.delegated = newDelegatedRequests(in, &r.hosts, &r.renderQueue, &r.robots)
 	r.reach = reach{in: in, hosts: &r.hosts, ledger: &r.ledger, listings: said}
-	r.plan = plan{in: in, hosts: &r.hosts, book: &r.book, quotas: &r.quotas, reach: &r.reach, renders: &r.renders}
-	r.plan.choice = choice{
+	r.plan = plan{
+		in: in, hosts: &r.hosts, robots: &r.robots, quotas: &r.quotas, reach: &r.reach, renderQueue: &r.renderQueue,
+	}
+	r.plan.chooser = pageChooser{
 		in: in, hosts: &r.hosts, ledger: &r.ledger, quotas: &r.quotas, listings: said, cutter: cutter{in: in},
 		passed: map[schema.ID]bool{},
 	}
@@ -86,7 +88,7 @@ func (r *Recorder) Run() schema.Run { return r.in.run }
 // the same store that has no step out any more.
 func (r *Recorder) Inherit(from *Recorder) {
 	r.hosts.live, r.hosts.process = from.hosts.live.clocks(time.Now()), from.hosts.process
-	r.book.inherit(&from.book)
+	r.robots.inherit(&from.robots)
 	r.in.run = from.in.run
 }
 
@@ -97,11 +99,11 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 	r.hosts.begin()
 	r.ledger.settled = map[schema.ID]bool{}
 	r.reach.work = work
-	r.book.served, r.book.servedBytes = 0, 0
+	r.robots.served, r.robots.servedBytes = 0, 0
 	return turn{
-		in: &r.in, hosts: &r.hosts, urls: &r.urls, book: &r.book, quotas: &r.quotas,
-		renders: &r.renders, ledger: &r.ledger, drafts: &r.drafts, reach: &r.reach, errands: &r.errands, plan: &r.plan,
-		onRequest: r.OnRequest,
+		in: &r.in, hosts: &r.hosts, urls: &r.urls, robots: &r.robots, quotas: &r.quotas,
+		renderQueue: &r.renderQueue, ledger: &r.ledger, builder: &r.builder, reach: &r.reach, delegated: &r.delegated,
+		plan: &r.plan, onRequest: r.OnRequest,
 	}, err
 }
 
@@ -131,7 +133,7 @@ func (r *Recorder) Turn(tx *kv.Tx, news ring.News) (effects []ring.Effect, more 
 	}
 	r.hosts.live.sweep(r.in.now)
 	r.tick()
-	return effects, len(r.reach.work)+len(r.book.servings) > 0, errors.Join(err, tx.Runs.Put(r.in.run))
+	return effects, len(r.reach.work)+len(r.robots.servings) > 0, errors.Join(err, tx.Runs.Put(r.in.run))
 }
 
 // tick adds the time since the last turn to the run's.

@@ -12,7 +12,7 @@ import (
 // missing, another try, or the end of the visit, with the page as it was fetched if the
 // browser failed at every try.
 func (t *turn) rendered(o *ring.Outcome) error {
-	t.renders.closed++
+	t.renderQueue.closed++
 	h, err := t.hosts.change(o.Step.For)
 	if err != nil {
 		return err
@@ -20,20 +20,20 @@ func (t *turn) rendered(o *ring.Outcome) error {
 	live := t.hosts.live.of(h.ID)
 	switch {
 	case o.Cause == fetch.Cancelled:
-		t.renders.end(live, o)
+		t.renderQueue.end(live, o)
 		t.quotas.release(&o.Step)
 		return nil
 	case len(o.Missing) > 0:
-		return t.renders.fetch(o)
+		return t.renderQueue.fetch(o)
 	case o.Failed != "" && o.Step.Fetched.Tries < t.in.set.Config.Retry.MaxRetries:
 		t.in.log.Debug("page is rendered once more", "url", o.Step.Norm, "reason", o.Failed)
-		t.renders.again(o.Step)
+		t.renderQueue.again(o.Step)
 		return nil
 	case o.Failed != "":
 		t.in.log.Warn("a page is recorded without its scripts: the browser failed", "url", o.Step.Norm, "error",
 			o.Failed)
 	}
-	t.renders.end(live, o)
+	t.renderQueue.end(live, o)
 	o.Step = o.Step.Fetched.Outcome.Step
 	t.quotas.release(&o.Step)
 	if done, err := t.ledger.done(o.Step.ID); err != nil || done {
@@ -58,6 +58,6 @@ func (t *turn) fetchedAsset(h *schema.Host, live *liveHost, o *ring.Outcome) {
 		wait := clock.Backoff(t.in.set.Config.Retry, step.Visit.Retries+1)
 		live.assets = append(live.assets, asset{step.URL, step.Visit.Retries + 1, o.Done.Add(wait)})
 	default:
-		t.renders.answer(step.URL, v.Answer)
+		t.renderQueue.answer(step.URL, v.Answer)
 	}
 }

@@ -68,7 +68,7 @@ func (f *foreignHosts) accept(host string) bool {
 
 // leadsOut reports whether a sitemap on a host leads where sitemaps may not: out of its
 // site, to a host on which no robots.txt names any, and which is no origin's.
-func (d *drafts) leadsOut(from *schema.Host, host string) (bool, error) {
+func (d *visitBuilder) leadsOut(from *schema.Host, host string) (bool, error) {
 	if d.in.set.Config.Traps.MaxSitemapHosts <= 0 || weburl.Site(host) == weburl.Site(from.Name) ||
 		len(d.in.set.Scope.OriginsOf(host)) > 0 {
 		return false, nil

@@ -54,87 +54,87 @@ type serving struct {
 }
 
 // ask has a host asked for the URL of a waiter, or gives the waiter the answer that is there.
-func (b *book) ask(host schema.HostID, url string, w waiter) error {
-	t := b.targets[url]
-	if t != nil && t.until.After(b.in.now) && b.in.now.Sub(t.at) < b.in.set.Config.Politeness.RobotsTTL {
-		return b.serve(t, w, t.answer, t.at)
+func (c *robotsCache) ask(host schema.HostID, url string, w waiter) error {
+	t := c.targets[url]
+	if t != nil && t.until.After(c.in.now) && c.in.now.Sub(t.at) < c.in.set.Config.Politeness.RobotsTTL {
+		return c.serve(t, w, t.answer, t.at)
 	}
 	isNew := t == nil || !t.until.IsZero()
 	if isNew {
 		t = &target{url: url, host: host}
-		b.targets[url] = t
+		c.targets[url] = t
 	}
 	t.waits = append(t.waits, w)
 	if w.tell == nil {
-		waiting := b.hosts.live.of(w.step.For)
+		waiting := c.hosts.live.of(w.step.For)
 		waiting.robots, waiting.at = true, t
 	}
 	if !isNew {
-		return b.breakLoop(t, w)
+		return c.breakLoop(t, w)
 	}
-	live := b.hosts.live.of(host)
-	if b.in.store.Foreign(host) {
-		step := b.targetStep(t)
+	live := c.hosts.live.of(host)
+	if c.in.store.Foreign(host) {
+		step := c.targetStep(t)
 		step.Errand = &ring.Errand{
-			From: b.in.store.Part().Shard, To: b.in.store.ShardOf(host), ID: rand.Uint64(), URL: url,
+			From: c.in.store.Part().Shard, To: c.in.store.ShardOf(host), ID: rand.Uint64(), URL: url,
 		}
 		live.goOn(step)
 	} else {
 		live.unpermitted = append(live.unpermitted, t)
 	}
-	b.hosts.touch(host)
+	c.hosts.touch(host)
 	return nil
 }
 
-func (b *book) targetStep(t *target) ring.Step {
+func (c *robotsCache) targetStep(t *target) ring.Step {
 	return ring.Step{
-		Kind: ring.Robots, Host: t.host, URL: t.url, Settings: b.in.set,
-		Timeout: max(b.in.set.Timeout(0), t.waits[0].step.Timeout),
+		Kind: ring.Robots, Host: t.host, URL: t.url, Settings: c.in.set,
+		Timeout: max(c.in.set.Timeout(0), t.waits[0].step.Timeout),
 	}
 }
 
 // permit sends the requests that others wait for and that the host permits. As long as its own robots.txt is not
 // known, the others wait, and it is asked first.
-func (b *book) permit(h *schema.Host, live *liveHost) error {
+func (c *robotsCache) permit(h *schema.Host, live *liveHost) error {
 	waiting, undecided := live.unpermitted, false
 	live.unpermitted = nil
 	for _, t := range waiting {
 		if len(t.waits) == 0 {
-			delete(b.targets, t.url)
+			delete(c.targets, t.url)
 			continue
 		}
 		if undecided && t.needs == h.ID { // as of the one before
 			live.unpermitted = append(live.unpermitted, t)
 			continue
 		}
-		why, known, err := b.refuses(h, t.url)
+		why, known, err := c.refuses(h, t.url)
 		switch {
 		case err != nil:
 			return err
 		case !known:
 			undecided, t.needs = true, h.ID
 			live.unpermitted = append(live.unpermitted, t)
-			if err := b.breakLoops(t); err != nil {
+			if err := c.breakLoops(t); err != nil {
 				return err
 			}
 		case why != schema.CauseNone:
-			delete(b.targets, t.url)
-			b.serveAll(t, ring.Report{Cause: why}, b.in.now)
+			delete(c.targets, t.url)
+			c.serveAll(t, ring.Report{Cause: why}, c.in.now)
 		default:
 			t.needs = 0
-			live.goOn(b.targetStep(t))
+			live.goOn(c.targetStep(t))
 		}
 	}
-	if len(live.unpermitted) > 0 && !live.robots && !h.RobotsDue.After(b.in.now) {
+	if len(live.unpermitted) > 0 && !live.robots && !h.RobotsDue.After(c.in.now) {
 		live.robots = true
-		live.goOn(*b.request(h, live.unpermitted[0].url))
+		live.goOn(*c.request(h, live.unpermitted[0].url))
 	}
 	return nil
 }
 
 // orPermit is the earlier of a time to wake a host and that of the next try for its robots.txt, if others wait for it.
-func (b *book) orPermit(wake time.Time, h *schema.Host, live *liveHost) time.Time {
-	if len(live.unpermitted) == 0 || !h.RobotsDue.After(b.in.now) || !wake.IsZero() && wake.Before(h.RobotsDue) {
+func (c *robotsCache) orPermit(wake time.Time, h *schema.Host, live *liveHost) time.Time {
+	if len(live.unpermitted) == 0 || !h.RobotsDue.After(c.in.now) || !wake.IsZero() && wake.Before(h.RobotsDue) {
 		return wake
 	}
 	return h.RobotsDue
@@ -143,16 +143,16 @@ func (b *book) orPermit(wake time.Time, h *schema.Host, live *liveHost) time.Tim
 // refuses says why a host is not asked for an address to which the robots.txt of another host redirects. That is not
 // known before the host's own robots.txt is, unless the address is itself that of a robots.txt. An address that is not
 // refused is counted.
-func (b *book) refuses(h *schema.Host, url string) (why schema.Cause, known bool, err error) {
-	if noMore(b.in, h) {
+func (c *robotsCache) refuses(h *schema.Host, url string) (why schema.Cause, known bool, err error) {
+	if noMore(c.in, h) {
 		return schema.CauseTargetGivenUp, true, nil
 	}
 	if path, _, _ := strings.Cut(url, "?"); !strings.HasSuffix(path, "/robots.txt") {
-		triedOut := clock.TriedOut(b.in.set.Config, h) && h.RobotsDue.After(b.in.now)
+		triedOut := clock.TriedOut(c.in.set.Config, h) && h.RobotsDue.After(c.in.now)
 		if triedOut && h.RobotsReason.Cause == schema.CauseRedirectLoop {
 			return schema.CauseRedirectLoop, true, nil // whichever host of the loop comes first
 		}
-		rules, err := b.rules(h)
+		rules, err := c.rules(h)
 		switch {
 		case err != nil:
 			return schema.CauseNone, false, err
@@ -164,14 +164,14 @@ func (b *book) refuses(h *schema.Host, url string) (why schema.Cause, known bool
 			return schema.CauseDenied, true, nil
 		}
 	}
-	hash := b.in.store.Hash(schema.KindPage, url)
+	hash := c.in.store.Hash(schema.KindPage, url)
 	switch {
 	case slices.Contains(h.Targets, hash):
 	case len(h.Targets) >= schema.MaxTargets:
 		return schema.CauseManyTargets, true, nil
 	default:
 		h.Targets = append(h.Targets, hash)
-		b.hosts.put(h)
+		c.hosts.put(h)
 	}
 	return schema.CauseNone, true, nil
 }
@@ -183,12 +183,12 @@ func noMore(in *runState, h *schema.Host) bool {
 }
 
 // answered takes what the request for a target has brought.
-func (b *book) answered(asked *schema.Host, live *liveHost, o *ring.Outcome, v judge.RobotsVerdict) error {
-	t := b.targets[o.Step.URL]
+func (c *robotsCache) answered(asked *schema.Host, live *liveHost, o *ring.Outcome, v judge.RobotsVerdict) error {
+	t := c.targets[o.Step.URL]
 	if t == nil {
 		return nil
 	}
-	serves := b.in.set.Config.Politeness.RobotsTTL
+	serves := c.in.set.Config.Politeness.RobotsTTL
 	switch v.Act {
 	case judge.Forget:
 		live.goOn(o.Step)
@@ -197,49 +197,49 @@ func (b *book) answered(asked *schema.Host, live *liveHost, o *ring.Outcome, v j
 		live.goOn(*v.Next)
 		return nil
 	case judge.TryLater:
-		b.hosts.giveUpUnreached(asked, o.Reason())
+		c.hosts.giveUpUnreached(asked, o.Reason())
 		if v.Reason.Cause != schema.CauseRedirectLoop {
-			serves = b.in.set.Config.Retry.Delay
+			serves = c.in.set.Config.Retry.Delay
 		}
 	}
 	t.answer, t.at, t.until = o.Report(), o.FirstByte, o.FirstByte.Add(serves)
-	b.keep(t)
-	b.serveAll(t, t.answer, t.at)
+	c.keep(t)
+	c.serveAll(t, t.answer, t.at)
 	return nil
 }
 
 // keep bounds the answers that are kept.
-func (b *book) keep(t *target) {
-	b.kept = append(b.kept, t)
-	b.keptBytes += len(t.answer.Body)
-	for len(b.kept) > maxAnswers || b.keptBytes > maxAnswerBytes {
-		oldest := b.kept[0]
-		b.kept = b.kept[1:]
-		b.keptBytes -= len(oldest.answer.Body)
-		if b.targets[oldest.url] == oldest {
-			delete(b.targets, oldest.url)
+func (c *robotsCache) keep(t *target) {
+	c.kept = append(c.kept, t)
+	c.keptBytes += len(t.answer.Body)
+	for len(c.kept) > maxAnswers || c.keptBytes > maxAnswerBytes {
+		oldest := c.kept[0]
+		c.kept = c.kept[1:]
+		c.keptBytes -= len(oldest.answer.Body)
+		if c.targets[oldest.url] == oldest {
+			delete(c.targets, oldest.url)
 		}
 	}
 }
 
 // serveAll has an answer given to all who wait for a target, in this turn or, if they are many, in those after it.
-func (b *book) serveAll(t *target, r ring.Report, at time.Time) {
-	b.servings = append(b.servings, serving{t: t, waits: t.waits, answer: r, at: at})
+func (c *robotsCache) serveAll(t *target, r ring.Report, at time.Time) {
+	c.servings = append(c.servings, serving{t: t, waits: t.waits, answer: r, at: at})
 	t.waits, t.needs = nil, 0
 }
 
 // serveOn gives answers to those who wait for them, as many as a turn may.
-func (b *book) serveOn() error {
-	for len(b.servings) > 0 && b.served < maxServed && b.servedBytes < maxServedBytes {
-		s := &b.servings[0]
+func (c *robotsCache) serveOn() error {
+	for len(c.servings) > 0 && c.served < maxServed && c.servedBytes < maxServedBytes {
+		s := &c.servings[0]
 		if len(s.waits) == 0 {
-			b.servings = b.servings[1:]
+			c.servings = c.servings[1:]
 			continue
 		}
 		w := s.waits[0]
 		s.waits = s.waits[1:]
-		b.served, b.servedBytes = b.served+1, b.servedBytes+len(s.answer.Body)
-		if err := b.serve(s.t, w, s.answer, s.at); err != nil {
+		c.served, c.servedBytes = c.served+1, c.servedBytes+len(s.answer.Body)
+		if err := c.serve(s.t, w, s.answer, s.at); err != nil {
 			return err
 		}
 	}
@@ -247,40 +247,40 @@ func (b *book) serveOn() error {
 }
 
 // serve gives an answer of a target to one who waits, who keeps it for as long as the first one does.
-func (b *book) serve(t *target, w waiter, r ring.Report, at time.Time) error {
+func (c *robotsCache) serve(t *target, w waiter, r ring.Report, at time.Time) error {
 	if w.tell != nil {
-		r.Age = max(0, b.in.now.Sub(at))
+		r.Age = max(0, c.in.now.Sub(at))
 		w.tell(r)
 		return nil
 	}
-	asked, err := b.hosts.load(t.host)
+	asked, err := c.hosts.load(t.host)
 	if err != nil {
 		return err
 	}
 	o := ring.Outcome{Step: w.step, FirstByte: at, Done: at, RetryAfter: -1}
 	o.Bring(r)
-	return b.apply(asked, &o, judge.Robots(&o, asked.Name, false))
+	return c.apply(asked, &o, judge.Robots(&o, asked.Name, false))
 }
 
 // behind notes which host the request for a target waits for, as its shard says; empty: for none.
-func (b *book) behind(url, name string) error {
-	t := b.targets[url]
+func (c *robotsCache) behind(url, name string) error {
+	t := c.targets[url]
 	if t == nil {
 		return nil
 	}
 	if t.needs = 0; name != "" {
 		var err error
-		if t.needs, err = b.hosts.find(name); err != nil {
+		if t.needs, err = c.hosts.find(name); err != nil {
 			return err
 		}
 	}
-	return b.breakLoops(t)
+	return c.breakLoops(t)
 }
 
 // breakLoops is breakLoop of all who wait for a target.
-func (b *book) breakLoops(t *target) error {
+func (c *robotsCache) breakLoops(t *target) error {
 	for _, w := range slices.Clone(t.waits) {
-		if err := b.breakLoop(t, w); err != nil {
+		if err := c.breakLoop(t, w); err != nil {
 			return err
 		}
 	}
@@ -289,18 +289,18 @@ func (b *book) breakLoops(t *target) error {
 
 // breakLoop ends the waiting of a host that waits for itself: it needs the robots.txt of a host, whose own needs that
 // of the next, and so on back to it.
-func (b *book) breakLoop(t *target, w waiter) error {
-	if w.tell != nil || t.needs == 0 || b.end(t.needs, w.step.For) != w.step.For {
+func (c *robotsCache) breakLoop(t *target, w waiter) error {
+	if w.tell != nil || t.needs == 0 || c.end(t.needs, w.step.For) != w.step.For {
 		return nil
 	}
 	t.waits = slices.DeleteFunc(t.waits, func(o waiter) bool { return o.tell == nil && o.step.For == w.step.For })
-	return b.serve(t, w, ring.Report{Cause: schema.CauseRedirectLoop}, b.in.now)
+	return c.serve(t, w, ring.Report{Cause: schema.CauseRedirectLoop}, c.in.now)
 }
 
 // end follows the hosts that need each other's robots.txt, from one to another that is looked for, or to the last.
-func (b *book) end(from, to schema.HostID) schema.HostID {
-	for range len(b.hosts.live.byID) { // the circle of others is theirs to break
-		live := b.hosts.live.byID[from]
+func (c *robotsCache) end(from, to schema.HostID) schema.HostID {
+	for range len(c.hosts.live.byID) { // the circle of others is theirs to break
+		live := c.hosts.live.byID[from]
 		if from == to || live == nil || live.at == nil || live.at.needs == 0 {
 			break
 		}
@@ -310,14 +310,14 @@ func (b *book) end(from, to schema.HostID) schema.HostID {
 }
 
 // waitsFor names the host whose robots.txt the request for a target waits for in the end; empty: it waits for none.
-func (b *book) waitsFor(url string) string {
-	t := b.targets[url]
+func (c *robotsCache) waitsFor(url string) string {
+	t := c.targets[url]
 	if t == nil || t.needs == 0 {
 		return ""
 	}
 	var name string
-	err := b.in.store.View(func(tx *kv.Tx) (err error) {
-		name, err = tx.Hosts.Name(b.end(t.needs, 0))
+	err := c.in.store.View(func(tx *kv.Tx) (err error) {
+		name, err = tx.Hosts.Name(c.end(t.needs, 0))
 		return err
 	})
 	if err != nil {
@@ -326,12 +326,12 @@ func (b *book) waitsFor(url string) string {
 	return name
 }
 
-// inherit takes over the answers that another book of the same store has kept.
-func (b *book) inherit(from *book) {
+// inherit takes over the answers that another cache of the same store has kept.
+func (c *robotsCache) inherit(from *robotsCache) {
 	for _, t := range from.kept {
 		if from.targets[t.url] == t {
-			b.targets[t.url] = t
-			b.keep(t)
+			c.targets[t.url] = t
+			c.keep(t)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestTargetsOfOthers(t *testing.T) {
 		h := r.hostOf(t, r.met(t, "https://b.test/"))
 		refuses := func(url string, known bool, want schema.Cause) {
 			t.Helper()
-			if got, is, err := r.book.refuses(h, "https://b.test"+url); err != nil || got != want || is != known {
+			if got, is, err := r.robots.refuses(h, "https://b.test"+url); err != nil || got != want || is != known {
 				t.Errorf("%s: %v, known: %t, %v; want %v, %t", url, got, is, err, want, known)
 			}
 		}
@@ -31,7 +31,7 @@ func TestTargetsOfOthers(t *testing.T) {
 		for n := range 9 {
 			refuses(fmt.Sprintf("/other/%d", n), true, schema.CauseNone)
 		}
-		clear(r.book.targets) // as after a kill
+		clear(r.robots.targets) // as after a kill
 		refuses("/other/9", true, schema.CauseManyTargets)
 		refuses("/x/robots.txt", true, schema.CauseManyTargets)
 		refuses("/other/3", true, schema.CauseNone)
@@ -59,14 +59,14 @@ func TestTargetsOfAHostWithoutRobots(t *testing.T) {
 			h := r.hostOf(t, r.met(t, "https://b.test/"))
 			h.RobotsTries, h.RobotsReason = 1, schema.Reason{Cause: tt.why}
 			h.RobotsDue = r.in.now.Add(time.Minute)
-			if _, known, err := r.book.refuses(h, "https://b.test/x"); known || err != nil {
+			if _, known, err := r.robots.refuses(h, "https://b.test/x"); known || err != nil {
 				t.Errorf("%v: it is decided between two tries (%v)", tt, err)
 			}
 			h.RobotsTries = 100
-			if got, known, err := r.book.refuses(h, "https://b.test/x"); got != tt.want || !known || err != nil {
+			if got, known, err := r.robots.refuses(h, "https://b.test/x"); got != tt.want || !known || err != nil {
 				t.Errorf("%v: %v, %t, %v", tt, got, known, err)
 			}
-			if got, known, err := r.book.refuses(h, "https://b.test/robots.txt"); got != 0 || !known || err != nil {
+			if got, known, err := r.robots.refuses(h, "https://b.test/robots.txt"); got != 0 || !known || err != nil {
 				t.Errorf("%v: of another robots.txt %v, %t, %v", tt, got, known, err)
 			}
 		})
@@ -91,10 +91,10 @@ func TestTargetAnswersAll(t *testing.T) {
 			asker := func(n int) *schema.Host { return r.hostOf(t, r.met(t, fmt.Sprintf("https://a%d.test/", n))) }
 			send := func(n int) {
 				h := asker(n)
-				ok(t, r.book.ask(at.ID, "https://b.test/robots.txt", waiter{step: ring.Step{
+				ok(t, r.robots.ask(at.ID, "https://b.test/robots.txt", waiter{step: ring.Step{
 					Kind: ring.Robots, Host: at.ID, For: h.ID, URL: "https://b.test/robots.txt", Settings: r.in.set,
 				}}))
-				ok(t, r.book.permit(at, live))
+				ok(t, r.robots.permit(at, live))
 			}
 			for n := range 3 {
 				send(n)
@@ -107,7 +107,7 @@ func TestTargetAnswersAll(t *testing.T) {
 			o.FirstByte, o.Done = r.in.now.Add(-time.Second), r.in.now
 			live.next = nil
 			ok(t, turn.apply(&o))
-			ok(t, r.book.serveOn())
+			ok(t, r.robots.serveOn())
 			answered := func(n int, want bool) {
 				t.Helper()
 				h := asker(n)
@@ -136,20 +136,20 @@ func TestTargetsAreBounded(t *testing.T) {
 		keep := func(n, size int) {
 			for i := range n {
 				tg := &target{url: fmt.Sprint(size, i), answer: ring.Report{Body: make([]byte, size)}}
-				r.book.targets[tg.url] = tg
-				r.book.keep(tg)
+				r.robots.targets[tg.url] = tg
+				r.robots.keep(tg)
 			}
 		}
 		keep(100, 1<<20)
-		if n := len(r.book.targets); n != 32 || len(r.book.kept) != n || r.book.keptBytes != 32<<20 {
-			t.Errorf("%d answers of %d bytes are kept", n, r.book.keptBytes)
+		if n := len(r.robots.targets); n != 32 || len(r.robots.kept) != n || r.robots.keptBytes != 32<<20 {
+			t.Errorf("%d answers of %d bytes are kept", n, r.robots.keptBytes)
 		}
 		keep(5000, 0)
-		if n := len(r.book.targets); n != maxAnswers || len(r.book.kept) != n || r.book.keptBytes != 0 {
-			t.Errorf("%d answers of %d bytes are kept", n, r.book.keptBytes)
+		if n := len(r.robots.targets); n != maxAnswers || len(r.robots.kept) != n || r.robots.keptBytes != 0 {
+			t.Errorf("%d answers of %d bytes are kept", n, r.robots.keptBytes)
 		}
-		other := book{targets: map[string]*target{}}
-		if other.inherit(&r.book); len(other.targets) != maxAnswers {
+		other := robotsCache{targets: map[string]*target{}}
+		if other.inherit(&r.robots); len(other.targets) != maxAnswers {
 			t.Errorf("%d answers are taken over", len(other.targets))
 		}
 	})
@@ -163,7 +163,7 @@ func TestTargetRefusedIsFinal(t *testing.T) {
 	} {
 		inTurn(t, "[retry]\nmax-retries = 3\n", func(r *Recorder, _ turn) {
 			h := r.hostOf(t, r.met(t, "https://b.test/"))
-			r.book.tryLater(h, schema.Reason{Cause: cause, Host: "c.test"})
+			r.robots.tryLater(h, schema.Reason{Cause: cause, Host: "c.test"})
 			if got := clock.TriedOut(r.in.set.Config, h); got != final {
 				t.Errorf("%v: tried out %t, want %t", cause, got, final)
 			}

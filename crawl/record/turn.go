@@ -15,17 +15,17 @@ import (
 // A turn is the order in which the owners are called in one transaction: outcomes in,
 // effects out. It is void once the transaction has ended.
 type turn struct {
-	in      *runState
-	hosts   *hosts
-	urls    *urls
-	book    *book
-	quotas  *quotas
-	renders *renders
-	ledger  *ledger
-	drafts  *drafts
-	reach   *reach
-	errands *errands
-	plan    *plan
+	in          *runState
+	hosts       *hosts
+	urls        *urls
+	robots      *robotsCache
+	quotas      *quotas
+	renderQueue *renderQueue
+	ledger      *ledger
+	builder     *visitBuilder
+	reach       *reach
+	delegated   *delegatedRequests
+	plan        *plan
 
 	onRequest func(Request) // may be nil
 }
@@ -39,7 +39,7 @@ func (t *turn) applyAll(news *ring.News) (err error) {
 		err = t.refer(&news.Referrals[i])
 	}
 	for i := 0; i < len(news.Errands) && err == nil; i++ {
-		err = t.errands.begin(news.Errands[i])
+		err = t.delegated.begin(news.Errands[i])
 	}
 	for i := 0; i < len(news.Wakes) && err == nil; i++ {
 		err = t.wake(&news.Wakes[i])
@@ -78,12 +78,12 @@ func (t *turn) apply(o *ring.Outcome) error {
 	t.observe(h, live, o)
 	switch {
 	case o.Step.Kind == ring.Robots:
-		v := judge.Robots(o, h.Name, t.book.lastTry(h))
+		v := judge.Robots(o, h.Name, t.robots.lastTry(h))
 		t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
 		if o.Step.For == 0 {
-			return t.book.answered(h, live, o, v)
+			return t.robots.answered(h, live, o, v)
 		}
-		return t.book.apply(h, o, v)
+		return t.robots.apply(h, o, v)
 	case o.Step.Kind == ring.Asset:
 		t.fetchedAsset(h, live, o)
 		return nil
@@ -129,7 +129,7 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 	if err := t.hear(h, o); err != nil {
 		return err
 	}
-	rules, err := t.book.standing(h)
+	rules, err := t.robots.standing(h)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 		return nil
 	}
 	if o.Fetched != nil {
-		t.renders.begin(live, o)
+		t.renderQueue.begin(live, o)
 		return nil
 	}
 	t.quotas.release(&o.Step)
@@ -184,7 +184,7 @@ func retryLater(h *schema.Host, o *ring.Outcome, v judge.Verdict, wait time.Dura
 
 // settleAnswer ends the visit that an outcome was the last step of.
 func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) error {
-	visit, err := t.drafts.visit(o, v)
+	visit, err := t.builder.visit(o, v)
 	if err == nil {
 		err = t.urls.miss(o)
 	}
@@ -301,7 +301,7 @@ func (t *turn) wake(w *ring.Wake) error {
 func (t *turn) drop(step *ring.Step) error {
 	switch {
 	case step.Kind == ring.Robots:
-		return t.book.withdraw(*step)
+		return t.robots.withdraw(*step)
 	case step.Kind == ring.Asset:
 		live := t.hosts.live.of(step.Host)
 		live.assets = append(live.assets, asset{url: step.URL, tries: step.Visit.Retries})
@@ -317,12 +317,12 @@ func (t *turn) planAll() ([]ring.Effect, error) {
 	for i := 0; ; i++ { // planning may touch further hosts
 		if i == len(t.hosts.touched) {
 			t.quotas.letOn() // which may touch some, as may these
-			if err := errors.Join(t.queueUsualForLost(), t.book.serveOn()); err != nil {
+			if err := errors.Join(t.queueUsualForLost(), t.robots.serveOn()); err != nil {
 				return nil, err
 			}
 		}
 		if i == len(t.hosts.touched) {
-			if e, some := t.renders.effect(); some {
+			if e, some := t.renderQueue.effect(); some {
 				effects = append(effects, e)
 			}
 			return effects, nil
@@ -352,7 +352,7 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 	e.Closed, e.Revoke = m.closed, m.revoke && len(live.open) > 0
 	m.closed, m.revoke = 0, false
 	live.failing, live.answered, live.proved = false, false, false
-	if err := t.book.permit(h, live); err != nil {
+	if err := t.robots.permit(h, live); err != nil {
 		return e, false, err
 	}
 	var wake time.Time
@@ -375,7 +375,7 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 			break
 		}
 	}
-	t.plan.time(&e, h, live, t.book.orPermit(wake, h, live))
+	t.plan.time(&e, h, live, t.robots.orPermit(wake, h, live))
 	t.hosts.live.forget(id, live, t.in.now, len(e.Steps))
 	return e, true, nil
 }
@@ -383,7 +383,7 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 // act does what was decided, but for asking.
 func (t *turn) act(h *schema.Host, d *decision) error {
 	if d.refuse != nil {
-		t.renders.answer(d.refuse.url, d.refuse.answer())
+		t.renderQueue.answer(d.refuse.url, d.refuse.answer())
 	}
 	if d.drop != nil {
 		if err := t.drop(d.drop); err != nil {

@@ -119,7 +119,7 @@ func (t *turn) queueUsualForLost() error {
 
 // queueUsualAgain is queueUsual of a host whose own sitemaps were queued before.
 func (t *turn) queueUsualAgain(h *schema.Host) error {
-	rules, err := t.book.standing(h)
+	rules, err := t.robots.standing(h)
 	if err != nil || rules == nil || len(rules.Sitemaps()) > mostNamed {
 		return err
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A choice picks the page of a host that is asked next. What needs no request (a page
-// that is settled, refused by a rule, or denied by robots.txt) it settles on the way.
-type choice struct {
+// A pageChooser picks the next page to request from a host. On the way it settles the pages that need no
+// request: those already settled, refused by a rule, or denied by robots.txt.
+type pageChooser struct {
 	in       *runState
 	hosts    *hosts
 	ledger   *ledger
@@ -31,7 +31,7 @@ type choice struct {
 }
 
 // begin forgets what was looked at for the decision before.
-func (c *choice) begin() {
+func (c *pageChooser) begin() {
 	clear(c.passed)
 	clear(c.quotas.ownLeft)
 	c.settle = nil
@@ -41,7 +41,7 @@ func (c *choice) begin() {
 var errHeld = errors.New("held by visits that are out")
 
 // next takes the retries that are due, then the waiting URLs in order.
-func (c *choice) next(h *schema.Host, live *liveHost, rules *robots.Rules) (decision, error) {
+func (c *pageChooser) next(h *schema.Host, live *liveHost, rules *robots.Rules) (decision, error) {
 	c.begin()
 	step, tried, err := c.fromRetries(h, live, rules)
 	if err != nil || step != nil || tried {
@@ -64,7 +64,7 @@ func (c *choice) next(h *schema.Host, live *liveHost, rules *robots.Rules) (deci
 
 // fromRetries takes the first retry that is due. It reports whether one was taken,
 // which may have needed no request.
-func (c *choice) fromRetries(h *schema.Host, live *liveHost, rules *robots.Rules) (step *ring.Step, taken bool,
+func (c *pageChooser) fromRetries(h *schema.Host, live *liveHost, rules *robots.Rules) (step *ring.Step, taken bool,
 	err error) {
 	for _, r := range h.Retries {
 		if r.Due.After(c.in.now) || live.busy(r.URL) || c.in.isPage(r.URL) && (c.quotas.exhausted(h, live) ||
@@ -87,7 +87,7 @@ func (c *choice) fromRetries(h *schema.Host, live *liveHost, rules *robots.Rules
 
 // fromQueue looks at the next n waiting URLs that were not looked at yet. It reports
 // whether there are more.
-func (c *choice) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, n int) (*ring.Step, bool, error) {
+func (c *pageChooser) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, n int) (*ring.Step, bool, error) {
 	ids, err := c.waiting(h, live, n)
 	if err != nil {
 		return nil, false, err
@@ -111,7 +111,7 @@ func (c *choice) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, 
 
 // waiting returns the first n waiting URLs that may be looked at, valid until the next
 // call.
-func (c *choice) waiting(h *schema.Host, live *liveHost, n int) ([]schema.ID, error) {
+func (c *pageChooser) waiting(h *schema.Host, live *liveHost, n int) ([]schema.ID, error) {
 	ids := c.ids[:0]
 	take := func(id schema.ID) bool {
 		if _, passed := c.passed[id]; !passed && !live.busy(id) && !inRetry(h, id) {
@@ -134,7 +134,7 @@ func (c *choice) waiting(h *schema.Host, live *liveHost, n int) ([]schema.ID, er
 }
 
 // eachSeed calls f for the seeds of a host that wait, wherever they stand in line, until f returns false.
-func (c *choice) eachSeed(h *schema.Host, f func(schema.ID) bool) error {
+func (c *pageChooser) eachSeed(h *schema.Host, f func(schema.ID) bool) error {
 	for _, id := range c.in.seeds.hosts[h.ID] {
 		if done, err := c.ledger.done(id); err != nil {
 			return err
@@ -149,7 +149,7 @@ func (c *choice) eachSeed(h *schema.Host, f func(schema.ID) bool) error {
 }
 
 // trim passes what needs no visit any more.
-func (c *choice) trim(h *schema.Host, live *liveHost, step *ring.Step) error {
+func (c *pageChooser) trim(h *schema.Host, live *liveHost, step *ring.Step) error {
 	var failed error
 	err := c.in.tx.Frontier.Trim(h, func(id schema.ID) bool {
 		if step != nil && id == step.ID || live.busy(id) {
@@ -170,7 +170,7 @@ func (c *choice) trim(h *schema.Host, live *liveHost, step *ring.Step) error {
 
 // firstRetry returns when the next retry is due; those that are due already wait for
 // something else.
-func (c *choice) firstRetry(h *schema.Host) (first time.Time) {
+func (c *pageChooser) firstRetry(h *schema.Host) (first time.Time) {
 	for _, r := range h.Retries {
 		if r.Due.After(c.in.now) && (first.IsZero() || r.Due.Before(first)) {
 			first = r.Due
@@ -181,7 +181,7 @@ func (c *choice) firstRetry(h *schema.Host) (first time.Time) {
 
 // look returns the first request of a visit, or nil if the URL needs none: it is
 // settled, a rule keeps it from being visited, or robots.txt forbids it.
-func (c *choice) look(h *schema.Host, id schema.ID, rules *robots.Rules, tries int) (*ring.Step, error) {
+func (c *pageChooser) look(h *schema.Host, id schema.ID, rules *robots.Rules, tries int) (*ring.Step, error) {
 	if done, err := c.ledger.done(id); err != nil || done {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (c *choice) look(h *schema.Host, id schema.ID, rules *robots.Rules, tries i
 
 // mayAsk reports whether a page is asked for. One that is not, but was visited before,
 // is kept as it is.
-func (c *choice) mayAsk(id schema.ID, h *schema.Host) (bool, error) {
+func (c *pageChooser) mayAsk(id schema.ID, h *schema.Host) (bool, error) {
 	if depth, hops := c.in.store.Depth(id); !c.in.within(depth, hops) && !c.in.leftBefore(id) {
 		return false, nil
 	}
@@ -233,7 +233,7 @@ func (c *choice) mayAsk(id schema.ID, h *schema.Host) (bool, error) {
 }
 
 // step is the first request of a visit.
-func (c *choice) step(h *schema.Host, id schema.ID, forms []string, tries int) (*ring.Step, error) {
+func (c *pageChooser) step(h *schema.Host, id schema.ID, forms []string, tries int) (*ring.Step, error) {
 	norm, err := c.in.tx.URLs.Norm(id)
 	if err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func (c *choice) step(h *schema.Host, id schema.ID, forms []string, tries int) (
 }
 
 // wanted reports whether lists and rules let a URL be asked.
-func (c *choice) wanted(id schema.ID) (bool, error) {
+func (c *pageChooser) wanted(id schema.ID) (bool, error) {
 	norm, err := c.in.tx.URLs.Norm(id)
 	if err != nil || !c.in.set.Scope.Classify(norm).Class.Visitable() {
 		return false, err
@@ -267,7 +267,7 @@ func (c *choice) wanted(id schema.ID) (bool, error) {
 }
 
 // denied is the visit of a page of which robots.txt forbids every form.
-func (c *choice) denied(id schema.ID, form string, v robots.Verdict) (*schema.Visit, error) {
+func (c *pageChooser) denied(id schema.ID, form string, v robots.Verdict) (*schema.Visit, error) {
 	denied := judge.Denied(v)
 	visit := &schema.Visit{
 		URL: id, Run: c.in.run.ID, At: c.in.now.Truncate(time.Millisecond), State: denied.State, Reason: denied.Reason,
@@ -282,7 +282,7 @@ func (c *choice) denied(id schema.ID, form string, v robots.Verdict) (*schema.Vi
 // processed. A sitemap may be asked so if all that it named was recorded, so that
 // nothing is lost by not reading it, and a page unless it lacks what this run would not leave
 // out. A page that is rendered is always sent whole.
-func (c *choice) conditional(step *ring.Step) error {
+func (c *pageChooser) conditional(step *ring.Step) error {
 	seq := c.in.store.Latest(step.ID)
 	if seq == 0 {
 		return nil

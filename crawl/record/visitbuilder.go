@@ -12,16 +12,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// drafts make a visit of an outcome: what is recorded of an answer, and the URLs that
-// it leads to.
-type drafts struct {
+// A visitBuilder turns an outcome into a visit: the facts of the answer, and the URLs that it leads to.
+type visitBuilder struct {
 	in    *runState
 	urls  *urls
 	pages *pageStore
 }
 
 // visit is the whole visit that an outcome ends.
-func (d *drafts) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) {
+func (d *visitBuilder) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) {
 	visit := d.answer(o, v)
 	if err := errors.Join(d.prefer(o, visit), d.compare(visit)); err != nil {
 		return nil, err
@@ -31,7 +30,7 @@ func (d *drafts) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) 
 
 // prefer records the form at which redirects within the visit have found the page: the next visit
 // begins there.
-func (d *drafts) prefer(o *ring.Outcome, visit *schema.Visit) error {
+func (d *visitBuilder) prefer(o *ring.Outcome, visit *schema.Visit) error {
 	if visit.AliasHops == 0 || !visit.Found() {
 		return nil
 	}
@@ -40,7 +39,7 @@ func (d *drafts) prefer(o *ring.Outcome, visit *schema.Visit) error {
 }
 
 // answer is what an outcome says itself, without links.
-func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
+func (d *visitBuilder) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 	step := o.Step
 	visit := &schema.Visit{
 		URL: step.ID, Run: d.in.run.ID, At: o.FirstByte.Truncate(time.Millisecond),
@@ -77,7 +76,7 @@ func (d *drafts) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 
 // compare sets a visit against the one before: what a 304 leaves standing, and
 // whether the body is the same.
-func (d *drafts) compare(visit *schema.Visit) error {
+func (d *visitBuilder) compare(visit *schema.Visit) error {
 	seq := d.in.store.Latest(visit.URL)
 	if seq == 0 || visit.State != schema.Processed {
 		return nil
@@ -107,7 +106,7 @@ func (d *drafts) compare(visit *schema.Visit) error {
 }
 
 // targets records the URLs that an outcome leads to and links the visit to them.
-func (d *drafts) targets(o *ring.Outcome, visit *schema.Visit) error {
+func (d *visitBuilder) targets(o *ring.Outcome, visit *schema.Visit) error {
 	switch {
 	case visit.State != schema.Processed:
 		return nil
@@ -125,7 +124,7 @@ func (d *drafts) targets(o *ring.Outcome, visit *schema.Visit) error {
 
 // redirect records where a page redirects to. A seed that leads out of its origin is
 // told at once: nothing of the origin may ever be crawled.
-func (d *drafts) redirect(to ring.Target, visit *schema.Visit) error {
+func (d *visitBuilder) redirect(to ring.Target, visit *schema.Visit) error {
 	visit.Distinct = 1
 	id, err := d.urls.record(to, schema.KindPage, visit.URL)
 	if err != nil || id == 0 {
@@ -142,7 +141,7 @@ func (d *drafts) redirect(to ring.Target, visit *schema.Visit) error {
 }
 
 // links records the pages that a page links to.
-func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
+func (d *visitBuilder) links(o *ring.Outcome, visit *schema.Visit) error {
 	keepAnchors := !visit.NoIndex || !d.in.set.Config.Crawler.RespectNoindex
 	d.in.tx.URLs.Warm(o.Hashes)
 	var foreign foreignHosts
@@ -190,7 +189,7 @@ func (d *drafts) links(o *ring.Outcome, visit *schema.Visit) error {
 
 // sitemap records the pages and files that a sitemap names. Only pages of an origin
 // count.
-func (d *drafts) sitemap(o *ring.Outcome, visit *schema.Visit) error {
+func (d *visitBuilder) sitemap(o *ring.Outcome, visit *schema.Visit) error {
 	visit.Distinct, visit.Children = len(o.Entries), len(o.Files)
 	for i, to := range o.Entries {
 		if to.Norm == "" || len(d.in.set.Scope.OriginsOf(to.Host())) == 0 {
@@ -216,7 +215,7 @@ func (d *drafts) sitemap(o *ring.Outcome, visit *schema.Visit) error {
 }
 
 // files records the files that an index names, or a redirect.
-func (d *drafts) files(files []ring.Target, visit *schema.Visit) error {
+func (d *visitBuilder) files(files []ring.Target, visit *schema.Visit) error {
 	from, err := d.urls.hosts.load(d.in.store.HostOf(visit.URL))
 	if err != nil {
 		return err

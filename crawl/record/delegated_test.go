@@ -23,7 +23,7 @@ func errandOf(r *Recorder, id uint64, url string) ring.Errand {
 // permit has a host asked for what others wait for, as when it is planned.
 func permit(t *testing.T, r *Recorder, h *schema.Host) {
 	t.Helper()
-	ok(t, r.book.permit(h, r.hosts.live.of(h.ID)))
+	ok(t, r.robots.permit(h, r.hosts.live.of(h.ID)))
 }
 
 // An errand is a step in the line of its host, once, unless the host is not asked.
@@ -58,11 +58,11 @@ func TestErrandBegins(t *testing.T) {
 			live.next = nil
 			e := errandOf(r, uint64(i), tt.url)
 			for range 2 {
-				ok(t, turn.errands.begin(e))
+				ok(t, turn.delegated.begin(e))
 			}
 			permit(t, r, h)
 			permit(t, r, asked)
-			ok(t, r.book.serveOn())
+			ok(t, r.robots.serveOn())
 			got, known := r.Report(e)
 			if known != (tt.want != nil) || known && !cmp.Equal(got, *tt.want) {
 				t.Errorf("%s: report %+v, %t; want %+v", tt.url, got, known, tt.want)
@@ -98,31 +98,31 @@ func TestErrandEnds(t *testing.T) {
 			{"a dead connection", ring.Outcome{Cause: fetch.Reset, Stale: true}, nil, 1},
 		} {
 			live.next = nil
-			clear(r.book.targets)
+			clear(r.robots.targets)
 			e := errandOf(r, uint64(i), "https://a.test/robots.txt")
-			ok(t, turn.errands.begin(e))
+			ok(t, turn.delegated.begin(e))
 			permit(t, r, h)
 			o := tt.outcome
 			o.Step, o.RetryAfter, o.FirstByte, o.Done = live.next[0], -1, r.in.now, r.in.now
 			live.next = nil
 			ok(t, turn.apply(&o))
-			ok(t, r.book.serveOn())
+			ok(t, r.robots.serveOn())
 			got, known := r.Report(e)
 			if known != (tt.want != nil) || known && !cmp.Equal(got, *tt.want) || len(live.next) != tt.asked {
 				t.Errorf("%s: report %+v, %t, and %d steps; want %+v", tt.name, got, known, len(live.next), tt.want)
 			}
-			if _, open := turn.errands.open[keyOf(&e)]; open != (tt.asked > 0) {
+			if _, open := turn.delegated.open[keyOf(&e)]; open != (tt.asked > 0) {
 				t.Errorf("%s: open: %t", tt.name, open)
 			}
 		}
 		live.next = nil
-		clear(r.book.targets)
+		clear(r.robots.targets)
 		e := errandOf(r, 99, "https://a.test/robots.txt")
-		ok(t, turn.errands.begin(e))
+		ok(t, turn.delegated.begin(e))
 		permit(t, r, h)
 		h.RunGivenUp = schema.GaveUpConnection
 		ok(t, turn.drop(&live.next[0]))
-		ok(t, r.book.serveOn())
+		ok(t, r.robots.serveOn())
 		if got, known := r.Report(e); !known || got.Cause != schema.CauseTargetGivenUp {
 			t.Errorf("dropped: %+v, %t", got, known)
 		}
@@ -133,7 +133,7 @@ func TestErrandEnds(t *testing.T) {
 func TestErrandsAreBounded(t *testing.T) {
 	r, _ := newShard(t, filepath.Join(t.TempDir(), "state.bolt"), "")
 	r.turn(t, func(turn turn) {
-		es := turn.errands
+		es := turn.delegated
 		for i := range uint64(maxErrands + 5) {
 			ok(t, es.begin(errandOf(r, i, "https://a.test/robots.txt")))
 		}
@@ -170,7 +170,7 @@ func TestErrandIsSent(t *testing.T) {
 		step := ring.Step{Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://a.test/robots.txt",
 			Settings: r.in.set}
 		o := &ring.Outcome{Step: step, Status: 302, Location: &to, RetryAfter: -1}
-		ok(t, r.book.apply(h, o, judge.Robots(o, h.Name, false)))
+		ok(t, r.robots.apply(h, o, judge.Robots(o, h.Name, false)))
 		id, err := r.hosts.find(foreign)
 		ok(t, err)
 		live := r.hosts.live.of(id)
@@ -195,8 +195,8 @@ func TestErrandIsSent(t *testing.T) {
 		told.Bring(ring.Report{Status: 200, Body: []byte("User-agent: *\nDisallow: /x"), Age: time.Hour})
 		live.next = nil
 		ok(t, turn.apply(&told))
-		ok(t, r.book.serveOn())
-		rules, err := r.book.rules(h)
+		ok(t, r.robots.serveOn())
+		rules, err := r.robots.rules(h)
 		if err != nil || rules == nil || rules.Check("/x").Allowed || r.hosts.live.of(h.ID).robots {
 			t.Errorf("the rules of a.test are %v, %v", rules, err)
 		}

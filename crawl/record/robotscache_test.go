@@ -36,11 +36,11 @@ func TestRulesStand(t *testing.T) {
 			schema.RobotsCopy{Status: 200, Text: []byte("User-agent: *\nDisallow: /x")}))
 		for _, tt := range tests {
 			h.RobotsAt, h.RobotsTries, h.RobotsDue = r.in.now.Add(-tt.age), tt.tries, r.in.now.Add(tt.due)
-			rules, err := r.book.rules(h)
+			rules, err := r.robots.rules(h)
 			if err != nil || (rules != nil) != tt.stands {
 				t.Errorf("%s: rules %v, %v; want some: %t", tt.name, rules, err, tt.stands)
 			}
-			if rules, err := r.book.standing(h); err != nil || rules == nil || rules.Check("/x").Allowed {
+			if rules, err := r.robots.standing(h); err != nil || rules == nil || rules.Check("/x").Allowed {
 				t.Errorf("%s: a visit under way is not decided by the copy", tt.name)
 			}
 		}
@@ -55,12 +55,12 @@ func TestRedirectedRobots(t *testing.T) {
 		to := targetOf(r, mustParse(t, r, "https://b.test/robots.txt"))
 		o := &ring.Outcome{Step: ring.Step{Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://a.test/robots.txt",
 			Settings: r.in.set}}
-		ok(t, r.book.apply(h, o, judge.RobotsVerdict{Act: judge.AskAt, Next: o.Follow(), At: &to}))
+		ok(t, r.robots.apply(h, o, judge.RobotsVerdict{Act: judge.AskAt, Next: o.Follow(), At: &to}))
 		id, err := r.hosts.find("b.test")
 		ok(t, err)
 		at, err := r.hosts.load(id)
 		ok(t, err)
-		ok(t, r.book.permit(at, r.hosts.live.of(id)))
+		ok(t, r.robots.permit(at, r.hosts.live.of(id)))
 		next := r.hosts.live.of(id).next
 		if len(next) != 1 || next[0].Host != id || next[0].For != 0 || !r.hosts.live.of(h.ID).robots {
 			t.Fatalf("the other host is asked %+v, and a.test waits: %t", next, r.hosts.live.of(h.ID).robots)
@@ -74,7 +74,7 @@ func TestRedirectedRobots(t *testing.T) {
 		}
 		at.RunGivenUp = schema.GaveUpConnection
 		ok(t, turn.drop(&step))
-		ok(t, r.book.serveOn())
+		ok(t, r.robots.serveOn())
 		if !clock.TriedOut(r.in.set.Config, h) || h.RobotsReason.Cause != schema.CauseTargetGivenUp || r.hosts.live.of(h.ID).robots {
 			t.Errorf("after %d tries, because of %v", h.RobotsTries, h.RobotsReason)
 		}
@@ -92,11 +92,11 @@ func TestParsedRobotsAreBounded(t *testing.T) {
 			h := r.hostOf(t, r.met(t, fmt.Sprintf("https://h%d.test/", i)))
 			h.RobotsAt = r.in.now
 			ok(t, r.in.tx.Hosts.PutRobots(h.ID, schema.RobotsCopy{At: h.RobotsAt, Status: 200, Text: text}))
-			if rules, err := r.book.rules(h); err != nil || rules.Check("/x").Allowed || !rules.Check("/y").Allowed {
+			if rules, err := r.robots.rules(h); err != nil || rules.Check("/x").Allowed || !rules.Check("/y").Allowed {
 				t.Fatalf("host %d: %v, %v", i, rules, err)
 			}
 			size := 0
-			for _, rules := range r.book.parsed {
+			for _, rules := range r.robots.parsed {
 				size += rules.Size()
 			}
 			if size > 64<<20 || size < 400_000 {

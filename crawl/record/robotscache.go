@@ -12,15 +12,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// How many files are kept in memory as rules, and how many bytes those take together.
+// Limits of the parsed rules in memory: files, and bytes.
 const (
 	maxParsedRobots = 4096
 	maxParsedBytes  = 64 << 20
 )
 
-// A book keeps every host's robots.txt: its rules, the tries to get it, and the
-// redirects by which another host is asked for it.
-type book struct {
+// A robotsCache keeps the robots.txt of every host: its rules, the attempts to fetch it, and its redirects to
+// other hosts.
+type robotsCache struct {
 	in     *runState
 	hosts  *hosts
 	parsed map[schema.HostID]*robots.Rules
@@ -35,11 +35,11 @@ type book struct {
 }
 
 // rules returns what robots.txt of a host says, nil if that must be asked first.
-func (b *book) rules(h *schema.Host) (*robots.Rules, error) {
-	switch cfg := b.in.set.Config; {
-	case clock.CopyStands(cfg, h, b.in.now):
-		return b.copied(h)
-	case clock.AllAllowed(cfg, h, b.in.now):
+func (c *robotsCache) rules(h *schema.Host) (*robots.Rules, error) {
+	switch cfg := c.in.set.Config; {
+	case clock.CopyStands(cfg, h, c.in.now):
+		return c.copied(h)
+	case clock.AllAllowed(cfg, h, c.in.now):
 		return robots.AllowAll(), nil
 	}
 	return nil, nil
@@ -47,84 +47,84 @@ func (b *book) rules(h *schema.Host) (*robots.Rules, error) {
 
 // standing returns the rules that decide on a visit which is under way: if the copy
 // has run out during it, still that.
-func (b *book) standing(h *schema.Host) (*robots.Rules, error) {
-	if rules, err := b.rules(h); err != nil || rules != nil {
+func (c *robotsCache) standing(h *schema.Host) (*robots.Rules, error) {
+	if rules, err := c.rules(h); err != nil || rules != nil {
 		return rules, err
 	}
-	return b.copied(h)
+	return c.copied(h)
 }
 
 // lastTry reports whether the host's robots.txt is not tried again if this try fails, whose
 // answer the host's clock has heard.
-func (b *book) lastTry(h *schema.Host) bool {
-	return int(h.RobotsTries) >= b.in.set.Config.Retry.MaxRetries || clock.OutOfReach(h)
+func (c *robotsCache) lastTry(h *schema.Host) bool {
+	return int(h.RobotsTries) >= c.in.set.Config.Retry.MaxRetries || clock.OutOfReach(h)
 }
 
 // copied returns the rules of the copy, however old it is; nil: there is none. The delay that they
 // ask for may be another than before: what they say depends on the crawler's name.
-func (b *book) copied(h *schema.Host) (*robots.Rules, error) {
-	if rules, ok := b.parsed[h.ID]; ok {
+func (c *robotsCache) copied(h *schema.Host) (*robots.Rules, error) {
+	if rules, ok := c.parsed[h.ID]; ok {
 		return rules, nil
 	}
-	file, ok, err := b.in.tx.Hosts.Robots(h.ID)
+	file, ok, err := c.in.tx.Hosts.Robots(h.ID)
 	if err != nil || !ok {
 		return nil, err
 	}
-	rules := robots.Parse(file.Text, b.in.set.Config.UserAgent.CrawlerName)
-	if len(b.parsed) >= maxParsedRobots || b.size+rules.Size() > maxParsedBytes {
-		clear(b.parsed)
-		b.size = 0
+	rules := robots.Parse(file.Text, c.in.set.Config.UserAgent.CrawlerName)
+	if len(c.parsed) >= maxParsedRobots || c.size+rules.Size() > maxParsedBytes {
+		clear(c.parsed)
+		c.size = 0
 	}
-	b.parsed[h.ID] = rules
-	b.size += rules.Size()
+	c.parsed[h.ID] = rules
+	c.size += rules.Size()
 	if delay, _ := rules.CrawlDelay(); delay != h.CrawlDelay {
 		h.CrawlDelay = delay
-		b.hosts.put(h)
+		c.hosts.put(h)
 	}
 	return rules, nil
 }
 
 // request is the step that asks for a host's robots.txt, at the authority at which
 // the host is asked.
-func (b *book) request(h *schema.Host, form string) *ring.Step {
+func (c *robotsCache) request(h *schema.Host, form string) *ring.Step {
 	if h.RobotsFrom != "" { // of a process that was killed
 		h.RobotsFrom, h.RobotsSince = "", time.Time{}
-		b.hosts.put(h)
+		c.hosts.put(h)
 	}
 	return &ring.Step{
 		Kind: ring.Robots, Host: h.ID, For: h.ID, URL: "https://" + weburl.Host(form) + "/robots.txt",
-		Timeout: b.in.set.Timeout(int(h.RobotsTries)), Settings: b.in.set,
+		Timeout: c.in.set.Timeout(int(h.RobotsTries)), Settings: c.in.set,
 	}
 }
 
 // apply acts on what the judge says of an answer, which may have come from another
 // host than the one that it is for.
-func (b *book) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsVerdict) error {
-	h, err := b.hosts.change(o.Step.For)
+func (c *robotsCache) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsVerdict) error {
+	h, err := c.hosts.change(o.Step.For)
 	if err != nil {
 		return err
 	}
-	live := b.hosts.live.of(h.ID)
+	live := c.hosts.live.of(h.ID)
 	live.robots, live.at = v.Act == judge.Ask, nil
 	h.RobotsFrom, h.RobotsSince = "", time.Time{}
 	switch v.Act {
 	case judge.Keep:
-		return b.store(h, live, v, o)
+		return c.store(h, live, v, o)
 	case judge.Ask:
-		b.hosts.live.of(asked.ID).goOn(*v.Next)
+		c.hosts.live.of(asked.ID).goOn(*v.Next)
 	case judge.AskAt:
-		return b.askAt(h, live, v)
+		return c.askAt(h, live, v)
 	case judge.TryLater:
-		b.hosts.giveUpUnreached(asked, o.Reason())
-		b.tryLater(h, v.Reason)
+		c.hosts.giveUpUnreached(asked, o.Reason())
+		c.tryLater(h, v.Reason)
 	case judge.GiveUp:
-		b.hosts.giveUp(h, schema.GaveUpConnection, v.Reason)
+		c.hosts.giveUp(h, schema.GaveUpConnection, v.Reason)
 	}
 	return nil
 }
 
 // store keeps an answer that holds for the host. No text allows all.
-func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *ring.Outcome) error {
+func (c *robotsCache) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *ring.Outcome) error {
 	h.RobotsAt, h.RobotsStatus, h.RobotsTries = o.FirstByte.Truncate(time.Millisecond), v.Status, 0
 	h.RobotsDue, h.RobotsReason = time.Time{}, schema.Reason{}
 	here := o.Step.For == o.Step.Host
@@ -132,37 +132,37 @@ func (b *book) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *r
 		h.WWW = isWWW(o.Step.URL, h.Name)
 	}
 	file := schema.RobotsCopy{At: h.RobotsAt, Status: v.Status, Text: v.Text}
-	if err := b.in.tx.Hosts.PutRobots(h.ID, file); err != nil {
+	if err := c.in.tx.Hosts.PutRobots(h.ID, file); err != nil {
 		return err
 	}
-	if old := b.parsed[h.ID]; old != nil {
-		delete(b.parsed, h.ID)
-		b.size -= old.Size()
+	if old := c.parsed[h.ID]; old != nil {
+		delete(c.parsed, h.ID)
+		c.size -= old.Size()
 	}
-	if _, err := b.copied(h); err != nil {
+	if _, err := c.copied(h); err != nil {
 		return err
 	}
 	if here {
-		live.ready = clock.ReadyAfter(b.in.set.Config, h, live.ready, o)
-	} else if at := h.LastByte.Add(time.Millisecond + b.in.set.Config.FullDelay(h)); at.After(live.ready) {
+		live.ready = clock.ReadyAfter(c.in.set.Config, h, live.ready, o)
+	} else if at := h.LastByte.Add(time.Millisecond + c.in.set.Config.FullDelay(h)); at.After(live.ready) {
 		live.ready = at // another host's answer has brought a Crawl-delay
 	}
-	b.in.log.Debug("robots.txt", "host", h.Name, "status_code", v.Status, "crawl_delay", h.CrawlDelay)
+	c.in.log.Debug("robots.txt", "host", h.Name, "status_code", v.Status, "crawl_delay", h.CrawlDelay)
 	return nil
 }
 
 // askAt follows a redirect of a robots.txt: at the same host by a request, at another one, perhaps of another shard, as
 // one of all who are sent there.
-func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) error {
-	id, err := b.hosts.identify(v.At.Host())
+func (c *robotsCache) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) error {
+	id, err := c.hosts.identify(v.At.Host())
 	if err != nil {
 		return err
 	}
 	next := *v.Next
 	next.Host = id
 	if id != h.ID {
-		h.RobotsFrom, h.RobotsSince = v.At.Host(), b.in.now.Truncate(time.Millisecond)
-		return b.ask(id, next.URL, waiter{step: next})
+		h.RobotsFrom, h.RobotsSince = v.At.Host(), c.in.now.Truncate(time.Millisecond)
+		return c.ask(id, next.URL, waiter{step: next})
 	}
 	live.robots = true
 	live.goOn(next)
@@ -170,16 +170,16 @@ func (b *book) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) erro
 }
 
 // tryLater notes that robots.txt could not be had, and when it is tried again.
-func (b *book) tryLater(h *schema.Host, why schema.Reason) {
+func (c *robotsCache) tryLater(h *schema.Host, why schema.Reason) {
 	h.RobotsTries = min(h.RobotsTries, math.MaxUint8-1) + 1
 	if isFinal(why) {
-		h.RobotsTries = uint8(min(b.in.set.Config.Retry.MaxRetries+1, math.MaxUint8))
+		h.RobotsTries = uint8(min(c.in.set.Config.Retry.MaxRetries+1, math.MaxUint8))
 	}
 	h.RobotsReason = why
-	wait := clock.RobotsBackoff(b.in.set.Config, h)
-	h.RobotsDue = b.in.now.Add(wait)
-	if !clock.TriedOut(b.in.set.Config, h) { // else the host is given up, unless a copy stands
-		b.in.log.Debug("robots.txt is tried again", "host", h.Name, "reason", why.String(),
+	wait := clock.RobotsBackoff(c.in.set.Config, h)
+	h.RobotsDue = c.in.now.Add(wait)
+	if !clock.TriedOut(c.in.set.Config, h) { // else the host is given up, unless a copy stands
+		c.in.log.Debug("robots.txt is tried again", "host", h.Name, "reason", why.String(),
 			"tries", h.RobotsTries, "wait", wait)
 	}
 }
@@ -198,24 +198,24 @@ func isFinal(why schema.Reason) bool {
 
 // withdraw follows a request for robots.txt that is not made, because its host was
 // given up. Hosts whose robots.txt redirect there have no answer, unless it is to be had.
-func (b *book) withdraw(step ring.Step) error {
+func (c *robotsCache) withdraw(step ring.Step) error {
 	if step.For != 0 {
-		b.hosts.live.of(step.For).robots = false
+		c.hosts.live.of(step.For).robots = false
 		return nil
 	}
-	h, err := b.hosts.change(step.Host)
+	h, err := c.hosts.change(step.Host)
 	if err != nil {
 		return err
 	}
-	if !noMore(b.in, h) {
-		b.hosts.live.of(h.ID).goOn(step)
+	if !noMore(c.in, h) {
+		c.hosts.live.of(h.ID).goOn(step)
 		return nil
 	}
-	t := b.targets[step.URL]
+	t := c.targets[step.URL]
 	if t == nil {
 		return nil
 	}
-	delete(b.targets, t.url)
-	b.serveAll(t, ring.Report{Cause: schema.CauseTargetGivenUp}, b.in.now)
+	delete(c.targets, t.url)
+	c.serveAll(t, ring.Report{Cause: schema.CauseTargetGivenUp}, c.in.now)
 	return nil
 }

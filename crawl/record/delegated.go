@@ -1,0 +1,150 @@
+package record
+
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Limits of the work for other shards: open requests, and the memory of their reports. The oldest report is
+// dropped first.
+const (
+	maxErrands     = 1024
+	maxLent        = 64 // of them, for scripts and to one host; its own pages must not wait for more
+	maxReports     = 4096
+	maxReportBytes = 32 << 20
+)
+
+// How long to wait before a shard without a report is queried again: at first, and at most.
+const (
+	firstErrandWait = 250 * time.Millisecond
+	lastErrandWait  = 30 * time.Second
+)
+
+// delegatedRequests are the requests that this shard makes to its hosts for other shards: for the targets of
+// robots.txt redirects, and for resources that scripts load. They share the answers with requests of this shard,
+// so that all shards see the same one. All of it is in memory: a shard asks for a report until it gets one, and a
+// lost report is fetched again.
+type delegatedRequests struct {
+	in          *runState
+	hosts       *hosts
+	renderQueue *renderQueue
+	robots      *robotsCache
+	open        map[errandKey]string // their URLs
+	reports     map[errandKey]ring.Report
+	oldest      []errandKey // of reports
+	size        int         // bytes of their bodies
+}
+
+type errandKey struct {
+	from int
+	id   uint64
+}
+
+func keyOf(e *ring.Errand) errandKey { return errandKey{e.From, e.ID} }
+
+func newDelegatedRequests(in *runState, hosts *hosts, queue *renderQueue, cache *robotsCache) delegatedRequests {
+	return delegatedRequests{in: in, hosts: hosts, renderQueue: queue, robots: cache, open: map[errandKey]string{},
+		reports: map[errandKey]ring.Report{}}
+}
+
+// begin has a host asked, unless it is already, or so many are that the shard has to ask
+// again.
+func (d *delegatedRequests) begin(e ring.Errand) error {
+	if e.Kind == ring.Asset {
+		return d.renderQueue.lend(e.URL)
+	}
+	key := keyOf(&e)
+	_, known := d.reports[key]
+	if _, open := d.open[key]; known || open || len(d.open) >= maxErrands {
+		return nil
+	}
+	u, err := d.in.set.Rules.Parse(e.URL)
+	if err != nil || u.Form != e.URL || d.in.store.ForeignName(u.Host()) ||
+		!d.in.set.Scope.Classify(u.Norm).Class.Visitable() {
+		d.unasked(key)
+		return nil
+	}
+	id, err := d.hosts.identify(u.Host())
+	if err != nil {
+		return err
+	}
+	d.open[key] = e.URL
+	return d.robots.ask(id, e.URL, waiter{tell: func(r ring.Report) { d.keep(key, r) }})
+}
+
+// unasked reports that the host is not asked.
+func (d *delegatedRequests) unasked(key errandKey) {
+	d.keep(key, ring.Report{Cause: schema.CauseTargetGivenUp})
+}
+
+// keep holds a report for the shard that wants it.
+func (d *delegatedRequests) keep(key errandKey, r ring.Report) {
+	delete(d.open, key)
+	if len(r.Body) > robots.MaxBytes {
+		r.Body = r.Body[:robots.MaxBytes]
+	}
+	d.reports[key] = r
+	d.oldest = append(d.oldest, key)
+	d.size += len(r.Body)
+	for len(d.oldest) > maxReports || d.size > maxReportBytes {
+		d.size -= len(d.reports[d.oldest[0]].Body)
+		delete(d.reports, d.oldest[0])
+		d.oldest = d.oldest[1:]
+	}
+}
+
+// Report returns what has come of an errand of another shard, if something has, or what it waits for.
+func (r *Recorder) Report(e ring.Errand) (report ring.Report, known bool) {
+	report, known = r.delegated.reports[keyOf(&e)]
+	if url, open := r.delegated.open[keyOf(&e)]; open {
+		report.Behind = r.robots.waitsFor(url)
+	}
+	return report, known
+}
+
+// Lends reports whether what scripts of another shard want is being asked for on its behalf.
+func (r *Recorder) Lends(url string) bool { return r.renderQueue.lent[url] }
+
+// sent takes what another shard says of an errand, or that it has nothing to say yet. Its
+// host has no clock here; one that is only waited for paces the next letter.
+func (t *turn) sent(h *schema.Host, live *liveHost, o *ring.Outcome) error {
+	if o.Step.Kind == ring.Asset {
+		t.brought(live, o)
+		return nil
+	}
+	if o.Moved {
+		live.ready = t.in.now.Add(errandWait(o.Step.Moves))
+		live.moved(o.Step)
+		return t.robots.behind(o.Step.URL, o.Behind)
+	}
+	v := judge.Robots(o, h.Name, false)
+	t.ledger.tellVerdict(o, v.Act.String(), v.Reason)
+	return t.robots.answered(h, live, o, v)
+}
+
+// errandWait is how long another shard is left alone that had nothing to report so often
+// before.
+func errandWait(before int) time.Duration {
+	if before < 7 {
+		return firstErrandWait << before
+	}
+	return lastErrandWait
+}
+
+// brought takes what another shard says of what scripts want, or asks it again later.
+func (t *turn) brought(live *liveHost, o *ring.Outcome) {
+	again := asset{url: o.Step.URL, tries: o.Step.Visit.Retries}
+	switch {
+	case o.Moved:
+		again.due = t.in.now.Add(errandWait(again.tries))
+		again.tries++
+	case o.Answered():
+		t.renderQueue.answer(o.Step.URL, o.Answer)
+		return
+	}
+	live.assets = append(live.assets, again)
+}

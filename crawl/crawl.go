@@ -13,7 +13,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
-	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -56,9 +55,6 @@ func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) {
 // [record.LeavePages].
 func LeavePages(store *kv.Store) error { return record.LeavePages(store) }
 
-// ErrEnded reports a command to a crawl that is not running.
-var ErrEnded = errors.New("the crawl is not running")
-
 // Options say what to crawl and whom to tell.
 type Options struct {
 	Config    *config.Config
@@ -92,22 +88,9 @@ type Crawl struct {
 	number    uint64      // among the crawls of its machine
 	trust     trust       // what hosts have shown in this process
 	flights   flights
-	held      atomic.Pointer[[]Held] // failures that the warden holds back
+	held      atomic.Pointer[[]Held] // failures that attribution holds back
 	shared    [32]byte               // of a shard: the hash of what the configuration has in common with others
 	walked    bool                   // the frontier is empty, and the file says so; once done is closed
-}
-
-// A changed configuration waits for the end of a walk.
-type changed struct {
-	cfg    *config.Config
-	number uint64        // of it in the terrain; of a crawl of a whole terrain 0
-	done   chan struct{} // closed when it is followed, or not any more to be; nil: nobody waits
-}
-
-func (n *changed) end() {
-	if n != nil && n.done != nil {
-		close(n.done)
-	}
 }
 
 // Begin continues the run of the store that is not completed, or begins the next
@@ -147,14 +130,6 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	}
 	opts.Machine.limit(opts.Config.MaxOpen(), opts.Log)
 	return c, begun, nil
-}
-
-// follow has the crawl be under a configuration, between two walks.
-func (c *Crawl) follow(cfg *config.Config) {
-	c.opts.Config = cfg
-	if c.opts.Shard != nil {
-		c.shared = cfg.SharedHash()
-	}
 }
 
 func (c *Crawl) newCommitter(set *ring.Settings) *committer {
@@ -304,7 +279,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	}
 	g.Go(func() error { return visitors.run(walking, asking, steps, found) })
 	g.Go(func() error {
-		w := &warden{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes, told: &c.held}
+		w := &attribution{machine: c.opts.Machine, crawl: c.number, log: c.opts.Log, out: outcomes, told: &c.held}
 		w.stuck = func(end schema.End) {
 			select {
 			case stuck <- end:
@@ -373,68 +348,6 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 	return why
 }
 
-// Admits reports why a configuration cannot be applied here, such as that there is no browser.
-func (c *Crawl) Admits(ctx context.Context, cfg *config.Config) error {
-	set, err := c.opts.settings(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	return set.Close()
-}
-
-// Reload goes on under another configuration: what waits is judged again. One
-// that cannot be applied is logged, and the crawl goes on as before. See [Crawl.HasRoom].
-// The channel is closed once that has been decided, or nobody decides it any more.
-func (c *Crawl) Reload(cfg *config.Config) (done <-chan struct{}) { return c.Reconfigure(cfg, 0) }
-
-// Reconfigure is Reload of a shard, with the number that the configuration has in the
-// terrain: one that is not above the last is not applied.
-func (c *Crawl) Reconfigure(cfg *config.Config, number uint64) (done <-chan struct{}) {
-	next := &changed{cfg, number, make(chan struct{})}
-	c.next.Swap(next).end()
-	select {
-	case c.reload <- struct{}{}:
-	case <-c.done:
-		c.next.Swap(nil).end()
-	default: // told already
-	}
-	return next.done
-}
-
-// change takes another configuration into the run, between two walks.
-func (c *Crawl) change(ctx context.Context, next changed) error {
-	old, cfg := c.committer, next.cfg
-	set, err := c.opts.settings(ctx, cfg)
-	if err == nil && cfg.URLIdentity() != c.opts.Config.URLIdentity() {
-		err = errors.Join(ErrIdentity, set.Close())
-	}
-	if why := c.member.counts(next); err == nil && why != nil {
-		err = errors.Join(why, set.Close())
-	}
-	if err != nil {
-		c.opts.Log.Warn("the changed configuration is not applied", "error", err)
-		cfg, next.number = c.opts.Config, 0
-		if set, err = c.opts.settings(ctx, cfg); err != nil {
-			return err
-		}
-	}
-	c.opts.Machine.limit(cfg.MaxOpen(), c.opts.Log)
-	if err := old.set.Close(); err != nil {
-		return err
-	}
-	c.follow(cfg)
-	c.committer = c.newCommitter(set)
-	c.committer.recorder.Inherit(old.recorder)
-	if err := errors.Join(old.recorder.ClosePages(), old.recorder.End(schema.End{Kind: schema.EndReload})); err != nil {
-		return err
-	}
-	if err := c.member.advance(next.number); err != nil {
-		return err
-	}
-	_, err = c.committer.recorder.Begin(ctx)
-	return err
-}
-
 // Complete writes down that the outputs of a walk that came to its end are in
 // place. The run was finished when the walk was, in this process or in one before: then
 // Run need not be called.
@@ -454,77 +367,4 @@ func (c *Crawl) Complete() error {
 // leave gives back what the crawl shares with others, and closes its page store.
 func (c *Crawl) leave() error {
 	return errors.Join(c.committer.set.Close(), c.committer.recorder.ClosePages())
-}
-
-// Pause keeps requests from being sent until Unpause.
-func (c *Crawl) Pause() error {
-	c.paused.Store(true) // first: the walk that is told may be replaced right after
-	_, err := c.command(commandPause)
-	return err
-}
-
-// Unpause lets requests be sent again.
-func (c *Crawl) Unpause() error {
-	c.paused.Store(false)
-	_, err := c.command(commandUnpause)
-	return err
-}
-
-// Status says what is being fetched now and what the rest waits for.
-func (c *Crawl) Status() (Status, error) {
-	return c.command(commandStatus)
-}
-
-func (c *Crawl) command(do commandKind) (Status, error) {
-	reply := make(chan Status, 1)
-	select {
-	case c.control <- command{do: do, reply: reply}:
-	case <-c.done:
-		return Status{}, ErrEnded
-	}
-	select {
-	case st := <-reply:
-		return st, nil
-	case <-c.done:
-		return Status{}, ErrEnded
-	}
-}
-
-// Query asks the live store between two commits. The store is the caller's only
-// until ask returns, which must take at most 100 ms.
-func (c *Crawl) Query(ask func(*kv.Store) error) error { return c.query(context.Background(), ask) }
-
-// query is Query for those who wait only as long as ctx lasts.
-func (c *Crawl) query(ctx context.Context, ask func(*kv.Store) error) error {
-	done := make(chan error, 1)
-	select {
-	case c.queries <- query{ask: ask, done: done}:
-		return <-done
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-c.done:
-		return ErrEnded
-	}
-}
-
-// View has f read the live store between two commits; see [Crawl.Query].
-func (c *Crawl) View(f func(*kv.Tx) error) error {
-	return c.Query(func(store *kv.Store) error { return store.View(f) })
-}
-
-// Update runs a small transaction of the caller's between two commits. It fails with
-// [webhook.ErrLater] while the disk is full. An error of f ends the crawl.
-func (c *Crawl) Update(f func(*kv.Tx) error) error { return c.Query(c.updating(f)) }
-
-// updating is the question that runs a small transaction.
-func (c *Crawl) updating(f func(*kv.Tx) error) func(*kv.Store) error {
-	return func(store *kv.Store) error {
-		if err := c.member.mayWrite(); err != nil {
-			return err
-		}
-		if !c.committer.hasRoom() {
-			return webhook.ErrLater
-		}
-		return store.Update(f)
-	}
 }

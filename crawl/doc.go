@@ -1,14 +1,14 @@
-// Package crawl walks the terrain: it is the ring of scheduler, visitors, warden and
+// Package crawl walks the terrain: it is the ring of scheduler, visitors, attribution and
 // recorder.
 //
 // The scheduler knows when a host may be asked and which one is next. A visitor makes
-// one request and waits for the answer; a parser makes sense of it. They own nothing. The
-// warden stands behind the visitors: what is this machine's fault, such as a network that
-// is away, is no host's. The recorder has two parts: a committer gathers outcomes into
+// one request and waits for the answer; a parser makes sense of it. They own nothing.
+// Behind the visitors, attribution separates the faults of this machine, such as a network
+// that is away, from those of hosts. The recorder has two parts: a committer gathers outcomes into
 // batches and commits each batch in one transaction; a [record.Recorder], which owns the
 // durable hosts, decides what they mean and what is asked next. One trip round the ring is
 // one request: a [ring.Step] goes from scheduler to visitor, a [ring.Outcome] from visitor
-// through the warden to recorder, and after the commit [ring.Effects] go from recorder to
+// through attribution to recorder, and after the commit [ring.Effects] go from recorder to
 // scheduler. What crawls of one process share is in [Machine]: the resolver, the clocks of
 // addresses, slots, what is known of the network.
 //

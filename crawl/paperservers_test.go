@@ -55,7 +55,7 @@ type paperServers struct {
 	begun   time.Time          // for those who measure
 	text    string             // of the newest crawl's configuration
 	most    int                // outcomes of one commit; 0: as many as the recorder takes
-	machine *Machine           // whose network may be away; nil: a warden is not needed
+	machine *Machine           // whose network may be away; nil: no attribution is needed
 	browser *crawltest.Browser // nil: no page is rendered
 	room    int64              // for what is rendered; 0: as much as in a crawl
 	mu      sync.Mutex
@@ -264,7 +264,7 @@ func (s *paperServers) ring(rec *committer, kill time.Duration) error {
 	judged := outcomes
 	if s.machine != nil {
 		judged = make(chan ring.Outcome, 64)
-		w := &warden{machine: s.machine, crawl: 1, log: slog.New(slog.DiscardHandler), out: judged}
+		w := &attribution{machine: s.machine, crawl: 1, log: slog.New(slog.DiscardHandler), out: judged}
 		g.Go(func() error { return w.run(walking, outcomes) })
 	}
 	g.Go(func() error { return rec.loop(walking, judged, wakes, nil, effects) })

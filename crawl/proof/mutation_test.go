@@ -117,11 +117,11 @@ func outageMutations() []mutation {
 	return []mutation{
 		{
 			"hosts are blamed for the network that is away", "outage/outage.go",
-			"return w.away || sent.Before(w.ended)", "return false", "TestWardenOutage|TestWardenSuspended",
+			"return w.away || sent.Before(w.ended)", "return false", "TestAttributionOutage|TestAttributionSuspended",
 		},
 		{
 			"a want of descriptors leaves as many requests open", "slots/slots.go",
-			"min(s.limit(), s.used.Sum())/2)", "min(s.limit(), s.used.Sum()))", "TestLack|TestWardenMeans",
+			"min(s.limit(), s.used.Sum())/2)", "min(s.limit(), s.used.Sum()))", "TestLack|TestAttributionMeans",
 		},
 		{
 			"a host that asks for too long a delay is waited for", "record/plan.go",
@@ -136,9 +136,9 @@ func outageMutations() []mutation {
 			"bound > Proven; bound--", "bound > standing; bound--", "TestLeftToBetter|TestSlowHosts",
 		},
 		{
-			"failures of an outage are blamed", "warden.go",
+			"failures of an outage are blamed", "attribution.go",
 			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "o.Own == fetch.OwnAddress",
-			"TestWardenOutage",
+			"TestAttributionOutage",
 		},
 		{
 			"an outage is believed in for ever", "outage/outage.go",
@@ -157,21 +157,21 @@ func outageMutations() []mutation {
 			"if away && now.Before(probe) {", "if away && probe.IsZero() {", "TestNothingIsAskedInAnOutage",
 		},
 		{
-			"a connection of another network is blamed", "warden.go",
+			"a connection of another network is blamed", "attribution.go",
 			"network.Blameless(o.Step.Sent) || o.Own == fetch.OwnAddress", "network.Blameless(o.Step.Sent)",
-			"TestWardenOwn",
+			"TestAttributionOwn",
 		},
 		{
 			"a process that was stopped is not seen", "pulse.go",
 			"g.late < noise", "g.late >= 0", "TestPulse",
 		},
 		{
-			"a process that comes late opens as much as before", "warden.go",
-			"w.machine.slots.Late(g.since, now)", "0, false", "TestWardenLate$",
+			"a process that comes late opens as much as before", "attribution.go",
+			"a.machine.slots.Late(g.since, now)", "0, false", "TestAttributionLate$",
 		},
 		{
-			"connections of another network are kept", "warden.go",
-			"if g.asleep > 0 || g.late >= outlived {", "if g.late >= 2*outlived {", "TestWardenRenews",
+			"connections of another network are kept", "attribution.go",
+			"if g.asleep > 0 || g.late >= outlived {", "if g.late >= 2*outlived {", "TestAttributionRenews",
 		},
 		{
 			"what waited for a name server goes out together", "visitor.go",
@@ -182,9 +182,9 @@ func outageMutations() []mutation {
 			"MaySend:      v.member.maySend,", "MaySend:      nil,", "TestLeaseEndsInHandshake",
 		},
 		{
-			"want of descriptors is blamed", "warden.go",
-			"o.Own == fetch.OwnWait) && w.lacked[host].times < maxExcuses", "o.Own == fetch.OwnWait) && now.IsZero()",
-			"TestWardenMeans|TestFewDescriptors",
+			"want of descriptors is blamed", "attribution.go",
+			"o.Own == fetch.OwnWait) && a.lacked[host].times < maxExcuses", "o.Own == fetch.OwnWait) && now.IsZero()",
+			"TestAttributionMeans|TestFewDescriptors",
 		},
 	}
 }
@@ -218,8 +218,8 @@ func waitMutations() []mutation {
 			"b.size/int64(max(open, 1))", "b.size*int64(max(open, 1))", "TestBudgetFree",
 		},
 		{
-			"a wait for memory has fewer requests opened", "warden.go",
-			"if o.Own == fetch.OwnWait {", "if o.Own == fetch.OwnAddress {", "TestWardenWait",
+			"a wait for memory has fewer requests opened", "attribution.go",
+			"if o.Own == fetch.OwnWait {", "if o.Own == fetch.OwnAddress {", "TestAttributionWait",
 		},
 	}
 }

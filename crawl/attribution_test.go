@@ -3,10 +3,6 @@ package crawl
 import (
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// guarded passes outcomes through a warden and returns what comes out at once.
+// guarded passes outcomes through attribution and returns what comes out at once.
 type guarded struct {
 	t   *testing.T
 	m   *Machine
@@ -40,7 +36,7 @@ func newGuardedLogged(t *testing.T, suspended func() time.Duration, log *slog.Lo
 	if suspended != nil {
 		g.m.suspended = suspended
 	}
-	w := &warden{machine: g.m, crawl: 1, log: log, out: g.out}
+	w := &attribution{machine: g.m, crawl: 1, log: log, out: g.out}
 	go func() { g.end <- w.run(t.Context(), g.in) }()
 	return g
 }
@@ -94,7 +90,7 @@ func (g *guarded) close() {
 }
 
 // In an outage nobody is to blame, nor is who failed just before it was found.
-func TestWardenOutage(t *testing.T) {
+func TestAttributionOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var text strings.Builder
 		g := newGuardedLogged(t, nil, slog.New(slog.NewTextHandler(&text, nil)))
@@ -129,7 +125,7 @@ func TestWardenOutage(t *testing.T) {
 
 // Whatever keeps all hosts from answering for half a minute is taken for the network: a proxy that is away, and one in
 // which people must log in first, which has other certificates, addresses or names, or hangs up.
-func TestWardenAllFail(t *testing.T) {
+func TestAttributionAllFail(t *testing.T) {
 	for _, how := range []ring.Outcome{
 		{Cause: fetch.Proxy}, {Cause: fetch.TLS}, {Cause: fetch.TLS, TLS: fetch.Signs{Alert: true}},
 		{Cause: fetch.RefusedAddress}, {Cause: fetch.NXDomain}, {Cause: fetch.Reset},
@@ -151,7 +147,7 @@ func TestWardenAllFail(t *testing.T) {
 }
 
 // A host that answers once and then fails by an alert, a reset or silence is to blame as soon as another one answers.
-func TestWardenFailTogether(t *testing.T) {
+func TestAttributionFailTogether(t *testing.T) {
 	for _, how := range []ring.Outcome{
 		{Cause: fetch.TLS, TLS: fetch.Signs{Alert: true}}, {Cause: fetch.Reset}, {Cause: fetch.Timeout},
 		{Cause: fetch.TLSTimeout}, {Cause: fetch.Reset, TLS: fetch.Signs{Spoke: true}},
@@ -184,7 +180,7 @@ func TestWardenFailTogether(t *testing.T) {
 }
 
 // Of a host that takes a request over TLS and then hangs up it is known at once that it can be reached.
-func TestWardenHungUp(t *testing.T) {
+func TestAttributionHungUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
 		g.begin()
@@ -202,11 +198,11 @@ func TestWardenHungUp(t *testing.T) {
 
 // When nothing but untrusted certificates has been met for a minute, the walk is to end, and says which key may be
 // wrong. Their pages are nobody's fault.
-func TestWardenStuck(t *testing.T) {
+func TestAttributionStuck(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
 		var ends []schema.End
-		w := &warden{machine: g.m, crawl: 1, log: slog.New(slog.DiscardHandler),
+		w := &attribution{machine: g.m, crawl: 1, log: slog.New(slog.DiscardHandler),
 			stuck: func(end schema.End) { ends = append(ends, end) }}
 		for second := range 62 {
 			o := ring.Outcome{Cause: fetch.TLS, Detail: "certificate signed by unknown authority",
@@ -231,7 +227,7 @@ func TestWardenStuck(t *testing.T) {
 }
 
 // A network that goes away while answers are being read is nobody's fault either.
-func TestWardenHalts(t *testing.T) {
+func TestAttributionHalts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
 		g.begin()
@@ -255,7 +251,7 @@ func TestWardenHalts(t *testing.T) {
 }
 
 // Thousands that fail at a time are held and, as soon as somebody answers, to blame.
-func TestWardenHoldsMany(t *testing.T) {
+func TestAttributionHoldsMany(t *testing.T) {
 	const hosts = 5000
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
@@ -277,7 +273,7 @@ func TestWardenHoldsMany(t *testing.T) {
 
 // Requests that were open across a suspension are cancelled if they fail, and those
 // sent later are not.
-func TestWardenSuspended(t *testing.T) {
+func TestAttributionSuspended(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var asleep atomic.Int64
 		g := newGuarded(t, func() time.Duration { return time.Duration(asleep.Load()) })
@@ -298,7 +294,7 @@ func TestWardenSuspended(t *testing.T) {
 
 // A machine that is late once in every request excuses a host five times, until the host
 // answers.
-func TestWardenLateAgain(t *testing.T) {
+func TestAttributionLateAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var asleep atomic.Int64
 		g := newGuarded(t, func() time.Duration { return time.Duration(asleep.Load()) })
@@ -328,7 +324,7 @@ func TestWardenLateAgain(t *testing.T) {
 
 // Hosts that are silent for good at the end of a crawl are to blame after half an hour,
 // and the log says so.
-func TestWardenDoubts(t *testing.T) {
+func TestAttributionDoubts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var told strings.Builder
 		g := newGuardedLogged(t, nil, slog.New(slog.NewTextHandler(&told, nil)))
@@ -353,117 +349,9 @@ func TestWardenDoubts(t *testing.T) {
 	})
 }
 
-// A process that does not beat for longer than noise was stopped.
-func TestPulse(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		p := pulse{suspended: func() time.Duration { return 0 }, last: time.Now()}
-		for _, tt := range []struct{ gap, late time.Duration }{
-			{beat, 0}, {beat + noise - 1, 0}, {beat + noise, noise}, {beat, 0}, {time.Hour, time.Hour - beat}, {0, 0},
-		} {
-			time.Sleep(tt.gap)
-			if got := p.beat(); got.late != tt.late || got.asleep != 0 {
-				t.Errorf("after %v: %+v, want %v late", tt.gap, got, tt.late)
-			}
-		}
-	})
-}
-
-// gapped has a warden find a gap, twice.
-func gapped(m *Machine, crawl uint64, asleep, late time.Duration) {
-	w := &warden{machine: m, crawl: crawl, log: slog.New(slog.DiscardHandler)}
-	w.pulse.suspended, w.pulse.last = func() time.Duration { return asleep }, time.Now().Add(-beat-late)
-	w.wake()
-	w.wake()
-}
-
-// A process that comes late by itself opens half as many requests, once for all its crawls, and one
-// whose machine was suspended as many as before.
-func TestWardenLate(t *testing.T) {
-	for _, tt := range []struct {
-		name         string
-		asleep, late time.Duration
-		excused      bool
-		limit        int
-	}{
-		{"on time", noise - 1, noise - 1, false, 100},
-		{"late", 0, noise, true, 50},
-		{"late for long", 0, outlived, true, 50},
-		{"asleep", noise, 0, true, 100},
-		{"asleep, and late after that", time.Hour, noise, true, 100},
-	} {
-		bubble(t, func(t *testing.T) {
-			m := NewMachine(0)
-			share := m.slots.Share(100)
-			for share.Take(time.Now(), slots.Proven, slots.Tally{}) {
-			}
-			for crawl := range uint64(2) {
-				gapped(m, crawl, tt.asleep, tt.late)
-			}
-			if excused := m.network.Woke().Equal(time.Now()); excused != tt.excused {
-				t.Errorf("%s: what was sent before is excused: %t", tt.name, excused)
-			}
-			for range 100 {
-				share.Give(slots.Proven)
-			}
-			limit := 0
-			for share.Take(time.Now(), slots.Proven, slots.Tally{}) {
-				limit++
-			}
-			if limit != tt.limit {
-				t.Errorf("%s: %d can be open, want %d", tt.name, limit, tt.limit)
-			}
-		})
-	}
-}
-
-// Connections are kept over short gaps of the process alone: else the machine may be in another
-// network.
-func TestWardenRenews(t *testing.T) {
-	for _, tt := range []struct {
-		name         string
-		asleep, late time.Duration
-		renewed      bool
-	}{
-		{"late", 0, noise, false},
-		{"late for long", 0, outlived, true},
-		{"asleep", noise, 0, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			var conns atomic.Int64
-			s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-			s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-				if state == http.StateNew {
-					conns.Add(1)
-				}
-			}
-			s.Start()
-			defer s.Close()
-			m := NewMachine(0)
-			client, err := m.clients.Client(fetch.Config{
-				KeepAlive: true, AllowPrivate: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer client.Close()
-			for range 2 {
-				res, err := client.Do(t.Context(), fetch.Request{URL: s.URL})
-				if err != nil {
-					t.Fatal(err)
-				}
-				res.Release()
-				gapped(m, 1, tt.asleep, tt.late)
-			}
-			if renewed := conns.Load() > 1; renewed != tt.renewed {
-				t.Errorf("%d connections were made for two requests", conns.Load())
-			}
-		})
-	}
-}
-
 // A connection whose address is gone, and a name server that is, are no host's fault
 // though others answer.
-func TestWardenOwn(t *testing.T) {
+func TestAttributionOwn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
 		g.answer(1)
@@ -491,7 +379,7 @@ func TestWardenOwn(t *testing.T) {
 }
 
 // Want of descriptors is no host's fault, unless it is one host's alone.
-func TestWardenMeans(t *testing.T) {
+func TestAttributionMeans(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
 		share := g.m.slots.Share(100)
@@ -520,7 +408,7 @@ func TestWardenMeans(t *testing.T) {
 
 // A server that does not wait as long as its body has to is not to blame, up to a point, and that is no reason to have
 // fewer requests open.
-func TestWardenWait(t *testing.T) {
+func TestAttributionWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
 		share := g.m.slots.Share(100)

@@ -1,0 +1,92 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A changed configuration waits for the end of a walk.
+type changed struct {
+	cfg    *config.Config
+	number uint64        // of it in the terrain; of a crawl of a whole terrain 0
+	done   chan struct{} // closed when it is followed, or not any more to be; nil: nobody waits
+}
+
+func (n *changed) end() {
+	if n != nil && n.done != nil {
+		close(n.done)
+	}
+}
+
+// follow has the crawl be under a configuration, between two walks.
+func (c *Crawl) follow(cfg *config.Config) {
+	c.opts.Config = cfg
+	if c.opts.Shard != nil {
+		c.shared = cfg.SharedHash()
+	}
+}
+
+// Admits reports why a configuration cannot be applied here, such as that there is no browser.
+func (c *Crawl) Admits(ctx context.Context, cfg *config.Config) error {
+	set, err := c.opts.settings(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	return set.Close()
+}
+
+// Reload goes on under another configuration: what waits is judged again. One
+// that cannot be applied is logged, and the crawl goes on as before. See [Crawl.HasRoom].
+// The channel is closed once that has been decided, or nobody decides it any more.
+func (c *Crawl) Reload(cfg *config.Config) (done <-chan struct{}) { return c.Reconfigure(cfg, 0) }
+
+// Reconfigure is Reload of a shard, with the number that the configuration has in the
+// terrain: one that is not above the last is not applied.
+func (c *Crawl) Reconfigure(cfg *config.Config, number uint64) (done <-chan struct{}) {
+	next := &changed{cfg, number, make(chan struct{})}
+	c.next.Swap(next).end()
+	select {
+	case c.reload <- struct{}{}:
+	case <-c.done:
+		c.next.Swap(nil).end()
+	default: // told already
+	}
+	return next.done
+}
+
+// change takes another configuration into the run, between two walks.
+func (c *Crawl) change(ctx context.Context, next changed) error {
+	old, cfg := c.committer, next.cfg
+	set, err := c.opts.settings(ctx, cfg)
+	if err == nil && cfg.URLIdentity() != c.opts.Config.URLIdentity() {
+		err = errors.Join(ErrIdentity, set.Close())
+	}
+	if why := c.member.counts(next); err == nil && why != nil {
+		err = errors.Join(why, set.Close())
+	}
+	if err != nil {
+		c.opts.Log.Warn("the changed configuration is not applied", "error", err)
+		cfg, next.number = c.opts.Config, 0
+		if set, err = c.opts.settings(ctx, cfg); err != nil {
+			return err
+		}
+	}
+	c.opts.Machine.limit(cfg.MaxOpen(), c.opts.Log)
+	if err := old.set.Close(); err != nil {
+		return err
+	}
+	c.follow(cfg)
+	c.committer = c.newCommitter(set)
+	c.committer.recorder.Inherit(old.recorder)
+	if err := errors.Join(old.recorder.ClosePages(), old.recorder.End(schema.End{Kind: schema.EndReload})); err != nil {
+		return err
+	}
+	if err := c.member.advance(next.number); err != nil {
+		return err
+	}
+	_, err = c.committer.recorder.Begin(ctx)
+	return err
+}

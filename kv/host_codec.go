@@ -34,6 +34,7 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.millis(h.RobotsSince)
 	w.uint(uint64(h.SitemapsRun))
 	w.number(h.SitemapFiles)
+	w.number(h.SitemapOthers)
 	encodeHostRun(w, h)
 	w.number(h.Requests)
 	w.number(h.Visits)
@@ -118,6 +119,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 		SitemapsRun:  schema.RunID(r.id()),
 		SitemapFiles: r.number(),
 	}
+	h.SitemapOthers = r.number()
 	decodeHostRun(r, h)
 	h.Requests = r.number()
 	h.Visits = r.number()

@@ -193,7 +193,7 @@ func TestHostRoundTrip(t *testing.T) {
 			Suspension: 4,
 			RobotsAt:   ms(5), RobotsStatus: 503, RobotsTries: 6, RobotsDue: ms(7), RobotsReason: schema.StatusReason(503),
 			RobotsFrom: "b.test", RobotsSince: ms(8), SitemapsRun: 9,
-			SitemapFiles: 10, SitemapsLeft: 30, SitemapsFor: 31, Files: 32, Run: 11, RunRequests: 12, RunThrottles: 13,
+			SitemapFiles: 10, SitemapOthers: 37, SitemapsLeft: 30, SitemapsFor: 31, Files: 32, Run: 11, RunRequests: 12, RunThrottles: 13,
 			RunVisited: 14, Admitted: true, Vouched: true, RunGivenUp: schema.GaveUpRobots,
 			RunGivenUpAt: 15, RunGivenUpWhy: schema.Reason{Cause: schema.CauseRobots, Detail: "503 Service Unavailable"},
 			Requests: 16, Visits: 17, Known: 18, Overflow: 19, OverflowBefore: 33, Others: 34,

@@ -1,10 +1,12 @@
 package schema
 
 // The priority of a waiting URL decides which URL of its host is requested first; lower is earlier.
-// Sitemaps come before pages; [Rank.Priority] orders the pages.
+// Sitemaps come before pages, but for those on an origin's host that only others name; [Rank.Priority] orders
+// the pages.
 const (
-	PrioritySitemap = 0
-	PriorityRevisit = 128 // lowest priority of pages that an earlier run has visited
+	PrioritySitemap       = 0
+	PriorityRevisit       = 128 // lowest priority of pages that an earlier run has visited
+	PriorityOthersSitemap = 254
 
 	priorityPage     = 2
 	priorityDeepest  = 29  // pages beyond this depth share a priority
@@ -47,7 +49,10 @@ func (r Rank) Priority() uint8 {
 // PriorityDepth returns the depth of the pages with a priority; page is false for sitemaps. For the
 // deepest pages, which share a priority, it is their smallest possible depth.
 func PriorityDepth(priority uint8) (depth uint8, page bool) {
-	if priority >= priorityOthers {
+	switch {
+	case priority >= PriorityOthersSitemap:
+		return 0, false
+	case priority >= priorityOthers:
 		return 0, true
 	}
 	if priority %= PriorityRevisit; priority < priorityPage {

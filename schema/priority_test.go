@@ -30,6 +30,9 @@ func TestPriorityGivesBack(t *testing.T) {
 			}
 		}
 	}
+	if _, page := PriorityDepth(PriorityOthersSitemap); page {
+		t.Error("a sitemap of others is a page")
+	}
 	if _, page := PriorityDepth(PrioritySitemap); page {
 		t.Error("a sitemap waits as a page does")
 	}

@@ -214,6 +214,7 @@ type Host struct {
 	RobotsSince   time.Time // since when
 	SitemapsRun   RunID     // run in which its sitemaps were queued
 	SitemapFiles  int       // number of sitemaps queued in that run
+	SitemapOthers int       // in addition to those: on an origin's host, those that only others name
 	Run           RunID
 	RunRequests   int // requests for pages (HEAD and GET)
 	RunThrottles  int
@@ -265,8 +266,11 @@ const (
 // MaxTargets is how many URLs of a host a run requests because the robots.txt of other hosts redirects there.
 const MaxTargets = 10
 
-// MaxSitemapFiles is how many sitemaps of a host a run reads.
-const MaxSitemapFiles = 200
+// Limits on the sitemaps of a host that a run reads.
+const (
+	MaxSitemapFiles  = 200
+	MaxSitemapOthers = 20 // on an origin's host, those that neither it nor another host of its origin names
+)
 
 // Silent reports whether the host has been sent requests and has never answered.
 func (h *Host) Silent() bool { return h.Requests > 0 && h.Smoothed == 0 }
@@ -281,7 +285,8 @@ func (h *Host) BeginRun(run RunID) bool {
 	h.Admitted, h.Vouched = false, false
 	h.Overflow, h.OverflowBefore = 0, max(h.Overflow, h.OverflowBefore)
 	h.LinkText, h.Targets = 0, nil
-	h.RunRequests, h.RunThrottles, h.RunVisited, h.SitemapFiles, h.SitemapsLeft = 0, 0, 0, 0, 0
+	h.RunRequests, h.RunThrottles, h.RunVisited = 0, 0, 0
+	h.SitemapFiles, h.SitemapOthers, h.SitemapsLeft = 0, 0, 0
 	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = NotGivenUp, 0, Reason{}
 	h.RobotsTries, h.RobotsDue, h.RobotsReason = 0, time.Time{}, Reason{}
 	h.RobotsFrom, h.RobotsSince = "", time.Time{}

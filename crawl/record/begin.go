@@ -259,9 +259,12 @@ func (t *turn) sowSitemap(raw, voucher string) error {
 // were asked in this run, and may have nothing else to do, queue theirs at once; files
 // that were read in it pass their pages on without being asked.
 func (t *turn) renewSitemaps() error {
+	if err := t.reach.recallSpeakers(); err != nil { // which decide where a file waits
+		return err
+	}
 	var known, ready []schema.HostID
 	err := t.in.tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-		if h.SitemapsRun != 0 || h.SitemapFiles != 0 {
+		if h.SitemapsRun != 0 || h.SitemapFiles+h.SitemapOthers != 0 {
 			known = append(known, h.ID)
 		}
 		if h.Run == t.in.run.ID && !h.RobotsAt.IsZero() && t.hosts.facts(h.ID).own {
@@ -283,7 +286,7 @@ func (t *turn) forgetSitemaps(id schema.HostID) error {
 	if err != nil {
 		return err
 	}
-	h.SitemapsRun, h.SitemapFiles = 0, 0
+	h.SitemapsRun, h.SitemapFiles, h.SitemapOthers = 0, 0, 0
 	t.hosts.put(h)
 	return nil
 }

@@ -42,6 +42,8 @@
 // They are recorded, without a date, and not asked until a page links to them. Asking them at the end of their host's
 // line would still spend what is left of its budget on addresses that the other origin may have invented.
 //
+// Sitemaps that only others name on an origin's host wait behind its pages, and are counted apart from its own.
+//
 // # Where things are
 //
 // What a status or a failure means, such as a 503, is decided in package judge; how long it

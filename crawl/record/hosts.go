@@ -147,7 +147,7 @@ func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) 
 	host.RunGivenUp, host.RunGivenUpAt, host.RunGivenUpWhy = how, host.RunRequests, why
 	h.put(host)
 	h.touch(host.ID).revoke = true
-	if how == schema.GaveUpConnection && host.SitemapFiles > 0 {
+	if how == schema.GaveUpConnection && host.SitemapFiles+host.SitemapOthers > 0 {
 		h.lost = append(h.lost, host.ID)
 	}
 	h.gone = append(h.gone, webhook.Host{Domain: host.Name, Reason: why.String(), Requests: host.RunGivenUpAt})

@@ -119,12 +119,15 @@ func (c *pageChooser) waiting(h *schema.Host, live *liveHost, n int) ([]schema.I
 		}
 		return len(ids) < n
 	}
-	seedsOnly, sitemapsOnly := c.quotas.seedsOnly(h), c.quotas.exhausted(h, live)
+	seedsOnly, sitemapsOnly, behind := c.quotas.seedsOnly(h), c.quotas.exhausted(h, live), othersSitemapWaits(h)
 	err := c.in.tx.Frontier.Walk(h, func(priority uint8, id schema.ID) bool {
 		if c.in.leftBefore(id) && schema.PriorityOwn(priority) {
 			c.quotas.ownLeft[id] = true
 		}
-		return (!seedsOnly && !sitemapsOnly || !c.in.isPage(id)) && take(id) // sitemaps stand first
+		if (seedsOnly || sitemapsOnly) && c.in.isPage(id) {
+			return behind // else all sitemaps stand before the pages
+		}
+		return take(id)
 	})
 	if err == nil && seedsOnly && !sitemapsOnly && len(ids) < n {
 		err = c.eachSeed(h, take)

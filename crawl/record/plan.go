@@ -166,8 +166,14 @@ func (p *plan) closed(h *schema.Host, live *liveHost) bool {
 
 // sitemapWaits reports whether a sitemap of a host waits, for its turn or for another try.
 func (p *plan) sitemapWaits(h *schema.Host) bool {
-	return len(h.Queues) > 0 && h.Queues[0].Priority == schema.PrioritySitemap ||
+	return len(h.Queues) > 0 && h.Queues[0].Priority == schema.PrioritySitemap || othersSitemapWaits(h) ||
 		slices.ContainsFunc(h.Retries, func(r schema.Retry) bool { return !p.in.isPage(r.URL) })
+}
+
+// othersSitemapWaits reports whether a sitemap waits behind the pages of a host.
+func othersSitemapWaits(h *schema.Host) bool {
+	n := len(h.Queues)
+	return n > 0 && h.Queues[n-1].Priority == schema.PriorityOthersSitemap
 }
 
 // mustResolve reports whether the address of a host must be looked up first, because

@@ -82,26 +82,72 @@ func (d *visitBuilder) leadsOut(from *schema.Host, host string) (bool, error) {
 }
 
 // queueFile queues a sitemap; depth counts the indexes above it. A file that was read
-// in this run passes its pages on again.
+// in this run passes its pages on again. One on an origin's host that only others name waits behind the pages of the
+// host, and takes no place from those that the host names.
 func (r *reach) queueFile(id schema.ID, depth uint8) error {
 	old, _ := r.in.store.Depth(id)
 	if old <= depth || depth >= maxSitemapDepth {
 		return nil
+	}
+	own, err := r.ownFile(id)
+	if err != nil {
+		return err
 	}
 	if ok, err := r.hosts.visitable(id); err != nil || !ok { // the index may have been read when it still was
 		return err
 	}
 	if old == kv.NoDepth {
 		h, err := r.hosts.load(r.in.store.HostOf(id))
-		if err != nil || h.SitemapFiles >= schema.MaxSitemapFiles {
+		if err != nil {
 			return err
 		}
-		h.SitemapFiles++
+		n, most := &h.SitemapFiles, schema.MaxSitemapFiles
+		if !own {
+			n, most = &h.SitemapOthers, schema.MaxSitemapOthers
+		}
+		if *n >= most {
+			return nil
+		}
+		*n++
 		r.hosts.put(h)
 	}
 	r.in.tx.Depths.Lower(id, depth, 0)
 	if r.in.visited(id) {
 		r.work = append(r.work, id)
+		return nil
+	}
+	return r.push(id, filePriority(own))
+}
+
+func filePriority(own bool) uint8 {
+	if own {
+		return schema.PrioritySitemap
+	}
+	return schema.PriorityOthersSitemap
+}
+
+// ownFile reports whether a sitemap is on no origin's host, or is named by its host, by another one of the same origin,
+// or by the configuration.
+func (r *reach) ownFile(id schema.ID) (bool, error) {
+	if !r.ofOrigin(id) {
+		return true, nil
+	}
+	host, err := r.in.tx.Hosts.Name(r.in.store.HostOf(id))
+	if err != nil {
+		return false, err
+	}
+	for voucher := range r.in.speaks[id] {
+		if survey.IsOriginVoucher(voucher) || r.in.set.Scope.SameOrigin(voucher, host) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// promote moves a sitemap that only others have named so far to the front of the line of its host. It keeps the place
+// that it has among those.
+func (r *reach) promote(id schema.ID) error {
+	if depth, _ := r.in.store.Depth(id); depth == kv.NoDepth || r.in.visited(id) {
 		return nil
 	}
 	return r.push(id, schema.PrioritySitemap)
@@ -113,9 +159,9 @@ func (r *reach) queueFile(id schema.ID, depth uint8) error {
 func (r *reach) carrySitemap(visit *schema.Visit) error {
 	depth, _ := r.in.store.Depth(visit.URL)
 	for _, file := range visit.Links {
-		err := r.queueFile(file.To, depth+1)
-		if err == nil && r.in.speaks.PassOn(visit.URL, file.To) {
-			err = r.vouched(file.To)
+		err := r.grow(file.To, func() bool { return r.in.speaks.PassOn(visit.URL, file.To) })
+		if err == nil {
+			err = r.queueFile(file.To, depth+1)
 		}
 		if err != nil {
 			return err
@@ -177,16 +223,24 @@ func (in *runState) speaksFor(sitemap schema.ID, host schema.HostID, name string
 
 // vouch notes in this process that a sitemap has a voucher; that of a host is kept in the file too.
 func (r *reach) vouch(sitemap schema.ID, voucher string) error {
-	if !r.in.speaks.Add(sitemap, voucher) {
-		return nil
-	}
-	return r.vouched(sitemap)
+	return r.grow(sitemap, func() bool { return r.in.speaks.Add(sitemap, voucher) })
 }
 
-// vouched has the pages of a sitemap, and what it leads to, follow from its new vouchers.
-func (r *reach) vouched(sitemap schema.ID) error {
+// grow has the pages of a sitemap, and what it leads to, follow from its new vouchers, if add adds one.
+func (r *reach) grow(sitemap schema.ID, add func() bool) error {
+	before, err := r.ownFile(sitemap)
+	if err != nil || !add() {
+		return err
+	}
 	if r.in.foreign(sitemap) {
 		return r.hosts.mark(sitemap)
+	}
+	if own, err := r.ownFile(sitemap); err != nil {
+		return err
+	} else if own && !before {
+		if err := r.promote(sitemap); err != nil {
+			return err
+		}
 	}
 	if depth, _ := r.in.store.Depth(sitemap); depth != kv.NoDepth && r.in.visited(sitemap) {
 		r.work = append(r.work, sitemap)

@@ -420,7 +420,11 @@ func (t *turn) act(h *schema.Host, d *decision) error {
 // queueSitemap records and queues one file that robots.txt of a host names. Where that
 // is on another site, further sitemaps may lead there.
 func (t *turn) queueSitemap(h *schema.Host, file ring.Target) error {
-	id, err := t.urls.note(file, schema.KindSitemap, 0, byOwnTelling)
+	how, lists := byOwnTelling, t.in.set.Scope
+	if lists.OriginsOf(file.Host()) != nil && !lists.SameOrigin(h.Name, file.Host()) {
+		how = byTelling
+	}
+	id, err := t.urls.note(file, schema.KindSitemap, 0, how)
 	if err != nil || id == 0 {
 		return err
 	}
@@ -432,5 +436,5 @@ func (t *turn) queueSitemap(h *schema.Host, file ring.Target) error {
 		at.SitemapsFor = t.in.run.ID
 		t.hosts.put(at)
 	}
-	return errors.Join(t.reach.queueFile(id, 0), t.reach.vouchInFile(id, h.Name))
+	return errors.Join(t.reach.vouchInFile(id, h.Name), t.reach.queueFile(id, 0))
 }

@@ -129,7 +129,7 @@ func (u *urls) add(url schema.URL, hash uint64, how mention) (schema.ID, error) 
 			h.Overflow++
 		}
 		return 0, nil
-	case !page && limit > 0 && h.Files >= limit: // beside the pages, from which they take nothing
+	case !page && limit > 0 && h.Files >= mostFiles(limit, how): // beside the pages, from which they take nothing
 		return 0, nil
 	case !page:
 		h.Files++
@@ -139,6 +139,15 @@ func (u *urls) add(url schema.URL, hash uint64, how mention) (schema.ID, error) 
 	h.Known++
 	url.FirstSeen, url.FirstRun = u.in.now.Truncate(time.Second), u.in.run.ID
 	return u.in.tx.URLs.Add(url, hash)
+}
+
+// mostFiles returns how many sitemaps of a host are recorded: twice the limit, of which only those that the host names
+// itself take the second half.
+func mostFiles(limit int, how mention) int {
+	if how == byLink || how == byTelling {
+		return limit
+	}
+	return 2 * limit
 }
 
 // own reports whether a page that is met is its host's own, as far as is known now.

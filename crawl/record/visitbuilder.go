@@ -232,7 +232,13 @@ func (d *visitBuilder) files(files []ring.Target, visit *schema.Visit) error {
 			continue
 		}
 		to.Hash = d.in.store.Hash(schema.KindSitemap, to.Norm)
-		id, err := d.urls.record(to, schema.KindSitemap, visit.URL)
+		how := byLink
+		if host, err := d.urls.hosts.find(to.Host()); err != nil {
+			return err
+		} else if d.in.speaksFor(visit.URL, host, to.Host()) {
+			how = bySpeaker
+		}
+		id, err := d.urls.note(to, schema.KindSitemap, visit.URL, how)
 		if err != nil {
 			return err
 		}

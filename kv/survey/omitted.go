@@ -70,10 +70,14 @@ func (cv *coverage) lackSitemaps(r *schema.Host) (l lack, ok bool) {
 
 // lackFiles says that sitemaps of a host were not read because it has too many.
 func (cv *coverage) lackFiles(r *schema.Host) (l lack, ok bool) {
-	left := amount.Of(r.Files-r.SitemapFiles, "sitemap", "sitemaps")
-	why := fmt.Sprintf("%s not read (at most %d of a host)", left, schema.MaxSitemapFiles)
-	full := r.SitemapFiles >= schema.MaxSitemapFiles && r.Files > r.SitemapFiles
-	return lack{cover: CoverTrap, why: why}, full && r.Run == cv.core.run.ID
+	n := r.Files - r.SitemapFiles - r.SitemapOthers
+	limit, full := fmt.Sprintf("at most %d of a host", schema.MaxSitemapFiles), r.SitemapFiles >= schema.MaxSitemapFiles
+	if !full {
+		limit = fmt.Sprintf("at most %d that only other hosts name", schema.MaxSitemapOthers)
+		full = r.SitemapOthers >= schema.MaxSitemapOthers
+	}
+	why := fmt.Sprintf("%s not read (%s)", amount.Of(n, "sitemap", "sitemaps"), limit)
+	return lack{cover: CoverTrap, why: why}, full && n > 0 && r.Run == cv.core.run.ID
 }
 
 // lackHosts says that links to hosts were left out, of which a page named too many.

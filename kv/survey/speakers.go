@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"strings"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -55,6 +57,9 @@ func (s Speakers) Vouchers(t *scope.Scope, sitemap schema.ID, host string) (name
 
 // OriginVoucher is the voucher of an origin whose configuration names a sitemap.
 func OriginVoucher(domain string) string { return "=" + domain }
+
+// IsOriginVoucher reports whether a voucher is that of an origin, and not a host.
+func IsOriginVoucher(voucher string) bool { return strings.HasPrefix(voucher, "=") }
 
 // ReadSpeakers returns the speakers of a run: what hosts and other shards have vouched for in it, what the
 // configuration names, and all that the files of the run lead to. files calls its argument for every

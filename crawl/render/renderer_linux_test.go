@@ -69,24 +69,31 @@ func render(t testing.TB, r *Renderer, p Page, a Answers) Rendering {
 	return got
 }
 
-// All tests but one share a browser, since a busy machine takes a while to start one.
+// The tests share two browsers, since a busy machine takes a while to start one.
 func TestRenderer(t *testing.T) {
 	t.Parallel()
 	r := open(t, 1)
-	t.Run("pages", func(t *testing.T) { testPages(t, r) })
-	t.Run("withdrawn", func(t *testing.T) { testWithdrawn(t, r) })
-	t.Run("forgets", func(t *testing.T) { testForgets(t, r) })
-	t.Run("too large", func(t *testing.T) { testTooLarge(t, r) })
-	t.Run("same", func(t *testing.T) { testSame(t, r, open(t, 1)) })
-	t.Run("kills", func(t *testing.T) { testKills(t, r) })
-	t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, r) })
-	t.Run("helper gone", func(t *testing.T) { testHelperGone(t, r) })
-	t.Run("helper killed at start", func(t *testing.T) { testHelperKilledAtStart(t, r) })
-	t.Run("no helper", func(t *testing.T) { testNoHelper(t, r) })
-	t.Run("limits", func(t *testing.T) { testLimits(t, r) })
-	t.Run("second start", func(t *testing.T) { testSecondStart(t, r) })
-	t.Run("silent start", func(t *testing.T) { testSilentStart(t, r) })
-	t.Run("many pages", func(t *testing.T) { testManyPages(t, r) })
+	second := open(t, 1)
+	t.Run("pages", func(t *testing.T) { testPages(t, r, second) })
+	t.Run("same", func(t *testing.T) { testSame(t, r, second) })
+	t.Run("first", func(t *testing.T) {
+		t.Parallel()
+		t.Run("withdrawn", func(t *testing.T) { testWithdrawn(t, r) })
+		t.Run("forgets", func(t *testing.T) { testForgets(t, r) })
+		t.Run("too large", func(t *testing.T) { testTooLarge(t, r) })
+		t.Run("kills", func(t *testing.T) { testKills(t, r) })
+		t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, r) })
+		t.Run("helper gone", func(t *testing.T) { testHelperGone(t, r) })
+		t.Run("helper killed at start", func(t *testing.T) { testHelperKilledAtStart(t, r) })
+	})
+	t.Run("second", func(t *testing.T) {
+		t.Parallel()
+		t.Run("no helper", func(t *testing.T) { testNoHelper(t, second) })
+		t.Run("limits", func(t *testing.T) { testLimits(t, second) })
+		t.Run("second start", func(t *testing.T) { testSecondStart(t, second) })
+		t.Run("silent start", func(t *testing.T) { testSilentStart(t, second) })
+		t.Run("many pages", func(t *testing.T) { testManyPages(t, second) })
+	})
 }
 
 // A pageTest is a page, its answers, and the expected result.
@@ -172,10 +179,13 @@ func pageTests() []pageTest {
 	}
 }
 
-// testPages checks what the documents of pages contain, and what they requested.
-func testPages(t *testing.T, r *Renderer) {
-	for _, tt := range pageTests() {
+// testPages checks what the documents of pages contain, and what they requested. Browsers take turns, since most pages
+// take as long as their scripts wait.
+func testPages(t *testing.T, browsers ...*Renderer) {
+	for i, tt := range pageTests() {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := browsers[i%len(browsers)]
 			got := render(t, r, html("https://a.example/x", tt.body), tt.web)
 			if !strings.Contains(string(got.DOM), tt.want) || (tt.want == "") != (len(got.DOM) == 0) {
 				t.Errorf("document %q, want %q in it", got.DOM, tt.want)

@@ -42,7 +42,7 @@ func (m *member) set(c *charter) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if c.paused() && (m.charter == nil || !m.charter.paused()) {
-		m.log.Info("the terrain is paused; \"ripple unpause\" has it go on")
+		m.log.Info("the terrain is paused; \"ripple resume\" resumes it")
 	}
 	m.charter = c
 }

@@ -100,6 +100,16 @@ func (p Pace) Delay(h *schema.Host) (d Delay) {
 	return d
 }
 
+// whyNext says why the host that is requested next waits; empty: for minimum-time-on-page.
+func (p Pace) whyNext(h *schema.Host) string {
+	reason, why, _ := p.group(h, 1)
+	if reason == GroupRest {
+		d := p.Delay(h)
+		why = d.Why + ", since " + d.Since.UTC().Format(time.RFC3339)
+	}
+	return why
+}
+
 // addGroup counts a host with so many pages left.
 func (c *count) addGroup(p Pace, h *schema.Host, waiting int, pages float64) {
 	if waiting == 0 {

@@ -63,6 +63,18 @@ func testGroups(t *testing.T) {
 	}
 }
 
+// The host that is requested next waits for its rest, which has a cause and a beginning.
+func TestWhyNext(t *testing.T) {
+	p, began := testPace(t), time.Now().UTC().Truncate(time.Second)
+	h := schema.Host{LastByte: began, Throttles: 2, SuspendedTo: began.Add(time.Hour), SuspendedFor: time.Hour}
+	if got, want := p.whyNext(&h), "asked for rest twice, since "+began.Format(time.RFC3339); got != want {
+		t.Errorf("it waits because it has %q, want %q", got, want)
+	}
+	if got := p.whyNext(&schema.Host{LastByte: time.Now()}); got != "" {
+		t.Errorf("by its delay it waits because of %q", got)
+	}
+}
+
 // A host whose robots.txt redirects to another one waits for that: its clock, its rest, its own robots.txt.
 func TestRobotsElsewhere(t *testing.T) { synctest.Test(t, testRobotsElsewhere) }
 

@@ -231,8 +231,7 @@ func (w *Watcher) nextHost(tx *kv.Tx, id schema.HostID) (nextHost, error) {
 	if err != nil {
 		return nextHost{}, err
 	}
-	_, why, _ := w.pace.group(h, 1)
-	return nextHost{h.Name, why}, nil
+	return nextHost{h.Name, w.pace.whyNext(h)}, nil
 }
 
 func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost) *Status {

@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A command tells a running scheduler something.
+// A command is an instruction for a running scheduler.
 type command struct {
 	do    commandKind
 	reply chan<- Status // gets the status after the command, if it has room; may be nil
@@ -23,7 +23,7 @@ const (
 	commandFinish                     // run ends if nothing is left to do
 )
 
-// obey does as told. A paused scheduler receives effects, and its run may end.
+// obey follows a command. A paused scheduler still receives effects, and its run may end.
 func (s *scheduler) obey(c command) {
 	switch c.do {
 	case commandPause:
@@ -44,19 +44,19 @@ func (s *scheduler) obey(c command) {
 	}
 }
 
-// A Status is a moment of a running crawl: what is being fetched, and what the rest waits for.
+// A Status is a snapshot of a running crawl: what is being fetched, and what the rest waits for.
 type Status struct {
 	Open     int           // requests and look-ups that are open
-	Short    int           // all that may be open on this machine, which lacks means or time; 0: more may
+	Short    int           // limit of Open on this machine, which lacks resources or time; 0: not limited
 	Pending  int           // steps sent whose outcomes are not committed
 	Hosts    pace.Counts   // with steps to send, and fewer requests open than allowed
-	Asleep   pace.Counts   // whose plan is due later
-	Waking   int           // plans asked for
+	Asleep   pace.Counts   // those whose plan is due later
+	Waking   int           // plans requested
 	Unsent   int           // steps that wait
 	Sent     uint64        // since the start
-	NextHost schema.HostID // the next one whose clock runs out; 0: none
+	NextHost schema.HostID // the next host whose clock runs out; 0: none
 	Next     time.Time     // when that is
-	Away     time.Time     // since when the network of this machine is away; zero: it is there
+	Away     time.Time     // since when this machine has no network; zero: it has
 	Why      string        // of Away: what failed
 	Paused   bool
 	Stopped  bool

@@ -11,21 +11,21 @@ import (
 // ErrEnded reports a command to a crawl that is not running.
 var ErrEnded = errors.New("the crawl is not running")
 
-// Pause keeps requests from being sent until Unpause.
+// Pause stops sending requests until [Crawl.Unpause].
 func (c *Crawl) Pause() error {
-	c.paused.Store(true) // first: the walk that is told may be replaced right after
+	c.paused.Store(true) // first, because the walk that gets the command may be replaced right after
 	_, err := c.command(commandPause)
 	return err
 }
 
-// Unpause lets requests be sent again.
+// Unpause resumes sending requests.
 func (c *Crawl) Unpause() error {
 	c.paused.Store(false)
 	_, err := c.command(commandUnpause)
 	return err
 }
 
-// Status says what is being fetched now and what the rest waits for.
+// Status returns what is being fetched now, and what the rest waits for.
 func (c *Crawl) Status() (Status, error) {
 	return c.command(commandStatus)
 }
@@ -45,11 +45,11 @@ func (c *Crawl) command(do commandKind) (Status, error) {
 	}
 }
 
-// Query asks the live store between two commits. The store is the caller's only
-// until ask returns, which must take at most 100 ms.
+// Query reads the live store between two commits. The store is valid only until ask returns, which must take at most
+// 100 ms.
 func (c *Crawl) Query(ask func(*kv.Store) error) error { return c.query(context.Background(), ask) }
 
-// query is Query for those who wait only as long as ctx lasts.
+// query is Query with a ctx that limits the wait.
 func (c *Crawl) query(ctx context.Context, ask func(*kv.Store) error) error {
 	done := make(chan error, 1)
 	select {
@@ -62,7 +62,7 @@ func (c *Crawl) query(ctx context.Context, ask func(*kv.Store) error) error {
 	}
 }
 
-// View has f read the live store between two commits; see [Crawl.Query].
+// View lets f read the live store between two commits; see [Crawl.Query].
 func (c *Crawl) View(f func(*kv.Tx) error) error {
 	return c.Query(func(store *kv.Store) error { return store.View(f) })
 }
@@ -71,7 +71,7 @@ func (c *Crawl) View(f func(*kv.Tx) error) error {
 // [webhook.ErrLater] while the disk is full. An error of f ends the crawl.
 func (c *Crawl) Update(f func(*kv.Tx) error) error { return c.Query(c.updating(f)) }
 
-// updating is the question that runs a small transaction.
+// updating turns a small transaction into a query.
 func (c *Crawl) updating(f func(*kv.Tx) error) func(*kv.Store) error {
 	return func(store *kv.Store) error {
 		if err := c.member.mayWrite(); err != nil {

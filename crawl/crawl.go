@@ -19,31 +19,30 @@ import (
 )
 
 const (
-	stopGrace        = 10 * time.Second // for what is open when a crawl is told to stop
+	stopGrace        = 10 * time.Second // for open requests when a crawl is told to stop
 	usualUncommitted = 1024
-	openPerCame      = 4 // requests that may be open, for each answer that waits beside them
+	openPerCame      = 4 // requests that may be open, for each answer that waits meanwhile
 )
 
-// maxUncommitted is how many requests may be sent and not yet committed where so many
-// may be open: twice as many, so that those which are being committed keep none waiting.
+// maxUncommitted is how many requests may be sent but not yet committed. It is twice the number that may be open,
+// so that a commit does not hold up new requests.
 func maxUncommitted(open int) int { return max(usualUncommitted, 2*open) }
 
-// What package record says of a crawl is told by this one too.
+// Types of package record that are part of this package's interface.
 type (
-	Request = record.Request // a request, and the rest that its host had before it
-	Event   = record.Event   // a visit that a commit is about to hold, for a live view
+	Request = record.Request // a request, and the pause of its host before it
+	Event   = record.Event   // a visit that is about to be committed, for a live view
 	Begun   = record.Begun   // which run a crawl continues or begins
 )
 
 // LevelTrace is the level at which every request is logged, and every verdict.
 const LevelTrace = record.LevelTrace
 
-// ErrIdentity reports a changed [url] section: the pages of the state file were told
-// apart by other rules.
+// ErrIdentity reports a changed [url] section: the URLs in the state file were canonicalized by other rules.
 var ErrIdentity = record.ErrIdentity
 
-// Foresee says which run [Begin] would continue or begin under a configuration, or
-// refuses as it would, with [ErrIdentity] or [ErrPart]. It writes nothing.
+// Foresee returns the run that [Begin] would continue or begin under a configuration, or the error that Begin would
+// return, such as [ErrIdentity] or [ErrPart]. It writes nothing.
 func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) {
 	if err := Whole(store); err != nil {
 		return Begun{}, err
@@ -51,29 +50,26 @@ func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) {
 	return record.Foresee(store, cfg)
 }
 
-// LeavePages has the next page that is kept begin a page store of its own, see
-// [record.LeavePages].
+// LeavePages makes the next stored page begin a new page store, see [record.LeavePages].
 func LeavePages(store *kv.Store) error { return record.LeavePages(store) }
 
-// Options say what to crawl and whom to tell.
+// Options say what to crawl, and hold the callbacks.
 type Options struct {
 	Config    *config.Config
 	Log       *slog.Logger  // nil: nothing is logged
 	OnVisit   func(Event)   // called by the recorder for each visit; must not block; may be nil
-	OnRequest func(Request) // likewise for each request; may be nil
-	OnFull    func(uint64)  // called when the disk has only so many bytes left; must not block; may be nil
+	OnRequest func(Request) // called for each request; must not block; may be nil
+	OnFull    func(uint64)  // called with the bytes left on a disk that is almost full; must not block; may be nil
 	OnCommit  func(Commit)  // called after each commit of outcomes; must not block; may be nil
 	Machine   *Machine      // shared with other crawls; nil: one of its own
 	Shard     *Shard        // what the state file holds of a terrain; nil: the whole of one
 	Paused    bool          // nothing is sent before [Crawl.Unpause]
 
-	// OpenRenderer opens what renders pages under a configuration that has some rendered;
-	// nil: a browser.
+	// OpenRenderer opens the renderer of a configuration that renders pages; nil: a browser.
 	OpenRenderer func(context.Context, *config.Config) (ring.Renderer, error)
 }
 
-// A Crawl works on one run of one state file. Its methods may be called from any
-// goroutine once it has begun.
+// A Crawl works on one run of one state file. Once it has begun, its methods may be called from any goroutine.
 type Crawl struct {
 	opts      Options
 	store     *kv.Store
@@ -82,21 +78,20 @@ type Crawl struct {
 	control   chan command
 	queries   chan query
 	done      chan struct{} // closed when Run has returned
-	reload    chan struct{} // another configuration is there
+	reload    chan struct{} // a changed configuration is in next
 	next      atomic.Pointer[changed]
-	paused    atomic.Bool // a walk under another configuration begins so, too
+	paused    atomic.Bool // kept here because a walk under a changed configuration must begin paused, too
 	number    uint64      // among the crawls of its machine
-	trust     trust       // what hosts have shown in this process
+	trust     trust       // what is known of hosts in this process
 	flights   flights
 	held      atomic.Pointer[[]Held] // failures that attribution holds back
-	shared    [32]byte               // of a shard: the hash of what the configuration has in common with others
-	walked    bool                   // the frontier is empty, and the file says so; once done is closed
+	shared    [32]byte               // of a shard: the hash of the part of the configuration that all shards share
+	walked    bool                   // the frontier is empty, and that is committed; valid once done is closed
 }
 
-// Begin continues the run of the store that is not completed, or begins the next
-// one. The store belongs to the crawl until Run has returned. Where ctx is done
-// before the recorded depths are, the rest of them is the next start's: Run must
-// get the same ctx, and ends at once.
+// Begin continues the uncompleted run of the store, or begins the next one. The store belongs to the crawl until Run
+// has returned. If ctx is done before all recorded depths are updated, the rest is left to the next start: Run must
+// get the same ctx, and returns at once.
 func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, error) {
 	if opts.Machine == nil {
 		opts.Machine = NewMachine(0)
@@ -122,7 +117,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 	c.committer = c.newCommitter(set)
 	c.committer.recorder.Enter = opts.Shard.enter
 	if store.Hosts() > 0 {
-		opts.Machine.clocks.Since(time.Now()) // another process may have asked them just before
+		opts.Machine.clocks.Since(time.Now()) // another process may have sent requests to them just before
 	}
 	begun, err := c.committer.recorder.Begin(ctx)
 	if err != nil {
@@ -142,8 +137,7 @@ func (c *Crawl) newCommitter(set *ring.Settings) *committer {
 	return r
 }
 
-// settings are what a configuration means for the ring, with a renderer where it has pages
-// rendered.
+// settings returns the settings of the ring under a configuration, with a renderer if it renders pages.
 func (o *Options) settings(ctx context.Context, cfg *config.Config) (*ring.Settings, error) {
 	set, err := ring.SharedSettings(cfg, &o.Machine.clients, o.Machine.memory.Load())
 	if err != nil || cfg.Render.Mode == config.RenderOff {
@@ -167,10 +161,9 @@ type Result struct {
 	Walked bool       // the frontier is empty
 }
 
-// Run walks until the frontier is empty or ctx is done. What is open then has 10 s
-// to finish. Whatever ends it, everything that is in the store is whole; the error is one
-// that kept the walk from going on. A shard whose frontier is empty waits for
-// [Crawl.Finish].
+// Run walks until the frontier is empty or ctx is done. Open requests then get 10 s to finish. The store is
+// consistent however the walk ends; an error means that the walk could not continue. A shard whose frontier is
+// empty waits for [Crawl.Finish].
 func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	defer func() {
 		close(c.done)
@@ -191,7 +184,7 @@ func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 			return Result{Run: c.committer.recorder.Run()}, err
 		}
 		next := c.next.Swap(nil)
-		if next == nil && why.Kind == schema.EndReload { // told twice, and the other time has brought it
+		if next == nil && why.Kind == schema.EndReload { // signalled twice; the first time has already applied it
 			next = &changed{cfg: c.opts.Config}
 		}
 		if next != nil {
@@ -208,8 +201,7 @@ func (c *Crawl) Run(ctx context.Context) (res Result, err error) {
 	}
 }
 
-// ended writes down why a walk is over. [schema.EndNone] means that nothing is left
-// to do.
+// ended records why a walk is over. [schema.EndNone] means that nothing is left to do.
 func (c *Crawl) ended(why schema.End) (Result, error) {
 	walked := why.Kind == schema.EndNone
 	var err error
@@ -221,8 +213,7 @@ func (c *Crawl) ended(why schema.End) (Result, error) {
 	return Result{Run: c.committer.recorder.Run(), Walked: walked}, err
 }
 
-// walkUntil runs the ring once, at most until max-run-time has passed since the
-// start.
+// walkUntil runs the ring once, at most until max-run-time has passed since the start.
 func (c *Crawl) walkUntil(ctx context.Context) (schema.End, error) {
 	started := c.Since()
 	limit := c.opts.Config.Crawler.MaxRunTime
@@ -263,15 +254,15 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	g, walking := errgroup.WithContext(context.Background())
 	asking, cancel := context.WithCancel(walking)
 	defer cancel()
-	// knows who may be asked; closes steps
+	// knows which hosts are ready; closes steps
 	g.Go(func() error {
 		err := sched.run(walking, steps, effects, wakes, c.control)
-		for more := err == nil; more; { // a commit of what other shards have told may follow
+		for more := err == nil; more; { // a commit of messages from other shards may follow
 			_, more = <-effects
 		}
 		return err
 	})
-	// ask and parse, own nothing; close found
+	// make requests and parse answers, own nothing; close found
 	visitors := visitors{
 		share: share, came: semaphore.NewWeighted(int64(cfg.MaxOpen() / openPerCame)),
 		clocks: &c.opts.Machine.clocks, parsers: newParsers(c.store.Hash, 0), member: c.member,
@@ -283,10 +274,10 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 		w.stuck = func(end schema.End) {
 			select {
 			case stuck <- end:
-			default: // it has been told
+			default: // already reported
 			}
 		}
-		return w.run(walking, found) // takes what is no host's fault off it; closes outcomes
+		return w.run(walking, found) // clears hosts of failures of this machine; closes outcomes
 	})
 	g.Go(func() error { // owns the hosts and the write transaction; drains, commits, ends
 		defer close(over)
@@ -300,7 +291,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	return why, err
 }
 
-// A StopError is the cause of a ctx that is done because the run is to end so.
+// A StopError is the cause of a ctx that was cancelled to end the run for this reason.
 type StopError struct{ End schema.End }
 
 func (e *StopError) Error() string { return e.End.String() }
@@ -313,8 +304,8 @@ func stopped(ctx context.Context) schema.End {
 	return schema.End{Kind: schema.EndStopped, Detail: context.Cause(ctx).Error()}
 }
 
-// watch waits for a reason to stop, then gives what is open its grace; none where the file
-// belongs to another process now.
+// watch waits for a reason to stop, then gives open requests their grace period. There is none if the file belongs
+// to another process now.
 func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-chan struct{},
 	stuck <-chan schema.End, cancel func()) (why schema.End) {
 	rest := stopGrace
@@ -348,9 +339,8 @@ func (c *Crawl) watch(ctx context.Context, deadline <-chan time.Time, over <-cha
 	return why
 }
 
-// Complete writes down that the outputs of a walk that came to its end are in
-// place. The run was finished when the walk was, in this process or in one before: then
-// Run need not be called.
+// Complete records that the outputs of a finished walk are in place. If an earlier process finished the walk, Run
+// need not be called.
 func (c *Crawl) Complete() error {
 	err := c.member.mayWrite()
 	if err == nil {
@@ -364,7 +354,7 @@ func (c *Crawl) Complete() error {
 	return err
 }
 
-// leave gives back what the crawl shares with others, and closes its page store.
+// leave releases what the crawl shares with others, and closes its page store.
 func (c *Crawl) leave() error {
 	return errors.Join(c.committer.set.Close(), c.committer.recorder.ClosePages())
 }

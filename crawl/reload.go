@@ -8,11 +8,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A changed configuration waits for the end of a walk.
+// A changed is a configuration that waits for the end of a walk.
 type changed struct {
 	cfg    *config.Config
-	number uint64        // of it in the terrain; of a crawl of a whole terrain 0
-	done   chan struct{} // closed when it is followed, or not any more to be; nil: nobody waits
+	number uint64        // of the configuration in the terrain; 0 in a crawl of a whole terrain
+	done   chan struct{} // closed when it is applied, or will not be; nil: nothing waits for it
 }
 
 func (n *changed) end() {
@@ -21,7 +21,7 @@ func (n *changed) end() {
 	}
 }
 
-// follow has the crawl be under a configuration, between two walks.
+// follow sets the configuration of the crawl, between two walks.
 func (c *Crawl) follow(cfg *config.Config) {
 	c.opts.Config = cfg
 	if c.opts.Shard != nil {
@@ -29,7 +29,7 @@ func (c *Crawl) follow(cfg *config.Config) {
 	}
 }
 
-// Admits reports why a configuration cannot be applied here, such as that there is no browser.
+// Admits returns why a configuration cannot be applied here, for example because there is no browser; nil: it can.
 func (c *Crawl) Admits(ctx context.Context, cfg *config.Config) error {
 	set, err := c.opts.settings(ctx, cfg)
 	if err != nil {
@@ -38,13 +38,13 @@ func (c *Crawl) Admits(ctx context.Context, cfg *config.Config) error {
 	return set.Close()
 }
 
-// Reload goes on under another configuration: what waits is judged again. One
-// that cannot be applied is logged, and the crawl goes on as before. See [Crawl.HasRoom].
-// The channel is closed once that has been decided, or nobody decides it any more.
+// Reload continues under another configuration: everything that waits is judged again. If it cannot be applied, that
+// is logged and the crawl continues as before. See [Crawl.HasRoom]. The channel is closed once that is decided, or
+// the crawl has ended.
 func (c *Crawl) Reload(cfg *config.Config) (done <-chan struct{}) { return c.Reconfigure(cfg, 0) }
 
-// Reconfigure is Reload of a shard, with the number that the configuration has in the
-// terrain: one that is not above the last is not applied.
+// Reconfigure is Reload for a shard. number is that of the configuration in the terrain; a configuration whose number
+// is not above the last one is not applied.
 func (c *Crawl) Reconfigure(cfg *config.Config, number uint64) (done <-chan struct{}) {
 	next := &changed{cfg, number, make(chan struct{})}
 	c.next.Swap(next).end()
@@ -52,12 +52,12 @@ func (c *Crawl) Reconfigure(cfg *config.Config, number uint64) (done <-chan stru
 	case c.reload <- struct{}{}:
 	case <-c.done:
 		c.next.Swap(nil).end()
-	default: // told already
+	default: // already signalled
 	}
 	return next.done
 }
 
-// change takes another configuration into the run, between two walks.
+// change applies another configuration to the run, between two walks.
 func (c *Crawl) change(ctx context.Context, next changed) error {
 	old, cfg := c.committer, next.cfg
 	set, err := c.opts.settings(ctx, cfg)

@@ -13,8 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// ErrIdentity reports a changed [url] section: the pages of the state file were
-// told apart by other rules.
+// ErrIdentity reports a changed [url] section: the URLs in the state file were canonicalized by other rules.
 var ErrIdentity = errors.New("[url] differs from the state file's")
 
 const metaIdentity = "url identity"
@@ -23,16 +22,15 @@ const metaIdentity = "url identity"
 type Begun struct {
 	Run     schema.Run
 	Resumed bool
-	Changed bool       // the configuration is not the one the run had, or the run before
-	Before  schema.Run // the run before, if a new one begins; its ID is 0 if there is none
+	Changed bool       // the configuration differs from that of the run, or of the run before
+	Before  schema.Run // the previous run if a new one begins; its ID is 0 if there is none
 }
 
-// Begin continues the run that is not completed, else begins the next one. It is
-// idempotent: a start that was killed, or that ctx ended, is repeated by the next
-// one.
+// Begin continues the uncompleted run, or else begins the next one. It is idempotent: the next start repeats one that
+// was killed or ended by ctx.
 func (r *Recorder) Begin(ctx context.Context) (Begun, error) {
 	left, err := halfReclassified(r.in.store)
-	if err == nil && left { // which run goes on, it decides
+	if err == nil && left { // the reclassification decides which run continues
 		_, err = r.Reclassify()
 	}
 	if err != nil {
@@ -41,8 +39,8 @@ func (r *Recorder) Begin(ctx context.Context) (Begun, error) {
 	return r.begin(ctx, false)
 }
 
-// begin is Begin; again works on the last run though it is completed, and leaves the
-// page store alone, and what the run has come to.
+// begin implements Begin. With again it works on the last run even if that is completed, and leaves the page store
+// and the status of the run unchanged.
 func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
 	var b Begun
 	var reapply bool
@@ -88,7 +86,7 @@ func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
 	return b, r.settlePending(ctx)
 }
 
-// keepNotes has the state file say what is noted of hosts.
+// keepNotes stores the notes on hosts in the state file.
 func keepNotes(in *runState) error {
 	text, err := in.set.Config.Notes().Encode()
 	if err != nil {
@@ -97,8 +95,7 @@ func keepNotes(in *runState) error {
 	return in.tx.Meta.Put(schema.MetaNotes, text)
 }
 
-// enterRun chooses the run, and begins a new generation of depths where they must be
-// derived anew, which it reports.
+// enterRun chooses the run. If the depths must be derived again, it begins a new generation of them and reports that.
 func (t *turn) enterRun(again bool, b *Begun) (reapply bool, err error) {
 	if err := checkIdentity(t.in); err != nil {
 		return false, err
@@ -119,7 +116,7 @@ func (t *turn) enterRun(again bool, b *Begun) (reapply bool, err error) {
 	return true, nil
 }
 
-// recall notes what the sitemaps of the run have said before this process began.
+// recall reads what the sitemaps of the run said before this process began.
 func (r *Recorder) recall() error {
 	return r.in.store.View(func(tx *kv.Tx) error {
 		r.in.tx = tx
@@ -131,8 +128,8 @@ func (r *Recorder) recall() error {
 	})
 }
 
-// Foresee says which run [Recorder.Begin] would continue or begin under a
-// configuration, or refuses as it would, with [ErrIdentity]. It writes nothing.
+// Foresee returns the run that [Recorder.Begin] would continue or begin under a configuration, or the error that it
+// would return, such as [ErrIdentity]. It writes nothing.
 func Foresee(store *kv.Store, cfg *config.Config) (Begun, error) {
 	var b Begun
 	in := &runState{store: store, set: &ring.Settings{Config: cfg}, started: time.Now()}
@@ -166,8 +163,8 @@ func checkIdentity(in *runState) error {
 	return nil
 }
 
-// chooseRun decides which run to work on, and whether its depths must be derived
-// anew. again continues the last one in any case.
+// chooseRun decides which run to work on, and whether its depths must be derived again. With again it continues the
+// last run in any case.
 func chooseRun(in *runState, b *Begun, again bool) (reapply bool, err error) {
 	runs, err := in.tx.Runs.All()
 	if err != nil {
@@ -199,8 +196,8 @@ func chooseRun(in *runState, b *Begun, again bool) (reapply bool, err error) {
 	return b.Before.ID > 0, nil
 }
 
-// sow records the seeds and queues them, at depth 0. After a new generation it lets
-// depths travel again from them, from the sitemaps and from what other shards have told.
+// sow records the seeds and queues them at depth 0. In a new generation of depths, these travel again from the seeds,
+// from the sitemaps and from the referrals of other shards.
 func (t *turn) sow(reapply bool) error {
 	if reapply {
 		if err := t.renewSitemaps(); err != nil {
@@ -255,9 +252,8 @@ func (t *turn) sowSitemap(raw, voucher string) error {
 	return errors.Join(t.reach.vouch(id, voucher), t.reach.queueFile(id, 0))
 }
 
-// renewSitemaps has the sitemaps of every host queued again. Hosts of an origin that
-// were asked in this run, and may have nothing else to do, queue theirs at once; files
-// that were read in it pass their pages on without being asked.
+// renewSitemaps queues the sitemaps of every host again. Hosts of an origin that had requests in this run, and may
+// have no other work, queue theirs at once. Sitemaps that were read in this run pass their pages on without a request.
 func (t *turn) renewSitemaps() error {
 	if err := t.reach.recallSpeakers(); err != nil { // which decide where a file waits
 		return err
@@ -303,9 +299,8 @@ func (t *turn) queueSitemapsAgain(id schema.HostID) error {
 	return t.queueSitemaps(h, rules)
 }
 
-// takeUp queues again what earlier runs left waiting, once a generation of depths.
-// Where ctx is done before it is, the next start repeats it; and that of Reclassify,
-// which is not over with it, if it is killed.
+// takeUp queues the pages that earlier runs left waiting, once per generation of depths. If ctx is done first, the
+// next start repeats it, also after a killed Reclassify.
 func (r *Recorder) takeUp(ctx context.Context, again bool) error {
 	s, err := survey.New(r.in.store)
 	if err != nil {
@@ -331,7 +326,7 @@ func (r *Recorder) takeUp(ctx context.Context, again bool) error {
 	return err
 }
 
-// settlePending lets depths travel on until nothing is left undone, or ctx is done.
+// settlePending lets depths travel on until all are settled or ctx is done.
 func (r *Recorder) settlePending(ctx context.Context) error {
 	for more := true; more && ctx.Err() == nil; {
 		err := r.in.store.Update(func(tx *kv.Tx) error {

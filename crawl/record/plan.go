@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	maxVerdicts = 256    // taken without a request, for one host and commit
+	maxVerdicts = 256    // without a request, per host and commit
 	maxPlanned  = 20_000 // hosts whose next step is in memory; the others are woken
 )
 
-// A plan decides what a host is asked next: robots.txt first, then tries that are due,
-// then the URLs in its line. It decides, and the turn acts. All that deciding changes is
-// where a URL waits, and who waits for room that others have reserved.
+// A plan decides the next request to a host: robots.txt first, then retries that are due, then the URLs in its line.
+// The plan decides, and the turn acts. A decision changes only where a URL waits, and which hosts wait for room that
+// others have reserved.
 type plan struct {
 	in          *runState
 	hosts       *hosts
@@ -29,23 +29,22 @@ type plan struct {
 	chooser     pageChooser
 }
 
-// A decision is what is to be done at a host now. The turn does what it says, in the
-// order of the fields. It asks for the next decision where again says so, and after a step
-// as long as the host may have another request open.
+// A decision is what to do at a host now. The turn follows it in the order of the fields. It asks for the next
+// decision if again is set, and after a step while the host may have another request open.
 type decision struct {
-	again    bool            // once this is done, the host is to be decided on again
-	refuse   *refusal        // of what scripts ask the host for
-	drop     *ring.Step      // of a continued visit, which may not go on; its URL still waits
+	again    bool            // once this is done, decide on the host again
+	refuse   *refusal        // of a request of scripts
+	drop     *ring.Step      // of a continued visit that must not continue; its URL still waits
 	giveUp   schema.GiveUp   // the host, because of why
 	why      schema.Reason   // of giveUp
-	sitemaps *robots.Rules   // which name the sitemaps of the host, to be queued
+	sitemaps *robots.Rules   // whose sitemaps are to be queued
 	settle   []*schema.Visit // without a request: kept as they are, or denied
-	step     *ring.Step      // to be asked; nil: none
-	begins   bool            // step is the first one of a visit, or of a look for robots.txt
+	step     *ring.Step      // to send; nil: none
+	begins   bool            // step is the first one of a visit, or of an attempt to fetch robots.txt
 	wake     time.Time       // without a step: when to plan the host again; zero: an event will do that
 }
 
-// decide says what to do at a host.
+// decide returns what to do at a host.
 func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 	if rest := h.SuspendedTo.Sub(p.in.now); h.RunGivenUp == schema.NotGivenUp && p.restsTooLong(h, rest) {
 		why := schema.Reason{Cause: schema.CauseStillToWait, Wait: rest}
@@ -62,7 +61,7 @@ func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 	return p.begin(h, live)
 }
 
-// goOn has the first continued visit of a host go on, or drops its step if it may not.
+// goOn continues the first continued visit of a host, or drops its step if it must not continue.
 func (p *plan) goOn(h *schema.Host, live *liveHost) decision {
 	step := live.next[0]
 	live.next = live.next[1:]
@@ -75,7 +74,7 @@ func (p *plan) goOn(h *schema.Host, live *liveHost) decision {
 	return decision{drop: &step, again: true}
 }
 
-// begin decides what is asked anew of a host for which something waits.
+// begin decides on the first request of a new visit to a host that has work.
 func (p *plan) begin(h *schema.Host, live *liveHost) (decision, error) {
 	shut, err := p.quotas.shutOut(h)
 	if err != nil {
@@ -130,13 +129,13 @@ func (p *plan) page(h *schema.Host, live *liveHost, rules *robots.Rules, shut bo
 		return d, err
 	case len(d.settle) > 0:
 		d.again, d.wake = len(d.settle) < maxVerdicts, p.in.now
-	case d.wake.IsZero(): // its other pages are not asked
+	case d.wake.IsZero(): // its other pages are not requested
 		return p.chooser.stay(h, live, false)
 	}
 	return d, nil
 }
 
-// mayContinue reports whether a continued visit still may go on.
+// mayContinue reports whether a continued visit may still continue.
 func (p *plan) mayContinue(h *schema.Host, live *liveHost, step *ring.Step) bool {
 	switch {
 	case step.Kind == ring.Robots && step.For == 0:
@@ -149,22 +148,20 @@ func (p *plan) mayContinue(h *schema.Host, live *liveHost, step *ring.Step) bool
 		(step.URLKind != schema.KindPage || !p.quotas.exhausted(h, live))
 }
 
-// restsTooLong reports a host that an earlier run was told to leave alone for longer
-// than this one may wait.
+// restsTooLong reports whether a host asked an earlier run to wait for longer than this one may.
 func (p *plan) restsTooLong(h *schema.Host, rest time.Duration) bool {
 	return h.Throttles > 0 && rest > p.in.set.Config.Politeness.MaxSuspension
 }
 
 func hasWork(h *schema.Host) bool { return h.Waiting > 0 || len(h.Retries) > 0 }
 
-// closed reports whether a host is not asked for pages any more in this run. Its
-// sitemaps count for no budget.
+// closed reports whether a host gets no more requests for pages in this run. Sitemaps do not count against budgets.
 func (p *plan) closed(h *schema.Host, live *liveHost) bool {
 	return h.RunGivenUp != schema.NotGivenUp || p.quotas.enough(h) ||
 		p.quotas.exhausted(h, live) && !p.sitemapWaits(h)
 }
 
-// sitemapWaits reports whether a sitemap of a host waits, for its turn or for another try.
+// sitemapWaits reports whether a sitemap of a host waits for its turn or for a retry.
 func (p *plan) sitemapWaits(h *schema.Host) bool {
 	return len(h.Queues) > 0 && h.Queues[0].Priority == schema.PrioritySitemap || othersSitemapWaits(h) ||
 		slices.ContainsFunc(h.Retries, func(r schema.Retry) bool { return !p.in.isPage(r.URL) })
@@ -176,15 +173,14 @@ func othersSitemapWaits(h *schema.Host) bool {
 	return n > 0 && h.Queues[n-1].Priority == schema.PriorityOthersSitemap
 }
 
-// mustResolve reports whether the address of a host must be looked up first, because
-// it shares the clock of that.
+// mustResolve reports whether the address of a host must be looked up first, because the host shares the clock of its
+// address.
 func (p *plan) mustResolve(h *schema.Host, live *liveHost) bool {
 	return !live.resolved && h.Address == "" && p.in.set.Config.Politeness.MinimumTimePerAddress > 0 &&
 		!p.in.set.Exempt(h.Name) && weburl.Literal(h.Name) == ""
 }
 
-// askRobots has a host's robots.txt asked for, unless it is on its way, or to be tried
-// later, or was tried often enough.
+// askRobots requests the robots.txt of a host, unless a request is open or due later, or the retries are used up.
 func (p *plan) askRobots(h *schema.Host, live *liveHost) (decision, error) {
 	switch {
 	case live.robots:
@@ -202,7 +198,7 @@ func (p *plan) askRobots(h *schema.Host, live *liveHost) (decision, error) {
 	return decision{step: p.robots.request(h, form), begins: true}, nil
 }
 
-// effect is what the scheduler has to know of a host, but for its steps.
+// effect returns what the scheduler must know about a host, without its steps.
 func (p *plan) effect(h *schema.Host, live *liveHost) ring.Effect {
 	return ring.Effect{
 		Host: h.ID, Address: p.address(h), Limit: p.parallel(h),
@@ -211,8 +207,8 @@ func (p *plan) effect(h *schema.Host, live *liveHost) ring.Effect {
 	}
 }
 
-// time sets the clock of an effect, and its priority: once all is decided, as a copy of robots.txt that was
-// looked at may say another delay.
+// time sets the clock of an effect and its priority. It comes after all decisions, because they may read a copy of
+// robots.txt that changes the delay.
 func (p *plan) time(e *ring.Effect, h *schema.Host, live *liveHost, wake time.Time) {
 	e.Delay = p.in.set.Config.FullDelay(h)
 	e.Ready = p.hosts.earliest(h, live)
@@ -238,8 +234,7 @@ func (p *plan) time(e *ring.Effect, h *schema.Host, live *liveHost, wake time.Ti
 	}
 }
 
-// parallel is the number of requests that may be open at a host: one while it is
-// suspended or probed.
+// parallel returns how many requests may be open at a host: one while it is suspended or probed.
 func (p *plan) parallel(h *schema.Host) int {
 	if h.Throttles > 0 {
 		return 1
@@ -258,15 +253,14 @@ func (p *plan) address(h *schema.Host) string {
 	return h.Address
 }
 
-// crowded reports whether the next steps of so many hosts are in memory that this one
-// is to be woken later.
+// crowded reports whether too many hosts have their next steps in memory, so that this one is woken later.
 func (p *plan) crowded(h *schema.Host, live *liveHost, woken bool) bool {
 	return p.hosts.live.out > maxPlanned && !woken && len(live.next) == 0 && len(live.assets) == 0 &&
 		hasWork(h) && h.RunGivenUp == schema.NotGivenUp
 }
 
-// atStart is the effect that wakes a host when a process begins, if it has something to
-// do: not before its full delay since then has passed.
+// atStart returns the effect that wakes a host when a process begins, if it has work. The host is woken once its full
+// delay since then has passed.
 func (p *plan) atStart(h *schema.Host) (ring.Effect, bool) {
 	queued := h.Waiting > 0 && h.Generation == p.in.store.Generation()
 	retries := len(h.Retries) > 0 && h.Run == p.in.run.ID

@@ -13,20 +13,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Recorder owns what is durable of a crawl, and what is in memory of its hosts. Its
-// methods may not be called at the same time; none of them but [Recorder.Turn] runs in
-// a transaction of the caller.
+// A Recorder owns the durable state of a crawl, and what is in memory about its hosts. Its methods must not be
+// called concurrently. Only [Recorder.Turn] runs in a transaction of the caller.
 type Recorder struct {
 	// MostTravelled is the number of pages whose depth travels on in one transaction.
 	MostTravelled int
-	// OnRequest is called for each request of a turn, and must not block; nil: nobody is
-	// told.
+	// OnRequest is called for each request of a turn, and must not block; may be nil.
 	OnRequest func(Request)
-	// Enter is called first of all in the transaction of [Recorder.Begin] that chooses the
-	// run; nil: there is nothing to do.
+	// Enter is called first in the transaction of [Recorder.Begin] that chooses the run; may be nil.
 	Enter func(*kv.Tx) error
-	// Tells completes what is told of the end of the run, and reports whether it is told; an
-	// error keeps the end from being written. nil: it is told as it is.
+	// Tells completes the webhook message about the end of the run, and reports whether it is sent. An error keeps
+	// the end from being recorded. nil: the message is sent as it is.
 	Tells func(*webhook.Run) (bool, error)
 
 	in          runState
@@ -44,9 +41,8 @@ type Recorder struct {
 	ticked      time.Time // until when the run's time is counted
 }
 
-// New returns a recorder of a store, which belongs to it until the recorder is let go
-// of. It has no run before [Recorder.Begin]. onVisit is called for each visit, must not
-// block, and may be nil.
+// New returns a recorder of a store, and takes ownership of the store. The recorder has no run before
+// [Recorder.Begin]. onVisit is called for each visit, must not block, and may be nil.
 func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Event)) *Recorder {
 	now := time.Now()
 	r := &Recorder{MostTravelled: maxTravelled, ticked: now}
@@ -77,15 +73,14 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	return r
 }
 
-// Settings are those that the recorder plans under.
+// Settings returns the settings that the recorder plans under.
 func (r *Recorder) Settings() *ring.Settings { return r.in.set }
 
-// Run is the run as it stands.
+// Run returns the current run.
 func (r *Recorder) Run() schema.Run { return r.in.run }
 
-// Inherit takes over, before [Recorder.Begin], which hosts may not be asked yet, and
-// since when the others were not asked, and what robots.txt redirect to, from a recorder of
-// the same store that has no step out any more.
+// Inherit takes over, before [Recorder.Begin], the clocks of hosts and the answers to redirects of robots.txt from a
+// recorder of the same store. That recorder must have no open steps.
 func (r *Recorder) Inherit(from *Recorder) {
 	r.hosts.live, r.hosts.process = from.hosts.live.clocks(time.Now()), from.hosts.process
 	r.robots.inherit(&from.robots)
@@ -107,16 +102,15 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 	}, err
 }
 
-// Turn does one transaction of a commit: it applies what is new, lets depths travel on, and
-// plans every host that this has touched. There is more to do, by further turns without
-// news, while depths have to travel on, or hosts wait for an answer that is there. It is void if the
-// transaction fails, and so is the recorder.
+// Turn does one transaction of a commit: it applies the news, lets depths travel on, and plans every host that this
+// has touched. more reports that further turns without news are needed, because depths must travel on or hosts wait
+// for an answer that has arrived. If the transaction fails, the turn and the recorder are void.
 func (r *Recorder) Turn(tx *kv.Tx, news ring.News) (effects []ring.Effect, more bool, err error) {
 	t, err := r.open(tx)
 	if err == nil {
 		err = t.applyAll(&news)
 	}
-	if err == nil { // what is settled from here on stores no page: it needed no request
+	if err == nil { // visits settled from here on needed no request, so they store no page
 		err = r.pages.sync(&r.in)
 	}
 	if err == nil {
@@ -136,15 +130,15 @@ func (r *Recorder) Turn(tx *kv.Tx, news ring.News) (effects []ring.Effect, more 
 	return effects, len(r.reach.work)+len(r.robots.servings) > 0, errors.Join(err, tx.Runs.Put(r.in.run))
 }
 
-// tick adds the time since the last turn to the run's.
+// tick adds the time since the last turn to that of the run.
 func (r *Recorder) tick() {
 	now := time.Now()
 	r.in.run.Running += now.Sub(r.ticked)
 	r.ticked = now
 }
 
-// EachWaiting gives the hosts that have something to do, to be woken when their full
-// delay since the start has passed. It keeps nothing of them: there may be millions.
+// EachWaiting calls wake for each host that has work, to be woken when its full delay since the start has passed. It
+// keeps none of them in memory: there may be millions.
 func (r *Recorder) EachWaiting(wake func(*ring.Effect)) error {
 	return r.in.store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {

@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -171,7 +172,7 @@ func (r *revised) desk() shared {
 	}
 	s := decoded[answer.Stats](r.t, ask("stats"))
 	f := sharedOf(&s)
-	now, newest := decoded[deskStatus](r.t, ask("status")), decoded[answer.RunList](r.t, ask("runs")).Runs[0]
+	now, newest := decoded[serve.DeskStatus](r.t, ask("status")), decoded[answer.RunList](r.t, ask("runs")).Runs[0]
 	for _, other := range []shared{
 		{"requested": now.Pages, "requests": now.Requests, "waiting": now.PagesWaiting},
 		{"requested": newest.Pages, "requests": newest.Requests},
@@ -182,7 +183,7 @@ func (r *revised) desk() shared {
 			}
 		}
 	}
-	for _, h := range decoded[hostPage](r.t, ask("hosts?limit=500")).Hosts {
+	for _, h := range decoded[serve.HostPage](r.t, ask("hosts?limit=500")).Hosts {
 		f["visited"] += h.Visited
 	}
 	return f

@@ -19,7 +19,7 @@ import (
 
 // An app is one call of the program: where it writes, and what every command has.
 type app struct {
-	stdout *output
+	stdout *writer
 	voice  *term.Voice
 	named  statefile.Target
 	states statefile.Files
@@ -27,7 +27,7 @@ type app struct {
 
 func newApp(stdout, stderr io.Writer) *app {
 	v := term.NewVoice(stderr)
-	return &app{stdout: &output{w: stdout}, voice: v, states: statefile.Files{Voice: v}}
+	return &app{stdout: &writer{w: stdout}, voice: v, states: statefile.Files{Voice: v}}
 }
 
 func (a *app) execute(ctx context.Context, args []string) error {
@@ -55,15 +55,15 @@ func (a *app) read(ctx context.Context) (*statefile.State, error) {
 	return a.states.Read(ctx, path)
 }
 
-// An output remembers that something could not be written: who asked has not got the answer, whatever the command
+// A writer remembers that something could not be written: who asked has not got the answer, whatever the command
 // makes of it.
-type output struct {
+type writer struct {
 	mu  sync.Mutex
 	w   io.Writer
 	err error // the first
 }
 
-func (o *output) Write(b []byte) (int, error) {
+func (o *writer) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n, err := o.w.Write(b)

@@ -60,6 +60,11 @@ func TestBreaches(t *testing.T) {
 		{"term knows statefile", "cmd/ripple/term", "d", module + "cmd/ripple/statefile", "of the rooms of cmd only those below"},
 		{"statefile knows term", "cmd/ripple/statefile", "d", module + "cmd/ripple/term", ""},
 		{"answer knows show", "cmd/ripple/answer", "d", module + "cmd/ripple/show", "of the rooms of cmd only those below"},
+		{"output knows decide", "cmd/ripple/output", "d", module + "cmd/ripple/decide", "of the rooms of cmd only those below"},
+		{"decide knows serve", "cmd/ripple/decide", "d", module + "cmd/ripple/serve", "of the rooms of cmd only those below"},
+		{"serve knows session", "cmd/ripple/serve", "d", module + "cmd/ripple/session", "of the rooms of cmd only those below"},
+		{"session knows demo", "cmd/ripple/session", "d", module + "cmd/ripple/demo", "of the rooms of cmd only those below"},
+		{"demo knows the commands", "cmd/ripple/demo", "d", module + "cmd/ripple", "of the rooms of cmd only those below"},
 		{"show knows answer", "cmd/ripple/show", "d", module + "cmd/ripple/answer", ""},
 		{"desk knows the commands", "cmd/ripple/desk", "d", module + "cmd/ripple", "of the rooms of cmd only those below"},
 		{"no comment", "export", "", "fmt", "has no package comment"},
@@ -128,8 +133,9 @@ func forbids(folder, imported string) string {
 // rooms are the parts of the command from bottom to top: each knows only those before it.
 func rooms() []string {
 	return []string{
-		"cmd/ripple/docs", "cmd/ripple/term", "cmd/ripple/statefile", "cmd/ripple/desk", "cmd/ripple/answer",
-		"cmd/ripple/show", "cmd/ripple",
+		"cmd/ripple/docs", "cmd/ripple/term", "cmd/ripple/statefile", "cmd/ripple/seeds", "cmd/ripple/desk",
+		"cmd/ripple/answer", "cmd/ripple/show", "cmd/ripple/output", "cmd/ripple/decide", "cmd/ripple/serve",
+		"cmd/ripple/session", "cmd/ripple/demo", "cmd/ripple",
 	}
 }
 

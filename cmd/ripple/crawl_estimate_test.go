@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -30,9 +31,9 @@ func TestEstimateOfVeryMany(t *testing.T) {
 		{1, 1 << 62, 1 << 62},
 	}
 	for _, tt := range tests {
-		var e estimate
-		if e.add(tt.requests, tt.gap); e.time != tt.want {
-			t.Errorf("%d requests, %v apart: %v, want %v", tt.requests, tt.gap, e.time, tt.want)
+		var e session.Estimate
+		if e.Add(tt.requests, tt.gap); e.Time != tt.want {
+			t.Errorf("%d requests, %v apart: %v, want %v", tt.requests, tt.gap, e.Time, tt.want)
 		}
 	}
 }
@@ -43,7 +44,7 @@ func TestBegunByAWrongClock(t *testing.T) {
 	before := w.Run
 	before.Finished = time.Now().Add(3 * time.Hour)
 	w.Begin()
-	lines, err := begunLines(w.Store, w.Config, crawl.Begun{Run: w.Run, Before: before}, true)
+	lines, err := session.BegunLines(w.Store, w.Config, crawl.Begun{Run: w.Run, Before: before}, true)
 	if err != nil || !strings.HasPrefix(lines[0], "run #1 completed 0s ago; run #2 begins") {
 		t.Errorf("%q, %v", lines, err)
 	}
@@ -59,7 +60,7 @@ func TestEstimateOfManyOrigins(t *testing.T) {
 	}
 	cfg := crawltest.Parse(t, text.String())
 	var out strings.Builder
-	if err := showEstimate(&out, &prospect{cfg: cfg}, []crawl.Peeked{{Host: "h0.test", Asked: true}}); err != nil {
+	if err := session.ShowEstimate(&out, &session.Prospect{Cfg: cfg}, []crawl.Peeked{{Host: "h0.test", Asked: true}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"75,000 requests for pages to 150 known hosts", "*.h106.test and 140 more\n"} {
@@ -93,13 +94,13 @@ func TestEstimateOfWaiting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &prospect{cfg: w.Config, store: w.Store, goes: true}
-	hosts, err := p.hosts(nil)
+	p := &session.Prospect{Cfg: w.Config, Store: w.Store, Goes: true}
+	hosts, err := p.Hosts(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := p.least(hosts, nil)
-	if err != nil || e.requests != 2 || e.hosts != 2 || s.Left.PagesToVisit != e.requests {
+	e, err := p.Least(hosts, nil)
+	if err != nil || e.Requests != 2 || e.Hosts != 2 || s.Left.PagesToVisit != e.Requests {
 		t.Errorf("a dry run says %+v, stats %+v; %v", e, s.Left, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
@@ -17,15 +18,15 @@ func TestMetricsDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "256k")
 	path, filler := filepath.Join(disk, "metrics.csv"), filepath.Join(disk, "filler")
-	m, err := openMetrics(path)
+	m, err := session.OpenMetrics(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.f.Close()
+	defer m.F.Close()
 	crawltest.FillDisk(t, filler)
 	failed := 0
 	for range 100 {
-		if m.append(time.Unix(1_700_000_000, 0), &census.Status{RunID: 1}) != nil {
+		if m.Append(time.Unix(1_700_000_000, 0), &census.Status{RunID: 1}) != nil {
 			failed++
 		}
 	}
@@ -35,7 +36,7 @@ func TestMetricsDiskFull(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.append(time.Unix(1_700_000_010, 0), &census.Status{RunID: 1}); err != nil {
+	if err := m.Append(time.Unix(1_700_000_010, 0), &census.Status{RunID: 1}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)

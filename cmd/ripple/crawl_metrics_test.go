@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -21,12 +22,12 @@ func TestMetricsFile(t *testing.T) {
 	tests := []struct {
 		name, before, want string // want: "" if it is refused
 	}{
-		{"missing", "-", metricsHeader},
-		{"empty", "", metricsHeader},
-		{"a torn header", "timestamp,me", metricsHeader},
-		{"whole lines", metricsHeader + "1,requests,2\n", metricsHeader + "1,requests,2\n"},
-		{"a torn line", metricsHeader + "1,requests,2\n1,pages_cr", metricsHeader + "1,requests,2\n"},
-		{"a torn first line", metricsHeader + "1", metricsHeader},
+		{"missing", "-", session.MetricsHeader},
+		{"empty", "", session.MetricsHeader},
+		{"a torn header", "timestamp,me", session.MetricsHeader},
+		{"whole lines", session.MetricsHeader + "1,requests,2\n", session.MetricsHeader + "1,requests,2\n"},
+		{"a torn line", session.MetricsHeader + "1,requests,2\n1,pages_cr", session.MetricsHeader + "1,requests,2\n"},
+		{"a torn first line", session.MetricsHeader + "1", session.MetricsHeader},
 		{"somebody's", "my notes\n", ""},
 		{"somebody's table", "timestamp,metric,values\n1,2,3\n", ""},
 	}
@@ -38,7 +39,7 @@ func TestMetricsFile(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			m, err := openMetrics(path)
+			m, err := session.OpenMetrics(path)
 			if tt.want == "" {
 				if !term.IsUserError(err) {
 					t.Errorf("openMetrics = %v, want what can be mended", err)
@@ -47,7 +48,7 @@ func TestMetricsFile(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			} else {
-				m.f.Close()
+				m.F.Close()
 			}
 			if text, _ := os.ReadFile(path); string(text) != tt.want {
 				t.Errorf("the file holds %q, want %q", text, tt.want)
@@ -59,7 +60,7 @@ func TestMetricsFile(t *testing.T) {
 func TestMetricsEveryTenSeconds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "metrics.csv")
 	synctest.Test(t, func(t *testing.T) {
-		m, err := openMetrics(path)
+		m, err := session.OpenMetrics(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 			errs := map[string]int{"timeout": 1}
 			return census.Status{RunID: 3, Pages: pages, Errors: errs, PagesPerSecond: 0.5}
 		}
-		if err := m.follow(ctx, status, func(err error) { t.Error(err) }); err != nil {
+		if err := m.Follow(ctx, status, func(err error) { t.Error(err) }); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -94,14 +95,14 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 
 // TestTransfer counts what commits hold of requests.
 func TestTransfer(t *testing.T) {
-	var tr transfer
+	var tr session.Transfer
 	again := ring.Outcome{Status: 503, Length: -1}
 	again.Step.Visit.Retries = 1
-	tr.add(crawl.Commit{Outcomes: []ring.Outcome{
+	tr.Add(crawl.Commit{Outcomes: []ring.Outcome{
 		{Status: 200, Length: 100}, {Status: 304, Length: -1}, {Status: 0, Length: -1}, {Status: 999, Length: 5}, again,
 	}})
 	got := map[string]float64{}
-	tr.lines(func(metric string, value float64) {
+	tr.Lines(func(metric string, value float64) {
 		if value != 0 {
 			got[metric] = value
 		}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
@@ -29,7 +30,7 @@ func TestShardUnderAnotherConfiguration(t *testing.T) {
 	was := crawltest.Parse(t, "[crawler]\nmax-pages = 1\n"+surveytest.Minimal)
 	text := surveytest.Minimal + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\", \"https://b.test/2\"]\n"
 	cfg := crawltest.Parse(t, text)
-	v := newNodeView(term.NewVoice(io.Discard), "", was, crawlOptions{})
+	v := session.NewNodeView(term.NewVoice(io.Discard), "", was, session.Options{})
 	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
 	if s := crawled.Status(t.Context()); s.PagesToVisit != 3 {
 		t.Errorf("%d pages are to be visited, want 3", s.PagesToVisit)
@@ -38,24 +39,24 @@ func TestShardUnderAnotherConfiguration(t *testing.T) {
 
 // crawledShardOf is the only shard of a terrain, which a node crawls under a configuration until the test ends. No host
 // is asked.
-func crawledShardOf(t *testing.T, v *nodeView, cfg *config.Config, path string) node.Follower {
+func crawledShardOf(t *testing.T, v *session.NodeView, cfg *config.Config, path string) node.Follower {
 	t.Helper()
 	store, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.machine = crawl.NewMachine(0)
-	closes := v.file(0, path, store)
+	v.Machine = crawl.NewMachine(0)
+	closes := v.File(0, path, store)
 	ctx, cancel := context.WithCancel(t.Context())
 	walk, begun, err := crawl.Begin(ctx, store, crawl.Options{
-		Config: cfg, Log: v.voice.Logger(), Machine: v.machine, Paused: true, Shard: &crawl.Shard{Part: schema.Part{
+		Config: cfg, Log: v.Voice.Logger(), Machine: v.Machine, Paused: true, Shard: &crawl.Shard{Part: schema.Part{
 			Terrain: [16]byte{1}, Rule: shard.Version, Shards: 1, Run: 1, Configuration: 1,
 		}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := v.crawl(node.Walk{Path: path, Store: store, Crawl: walk, Run: begun.Run, Config: cfg})
+	f := v.Crawl(node.Walk{Path: path, Store: store, Crawl: walk, Run: begun.Run, Config: cfg})
 	var g errgroup.Group
 	g.Go(func() error { _, err := walk.Run(ctx); return err })
 	t.Cleanup(func() {
@@ -76,16 +77,16 @@ func TestShardThatHasEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := newNodeView(term.NewVoice(io.Discard), "", cfg, crawlOptions{})
+	v := session.NewNodeView(term.NewVoice(io.Discard), "", cfg, session.Options{})
 	t.Cleanup(func() {
-		text, err := v.desk.metrics(context.Background())
+		text, err := v.Desk.Metrics(context.Background())
 		if want := `ripple_hosts{condition="given_up",shard="0"} 1`; err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("no %s in\n%s\n%v", want, text, err)
 		}
 	})
 	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
 	crawled.Status(t.Context())
-	err = crawled.(*followedShard).walk.crawl.Update(func(tx *kv.Tx) error {
+	err = crawled.(*session.FollowedShard).Walk.Crawl.Update(func(tx *kv.Tx) error {
 		h, err := tx.Hosts.At(1)
 		if err == nil {
 			h.Run, h.RunGivenUp = 1, schema.GaveUpConnection
@@ -105,7 +106,7 @@ func TestFolderIsCrawled(t *testing.T) {
 	folder, killed := t.TempDir(), t.TempDir()
 	from := statefile.Files{Voice: term.NewVoice(io.Discard)}
 	path := filepath.Join(folder, "shard-000.bolt")
-	crawledShardOf(t, newNodeView(from.Voice, "", cfg, crawlOptions{}), cfg, path)
+	crawledShardOf(t, session.NewNodeView(from.Voice, "", cfg, session.Options{}), cfg, path)
 	copied, remove, err := from.CopyCrawled(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/demo"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
@@ -400,7 +401,7 @@ func TestDemoNodes(t *testing.T) {
 	if strings.Contains(said, "not written by a node") {
 		t.Errorf("the nodes are to write what they do not: %s", said)
 	}
-	if _, err := claimDemo(dir); err != nil {
+	if _, err := demo.ClaimDemo(dir); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
@@ -214,7 +215,7 @@ func TestReloadTooLate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sender, err := newSender(cfg, v.Logger())
+	sender, err := session.NewSender(cfg, v.Logger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,14 +228,14 @@ func TestReloadTooLate(t *testing.T) {
 	if _, err := c.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	w := &walk{voice: v, path: path, log: v.Logger(), sender: sender, crawl: c, machine: crawl.NewMachine(0)}
-	w.cfg.Store(cfg)
-	w.writing.Store(true)
-	if _, err := w.reload(); !errors.Is(err, errOver) ||
+	w := &session.Walk{Voice: v, Path: path, Log: v.Logger(), Sender: sender, Crawl: c, Machine: crawl.NewMachine(0)}
+	w.Cfg.Store(cfg)
+	w.Writing.Store(true)
+	if _, err := w.Reload(); !errors.Is(err, session.ErrOver) ||
 		!strings.Contains(told.String(), "the next one reads the configuration again") {
 		t.Errorf("%v\n%s", err, told.String())
 	}
-	if w.cfg.Load() != cfg {
+	if w.Cfg.Load() != cfg {
 		t.Error("the outputs follow the configuration all the same")
 	}
 }

@@ -5,32 +5,27 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema/config"
-	"github.com/sumi-ripple/ripple/schema/decision"
-	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 type decideOptions struct {
-	seeds  []string
-	tags   []string
-	note   string
+	choice decide.Choice
 	dryRun bool
 	seen   string
 	json   bool
-	given  map[string]bool // flags
 }
 
 func (o *decideOptions) addFlags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.seeds, "seed", nil, "begin at `URL` (quality; else at https://HOST/); may be repeated")
-	f.StringArrayVar(&o.tags, "tag", nil, "tag the host with `WORD`; may be repeated; '' removes all tags")
-	f.StringVar(&o.note, "note", "", "add the note `TEXT` to the host; '' removes it")
+	f.StringArrayVar(&o.choice.Seeds, "seed", nil, "begin at `URL` (quality; else at https://HOST/); may be repeated")
+	f.StringArrayVar(&o.choice.Tags, "tag", nil, "tag the host with `WORD`; may be repeated; '' removes all tags")
+	f.StringVar(&o.choice.Note, "note", "", "add the note `TEXT` to the host; '' removes it")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would come and go, and write nothing")
 	f.StringVar(&o.seen, "if-version", "",
 		"refuse if the file has changed since a dry run, whose --json gave its `VERSION`")
@@ -56,8 +51,8 @@ that holds part of a terrain, which cannot follow it, nothing is written. With
   ripple decide blog.example.net quality --seed https://blog.example.net/archive/`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.given = map[string]bool{}
-			cmd.Flags().Visit(func(f *pflag.Flag) { opts.given[f.Name] = true })
+			opts.choice.Given = map[string]bool{}
+			cmd.Flags().Visit(func(f *pflag.Flag) { opts.choice.Given[f.Name] = true })
 			return runDecide(cmd.Context(), a, opts, args)
 		},
 	}
@@ -66,11 +61,11 @@ that holds part of a terrain, which cannot follow it, nothing is written. With
 }
 
 func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) error {
-	host, class, err := parseDecision(args[0], args[1])
+	host, class, err := decide.Parse(args[0], args[1])
 	if err != nil {
 		return err
 	}
-	if class != config.DecidedQuality && len(withoutEmpty(opts.seeds)) > 0 {
+	if class != config.DecidedQuality && len(decide.WithoutEmpty(opts.choice.Seeds)) > 0 {
 		return term.Usage("--seed: only quality has seeds, not %s", class)
 	}
 	path, err := a.named.ConfigPath(nil)
@@ -81,59 +76,21 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	d := &decider{app: a, json: opts.json, path: path, cfg: cfg, host: host, edit: opts.edit(host, class)}
+	d := &decide.Decider{Voice: a.voice, Stdout: a.stdout, States: a.states, JSON: opts.json, Path: path, Cfg: cfg,
+		Host: host,
+		Edit: opts.choice.Edit(host, class)}
 	switch {
 	case cfg == nil || cfg.Decisions.File == "":
-		err = d.show()
+		err = d.Show()
 	case opts.dryRun:
-		err = d.foretell(ctx)
+		err = d.Foretell(ctx)
 	default:
-		err = d.write(ctx, opts.seen)
+		err = d.Write(ctx, opts.seen)
 	}
 	if err != nil || !opts.json {
 		return err
 	}
-	return term.PrintJSON(a.stdout, d.result)
-}
-
-// parseDecision reads the arguments.
-func parseDecision(name, class string) (scope.Pattern, config.DecidedClass, error) {
-	host, _, err := config.ParseDecidedHost(name)
-	switch {
-	case err != nil:
-		return host, "", term.Usage("%v", err)
-	case !slices.Contains(config.DecidedClasses(), config.DecidedClass(class)):
-		return host, "", term.Usage("%s is not one of quality, blacklist, stub, later", term.Shown(term.Clean(class, 40)))
-	}
-	return host, config.DecidedClass(class), nil
-}
-
-// edit is what the options make of an entry: what they do not name stays.
-func (o *decideOptions) edit(host scope.Pattern, class config.DecidedClass) decision.Edit {
-	return func(before *config.Decision) config.Decision {
-		d := config.Decision{}
-		if before != nil {
-			d = *before
-		}
-		d.Host, d.Class = host, class
-		if o.given["seed"] {
-			d.Seeds = withoutEmpty(o.seeds)
-		}
-		if class != config.DecidedQuality {
-			d.Seeds = nil
-		}
-		if o.given["tag"] {
-			d.Tags = withoutEmpty(o.tags)
-		}
-		if o.given["note"] {
-			d.Note = o.note
-		}
-		return d
-	}
-}
-
-func withoutEmpty(all []string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" })
+	return term.PrintJSON(a.stdout, d.Result)
 }
 
 // decisionsOf reads the configuration that is decided under; nil: there is none. A program
@@ -147,17 +104,4 @@ func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
 		return cfg, err
 	}
 	return statefile.LoadConfig(path, a.voice)
-}
-
-// decideError says what to do about a file of decisions, which the configuration at path names, that cannot be changed.
-func decideError(path string, err error) error {
-	switch {
-	case errors.Is(err, decision.ErrForeign):
-		return term.Hint(term.WrongConfig(err), "change it there, and then: ripple reclassify %s", term.Shown(path))
-	case errors.Is(err, decision.ErrChanged):
-		return term.Hint(err, "nothing was written; try again")
-	case errors.Is(err, fs.ErrPermission):
-		return term.Hint(err, "ripple needs to write the file, and the folder that it is in")
-	}
-	return err
 }

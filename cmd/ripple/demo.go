@@ -2,48 +2,25 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/demo"
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/node"
-	"github.com/sumi-ripple/ripple/crawl/webtest"
-	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
-	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-type demoOptions struct {
-	dir    string
-	serve  bool
-	listen string
-	nodes  int
-}
-
-func (o *demoOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.dir, "dir", "./ripple-demo", "write everything to `DIR`")
-	f.BoolVar(&o.serve, "serve", false, "show it in the browser while it crawls, and afterwards, until Ctrl-C")
-	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "with --serve: listen at `ADDR`")
-	f.IntVar(&o.nodes, "nodes", 0,
+func addDemoFlags(o *demo.Options, f *pflag.FlagSet) {
+	f.StringVar(&o.Dir, "dir", "./ripple-demo", "write everything to `DIR`")
+	f.BoolVar(&o.Serve, "serve", false, "show it in the browser while it crawls, and afterwards, until Ctrl-C")
+	f.StringVar(&o.Listen, "listen", "127.0.0.1:0", "with --serve: listen at `ADDR`")
+	f.IntVar(&o.Nodes, "nodes", 0,
 		"first crawl it with `N` nodes and a hub, as several machines would,\nkill one of them, and compare the maps")
 }
 
 func newDemoCommand(a *app) *cobra.Command {
-	var opts demoOptions
+	var opts demo.Options
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Crawl a small built-in web and write every output",
@@ -54,264 +31,20 @@ again replaces it.`,
 		Example: "  ripple demo\n  ripple demo --serve\n  ripple demo --nodes 3\n  ripple demo --dir /tmp/valley",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("listen") && !opts.serve {
+			if cmd.Flags().Changed("listen") && !opts.Serve {
 				return term.Usage("--listen is for the desk; add --serve")
 			}
-			return runDemo(cmd.Context(), a, opts)
+			return demo.Run(cmd.Context(), demo.Program{
+				Voice: a.voice, Stdout: a.stdout,
+				Crawl: func(ctx context.Context, path string) error {
+					return session.Crawl(ctx, a.voice, a.stdout, path, session.Options{})
+				},
+				Merge: func(ctx context.Context, out string, folders []string) error {
+					return runMerge(ctx, a, mergeOptions{out: out, force: true}, folders)
+				},
+			}, opts)
 		},
 	}
-	opts.addFlags(cmd.Flags())
+	addDemoFlags(&opts, cmd.Flags())
 	return cmd
-}
-
-// demoMark is the file by which a folder of the demonstration is known.
-const demoMark = ".ripple-demo"
-
-func runDemo(ctx context.Context, a *app, opts demoOptions) error {
-	if opts.nodes < 0 || opts.nodes > maxDemoNodes {
-		return term.Usage("--nodes is %d; it must be 0 to %d", opts.nodes, maxDemoNodes)
-	}
-	dir, err := claimDemo(opts.dir)
-	if err != nil {
-		return err
-	}
-	web, err := webtest.New()
-	if err != nil {
-		return err
-	}
-	defer web.Close()
-	demo.Serve(web)
-	d := &demonstration{app: a, opts: opts, dir: dir}
-	if d.config, err = writeDemoConfig(web, dir); err != nil {
-		return err
-	}
-	return d.run(ctx)
-}
-
-// A demonstration crawls the built-in web, and writes everything to a folder.
-type demonstration struct {
-	app    *app
-	opts   demoOptions
-	dir    string // absolute
-	config string // the file
-}
-
-func (d *demonstration) run(ctx context.Context) error {
-	if d.opts.nodes > 0 {
-		if err := d.crawlTogether(ctx); err != nil {
-			return err
-		}
-	}
-	crawl := d.crawl
-	if d.opts.serve {
-		crawl = d.serve
-	}
-	if err := crawl(ctx); err != nil || d.opts.nodes == 0 {
-		return err
-	}
-	return d.compare(ctx)
-}
-
-// state is the file of the crawl on one machine.
-func (d *demonstration) state() string { return filepath.Join(d.dir, "ripple.bolt") }
-
-// merged is the file of what the nodes have crawled.
-func (d *demonstration) merged() string { return filepath.Join(d.dir, "terrain.bolt") }
-
-// crawl crawls, and shows what was found.
-func (d *demonstration) crawl(ctx context.Context) error {
-	d.app.voice.Say("a small web is served on this machine, and crawled over TLS as a real one would be")
-	if err := runCrawl(ctx, d.app, crawlOptions{}, []string{d.config}); err != nil {
-		return err
-	}
-	return d.show(ctx)
-}
-
-// serve does so before the eyes of a browser, which may look on until ctx is done.
-func (d *demonstration) serve(ctx context.Context) error {
-	v := d.app.voice
-	at, err := openDesk(d.state(), d.config, config.Monitor{Listen: d.opts.listen}, v.Logger())
-	if err != nil {
-		return err
-	}
-	entrance, err := at.Entrance()
-	if err != nil {
-		return err
-	}
-	serving, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var g errgroup.Group
-	g.Go(func() error { return at.Serve(serving) })
-	fmt.Fprintf(d.app.stdout, "%s\nfor programs: %s\n", entrance, at.Programs())
-	defer browse(at, v)()
-	err = d.crawl(ctx)
-	if err == nil {
-		v.Say("the desk stays until Ctrl-C")
-	} else {
-		cancel()
-	}
-	return errors.Join(err, g.Wait())
-}
-
-// claimDemo makes the folder, or empties one that an earlier demonstration made.
-func claimDemo(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return "", term.Usage("%s is a file; name a folder", term.Shown(dir))
-	}
-	entries, err := os.ReadDir(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return "", err
-		}
-	case err != nil:
-		return "", err
-	case len(entries) > 0:
-		if _, err := os.Stat(filepath.Join(dir, demoMark)); err != nil {
-			return "", term.Usage("%s is not empty, and \"ripple demo\" did not write it; name another folder with --dir",
-				term.Shown(dir))
-		}
-		if err := emptyDemo(dir); err != nil {
-			return "", err
-		}
-	}
-	return dir, os.WriteFile(filepath.Join(dir, demoMark), nil, 0o666)
-}
-
-// emptyDemo removes what demonstrations write, and nothing else.
-func emptyDemo(dir string) error {
-	state := filepath.Join(dir, "ripple.bolt")
-	if _, err := os.Stat(state); err == nil {
-		store, err := kv.Open(state, kv.Options{Timeout: 100 * time.Millisecond}) // not one that is running
-		if errors.Is(err, kv.ErrLocked) {
-			return statefile.Advise(state, err)
-		}
-		if err == nil {
-			store.Close()
-		}
-	}
-	if err := emptyNodes(dir); err != nil {
-		return err
-	}
-	for _, name := range []string{"ripple.bolt", "terrain.bolt", "ripple.db", "summary.md", "graph.gexf", "map.html",
-		"report.json", "config.toml", "decisions.toml", "webtest-ca.pem"} {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// emptyNodes removes what nodes have.
-func emptyNodes(dir string) error {
-	for i := 1; i <= maxDemoNodes; i++ {
-		name := filepath.Join(dir, fmt.Sprintf("node-%d", i))
-		files, err := filepath.Glob(filepath.Join(name, "shard-*.bolt"))
-		if err != nil {
-			return err
-		}
-		for _, path := range append(files, filepath.Join(name, node.MarkName), name, name+".toml") {
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-	}
-	return os.RemoveAll(filepath.Join(dir, "hub"))
-}
-
-// writeDemoConfig writes the configuration.
-func writeDemoConfig(web *webtest.Server, dir string) (string, error) {
-	ca, err := web.CAFile(dir)
-	if err != nil {
-		return "", err
-	}
-	text := demo.Config(web.Addr(), filepath.Base(ca), ".") // the folder may be moved
-	path := filepath.Join(dir, "config.toml")
-	return path, os.WriteFile(path, []byte(text), 0o666)
-}
-
-// show shows what was found, and where to look next.
-func (d *demonstration) show(ctx context.Context) error {
-	r, err := d.app.states.Read(ctx, d.state())
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	if err := demoTable(d.app.stdout, r.Survey); err != nil {
-		return err
-	}
-	fmt.Fprintf(d.app.stdout, `
-Everything is in %[1]s. Look around there:
-  cd %[1]s && %[2]s stats
-  %[2]s inspect https://alderford.test/about
-  %[2]s path https://tidewater-maps.test/
-  %[2]s query 'SELECT domain, coverage FROM hosts'
-and open map.html in a browser, summary.md in an editor, graph.gexf in Gephi.
-Then crawl what you care about, in another folder:
-  %[2]s init
-`, term.Shown(filepath.Clean(d.opts.dir)), selfIn(d.opts.dir))
-	return nil
-}
-
-// selfIn is how this program is called by a person who has gone into a folder.
-func selfIn(dir string) string {
-	path, err := os.Executable()
-	if err == nil && strings.Contains(path, string(filepath.Separator)+"go-build") {
-		if here, err := os.Getwd(); err == nil {
-			if abs, err := filepath.Abs(dir); err == nil {
-				dir = abs
-			}
-			if up, err := filepath.Rel(dir, here); err == nil {
-				return "go run " + filepath.ToSlash(up) + "/cmd/ripple"
-			}
-		}
-	}
-	if _, err := exec.LookPath("ripple"); err == nil || path == "" {
-		return "ripple"
-	}
-	return term.Shown(path)
-}
-
-// demoTable shows what was found of each host.
-func demoTable(w io.Writer, s *survey.Survey) error {
-	fmt.Fprintln(w)
-	t := term.NewTable(w)
-	t.Row("host", "class", "depth", "known", "visited", "coverage")
-	err := s.Hosts.Each(func(h *survey.HostReport) error {
-		if h.Known == 0 {
-			return nil
-		}
-		t.Row(term.ShownHost(h.Host.Name, 60), h.Class, depthText(h.MinDepth), h.Known, h.Visited, term.Clean(h.Coverage, 60))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	counts, err := s.Counts()
-	if err != nil {
-		return err
-	}
-	var parts []string
-	for _, state := range schema.States() {
-		if n := counts.ByState[state]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", term.Commas(n), state))
-		}
-	}
-	fmt.Fprintf(w, "\n%s, %s: %s\n", term.Count(counts.Pages, "page", "pages"), term.Count(counts.Links, "link", "links"),
-		strings.Join(parts, ", "))
-	return nil
-}
-
-func depthText(d uint8) string {
-	if d == kv.NoDepth {
-		return "-"
-	}
-	return fmt.Sprint(d)
 }

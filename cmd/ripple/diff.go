@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/export/changes"
@@ -78,8 +79,8 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 		return term.Usage("--json, --markdown and --gexf exclude each other; use one of them")
 	}
 	if opts.gexf != "" {
-		f := changesFormat()
-		if err := f.refuseNamed(opts.gexf, opts.force); err != nil {
+		f := output.ChangesFormat()
+		if err := f.RefuseNamed(opts.gexf, opts.force); err != nil {
 			return err
 		}
 	}
@@ -89,16 +90,13 @@ func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 	}
 	defer r.Close()
 	d, err := term.Finding(a.voice, "comparing the runs",
-		func() (*survey.Diff, error) { return opts.compare(r.Survey) })
+		func() (*survey.Diff, error) {
+			return answer.CompareRuns(r.Survey, schema.RunID(opts.from), schema.RunID(opts.to))
+		})
 	if err != nil {
 		return err
 	}
 	return tellDiff(ctx, a.stdout, r.Survey, d, opts)
-}
-
-// changesFormat is that of --gexf.
-func changesFormat() format {
-	return format{check: replaceable(changes.IsOurs), noun: "a GEXF file of changes"}
 }
 
 // tellDiff prints a comparison, or writes it as GEXF.
@@ -117,49 +115,4 @@ func tellDiff(ctx context.Context, w io.Writer, s *survey.Survey, d *survey.Diff
 		err = changes.Text(out, s, d, changes.Options{Markdown: opts.markdown, Limit: int(opts.limit)})
 	}
 	return errors.Join(err, out.Flush())
-}
-
-// compare compares the two runs.
-func (o *diffOptions) compare(s *survey.Survey) (*survey.Diff, error) {
-	from, to, err := o.runs(s.Runs())
-	if err != nil {
-		return nil, err
-	}
-	d, err := survey.Compare(s, from, to)
-	switch {
-	case !errors.Is(err, survey.ErrRuns):
-		return d, err
-	case o.from == 0 && o.to == 0: // nobody has named what was pruned
-		return nil, term.Hint(err, "\"ripple crawl\" begins the next one once run #%d is completed", to)
-	}
-	return nil, term.Usage("%v", err)
-}
-
-// runs chooses the two runs.
-func (o *diffOptions) runs(all []schema.Run) (from, to schema.RunID, err error) {
-	if len(all) < 2 {
-		return 0, 0, term.Hint(errors.New("there is only one run, and nothing to compare it with"),
-			"\"ripple crawl\" begins the next one once it is completed")
-	}
-	to = all[len(all)-1].ID
-	if o.to != 0 {
-		to = schema.RunID(o.to)
-	}
-	for _, id := range []schema.RunID{to, schema.RunID(o.from)} {
-		if id != 0 && !statefile.HasRun(all, id) {
-			return 0, 0, term.Usage("there is no run #%d; %s", id, statefile.RunsText(all))
-		}
-	}
-	if o.from != 0 {
-		return schema.RunID(o.from), to, nil
-	}
-	for _, run := range all {
-		if run.ID < to {
-			from = run.ID
-		}
-	}
-	if from == 0 {
-		return 0, 0, term.Usage("there is no run before run #%d", to)
-	}
-	return from, to, nil
 }

@@ -2,45 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/gctune"
-	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-type exportOptions struct {
-	force bool
-	check bool
-	graph *graphOptions
-	paths map[string]*string // by format
-
-	progress export.Progress
-}
-
-func (o *exportOptions) addFlags(f *pflag.FlagSet) {
-	o.paths = map[string]*string{}
-	for _, format := range formats() {
-		if format.flag != "" {
-			o.paths[format.flag] = f.String(format.flag, "", format.usage)
-		}
-	}
-	o.graph = newGraphOptions()
-	o.graph.addFlags(f)
-	f.BoolVar(&o.force, "force", false, "replace files that Ripple did not write")
-	f.BoolVar(&o.check, "check", false, "have SQLite check the database before it takes its name")
-}
-
 func newExportCommand(a *app) *cobra.Command {
-	var opts exportOptions
+	var opts output.Options
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the map as files",
@@ -77,7 +50,7 @@ neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var changed []string
-			for _, name := range formatFlags() {
+			for _, name := range output.FormatFlags() {
 				if cmd.Flags().Changed(name) {
 					changed = append(changed, name)
 				}
@@ -85,24 +58,17 @@ neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv
 			return runExport(cmd.Context(), a, opts, changed)
 		},
 	}
-	opts.addFlags(cmd.Flags())
+	opts.AddFlags(cmd.Flags())
 	return cmd
 }
 
-// A target is a file to write.
-type target struct {
-	format format
-	path   string
-	named  string // by what: "--gexf", "[output] graph-path"
-}
-
-func runExport(ctx context.Context, a *app, opts exportOptions, changed []string) error {
-	if err := opts.graph.parse(); err != nil {
+func runExport(ctx context.Context, a *app, opts output.Options, changed []string) error {
+	if err := opts.Graph.Parse(); err != nil {
 		return err
 	}
-	targets := opts.targets()
+	targets := opts.Targets()
 	if len(targets) > 0 {
-		if err := opts.refuse(targets, changed); err != nil {
+		if err := opts.RefuseTargets(targets, changed); err != nil {
 			return err
 		}
 	}
@@ -113,18 +79,18 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 	defer r.Close()
 	gctune.Collect(gctune.Export())
 	if len(targets) == 0 {
-		if targets, err = configuredTargets(&a.named, r); err != nil {
+		if targets, err = output.ConfiguredTargets(&a.named, r); err != nil {
 			return err
 		}
-		if err := opts.refuse(targets, changed); err != nil {
+		if err := opts.RefuseTargets(targets, changed); err != nil {
 			return err
 		}
 	}
-	left, err := opts.writeAll(ctx, a, r, targets)
+	left, err := opts.WriteTargets(ctx, a.voice, a.stdout, r, targets)
 	if err != nil {
 		return err
 	}
-	if text := opts.graph.told(targets); text != "" {
+	if text := opts.Graph.Told(targets); text != "" {
 		a.voice.Say(text)
 	}
 	if run := r.Run(); r.Live != nil || run.Status == schema.RunRunning {
@@ -132,78 +98,4 @@ func runExport(ctx context.Context, a *app, opts exportOptions, changed []string
 		a.voice.Tell(term.Event("run not over", text, "run", int(run.ID)))
 	}
 	return left
-}
-
-// writeAll writes the targets and names them. What is left out of one that is written all the
-// same, it returns first.
-func (o *exportOptions) writeAll(ctx context.Context, a *app, r *statefile.State, targets []target) (left, err error) {
-	for _, t := range targets {
-		err := a.voice.During("writing "+term.Shown(t.path), func(p export.Progress) error {
-			o.progress = p
-			return t.format.write(ctx, t.path, r.Survey, *o)
-		})
-		if errors.As(err, new(*unreadError)) {
-			left, err = fmt.Errorf("%s: %w", term.Shown(t.path), err), nil
-		}
-		if err != nil {
-			return left, err
-		}
-		if _, err := fmt.Fprintln(a.stdout, term.Shown(t.path)); err != nil {
-			return left, err
-		}
-	}
-	return left, nil
-}
-
-// configuredTargets are the files that [output] names.
-func configuredTargets(files *statefile.Target, r *statefile.State) (targets []target, err error) {
-	cfg, err := outputConfig(files, r)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range formats() {
-		if f.path != nil && f.path(cfg) != "" && !f.atEnd {
-			targets = append(targets, target{f, f.path(cfg), f.key})
-		}
-	}
-	if len(targets) == 0 {
-		return nil, term.Usage("[output] names no file; name one, as in: ripple export --sqlite terrain.db")
-	}
-	return targets, nil
-}
-
-// outputConfig is the configuration that names the outputs: the one by which the state
-// was found, which may have been moved with it, else that of the run.
-func outputConfig(files *statefile.Target, r *statefile.State) (*config.Config, error) {
-	path := files.ConfigOrDefault()
-	if _, err := os.Stat(path); files.State != "" || err != nil {
-		return r.Config(), nil
-	}
-	cfg, _, err := config.Load(path)
-	return cfg, err
-}
-
-// targets are the files that flags name, in the order of the formats.
-func (o *exportOptions) targets() []target {
-	var all []target
-	for _, f := range formats() {
-		if path := o.paths[f.flag]; path != nil && *path != "" {
-			all = append(all, target{f, *path, "--" + f.flag})
-		}
-	}
-	return all
-}
-
-// refuse reports flags that the targets cannot follow, then the first target that
-// cannot be written, or must not be.
-func (o *exportOptions) refuse(targets []target, changed []string) error {
-	if err := o.graph.fits(targets, changed); err != nil {
-		return err
-	}
-	for _, t := range targets {
-		if err := t.format.refuseNamed(t.path, o.force); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -45,12 +46,12 @@ func TestExportDiskFull(t *testing.T) {
 func TestPagesDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "1m")
-	d, err := openPages(disk, func(string) error { return nil })
+	d, err := output.OpenPages(disk, func(string) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.root.Close()
-	if _, err := d.put("abcdef", make([]byte, 2<<20)); !errors.Is(err, syscall.ENOSPC) {
+	defer d.Root.Close()
+	if _, err := d.Put("abcdef", make([]byte, 2<<20)); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("put = %v, want %v", err, syscall.ENOSPC)
 	}
 	if left, err := os.ReadDir(filepath.Join(disk, "ab", "cd")); err != nil || len(left) > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
@@ -62,7 +63,7 @@ func runFeed(ctx context.Context, a *app, opts feedOptions) error {
 	for {
 		now, gone := os.Stat(path)
 		live, err := f.fromCrawl(ctx)
-		unread = unread || live || gone == nil && !unchanged(was, now)
+		unread = unread || live || gone == nil && !serve.Unchanged(was, now)
 		again := false // the file, which somebody else has
 		if err == nil && !live && unread {
 			was, err = now, f.fromFile(ctx)

@@ -22,6 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"go.etcd.io/bbolt"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -172,7 +173,9 @@ func askAll(dir, path string) (answered, refused int) {
 // and those that were refused.
 func changeAll(path string, cfg *config.Config) (changed, refused int) {
 	for _, change := range []func() error{
-		func() error { return reclassify(path, cfg, func(*kv.Store, *reclassified) error { return nil }) },
+		func() error {
+			return decide.Reclassify(path, cfg, func(*kv.Store, *decide.Change) error { return nil })
+		},
 		func() error { return crawlMutant(path, cfg, 50*time.Millisecond) },
 		func() error {
 			prune := []string{"prune", "--keep-runs", "1", "--state", path}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
@@ -49,7 +50,7 @@ func TestErrorsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, err := (&opened{Inspector: answer.Inspector{State: r}}).answerRuns(desk.Query{})
+	runs, err := (&serve.Opened{Inspector: answer.Inspector{State: r}}).AnswerRuns(desk.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

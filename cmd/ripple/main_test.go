@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
@@ -28,7 +29,7 @@ import (
 
 // TestMain lets the test binary be ripple, for scripts and for tests that start it.
 func TestMain(m *testing.M) {
-	leaseTiming = crawltest.Timing(8) // a busy machine keeps its leases
+	session.LeaseTiming = crawltest.Timing(8) // a busy machine keeps its leases
 	forTests := func(arg string) bool { return strings.HasPrefix(arg, "-test.") }
 	if os.Getenv("RIPPLE_TEST_MAIN") != "" && !slices.ContainsFunc(os.Args, forTests) {
 		tellHoldings()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
@@ -133,19 +134,19 @@ func TestKeepMemory(t *testing.T) {
 	runtime.GC()
 	synctest.Test(t, func(t *testing.T) {
 		var told bytes.Buffer
-		w := &walk{machine: crawl.NewMachine(0), log: slog.New(slog.NewTextHandler(&told, nil))}
-		w.cfg.Store(&config.Config{
+		w := &session.Walk{Machine: crawl.NewMachine(0), Log: slog.New(slog.NewTextHandler(&told, nil))}
+		w.Cfg.Store(&config.Config{
 			Network: config.Network{MemoryLimit: 80_000_000}, Render: config.Render{Mode: config.RenderOff},
 		})
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { _ = w.keepMemory(ctx) }()
-		time.Sleep(5 * memoryEvery)
+		go func() { _ = w.KeepMemory(ctx) }()
+		time.Sleep(5 * session.MemoryEvery)
 		synctest.Wait()
 		if n := strings.Count(told.String(), "memory is short"); n != 1 || debug.SetMemoryLimit(-1) != 80_000_000 {
 			t.Errorf("said %d times, want 1; the limit is %d:\n%s", n, debug.SetMemoryLimit(-1), told.String())
 		}
-		w.cfg.Store(&config.Config{Network: config.Network{MemoryLimit: config.MemoryOff}})
-		time.Sleep(memoryEvery)
+		w.Cfg.Store(&config.Config{Network: config.Network{MemoryLimit: config.MemoryOff}})
+		time.Sleep(session.MemoryEvery)
 		synctest.Wait()
 		if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
 			t.Errorf("the limit is still %d", got)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
@@ -105,7 +106,7 @@ func runMerge(ctx context.Context, a *app, opts mergeOptions, args []string) err
 // refuse reports why the output cannot be written, or must not be: unlike an export a
 // state file cannot be made again, whoever wrote it.
 func (o *mergeOptions) refuse() error {
-	f := format{state: true, check: func(path string, force bool) error {
+	f := output.Format{State: true, Check: func(path string, force bool) error {
 		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -119,7 +120,7 @@ func (o *mergeOptions) refuse() error {
 		}
 		return nil
 	}}
-	return f.refuseNamed(o.out, o.force)
+	return f.RefuseNamed(o.out, o.force)
 }
 
 // parseShards reads numbers of shards as [schema.Shards] are written.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
@@ -177,12 +178,12 @@ func TestShardsServed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reader := newTerrainReader(statefile.Files{Voice: term.NewVoice(io.Discard)}, dir)
-	defer reader.close()
-	var first *opened
+	reader := serve.NewTerrainReader(statefile.Files{Voice: term.NewVoice(io.Discard)}, dir)
+	defer reader.Close()
+	var first *serve.Opened
 	for range 3 {
-		reader.own(t.Context(), false, func() {
-			now, err := reader.reading(t.Context())
+		reader.Own(t.Context(), false, func() {
+			now, err := reader.Reading(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,6 +17,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -188,9 +189,9 @@ func exportMutant(path, to string) error {
 	if err != nil {
 		return err
 	}
-	opts := exportOptions{force: true, graph: newGraphOptions()}
-	for _, f := range formats() {
-		if one := f.write(context.Background(), to, s, opts); !errors.Is(one, errNoPages) {
+	opts := output.Options{Force: true, Graph: output.NewGraphOptions()}
+	for _, f := range output.Formats() {
+		if one := f.Write(context.Background(), to, s, opts); !errors.Is(one, output.ErrNoPages) {
 			err = errors.Join(err, one)
 		}
 		os.RemoveAll(to)

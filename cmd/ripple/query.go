@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
 type queryOptions struct {
-	links  linksOption
+	links  output.LinksOption
 	csv    bool
 	json   bool
 	schema bool
@@ -83,7 +84,7 @@ tables. To ask many questions about everything, export once and use sqlite3.`,
 	f.BoolVar(&opts.csv, "csv", false, "print CSV")
 	f.BoolVar(&opts.json, "json", false, "print JSON, an object for each row")
 	f.BoolVar(&opts.schema, "schema", false, "print the tables and what their columns mean")
-	opts.links.addFlag(f, "of the tables of metrics: measure by these")
+	opts.links.AddFlag(f, "of the tables of metrics: measure by these")
 	term.AddLimit(f, &opts.limit, 1000, "rows of a table, with long cells cut; CSV and JSON have everything")
 	return cmd
 }
@@ -99,7 +100,7 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		}
 		text = string(all)
 	}
-	counted, err := opts.links.parse()
+	counted, err := opts.links.Parse()
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	demonstration "github.com/sumi-ripple/ripple/cmd/ripple/demo"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/schema"
@@ -25,7 +26,7 @@ func TestQuestions(t *testing.T) {
 	}
 	defer web.Close()
 	demo.Serve(web)
-	config, err := writeDemoConfig(web, dir)
+	config, err := demonstration.WriteDemoConfig(web, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

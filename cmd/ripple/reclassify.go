@@ -2,20 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/kv/survey"
-	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 type reclassifyOptions struct {
@@ -69,99 +65,14 @@ func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []s
 	} else if err := statefile.MustExist(state); err != nil {
 		return err
 	}
-	err = reclassify(state, cfg, func(store *kv.Store, change *reclassified) error {
+	err = decide.Reclassify(state, cfg, func(store *kv.Store, change *decide.Change) error {
 		if opts.json {
-			return change.writeJSON(a.stdout, store)
+			return change.WriteJSON(a.stdout, store)
 		}
-		return term.Flushed(a.stdout, func(w io.Writer) error { return change.print(w, store, opts.dryRun) })
+		return term.Flushed(a.stdout, func(w io.Writer) error { return change.Print(w, store, opts.dryRun) })
 	})
 	if errors.Is(err, kv.ErrLocked) {
 		return term.Hint(err, "a crawl that is running follows it by: ripple reload --state %s", term.Shown(state))
 	}
 	return err
-}
-
-// reclassify applies a configuration to a state file that nobody crawls, and has told what
-// changed while the file is open.
-func reclassify(state string, cfg *config.Config, tell func(*kv.Store, *reclassified) error) error {
-	store, err := statefile.OpenLocked(state, kv.Options{})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	change, err := reclassifyStore(store, cfg)
-	if err != nil {
-		return err
-	}
-	return tell(store, change)
-}
-
-// reclassifyStore applies a configuration to a store and compares before and after.
-func reclassifyStore(store *kv.Store, cfg *config.Config) (*reclassified, error) {
-	cfg, err := withKeptSeeds(store, cfg)
-	if err != nil {
-		return nil, err
-	}
-	before, err := standings(store)
-	if err != nil {
-		return nil, err
-	}
-	run, err := crawl.Reclassify(store, cfg)
-	if err != nil {
-		return nil, err
-	}
-	after, err := standings(store)
-	if err != nil {
-		return nil, err
-	}
-	r := compareStandings(before, after)
-	r.Run, r.Status = int(run.ID), run.Status.String()
-	return r, nil
-}
-
-// withKeptSeeds adds the seeds that the last run has beside those of its
-// configuration.
-func withKeptSeeds(store *kv.Store, cfg *config.Config) (*config.Config, error) {
-	var kept extraSeeds
-	err := store.View(func(tx *kv.Tx) error {
-		runs, err := tx.Runs.All()
-		if err != nil || len(runs) == 0 {
-			return err
-		}
-		text, err := tx.Meta.Value(metaSeeds)
-		if err == nil && text != nil {
-			err = json.Unmarshal(text, &kept)
-		}
-		if kept.Run != runs[len(runs)-1].ID {
-			kept.URLs = nil
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return kept.joinKept(cfg, 0)
-}
-
-// A standing is what lists and depths make of a page.
-type standing struct {
-	page  bool
-	class schema.Class
-	state schema.State
-	waits bool
-	depth uint8
-}
-
-// standings returns those of all pages, by id.
-func standings(store *kv.Store) ([]standing, error) {
-	s, err := survey.New(store)
-	if err != nil {
-		return nil, err
-	}
-	s.Interrupt()
-	all := make([]standing, store.URLs()+1)
-	return all, s.EachPage(func(p *survey.Page) error {
-		all[p.ID] = standing{true, p.Class, p.State, p.Waits(), p.Depth}
-		return nil
-	})
 }

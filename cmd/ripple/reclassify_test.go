@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -18,7 +19,7 @@ import (
 // gets them all.
 func TestReclassifyMany(t *testing.T) {
 	t.Parallel()
-	const pages = maxTurned + 5
+	const pages = decide.MaxTurned + 5
 	web, err := webtest.New()
 	if err != nil {
 		t.Fatal(err)
@@ -49,18 +50,18 @@ func TestReclassifyMany(t *testing.T) {
 	run(text, "crawl")
 	text = strings.Replace(text, `"*.track.test"`, `"far.test"`, 1)
 	shown := run(text, "reclassify", "--dry-run")
-	if n := strings.Count(shown, "https://far.test/"); n != maxTurned ||
+	if n := strings.Count(shown, "https://far.test/"); n != decide.MaxTurned ||
 		!strings.HasSuffix(shown, "\nand 5 more; --json lists all\n") {
 		t.Errorf("%d pages are shown:\n%s", n, shown)
 	}
 	var all struct {
-		Changed int        `json:"pages_changed"`
-		Turned  []turnPage `json:"turned_pages"`
+		Changed int               `json:"pages_changed"`
+		Turned  []decide.TurnPage `json:"turned_pages"`
 	}
 	if err := json.Unmarshal([]byte(run(text, "reclassify", "--dry-run", "--json")), &all); err != nil {
 		t.Fatal(err)
 	}
-	want := turnPage{"https://far.test/0", "discovered", "blacklist", "depth_exceeded", "blacklisted"}
+	want := decide.TurnPage{URL: "https://far.test/0", ClassBefore: "discovered", Class: "blacklist", StateBefore: "depth_exceeded", State: "blacklisted"}
 	if all.Changed != pages || len(all.Turned) != pages || all.Turned[0] != want {
 		t.Errorf("JSON has %d of %d pages: %+v", len(all.Turned), all.Changed, all.Turned)
 	}
@@ -75,12 +76,12 @@ func TestReclassifyWaiting(t *testing.T) {
 		w.Depth(page, 1, 0)
 	}
 	w.Host("rest.test/1", func(h *schema.Host) { h.Throttles = 1 })
-	now, err := standings(w.Store)
+	now, err := decide.Standings(w.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts, err := w.Survey().Counts()
-	if r := compareStandings(now, now); err != nil || r.Waiting != 3 || r.Waiting != counts.Frontier || r.Changed != 0 {
+	if r := decide.CompareStandings(now, now); err != nil || r.Waiting != 3 || r.Waiting != counts.Frontier || r.Changed != 0 {
 		t.Errorf("%d pages wait, and %d changed; stats says %d; %v", r.Waiting, r.Changed, counts.Frontier, err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/seeds"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
@@ -77,7 +79,7 @@ func replay(a *app, opts replayOptions, cfg *config.Config, state string) error 
 		if cfg, err = movedConfig(a, store); err != nil {
 			return err
 		}
-	} else if cfg, err = withKeptSeeds(store, cfg); err != nil {
+	} else if cfg, err = seeds.WithKept(store, cfg); err != nil {
 		return err
 	}
 	done, err := crawl.Replay(store, cfg)
@@ -88,7 +90,7 @@ func replay(a *app, opts replayOptions, cfg *config.Config, state string) error 
 		return err
 	}
 	if done.Pages+done.Missing == 0 {
-		return errNoPages
+		return output.ErrNoPages
 	}
 	return nil
 }
@@ -140,13 +142,13 @@ func replayed(a *app, args []string) (*config.Config, string, error) {
 // copyFor makes a copy of a state beside a name that nobody has, which it is to be given when
 // all is done.
 func copyFor(ctx context.Context, from statefile.Files, state, into string) (string, error) {
-	f := format{state: true, check: func(path string, _ bool) error {
+	f := output.Format{State: true, Check: func(path string, _ bool) error {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s exists; name a new file", term.Shown(path))
 		}
 		return nil
 	}}
-	if err := f.refuseNamed(into, false); err != nil {
+	if err := f.RefuseNamed(into, false); err != nil {
 		return "", err
 	}
 	copied, remove, err := from.WorkingCopy(ctx, state)
@@ -169,7 +171,7 @@ func movedConfig(a *app, store *kv.Store) (*config.Config, error) {
 	}
 	now, _, err := config.Load(path)
 	if err == nil {
-		now, err = withKeptSeeds(store, now)
+		now, err = seeds.WithKept(store, now)
 	}
 	if err != nil || !now.SameElsewhere(last) {
 		return last, nil // it need not be right

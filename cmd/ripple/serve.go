@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 
@@ -15,9 +13,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -84,7 +83,7 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 		return err
 	}
 	monitor.Listen = cmp.Or(opts.listen, monitor.Listen, defaultListen)
-	d, err := openDesk(path, cfg, monitor, a.voice.Logger())
+	d, err := serve.OpenDesk(path, cfg, monitor, a.voice.Logger())
 	if err != nil {
 		return err
 	}
@@ -120,19 +119,19 @@ func mayServe(path string) error {
 
 // serveTerrain serves the desk of a terrain of several machines.
 func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOptions) error {
-	t := newTerrainDesk(cfg, func() (*config.Config, error) {
+	t := session.NewTerrainDesk(cfg, func() (*config.Config, error) {
 		now, _, err := config.Load(a.named.ConfigOrDefault())
 		return now, err
 	})
 	monitor := cfg.Monitor
 	monitor.Listen = cmp.Or(opts.listen, monitor.Listen, defaultListen)
-	d, err := t.listen(a.voice.Logger(), monitor)
+	d, err := t.Listen(a.voice.Logger(), monitor)
 	if err != nil {
 		return err
 	}
-	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
-		t.look.conn = conn
-		return serveDesk(a, d, opts, func() error { return t.serve(ctx, d) })
+	return session.AtHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
+		t.Look.Conn = conn
+		return serveDesk(a, d, opts, func() error { return t.Serve(ctx, d) })
 	})
 }
 
@@ -148,7 +147,7 @@ func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) er
 	fmt.Fprintf(a.stdout, "%s\nfor programs: %s\n", entrance, d.Programs())
 	a.voice.Say("Ctrl-C ends it")
 	if opts.open {
-		defer browse(d, a.voice)()
+		defer serve.Browse(d, a.voice)()
 	}
 	return g.Wait()
 }
@@ -163,19 +162,4 @@ func monitorOf(path string) (config.Monitor, error) {
 		return config.Monitor{}, err
 	}
 	return cfg.Monitor, nil
-}
-
-// openDesk opens the desk of a state file, which a configuration names; empty: none does.
-func openDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk, error) {
-	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
-	live := &liveCrawl{client: &control.Client{State: path}, reader: reader}
-	d, err := desk.Listen(desk.Options{
-		Monitor: m, Routes: slices.Concat(live.routes(), newDeciding(cfg).routes(), terrainRoutes(nil)),
-		First: live.first(), Live: live, Reader: reader, Exports: deskExports(path), Metrics: live.metrics,
-		Version: term.ThisBuild().Version, Log: log,
-	})
-	if err != nil {
-		return nil, term.Usage("%v", err)
-	}
-	return d, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -18,7 +19,7 @@ import (
 func TestEachVisit(t *testing.T) {
 	size := scaletest.Size{Pages: 3000, Visited: 2000, Links: 9000, Hosts: 20, Runs: 2}
 	store := scaletest.Open(t, scaletest.Made(t, size))
-	o := &opened{Inspector: answer.Inspector{State: &statefile.State{Survey: crawltest.Survey(t, store), Store: store}}}
+	o := &serve.Opened{Inspector: answer.Inspector{State: &statefile.State{Survey: crawltest.Survey(t, store), Store: store}}}
 	err := store.View(func(tx *kv.Tx) error {
 		log := map[schema.HostID][]schema.Seq{}
 		for seq := store.LastSeq(); seq > 0; seq-- {
@@ -30,7 +31,7 @@ func TestEachVisit(t *testing.T) {
 		}
 		for host, want := range log {
 			var got []schema.Seq
-			err := o.eachVisit(tx, host, func(v *schema.Visit) bool {
+			err := o.EachVisit(tx, host, func(v *schema.Visit) bool {
 				got = append(got, v.Seq)
 				return len(got) < 100
 			})
@@ -54,7 +55,7 @@ func TestVisitsTo(t *testing.T) {
 	w.Begin()
 	w.Visit("a.test/", nil)
 	w.Visit("a.test/x", nil)
-	found, err := (&opened{Inspector: answer.Inspector{State: &statefile.State{Survey: w.Survey(), Store: w.Store}}}).visitsTo("a.test")
+	found, err := (&serve.Opened{Inspector: answer.Inspector{State: &statefile.State{Survey: w.Survey(), Store: w.Store}}}).VisitsTo("a.test")
 	var gaps []int64
 	for _, r := range found.Requests {
 		gaps = append(gaps, r.GapMS)

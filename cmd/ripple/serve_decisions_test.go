@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 )
 
 // withDecisions has a configuration name a file of decisions, which it returns.
@@ -25,7 +27,7 @@ func withDecisions(t *testing.T, cfg string) string {
 }
 
 // decide sends a decision, and returns the answer, which must have that code.
-func (d *testDesk) decide(want int, body string) (answer decided, text string) {
+func (d *testDesk) decide(want int, body string) (answer decide.Result, text string) {
 	d.t.Helper()
 	code, got := d.send("decisions", body)
 	if code != want {

@@ -19,6 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -49,7 +51,7 @@ func TestServeQuery(t *testing.T) {
 	}
 	if !testing.Short() { // a hundred thousand rows take the race detector as long as a statement may take
 		many := `{"sql": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 200000) SELECT i FROM n"}`
-		if got := d.decoded("query", many); len(got["rows"].([]any)) != maxQueryRows || got["more"] != true {
+		if got := d.decoded("query", many); len(got["rows"].([]any)) != serve.MaxQueryRows || got["more"] != true {
 			t.Errorf("%d rows, more: %v", len(got["rows"].([]any)), got["more"])
 		}
 	}
@@ -57,7 +59,7 @@ func TestServeQuery(t *testing.T) {
 		"DROP TABLE pages", "SELECT 1; SELECT 2", "ATTACH 'x.db' AS x", "SELECT * FROM nothing", "", "PRAGMA writable_schema = 1",
 		"SELECT load_extension('x')",
 	} {
-		body, err := json.Marshal(statement{sql})
+		body, err := json.Marshal(serve.Statement{SQL: sql})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +138,7 @@ func TestServeFiles(t *testing.T) {
 	if err := promised["files"].Validate(files); err != nil {
 		t.Error(err)
 	}
-	if got, want := len(files["formats"].([]any)), len(deskExports("").Formats); got != want {
+	if got, want := len(files["formats"].([]any)), len(serve.DeskExports("").Formats); got != want {
 		t.Errorf("%d formats can be ordered; want %d", got, want)
 	}
 	for _, body := range []string{`{"format": "exe"}`, `{"format": "../x"}`, `{}`, `{"path": "x"}`} {
@@ -187,15 +189,15 @@ func TestServeSomePages(t *testing.T) {
 // Whatever "ripple export" writes can be ordered at the desk.
 func TestDeskOffers(t *testing.T) {
 	offered := map[string]desk.Format{}
-	for _, f := range deskExports("state.bolt").Formats {
+	for _, f := range serve.DeskExports("state.bolt").Formats {
 		if f.Name == "" || f.Title == "" || f.For == "" {
 			t.Errorf("an offer lacks words: %+v", f)
 		}
 		offered[f.Name] = f
 	}
-	for _, f := range formats() {
-		if o, ok := offered[f.flag]; f.flag != "" && !f.atEnd && (!ok || o.Graph != (f.graph != nil)) {
-			t.Errorf("--%s is offered as %+v", f.flag, o)
+	for _, f := range output.Formats() {
+		if o, ok := offered[f.Flag]; f.Flag != "" && !f.AtEnd && (!ok || o.Graph != (f.Graph != nil)) {
+			t.Errorf("--%s is offered as %+v", f.Flag, o)
 		}
 	}
 	if _, ok := offered["summary"]; !ok {
@@ -205,7 +207,7 @@ func TestDeskOffers(t *testing.T) {
 
 // What is ordered becomes flags, and nothing else.
 func TestExportArgs(t *testing.T) {
-	got := exportArgs(desk.Order{
+	got := serve.ExportArgs(desk.Order{
 		Format: "csv", Level: "host --force", Run: "-1", Without: []string{"nav", "footer"}, MinWeight: 3,
 	}, "s.bolt", "out")
 	for _, arg := range got {
@@ -216,7 +218,7 @@ func TestExportArgs(t *testing.T) {
 	if !strings.Contains(strings.Join(got, " "), "--without=nav,footer") {
 		t.Errorf("%q", got)
 	}
-	got = exportArgs(desk.Order{Format: "summary", Run: "1"}, "s.bolt", "out")
+	got = serve.ExportArgs(desk.Order{Format: "summary", Run: "1"}, "s.bolt", "out")
 	if !slices.Contains(got, "--run=1") {
 		t.Errorf("the summary of run 1: %q", got)
 	}

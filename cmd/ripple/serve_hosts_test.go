@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -49,8 +50,8 @@ func TestHostsShown(t *testing.T) {
 
 // A host is found by a part of its name as it reads, too.
 func TestSearchHosts(t *testing.T) {
-	x := &hostIndex{hosts: []hostKey{{name: "xn--mnchen-3ya.test", id: 1}, {name: "munchen.test", id: 2}}}
-	params := desk.Route{Params: hostParams(), Path: "hosts"}
+	x := &serve.HostIndex{Hosts: []serve.HostKey{{Name: "xn--mnchen-3ya.test", ID: 1}, {Name: "munchen.test", ID: 2}}}
+	params := desk.Route{Params: serve.HostParams(), Path: "hosts"}
 	for search, want := range map[string]string{
 		"MÜNCH": "[1]", "xn--mn": "[1]", "munch": "[2]", ".test": "[1 2]", "ä": "[]",
 	} {
@@ -59,7 +60,7 @@ func TestSearchHosts(t *testing.T) {
 			t.Fatalf("%s: %v", search, err)
 		}
 		got := []schema.HostID{}
-		x.choose(q, func(k *hostKey) { got = append(got, k.id) })
+		x.Choose(q, func(k *serve.HostKey) { got = append(got, k.ID) })
 		if fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, want %s", search, got, want)
 		}
@@ -68,13 +69,13 @@ func TestSearchHosts(t *testing.T) {
 
 // Hosts are chosen and ordered by what their records say.
 func TestChooseHosts(t *testing.T) {
-	x := &hostIndex{orders: map[string][]uint32{}, hosts: []hostKey{
-		{name: "a.test", id: 1, known: 3, class: schema.ClassQuality},
-		{name: "b.test", id: 2, known: 1, trouble: schema.TroubleRest},
-		{name: "c.other", id: 3, known: 3},
-		{name: "d.test", id: 4, known: 2, class: schema.ClassStub},
+	x := &serve.HostIndex{Orders: map[string][]uint32{}, Hosts: []serve.HostKey{
+		{Name: "a.test", ID: 1, Known: 3, Class: schema.ClassQuality},
+		{Name: "b.test", ID: 2, Known: 1, Trouble: schema.TroubleRest},
+		{Name: "c.other", ID: 3, Known: 3},
+		{Name: "d.test", ID: 4, Known: 2, Class: schema.ClassStub},
 	}}
-	params := desk.Route{Params: hostParams(), Path: "hosts"}
+	params := desk.Route{Params: serve.HostParams(), Path: "hosts"}
 	for query, want := range map[string]string{
 		"":                                   "[1 2 3 4]",
 		"desc=1":                             "[4 3 2 1]",
@@ -96,7 +97,7 @@ func TestChooseHosts(t *testing.T) {
 			t.Fatalf("%s: %v", query, err)
 		}
 		got := []schema.HostID{}
-		x.choose(q, func(k *hostKey) { got = append(got, k.id) })
+		x.Choose(q, func(k *serve.HostKey) { got = append(got, k.ID) })
 		if fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, want %s", query, got, want)
 		}

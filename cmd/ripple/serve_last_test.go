@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -69,34 +71,34 @@ func TestCrawlTellsItsLast(t *testing.T) {
 func TestFarBehindWrittenOutputs(t *testing.T) {
 	const behind = 10
 	world := surveytest.New(t, surveytest.Minimal)
-	for i := range keptVisits + behind {
+	for i := range serve.KeptVisits + behind {
 		world.Visit(fmt.Sprintf("a.test/%d", i), nil)
 	}
 	cfg := *world.Config
 	cfg.State.Path = filepath.Join(t.TempDir(), "ripple.bolt")
-	w := &walk{store: world.Store, begun: make(chan struct{})}
-	w.cfg.Store(&cfg)
-	w.watcher = census.NewWatcher(nil, &w.cfg, world.Run)
-	w.keepEnd()
-	w.writing.Store(true)
-	close(w.begun)
+	w := &session.Walk{Store: world.Store, Begun: make(chan struct{})}
+	w.Cfg.Store(&cfg)
+	w.Watcher = census.NewWatcher(nil, &w.Cfg, world.Run)
+	w.KeepEnd()
+	w.Writing.Store(true)
+	close(w.Begun)
 	ctx, cancel := context.WithCancel(t.Context())
 	var g errgroup.Group
-	w.listen(ctx, &g)
-	live := &liveCrawl{client: &control.Client{State: cfg.State.Path}}
+	w.Listen(ctx, &g)
+	live := &serve.LiveCrawl{Client: &control.Client{State: cfg.State.Path}}
 	for since, want := range map[uint64][2]int{
-		0: {keptVisits, behind}, behind: {keptVisits, 0}, behind + 1: {keptVisits - 1, 0},
+		0: {serve.KeptVisits, behind}, behind: {serve.KeptVisits, 0}, behind + 1: {serve.KeptVisits - 1, 0},
 	} {
 		b, err := live.Feed(t.Context(), since)
 		if err != nil {
 			t.Errorf("after %d: %v", since, err)
 			continue
 		}
-		if got := [2]int{len(b.Lines), int(b.Omitted)}; got != want || b.Next != keptVisits+behind {
+		if got := [2]int{len(b.Lines), int(b.Omitted)}; got != want || b.Next != serve.KeptVisits+behind {
 			t.Errorf("after %d, until %d: %d visits, %d omitted; want %d", since, b.Next, got[0], got[1], want)
 		}
 	}
-	if err := live.ask(t.Context(), feedQuestion(0, true, 0), nil); err == nil || err.Error() != errWriting.Text {
+	if err := live.Ask(t.Context(), serve.FeedQuestion(0, true, 0), nil); err == nil || err.Error() != serve.ErrWriting.Text {
 		t.Errorf("a program is told %v", err)
 	}
 	cancel()
@@ -123,11 +125,11 @@ func TestUnchanged(t *testing.T) {
 	}
 	write("one")
 	one, folder := look(file), look(dir)
-	if !unchanged(one, look(file)) {
+	if !serve.Unchanged(one, look(file)) {
 		t.Error("a file has changed by itself")
 	}
 	write("other")
-	if unchanged(one, look(file)) || unchanged(folder, look(dir)) {
+	if serve.Unchanged(one, look(file)) || serve.Unchanged(folder, look(dir)) {
 		t.Error("what has changed is taken for what was read")
 	}
 }

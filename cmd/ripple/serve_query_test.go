@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 )
 
 // A statement that needs too much memory is refused, and the process that reads lives on.
@@ -31,15 +33,15 @@ func TestServeStatementOfTooMuchMemory(t *testing.T) {
 
 // An answer that would be too long is cut before the row that is too much.
 func TestServeLongAnswer(t *testing.T) {
-	d := &deskRows{}
-	d.begin([]string{"x"})
+	d := &serve.DeskRows{}
+	d.Begin([]string{"x"})
 	row := []any{strings.Repeat("\x01", 4<<20)}
 	for i, want := range []bool{true, true, false} {
 		if more, err := d.Row(row); more != want || err != nil {
 			t.Fatalf("row %d: %v, %v", i, more, err)
 		}
 	}
-	if err := d.End(); err != nil || !d.more || d.b.Len() > maxQueryBytes {
-		t.Errorf("%v, more %v, %d bytes", err, d.more, d.b.Len())
+	if err := d.End(); err != nil || !d.More || d.B.Len() > serve.MaxQueryBytes {
+		t.Errorf("%v, more %v, %d bytes", err, d.More, d.B.Len())
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
@@ -53,7 +54,7 @@ func serveConfig(t *testing.T, state, cfg string) *testDesk {
 // openState serves a state file until the function is called that it returns.
 func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 	t.Helper()
-	d, err := openDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"}, term.NewVoice(io.Discard).Logger())
+	d, err := serve.OpenDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"}, term.NewVoice(io.Discard).Logger())
 	if err != nil {
 		t.Fatal(err)
 	}

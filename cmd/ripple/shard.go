@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -111,8 +112,8 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 		return term.Usage("shards are released one by one")
 	}
 	n := shards[0]
-	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
-		r, err := node.Release(ctx, conn, n, leaseTiming)
+	return session.AtHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
+		r, err := node.Release(ctx, conn, n, session.LeaseTiming)
 		if err != nil {
 			return shardError(err)
 		}
@@ -127,7 +128,7 @@ func runRelease(ctx context.Context, a *app, args []string) error {
 				"restart that one to take it back", n, name, term.Shown(r.Path))
 		case r.Silent:
 			text = fmt.Sprintf("shard %d: %s has been silent for %s; if it is off, its file %s may be moved as it is",
-				n, name, leaseTiming.Watch, node.FilePath("", n))
+				n, name, session.LeaseTiming.Watch, node.FilePath("", n))
 		default:
 			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is",
 				n, node.FilePath("", n), name)
@@ -149,13 +150,13 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 				"\"ripple crawl\" takes it; move it away if it is damaged, or an older copy")
 		}
 	}
-	name, err := nodeName(cfg)
+	name, err := session.NodeName(cfg)
 	if err != nil {
 		return err
 	}
-	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
+	return session.AtHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
 		next, err := node.Recreate(ctx, conn, node.Recreation{
-			Node: name, Shards: shards, Timing: leaseTiming, Clock: lease.MachineClock(),
+			Node: name, Shards: shards, Timing: session.LeaseTiming, Clock: lease.MachineClock(),
 		})
 		if err != nil {
 			return shardError(err)

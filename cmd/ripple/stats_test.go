@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -73,7 +74,7 @@ func TestEndedStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := endedStatus(s)
+	d := serve.EndedStatus(s)
 	if got := [...]int{d.Pages, d.Rendered, d.Unrendered, d.Requests, d.Hosts.GivenUp}; got != [...]int{9, 5, 2, 20, 1} {
 		t.Errorf("requested, rendered, not rendered, requests, given up: %v", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -67,8 +68,8 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 	if err != nil {
 		return err
 	}
-	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
-		e, err := node.StopWithout(ctx, conn, without, leaseTiming)
+	return session.AtHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
+		e, err := node.StopWithout(ctx, conn, without, session.LeaseTiming)
 		if e.Nodes == nil {
 			return stopError(err)
 		}

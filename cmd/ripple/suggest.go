@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/gctune"
@@ -15,7 +16,7 @@ import (
 )
 
 type suggestOptions struct {
-	links      linksOption
+	links      output.LinksOption
 	minOrigins int
 	limit      term.Limit
 	json       bool
@@ -44,7 +45,7 @@ one did. Stub URLs follow as comments, grouped by entity.`,
 	f.IntVar(&opts.minOrigins, "min-origins", 1,
 		"list what at least `N` origins endorse; 0: a link in a footer or the like will do")
 	term.AddLimit(f, &opts.limit, 20, "hosts, and as many stubs")
-	opts.links.addFlag(f, "take trust from these")
+	opts.links.AddFlag(f, "take trust from these")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd
 }
@@ -53,7 +54,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	if opts.minOrigins < 0 {
 		return term.Usage("--min-origins must be 0 or more")
 	}
-	counted, err := opts.links.parse()
+	counted, err := opts.links.Parse()
 	if err != nil {
 		return err
 	}

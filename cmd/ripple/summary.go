@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export"
@@ -18,14 +19,14 @@ import (
 
 type summaryOptions struct {
 	run   statefile.RunOption
-	links linksOption
+	links output.LinksOption
 	out   string
 	force bool
 }
 
 func (o *summaryOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.run.Text, "run", "latest", "the run to summarise, `N|latest`")
-	o.links.addFlag(f, "rank domains and pages by these")
+	o.links.AddFlag(f, "rank domains and pages by these")
 	f.StringVar(&o.out, "out", "", "write to `FILE` instead of stdout")
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
 }
@@ -49,7 +50,7 @@ recorded.`,
 }
 
 func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
-	counted, err := opts.links.parse()
+	counted, err := opts.links.Parse()
 	if err != nil {
 		return err
 	}
@@ -57,8 +58,8 @@ func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 		return err
 	}
 	if opts.out != "" {
-		f := format{check: replaceable(isOurSummary), noun: "a summary"}
-		if err := f.refuseNamed(opts.out, opts.force); err != nil {
+		f := output.Format{Check: output.Replaceable(output.IsOurSummary), Noun: "a summary"}
+		if err := f.RefuseNamed(opts.out, opts.force); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -89,12 +90,12 @@ func silentShards(s *answer.TerrainStats) (shards []answer.ShardStats) {
 }
 
 // status asks a desk until what goes on is as wanted.
-func (d *testDesk) terrain(what string, wanted func(*deskTerrain) bool) *deskTerrain {
+func (d *testDesk) terrain(what string, wanted func(*session.DeskTerrain) bool) *session.DeskTerrain {
 	d.t.Helper()
 	var text []byte
-	var s deskTerrain
+	var s session.DeskTerrain
 	seen := func() bool {
-		s = deskTerrain{}
+		s = session.DeskTerrain{}
 		_, text = d.get("status")
 		return json.Unmarshal(text, &s) == nil && s.Stats != nil && wanted(&s)
 	}
@@ -113,7 +114,7 @@ func TestTerrainDesk(t *testing.T) {
 		t.Errorf("it is not told what is not written: %s", said)
 	}
 	for _, d := range []*testDesk{w.node, w.served} {
-		s := d.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(silentShards(s.Stats)) > 0 })
+		s := d.terrain("who waits for the dead one", func(s *session.DeskTerrain) bool { return len(silentShards(s.Stats)) > 0 })
 		silent := silentShards(s.Stats)[0]
 		if s.Mode != "terrain" || s.Status != "running" || s.Error != "" || s.Seen == nil || silent.Silent == nil {
 			t.Errorf("it says %+v", s)
@@ -164,7 +165,7 @@ func (w *terrainWithDesks) commands(t *testing.T) {
 		if code != http.StatusOK || !strings.Contains(string(text), "run #1 ") {
 			t.Errorf("%s: %d %s", command, code, text)
 		}
-		w.node.terrain(command, func(s *deskTerrain) bool {
+		w.node.terrain(command, func(s *session.DeskTerrain) bool {
 			return s.Status == status && !slices.ContainsFunc(s.Stats.Shards, func(one answer.ShardStats) bool {
 				return one.Status != nil && one.State != status
 			})
@@ -188,7 +189,7 @@ func (w *terrainWithDesks) scraped(t *testing.T) {
 	t.Helper()
 	var wrong []string
 	right := func() bool {
-		s := w.node.terrain("any", func(*deskTerrain) bool { return true })
+		s := w.node.terrain("any", func(*session.DeskTerrain) bool { return true })
 		own, other := metricsOf(t, w.node), metricsOf(t, w.served)
 		wrong = misshown(s.Stats, own, other)
 		return len(wrong) == 0
@@ -268,7 +269,7 @@ func TestTerrainInTheBrowser(t *testing.T) {
 	t.Parallel()
 	w := newTerrainWithDesks(t)
 	b := newTestDesk(t, w.addresses[0]).inBrowser(t, "now")
-	s := w.node.terrain("who waits for the dead one", func(s *deskTerrain) bool { return len(silentShards(s.Stats)) > 0 })
+	s := w.node.terrain("who waits for the dead one", func(s *session.DeskTerrain) bool { return len(silentShards(s.Stats)) > 0 })
 	silent := silentShards(s.Stats)[0]
 	b.Wait(fmt.Sprintf(`document.querySelector(".notes")?.innerText.includes("shard %d does not answer: ")`,
 		silent.Shard))
@@ -304,20 +305,20 @@ func TestTerrainDeskSeesNothing(t *testing.T) {
 	}
 	defer func() { server.Close() }()
 	cfg := &config.Config{Cluster: config.Cluster{Hub: server.URL(), Folder: "terrain"}}
-	d := newTerrainDesk(cfg, func() (*config.Config, error) { return cfg, nil })
-	if d.look.conn, err = hub.Connect(t.Context(), hub.Dial{URL: server.URL(), Log: log}); err != nil {
+	d := session.NewTerrainDesk(cfg, func() (*config.Config, error) { return cfg, nil })
+	if d.Look.Conn, err = hub.Connect(t.Context(), hub.Dial{URL: server.URL(), Log: log}); err != nil {
 		t.Fatal(err)
 	}
-	defer d.look.conn.Close()
+	defer d.Look.Conn.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	var g errgroup.Group
-	g.Go(func() error { return d.look.follow(ctx) })
+	g.Go(func() error { return d.Look.Follow(ctx) })
 	defer func() { cancel(); _ = g.Wait() }() // it never fails
 	expect := func(what string) {
 		t.Helper()
-		var s deskTerrain
+		var s session.DeskTerrain
 		for range 100 {
-			if s = d.now(ctx); strings.Contains(s.Error, what) {
+			if s = d.Now(ctx); strings.Contains(s.Error, what) {
 				break
 			}
 		}
@@ -326,28 +327,28 @@ func TestTerrainDeskSeesNothing(t *testing.T) {
 			t.Errorf("it says %+v, want %q", s, what)
 		}
 		var refused *control.Error
-		if _, err := d.stats(ctx, desk.Query{}); !errors.As(err, &refused) ||
+		if _, err := d.Stats(ctx, desk.Query{}); !errors.As(err, &refused) ||
 			refused.Code != http.StatusServiceUnavailable {
 			t.Errorf("asked for the shards: %v", err)
 		}
-		text, err := d.metrics(ctx)
+		text, err := d.Metrics(ctx)
 		if err != nil || !strings.Contains(string(text), "ripple_terrain_seen_timestamp_seconds 0\n") ||
 			strings.Contains(string(text), "ripple_terrain_nodes ") {
 			t.Errorf("%v, %s", err, text)
 		}
 	}
 	expect("knows of no terrain")
-	if _, err := d.tell(ctx, "pause"); err == nil || !strings.Contains(err.Error(), "knows of no terrain") {
+	if _, err := d.Tell(ctx, "pause"); err == nil || !strings.Contains(err.Error(), "knows of no terrain") {
 		t.Errorf("pause: %v", err)
 	}
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for strings.Contains(d.now(ctx).Error, "knows of no terrain") {
+	for strings.Contains(d.Now(ctx).Error, "knows of no terrain") {
 		time.Sleep(20 * time.Millisecond)
 	}
 	expect("")
-	if s := d.now(ctx); s.Error == "" {
+	if s := d.Now(ctx); s.Error == "" {
 		t.Error("it does not say that the hub is away")
 	}
 }

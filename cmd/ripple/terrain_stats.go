@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/hub"
@@ -14,7 +15,7 @@ import (
 )
 
 func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts statsOptions) error {
-	return atHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
+	return session.AtHub(ctx, a.voice.Logger(), cfg, func(conn *hub.Conn) error {
 		t, err := node.Look(ctx, conn)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
@@ -70,10 +71,10 @@ func TestTerrainOfAnotherClock(t *testing.T) {
 
 // A page that is kept is none that a node has visited.
 func TestNodeVisits(t *testing.T) {
-	v := newNodeView(term.NewVoice(io.Discard), "", &config.Config{}, crawlOptions{})
-	v.visited(0, crawl.Event{Asked: true})
-	v.visited(0, crawl.Event{})
-	if n := v.pages.Load(); n != 1 {
+	v := session.NewNodeView(term.NewVoice(io.Discard), "", &config.Config{}, session.Options{})
+	v.Visited(0, crawl.Event{Asked: true})
+	v.Visited(0, crawl.Event{})
+	if n := v.Pages.Load(); n != 1 {
 		t.Errorf("%d pages are visited, want 1", n)
 	}
 }
@@ -81,8 +82,8 @@ func TestNodeVisits(t *testing.T) {
 // A node that waits says for what, once, and again when that changes.
 func TestNodeWaits(t *testing.T) {
 	var said strings.Builder
-	v := newNodeView(term.NewVoice(&said), "", &config.Config{}, crawlOptions{})
-	v.states = map[int]string{0: "waiting", 1: "crawling"}
+	v := session.NewNodeView(term.NewVoice(&said), "", &config.Config{}, session.Options{})
+	v.States = map[int]string{0: "waiting", 1: "crawling"}
 	now := time.Now()
 	idle := &census.Status{Status: "running"}
 	s := &answer.TerrainStats{Shards: []answer.ShardStats{
@@ -92,13 +93,13 @@ func TestNodeWaits(t *testing.T) {
 		t.Helper()
 		now = now.Add(time.Minute)
 		said.Reset()
-		v.tellWaits(s, now)
+		v.TellWaits(s, now)
 		if got := said.String(); got != want {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
 	tell("") // it is this node that the shard waits for
-	v.states[0] = "released"
+	v.States[0] = "released"
 	attic := "  shard 0 waits for attic, which has its file, or a newer copy\n"
 	tell(attic)
 	tell("")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
@@ -62,7 +63,7 @@ func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []str
 	if cfg.Monitor.Webhook == "" {
 		return term.Usage("%s names no [monitor] webhook", term.Shown(path))
 	}
-	sender, err := newSender(cfg, a.voice.Logger())
+	sender, err := session.NewSender(cfg, a.voice.Logger())
 	if err != nil {
 		return err
 	}

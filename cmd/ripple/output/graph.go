@@ -1,0 +1,205 @@
+package output
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/graph"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/disk"
+)
+
+// GraphOptions select what is in a graph, and hold it for all formats of a call.
+type GraphOptions struct {
+	level         string
+	run           statefile.RunOption
+	links         LinksOption
+	without, only []string
+	minWeight     int
+	header        string // of CSV
+	gexf          string // version
+
+	opts export.Options
+	made *export.Graph
+	of   *survey.Survey // that made was asked of
+}
+
+func NewGraphOptions() *GraphOptions {
+	return &GraphOptions{level: "host", header: "gephi", gexf: "1.3", opts: export.Options{Level: export.LevelHost}}
+}
+
+func (o *GraphOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.level, "level", o.level, "of graphs: what a node is, `page|host|entity|site`")
+	f.StringVar(&o.run.Text, "run", "latest", "of graphs and SQLite: the run that is shown, `N|latest|all`")
+	o.links.AddFlag(f, "make metrics, places and order of these")
+	f.StringSliceVar(&o.without, "without", nil,
+		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav, sitewide")
+	f.StringSliceVar(&o.only, "only", nil,
+		"of graphs: keep only nodes of these `CLASSES`: quality, discovered, stub, blacklist")
+	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that stand for fewer than `N` between pages")
+	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
+	f.StringVar(&o.gexf, "gexf-version", o.gexf, "write GEXF `1.3|1.2`; 1.2 for Gephi 0.9 and networkx below 3")
+}
+
+// FormatFlags are the flags that some formats ignore.
+func FormatFlags() []string {
+	return []string{"check", "csv-header", "gexf-version", "level", "run", "without", "only", "min-weight"}
+}
+
+// Parse reads the flags.
+func (o *GraphOptions) Parse() (err error) {
+	if o.opts.Level, err = export.ParseLevel(o.level); err != nil {
+		return term.Usage("--level: %v", err)
+	}
+	if o.opts.Counted, err = o.links.Parse(); err != nil {
+		return err
+	}
+	if o.opts.Without, err = export.ParsePlaces(o.without); err != nil {
+		return term.Usage("--without: %v", err)
+	}
+	if o.opts.Only, err = export.ParseClasses(o.only); err != nil {
+		return term.Usage("--only: %v", err)
+	}
+	if o.opts.All = o.run.Text == "all"; !o.opts.All {
+		if err := o.run.Parse("latest or all"); err != nil {
+			return err
+		}
+	}
+	if o.minWeight < 0 {
+		return term.Usage("--min-weight is %d; it must be 0 or more", o.minWeight)
+	}
+	if o.minWeight > 1 && o.opts.Level == export.LevelPage {
+		return term.Usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
+	}
+	o.opts.MinWeight = o.minWeight
+	if o.header != "gephi" && o.header != "neo4j" {
+		return term.Usage("--csv-header is %q; it must be gephi or neo4j", term.Clean(o.header, 40))
+	}
+	if o.gexf != "1.3" && o.gexf != "1.2" {
+		return term.Usage("--gexf-version is %q; it must be 1.3 or 1.2", term.Clean(o.gexf, 40))
+	}
+	return nil
+}
+
+// survey returns the survey of what --run names.
+func (o *GraphOptions) survey(s *survey.Survey) (*survey.Survey, error) {
+	if o.opts.All {
+		return s.Ever(), nil
+	}
+	return o.run.Of(s)
+}
+
+// graph reads the graph of a survey, once.
+func (o *GraphOptions) graph(s *survey.Survey) (*export.Graph, error) {
+	if o.made != nil && o.of == s {
+		return o.made, nil
+	}
+	of, err := o.run.Of(s)
+	if err != nil {
+		return nil, err
+	}
+	g, err := export.New(of, o.opts)
+	if err != nil {
+		return nil, err
+	}
+	o.made, o.of = g, s
+	return g, nil
+}
+
+// graphFormats are the formats that show the graph.
+func graphFormats() []Format {
+	var all []Format
+	for _, f := range graph.Formats() {
+		one := Format{
+			Flag: f.Name, usage: f.Usage, Noun: f.Noun, Graph: &f, Check: f.Check,
+			Offer: desk.Format{Name: f.Name, Title: f.Title, For: f.For, Graph: true, Ending: f.Ending},
+			Write: func(ctx context.Context, path string, s *survey.Survey, opts Options) error {
+				opts.Graph.opts.Progress = opts.progress
+				g, err := opts.Graph.graph(s)
+				if err != nil {
+					return err
+				}
+				g.Until(ctx, opts.progress)
+				return f.Write(ctx, path, g, graph.Options{
+					Force: opts.Force, Neo4j: opts.Graph.header == "neo4j", GEXF12: opts.Graph.gexf == "1.2",
+				})
+			},
+		}
+		if f.Path != nil {
+			one.Key, one.Path = "[output] "+f.Key, func(c *config.Config) string { return f.Path(c.Output) }
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// Told says what was left out of the pictures; empty: nothing.
+func (o *GraphOptions) Told(targets []Target) string {
+	if o.made == nil || o.made.Level() == export.LevelPage {
+		return ""
+	}
+	pictures := slices.ContainsFunc(targets, func(t Target) bool {
+		return t.format.Graph != nil && t.format.Graph.Pruned
+	})
+	p, err := o.made.Picture() // there since the graph was written
+	if err != nil || !pictures || p.Left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s show the %s heaviest of %s links; the other formats have all of them",
+		strings.Join(prunedTitles(), " and "), term.Commas(len(p.Links)), term.Commas(len(p.Links)+p.Left))
+}
+
+// prunedTitles are the formats that show no links but those of the picture.
+func prunedTitles() (titles []string) {
+	for _, f := range graph.Formats() {
+		if f.Pruned {
+			titles = append(titles, f.Title)
+		}
+	}
+	return titles
+}
+
+// fits reports what the targets of a call have against each other or its flags.
+func (o *GraphOptions) fits(targets []Target, changed []string) error {
+	graphs := false
+	formats, at := map[string]bool{}, map[string]string{}
+	for _, t := range targets {
+		f := t.format.Graph
+		graphs = graphs || f != nil
+		formats[t.format.Flag] = true
+		if f != nil && f.Drawn && o.opts.Level == export.LevelPage {
+			return term.Usage("%s draws hosts, entities or sites; there are too many pages for a picture", t.named)
+		}
+		path := filepath.Clean(disk.Behind(t.path))
+		if other, ok := at[path]; ok {
+			return term.Usage("%s and %s both name %s", other, t.named, term.Shown(t.path))
+		}
+		at[path] = t.named
+	}
+	for _, flag := range changed {
+		switch {
+		case flag == "check" && !formats["sqlite"]:
+			return term.Usage("--check is for the SQLite database; add --sqlite FILE")
+		case flag == "csv-header" && !formats["csv"]:
+			return term.Usage("--csv-header is for CSV; add --csv DIR")
+		case flag == "gexf-version" && !formats["gexf"]:
+			return term.Usage("--gexf-version is for GEXF; add --gexf FILE")
+		case flag == "run" && (graphs || formats["sqlite"]):
+		case flag == "run":
+			return term.Usage("--run is for graphs and the SQLite database; \"ripple summary\" has a --run of its own")
+		case flag != "check" && !graphs:
+			return term.Usage("--%s is for graphs; the SQLite database has everything", flag)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package serve
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"net/http"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/export/broken"
+	"github.com/sumi-ripple/ripple/export/changes"
+	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/export/graph"
+	"github.com/sumi-ripple/ripple/export/suggest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+func (o *Opened) answerStats(q desk.Query) (any, error) {
+	return answer.NewStats(o.State, q.Number("limit"))
+}
+
+func (o *Opened) answerHost(q desk.Query) (any, error) {
+	if !answer.IsHost(q.Text("domain")) {
+		return nil, term.Usage("%q is not the name of a host", term.Clean(q.Text("domain"), 200))
+	}
+	o.moment = o.Live != nil
+	return o.InspectHost(q.Text("domain"), q.Number("limit"))
+}
+
+func (o *Opened) answerPage(q desk.Query) (any, error) {
+	o.moment = o.Live != nil
+	return o.InspectPage(q.Text("url"), q.Number("limit"))
+}
+
+func (o *Opened) answerPath(q desk.Query) (any, error) {
+	u, err := answer.ParseURL(o.Config().Rules(), q.Text("url"))
+	if err != nil {
+		return nil, err
+	}
+	id, known, err := o.Lookup(u.Norm)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, &control.Error{Code: http.StatusNotFound, Text: term.Clean(u.Norm, 300) + " is not known"}
+	}
+	return answer.OriginPaths(o.Survey, id, len(o.Scope().Origins()))
+}
+
+func (o *Opened) answerSuggest(q desk.Query) (any, error) {
+	found, err := suggest.Find(o.Survey, suggest.Options{MinOrigins: q.Number("min_origins"), Limit: q.Number("limit")})
+	if err != nil {
+		return nil, err
+	}
+	return answer.NewSuggestions(found), nil
+}
+
+func (o *Opened) answerBroken(q desk.Query) (any, error) {
+	links, err := broken.Find(o.Survey)
+	if err != nil {
+		return nil, err
+	}
+	links = links[:min(len(links), q.Number("limit"))]
+	return desk.Stream(func(w io.Writer) error {
+		return answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), links)
+	}), nil
+}
+
+// answerOrigins tells what a crawl would that went on from here.
+func (o *Opened) answerOrigins(desk.Query) (any, error) {
+	runs := o.Runs()
+	cfg, err := statefile.LastConfig(o.Store)
+	if err != nil || len(runs) == 0 {
+		return answer.OriginList{Origins: []census.Origin{}}, err
+	}
+	all, err := census.OriginsOf(o.Store, cfg, &runs[len(runs)-1])
+	return answer.OriginList{Origins: all}, err
+}
+
+func (o *Opened) AnswerRuns(desk.Query) (any, error) {
+	counts, err := o.Counts()
+	if err != nil {
+		return nil, err
+	}
+	list := answer.RunList{Runs: []answer.StatsRun{}}
+	for _, run := range o.Runs() {
+		errs := run.Errors
+		if run.ID == o.Run().ID { // with those that follow from what is known, as everywhere
+			errs = counts.Errors
+		}
+		list.Runs = append(list.Runs, answer.NewStatsRun(run, errs))
+	}
+	slices.Reverse(list.Runs)
+	return list, nil
+}
+
+func (o *Opened) answerFeed(q desk.Query) (any, error) {
+	var b *feed.Batch
+	var err error
+	if last := uint64(q.Number("last")); q.Flag("brief") || last > 0 {
+		b, err = feed.ReadBrief(o.Store, o.Scope(), cursorOf(q), last)
+	} else {
+		b, err = feed.Read(o.Store, o.Scope(), cursorOf(q))
+	}
+	if errors.Is(err, feed.ErrCursor) {
+		return nil, term.Usage("%v", err)
+	}
+	return b, err
+}
+
+// answerRequests tells of the last visits to a host.
+func (o *Opened) answerRequests(q desk.Query) (any, error) {
+	domain, err := answer.HostNamed(q.Text("domain"))
+	if err != nil {
+		return nil, err
+	}
+	return o.VisitsTo(domain)
+}
+
+// VisitsTo are the last visits to a host. What passed between two runs is no rest that was kept.
+func (o *Opened) VisitsTo(domain string) (answer.RequestList, error) {
+	found, run := answer.RequestList{Domain: domain, Requests: []answer.Request{}}, schema.RunID(0)
+	err := o.Store.View(func(tx *kv.Tx) error {
+		host, known, err := tx.Hosts.Lookup(found.Domain)
+		if err != nil || !known {
+			return err
+		}
+		return o.EachVisit(tx, host, func(v *schema.Visit) bool {
+			if v.Kept {
+				return true
+			}
+			if n := len(found.Requests); n > 0 && v.Run == run {
+				next := &found.Requests[n-1]
+				next.GapMS = next.At.Sub(v.At).Milliseconds()
+			}
+			found.Requests, run = append(found.Requests, answer.Request{
+				URL: v.Form, Kind: "page", At: v.At.UTC(),
+				Status: v.Status, ResponseMS: v.ResponseTime.Milliseconds(), Error: v.Reason.String(),
+			}), v.Run
+			return len(found.Requests) <= KeptRequests
+		})
+	})
+	found.Requests = found.Requests[:min(len(found.Requests), KeptRequests)]
+	return found, err
+}
+
+// EachVisit calls f for the visits to a host, the newest first, until f returns false. It reads no
+// others, however long ago that was.
+func (o *Opened) EachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) bool) error {
+	next := make([]uint64, o.Store.LastSeq()/64+1) // bits: of each URL the newest visit that f has not seen
+	set := func(seq schema.Seq) { next[seq/64] |= 1 << (seq % 64) }
+	for id := schema.ID(1); int(id) <= o.Store.URLs(); id++ {
+		if seq := o.Store.Latest(id); seq != 0 && o.Hosts.Of(id) == host {
+			set(seq)
+		}
+	}
+	for i := len(next) - 1; i >= 0; {
+		if next[i] == 0 {
+			i--
+			continue
+		}
+		bit := bits.Len64(next[i]) - 1
+		next[i] &^= 1 << bit
+		v, err := tx.Visits.At(schema.Seq(64*i + bit))
+		if err != nil {
+			return err
+		}
+		if !f(v) {
+			return nil
+		}
+		if v.Prev != 0 && v.Prev < v.Seq {
+			set(v.Prev)
+		}
+	}
+	return nil
+}
+
+// maxGraph is how many hosts the map of the desk shows.
+const maxGraph = 5000
+
+func (o *Opened) answerGraph(desk.Query) (any, error) {
+	g, err := export.New(o.Survey, export.Options{Level: export.LevelHost})
+	if err != nil {
+		return nil, err
+	}
+	m, err := graph.Foremost(g, maxGraph)
+	if err != nil {
+		return nil, err
+	}
+	text, err := m.JSON()
+	return desk.Stream(func(w io.Writer) error { _, err := w.Write(text); return err }), err
+}
+
+func (o *Opened) answerDiff(q desk.Query) (any, error) {
+	d, err := answer.CompareRuns(o.Survey, schema.RunID(q.Number("from")), schema.RunID(q.Number("to")))
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := changes.JSON(&b, o.Survey, d); err != nil {
+		return nil, fmt.Errorf("compare runs: %w", err)
+	}
+	return desk.Stream(func(w io.Writer) error { _, err := b.WriteTo(w); return err }), nil
+}
+
+const (
+	KeptHosts    = 1000 // that were asked last
+	KeptRequests = 100  // of each
+)

@@ -1,0 +1,59 @@
+package serve
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+)
+
+// DeskExports are the exports that can be ordered at a desk of a state file.
+func DeskExports(path string) *desk.Exports {
+	var offers []desk.Format
+	for _, f := range output.Formats() {
+		if f.Offer.Name != "" {
+			offers = append(offers, f.Offer)
+		}
+	}
+	return &desk.Exports{
+		Formats: offers,
+		Command: func(o desk.Order, target string) (*exec.Cmd, error) {
+			return ordered(ExportArgs(o, path, target)...)
+		},
+	}
+}
+
+// ExportArgs are how the command line orders the same.
+func ExportArgs(o desk.Order, path, target string) []string {
+	args := []string{"export", "--quiet", "--state", path, "--" + o.Format, target}
+	if o.Format == "summary" {
+		args = []string{"summary", "--quiet", "--state", path, "--out", target}
+	}
+	for flag, value := range map[string]string{
+		"--level": o.Level, "--run": o.Run, "--without": strings.Join(o.Without, ","),
+		"--only": strings.Join(o.Only, ","),
+	} {
+		if value != "" {
+			args = append(args, flag+"="+value)
+		}
+	}
+	if o.MinWeight > 0 {
+		args = append(args, "--min-weight", strconv.Itoa(o.MinWeight))
+	}
+	return args
+}
+
+// ordered makes the process of a command that was ordered at a desk.
+func ordered(args ...string) (*exec.Cmd, error) {
+	self, err := term.ThisProgram()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, append([]string{"ordered", "--"}, args...)...)
+	cmd.Args[0] = os.Args[0]
+	return cmd, nil
+}

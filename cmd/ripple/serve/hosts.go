@@ -1,0 +1,200 @@
+package serve
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// A HostPage is some of the hosts that match.
+type HostPage struct {
+	Total  int       `json:"total"` // that match
+	Offset int       `json:"offset"`
+	Hosts  []hostRow `json:"hosts"`
+	Tags   []string  `json:"tags"` // that any host has
+}
+
+// A hostRow is a host in a list.
+type hostRow struct {
+	Domain   string `json:"domain"`
+	Shown    string `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Class    string `json:"class"`
+	Title    string `json:"title"`
+	Site     string `json:"site"`
+	Cover    string `json:"cover"`    // in a word or two, the same for all hosts that share it
+	Coverage string `json:"coverage"` // with all that was in the way
+	Trouble  string `json:"trouble"`  // why it is not asked as its delay allows; empty: it is
+	MinDepth *int   `json:"min_depth"`
+	Known    int    `json:"pages_known"`
+	Visited  int    `json:"pages_visited"`
+	Waiting  int    `json:"pages_waiting"`
+	Visits   int    `json:"crawl_count"`
+	Requests int    `json:"requests"`
+	DelayMS  int64  `json:"delay_ms"`
+	Missing  int    `json:"known_missing"`
+
+	Tags []string `json:"tags"`
+	Note string   `json:"note"`
+}
+
+// A HostIndex is what hosts are chosen and ordered by: some 60 bytes a host, so that a
+// million of them can be searched while somebody types.
+type HostIndex struct {
+	Hosts  []HostKey           // by name
+	Orders map[string][]uint32 // places in hosts, made when first asked for
+	tagged map[string]map[schema.HostID]bool
+}
+
+type HostKey struct {
+	Name                             string
+	ID                               schema.HostID
+	Known, visited, visits, requests uint32
+	delay, missing                   uint32
+	Class                            schema.Class
+	cover                            survey.Cover
+	Trouble                          schema.TroubleKind
+	depth                            uint8
+}
+
+// hostOrders are the columns that hosts are sorted by.
+func hostOrders() map[string]func(*HostKey) uint32 {
+	return map[string]func(*HostKey) uint32{
+		"domain":        nil, // as they are
+		"pages_known":   func(k *HostKey) uint32 { return k.Known },
+		"pages_visited": func(k *HostKey) uint32 { return k.visited },
+		"crawl_count":   func(k *HostKey) uint32 { return k.visits },
+		"requests":      func(k *HostKey) uint32 { return k.requests },
+		"delay_ms":      func(k *HostKey) uint32 { return k.delay },
+		"known_missing": func(k *HostKey) uint32 { return k.missing },
+		"min_depth":     func(k *HostKey) uint32 { return uint32(k.depth) },
+	}
+}
+
+// index returns the index of the hosts with pages, which is made once.
+func (o *Opened) index() (*HostIndex, error) {
+	if o.hosts != nil {
+		return o.hosts, nil
+	}
+	cfg, run := o.Config(), o.Run()
+	pace := census.NewPace(cfg, &run, o.Hosts.Record)
+	x := &HostIndex{Orders: map[string][]uint32{}, tagged: map[string]map[schema.HostID]bool{}}
+	err := o.Hosts.Each(func(h *survey.HostReport) error {
+		if h.Known > 0 {
+			x.tag(h.Host.ID, h.Noted.Tags)
+			x.Hosts = append(x.Hosts, HostKey{
+				Name: h.Host.Name, ID: h.Host.ID, Known: uint32(h.Known), visited: uint32(h.Visited),
+				visits: uint32(h.Host.Visits), requests: uint32(h.Host.Requests), missing: uint32(h.KnownMissing),
+				delay: uint32(cfg.FullDelay(h.Host).Milliseconds()), Class: h.Class, cover: h.Cover,
+				Trouble: pace.Trouble(h.Host).Kind, depth: h.MinDepth,
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(x.Hosts, func(a, b HostKey) int { return cmp.Compare(a.Name, b.Name) })
+	o.hosts = x
+	return x, nil
+}
+
+// tag notes the tags of a host.
+func (x *HostIndex) tag(id schema.HostID, tags []string) {
+	for _, tag := range tags {
+		if x.tagged[tag] == nil {
+			x.tagged[tag] = map[schema.HostID]bool{}
+		}
+		x.tagged[tag][id] = true
+	}
+}
+
+// sorted returns the places of all hosts in the order of a column, equal ones by name;
+// nil: as they are.
+func (x *HostIndex) sorted(column string) []uint32 {
+	key := hostOrders()[column]
+	if key == nil || x.Orders[column] != nil {
+		return x.Orders[column]
+	}
+	order := make([]uint32, len(x.Hosts))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(key(&x.Hosts[a]), key(&x.Hosts[b])) })
+	x.Orders[column] = order
+	return order
+}
+
+// Choose calls f for the hosts that a query is about, in its order.
+func (x *HostIndex) Choose(q desk.Query, f func(*HostKey)) {
+	order, search := x.sorted(q.Text("sort")), strings.ToLower(q.Text("search"))
+	class, cover, trouble, tag := q.Text("class"), q.Text("cover"), q.Text("reason"), q.Text("tag")
+	for i := range x.Hosts {
+		if q.Flag("desc") {
+			i = len(x.Hosts) - 1 - i
+		}
+		if order != nil {
+			i = int(order[i])
+		}
+		k := &x.Hosts[i]
+		if (class == "" || k.Class.String() == class) && (cover == "" || k.cover.String() == cover) &&
+			(trouble == "" || k.Trouble.String() == trouble) &&
+			(tag == "" || x.tagged[tag][k.ID]) && nameHas(k.Name, search) {
+			f(k)
+		}
+	}
+}
+
+// nameHas reports whether a text is a part of a host's name, as it is or as it reads.
+func nameHas(name, search string) bool {
+	return strings.Contains(name, search) || strings.Contains(weburl.Unicode(name), search)
+}
+
+func (o *Opened) answerHosts(q desk.Query) (any, error) {
+	x, err := o.index()
+	if err != nil {
+		return nil, err
+	}
+	page := HostPage{Offset: q.Number("offset"), Hosts: []hostRow{}, Tags: append([]string{},
+		answer.SortedKeys(x.tagged)...)}
+	var chosen []schema.HostID
+	x.Choose(q, func(k *HostKey) {
+		if page.Total >= page.Offset && len(chosen) < q.Number("limit") {
+			chosen = append(chosen, k.ID)
+		}
+		page.Total++
+	})
+	run := o.Run()
+	pace := census.NewPace(o.Config(), &run, o.Hosts.Record)
+	for _, id := range chosen {
+		h, err := o.Hosts.Report(id)
+		if err != nil {
+			return nil, err
+		}
+		page.Hosts = append(page.Hosts, o.newHostRow(h, pace))
+	}
+	return page, nil
+}
+
+func (o *Opened) newHostRow(h *survey.HostReport, pace census.Pace) hostRow {
+	row := hostRow{
+		Domain: h.Host.Name, Shown: weburl.ShownIfOther(h.Host.Name),
+		Class: h.Class.String(), Title: h.Title, Site: h.Site, Cover: h.Cover.String(),
+		Coverage: h.Coverage, Trouble: pace.Trouble(h.Host).String(), Known: h.Known, Visited: h.Visited,
+		Waiting: h.Waiting, Visits: h.Host.Visits, Requests: h.Host.Requests,
+		DelayMS: o.Config().FullDelay(h.Host).Milliseconds(), Missing: h.KnownMissing,
+		Tags: append([]string{}, h.Noted.Tags...), Note: h.Noted.Note,
+	}
+	if h.MinDepth != kv.NoDepth {
+		depth := int(h.MinDepth)
+		row.MinDepth = &depth
+	}
+	return row
+}

@@ -1,0 +1,105 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+)
+
+// EnvSocket names the socket at which this process is to read a terrain for a desk, as
+// the child of [readerCommand].
+const EnvSocket = "RIPPLE_READ_SOCKET"
+
+// readerCommand makes the process that reads a state file for a desk.
+func readerCommand(path, socket string) (*exec.Cmd, error) {
+	self, err := term.ThisProgram()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, "read-terrain", "--state", path)
+	cmd.Args[0] = os.Args[0]
+	cmd.Env = append(os.Environ(), EnvSocket+"="+socket)
+	return cmd, nil
+}
+
+// ReadTerrain answers at a socket what a desk is asked about a state file.
+func ReadTerrain(ctx context.Context, v *term.Voice, stdout io.Writer, path, socket string) error {
+	if info, err := os.Stat(path); err == nil {
+		term.LimitAddressSpace(4<<30 + 2*info.Size())
+	}
+	v.Quiet = true
+	t := NewTerrainReader(statefile.Files{Voice: v}, path)
+	defer t.Close()
+	api, err := desk.NewAPI(terrainRoutes(t), nil, term.ThisBuild().Version)
+	if err != nil {
+		return err
+	}
+	return desk.ServeReader(ctx, socket, t.answering(api), os.Stdin, stdout)
+}
+
+// answering has questions answered one after the other. An answer is sent when the next
+// one is worked on: nobody waits for whoever takes it slowly. The same question has the
+// same answer as long as the same is read.
+func (t *terrainReader) answering(api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var a *HeldAnswer
+		t.Own(r.Context(), r.Header.Get("Cache-Control") == "no-cache", func() {
+			if t.now != nil {
+				a = t.now.answers[r.URL.String()]
+			}
+			if a == nil {
+				a = &HeldAnswer{Headers: http.Header{}, Code: http.StatusOK}
+				api.ServeHTTP(a, r)
+				t.keep(r, a)
+			}
+			if t.now != nil && t.now.copied() {
+				w.Header().Set(desk.AgeHeader, fmt.Sprintf("%.1f", time.Since(t.now.at).Seconds()))
+			}
+		})
+		if a == nil {
+			return // whoever asked has gone
+		}
+		maps.Copy(w.Header(), a.Headers)
+		w.WriteHeader(a.Code)
+		_, _ = w.Write(a.Body.Bytes())
+	})
+}
+
+// maxKept bounds what is kept of answers, in bytes.
+const maxKept = 64 << 20
+
+// keep keeps an answer, unless it is an error, says what a crawl does at this moment, or there is no room.
+func (t *terrainReader) keep(r *http.Request, a *HeldAnswer) {
+	if t.now != nil && t.now.moment {
+		t.now.moment = false
+		return
+	}
+	if t.now == nil || r.Method != http.MethodGet || a.Code != http.StatusOK || t.now.kept+a.Body.Len() > maxKept {
+		return
+	}
+	t.now.answers[r.URL.String()] = a
+	t.now.kept += a.Body.Len() + len(r.URL.String())
+}
+
+// A HeldAnswer is an answer that waits to be sent.
+type HeldAnswer struct {
+	Headers http.Header
+	Code    int
+	Body    bytes.Buffer
+}
+
+func (h *HeldAnswer) Header() http.Header { return h.Headers }
+
+func (h *HeldAnswer) WriteHeader(code int) { h.Code = code }
+
+func (h *HeldAnswer) Write(b []byte) (int, error) { return h.Body.Write(b) }

@@ -1,0 +1,210 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+const (
+	newCopy  = time.Second // of a state that is being crawled: a new one is not made more often
+	oldCopy  = time.Minute // then a new one is made
+	copyWork = 100         // a copy is at least so many times as old as it took to make
+)
+
+// A terrainReader reads a state for a desk: one question at a time, since a survey
+// belongs to one goroutine. Of a state that is being crawled it has a copy, which it
+// renews when it is old, while the old one goes on answering; of the shards in a folder
+// likewise. A file that nobody crawls is locked only while a question is answered, so that
+// a crawl can begin.
+type terrainReader struct {
+	states statefile.Files
+	path   string        // of the state file
+	turn   chan struct{} // holds one while somebody owns what follows
+	now    *Opened       // nil: nothing is open
+	next   chan *Opened  // gets a new copy
+	made   bool          // a new copy is being made
+	work   errgroup.Group
+}
+
+// Opened is a reading, and how old it is.
+type Opened struct {
+	answer.Inspector
+	at     time.Time
+	took   time.Duration
+	err    error
+	merged bool       // of the shards in a folder
+	moment bool       // the answer that was made last says what a crawl does at this moment
+	hosts  *HostIndex // nil: not made yet
+
+	answers map[string]*HeldAnswer // by URL
+	kept    int                    // bytes in them
+}
+
+// copied reports whether a copy is read, which does not change but gets old.
+func (o *Opened) copied() bool { return o.Store.Path() != o.Path }
+
+func NewTerrainReader(from statefile.Files, path string) *terrainReader {
+	return &terrainReader{states: from, path: path, turn: make(chan struct{}, 1), next: make(chan *Opened, 1)}
+}
+
+// Own calls f, which may use t, when those before have had their turn. fresh asks for a
+// new copy.
+func (t *terrainReader) Own(ctx context.Context, fresh bool, f func()) {
+	select {
+	case t.turn <- struct{}{}:
+		defer func() { <-t.turn }()
+	case <-ctx.Done():
+		return
+	}
+	if fresh {
+		t.ripen(ctx)
+	}
+	t.renew(fresh)
+	f()
+	if t.now != nil && !t.now.copied() && !t.now.Store.Lend() {
+		t.drop()
+	}
+}
+
+// ripen waits until a copy that was just made is old enough to be made again.
+func (t *terrainReader) ripen(ctx context.Context) {
+	if t.now == nil || !t.now.copied() || t.now.merged {
+		return
+	}
+	select {
+	case <-time.After(newCopy - time.Since(t.now.at)):
+	case <-ctx.Done():
+	}
+}
+
+// renew takes a new copy for an old one, and gives up what does not hold any more.
+func (t *terrainReader) renew(fresh bool) {
+	select {
+	case o := <-t.next:
+		if t.made = false; o.err == nil {
+			t.drop()
+			t.now = o
+		}
+	default:
+	}
+	if t.now == nil {
+		return
+	}
+	age := time.Since(t.now.at)
+	switch {
+	case !t.now.copied():
+		if t.now.Store.Reclaim() != nil {
+			t.drop()
+		}
+	case !t.now.merged && (t.ended() || fresh && age >= newCopy):
+		t.drop()
+	case age > max(oldCopy, copyWork*t.now.took) && !t.made:
+		t.made = true
+		t.work.Go(func() error { t.next <- t.open(context.Background()); return nil })
+	}
+}
+
+// ended reports whether the crawl whose copy is read has given its file free.
+func (t *terrainReader) ended() bool { return !control.Listens(t.path) }
+
+// An answerer answers as a [desk.Route] does.
+type answerer = func(context.Context, desk.Query) (any, error)
+
+// of has a question answered from what is read.
+func (t *terrainReader) of(answer func(*Opened, desk.Query) (any, error)) answerer {
+	return func(ctx context.Context, q desk.Query) (any, error) {
+		o, err := t.Reading(ctx)
+		if err != nil {
+			return nil, answerable(err)
+		}
+		o.Until(ctx)
+		v, err := answer(o, q)
+		return v, answerable(err)
+	}
+}
+
+// inTime is of, for an answer that may be given up.
+func (t *terrainReader) inTime(answer func(*Opened, context.Context, desk.Query) (any, error)) answerer {
+	return func(ctx context.Context, q desk.Query) (any, error) {
+		return t.of(func(o *Opened, q desk.Query) (any, error) { return answer(o, ctx, q) })(ctx, q)
+	}
+}
+
+// Reading returns what is read, which is opened if it is not.
+func (t *terrainReader) Reading(ctx context.Context) (*Opened, error) {
+	if t.now == nil {
+		o := t.open(context.WithoutCancel(ctx)) // others will ask, too
+		if o.err != nil {
+			return nil, o.err
+		}
+		t.now = o
+	}
+	return t.now, nil
+}
+
+// open opens a file that nobody crawls, or a copy. Beside a crawl this process works
+// with what of the processors nobody else wants.
+func (t *terrainReader) open(ctx context.Context) *Opened {
+	o := &Opened{at: time.Now(), answers: map[string]*HeldAnswer{}}
+	if err := statefile.MustExist(t.path); err != nil {
+		o.err = &control.Error{Code: http.StatusServiceUnavailable, Text: term.Complaint(err)}
+		return o
+	}
+	if info, err := os.Stat(t.path); err == nil {
+		o.merged = info.IsDir()
+	}
+	o.State, o.err = t.states.Read(ctx, t.path)
+	o.took = time.Since(o.at)
+	if o.err == nil && o.Live != nil {
+		desk.Lowest()
+	}
+	return o
+}
+
+// drop closes what is open.
+func (t *terrainReader) drop() {
+	if t.now != nil {
+		t.now.Close()
+		t.now = nil
+	}
+}
+
+// Close ends all use.
+func (t *terrainReader) Close() {
+	t.turn <- struct{}{}
+	_ = t.work.Wait()
+	t.drop()
+}
+
+// answerable makes an error one that the desk answers with: a wrong question is told
+// from a state that cannot be read now.
+func answerable(err error) error {
+	var u *term.UsageError
+	var h *term.Hinted
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &u):
+		return &control.Error{Code: http.StatusBadRequest, Text: err.Error()}
+	case errors.Is(err, kv.ErrLocked), errors.Is(err, control.ErrSilent):
+		return &control.Error{Code: http.StatusServiceUnavailable, Text: err.Error()}
+	case errors.Is(err, survey.ErrNoRun):
+		return &control.Error{Code: http.StatusNotFound, Text: err.Error()}
+	case errors.As(err, &h):
+		return &control.Error{Code: http.StatusConflict, Text: err.Error() + "; " + h.Hint}
+	}
+	return err
+}

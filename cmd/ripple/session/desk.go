@@ -1,0 +1,53 @@
+package session
+
+import (
+	"cmp"
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+)
+
+// openDesk opens the desk that the crawl serves itself, and tells its address; without
+// one that is named it does nothing.
+func (w *Walk) openDesk(listen string) error {
+	cfg := w.Cfg.Load()
+	monitor := cfg.Monitor
+	monitor.Listen = cmp.Or(listen, monitor.Listen)
+	if monitor.Listen == "" {
+		return nil
+	}
+	d, err := serve.OpenDesk(cfg.State.Path, w.Path, monitor, w.Log)
+	if err != nil {
+		return err
+	}
+	w.desk = d
+	return tellDesk(w.Voice, d)
+}
+
+// tellDesk reports where a browser enters a desk, once, and where programs find it.
+func tellDesk(v *term.Voice, d *desk.Desk) error {
+	entrance, err := d.Entrance()
+	if err == nil {
+		v.Tell(term.Event("desk", "the desk is at "+entrance+"\nfor programs: "+d.Programs(), "address", entrance, "api",
+			d.Programs()))
+	}
+	return err
+}
+
+// serveDesk has the desk answer, if there is one, until end is called, which returns when
+// whoever looks on was told what came last.
+func (w *Walk) serveDesk() (end func() error) {
+	var g errgroup.Group
+	ctx, cancel := context.WithCancel(context.Background())
+	if w.desk != nil {
+		g.Go(func() error { return w.desk.Serve(ctx) })
+	}
+	return func() error {
+		cancel()
+		return g.Wait()
+	}
+}

@@ -1,0 +1,262 @@
+package session
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// An Estimate is a number of requests to hosts, and how long they take: hosts are asked
+// side by side, so it is the host that takes longest which counts.
+type Estimate struct {
+	Hosts, Requests int
+	Time            time.Duration
+}
+
+func (e *Estimate) Add(requests int, gap time.Duration) {
+	if requests > 0 {
+		e.Hosts++
+		e.Requests += requests
+		e.Time = max(e.Time, times(requests, gap))
+	}
+}
+
+// times returns how long so many gaps are, or the longest duration if that is longer: a
+// budget may be as good as none.
+func times(n int, gap time.Duration) time.Duration {
+	if gap > 0 && time.Duration(n) > math.MaxInt64/gap {
+		return math.MaxInt64
+	}
+	return time.Duration(n) * gap
+}
+
+// ShowEstimate shows what a crawl costs at least, with what is known to be visited, and
+// at most at the hosts of the origins that are known.
+func ShowEstimate(w io.Writer, p *Prospect, peeks []crawl.Peeked) error {
+	hosts, err := p.Hosts(peeks)
+	if err != nil {
+		return err
+	}
+	least, err := p.Least(hosts, peeks)
+	if err != nil {
+		return err
+	}
+	most := p.most(hosts)
+	fmt.Fprintln(w, "\nestimate")
+	t := term.NewTable(w)
+	t.Row("  at least", fmt.Sprintf("%s to %s, in about %s", term.Count(least.Requests, "request", ""),
+		term.Count(least.Hosts, "host", ""), term.Span(least.Time)))
+	t.Row("  at most", fmt.Sprintf("%s for pages to %s of origins, in about %s", term.Count(most.Requests, "request", ""),
+		term.Count(most.Hosts, "known host", ""), term.Span(most.Time)))
+	if wide := wildcards(p.Cfg); len(wide) > 0 {
+		t.Row("  and", "as much to further hosts below "+listed(wide))
+	}
+	if c := p.Cfg.Crawler; c.MaxDepth > 0 {
+		t.Row("  and", fmt.Sprintf("%s to each host on the way within %s", term.Count(c.MaxDomainRequests, "request", ""),
+			term.Count(c.MaxDepth, "link", "")))
+	}
+	return t.Flush()
+}
+
+// Hosts are the hosts of the state, and those of the seeds with what their robots.txt
+// asks for.
+func (p *Prospect) Hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) {
+	all := map[string]*schema.Host{}
+	if p.Store != nil && !p.fresh {
+		err := p.Store.View(func(tx *kv.Tx) error {
+			return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+				if h.Waiting > 0 || len(h.Retries) > 0 || len(p.Cfg.Scope().OriginsOf(h.Name)) > 0 {
+					all[h.Name] = h
+				}
+				return true, nil
+			})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, seed := range p.seeds() {
+		if name := weburl.Host(seed); all[name] == nil {
+			all[name] = &schema.Host{Name: name}
+		}
+	}
+	for _, peek := range peeks {
+		if h := all[peek.Host]; h != nil && peek.Rules != nil {
+			h.CrawlDelay, _ = peek.Rules.CrawlDelay()
+		}
+	}
+	return all, nil
+}
+
+// Least is what waits in a run that goes on; else the seeds, and the robots.txt of
+// their hosts, which a dry run may have asked for.
+func (p *Prospect) Least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*Estimate, error) {
+	var e Estimate
+	if p.Goes {
+		return &e, p.Store.View(func(tx *kv.Tx) error { return p.addWaiting(tx, hosts, &e) })
+	}
+	asked := map[string]int{} // requests, by host
+	for _, peek := range peeks {
+		if peek.Copied.IsZero() || peek.Asked {
+			asked[peek.Host]++
+		}
+	}
+	if err := p.addSeeds(asked); err != nil {
+		return nil, err
+	}
+	for name, n := range asked {
+		e.Add(n, p.Cfg.FullDelay(cmp.Or(hosts[name], &schema.Host{Name: name})))
+	}
+	return &e, nil
+}
+
+// addWaiting adds the pages that wait in the run that goes on, as stats counts them.
+func (p *Prospect) addWaiting(tx *kv.Tx, hosts map[string]*schema.Host, e *Estimate) error {
+	runs, err := tx.Runs.All()
+	if err != nil || len(runs) == 0 {
+		return err
+	}
+	run := &runs[len(runs)-1]
+	pace := census.NewPace(p.Cfg, run, func(name string) *schema.Host { return hosts[name] })
+	for _, h := range hosts {
+		waiting, err := survey.WaitingPages(p.Store, tx, run, h)
+		if err != nil {
+			return err
+		}
+		if pages, seconds := pace.Of(h, waiting); pages > 0 {
+			e.Add(int(pages), show.Duration(seconds/pages))
+		}
+	}
+	return nil
+}
+
+// addSeeds adds the requests for the pages that the seeds are to those of their hosts.
+func (p *Prospect) addSeeds(asked map[string]int) error {
+	for _, norm := range p.seeds() {
+		due, err := p.due(norm)
+		if err != nil {
+			return err
+		}
+		asked[weburl.Host(norm)] += due
+	}
+	return nil
+}
+
+// seeds are the pages that the seeds are, each once.
+func (p *Prospect) seeds() (norms []string) {
+	seen := map[string]bool{}
+	for _, q := range p.Cfg.Quality {
+		for _, seed := range q.Seeds {
+			if u, err := p.Cfg.Rules().Parse(seed); err == nil && !seen[u.Norm] {
+				seen[u.Norm] = true
+				norms = append(norms, u.Norm)
+			}
+		}
+	}
+	return norms
+}
+
+// due returns how many requests a seed costs at least: none if its last visit is young
+// enough to be kept.
+func (p *Prospect) due(norm string) (n int, err error) {
+	if p.Store == nil || p.fresh {
+		return 1, nil
+	}
+	err = p.Store.View(func(tx *kv.Tx) error {
+		n = 1
+		name, pathQuery := weburl.Split(norm)
+		host, known, err := tx.Hosts.Lookup(name)
+		if err != nil || !known {
+			return err
+		}
+		id, known, err := tx.URLs.Lookup(p.Store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
+		if err != nil || !known || p.Store.Latest(id) == 0 {
+			return err
+		}
+		v, err := tx.Visits.At(p.Store.Latest(id))
+		if err != nil || !v.Final() {
+			return err
+		}
+		if p.Cfg.Recrawl.Young(time.Since(v.At), v.Fresh) {
+			n = 0
+		}
+		return nil
+	})
+	return n, err
+}
+
+// most is what the budgets of the origins' hosts let be asked for.
+func (p *Prospect) most(hosts map[string]*schema.Host) *Estimate {
+	var e Estimate
+	for name, h := range hosts {
+		if len(p.Cfg.Scope().OriginsOf(name)) > 0 {
+			e.Add(p.Cfg.Budget(name), p.Cfg.FullDelay(h))
+		}
+	}
+	return &e
+}
+
+// listed names the first of some patterns, and says how many there are more.
+func listed(all []string) string {
+	const most = 10
+	text := strings.Join(all[:min(most, len(all))], ", ")
+	if n := len(all) - most; n > 0 {
+		text += " and " + term.Commas(n) + " more"
+	}
+	return text
+}
+
+// wildcards are the patterns of origins that more hosts may match.
+func wildcards(cfg *config.Config) (all []string) {
+	for _, q := range cfg.Quality {
+		if strings.HasPrefix(q.Name, "*.") {
+			all = append(all, q.Name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// showOutputs shows what is written when a run ends.
+func showOutputs(w io.Writer, cfg *config.Config) {
+	t := term.NewTable(w)
+	t.Row("\noutputs, when the run ends")
+	defer t.Flush()
+	if cfg.Cluster.Hub != "" {
+		t.Row("  none; they need the map that \"ripple merge\" makes")
+		return
+	}
+	none := true
+	for _, f := range output.Formats() {
+		if f.Path != nil && f.Path(cfg) != "" {
+			none = false
+			t.Row("  "+f.Key, term.Shown(f.Path(cfg)))
+		}
+	}
+	if cfg.Pages.Keep {
+		none = false
+		t.Row("  [pages] path", term.Shown(cfg.Pages.Path)+" (all the time)")
+	}
+	if path := cfg.Monitor.MetricsCSV; path != "" {
+		none = false
+		t.Row("  [monitor] metrics-csv", term.Shown(path)+" (all the time)")
+	}
+	if none {
+		t.Row("  none; \"ripple export\" writes what is wanted")
+	}
+}

@@ -1,0 +1,144 @@
+package session
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/meter"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const (
+	lookRest = time.Second     // from one look at a terrain to the next, or as long as it took
+	lookMost = time.Minute     // that one takes: silent machines are waited for
+	newLook  = 3 * time.Second // a look that is older is not of now
+	lookWait = 2 * time.Second // for a look of now; then an older one does
+)
+
+// A lookout looks at a terrain for whoever asks, once for all of them, and keeps what it saw.
+type lookout struct {
+	hub   string
+	Conn  *hub.Conn // set before follow is called
+	asked chan struct{}
+	load  func() (*config.Config, error)
+
+	number uint64 // of the configuration that most is of; 0: none
+	most   int    // pages of the run; 0: it is not known, or any number
+
+	mu   sync.Mutex
+	last sighting
+	next chan struct{} // closed at the next sighting
+}
+
+// A sighting is what a lookout saw.
+type sighting struct {
+	stats *answer.TerrainStats // nil: nothing yet
+	at    time.Time            // when that was; zero: never
+	err   error                // of the last look, which failed; nil: it is that
+}
+
+func newLookout(hub string, load func() (*config.Config, error)) *lookout {
+	return &lookout{hub: hub, load: load, asked: make(chan struct{}, 1), next: make(chan struct{})}
+}
+
+// Follow looks whenever it is asked to, until ctx is done. It is called once.
+func (l *lookout) Follow(ctx context.Context) error {
+	for {
+		select {
+		case <-l.asked:
+		case <-ctx.Done():
+			return nil
+		}
+		began := time.Now()
+		l.look(ctx)
+		select {
+		case <-time.After(max(lookRest, time.Since(began))):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (l *lookout) look(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lookMost)
+	defer cancel()
+	t, err := node.Look(ctx, l.Conn)
+	if err == nil {
+		l.limit(t)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last.err = err; err == nil {
+		l.last.stats, l.last.at = answer.NewTerrainStats(l.hub, l.most, t), time.Now()
+	}
+	close(l.next)
+	l.next = make(chan struct{})
+}
+
+// limit finds out how many pages the run visits, once this machine's file says what the terrain follows.
+func (l *lookout) limit(t *node.Terrain) {
+	if t.Configuration == l.number {
+		return
+	}
+	l.most = 0
+	if cfg, err := l.load(); err == nil && t.Follows(cfg) {
+		l.most, l.number = cfg.Crawler.MaxPages, t.Configuration
+	}
+}
+
+// now is what was seen just now, or, where that takes long, before.
+func (l *lookout) now(ctx context.Context) sighting {
+	last, next := l.latest()
+	if last.err == nil && time.Since(last.at) < lookRest {
+		return last
+	}
+	select {
+	case l.asked <- struct{}{}:
+	default: // somebody else has asked
+	}
+	if last.err == nil && time.Since(last.at) < newLook {
+		return last
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookWait)
+	defer cancel()
+	select {
+	case <-next:
+	case <-ctx.Done():
+	}
+	last, _ = l.latest()
+	return last
+}
+
+func (l *lookout) latest() (sighting, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last, l.next
+}
+
+// metrics are what a scrape shows of the terrain.
+func (l *lookout) metrics(ctx context.Context) meter.Terrain {
+	s := l.now(ctx)
+	t := meter.Terrain{Seen: s.at, Shards: map[string]int{}, Silent: map[int]time.Time{}}
+	if s.stats == nil {
+		return t
+	}
+	t.Nodes = len(s.stats.Nodes)
+	for _, state := range answer.ShardStates() {
+		t.Shards[state] = 0 // or an alert would have nothing to look at
+	}
+	for _, one := range s.stats.Shards {
+		state := one.State
+		if _, known := t.Shards[state]; !known {
+			state = "other" // as the node says, which may say anything
+		}
+		t.Shards[state]++
+		if one.Silent != nil {
+			t.Silent[one.Shard] = *one.Silent
+		}
+	}
+	return t
+}

@@ -1,0 +1,203 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+)
+
+const (
+	metricsEvery  = 10 * time.Second
+	MetricsHeader = "timestamp,metric,value\n"
+)
+
+// A metricsFile is what [monitor] metrics-csv names: lines of Unix seconds, metric
+// and value, appended whole, so that a kill leaves at most one line without its
+// end, which the next crawl cuts, and a full disk one that is cut once there is room.
+type metricsFile struct {
+	F        *os.File
+	transfer *Transfer
+	torn     bool // the last write failed, and may have left a line without its end
+}
+
+// refuseMetrics reports what keeps a file of metrics from being opened; empty: there is none to be.
+func refuseMetrics(path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return term.Usage("[monitor] metrics-csv: there is no folder %s; create it", term.Shown(filepath.Dir(path)))
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("is not a file")
+	}
+	if err == nil {
+		err = begunByUs(path)
+	}
+	if err != nil {
+		return term.WrongConfig(fmt.Errorf("[monitor] metrics-csv: %s %w", term.Shown(path), err))
+	}
+	return nil
+}
+
+// begunByUs reports a file that begins otherwise than one of metrics.
+func begunByUs(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, int64(len(MetricsHeader))))
+	if err == nil && !bytes.HasPrefix([]byte(MetricsHeader), head) {
+		err = errors.New("exists and was not written by Ripple; move it away or name another file")
+	}
+	return err
+}
+
+// OpenMetrics opens a file of metrics for appending, or makes it, unless it is to be refused.
+func OpenMetrics(path string) (*metricsFile, error) {
+	if err := refuseMetrics(path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, term.WrongConfig(fmt.Errorf("[monitor] metrics-csv: %w", err))
+	}
+	m := &metricsFile{F: f, transfer: &Transfer{}}
+	if err := m.repair(); err != nil {
+		f.Close()
+		return nil, term.WrongConfig(fmt.Errorf("[monitor] metrics-csv: %s %w", term.Shown(path), err))
+	}
+	return m, nil
+}
+
+// repair writes the header where it is not whole, and cuts a line without its end.
+func (m *metricsFile) repair() error {
+	info, err := m.F.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < int64(len(MetricsHeader)) {
+		if err := m.F.Truncate(0); err != nil {
+			return err
+		}
+		_, err := m.F.WriteString(MetricsHeader)
+		return err
+	}
+	tail := make([]byte, min(info.Size(), 4096))
+	if _, err := m.F.ReadAt(tail, info.Size()-int64(len(tail))); err != nil && err != io.EOF {
+		return err
+	}
+	whole := bytes.LastIndexByte(tail, '\n') + 1
+	if whole == len(tail) {
+		return nil
+	}
+	return m.F.Truncate(info.Size() - int64(len(tail)-whole))
+}
+
+// A Transfer counts the answers that this process has committed. Its methods may be called
+// from any goroutine; the zero value is empty.
+type Transfer struct {
+	bytes, notModified, retries atomic.Int64
+	groups                      [5]atomic.Int64 // by the first digit of the status, from 1 on
+}
+
+// Add counts the requests of a commit.
+func (t *Transfer) Add(c crawl.Commit) {
+	for i := range c.Outcomes {
+		o := &c.Outcomes[i]
+		t.bytes.Add(max(0, o.Length))
+		if o.Status == http.StatusNotModified {
+			t.notModified.Add(1)
+		}
+		if group := o.Status/100 - 1; group >= 0 && group < len(t.groups) {
+			t.groups[group].Add(1)
+		}
+		if o.Step.Visit.Retries > 0 && o.Step.Visit.Requests == 0 {
+			t.retries.Add(1)
+		}
+	}
+}
+
+// Lines calls line for each count.
+func (t *Transfer) Lines(line func(metric string, value float64)) {
+	line("bytes", float64(t.bytes.Load()))
+	for i := range t.groups {
+		line(fmt.Sprintf("status_%dxx", i+1), float64(t.groups[i].Load()))
+	}
+	line("not_modified_304", float64(t.notModified.Load()))
+	line("retries", float64(t.retries.Load()))
+}
+
+// Append adds the lines of one moment in one write.
+func (m *metricsFile) Append(at time.Time, s *census.Status) error {
+	var b bytes.Buffer
+	line := func(metric string, value float64) {
+		fmt.Fprintf(&b, "%d,%s,%s\n", at.Unix(), metric, strconv.FormatFloat(value, 'f', -1, 64))
+	}
+	line("run_id", float64(s.RunID))
+	line("elapsed_seconds", s.Elapsed)
+	line("pages_requested", float64(s.Pages))
+	line("pages_rendered", float64(s.Rendered))
+	line("requests", float64(s.Requests))
+	line("fetching", float64(s.Fetching))
+	line("pages_waiting", float64(s.PagesWaiting))
+	line("pages_per_second", s.PagesPerSecond)
+	line("hosts_active", float64(s.Hosts.Active))
+	line("hosts_waiting", float64(s.Hosts.Waiting))
+	line("hosts_suspended", float64(s.Hosts.Suspended))
+	line("hosts_given_up", float64(s.Hosts.GivenUp))
+	m.transfer.Lines(line)
+	for _, kind := range slices.Sorted(maps.Keys(s.Errors)) {
+		line("errors_"+kind, float64(s.Errors[kind]))
+	}
+	if m.torn {
+		if err := m.repair(); err != nil {
+			return err
+		}
+	}
+	_, err := m.F.Write(b.Bytes())
+	m.torn = err != nil
+	return err
+}
+
+// Follow appends a moment every 10 s and the last one when ctx is done. A disk
+// that takes no more is no reason to end a crawl: it is told once.
+func (m *metricsFile) Follow(ctx context.Context, status func() census.Status, warn func(error)) error {
+	defer m.F.Close()
+	tick := time.NewTicker(metricsEvery)
+	defer tick.Stop()
+	told := false
+	for done := false; !done; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			done = true
+		}
+		s := status()
+		if err := m.Append(time.Now(), &s); err != nil && !told {
+			told = true
+			warn(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// LeaseTiming is that of all nodes; tests have less time.
+var LeaseTiming = lease.Standard()
+
+// runNode crawls the shards of a terrain that this machine has.
+func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config, opts Options) (err error) {
+	own, err := ownConfig(cfg, opts)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(own.Cluster.Folder, 0o777); err != nil {
+		return err
+	}
+	m := term.CrawlMemory(own)
+	machine := crawl.NewMachine(own.MaxOpen())
+	m.Set(gctune.Crawl(machine.Crawls))
+	machine.LimitMemory(m.Bytes)
+	if err := m.Refuse(); err != nil {
+		return err
+	}
+	prepare := preparing(ctx, machine)
+	if err := prepare(own); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, machine.LeaveBrowsers()) }()
+	if _, err := NewSender(own, v.Logger()); err != nil {
+		return err
+	}
+	tellUnwritten(v, cfg)
+	view := NewNodeView(v, path, own, opts)
+	view.Machine = machine
+	return view.run(ctx, node.Options{
+		Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
+		Config: own, Log: v.Logger(), Timing: LeaseTiming, Clock: lease.MachineClock(), Machine: machine,
+		Open: func(path string) (*kv.Store, error) {
+			store, err := statefile.OpenLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
+			return store, m.Explain(err)
+		},
+		Prepare: prepare,
+	})
+}
+
+// preparing makes ready what a configuration needs, or reports why that cannot be had here.
+func preparing(ctx context.Context, machine *crawl.Machine) func(*config.Config) error {
+	return func(cfg *config.Config) error {
+		if err := refusePages(cfg.Pages); err != nil {
+			return err
+		}
+		return machine.KeepBrowsers(ctx, cfg)
+	}
+}
+
+// NodeName is what a node is called by others.
+func NodeName(cfg *config.Config) (string, error) {
+	host, err := os.Hostname()
+	return host + ":" + cfg.Cluster.Folder, err
+}
+
+// ownConfig is the configuration of a node.
+func ownConfig(cfg *config.Config, opts Options) (*config.Config, error) {
+	if err := refuseNode(opts); err != nil {
+		return nil, err
+	}
+	own := *cfg
+	own.Monitor.Listen = cmp.Or(opts.Listen, own.Monitor.Listen)
+	return &own, nil
+}
+
+// tellUnwritten says which files the configuration names that no node writes.
+func tellUnwritten(v *term.Voice, cfg *config.Config) {
+	var keys []string
+	for _, f := range output.Formats() {
+		if f.Key != "" && f.Path(cfg) != "" {
+			keys = append(keys, f.Key)
+		}
+	}
+	if len(keys) > 0 {
+		text := "not written by a node: " + strings.Join(keys, ", ") +
+			"; that needs the map that \"ripple merge\" makes"
+		v.Warn(term.Event("not written by a node", text, "keys", keys))
+	}
+	if cfg.Monitor.MetricsCSV != "" {
+		v.Warn(term.Event("not written by a node",
+			"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics", "keys",
+			[]string{"[monitor] metrics-csv"}))
+	}
+}
+
+// refuseNode refuses what several machines cannot do.
+func refuseNode(opts Options) error {
+	switch {
+	case opts.Fresh:
+		return term.Usage("--fresh begins one state file anew; a terrain of several machines begins anew with an empty " +
+			"[cluster] folder on each and an empty store of the hub")
+	case opts.Seeds.File != "":
+		return term.Usage("--seeds adds seeds for one machine; with [cluster] hub put them into the configuration of all")
+	}
+	return nil
+}
+
+// hubError says what can be done about a hub that is not reached, or not understood.
+func hubError(err error) error {
+	switch {
+	case errors.Is(err, hub.ErrAway):
+		return term.Hint(err, "start one with \"ripple hub\" if none runs, or change [cluster] hub")
+	case errors.Is(err, hub.ErrRefused):
+		return term.Hint(term.WrongConfig(err),
+			"[cluster] credentials must name the token file whose path \"ripple hub\" prints, "+
+				"or a copy of it")
+	case errors.Is(err, hub.ErrFile):
+		return term.Hint(term.WrongConfig(err), "change it, or [cluster] credentials")
+	case errors.Is(err, hub.ErrTrust):
+		return term.Hint(err, "it must be valid, for the host that [cluster] hub names, and vouched for by [cluster] ca-file")
+	case errors.Is(err, node.ErrProtocol):
+		return term.Hint(err, "use one release on all machines; if all have the new one, stop the hub and delete "+
+			"its store: everything that matters is in the machines' files")
+	}
+	return err
+}
+
+// nodeError says what can be done about a node that does not fit its terrain.
+func nodeError(cfg *config.Config, err error) error {
+	folder := term.Shown(cfg.Cluster.Folder)
+	var held *lease.HeldError
+	switch {
+	case errors.Is(err, node.ErrTerrain):
+		return term.Hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
+			"removing its %s is enough", folder, node.MarkName)
+	case errors.Is(err, node.ErrConfig):
+		return term.Hint(term.WrongConfig(err),
+			"all machines follow one configuration, except for [state], [output], [monitor], [cluster] and "+
+				"the machine's limits; during a run \"ripple reload\" changes it for all")
+	case errors.Is(err, crawl.ErrIdentity):
+		return term.Hint(err, "restore them, or begin a new terrain with an empty [cluster] folder on each machine and an "+
+			"empty store of the hub")
+	case errors.Is(err, node.ErrTwin):
+		return term.Hint(err, "a machine is called by its host name and its [cluster] folder; give one of the two another")
+	case errors.Is(err, node.ErrGone):
+		return term.Hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
+			"\"ripple shard recreate\" makes another", folder)
+	case errors.Is(err, lease.ErrAnew):
+		return term.Hint(err, "it holds nothing that the terrain waits for: move it away")
+	case errors.Is(err, lease.ErrFile):
+		return term.Hint(err, "put the newest copy of it into %s", folder)
+	case errors.As(err, &held):
+		return term.Hint(err, "a shard belongs to the machine that has its file; move the copy here away, or give "+
+			"this machine another name")
+	}
+	return hubError(err)
+}

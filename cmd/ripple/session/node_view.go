@@ -1,0 +1,270 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/meter"
+	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// nodeEvery is from one line about a node to the next.
+const nodeEvery = 10 * time.Second
+
+// A NodeView tells how a node gets on.
+type NodeView struct {
+	Voice    *term.Voice
+	path     string // of the configuration
+	cfg      *config.Config
+	Desk     *terrainDesk
+	Machine  *crawl.Machine
+	stop     context.CancelCauseFunc // ends the node as a signal does
+	requests atomic.Int64
+	Pages    atomic.Int64
+
+	idle  int64    // requests when the last line was told: while they stay the same, this node waits
+	waits []string // for what, as was told last; see [terrainNote]
+
+	mu     sync.Mutex
+	States map[int]string // by shard
+	shown  map[int]*meter.Part
+	files  map[int]*heldFile // that are open
+}
+
+func NewNodeView(told *term.Voice, path string, cfg *config.Config, opts Options) *NodeView {
+	load := func() (*config.Config, error) {
+		now, _, err := config.Load(path) // what is to be noticed was told at the start
+		if err != nil {
+			return nil, err
+		}
+		return ownConfig(now, opts)
+	}
+	return &NodeView{Voice: told, path: path, cfg: cfg, Desk: NewTerrainDesk(cfg, load),
+		States: map[int]string{}, shown: map[int]*meter.Part{}, files: map[int]*heldFile{}}
+}
+
+// run has a node work under options that a view adds to: its hub, its name, and what it tells.
+func (v *NodeView) run(ctx context.Context, o node.Options) error {
+	name, err := NodeName(v.cfg)
+	if err != nil {
+		return err
+	}
+	at, err := v.listen()
+	if err != nil {
+		return err
+	}
+	conn, err := connect(ctx, v.Voice.Logger(), v.cfg, name)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, v.stop = context.WithCancelCause(ctx)
+	defer v.stop(nil)
+	v.Voice.Say("node " + term.Shown(name) + " is connected to the hub " + term.Shown(v.cfg.Cluster.Hub))
+	end := v.begin(conn, at)
+	o.Hub, o.Name, o.Load = conn, name, v.Desk.load
+	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.Visited, v.shard, v.File, v.Crawl
+	o.OnRequest = func(int, crawl.Request) { v.requests.Add(1) }
+	o.OnCommit = func(_ int, c crawl.Commit) { v.Desk.meter.Committed(c) }
+	o.Stop = func() { v.stop(errStopped) }
+	err = node.Run(ctx, o)
+	return v.end(ctx, errors.Join(err, end()))
+}
+
+// listen opens the desk that the node serves, and tells its address; nil: none is named.
+func (v *NodeView) listen() (*desk.Desk, error) {
+	if v.cfg.Monitor.Listen == "" {
+		return nil, nil
+	}
+	at, err := v.Desk.Listen(v.Voice.Logger(), v.cfg.Monitor)
+	if err == nil {
+		err = tellDesk(v.Voice, at)
+	}
+	return at, err
+}
+
+// begin has the node be seen and commanded until end is called, at a desk too, if there is one.
+func (v *NodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
+	v.Desk.Look.Conn = conn
+	var g errgroup.Group
+	beside, cancel := context.WithCancel(context.Background())
+	g.Go(func() error { v.follow(beside); return nil })
+	g.Go(func() error { return v.obey(beside, conn) })
+	if at == nil {
+		g.Go(func() error { return v.Desk.Look.Follow(beside) }) // for those who scrape a shard
+	} else {
+		g.Go(func() error { return v.Desk.Serve(beside, at) })
+	}
+	return func() error {
+		cancel()
+		return g.Wait()
+	}
+}
+
+// show shows the crawl of a shard.
+func (v *NodeView) show(shard int, now func(context.Context) meter.Moment) *meter.Part {
+	v.hide(shard)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.shown[shard] = v.Desk.meter.Shard(shard, now)
+	return v.shown[shard]
+}
+
+// hide shows the crawl of a shard no more, which another node may have by now.
+func (v *NodeView) hide(shard int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p := v.shown[shard]; p != nil {
+		p.Drop()
+		delete(v.shown, shard)
+	}
+}
+
+// Visited counts a visit, and shows it. A page that was settled without being asked for, as one
+// that is kept, is none.
+func (v *NodeView) Visited(shard int, e crawl.Event) {
+	if e.Asked {
+		v.Pages.Add(1)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p := v.shown[shard]; p != nil { // else what is recalled holds it
+		p.Visited(e)
+	}
+}
+
+// shard notes what has become of a shard, and tells it.
+func (v *NodeView) shard(n int, state string) {
+	v.mu.Lock()
+	before := v.States[n]
+	v.States[n] = state
+	v.mu.Unlock()
+	switch state {
+	case "lost", "released", "gone", "elsewhere":
+		v.hide(n)
+	}
+	if before != state {
+		v.Voice.Tell(term.Event("shard", fmt.Sprintf("shard %d: %s", n, state), "shard", n, "state", state))
+	}
+}
+
+// obey follows the signals that only a crawl listens to, until ctx is done.
+func (v *NodeView) obey(ctx context.Context, conn *hub.Conn) error {
+	got := make(chan os.Signal, 4)
+	ends := term.EndsWithTerminal()
+	term.NotifyCrawl(got)
+	defer signal.Stop(got)
+	for {
+		var s os.Signal
+		select {
+		case <-ctx.Done():
+			return nil
+		case s = <-got:
+		}
+		switch {
+		case !term.IsReload(s):
+			v.report()
+		case ends && !term.HasTerminal():
+			if err := term.Terminate(); err != nil {
+				return err
+			}
+		default:
+			done, err := TellTerrain(ctx, conn, "reload", v.Desk.load)
+			for _, r := range done {
+				v.Voice.Tell(r)
+			}
+			if err != nil {
+				v.Voice.Logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
+			}
+		}
+	}
+}
+
+// report tells how far the node has come.
+func (v *NodeView) report() {
+	pages, requests := v.Pages.Load(), v.requests.Load()
+	text := fmt.Sprintf("%s, %s; shards: %s",
+		show.Visited(int(pages)), term.Count(int(requests), "request", "requests"), v.shards())
+	v.Voice.Tell(term.Event("node", text, "pages", pages, "requests", requests))
+}
+
+// follow tells how far the node has come, now and then.
+func (v *NodeView) follow(ctx context.Context) {
+	tick := time.NewTicker(nodeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			v.report()
+			if asked := v.requests.Load(); asked != v.idle {
+				v.idle, v.waits = asked, nil
+			} else if seen := v.Desk.Look.now(ctx); seen.stats != nil {
+				v.TellWaits(seen.stats, time.Now())
+			}
+		}
+	}
+}
+
+// shards says how many are in which state.
+func (v *NodeView) shards() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	counts := map[string]int{}
+	for _, state := range v.States {
+		counts[state]++
+	}
+	var parts []string
+	for state, n := range counts {
+		parts = append(parts, fmt.Sprintf("%d %s", n, state))
+	}
+	slices.Sort(parts)
+	if parts == nil {
+		return "none yet"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// end says how it ended, and what can be done next.
+func (v *NodeView) end(ctx context.Context, err error) error {
+	pages := show.Visited(int(v.Pages.Load()))
+	var sig term.SignalError
+	var told *crawl.StopError
+	switch {
+	case errors.As(err, &told):
+		without := told.End.Without
+		text := "\"ripple stop\" has ended the run without " + without.Named() + "; " + pages + " here"
+		v.Voice.Tell(term.Event("run interrupted", text, "without", without.String(), "pages", v.Pages.Load()))
+		next := "ripple crawl " + term.Shown(v.path)
+		v.Voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
+		return nil
+	case err == nil:
+		v.Voice.Tell(term.Event("run completed", "the run is over on all shards; "+pages+" here", "pages", v.Pages.Load()))
+		next := mergeCommand(v.cfg)
+		v.Voice.Tell(term.Event("next", "  make one map of the folders of all machines: "+next, "command", next))
+		return nil
+	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
+		v.Voice.Tell(term.Event("node stopped", "this node has stopped; "+pages+" here", "pages", v.Pages.Load()))
+		next := "ripple crawl " + term.Shown(v.path)
+		v.Voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
+		return early(ctx)
+	}
+	return nodeError(v.cfg, err)
+}

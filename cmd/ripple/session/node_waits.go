@@ -1,0 +1,80 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// mostWaits bounds what is told at once of what a node waits for.
+const mostWaits = 5
+
+// TellWaits tells what a node waits for that asks nothing, unless that is what was told last.
+func (v *NodeView) TellWaits(s *answer.TerrainStats, now time.Time) {
+	var same []string
+	notes := slices.DeleteFunc(s.Notes(now), func(n answer.TerrainNote) bool { return !v.concerns(s, n) })
+	if len(notes) == 0 {
+		notes = v.others(s)
+	}
+	for _, n := range notes {
+		same = append(same, n.Same)
+	}
+	if slices.Equal(same, v.waits) {
+		return
+	}
+	v.waits = same
+	for _, n := range notes[:min(len(notes), mostWaits)] {
+		v.Voice.Tell(term.Event("node waits", "  "+n.Text, "why", n.Text))
+	}
+	if more := len(notes) - mostWaits; more > 0 {
+		v.Voice.Say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
+	}
+}
+
+// concerns reports whether a note is one of what this node waits for: not for itself, as where it is
+// about to take a shard, and not what another one has to tell.
+func (v *NodeView) concerns(s *answer.TerrainStats, n answer.TerrainNote) bool {
+	if n.Shard < 0 {
+		return true
+	}
+	switch s.Shards[n.Shard].State {
+	case answer.ShardSilent, answer.ShardIdle, answer.ShardUnmade:
+		return !v.has(n.Shard)
+	}
+	return v.has(n.Shard)
+}
+
+// others say which shards of other nodes are still crawled when those of this one have nothing left. Of one that it
+// is about to take, or to crawl, nobody says what is left.
+func (v *NodeView) others(s *answer.TerrainStats) []answer.TerrainNote {
+	var busy []int
+	for n, one := range s.Shards {
+		left := one.Status != nil && one.State != answer.ShardOver && one.Status.PagesToVisit > 0
+		switch {
+		case v.has(n) && (left || one.Status == nil && one.State != answer.ShardOver || one.State == "waiting"):
+			return nil
+		case left:
+			busy = append(busy, n)
+		}
+	}
+	if busy == nil {
+		return nil
+	}
+	return []answer.TerrainNote{answer.NoteOf(-1, "nothing is left to visit here; the run goes on at %s",
+		schema.ShardsOf(busy...).Named())}
+}
+
+// has reports whether this node has a shard.
+func (v *NodeView) has(shard int) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch v.States[shard] {
+	case "", "lost", "released", "gone", "elsewhere":
+		return false
+	}
+	return true
+}

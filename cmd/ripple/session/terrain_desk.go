@@ -1,0 +1,205 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/crawl/meter"
+	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// tellTime is how long the nodes of a terrain have to do what the desk tells them.
+const tellTime = 15 * time.Second
+
+// A terrainDesk answers for a terrain of several machines, of which nobody has the map.
+type terrainDesk struct {
+	Look  *lookout
+	load  func() (*config.Config, error) // the configuration as its file is now
+	meter *meter.Meter
+	merge string // the command that makes the map
+}
+
+// A DeskTerrain is what goes on now in a terrain.
+type DeskTerrain struct {
+	Mode   string               `json:"mode"`   // terrain
+	Status string               `json:"status"` // running, paused, over, interrupted; unknown: nothing was seen yet
+	Rate   float64              `json:"pages_per_second"`
+	Seen   *time.Time           `json:"seen_at"`       // as of when all this is; null: nothing was seen yet
+	Error  string               `json:"error_message"` // why it is not of now; empty: it is
+	Stats  *answer.TerrainStats `json:"terrain"`       // null: nothing was seen yet
+	Notes  []answer.TerrainNote `json:"notes"`         // what waits for whom
+	Merge  string               `json:"unite"`         // the command that makes one map of all shards
+}
+
+// A terrainAnswer says what was done.
+type terrainAnswer struct {
+	Message string `json:"message"`
+}
+
+func NewTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *terrainDesk {
+	d := &terrainDesk{Look: newLookout(cfg.Cluster.Hub, load), load: load, meter: NewMeter(), merge: mergeCommand(cfg)}
+	d.meter.Terrain(d.Look.metrics)
+	return d
+}
+
+// mergeCommand makes one map of all shards.
+func mergeCommand(cfg *config.Config) string {
+	return "ripple merge " + term.Shown(cfg.Cluster.Folder) + " ... -o terrain.bolt"
+}
+
+// Listen opens the desk, so that its address is known to be free.
+func (d *terrainDesk) Listen(log *slog.Logger, m config.Monitor) (*desk.Desk, error) {
+	opened, err := desk.Listen(desk.Options{
+		Monitor: m, Routes: d.routes(), Live: d, Reader: &desk.Reader{},
+		Metrics: d.Metrics, Version: term.ThisBuild().Version, Log: log,
+	})
+	if err != nil {
+		return nil, term.Usage("%v", err)
+	}
+	return opened, nil
+}
+
+// Serve answers at a desk until ctx is done.
+func (d *terrainDesk) Serve(ctx context.Context, at *desk.Desk) error {
+	looking, stop := context.WithCancel(context.Background())
+	var g errgroup.Group
+	g.Go(func() error { return d.Look.Follow(looking) })
+	err := at.Serve(ctx) // which tells what was seen last
+	stop()
+	return errors.Join(err, g.Wait())
+}
+
+// routes are what is asked of the terrain, and told it.
+func (d *terrainDesk) routes() []desk.Route {
+	all := []desk.Route{
+		{Name: "status", Method: http.MethodGet, Path: "status", Returns: DeskTerrain{},
+			Answer: func(ctx context.Context, _ desk.Query) (any, error) { return d.Now(ctx), nil },
+			Doc:    "What goes on in the terrain, and what waits for whom."},
+		{Name: "terrain", Method: http.MethodGet, Path: "terrain", Returns: answer.TerrainStats{}, Answer: d.Stats,
+			Doc: "The shards of the terrain, as \"ripple stats --json\" prints them."},
+	}
+	for name, doc := range map[string]string{
+		"pause":   "Have no machine send a further request.",
+		"unpause": "Have all machines go on.",
+		"stop":    "Have all machines stop that work on a shard; they can be started again.",
+		"reload": "Have the terrain follow the configuration of this machine, " +
+			"each machine when its own file says the same.",
+	} {
+		all = append(all, desk.Route{Name: name, Method: http.MethodPost,
+			Path: name, Doc: doc, Returns: terrainAnswer{},
+			Answer: func(ctx context.Context, _ desk.Query) (any, error) { return d.Tell(ctx, name) }})
+	}
+	return all
+}
+
+// Now is what was seen last of the terrain.
+func (d *terrainDesk) Now(ctx context.Context) DeskTerrain {
+	seen := d.Look.now(ctx)
+	t := DeskTerrain{Mode: "terrain", Status: "unknown", Stats: seen.stats, Notes: []answer.TerrainNote{}, Merge: d.merge}
+	switch {
+	case seen.err != nil:
+		t.Error = lookError(seen.err)
+	case seen.stats == nil:
+		t.Error = "the terrain is being looked at"
+	}
+	if seen.stats == nil {
+		return t
+	}
+	switch t.Status = "running"; {
+	case seen.stats.Over:
+		t.Status = answer.ShardOver
+	case len(seen.stats.Without) > 0:
+		t.Status = schema.RunInterrupted.String()
+	case seen.stats.Paused:
+		t.Status = "paused"
+	}
+	t.Seen, t.Notes = &seen.at, seen.stats.Notes(time.Now())
+	for _, one := range seen.stats.Shards {
+		if one.Status != nil {
+			t.Rate += one.Status.PagesPerSecond
+		}
+	}
+	return t
+}
+
+// lookError says why a terrain cannot be seen.
+func lookError(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "the hub does not answer"
+	}
+	return term.Clean(err.Error(), 200)
+}
+
+func (d *terrainDesk) Stats(ctx context.Context, _ desk.Query) (any, error) {
+	seen := d.Look.now(ctx)
+	switch {
+	case seen.err != nil:
+		return nil, &control.Error{Code: http.StatusServiceUnavailable, Text: lookError(seen.err)}
+	case seen.stats == nil:
+		return nil, &control.Error{Code: http.StatusServiceUnavailable,
+			Text: "the terrain is being looked at; ask again"}
+	}
+	return seen.stats, nil
+}
+
+// Tell tells all machines to do something.
+func (d *terrainDesk) Tell(ctx context.Context, what string) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, tellTime)
+	defer cancel()
+	done, err := TellTerrain(ctx, d.Look.Conn, what, d.load)
+	var lines []string
+	for _, r := range done {
+		lines = append(lines, r.Text)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, &control.Error{Code: http.StatusServiceUnavailable, Text: "the hub does not answer"}
+	case err != nil:
+		lines = append(lines, strings.TrimPrefix(term.Complaint(err), "ripple: "))
+		return nil, &control.Error{Code: http.StatusConflict, Text: strings.Join(lines, "; ")}
+	}
+	return terrainAnswer{strings.Join(lines, "; ")}, nil
+}
+
+// Status implements [desk.Live]. No visits come: each is in the file of a shard.
+func (d *terrainDesk) Status(ctx context.Context) (status any, runs bool, err error) {
+	return d.Now(ctx), false, nil
+}
+
+// Feed implements [desk.Live].
+func (d *terrainDesk) Feed(context.Context, uint64) (*feed.Batch, error) { return noVisits(), nil }
+
+// Last implements [desk.Live].
+func (d *terrainDesk) Last(context.Context, uint64, uint64) (*feed.Batch, error) {
+	return noVisits(), nil
+}
+
+func noVisits() *feed.Batch { return &feed.Batch{Lines: []json.RawMessage{}} }
+
+// Metrics are those of the crawls of this process, if there are any, and of the terrain.
+func (d *terrainDesk) Metrics(ctx context.Context) ([]byte, error) {
+	a := serve.HeldAnswer{Headers: http.Header{}, Code: http.StatusOK}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	d.meter.Handler().ServeHTTP(&a, r)
+	if a.Code != http.StatusOK {
+		return nil, &control.Error{Code: a.Code, Text: strings.TrimSpace(a.Body.String())}
+	}
+	return a.Body.Bytes(), nil
+}

@@ -1,0 +1,284 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/seeds"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/meter"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
+	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A Walk is one process's work on a run: the crawl, who watches it and who
+// commands it.
+type Walk struct {
+	Voice   *term.Voice
+	Path    string // of the configuration
+	Log     *slog.Logger
+	Cfg     atomic.Pointer[config.Config]
+	stop    context.CancelCauseFunc // ends the crawl as a signal does
+	Begun   chan struct{}           // closed when what follows is there
+	Store   *kv.Store
+	Machine *crawl.Machine
+	Crawl   *crawl.Crawl
+	Watcher *census.Watcher
+	Sender  *webhook.Sender
+	meter   *meter.Meter
+	shown   *meter.Part
+	seeds   seeds.Extra               // of this run
+	Writing atomic.Bool               // the walk is over, the outputs are being written
+	tail    atomic.Pointer[feed.Tail] // of a walk that is over
+
+	desk      *desk.Desk // nil: none is served
+	requests  lastRequests
+	transfer  Transfer
+	reloading sync.Mutex // held while the configuration is read again
+}
+
+// run opens the state and crawls. Other commands reach it from the moment at
+// which the state that it works on is locked.
+func (w *Walk) run(ctx context.Context, fresh bool) error {
+	ctx, w.stop = context.WithCancelCause(ctx)
+	defer w.stop(nil)
+	var g errgroup.Group
+	beside, cancel := context.WithCancel(context.Background())
+	g.Go(func() error { return w.obey(beside) })
+	closeDesk := w.serveDesk()
+	g.Go(func() error { return w.KeepMemory(beside) })
+	err := w.ready(ctx, fresh)
+	if err == nil {
+		err = w.open(fresh, func() { w.Listen(beside, &g) })
+	}
+	if err == nil {
+		defer w.Store.Close()
+		err = w.work(ctx, beside, &g)
+	}
+	err = errors.Join(err, w.Machine.LeaveBrowsers())
+	shown := closeDesk() // first: it asks this crawl for what came last
+	cancel()
+	if errors.Is(err, kv.ErrLost) {
+		err = statefile.Advise(w.Cfg.Load().State.Path, err)
+	}
+	return errors.Join(err, shown, g.Wait())
+}
+
+// ready limits the memory, and reports what is wrong with a configuration before the state is touched. It
+// keeps the browsers open until the crawl has them.
+func (w *Walk) ready(ctx context.Context, fresh bool) error {
+	cfg := w.Cfg.Load()
+	m := term.CrawlMemory(cfg)
+	w.limitMemory(m)
+	w.Log.Debug("memory is limited", "limit", m.String())
+	if err := m.Refuse(); err != nil {
+		return err
+	}
+	if err := errors.Join(refuseMetrics(cfg.Monitor.MetricsCSV), refusePages(cfg.Pages)); err != nil {
+		return err
+	}
+	if _, err := os.Stat(cfg.State.Path); fresh || errors.Is(err, fs.ErrNotExist) { // no run has seeds yet
+		if _, err := w.seeds.Join(cfg); err != nil {
+			return err
+		}
+	}
+	return w.Machine.KeepBrowsers(ctx, cfg)
+}
+
+// refusePages reports what keeps a page store from being made, or written into.
+func refusePages(p config.Pages) error {
+	if !p.Keep {
+		return nil
+	}
+	dir := p.Path
+	info, err := os.Stat(dir)
+	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it is made
+		dir = filepath.Dir(dir)
+		info, err = os.Stat(dir)
+	}
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", term.Shown(dir))
+	}
+	if err == nil {
+		err = statefile.MayWrite(dir)
+	}
+	if err != nil {
+		return term.WrongConfig(fmt.Errorf("[pages] path: %w", err))
+	}
+	return nil
+}
+
+// open opens the state, and gives the run the seeds that it has beside those of
+// the configuration.
+func (w *Walk) open(fresh bool, locked func()) error {
+	cfg := w.Cfg.Load()
+	m := term.CrawlMemory(cfg)
+	store, err := openCrawl(w.Voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.ForURLs()})
+	if err != nil {
+		return m.Explain(err)
+	}
+	if cfg, err = w.seeds.ForRun(store, cfg); err != nil {
+		store.Close()
+		return err
+	}
+	w.Store = store
+	w.Cfg.Store(cfg)
+	return nil
+}
+
+// work crawls, with what stands beside it in g.
+func (w *Walk) work(ctx, beside context.Context, g *errgroup.Group) error {
+	w.meter = NewMeter()
+	w.shown = w.meter.Whole(w.moment)
+	c, begun, err := crawl.Begin(ctx, w.Store, crawl.Options{
+		Config: w.Cfg.Load(), Log: w.Log, OnVisit: w.tellVisit, OnRequest: w.requests.add, OnFull: w.tellFull,
+		OnCommit: func(c crawl.Commit) { w.meter.Committed(c); w.transfer.Add(c) },
+		Machine:  w.Machine,
+	})
+	if err := errors.Join(err, w.Machine.LeaveBrowsers()); err != nil {
+		return err
+	}
+	w.Crawl, w.Watcher = c, census.NewWatcher(c, &w.Cfg, begun.Run)
+	if err := w.tellBegun(begun); err != nil {
+		return err
+	}
+	if path := w.Cfg.Load().Monitor.MetricsCSV; path != "" {
+		metrics, err := OpenMetrics(path)
+		if err != nil {
+			return err
+		}
+		warn := func(err error) { w.Log.Warn("metrics cannot be written", "error", err) }
+		metrics.transfer = &w.transfer
+		g.Go(func() error { return metrics.Follow(beside, w.status, warn) })
+	}
+	if begun.Run.Walked { // nothing is walked, and nobody answers
+		w.KeepEnd()
+		w.Writing.Store(true)
+	}
+	close(w.Begun)
+	if !begun.Run.Walked {
+		w.recall(g, begun.Run, w.Store.LastSeq())
+	}
+	end := w.telling(ctx, !begun.Run.Walked)
+	err = w.complete(ctx, begun)
+	end(err)
+	return err
+}
+
+// complete crawls, unless only the outputs are missing, and ends the run.
+func (w *Walk) complete(ctx context.Context, begun crawl.Begun) error {
+	result := crawl.Result{Run: begun.Run, Walked: true}
+	if !begun.Run.Walked {
+		var err error
+		result, err = w.watched(ctx)
+		if !statefile.StoreFailed(err) {
+			w.KeepEnd()
+		}
+		if err != nil {
+			return fmt.Errorf("run #%d: %w", begun.Run.ID, err)
+		}
+	}
+	w.Writing.Store(true)
+	return w.finish(ctx, result)
+}
+
+// KeepEnd holds the last visits of a walk that is over, and what it came to.
+func (w *Walk) KeepEnd() {
+	tail, err := feed.ReadTail(w.Store, w.Cfg.Load().Scope(), serve.KeptVisits)
+	if err == nil {
+		w.tail.Store(tail)
+		err = w.Watcher.End(w.Store)
+	}
+	if err != nil {
+		w.Log.Warn("the end of the walk is not shown at the desk", "error", err)
+	}
+}
+
+// watched crawls and shows how it goes.
+func (w *Walk) watched(ctx context.Context) (crawl.Result, error) {
+	v := show.NewStatus(w.Voice, w.Log)
+	var g errgroup.Group
+	watching, cancel := context.WithCancel(context.Background())
+	g.Go(func() error { return w.Watcher.Follow(watching, v.See) })
+	result, err := w.Crawl.Run(ctx)
+	cancel()
+	watchErr := g.Wait()
+	v.End()
+	if err == nil && watchErr != nil {
+		w.Log.Warn("the crawl could not be watched", "error", watchErr)
+	}
+	return result, err
+}
+
+func (w *Walk) tellVisit(e crawl.Event) {
+	w.shown.Visited(e)
+	attrs := []any{"url", term.Clean(e.URL, 2048), "state", e.State.String(), "status_code", e.Status, "links", e.Links,
+		"response_ms", e.Time.Milliseconds()}
+	if e.Error != "" {
+		attrs = append(attrs, "error", term.Clean(e.Error, 256))
+	}
+	w.Log.Debug("visit", attrs...)
+}
+
+func (w *Walk) tellBegun(b crawl.Begun) error {
+	lines, err := BegunLines(w.Store, w.Cfg.Load(), b, w.seeds.Same)
+	if err != nil {
+		return err
+	}
+	event := "run begins"
+	if b.Resumed {
+		event = "run goes on"
+	}
+	w.Voice.Tell(term.Event(event, lines[0], "run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID))
+	for _, line := range lines[1:] {
+		w.Voice.Say(line)
+	}
+	return nil
+}
+
+// BegunLines say which run it is. same says that the configuration differs at most by
+// seeds that are given for one run.
+func BegunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) ([]string, error) {
+	run := b.Run
+	var text string
+	switch {
+	case b.Resumed && run.Walked:
+		text = fmt.Sprintf("run #%d has nothing left to visit; its outputs are written", run.ID)
+	case b.Resumed:
+		text = fmt.Sprintf("run #%d goes on: %s", run.ID, show.Visited(run.Pages))
+	case b.Before.ID == 0:
+		text = fmt.Sprintf("run #%d begins", run.ID)
+	default:
+		young, fresh, err := census.Young(store, cfg.Recrawl)
+		if err != nil {
+			return nil, err
+		}
+		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s",
+			b.Before.ID, term.Span(max(0, time.Since(b.Before.Finished))), run.ID, // 0: a clock was wrong
+			show.KeptText(young, fresh, term.Span(cfg.Recrawl.MinAge)))
+	}
+	lines := []string{text}
+	if b.Changed && !same {
+		lines = append(lines, "the configuration has changed since: lists, rules and limits hold from now on, "+
+			"visited pages keep their facts")
+	}
+	return lines, nil
+}

@@ -1,0 +1,94 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// How long a crawl that is over waits for its webhook. After a signal that is less, for a
+// signal promises an end within seconds (see [grace]), and no message is lost: it is in the
+// state file, and goes with the next command that crawls.
+const (
+	lastDelivery   = 30 * time.Second
+	hurriedAtBreak = 5 * time.Second
+)
+
+// NewSender returns what tells the webhook of a configuration.
+func NewSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
+	sender, err := webhook.New(cfg, log)
+	if err != nil {
+		return nil, term.WrongConfig(err)
+	}
+	return sender, nil
+}
+
+// telling has messages sent beside a walk. The function that it returns ends that, and
+// sends those that are left, as far as there is time.
+func (w *Walk) telling(ctx context.Context, walks bool) (end func(error)) {
+	var g errgroup.Group
+	sending, hush := context.WithCancel(context.Background())
+	if walks {
+		g.Go(func() error { return w.Sender.Run(sending, w.Crawl) })
+	}
+	return func(failed error) {
+		until, cancel := context.WithTimeout(context.Background(), lastDelivery)
+		defer cancel()
+		defer context.AfterFunc(until, hush)()
+		defer context.AfterFunc(ctx, func() {
+			if early(ctx) != nil {
+				time.AfterFunc(hurriedAtBreak, cancel)
+			}
+		})()
+		err := g.Wait()
+		hush()
+		if errors.Is(err, crawl.ErrEnded) {
+			err = nil
+		}
+		if !errors.Is(failed, crawl.ErrNoRoom) && !statefile.StoreFailed(failed) {
+			err = errors.Join(err, w.tellLast(ctx, until))
+		}
+		if err != nil && !(statefile.StoreFailed(failed) && statefile.StoreFailed(err)) { // which is said at the end
+			w.Log.Warn("the webhook could not be told", "error", err)
+		}
+	}
+}
+
+// tellLast sends what waits when the walk is over, and says how much does not go.
+func (w *Walk) tellLast(ctx, until context.Context) error {
+	if w.Cfg.Load().Monitor.Webhook == "" {
+		return nil
+	}
+	left, err := w.Sender.Flush(until, w.Store)
+	if left > 0 && early(ctx) == nil { // after a signal the last line says how to go on
+		w.Voice.Tell(term.Event("messages wait for the webhook",
+			fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)), "messages", left))
+	}
+	return err
+}
+
+func waitFor(n int) string {
+	if n == 1 {
+		return "1 message waits for"
+	}
+	return term.Count(n, "message", "messages") + " wait for"
+}
+
+// tellFull tells the webhook that the disk has no room left.
+func (w *Walk) tellFull(free uint64) {
+	cfg := w.Cfg.Load()
+	w.Sender.Tell(webhook.DiskLow, webhook.Disk{Subject: webhook.SubjectOf(cfg, 0), Free: free})
+}
+
+var _ webhook.Box = (*kv.Store)(nil) // of a walk that is over

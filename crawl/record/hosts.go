@@ -16,18 +16,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// hosts own the durable hosts, what is in memory of those that are being asked, and
-// which of them a turn has to plan.
+// hosts owns the durable hosts, the live hosts, and the list of hosts that a turn must plan.
 type hosts struct {
 	in      *runState
 	walk    start // under this configuration
 	process start
-	anew    time.Time // when the file took the place of another one; zero: it did not
+	anew    time.Time // when the file replaced a lost one; zero: it did not
 	live    liveHosts
 	listed  []hostFacts // by host id
 
 	gone    []webhook.Host                 // given up in this turn
-	lost    []schema.HostID                // of those: out of reach, with sitemaps that have still to be replaced
+	lost    []schema.HostID                // of those: out of reach, with sitemaps still to be replaced
 	loaded  map[schema.HostID]*schema.Host // brought up to date in this turn
 	marks   map[schema.HostID]*mark
 	touched []schema.HostID // to be planned, in the order of the first touch
@@ -37,21 +36,21 @@ type hosts struct {
 	lastHost schema.HostID
 }
 
-// A start is when hosts were begun with, and up to which id they were known then.
+// A start is the time at which requests began, and the largest host id that was known then.
 type start struct {
 	at    time.Time
 	known schema.HostID
 }
 
-// A mark is what a turn notes of a host that it touches.
+// A mark holds what a turn notes about a host that it touches.
 type mark struct {
 	closed int  // requests that it settles
-	revoke bool // steps not yet sent are to come back
+	revoke bool // take back the steps not yet sent
 	woken  bool
 	dirty  bool // in touched, and not planned since
 }
 
-// hostFacts are what the lists say of a host, and how it was named.
+// hostFacts holds what the lists say about a host, and how it was named.
 type hostFacts struct {
 	known bool
 	class schema.Class
@@ -59,8 +58,7 @@ type hostFacts struct {
 	named naming
 }
 
-// A naming is what is known of whether the durable host has HTTPS set, which is done by
-// [hosts.seenHTTPS] alone.
+// A naming says whether the durable host has HTTPS set, as far as known. Only [hosts.seenHTTPS] sets it.
 type naming uint8
 
 const (
@@ -76,14 +74,14 @@ func namingOf(h *schema.Host) naming {
 	return namedPlain
 }
 
-// begin forgets the turn before.
+// begin discards the state of the previous turn.
 func (h *hosts) begin() {
 	h.loaded, h.marks = map[schema.HostID]*schema.Host{}, map[schema.HostID]*mark{}
 	h.names, h.lastName, h.lastHost = map[string]schema.HostID{}, "", 0
 	h.touched, h.gone, h.lost = h.touched[:0], nil, nil
 }
 
-// touch has a host planned before the turn ends.
+// touch marks a host to be planned before the turn ends.
 func (h *hosts) touch(id schema.HostID) *mark {
 	m := h.marks[id]
 	if m == nil {
@@ -97,8 +95,8 @@ func (h *hosts) touch(id schema.HostID) *mark {
 	return m
 }
 
-// load returns the durable host with its counters of an earlier run, and its queues
-// of an earlier generation, cleared. Whoever changes it calls put.
+// load returns the durable host. Counters of an earlier run and queues of an earlier generation are cleared. A caller
+// that changes the host must call put.
 func (h *hosts) load(id schema.HostID) (*schema.Host, error) {
 	if host := h.loaded[id]; host != nil {
 		return host, nil
@@ -118,14 +116,14 @@ func (h *hosts) load(id schema.HostID) (*schema.Host, error) {
 		}
 		refused := !h.facts(id).class.Visitable()
 		host.Retries = slices.DeleteFunc(slices.Clone(host.Retries), func(r schema.Retry) bool {
-			return refused || h.in.leftBefore(r.URL) // which is queued again if still wanted
+			return refused || h.in.leftBefore(r.URL) // it is queued again if still wanted
 		})
 		h.put(host)
 	}
 	return host, nil
 }
 
-// put has a host written with the commit.
+// put writes a host with the commit.
 func (h *hosts) put(host *schema.Host) { h.in.tx.Hosts.Put(host) }
 
 // change loads a host that is to be changed and planned.
@@ -138,8 +136,7 @@ func (h *hosts) change(id schema.HostID) (*schema.Host, error) {
 	return host, err
 }
 
-// giveUp ends asking a host for this run; its waiting pages keep their place for the
-// next one.
+// giveUp ends the requests to a host in this run. Its waiting pages keep their place for the next one.
 func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) {
 	if host.RunGivenUp != schema.NotGivenUp {
 		return
@@ -154,16 +151,16 @@ func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) 
 	h.in.log.Debug("host given up", "host", host.Name, "reason", why.String(), "requests", host.RunGivenUpAt)
 }
 
-// giveUpUnreached gives a host up that could not be reached three times in a row, and
-// for what reason the last time.
+// giveUpUnreached gives up a host that could not be reached three times in a row. last is the reason of the last
+// failure.
 func (h *hosts) giveUpUnreached(host *schema.Host, last schema.Reason) {
 	if clock.OutOfReach(host) {
 		h.giveUp(host, schema.GaveUpConnection, schema.Reason{Cause: schema.CauseConnections, Detail: last.String()})
 	}
 }
 
-// throttle follows an answer that asks for rest, or ends one. One that only lets a visit go on ends none: what
-// asks for rest then has asked for it in a row.
+// throttle follows an answer that asks for a suspension, or ends one. An answer that merely lets a visit continue does
+// not end it: the next answer that asks for a suspension counts as one in a row.
 func (h *hosts) throttle(host *schema.Host, o *ring.Outcome) {
 	switch {
 	case judge.Throttled(o):
@@ -175,7 +172,7 @@ func (h *hosts) throttle(host *schema.Host, o *ring.Outcome) {
 	}
 }
 
-// recall reads when the file took the place of another one, which cannot be later than now.
+// recall reads when the file replaced a lost one. That time is at most the start of the process.
 func (h *hosts) recall() error {
 	text, err := h.in.tx.Meta.Value(kv.MetaAnewAt)
 	if err != nil || text == nil {
@@ -190,9 +187,8 @@ func (h *hosts) recall() error {
 	return nil
 }
 
-// earliest returns when a host may be asked again, as far as its delay goes; live is nil
-// where memory holds nothing of it. A host that the file before this one may have asked has the longest rest that it
-// may have asked for.
+// earliest returns when the delay of a host allows the next request. live is nil if nothing about the host is in
+// memory. A host that may have had requests under a lost file gets the longest suspension that it may have asked for.
 func (h *hosts) earliest(host *schema.Host, live *liveHost) time.Time {
 	ready := h.rested(host, live)
 	if h.anew.IsZero() || !host.LastByte.IsZero() {
@@ -205,14 +201,14 @@ func (h *hosts) earliest(host *schema.Host, live *liveHost) time.Time {
 	return ready
 }
 
-// rested is earliest of a host that no other file knew.
+// rested is earliest without regard to a lost file.
 func (h *hosts) rested(host *schema.Host, live *liveHost) time.Time {
 	var ready time.Time
 	if live != nil {
 		ready = live.ready
 	}
 	since := h.walk
-	if host.LastByte.IsZero() { // no walk that came to its end has asked it
+	if host.LastByte.IsZero() { // it had no request in a walk that came to its end
 		since = h.process
 	}
 	if host.ID > since.known {
@@ -220,9 +216,9 @@ func (h *hosts) rested(host *schema.Host, live *liveHost) time.Time {
 	}
 	rested := since.at.Add(clock.Rest(h.in.set.Config, host))
 	switch {
-	case ready.IsZero(): // perhaps asked just before a kill
+	case ready.IsZero(): // perhaps requested just before a kill
 		return rested
-	case live.inherited: // by a configuration that may have promised it less rest
+	case live.inherited: // under a configuration that may have promised a shorter delay
 		if promised := clock.Ready(h.in.set.Config, host); promised.Before(rested) {
 			rested = promised
 		}
@@ -235,7 +231,7 @@ func (h *hosts) rested(host *schema.Host, live *liveHost) time.Time {
 
 // find returns the id of a host; 0: it is new.
 func (h *hosts) find(name string) (schema.HostID, error) {
-	if name == h.lastName { // most links of a page lead to one host
+	if name == h.lastName { // most links of a page lead to the same host
 		return h.lastHost, nil
 	}
 	id, ok := h.names[name]
@@ -250,7 +246,7 @@ func (h *hosts) find(name string) (schema.HostID, error) {
 	return id, nil
 }
 
-// identify returns the id of a host, recorded now if it is new.
+// identify returns the id of a host, and records it if it is new.
 func (h *hosts) identify(name string) (schema.HostID, error) {
 	id, err := h.find(name)
 	if err != nil || id != 0 {
@@ -265,7 +261,7 @@ func (h *hosts) identify(name string) (schema.HostID, error) {
 	return host.ID, nil
 }
 
-// foreignName reports whether a host belongs to another shard, which need not be known.
+// foreignName reports whether a host belongs to another shard. The host need not be recorded.
 func (h *hosts) foreignName(name string) (bool, error) {
 	id, err := h.find(name)
 	if err != nil || id == 0 {
@@ -274,7 +270,7 @@ func (h *hosts) foreignName(name string) (bool, error) {
 	return h.in.store.Foreign(id), nil
 }
 
-// visitable reports whether the lists let a URL be visited.
+// visitable reports whether the lists allow a visit to a URL.
 func (h *hosts) visitable(id schema.ID) (bool, error) {
 	ok := h.facts(h.in.store.HostOf(id)).class.Visitable()
 	if !ok || !h.in.set.Scope.HasURLRules() {
@@ -284,7 +280,7 @@ func (h *hosts) visitable(id schema.ID) (bool, error) {
 	return err == nil && h.in.set.Scope.Classify(norm).Class.Visitable(), err
 }
 
-// mark has the shard told of a foreign URL that visits it, unless the lists refuse it.
+// mark queues a foreign URL to be reported to its shard, unless the lists refuse it.
 func (h *hosts) mark(id schema.ID) error {
 	ok, err := h.visitable(id)
 	if ok {
@@ -312,8 +308,7 @@ func (h *hosts) seenHTTPS(id schema.HostID) (bool, error) {
 	return !again, nil
 }
 
-// namedHTTPS reports whether a host was ever named with https, as of a transaction that only
-// reads.
+// namedHTTPS reports whether a host was ever named with https, as seen by a read-only transaction.
 func (h *hosts) namedHTTPS(tx *kv.Tx, id schema.HostID) (bool, error) {
 	for int(id) >= len(h.listed) {
 		h.listed = append(h.listed, hostFacts{})
@@ -329,7 +324,7 @@ func (h *hosts) namedHTTPS(tx *kv.Tx, id schema.HostID) (bool, error) {
 	return f.named == namedHTTPS, nil
 }
 
-// facts returns what the lists say of a host.
+// facts returns what the lists say about a host.
 func (h *hosts) facts(id schema.HostID) hostFacts {
 	for int(id) >= len(h.listed) {
 		h.listed = append(h.listed, hostFacts{})
@@ -347,8 +342,8 @@ func (h *hosts) facts(id schema.HostID) hostFacts {
 	return f
 }
 
-// vouches reports whether a link of a page makes what it leads to its host's own: on its own host if the page is
-// that itself, on a host of no origin if the page is of one.
+// vouches reports whether a link of a page makes its target the target host's own. On the page's own host it does if
+// the page itself is the host's own; on a host of no origin, if the page belongs to an origin.
 func (h *hosts) vouches(page schema.ID, to schema.HostID) bool {
 	from := h.in.store.HostOf(page)
 	if from == to {
@@ -357,8 +352,8 @@ func (h *hosts) vouches(page schema.ID, to schema.HostID) bool {
 	return h.facts(from).own && !h.facts(to).own
 }
 
-// vouch notes that its own site or an origin names a host, which has a place of max-subdomains before those that
-// only others name. It is planned again: it may have waited for such a place.
+// vouch notes that a host is named by its own site or by an origin. It then gets a place of max-subdomains before
+// hosts that only other sites name. It is planned again, because it may have waited for such a place.
 func (h *hosts) vouch(id schema.HostID) error {
 	if h.in.set.Config.Crawler.MaxSubdomains <= 0 || h.in.store.Foreign(id) {
 		return nil
@@ -372,8 +367,8 @@ func (h *hosts) vouch(id schema.HostID) error {
 	return err
 }
 
-// vouchFrom is vouch of a host to which a page links, if the page is one of an origin, or the own page of a host of
-// the same origin. Another origin has a word only for hosts that are of none.
+// vouchFrom vouches for a host to which a page links, if the page belongs to an origin, or is the own page of a host
+// of the same origin. An origin does not vouch for hosts of other origins.
 func (h *hosts) vouchFrom(page schema.ID, to schema.HostID) error {
 	from := h.in.store.HostOf(page)
 	if from == to || !h.facts(from).own || h.in.set.Config.Crawler.MaxSubdomains <= 0 {
@@ -391,7 +386,7 @@ func (h *hosts) vouchFrom(page schema.ID, to schema.HostID) error {
 	return h.vouch(to)
 }
 
-// shareOrigin reports whether two hosts are of one origin.
+// shareOrigin reports whether two hosts belong to the same origin.
 func (h *hosts) shareOrigin(a, b schema.HostID) (bool, error) {
 	first, err := h.in.tx.Hosts.Name(a)
 	if err != nil {
@@ -408,8 +403,7 @@ func factsOf(terr *scope.Scope, host string) hostFacts {
 	return hostFacts{known: true, class: terr.HostClass(host).Class, own: len(terr.OriginsOf(host)) > 0}
 }
 
-// tellUncovered says at once that a subdomain of an origin was met that no entry
-// covers.
+// tellUncovered logs at once that a link leads to a subdomain of an origin that no entry covers.
 func (h *hosts) tellUncovered(name string) {
 	terr := h.in.set.Scope
 	if len(terr.OriginsOf(name)) > 0 || !terr.HostClass(name).Class.Visitable() {
@@ -427,12 +421,12 @@ func (h *hosts) tellUncovered(name string) {
 	}
 }
 
-// inRetry reports whether a URL waits for another try.
+// inRetry reports whether a URL waits for a retry.
 func inRetry(h *schema.Host, id schema.ID) bool {
 	return slices.ContainsFunc(h.Retries, func(r schema.Retry) bool { return r.URL == id })
 }
 
-// leaveRetry takes a URL out of those that wait for another try, and reports whether it was there.
+// leaveRetry removes a URL from the retries of a host, and reports whether it was there.
 func leaveRetry(h *schema.Host, id schema.ID) bool {
 	waiting := len(h.Retries)
 	h.Retries = slices.DeleteFunc(h.Retries, func(r schema.Retry) bool { return r.URL == id })

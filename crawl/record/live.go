@@ -42,9 +42,9 @@ func (l *liveHost) idle(now time.Time) bool {
 		len(l.unpermitted) == 0 && !l.robots && !l.ready.After(now)
 }
 
-// heard notes when the host is ready again after a request, and whether the answer came in time. A connection that was
-// kept too long does not count. An answer to HEAD or for robots.txt says little about pages, which may be slow for
-// minutes.
+// heard notes when the host is ready again after a request, and whether the answer came in time. A quick
+// failure on a stale connection does not count. An answer to HEAD or for robots.txt says little about pages, which
+// may be slow for minutes.
 func (l *liveHost) heard(cfg *config.Config, h *schema.Host, o *ring.Outcome) {
 	switch inTime := o.Answered() && o.Done.Sub(o.Step.Sent)-o.Waited <= cfg.Retry.Timeout; {
 	case o.Cause == fetch.Cancelled, o.Stale && o.Done.Sub(o.Step.Sent) < time.Second:

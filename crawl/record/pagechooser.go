@@ -25,19 +25,19 @@ type pageChooser struct {
 	listings listings
 	cutter   cutter
 
-	passed map[schema.ID]bool // looked at: true needs no visit, false waits for a place in its group
+	passed map[schema.ID]bool // examined pages: true needs no visit, false waits for a place in its group
 	settle []*schema.Visit
-	ids    []schema.ID // those that waiting returned last, for their memory
+	ids    []schema.ID // returned by waiting last; kept to reuse the memory
 }
 
-// begin forgets what was looked at for the decision before.
+// begin discards what was examined for the previous decision.
 func (c *pageChooser) begin() {
 	clear(c.passed)
 	clear(c.quotas.ownLeft)
 	c.settle = nil
 }
 
-// errHeld says that a page keeps waiting, see [scope.Held].
+// errHeld reports that a page keeps waiting, see [scope.Held].
 var errHeld = errors.New("held by visits that are out")
 
 // next takes the retries that are due, then the waiting URLs in order.
@@ -48,7 +48,7 @@ func (c *pageChooser) next(h *schema.Host, live *liveHost, rules *robots.Rules) 
 		return decision{settle: c.settle, step: step, begins: true, wake: c.in.now}, err
 	}
 	more := true
-	for n := 4; n <= maxVerdicts && step == nil && more; n *= 8 { // mostly the first one needs a request
+	for n := 4; n <= maxVerdicts && step == nil && more; n *= 8 { // usually the first one needs a request
 		if step, more, err = c.fromQueue(h, live, rules, n); err != nil {
 			return decision{}, err
 		}
@@ -57,13 +57,12 @@ func (c *pageChooser) next(h *schema.Host, live *liveHost, rules *robots.Rules) 
 	err = c.trim(h, live, step)
 	d := decision{settle: c.settle, step: step, begins: true}
 	if d.wake = c.firstRetry(h); more && h.Waiting < waiting {
-		d.wake = c.in.now // else what is open or held comes back by itself
+		d.wake = c.in.now // else open or held pages lead to a new plan anyway
 	}
 	return d, err
 }
 
-// fromRetries takes the first retry that is due. It reports whether one was taken,
-// which may have needed no request.
+// fromRetries takes the first retry that is due, and reports whether there was one. It may have needed no request.
 func (c *pageChooser) fromRetries(h *schema.Host, live *liveHost, rules *robots.Rules) (step *ring.Step, taken bool,
 	err error) {
 	for _, r := range h.Retries {
@@ -85,8 +84,7 @@ func (c *pageChooser) fromRetries(h *schema.Host, live *liveHost, rules *robots.
 	return nil, false, nil
 }
 
-// fromQueue looks at the next n waiting URLs that were not looked at yet. It reports
-// whether there are more.
+// fromQueue examines the next n waiting URLs that were not examined yet, and reports whether there are more.
 func (c *pageChooser) fromQueue(h *schema.Host, live *liveHost, rules *robots.Rules, n int) (*ring.Step, bool, error) {
 	ids, err := c.waiting(h, live, n)
 	if err != nil {
@@ -136,7 +134,7 @@ func (c *pageChooser) waiting(h *schema.Host, live *liveHost, n int) ([]schema.I
 	return ids, err
 }
 
-// eachSeed calls f for the seeds of a host that wait, wherever they stand in line, until f returns false.
+// eachSeed calls f for the waiting seeds of a host, wherever they are in its line, until f returns false.
 func (c *pageChooser) eachSeed(h *schema.Host, f func(schema.ID) bool) error {
 	for _, id := range c.in.seeds.hosts[h.ID] {
 		if done, err := c.ledger.done(id); err != nil {
@@ -151,7 +149,7 @@ func (c *pageChooser) eachSeed(h *schema.Host, f func(schema.ID) bool) error {
 	return nil
 }
 
-// trim passes what needs no visit any more.
+// trim skips what needs no visit any more.
 func (c *pageChooser) trim(h *schema.Host, live *liveHost, step *ring.Step) error {
 	var failed error
 	err := c.in.tx.Frontier.Trim(h, func(id schema.ID) bool {
@@ -171,8 +169,7 @@ func (c *pageChooser) trim(h *schema.Host, live *liveHost, step *ring.Step) erro
 	return errors.Join(err, failed)
 }
 
-// firstRetry returns when the next retry is due; those that are due already wait for
-// something else.
+// firstRetry returns when the next retry is due. Those already due wait for something else and do not count.
 func (c *pageChooser) firstRetry(h *schema.Host) (first time.Time) {
 	for _, r := range h.Retries {
 		if r.Due.After(c.in.now) && (first.IsZero() || r.Due.Before(first)) {
@@ -182,8 +179,8 @@ func (c *pageChooser) firstRetry(h *schema.Host) (first time.Time) {
 	return first
 }
 
-// look returns the first request of a visit, or nil if the URL needs none: it is
-// settled, a rule keeps it from being visited, or robots.txt forbids it.
+// look returns the first request of a visit, or nil if the URL needs none: it is settled, a rule refuses it, or
+// robots.txt forbids it.
 func (c *pageChooser) look(h *schema.Host, id schema.ID, rules *robots.Rules, tries int) (*ring.Step, error) {
 	if done, err := c.ledger.done(id); err != nil || done {
 		return nil, err
@@ -214,8 +211,8 @@ func (c *pageChooser) look(h *schema.Host, id schema.ID, rules *robots.Rules, tr
 	return nil, err
 }
 
-// mayAsk reports whether a page is asked for. One that is not, but was visited before,
-// is kept as it is.
+// mayAsk reports whether the limits allow a request for a page. If they do not and the page was visited before, it is
+// kept as it is.
 func (c *pageChooser) mayAsk(id schema.ID, h *schema.Host) (bool, error) {
 	if depth, hops := c.in.store.Depth(id); !c.in.within(depth, hops) && !c.in.leftBefore(id) {
 		return false, nil
@@ -235,7 +232,7 @@ func (c *pageChooser) mayAsk(id schema.ID, h *schema.Host) (bool, error) {
 	return true, nil
 }
 
-// step is the first request of a visit.
+// step returns the first request of a visit.
 func (c *pageChooser) step(h *schema.Host, id schema.ID, forms []string, tries int) (*ring.Step, error) {
 	norm, err := c.in.tx.URLs.Norm(id)
 	if err != nil {
@@ -255,13 +252,13 @@ func (c *pageChooser) step(h *schema.Host, id schema.ID, forms []string, tries i
 	return step, c.conditional(step)
 }
 
-// wanted reports whether lists and rules let a URL be asked.
+// wanted reports whether lists and rules allow a request for a URL.
 func (c *pageChooser) wanted(id schema.ID) (bool, error) {
 	norm, err := c.in.tx.URLs.Norm(id)
 	if err != nil || !c.in.set.Scope.Classify(norm).Class.Visitable() {
 		return false, err
 	}
-	if !c.in.isPage(id) { // without a depth, it was of an origin that is none any more
+	if !c.in.isPage(id) { // without a depth, it belonged to a former origin
 		depth, _ := c.in.store.Depth(id)
 		return depth != kv.NoDepth && c.in.set.Config.Crawler.Sitemaps != config.SitemapsOff, nil
 	}
@@ -269,7 +266,7 @@ func (c *pageChooser) wanted(id schema.ID) (bool, error) {
 	return !refused, nil
 }
 
-// denied is the visit of a page of which robots.txt forbids every form.
+// denied returns the visit of a page if robots.txt forbids all its forms.
 func (c *pageChooser) denied(id schema.ID, form string, v robots.Verdict) (*schema.Visit, error) {
 	denied := judge.Denied(v)
 	visit := &schema.Visit{
@@ -281,10 +278,9 @@ func (c *pageChooser) denied(id schema.ID, form string, v robots.Verdict) (*sche
 	return visit, err
 }
 
-// conditional makes a step ask only for what has changed since the page was last
-// processed. A sitemap may be asked so if all that it named was recorded, so that
-// nothing is lost by not reading it, and a page unless it lacks what this run would not leave
-// out. A page that is rendered is always sent whole.
+// conditional makes a request conditional on a change since the page was last processed. For a sitemap that is possible
+// if everything that it named was recorded, so that nothing is lost by not reading it again; for a page, unless this
+// run would record something that the last visit left out. A page that is rendered is always requested in full.
 func (c *pageChooser) conditional(step *ring.Step) error {
 	seq := c.in.store.Latest(step.ID)
 	if seq == 0 {
@@ -296,7 +292,7 @@ func (c *pageChooser) conditional(step *ring.Step) error {
 		return err
 	}
 	if v.Rendering != 0 || c.in.set.MayRender(weburl.Host(step.Norm), v.Shell) {
-		return nil // that it has not changed says nothing of what its scripts load
+		return nil // an unchanged page says nothing about what its scripts load
 	}
 	if step.URLKind == schema.KindSitemap && (v.Distinct != len(v.Sitemap) || v.Children != len(v.Links)) {
 		return nil

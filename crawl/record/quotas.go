@@ -11,39 +11,33 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// quotas hold everything that limits how much is asked: the caps of groups of pages,
-// the budgets of hosts, max-pages and max-subdomains. What is asked for is reserved
-// first, so that visits which are open at the same time do not exceed a limit
-// together; who has to wait for what others have reserved is planned again when that
-// is released.
+// quotas holds everything that limits the number of requests: the caps of groups of pages, the budgets of hosts,
+// max-pages and max-subdomains. A request is reserved first, so that concurrent visits do not exceed a limit together.
+// A host that waits for what others have reserved is planned again when that is released.
 //
-// A new limit on how many pages of a group are asked goes here. What it takes depends on
-// when the group of a page is known.
+// A new limit on the pages of a group goes here. What it takes depends on when the group of a page is known.
 //
-// The URL tells it, as that of max-per-prefix: the limit is one more cap of
-// [scope.Scope.Caps]. Nothing changes here: it is reserved (reserve), refuses with its
-// rule (room, which chooser.mayAsk asks), and is counted (countVisit) like the others; fullCap
-// of package survey names what keeps a page from being visited. It needs a field of
-// [scope.Traps], and its key and default in package config (tables.go, default.go).
+// If the URL determines the group, as for max-per-prefix, the limit is one more cap of [scope.Scope.Caps]. Nothing
+// changes here: it is reserved (reserve), refuses with its rule (room, called by chooser.mayAsk), and is counted
+// (countVisit) like the others; fullCap of package survey names what keeps a page from being visited. It needs a field
+// of [scope.Traps], and its key and default in package config (tables.go, default.go).
 //
-// Only the answer tells it, as "at most n pages of a host with the same title" would: a
-// page that was never visited has no title, so it cannot be refused for one. It is asked,
-// and what the limit can refuse is what would follow from the answer, its links. Then the
-// visit has to say how many were refused, as BeyondHosts of [schema.Visit] does: builder fills
-// it in, and keeps it for a page that has not changed, the codec of package kv writes and
-// reads it, and package survey lets it stand for later visits (stands.go) and counts it
-// (omitted.go, tally.go, lack.go). A later run must not ask for such a page conditionally
-// (chooser.conditional): its links would be missing for good. Reading stored pages anew
-// (builder.links) has to refuse the same links. Pages without a title are no group.
+// If only the answer determines the group, as for "at most n pages of a host with the same title", a page that was
+// never visited has no group yet and cannot be refused. It is requested, and the limit can only refuse what follows
+// from the answer: its links. The visit must then record how many were refused, as BeyondHosts of [schema.Visit] does:
+// builder fills it in, and keeps it for an unchanged page; the codec of package kv writes and reads it; package survey
+// carries it over to later visits (stands.go) and counts it (omitted.go, tally.go, lack.go). A later run must not
+// request such a page conditionally (chooser.conditional), or its links would be missing for good. Reading stored
+// pages again (builder.links) must refuse the same links. Pages without a title form no group.
 type quotas struct {
 	in       *runState
 	hosts    *hosts
 	reserved map[scope.Cap]int
 	pages    int                                  // reserved of max-pages
 	held     map[scope.Cap]map[schema.HostID]bool // hosts with pages that wait for a place in a group
-	starved  map[schema.HostID]bool               // kept waiting by max-pages, of which more may be left
+	starved  map[schema.HostID]bool               // hosts kept waiting by max-pages, of which more may become available
 	final    bool                                 // of a shard: nothing of max-pages is left
-	ownLeft  map[schema.ID]bool                   // pages that an earlier run left, which wait as their host's own
+	ownLeft  map[schema.ID]bool                   // pages left by an earlier run that wait as their host's own
 }
 
 func newQuotas(in *runState, hosts *hosts) quotas {
@@ -54,8 +48,8 @@ func newQuotas(in *runState, hosts *hosts) quotas {
 	}
 }
 
-// room says what its groups leave for a page. Where that is held, the host is planned
-// again once a visit that holds it is over.
+// room returns what the groups of a page leave for it. If that is held, the host is planned again once a visit that
+// holds it is over.
 func (q *quotas) room(id schema.ID, h *schema.Host) (scope.Room, error) {
 	caps, err := q.capsOf(id, h)
 	if err != nil {
@@ -71,7 +65,7 @@ func (q *quotas) room(id schema.ID, h *schema.Host) (scope.Room, error) {
 	return room, err
 }
 
-// capsOf returns the counters that a visit of the page adds to: none, if the run has asked for it before.
+// capsOf returns the counters that a visit of the page adds to: none if the run has requested it before.
 func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]scope.Cap, error) {
 	if q.in.visited(id) {
 		if v, err := q.in.tx.Visits.At(q.in.store.Latest(id)); err != nil || v.Requests > 0 {
@@ -85,7 +79,7 @@ func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]scope.Cap, error) {
 	return q.in.set.Scope.Caps(h.Name, u.PathQuery, q.in.store.Own(id) || q.ownLeft[id]), nil
 }
 
-// reserve counts the first step of a visit, which is about to be asked for.
+// reserve counts the first step of a visit before it is sent.
 func (q *quotas) reserve(step *ring.Step, h *schema.Host) error {
 	if step.URLKind != schema.KindPage {
 		return nil
@@ -105,7 +99,7 @@ func (q *quotas) reserve(step *ring.Step, h *schema.Host) error {
 	return nil
 }
 
-// release ends the reservation of a visit that is over, or that waits anew.
+// release ends the reservation of a visit that is over, or that waits again.
 func (q *quotas) release(step *ring.Step) {
 	if step.ID == 0 || step.URLKind != schema.KindPage {
 		return
@@ -122,8 +116,7 @@ func (q *quotas) release(step *ring.Step) {
 	}
 }
 
-// letOn plans as many hosts that max-pages kept waiting as it has room for again, or all
-// of them once it is used up.
+// letOn plans hosts that max-pages kept waiting: as many as there is room for now, or all once it is used up.
 func (q *quotas) letOn() {
 	room, used := q.left(), q.usedUp()
 	for id := range q.starved {
@@ -135,7 +128,7 @@ func (q *quotas) letOn() {
 	}
 }
 
-// An Allotment is what a shard makes of its portion of max-pages.
+// An Allotment says how a shard uses its portion of max-pages.
 type Allotment struct {
 	Portion int
 	Used    int  // pages visited
@@ -144,11 +137,10 @@ type Allotment struct {
 	Final   bool // nothing of max-pages is left anywhere
 }
 
-// Settled reports whether a shard that has nothing to do needs no more, and keeps nothing
-// that others may need.
+// Settled reports whether an idle shard needs no larger portion, and holds nothing that others may need.
 func (a *Allotment) Settled() bool { return a.Final || !a.Starved && a.Portion == a.Used }
 
-// Allotment is that of a shard; nil: nothing limits its pages.
+// Allotment returns the allotment of a shard; nil: nothing limits its pages.
 func (r *Recorder) Allotment() *Allotment {
 	if r.in.set.Config.Crawler.MaxPages <= 0 {
 		return nil
@@ -159,9 +151,8 @@ func (r *Recorder) Allotment() *Allotment {
 	}
 }
 
-// countVisit adds a visit, which ends with an answer, to the counters of its groups: those
-// that were reserved. What belongs to a group by its answer is counted here too. Pages that only others name and
-// that are not there take no place, up to a number.
+// countVisit adds a visit that ends with an answer to the counters of its groups, which were reserved. Groups that
+// follow from the answer are counted here, too. Missing pages that only other sites name take no place, up to a number.
 func (q *quotas) countVisit(o *ring.Outcome, visit *schema.Visit) error {
 	for _, c := range o.Step.Visit.Reserved {
 		if c.Others && visit.State == schema.DeadLink {
@@ -183,7 +174,7 @@ func (q *quotas) countVisit(o *ring.Outcome, visit *schema.Visit) error {
 	return nil
 }
 
-// countHost counts a host that is about to be asked for its site, once a run.
+// countHost counts a host against its site before its first request, once a run.
 func (q *quotas) countHost(h *schema.Host) error {
 	if h.Admitted {
 		return nil
@@ -201,7 +192,7 @@ func (q *quotas) countHost(h *schema.Host) error {
 	return q.in.tx.Runs.CountUp(c.Counted(), c.Group, q.in.run.ID)
 }
 
-// shutOut reports whether max-subdomains keeps the whole host from being asked.
+// shutOut reports whether max-subdomains forbids all requests to a host.
 func (q *quotas) shutOut(h *schema.Host) (bool, error) {
 	limit := q.in.set.Config.Crawler.MaxSubdomains
 	if limit <= 0 || h.Admitted {
@@ -215,7 +206,7 @@ func (q *quotas) shutOut(h *schema.Host) (bool, error) {
 	return room == scope.Full, err
 }
 
-// exhausted reports whether the host's budget is used up, what is open included.
+// exhausted reports whether the budget of a host is used up, including open requests.
 func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
 	out := 0
 	for _, id := range live.open {
@@ -226,8 +217,7 @@ func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
 	return q.in.set.Config.UsedUp(h, out)
 }
 
-// enough reports whether the run visits no further page (max-pages), what is open
-// included.
+// enough reports whether max-pages is used up, including open visits.
 func (q *quotas) enough(h *schema.Host) bool {
 	if q.left() > 0 {
 		return false
@@ -238,7 +228,7 @@ func (q *quotas) enough(h *schema.Host) bool {
 	return true
 }
 
-// left is how many pages more the run may ask for.
+// left returns how many more pages the run may request.
 func (q *quotas) left() int {
 	limit := q.in.set.Config.Crawler.MaxPages
 	switch {
@@ -250,7 +240,7 @@ func (q *quotas) left() int {
 	return limit - q.in.run.Pages - q.pages
 }
 
-// usedUp reports whether max-pages is reached, by all shards of a terrain together.
+// usedUp reports whether max-pages is reached by all shards of a terrain together.
 func (q *quotas) usedUp() bool {
 	limit := q.in.set.Config.Crawler.MaxPages
 	if q.in.sharded() {
@@ -259,8 +249,8 @@ func (q *quotas) usedUp() bool {
 	return limit > 0 && q.in.run.Pages >= limit
 }
 
-// allot gives a shard its portion of max-pages, which is at least what it has used and
-// reserved. Where something is left again, all hosts may go on.
+// allot gives a shard its portion of max-pages, which is at least what it has used and reserved. If that leaves room
+// again, all hosts may continue.
 func (q *quotas) allot(p ring.Portion) (err error) {
 	if q.final && !p.Final {
 		err = q.in.tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
@@ -274,14 +264,14 @@ func (q *quotas) allot(p ring.Portion) (err error) {
 	return err
 }
 
-// spent reports whether the run has no visit left for the pages of a host: its
-// budget, or that of the run, is used up, with nothing open that counts.
+// spent reports whether the run has no visit left for the pages of a host: its budget, or that of the run, is used
+// up even without open visits.
 func (q *quotas) spent(h *schema.Host) bool {
 	return q.in.set.Config.UsedUp(h, 0) || q.usedUp() && h.RunGivenUp == schema.NotGivenUp
 }
 
-// cut returns the key, with its value, for which a page of a host still waits that was
-// never visited: the host's budget, or that of the run, is used up. Empty: there is none.
+// cut returns the key, with its value, that keeps a never visited page of a host waiting: the budget of the host or of
+// the run is used up. Empty: there is no such page.
 func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
 	asked := h.Run == q.in.run.ID
 	switch {
@@ -310,14 +300,14 @@ func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
 	return key, err
 }
 
-// seedsOnly reports whether a host asks for so long a delay that only seeds are worth
-// it. Its other pages keep their places, should it ask for less one day.
+// seedsOnly reports whether a host asks for such a long delay that only seeds are worth it. Its other pages keep their
+// places in case it asks for less later.
 func (q *quotas) seedsOnly(h *schema.Host) bool {
 	return h.CrawlDelay > q.in.set.Config.Politeness.MaxCrawlDelay
 }
 
-// tooSlow reports whether no page of a host is worth its delay. One that asks for too
-// much is given up instead.
+// tooSlow reports whether no page of a host is worth its delay. A host that asks for too long a delay is given up
+// instead.
 func (q *quotas) tooSlow(h *schema.Host) bool {
 	return q.seedsOnly(h) && len(q.in.seeds.hosts[h.ID]) == 0 && !q.in.set.Config.AsksTooMuch(h)
 }

@@ -27,14 +27,14 @@ type robotsCache struct {
 	size   int // of parsed, in bytes
 
 	targets   map[string]*target // by their URLs
-	kept      []*target          // of the targets: those with an answer, the oldest first
+	kept      []*target          // the targets that have an answer, the oldest first
 	keptBytes int                // of their bodies
 
 	servings            []serving
 	served, servedBytes int // in this turn
 }
 
-// rules returns what robots.txt of a host says, nil if that must be asked first.
+// rules returns the rules of a host's robots.txt; nil: it must be requested first.
 func (c *robotsCache) rules(h *schema.Host) (*robots.Rules, error) {
 	switch cfg := c.in.set.Config; {
 	case clock.CopyStands(cfg, h, c.in.now):
@@ -45,8 +45,7 @@ func (c *robotsCache) rules(h *schema.Host) (*robots.Rules, error) {
 	return nil, nil
 }
 
-// standing returns the rules that decide on a visit which is under way: if the copy
-// has run out during it, still that.
+// standing returns the rules for a visit that has begun. They hold even if the copy has expired meanwhile.
 func (c *robotsCache) standing(h *schema.Host) (*robots.Rules, error) {
 	if rules, err := c.rules(h); err != nil || rules != nil {
 		return rules, err
@@ -54,14 +53,14 @@ func (c *robotsCache) standing(h *schema.Host) (*robots.Rules, error) {
 	return c.copied(h)
 }
 
-// lastTry reports whether the host's robots.txt is not tried again if this try fails, whose
-// answer the host's clock has heard.
+// lastTry reports whether this is the last attempt to fetch the host's robots.txt. The host's clock must have seen its
+// answer.
 func (c *robotsCache) lastTry(h *schema.Host) bool {
 	return int(h.RobotsTries) >= c.in.set.Config.Retry.MaxRetries || clock.OutOfReach(h)
 }
 
-// copied returns the rules of the copy, however old it is; nil: there is none. The delay that they
-// ask for may be another than before: what they say depends on the crawler's name.
+// copied returns the rules of the copy, however old it is; nil: there is none. The delay that they ask for may have
+// changed, because it depends on the crawler's name.
 func (c *robotsCache) copied(h *schema.Host) (*robots.Rules, error) {
 	if rules, ok := c.parsed[h.ID]; ok {
 		return rules, nil
@@ -84,10 +83,9 @@ func (c *robotsCache) copied(h *schema.Host) (*robots.Rules, error) {
 	return rules, nil
 }
 
-// request is the step that asks for a host's robots.txt, at the authority at which
-// the host is asked.
+// request returns the step that requests a host's robots.txt, at the authority that is used for the host.
 func (c *robotsCache) request(h *schema.Host, form string) *ring.Step {
-	if h.RobotsFrom != "" { // of a process that was killed
+	if h.RobotsFrom != "" { // left by a killed process
 		h.RobotsFrom, h.RobotsSince = "", time.Time{}
 		c.hosts.put(h)
 	}
@@ -97,8 +95,7 @@ func (c *robotsCache) request(h *schema.Host, form string) *ring.Step {
 	}
 }
 
-// apply acts on what the judge says of an answer, which may have come from another
-// host than the one that it is for.
+// apply acts on the verdict about an answer. The answer may come from another host than the one that it is for.
 func (c *robotsCache) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsVerdict) error {
 	h, err := c.hosts.change(o.Step.For)
 	if err != nil {
@@ -123,7 +120,7 @@ func (c *robotsCache) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsV
 	return nil
 }
 
-// store keeps an answer that holds for the host. No text allows all.
+// store keeps an answer that is valid for the host. An empty text allows everything.
 func (c *robotsCache) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *ring.Outcome) error {
 	h.RobotsAt, h.RobotsStatus, h.RobotsTries = o.FirstByte.Truncate(time.Millisecond), v.Status, 0
 	h.RobotsDue, h.RobotsReason = time.Time{}, schema.Reason{}
@@ -145,14 +142,14 @@ func (c *robotsCache) store(h *schema.Host, live *liveHost, v judge.RobotsVerdic
 	if here {
 		live.ready = clock.ReadyAfter(c.in.set.Config, h, live.ready, o)
 	} else if at := h.LastByte.Add(time.Millisecond + c.in.set.Config.FullDelay(h)); at.After(live.ready) {
-		live.ready = at // another host's answer has brought a Crawl-delay
+		live.ready = at // the answer of another host contained a Crawl-delay
 	}
 	c.in.log.Debug("robots.txt", "host", h.Name, "status_code", v.Status, "crawl_delay", h.CrawlDelay)
 	return nil
 }
 
-// askAt follows a redirect of a robots.txt: at the same host by a request, at another one, perhaps of another shard, as
-// one of all who are sent there.
+// askAt follows a redirect of a robots.txt: on the same host by a request; on another host, perhaps of another shard,
+// as one of the hosts that wait for that target.
 func (c *robotsCache) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdict) error {
 	id, err := c.hosts.identify(v.At.Host())
 	if err != nil {
@@ -169,7 +166,7 @@ func (c *robotsCache) askAt(h *schema.Host, live *liveHost, v judge.RobotsVerdic
 	return nil
 }
 
-// tryLater notes that robots.txt could not be had, and when it is tried again.
+// tryLater notes that robots.txt could not be fetched, and when to retry.
 func (c *robotsCache) tryLater(h *schema.Host, why schema.Reason) {
 	h.RobotsTries = min(h.RobotsTries, math.MaxUint8-1) + 1
 	if isFinal(why) {
@@ -178,26 +175,26 @@ func (c *robotsCache) tryLater(h *schema.Host, why schema.Reason) {
 	h.RobotsReason = why
 	wait := clock.RobotsBackoff(c.in.set.Config, h)
 	h.RobotsDue = c.in.now.Add(wait)
-	if !clock.TriedOut(c.in.set.Config, h) { // else the host is given up, unless a copy stands
+	if !clock.TriedOut(c.in.set.Config, h) { // else the host is given up, unless a copy is still valid
 		c.in.log.Debug("robots.txt is tried again", "host", h.Name, "reason", why.String(),
 			"tries", h.RobotsTries, "wait", wait)
 	}
 }
 
-// isFinal reports whether another try for a robots.txt would come to the same in this run: the host that it redirects
-// to is not asked.
+// isFinal reports whether a retry for a robots.txt would have the same result in this run, because the host that it
+// redirects to gets no requests.
 func isFinal(why schema.Reason) bool {
 	switch why.Cause {
 	case schema.CauseManyTargets, schema.CauseDenied, schema.CauseTargetGivenUp, schema.CauseRobots:
 		return true
-	case schema.CauseRedirectLoop: // else the loop is one of redirects alone
+	case schema.CauseRedirectLoop: // else the loop consists of redirects only
 		return why.Host != ""
 	}
 	return false
 }
 
-// withdraw follows a request for robots.txt that is not made, because its host was
-// given up. Hosts whose robots.txt redirect there have no answer, unless it is to be had.
+// withdraw handles a request for robots.txt that was planned but not sent. It is planned again, unless its host gets
+// no more requests: then the hosts whose robots.txt redirects there get no answer.
 func (c *robotsCache) withdraw(step ring.Step) error {
 	if step.For != 0 {
 		c.hosts.live.of(step.For).robots = false

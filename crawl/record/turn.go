@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A turn is the order in which the owners are called in one transaction: outcomes in,
-// effects out. It is void once the transaction has ended.
+// A turn calls the owners in order within one transaction: outcomes in, effects out. It is void once the transaction
+// has ended.
 type turn struct {
 	in          *runState
 	hosts       *hosts
@@ -30,7 +30,7 @@ type turn struct {
 	onRequest func(Request) // may be nil
 }
 
-// applyAll takes in what is new.
+// applyAll applies the news.
 func (t *turn) applyAll(news *ring.News) (err error) {
 	for i := 0; i < len(news.Outcomes) && err == nil; i++ {
 		err = t.apply(&news.Outcomes[i])
@@ -94,7 +94,7 @@ func (t *turn) apply(o *ring.Outcome) error {
 	return t.applyVisit(h, live, o)
 }
 
-// observe notes what a request says of its host, whatever its answer means.
+// observe notes what a request says about its host, independent of what its answer means.
 func (t *turn) observe(h *schema.Host, live *liveHost, o *ring.Outcome) {
 	t.ledger.tellRequest(o)
 	if t.onRequest != nil {
@@ -109,8 +109,8 @@ func (t *turn) observe(h *schema.Host, live *liveHost, o *ring.Outcome) {
 	}
 }
 
-// lookedUp keeps the address of a host. Where this machine could not look it up, it tries
-// again a little later: no clock of a server paces that.
+// lookedUp keeps the address of a host. If this machine could not look it up, it retries a little later; no clock of a
+// server paces that.
 func (t *turn) lookedUp(h *schema.Host, live *liveHost, o *ring.Outcome) {
 	if o.Cause != fetch.Cancelled {
 		h.Address, live.resolved = o.Address, true
@@ -119,7 +119,7 @@ func (t *turn) lookedUp(h *schema.Host, live *liveHost, o *ring.Outcome) {
 	}
 }
 
-// applyVisit acts on what the judge says of a page or a sitemap.
+// applyVisit acts on the verdict about a page or a sitemap.
 func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error {
 	if done, err := t.ledger.done(o.Step.ID); err != nil || done {
 		t.quotas.release(&o.Step)
@@ -162,8 +162,8 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 	return t.settleAnswer(h, o, v)
 }
 
-// hear notes what an answer says of the host's answers to HEAD. Once GET contradicts one, the pages that others have
-// refused are visited once more, and no answer to HEAD that is still on its way is believed.
+// hear notes what an answer says about the host's answers to HEAD. Once GET contradicts one, the pages that other
+// answers to HEAD refused are visited again, and no outstanding answer to HEAD is believed.
 func (t *turn) hear(h *schema.Host, o *ring.Outcome) error {
 	before := h.Heads
 	h.Heads |= judge.Heads(o)
@@ -174,7 +174,7 @@ func (t *turn) hear(h *schema.Host, o *ring.Outcome) error {
 	return t.reach.reopenAll(h.ID)
 }
 
-// retryLater has a URL wait for another try.
+// retryLater makes a URL wait for a retry.
 func retryLater(h *schema.Host, o *ring.Outcome, v judge.Verdict, wait time.Duration) {
 	leaveRetry(h, o.Step.ID)
 	h.Retries = append(h.Retries, schema.Retry{
@@ -182,7 +182,7 @@ func retryLater(h *schema.Host, o *ring.Outcome, v judge.Verdict, wait time.Dura
 	})
 }
 
-// settleAnswer ends the visit that an outcome was the last step of.
+// settleAnswer ends the visit whose last step has this outcome.
 func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) error {
 	visit, err := t.builder.visit(o, v)
 	if err == nil {
@@ -202,7 +202,7 @@ func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) er
 	if err := t.settle(h, visit); err != nil || !retried {
 		return err
 	}
-	return t.reach.reopen(o.Step.ID) // it waits in no line, and a form may have been met meanwhile
+	return t.reach.reopen(o.Step.ID) // it is in no line, and a new form may have been found meanwhile
 }
 
 // noteWWW notes whether a host that could not be reached at one of its names answers at its www. form only.
@@ -213,8 +213,7 @@ func noteWWW(h *schema.Host, o *ring.Outcome) {
 	}
 }
 
-// settle records a visit, and carries what it found. But for [Recorder.Reread] it is the
-// only way by which a visit comes into the log.
+// settle records a visit, and carries what it found. Apart from [Recorder.Reread], only settle writes to the log.
 func (t *turn) settle(h *schema.Host, visit *schema.Visit) error {
 	if err := t.ledger.record(h, visit, t.hosts.facts(h.ID).own); err != nil {
 		return err
@@ -227,7 +226,7 @@ func (t *turn) settle(h *schema.Host, visit *schema.Visit) error {
 	return err
 }
 
-// reopen queues pages once more of which another form was met.
+// reopen queues visited pages again for which a new form was found.
 func (t *turn) reopen() error {
 	for _, id := range t.urls.takeReformed() {
 		if err := t.reach.reopen(id); err != nil {
@@ -237,8 +236,8 @@ func (t *turn) reopen() error {
 	return nil
 }
 
-// refer applies what another shard tells of a URL. What cannot be, or is of another run or
-// configuration, is no harm: it is passed over.
+// refer applies a referral from another shard. One that is impossible, or belongs to another run or configuration, is
+// skipped.
 func (t *turn) refer(ref *ring.Referral) error {
 	to, ok := t.in.targetOf(ref)
 	if !ok || !ref.Told.Counts(t.in.store.Part()) {
@@ -281,8 +280,7 @@ func (t *turn) refer(ref *ring.Referral) error {
 	return errors.Join(t.reopen(), t.reach.refer(id, told))
 }
 
-// wake has hosts planned whose time has come, or takes back the steps that were
-// revoked.
+// wake plans a host whose time has come, and takes back its unsent steps if they were revoked.
 func (t *turn) wake(w *ring.Wake) error {
 	live := t.hosts.live.of(w.Host)
 	for i := range w.Unsent {
@@ -296,8 +294,7 @@ func (t *turn) wake(w *ring.Wake) error {
 	return nil
 }
 
-// drop ends a visit whose next step is not made; its URL still waits, and so does what
-// scripts ask for.
+// drop ends a visit whose next step is not sent. Its URL still waits, and so do the requests of scripts.
 func (t *turn) drop(step *ring.Step) error {
 	switch {
 	case step.Kind == ring.Robots:
@@ -311,12 +308,12 @@ func (t *turn) drop(step *ring.Step) error {
 	return nil
 }
 
-// planAll plans every host that was touched, until none is.
+// planAll plans the touched hosts until none is left.
 func (t *turn) planAll() ([]ring.Effect, error) {
 	var effects []ring.Effect
 	for i := 0; ; i++ { // planning may touch further hosts
 		if i == len(t.hosts.touched) {
-			t.quotas.letOn() // which may touch some, as may these
+			t.quotas.letOn() // this may touch more hosts, as may the next line
 			if err := errors.Join(t.queueUsualForLost(), t.robots.serveOn()); err != nil {
 				return nil, err
 			}
@@ -337,7 +334,7 @@ func (t *turn) planAll() ([]ring.Effect, error) {
 	}
 }
 
-// planHost does what the plan decides until the host has as much to do as it may.
+// planHost follows the decisions of the plan until the host has as many steps as it may.
 func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 	m, live := t.hosts.marks[id], t.hosts.live.of(id)
 	m.dirty = false
@@ -380,7 +377,7 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 	return e, true, nil
 }
 
-// act does what was decided, but for asking.
+// act follows a decision, except for its step.
 func (t *turn) act(h *schema.Host, d *decision) error {
 	if d.refuse != nil {
 		t.renderQueue.answer(d.refuse.url, d.refuse.answer())
@@ -417,8 +414,8 @@ func (t *turn) act(h *schema.Host, d *decision) error {
 	return nil
 }
 
-// queueSitemap records and queues one file that robots.txt of a host names. Where that
-// is on another site, further sitemaps may lead there.
+// queueSitemap records and queues a file named in the robots.txt of a host. If the file is on another site, further
+// sitemaps may be there, too.
 func (t *turn) queueSitemap(h *schema.Host, file ring.Target) error {
 	how, lists := byOwnTelling, t.in.set.Scope
 	if lists.OriginsOf(file.Host()) != nil && !lists.SameOrigin(h.Name, file.Host()) {

@@ -11,17 +11,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// urls record what is met: a URL, its host and the forms in which it is named, as
-// far as the limits of [traps] go.
+// urls records URLs, their hosts, and the forms in which they are named, within the limits of [traps].
 type urls struct {
 	in       *runState
 	hosts    *hosts
-	written  int         // bytes of URLs and forms that were recorded since the process began
-	reformed []schema.ID // visited pages of which another form was met, since it was taken last
+	written  int         // bytes of URLs and forms recorded since the process began
+	reformed []schema.ID // visited pages with a new form, since takeReformed
 }
 
-// record returns the id of a target, recorded now if it is new. It is 0 where a
-// limit keeps the target from being recorded.
+// record returns the id of a target, and records it if it is new. The id is 0 if a limit keeps the target out.
 func (u *urls) record(to ring.Target, kind schema.URLKind, referrer schema.ID) (schema.ID, error) {
 	if referrer == 0 {
 		return u.note(to, kind, 0, byTelling)
@@ -29,18 +27,18 @@ func (u *urls) record(to ring.Target, kind schema.URLKind, referrer schema.ID) (
 	return u.note(to, kind, referrer, byLink)
 }
 
-// A mention is how a URL is met.
+// A mention is the way in which a URL is found.
 type mention uint8
 
 const (
-	byLink       mention = iota // or a sitemap: what is not recorded is counted each time
-	byTelling                   // perhaps again with every start: it counts once
-	bySeed                      // which is recorded in any case
+	byLink       mention = iota // or a sitemap; an unrecorded target is counted each time
+	byTelling                   // may be repeated at every start, so it counts once
+	bySeed                      // always recorded
 	bySpeaker                   // a sitemap that speaks for the host
-	byOwnTelling                // byTelling of what is the host's own, or a robots.txt names
+	byOwnTelling                // byTelling, of a URL that is the host's own or named by robots.txt
 )
 
-// note is record of what is met in some way.
+// note is record with the way in which the target was found.
 func (u *urls) note(to ring.Target, kind schema.URLKind, referrer schema.ID, how mention) (schema.ID, error) {
 	name, pathQuery := weburl.Split(to.Norm)
 	host, err := u.hosts.find(name)
@@ -94,12 +92,12 @@ func (u *urls) addForms(id schema.ID, to ring.Target) (added bool, err error) {
 	return added, err
 }
 
-// speaksFor reports whether the forms that pages of a host name are own ones of another, see [schema.Forms].
+// speaksFor reports whether forms named by pages of one host count as own forms of another, see [schema.Forms].
 func (u *urls) speaksFor(by, host schema.HostID) bool {
 	return by == host || u.hosts.facts(by).own && !u.hosts.facts(host).own
 }
 
-// miss notes at which forms of its URL a visit has found nothing.
+// miss notes the forms at which a visit found nothing.
 func (u *urls) miss(o *ring.Outcome) error {
 	missing := o.Step.Visit.Missing
 	if o.Answered() && (o.Status == http.StatusNotFound || o.Status == http.StatusGone) {
@@ -111,7 +109,7 @@ func (u *urls) miss(o *ring.Outcome) error {
 	return u.in.tx.URLs.MissForms(o.Step.ID, missing)
 }
 
-// add records a URL that was not known; its ID is ignored.
+// add records a new URL; its ID is ignored.
 func (u *urls) add(url schema.URL, hash uint64, how mention) (schema.ID, error) {
 	h, err := u.hosts.load(url.Host)
 	if err != nil {
@@ -119,7 +117,7 @@ func (u *urls) add(url schema.URL, hash uint64, how mention) (schema.ID, error) 
 	}
 	u.hosts.put(h)
 	limit, own := u.in.set.Config.Traps.MaxURLsPerHost, u.own(&url, how)
-	room := limit - h.Others // the host's own have as many places as all others
+	room := limit - h.Others // the host's own pages have as many places as all others
 	if own {
 		room = limit - (h.Known - h.Files - h.Others)
 	}
@@ -129,7 +127,7 @@ func (u *urls) add(url schema.URL, hash uint64, how mention) (schema.ID, error) 
 			h.Overflow++
 		}
 		return 0, nil
-	case !page && limit > 0 && h.Files >= mostFiles(limit, how): // beside the pages, from which they take nothing
+	case !page && limit > 0 && h.Files >= mostFiles(limit, how): // files have places of their own
 		return 0, nil
 	case !page:
 		h.Files++
@@ -150,7 +148,7 @@ func mostFiles(limit int, how mention) int {
 	return 2 * limit
 }
 
-// own reports whether a page that is met is its host's own, as far as is known now.
+// own reports whether a new page is its host's own, as known now.
 func (u *urls) own(url *schema.URL, how mention) bool {
 	if how == bySeed || how == bySpeaker || how == byOwnTelling || url.PathQuery == "/" {
 		return true
@@ -158,8 +156,8 @@ func (u *urls) own(url *schema.URL, how mention) bool {
 	return url.Referrer != 0 && u.in.isPage(url.Referrer) && u.hosts.vouches(url.Referrer, url.Host)
 }
 
-// addHost records a new host, unless [traps] max-hosts-per-site keeps it out: then its id is 0. Hosts that the site
-// itself or an origin names are counted apart from those that only other sites name. Those of origins are not counted.
+// addHost records a new host. Its id is 0 if [traps] max-hosts-per-site keeps it out. Hosts named by the site itself or
+// by an origin are counted separately from those that only other sites name. Hosts of origins are not counted.
 func (u *urls) addHost(name string, referrer schema.ID, how mention) (schema.HostID, error) {
 	limit, site := u.in.set.Config.Traps.MaxHostsPerSite, weburl.Site(name)
 	if limit <= 0 || site == name || len(u.in.set.Scope.OriginsOf(name)) > 0 {
@@ -190,7 +188,7 @@ func (u *urls) addHost(name string, referrer schema.ID, how mention) (schema.Hos
 	return id, u.in.tx.Runs.AddToTotal(count, site, u.in.run.ID)
 }
 
-// placeOf returns the place that a new host of a site takes, by who names it.
+// placeOf returns the place that a new host of a site takes, depending on what names it.
 func (u *urls) placeOf(site string, referrer schema.ID, how mention) (schema.SitePlace, error) {
 	if how == bySeed || how == bySpeaker || how == byOwnTelling {
 		return schema.OwnPlace, nil
@@ -209,8 +207,7 @@ func (u *urls) placeOf(site string, referrer schema.ID, how mention) (schema.Sit
 	return schema.OwnPlace, nil
 }
 
-// takeReformed returns the visited pages of which another form was met. The slice is
-// valid until the next record.
+// takeReformed returns the visited pages for which a new form was found. The slice is valid until the next record.
 func (u *urls) takeReformed() []schema.ID {
 	met := u.reformed
 	u.reformed = u.reformed[:0]

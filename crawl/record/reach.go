@@ -21,7 +21,7 @@ type reach struct {
 	work     []schema.ID
 }
 
-// A source is what a page gives to the pages it leads to.
+// A source is what a page passes to the pages it leads to.
 type source struct {
 	page        schema.ID
 	depth, hops uint8
@@ -35,7 +35,7 @@ type way struct {
 	bySitemap   bool
 }
 
-// carry takes the depth of a page that was just visited over its links.
+// carry passes the depth of a page that was just visited over its links.
 func (r *reach) carry(visit *schema.Visit) error {
 	if !r.in.isPage(visit.URL) {
 		return r.carrySitemap(visit)
@@ -63,7 +63,7 @@ func (r *reach) spread(from source, links []schema.Link) error {
 		if !survey.Carries(r.in.set.Config.Crawler, link, from.nofollow) {
 			continue
 		}
-		w := way{depth: from.depth + 1} // package survey has the rule once more, to check what is stored
+		w := way{depth: from.depth + 1} // package survey repeats the rule, to check what is stored
 		if link.Kinds.First() == schema.LinkRedirect {
 			w.depth, w.hops = max(1, from.depth), from.hops+1
 		}
@@ -114,8 +114,7 @@ func (r *reach) relax(id schema.ID, w way) error {
 	return r.enqueue(id, old, w.bySitemap)
 }
 
-// travel lets depths travel on, of so many pages at most, and keeps the rest for the
-// next transaction.
+// travel lets the depths of at most most pages travel on, and keeps the rest for the next transaction.
 func (r *reach) travel(most int) error {
 	for n := 0; len(r.work) > 0 && n < most; n++ {
 		id := r.work[0]
@@ -127,8 +126,7 @@ func (r *reach) travel(most int) error {
 	return nil
 }
 
-// passOn carries the depth of a visited page over its recorded links, unless a list or
-// a max-depth that came later keeps the crawl away from it.
+// passOn carries the depth of a visited page over its recorded links, unless a later list or max-depth excludes it.
 func (r *reach) passOn(id schema.ID) error {
 	if ok, err := r.hosts.visitable(id); err != nil || !ok {
 		return err
@@ -146,7 +144,7 @@ func (r *reach) passOn(id schema.ID) error {
 	return r.carryLinks(visit)
 }
 
-// ofOrigin reports whether a URL is of an origin.
+// ofOrigin reports whether a URL belongs to an origin.
 func (r *reach) ofOrigin(id schema.ID) bool { return r.hosts.facts(r.in.store.HostOf(id)).own }
 
 // enqueue puts a page into the line of its host if its distances bring it within
@@ -170,7 +168,7 @@ func (r *reach) enqueue(id schema.ID, old way, bySitemap bool) error {
 	return r.push(id, priority)
 }
 
-// allowed reports whether neither lists nor rules keep a page from being asked.
+// allowed reports whether lists and rules allow a request for a page.
 func (r *reach) allowed(id schema.ID) (bool, error) {
 	if ok, err := r.hosts.visitable(id); err != nil || !ok {
 		return false, err
@@ -187,7 +185,7 @@ func (r *reach) allowed(id schema.ID) (bool, error) {
 	return !refused, nil
 }
 
-// push puts a URL that lists and rules allow into the line of its host. Of a foreign one its shard is told instead.
+// push puts a URL that lists and rules allow into the line of its host. A foreign URL is reported to its shard instead.
 func (r *reach) push(id schema.ID, priority uint8) error {
 	if r.in.foreign(id) {
 		return r.hosts.mark(id)
@@ -206,8 +204,8 @@ func (r *reach) priority(id schema.ID, w way) uint8 {
 	}.Priority()
 }
 
-// reopen queues a visited page once more, if a form of it was met that was not known
-// when it was visited and it needs one, or if what it believed is not believed any more.
+// reopen queues a visited page again if it needs another form and a new one was found since the visit, or if the visit
+// relied on an answer that is not believed any more.
 func (r *reach) reopen(id schema.ID) error {
 	open, err := r.ledger.waitsAgain(id)
 	if err != nil || !open {
@@ -222,7 +220,7 @@ func (r *reach) reopen(id schema.ID) error {
 	return nil
 }
 
-// reopenAll is reopen of the pages of a host. It looks at all URLs: a host has one occasion for it.
+// reopenAll reopens the pages of a host. It scans all URLs, which happens at most once per host.
 func (r *reach) reopenAll(host schema.HostID) error {
 	for id := schema.ID(1); int(id) <= r.in.store.URLs(); id++ {
 		if r.in.store.HostOf(id) != host || !r.in.isPage(id) || !r.in.visited(id) {

@@ -13,12 +13,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Reclassify derives classes, depths and what waits anew, in place of
-// [Recorder.Begin]. The last run bears the configuration of the recorder then. If it
-// was completed it stays so, unless pages have come within its reach.
+// Reclassify derives classes, depths and queues again, in place of [Recorder.Begin]. Afterwards the last run has the
+// configuration of the recorder. A completed run stays completed unless pages have come within its reach.
 //
-// It is idempotent; killed on the way, it is repeated by the next one or by the next
-// Begin. A store without a run is an error, see [survey.ErrNoRun].
+// It is idempotent; if it is killed, the next Reclassify or Begin repeats it. A store without a run is an error, see
+// [survey.ErrNoRun].
 func (r *Recorder) Reclassify() (schema.Run, error) {
 	before, err := lastRun(r.in.store)
 	if err != nil {
@@ -47,8 +46,7 @@ func (r *Recorder) Reclassify() (schema.Run, error) {
 	})
 }
 
-// halfReclassified reports whether Reclassify was killed at work on a run that was
-// completed.
+// halfReclassified reports whether Reclassify was killed while working on a completed run.
 func halfReclassified(store *kv.Store) (left bool, err error) {
 	err = store.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
@@ -75,7 +73,7 @@ func lastRun(store *kv.Store) (run schema.Run, err error) {
 	return run, err
 }
 
-// waits reports whether the run has anything left to ask.
+// waits reports whether the run has requests left.
 func (r *Recorder) waits() (bool, error) {
 	if r.quotas.usedUp() {
 		return false, nil
@@ -91,7 +89,7 @@ func (r *Recorder) waits() (bool, error) {
 	return sitemapsWait(&r.in)
 }
 
-// sitemapsWait reports whether sitemap files are queued at hosts that are asked.
+// sitemapsWait reports whether sitemap files are queued at hosts that still get requests.
 func sitemapsWait(in *runState) (found bool, err error) {
 	err = in.store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
@@ -108,8 +106,7 @@ func sitemapsWait(in *runState) (found bool, err error) {
 	return found, err
 }
 
-// Resume has the recorder work on the last run, in place of [Recorder.Begin], to read
-// again what it has recorded.
+// Resume makes the recorder work on the last run, in place of [Recorder.Begin], to read its records again.
 func (r *Recorder) Resume() (err error) {
 	r.in.run, err = lastRun(r.in.store)
 	return err
@@ -122,15 +119,14 @@ type Reading struct {
 	Visit *schema.Visit // the last one, in this run
 }
 
-// A Reader returns what a visitor would make of a page's answer; nil: it cannot be had.
-// more is false where the transaction is large enough.
+// A Reader returns what a visitor would make of a page's answer; nil: the answer is not available. more is false if the
+// transaction is large enough.
 type Reader func(Reading) (o *ring.Outcome, more bool)
 
-// Reread records in one transaction what is found by reading answers again: from an id
-// on, it calls read for the pages of the run, and stops where that says so. An outcome
-// whose links or facts are other than those recorded is recorded as a visit without a
-// request, and the depths are derived anew by the next [Recorder.Reclassify]. It
-// returns the next id, and how many pages were other.
+// Reread reads answers again and records the results in one transaction. It calls read for the pages of the run, by id
+// starting at from, until read returns that there is no more. If the links or facts of an outcome differ from those
+// recorded, it is recorded as a visit without a request, and the next [Recorder.Reclassify] derives the depths again.
+// Reread returns the next id, and how many pages differed.
 func (r *Recorder) Reread(from schema.ID, read Reader) (next schema.ID, changed int, err error) {
 	last := schema.ID(r.in.store.URLs())
 	err = r.in.store.Update(func(tx *kv.Tx) error {
@@ -169,13 +165,12 @@ func (t *turn) reread(id schema.ID, read Reader) (changed, more bool, err error)
 	}
 	if err == nil && changed {
 		_, err = t.in.tx.Visits.Add(after)
-		err = errors.Join(err, t.in.tx.Meta.SetReapply(true)) // its depth travels anew
+		err = errors.Join(err, t.in.tx.Meta.SetReapply(true)) // its depth travels again
 	}
 	return changed, more, errors.Join(err, t.reopen())
 }
 
-// redraft is the visit of a page with the links and facts of an outcome, as if it had
-// been made under the present configuration.
+// redraft returns the visit of a page with the links and facts of an outcome, as under the present configuration.
 func (t *turn) redraft(o *ring.Outcome, before *schema.Visit) (*schema.Visit, error) {
 	after := *before
 	after.Kept, after.Requests, after.Stand = true, 0, 0

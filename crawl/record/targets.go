@@ -14,38 +14,38 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Bounds on what is kept of answers that serve several hosts. The oldest goes first.
+// Limits of the kept answers that serve several hosts. The oldest answer is dropped first.
 const (
 	maxAnswers     = 4096
 	maxAnswerBytes = 32 << 20
 )
 
-// How much is given in one turn to hosts that wait for an answer: hosts, and bytes of what they keep of it.
+// Limits of a turn for hosts that wait for an answer: hosts served, and bytes that these hosts keep.
 const (
 	maxServed      = 1000
 	maxServedBytes = 8 << 20
 )
 
-// A target is an address that a host is asked for because the robots.txt of other hosts redirects there. One answer
+// A target is an address that is requested because the robots.txt of other hosts redirects there. One answer
 // serves all of them. A target is in memory only: a host that was still waiting after a restart starts over.
 type target struct {
 	url   string
 	host  schema.HostID
 	waits []waiter
-	needs schema.HostID // the host whose robots.txt must permit the request first; 0: none, as far as is known
+	needs schema.HostID // the host whose robots.txt must permit the request first; 0: none known
 
 	answer ring.Report
-	at     time.Time // of the answer's first byte
-	until  time.Time // how long the answer serves; zero: there is none yet
+	at     time.Time // time of the answer's first byte
+	until  time.Time // when the answer expires; zero: there is none yet
 }
 
 // A waiter waits for the answer of a target.
 type waiter struct {
-	step ring.Step           // for a host of this shard: what its robots.txt has led to
+	step ring.Step           // for a host of this shard: the redirected request for its robots.txt
 	tell func(r ring.Report) // for a host of another shard
 }
 
-// A serving gives an answer to those who waited for a target.
+// A serving passes an answer to the waiters of a target.
 type serving struct {
 	t      *target
 	waits  []waiter
@@ -53,7 +53,7 @@ type serving struct {
 	at     time.Time
 }
 
-// ask has a host asked for the URL of a waiter, or gives the waiter the answer that is there.
+// ask requests a URL from a host for a waiter, or passes on the answer if there is one.
 func (c *robotsCache) ask(host schema.HostID, url string, w waiter) error {
 	t := c.targets[url]
 	if t != nil && t.until.After(c.in.now) && c.in.now.Sub(t.at) < c.in.set.Config.Politeness.RobotsTTL {
@@ -93,8 +93,8 @@ func (c *robotsCache) targetStep(t *target) ring.Step {
 	}
 }
 
-// permit sends the requests that others wait for and that the host permits. As long as its own robots.txt is not
-// known, the others wait, and it is asked first.
+// permit queues the requests that other hosts wait for and that this host permits. Until its own robots.txt is known,
+// the others wait, and that is requested first.
 func (c *robotsCache) permit(h *schema.Host, live *liveHost) error {
 	waiting, undecided := live.unpermitted, false
 	live.unpermitted = nil
@@ -103,7 +103,7 @@ func (c *robotsCache) permit(h *schema.Host, live *liveHost) error {
 			delete(c.targets, t.url)
 			continue
 		}
-		if undecided && t.needs == h.ID { // as of the one before
+		if undecided && t.needs == h.ID { // the same as for the one before
 			live.unpermitted = append(live.unpermitted, t)
 			continue
 		}
@@ -132,7 +132,7 @@ func (c *robotsCache) permit(h *schema.Host, live *liveHost) error {
 	return nil
 }
 
-// orPermit is the earlier of a time to wake a host and that of the next try for its robots.txt, if others wait for it.
+// orPermit returns the earlier of wake and the next retry for the host's robots.txt, if others wait for it.
 func (c *robotsCache) orPermit(wake time.Time, h *schema.Host, live *liveHost) time.Time {
 	if len(live.unpermitted) == 0 || !h.RobotsDue.After(c.in.now) || !wake.IsZero() && wake.Before(h.RobotsDue) {
 		return wake
@@ -140,8 +140,8 @@ func (c *robotsCache) orPermit(wake time.Time, h *schema.Host, live *liveHost) t
 	return h.RobotsDue
 }
 
-// refuses says why a host is not asked for an address to which the robots.txt of another host redirects. That is not
-// known before the host's own robots.txt is, unless the address is itself that of a robots.txt. An address that is not
+// refuses returns why a host gets no request for an address to which the robots.txt of another host redirects. That is
+// not known before the host's own robots.txt is, unless the address is itself a robots.txt. An address that is not
 // refused is counted.
 func (c *robotsCache) refuses(h *schema.Host, url string) (why schema.Cause, known bool, err error) {
 	if noMore(c.in, h) {
@@ -176,13 +176,13 @@ func (c *robotsCache) refuses(h *schema.Host, url string) (why schema.Cause, kno
 	return schema.CauseNone, true, nil
 }
 
-// noMore reports whether a host is not even asked for what the robots.txt of another one is.
+// noMore reports whether a host gets no more requests, not even for the robots.txt of another host.
 func noMore(in *runState, h *schema.Host) bool {
 	return h.RunGivenUp == schema.GaveUpConnection || h.RunGivenUp == schema.GaveUpRateLimit ||
 		in.set.Config.AsksTooMuch(h)
 }
 
-// answered takes what the request for a target has brought.
+// answered applies the answer to the request for a target.
 func (c *robotsCache) answered(asked *schema.Host, live *liveHost, o *ring.Outcome, v judge.RobotsVerdict) error {
 	t := c.targets[o.Step.URL]
 	if t == nil {
@@ -208,7 +208,7 @@ func (c *robotsCache) answered(asked *schema.Host, live *liveHost, o *ring.Outco
 	return nil
 }
 
-// keep bounds the answers that are kept.
+// keep adds an answer to those that are kept, within their limits.
 func (c *robotsCache) keep(t *target) {
 	c.kept = append(c.kept, t)
 	c.keptBytes += len(t.answer.Body)
@@ -222,13 +222,13 @@ func (c *robotsCache) keep(t *target) {
 	}
 }
 
-// serveAll has an answer given to all who wait for a target, in this turn or, if they are many, in those after it.
+// serveAll passes an answer to all waiters of a target: in this turn or, if they are many, in the next ones.
 func (c *robotsCache) serveAll(t *target, r ring.Report, at time.Time) {
 	c.servings = append(c.servings, serving{t: t, waits: t.waits, answer: r, at: at})
 	t.waits, t.needs = nil, 0
 }
 
-// serveOn gives answers to those who wait for them, as many as a turn may.
+// serveOn passes answers to waiters, within the limits of a turn.
 func (c *robotsCache) serveOn() error {
 	for len(c.servings) > 0 && c.served < maxServed && c.servedBytes < maxServedBytes {
 		s := &c.servings[0]
@@ -246,7 +246,7 @@ func (c *robotsCache) serveOn() error {
 	return nil
 }
 
-// serve gives an answer of a target to one who waits, who keeps it for as long as the first one does.
+// serve passes the answer of a target to one waiter. It expires for all waiters at the same time.
 func (c *robotsCache) serve(t *target, w waiter, r ring.Report, at time.Time) error {
 	if w.tell != nil {
 		r.Age = max(0, c.in.now.Sub(at))
@@ -262,7 +262,7 @@ func (c *robotsCache) serve(t *target, w waiter, r ring.Report, at time.Time) er
 	return c.apply(asked, &o, judge.Robots(&o, asked.Name, false))
 }
 
-// behind notes which host the request for a target waits for, as its shard says; empty: for none.
+// behind notes which host the request for a target waits for, as reported by its shard; empty: none.
 func (c *robotsCache) behind(url, name string) error {
 	t := c.targets[url]
 	if t == nil {
@@ -277,7 +277,7 @@ func (c *robotsCache) behind(url, name string) error {
 	return c.breakLoops(t)
 }
 
-// breakLoops is breakLoop of all who wait for a target.
+// breakLoops calls breakLoop for all waiters of a target.
 func (c *robotsCache) breakLoops(t *target) error {
 	for _, w := range slices.Clone(t.waits) {
 		if err := c.breakLoop(t, w); err != nil {
@@ -309,7 +309,7 @@ func (c *robotsCache) end(from, to schema.HostID) schema.HostID {
 	return from
 }
 
-// waitsFor names the host whose robots.txt the request for a target waits for in the end; empty: it waits for none.
+// waitsFor returns the host whose robots.txt the request for a target waits for in the end; empty: none.
 func (c *robotsCache) waitsFor(url string) string {
 	t := c.targets[url]
 	if t == nil || t.needs == 0 {

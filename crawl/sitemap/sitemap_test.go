@@ -117,7 +117,8 @@ func spellingRows() []fileRow {
 		`xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">`
 	text := func(entries ...sitemap.Entry) sitemap.File { return sitemap.File{Kind: sitemap.Text, Entries: entries} }
 	return []fileRow{
-		{"no scheme", urlset(loc("example.com/a") + loc("WWW.example.com/b") + loc("en.example.com") + loc("example.com:8443/c") +
+		{"no scheme", urlset(loc("example.com/a") + loc("WWW.example.com/b") + loc("en.example.com") +
+			loc("example.com:8443/c") +
 			loc("other.org/d") + loc("a.html") + loc("v1.2/e") + loc(".well-known/f")),
 			urls(entry("/a"), sitemap.Entry{Loc: "https://WWW.example.com/b"}, sitemap.Entry{Loc: "https://en.example.com"},
 				sitemap.Entry{Loc: "https://example.com:8443/c"}, sitemap.Entry{Loc: "https://other.org/d"}, entry("/maps/a.html"),
@@ -131,15 +132,19 @@ func spellingRows() []fileRow {
 		{"quoted", urlset(loc(`"https://example.com/a"`) + loc("'/b'") + loc("<![CDATA[<https://example.com/c>]]>") +
 			loc("\u201chttps://example.com/d\u201d") + loc("https://example.com/e;")),
 			urls(entry("/a"), entry("/b"), entry("/c"), entry("/d"), entry("/e"))},
-		{"two in one", urlset(loc("https://example.com/a https://example.com/b\nHTTPS://example.com/c, http://example.com/d?u=x,https://e")),
+		{"two in one",
+			urlset(loc("https://example.com/a https://example.com/b\nHTTPS://example.com/c, http://example.com/d?u=x,https://e")),
 			urls(entry("/a"), entry("/b"), sitemap.Entry{Loc: "HTTPS://example.com/c"},
 				sitemap.Entry{Loc: "http://example.com/d?u=x,https://e"})},
 		{"default namespace of images", own + "<url>" + loc("/a")[len("<url>"):len(loc("/a"))-len("</url>")] +
-			"<image" + images + "><loc>/i.jpg</loc><image><loc>/j.jpg</loc></image></image><lastmod>2024-05-17</lastmod></url></urlset>",
+			"<image" + images +
+			"><loc>/i.jpg</loc><image><loc>/j.jpg</loc></image></image><lastmod>2024-05-17</lastmod></url></urlset>",
 			urls(sitemap.Entry{Loc: "https://example.com/a", LastMod: day()})},
-		{"prefix of images", own + "<url><image:loc>/i</image:loc><image:image><loc>/j</loc></image:image><s:loc>/a</s:loc></url>" +
+		{"prefix of images", own +
+			"<url><image:loc>/i</image:loc><image:image><loc>/j</loc></image:image><s:loc>/a</s:loc></url>" +
 			"<image:url><loc>/k</loc></image:url><url><loc>/b</loc></url></urlset>", urls(entry("/a"), entry("/b"))},
-		{"images left open", own + "<url><image" + images + "><loc>/i</loc></url><url><loc>/b</loc></url></urlset>", urls(entry("/b"))},
+		{"images left open", own + "<url><image" + images + "><loc>/i</loc></url><url><loc>/b</loc></url></urlset>",
+			urls(entry("/b"))},
 		{"a wrong namespace", `<urlset xmlns="x"><url><loc>/a</loc></url></urlset>`, urls(entry("/a"))},
 		{"comma separated", "url,lastmod,priority\nhttps://example.com/a,2024-05-17,0.8\nhttps://example.com/b,x;y\n" +
 			"\"https://example.com/c,d\",\"T\"\n7,https://example.com/e,daily\nhttps://example.com/f,\n",

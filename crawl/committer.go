@@ -89,7 +89,7 @@ func (b *batch) by(t time.Time) {
 
 // tell adds what another shard told, which waits for the answer. What many tell goes into one
 // commit with what was fetched.
-func (b *batch) tell(t telling) {
+func (b *batch) tell(t submission) {
 	b.told, b.tellers = append(b.told, t.referrals...), append(b.tellers, t.done)
 	b.errands = append(b.errands, t.errands...)
 	if t.portion != nil {

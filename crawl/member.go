@@ -18,23 +18,22 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// inquiryTime is how long the pieces of a report may take together, as a body may.
+// inquiryTime limits the time for all pieces of a report together, as for a body.
 const inquiryTime = 5 * time.Minute
 
-// senderPace is that of letters to another shard, which go with the commits of both.
+// senderPace returns the pace of letters to another shard, which follows the commits of both.
 func senderPace() exchange.Pace {
 	return exchange.Pace{Rest: 500 * time.Millisecond, First: 250 * time.Millisecond, Last: 30 * time.Second}
 }
 
-// A member is what makes a crawl one of several on a terrain: a sender for every other
-// shard, what they tell, and the lease. Of a crawl of a whole terrain it is nil, whose
-// methods do nothing and refuse nothing.
+// A member makes a crawl one of several on a terrain: it has a sender for every other shard, their submissions, and the
+// lease. It is nil in a crawl of a whole terrain; the methods of a nil member do nothing and refuse nothing.
 type member struct {
 	*Shard
 	heard  *listener // the carrier
 	crawl  *Crawl
-	tells  chan telling
-	behind []chan struct{} // by shard: there may be something to tell it; nil: the crawl's own
+	tells  chan submission
+	behind []chan struct{} // by shard: there may be something to send to it; nil: the crawl's own
 	number uint64          // of the configuration; belongs to the goroutine of Run
 
 	senders *errgroup.Group
@@ -42,11 +41,11 @@ type member struct {
 	cancel  context.CancelFunc
 }
 
-// A telling is what a letter says, or the node, or has come of a letter, for a commit.
-type telling struct {
+// A submission is for the next commit: the content of a letter, a message of the node, or the result of a letter.
+type submission struct {
 	referrals []ring.Referral
 	errands   []ring.Errand
-	portion   *ring.Portion      // nil: nothing is said of it
+	portion   *ring.Portion      // nil: unchanged
 	update    func(*kv.Tx) error // by a sender; nil: none
 	done      chan<- error       // gets the error of the commit, and has room for it
 }
@@ -56,7 +55,7 @@ func newMember(c *Crawl, s *Shard) *member {
 		return nil
 	}
 	m := &member{Shard: s, heard: &listener{Carrier: s.Carrier}, crawl: c}
-	m.tells, m.behind = make(chan telling), make([]chan struct{}, s.Part.Shards)
+	m.tells, m.behind = make(chan submission), make([]chan struct{}, s.Part.Shards)
 	m.number = s.Part.Configuration
 	ctx, cancel := context.WithCancel(context.Background())
 	m.cancel = cancel
@@ -64,7 +63,7 @@ func newMember(c *Crawl, s *Shard) *member {
 	return m
 }
 
-// start begins to tell the other shards.
+// start begins sending to the other shards.
 func (m *member) start() {
 	if m == nil {
 		return
@@ -78,17 +77,16 @@ func (m *member) start() {
 	}
 }
 
-// stop ends that, and returns when all senders have ended.
+// stop ends the senders, and returns when all have ended.
 func (m *member) stop() {
 	if m == nil {
 		return
 	}
 	m.cancel()
-	_ = m.senders.Wait() // what failed, mayWrite has told
+	_ = m.senders.Wait() // mayWrite has reported the failure
 }
 
-// tell tells another shard whatever there is. The loss of the lease ends the crawl, and by
-// that this.
+// tell sends everything there is to another shard. The loss of the lease ends the crawl, and thereby this.
 func (m *member) tell(peer int) error {
 	err := exchange.NewSender(m.desk(m.sending), m.heard, peer).Run(m.sending, m.behind[peer], senderPace())
 	if errors.Is(err, ErrLease) {
@@ -100,7 +98,7 @@ func (m *member) tell(peer int) error {
 	return fmt.Errorf("tell shard %d: %w", peer, err)
 }
 
-// committed wakes the senders that have something to tell after a commit.
+// committed wakes the senders that have something to send after a commit.
 func (m *member) committed(store *kv.Store) {
 	if m == nil {
 		return
@@ -116,7 +114,7 @@ func (m *member) committed(store *kv.Store) {
 	}
 }
 
-// wake has all senders look whether there is something to tell.
+// wake makes all senders check whether there is something to send.
 func (m *member) wake() {
 	for _, behind := range m.behind {
 		select {
@@ -126,18 +124,18 @@ func (m *member) wake() {
 	}
 }
 
-// told is where other shards tell; nil: there are none.
-func (m *member) told() <-chan telling {
+// told returns the channel of submissions; nil: there are no other shards.
+func (m *member) told() <-chan submission {
 	if m == nil {
 		return nil
 	}
 	return m.tells
 }
 
-// held reports whether the file may be written, and hosts asked.
+// held reports whether the file may be written, and requests may be sent.
 func (m *member) held() bool { return m == nil || m.Shard.held() }
 
-// maySend reports why no host is to be asked any more.
+// maySend returns why no more requests may be sent; nil: they may.
 func (m *member) maySend() error {
 	if !m.held() {
 		return ErrLease
@@ -145,7 +143,7 @@ func (m *member) maySend() error {
 	return nil
 }
 
-// lost is closed when that has ended; nil: it never does.
+// lost returns a channel that is closed when the lease is lost; nil: it cannot be.
 func (m *member) lost() <-chan struct{} {
 	if m == nil || m.Lease == nil {
 		return nil
@@ -153,7 +151,7 @@ func (m *member) lost() <-chan struct{} {
 	return m.Lease.Lost()
 }
 
-// failed is closed when a sender has; nil: none can.
+// failed returns a channel that is closed when a sender has failed; nil: none can.
 func (m *member) failed() <-chan struct{} {
 	if m == nil {
 		return nil
@@ -161,7 +159,7 @@ func (m *member) failed() <-chan struct{} {
 	return m.sending.Done()
 }
 
-// mayWrite reports why the file is not to be written any more.
+// mayWrite returns why the file must not be written any more; nil: it may.
 func (m *member) mayWrite() error {
 	switch {
 	case !m.held():
@@ -172,7 +170,7 @@ func (m *member) mayWrite() error {
 	return nil
 }
 
-// tellsRun has what is told of the end of the run be of the whole terrain. That may take so long
+// tellsRun completes the message about the end of the run with the figures of the whole terrain. That may take so long
 // that the lease is lost.
 func (m *member) tellsRun(run *webhook.Run) (bool, error) {
 	if m.Tells == nil {
@@ -182,7 +180,7 @@ func (m *member) tellsRun(run *webhook.Run) (bool, error) {
 	return true, m.mayWrite()
 }
 
-// counts reports why a configuration cannot follow the present one in the terrain.
+// counts returns why a configuration cannot follow the present one in the terrain; nil: it can.
 func (m *member) counts(next changed) error {
 	if m == nil || next.number > m.number || next.number == 0 && next.cfg == m.crawl.opts.Config {
 		return nil
@@ -190,8 +188,7 @@ func (m *member) counts(next changed) error {
 	return fmt.Errorf("configuration %d of the terrain is not above %d", next.number, m.number)
 }
 
-// advance notes that the terrain has come to a configuration, between two walks; 0: it has
-// not.
+// advance notes, between two walks, the number of the terrain's new configuration; 0: it is unchanged.
 func (m *member) advance(number uint64) error {
 	if m == nil || number == 0 {
 		return nil
@@ -201,8 +198,8 @@ func (m *member) advance(number uint64) error {
 	return m.crawl.store.Update(func(tx *kv.Tx) error { return exchange.Enter(tx, part) })
 }
 
-// send has another shard do a step, which goes round again until there is a report. Free
-// gives back what memory the report has, when it is passed on.
+// send delegates a step to another shard. The step goes round again until there is a report. free releases the memory
+// of the report once it is passed on.
 func (m *member) send(ctx context.Context, step ring.Step) (o ring.Outcome, free func()) {
 	o = ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
 	free = func() {}
@@ -228,8 +225,8 @@ func (m *member) send(ctx context.Context, step ring.Step) (o ring.Outcome, free
 	return o, free
 }
 
-// A desk is the state file of a running crawl for those who bring and write letters. It
-// waits for the crawl as long as its context lasts.
+// A desk gives the senders and receivers of letters access to the state file of a running crawl. It waits for the crawl
+// as long as its context lasts.
 type desk struct {
 	*member
 	ctx context.Context
@@ -246,10 +243,12 @@ func (d desk) View(f func(*kv.Tx) error) error {
 }
 
 // Update implements [exchange.Shard]: f is a part of the next commit.
-func (d desk) Update(f func(*kv.Tx) error) error { return d.commit(telling{update: f}) }
+func (d desk) Update(f func(*kv.Tx) error) error { return d.commit(submission{update: f}) }
 
 // Apply implements [exchange.Shard].
-func (d desk) Apply(referrals []ring.Referral) error { return d.commit(telling{referrals: referrals}) }
+func (d desk) Apply(referrals []ring.Referral) error {
+	return d.commit(submission{referrals: referrals})
+}
 
 // Errand implements [exchange.Shard].
 func (d desk) Errand(e ring.Errand, at, most int) (report ring.Report, known bool, err error) {
@@ -261,13 +260,12 @@ func (d desk) Errand(e ring.Errand, at, most int) (report ring.Report, known boo
 		return nil
 	})
 	if err == nil && !known {
-		err = d.commit(telling{errands: []ring.Errand{e}})
+		err = d.commit(submission{errands: []ring.Errand{e}})
 	}
 	return report.Piece(at, most), known, err
 }
 
-// asset is Errand for what scripts want: the answer is the one that the pages of this shard
-// get.
+// asset is Errand for resources of scripts. The answer is the one that pages of this shard get.
 func (d desk) asset(e ring.Errand, at, most int) (report ring.Report, known bool, err error) {
 	var kept *answers.Cache
 	asked := false
@@ -289,15 +287,15 @@ func (d desk) asset(e ring.Errand, at, most int) (report ring.Report, known bool
 	}
 	p, known := kept.Piece(e.URL, at, most)
 	if !known && !asked {
-		err = d.commit(telling{errands: []ring.Errand{e}})
+		err = d.commit(submission{errands: []ring.Errand{e}})
 	}
 	return ring.Report{
 		Status: p.Status, Header: p.Header, Refused: p.Refused, Body: p.Body, Size: p.Size, Sum: p.Sum,
 	}, known, err
 }
 
-// commit returns when a commit holds what is told.
-func (d desk) commit(t telling) error {
+// commit returns once a submission is committed.
+func (d desk) commit(t submission) error {
 	done := make(chan error, 1)
 	t.done = done
 	select {

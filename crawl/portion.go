@@ -43,7 +43,7 @@ func (c *Crawl) Allot(ctx context.Context, p ring.Portion) error {
 	if c.member == nil {
 		return ErrPart
 	}
-	return c.member.desk(ctx).commit(telling{portion: &p})
+	return c.member.desk(ctx).commit(submission{portion: &p})
 }
 
 // settled reports, between two commits, whether a shard that has nothing to do needs no more

@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// errMiscounted reports a recorder that settled what was not sent, or left
-// requests open that it settled: going on could hang or end a run too early.
+// errMiscounted reports that the recorder settled steps that were not sent, or left requests open that it settled.
+// Continuing could hang the run or end it too early.
 var errMiscounted = errors.New("crawl: the recorder's count of requests does not match")
 
 // maxAwake is how many steps may wait before hosts that never answered are left asleep.
@@ -21,39 +21,36 @@ const maxAwake = 20_000
 
 type schedulerConfig struct {
 	Slots          int           // requests that may be open at a time
-	Share          *slots.Share  // that bounds them with those of other crawls; nil: one of its own
-	Clocks         *pace.Clocks  // of addresses that other crawls ask, too; nil: its own
-	Network        *outage.Watch // says when nothing is to be asked; nil: one of its own
-	Trust          *trust        // what hosts have shown before; nil: nothing
+	Share          *slots.Share  // shared with other crawls; nil: one of its own
+	Clocks         *pace.Clocks  // of addresses, shared with other crawls; nil: its own
+	Network        *outage.Watch // says when no requests may be sent; nil: one of its own
+	Trust          *trust        // what is known of hosts; nil: nothing
 	AddressGap     time.Duration
 	Soon           time.Duration // within which a proven host has a slot left for it
 	MaxUncommitted int           // requests sent whose outcomes are not committed
 	Paused         bool          // begins as after commandPause
-	Stays          bool          // that nothing is left to do ends nothing before commandFinish
+	Stays          bool          // an empty frontier does not end the run before commandFinish
 }
 
-// A scheduler decides when a host is asked, and which one is next. What it is
-// asked, the recorder says by effects; the scheduler reads no store.
+// A scheduler decides when a host gets a request, and which host is next. The steps come from the recorder by effects;
+// the scheduler reads no store.
 //
-// It belongs to the goroutine of run, which waits in one select for whatever can
-// happen: a visitor takes the next step, the recorder takes a wake or publishes
-// effects, a clock runs out, somebody commands. It never waits for one of them
-// alone, so the ring cannot deadlock, and it never looks twice without a reason:
-// its one timer is set to the next clock.
+// It belongs to the goroutine of run, which waits in one select for everything that can happen: a visitor takes the
+// next step, the recorder takes a wake or publishes effects, a clock runs out, a command arrives. It never waits for
+// one of them alone, so the ring cannot deadlock. It never polls: its one timer is set to the next clock.
 //
-// A host with unsent steps waits in pacer, unless as many of its requests are
-// open as may be; then an effect that closes one brings it back. A host without
-// steps that wants a plan waits in asleep, in a few bytes.
+// A host with unsent steps waits in pacer, unless it has as many open requests as it may; then an effect that closes
+// one brings it back. A host without steps that needs a plan waits in asleep, which costs a few bytes.
 type scheduler struct {
 	cfg     schedulerConfig
 	pacer   *pace.Pacer
-	asleep  *pace.Pacer // a wake asks no server: no address has a clock here
+	asleep  *pace.Pacer // a wake sends no request, so addresses have no clocks here
 	lines   map[schema.HostID]*line
 	returns []ring.Wake // with revoked steps
 
 	unsent    int         // steps in lines
-	unsettled int         // steps sent, and their outcomes not committed
-	returning slots.Tally // hosts of which nothing can be sent until a request is settled
+	unsettled int         // steps sent whose outcomes are not committed
+	returning slots.Tally // hosts that can send nothing until a request is settled
 	waking    int         // wakes sent and not answered
 	sent      uint64
 
@@ -61,15 +58,15 @@ type scheduler struct {
 	clocks  *pace.Clocks
 	trust   *trust
 	network *outage.Watch
-	changed chan struct{} // the network is away, or there again
+	changed chan struct{} // the network is away, or back
 	offered offer
 	refused bool // a slot
 
 	paused   bool
 	stopped  bool
-	finished bool // told to end, with nothing left to do
+	finished bool // commandFinish came, and nothing is left to do
 	timer    *time.Timer
-	armed    time.Time // what timer is set to; zero: not running
+	armed    time.Time // when timer fires; zero: it is not running
 }
 
 // newScheduler returns a scheduler that knows no host. Effects may be applied before run.
@@ -102,13 +99,11 @@ func newScheduler(cfg schedulerConfig) *scheduler {
 	return s
 }
 
-// run sends steps until nothing is left to do, a command stops it, or effects is
-// closed; one that stays has to be told that nothing is left. Then it closes steps, whose
-// only sender it is, and goes on receiving until all that was sent is settled. Steps must
-// have no buffer: what lies in one would be sent too early.
+// run sends steps until nothing is left to do, a command stops it, or effects is closed. A scheduler that stays also
+// needs commandFinish. Then it closes steps, whose only sender it is, and continues to receive until all that was sent
+// is settled. steps must have no buffer: a buffered step would be sent too early.
 //
-// When ctx is done it closes steps and returns at once; then nobody receives
-// effects and commands any more.
+// When ctx is done it closes steps and returns at once. After that it receives no effects and no commands.
 func (s *scheduler) run(ctx context.Context, steps chan<- ring.Step, effects <-chan ring.Effects,
 	wakes chan<- ring.Wake, control <-chan command) error {
 	s.timer = time.NewTimer(time.Hour)
@@ -145,7 +140,7 @@ func (s *scheduler) sendSteps(ctx context.Context, steps chan<- ring.Step, effec
 			s.woke(&wake)
 		case e, open := <-effects:
 			if !open {
-				return nil // the recorder has ended, and says why
+				return nil // the recorder has ended and reports why
 			}
 			if err := s.receive(e); err != nil {
 				return err
@@ -188,8 +183,8 @@ func (s *scheduler) drain(ctx context.Context, effects <-chan ring.Effects, cont
 	return nil
 }
 
-// idle says whether nothing can happen any more: no host waits for its time, and
-// nobody has anything that could change that.
+// idle reports whether nothing can happen any more: no host waits for its time, and nothing is under way that could
+// change that.
 func (s *scheduler) idle() bool {
 	return s.pacer.Len() == 0 && s.asleep.Len() == 0 && len(s.returns) == 0 && s.unsettled == 0 && s.waking == 0
 }
@@ -227,8 +222,8 @@ func (s *scheduler) handedOver(step *ring.Step, now time.Time) {
 	s.place(step.Host, l)
 }
 
-// wakeable is the worst standing of hosts that are woken. Who never answered sleeps on,
-// in a few bytes, as long as there is enough to do.
+// wakeable returns the worst standing of hosts that are woken. While there is enough work, hosts that never answered
+// stay asleep; each costs a few bytes.
 func (s *scheduler) wakeable(now time.Time) uint8 {
 	if s.unsent+s.waking < maxAwake {
 		return uint8(slots.Unknown)

@@ -21,21 +21,21 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Visitors make the requests of a crawl and tell what they found. A request that is open
-// costs its connection and a stack; what its answer needs beyond that is a parser's.
+// visitors make the requests of a crawl and report the outcomes. An open request costs a connection and a stack; all
+// further memory for its answer belongs to a parser.
 type visitors struct {
-	share   *slots.Share        // gets the slot of each step back; nil: nobody counts them
+	share   *slots.Share        // gets the slot of each step back; nil: slots are not counted
 	came    *semaphore.Weighted // answers that have given it back, and are not taken yet; nil: none does
 	clocks  *pace.Clocks        // of addresses; nil: the caller keeps hosts apart
-	hosts   pace.Clocks         // of those that may have several requests open
+	hosts   pace.Clocks         // of hosts that may have several requests open
 	parsers parsers
 	member  *member       // nil: the crawl is of a whole terrain
-	network *outage.Watch // is told who is being asked; nil: nobody is
-	flights *flights      // of the crawl; nil: nobody asks for them
+	network *outage.Watch // learns which hosts have open requests; nil: not watched
+	flights *flights      // of the crawl; nil: not published
 }
 
-// run asks until the scheduler closes steps. There is an outcome for every step,
-// whatever happens to the request; only the end of the ring keeps it.
+// run makes requests until the scheduler closes steps. Every step has an outcome, whatever happens to its request,
+// unless the ring ends.
 func (v *visitors) run(walking, asking context.Context, steps <-chan ring.Step, outcomes chan<- ring.Outcome) error {
 	defer close(outcomes)
 	var g errgroup.Group
@@ -89,7 +89,7 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 		pass(move(step, step.Address))
 		return
 	}
-	step.Sent = time.Now() // a turn at a name server may have taken long
+	step.Sent = time.Now() // the look-up may have waited for its turn
 	o, resp := v.ask(ctx, step, at)
 	if v.came != nil && v.came.TryAcquire(1) {
 		defer v.came.Release(1)
@@ -109,7 +109,7 @@ func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Out
 	}
 }
 
-// slot returns what gives a slot back, once.
+// slot returns a function that gives a slot back; only its first call counts.
 func (v *visitors) slot(standing slots.Standing) (give func()) {
 	if v.share == nil {
 		return func() {}
@@ -117,7 +117,7 @@ func (v *visitors) slot(standing slots.Standing) (give func()) {
 	return sync.OnceFunc(func() { v.share.Give(standing) })
 }
 
-// entrust has another shard do a step, and passes on what it reports.
+// entrust delegates a step to another shard, and passes on its report.
 func (v *visitors) entrust(ctx context.Context, step ring.Step, pass func(ring.Outcome)) {
 	o, free := v.member.send(ctx, step)
 	defer free()
@@ -138,8 +138,7 @@ func unfound(step ring.Step, err error) ring.Outcome {
 	return o
 }
 
-// ask makes a request. Of the answer, the body is left as it came. Next is the address at which the host is asked next
-// if nothing is heard at this one.
+// ask makes one request; the body is not decoded. next is the address to try if this one does not answer.
 func (v *visitors) ask(ctx context.Context, step ring.Step, next string) (ring.Outcome, *fetch.Response) {
 	s := step.Settings
 	o := ring.Outcome{Step: step, Next: next, RetryAfter: -1, Length: -1}
@@ -183,7 +182,7 @@ func (v *visitors) ask(ctx context.Context, step ring.Step, next string) (ring.O
 	return o, resp
 }
 
-// end gives what has no answer, or not a whole one, the times that it lacks.
+// end sets the times that an outcome without a complete answer lacks.
 func end(o *ring.Outcome) {
 	if o.FirstByte.IsZero() {
 		o.FirstByte = time.Now()
@@ -193,8 +192,7 @@ func end(o *ring.Outcome) {
 	}
 }
 
-// parse makes sense of an answer. It returns the parser that has worked on it, if one
-// had to; who gets it gives it back.
+// parse extracts what an answer contains. It returns the parser it used, if any, which the caller must give back.
 func (v *visitors) parse(ctx context.Context, o *ring.Outcome, resp *fetch.Response) *parser {
 	for {
 		p, err := v.parsers.take(ctx)
@@ -223,7 +221,7 @@ func (v *visitors) parse(ctx context.Context, o *ring.Outcome, resp *fetch.Respo
 	}
 }
 
-// cancelled makes an outcome that of a request that was not made.
+// cancelled makes an outcome that of a request that was not sent.
 func cancelled(o *ring.Outcome, err error) {
 	*o = ring.Outcome{
 		Step: o.Step, Address: o.Address, FirstByte: o.FirstByte, Done: o.Done, RetryAfter: -1, Length: -1,
@@ -231,7 +229,7 @@ func cancelled(o *ring.Outcome, err error) {
 	}
 }
 
-// limit says how much of a body may be read, once the headers are known.
+// limit returns a function that decides from the headers how much of a body may be read.
 func limit(step ring.Step) func(int, http.Header) int64 {
 	s := step.Settings
 	return func(status int, header http.Header) int64 {
@@ -260,7 +258,7 @@ func fail(o *ring.Outcome, err error) {
 	}
 }
 
-// answer takes over what the headers say.
+// answer copies what the headers say into an outcome.
 func answer(o *ring.Outcome, resp *fetch.Response) {
 	o.Status, o.FirstByte, o.Done, o.Waited = resp.Status, resp.FirstByte, resp.Done, resp.Waited
 	if a := resp.Remote.Addr(); a.IsValid() {
@@ -275,7 +273,7 @@ func answer(o *ring.Outcome, resp *fetch.Response) {
 	o.RetryAfter = resp.RetryAfter() // a suspension is counted from there
 }
 
-// contentType keeps a Content-Type as it came, or of a long one what counts.
+// contentType returns a Content-Type unchanged, or only its essential part if it is long.
 func contentType(declared string) string {
 	const longest = 128
 	if len(declared) > longest {
@@ -284,7 +282,7 @@ func contentType(declared string) string {
 	return schema.Clean(declared, longest)
 }
 
-// exact keeps a value that must be sent back as it came, or none.
+// exact returns a value that must be sent back unchanged, or nothing if it is too long.
 func exact(s string, max int) string {
 	if len(s) > max || schema.Clean(s, max) != s {
 		return ""

@@ -273,7 +273,7 @@ func answer(o *ring.Outcome, resp *fetch.Response) {
 	o.RetryAfter = resp.RetryAfter() // a suspension is counted from there
 }
 
-// contentType returns a Content-Type unchanged, or only its essential part if it is long.
+// contentType returns a Content-Type, cleaned; of a long one only the essential part.
 func contentType(declared string) string {
 	const longest = 128
 	if len(declared) > longest {
@@ -282,7 +282,7 @@ func contentType(declared string) string {
 	return schema.Clean(declared, longest)
 }
 
-// exact returns a value that must be sent back unchanged, or nothing if it is too long.
+// exact returns a value that must be sent back unchanged; empty if it is too long or has unsafe characters.
 func exact(s string, max int) string {
 	if len(s) > max || schema.Clean(s, max) != s {
 		return ""

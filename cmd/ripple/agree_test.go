@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
@@ -96,7 +97,7 @@ func newRevised(t *testing.T) *revised {
 func (r *revised) ripple(args ...string) string {
 	r.t.Helper()
 	var out, told strings.Builder
-	if err := newApp(&out, &told).execute(r.t.Context(), append(args, "--config", r.config)); err != nil {
+	if err := command.NewApp(&out, &told).Execute(r.t.Context(), append(args, "--config", r.config)); err != nil {
 		r.t.Fatalf("ripple %s: %v\n%s", strings.Join(args, " "), err, told.String())
 	}
 	return out.String()
@@ -105,7 +106,7 @@ func (r *revised) ripple(args ...string) string {
 func (r *revised) crawl() {
 	r.t.Helper()
 	var out, told strings.Builder
-	if err := newApp(&out, &told).execute(r.t.Context(), []string{"crawl", r.config}); err != nil {
+	if err := command.NewApp(&out, &told).Execute(r.t.Context(), []string{"crawl", r.config}); err != nil {
 		r.t.Fatalf("crawl: %v\n%s", err, told.String())
 	}
 }
@@ -116,7 +117,7 @@ func (r *revised) crawlHalf() {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	r.stop.Store(&cancel)
 	var out, told strings.Builder
-	err := newApp(&out, &told).execute(ctx, []string{"crawl", r.config})
+	err := command.NewApp(&out, &told).Execute(ctx, []string{"crawl", r.config})
 	if !strings.Contains(told.String(), "interrupted") {
 		r.t.Fatalf("the crawl was not stopped: %v\n%s", err, told.String())
 	}
@@ -417,15 +418,15 @@ func (r *revised) answers() {
 		"How many links of each origin are broken?": {"a.test,1"},
 		"Which hosts does only one origin link to?": {"b.test,a.test,1"},
 	}
-	for _, q := range questions() {
-		sql := strings.ReplaceAll(q.sql, "https://tidewater-maps.test/", "https://a.test/same")
+	for _, q := range command.Questions() {
+		sql := strings.ReplaceAll(q.SQL, "https://tidewater-maps.test/", "https://a.test/same")
 		rows := strings.Split(strings.TrimSpace(r.ripple("query", "--csv", sql)), "\n")[1:]
-		if strings.Contains(q.asks, "matter most") && strings.Contains(strings.Join(rows, " "), "only.test") {
-			r.t.Errorf("%s: a host whose pages have gone is among %v", q.asks, rows)
+		if strings.Contains(q.Asks, "matter most") && strings.Contains(strings.Join(rows, " "), "only.test") {
+			r.t.Errorf("%s: a host whose pages have gone is among %v", q.Asks, rows)
 		}
-		want, known := want[q.asks]
+		want, known := want[q.Asks]
 		if diff := cmp.Diff(want, rows); known && diff != "" && len(want)+len(rows) > 0 {
-			r.t.Errorf("%s (-want +got)\n%s", q.asks, diff)
+			r.t.Errorf("%s (-want +got)\n%s", q.Asks, diff)
 		}
 	}
 }

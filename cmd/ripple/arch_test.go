@@ -65,6 +65,7 @@ func TestBreaches(t *testing.T) {
 		{"serve knows session", "cmd/ripple/serve", "d", module + "cmd/ripple/session", "of the rooms of cmd only those below"},
 		{"session knows demo", "cmd/ripple/session", "d", module + "cmd/ripple/demo", "of the rooms of cmd only those below"},
 		{"demo knows the commands", "cmd/ripple/demo", "d", module + "cmd/ripple", "of the rooms of cmd only those below"},
+		{"session knows a command", "cmd/ripple/session", "d", module + "cmd/ripple/command", "of the rooms of cmd only those below"},
 		{"show knows answer", "cmd/ripple/show", "d", module + "cmd/ripple/answer", ""},
 		{"desk knows the commands", "cmd/ripple/desk", "d", module + "cmd/ripple", "of the rooms of cmd only those below"},
 		{"no comment", "export", "", "fmt", "has no package comment"},
@@ -135,7 +136,7 @@ func rooms() []string {
 	return []string{
 		"cmd/ripple/docs", "cmd/ripple/term", "cmd/ripple/statefile", "cmd/ripple/seeds", "cmd/ripple/desk",
 		"cmd/ripple/answer", "cmd/ripple/show", "cmd/ripple/output", "cmd/ripple/decide", "cmd/ripple/serve",
-		"cmd/ripple/session", "cmd/ripple/demo", "cmd/ripple",
+		"cmd/ripple/session", "cmd/ripple/demo", "cmd/ripple/command", "cmd/ripple",
 	}
 }
 

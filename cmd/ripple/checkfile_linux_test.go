@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 )
 
 // TestCheckThatWaits has the process that checks a file wait for longer than it may take, as a slow
@@ -18,7 +20,7 @@ func TestCheckThatWaits(t *testing.T) {
 	}
 	t.Parallel()
 	path := filepath.Join(filepath.Dir(crawled(t, 1)), "state.bolt")
-	if _, _, err := compact(path); err != nil { // a small file may take less time
+	if _, _, err := command.Compact(path); err != nil { // a small file may take less time
 		t.Fatal(err)
 	}
 	go func() {
@@ -28,7 +30,7 @@ func TestCheckThatWaits(t *testing.T) {
 			}
 		}
 	}()
-	v, err := checkApart(t.Context(), path, verifyOptions{})
+	v, err := command.CheckApart(t.Context(), path, command.VerifyOptions{})
 	if err == nil {
 		t.Errorf("the verdict is %+v", v)
 	}

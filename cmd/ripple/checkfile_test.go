@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
@@ -15,7 +16,7 @@ func TestCheckTellsLongProblems(t *testing.T) {
 	if err := w.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	v, err := checkApart(t.Context(), path, verifyOptions{})
+	v, err := command.CheckApart(t.Context(), path, command.VerifyOptions{})
 	if err != nil || v.Whole || !strings.HasPrefix(v.Problems[0], "https://a.test/xxx") {
 		t.Errorf("the verdict is %+.500v, %v", v, err)
 	}

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 )
 
 // A map on which links or hosts are missing says so wherever it is read.
@@ -145,7 +147,7 @@ func cutOutputs(t *testing.T, keys, page string) map[string]string {
 		if c.name != "crawl" {
 			args = append(args, "--config", path)
 		}
-		if err := newApp(&out, &errs).execute(t.Context(), args); err != nil {
+		if err := command.NewApp(&out, &errs).Execute(t.Context(), args); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs.String())
 		}
 		told[c.name] = out.String() + errs.String()
@@ -205,7 +207,7 @@ func TestCutMapLater(t *testing.T) {
 		}
 		var out, errs bytes.Buffer
 		for _, args := range [][]string{{"crawl", path}, {"query", "--csv", "--config", path, question}} {
-			if err := newApp(&out, &errs).execute(t.Context(), args); err != nil {
+			if err := command.NewApp(&out, &errs).Execute(t.Context(), args); err != nil {
 				t.Fatalf("%v\n%s", err, errs.String())
 			}
 		}
@@ -233,7 +235,7 @@ func TestVanished(t *testing.T) {
 	}
 	ripple := func(args ...string) string {
 		var out, errs bytes.Buffer
-		if err := newApp(&out, &errs).execute(t.Context(), append(args, "--config", path)); err != nil {
+		if err := command.NewApp(&out, &errs).Execute(t.Context(), append(args, "--config", path)); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs.String())
 		}
 		return out.String()

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
@@ -247,7 +248,7 @@ func TestFeedOfPrunedFile(t *testing.T) {
 	path := scaletest.Made(t, scaletest.Size{Pages: 3000, Visited: 2000, Links: 9000, Hosts: 20, Runs: 3})
 	before := fedAfter(t, path, 0)
 	for _, keep := range []int{2, 1} {
-		p, err := prune(t.Context(), path, keep)
+		p, err := command.Prune(t.Context(), path, keep)
 		if err != nil || p.Visited == 0 {
 			t.Fatalf("%+v, %v", p, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -56,7 +57,7 @@ func newStalled(t *testing.T, keys string, links ...string) *stalled {
 	var g errgroup.Group
 	g.Go(func() error {
 		var told strings.Builder
-		if err := newApp(&told, &told).execute(ctx, []string{"crawl", f.config}); err != nil {
+		if err := command.NewApp(&told, &told).Execute(ctx, []string{"crawl", f.config}); err != nil {
 			return fmt.Errorf("%w: %s", err, told.String())
 		}
 		return nil
@@ -74,7 +75,7 @@ func newStalled(t *testing.T, keys string, links ...string) *stalled {
 func (f *stalled) ripple(args ...string) string {
 	f.t.Helper()
 	var out, told strings.Builder
-	if err := newApp(&out, &told).execute(f.t.Context(), append(args, "--config", f.config)); err != nil {
+	if err := command.NewApp(&out, &told).Execute(f.t.Context(), append(args, "--config", f.config)); err != nil {
 		f.t.Fatalf("ripple %s: %v\n%s", strings.Join(args, " "), err, told.String())
 	}
 	return out.String()

@@ -22,6 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"go.etcd.io/bbolt"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -155,14 +156,14 @@ func askAll(dir, path string) (answered, refused int) {
 		{"inspect", "h0.gen.test", "https://h0.gen.test/", "h1.gen.test", "https://h1.gen.test/"},
 		{"path", "https://h2.gen.test/"}, {"path", "https://h3.gen.test/"},
 	} {
-		err := newApp(io.Discard, io.Discard).execute(context.Background(), append(question, "--state", path))
+		err := command.NewApp(io.Discard, io.Discard).Execute(context.Background(), append(question, "--state", path))
 		if err == nil || errors.Is(err, term.ErrQuiet) {
 			answered++
 		} else {
 			refused++
 		}
 	}
-	_ = checkFile(io.Discard, path, true)
+	_ = command.CheckFile(io.Discard, path, true)
 	if exportMutant(path, filepath.Join(dir, "forged.db")) == nil {
 		return answered + 1, refused
 	}
@@ -179,7 +180,7 @@ func changeAll(path string, cfg *config.Config) (changed, refused int) {
 		func() error { return crawlMutant(path, cfg, 50*time.Millisecond) },
 		func() error {
 			prune := []string{"prune", "--keep-runs", "1", "--state", path}
-			return newApp(io.Discard, io.Discard).execute(context.Background(), prune)
+			return command.NewApp(io.Discard, io.Discard).Execute(context.Background(), prune)
 		},
 	} {
 		if err := change(); err == nil {
@@ -188,7 +189,7 @@ func changeAll(path string, cfg *config.Config) (changed, refused int) {
 			refused++
 		}
 	}
-	_ = checkFile(io.Discard, path, true)
+	_ = command.CheckFile(io.Discard, path, true)
 	return changed, refused
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
@@ -46,7 +47,7 @@ func TestOnlyHTTP(t *testing.T) {
 	want := []string{"hop.test", "plain.test", "plainly.a.test", "two.test"}
 	for run := range 2 { // the second asks for no page again, and reads what the first has noted
 		var out, told bytes.Buffer
-		if err := newApp(&out, &told).execute(t.Context(), []string{"crawl", path}); err != nil {
+		if err := command.NewApp(&out, &told).Execute(t.Context(), []string{"crawl", path}); err != nil {
 			t.Fatalf("%v\n%s", err, told.String())
 		}
 		if got := onlyHTTP(t, filepath.Join(filepath.Dir(path), "out.md")); !slices.Equal(got, want) {

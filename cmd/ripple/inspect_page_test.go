@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
@@ -69,8 +70,8 @@ func TestOlderVisits(t *testing.T) {
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	for _, want := range []string{"\nvisits: 102\n", "\n  and 2 older\n", `"visits_omitted": 2`} {
 		var text strings.Builder
-		opts := inspectOptions{limit: 20, json: want[0] == '"'}
-		if err := tellInspected((answer.Inspector{State: r}), &text, "https://a.test/", opts); err != nil || !strings.Contains(text.String(), want) {
+		opts := command.InspectOptions{Limit: 20, JSON: want[0] == '"'}
+		if err := command.TellInspected((answer.Inspector{State: r}), &text, "https://a.test/", opts); err != nil || !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in:\n%s\n%v", want, text.String(), err)
 		}
 	}

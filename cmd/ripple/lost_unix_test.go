@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/kv"
 )
@@ -82,7 +83,7 @@ func TestLostWhileReplacing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := takePlace(old, named, next); err == nil || !strings.Contains(err.Error(), "was replaced by another file") {
+	if err := command.TakePlace(old, named, next); err == nil || !strings.Contains(err.Error(), "was replaced by another file") {
 		t.Errorf("%v; want that it was replaced", err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "precious" {
@@ -108,7 +109,7 @@ func TestReplacedWhileWaiting(t *testing.T) {
 			return errors.Join(store.Present(), store.Close())
 		})
 		synctest.Wait()
-		_, _, err = compact(path)
+		_, _, err = command.Compact(path)
 		if err := errors.Join(err, old.Close(), g.Wait()); err != nil {
 			t.Error(err)
 		}

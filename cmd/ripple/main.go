@@ -1,7 +1,8 @@
 // Command ripple maps the terrain of the web around a curated list of domains.
 //
-// Every command has a file of its own, named after it. What a command says and how it ends is package term; how state
-// files are found, opened and copied is package statefile. This file decides the exit code.
+// The commands are package command. What they do is in the packages below it: docs, term, statefile, seeds, desk,
+// answer, show, output, decide, serve, session and demo, of which each imports only those before it. This file decides
+// the exit code.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"log"
 	"os"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
@@ -22,9 +24,9 @@ func main() {
 func run(args []string) int {
 	ctx, stop := term.UntilSignal(context.Background(), os.Exit)
 	defer stop()
-	a := newApp(os.Stdout, os.Stderr)
-	err := a.execute(ctx, args)
-	a.voice.Complain(err)
+	a := command.NewApp(os.Stdout, os.Stderr)
+	err := a.Execute(ctx, args)
+	a.Voice.Complain(err)
 	return exitCode(err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
@@ -22,7 +23,7 @@ func TestMergeDiskFull(t *testing.T) {
 	disk := crawltest.SmallDisk(t, "8m")
 	target, filler := filepath.Join(disk, "whole.bolt"), filepath.Join(disk, "filler")
 	run := func() error {
-		return newApp(io.Discard, io.Discard).execute(t.Context(), []string{"merge", dir, "--force", "-o", target})
+		return command.NewApp(io.Discard, io.Discard).Execute(t.Context(), []string{"merge", dir, "--force", "-o", target})
 	}
 	if err := run(); err != nil {
 		t.Fatalf("with room: %v", err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -143,8 +144,8 @@ func TestInterruptedWhileMerging(t *testing.T) {
 			if err := s.Open(ctx, from, []string{dir}); err != nil {
 				t.Fatal(err)
 			}
-			opts := mergeOptions{out: filepath.Join(dir, "new.bolt")}
-			err := s.Write(ctx, opts.out, opts.refuse, func(step string, _, _ int) {
+			opts := command.MergeOptions{Out: filepath.Join(dir, "new.bolt")}
+			err := s.Write(ctx, opts.Out, opts.Refuse, func(step string, _, _ int) {
 				if step == at {
 					cancel(term.SignalError{Signal: syscall.SIGINT})
 				}

@@ -17,6 +17,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -120,7 +121,7 @@ func sufferMutants(t *testing.T) {
 			t.Fatal(err)
 		}
 		var report bytes.Buffer
-		if err := checkFile(&report, path, true); err != nil {
+		if err := command.CheckFile(&report, path, true); err != nil {
 			t.Errorf("mutant %d: check: %v", i, err)
 		}
 		if strings.Contains(report.String(), "Problem") || strings.Contains(report.String(), "Refused") {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	demonstration "github.com/sumi-ripple/ripple/cmd/ripple/demo"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
@@ -34,23 +35,23 @@ func TestQuestions(t *testing.T) {
 	run := func(args ...string) {
 		t.Helper()
 		out.Reset()
-		if err := newApp(&out, &told).execute(t.Context(), args); err != nil {
+		if err := command.NewApp(&out, &told).Execute(t.Context(), args); err != nil {
 			t.Fatalf("ripple %s: %v\n%s", strings.Join(args, " "), err, told.String())
 		}
 	}
 	run("crawl", config)
 	run("query", "--help")
 	help := out.String()
-	for _, q := range questions() {
-		if !strings.Contains(help, q.asks) || !strings.Contains(help, q.sql) || strings.ContainsAny(q.sql, "\"$`\\") {
-			t.Errorf("%s: not in the help text, or not to be pasted", q.asks)
+	for _, q := range command.Questions() {
+		if !strings.Contains(help, q.Asks) || !strings.Contains(help, q.SQL) || strings.ContainsAny(q.SQL, "\"$`\\") {
+			t.Errorf("%s: not in the help text, or not to be pasted", q.Asks)
 		}
-		run("query", "--config", config, q.sql)
+		run("query", "--config", config, q.SQL)
 		if rows := strings.Count(out.String(), "\n"); rows < 2 {
-			t.Errorf("%s: no answer\n%s", q.asks, out.String())
+			t.Errorf("%s: no answer\n%s", q.Asks, out.String())
 		}
-		if strings.Contains(q.asks, "broken") && strings.Contains(out.String(), "hedgerow-journal.test") {
-			t.Errorf("%s: unlike \"ripple broken\" it counts what robots.txt forbids\n%s", q.asks, out.String())
+		if strings.Contains(q.Asks, "broken") && strings.Contains(out.String(), "hedgerow-journal.test") {
+			t.Errorf("%s: unlike \"ripple broken\" it counts what robots.txt forbids\n%s", q.Asks, out.String())
 		}
 	}
 	file := filepath.Join(dir, "terrain.db")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -41,7 +42,7 @@ func TestReclassifyMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, told bytes.Buffer
-		if err := newApp(&out, &told).execute(t.Context(), append(args, path)); err != nil {
+		if err := command.NewApp(&out, &told).Execute(t.Context(), append(args, path)); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, told.String())
 		}
 		return out.String()

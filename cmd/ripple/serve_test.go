@@ -22,6 +22,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -284,7 +285,7 @@ func TestServeAnswers(t *testing.T) {
 func printed(t *testing.T, args ...string) (v any) {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	if err := newApp(&out, &complaints).execute(t.Context(), args); err != nil && !errors.Is(err, term.ErrQuiet) {
+	if err := command.NewApp(&out, &complaints).Execute(t.Context(), args); err != nil && !errors.Is(err, term.ErrQuiet) {
 		t.Fatalf("%q: %v\n%s", args, err, complaints.Bytes())
 	}
 	if err := json.Unmarshal(out.Bytes(), &v); err != nil {

@@ -18,6 +18,7 @@ import (
 	"go.etcd.io/bbolt"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
@@ -163,7 +164,7 @@ func TestVerify(t *testing.T) {
 	if out, _, code = ran(t, "verify", "--state", state, "--json"); code != 0 {
 		t.Errorf("verify --json: %d", code)
 	}
-	var v verdict
+	var v command.Verdict
 	if err := json.Unmarshal([]byte(out), &v); err != nil ||
 		!v.Whole || v.URLs < 50 || v.Run != 1 || v.Problems == nil {
 		t.Errorf("verify --json: %v, %+v", err, v)
@@ -241,7 +242,7 @@ func TestCompactBesideAnother(t *testing.T) {
 		var both errgroup.Group
 		for range 2 {
 			both.Go(func() error {
-				_, _, err := compact(path)
+				_, _, err := command.Compact(path)
 				if err != nil && strings.HasSuffix(err.Error(), ": another command has just compacted it; nothing was done") {
 					return nil
 				}
@@ -296,7 +297,7 @@ func TestTakePlace(t *testing.T) {
 			if tt.replace != "" {
 				copied(t, tt.replace, path)
 			}
-			if got := term.Complaint(takePlace(old, before, next)); !strings.Contains(got, tt.want) {
+			if got := term.Complaint(command.TakePlace(old, before, next)); !strings.Contains(got, tt.want) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
@@ -325,8 +326,8 @@ func TestLateCheck(t *testing.T) {
 		{nil, time.Second, ""},
 		{[]string{"damage"}, time.Second, "damage; the check did not end within 10 s: it waits for the disk"},
 	} {
-		v := &verdict{Found: len(tt.found), Problems: tt.found}
-		err := v.late(10*time.Second, tt.worked)
+		v := &command.Verdict{Found: len(tt.found), Problems: tt.found}
+		err := v.Late(10*time.Second, tt.worked)
 		if got := strings.Join(v.Problems, "; "); got != tt.want || (err != nil) != (tt.want == "") {
 			t.Errorf("found %q, worked %v: %q, %v", tt.found, tt.worked, got, err)
 		}

@@ -1,0 +1,215 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+)
+
+// An App is one call of the program: where it writes, and what every command has.
+type App struct {
+	stdout *writer
+	Voice  *term.Voice
+	named  statefile.Target
+	states statefile.Files
+}
+
+func NewApp(stdout, stderr io.Writer) *App {
+	v := term.NewVoice(stderr)
+	return &App{stdout: &writer{w: stdout}, Voice: v, states: statefile.Files{Voice: v}}
+}
+
+func (a *App) Execute(ctx context.Context, args []string) error {
+	root := newRootCommand(a)
+	root.SetArgs(args)
+	root.SetOut(a.stdout)
+	root.SetErr(a.Voice.Stderr)
+	err := root.ExecuteContext(ctx)
+	var sig term.SignalError
+	if err != nil && errors.As(context.Cause(ctx), &sig) && !statefile.StoreFailed(err) {
+		if errors.Is(err, crawl.ErrNoRoom) { // what is not kept is told, and the run goes on as after any signal
+			a.Voice.Complain(err)
+		}
+		return sig
+	}
+	return cmp.Or(err, a.stdout.err)
+}
+
+// read opens the state that a command is about for reading.
+func (a *App) read(ctx context.Context) (*statefile.State, error) {
+	path, err := a.named.StatePath()
+	if err != nil {
+		return nil, err
+	}
+	return a.states.Read(ctx, path)
+}
+
+// A writer remembers that something could not be written: who asked has not got the answer, whatever the command
+// makes of it.
+type writer struct {
+	mu  sync.Mutex
+	w   io.Writer
+	err error // the first
+}
+
+func (o *writer) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, err := o.w.Write(b)
+	o.err = cmp.Or(o.err, err)
+	return n, err
+}
+
+func newRootCommand(a *App) *cobra.Command {
+	var version bool
+	cmd := &cobra.Command{
+		Use:   "ripple",
+		Short: "Map the terrain of the web around the domains you trust",
+		Long: `Ripple crawls the domains you trust completely, follows a few links outward from
+them, records who links to whom, and never visits what you told it to leave alone.
+The state is one file; SQLite, Markdown and graph files are made from it.`,
+		Example: `  ripple demo                      # see it work, on a small built-in web
+  ripple init                      # write config.toml, with every key explained
+  ripple crawl config.toml         # Ctrl-C stops it; the same command resumes it
+  ripple inspect https://a.example/page
+  ripple export --sqlite terrain.db`,
+		Args:          unknownCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return cmp.Or(a.Voice.Check(), refuseEmpty(cmd.Flags()))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return runVersion(versionOptions{}, a.stdout)
+			}
+			return cmd.Help()
+		},
+	}
+	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
+	a.named.AddFlags(cmd.PersistentFlags())
+	a.Voice.AddFlags(cmd.PersistentFlags())
+	cmd.SetFlagErrorFunc(wrongFlag)
+	addCommands(cmd, a)
+	wrongUse(cmd)
+	addCompletions(cmd, a)
+	addCobras(cmd)
+	return cmd
+}
+
+// refuseEmpty refuses a flag without a value, as of an unset variable, which would be taken for one that was
+// left out. Only a text may be empty, which removes a note; of its shards "ripple stop" says more.
+func refuseEmpty(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		name, _ := pflag.UnquoteUsage(f)
+		switch text := f.Value.String(); {
+		case text != "" && (text != "[]" || f.Value.Type() != "stringSlice"), name == "TEXT", name == "N,...":
+		case name == "DIR":
+			err = term.Usage("--%s needs the name of a folder", f.Name)
+		case name == "FILE", name == "FILE|-":
+			err = term.Usage("--%s needs a file name", f.Name)
+		default:
+			err = term.Usage("--%s needs a value: --%[1]s %s", f.Name, name)
+		}
+	})
+	return err
+}
+
+// addCobras adds the commands that cobra brings along, with the words and the exit codes of the others.
+func addCobras(cmd *cobra.Command) {
+	cmd.InitDefaultHelpCmd()
+	if help, _, err := cmd.Find([]string{"help"}); err == nil {
+		help.RunE, help.Example = runHelp, "  ripple help crawl"
+		help.Short, help.Long = "Show how a command is used", "Show how a command is used, with examples."
+	}
+	cmd.InitDefaultCompletionCmd()
+	if shells, _, err := cmd.Find([]string{"completion"}); err == nil {
+		wrongUse(shells)
+		shells.Args = unknownCommand
+		shells.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		shells.Example = "  source <(ripple completion bash)\n  ripple completion bash --help   # how to install it"
+	}
+}
+
+// addCommands adds the commands in groups, as the help lists them.
+func addCommands(root *cobra.Command, a *App) {
+	groups := []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Crawl:", []*cobra.Command{newDemoCommand(a), newInitCommand(a), newCrawlCommand(a), newRobotsCommand(a)}},
+		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newResumeCommand(a), newStopCommand(a),
+			newReloadCommand(a), newWebhookCommand(a)}},
+		{"More than one machine:", []*cobra.Command{newHubCommand(a), newShardCommand(a)}},
+		{"Ask about the map:", []*cobra.Command{
+			newServeCommand(a), newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a),
+			newQueryCommand(a), newSuggestCommand(a), newDecideCommand(a),
+		}},
+		{"Export and compare:", []*cobra.Command{
+			newExportCommand(a), newSummaryCommand(a), newDiffCommand(a), newFeedCommand(a),
+		}},
+		{"Look after a state file:", []*cobra.Command{
+			newVerifyCommand(a), newReclassifyCommand(a), newReplayCommand(a), newPruneCommand(a), newMergeCommand(a),
+		}},
+	}
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	for _, topic := range docs.Topics() {
+		root.AddCommand(&cobra.Command{Use: topic.Name, Short: topic.Title, Long: topic.Text})
+	}
+	root.AddCommand(newCheckFileCommand(a), newReadTerrainCommand(a), newOrderedCommand(a), newVersionCommand(a),
+		formerly("unite", newMergeCommand(a)), formerly("unpause", newResumeCommand(a)))
+}
+
+// formerly makes a command of an earlier name, which works but is not listed.
+func formerly(name string, cmd *cobra.Command) *cobra.Command {
+	cmd.Use, cmd.Hidden = strings.Replace(cmd.Use, cmd.Name(), name, 1), true
+	return cmd
+}
+
+// runHelp shows the help of a command. Unlike cobra it refuses what is none.
+func runHelp(help *cobra.Command, args []string) error {
+	cmd, rest, err := help.Root().Find(args)
+	if err != nil {
+		return term.Usage("%v", err)
+	}
+	if err := unknownCommand(cmd, rest); err != nil {
+		return err
+	}
+	cmd.InitDefaultHelpFlag()
+	return cmd.Help()
+}
+
+// unknownCommand refuses what is no command and names what is meant, perhaps.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return term.Usage("%q is not a command; did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	if err := statefile.NotSite(args[0]); err != nil && !cmd.HasParent() {
+		return err
+	}
+	if !cmd.HasSubCommands() { // of which help was asked
+		cmd = cmd.Root()
+	}
+	return term.Usage("%q is not a command; \"%s --help\" lists them", args[0], cmd.CommandPath())
+}

@@ -1,0 +1,107 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+type decideOptions struct {
+	choice decide.Choice
+	dryRun bool
+	seen   string
+	json   bool
+}
+
+func (o *decideOptions) addFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.choice.Seeds, "seed", nil, "begin at `URL` (quality; else at https://HOST/); may be repeated")
+	f.StringArrayVar(&o.choice.Tags, "tag", nil, "tag the host with `WORD`; may be repeated; '' removes all tags")
+	f.StringVar(&o.choice.Note, "note", "", "add the note `TEXT` to the host; '' removes it")
+	f.BoolVar(&o.dryRun, "dry-run", false, "show what would come and go, and write nothing")
+	f.StringVar(&o.seen, "if-version", "",
+		"refuse if the file has changed since a dry run, whose --json gave its `VERSION`")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func newDecideCommand(a *App) *cobra.Command {
+	var opts decideOptions
+	cmd := &cobra.Command{
+		Use:   "decide HOST CLASS",
+		Short: "Decide what a host is: quality, blacklist, stub or later",
+		Long: `Decide what HOST is, in place of what the lists of the configuration say; url patterns
+still come first. "quality" makes it an origin, "later" changes no class and keeps it
+from being suggested. The decision is written to the file that [decisions] names, whose
+comments and other entries stay, and is then applied as by "ripple reclassify", or at
+once by a running crawl. Tags and notes appear in every export.
+
+Without such a file, or without a configuration, the entry is only shown. For a map
+that holds part of a terrain, which cannot follow it, nothing is written. With
+[cluster] hub it is written on this machine: once all have it, reload once.`,
+		Example: `  ripple decide radio.example.org quality --tag radio --note "asked Ada"
+  ripple decide shop.example.com blacklist --dry-run
+  ripple decide blog.example.net quality --seed https://blog.example.net/archive/`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.choice.Given = map[string]bool{}
+			cmd.Flags().Visit(func(f *pflag.Flag) { opts.choice.Given[f.Name] = true })
+			return runDecide(cmd.Context(), a, opts, args)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runDecide(ctx context.Context, a *App, opts decideOptions, args []string) error {
+	host, class, err := decide.Parse(args[0], args[1])
+	if err != nil {
+		return err
+	}
+	if class != config.DecidedQuality && len(decide.WithoutEmpty(opts.choice.Seeds)) > 0 {
+		return term.Usage("--seed: only quality has seeds, not %s", class)
+	}
+	path, err := a.named.ConfigPath(nil)
+	if err != nil {
+		return err
+	}
+	cfg, err := decisionsOf(a, path, opts.json)
+	if err != nil {
+		return err
+	}
+	d := &decide.Decider{Voice: a.Voice, Stdout: a.stdout, States: a.states, JSON: opts.json, Path: path, Cfg: cfg,
+		Host: host,
+		Edit: opts.choice.Edit(host, class)}
+	switch {
+	case cfg == nil || cfg.Decisions.File == "":
+		err = d.Show()
+	case opts.dryRun:
+		err = d.Foretell(ctx)
+	default:
+		err = d.Write(ctx, opts.seen)
+	}
+	if err != nil || !opts.json {
+		return err
+	}
+	return term.PrintJSON(a.stdout, d.Result)
+}
+
+// decisionsOf reads the configuration that is decided under; nil: there is none. A program
+// is not told what a person might mend.
+func decisionsOf(a *App, path string, program bool) (*config.Config, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.named.Config == "" {
+		return nil, nil
+	}
+	if program {
+		cfg, _, err := config.Load(path)
+		return cfg, err
+	}
+	return statefile.LoadConfig(path, a.Voice)
+}

@@ -1,0 +1,48 @@
+package command
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Every command's help says what it does and shows an example, on lines of 88 characters.
+func TestHelp(t *testing.T) {
+	root := newRootCommand(NewApp(io.Discard, io.Discard))
+	for _, c := range append(root.Commands(), root) {
+		if c.Hidden || c.IsAdditionalHelpTopicCommand() {
+			continue
+		}
+		t.Run(c.Name(), func(t *testing.T) { checkHelp(t, c) })
+	}
+}
+
+func checkHelp(t *testing.T, c *cobra.Command) {
+	if strings.HasSuffix(c.Short, ".") || c.Long != "" && !strings.HasSuffix(strings.TrimSpace(c.Long), ".") &&
+		c.Name() != "export" {
+		t.Errorf("Short is a phrase, Long are sentences: %q, %q", c.Short, c.Long)
+	}
+	if !strings.Contains(c.Example, "ripple") {
+		t.Errorf("there is no example: %q", c.Example)
+	}
+	for line := range strings.Lines(c.Long) {
+		if len(line) > 89 {
+			t.Errorf("%d characters: %s", len(line), line)
+		}
+	}
+}
+
+// What a command takes is named by its usage and told by its help.
+func TestHelpOfInspect(t *testing.T) {
+	c, _, err := newRootCommand(NewApp(io.Discard, io.Discard)).Find([]string{"inspect"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"usage": c.Use, "short": c.Short, "long": c.Long, "example": c.Example} {
+		if !strings.Contains(strings.ToLower(text), "host") && !strings.Contains(text, "inspect example.com") {
+			t.Errorf("%s: no word of hosts: %s", name, text)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+)
+
+type InspectOptions struct {
+	Limit term.Limit
+	JSON  bool
+}
+
+func (o *InspectOptions) addFlags(f *pflag.FlagSet) {
+	term.AddLimit(f, &o.Limit, 20, "links in each direction, or rows of each list of a host")
+	f.BoolVar(&o.JSON, "json", false, "print JSON, one object for each URL")
+}
+
+func newInspectCommand(a *App) *cobra.Command {
+	var opts InspectOptions
+	cmd := &cobra.Command{
+		Use:   "inspect URL|HOST...",
+		Short: "Show everything known about a page or a host",
+		Long: `Show all that is known of a page: how its URL is read, its class and state and
+the rule behind them, the shortest ways to it, what robots.txt decides, its links
+in and out, and its visits. For a URL that was never met: how it is read, its
+class, whether a rule refuses it, and what robots.txt decides.
+
+For a host, which is a name without a scheme or a slash: its coverage and what is
+in the way, when it is asked next, delay, budget and robots.txt, who links to it,
+its busiest pages, its errors and its runs.`,
+		Example: "  ripple inspect https://example.com/page\n" +
+			"  ripple inspect example.com\n" +
+			"  # Who links to the pages of a list, and with which anchors?\n" +
+			"  tr '\\n' '\\0' < urls.txt | xargs -0 ripple inspect --json --limit -1 |\n" +
+			"    jq -r '.url as $to | .links_in.links[]? | [$to, .url, .anchor] | @csv'",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runInspect(cmd.Context(), a, opts, args)
+		},
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runInspect(ctx context.Context, a *App, opts InspectOptions, urls []string) error {
+	r, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var wrong []error
+	for i, raw := range urls {
+		var text strings.Builder
+		if err := TellInspected((answer.Inspector{State: r}), &text, raw, opts); err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		if i > 0 && !opts.JSON {
+			fmt.Fprintln(a.stdout)
+		}
+		if _, err := io.WriteString(a.stdout, text.String()); err != nil {
+			return err
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// TellInspected writes what is known of a page or a host.
+func TellInspected(r answer.Inspector, w io.Writer, raw string, opts InspectOptions) error {
+	limit := int(opts.Limit)
+	if answer.IsHost(raw) {
+		d, err := r.InspectHost(raw, limit)
+		switch {
+		case err != nil:
+			return err
+		case opts.JSON:
+			return term.PrintJSON(w, d)
+		}
+		return show.Host(w, d, limit)
+	}
+	in, err := r.InspectPage(raw, limit)
+	switch {
+	case err != nil:
+		return err
+	case opts.JSON:
+		return term.PrintJSON(w, in)
+	}
+	return show.Page(w, in)
+}

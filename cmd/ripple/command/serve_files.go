@@ -1,0 +1,37 @@
+package command
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+)
+
+// newOrderedCommand is a command that was ordered at a desk. It is not meant for people.
+func newOrderedCommand(a *App) *cobra.Command {
+	return &cobra.Command{
+		Use:    "ordered",
+		Hidden: true,
+		Args:   cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains([]string{"export", "summary", "decide"}, args[0]) {
+				return term.Usage("use \"ripple export\"")
+			}
+			desk.EndWithInput()
+			ordered := NewApp(a.stdout, a.Voice.Stderr)
+			if args[0] != "decide" { // of which the output is wanted
+				ordered.Voice.Reports = func(r term.Reached) { desk.Report(a.stdout, r.Step, r.Done, r.Total) }
+			}
+			err := ordered.Execute(cmd.Context(), args)
+			if left := new(output.UnreadError); errors.As(err, &left) { // the others are written
+				desk.ReportLack(a.stdout, left.Error())
+				return nil
+			}
+			return err
+		},
+	}
+}

@@ -1,0 +1,104 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
+	"github.com/sumi-ripple/ripple/export/suggest"
+)
+
+type suggestOptions struct {
+	links      output.LinksOption
+	minOrigins int
+	limit      term.Limit
+	json       bool
+}
+
+func newSuggestCommand(a *App) *cobra.Command {
+	var opts suggestOptions
+	cmd := &cobra.Command{
+		Use:   "suggest",
+		Short: "Suggest hosts to add: those that many origins link to",
+		Long: `Rank hosts that are on no list by the number of origins that endorse them: that link
+to them in the text of a page, not on most pages of a host, and without nofollow, ugc
+or sponsored. Other links are shown but do not count. Origins of one site count once.
+Hosts with equally many origins are ranked by trust, which is PageRank seen from the
+origins; hosts that never answered come last.
+The output is TOML: [[quality]] blocks, with comments that say who links there, and
+how, and what the crawl has found there so far. The seed is a page that answered, if
+one did. Stub URLs follow as comments, grouped by entity.`,
+		Example: `  ripple suggest
+  ripple suggest --min-origins 2 >> config.toml
+  ripple suggest --json | jq -r '.discovered[].entity'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runSuggest(cmd.Context(), a, opts) },
+	}
+	f := cmd.Flags()
+	f.IntVar(&opts.minOrigins, "min-origins", 1,
+		"list what at least `N` origins endorse; 0: a link in a footer or the like will do")
+	term.AddLimit(f, &opts.limit, 20, "hosts, and as many stubs")
+	opts.links.AddFlag(f, "take trust from these")
+	f.BoolVar(&opts.json, "json", false, "print JSON")
+	return cmd
+}
+
+func runSuggest(ctx context.Context, a *App, opts suggestOptions) error {
+	if opts.minOrigins < 0 {
+		return term.Usage("--min-origins must be 0 or more")
+	}
+	counted, err := opts.links.Parse()
+	if err != nil {
+		return err
+	}
+	r, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	gctune.Collect(gctune.Export())
+	found, err := term.Finding(a.Voice, "looking for hosts to add", func() (*suggest.Suggestions, error) {
+		return suggest.Find(r.Survey, suggest.Options{
+			MinOrigins: opts.minOrigins, Limit: int(opts.limit), Counted: counted,
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if opts.json {
+		return term.PrintJSON(a.stdout, answer.NewSuggestions(found))
+	}
+	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
+		a.Voice.Tell(term.Event("nothing to suggest", noneFrom(opts.minOrigins), "min_origins", opts.minOrigins))
+		return nil
+	}
+	return term.Flushed(a.stdout, func(w io.Writer) error {
+		blocks := suggest.Blocks(found.Discovered)
+		for i := range found.Discovered {
+			show.Candidate(w, found, &found.Discovered[i], blocks[i])
+		}
+		if len(found.Stubs) > 0 {
+			fmt.Fprintln(w, "# Stubs, which are never visited:\n#")
+		}
+		for i := range found.Stubs {
+			show.Candidate(w, found, &found.Stubs[i], "")
+		}
+		return nil
+	})
+}
+
+// noneFrom says that so many origins link to nothing that could be added.
+func noneFrom(origins int) string {
+	if origins == 0 {
+		return "no origin links to a stub or to a host that is on no list"
+	}
+	return fmt.Sprintf("nothing is linked from %s or more; --min-origins 0 asks for less",
+		term.Count(origins, "origin", "origins"))
+}

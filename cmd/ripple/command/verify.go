@@ -1,0 +1,151 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/control"
+)
+
+// maxProblems bounds the problems that are told one by one.
+const maxProblems = 100
+
+type VerifyOptions struct {
+	digest  bool
+	compact bool
+	json    bool
+}
+
+func (o *VerifyOptions) addFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.digest, "digest", false, "print the SHA-256 of the map: two crawls of the same web have the same one")
+	f.BoolVar(&o.compact, "compact", false,
+		"then write the state without its free space into a new file, which\nreplaces the old one")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func newVerifyCommand(a *App) *cobra.Command {
+	var opts VerifyOptions
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check the state file's invariants",
+		Long: `Check the checksum of every record in the state file, and that all records agree:
+every queued entry has a page, every page has one state, every counter matches a
+recount, and every depth is a shortest distance.
+
+The check runs in a process of its own, with limits on memory and time, because a
+damaged file may crash it. During a crawl it checks a consistent copy.`,
+		Example: "  ripple verify\n  ripple verify --state terrain.bolt --digest\n  ripple verify --compact",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runVerify(cmd.Context(), a, opts) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+// A Verdict is what a check has found, and what is printed as JSON.
+type Verdict struct {
+	File     string   `json:"file"`
+	Whole    bool     `json:"whole"`
+	URLs     int      `json:"urls"`
+	Visits   int      `json:"visits"`
+	Hosts    int      `json:"hosts"`
+	Run      int      `json:"run_id"` // 0: nothing was crawled yet
+	Digest   string   `json:"digest,omitempty"`
+	Found    int      `json:"found"`    // problems
+	Problems []string `json:"problems"` // the first of them
+	Before   int64    `json:"bytes_before,omitempty"`
+	After    int64    `json:"bytes_after,omitempty"`
+}
+
+func runVerify(ctx context.Context, a *App, opts VerifyOptions) error {
+	path, err := a.named.StateFile()
+	if err != nil {
+		return err
+	}
+	target, release, err := quietFile(ctx, a.states, path, opts)
+	if err != nil {
+		return err
+	}
+	defer release()
+	v, err := term.Finding(a.Voice, "checking "+term.Shown(path),
+		func() (*Verdict, error) { return CheckApart(ctx, target, opts) })
+	if err != nil {
+		return err
+	}
+	v.File = path
+	if v.Whole && opts.compact {
+		if v.Before, v.After, err = Compact(path); err != nil {
+			return err
+		}
+	}
+	if err := v.print(a.stdout, opts); err != nil {
+		return err
+	}
+	if !v.Whole {
+		return term.Hint(fmt.Errorf("%s is damaged: %s", term.Shown(path), term.Count(v.Found, "problem", "problems")),
+			"bring back a backup, or begin anew with \"ripple crawl --fresh\", "+
+				"which keeps this file beside the new one")
+	}
+	return nil
+}
+
+// quietFile returns a file that nobody writes: the state file, or a copy of the
+// one that is being crawled.
+func quietFile(ctx context.Context, from statefile.Files, path string, opts VerifyOptions) (target string,
+	release func(), err error) {
+	if err := statefile.MustExist(path); err != nil {
+		return "", nil, err
+	}
+	copied := ""
+	var live census.Status
+	err = from.CrawlOf(path).Get(ctx, "status", &live)
+	idle := new(control.Error) // of who has the file, and does not crawl it
+	switch {
+	case err == nil && opts.compact:
+		return "", nil, term.Usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",
+			term.Shown(path), term.Shown(path))
+	case err == nil, errors.As(err, &idle) && errors.Is(err, control.ErrNobody) && !opts.compact:
+		copied, release, err = from.CopyCrawled(ctx, path)
+	}
+	switch {
+	case errors.Is(err, control.ErrNobody): // or it has just ended
+		return path, func() {}, nil
+	case err != nil:
+		return "", nil, err
+	}
+	return copied, release, nil
+}
+
+// print tells what was found.
+func (v *Verdict) print(w io.Writer, opts VerifyOptions) error {
+	if opts.json {
+		return term.PrintJSON(w, v)
+	}
+	return term.Flushed(w, func(w io.Writer) error {
+		for _, p := range v.Problems {
+			fmt.Fprintln(w, term.Clean(p, 400))
+		}
+		if more := v.Found - len(v.Problems); more > 0 {
+			fmt.Fprintf(w, "and %s more\n", term.Commas(more))
+		}
+		if v.Whole {
+			fmt.Fprintf(w, "%s is whole: %s, %s, %s of every class, with pages or without\n", term.Shown(v.File),
+				term.Count(v.URLs, "URL", "URLs"), term.Count(v.Visits, "visit", "visits"), term.Count(v.Hosts, "host", "hosts"))
+		}
+		if v.Digest != "" {
+			fmt.Fprintf(w, "digest %s\n", v.Digest)
+		}
+		if v.Before > 0 {
+			fmt.Fprintf(w, "compacted from %s to %s bytes\n", term.Commas(int(v.Before)), term.Commas(int(v.After)))
+		}
+		return nil
+	})
+}

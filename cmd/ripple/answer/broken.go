@@ -2,6 +2,7 @@ package answer
 
 import "github.com/sumi-ripple/ripple/export/broken"
 
+// BrokenColumns returns the names of the columns of broken links.
 func BrokenColumns() []string {
 	return []string{
 		"quality_origin", "from_url", "anchor", "to_url",

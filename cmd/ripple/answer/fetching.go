@@ -45,6 +45,7 @@ type openRequest struct {
 // forPage reports whether a request is for a page itself.
 func (r *openRequest) forPage() bool { return r.Kind == "get" || r.Kind == "head" }
 
+// NewFetching returns the open requests of a crawl.
 func NewFetching(open []crawl.Flight, rules *weburl.Rules) Fetching {
 	f := NoFetching()
 	f.Fetching = len(open)

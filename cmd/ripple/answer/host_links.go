@@ -184,6 +184,7 @@ func newBusyPage(p *survey.Page, in int) busyPage {
 	return b
 }
 
+// SortedKeys returns the keys of a map in order.
 func SortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 func addDepth(depths map[uint8]*DepthCount, p *survey.Page) {

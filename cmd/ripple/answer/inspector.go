@@ -19,6 +19,7 @@ const (
 	maxRedirected  = schema.MaxRedirects + 1
 )
 
+// InspectPage returns what is known of a URL. Of links it lists up to limit in each direction.
 func (r Inspector) InspectPage(raw string, limit int) (*Page, error) {
 	u, err := ParseURL(r.Config().Rules(), raw)
 	if err != nil {

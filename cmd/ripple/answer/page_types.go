@@ -53,6 +53,7 @@ type KnownPage struct {
 	OlderVisits  int          `json:"visits_omitted,omitempty"` // before those
 }
 
+// A LinkList holds links of a page in one direction.
 type LinkList struct {
 	Total int        `json:"total"`
 	Left  int        `json:"links_omitted,omitempty"` // further ones that are not recorded
@@ -73,6 +74,7 @@ type fact struct {
 	Value string `json:"value"`
 }
 
+// A Visit is one visit to a page.
 type Visit struct {
 	Run         int       `json:"run_id"`
 	At          time.Time `json:"visited_at"`

@@ -30,7 +30,7 @@ type Report struct {
 	Stray    []strayEntry `json:"stray_seeds"`
 }
 
-// Metrics are those of a crawl of nodes and edges.
+// metrics are those of a crawl of nodes and edges.
 type metrics struct {
 	NodesDiscovered int     `json:"nodes_discovered"`
 	NodesCrawled    int     `json:"nodes_crawled"`
@@ -77,6 +77,7 @@ type strayEntry struct {
 	End  string `json:"end"`
 }
 
+// WriteReport writes the report of a run as JSON.
 func WriteReport(w io.Writer, s *survey.Survey) error {
 	r, err := newReport(s)
 	if err != nil {

@@ -53,6 +53,7 @@ func (r Inspector) AskRobots(host, form, agent string) (RobotsVerdict, bool, err
 	return v, true, nil
 }
 
+// JudgeRobots returns what a robots.txt decides for an agent and a URL.
 func JudgeRobots(rules *robots.Rules, agent, form string) RobotsVerdict {
 	v := rules.Check(weburl.PathQuery(form))
 	delay, _ := rules.CrawlDelay()

@@ -39,6 +39,7 @@ type csvRows struct {
 	line []byte
 }
 
+// NewCSVRows returns a writer of rows as CSV.
 func NewCSVRows(w io.Writer, columns []string) *csvRows {
 	c := &csvRows{w: bufio.NewWriter(w)}
 	for i, name := range columns {
@@ -89,6 +90,7 @@ type jsonRows struct {
 	rows  int
 }
 
+// NewJSONRows returns a writer of rows as JSON.
 func NewJSONRows(w io.Writer, columns []string) *jsonRows {
 	j := &jsonRows{w: bufio.NewWriter(w)}
 	taken := map[string]bool{}

@@ -14,6 +14,7 @@ type BrokenLink struct {
 	Place  string  `json:"place"`
 }
 
+// A RunList holds the runs of a state.
 type RunList struct {
 	Runs []StatsRun `json:"runs"`
 }

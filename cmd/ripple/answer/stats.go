@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
+// Stats are the counts of a map, and the hosts that take longest.
 type Stats struct {
 	State    string         `json:"state_path"`
 	Bytes    int64          `json:"state_bytes"`
@@ -43,6 +44,7 @@ type Stats struct {
 	SlowTotal  int `json:"slow_hosts_total"`
 }
 
+// A StatsRun is a run with its counts.
 type StatsRun struct {
 	ID       int            `json:"id"`
 	Status   string         `json:"status"`
@@ -57,6 +59,7 @@ type StatsRun struct {
 	Errors   map[string]int `json:"errors"`
 }
 
+// A DepthCount counts the pages at a depth.
 type DepthCount struct {
 	Depth     *int `json:"depth"` // null: pages without one
 	Pages     int  `json:"pages"`
@@ -82,6 +85,7 @@ type slowHost struct {
 	Rest time.Duration `json:"-"` // from one request to the next
 }
 
+// NewStats counts a state. It lists up to most hosts and sites.
 func NewStats(r *statefile.State, most int) (*Stats, error) {
 	counts, err := r.Counts()
 	if err != nil {
@@ -139,6 +143,7 @@ func depthCounts(counts *survey.Counts) []DepthCount {
 	return all
 }
 
+// NewStatsRun returns a run with its errors by kind.
 func NewStatsRun(run schema.Run, errs map[string]int) StatsRun {
 	return StatsRun{
 		ID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(), Started: run.Started.UTC(),

@@ -43,6 +43,7 @@ type (
 	}
 )
 
+// NewSuggestions returns suggestions as a program reads them.
 func NewSuggestions(found *suggest.Suggestions) Suggestions {
 	return Suggestions{Origins: found.Origins, Discovered: newCandidates(found.Discovered),
 		Stubs: newCandidates(found.Stubs)}

@@ -44,6 +44,7 @@ func ShardStates() []string {
 	return []string{ShardUnmade, ShardIdle, ShardSilent, ShardOver, "waiting", "running", "paused", "stopping"}
 }
 
+// ShardStats are the figures of one shard.
 type ShardStats struct {
 	Shard   int             `json:"shard"`
 	State   string          `json:"state"`

@@ -55,6 +55,7 @@ func (o *Choice) Edit(host scope.Pattern, class config.DecidedClass) decision.Ed
 	}
 }
 
+// WithoutEmpty returns the texts that are not empty.
 func WithoutEmpty(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" })
 }

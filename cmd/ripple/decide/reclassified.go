@@ -44,6 +44,7 @@ type depthChanges struct {
 	Lost    int `json:"lost"`
 }
 
+// A TurnPage is a page that has another class or state than before.
 type TurnPage struct {
 	URL         string `json:"url"`
 	ClassBefore string `json:"class_before"`
@@ -55,6 +56,7 @@ type TurnPage struct {
 // MaxTurned is how many changed pages a person is shown.
 const MaxTurned = 20
 
+// CompareStandings compares the pages before and after a change.
 func CompareStandings(before, after []standing) *Change {
 	r := &Change{Classes: []turnCount{}, States: []turnCount{}, before: before, after: after}
 	for id, now := range after {
@@ -152,6 +154,7 @@ func (r *Change) WriteJSON(w io.Writer, store *kv.Store) error {
 	return out.Flush()
 }
 
+// Print prints the change for a person.
 func (r *Change) Print(w io.Writer, store *kv.Store, dryRun bool) error {
 	verb := "changed"
 	if dryRun {

@@ -160,7 +160,7 @@ func (n *demoNode) start(ctx context.Context, crawls func()) (*exec.Cmd, error) 
 
 func (n *demoNode) say(line string) { n.voice.Say(n.name + ": " + line) }
 
-// Lines is a writer that passes on whole lines.
+// lines is a writer that passes on whole lines.
 type lines struct {
 	each func(string)
 	rest string

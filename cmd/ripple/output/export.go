@@ -15,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
+// Options are those of an export.
 type Options struct {
 	Force bool
 	check bool
@@ -24,6 +25,7 @@ type Options struct {
 	progress export.Progress
 }
 
+// AddFlags adds the flags of all formats.
 func (o *Options) AddFlags(f *pflag.FlagSet) {
 	o.paths = map[string]*string{}
 	for _, format := range Formats() {

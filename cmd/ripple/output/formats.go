@@ -44,6 +44,7 @@ type Format struct {
 	Write func(ctx context.Context, path string, s *survey.Survey, opts Options) error
 }
 
+// Formats returns the table of outputs.
 func Formats() []Format {
 	return append([]Format{
 		{

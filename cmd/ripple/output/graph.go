@@ -34,6 +34,7 @@ type GraphOptions struct {
 	of   *survey.Survey // that made was asked of
 }
 
+// NewGraphOptions returns the defaults.
 func NewGraphOptions() *GraphOptions {
 	return &GraphOptions{level: "host", header: "gephi", gexf: "1.3", opts: export.Options{Level: export.LevelHost}}
 }

@@ -19,6 +19,7 @@ func (o *LinksOption) AddFlag(f *pflag.FlagSet, what string) {
 			"or all")
 }
 
+// Parse reads the flag.
 func (o LinksOption) Parse() (export.Counted, error) {
 	counted, err := export.ParseCounted(cmp.Or(string(o), export.Endorsements.String()))
 	if err != nil {

@@ -25,6 +25,7 @@ type Options struct {
 	asQuality bool
 }
 
+// AddFlags adds the flags of the seeds of one run.
 func (o *Options) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.File, "seeds", "",
 		"add the URLs in `FILE|-`, one per line, to the seeds of this run; a header\nline is skipped")

@@ -87,6 +87,7 @@ func (o *Opened) answerOrigins(desk.Query) (any, error) {
 	return answer.OriginList{Origins: all}, err
 }
 
+// AnswerRuns lists the runs.
 func (o *Opened) AnswerRuns(desk.Query) (any, error) {
 	counts, err := o.Counts()
 	if err != nil {

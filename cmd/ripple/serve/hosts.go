@@ -53,6 +53,7 @@ type HostIndex struct {
 	tagged map[string]map[schema.HostID]bool
 }
 
+// A HostKey is what hosts are sorted and chosen by.
 type HostKey struct {
 	Name                             string
 	ID                               schema.HostID

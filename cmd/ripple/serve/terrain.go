@@ -56,6 +56,7 @@ type Opened struct {
 // copied reports whether a copy is read, which does not change but gets old.
 func (o *Opened) copied() bool { return o.Store.Path() != o.Path }
 
+// NewTerrainReader returns a reader of the state at path.
 func NewTerrainReader(from statefile.Files, path string) *terrainReader {
 	return &terrainReader{states: from, path: path, turn: make(chan struct{}, 1), next: make(chan *Opened, 1)}
 }

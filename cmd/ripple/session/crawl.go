@@ -19,6 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
+// Options are those of a crawl.
 type Options struct {
 	Fresh  bool
 	DryRun bool

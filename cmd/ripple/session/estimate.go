@@ -28,6 +28,7 @@ type Estimate struct {
 	Time            time.Duration
 }
 
+// Add adds requests to a host, one after each gap.
 func (e *Estimate) Add(requests int, gap time.Duration) {
 	if requests > 0 {
 		e.Hosts++

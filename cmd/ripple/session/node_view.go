@@ -47,6 +47,7 @@ type NodeView struct {
 	files  map[int]*heldFile // that are open
 }
 
+// NewNodeView returns the view of the shards that this machine crawls.
 func NewNodeView(told *term.Voice, path string, cfg *config.Config, opts Options) *NodeView {
 	load := func() (*config.Config, error) {
 		now, _, err := config.Load(path) // what is to be noticed was told at the start

@@ -50,6 +50,7 @@ type terrainAnswer struct {
 	Message string `json:"message"`
 }
 
+// NewTerrainDesk returns the desk of a terrain of several machines.
 func NewTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *terrainDesk {
 	d := &terrainDesk{Look: newLookout(cfg.Cluster.Hub, load), load: load, meter: NewMeter(), merge: mergeCommand(cfg)}
 	d.meter.Terrain(d.Look.metrics)

@@ -9,6 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
+// Path prints a shortest path from an origin to a page.
 func Path(w io.Writer, p answer.OriginPath) {
 	fmt.Fprintf(w, "from %s: depth %d\n", term.ShownHost(p.Origin, 253), p.Depth)
 	for i, h := range p.Path {

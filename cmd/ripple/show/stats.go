@@ -12,6 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
+// Stats prints the counts of a map.
 func Stats(w io.Writer, s *answer.Stats) error {
 	fmt.Fprintf(w, "%s, %s in use\n", term.Shown(s.State), humanize.Bytes(uint64(s.Bytes)))
 	printProgress(w, s)
@@ -123,6 +124,7 @@ func printDepths(w io.Writer, depths []answer.DepthCount) error {
 	return t.Flush()
 }
 
+// PrintSlow prints the hosts that take longest.
 func PrintSlow(w io.Writer, s *answer.Stats) error {
 	if len(s.Slow) == 0 {
 		return nil

@@ -26,6 +26,7 @@ type Status struct {
 	told   time.Time
 }
 
+// NewStatus returns a status that is shown on a terminal, or else logged.
 func NewStatus(v *term.Voice, log *slog.Logger) *Status {
 	return &Status{
 		screen: v.Stderr, log: log, told: time.Now(),
@@ -33,6 +34,7 @@ func NewStatus(v *term.Voice, log *slog.Logger) *Status {
 	}
 }
 
+// See shows the status of a crawl.
 func (v *Status) See(s census.Status) {
 	s.Waits = WaitText(&s)
 	if v.inTerm {

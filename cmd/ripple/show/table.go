@@ -23,6 +23,7 @@ type tableRows struct {
 	more  bool
 }
 
+// NewTableRows returns a writer of rows as a table with up to limit rows.
 func NewTableRows(v *term.Voice, out io.Writer, columns []string, limit int) *tableRows {
 	w := &tableRows{voice: v, t: term.NewTable(out), limit: limit}
 	w.t.Row(cells(columns)...)

@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
+// Terrain prints the shards of a terrain.
 func Terrain(w io.Writer, s *answer.TerrainStats, now time.Time) error {
 	state := ""
 	switch {

@@ -5,7 +5,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// load reads a configuration that is to be followed, and tells its notices.
+// LoadConfig reads a configuration that will be followed, and reports its notices.
 func LoadConfig(path string, v *term.Voice) (*config.Config, error) {
 	cfg, notices, err := config.Load(path)
 	if err != nil {

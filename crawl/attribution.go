@@ -174,7 +174,7 @@ func (a *attribution) failure(o *ring.Outcome) *outage.Failure {
 	f := &outage.Failure{
 		Host: a.id(o), Site: siteOf(&o.Step), Address: o.Step.Address, Next: o.Next, Sent: o.Step.Sent, Way: a.way(o),
 		Resolver: o.Own == fetch.OwnResolver, Alone: o.Own == fetch.OwnNothing, Met: o.Step.Met,
-		Spoke: o.TLS.Spoke, Shaken: o.TLS.Shaken, Why: o.Reason().String(),
+		Spoke: o.TLS.Spoke, Alert: o.TLS.Alert, Shaken: o.TLS.Shaken, Why: o.Reason().String(),
 	}
 	switch {
 	case o.TLS.Untrusted:

@@ -123,6 +123,27 @@ func TestAttributionOutage(t *testing.T) {
 	})
 }
 
+// A TLS alert of the last host that is left needs no proof that the network is there.
+func TestAttributionLastAlert(t *testing.T) {
+	alert := ring.Outcome{Cause: fetch.TLS, TLS: fetch.Signs{Alert: true}}
+	bubble(t, func(t *testing.T) {
+		g := newGuarded(t, nil)
+		g.begin()
+		g.pass(1, alert)
+		g.want("held")
+		time.Sleep(4 * time.Second)
+		g.want("nothing else is open", fetch.TLS)
+		done := g.m.network.Asked(2, time.Now())
+		g.pass(1, alert)
+		time.Sleep(4 * time.Second)
+		g.want("another request is open")
+		done()
+		time.Sleep(time.Second)
+		g.want("it has ended", fetch.TLS)
+		g.close()
+	})
+}
+
 // Whatever keeps all hosts from answering for half a minute is taken for the network: a proxy that is away, and one in
 // which people must log in first, which has other certificates, addresses or names, or hangs up.
 func TestAttributionAllFail(t *testing.T) {

@@ -65,6 +65,7 @@ type Failure struct {
 	Alone    bool      // no failure of this machine's own is known
 	Met      bool      // the host had answered in an earlier process
 	Spoke    bool      // TLS was spoken on its connection
+	Alert    bool      // the peer sent a TLS alert
 	Shaken   time.Time // the host took part in a TLS handshake; zero: not for this request
 	Why      string    // for people
 	Key      string    // configuration key that may be wrong, which waiting does not fix; "": none
@@ -397,8 +398,9 @@ func (w *Watch) Blameless(sent time.Time) bool {
 }
 
 // Settled reports whether a failure that ended at end need no longer be held back. That is so if the host can
-// be reached; if a host has answered since, or none has for a long time; or if it cannot belong to an outage,
-// because too few sites have answered or are being requested.
+// be reached; if a host has answered since, or none has for a long time; if it cannot belong to an outage,
+// because too few sites have answered or are being requested; or if the peer sent a TLS alert and no other
+// request is open that could show more.
 func (w *Watch) Settled(f *Failure, end, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -411,6 +413,8 @@ func (w *Watch) Settled(f *Failure, end, now time.Time) bool {
 	case !f.Way.counts(), w.doubted, w.voteless(f.Site, now), len(w.sites) < leastAll && !f.Met:
 		return true
 	case (f.Spoke || w.lonely(end)) && !w.troubled(now), late && w.alone(now):
+		return true
+	case f.Alert && len(w.open) == 0 && now.Sub(end) >= silence && !w.troubled(now): // and nothing else may tell more
 		return true
 	}
 	return late && now.Sub(w.quietSince()) >= nobody

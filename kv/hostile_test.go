@@ -369,7 +369,7 @@ func TestForgedValues(t *testing.T) {
 	one, first := []byte{0, 0, 0, 1}, make([]byte, 8)
 	host := func(queues ...byte) []byte {
 		return slices.Concat(fieldsOf("a.test", ""), make([]byte, 15),
-			fieldsOf(0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0, 0), []byte{1, 0} /* generation */, queues,
+			fieldsOf(0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0, 0), []byte{1, 0} /* generation */, queues,
 			make([]byte, 11))
 	}
 	walk := func(tx *kv.Tx) error {

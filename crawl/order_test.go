@@ -185,7 +185,7 @@ func TestDepthsAreShortestDistances(t *testing.T) {
 	t.Parallel()
 	seed, webs := crawltest.Seed(t), 60
 	if crawltest.Full() {
-		webs = 700
+		webs = 350
 	}
 	t.Logf("%d webs", webs)
 	for i := range webs {

@@ -449,7 +449,7 @@ func TestShards(t *testing.T) {
 	t.Parallel()
 	seed, webs := crawltest.Seed(t), 20
 	if crawltest.Full() {
-		webs = 100
+		webs = 50
 	}
 	webs = crawltest.Number("RIPPLE_PROOF_WEBS", webs)
 	var sum paperTerrain

@@ -99,7 +99,7 @@ func TestDamage(t *testing.T) {
 	mutants := 300
 	switch {
 	case os.Getenv("RIPPLE_PROOF") == "full":
-		mutants = 2000
+		mutants = 1000
 	case testing.Short():
 		mutants = 60
 	}

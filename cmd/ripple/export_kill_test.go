@@ -22,7 +22,7 @@ func TestKilledWhileExporting(t *testing.T) {
 	t.Parallel()
 	kills := 12
 	if crawltest.Full() {
-		kills = 150
+		kills = 80
 	}
 	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))

@@ -44,7 +44,7 @@ func TestForged(t *testing.T) {
 	files := 60
 	switch {
 	case crawltest.Full():
-		files = 1000
+		files = 500
 	case testing.Short():
 		files = 20
 	}

@@ -68,7 +68,7 @@ func TestMutants(t *testing.T) {
 	mutants := 100
 	switch {
 	case crawltest.Full():
-		mutants = 2000
+		mutants = 1000
 	case testing.Short():
 		mutants = 20
 	}
@@ -206,7 +206,7 @@ func TestEveryFlipIsFound(t *testing.T) {
 	t.Parallel()
 	flips := 150
 	if crawltest.Full() {
-		flips = 2000
+		flips = 1000
 	}
 	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))

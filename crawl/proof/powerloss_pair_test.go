@@ -47,7 +47,7 @@ func TestPowerLossOfTwo(t *testing.T) {
 	}
 	pairs := 40
 	if crawltest.Full() {
-		pairs = 200
+		pairs = 100
 	}
 	pairs = crawltest.Number("RIPPLE_PROOF_PAIRS", pairs)
 	seed := crawltest.Seed(t)

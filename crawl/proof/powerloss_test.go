@@ -56,7 +56,7 @@ func TestPowerLoss(t *testing.T) {
 	}
 	images := 200
 	if crawltest.Full() {
-		images = 5000
+		images = 2500
 	}
 	seed := crawltest.Seed(t)
 	watched := func(env ...string) *disk {

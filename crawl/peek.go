@@ -126,7 +126,7 @@ func (p *peeker) recall(ask *peek) error {
 	return nil
 }
 
-// queue has a host asked, unless there is a reason not to.
+// queue queues the request to a host, or records why not.
 func (p *peeker) queue(ask *peek, rest time.Duration, why string) {
 	if why != "" {
 		ask.Status, ask.Error = 0, why

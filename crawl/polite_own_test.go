@@ -143,7 +143,8 @@ func TestOthersTakeNoHost(t *testing.T) {
 		}
 		s.surveyed(func(sv *survey.Survey) error {
 			cut, err := survey.CutSites(sv)
-			want := survey.CutSite{Site: "c.test", Hosts: 11, Overflow: 54, Limit: "max-hosts-per-site = 6 for hosts that only other sites name"}
+			want := survey.CutSite{Site: "c.test", Hosts: 11, Overflow: 54,
+				Limit: "max-hosts-per-site = 6 for hosts that only other sites name"}
 			if junk != 6 || len(cut) != 1 || cut[0] != want {
 				t.Errorf("%d invented hosts are recorded, and told of as %+v", junk, cut)
 			}

@@ -71,7 +71,8 @@ func TestOlderVisits(t *testing.T) {
 	for _, want := range []string{"\nvisits: 102\n", "\n  and 2 older\n", `"visits_omitted": 2`} {
 		var text strings.Builder
 		opts := command.InspectOptions{Limit: 20, JSON: want[0] == '"'}
-		if err := command.TellInspected((answer.Inspector{State: r}), &text, "https://a.test/", opts); err != nil || !strings.Contains(text.String(), want) {
+		err := command.TellInspected(answer.Inspector{State: r}, &text, "https://a.test/", opts)
+		if err != nil || !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in:\n%s\n%v", want, text.String(), err)
 		}
 	}

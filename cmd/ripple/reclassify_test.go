@@ -62,7 +62,8 @@ func TestReclassifyMany(t *testing.T) {
 	if err := json.Unmarshal([]byte(run(text, "reclassify", "--dry-run", "--json")), &all); err != nil {
 		t.Fatal(err)
 	}
-	want := decide.TurnPage{URL: "https://far.test/0", ClassBefore: "discovered", Class: "blacklist", StateBefore: "depth_exceeded", State: "blacklisted"}
+	want := decide.TurnPage{URL: "https://far.test/0", ClassBefore: "discovered", Class: "blacklist",
+		StateBefore: "depth_exceeded", State: "blacklisted"}
 	if all.Changed != pages || len(all.Turned) != pages || all.Turned[0] != want {
 		t.Errorf("JSON has %d of %d pages: %+v", len(all.Turned), all.Changed, all.Turned)
 	}

@@ -55,7 +55,8 @@ func TestVisitsTo(t *testing.T) {
 	w.Begin()
 	w.Visit("a.test/", nil)
 	w.Visit("a.test/x", nil)
-	found, err := (&serve.Opened{Inspector: answer.Inspector{State: &statefile.State{Survey: w.Survey(), Store: w.Store}}}).VisitsTo("a.test")
+	state := &statefile.State{Survey: w.Survey(), Store: w.Store}
+	found, err := (&serve.Opened{Inspector: answer.Inspector{State: state}}).VisitsTo("a.test")
 	var gaps []int64
 	for _, r := range found.Requests {
 		gaps = append(gaps, r.GapMS)

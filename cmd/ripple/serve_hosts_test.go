@@ -40,7 +40,8 @@ func TestHostsShown(t *testing.T) {
 			t.Errorf("%s: domain_shown is %v; want %v", path, got, want)
 		}
 	}
-	if shown := d.json("suggest?min_origins=0").(map[string]any)["discovered"].([]any)[0].(map[string]any)["entity_shown"]; shown != books {
+	first := d.json("suggest?min_origins=0").(map[string]any)["discovered"].([]any)[0].(map[string]any)
+	if shown := first["entity_shown"]; shown != books {
 		t.Errorf("suggested as %v", shown)
 	}
 	if shown := d.json("graph").(map[string]any)["shown"].(map[string]any); len(shown) != 2 {

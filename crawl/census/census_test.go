@@ -190,7 +190,8 @@ func TestCount(t *testing.T) {
 	if c.waiting != 511 || c.suspended != 1 || c.givenUp != 1 || c.depth != 1 {
 		t.Errorf("count = %+v", c)
 	}
-	if len(c.slowest) != 3 || c.slowest[0].Domain != "rest.test" || c.slowest[1] != (HostETA{Domain: "near.test", ToVisit: 50, Seconds: 200}) {
+	if len(c.slowest) != 3 || c.slowest[0].Domain != "rest.test" ||
+		c.slowest[1] != (HostETA{Domain: "near.test", ToVisit: 50, Seconds: 200}) {
 		t.Errorf("slowest = %+v", c.slowest)
 	}
 }

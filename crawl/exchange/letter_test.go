@@ -108,7 +108,8 @@ func TestLargestFits(t *testing.T) {
 	referral.Referrals = []ring.Referral{{
 		URL: long("a"), Forms: slices.Repeat([]string{sized("&", 32<<10)}, maxOthers), HTTPS: true,
 		Told:       schema.Inbound{Listed: true, Changed: time.Unix(math.MaxInt64, 0)},
-		FromOrigin: true, Sitemap: strings.Repeat("s", 255), Vouchers: slices.Repeat([]string{strings.Repeat("v", 255)}, kv.MaxVouchers),
+		FromOrigin: true, Sitemap: strings.Repeat("s", 255),
+		Vouchers: slices.Repeat([]string{strings.Repeat("v", 255)}, kv.MaxVouchers),
 	}}
 	script.Errand = &errand{ID: math.MaxUint64, URL: long(`\`), Asset: true, At: math.MaxInt}
 	for name, l := range map[string]letter{"a referral": referral, "an errand": script} {

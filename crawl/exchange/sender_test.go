@@ -170,8 +170,8 @@ func TestSenderTellsAgain(t *testing.T) {
 func TestSenderBeginsAnew(t *testing.T) {
 	s := newShard(t, "/1", "/2", "/3")
 	s.update(func(tx *kv.Tx) error { return tx.Peers.Put(1, schema.Peer{Cursor: 3}) })
-	anew := &anewShard{testShard: s}
-	if p := steps(t, NewSender(anew, nil, 1), 1); p != Went || s.peer() != (schema.Peer{Cursor: 1}) {
+	again := &againShard{testShard: s}
+	if p := steps(t, NewSender(again, nil, 1), 1); p != Went || s.peer() != (schema.Peer{Cursor: 1}) {
 		t.Errorf("%v, the peer is %+v", p, s.peer())
 	}
 	if p := steps(t, NewSender(s, nil, 1), 1); p != Went || s.peer() != (schema.Peer{Cursor: 2}) {
@@ -179,10 +179,10 @@ func TestSenderBeginsAnew(t *testing.T) {
 	}
 }
 
-// An anewShard starts sending over just before it writes.
-type anewShard struct{ *testShard }
+// An againShard restarts sending just before it writes.
+type againShard struct{ *testShard }
 
-func (s *anewShard) Update(f func(*kv.Tx) error) error {
+func (s *againShard) Update(f func(*kv.Tx) error) error {
 	s.update(func(tx *kv.Tx) error { return tx.Peers.Put(1, schema.Peer{Cursor: 1}) })
 	return s.testShard.Update(f)
 }

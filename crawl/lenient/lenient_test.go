@@ -320,7 +320,9 @@ func BenchmarkReader(b *testing.B) {
 	fields := strings.Repeat("X-Field: of a usual length, some 60 bytes, as servers send it\r\n", 12)
 	text := head(fields+"Content-Length: 30000\r\n", strings.Repeat("x", 30_000))
 	cut := head(fields+"Transfer-Encoding: chunked\r\n", strings.Repeat("1000\r\n"+strings.Repeat("x", 4096)+"\r\n", 7)+"0\r\n\r\n")
-	for _, bm := range []struct{ name, text string }{{"length", text}, {"chunked", cut}, {"mended", strings.Replace(text, "X-Field:", "X-Field", 1)}} {
+	for _, bm := range []struct{ name, text string }{
+		{"length", text}, {"chunked", cut}, {"mended", strings.Replace(text, "X-Field:", "X-Field", 1)},
+	} {
 		b.Run(bm.name, func(b *testing.B) {
 			var now *strings.Reader
 			r := NewReader(readerFunc(func(p []byte) (int, error) { return now.Read(p) }))

@@ -46,7 +46,8 @@ func TestForeign(t *testing.T) {
 		`<a href=y><svg><a></a><style><a href=x>X</a></style>`,
 		`<a href=y><svg><a><g></a></a><style><a href=no></style><a href=x>X</a>`,
 		`<button><svg><title>t</button><style><a href=no></style></title><style><a href=x>X</a></style>`,
-		`<button><svg><foreignObject><div></button><style><a href=no></style></div></foreignObject></button><style><a href=no></style><a href=x>X`,
+		`<button><svg><foreignObject><div></button><style><a href=no></style></div></foreignObject></button>` +
+			`<style><a href=no></style><a href=x>X`,
 		`<section><svg></article><style><a href=x>X</a></style>`,
 		`<my-element-with-a-long-name><svg></my-element-with-a-long-name><style><a href=no></style><a href=x>X</a>`,
 		`<h1><svg></h1><base href="/b/"><a href=x>X</a>`,

@@ -31,7 +31,8 @@ func TestEnumerationsGrow(t *testing.T) {
 		grown := strings.Replace(string(source), add.before, add.value+add.before, 1)
 		receiver := map[string]string{"state.go": "func (s State) String() string {\n\tswitch s {\n",
 			"words.go": "func (k LinkKind) String() string {\n\tswitch k {\n"}[filepath.Base(add.file)]
-		spoken := strings.Replace(grown, receiver, receiver+"\tcase "+strings.TrimSpace(add.value)+":\n\t\treturn \""+add.name+"\"\n", 1)
+		spoken := strings.Replace(grown, receiver,
+			receiver+"\tcase "+strings.TrimSpace(add.value)+":\n\t\treturn \""+add.name+"\"\n", 1)
 		if grown == string(source) || spoken == grown {
 			t.Fatalf("%s has another shape", add.file)
 		}

@@ -116,7 +116,7 @@ func slotMutations() []mutation {
 func outageMutations() []mutation {
 	return []mutation{
 		{
-			"hosts are blamed for the network that is away", "outage/outage.go",
+			"hosts are blamed for the network that is away", "outage/settle.go",
 			"return w.away || sent.Before(w.ended)", "return false", "TestAttributionOutage|TestAttributionSuspended",
 		},
 		{

@@ -51,8 +51,8 @@ func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
 		lacksLinks(v, len(stands.Links), &now.Traps, &before.Traps) || c.lacksFacts(before.Extracts, host), nil
 }
 
-// lacksLinks reports whether a page of which so many links were recorded has more, and a limit
-// that may have kept them out has risen.
+// lacksLinks reports whether a page has more links than were recorded, and a limit that may have kept them out
+// has risen.
 func lacksLinks(v *schema.Visit, recorded int, now, before *scope.Traps) bool {
 	read := v.Distinct
 	if v.LinkLimit > 0 {

@@ -51,8 +51,8 @@ func newDelegatedRequests(in *runState, hosts *hosts, queue *renderQueue, cache 
 		reports: map[errandKey]ring.Report{}}
 }
 
-// begin has a host asked, unless it is already, or so many are that the shard has to ask
-// again.
+// begin queues a request for another shard, unless it is queued already. If too many are open, the other shard
+// repeats it later.
 func (d *delegatedRequests) begin(e ring.Errand) error {
 	if e.Kind == ring.Asset {
 		return d.renderQueue.lend(e.URL)

@@ -14,7 +14,7 @@
 //	ledger    the log of visits, what needs no visit any more, the counts of the run
 //	reach     depths: carried over links, travelling on, into the line of a host; sitemaps
 //	delegated requests for other shards of the terrain, and their reports
-//	plan      what a host is asked next; chooser, the next page of a host
+//	plan      the next request to a host; chooser, the next page of a host
 //
 // All of them read the run state: the transaction, the run, the configuration. The ledger
 // counts in the run.

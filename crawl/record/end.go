@@ -118,7 +118,7 @@ func (c cuts) add(terr *scope.Scope, host, key string) {
 	}
 }
 
-// tell tells of the origins, so many at a time.
+// tell reports the origins, at most webhook.MaxGathered at a time.
 func (c cuts) tell(tx *kv.Tx, in *runState) error {
 	places := slices.Sorted(maps.Keys(c))
 	for some := range slices.Chunk(places, webhook.MaxGathered) {

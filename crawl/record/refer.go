@@ -66,8 +66,8 @@ func (t *turn) makesOwn(ref *ring.Referral, host string) bool {
 		})
 }
 
-// MarkAgain marks what of so many URLs from one on another shard has to be told, and
-// returns the first that is left; 0: none is.
+// MarkAgain examines at most most URLs, starting with from, and marks what another shard must be told about them.
+// It returns the first URL that is left; 0: none.
 func (r *Recorder) MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (next schema.ID, err error) {
 	r.in.tx = tx
 	last := schema.ID(r.in.store.URLs())

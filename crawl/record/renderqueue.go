@@ -124,8 +124,8 @@ func (q *renderQueue) lend(url string) error {
 	return nil
 }
 
-// ask puts a URL into the line of its host, if there are fewer than so many things there that
-// scripts want. It returns false if there are not, or there is an answer now.
+// ask queues a URL at its host, if fewer than most URLs that scripts want are queued there. It returns false if
+// not, or if the answer is known already.
 func (q *renderQueue) ask(url string, most int) (bool, error) {
 	if q.in.set.Answers.Has(url) {
 		return false, nil
@@ -164,8 +164,8 @@ func (q *renderQueue) answer(url string, a *render.Answer) {
 	delete(q.lent, url)
 }
 
-// crowded reports whether so many pages are being rendered that a host is not asked for
-// another one that might have to be. It is planned again when there is room.
+// crowded reports whether too many pages are being rendered to request another page of the host that might need
+// rendering. The host is planned again when there is room.
 func (q *renderQueue) crowded(h *schema.Host) bool {
 	if q.pages < maxRendering || !q.in.set.Config.Render.Renders(h.Name, q.hosts.facts(h.ID).own) {
 		return false

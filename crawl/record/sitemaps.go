@@ -44,7 +44,7 @@ func (r *reach) sitemapsAt(h *schema.Host, refs []string) (files []ring.Target, 
 	return files, left
 }
 
-// foreignHosts are the first so many hosts outside a site, of those that are met.
+// foreignHosts collects the hosts outside a site, up to a limit, in the order in which it meets them.
 type foreignHosts struct {
 	site  string
 	most  int // 0: any number

@@ -15,7 +15,8 @@ func TestReformed(t *testing.T) {
 			inTurn(t, "", func(r *Recorder, turn turn) {
 				id := r.met(t, "https://a.test/x")
 				h := r.hostOf(t, id)
-				v := &schema.Visit{URL: id, Run: r.in.run.ID, State: state, Status: 404, Requests: 1, Knew: schema.FormSet{Shapes: schema.ShapePlain},
+				v := &schema.Visit{URL: id, Run: r.in.run.ID, State: state, Status: 404, Requests: 1,
+					Knew:   schema.FormSet{Shapes: schema.ShapePlain},
 					Length: -1}
 				ok(t, turn.settle(h, v))
 				r.met(t, "https://a.test/x")

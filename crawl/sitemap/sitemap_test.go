@@ -113,7 +113,8 @@ func formatRows() []fileRow {
 // spellingRows have URLs in odd spellings, and elements that do not belong to sitemaps.
 func spellingRows() []fileRow {
 	const images = ` xmlns="http://www.google.com/schemas/sitemap-image/1.1"`
-	const own = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" ` +
+	const own = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" ` +
+		`xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9" ` +
 		`xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">`
 	text := func(entries ...sitemap.Entry) sitemap.File { return sitemap.File{Kind: sitemap.Text, Entries: entries} }
 	return []fileRow{

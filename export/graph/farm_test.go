@@ -38,7 +38,9 @@ type reading struct {
 }
 
 // readings returns what each output says about every host, and the order in which it lists them.
-func readings(t *testing.T, s *survey.Survey, counted export.Counted) (said map[string]map[string]reading, order map[string][]string) {
+func readings(t *testing.T, s *survey.Survey, counted export.Counted) (
+	said map[string]map[string]reading, order map[string][]string,
+) {
 	t.Helper()
 	dir := t.TempDir()
 	said, order = map[string]map[string]reading{}, map[string][]string{}

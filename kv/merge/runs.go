@@ -190,7 +190,7 @@ func (m *merger) copyValues(tx *kv.Tx) error {
 		return err
 	}
 	for name, of := range map[string]func() ([]byte, error){
-		kv.MetaAnew: m.anew, kv.MetaAnewAt: m.anewAt, kv.MetaPruned: m.pruned,
+		kv.MetaAnew: m.recreatedIn, kv.MetaAnewAt: m.recreatedAt, kv.MetaPruned: m.pruned,
 	} {
 		value, err := of()
 		if err == nil {
@@ -218,8 +218,8 @@ func (m *merger) pruned() (first []byte, err error) {
 	return first, nil
 }
 
-// anewAt returns when a file was last recreated; nil: never.
-func (m *merger) anewAt() (last []byte, err error) {
+// recreatedAt returns when a file was last recreated; nil: never.
+func (m *merger) recreatedAt() (last []byte, err error) {
 	var latest time.Time
 	for _, s := range m.sources {
 		var at time.Time
@@ -237,8 +237,8 @@ func (m *merger) anewAt() (last []byte, err error) {
 	return last, nil
 }
 
-// anew returns the last run if the file of a shard was made anew in it, otherwise nil.
-func (m *merger) anew() ([]byte, error) {
+// recreatedIn returns the last run if the file of a shard was recreated in it, otherwise nil.
+func (m *merger) recreatedIn() ([]byte, error) {
 	for _, s := range m.sources {
 		run, err := s.tx.Meta.Value(kv.MetaAnew)
 		if err != nil || len(s.runs) > 0 && string(run) == fmt.Sprint(s.runs[len(s.runs)-1].ID) {

@@ -58,8 +58,7 @@ type ShardStats struct {
 	Silent  *time.Time      `json:"silent_since"`
 }
 
-// NewTerrainStats says how a terrain gets on whose run visits so many pages at most; 0: that is not known, or any
-// number.
+// NewTerrainStats returns the progress of a terrain. most is the max-pages of its run; 0: unknown or unlimited.
 func NewTerrainStats(hub string, most int, t *node.Terrain) *TerrainStats {
 	s := &TerrainStats{
 		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Over: t.Over,

@@ -103,8 +103,8 @@ func runMerge(ctx context.Context, a *App, opts MergeOptions, args []string) err
 	return nil
 }
 
-// Refuse reports why the output cannot be written, or must not be: unlike an export a
-// state file cannot be made again, whoever wrote it.
+// Refuse reports why the output cannot or must not be written. Unlike an export, a state file cannot be made
+// again, so an existing one is never replaced silently.
 func (o *MergeOptions) Refuse() error {
 	f := output.Format{State: true, Check: func(path string, force bool) error {
 		info, err := os.Stat(path)

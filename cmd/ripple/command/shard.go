@@ -174,7 +174,7 @@ func runRecreate(ctx context.Context, a *App, args []string) error {
 	})
 }
 
-// shardError says what can be done about a shard that cannot be moved or made anew.
+// shardError adds what to do about a shard that cannot be moved or recreated.
 func shardError(err error) error {
 	var held *lease.HeldError
 	switch {

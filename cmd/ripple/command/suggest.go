@@ -94,7 +94,7 @@ func runSuggest(ctx context.Context, a *App, opts suggestOptions) error {
 	})
 }
 
-// noneFrom says that so many origins link to nothing that could be added.
+// noneFrom returns the message for an empty list of suggestions with a minimum of origins.
 func noneFrom(origins int) string {
 	if origins == 0 {
 		return "no origin links to a stub or to a host that is on no list"

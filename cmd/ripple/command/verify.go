@@ -91,7 +91,7 @@ func runVerify(ctx context.Context, a *App, opts VerifyOptions) error {
 	}
 	if !v.Whole {
 		return term.Hint(fmt.Errorf("%s is damaged: %s", term.Shown(path), term.Count(v.Found, "problem", "problems")),
-			"bring back a backup, or begin anew with \"ripple crawl --fresh\", "+
+			"bring back a backup, or start again with \"ripple crawl --fresh\", "+
 				"which keeps this file beside the new one")
 	}
 	return nil

@@ -37,11 +37,11 @@ type Result struct {
 	Change  *ShownChange `json:"change"`  // null: what it is was not looked at
 }
 
-// A ShownChange is a reclassified with some of the pages that turned.
+// A ShownChange is a Change with the first of the pages that it turns.
 type ShownChange struct {
 	Change
 	Turned []TurnPage `json:"turned_pages"` // the first of those with another class or state
-	More   int        `json:"turned_more"`  // so many further ones
+	More   int        `json:"turned_more"`  // number of further pages
 }
 
 // A Decider decides on a host under a configuration, for a person or a program. It tells

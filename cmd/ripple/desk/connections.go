@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// connections are those to a desk, so many at most. One more makes another go: first of
-// those that have not shown the token the one that has waited longest between two
-// requests, then the one that has been longest at its first, then at any; then of those
-// that have shown it the one that has waited longest. Whoever has shown it and is being
-// answered stays. So nobody keeps others out by opening connections, be it thousands.
+// connections limits the connections to a desk. One more than the limit closes another. Connections that have not
+// shown the token go first: the one that has been idle longest between two requests, then the one whose first
+// request takes longest, then the one with the longest request. After those goes the one that has shown the token
+// and has been idle longest. One that has shown it and is being answered stays. So thousands of connections keep
+// nobody out.
 type connections struct {
 	net.Listener
 	most int

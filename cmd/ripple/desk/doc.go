@@ -1,5 +1,5 @@
-// Package desk shows a terrain in the browser, and to programs as JSON: a server on an
-// address of TCP whose application and API are for whoever knows its token.
+// Package desk shows a terrain in the browser, and to programs as JSON. It is a server on
+// a TCP address; its application and API require its token.
 //
 // # What it answers
 //

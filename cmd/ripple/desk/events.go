@@ -32,7 +32,7 @@ type Live interface {
 	Status(context.Context) (status any, runs bool, err error)
 	// Feed returns visits after a cursor, [feed.Newest] among them.
 	Feed(ctx context.Context, since uint64) (*feed.Batch, error)
-	// Last returns those of so many of them that came last.
+	// Last returns the last of them, at most most.
 	Last(ctx context.Context, since, most uint64) (*feed.Batch, error)
 }
 

@@ -15,6 +15,6 @@ func metrics(text func(context.Context) ([]byte, error)) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_, _ = w.Write(shown) // whoever has left reads nothing
+		_, _ = w.Write(shown) // a client that has left reads nothing
 	})
 }

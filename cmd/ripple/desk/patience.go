@@ -13,9 +13,8 @@ type patience struct {
 	stall   time.Duration // while nothing is taken of an answer
 }
 
-// patiently bounds how long a client takes to say what it wants, and takes nothing of the
-// answer, whoever reads and writes. How long the answer takes to be found is no concern of
-// the client's.
+// patiently limits how long a client may take to send its request, and how long it may read nothing of the
+// answer. The time that h needs to find the answer does not count.
 func patiently(h http.Handler, p *patience) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)

@@ -101,8 +101,7 @@ func (d *deciding) list(context.Context, desk.Query) (any, error) {
 	return list, nil
 }
 
-// decide has somebody's decision followed. One that is being applied is so to its end,
-// whoever still waits for it.
+// decide applies a decision. Once it has started, it finishes, even if the client disconnects.
 func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
 	var v deskDecision
 	if err := q.Decode(&v); err != nil {

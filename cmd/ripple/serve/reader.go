@@ -47,9 +47,8 @@ func ReadTerrain(ctx context.Context, v *term.Voice, stdout io.Writer, path, soc
 	return desk.ServeReader(ctx, socket, t.answering(api), os.Stdin, stdout)
 }
 
-// answering has questions answered one after the other. An answer is sent when the next
-// one is worked on: nobody waits for whoever takes it slowly. The same question has the
-// same answer as long as the same is read.
+// answering answers one question at a time. It sends an answer while it works on the next one, so a slow client
+// delays nobody. The answer to a question is kept as long as the same state is read.
 func (t *terrainReader) answering(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var a *HeldAnswer
@@ -67,7 +66,7 @@ func (t *terrainReader) answering(api http.Handler) http.Handler {
 			}
 		})
 		if a == nil {
-			return // whoever asked has gone
+			return // the client has disconnected
 		}
 		maps.Copy(w.Header(), a.Headers)
 		w.WriteHeader(a.Code)

@@ -88,7 +88,7 @@ func feedParams() []desk.Param {
 			Doc: "a cursor; -1: that of the last visit"},
 		{Name: "brief", Kind: desk.Flag, Doc: "without the links of the pages"},
 		{Name: "last", Kind: desk.Number, Most: maxRows,
-			Doc: "briefly, and of more visits than so many the last alone; 0: all"},
+			Doc: "only the last visits, at most this many, without their links; 0: all"},
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 const (
 	newCopy  = time.Second // of a state that is being crawled: a new one is not made more often
 	oldCopy  = time.Minute // then a new one is made
-	copyWork = 100         // a copy is at least so many times as old as it took to make
+	copyWork = 100         // a copy is replaced after this multiple of the time that it took to make
 )
 
 // A terrainReader reads a state for a desk: one question at a time, since a survey

@@ -44,8 +44,8 @@ var (
 	}
 )
 
-// startWait is how long a question waits for a crawl that is starting: less than
-// whoever asks has patience.
+// startWait is how long a question waits for a crawl that is starting. It is shorter than the time-out of the
+// commands that ask.
 const startWait = 3 * time.Second
 
 // Listen has the other commands answered until ctx is done.

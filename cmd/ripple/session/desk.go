@@ -38,8 +38,8 @@ func tellDesk(v *term.Voice, d *desk.Desk) error {
 	return err
 }
 
-// serveDesk has the desk answer, if there is one, until end is called, which returns when
-// whoever looks on was told what came last.
+// serveDesk starts the desk, if there is one. end stops it and returns when its clients have received the last
+// events.
 func (w *Walk) serveDesk() (end func() error) {
 	var g errgroup.Group
 	ctx, cancel := context.WithCancel(context.Background())

@@ -164,8 +164,8 @@ func newProspect(ctx context.Context, from statefile.Files, cfg *config.Config,
 	return p, nil
 }
 
-// mayCrawl reports a state file that a crawl cannot write. Where only its folder cannot be written
-// into, it warns as a crawl does, which has no use for the folder but to begin anew.
+// mayCrawl reports a state file that a crawl cannot write. If only its folder is read-only, it warns, as a crawl
+// does: a crawl needs the folder only with --fresh.
 func mayCrawl(log *slog.Logger, path string, fresh bool) error {
 	err := statefile.MayWriteState(path)
 	if fresh && err != nil {

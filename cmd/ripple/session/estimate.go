@@ -37,8 +37,7 @@ func (e *Estimate) Add(requests int, gap time.Duration) {
 	}
 }
 
-// times returns how long so many gaps are, or the longest duration if that is longer: a
-// budget may be as good as none.
+// times returns n gaps, or the longest duration if the product overflows: a budget may be practically unlimited.
 func times(n int, gap time.Duration) time.Duration {
 	if gap > 0 && time.Duration(n) > math.MaxInt64/gap {
 		return math.MaxInt64

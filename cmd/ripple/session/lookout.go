@@ -19,7 +19,7 @@ const (
 	lookWait = 2 * time.Second // for a look of now; then an older one does
 )
 
-// A lookout looks at a terrain for whoever asks, once for all of them, and keeps what it saw.
+// A lookout reads the state of a terrain once for all clients, and keeps it.
 type lookout struct {
 	hub   string
 	Conn  *hub.Conn // set before follow is called

@@ -110,7 +110,7 @@ func tellUnwritten(v *term.Voice, cfg *config.Config) {
 func refuseNode(opts Options) error {
 	switch {
 	case opts.Fresh:
-		return term.Usage("--fresh begins one state file anew; a terrain of several machines begins anew with an empty " +
+		return term.Usage("--fresh replaces one state file; a terrain of several machines starts again with an empty " +
 			"[cluster] folder on each and an empty store of the hub")
 	case opts.Seeds.File != "":
 		return term.Usage("--seeds adds seeds for one machine; with [cluster] hub put them into the configuration of all")

@@ -130,7 +130,7 @@ func troubleText(t *census.Trouble) string {
 	return term.Clean(t.Why, 200) + ", again in " + restText(Duration(t.Again))
 }
 
-// Duration is that of so many seconds, or the longest one.
+// Duration converts seconds; it returns the longest duration if they overflow.
 func Duration(seconds float64) time.Duration {
 	if n := seconds * float64(time.Second); n < math.MaxInt64 {
 		return time.Duration(n)

@@ -25,7 +25,8 @@ func TestStatusLines(t *testing.T) {
 			"  hosts   0 active · 0 waiting · 0 suspended",
 		}},
 		{"works", census.Status{
-			RunID: 2, Status: "running", Elapsed: 3725, Pages: 12847, Requests: 20113, Fetching: 9, PagesWaiting: 9000, Rendered: 1200, Unrendered: 3,
+			RunID: 2, Status: "running", Elapsed: 3725, Pages: 12847, Requests: 20113,
+			Fetching: 9, PagesWaiting: 9000, Rendered: 1200, Unrendered: 3,
 			PagesPerSecond: 12.34,
 			Hosts:          census.Hosts{Active: 8, Waiting: 120, Suspended: 2, GivenUp: 3},
 			Errors:         map[string]int{"dead_link": 12, "timeout": 3, "tls_error": 2, "dns_failure": 1, "other": 0},

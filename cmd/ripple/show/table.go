@@ -8,7 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// Cells of a table are cut to so many characters. The last of a row pads no other.
+// The widths to which the cells of a table are cut, in characters. The last cell of a row may be wider: nothing
+// follows it.
 const (
 	maxCell     = 80
 	maxLastCell = 300

@@ -270,10 +270,10 @@ func Advise(path string, err error) error {
 	case errors.Is(err, kv.ErrFormat):
 		return term.Hint(err, "\"ripple crawl --fresh\" keeps the file as a backup")
 	case errors.Is(err, kv.ErrDamaged):
-		return term.Hint(err, "\"ripple crawl --fresh\" keeps it as a backup and begins anew")
+		return term.Hint(err, "\"ripple crawl --fresh\" keeps it as a backup and starts again")
 	case errors.Is(err, kv.ErrLost):
 		return term.Hint(err, "put the file back, or a backup of it, before the next crawl, "+
-			"which would otherwise begin anew")
+			"which would otherwise start again")
 	case errors.Is(err, fs.ErrPermission):
 		return term.Hint(err, "ripple needs to read and write the file, and the folder that it is in")
 	case errors.Is(err, fs.ErrNotExist):

@@ -24,8 +24,8 @@ import (
 var files embed.FS
 
 // NewHandler serves the page at / and what it consists of below /app/. It sets no
-// policy: whoever serves it does, and may allow nothing but scripts, styles, images
-// and connections of the same origin. It panics if the files are not those that the
+// policy: its server does, and may restrict scripts, styles, images and connections
+// to the same origin. It panics if the files are not those that the
 // program was built with.
 func NewHandler() http.Handler {
 	texts, err := all()

@@ -178,7 +178,8 @@ func terrainOf() object {
 	running := object{"status": "running", "pages_requested": 1200, "pages_to_visit": 34, "pages_per_second": 6.25,
 		"eta_seconds": 90.5}
 	shard := func(n int, state, node string) object {
-		return object{"shard": n, "state": state, "node": node, "since": since, "configuration": 1, "status": nil, "pages_requested": nil,
+		return object{"shard": n, "state": state, "node": node, "since": since, "configuration": 1,
+			"status": nil, "pages_requested": nil,
 			"untold": []any{}, "asked_by": []any{}, "silent_since": nil}
 	}
 	one, two, three := shard(0, "running", "attic:/home/ann/terrain"), shard(1, "silent", "cellar:/home/ann/terrain"),

@@ -38,7 +38,8 @@ func hurt(round *atomic.Uint32) func(any) any {
 		place += "/" + name
 		switch v := v.(type) {
 		case string:
-			if slices.Contains([]string{"mode", "status", "x", "y", "from", "to", "weight", "trust", "pagerank", "harmonic", "in", "out", "pages",
+			if slices.Contains([]string{"mode", "status", "x", "y",
+				"from", "to", "weight", "trust", "pagerank", "harmonic", "in", "out", "pages",
 				"visited", "class", "cover", "community", "depth", "at", "palette"}, name) {
 				return v
 			}

@@ -39,7 +39,7 @@ func (t *turn) queueUsual(h *schema.Host, named []ring.Target) error {
 		return nil
 	}
 	for _, file := range named {
-		if !siblings(h.Name, file.Host()) {
+		if !shard.SameSite(h.Name, file.Host()) {
 			continue
 		}
 		if missing, err := t.missing(file); err != nil || !missing {
@@ -48,12 +48,6 @@ func (t *turn) queueUsual(h *schema.Host, named []ring.Target) error {
 	}
 	usual, _ := t.reach.sitemapsAt(h, usualSitemaps)
 	return t.queueEach(h, usual)
-}
-
-// siblings reports whether two hosts belong to one site, and so to one shard, however many there are.
-func siblings(a, b string) bool {
-	rule, err := shard.New(shard.MaxShards)
-	return err == nil && rule.Site(a) == rule.Site(b)
 }
 
 func (t *turn) queueEach(h *schema.Host, files []ring.Target) error {
@@ -167,7 +161,7 @@ func (t *turn) missingFile(id schema.ID, hops int) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !siblings(from, to) {
+		if !shard.SameSite(from, to) {
 			continue
 		}
 		if missing, err := t.missingFile(l.To, hops+1); err != nil || !missing {

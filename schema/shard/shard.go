@@ -84,6 +84,12 @@ func (r *Rule) Of(host string) int {
 	return int(xxh3.HashString(r.Site(host)) % r.shards)
 }
 
+// SameSite reports whether two hosts belong to one site, and so to one shard, whatever the number of shards.
+func SameSite(a, b string) bool {
+	r := Rule{list: frozen()}
+	return r.Site(a) == r.Site(b)
+}
+
 // Site returns the registrable domain of a host by the frozen list. An IP address, a public suffix and
 // an invalid name are their own sites. A port is dropped.
 func (r *Rule) Site(host string) string {

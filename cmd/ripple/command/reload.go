@@ -7,13 +7,13 @@ func newReloadCommand(a *App) *cobra.Command {
 		Use:   "reload",
 		Short: "Have a running crawl read its configuration again",
 		Long: "Have a running crawl read its configuration, lists and decisions again, as SIGHUP does.\n" +
-			"If they are wrong, it goes on as before and says why. With [cluster] hub, one\n" +
-			"reload is for all machines: change the file on each of them first. What is one\n" +
+			"If they are wrong, it keeps the old ones and says why. With [cluster] hub, one\n" +
+			"reload reaches all machines: change the file on each of them first. What is one\n" +
 			"machine's own, such as max-open, holds from its next start there.",
 		Example: "  ripple reload\n  ripple reload --state valley.bolt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runCommand(cmd.Context(), a, "reload", "run #%d goes on under the configuration as it is now")
+			return runCommand(cmd.Context(), a, "reload", "run #%d continues with the new configuration")
 		},
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// resolve looks an address up, so that hosts of one address share its clock. A
-// failure is left to the request that follows, which meets it too.
+// resolve looks up the address of a step's host, so that hosts at one address share its clock. A
+// failed look-up is not reported here: the request that follows fails in the same way.
 func (v *visitors) resolve(ctx context.Context, step ring.Step) ring.Outcome {
 	o := ring.Outcome{Step: step, RetryAfter: -1, Length: -1}
 	addresses, err := step.Settings.Client.Resolve(ctx, weburl.Host(step.URL))
@@ -27,24 +27,24 @@ func (v *visitors) resolve(ctx context.Context, step ring.Step) ring.Outcome {
 	return o
 }
 
-// maxMoves is how often a step follows its server from one address to another: as
-// often as it may have addresses.
+// maxMoves is how often a step may follow its server from one address to another. A host may have
+// as many addresses.
 const maxMoves = 8
 
-// move gives a step back, to be sent under the clock of an address.
+// move returns a step to the scheduler, to be sent under the clock of an address.
 func move(step ring.Step, address string) ring.Outcome {
 	return ring.Outcome{Step: step, Moved: true, Address: address, FirstByte: step.Sent, Done: step.Sent,
 		RetryAfter: -1, Length: -1}
 }
 
-// clocked reports whether the addresses of the host that a step asks have clocks.
+// clocked reports whether the addresses of a step's host have clocks.
 func clocked(step ring.Step) bool {
 	s := step.Settings
 	return s.Config.Politeness.MinimumTimePerAddress > 0 && !s.Exempt(weburl.Host(step.URL))
 }
 
-// mayAsk is what lets a request on to another address than that of its step: that
-// one's clock, which starts with it. nil: it may go to any.
+// mayAsk returns a function that reports whether a request may move to another address than that of
+// its step. If it may, the clock of that address starts. nil: the request may move to any address.
 func (v *visitors) mayAsk(step ring.Step) func(netip.Addr) bool {
 	if !clocked(step) || v.clocks == nil {
 		return nil
@@ -56,9 +56,10 @@ func (v *visitors) mayAsk(step ring.Step) func(netip.Addr) bool {
 	}
 }
 
-// inTurn waits until a step may be sent under the clocks of its host and its address, and reports whether it may.
-// It was their turn when the step was handed over: a name server may have taken long since, and others
-// come in between. It gives up after some of them, and where ctx is done.
+// inTurn waits until a step may be sent under the clocks of its host and its address, and reports
+// whether it may. Both clocks had run out when the step was handed over, but the name server may
+// have been slow, and other requests may have come in between. inTurn gives up after maxTurns
+// waits, or when ctx is done.
 func (v *visitors) inTurn(ctx context.Context, step *ring.Step) bool {
 	if v.clocks == nil {
 		return true
@@ -78,7 +79,7 @@ func (v *visitors) inTurn(ctx context.Context, step *ring.Step) bool {
 	return true
 }
 
-// addressTurn is inTurn for the clock of the address, which began when the step was handed over.
+// addressTurn is inTurn for the clock of the address, which started when the step was handed over.
 func (v *visitors) addressTurn(ctx context.Context, step *ring.Step) bool {
 	if step.Address == "" || !clocked(*step) {
 		return true
@@ -88,11 +89,11 @@ func (v *visitors) addressTurn(ctx context.Context, step *ring.Step) bool {
 		turn(ctx, func(now time.Time) (time.Time, bool) { return v.clocks.Ask(step.Address, gap, now) })
 }
 
-// maxTurns is how many others a step that was held up lets go first, while it takes a slot, before it
-// is handed over anew.
+// maxTurns is how many other requests may go before a delayed step, which holds a slot meanwhile.
+// After that the step goes back to the scheduler.
 const maxTurns = 5
 
-// turn asks until it is told that it may, or maxTurns times, or until ctx is done.
+// turn calls ask until it permits the request, at most maxTurns times, or until ctx is done.
 func turn(ctx context.Context, ask func(now time.Time) (again time.Time, may bool)) bool {
 	for range maxTurns {
 		again, may := ask(time.Now())
@@ -108,13 +109,14 @@ func turn(ctx context.Context, ask func(now time.Time) (again time.Time, may boo
 	return false
 }
 
-// unheard reports whether nothing was heard at the address that was asked. Its host is asked at its next one then.
+// unheard reports whether the address that was tried sent nothing. The next request to the host
+// then uses its next address.
 func unheard(o *ring.Outcome) bool {
 	return o.Cause == fetch.TLSTimeout || o.Cause == fetch.Timeout || o.Cause == fetch.Reset && o.Status == 0 && !o.Stale
 }
 
-// deaf reports whether name servers are silent, as the server of an outcome is: then it
-// is hardly that one's fault.
+// deaf reports whether the name servers are as silent as the server of an outcome. The server is
+// then hardly to blame.
 func deaf(ctx context.Context, o *ring.Outcome) bool {
 	s := o.Step.Settings
 	switch o.Cause {
@@ -124,11 +126,11 @@ func deaf(ctx context.Context, o *ring.Outcome) bool {
 	return false
 }
 
-// elsewhere returns the address that a step's server is at, if the step was sent
-// under the clock of none of its addresses: a host may answer only as www., its name
-// may not have been found before, or it may have moved. Else it returns the address behind that of the step, of those
-// that have clocks. It waits for the name server outside of the time that the server has, also where addresses have no
-// clocks.
+// elsewhere returns where a step should be sent instead. If the step was sent under the clock of
+// none of its server's addresses, it returns the first of them and moved: a host may answer only as
+// www., its name may not have been found before, or it may have moved. Otherwise it returns the
+// address after that of the step. Addresses without clocks are not returned, but their look-up is
+// waited for too, so that the name server does not use up the server's time.
 func elsewhere(ctx context.Context, step ring.Step) (address string, moved bool, err error) {
 	host := weburl.Host(step.URL)
 	if step.Moves >= maxMoves || step.Settings.Exempt(host) {

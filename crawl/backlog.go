@@ -9,16 +9,16 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// A Backlog is what a shard has not told another one yet.
+// A Backlog is what a shard has not yet sent to another one.
 type Backlog struct {
-	Shard  int       `json:"shard"` // the other one
+	Shard  int       `json:"shard"` // the receiver
 	URLs   int       `json:"urls"`
-	More   bool      `json:"more"`         // all is told again, and these are those that are marked so far
-	Silent time.Time `json:"silent_since"` // since when it has not answered; zero: it has
+	More   bool      `json:"more"`         // everything is sent again; URLs counts those marked so far
+	Silent time.Time `json:"silent_since"` // since when the receiver has not answered; zero: it answers
 }
 
-// Backlog returns what a shard has not told the others yet, and who of them is silent. It may
-// be called from any goroutine.
+// Backlog returns what this shard has not yet sent to the others, and which of them do not answer.
+// It may be called from any goroutine.
 func (c *Crawl) Backlog(ctx context.Context) (all []Backlog, err error) {
 	if c.member == nil {
 		return nil, ErrPart
@@ -36,8 +36,8 @@ func (c *Crawl) Backlog(ctx context.Context) (all []Backlog, err error) {
 	return all, err
 }
 
-// A listener is a carrier that knows since when which shards have not answered. It may be
-// used by several goroutines.
+// A listener is a carrier that records since when each shard has not answered. It may be used by
+// several goroutines.
 type listener struct {
 	exchange.Carrier
 

@@ -12,36 +12,37 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Browsers are the renderers of a process. Crawls that ask for the same browsers share one, and
-// have as many pages rendered at a time, together, as it has browsers. The zero value is ready.
+// browsers are the renderers of a process. Crawls with the same browser options share one renderer,
+// and render at most as many pages at a time, together, as it has browsers. The zero value is
+// ready.
 type browsers struct {
 	mu   sync.Mutex
 	open map[render.Options]*sharedRenderer
 
 	keeping sync.Mutex
-	kept    ring.Renderer // nil: none is
+	kept    ring.Renderer // by keep; nil: none
 }
 
-// An opener opens what renders pages under a configuration.
+// An opener opens the renderer for a configuration.
 type opener = func(context.Context, *config.Config) (ring.Renderer, error)
 
-// A sharedRenderer is a renderer, and how many use it.
+// A sharedRenderer is a renderer with the number of its users.
 type sharedRenderer struct {
 	renderer ring.Renderer
 	seats    *semaphore.Weighted
 	users    int
 }
 
-// A lentRenderer is what one of them has.
+// A lentRenderer is one user's handle of a shared renderer.
 type lentRenderer struct {
 	ring.Renderer
 	leave func() error
 }
 
-// Close lets go of the renderer, which the last of its users closes.
+// Close returns the renderer. The last user to do so closes it.
 func (r *lentRenderer) Close() error { return r.leave() }
 
-// lend lends what a configuration asks for, with the seats that its users share.
+// lend returns the renderer for a configuration, and the seats that its users share.
 func (b *browsers) lend(ctx context.Context, cfg *config.Config, open opener) (ring.Renderer, *semaphore.Weighted,
 	error) {
 	key := browserOptions(cfg)
@@ -63,7 +64,7 @@ func (b *browsers) lend(ctx context.Context, cfg *config.Config, open opener) (r
 	return &lentRenderer{r.renderer, sync.OnceValue(func() error { return b.left(key) })}, r.seats, nil
 }
 
-// keep uses what a configuration asks for, instead of what was kept before.
+// keep keeps the renderer of a configuration open, in place of the one kept before.
 func (b *browsers) keep(ctx context.Context, cfg *config.Config, open opener) (err error) {
 	b.keeping.Lock()
 	defer b.keeping.Unlock()
@@ -101,8 +102,9 @@ func (b *browsers) left(key render.Options) error {
 	return r.renderer.Close()
 }
 
-// openBrowser opens the browsers that a configuration asks for, unless ctx ends before they are open.
-// Afterwards they outlive it, so that pages which are open when a crawl is told to stop can end.
+// openBrowser opens the browsers of a configuration, unless ctx ends before they are open.
+// Afterwards they outlive ctx, so that pages which are being rendered when a crawl is stopped can
+// finish.
 func openBrowser(ctx context.Context, cfg *config.Config) (ring.Renderer, error) {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	early := context.AfterFunc(ctx, end)

@@ -19,7 +19,7 @@ const (
 	commandStatus  commandKind = iota // nothing changes
 	commandPause                      // nothing is sent until commandUnpause
 	commandUnpause                    //
-	commandStop                       // nothing is sent any more, and run ends when all is settled
+	commandStop                       // nothing more is sent, and run ends when everything is settled
 	commandFinish                     // run ends if nothing is left to do
 )
 
@@ -51,7 +51,7 @@ type Status struct {
 	Pending  int           // steps sent whose outcomes are not committed
 	Hosts    pace.Counts   // with steps to send, and fewer requests open than allowed
 	Asleep   pace.Counts   // those whose plan is due later
-	Waking   int           // plans requested
+	Waking   int           // plans requested and not yet answered
 	Unsent   int           // steps that wait
 	Sent     uint64        // since the start
 	NextHost schema.HostID // the next host whose clock runs out; 0: none

@@ -17,13 +17,13 @@ const (
 	maxBatch      = 256
 	maxBatchBytes = 8 << 20
 	maxBatchAge   = 100 * time.Millisecond
-	maxTold       = 4096 // referrals in a commit, but for those of one letter
+	maxTold       = 4096 // referrals in a commit; one letter may exceed it
 	maxLinger     = 20 * time.Millisecond
 	commitLead    = 4 * time.Millisecond // before the clock of a host runs out
 )
 
-// A committer gathers outcomes into batches, commits each in one transaction and tells
-// the scheduler what follows from it. What that is, package record says.
+// A committer gathers outcomes into batches, commits each in one transaction and sends the
+// resulting effects to the scheduler. Package record decides what they are.
 type committer struct {
 	recorder *record.Recorder
 	store    *kv.Store
@@ -34,8 +34,8 @@ type committer struct {
 	member   *member           // nil: the file holds a whole terrain
 	most     int               // outcomes in a commit
 	free     func(dir string) (uint64, bool)
-	full     string      // the folder whose disk is; empty: none
-	leave    atomic.Bool // the time to stop is over
+	full     string      // the folder whose disk is full; empty: none
+	leave    atomic.Bool // the grace period for stopping is over
 }
 
 func newCommitter(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Event)) *committer {
@@ -45,20 +45,20 @@ func newCommitter(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit
 	}
 }
 
-// A batch is what a commit is made of.
+// A batch is the content of a commit.
 type batch struct {
-	most     int // outcomes
+	most     int // limit of outcomes
 	outcomes []ring.Outcome
-	told     []ring.Referral // by other shards
-	errands  []ring.Errand   // likewise
-	portion  *ring.Portion   // of max-pages, that the node has come to; nil: as before
+	told     []ring.Referral // from other shards
+	errands  []ring.Errand   // from other shards
+	portion  *ring.Portion   // the new portion of max-pages; nil: unchanged
 	updates  []func(*kv.Tx) error
-	tellers  []chan<- error // who wait for the commit of what they told
+	tellers  []chan<- error // get the error of the commit
 	wakes    []ring.Wake
 	size     int64
-	first    time.Time     // when the first of it came
+	first    time.Time     // when its first part was added
 	due      time.Time     // when it must be committed; zero: it is empty
-	linger   time.Duration // at least this long after the first of it; what the last commit took
+	linger   time.Duration // at least this long after first; what the last commit took
 }
 
 func (b *batch) add(o ring.Outcome, ready time.Time) {
@@ -72,8 +72,7 @@ func (b *batch) add(o ring.Outcome, ready time.Time) {
 	}
 }
 
-// by has the batch committed by t, but not so soon that commits alone would keep
-// the recorder busy.
+// by makes the batch due by t, but not so early that the recorder would do nothing but commit.
 func (b *batch) by(t time.Time) {
 	now := time.Now()
 	if b.due.IsZero() {
@@ -87,8 +86,8 @@ func (b *batch) by(t time.Time) {
 	}
 }
 
-// tell adds what another shard told, which waits for the answer. What many tell goes into one
-// commit with what was fetched.
+// tell adds a submission, whose sender waits for the commit. Submissions of several shards share
+// one commit with outcomes.
 func (b *batch) tell(t submission) {
 	b.told, b.tellers = append(b.told, t.referrals...), append(b.tellers, t.done)
 	b.errands = append(b.errands, t.errands...)
@@ -106,10 +105,9 @@ func (b *batch) tell(t submission) {
 	}
 }
 
-// reset empties a batch that was committed, for the next one, which gathers for
-// at least so long.
+// reset empties a committed batch. The next one gathers for at least linger.
 func (b *batch) reset(linger time.Duration) {
-	clear(b.outcomes) // lets go of pages
+	clear(b.outcomes) // frees the pages
 	clear(b.wakes)
 	for _, done := range b.tellers {
 		done <- nil
@@ -117,7 +115,7 @@ func (b *batch) reset(linger time.Duration) {
 	*b = batch{most: b.most, outcomes: b.outcomes[:0], wakes: b.wakes[:0], linger: linger}
 }
 
-// clock sets a timer to when the batch is due; nil: it is empty.
+// clock sets a timer to when the batch is due; nil: the batch is empty.
 func (b *batch) clock(timer *time.Timer) <-chan time.Time {
 	if b.due.IsZero() {
 		return nil
@@ -126,7 +124,7 @@ func (b *batch) clock(timer *time.Timer) <-chan time.Time {
 	return timer.C
 }
 
-// ripe reports whether the batch is to be committed now.
+// ripe reports whether the batch must be committed now.
 func (b *batch) ripe() bool {
 	return b.full() || !b.due.IsZero() && !time.Now().Before(b.due)
 }
@@ -136,7 +134,7 @@ func (b *batch) full() bool {
 		len(b.told)+len(b.errands) >= maxTold
 }
 
-// drain takes what has come in the meantime.
+// drain adds everything that is already waiting in the channels.
 func (b *batch) drain(r *committer, outcomes <-chan ring.Outcome, wakes <-chan ring.Wake) {
 	for !b.full() {
 		select {
@@ -156,11 +154,11 @@ func (b *batch) drain(r *committer, outcomes <-chan ring.Outcome, wakes <-chan r
 	}
 }
 
-// A Commit is what was committed at a time. What it names belongs to the crawl.
+// A Commit reports one commit. Its slices belong to the crawl.
 type Commit struct {
 	Took     time.Duration
 	Outcomes []ring.Outcome
-	Told     []ring.Referral // by other shards
+	Told     []ring.Referral // from other shards
 }
 
 // A query is a question about the live state, answered between two commits.
@@ -169,8 +167,8 @@ type query struct {
 	done chan<- error
 }
 
-// loop takes outcomes until the last visitor has closed them, and wakes until
-// the scheduler has. It is the only writer of the store.
+// loop receives outcomes and wakes until both channels are closed. It is the only writer of the
+// store.
 func (c *committer) loop(
 	walking context.Context, outcomes <-chan ring.Outcome, wakes <-chan ring.Wake, queries <-chan query,
 	effects chan<- ring.Effects,
@@ -225,14 +223,14 @@ func (c *committer) loop(
 	return nil
 }
 
-// mayAskAfter is when the host of an outcome may be asked again, as far as that
-// is known before the outcome is applied.
+// mayAskAfter returns the earliest time of the next request to an outcome's host, by what is known
+// before the outcome is applied.
 func (c *committer) mayAskAfter(o *ring.Outcome) time.Time {
 	return o.FirstByte.Add(c.set.Config.Crawler.MinimumTimeOnPage)
 }
 
-// commit applies a batch in one transaction, lets depths travel on in as many
-// more as they need, and publishes what follows.
+// commit applies a batch in one transaction, passes depths on in as many more as that takes, and
+// publishes the effects.
 func (c *committer) commit(walking context.Context, b *batch, effects chan<- ring.Effects) error {
 	if len(b.outcomes)+len(b.told)+len(b.errands)+len(b.wakes)+len(b.updates) == 0 && b.portion == nil {
 		return nil

@@ -10,24 +10,24 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Flight is a request that is open: it was begun, and its answer has not ended.
+// A Flight is an open request: it was sent, and its answer is not complete.
 type Flight struct {
 	Host  schema.HostID
-	Page  string // the identity of the page, or sitemap, that the request is for; empty: it is for none
+	Page  string // the identity of the page or sitemap that the request is for; empty: none
 	Kind  string // see [ring.Step.RequestKind]
-	URL   string // the form that is requested
+	URL   string // the form of the URL that is requested
 	Since time.Time
 }
 
-// flights are the requests of a crawl that are open. Its methods may be called from any goroutine; the zero value
-// is empty.
+// flights are the open requests of a crawl. Its methods may be called from any goroutine; the zero
+// value is empty.
 type flights struct {
 	mu   sync.Mutex
 	last uint64
 	open map[uint64]Flight
 }
 
-// begin notes the request of a step until the function returned is called.
+// begin records the request of a step as open until the returned function is called.
 func (f *flights) begin(step *ring.Step, now time.Time) (end func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -44,7 +44,7 @@ func (f *flights) begin(step *ring.Step, now time.Time) (end func()) {
 	}
 }
 
-// all returns the requests that are open, the oldest first.
+// all returns the open requests, oldest first.
 func (f *flights) all() []Flight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +58,7 @@ func (f *flights) all() []Flight {
 	return all
 }
 
-// A Held failure is one of a request that is over, and that is not recorded before it is known whether the network of
+// A Held is the failure of a request that is not recorded until it is known whether the network of
 // this machine is at fault.
 type Held struct {
 	Host  schema.HostID
@@ -66,10 +66,10 @@ type Held struct {
 	Since time.Time // it has failed
 }
 
-// maxHeldTold is how many held failures are told.
+// maxHeldTold is the most held failures that are published.
 const maxHeldTold = 100
 
-// heldOf tells of outcomes that are held back, the oldest first.
+// heldOf returns the failures of outcomes that are held back, oldest first.
 func heldOf(outcomes []ring.Outcome) []Held {
 	held := make([]Held, min(len(outcomes), maxHeldTold))
 	for i := range held {
@@ -79,7 +79,7 @@ func heldOf(outcomes []ring.Outcome) []Held {
 	return held
 }
 
-// Held returns the failures that are held back now, the oldest first: 100 of them at most.
+// Held returns the failures that are held back now, oldest first and at most 100.
 func (c *Crawl) Held() []Held {
 	if held := c.held.Load(); held != nil {
 		return *held
@@ -87,5 +87,5 @@ func (c *Crawl) Held() []Held {
 	return nil
 }
 
-// Flights returns the requests that are open now, the oldest first.
+// Flights returns the requests that are open now, oldest first.
 func (c *Crawl) Flights() []Flight { return c.flights.all() }

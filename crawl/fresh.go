@@ -8,13 +8,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// freshBatch is the number of hosts that one commit of Fresh carries over.
+// freshBatch is the number of hosts that Fresh copies in one commit.
 const freshBatch = 1000
 
-// Fresh carries what politeness needs from one state to an empty one: of every
-// host that was ever asked, or was about to be, its clocks, its suspension and its copy of
-// robots.txt; and what is still to be told to the webhook. Pages, links and runs stay
-// behind. It returns the number of hosts.
+// Fresh copies what politeness needs from one state to an empty one: for every host that was ever
+// requested, or was about to be, its clocks, its suspension and its copy of robots.txt. It also
+// copies messages that the webhook has not yet received. Pages, links and runs are not copied. It
+// returns the number of hosts.
 func Fresh(from, to *kv.Store) (int, error) {
 	if to.Hosts() > 0 {
 		return 0, fmt.Errorf("carry clocks over: %s is not empty", to.Path())
@@ -37,21 +37,22 @@ func Fresh(from, to *kv.Store) (int, error) {
 	return carried, nil
 }
 
-// carryMessages copies what is still to be told to the webhook, if it wants to hear more.
+// carryMessages copies the messages that the webhook has not yet received, if it still wants any.
 func carryMessages(from, to *kv.Store) error {
 	return from.View(func(old *kv.Tx) error {
 		return to.Update(func(tx *kv.Tx) error { return webhook.Carry(old, tx) })
 	})
 }
 
-// An askedHost is a host that has heard from us, or may have just before a kill, with its robots.txt.
+// An askedHost is a host that has received a request, or may have just before a kill, with its
+// robots.txt.
 type askedHost struct {
 	host   schema.Host
 	robots schema.RobotsCopy
 	copied bool
 }
 
-// askedHosts returns some hosts from an id on, and the last id that it looked at.
+// askedHosts returns a batch of hosts from an id on, and the last id that it examined.
 func askedHosts(from *kv.Store, next schema.HostID) (hosts []askedHost, last schema.HostID, err error) {
 	err = from.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(next, func(h *schema.Host) (bool, error) {
@@ -88,8 +89,8 @@ func putAsked(to *kv.Store, hosts []askedHost) error {
 	})
 }
 
-// carryClocks copies what the next request to a host depends on. Counters of a
-// run stay behind: the next one begins with all of its budget.
+// carryClocks copies what the time of the next request to a host depends on. The counters of a run
+// are not copied: the next run starts with its whole budget.
 func carryClocks(to, from *schema.Host) {
 	to.Address, to.WWW = from.Address, from.WWW
 	to.LastByte, to.LastEnd, to.Smoothed = from.LastByte, from.LastEnd, from.Smoothed

@@ -21,16 +21,15 @@ type line struct {
 	priority   uint8
 	limit      int
 	standing   slots.Standing
-	met        bool        // it has answered, in whatever process
-	returning  slots.Tally // the host, where nothing can be sent until one of its requests is settled
+	met        bool        // it has answered, in this process or an earlier one
+	returning  slots.Tally // counts the host while it can send nothing until a request is settled
 	suspension uint32
 }
 
 // pass takes the first step off the line, because it was sent.
 func (l *line) pass() { l.steps = slices.Delete(l.steps, 0, 1) }
 
-// add puts steps at the end. They ask the host whose line it is, and belong to
-// the line from now on.
+// add appends steps to the line, which owns them from now on. They are requests to the line's host.
 func (l *line) add(host schema.HostID, steps []ring.Step) {
 	for i := range steps {
 		steps[i].Host = host
@@ -48,8 +47,8 @@ func (l *line) revoke() []ring.Step {
 	return unsent
 }
 
-// next returns when the host may be asked. With several requests at a time, its
-// clock runs from the last that was sent, which the recorder may not have seen.
+// next returns when the host may be requested. With several requests at a time, its clock runs from
+// the last one that was sent, which the recorder may not have seen yet.
 func (l *line) next() time.Time {
 	if next := l.asked.Add(l.delay); l.limit > 1 && next.After(l.ready) {
 		return next

@@ -13,30 +13,30 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A Machine is what the crawls of one process have in common: the answers of name
-// servers, the clocks of addresses, the slots for open requests, and the client and
-// browsers where their settings are equal. So several crawls are as polite to an address as
-// one, and what one of them changes or closes disturbs no other.
+// A Machine is what the crawls of one process share: the answers of name servers, the clocks of
+// addresses, the slots for open requests, and, where their settings are equal, the client and the
+// browsers. So several crawls are together as polite to an address as one, and no crawl is
+// disturbed when another changes or closes something.
 type Machine struct {
 	clients fetch.Pool
 	clocks  pace.Clocks
 	network outage.Watch
-	crawls  atomic.Uint64 // begun so far
+	crawls  atomic.Uint64 // number of crawls begun
 	memory  atomic.Int64  // soft limit of the process; 0: none
 	slots   *slots.Slots
 	shows   browsers
-	few     int // requests that may be open for the limit of descriptors; 0: it allows what is wanted
+	few     int // most open requests, by the limit of descriptors; 0: that limit does not matter
 
 	begun     atomic.Pointer[time.Time] // see [Machine.since]
-	suspended func() time.Duration      // since the machine was started
+	suspended func() time.Duration      // how long the machine has been suspended since it was started
 }
 
-// mostForBodies is the memory that large bodies may have. Of a soft limit of memory it is
-// a quarter at most.
+// mostForBodies is the most memory for large bodies. If the process has a soft memory limit, they
+// get a quarter of it at most.
 const mostForBodies = 1 << 30
 
-// NewMachine returns a machine on which at most so many requests are open at a time;
-// 0: as many as its crawls may have together.
+// NewMachine returns a machine that has at most maxOpen requests open at a time; 0: as many as its
+// crawls may have together.
 func NewMachine(maxOpen int) *Machine {
 	m := &Machine{suspended: suspensions()}
 	most, conns := withinDescriptors(maxOpen, descriptors())
@@ -49,8 +49,9 @@ func NewMachine(maxOpen int) *Machine {
 	return m
 }
 
-// LimitMemory tells the soft limit of what the process holds, in bytes; 0: there is none. Crawls that begin
-// after it, or take another configuration, keep less in flight. It sets no limit itself.
+// LimitMemory says what the soft memory limit of the process is, in bytes; 0: there is none. It
+// does not set that limit. Crawls that begin afterwards, or get another configuration, keep less in
+// flight.
 func (m *Machine) LimitMemory(bytes int64) {
 	m.memory.Store(bytes)
 	forBodies := int64(mostForBodies)
@@ -60,47 +61,49 @@ func (m *Machine) LimitMemory(bytes int64) {
 	m.clients.LimitBodies(forBodies)
 }
 
-// KeepBrowsers keeps the browsers that a configuration asks for open, if any, for crawls that come
-// and go, instead of those that were kept before. Where it fails, these are kept.
+// KeepBrowsers keeps the browsers that a configuration needs open between crawls, in place of those
+// kept before. If it fails, the earlier ones are kept.
 func (m *Machine) KeepBrowsers(ctx context.Context, cfg *config.Config) error {
 	return m.shows.keep(ctx, cfg, openBrowser)
 }
 
-// LeaveBrowsers keeps no browsers open any more.
+// LeaveBrowsers stops keeping browsers open.
 func (m *Machine) LeaveBrowsers() error { return m.shows.leave() }
 
-// Crawls is how many of its crawls run.
+// Crawls returns how many crawls are running on the machine.
 func (m *Machine) Crawls() int { return m.slots.Shares() }
 
-// Since is from when on max-run-time counts: this process may have crawled before.
+// Since returns the start of max-run-time. It may lie before c began: the process may have run
+// other crawls.
 func (c *Crawl) Since() time.Time { return c.opts.Machine.since() }
 
-// since is when the first of its crawls began to run, from which on max-run-time counts: a node crawls a shard
-// again whose lease it has lost.
+// since returns when the first crawl of the machine began to run. max-run-time counts from there,
+// because a node crawls a shard again after it has lost the lease.
 func (m *Machine) since() time.Time {
 	now := time.Now()
 	m.begun.CompareAndSwap(nil, &now)
 	return *m.begun.Load()
 }
 
-// ShareAddresses tells how many machines crawl a terrain together: each asks an address so
-// many times as rarely. It counts at once, and may be called at any time.
+// ShareAddresses sets how many machines crawl a terrain together. Each of them multiplies its delay
+// between requests to an address by that number. It takes effect at once, and may be called at any
+// time.
 func (m *Machine) ShareAddresses(machines int) { m.clocks.Share(machines) }
 
-// limit says so where a crawl may open fewer requests than it is configured to.
+// limit logs that a crawl may open fewer requests than it is configured to.
 func (m *Machine) limit(wanted int, log *slog.Logger) {
 	if m.few > 0 && m.few < wanted {
 		log.Warn("the limit of descriptors (ulimit -n) allows fewer open requests", "open", m.few, "wanted", wanted)
 	}
 }
 
-// reservedDescriptors are left to the state file, outputs, name servers, the socket
-// and whoever asks it.
+// reservedDescriptors are left for the state file, outputs, name servers, and the socket with its
+// clients.
 const reservedDescriptors = 128
 
-// withinDescriptors returns how many requests may be open, and how many connections
-// kept, where a process may have so many descriptors; 0: any number. A request
-// may try two addresses at a time, or ask a name server.
+// withinDescriptors returns how many requests may be open and how many connections kept under a
+// limit of descriptors; 0: any number. A request takes two descriptors: it may try two addresses at
+// a time, or query a name server.
 func withinDescriptors(maxOpen, limit int) (open, conns int) {
 	if limit <= 0 {
 		return maxOpen, 0

@@ -2,5 +2,5 @@
 
 package crawl
 
-// descriptors is how many this process may have open; 0: any number.
+// descriptors returns how many file descriptors this process may have open; 0: any number.
 func descriptors() int { return 0 }

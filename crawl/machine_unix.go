@@ -4,7 +4,7 @@ package crawl
 
 import "syscall"
 
-// descriptors is how many this process may have open; 0: any number.
+// descriptors returns how many file descriptors this process may have open; 0: any number.
 func descriptors() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// seatWait is when a page is tried again for which all browsers are at work, for other crawls
-// of the process: a page takes about a second.
+// seatWait is how long a page waits for a browser before it tries again, if other crawls of the
+// process use all of them. A page takes about a second.
 const seatWait = 100 * time.Millisecond
 
 // An offer is what is reserved for the step that is offered to the visitors.
@@ -19,8 +19,8 @@ type offer struct {
 	made     bool
 	host     schema.HostID
 	standing slots.Standing
-	address  string              // that is reserved; "": none
-	seats    *semaphore.Weighted // of which one is; nil: none
+	address  string              // the reserved address; "": none
+	seats    *semaphore.Weighted // one of which is reserved; nil: none
 }
 
 // nextStep returns the step to send and the channel, or nil if there is none. A slot, and the
@@ -37,7 +37,7 @@ func (s *scheduler) nextStep(now time.Time, steps chan<- ring.Step) (ring.Step, 
 		return ring.Step{}, nil
 	}
 	var l *line
-	if away { // a host that answered tells most
+	if away { // the answer of a host that has answered before is the best evidence
 		l = s.choose(now, slots.Answering)
 	}
 	if l == nil {
@@ -55,8 +55,8 @@ func (s *scheduler) nextStep(now time.Time, steps chan<- ring.Step) (ring.Step, 
 	return step, steps
 }
 
-// choose finds the host that is first among those that may be asked, and reserves
-// what it needs. Only those of the worst standing, or a better one, are looked at.
+// choose returns the line of the first host that may be requested, and reserves what it needs. It
+// considers only hosts whose standing is worst or better.
 func (s *scheduler) choose(now time.Time, worst slots.Standing) *line {
 	for {
 		id, ok := s.pacer.Next(now, uint8(worst))
@@ -64,7 +64,7 @@ func (s *scheduler) choose(now time.Time, worst slots.Standing) *line {
 			if worst == slots.Unknown {
 				s.withdraw()
 			} else {
-				s.retract() // and wait for a slot
+				s.retract() // it now waits for a slot
 			}
 			return nil
 		}
@@ -101,7 +101,7 @@ func (s *scheduler) due() slots.Tally {
 	return due
 }
 
-// spared returns the address that the next step of a line asks, if it has a clock.
+// spared returns the address of the next step of a line, if the address has a clock.
 func (s *scheduler) spared(l *line) string {
 	if s.cfg.AddressGap <= 0 || !l.steps[0].Kind.Asks() {
 		return ""
@@ -109,7 +109,7 @@ func (s *scheduler) spared(l *line) string {
 	return l.address
 }
 
-// seatsOf are those of which the next step of a line needs one.
+// seatsOf returns the seats of which the next step of a line needs one; nil: it needs none.
 func seatsOf(l *line) *semaphore.Weighted {
 	if l.steps[0].Kind != ring.Render {
 		return nil
@@ -117,7 +117,8 @@ func seatsOf(l *line) *semaphore.Weighted {
 	return l.steps[0].Settings.Seats
 }
 
-// reserve reserves the address of an offer, or a browser for it, or says when to try again.
+// reserve reserves the address of an offer, or a browser for it; if that fails, it returns when to
+// try again.
 func (s *scheduler) reserve(o *offer, now time.Time) (again time.Time, free bool) {
 	switch {
 	case o.seats != nil:
@@ -128,8 +129,8 @@ func (s *scheduler) reserve(o *offer, now time.Time) (again time.Time, free bool
 	return s.clocks.Reserve(o.address, s.cfg.AddressGap, now)
 }
 
-// hold has a host wait until what its offer lacks may be had: an address, which others wait for
-// too, or a browser.
+// hold makes a host wait until the thing that its offer lacks is free: an address, for which others
+// wait too, or a browser.
 func (s *scheduler) hold(id schema.HostID, l *line, o *offer, until time.Time) {
 	if o.seats == nil {
 		s.pacer.Hold(id, until)
@@ -139,7 +140,7 @@ func (s *scheduler) hold(id schema.HostID, l *line, o *offer, until time.Time) {
 	s.place(id, l)
 }
 
-// retract gives back what was reserved for a step that is offered no longer.
+// retract releases what was reserved for a step that is no longer offered.
 func (s *scheduler) retract() {
 	if !s.offered.made {
 		return
@@ -154,7 +155,7 @@ func (s *scheduler) retract() {
 	s.offered = offer{}
 }
 
-// withdraw lets others have what this scheduler has no use for now.
+// withdraw leaves the slots that this scheduler cannot use now to others.
 func (s *scheduler) withdraw() {
 	s.retract()
 	var due slots.Tally

@@ -9,7 +9,7 @@ import (
 )
 
 // hold compresses a page for the page store, if it is to be kept, and waits while too much is not
-// committed. An answer for which the wait is cut short is as if it had not been asked for.
+// committed. If the wait is cut short, the outcome becomes that of a request that was not sent.
 func hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) {
 	err := seal(o, resp, rendered)
 	if err == nil {
@@ -38,7 +38,7 @@ func seal(o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) error 
 	return err
 }
 
-// release lets visitors go on once a batch is committed.
+// release lets visitors continue once a batch is committed.
 func (b *batch) release() {
 	for i := range b.outcomes {
 		b.outcomes[i].Release()

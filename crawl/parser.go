@@ -18,15 +18,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Parsers are those that are not at work. There are few, however many requests are open:
-// decoders, texts and extractors take memory, and no more of them get on than there are
-// processors. Who has one waits for no network.
+// parsers are the idle ones. However many requests are open, there are few parsers: decoders, texts
+// and extractors take memory, and only as many make progress as there are processors. A parser in
+// use never waits for the network.
 type parsers chan *parser
 
 type hashFunc func(schema.URLKind, string) uint64
 
-// newParsers returns so many parsers; 0: twice as many as there are processors, because
-// some wait for the recorder to take what they have made.
+// newParsers returns n parsers; 0: twice as many as there are processors, because some wait until
+// the recorder takes their outcomes.
 func newParsers(hash hashFunc, n int) parsers {
 	if n == 0 {
 		n = 2 * runtime.GOMAXPROCS(0)
@@ -38,7 +38,7 @@ func newParsers(hash hashFunc, n int) parsers {
 	return all
 }
 
-// take waits for a parser. It errs when ctx ends.
+// take waits for an idle parser. It fails when ctx ends.
 func (all parsers) take(ctx context.Context) (*parser, error) {
 	select {
 	case p := <-all:
@@ -48,18 +48,19 @@ func (all parsers) take(ctx context.Context) (*parser, error) {
 	}
 }
 
-// A parser makes sense of one answer after the other. It owns nothing but its memory.
+// A parser parses one answer after another. It owns nothing but its memory.
 type parser struct {
 	hash      hashFunc
 	extractor *page.Extractor
-	under     *ring.Settings // that extractor was made for
-	text      []byte         // of the last page; nothing of an outcome lies in it
+	under     *ring.Settings // settings of extractor
+	text      []byte         // of the last page; no outcome refers to it
 }
 
-// maxKept is the size up to which the memory of a text is used again.
+// maxKept is the largest text, in bytes, whose memory is used again.
 const maxKept = 1 << 20
 
-// decode undoes the encodings of a body. Only the text of a page is not kept.
+// decode undoes the encodings of a body. Only the text of a page uses the parser's memory; other
+// bodies are kept in the outcome.
 func (p *parser) decode(o *ring.Outcome, resp *fetch.Response) error {
 	if o.Step.Kind != ring.Get || o.Step.URLKind != schema.KindPage {
 		return resp.Decode(nil)
@@ -71,7 +72,7 @@ func (p *parser) decode(o *ring.Outcome, resp *fetch.Response) error {
 	return err
 }
 
-// read makes sense of the body.
+// read extracts what the body contains.
 func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
 	step := o.Step
 	if step.Kind == ring.Asset {
@@ -111,8 +112,8 @@ func (p *parser) redirect(o *ring.Outcome, location string) {
 	o.BadLocation = schema.Clean("unusable Location: "+err.Error(), 256)
 }
 
-// asSent escapes what a Location in another encoding than UTF-8 holds beyond ASCII byte by byte, as
-// browsers do: which encoding it is, the server alone knows.
+// asSent percent-encodes the bytes of a Location that are not ASCII, if it is not UTF-8. Browsers
+// do the same, because only the server knows which encoding it is.
 func asSent(location string) string {
 	if utf8.ValidString(location) {
 		return location
@@ -177,7 +178,7 @@ func (p *parser) sitemap(o *ring.Outcome, body []byte) {
 	o.Files = p.targets(o.Step.Settings, schema.KindSitemap, file.Children)
 }
 
-// targets makes targets of the URLs of entries, which let go of them: they may be large.
+// targets returns the URLs of entries as targets, and clears them in entries: they may be large.
 func (p *parser) targets(s *ring.Settings, kind schema.URLKind, entries []sitemap.Entry) []ring.Target {
 	targets := make([]ring.Target, len(entries))
 	for i, e := range entries {

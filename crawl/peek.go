@@ -20,39 +20,40 @@ import (
 const (
 	peekAtOnce  = 4
 	peekTimeout = 10 * time.Second
-	maxPeekRest = 10 * time.Second // a host with a longer delay is not asked
+	maxPeekRest = 10 * time.Second // a host with a longer delay is not requested
 )
 
-// PeekOptions say what is looked at.
+// PeekOptions say which hosts are examined.
 type PeekOptions struct {
 	Config *config.Config
-	Store  *kv.Store    // what earlier crawls know of the hosts; nil: there was none
-	Busy   bool         // a crawl may be asking the hosts just now: nobody else does
+	Store  *kv.Store    // state of earlier crawls; nil: there was none
+	Busy   bool         // a crawl may be sending requests to the hosts: Peek sends none
 	Seeds  []weburl.URL // one for each host
 }
 
 // A Peeked is what is known of a host's robots.txt.
 type Peeked struct {
 	Host   string
-	Copied time.Time     // when a crawl took the copy that stands; zero: none does
-	Asked  bool          // just now
-	Status int           // of the last answer, or of the copy that stands; 0: there was none
+	Copied time.Time     // when a crawl fetched the copy in force; zero: there is none
+	Asked  bool          // it was requested just now
+	Status int           // of the last answer, or of the copy in force; 0: there was no answer
 	Rules  *robots.Rules // nil: unavailable
-	Error  string        // why there was no answer, or no request, in a few words; empty where a copy stands
+	Error  string        // short reason why there was no answer or no request; empty if a copy is in force
 }
 
-// keep has a copy stand.
+// keep puts a copy in force.
 func (p *Peeked) keep(file *schema.RobotsCopy, agent string) {
 	p.Copied, p.Status, p.Rules = file.At, file.Status, robots.Parse(file.Text, agent)
 }
 
-// Peek tells what the robots.txt of hosts says, and writes nothing: it is for a
-// person who looks before walking. A copy in the state file stands as it does in a
-// crawl, an old one where there is no answer; other hosts are asked, a few at a time,
-// and redirects followed as a crawl follows them. It is as polite as a crawl that is
-// started, and rests before it returns, so that one may be started at once: a host is
-// asked when its full delay has passed since the call, or not at all if that is long or
-// the host is suspended.
+// Peek reports what the robots.txt of hosts says, and writes nothing. It is for a person who looks
+// before crawling.
+//
+// A copy in the state file is in force as in a crawl, and an old one if there is no answer. Other
+// hosts are requested, a few at a time, and redirects are followed as a crawl follows them. Peek is
+// as polite as a crawl that is started: it requests a host when the host's full delay has passed
+// since the call, and not if that delay is over 10 s or the host is suspended. It waits before it
+// returns, so that a crawl may start at once.
 func Peek(ctx context.Context, o PeekOptions) ([]Peeked, error) {
 	set, err := ring.NewSettings(o.Config)
 	if err != nil {
@@ -88,27 +89,27 @@ type peeker struct {
 	set    *ring.Settings
 	now    time.Time
 	asks   []*peek
-	rest   time.Duration // before every round of requests, and after the last
+	rest   time.Duration // wait before each round of requests, and after the last
 	clocks pace.Clocks
 }
 
-// A peek is the way to one answer.
+// A peek is the search for one robots.txt, over redirects.
 type peek struct {
 	*Peeked
 	step ring.Step
-	host string             // that is asked
-	own  string             // whose robots.txt it is
-	old  *schema.RobotsCopy // that stands if there is no answer; nil: there is none
+	host string             // the next request goes to it
+	own  string             // its robots.txt is wanted
+	old  *schema.RobotsCopy // in force if there is no answer; nil: none
 	done bool
 }
 
-// The ids of hosts in a peek, which knows no store.
+// The ids of hosts in a peek, which uses no store.
 const (
 	ownHost schema.HostID = 1 + iota
 	otherHost
 )
 
-// recall answers from the state file, or makes the peek one of those that ask.
+// recall answers from the state file, or queues a request.
 func (p *peeker) recall(ask *peek) error {
 	rest, why, file, err := p.known(ask.host)
 	if err != nil {
@@ -126,7 +127,7 @@ func (p *peeker) recall(ask *peek) error {
 	return nil
 }
 
-// queue queues the request to a host, or records why not.
+// queue queues the request to a host, or records why there is none.
 func (p *peeker) queue(ask *peek, rest time.Duration, why string) {
 	if why != "" {
 		ask.Status, ask.Error = 0, why
@@ -136,8 +137,8 @@ func (p *peeker) queue(ask *peek, rest time.Duration, why string) {
 	p.asks = append(p.asks, ask)
 }
 
-// known returns the delay of a host, why it is not to be asked now, and the copy
-// of its robots.txt; what there is none of is zero.
+// known returns the delay of a host, why it must not be requested now, and the copy of its
+// robots.txt. Each is zero if there is none.
 func (p *peeker) known(host string) (rest time.Duration, why string, file schema.RobotsCopy, err error) {
 	h := &schema.Host{}
 	if p.Store != nil {
@@ -168,7 +169,7 @@ func (p *peeker) known(host string) (rest time.Duration, why string, file schema
 	return rest, why, file, nil
 }
 
-// round asks every host that waits, each once, and keeps those that lead on.
+// round sends one request to every host that waits, and keeps the peeks that need another request.
 func (p *peeker) round(ctx context.Context) error {
 	var g errgroup.Group
 	g.SetLimit(peekAtOnce)
@@ -207,15 +208,15 @@ func (p *peeker) round(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// awaitAddress waits for the clock of the address that a step will ask, which hosts may
-// share, and starts it.
+// awaitAddress waits for the clock of the address that a step will use, which hosts may share, and
+// starts it.
 func (p *peeker) awaitAddress(ctx context.Context, step *ring.Step) error {
 	if !clocked(*step) {
 		return nil
 	}
 	addresses, err := p.set.Client.Resolve(ctx, weburl.Host(step.URL))
 	if err != nil || len(addresses) == 0 {
-		return nil // which the request meets, too
+		return nil // the request will fail in the same way
 	}
 	gap := p.Config.Politeness.MinimumTimePerAddress
 	for {
@@ -229,7 +230,7 @@ func (p *peeker) awaitAddress(ctx context.Context, step *ring.Step) error {
 	}
 }
 
-// ask asks once. The peek is done unless the answer leads on.
+// ask sends one request. The peek is done unless the answer redirects.
 func (p *peek) ask(ctx context.Context, s *ring.Settings) {
 	hash := func(schema.URLKind, string) uint64 { return 0 }
 	v := visitors{parsers: newParsers(hash, 1)}
@@ -256,7 +257,7 @@ func (p *peek) answered(o *ring.Outcome, s *ring.Settings) {
 	}
 }
 
-// unavailable has stand what does in a crawl while robots.txt cannot be had.
+// unavailable applies the rules that a crawl applies while robots.txt is unavailable.
 func (p *peek) unavailable(o *ring.Outcome, cfg *config.Config) {
 	if p.old != nil {
 		p.keep(p.old, cfg.UserAgent.CrawlerName)
@@ -270,7 +271,7 @@ func (p *peek) unavailable(o *ring.Outcome, cfg *config.Config) {
 	}
 }
 
-// delay is the Crawl-delay that was read.
+// delay returns the Crawl-delay of the rules that were read.
 func (p *peek) delay() time.Duration {
 	if p.Rules == nil {
 		return 0
@@ -279,7 +280,7 @@ func (p *peek) delay() time.Duration {
 	return delay
 }
 
-// wait returns when a time has passed, or with the error of ctx.
+// wait returns after d, or with the error of ctx.
 func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

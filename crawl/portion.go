@@ -8,17 +8,17 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// An Allotment is what a shard makes of its portion of max-pages.
+// An Allotment is how a shard uses its portion of max-pages.
 type Allotment struct {
 	record.Allotment
 	Idle bool // nothing is left to do
 }
 
-// Spare reports whether a shard has more than it needs.
+// Spare reports whether a shard has more pages allotted than it needs.
 func (a *Allotment) Spare() bool { return a.Idle && !a.Starved && a.Portion > a.Used }
 
-// Allotment returns what a shard makes of its portion; nil: nothing limits its pages. It may
-// be called from any goroutine.
+// Allotment returns how a shard uses its portion; nil: its pages are not limited. It may be called
+// from any goroutine.
 func (c *Crawl) Allotment(ctx context.Context) (a *Allotment, err error) {
 	if c.member == nil {
 		return nil, ErrPart
@@ -37,8 +37,8 @@ func (c *Crawl) Allotment(ctx context.Context) (a *Allotment, err error) {
 	return a, err
 }
 
-// Allot gives a shard its portion of max-pages, which is never less than what it has used and
-// asked for, and returns when a commit holds it. It may be called from any goroutine.
+// Allot sets the portion of max-pages of a shard, and returns when that is committed. A portion is
+// never less than what the shard has used and requested. Allot may be called from any goroutine.
 func (c *Crawl) Allot(ctx context.Context, p ring.Portion) error {
 	if c.member == nil {
 		return ErrPart
@@ -46,8 +46,8 @@ func (c *Crawl) Allot(ctx context.Context, p ring.Portion) error {
 	return c.member.desk(ctx).commit(submission{portion: &p})
 }
 
-// settled reports, between two commits, whether a shard that has nothing to do needs no more
-// of max-pages, and keeps nothing that others may need.
+// settled reports, between two commits, whether a shard that has nothing to do needs no more of
+// max-pages and holds back no part that others may need.
 func (c *Crawl) settled() bool {
 	has := c.committer.recorder.Allotment()
 	return has == nil || has.Settled()

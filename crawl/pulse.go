@@ -9,27 +9,27 @@ import (
 
 const (
 	beat  = time.Second
-	noise = 2 * time.Second // by which a beat may be late, or clocks differ
+	noise = 2 * time.Second // tolerance for late beats and for differences between clocks
 
-	// A gap of its process alone from which on it is told each time.
+	// halted is the gap of the process alone from which on each one is reported.
 	halted = 5 * time.Second
 
-	// After a shorter gap of its process alone, connections are as they were.
+	// outlived is the gap of the process alone that connections survive.
 	outlived = 30 * time.Second
 )
 
-// A pulse beats as long as its process runs. Where it is late by more than noise, the machine
-// was suspended, which its clocks tell, or this process alone: stopped, or without a processor.
+// A pulse beats while its process runs. If a beat is late by more than noise, either the machine
+// was suspended, which its clocks show, or the process alone was: it was stopped, or had no
+// processor.
 type pulse struct {
-	suspended func() time.Duration // of the machine, since its start
+	suspended func() time.Duration // how long the machine has been, since it was started
 
 	mu     sync.Mutex
 	asleep time.Duration
 	last   time.Time
 }
 
-// start has wake called as often as there should be a beat, until the function returned is
-// called.
+// start calls wake at every beat, until the returned function is called.
 func (p *pulse) start(wake func()) (stop func()) {
 	p.asleep, p.last = p.suspended(), time.Now()
 	var g errgroup.Group
@@ -52,15 +52,15 @@ func (p *pulse) start(wake func()) (stop func()) {
 	}
 }
 
-// A gap is a time without the beats that should have been.
+// A gap is a time in which beats are missing.
 type gap struct {
-	since  time.Time     // the beat before
-	asleep time.Duration // of the machine, as its clocks tell; 0: it was not
-	late   time.Duration // of this process alone; 0: it was not
+	since  time.Time     // time of the last beat before it
+	asleep time.Duration // suspension of the machine, by its clocks; 0: none
+	late   time.Duration // delay of the process alone; 0: none
 }
 
-// beat notes that the process runs, and returns what has kept it since the last time. The
-// zero gap is none.
+// beat records that the process is running, and returns the gap since the last beat. The zero gap
+// means that no beat is missing.
 func (p *pulse) beat() gap {
 	p.mu.Lock()
 	defer p.mu.Unlock()

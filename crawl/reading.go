@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// maxConfirming is how many shards are asked at a time what they contain.
+// maxConfirming is how many shards are queried at a time.
 const maxConfirming = 8
 
 var (
@@ -21,9 +21,9 @@ var (
 	errNotEnded = errors.New("it has ended otherwise")
 )
 
-// Reading says what a running shard is between two commits. Where it is idle and has told
-// all, every other shard is asked whether it contains what it has answered; one that lacks
-// something is told all again. It may be called from any goroutine.
+// Reading returns the state of a running shard between two commits. If the shard is idle and has
+// sent everything, each of the other shards is asked to confirm what it has acknowledged; one that
+// lacks some of it is sent everything again. Reading may be called from any goroutine.
 func (c *Crawl) Reading(ctx context.Context) (r termination.Reading, err error) {
 	if c.member == nil {
 		return r, ErrPart
@@ -40,28 +40,28 @@ func (c *Crawl) Reading(ctx context.Context) (r termination.Reading, err error) 
 	}
 	again, err := c.filed(ctx)
 	if err == nil && (again.Opening != r.Opening || again.Commit != r.Commit) {
-		again.Idle = false // for it has done something
+		again.Idle = false // it has done something meanwhile
 		return again, nil
 	}
 	return r, err
 }
 
-// filed is what the file says.
+// filed returns the reading that the state file gives.
 func (c *Crawl) filed(ctx context.Context) (r termination.Reading, err error) {
 	if !c.member.held() {
 		return r, ErrLease
 	}
 	err = c.query(ctx, func(store *kv.Store) (err error) {
 		r, err = termination.Of(store)
-		r.Config = c.shared // between two commits nobody changes it
+		r.Config = c.shared // cannot change between two commits
 		r.Idle = r.Idle && c.settled()
 		return err
 	})
 	return r, err
 }
 
-// confirm asks the other shards whether they contain what they have answered, and returns
-// the openings of those that do.
+// confirm asks the other shards to confirm what they have acknowledged, and returns the openings of
+// those that do.
 func (m *member) confirm(ctx context.Context) ([]schema.Opening, error) {
 	in := make([]schema.Opening, m.Part.Shards)
 	g, ctx := errgroup.WithContext(ctx)
@@ -84,9 +84,9 @@ func (m *member) confirm(ctx context.Context) ([]schema.Opening, error) {
 	return in, err
 }
 
-// Finish has a shard end its run as one that has come to its end, as all shards have agreed,
-// and returns when [Crawl.Run] has written that down. It fails if the file lacks what was
-// agreed on, or something is left to do; then the crawl goes on.
+// Finish ends the run of a shard as completed, as all shards have agreed, and returns when
+// [Crawl.Run] has recorded that. It fails if the state file is not the one that was agreed on, or
+// if something is left to do; then the crawl continues.
 func (c *Crawl) Finish(ctx context.Context, agreed termination.Reading) error {
 	if c.member == nil {
 		return ErrPart

@@ -11,15 +11,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Reclassify applies a changed configuration to what is known, without asking a
-// server: classes, depths and what waits follow from the recorded links, as when a
-// crawl goes on under it. The last run then bears the new text. If it was completed it
-// stays so, unless pages have come within its reach; the next crawl goes on with
-// those.
+// Reclassify applies a changed configuration to what is recorded, without a request to any server.
+// Classes, depths and what waits are derived from the recorded links, as when a crawl is resumed
+// under that configuration. The last run then has the new configuration text. A completed run stays
+// completed, unless pages have come within its reach; the next crawl visits those.
 //
-// It is idempotent; killed on the way, it is repeated by the next one or by the
-// next crawl. A store without a run is an error, see [survey.ErrNoRun]; so is
-// one that holds a shard of a terrain, see [ErrPart].
+// It is idempotent. If it is killed, the next call or the next crawl repeats it. It fails if the
+// store has no run, see [survey.ErrNoRun], or holds a shard of a terrain, see [ErrPart].
 func Reclassify(store *kv.Store, cfg *config.Config) (schema.Run, error) {
 	if err := Whole(store); err != nil {
 		return schema.Run{}, err
@@ -32,8 +30,8 @@ func Reclassify(store *kv.Store, cfg *config.Config) (schema.Run, error) {
 	return record.New(store, set, silent(), nil).Reclassify()
 }
 
-// offline returns the settings for work that asks nobody: it goes on where the trust anchors are not,
-// on another machine.
+// offline returns settings for work that sends no requests. It succeeds on machines without the
+// trust anchors of the configuration.
 func offline(cfg *config.Config) (*ring.Settings, error) {
 	bare := *cfg
 	bare.Network.CAFile = ""

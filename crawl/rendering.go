@@ -15,8 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// headerOf is what a request says beside what all say: scripts and data are welcome where
-// a page asks for them.
+// headerOf returns the headers of a step that other requests do not have: resources that a page
+// loads may be scripts or data.
 func headerOf(step ring.Step) http.Header {
 	if step.Kind == ring.Asset {
 		return http.Header{"Accept": {"*/*"}}
@@ -24,8 +24,8 @@ func headerOf(step ring.Step) http.Header {
 	return nil
 }
 
-// layDown puts a page that is to be rendered where it can wait, instead of what was read of
-// it. Where there is no room, the page stays as it was fetched.
+// layDown stores a page that is to be rendered until a browser is free, in place of what was read
+// from it. If there is no room, the page stays as it was fetched.
 func layDown(o *ring.Outcome, resp *fetch.Response) {
 	s := o.Step.Settings
 	if !s.Renders(o) {
@@ -40,8 +40,8 @@ func layDown(o *ring.Outcome, resp *fetch.Response) {
 	o.Fetched = &ring.Fetched{Outcome: *o, Page: at}
 }
 
-// render has a browser show a page, and reads what it shows. Where the browser fails, it is
-// the page as it was fetched.
+// render renders a page in a browser, and reads the result. If the browser fails, the page is read
+// as it was fetched.
 func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Outcome)) {
 	leave := sync.OnceFunc(func() { step.Settings.Seats.Release(1) })
 	defer leave()
@@ -58,7 +58,7 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 		shown, err = step.Settings.Renderer.Render(bound, fetched, &look)
 		cancel()
 	}
-	leave() // before waiting for this crawl's commits, or others' pages would wait for them too
+	leave() // now, because this crawl may wait for its own commits while others need a browser
 	if ctx.Err() != nil {
 		cancelled(&o, context.Cause(ctx))
 		pass(o)
@@ -91,7 +91,7 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	v.parsers <- p
 }
 
-// shown reads what a page has become by its scripts, in place of what was fetched.
+// shown reads a page as its scripts have changed it, in place of what was fetched.
 func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) {
 	dom, err := p.extract(o.Step, header, "text/html; charset=utf-8", r.DOM)
 	if err != nil {
@@ -113,7 +113,7 @@ func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) {
 	p.hashLinks(o)
 }
 
-// navigations adds where the page tried to lead its window, as what refreshes it.
+// navigations adds the addresses to which a page tried to navigate, as refresh links.
 func (p *parser) navigations(o *ring.Outcome, dom *page.Page, urls []string) {
 	base, err := o.Step.Settings.Rules.Base(o.Step.URL)
 	if err != nil {
@@ -145,7 +145,7 @@ func indexOf(links []page.Link, norm string) int {
 	return -1
 }
 
-// renderingOf says what became of a page, and for which reasons something was kept from it.
+// renderingOf returns how the rendering of a page ended, and why some of its requests were refused.
 func renderingOf(r *render.Rendering, refused map[string]bool) schema.Rendering {
 	if r.TooLarge {
 		return schema.RenderTooLarge

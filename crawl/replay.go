@@ -9,29 +9,29 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// replayBatch is the number of pages that one commit of a replay holds at most,
-// and replayBytes that of their bodies.
+// replayBatch is the most pages in one commit of a replay, and replayBytes the most bytes of their
+// bodies.
 const (
 	replayBatch = 256
 	replayBytes = 16 << 20
 )
 
-// A Replayed says what a replay has come to.
+// A Replayed is the result of a replay.
 type Replayed struct {
 	Run     schema.Run
 	Pages   int // read from the page store
-	Changed int // whose links or facts are other than they were recorded
-	Missing int // whose record is not in the page store any more
+	Changed int // their links or facts differ from what was recorded
+	Missing int // their record is no longer in the page store
 }
 
-// Replay extracts links and facts again from the page store, without asking a
-// server, and records what is other than it was. Depths, and what waits, follow
-// as after [Reclassify]; so does what becomes of the run. It is idempotent.
+// Replay extracts links and facts again from the page store, without a request to any server, and
+// records what differs. Depths, what waits, and the status of the run then follow as in
+// [Reclassify]. It is idempotent.
 //
-// Pages that were left out of the page store stay as they are, and so do those
-// that the last run has not visited.
+// Pages that are not in the page store stay as they are, and so do those that the last run has not
+// visited.
 func Replay(store *kv.Store, cfg *config.Config) (Replayed, error) {
-	if _, err := Foresee(store, cfg); err != nil { // before anything is recorded
+	if _, err := Foresee(store, cfg); err != nil { // before anything is written
 		return Replayed{}, err
 	}
 	set, err := offline(cfg)
@@ -57,18 +57,18 @@ func Replay(store *kv.Store, cfg *config.Config) (Replayed, error) {
 	return p.done, err
 }
 
-// A replay reads answers again from a page store.
+// A replay reads the answers in a page store again.
 type replay struct {
 	set    *ring.Settings
 	reader *warc.Reader
 	parser *parser
 	done   Replayed
-	pages  int // of this commit
-	size   int // of their bodies
+	pages  int // in this commit
+	size   int // bytes of their bodies
 }
 
-// read is what a visitor would have made of a stored answer. There is no more to read
-// in one commit when it is large enough.
+// read returns the outcome that a visitor would have made of a stored answer. more is false when
+// the commit is large enough.
 func (p *replay) read(r record.Reading) (o *ring.Outcome, more bool) {
 	if r.Visit.StoredPath == "" {
 		return nil, true

@@ -14,12 +14,12 @@ const (
 	roomCheck   = time.Second
 )
 
-// ErrNoRoom reports a crawl that was stopped while the disk was full. What was not
-// committed is asked again by the next start.
+// ErrNoRoom reports a crawl that was stopped while the disk was full. Pages whose visits were not
+// committed are requested again by the next start.
 var ErrNoRoom = errors.New("the disk is full")
 
-// hasRoom reports whether there is room for a commit, and for the pages that it stores. A full
-// disk is said once, and so is its end.
+// hasRoom reports whether there is room for a commit and for the pages that it stores. It logs once
+// when the disk is full, and once when there is room again.
 func (c *committer) hasRoom() bool {
 	dir, free := c.tight()
 	was := c.full
@@ -32,13 +32,13 @@ func (c *committer) hasRoom() bool {
 			c.onFull(free)
 		}
 	case dir == "" && was != "":
-		c.log.Info("there is room on the disk again: the crawl goes on")
+		c.log.Info("there is room on the disk again: the crawl continues")
 	}
 	return dir == ""
 }
 
-// HasRoom fails with [ErrNoRoom] while the disk is full. A reload would then end the crawl: what was
-// fetched under the old configuration is committed first.
+// HasRoom fails with [ErrNoRoom] while the disk is full. A reload would then end the crawl, because
+// it commits first what was fetched under the old configuration.
 func (c *Crawl) HasRoom() error {
 	return c.Query(func(*kv.Store) error {
 		if !c.committer.hasRoom() {
@@ -48,8 +48,8 @@ func (c *Crawl) HasRoom() error {
 	})
 }
 
-// tight returns the first folder that a commit writes to and that has too little room; empty:
-// each has enough.
+// tight returns the first folder with too little room of those that a commit writes to; empty: each
+// has enough.
 func (c *committer) tight() (dir string, free uint64) {
 	dirs := []string{filepath.Dir(c.store.Path())}
 	if pages := &c.set.Config.Pages; pages.Keep {

@@ -16,7 +16,7 @@ import (
 // Continuing could hang the run or end it too early.
 var errMiscounted = errors.New("crawl: the recorder's count of requests does not match")
 
-// maxAwake is how many steps may wait before hosts that never answered are left asleep.
+// maxAwake is the number of waiting steps from which on hosts that never answered are left asleep.
 const maxAwake = 20_000
 
 type schedulerConfig struct {
@@ -60,7 +60,7 @@ type scheduler struct {
 	network *outage.Watch
 	changed chan struct{} // the network is away, or back
 	offered offer
-	refused bool // a slot
+	refused bool // the share had no slot for the last choice
 
 	paused   bool
 	stopped  bool

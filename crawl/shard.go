@@ -12,48 +12,48 @@ import (
 )
 
 var (
-	// ErrPart reports a state file that holds a shard of a terrain and was to be crawled as a
-	// whole one, or the other way round.
+	// ErrPart reports a state file that holds a shard of a terrain but was to be crawled as a whole
+	// terrain, or the reverse.
 	ErrPart = errors.New("the state file holds another part of a terrain")
 	// ErrOver reports a shard whose file says that the run of the terrain is over.
 	ErrOver = errors.New("the run of the terrain is over")
-	// ErrNotOver reports a shard that was to begin the next run of the terrain, and whose file
-	// does not say that the last one is over.
+	// ErrNotOver reports a shard that was to begin the next run of the terrain, while its file does
+	// not say that the last one is over.
 	ErrNotOver = errors.New("the last run of the terrain is not over")
 	// ErrLease reports a shard that may belong to another process now.
 	ErrLease = errors.New("the lease of the shard is lost")
 )
 
-// A Shard says what a state file holds of a terrain that is split over several, and how the
-// crawl reaches the others. All of them crawl under the same configuration.
+// A Shard says which part of a split terrain a state file holds, and how the crawl reaches the
+// other shards. All shards are crawled under the same configuration.
 type Shard struct {
-	// Part names the terrain, the shard, and the run and configuration that the terrain has
-	// come to. The file must hold that part, or nothing yet, and be no further.
+	// Part names the terrain, the shard, and the terrain's current run and configuration. The file
+	// must hold that part or nothing, and must not be further.
 	Part schema.Part
-	// Carrier brings letters to the other shards, from several goroutines at a time.
+	// Carrier sends letters to the other shards. It is used by several goroutines.
 	Carrier exchange.Carrier
-	// Lease says whether the file is this process's to write; nil: it always is.
+	// Lease says whether this process may write the file; nil: it always may.
 	Lease Lease
-	// Tells makes what the webhook is told of the end of the run, which says what this shard
-	// did, be of the whole terrain; nil: the crawl of another shard tells of the run.
+	// Tells completes the webhook's message about the end of the run: it replaces the figures of
+	// this shard by those of the whole terrain. nil: another shard's crawl sends that message.
 	Tells func(*webhook.Run)
 }
 
-// A Lease is the right to work on a shard. Once it is lost it is not held again: another
-// crawl has to begin under another lease. It may be asked by several goroutines at a time.
+// A Lease is the right to work on a shard. Once lost, it is never held again: another crawl has to
+// begin under another lease. Its methods may be called by several goroutines at a time.
 type Lease interface {
-	// Held reports whether the shard may be worked on now. It is asked before every request
-	// and every commit.
+	// Held reports whether the shard may be worked on now. It is called before every request and
+	// every commit.
 	Held() bool
-	// Lost is closed when the lease is held no longer, or a little later.
+	// Lost returns a channel that is closed when the lease is lost, or a little later.
 	Lost() <-chan struct{}
 }
 
 // held reports whether the shard may be worked on now.
 func (s *Shard) held() bool { return s == nil || s.Lease == nil || s.Lease.Held() }
 
-// mayEnter reports why a file cannot be worked on as what is said of it. A file that holds a
-// whole terrain is left as it is.
+// mayEnter returns why a file cannot be crawled as this shard; nil: it can. A file that holds a
+// whole terrain stays unchanged.
 func (s *Shard) mayEnter(store *kv.Store) error {
 	switch {
 	case s == nil:
@@ -64,9 +64,8 @@ func (s *Shard) mayEnter(store *kv.Store) error {
 	return s.fits(store)
 }
 
-// enter has a file hold what is said of it, in the transaction in which its run begins: a
-// file that says that the terrain's run has begun, and of its own that it is over, would
-// never be crawled again.
+// enter records in a file which part it holds, in the transaction that begins the run. A file that
+// says that the terrain's run has begun, and that its own is over, would never be crawled again.
 func (s *Shard) enter(tx *kv.Tx) error {
 	if s == nil {
 		return nil
@@ -74,7 +73,8 @@ func (s *Shard) enter(tx *kv.Tx) error {
 	return exchange.Enter(tx, s.Part)
 }
 
-// Whole reports why a file cannot be worked on by itself: it holds a part of a terrain, see [ErrPart].
+// Whole returns why a file cannot be crawled by itself: it holds a part of a terrain, see
+// [ErrPart].
 func Whole(store *kv.Store) error {
 	part := store.Part()
 	if part.Merged() {
@@ -87,7 +87,7 @@ func Whole(store *kv.Store) error {
 	return nil
 }
 
-// fits reports why the run cannot be gone on with in a file, which is still only read.
+// fits returns why the run cannot continue in a file, which it only reads.
 func (s *Shard) fits(store *kv.Store) error {
 	was := store.Part()
 	if was.Shards == 0 {
@@ -119,9 +119,9 @@ func (s *Shard) fits(store *kv.Store) error {
 	})
 }
 
-// Answer applies a letter of another shard, whoever wrote it, and returns the answer to it
-// once a commit holds what it says. It may be called from any goroutine. There is no answer
-// where the crawl does not run, or where the shard is not its own any more.
+// Answer applies a letter of another shard, which need not be trustworthy, and returns the answer
+// once a commit holds what the letter says. It may be called from any goroutine. It fails if the
+// crawl is not running, or if the shard no longer belongs to this process.
 func (c *Crawl) Answer(ctx context.Context, letter []byte) ([]byte, error) {
 	if c.member == nil {
 		return nil, ErrPart

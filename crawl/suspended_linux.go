@@ -6,14 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clocksTell says that a suspension of the machine always shows in its clocks.
+// clocksTell says that the clocks always show a suspension of the machine.
 const clocksTell = true
 
-// suspensions tells for how long the machine has been suspended since it was started.
+// suspensions returns a function that returns how long the machine has been suspended since it was
+// started.
 func suspensions() func() time.Duration { return suspended }
 
-// suspended reads one clock between two readings of the other, until the process is not
-// kept waiting between them.
+// suspended reads one clock between two readings of the other, and repeats that if the process was
+// delayed in between.
 func suspended() time.Duration {
 	for {
 		before, all, after := read(unix.CLOCK_MONOTONIC), read(unix.CLOCK_BOOTTIME), read(unix.CLOCK_MONOTONIC)
@@ -23,7 +24,7 @@ func suspended() time.Duration {
 	}
 }
 
-// read is a clock's time; 0: there is no such clock.
+// read returns a clock's time; 0: there is no such clock.
 func read(clock int32) time.Duration {
 	var t unix.Timespec
 	if unix.ClockGettime(clock, &t) != nil {

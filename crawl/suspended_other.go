@@ -4,13 +4,13 @@ package crawl
 
 import "time"
 
-// clocksTell says that a suspension of the machine need not show in its clocks.
+// clocksTell says that the clocks need not show a suspension of the machine.
 const clocksTell = false
 
-// suspensions tells for how long the machine has been suspended since the call, by the
-// wall clock, which goes on then. The other clock stands still, as on macOS, or goes on,
-// as on Windows, where the pulse is late instead. A wall clock that is set ahead looks
-// the same, and costs no more than connections that are made anew.
+// suspensions returns a function that returns how long the machine has been suspended since the
+// call, by the wall clock, which continues during a suspension. The monotonic clock stops, as on
+// macOS, or continues, as on Windows, where the pulse is late instead. A wall clock that is set
+// forward looks like a suspension; that costs only the connections, which are opened again.
 func suspensions() func() time.Duration {
 	start := time.Now()
 	return func() time.Duration {

@@ -5,23 +5,23 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A trust follows what hosts have shown in this process. The first page proves a host,
-// and after each failure it owes twice as many as after the one before, so that one
-// that sends some to keep others waiting by the next is soon proven no more. The zero
-// value trusts nobody.
+// A trust records what hosts have shown in this process. The first page proves a host. After each
+// failure a proven host owes twice as many pages as after the one before. So a host that sends a
+// few pages and then keeps others waiting soon stops being proven. The zero value trusts no host.
 type trust struct {
 	answering hostSet
 	proven    hostSet
-	broken    map[schema.HostID]breach // hosts that were proven and failed
+	broken    map[schema.HostID]breach // hosts that failed after they were proven
 }
 
-// A breach is how often a proven host has failed, and how many pages it owes.
+// A breach is how often a proven host has failed, and how many pages it owes until it is proven
+// again.
 type breach struct {
 	times uint8
 	owed  uint16
 }
 
-// maxBreaches is how often a host may fail for what it owes to grow.
+// maxBreaches is the number of failures up to which the debt of a host grows.
 const maxBreaches = 10
 
 func (t *trust) standing(id schema.HostID) slots.Standing {
@@ -34,7 +34,7 @@ func (t *trust) standing(id schema.HostID) slots.Standing {
 	return slots.Unknown
 }
 
-// failed notes that a host gave no whole answer in time.
+// failed records that a host gave no complete answer in time.
 func (t *trust) failed(id schema.HostID) {
 	t.answering.remove(id)
 	b := t.broken[id]
@@ -51,10 +51,10 @@ func (t *trust) failed(id schema.HostID) {
 	t.broken[id] = b
 }
 
-// answered notes that a host answered in time, without a page.
+// answered records that a host answered in time, without a page.
 func (t *trust) answered(id schema.HostID) { t.answering.add(id) }
 
-// proved notes that a host sent a whole page in time.
+// proved records that a host sent a complete page in time.
 func (t *trust) proved(id schema.HostID) {
 	t.answered(id)
 	if b := t.broken[id]; b.owed > 1 {
@@ -65,7 +65,7 @@ func (t *trust) proved(id schema.HostID) {
 	t.proven.add(id)
 }
 
-// A hostSet is a set of hosts, a bit for each. The zero value is empty.
+// A hostSet is a set of hosts with one bit each. The zero value is empty.
 type hostSet struct{ words []uint64 }
 
 func (s *hostSet) has(id schema.HostID) bool {

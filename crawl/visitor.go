@@ -25,7 +25,7 @@ import (
 // further memory for its answer belongs to a parser.
 type visitors struct {
 	share   *slots.Share        // gets the slot of each step back; nil: slots are not counted
-	came    *semaphore.Weighted // answers that have given it back, and are not taken yet; nil: none does
+	came    *semaphore.Weighted // answers that have returned their slot and are not yet taken; nil: slots are kept
 	clocks  *pace.Clocks        // of addresses; nil: the caller keeps hosts apart
 	hosts   pace.Clocks         // of hosts that may have several requests open
 	parsers parsers
@@ -54,10 +54,10 @@ func (v *visitors) run(walking, asking context.Context, steps <-chan ring.Step, 
 	return g.Wait()
 }
 
-// visit makes one request, or look-up, and passes on what comes of it. A parser that was
-// needed waits until that has been taken: else large pages would pile up faster than
-// they are recorded. What has come needs no slot any more, though some must wait: no more answers
-// may be kept in memory than are soon recorded.
+// visit makes one request or look-up, and passes on its outcome. It keeps the parser until the
+// outcome has been taken; otherwise large pages would pile up faster than they are recorded. An
+// answer that has arrived returns its slot, if came permits it: memory must not hold more answers
+// than can soon be recorded.
 func (v *visitors) visit(ctx context.Context, step ring.Step, pass func(ring.Outcome)) {
 	give := v.slot(step.Standing)
 	defer give()
@@ -129,8 +129,9 @@ func (v *visitors) entrust(ctx context.Context, step ring.Step, pass func(ring.O
 	pass(o)
 }
 
-// unfound is what comes of a step whose host could not be looked up: its request would look it up once more, in the
-// time that the server has, and no longer know whose fault it is that it fails.
+// unfound returns the outcome of a step whose host could not be looked up. Its request is not sent:
+// it would look the host up again within the server's time, and the cause of the failure would be
+// lost.
 func unfound(step ring.Step, err error) ring.Outcome {
 	now := time.Now()
 	o := ring.Outcome{Step: step, FirstByte: now, Done: now, RetryAfter: -1, Length: -1}

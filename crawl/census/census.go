@@ -36,13 +36,13 @@ type HostETA struct {
 // longer requested.
 type Trouble struct {
 	Domain string  `json:"domain"`
-	Shown  string  `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Shown  string  `json:"domain_shown,omitempty"` // display form, if it differs from the domain
 	Why    string  `json:"why"`                    // what has failed; empty: nothing yet
-	Robots bool    `json:"robots"`                 // its robots.txt is what is asked for
-	Again  float64 `json:"again_seconds"`          // until it is asked again; 0: now
-	Silent float64 `json:"silent_seconds"`         // since it was asked and has not answered; 0: it was not asked
-	Held   float64 `json:"held_seconds"`           // since it failed, where the network may be at fault; 0: it has not
-	Over   bool    `json:"given_up"`               // it is not asked again in this run
+	Robots bool    `json:"robots"`                 // the open request is for its robots.txt
+	Again  float64 `json:"again_seconds"`          // until the next request to it; 0: now
+	Silent float64 `json:"silent_seconds"`         // since the request that has no answer yet; 0: there is none
+	Held   float64 `json:"held_seconds"`           // since it failed, if the network may be at fault; 0: it has not
+	Over   bool    `json:"given_up"`               // it is not requested again in this run
 }
 
 // A Pace estimates how fast a run can be under its configuration.
@@ -54,10 +54,10 @@ type Pace struct {
 	find      Finder
 }
 
-// A Finder returns the record of a host; nil: it is not to be had.
+// A Finder returns the record of a host; nil: there is none.
 type Finder func(name string) *schema.Host
 
-// NewPace returns the pace of a run, whose hosts find returns.
+// NewPace returns the pace of a run. find returns its hosts.
 func NewPace(cfg *config.Config, run *schema.Run, find Finder) Pace {
 	p := Pace{cfg: cfg, seeds: map[string]int{}, find: find}
 	for _, q := range cfg.Quality {
@@ -129,8 +129,8 @@ func (p Pace) perPage(h *schema.Host) float64 {
 	return 1
 }
 
-// trouble returns the trouble that a run has with a host. An unreachable robots.txt is not trouble while the
-// run continues without it; a rest ends when the crawl considers it over.
+// trouble returns the trouble that a run has with a host. An unreachable robots.txt is not trouble
+// while the run continues without it. A suspension ends when the crawl considers it over.
 func (p Pace) trouble(h *schema.Host) schema.Trouble {
 	t := h.Trouble(p.run)
 	if t.Kind == schema.TroubleRest {
@@ -200,7 +200,7 @@ type ranked struct {
 	seconds float64
 }
 
-// add counts a host of a map that began with a generation.
+// add counts a host. generation is that of the map.
 func (c *count) add(p Pace, generation uint32, h *schema.Host, of hush) {
 	waiting := 0
 	if h.Generation == generation {
@@ -212,7 +212,7 @@ func (c *count) add(p Pace, generation uint32, h *schema.Host, of hush) {
 	c.addWaiting(p, generation, h, waiting, of)
 }
 
-// addWaiting counts a host for which so many pages wait.
+// addWaiting counts a host with the given number of waiting pages.
 func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting int, of hush) {
 	pages, seconds := p.Of(h, waiting)
 	c.addOrigins(p, h, pages, seconds)
@@ -329,7 +329,7 @@ func (c *count) rank(e HostETA) {
 	c.slowest = c.slowest[:min(len(c.slowest), slowestHosts)]
 }
 
-// tell keeps the troubles of the hosts with seeds, then of those that will take longest.
+// tell keeps the troubles of hosts with seeds, then of those that will take longest.
 func (c *count) tell(p Pace, h *schema.Host, of hush, seconds float64) {
 	t := p.Trouble(h)
 	if t.Kind == schema.TroubleNone && of == (hush{}) {
@@ -353,7 +353,7 @@ func (c *count) tell(p Pace, h *schema.Host, of hush, seconds float64) {
 	c.troubles = c.troubles[:min(len(c.troubles), maxTroubles)]
 }
 
-// told returns the troubles.
+// told returns the troubles that were kept.
 func (c *count) told() []Trouble {
 	all := make([]Trouble, len(c.troubles))
 	for i, t := range c.troubles {

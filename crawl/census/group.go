@@ -31,7 +31,7 @@ const (
 	GroupCrawlDelay = "crawl_delay" // waiting for the longer Crawl-delay of its robots.txt
 	GroupSlow       = "slow"        // its answers are slow, and the adaptive delay after them is as long
 	GroupTimeouts   = "timeouts"    // successive time-outs double its delay
-	GroupRest       = "rest"        // it asked for rest
+	GroupRest       = "rest"        // it asked for a pause
 	GroupRobots     = "robots"      // its robots.txt is not available yet
 	GroupRetries    = "retries"     // only retries are left
 	GroupBudget     = "budget"      // the budget of the host or of the run is used up
@@ -71,14 +71,15 @@ func (p Pace) group(h *schema.Host, pages float64) (reason, why string, until ti
 	return GroupDelay, "", ready
 }
 
-// A Delay is why a host is not asked now.
+// A Delay is why a host is not requested now.
 type Delay struct {
 	Why   string
-	Since time.Time // zero: that is not known
+	Since time.Time // zero: unknown
 	Until time.Time // zero: not in this run
 }
 
-// Delay says why a host with pages left is not asked, as far as its record tells; nothing: it may be asked.
+// Delay returns why a host with pages left is not requested, by its record. It is zero if the host
+// may be requested.
 func (p Pace) Delay(h *schema.Host) (d Delay) {
 	reason, why, until := p.group(h, 1)
 	d = Delay{Why: why, Since: h.LastByte, Until: until}
@@ -100,7 +101,7 @@ func (p Pace) Delay(h *schema.Host) (d Delay) {
 	return d
 }
 
-// whyNext says why the host that is requested next waits; empty: for minimum-time-on-page.
+// whyNext returns why the next host to be requested waits; empty: for minimum-time-on-page.
 func (p Pace) whyNext(h *schema.Host) string {
 	reason, why, _ := p.group(h, 1)
 	if reason == GroupRest {
@@ -110,7 +111,7 @@ func (p Pace) whyNext(h *schema.Host) string {
 	return why
 }
 
-// addGroup counts a host with so many pages left.
+// addGroup counts a host with pages left.
 func (c *count) addGroup(p Pace, h *schema.Host, waiting int, pages float64) {
 	if waiting == 0 {
 		return

@@ -8,18 +8,19 @@ import (
 )
 
 const (
-	longSilence = 2 * time.Second // after which a person wonders about a request
-	maxSilent   = 3               // hosts that are named, and as many whose failure is held back
+	longSilence = 2 * time.Second // after which a person wonders what happens to a request
+	maxSilent   = 3               // hosts that are named as silent, and as many with a failure that is held back
 )
 
-// A hush is what keeps a host waiting that its record does not say yet. The zero value is nothing.
+// A hush is a reason for a host's wait that its record does not show yet. The zero value is none.
 type hush struct {
-	asked  time.Time // its request was sent, and is open
-	failed time.Time // its request failed, and the network of this machine may be at fault
+	asked  time.Time // when its open request was sent
+	failed time.Time // when its request failed, if the network of this machine may be at fault
 	why    string    // of failed
 }
 
-// hushesOf tells which hosts have been silent for longest, and whose failures have been held back for longest.
+// hushesOf returns the hosts that have been silent for longest, and those whose failures have been
+// held back for longest.
 func hushesOf(flights []crawl.Flight, held []crawl.Held, now time.Time) map[schema.HostID]hush {
 	all := map[schema.HostID]hush{}
 	for _, f := range flights {

@@ -9,14 +9,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// MaxOrigins is how many origins are reported.
+// MaxOrigins is the most origins that are reported.
 const MaxOrigins = 1000
 
 // An Origin is the progress of a run with an origin: the sums over its hosts.
 type Origin struct {
 	Origin  string  `json:"quality_origin"`
 	Hosts   int     `json:"hosts"`           // with pages
-	Pages   int     `json:"pages_requested"` // visits of the run that asked the server
+	Pages   int     `json:"pages_requested"` // visits of the run that made a request
 	ToVisit int     `json:"pages_to_visit"`  // in this run
 	Used    int     `json:"request_count"`   // of the budgets of its hosts
 	Limit   int     `json:"request_limit"`

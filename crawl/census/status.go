@@ -14,11 +14,11 @@ type Status struct {
 	Status         string         `json:"status"` // running, paused, stopping, writing
 	PID            int            `json:"pid"`
 	Elapsed        float64        `json:"elapsed_seconds"`
-	Pages          int            `json:"pages_requested"` // visits of the run that asked the server
-	Rendered       int            `json:"rendered"`        // of those: as their scripts left them
-	Unrendered     int            `json:"not_rendered"`    // of those: as fetched, since rendering failed
+	Pages          int            `json:"pages_requested"` // visits of the run that made a request
+	Rendered       int            `json:"rendered"`        // of those: read as their scripts left them
+	Unrendered     int            `json:"not_rendered"`    // of those: read as fetched, since rendering failed
 	Requests       int            `json:"requests"`
-	Fetching       int            `json:"fetching"` // requests that are open now, of every kind
+	Fetching       int            `json:"fetching"` // open requests of every kind
 	PagesWaiting   int            `json:"pages_waiting"`
 	PagesPerSecond float64        `json:"pages_per_second"`
 	Hosts          Hosts          `json:"hosts"`
@@ -30,7 +30,7 @@ type Status struct {
 	Troubled   int        `json:"troubled"`    // hosts with trouble
 	Groups     []Group    `json:"reasons"`     // hosts with pages left, by why they wait
 	Waits      string     `json:"waits_for"`   // why nothing is being fetched, or less than could be; empty: neither
-	WaitsSince *time.Time `json:"waits_since"` // since when the network is away; null: it is there
+	WaitsSince *time.Time `json:"waits_since"` // since when the network is away; null: it is not
 	Wait       Wait       `json:"-"`           // the same, as a value
 	Next       time.Time  `json:"-"`           // when the clock of the next host runs out; zero: none is waited for
 }
@@ -69,8 +69,8 @@ func (l *Left) Within(seconds float64) float64 {
 
 // Hosts counts hosts by what they do.
 type Hosts struct {
-	Active    int `json:"active"`  // with a request that is open
-	Waiting   int `json:"waiting"` // for their clock, or a request that may be open
+	Active    int `json:"active"`  // with an open request
+	Waiting   int `json:"waiting"` // for their clock, or because all requests that may be open are
 	Suspended int `json:"suspended"`
 	GivenUp   int `json:"given_up"`
 }

@@ -194,7 +194,7 @@ func (w *Watcher) look() error {
 	return nil
 }
 
-// countHosts goes on with the census.
+// countHosts continues the census.
 func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, hushes map[schema.HostID]hush) error {
 	seen, most := 0, max(leastAtOnce, atOnce/max(1, int(watching.Load())))
 	w.keepPace(tx)
@@ -212,7 +212,8 @@ func (w *Watcher) countHosts(store *kv.Store, tx *kv.Tx, hushes map[schema.HostI
 	return err
 }
 
-// keepPace updates the pace, which looks hosts up in a transaction. Under a new configuration the census starts over.
+// keepPace updates the pace, which looks up hosts in a transaction. Under a changed configuration
+// the census starts over.
 func (w *Watcher) keepPace(tx *kv.Tx) {
 	if cfg := w.cfg.Load(); w.pace.cfg != cfg {
 		w.pace = NewPace(cfg, &w.run, nil)
@@ -270,7 +271,7 @@ func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost
 	return s
 }
 
-// hostsOf counts the hosts that are being asked.
+// hostsOf returns the number of hosts with open requests.
 func hostsOf(flights []crawl.Flight) int {
 	hosts := map[schema.HostID]bool{}
 	for _, f := range flights {
@@ -279,7 +280,7 @@ func hostsOf(flights []crawl.Flight) int {
 	return len(hosts)
 }
 
-// rate returns the pages per second of the last while.
+// rate returns the pages per second within rateWindow.
 func (w *Watcher) rate() float64 {
 	now := time.Now()
 	w.marks = append(w.marks, rateMark{now, w.run.Pages})

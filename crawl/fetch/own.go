@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// An Own is a fault of this machine, rather than of the peer, that explains a failure.
+// An Own is a fault of this machine, not of the peer, that explains a failure.
 type Own uint8
 
 const (

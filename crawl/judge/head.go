@@ -17,8 +17,8 @@ func head(o *ring.Outcome) Verdict {
 		return failure(o)
 	case Throttled(o):
 		return rest(o)
-	case refusal.Type&o.Step.Visit.Heads == 0: // none, or one that is not confirmed
-	case o.Step.Visit.Heads&schema.HeadsLie != 0: // another one was contradicted, since this was asked
+	case refusal.Type&o.Step.Visit.Heads == 0: // no refusal, or one that is not confirmed
+	case o.Step.Visit.Heads&schema.HeadsLie != 0: // another refusal was contradicted since this was requested
 	default:
 		return contentMismatch(o)
 	}

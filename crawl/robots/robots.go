@@ -58,8 +58,8 @@ func (r *Rules) Agent() string { return r.agent }
 // whether it asks for one. It is never negative and at most a year.
 func (r *Rules) CrawlDelay() (time.Duration, bool) { return r.delay, r.hasDelay }
 
-// Sitemaps returns the sitemaps in the file, in any group, as written and without duplicates: all of at most
-// 2,048 bytes.
+// Sitemaps returns the sitemaps in the file, in any group, as written and without duplicates.
+// Longer ones than 2,048 bytes are left out.
 func (r *Rules) Sitemaps() []string { return r.sitemaps[:len(r.sitemaps):len(r.sitemaps)] }
 
 // Size returns the approximate memory of the rules in bytes: at most four times the length of the longest

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
 	"github.com/sumi-ripple/ripple/kv"
 )
 

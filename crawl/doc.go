@@ -121,4 +121,54 @@
 // A shard that has come so far may be told of something the next moment. It stays, and says
 // by [Crawl.Reading] what it is; package termination finds out when all have nothing to do, and
 // has them end by [Crawl.Finish].
+//
+// # The packages, by stage
+//
+// What travels round the ring:
+//   - ring: steps, outcomes and effects
+//
+// Who is requested next, and when:
+//   - pace: the next host
+//   - clock: the clocks of a host and of its retries
+//   - slots: how many requests are open at a time
+//   - outage: whether this machine's own network is away
+//
+// One request:
+//   - fetch: the request, with its limits
+//   - lenient: HTTP/1 as browsers read it
+//
+// What an answer contains:
+//   - media: its type
+//   - charset: its encoding
+//   - page: the links and facts of an HTML page
+//   - robots: what a robots.txt allows
+//   - sitemap: the URLs of a sitemap
+//   - render: the page as its scripts leave it
+//   - answers: what these scripts get
+//
+// What becomes of it:
+//   - judge: what an answer means for a page and its host
+//   - record: what is written, and what is requested next
+//   - warc: the page store
+//
+// For those who watch or steer a crawl:
+//   - control: the API of a running crawl
+//   - census: what is left to do, and for how long
+//   - meter: Prometheus
+//   - webhook: events for one address
+//   - gctune: how far the heap may grow
+//
+// A crawl by more than one machine:
+//   - cluster: the packages that only such a crawl needs
+//   - cluster/node: the part of one machine
+//   - cluster/hub: the server through which machines talk
+//   - cluster/lease: who may work on a shard
+//   - cluster/exchange: URLs for other shards
+//   - cluster/termination: the common end of all shards
+//   - cluster/strictjson: messages between machines
+//
+// Tests:
+//   - webtest: a synthetic web
+//   - crawltest: what tests of a crawl need
+//   - proof: the proofs of what a crawl promises
 package crawl

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/answers"
-	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/crawl/webhook"

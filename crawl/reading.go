@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/sumi-ripple/ripple/crawl/exchange"
-	"github.com/sumi-ripple/ripple/crawl/termination"
+	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
+	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )

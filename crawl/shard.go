@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sumi-ripple/ripple/crawl/exchange"
+	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"

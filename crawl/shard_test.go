@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
+	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
-	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
+	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
-	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"

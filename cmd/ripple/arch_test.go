@@ -5,8 +5,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +82,35 @@ func TestBreaches(t *testing.T) {
 				t.Errorf("breaches = %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// The comment of package crawl lists every folder directly under crawl and crawl/cluster, and no other.
+func TestCrawlListsItsPackages(t *testing.T) {
+	var want []string
+	for _, under := range []string{"", "cluster/"} {
+		entries, err := os.ReadDir(filepath.Join("../../crawl", under))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if e.IsDir() && e.Name() != "testdata" {
+				want = append(want, under+e.Name())
+			}
+		}
+	}
+	doc, err := os.ReadFile("../../crawl/doc.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^//   - ([a-z/]+): `).FindAllStringSubmatch(string(doc), -1) {
+		got = append(got, m[1])
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("crawl/doc.go lists\n%q, and there are\n%q", got, want)
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/demo"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 

@@ -21,8 +21,8 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/hub"
 )
 
 // A hubProcess is ripple hub at an address.

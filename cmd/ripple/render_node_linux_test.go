@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/hub"
 )
 
 // shardMachines are two machines that crawl a terrain, each of which has visited something. They

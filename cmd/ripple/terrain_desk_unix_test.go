@@ -24,8 +24,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 

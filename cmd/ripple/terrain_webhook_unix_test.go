@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/hub"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 

@@ -3,7 +3,7 @@ package crawltest
 import (
 	"time"
 
-	"github.com/sumi-ripple/ripple/crawl/lease"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 )
 
 // Timing returns the standard timing of leases, faster by the given factor.

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/lease"
 )
 
 // machinesConfig is that of a crawl that is done harm to: it lasts for longer than most of it.

@@ -15,11 +15,11 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/gctune"
-	"github.com/sumi-ripple/ripple/crawl/hub"
-	"github.com/sumi-ripple/ripple/crawl/lease"
-	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )

@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
+	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
-	"github.com/sumi-ripple/ripple/crawl/exchange"
 	"github.com/sumi-ripple/ripple/crawl/ring"
-	"github.com/sumi-ripple/ripple/crawl/termination"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"

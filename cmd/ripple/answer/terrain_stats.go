@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
-	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/schema"
 )
 

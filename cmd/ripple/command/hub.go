@@ -19,7 +19,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 )
 
 // defaultHub is where the hub listens, and defaultHubStore what it keeps, unless something

@@ -13,9 +13,9 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/hub"
-	"github.com/sumi-ripple/ripple/crawl/lease"
-	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 )

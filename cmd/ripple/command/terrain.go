@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
-	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/kv"

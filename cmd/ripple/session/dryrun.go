@@ -18,7 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/scope"

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
-	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/meter"
-	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 

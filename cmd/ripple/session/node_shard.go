@@ -12,9 +12,9 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/meter"
-	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )

@@ -18,9 +18,9 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/crawl/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/meter"
-	"github.com/sumi-ripple/ripple/crawl/node"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 

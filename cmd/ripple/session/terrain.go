@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/hub"
-	"github.com/sumi-ripple/ripple/crawl/node"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 

@@ -1,0 +1,130 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+)
+
+// maxRecord is the maximum size of a record with its headers, in bytes.
+const maxRecord = 64 << 10
+
+// bucketName is the name of the bucket of all terrains at a hub, and streamName that of its stream. They are
+// fixed, so that the permissions of a key can name them.
+const (
+	bucketName = "ripple"
+	streamName = "KV_" + bucketName
+)
+
+// A Bucket keeps the leases of one terrain. It is safe for concurrent use.
+type Bucket struct {
+	conn    *Conn
+	terrain [16]byte
+	kv      jetstream.KeyValue
+}
+
+// Bucket opens the bucket for a terrain, and creates it if necessary.
+func (c *Conn) Bucket(ctx context.Context, terrain [16]byte) (*Bucket, error) {
+	b := &Bucket{conn: c, terrain: terrain}
+	if _, err := b.stream(ctx); err != nil {
+		return nil, err
+	}
+	kv, err := c.js.KeyValue(ctx, bucketName)
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", bucketName, err)
+	}
+	b.kv = kv
+	return b, nil
+}
+
+var _ lease.Bucket = (*Bucket)(nil)
+
+// Key returns the key of a shard's lease.
+func Key(shard int) string { return fmt.Sprintf("shard.%d", shard) }
+
+// own returns the name in the bucket of a key of the terrain.
+func (b *Bucket) own(key string) string { return fmt.Sprintf("%x.%s", b.terrain, key) }
+
+// stream finds the stream of the bucket, or creates it. A new stream begins at a random number, so that its
+// revisions are all new.
+func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
+	s, err := b.conn.js.Stream(ctx, streamName)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		s, err = b.conn.js.CreateStream(ctx, jetstream.StreamConfig{
+			Name: streamName, Subjects: []string{"$KV." + bucketName + ".>"}, FirstSeq: 1 + rand.Uint64N(1<<62),
+			MaxMsgsPerSubject: 1, MaxMsgSize: maxRecord, Discard: jetstream.DiscardNew, Storage: jetstream.FileStorage,
+			DenyDelete: true, DenyPurge: true,
+		})
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another node was faster
+			s, err = b.conn.js.Stream(ctx, streamName)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s: %w", bucketName, err)
+	}
+	return s, nil
+}
+
+// Session implements [lease.Bucket]. It re-creates the bucket if the hub has lost it.
+func (b *Bucket) Session(ctx context.Context) (string, error) {
+	before, err := b.conn.session()
+	if err != nil {
+		return "", err
+	}
+	s, err := b.stream(ctx)
+	if err != nil {
+		return "", err
+	}
+	after, err := b.conn.session()
+	if err == nil && after != before {
+		err = ErrAway
+	}
+	info := s.CachedInfo()
+	return fmt.Sprint(after, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq), err
+}
+
+// Get implements [lease.Bucket].
+func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
+	e, err := b.kv.Get(ctx, b.own(key))
+	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+		return lease.Entry{}, lease.ErrNone
+	}
+	if err != nil {
+		return lease.Entry{}, fmt.Errorf("read %s: %w", key, err)
+	}
+	return lease.Entry{Value: e.Value(), Revision: e.Revision()}, nil
+}
+
+// Create implements [lease.Bucket].
+func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, error) {
+	revision, err := b.kv.Create(ctx, b.own(key), value)
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		err = lease.ErrChanged
+	}
+	return revision, refused(err)
+}
+
+// Update implements [lease.Bucket].
+func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	revision, err := b.kv.Update(ctx, b.own(key), value, revision)
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
+		err = lease.ErrChanged
+	}
+	return revision, refused(err)
+}
+
+// refused returns [lease.ErrTooLarge] if the server refuses a record for its size.
+func refused(err error) error {
+	var api *jetstream.APIError
+	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamMessageExceedsMaximum ||
+		errors.Is(err, nats.ErrMaxPayload) {
+		return lease.ErrTooLarge
+	}
+	return err
+}

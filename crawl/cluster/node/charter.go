@@ -1,0 +1,465 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+const (
+	protocol   = 10       // of what nodes say to each other
+	maxCharter = 64 << 10 // bytes
+	maxNames   = 16 << 10 // bytes of the names of nodes, unless shards need more
+	charterKey = "charter"
+)
+
+// ErrTime reports a node that has crawled for max-run-time.
+var ErrTime = errors.New("max-run-time is over")
+
+// Errors of a node that does not fit the terrain of its hub.
+var (
+	// ErrProtocol reports nodes that do not speak the same language.
+	ErrProtocol = errors.New("the terrain is crawled by another version of Ripple")
+	// ErrTerrain reports files of one terrain at the hub of another.
+	ErrTerrain = errors.New("the hub has another terrain than the files here")
+	// ErrConfig reports a configuration that is not that of the terrain.
+	ErrConfig = errors.New("the configuration is not that of the terrain")
+
+	errCharter = errors.New("charter")
+)
+
+// A charter is what all nodes of a terrain agree on, as the hub keeps it. It is only ever
+// changed by compare-and-swap.
+type charter struct {
+	Protocol      int               `json:"protocol"`
+	Terrain       []byte            `json:"terrain"`
+	Rule          int               `json:"rule"`
+	Config        map[string]string `json:"config"` // what all have in common, as digests by key
+	Configuration uint64            `json:"configuration"`
+	Run           uint64            `json:"run"`
+	Pauses        uint64            `json:"pauses"`   // how often it was paused or unpaused; odd: it is paused
+	Stop          stop              `json:"stop"`     // the last one without some shards
+	Restored      bool              `json:"restored"` // from files, and no shard has finished the run since
+	Nodes         []string          `json:"nodes"`    // that have come, by number
+	Made          []int             `json:"made"`     // by shard: the node that makes its file; -1: nobody yet
+	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
+	Portions      portions          `json:"portions"` // of max-pages
+	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was made anew
+	Crawled       schema.Shards     `json:"crawled"`  // whose files in this epoch are not empty any more
+	Ending        moment            `json:"ending"`   // all shards were seen at its end; zero, or past: they were not
+}
+
+// A moment is how far a terrain has come.
+type moment struct {
+	Run           uint64 `json:"run"`
+	Configuration uint64 `json:"configuration"`
+}
+
+func (m moment) before(other moment) bool {
+	return m.Run < other.Run || m.Run == other.Run && m.Configuration < other.Configuration
+}
+
+const (
+	nobody    = -1
+	elsewhere = -2 // a node has made the file, and the hub has forgotten which
+)
+
+func newCharter(shards int, config map[string]string) *charter {
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // never fails
+	c := &charter{
+		Protocol: protocol, Terrain: id, Rule: shard.Version, Config: config, Configuration: 1, Run: 1,
+		Made: make([]int, shards), Over: make([]bool, shards), Epochs: make([]uint64, shards),
+		Portions: newPortions(shards),
+	}
+	for n := range c.Made {
+		c.Made[n] = nobody
+	}
+	return c
+}
+
+// restored is the charter that a file was written under, for a hub that has lost it.
+func restored(part schema.Part, config map[string]string) *charter {
+	c := newCharter(part.Shards, config)
+	c.Terrain, c.Rule, c.Run, c.Configuration = part.Terrain[:], part.Rule, part.Run, part.Configuration
+	for n := range c.Made {
+		c.Made[n] = elsewhere
+	}
+	c.Restored = true
+	c.Portions.forget()
+	return c
+}
+
+// moment is how far the terrain has come.
+func (c *charter) moment() moment { return moment{c.Run, c.Configuration} }
+
+// paused reports whether nobody asks a host.
+func (c *charter) paused() bool { return c.Pauses%2 == 1 }
+
+// pause changes that, and reports whether it was otherwise.
+func (c *charter) pause(paused bool) bool {
+	if c.paused() == paused {
+		return false
+	}
+	c.Pauses++
+	return true
+}
+
+// same reports whether both are of one terrain.
+func (c *charter) same(other *charter) bool {
+	return bytes.Equal(c.Terrain, other.Terrain) && len(c.Made) == len(other.Made)
+}
+
+// learn adds what another charter of the terrain knows, and reports whether that is news. A hub that has lost
+// its charter may get one back from a node that knows less than others, and a configuration whose number had been
+// given to another one: it gets a new number.
+func (c *charter) learn(from *charter) (news bool) {
+	if c.Run < from.Run {
+		c.Run, c.Restored, news = from.Run, from.Restored, true
+		clear(c.Over)
+		c.Config, c.Configuration = from.Config, from.Configuration
+		c.Portions.forget()
+	}
+	if c.Run == from.Run && c.Configuration < from.Configuration {
+		c.Config, c.Configuration, news = from.Config, from.Configuration, true
+		c.Portions.forget()
+	}
+	if c.Run == from.Run && c.Configuration == from.Configuration && !maps.Equal(c.Config, from.Config) {
+		c.renumber()
+		news = true
+	}
+	if c.Run == from.Run && c.Restored && !from.Restored {
+		c.Restored, news = false, true
+	}
+	if c.Portions.Changes < from.Portions.Changes {
+		c.Portions.Changes, news = from.Portions.Changes, true
+		c.Portions.forget()
+	}
+	if c.Stop.Number < from.Stop.Number {
+		c.Stop, news = from.Stop, true
+	}
+	if c.Pauses < from.Pauses {
+		c.Pauses, news = from.Pauses, true
+	}
+	for n := range c.Made {
+		news = c.learnShard(n, from) || news
+	}
+	return news
+}
+
+// learnShard is learn of a shard.
+func (c *charter) learnShard(n int, from *charter) (news bool) {
+	if news = c.raise(n, from.Epochs[n]); c.Epochs[n] > from.Epochs[n] {
+		return false // of a file that was given up
+	}
+	if maker := from.maker(n); c.maker(n) == "" && maker != "" {
+		c.Made[n], news = c.number(maker), true
+	}
+	if c.Made[n] == nobody && from.Made[n] == elsewhere {
+		c.Made[n], news = elsewhere, true
+	}
+	if from.Crawled.Has(n) && !c.Crawled.Has(n) {
+		c.Crawled.Set(n, true)
+		news = true
+	}
+	if c.Run == from.Run && from.Over[n] && !c.Over[n] {
+		c.Over[n], news = true, true
+	}
+	return news
+}
+
+// renumber publishes the configuration again, under a number that no other has.
+func (c *charter) renumber() {
+	c.Configuration++
+	c.Portions.forget()
+}
+
+// raise puts a shard into a later epoch, in which nothing is known of its file yet, and reports
+// whether it was in an earlier one.
+func (c *charter) raise(shard int, epoch uint64) bool {
+	if epoch <= c.Epochs[shard] {
+		return false
+	}
+	c.Epochs[shard], c.Made[shard], c.Over[shard] = epoch, elsewhere, false
+	c.Portions.set(shard, portion{Pages: unknown})
+	c.Crawled.Set(shard, false)
+	return true
+}
+
+// maker names the node that makes the file of a shard; empty: nobody does, or it is not known.
+func (c *charter) maker(shard int) string {
+	if n := c.Made[shard]; n >= 0 && n < len(c.Nodes) {
+		return c.Nodes[n]
+	}
+	return ""
+}
+
+// clone is a charter that may be changed.
+func (c *charter) clone() *charter {
+	other := *c
+	other.Nodes, other.Made = slices.Clone(c.Nodes), slices.Clone(c.Made)
+	other.Over, other.Epochs = slices.Clone(c.Over), slices.Clone(c.Epochs)
+	other.Portions.Of = slices.Clone(c.Portions.Of)
+	return &other
+}
+
+// number is that of a node, which the charter has from then on, until another is named. Where
+// there are too many names those that no shard needs are forgotten, the oldest first.
+func (c *charter) number(node string) int {
+	if n := slices.Index(c.Nodes, node); n >= 0 {
+		return n
+	}
+	size := len(node)
+	for _, name := range c.Nodes {
+		size += len(name)
+	}
+	for n := 0; n < len(c.Nodes) && size > maxNames; {
+		if slices.Contains(c.Made, n) {
+			n++
+			continue
+		}
+		size -= len(c.Nodes[n])
+		c.unname(n)
+	}
+	c.Nodes = append(c.Nodes, node)
+	return len(c.Nodes) - 1
+}
+
+// unname forgets a node that makes no file. Those after it have other numbers then.
+func (c *charter) unname(n int) {
+	c.Nodes = slices.Delete(c.Nodes, n, n+1)
+	for shard, made := range c.Made {
+		if made > n {
+			c.Made[shard]--
+		}
+	}
+}
+
+// decodeCharter reads a charter that anybody may have written.
+func decodeCharter(text []byte) (*charter, error) {
+	if len(text) > maxCharter {
+		return nil, fmt.Errorf("%w of %d bytes", errCharter, len(text))
+	}
+	var c charter
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, fmt.Errorf("%w: %w", errCharter, err)
+	}
+	switch {
+	case c.Protocol != protocol || c.Rule != shard.Version:
+		return nil, fmt.Errorf("%w: it speaks protocol %d with rule %d, this one %d with %d",
+			ErrProtocol, c.Protocol, c.Rule, protocol, shard.Version)
+	case len(c.Terrain) != 16, c.Run == 0, len(c.Made) == 0, len(c.Made) > shard.MaxShards,
+		len(c.Over) != len(c.Made), len(c.Portions.Of) != len(c.Made), len(c.Epochs) != len(c.Made):
+		return nil, fmt.Errorf("%w: it makes no sense", errCharter)
+	}
+	return &c, nil
+}
+
+// part is what a shard's file is of the terrain.
+func (c *charter) part(n int) schema.Part {
+	return schema.Part{
+		Terrain: [16]byte(c.Terrain), Rule: c.Rule, Shard: n, Shards: len(c.Made),
+		Run: c.Run, Configuration: c.Configuration,
+	}
+}
+
+// over reports whether all files say that the run is over.
+func (c *charter) over() bool { return !slices.Contains(c.Over, false) }
+
+// inTurns is in how many turns a node claims its share, so that one which comes a little later
+// still finds some of its own.
+const inTurns = 8
+
+// claim has a node make the files of some more shards, at most so many (0: any number), if they are its share,
+// or left: others have not made them for long. It reports whether it has.
+func (c *charter) claim(node string, most int, left bool) (claimed bool) {
+	own := len(c.of(node))
+	share := (len(c.Made) + len(c.Nodes) - 1) / max(1, len(c.Nodes))
+	for range (share + inTurns - 1) / inTurns {
+		shard := slices.Index(c.Made, nobody)
+		if shard < 0 || own >= share && !left || most > 0 && own >= most {
+			break
+		}
+		c.Made[shard], claimed = c.number(node), true
+		own++
+	}
+	return claimed
+}
+
+// unmade are the shards without a file.
+func (c *charter) unmade() []int {
+	var shards []int
+	for n, made := range c.Made {
+		if made == nobody {
+			shards = append(shards, n)
+		}
+	}
+	return shards
+}
+
+// made reports whether every shard has a file.
+func (c *charter) made() bool { return len(c.unmade()) == 0 }
+
+// nodes is how many nodes have files.
+func (c *charter) nodes() int {
+	seen, n := map[int]bool{}, 0
+	for _, node := range c.Made {
+		if node == elsewhere || !seen[node] {
+			n++
+		}
+		seen[node] = true
+	}
+	return n
+}
+
+// of are the shards whose files a node makes.
+func (c *charter) of(node string) (shards []int) {
+	for n := range c.Made {
+		if c.maker(n) == node {
+			shards = append(shards, n)
+		}
+	}
+	return shards
+}
+
+// digests are those of the values of an effective configuration, as "table.key"; of
+// entries in arrays there is one for all.
+func digests(effective []byte) map[string]string {
+	values, table, array := map[string][]byte{}, "", false
+	for line := range strings.Lines(string(effective)) {
+		line = strings.TrimSpace(line)
+		key, value, ok := strings.Cut(line, " = ")
+		switch {
+		case strings.HasPrefix(line, "[["):
+			table, array = strings.Trim(line, "[]"), true
+			values[table] = append(values[table], line...)
+		case strings.HasPrefix(line, "["):
+			table, array = strings.Trim(line, "[]"), false
+		case array:
+			values[table] = append(append(values[table], '\n'), line...)
+		case ok:
+			values[table+"."+key] = []byte(value)
+		}
+	}
+	sums := make(map[string]string, len(values))
+	for key, value := range values {
+		sum := sha256.Sum256(value)
+		sums[key] = hex.EncodeToString(sum[:8])
+	}
+	return sums
+}
+
+// differing names the keys that differ.
+func differing(a, b map[string]string) string {
+	var keys []string
+	for key, value := range a {
+		if b[key] != value {
+			keys = append(keys, key)
+		}
+	}
+	for key := range b {
+		if _, ok := a[key]; !ok {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, ", ")
+}
+
+// A registry is the charter in the hub's bucket.
+type registry struct {
+	bucket lease.Bucket
+	timing lease.Timing
+	log    *slog.Logger // nil: a change fails if the hub does not take it within Watch
+	told   atomic.Bool  // it was logged that the hub takes nothing, and it has taken nothing since
+}
+
+// read returns the charter; nil: the hub has none.
+func (r *registry) read(ctx context.Context) (*charter, uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew/3) // a short wait, and a new hub is soon seen
+	defer cancel()
+	if _, err := r.bucket.Session(ctx); err != nil { // which makes the bucket that a hub has lost
+		return nil, 0, err
+	}
+	e, err := r.bucket.Get(ctx, charterKey)
+	if errors.Is(err, lease.ErrNone) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	c, err := decodeCharter(e.Value)
+	return c, e.Revision, err
+}
+
+// change has f change the charter, which is nil if the hub has none, until the hub has
+// taken what f returns, or f returns nothing to be written. It returns the charter as it
+// is then. If the hub does not answer, it is asked again, and f is called again: the charter may
+// already contain the first change, which f must not make twice.
+func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error)) (*charter, error) {
+	for began := time.Now(); ; {
+		was, revision, err := r.read(ctx)
+		if err == nil {
+			next, err2 := f(was)
+			if err2 != nil || next == nil {
+				return was, err2
+			}
+			if err = r.write(ctx, next, revision); err == nil {
+				r.told.Store(false)
+				return next, nil
+			}
+		}
+		switch waited := time.Since(began) > r.timing.Watch; {
+		case errors.Is(err, lease.ErrChanged):
+			continue
+		case errors.Is(err, ErrProtocol), errors.Is(err, errCharter):
+			return nil, err
+		case waited && r.log == nil:
+			return nil, fmt.Errorf("the hub has not taken it within %s: %w", r.timing.Watch, err)
+		case waited && !r.told.Swap(true):
+			r.log.Warn("the hub does not take what this node has to tell the others; trying again", "error", err)
+		}
+		if err := sleep(ctx, r.timing.Renew/10); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *registry) write(ctx context.Context, c *charter, revision uint64) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew)
+	defer cancel()
+	if revision == 0 {
+		_, err = r.bucket.Create(ctx, charterKey, strictjson.Encode(c))
+	} else {
+		_, err = r.bucket.Update(ctx, charterKey, strictjson.Encode(c), revision)
+	}
+	if errors.Is(err, lease.ErrTooLarge) {
+		err = fmt.Errorf("%w of %d bytes, with %d nodes: %w", errCharter, len(strictjson.Encode(c)), len(c.Nodes), err)
+	}
+	return err
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,388 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// chartered is the charter of a terrain of two shards, one of each of two nodes.
+func chartered(run uint64, over ...bool) *charter {
+	c := newCharter(2, map[string]string{"a.b": "1"})
+	c.Terrain, c.Run, c.Over = make([]byte, 16), run, over
+	c.Made = []int{c.number("one"), c.number("two")}
+	return c
+}
+
+// The next run begins with who comes after the last one, not with who only brings the news
+// that it is over; but with that one where the hub has lost everything between two runs.
+func TestEnter(t *testing.T) {
+	same, other := map[string]string{"a.b": "1"}, map[string]string{"a.b": "2"}
+	urls := map[string]string{"a.b": "1", "url.max-length": "1"}
+	tests := []struct {
+		name     string
+		charter  *charter
+		over     bool // before the node came
+		restored bool
+		config   map[string]string
+		run      uint64
+		want     error
+	}{
+		{"in the run", chartered(3, true, false), false, false, same, 3, nil},
+		{"after the run", chartered(3, true, true), true, false, same, 4, nil},
+		{"with the news that it is over", chartered(3, true, true), false, false, same, 3, nil},
+		{"at a hub that has been told by files", chartered(3, true, true), false, true, same, 4, nil},
+		{"in the run with another configuration", chartered(3, false, true), false, false, other, 3, ErrConfig},
+		{"after the run with another configuration", chartered(3, true, true), true, false, other, 4, nil},
+		{"after the run with other URLs", chartered(3, true, true), true, false, urls, 3, crawl.ErrIdentity},
+		{"before others have told that it is over", chartered(3, true, false), false, true, other, 3, errOthers},
+		{"before its own files say so", chartered(3, false, true), false, true, other, 3, ErrConfig},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			j := &joiner{Options: &Options{Name: "one"}, config: tt.config}
+			c := tt.charter
+			c.Restored = tt.restored
+			next, err := j.enter(c, tt.over)
+			if !errors.Is(err, tt.want) || err != nil && tt.want == nil {
+				t.Fatalf("error %v, want %v", err, tt.want)
+			}
+			if next == nil {
+				next = c
+			}
+			if next.Run != tt.run || err == nil && !maps.Equal(next.Config, tt.config) {
+				t.Errorf("run %d with %v, want %d with %v", next.Run, next.Config, tt.run, tt.config)
+			}
+			if begun := tt.run != 3; begun && (slices.Contains(next.Over, true) || next.Restored || next.paused()) {
+				t.Errorf("the next run begins as %+v", next)
+			}
+		})
+	}
+}
+
+// A charter learns from who knows more, in whatever order, and nothing from who knows less.
+func TestLearn(t *testing.T) {
+	early, late := chartered(2, false, true), chartered(2, true, false)
+	early.Made[1] = nobody
+	late.Configuration, late.Config = 5, map[string]string{"a.b": "5"}
+	late.pause(true)
+	next := chartered(3, false, false)
+	next.Nodes, next.Made = []string{"two", "one"}, []int{1, elsewhere}
+	all := []*charter{early, late, next}
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+		c := all[order[0]].clone()
+		for _, n := range order[1:] {
+			if !c.learn(all[n]) && n != 0 {
+				t.Errorf("%v: nothing of charter %d is news", order, n)
+			}
+		}
+		for _, known := range all {
+			if c.learn(known) {
+				t.Errorf("%v: something is news again", order)
+			}
+		}
+		if c.Run != 3 || slices.Contains(c.Over, true) || !c.paused() || c.maker(0) != "one" || c.maker(1) != "two" {
+			t.Errorf("%v: %+v", order, c)
+		}
+	}
+	c := early.clone()
+	if !c.learn(late) || !c.over() || c.Configuration != 5 || c.Config["a.b"] != "5" {
+		t.Errorf("of the same run: %+v", c)
+	}
+	told := late.clone()
+	told.Restored = true
+	if c := told.clone(); !c.learn(late) || c.Restored || late.learn(told) || late.Restored {
+		t.Errorf("what only files have told, and who was there: %+v", c)
+	}
+}
+
+// Of a file that was given up nothing counts any more, whoever still tells of it.
+func TestLearnEpochs(t *testing.T) {
+	before, after := chartered(2, true, true), chartered(2, false, true)
+	after.raise(1, 3)
+	after.Made[1] = after.number("one")
+	if c := before.clone(); !c.learn(after) || c.Epochs[1] != 3 || c.maker(1) != "one" || !c.Over[0] || c.Over[1] {
+		t.Errorf("who knew of the old file: %+v", c)
+	}
+	c := after.clone()
+	if c.learn(before); c.Epochs[1] != 3 || c.maker(1) != "one" || !c.Over[0] || c.Over[1] || c.learn(before) {
+		t.Errorf("who is told of the old file: %+v", c)
+	}
+	before.Run = 3
+	if c.learn(before); c.Run != 3 || !c.Over[0] || c.Over[1] || c.maker(1) != "one" {
+		t.Errorf("who is told of it in the next run: %+v", c)
+	}
+	before.Crawled, after.Crawled = schema.ShardsOf(0, 1), schema.ShardsOf()
+	c = after.clone()
+	if !c.learn(before) || c.Crawled != schema.ShardsOf(0) || c.learn(before) {
+		t.Errorf("who is told that it was crawled: %+v", c)
+	}
+	if c = before.clone(); !c.learn(after) || c.Crawled != schema.ShardsOf(0) {
+		t.Errorf("who knew that it was crawled: %+v", c)
+	}
+	if c.raise(1, 3) || c.raise(1, 2) {
+		t.Errorf("an epoch comes again: %+v", c)
+	}
+}
+
+// Where two configurations have one number, that of the hub gets another one, whoever finds out: a node that knew the
+// other one, also when it has something else to tell, or a file.
+func TestEqualNumbers(t *testing.T) {
+	cfg := crawltest.Parse(t, `[user-agent]
+crawler-name = "Test"
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+`)
+	known, hub := chartered(1, false, false), chartered(1, false, false)
+	known.Configuration, hub.Configuration = 2, 2
+	known.Config = digests(cfg.Shared())
+	again := func(what string, c *charter) {
+		t.Helper()
+		if c.Configuration != 3 || !maps.Equal(c.Config, hub.Config) {
+			t.Errorf("%s: configuration %d %v", what, c.Configuration, c.Config)
+		}
+	}
+	c := hub.clone()
+	if !c.learn(known) || c.learn(known) {
+		t.Error("it is news once")
+	}
+	again("who knew the other one", c)
+	m := paperMember("one", known, &forgetful{record: lease.Entry{Value: strictjson.Encode(hub), Revision: 1}, reads: 1 << 30})
+	if err := m.note(t.Context(), 0, portion{}, false); err != nil {
+		t.Fatal(err)
+	}
+	again("who has something to tell", m.get())
+
+	o := Options{Folder: t.TempDir(), Config: cfg, Log: slog.New(slog.DiscardHandler),
+		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) }}
+	err := makeFile(o.Folder, 0, func(tx *kv.Tx) error {
+		return errors.Join(tx.Part.Put(known.part(0)), tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()),
+			tx.Runs.Put(schema.Run{ID: 1, Config: cfg.Hash()}))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := openFile(&o, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c = hub.clone()
+	for _, news := range []bool{true, false} {
+		if told, err := c.knows("one", 0, f); err != nil || told != news {
+			t.Errorf("what a file says is news: %t, %v", told, err)
+		}
+		again("a file", c)
+	}
+	c = known.clone()
+	if _, err := c.knows("one", 0, f); err != nil || c.Configuration != 2 {
+		t.Errorf("a file with the same: configuration %d, %v", c.Configuration, err)
+	}
+}
+
+// The last stop is learned in whatever order, and is not that of the next run.
+func TestLearnStop(t *testing.T) {
+	before, after := chartered(2, false, false), chartered(2, false, false)
+	before.Stop = stop{Number: 1, Run: 2, Without: schema.ShardsOf(0)}
+	after.Stop = stop{Number: 2, Run: 2, Without: schema.ShardsOf(1)}
+	for _, order := range [][2]*charter{{before, after}, {after, before}} {
+		c := order[0].clone()
+		if news := c.learn(order[1]); c.Stop != after.Stop || news != (order[0] == before) || c.learn(order[1]) {
+			t.Errorf("%+v learns %+v: %+v", order[0].Stop, order[1].Stop, c.Stop)
+		}
+	}
+}
+
+// A run is ended without shards that nobody has, and with an answer of all others.
+func TestMayStop(t *testing.T) {
+	held, silent, free := Shard{Node: "n", Report: &Report{}}, Shard{Node: "n"}, Shard{}
+	over := held
+	over.Over = true
+	tests := []struct {
+		name    string
+		shards  []Shard
+		without []int
+		want    error
+	}{
+		{"nobody has it", []Shard{held, free}, []int{1}, nil},
+		{"its node is silent", []Shard{held, silent}, []int{1}, nil},
+		{"the others are over", []Shard{over, silent}, []int{1}, nil},
+		{"another is silent", []Shard{held, silent, silent}, []int{1}, ErrSilent},
+		{"another is nobody's", []Shard{held, silent, free}, []int{1}, ErrSilent},
+		{"all are nobody's", []Shard{free, silent, free}, []int{1}, ErrNobody},
+		{"all", []Shard{free, silent}, []int{0, 1}, ErrAll},
+		{"one that there is not", []Shard{held, free}, []int{1, 2}, ErrShard},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for n := range tt.shards {
+				tt.shards[n].Number = n
+			}
+			tr := &Terrain{Shards: tt.shards}
+			if err := tr.mayStop(schema.ShardsOf(tt.without...)); !errors.Is(err, tt.want) {
+				t.Errorf("%v, want %v", err, tt.want)
+			}
+			tr.Over = true
+			if err := tr.mayStop(schema.ShardsOf(tt.without...)); err == nil {
+				t.Error("of a run that is over")
+			}
+		})
+	}
+	tr := &Terrain{Shards: []Shard{held, held}}
+	if err := tr.mayStop(schema.ShardsOf(1)); !errors.As(err, new(*lease.HeldError)) {
+		t.Errorf("somebody has it: %v", err)
+	}
+}
+
+// A run takes another configuration only before it is over on any shard.
+func TestReloadAtTheEnd(t *testing.T) {
+	was, other := map[string]string{"crawler.max-depth": "1"}, map[string]string{"crawler.max-depth": "2"}
+	for _, tt := range []struct {
+		over   []bool
+		ending moment
+		err    error
+	}{
+		{[]bool{false, false}, moment{}, nil}, {[]bool{false, false}, moment{3, 1}, ErrEnding},
+		{[]bool{false, false}, moment{2, 1}, nil}, {[]bool{true, false}, moment{}, ErrEnding},
+		{[]bool{true, true}, moment{3, 1}, ErrOver},
+	} {
+		c := &charter{Over: tt.over, Config: was, Run: 3, Configuration: 1, Ending: tt.ending}
+		changed, err := c.reload(other)
+		if !errors.Is(err, tt.err) || changed != (err == nil) || c.Configuration == 2 != changed {
+			t.Errorf("over %t, ending %v: changed %t to configuration %d, %v", tt.over, tt.ending, changed, c.Configuration, err)
+		}
+	}
+}
+
+// The files of shards are found whatever the folder is called, and a folder that cannot be read is no empty one.
+func TestFound(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "of [2026] *?")
+	if shards, err := found(dir); err != nil || shards != nil {
+		t.Errorf("no folder: %d, %v", shards, err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		"shard-003.bolt", "shard-1.bolt", "shard-999.bolt", "shard-010.bolt.bak", "shard-012.bolt",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if shards, err := found(dir); err != nil || !slices.Equal(shards, []int{3, 12}) {
+		t.Errorf("%d, %v; want 3 and 12", shards, err)
+	}
+	if _, err := found(filepath.Join(dir, "shard-003.bolt")); err == nil {
+		t.Error("a file passes for an empty folder")
+	}
+}
+
+// However many nodes come and go, the charter stays small, and each shard's maker is who it was.
+func TestNodesAreForgotten(t *testing.T) {
+	c := newCharter(4, map[string]string{})
+	fits := func() {
+		t.Helper()
+		if _, err := decodeCharter(strictjson.Encode(c)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.number("guest")
+	c.Made[2] = c.number("two")
+	for n := range 5000 {
+		c.number(fmt.Sprintf("%016x:/var/lib/ripple/terrain", n))
+		if n == 2500 {
+			c.Made[0] = c.number("zero")
+		}
+		if n%500 == 0 {
+			fits()
+		}
+	}
+	fits()
+	makers := []string{c.maker(0), c.maker(1), c.maker(2)}
+	if !slices.Equal(makers, []string{"zero", "", "two"}) || c.Made[1] != nobody {
+		t.Errorf("the makers are %q, by number %v", makers, c.Made)
+	}
+	last := fmt.Sprintf("%016x:/var/lib/ripple/terrain", 4999)
+	if slices.Contains(c.Nodes, "guest") || c.Nodes[c.number(last)] != last || len(c.Nodes) < 100 {
+		t.Errorf("of %d nodes the first is %q, the last %q", len(c.Nodes), c.Nodes[0], c.Nodes[len(c.Nodes)-1])
+	}
+}
+
+// A reluctant bucket takes no records until a moment, or none that are large, but has what it had read.
+type reluctant struct {
+	forgetful
+	until time.Time
+	err   error
+}
+
+func (b *reluctant) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	if time.Now().Before(b.until) {
+		return 0, b.err
+	}
+	return b.forgetful.Update(ctx, key, value, revision)
+}
+
+// A hub that takes no change is waited for by a node, which says so once, and not for long by a
+// command; one that is too large for it by nobody.
+func TestDeafHub(t *testing.T) {
+	refusal := errors.New("no answer")
+	tests := []struct {
+		name  string
+		err   error
+		node  bool
+		want  error
+		after time.Duration // about
+	}{
+		{"a node", refusal, true, nil, 5 * time.Minute},
+		{"a command", refusal, false, refusal, 30 * time.Second},
+		{"a node with too much", lease.ErrTooLarge, true, errCharter, 0},
+		{"a command with too much", lease.ErrTooLarge, false, lease.ErrTooLarge, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var said bytes.Buffer
+				record := lease.Entry{Value: strictjson.Encode(chartered(1, false, false)), Revision: 1}
+				r := registry{timing: lease.Standard(), bucket: &reluctant{
+					forgetful: forgetful{record: record, reads: 1 << 30},
+					until:     time.Now().Add(5 * time.Minute), err: tt.err,
+				}}
+				if tt.node {
+					r.log = slog.New(slog.NewTextHandler(&said, nil))
+				}
+				began := time.Now()
+				pause := func(c *charter) (*charter, error) { c.pause(true); return c, nil }
+				c, err := r.change(t.Context(), pause)
+				if !errors.Is(err, tt.want) || err == nil && !c.paused() {
+					t.Errorf("%v, want %v", err, tt.want)
+				}
+				if took := time.Since(began); took < tt.after || took > tt.after+2*time.Second {
+					t.Errorf("it took %s, want %s", took, tt.after)
+				}
+				told := strings.Count(said.String(), "no answer")
+				if waits := tt.node && tt.after > 0; told > 1 || (told == 1) != waits {
+					t.Errorf("it says %q", said.String())
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,328 @@
+package node
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
+	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
+	"github.com/sumi-ripple/ripple/crawl/webhook"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/shard"
+)
+
+// A file is the state file of a shard, which is open. The lease asks it for its last commit
+// while a crawl has the store.
+type file struct {
+	*kv.Store
+	path    string
+	place   os.FileInfo     // of path, when it was opened
+	sender  *webhook.Sender // of the messages that wait in it
+	commit  atomic.Uint64
+	opening schema.Opening // once it has begun
+	epoch   uint64         // of the shard; set before it is held
+	release func()         // lets it go; set before it is held
+}
+
+func openFile(o *Options, n int) (*file, error) {
+	path := FilePath(o.Folder, n)
+	store, err := o.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{Store: store, path: path}
+	f.committed()
+	if f.place, err = os.Stat(path); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	if f.sender, err = webhook.New(o.Config, o.Log.With("shard", n)); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return f, nil
+}
+
+// openFiles opens the files that lie in a node's folder; after an error some may be open.
+func openFiles(o *Options) (map[int]*file, error) {
+	here, err := found(o.Folder)
+	if err != nil {
+		return nil, err
+	}
+	files := map[int]*file{}
+	for _, shard := range here {
+		f, err := openFile(o, shard)
+		if err != nil {
+			return files, err
+		}
+		files[shard] = f
+	}
+	return files, nil
+}
+
+// discard removes a file that is closed, unless another one has come in its place, or none is
+// there any more.
+func (f *file) discard() error {
+	now, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !os.SameFile(now, f.place):
+		return nil
+	case err != nil:
+		return err
+	}
+	return os.Remove(f.path)
+}
+
+func closeAll(files map[int]*file) (err error) {
+	for _, f := range files {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// FilePath is that of the state file of a shard in a folder.
+func FilePath(folder string, n int) string {
+	return filepath.Join(folder, fmt.Sprintf("shard-%03d.bolt", n))
+}
+
+// found are the numbers of the shards whose files lie in a folder.
+func found(folder string) (shards []int, err error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		var n int
+		_, err := fmt.Sscanf(e.Name(), "shard-%03d.bolt", &n)
+		if err == nil && n < shard.MaxShards && e.Name() == filepath.Base(FilePath(folder, n)) {
+			shards = append(shards, n)
+		}
+	}
+	return shards, nil
+}
+
+// config is the configuration of the last run; nil: there was none.
+func (f *file) config() (cfg *config.Config, err error) {
+	err = f.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if err != nil || len(runs) == 0 {
+			return err
+		}
+		text, err := tx.Runs.Config(runs[len(runs)-1].Config)
+		if err == nil {
+			cfg, err = config.ParseEffective(text)
+		}
+		return err
+	})
+	return cfg, err
+}
+
+// committed notes the last commit. It belongs to whoever has the store.
+func (f *file) committed() { f.commit.Store(f.LastCommit()) }
+
+// Commit implements [lease.File].
+func (f *file) Commit() uint64 { return f.commit.Load() }
+
+// Contains implements [lease.File].
+func (f *file) Contains(o schema.Opening, commit uint64) (ok bool, err error) {
+	err = f.View(func(tx *kv.Tx) error { ok, err = tx.Openings.Contains(o, commit); return err })
+	return ok, err
+}
+
+// Begin implements [lease.File].
+func (f *file) Begin() (o schema.Opening, err error) {
+	err = f.Update(func(tx *kv.Tx) error { o, err = tx.Openings.Begin(); return err })
+	f.opening = o
+	f.committed()
+	return o, err
+}
+
+// over reports whether the file says that a run of the terrain is over, and its outputs
+// need nothing more.
+func (f *file) over(run uint64) (over bool, err error) {
+	err = f.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		over = len(runs) > 0 && tx.Part.Of().Run == run && runs[len(runs)-1].Status == schema.RunCompleted
+		return err
+	})
+	return over, err
+}
+
+// metaEpochs is the name of the value that says of which epochs a file knows.
+const metaEpochs = "epochs"
+
+// epochs are those of all shards of a terrain, as a file keeps them.
+type epochs struct {
+	Terrain []byte   `json:"terrain"`
+	Epochs  []uint64 `json:"epochs"`
+}
+
+// knownEpochs are the epochs of all shards as a file knows them; of a file that says nothing
+// of the terrain they are 0.
+func knownEpochs(tx *kv.Tx, c *charter) ([]uint64, error) {
+	text, err := tx.Meta.Value(metaEpochs)
+	if err != nil || text == nil {
+		return make([]uint64, len(c.Made)), err
+	}
+	var known epochs
+	if err := json.Unmarshal(text, &known); err != nil {
+		return nil, fmt.Errorf("the epochs of a terrain: %w", err)
+	}
+	if !bytes.Equal(known.Terrain, c.Terrain) || len(known.Epochs) != len(c.Made) {
+		return make([]uint64, len(c.Made)), nil
+	}
+	return known.Epochs, nil
+}
+
+// keepEpochs writes the epochs of a charter into a file; none goes back.
+func keepEpochs(tx *kv.Tx, c *charter) error {
+	known, err := knownEpochs(tx, c)
+	if err != nil {
+		return err
+	}
+	for n, epoch := range c.Epochs {
+		known[n] = max(known[n], epoch)
+	}
+	return tx.Meta.Put(metaEpochs, strictjson.Encode(epochs{c.Terrain, known}))
+}
+
+// epochs are those that the file knows of.
+func (f *file) epochs(c *charter) (known []uint64, err error) {
+	err = f.View(func(tx *kv.Tx) error { known, err = knownEpochs(tx, c); return err })
+	return known, err
+}
+
+// empty reports whether the file was made, and never crawled.
+func (f *file) empty() bool { return f.Part().Shards == 0 }
+
+// enter finds the epoch of a node's file, and writes the epochs of the terrain into an empty one; into another one
+// they are written once it is held. It refuses a file that was given up, and an empty one if another
+// node is to make the file anew.
+func (f *file) enter(shard int, c *charter, node string) error {
+	known, err := f.epochs(c)
+	if err != nil {
+		return err
+	}
+	if f.epoch = max(known[shard], c.Epochs[shard]); known[shard] == f.epoch {
+		return nil
+	}
+	if !f.empty() || c.maker(shard) != node {
+		return fmt.Errorf("%s: %w", f.path, lease.ErrAnew)
+	}
+	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })
+}
+
+// keep writes the epochs of the terrain into a file that is held.
+func (f *file) keep(c *charter) error {
+	known, err := f.epochs(c)
+	if err != nil || slices.Equal(known, c.Epochs) {
+		return err
+	}
+	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })
+}
+
+// follow gives an empty file the runs of the terrain before its own first one, of which it
+// knows nothing. over: its first run is the next one, because other files say that this one is over;
+// anew: there was another file of the shard.
+func (f *file) follow(part schema.Part, cfg *config.Config, over, anew bool) error {
+	before := part.Run - 1
+	if over {
+		before = part.Run
+	}
+	now := time.Now()
+	return f.Update(func(tx *kv.Tx) error {
+		if anew {
+			if err := putAnew(tx, part.Run, over, now); err != nil {
+				return err
+			}
+		}
+		if before == 0 {
+			return nil
+		}
+		if err := putRuns(tx, schema.RunID(before), cfg, now.Truncate(time.Second)); err != nil || !over {
+			return err
+		}
+		return tx.Part.Put(part)
+	})
+}
+
+// putAnew notes when a file was made anew, and in which run, unless that is over.
+func putAnew(tx *kv.Tx, run uint64, over bool, now time.Time) error {
+	text, err := now.UTC().MarshalText()
+	if err == nil {
+		err = tx.Meta.Put(kv.MetaAnewAt, text)
+	}
+	if err != nil || over {
+		return err
+	}
+	return tx.Meta.Put(kv.MetaAnew, strconv.AppendUint(nil, run, 10))
+}
+
+// putRuns writes down so many runs of which nothing is known.
+func putRuns(tx *kv.Tx, most schema.RunID, cfg *config.Config, now time.Time) error {
+	if err := tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()); err != nil {
+		return err
+	}
+	for id := range most {
+		err := tx.Runs.Put(schema.Run{
+			ID: id + 1, Started: now, Finished: now, Config: cfg.Hash(), Status: schema.RunCompleted, Walked: true,
+			End: schema.End{Kind: schema.EndAnew}, FirstVisit: 1,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// An ended shard answers for a file whose run is over. Nothing is written to it but what has become of its
+// messages.
+type ended struct {
+	reading termination.Reading
+	number  uint64 // of the configuration
+	status  census.Status
+	portion portion // of max-pages
+	desk    *desk
+	held    func() bool
+	stop    func()
+}
+
+func newEnded(f *file, cfg *config.Config, held func() bool) (e ended, err error) {
+	e = ended{desk: &desk{file: f, held: held}, held: held}
+	if e.reading, err = termination.Of(f.Store); err != nil {
+		return e, err
+	}
+	if e.reading.Config = cfg.SharedHash(); !e.reading.Over {
+		return e, errors.New("its run is not over")
+	}
+	err = f.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if err != nil {
+			return err
+		}
+		last := runs[len(runs)-1]
+		errs, err := survey.RunErrors(f.Store, tx, cfg, &last)
+		if err != nil {
+			return err
+		}
+		e.status, err = census.Ended(tx, last, errs)
+		e.portion = portion{Pages: max(last.Portion, last.Pages), Spent: true, Visited: last.Pages}
+		return err
+	})
+	return e, err
+}

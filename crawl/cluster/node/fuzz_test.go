@@ -1,0 +1,75 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
+	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
+)
+
+// A charter that anybody may have written is refused, or can be worked with.
+func FuzzCharter(f *testing.F) {
+	f.Add(strictjson.Encode(newCharter(3, digests([]byte("[a]\nb = 1\n[[c]]\nd = 2\n")))))
+	f.Add(strictjson.Encode(restored(newCharter(2, nil).part(1), nil)))
+	f.Add([]byte(`{"protocol": 2, "terrain": "AAAA", "rule": 1, "run": 1, "made": [7], "over": []}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := decodeCharter(text)
+		if err != nil {
+			return
+		}
+		next := c.clone()
+		claimed := next.claim("me", 0, true)
+		if claimed == c.made() {
+			t.Fatalf("%v, after that %v", c.Made, next.Made)
+		}
+		more := len(next.of("me")) - len(c.of("me"))
+		if claimed != (more > 0) || len(next.unmade()) != len(c.unmade())-more {
+			t.Errorf("%v, after that %v", c.Made, next.Made)
+		}
+		known := newCharter(len(c.Made), nil)
+		known.Run, known.Configuration, known.Made[0] = 7, 3, known.number("me")
+		if c.learn(known); c.learn(known) || c.Run < 7 || c.maker(0) == "" {
+			t.Errorf("learnt: %+v", c)
+		}
+		again, err := decodeCharter(strictjson.Encode(c))
+		if err != nil || !again.same(c) || again.nodes() != c.nodes() {
+			t.Errorf("%+v comes back as %+v, %v", c, again, err)
+		}
+	})
+}
+
+// A deaf speaker has nothing to say.
+type deaf struct{}
+
+var errDeaf = errors.New("deaf")
+
+func (deaf) Answer(context.Context, []byte) ([]byte, error) { return nil, errDeaf }
+func (deaf) Reading(context.Context) (termination.Reading, error) {
+	return termination.Reading{Idle: true}, nil
+}
+func (deaf) Report(context.Context) (Report, error)                     { return Report{Over: true}, nil }
+func (deaf) Stop()                                                      {}
+func (deaf) Finish(_ context.Context, agreed termination.Reading) error { return nil }
+
+// A message that anybody may have written is answered with what can be read, or not at all.
+func FuzzMessage(f *testing.F) {
+	f.Add(forReading, []byte{})
+	f.Add(forReport, []byte{})
+	f.Add(forStop, []byte{})
+	f.Add(forFinish, strictjson.Encode(termination.Reading{Commit: 7}))
+	f.Add(forFinish, []byte{'{'})
+	f.Add("1", []byte{'{'})
+	f.Add("", []byte{})
+	f.Fuzz(func(t *testing.T, lane string, message []byte) {
+		text, err := answer(t.Context(), deaf{}, lane, message)
+		if err != nil || lane == forReport {
+			return
+		}
+		var said reply
+		if err := decode(text, &said); err != nil || said.Why != "" {
+			t.Errorf("%q is answered with %q: %v", message, text, err)
+		}
+	})
+}

@@ -1,0 +1,316 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
+	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const (
+	lastRelease = 10 * time.Second // for a hub to take it that a shard was let go
+	namedFirst  = 5                // Watches in which the node that the charter names comes before an empty file
+)
+
+// A holding is a shard that a node holds, or is about to, for as long as one lease lasts. It uses what
+// the node has, and calls nothing of the node itself.
+type holding struct {
+	node  *node
+	shard int
+	file  *file
+	lease *lease.Lease // once it is taken
+	door  door
+}
+
+// once takes the shard, crawls it, and closes its file before others can take it.
+func (h *holding) once(ctx context.Context) (err error) {
+	n, f := h.node, h.file
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if err := f.enter(h.shard, n.member.get(), n.Name); err != nil {
+		return err
+	}
+	closes := sync.OnceFunc(n.OnFile(h.shard, f.path, f.Store))
+	defer closes()
+	n.OnShard(h.shard, "waiting")
+	if err := h.take(ctx); err != nil {
+		return err
+	}
+	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var g errgroup.Group
+	g.Go(func() error { return h.lease.Keep(keeping) })
+	n.OnShard(h.shard, "held")
+	cfg, _ := n.cfg.now()
+	n.teller.follow(f.sender, cfg)
+	if err = h.work(ctx); err == nil || ctx.Err() != nil || errors.Is(err, ErrTime) {
+		n.teller.sendLast(ctx, h.shard, f.sender, &desk{file: f, held: h.lease.Held})
+	}
+	stop()
+	if kept := g.Wait(); errors.Is(kept, lease.ErrLost) && err == nil {
+		err = kept
+	}
+	closes()
+	if closed := h.letGo(ctx); closed != nil {
+		err = closed
+	}
+	return err
+}
+
+// letGo closes the file and has others take the shard at once, also when ctx is done.
+func (h *holding) letGo(ctx context.Context) error {
+	h.file.committed()
+	err := h.file.Close()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRelease)
+	defer cancel()
+	if gone := h.lease.Release(ctx); gone != nil {
+		h.node.Log.Warn("others wait before they can take a shard", "shard", h.shard, "error", gone)
+	}
+	return err
+}
+
+// take takes the lease of the shard, however long the hub is away. A file that could not be written is closed, and
+// stays so.
+func (h *holding) take(ctx context.Context) error {
+	id, err := lease.FileID(h.file.path)
+	if err != nil {
+		return err
+	}
+	for last := ""; ; {
+		err := h.takeOnce(ctx, id)
+		var held *lease.HeldError
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, errYields):
+			continue
+		case errors.As(err, &held), errors.Is(err, lease.ErrFile):
+			return fmt.Errorf("%s: %w", h.file.path, err)
+		}
+		if gone := h.file.Present(); gone != nil {
+			return fmt.Errorf("%s: %w", h.file.path, gone)
+		}
+		if text := err.Error(); text != last { // a hub may be away for days
+			last = text
+			h.node.Log.Warn("a shard cannot be taken yet", "shard", h.shard, "error", err)
+		}
+		if err := sleep(ctx, h.node.Timing.Renew/10); err != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// errYields reports that the charter has changed about which node has the file of the shard.
+var errYields = errors.New("somebody else may have the file")
+
+// takeOnce tries that once. It gives up as soon as another node is to come first.
+func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
+	n, timing := h.node, h.node.Timing
+	if h.file.empty() {
+		yields := h.yields(n.member.get())
+		timing.Watch += yields
+		if maker := n.member.get().maker(h.shard); maker != "" && yields > 0 {
+			n.Log.Info("an empty file waits for the node that made the file of its shard", "shard", h.shard, "maker", maker,
+				"for", timing.Watch)
+		}
+		trying, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer aside(trying, func(ctx context.Context) error {
+			err := n.member.look(ctx, func(c *charter) bool { return h.yields(c) != yields }, nil)
+			if err == nil {
+				cancel(errYields)
+			}
+			return err
+		})()
+		ctx = trying
+	}
+	h.lease, err = lease.Take(ctx, lease.Claim{
+		Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: candidate{h.file, h}, FileID: id, Epoch: h.file.epoch,
+		Timing: timing, Clock: n.Clock,
+	})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// A candidate is a file with which its shard is about to be claimed.
+type candidate struct {
+	*file
+	holding *holding
+}
+
+// Begin implements [lease.File]. An empty file is another one than that of a shard which was crawled, though a hub
+// that has lost everything has no record of it.
+func (f candidate) Begin() (o schema.Opening, err error) {
+	n, shard := f.holding.node, f.holding.shard
+	c := n.member.get()
+	if f.empty() && c.Crawled.Has(shard) && c.Epochs[shard] == f.epoch {
+		return o, &lease.WrittenError{Node: cmp.Or(c.maker(shard), n.Name)}
+	}
+	return f.file.Begin()
+}
+
+// yields is how much longer a node with an empty file of the shard waits before it takes it, as another node may
+// have the real one: most likely the node that the charter names; if the hub has forgotten which node
+// made the file, any other.
+func (h *holding) yields(c *charter) time.Duration {
+	switch c.maker(h.shard) {
+	case h.node.Name:
+		return 0
+	case "":
+		return h.node.Timing.Renew
+	}
+	return namedFirst * h.node.Timing.Watch
+}
+
+// work crawls the shard, unless its run is over, and answers for it until the run is over everywhere.
+func (h *holding) work(ctx context.Context) error {
+	n, m := h.node, h.node.member
+	h.door.open(idle{n.cfg, n.Stop})
+	defer h.serve(ctx)()
+	waiting, cancel := whileHeld(ctx, h.lease)
+	defer cancel()
+	defer m.named(waiting, h.shard, h.file.epoch)()
+	begins := func(c *charter) bool { return c.Run > m.run || c.made() || n.ends != nil }
+	err := m.look(waiting, begins, func(c *charter) {
+		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
+	})
+	if err == nil {
+		err = h.catchUp(waiting)
+	}
+	if err != nil || m.get().Run > m.run {
+		return err
+	}
+	if h.shard == 0 {
+		defer aside(ctx, h.end)()
+	}
+	if err := h.crawl(ctx); err != nil {
+		return err
+	}
+	return h.answer(ctx)
+}
+
+// catchUp waits until this node follows the configuration under which the file was crawled, unless its run is over.
+// It may have come from a node whose own configuration file said the same as the terrain's sooner.
+func (h *holding) catchUp(ctx context.Context) error {
+	n, m, want := h.node, h.node.member, h.file.Part().Configuration
+	if over, err := h.file.over(m.run); err != nil || over {
+		return err
+	}
+	return m.look(ctx, func(c *charter) bool {
+		_, number := n.cfg.now()
+		return number >= want || c.Run > m.run
+	}, func(*charter) {
+		n.Log.Info("a shard waits until the configuration file of this machine says what it was crawled under last",
+			"shard", h.shard, "number", want)
+	})
+}
+
+// whileHeld is a context that ends with a lease, for [lease.ErrLost].
+func whileHeld(ctx context.Context, own *lease.Lease) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-own.Lost():
+			cancel(lease.ErrLost)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// serve answers for the shard until stop is called. While the hub is away nobody asks.
+func (h *holding) serve(ctx context.Context) (stop func()) {
+	n, f := h.node, h.file
+	return aside(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		err := n.bucket.Serve(ctx, hub.Post{
+			Shard: h.shard, Opening: f.opening, Held: h.lease.Held, Lanes: lanes(h.shard, len(n.member.get().Made)),
+			Answer: func(ctx context.Context, lane string, message []byte) ([]byte, error) {
+				if lane == forRelease {
+					f.release()
+					return strictjson.Encode(letGo{Path: f.path}), nil
+				}
+				return answer(ctx, *h.door.Load(), lane, message)
+			},
+			OnFull: func(lane string) {
+				n.Log.Warn("more arrives than a shard takes in at a time; what is refused is to come again",
+					"shard", h.shard, "lane", lane)
+			},
+		})
+		if ctx.Err() == nil {
+			n.Log.Warn("a shard cannot be reached", "shard", h.shard, "error", err)
+		}
+		return err
+	})
+}
+
+// answer answers for the shard, whose run is over, until it is over everywhere.
+func (h *holding) answer(ctx context.Context) error {
+	n, m := h.node, h.node.member
+	h.file.committed()
+	n.OnShard(h.shard, "over")
+	ctx, cancel := whileHeld(ctx, h.lease)
+	defer cancel()
+	cfg, number := n.cfg.now()
+	e, err := newEnded(h.file, cfg, h.lease.Held)
+	e.number, e.stop = number, n.Stop
+	if err != nil {
+		return err
+	}
+	h.door.open(e)
+	defer aside(ctx, func(ctx context.Context) error { return n.teller.send(ctx, h.file.sender, e.desk) })()
+	for !m.over() {
+		if c := m.get(); c.Run == m.run && (!c.Over[h.shard] || c.Portions.Of[h.shard] != e.portion) {
+			if err := m.note(ctx, h.shard, e.portion, !n.crawled.Load()); err != nil {
+				return err
+			}
+		}
+		if err := sleep(ctx, n.Timing.Renew/10); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end looks for the end of the run until there is one, or ctx is done. It says what keeps it
+// open where that stays the same for long.
+func (h *holding) end(ctx context.Context) error {
+	n := h.node
+	var last string
+	var since time.Time
+	said := false
+	every := max(n.Timing.Renew/10, 20*time.Millisecond)
+	return termination.End(ctx, len(n.member.get().Made), ending{n.wire, n.member}, every, func(why error) {
+		if text := why.Error(); text != last {
+			last, since, said = text, time.Now(), false
+		} else if !said && !errors.Is(why, termination.ErrBusy) && time.Since(since) > n.Timing.Watch {
+			said = true
+			n.Log.Info("the run is not over yet", "why", text)
+		}
+	})
+}
+
+// An ending reaches the shards whose common end is looked for, and the charter, which says when that is there.
+type ending struct {
+	wire
+	member *member
+}
+
+// Seal implements [termination.Readings].
+func (e ending) Seal(ctx context.Context, agreed termination.Reading) error {
+	return e.member.seal(ctx, moment{agreed.Run, agreed.Configuration})
+}
+
+// Unseal implements [termination.Readings].
+func (e ending) Unseal(ctx context.Context) { e.member.unseal(ctx) }

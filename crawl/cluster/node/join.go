@@ -1,0 +1,233 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+)
+
+// A joiner brings a node into the terrain of its hub.
+type joiner struct {
+	*Options
+	registry *registry
+	config   map[string]string // what all nodes have in common, as digests
+	began    time.Time
+}
+
+// join opens the files that are here, and finds the charter that they and the configuration
+// belong to. The next run begins with the first node that comes after the last one. After an error some
+// files may be open.
+func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err error) {
+	if files, err = openFiles(j.Options); err != nil {
+		return nil, files, err
+	}
+	known, over, err := j.announce(ctx, files)
+	if err != nil {
+		return nil, files, err
+	}
+	for waits := false; ; waits = true {
+		c, err = j.registry.change(ctx, func(c *charter) (next *charter, err error) {
+			if c != nil {
+				return j.enter(c, over)
+			}
+			lost := known.clone()
+			lost.Portions.forget()
+			if next, err = j.enter(lost, over); err == nil && next == nil {
+				next = lost
+			}
+			return next, err
+		})
+		if !errors.Is(err, errOthers) {
+			return c, files, err
+		}
+		if !waits {
+			j.Log.Info("waiting for the other nodes, whose files have to say that the last run is over")
+		}
+		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
+			return nil, files, err
+		}
+	}
+}
+
+// announce publishes what the files here say. If the hub has lost its charter, a node without files waits for
+// others to tell it of their terrain: for a while, or as long as it takes if
+// the folder is marked.
+func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
+	for waits := false; ; waits = true {
+		session := ""
+		if len(files) == 0 {
+			if session, err = j.await(ctx); err != nil {
+				return nil, false, err
+			}
+		}
+		known, over, err = j.publish(ctx, files, session)
+		if errors.Is(err, errSession) {
+			continue
+		}
+		if !errors.Is(err, errMarked) {
+			return known, over, err
+		}
+		if !waits {
+			j.Log.Warn("waiting for a machine that has a shard", "why", err,
+				"to begin another terrain remove", filepath.Join(j.Folder, MarkName))
+		}
+		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
+			return nil, false, err
+		}
+	}
+}
+
+// publish brings what the files here say into the charter, and returns it; over: the run was over
+// everywhere before that. Without files it begins a terrain only in the session that was awaited: else
+// it fails with errSession.
+func (j *joiner) publish(ctx context.Context, files map[int]*file, session string) (
+	known *charter, over bool, err error) {
+	over = true
+	known, err = j.registry.change(ctx, func(c *charter) (*charter, error) {
+		news := c == nil
+		if news && len(files) == 0 {
+			if now, err := j.registry.bucket.Session(ctx); err != nil || now != session {
+				return nil, errSession
+			}
+		}
+		if news {
+			c, err = j.first(files)
+		} else {
+			err = j.belongs(c, files)
+		}
+		if err != nil {
+			return nil, err
+		}
+		over = over && c.over() // also when it was told already, and the answer was lost
+		more, err := c.know(j.Name, files)
+		if err != nil || !news && !more {
+			return nil, err
+		}
+		return c, nil
+	})
+	return known, over, err
+}
+
+// bucket opens a bucket of the hub, which may be away for a while.
+func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, error) {
+	for began := time.Now(); ; {
+		b, err := o.Hub.Bucket(ctx, terrain)
+		if err == nil || time.Since(began) > o.Timing.Watch {
+			return b, err
+		}
+		if err := sleep(ctx, o.Timing.Renew/10); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// errSession reports a hub that was away, or another one.
+var errSession = errors.New("the hub was away")
+
+// await gives other nodes time to restore the charter of a hub that has lost it, before this one,
+// which knows of no terrain, creates another: Renew in one session with the hub, which it returns. In each of
+// its answers the hub had no charter, unless it has one now.
+func (j *joiner) await(ctx context.Context) (session string, err error) {
+	var since time.Time // zero: the hub has not answered yet
+	for since.IsZero() || time.Since(since) < j.Timing.Renew {
+		now, away := j.registry.bucket.Session(ctx)
+		c, _, err := j.registry.read(ctx)
+		switch {
+		case c != nil || errors.Is(err, ErrProtocol) || errors.Is(err, errCharter):
+			return now, err
+		case err != nil || away != nil:
+			since = time.Time{}
+		case since.IsZero() || now != session:
+			since, session = time.Now(), now
+		}
+		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
+			return "", err
+		}
+	}
+	return session, nil
+}
+
+// first is the charter for a hub without one, as the files here say, or of a new terrain.
+func (j *joiner) first(files map[int]*file) (*charter, error) {
+	var last *file
+	for _, f := range files {
+		part := f.Part()
+		if part.Shards != 0 && (last == nil || last.Part().Run < part.Run ||
+			last.Part().Run == part.Run && last.Part().Configuration < part.Configuration) {
+			last = f
+		}
+	}
+	if last == nil {
+		terrain, err := marked(j.Folder)
+		if err == nil && terrain != nil {
+			err = errMarked
+		}
+		return newCharter(j.Shards, j.config), err
+	}
+	cfg, err := last.config()
+	if err != nil {
+		return nil, err
+	}
+	if cfg == nil {
+		cfg = j.Config
+	}
+	return restored(last.Part(), digests(cfg.Shared())), nil
+}
+
+// belongs reports a charter of another terrain than the folder is marked with, if no file that was crawled
+// here says the same: the files that were never crawled may be missed in that terrain.
+func (j *joiner) belongs(c *charter, files map[int]*file) error {
+	for _, f := range files {
+		if !f.empty() {
+			return nil
+		}
+	}
+	terrain, err := marked(j.Folder)
+	if err == nil && terrain != nil && !bytes.Equal(terrain, c.Terrain) {
+		err = fmt.Errorf("%w: %s says %x, the hub's is %x", ErrTerrain, filepath.Join(j.Folder, MarkName), terrain,
+			c.Terrain)
+	}
+	return err
+}
+
+// errOthers reports that other nodes are missing, whose files may say that the run is over.
+var errOthers = errors.New("other nodes are missing")
+
+// enter is the charter with this node; nil: it has not changed. The next run begins if the last one was
+// over before this node came, or if a hub that had lost everything has learnt so file by file.
+func (j *joiner) enter(c *charter, over bool) (*charter, error) {
+	changed := false
+	if c.over() && (over || c.Restored) {
+		if err := c.tellsApart(j.config); err != nil {
+			return nil, err
+		}
+		c.Run, c.Restored, changed = c.Run+1, false, true
+		c.pause(false)
+		clear(c.Over)
+		c.Portions.begin()
+		if !maps.Equal(c.Config, j.config) {
+			c.Config, c.Configuration = j.config, c.Configuration+1
+		}
+	}
+	if !maps.Equal(c.Config, j.config) {
+		if c.Restored && !slices.ContainsFunc(c.of(j.Name), func(shard int) bool { return !c.Over[shard] }) {
+			return nil, errOthers
+		}
+		return nil, fmt.Errorf("%w: %s differ", ErrConfig, differing(c.Config, j.config))
+	}
+	if !slices.Contains(c.Nodes, j.Name) {
+		c.number(j.Name)
+		changed = true
+	}
+	if !changed {
+		return nil, nil
+	}
+	return c, nil
+}

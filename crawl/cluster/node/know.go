@@ -1,0 +1,119 @@
+package node
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+)
+
+// know brings what the files of a node say into the charter, and reports whether something is news: first
+// what epochs they know of, for one of the files may be one that was given up.
+func (c *charter) know(node string, files map[int]*file) (news bool, err error) {
+	for _, f := range files {
+		known, err := f.epochs(c)
+		if err != nil {
+			return false, err
+		}
+		for shard, epoch := range known {
+			news = c.raise(shard, epoch) || news
+		}
+		more, err := f.tellStop(c)
+		if err != nil {
+			return false, err
+		}
+		news = news || more
+	}
+	for shard, f := range files {
+		more, err := c.knows(node, shard, f)
+		if err != nil {
+			return false, err
+		}
+		news = news || more
+	}
+	return news, nil
+}
+
+// knows brings what one file says into the charter, and reports whether that is news.
+func (c *charter) knows(node string, shard int, f *file) (news bool, err error) {
+	part := f.Part()
+	if part.Shards == 0 && shard < len(c.Made) { // it was made, and never crawled
+		if news = c.Made[shard] == nobody; news {
+			c.Made[shard] = c.number(node)
+		}
+		return news, nil
+	}
+	if err := c.fits(shard, f); err != nil {
+		return false, err
+	}
+	if own := c.number(node); c.Made[shard] != own {
+		c.Made[shard], news = own, true
+	}
+	if !c.Crawled.Has(shard) {
+		c.Crawled.Set(shard, true)
+		news = true
+	}
+	more, err := c.catchUp(f)
+	if err != nil {
+		return false, err
+	}
+	news = news || more
+	over, err := f.over(c.Run)
+	if over && !c.Over[shard] {
+		c.Over[shard], news = true, true
+	}
+	return news, err
+}
+
+// fits reports a file that is not that of a shard of the terrain.
+func (c *charter) fits(shard int, f *file) error {
+	part := f.Part()
+	switch {
+	case part.Shards == 0:
+		return fmt.Errorf("%w: %s was never crawled, and that of the hub has shards 0 to %d", ErrTerrain, f.path,
+			len(c.Made)-1)
+	case part.Merged():
+		return fmt.Errorf("%w: %s is no shard, but was merged without %s", ErrTerrain, f.path, part.Without.Named())
+	}
+	want := c.part(shard)
+	want.Run, want.Configuration = part.Run, part.Configuration
+	if part != want {
+		return fmt.Errorf("%w: %s is shard %d of %d of terrain %x, the hub's is %x with %d",
+			ErrTerrain, f.path, part.Shard, part.Shards, part.Terrain, c.Terrain, len(c.Made))
+	}
+	known, err := f.epochs(c)
+	if err == nil && known[shard] < c.Epochs[shard] {
+		err = fmt.Errorf("%s: %w", f.path, lease.ErrAnew)
+	}
+	return err
+}
+
+// catchUp brings the charter to the run and the configuration of a file that is ahead of it, and reports whether the
+// file is. Where the file has another configuration under the number of the charter's, that one gets a new number.
+func (c *charter) catchUp(f *file) (news bool, err error) {
+	part := f.Part()
+	own, its := c.moment(), moment{part.Run, part.Configuration}
+	if its.before(own) {
+		return false, nil
+	}
+	cfg, err := f.config()
+	if err != nil {
+		return false, err
+	}
+	config := c.Config
+	if cfg != nil {
+		config = digests(cfg.Shared())
+	}
+	if its == own {
+		if news = !maps.Equal(config, c.Config); news {
+			c.renumber()
+		}
+		return news, nil
+	}
+	if its.Run > own.Run {
+		clear(c.Over)
+	}
+	c.Config, c.Run, c.Configuration = config, its.Run, max(its.Configuration, own.Configuration)
+	c.Portions.forget()
+	return true, nil
+}

@@ -1,0 +1,274 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// What keeps a shard from being moved or made anew.
+var (
+	// ErrShard reports a number that no shard of the terrain has.
+	ErrShard = errors.New("there is no such shard")
+	// ErrUnmade reports a shard that has no file yet.
+	ErrUnmade = errors.New("the shard has no file yet, which a node is about to make")
+	// ErrSilent reports shards that do not answer.
+	ErrSilent = errors.New("no answer")
+)
+
+// releaseTime is how long a node may take to let a shard go: its open requests get 10 s.
+const releaseTime = time.Minute
+
+// A Released shard is held by no node.
+type Released struct {
+	Node   string // that has its file; empty: unknown
+	Path   string // of the file there; empty: nobody had the shard
+	Silent bool   // that node has neither answered nor renewed its lease for Watch
+}
+
+// Release has the node that holds a shard let it go, and returns when it has. That node does
+// not take the shard again before it is started again, or the file was moved and has come back. A node
+// that does not answer, and still holds the shard, keeps it: that is a [lease.HeldError].
+func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing) (r Released, err error) {
+	t, c, err := find(ctx, conn)
+	if err != nil {
+		return r, err
+	}
+	if err := c.file(shard); err != nil {
+		return r, err
+	}
+	r.Node = c.maker(shard)
+	var h lease.Holder
+	if h, r.Silent, err = t.holder(ctx, shard, timing); err != nil || !h.Held {
+		return r, err
+	}
+	r.Node = h.Node
+	text, err := ask(ctx, t.bucket, shard, forRelease)
+	var said letGo
+	if err == nil {
+		err = decode(text, &said)
+	}
+	if err == nil {
+		r.Path = said.Path
+		return r, t.gone(ctx, shard, h, timing)
+	}
+	if free, err := t.free(ctx, shard); err != nil || free {
+		return r, err // the answer was lost
+	}
+	if r.Silent, err = t.silent(ctx, shard, timing); err != nil || r.Silent {
+		return r, err
+	}
+	if free, err := t.free(ctx, shard); err != nil || free {
+		return r, err
+	}
+	return r, fmt.Errorf("%w: %w", ErrSilent, &lease.HeldError{Key: hub.Key(shard), Node: h.Node, Since: h.Since})
+}
+
+// holder finds out which node has a shard. If the hub has lost that, whoever has the file may be about to take it
+// again, and is waited for, a little longer than Watch; silent: in vain.
+func (t *Terrain) holder(ctx context.Context, shard int, timing lease.Timing) (h lease.Holder, silent bool, err error) {
+	timing.Watch += timing.Renew
+	for err == nil && !silent {
+		if h, err = lease.Look(ctx, t.bucket, hub.Key(shard)); err != nil || h != (lease.Holder{}) {
+			break
+		}
+		silent, err = t.silent(ctx, shard, timing)
+	}
+	return h, silent, err
+}
+
+func (t *Terrain) free(ctx context.Context, shard int) (bool, error) {
+	now, err := lease.Look(ctx, t.bucket, hub.Key(shard))
+	return err == nil && !now.Held, err
+}
+
+// gone returns when a shard is no longer held as it was. If the hub has not heard that the shard was let go, its
+// record stays as it is, but is not renewed.
+func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder, timing lease.Timing) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, releaseTime, fmt.Errorf("node %.100q still has the shard", was.Node))
+	defer cancel()
+	for {
+		h, err := lease.Look(ctx, t.bucket, hub.Key(shard))
+		if err == nil && (!h.Held || h.Opening != was.Opening) {
+			return nil
+		}
+		if silent, err := t.silent(ctx, shard, timing); err == nil && silent {
+			return nil
+		}
+		if err := sleep(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+}
+
+// silent reports whether the record of a shard, or its absence, stays as it is for Watch. The hub may be away for
+// a while.
+func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (bool, error) {
+	var revision uint64
+	first := time.Now()
+	for began, seen := first, false; ; {
+		e, err := t.bucket.Get(ctx, hub.Key(shard))
+		switch {
+		case err != nil && !errors.Is(err, lease.ErrNone):
+			if time.Since(first) > 2*timing.Watch {
+				return false, err
+			}
+			began, seen = time.Now(), false // it may have changed meanwhile
+		case seen && e.Revision != revision:
+			return false, nil
+		case time.Since(began) > timing.Watch:
+			return true, nil
+		default:
+			revision, seen = e.Revision, true
+		}
+		if err := sleep(ctx, lookEvery); err != nil {
+			return false, err
+		}
+	}
+}
+
+// lookEvery is from one look at a record to the next.
+const lookEvery = 200 * time.Millisecond
+
+// A Recreation says which shards are to be made anew, and where.
+type Recreation struct {
+	Node   string // that is to make their files
+	Shards []int
+	Timing lease.Timing
+	Clock  func() lease.Instant
+}
+
+// Recreate gives up the files of shards, and has a node make them anew, which need not run
+// yet. It reports whether they take part only from the next run on: that is so if the file of
+// another shard says that this run is over, since that shard could not tell them any more what they
+// are to visit. A node that holds one of the shards keeps it: that is a [lease.HeldError]. It takes a little
+// longer than Watch. After an error no file is given up, unless the error says so; it may be done again.
+func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err error) {
+	t, err := Look(ctx, conn)
+	if err != nil {
+		return false, err
+	}
+	if err := r.may(t); err != nil {
+		return false, err
+	}
+	_, c, err := find(ctx, conn)
+	if err != nil {
+		return false, err
+	}
+	given, err := r.give(ctx, t, c)
+	// The end of the run may have been found before the shards were silent. The others have written that down
+	// by now: whoever finds the end waits less long for their answers.
+	if err == nil {
+		t, err = Look(ctx, conn)
+	}
+	if err == nil {
+		err = r.may(t)
+	}
+	if err != nil {
+		return false, giveBack(ctx, given, err)
+	}
+	_, err = change(ctx, conn, func(c *charter) (bool, error) {
+		if [16]byte(c.Terrain) != t.ID {
+			return false, ErrTerrain
+		}
+		next = t.ended() || slices.Contains(c.Over, true)
+		for i, shard := range r.Shards {
+			if c.raise(shard, given[i].Epoch); c.Epochs[shard] > given[i].Epoch { // by somebody who was faster
+				return false, fmt.Errorf("shard %d: %w", shard, lease.ErrAnew)
+			}
+			c.Made[shard], c.Over[shard] = c.number(r.Node), next
+		}
+		return true, nil
+	})
+	if err != nil && !errors.Is(err, ErrTerrain) && !errors.Is(err, lease.ErrAnew) {
+		err = fmt.Errorf("%w; the files of %s are given up, and to be made anew: repeat it", err,
+			schema.ShardsOf(r.Shards...).Named())
+	}
+	return next, err
+}
+
+// give gives up the files of the shards; after an error it may have given up some.
+func (r *Recreation) give(ctx context.Context, t *Terrain, c *charter) ([]*lease.Given, error) {
+	given := make([]*lease.Given, len(r.Shards))
+	g, ctx := errgroup.WithContext(ctx)
+	for i, shard := range r.Shards {
+		g.Go(func() (err error) {
+			given[i], err = lease.Anew(ctx, lease.Claim{
+				Bucket: t.bucket, Key: hub.Key(shard), Node: r.Node, Timing: r.Timing, Clock: r.Clock,
+			}, c.Epochs[shard])
+			return err
+		})
+	}
+	return given, g.Wait()
+}
+
+// giveBack undoes, because of an error, that shards were given up; it adds to the error what fails in that.
+// nil: a shard that was not given up.
+func giveBack(ctx context.Context, given []*lease.Given, err error) error {
+	for _, g := range given {
+		if g == nil {
+			continue
+		}
+		if back := g.Back(ctx); back != nil {
+			err = fmt.Errorf("%w; %w", err, back)
+		}
+	}
+	return err
+}
+
+// may reports why the shards cannot be made anew.
+func (r *Recreation) may(t *Terrain) error {
+	for _, shard := range r.Shards {
+		if err := within(shard, len(t.Shards)); err != nil {
+			return err
+		}
+	}
+	var silent []int
+	for i := range t.Shards {
+		s, wanted := &t.Shards[i], slices.Contains(r.Shards, i)
+		switch {
+		case wanted && !s.Made:
+			return fmt.Errorf("shard %d: %w", i, ErrUnmade)
+		case wanted && s.Report != nil:
+			return fmt.Errorf("shard %d: %w", i, &lease.HeldError{Key: hub.Key(i), Node: s.Node, Since: s.Since})
+		case !wanted && s.Made && s.Report == nil:
+			silent = append(silent, i)
+		}
+	}
+	if len(silent) > 0 && !t.ended() {
+		return fmt.Errorf("%w from shards %v, whose files may say that the run is over", ErrSilent, silent)
+	}
+	return nil
+}
+
+// ended reports whether the file of a shard says that the run is over.
+func (t *Terrain) ended() bool {
+	return slices.ContainsFunc(t.Shards, func(s Shard) bool { return s.Over || s.Report != nil && s.Report.Over })
+}
+
+// file reports why a shard has no file.
+func (c *charter) file(shard int) error {
+	if err := within(shard, len(c.Made)); err != nil {
+		return err
+	}
+	if c.Made[shard] == nobody {
+		return fmt.Errorf("shard %d: %w", shard, ErrUnmade)
+	}
+	return nil
+}
+
+// within reports a number that is none of so many shards.
+func within(shard, shards int) error {
+	if shard < 0 || shard >= shards {
+		return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, shards-1)
+	}
+	return nil
+}

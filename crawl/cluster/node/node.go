@@ -1,0 +1,196 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// Options say what a node crawls, and with what.
+type Options struct {
+	Hub       *hub.Conn
+	Name      string // as others see it; the same at every start
+	Folder    string // of its state files; it must exist
+	Shards    int    // of a terrain that is created now
+	MaxShards int    // that it makes files for, at most; 0: no limit
+	Config    *config.Config
+	Load      func() (*config.Config, error)       // the configuration as this machine's file is now
+	Prepare   func(*config.Config) error           // makes ready what a configuration needs; may be nil
+	Open      func(path string) (*kv.Store, error) // opens a state file, or makes it
+	Log       *slog.Logger
+	Timing    lease.Timing
+	Clock     func() lease.Instant
+	Machine   *crawl.Machine
+	OnVisit   func(shard int, e crawl.Event)   // called by several goroutines; may be nil
+	OnRequest func(shard int, q crawl.Request) // likewise
+	OnCommit  func(shard int, c crawl.Commit)  // likewise
+	OnShard   func(shard int, state string)    // what has become of a shard; likewise
+	// OnFile is called when the file of a shard is open, which may be long before it is crawled and after; end is
+	// called before it is closed. It may be nil.
+	OnFile func(shard int, path string, store *kv.Store) (end func())
+	// OnCrawl is called when a crawl begins, and returns what follows it.
+	OnCrawl func(Walk) Follower
+	Stop    func() // ends ctx, because somebody has asked the node to stop
+}
+
+// A Walk is the crawl of a shard.
+type Walk struct {
+	Shard int
+	Path  string // of the state file
+	Store *kv.Store
+	Crawl *crawl.Crawl
+	Run   schema.Run
+
+	Config *config.Config // that it goes by
+}
+
+// A Follower knows how a crawl is getting on. Its methods are called by several goroutines.
+type Follower interface {
+	Status(context.Context) census.Status // of now
+	Reconfigured(*config.Config)          // the crawl goes on under another configuration
+	End()                                 // the crawl has ended; called once
+}
+
+// A node is one process's work on a run of a terrain.
+type node struct {
+	Options
+	member  *member
+	cfg     *configured
+	teller  *teller
+	bucket  *hub.Bucket // of the terrain
+	wire    wire
+	began   time.Time
+	files   bool             // there were some when it began
+	crawled atomic.Bool      // a shard in the run
+	ends    *crawl.StopError // what its files have to say, and nothing else is done; nil: they need not
+}
+
+// Run crawls until the terrain's run is over in all files, and returns nil then, or the
+// cause of ctx, or a [crawl.StopError] once its files say that the run has ended without some
+// shards. Other errors are of this node: [ErrProtocol], [ErrTerrain], [ErrConfig], of a file, or of a
+// shard that another node holds.
+func Run(ctx context.Context, o Options) error {
+	o.complete()
+	for {
+		next, err := runOnce(ctx, o)
+		if err != nil || !next {
+			return err
+		}
+		o.Log.Info("the next run of the terrain has begun")
+		if o.Config, err = o.Load(); err == nil {
+			err = o.Prepare(o.Config)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// complete has everything that may be nil do nothing.
+func (o *Options) complete() {
+	if o.Prepare == nil {
+		o.Prepare = func(*config.Config) error { return nil }
+	}
+	if o.OnVisit == nil {
+		o.OnVisit = func(int, crawl.Event) {}
+	}
+	if o.OnRequest == nil {
+		o.OnRequest = func(int, crawl.Request) {}
+	}
+	if o.OnCommit == nil {
+		o.OnCommit = func(int, crawl.Commit) {}
+	}
+	if o.OnShard == nil {
+		o.OnShard = func(int, string) {}
+	}
+	if o.OnFile == nil {
+		o.OnFile = func(int, string, *kv.Store) func() { return func() {} }
+	}
+}
+
+// runOnce crawls one run. next reports whether another run has begun, or is about to, while this node
+// crawled nothing, but only told a hub that had lost everything that the run is over in its files.
+func runOnce(ctx context.Context, o Options) (next bool, err error) {
+	n, files, err := newNode(ctx, o)
+	var owe map[int]*file
+	if err == nil {
+		owe, err = owing(n.member.get(), files)
+	}
+	if err == nil && len(owe) > 0 {
+		if err = n.writeEnd(ctx, owe); err == nil {
+			err = n.ends
+		}
+	}
+	if err != nil {
+		return false, errors.Join(err, closeAll(files))
+	}
+	err = n.crawlAll(ctx, files)
+	if errors.As(err, new(*crawl.StopError)) && ctx.Err() == nil {
+		n.settle(ctx)
+	}
+	c := n.member.get()
+	return len(files) > 0 && !n.crawled.Load() && (c.Run > n.member.run || c.Restored), err
+}
+
+// newNode is a node that has joined the terrain of its hub, with the files that are here; after an error
+// some may be open.
+func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
+	directory, err := o.bucket(ctx, [16]byte{}) // the charter says which terrain it is
+	if err != nil {
+		return nil, nil, err
+	}
+	j := &joiner{&o, &registry{bucket: directory, timing: o.Timing, log: o.Log}, digests(o.Config.Shared()), time.Now()}
+	c, files, err := j.join(ctx)
+	if err == nil {
+		err = mark(o.Folder, c.Terrain)
+	}
+	if err != nil {
+		return nil, files, err
+	}
+	bucket, err := o.bucket(ctx, [16]byte(c.Terrain))
+	if err != nil {
+		return nil, files, err
+	}
+	if shards := len(c.Made); shards != o.Shards {
+		o.Log.Info("the number of shards is that of the terrain", "shards", shards, "configured", o.Shards)
+	}
+	n := &node{Options: o, bucket: bucket, wire: wire{carrier: bucket.Carrier()}, began: j.began}
+	n.files = len(files) > 0
+	n.member = newMember(&o, j.registry, c)
+	n.cfg = &configured{load: o.Load, prepare: o.Prepare, log: o.Log, cfg: o.Config, number: c.Configuration}
+	n.teller = &teller{member: n.member, cfg: n.cfg, wire: n.wire, log: o.Log}
+	return n, files, nil
+}
+
+// crawlAll crawls the shards whose files are here, or come later, until the run is over.
+func (n *node) crawlAll(ctx context.Context, files map[int]*file) error {
+	g, ctx := errgroup.WithContext(ctx)
+	following, stop := context.WithCancel(ctx)
+	g.Go(func() error { return n.member.follow(following, n.cfg.adopt) })
+	work, ctx := errgroup.WithContext(ctx)
+	m := &maker{
+		Options: &n.Options, member: n.member, began: n.began, group: work, own: n.own,
+		held: map[int]bool{}, left: map[int]uint64{}, came: map[int]*arrival{}, gone: map[int]uint64{},
+	}
+	for shard, f := range files {
+		m.hold(ctx, shard, f, false)
+	}
+	work.Go(func() error { return m.make(ctx) })
+	work.Go(func() error { // also where there is nothing to hold
+		return n.member.look(ctx, func(*charter) bool { return n.member.over() }, nil)
+	})
+	g.Go(func() error { defer stop(); return work.Wait() })
+	return g.Wait()
+}

@@ -1,0 +1,266 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+const lookTime = 5 * time.Second // for the answer of a shard
+
+// ErrOver reports a run that is over, and cannot be changed any more.
+var ErrOver = errors.New("the run is over on all shards")
+
+// ErrEnding reports a run that is over on some shards, or about to be, which no longer take another configuration.
+var ErrEnding = errors.New("the run is over on some shards: the others finish it under the present configuration, " +
+	"and the next run may follow another one")
+
+// ErrNone reports a hub that knows of no terrain.
+var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when they come")
+
+// A Terrain is what the hub and the nodes say of it.
+type Terrain struct {
+	ID            [16]byte
+	Run           uint64
+	Over          bool          // all files say so of the run
+	Without       schema.Shards // that the run was ended without; none: it was not, or somebody goes on with it
+	Configuration uint64        // number
+	Paused        bool
+	Nodes         []string // that have come
+	Shards        []Shard
+
+	config            map[string]string // digests
+	directory, bucket *hub.Bucket
+}
+
+// Follows reports whether the terrain follows a configuration, as far as all machines have it in common.
+func (t *Terrain) Follows(cfg *config.Config) bool {
+	return maps.Equal(t.config, digests(cfg.Shared()))
+}
+
+// A Shard is one of a terrain at a moment.
+type Shard struct {
+	Number int
+	Made   bool      // there is a node that makes its file, or has it
+	Maker  string    // that node; empty: none, or the hub has forgotten
+	Over   bool      // its file says so of the run
+	Pages  int       // that it visited in the run that is over; -1: it is not, or nobody has said it
+	Node   string    // that works on it; empty: none
+	Since  time.Time // when that began
+	Report *Report   // nil: it does not answer
+}
+
+// A Report is what a shard says of itself.
+type Report struct {
+	Over          bool            `json:"over"`          // its file says so of the run
+	Configuration uint64          `json:"configuration"` // number of the one that it follows
+	Status        census.Status   `json:"status"`
+	Backlog       []crawl.Backlog `json:"backlog"`
+}
+
+// Look asks the hub for its terrain, and all shards how they are getting on. It fails with [ErrNone]
+// if there is no terrain. No shard waits for the silence of another.
+func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
+	t, c, err := find(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	t.Shards = make([]Shard, len(c.Made))
+	var g errgroup.Group // fails as the first shard does
+	for n, maker := range c.Made {
+		s := &t.Shards[n]
+		s.Number, s.Made, s.Maker, s.Over = n, maker != nobody, c.maker(n), c.Over[n]
+		if s.Pages = unknown; c.Over[n] {
+			if pages, known := c.visited(n); known {
+				s.Pages = pages
+			}
+		}
+		g.Go(func() error { return s.look(ctx, t.bucket) })
+	}
+	if err := g.Wait(); err != nil {
+		return t, err
+	}
+	lives := func(s Shard) bool { return s.Report != nil || s.Node != "" && !c.Stop.Without.Has(s.Number) }
+	if c.Stop.Run == c.Run && !t.Over && !slices.ContainsFunc(t.Shards, lives) {
+		t.Without = c.Stop.Without
+	}
+	return t, nil
+}
+
+// find finds the terrain of a hub.
+func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
+	directory, err := conn.Bucket(ctx, [16]byte{})
+	if err != nil {
+		return nil, nil, err
+	}
+	r := registry{bucket: directory, timing: lease.Standard()}
+	c, _, err := r.read(ctx)
+	if err == nil && c == nil {
+		err = ErrNone
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	t := &Terrain{
+		ID: [16]byte(c.Terrain), Run: c.Run, Over: c.over(), Configuration: c.Configuration, Paused: c.paused(),
+		Nodes: c.Nodes, config: c.Config, directory: directory,
+	}
+	t.bucket, err = conn.Bucket(ctx, t.ID)
+	return t, c, err
+}
+
+// look finds out which node has a shard, and asks it for a report.
+func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
+	h, err := lease.Look(ctx, bucket, hub.Key(s.Number))
+	if err != nil || !h.Held {
+		return err
+	}
+	s.Node, s.Since = h.Node, h.Since
+	text, err := ask(ctx, bucket, s.Number, forReport)
+	if err != nil {
+		return nil // its silence is the answer
+	}
+	r := &Report{}
+	if decode(text, r) == nil { // else it answers, but nothing that can be read
+		s.Report = r
+	}
+	return nil
+}
+
+func ask(ctx context.Context, bucket *hub.Bucket, shard int, what string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	return wire{carrier: bucket.Carrier()}.send(ctx, shard, what, nil)
+}
+
+// Pause keeps all nodes of the terrain from asking hosts, or lets them ask again; they follow within
+// a second, and so do nodes that come later. It returns the number of the run.
+func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err error) {
+	c, err := change(ctx, conn, func(c *charter) (bool, error) {
+		if c.over() {
+			return false, ErrOver
+		}
+		return c.pause(paused), nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return c.Run, nil
+}
+
+// Reload has the terrain follow another configuration: each node takes it within a second, or as soon as
+// its own file says the same. It returns the number of the run, and
+// that of the configuration, which is a new one only if something has changed that all have in common; news: it has.
+// What keeps pages apart cannot change in a run: that is [crawl.ErrIdentity]. A run that is over on some shards
+// takes no other configuration: that is [ErrEnding], or [ErrOver].
+func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, news bool, err error) {
+	own := digests(cfg.Shared())
+	c, err := change(ctx, conn, func(c *charter) (bool, error) {
+		changed, err := c.reload(own)
+		news = news || changed // also when that was written, and the answer was lost
+		return changed, err
+	})
+	if err != nil {
+		return 0, 0, false, err
+	}
+	return c.Run, c.Configuration, news, nil
+}
+
+// reload has the run follow a configuration, and reports whether that is another one.
+func (c *charter) reload(keys map[string]string) (bool, error) {
+	switch {
+	case c.over():
+		return false, ErrOver
+	case slices.Contains(c.Over, true), c.Ending == c.moment():
+		return false, ErrEnding
+	case maps.Equal(c.Config, keys):
+		return false, nil
+	}
+	if err := c.tellsApart(keys); err != nil {
+		return false, err
+	}
+	c.Config, c.Configuration = keys, c.Configuration+1
+	c.Portions.forget()
+	return true, nil
+}
+
+// tellsApart reports a configuration that tells pages apart otherwise than the one whose pages are in the files.
+func (c *charter) tellsApart(keys map[string]string) error {
+	differ := differing(c.Config, keys)
+	if strings.HasPrefix(differ, "url.") || strings.Contains(differ, ", url.") {
+		return fmt.Errorf("%w: %s differ", crawl.ErrIdentity, differ)
+	}
+	return nil
+}
+
+// change has f change the charter of a hub, and returns it; f says whether it has. If the hub does not answer in
+// time, that is an error, and the charter may have changed nevertheless.
+func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error)) (*charter, error) {
+	t, _, err := find(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	r := registry{bucket: t.directory, timing: lease.Standard()}
+	return r.change(ctx, func(c *charter) (*charter, error) {
+		if c == nil {
+			return nil, ErrNone
+		}
+		if changed, err := f(c); err != nil || !changed {
+			return nil, err
+		}
+		return c, nil
+	})
+}
+
+// Stop stops all nodes that have a shard, and returns the names of those that will stop, and of
+// those that do not answer. Nobody waits for the answer of another.
+func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err error) {
+	t, err := Look(ctx, conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	var g errgroup.Group
+	var mu sync.Mutex
+	for node, shard := range t.speakers() {
+		g.Go(func() error {
+			_, err := ask(ctx, t.bucket, shard, forStop)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				nodes = append(nodes, node)
+			} else {
+				silent = append(silent, node)
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // none fails
+	slices.Sort(nodes)
+	slices.Sort(silent)
+	return nodes, silent, nil
+}
+
+// speakers are the nodes that have a shard, each with one that answers, if any does.
+func (t *Terrain) speakers() map[string]int {
+	all := map[string]int{}
+	for _, s := range t.Shards {
+		if _, known := all[s.Node]; s.Node != "" && (!known || s.Report != nil) {
+			all[s.Node] = s.Number
+		}
+	}
+	return all
+}

@@ -51,7 +51,7 @@ func TestErrorsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, err := (&serve.Opened{Inspector: answer.Inspector{State: r}}).AnswerRuns(desk.Query{})
+	runs, err := (&serve.Opened{Inspector: answer.Inspector{State: r}}).AnswerRuns(t.Context(), desk.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

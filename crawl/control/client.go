@@ -35,15 +35,16 @@ type Client struct {
 
 // Get requests a resource, such as "status", and decodes the reply.
 func (c *Client) Get(ctx context.Context, what string, reply any) error {
-	return c.ask(ctx, http.MethodGet, what, reply)
+	return c.Ask(ctx, http.MethodGet, what, reply)
 }
 
 // Post sends a command, such as "pause", and decodes the reply.
 func (c *Client) Post(ctx context.Context, what string, reply any) error {
-	return c.ask(ctx, http.MethodPost, what, reply)
+	return c.Ask(ctx, http.MethodPost, what, reply)
 }
 
-func (c *Client) ask(ctx context.Context, method, what string, reply any) error {
+// Ask sends a request by a method, GET or POST, and decodes the reply.
+func (c *Client) Ask(ctx context.Context, method, what string, reply any) error {
 	text, err := c.text(ctx, method, what)
 	if err != nil {
 		return err

@@ -117,7 +117,7 @@ func TestSilentReader(t *testing.T) {
 		l := newPipes()
 		ctx, cancel := context.WithCancel(t.Context())
 		var g errgroup.Group
-		g.Go(func() error { return serve(ctx, l, NewHandler(endless{})) })
+		g.Go(func() error { return serve(ctx, l, NewHandler(endless{}, nil)) })
 		reader, err := l.dial(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +151,7 @@ type writer func([]byte) error
 func (w writer) Write(b []byte) (int, error) { return len(b), w(b) }
 
 // An endless crawl produces a copy that never ends.
-type endless struct{ Crawl }
+type endless struct{ Source }
 
 func (endless) Size(context.Context) (int64, error) { return 1, nil }
 
@@ -162,11 +162,6 @@ func (endless) Snapshot(w io.Writer) (int64, error) {
 		}
 	}
 }
-
-// A quietCrawl answers only status requests.
-type quietCrawl struct{ Crawl }
-
-func (quietCrawl) Status(context.Context, bool) (any, error) { return "well", nil }
 
 // Whatever is sent to the socket, the crawl keeps answering.
 func TestNonsense(t *testing.T) {
@@ -179,7 +174,14 @@ func TestNonsense(t *testing.T) {
 			l := newPipes()
 			ctx, cancel := context.WithCancel(t.Context())
 			var g errgroup.Group
-			g.Go(func() error { return serve(ctx, l, NewHandler(quietCrawl{})) })
+			well := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != Root+"status" {
+					Unknown(w, r)
+					return
+				}
+				Reply(w, "well")
+			})
+			g.Go(func() error { return serve(ctx, l, NewHandler(endless{}, well)) })
 			conn, err := l.dial(ctx)
 			if err != nil {
 				t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -60,7 +61,7 @@ func open(t *testing.T) string {
 // A client that is neither this user nor root is rejected, even if the socket is open to all.
 func TestStrangeClient(t *testing.T) {
 	state := open(t)
-	s, err := Listen(state, NewHandler(endless{}))
+	s, err := Listen(state, NewHandler(endless{}, http.HandlerFunc(Unknown)))
 	if err != nil {
 		t.Fatal(err)
 	}

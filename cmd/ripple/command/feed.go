@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -108,7 +107,7 @@ func (f *feeder) fromCrawl(ctx context.Context) (bool, error) {
 	for {
 		var b feed.Batch
 		var refused *control.Error
-		err := f.crawl.Get(ctx, "feed?since="+strconv.FormatUint(f.cursor, 10), &b)
+		err := f.crawl.Get(ctx, serve.FeedQuestion(f.cursor, false, 0), &b)
 		switch {
 		case errors.Is(err, control.ErrNobody):
 			return false, nil

@@ -72,7 +72,7 @@ func (h *headless) Header() http.Header         { return h.header }
 func (h *headless) Write(b []byte) (int, error) { return len(b), nil }
 func (h *headless) WriteHeader(int)             {}
 
-// ErrApart is what an entry of Options.First fails with if the reader is to be asked.
+// ErrApart is the error of an answer that the [Reader] has to give instead.
 var ErrApart = errors.New("ask the reader")
 
 // checked gives on what is asked as its route demands, and has no other answer first. A body is read before: the reader

@@ -148,7 +148,13 @@ func listening(t *testing.T, m config.Monitor, live Live) *Desk {
 		t.Fatal(err)
 	}
 	metrics := func(context.Context) ([]byte, error) { return []byte("up 1\n"), nil }
-	d, err := Listen(Options{Monitor: m, Routes: testRoutes(), Reader: testReader(), Live: live, Version: "test",
+	routes := testRoutes()
+	for i := range routes {
+		if routes[i].Apart {
+			routes[i].Answer = nil // the reader has it
+		}
+	}
+	d, err := Listen(Options{Monitor: m, Routes: routes, Reader: testReader(), Live: live, Version: "test",
 		Metrics: metrics, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ type Route struct {
 	Params  []Param
 	Body    any  // a value of the type that a POST carries; nil: an empty object
 	Returns any  // a value of the type of the answer
-	Apart   bool // the [Reader] answers
+	Apart   bool // the [Reader] answers, unless Answer is set and does not fail with [ErrApart]
 
 	Handler http.Handler // answers itself, with what is no JSON; else nil
 	Media   string       // the type of that
@@ -57,11 +57,15 @@ const (
 
 // A Query is what was asked: parameters that are as their [Param] demands.
 type Query struct {
+	asked   string
 	texts   map[string]string
 	numbers map[string]int
 	flags   map[string]bool
 	body    []byte
 }
+
+// Asked is the question as it was sent: the path below [control.Root], and the parameters.
+func (q Query) Asked() string { return q.asked }
 
 // Text returns a text, empty where it was not given.
 func (q Query) Text(name string) string { return q.texts[name] }
@@ -95,7 +99,8 @@ func wrong(format string, args ...any) error {
 
 // Parse reads the parameters of a request.
 func (r *Route) Parse(req *http.Request) (Query, error) {
-	q := Query{map[string]string{}, map[string]int{}, map[string]bool{}, nil}
+	q := Query{texts: map[string]string{}, numbers: map[string]int{}, flags: map[string]bool{},
+		asked: strings.TrimPrefix(req.URL.RequestURI(), control.Root)}
 	given, err := url.ParseQuery(req.URL.RawQuery)
 	if err != nil {
 		return q, wrong("the query is malformed")

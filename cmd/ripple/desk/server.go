@@ -34,10 +34,7 @@ const (
 // Options are what a desk is made of.
 type Options struct {
 	config.Monitor
-	Routes []Route
-	// First may answer, by their names, routes that are answered apart: unless they fail
-	// with [ErrApart], the reader is not asked.
-	First   map[string]func(context.Context, Query) (any, error)
+	Routes  []Route
 	Live    Live // what goes on now, for streams
 	Reader  *Reader
 	Exports *Exports // nil: none can be ordered
@@ -79,11 +76,6 @@ func Listen(o Options) (*Desk, error) {
 	d := &Desk{reader: o.Reader, monitor: o.Monitor, token: token, events: newEvents(o.Live), exports: o.Exports,
 		patience: patience{reading, stall}, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
 	o.Routes = append(append(o.Routes, d.events.route()), o.Exports.routes(&d.tickets)...)
-	for i := range o.Routes {
-		if r := &o.Routes[i]; r.Apart {
-			r.Answer = o.First[r.Name]
-		}
-	}
 	api, err := NewAPI(o.Routes, o.Reader, o.Version)
 	if err != nil {
 		return nil, err

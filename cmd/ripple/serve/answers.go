@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,11 +26,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-func (o *Opened) answerStats(q desk.Query) (any, error) {
+func (o *Opened) answerStats(_ context.Context, q desk.Query) (any, error) {
 	return answer.NewStats(o.State, q.Number("limit"))
 }
 
-func (o *Opened) answerHost(q desk.Query) (any, error) {
+func (o *Opened) answerHost(_ context.Context, q desk.Query) (any, error) {
 	if !answer.IsHost(q.Text("domain")) {
 		return nil, term.Usage("%q is not the name of a host", term.Clean(q.Text("domain"), 200))
 	}
@@ -37,12 +38,12 @@ func (o *Opened) answerHost(q desk.Query) (any, error) {
 	return o.InspectHost(q.Text("domain"), q.Number("limit"))
 }
 
-func (o *Opened) answerPage(q desk.Query) (any, error) {
+func (o *Opened) answerPage(_ context.Context, q desk.Query) (any, error) {
 	o.moment = o.Live != nil
 	return o.InspectPage(q.Text("url"), q.Number("limit"))
 }
 
-func (o *Opened) answerPath(q desk.Query) (any, error) {
+func (o *Opened) answerPath(_ context.Context, q desk.Query) (any, error) {
 	u, err := answer.ParseURL(o.Config().Rules(), q.Text("url"))
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (o *Opened) answerPath(q desk.Query) (any, error) {
 	return answer.OriginPaths(o.Survey, id, len(o.Scope().Origins()))
 }
 
-func (o *Opened) answerSuggest(q desk.Query) (any, error) {
+func (o *Opened) answerSuggest(_ context.Context, q desk.Query) (any, error) {
 	found, err := suggest.Find(o.Survey, suggest.Options{MinOrigins: q.Number("min_origins"), Limit: q.Number("limit")})
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (o *Opened) answerSuggest(q desk.Query) (any, error) {
 	return answer.NewSuggestions(found), nil
 }
 
-func (o *Opened) answerBroken(q desk.Query) (any, error) {
+func (o *Opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
 	links, err := broken.Find(o.Survey)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (o *Opened) answerBroken(q desk.Query) (any, error) {
 }
 
 // answerOrigins tells what a crawl would that went on from here.
-func (o *Opened) answerOrigins(desk.Query) (any, error) {
+func (o *Opened) answerOrigins(_ context.Context, _ desk.Query) (any, error) {
 	runs := o.Runs()
 	cfg, err := statefile.LastConfig(o.Store)
 	if err != nil || len(runs) == 0 {
@@ -88,7 +89,7 @@ func (o *Opened) answerOrigins(desk.Query) (any, error) {
 }
 
 // AnswerRuns lists the runs.
-func (o *Opened) AnswerRuns(desk.Query) (any, error) {
+func (o *Opened) AnswerRuns(_ context.Context, _ desk.Query) (any, error) {
 	counts, err := o.Counts()
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (o *Opened) AnswerRuns(desk.Query) (any, error) {
 	return list, nil
 }
 
-func (o *Opened) answerFeed(q desk.Query) (any, error) {
+func (o *Opened) answerFeed(_ context.Context, q desk.Query) (any, error) {
 	var b *feed.Batch
 	var err error
 	if last := uint64(q.Number("last")); q.Flag("brief") || last > 0 {
@@ -120,7 +121,7 @@ func (o *Opened) answerFeed(q desk.Query) (any, error) {
 }
 
 // answerRequests tells of the last visits to a host.
-func (o *Opened) answerRequests(q desk.Query) (any, error) {
+func (o *Opened) answerRequests(_ context.Context, q desk.Query) (any, error) {
 	domain, err := answer.HostNamed(q.Text("domain"))
 	if err != nil {
 		return nil, err
@@ -189,7 +190,7 @@ func (o *Opened) EachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) 
 // maxGraph is how many hosts the map of the desk shows.
 const maxGraph = 5000
 
-func (o *Opened) answerGraph(desk.Query) (any, error) {
+func (o *Opened) answerGraph(_ context.Context, _ desk.Query) (any, error) {
 	g, err := export.New(o.Survey, export.Options{Level: export.LevelHost})
 	if err != nil {
 		return nil, err
@@ -202,7 +203,7 @@ func (o *Opened) answerGraph(desk.Query) (any, error) {
 	return desk.Stream(func(w io.Writer) error { _, err := w.Write(text); return err }), err
 }
 
-func (o *Opened) answerDiff(q desk.Query) (any, error) {
+func (o *Opened) answerDiff(_ context.Context, q desk.Query) (any, error) {
 	d, err := answer.CompareRuns(o.Survey, schema.RunID(q.Number("from")), schema.RunID(q.Number("to")))
 	if err != nil {
 		return nil, err

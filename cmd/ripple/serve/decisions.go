@@ -59,19 +59,8 @@ type (
 	}
 )
 
-func (d *deciding) routes() []desk.Route {
-	return []desk.Route{
-		{Name: "decisions", Method: http.MethodGet, Path: "decisions", Returns: decisionList{}, Answer: d.list,
-			Doc: "What was decided of hosts, as the file that [decisions] names has it."},
-		{Name: "decide", Method: http.MethodPost, Path: "decisions",
-			Body: deskDecision{}, Returns: decide.Result{}, Answer: d.decide,
-			Doc: "Decide what a host is: written to the file that [decisions] names, and applied to the map, by the " +
-				"running crawl or as by reclassify. A dry run says what would come and go, and writes nothing."},
-	}
-}
-
-// list reads the file of decisions.
-func (d *deciding) list(context.Context, desk.Query) (any, error) {
+// decisions reads the file of decisions.
+func (d *deciding) decisions(context.Context, desk.Query) (any, error) {
 	list := decisionList{Decisions: []decisionEntry{}}
 	if d.config == "" {
 		list.Why = "this desk shows a state file without its configuration; open it with --config FILE"

@@ -1,3 +1,10 @@
-// Package serve is what the desk of a state file answers: one table of routes, the process that reads the state for it,
-// the live view of a running crawl, decisions, and exports that are ordered there. The web server is package desk.
+// Package serve answers what is asked of a terrain. Every question and command is declared once, in one table: its
+// name, its parameters with their types, defaults and limits, what it returns, and the functions that answer it. Three
+// servers are made of the table:
+//
+//   - the control socket of a running crawl, whose answers are those of a [Crawl];
+//   - the process that reads a state file or a copy of one, see [ReadTerrain];
+//   - the desk of a state file, which asks these two, and its openapi.json.
+//
+// Decisions and exports that are ordered at the desk belong to it too. The web server is package desk.
 package serve

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -158,7 +159,7 @@ func nameHas(name, search string) bool {
 	return strings.Contains(name, search) || strings.Contains(weburl.Unicode(name), search)
 }
 
-func (o *Opened) answerHosts(q desk.Query) (any, error) {
+func (o *Opened) answerHosts(_ context.Context, q desk.Query) (any, error) {
 	x, err := o.index()
 	if err != nil {
 		return nil, err

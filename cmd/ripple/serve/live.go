@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"sync"
 
@@ -16,20 +15,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/feed"
 )
-
-// fetchingRoute tells a desk what the running crawl fetches.
-func (l *LiveCrawl) fetchingRoute() desk.Route {
-	return desk.Route{Name: "fetching", Method: http.MethodGet, Path: "fetching", Returns: answer.Fetching{},
-		Doc: "The requests of the running crawl that are open now, the oldest first; none where no crawl is running.",
-		Answer: func(ctx context.Context, _ desk.Query) (any, error) {
-			f := answer.NoFetching()
-			err := l.Client.Get(ctx, "fetching", &f)
-			if errors.Is(err, control.ErrNobody) {
-				err = nil
-			}
-			return &f, answerable(err)
-		}}
-}
 
 // ErrWriting reports a crawl that cannot be asked for its visits any more.
 var ErrWriting = &control.Error{Code: http.StatusServiceUnavailable, Text: "the crawl writes its outputs"}
@@ -104,49 +89,53 @@ func Unchanged(was, now fs.FileInfo) bool {
 		now.Size() == was.Size()
 }
 
-// routes are what is asked of the running crawl, and told it.
-func (l *LiveCrawl) routes() []desk.Route {
-	status := func(ctx context.Context, _ desk.Query) (any, error) {
-		s, _, err := l.now(ctx, "status")
-		return s, err
-	}
-	all := []desk.Route{{Name: "status", Method: http.MethodGet, Path: "status", Returns: DeskStatus{}, Answer: status,
-		Doc: "What the crawl does now, and why nothing is being fetched. " +
-			"Where none is running mode is \"file\", and run_id, status (completed or interrupted; running: shards in " +
-			"a folder are being crawled) and counts are those of the newest run; \"unknown\": the file cannot be read."}}
-	all = append(all, l.fetchingRoute(), namesRoute())
-	for name, doc := range map[string]string{
-		"pause":   "Have the crawl send no further request.",
-		"unpause": "Have the crawl go on.",
-		"stop":    "End the crawl; it can be resumed.",
-		"reload":  "Have the crawl read its configuration again.",
-	} {
-		all = append(all, desk.Route{Name: name, Method: http.MethodPost, Path: name, Doc: doc, Returns: DeskStatus{},
-			Answer: func(ctx context.Context, _ desk.Query) (any, error) { return l.tell(ctx, name) }})
-	}
-	return all
+// A deskSide is what the desk itself knows: the crawl that may be running, and the file of decisions.
+type deskSide struct {
+	*LiveCrawl
+	*deciding
 }
 
-// first are what the crawl answers while it runs, and the reader afterwards.
-func (l *LiveCrawl) first() map[string]func(context.Context, desk.Query) (any, error) {
-	return map[string]func(context.Context, desk.Query) (any, error){
-		"feed": func(ctx context.Context, q desk.Query) (any, error) {
-			var b feed.Batch
-			return &b, l.Ask(ctx, FeedQuestion(cursorOf(q), q.Flag("brief"), uint64(q.Number("last"))), &b)
-		},
-		"origins": func(ctx context.Context, _ desk.Query) (any, error) {
-			var list answer.OriginList
-			return &list, l.Ask(ctx, "origins", &list)
-		},
-		"requests": func(ctx context.Context, q desk.Query) (any, error) {
-			domain, err := answer.HostNamed(q.Text("domain"))
-			if err != nil {
-				return nil, answerable(err)
-			}
-			var list answer.RequestList
-			return &list, l.Ask(ctx, "hosts/"+url.PathEscape(domain)+"/requests", &list)
-		},
+// idleStatus answers where no crawl is running.
+func (d *deskSide) idleStatus(ctx context.Context, _ desk.Query) (any, error) {
+	return d.idle(ctx), nil
+}
+
+// idleFetching answers where no crawl is running.
+func (d *deskSide) idleFetching(context.Context, desk.Query) (any, error) {
+	return answer.NoFetching(), nil
+}
+
+// nobody refuses a command where no crawl is running.
+func (d *deskSide) nobody(context.Context, desk.Query) (any, error) {
+	return nil, &control.Error{Code: http.StatusConflict, Text: control.ErrNobody.Error()}
+}
+
+// crawlStatusNow answers with the status of a running crawl.
+func crawlStatusNow(c Crawl, ctx context.Context, q desk.Query) (any, error) {
+	s, err := c.Status(ctx, q.Flag("latest"))
+	return running(s), err
+}
+
+// running is the status of a running crawl. Before the first look at it there are no errors yet.
+func running(s census.Status) DeskStatus {
+	if s.Errors == nil {
+		s.Errors = map[string]int{}
 	}
+	return DeskStatus{"crawl", s}
+}
+
+// crawlFeed answers with visits, of which brief ones have no links.
+func crawlFeed(c Crawl, ctx context.Context, q desk.Query) (any, error) {
+	return c.Feed(ctx, cursorOf(q), q.Flag("brief"), uint64(q.Number("last")))
+}
+
+// crawlRequests answers with the last requests to a host.
+func crawlRequests(c Crawl, ctx context.Context, q desk.Query) (any, error) {
+	domain, err := answer.HostNamed(q.Text("domain"))
+	if err != nil {
+		return nil, err
+	}
+	return c.Requests(ctx, domain)
 }
 
 // cursorOf is the cursor that a query names.
@@ -157,46 +146,25 @@ func cursorOf(q desk.Query) uint64 {
 	return feed.Newest
 }
 
-// FeedQuestion asks for visits, as the control socket takes it.
+// FeedQuestion asks for visits, at the control socket and in the process that reads a state.
 func FeedQuestion(since uint64, brief bool, last uint64) string {
-	what := fmt.Sprintf("feed?since=%d&last=%d", since, last)
-	if brief {
-		what += "&brief=1"
+	cursor := int64(-1)
+	if since != feed.Newest {
+		cursor = int64(min(since, maxCursor)) // which no visit has
 	}
-	return what
-}
-
-// Ask asks the crawl; it fails with [desk.ErrApart] where none is running.
-func (l *LiveCrawl) Ask(ctx context.Context, what string, v any) error {
-	err := l.Client.Get(ctx, what, v)
-	if errors.Is(err, control.ErrNobody) {
-		return desk.ErrApart
-	}
-	return answerable(err)
+	return fmt.Sprintf("feed?since=%d&brief=%t&last=%d", cursor, brief, last)
 }
 
 // Status tells what went on a moment ago, and whether visits may come. Nobody looks for
 // its sake.
 func (l *LiveCrawl) Status(ctx context.Context) (status any, runs bool, err error) {
-	return l.now(ctx, "status?latest=1")
-}
-
-func (l *LiveCrawl) now(ctx context.Context, what string) (status any, runs bool, err error) {
-	s := DeskStatus{Mode: "crawl"}
-	if err := l.Client.Get(ctx, what, &s.crawlStatus); errors.Is(err, control.ErrNobody) {
+	var s DeskStatus
+	if err := l.Client.Get(ctx, "status?latest=1", &s); errors.Is(err, control.ErrNobody) {
 		return l.idle(ctx), false, nil
 	} else if err != nil {
 		return nil, false, answerable(err)
 	}
-	return s.whole(), s.Status != "writing", nil
-}
-
-// whole is a status of which no list is missing, as before the first look at a crawl.
-func (s DeskStatus) whole() DeskStatus {
-	if s.Errors == nil {
-		s.Errors = map[string]int{}
-	}
-	return s
+	return s, s.Status != "writing", nil
 }
 
 // Feed tells visits after a cursor, without their links. Of a crawl that is over and writes
@@ -220,23 +188,10 @@ func (l *LiveCrawl) visits(ctx context.Context, since, last uint64) (*feed.Batch
 	var b feed.Batch
 	what := FeedQuestion(since, true, last)
 	err := l.Client.Get(ctx, what, &b)
-	if !errors.Is(err, control.ErrNobody) {
-		return &b, err
-	}
-	if since == feed.Newest {
-		what = "feed?since=-1"
-	}
-	return &b, l.reader.Get(ctx, what, &b)
-}
-
-// tell tells the crawl to do something.
-func (l *LiveCrawl) tell(ctx context.Context, what string) (any, error) {
-	s := DeskStatus{Mode: "crawl"}
-	err := l.Client.Post(ctx, what, &s.crawlStatus)
 	if errors.Is(err, control.ErrNobody) {
-		err = &control.Error{Code: http.StatusConflict, Text: err.Error()}
+		err = l.reader.Get(ctx, what, &b)
 	}
-	return s.whole(), answerable(err)
+	return &b, err
 }
 
 // metrics are those of the running crawl; a file has none.

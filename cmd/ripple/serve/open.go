@@ -3,7 +3,6 @@ package serve
 import (
 	"log/slog"
 	"os/exec"
-	"slices"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -15,9 +14,9 @@ import (
 func OpenDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk, error) {
 	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
 	live := &LiveCrawl{Client: &control.Client{State: path}, reader: reader}
+	side := &deskSide{live, newDeciding(cfg)}
 	d, err := desk.Listen(desk.Options{
-		Monitor: m, Routes: slices.Concat(live.routes(), newDeciding(cfg).routes(), terrainRoutes(nil)),
-		First: live.first(), Live: live, Reader: reader, Exports: DeskExports(path), Metrics: live.metrics,
+		Monitor: m, Routes: deskRoutes(side), Live: live, Reader: reader, Exports: DeskExports(path), Metrics: live.metrics,
 		Version: term.ThisBuild().Version, Log: log,
 	})
 	if err != nil {

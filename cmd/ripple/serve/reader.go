@@ -40,7 +40,7 @@ func ReadTerrain(ctx context.Context, v *term.Voice, stdout io.Writer, path, soc
 	v.Quiet = true
 	t := NewTerrainReader(statefile.Files{Voice: v}, path)
 	defer t.Close()
-	api, err := desk.NewAPI(terrainRoutes(t), nil, term.ThisBuild().Version)
+	api, err := desk.NewAPI(stateRoutes(t), nil, term.ThisBuild().Version)
 	if err != nil {
 		return err
 	}

@@ -121,26 +121,18 @@ func (t *terrainReader) renew(fresh bool) {
 // ended reports whether the crawl whose copy is read has given its file free.
 func (t *terrainReader) ended() bool { return !control.Listens(t.path) }
 
-// An answerer answers as a [desk.Route] does.
-type answerer = func(context.Context, desk.Query) (any, error)
-
-// of has a question answered from what is read.
-func (t *terrainReader) of(answer func(*Opened, desk.Query) (any, error)) answerer {
+// of answers a question from what is read.
+func (t *terrainReader) of(
+	answer func(*Opened, context.Context, desk.Query) (any, error),
+) func(context.Context, desk.Query) (any, error) {
 	return func(ctx context.Context, q desk.Query) (any, error) {
 		o, err := t.Reading(ctx)
 		if err != nil {
 			return nil, answerable(err)
 		}
 		o.Until(ctx)
-		v, err := answer(o, q)
+		v, err := answer(o, ctx, q)
 		return v, answerable(err)
-	}
-}
-
-// inTime is of, for an answer that may be given up.
-func (t *terrainReader) inTime(answer func(*Opened, context.Context, desk.Query) (any, error)) answerer {
-	return func(ctx context.Context, q desk.Query) (any, error) {
-		return t.of(func(o *Opened, q desk.Query) (any, error) { return answer(o, ctx, q) })(ctx, q)
 	}
 }
 

@@ -50,7 +50,7 @@ const startWait = 3 * time.Second
 
 // Listen has the other commands answered until ctx is done.
 func (w *Walk) Listen(ctx context.Context, g *errgroup.Group) {
-	server, err := control.Listen(w.Cfg.Load().State.Path, control.NewHandler(&commanded{w}))
+	server, err := control.Listen(w.Cfg.Load().State.Path, serve.CrawlHandler(&commanded{w}))
 	if err != nil {
 		w.Log.Warn("other commands cannot reach this crawl", "error", err)
 		return
@@ -58,7 +58,7 @@ func (w *Walk) Listen(ctx context.Context, g *errgroup.Group) {
 	g.Go(func() error { return server.Serve(ctx) })
 }
 
-// A commanded walk answers the other commands; see [control.Crawl].
+// A commanded walk answers the other commands; see [serve.Crawl].
 type commanded struct{ walk *Walk }
 
 // begun returns when the store, the crawl and the watcher are there. It fails with
@@ -73,9 +73,9 @@ func (c *commanded) begun(ctx context.Context) error {
 	return errStarting
 }
 
-func (c *commanded) Status(ctx context.Context, latest bool) (any, error) {
+func (c *commanded) Status(ctx context.Context, latest bool) (census.Status, error) {
 	if err := c.begun(ctx); err != nil {
-		return nil, err
+		return census.Status{}, err
 	}
 	if !latest && !c.walk.Writing.Load() {
 		c.walk.Watcher.Refresh(ctx)
@@ -83,29 +83,29 @@ func (c *commanded) Status(ctx context.Context, latest bool) (any, error) {
 	return c.walk.status(), nil
 }
 
-func (c *commanded) Pause(ctx context.Context) (any, error) {
+func (c *commanded) Pause(ctx context.Context) (census.Status, error) {
 	return c.command(ctx, func() error { return c.walk.Crawl.Pause() })
 }
 
-func (c *commanded) Unpause(ctx context.Context) (any, error) {
+func (c *commanded) Unpause(ctx context.Context) (census.Status, error) {
 	return c.command(ctx, func() error { return c.walk.Crawl.Unpause() })
 }
 
-func (c *commanded) command(ctx context.Context, do func() error) (any, error) {
+func (c *commanded) command(ctx context.Context, do func() error) (census.Status, error) {
 	if err := c.begun(ctx); err != nil {
-		return nil, err
+		return census.Status{}, err
 	}
 	if c.walk.Writing.Load() {
-		return nil, ErrOver
+		return census.Status{}, ErrOver
 	}
 	return c.walk.status(), do()
 }
 
 // Stop ends the crawl as a signal does, also one that is starting: its status is
 // then that of run 0.
-func (c *commanded) Stop(context.Context) (any, error) {
+func (c *commanded) Stop(context.Context) (census.Status, error) {
 	if c.walk.Writing.Load() {
-		return nil, ErrOver
+		return census.Status{}, ErrOver
 	}
 	c.walk.stop(errStopped)
 	select {
@@ -125,9 +125,9 @@ func (c *commanded) Size(ctx context.Context) (int64, error) {
 
 func (c *commanded) Snapshot(to io.Writer) (int64, error) { return c.walk.Store.Snapshot(to) }
 
-func (c *commanded) Fetching(ctx context.Context) (any, error) {
+func (c *commanded) Fetching(ctx context.Context) (answer.Fetching, error) {
 	if err := c.begun(ctx); err != nil {
-		return nil, err
+		return answer.Fetching{}, err
 	}
 	f, held := answer.NewFetching(c.walk.Crawl.Flights(), c.walk.Cfg.Load().Rules()), c.walk.Crawl.Held()
 	if len(held) == 0 || c.walk.Writing.Load() {
@@ -149,19 +149,19 @@ func (c *commanded) Fetching(ctx context.Context) (any, error) {
 	return f, err
 }
 
-func (c *commanded) Origins(ctx context.Context) (any, error) {
+func (c *commanded) Origins(ctx context.Context) (answer.OriginList, error) {
 	if err := c.begun(ctx); err != nil {
-		return nil, err
+		return answer.OriginList{}, err
 	}
 	return answer.OriginList{Origins: c.walk.Watcher.Origins()}, nil
 }
 
-func (c *commanded) Requests(_ context.Context, domain string) (any, error) {
+func (c *commanded) Requests(_ context.Context, domain string) (answer.RequestList, error) {
 	return c.walk.requests.of(domain), nil
 }
 
 // Feed reads visits between two commits, and those that are held of a walk that is over.
-func (c *commanded) Feed(ctx context.Context, since uint64, brief bool, last uint64) (any, error) {
+func (c *commanded) Feed(ctx context.Context, since uint64, brief bool, last uint64) (*feed.Batch, error) {
 	if err := c.begun(ctx); err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func (c *commanded) Feed(ctx context.Context, since uint64, brief bool, last uin
 }
 
 // fed is what comes of reading visits.
-func fed(b *feed.Batch, err error) (any, error) {
+func fed(b *feed.Batch, err error) (*feed.Batch, error) {
 	switch {
 	case errors.Is(err, crawl.ErrEnded), errors.Is(err, feed.ErrTail):
 		return nil, serve.ErrWriting
@@ -240,7 +240,7 @@ func (w *Walk) obey(ctx context.Context) error {
 const reloadWait = 12 * time.Second
 
 // Reload resumes under the configuration file as it is now, and answers once the crawl follows it.
-func (c *commanded) Reload(ctx context.Context) (any, error) {
+func (c *commanded) Reload(ctx context.Context) (census.Status, error) {
 	return c.command(ctx, func() error {
 		followed, err := c.walk.Reload()
 		if err != nil {

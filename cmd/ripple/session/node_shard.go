@@ -10,11 +10,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/meter"
+	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -91,14 +94,14 @@ func (s *FollowedShard) moment(ctx context.Context) meter.Moment {
 type commandedShard struct{ commanded }
 
 // Pause is refused.
-func (c *commandedShard) Pause(ctx context.Context) (any, error) { return c.Reload(ctx) }
+func (c *commandedShard) Pause(ctx context.Context) (census.Status, error) { return c.Reload(ctx) }
 
 // Unpause is refused.
-func (c *commandedShard) Unpause(ctx context.Context) (any, error) { return c.Reload(ctx) }
+func (c *commandedShard) Unpause(ctx context.Context) (census.Status, error) { return c.Reload(ctx) }
 
 // Reload is refused.
-func (c *commandedShard) Reload(context.Context) (any, error) {
-	return nil, &control.Error{Code: http.StatusConflict,
+func (c *commandedShard) Reload(context.Context) (census.Status, error) {
+	return census.Status{}, &control.Error{Code: http.StatusConflict,
 		Text: "this is one shard of a terrain: to command it on all machines, name its configuration with --config"}
 }
 
@@ -115,8 +118,8 @@ func (f *heldFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // answered has commands be answered by somebody else.
-func (f *heldFile) answered(by control.Crawl) {
-	h := control.NewHandler(by)
+func (f *heldFile) answered(by serve.Crawl) {
+	h := serve.CrawlHandler(by)
 	f.answers.Store(&h)
 }
 
@@ -161,34 +164,44 @@ type idleShard struct {
 // errIdle says that nobody crawls the shard.
 var errIdle = &control.Error{Code: http.StatusGone, Text: "this shard is not being crawled just now"}
 
-// Status implements [control.Crawl].
-func (s *idleShard) Status(context.Context, bool) (any, error) { return nil, errIdle }
+// Status implements [serve.Crawl].
+func (s *idleShard) Status(context.Context, bool) (census.Status, error) {
+	return census.Status{}, errIdle
+}
 
-// Feed implements [control.Crawl].
-func (s *idleShard) Feed(context.Context, uint64, bool, uint64) (any, error) { return nil, errIdle }
+// Feed implements [serve.Crawl].
+func (s *idleShard) Feed(context.Context, uint64, bool, uint64) (*feed.Batch, error) {
+	return nil, errIdle
+}
 
-// Requests implements [control.Crawl].
-func (s *idleShard) Requests(context.Context, string) (any, error) { return nil, errIdle }
+// Requests implements [serve.Crawl].
+func (s *idleShard) Requests(context.Context, string) (answer.RequestList, error) {
+	return answer.RequestList{}, errIdle
+}
 
-// Fetching implements [control.Crawl].
-func (s *idleShard) Fetching(context.Context) (any, error) { return nil, errIdle }
+// Fetching implements [serve.Crawl].
+func (s *idleShard) Fetching(context.Context) (answer.Fetching, error) {
+	return answer.Fetching{}, errIdle
+}
 
-// Origins implements [control.Crawl].
-func (s *idleShard) Origins(context.Context) (any, error) { return nil, errIdle }
+// Origins implements [serve.Crawl].
+func (s *idleShard) Origins(context.Context) (answer.OriginList, error) {
+	return answer.OriginList{}, errIdle
+}
 
 // Stop stops the machine.
-func (s *idleShard) Stop(context.Context) (any, error) {
+func (s *idleShard) Stop(context.Context) (census.Status, error) {
 	s.stop(errStopped)
 	return census.Status{Status: "stopping", PID: os.Getpid(), Left: census.Left{Depth: -1}}, nil
 }
 
-// Metrics implements [control.Crawl].
+// Metrics implements [serve.Crawl].
 func (s *idleShard) Metrics(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, errIdle.Text, errIdle.Code)
 }
 
-// Size implements [control.Crawl].
+// Size implements [serve.Crawl].
 func (s *idleShard) Size(context.Context) (int64, error) { return s.store.Size(), nil }
 
-// Snapshot implements [control.Crawl].
+// Snapshot implements [serve.Crawl].
 func (s *idleShard) Snapshot(to io.Writer) (int64, error) { return s.store.Snapshot(to) }

@@ -1,0 +1,204 @@
+package serve
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+const (
+	maxName = 2048    // of a host that is asked for, in bytes
+	maxURL  = 1 << 16 // of a page that is asked for, as long as [url] max-length allows
+	maxRows = 100_000
+
+	maxCursor = 1 << 53 // the largest number that JavaScript counts to
+)
+
+// A question can be asked of a terrain, or is a command to its crawl. At the desk the running crawl answers it, if
+// crawl is set. If no crawl is running, or crawl is nil, the process that reads the state answers it or, if state is
+// nil, the desk itself. The default of Method is GET.
+type question struct {
+	desk.Route
+	crawl func(Crawl, context.Context, desk.Query) (any, error)
+	state func(*Opened, context.Context, desk.Query) (any, error)
+	desk  func(*deskSide, context.Context, desk.Query) (any, error)
+	inner []desk.Param // parameters that only the control socket takes
+}
+
+// questions is the table that the control socket of a crawl, the process that reads a state, and the desk with its
+// openapi.json are made of. The answers are those of the commands with --json.
+func questions() []question {
+	all := slices.Concat(crawlQuestions(), stateQuestions(), deskQuestions())
+	for i := range all {
+		all[i].Method = cmp.Or(all[i].Method, http.MethodGet)
+	}
+	return all
+}
+
+// crawlQuestions are about the crawl that may be running, and the commands to it.
+func crawlQuestions() []question {
+	return []question{
+		{Route: desk.Route{Path: "status", Name: "status", Returns: DeskStatus{},
+			Doc: "What the crawl does now, and why nothing is being fetched. If no crawl is running, mode is \"file\", " +
+				"and run_id, status (completed or interrupted; running: shards in a folder are being crawled) and counts " +
+				"are those of the newest run; \"unknown\": the file cannot be read."},
+			crawl: crawlStatusNow, desk: (*deskSide).idleStatus,
+			inner: []desk.Param{{Name: "latest", Kind: desk.Flag, Doc: "the last known one"}}},
+		{Route: desk.Route{Path: "fetching", Name: "fetching", Returns: answer.Fetching{},
+			Doc: "The requests of the running crawl that are open now, the oldest first; none if no crawl is running."},
+			crawl: func(c Crawl, ctx context.Context, _ desk.Query) (any, error) { return c.Fetching(ctx) },
+			desk:  (*deskSide).idleFetching},
+		command("pause", "Have the crawl send no further request.", Crawl.Pause),
+		command("unpause", "Have the crawl go on.", Crawl.Unpause),
+		command("stop", "End the crawl; it can be resumed.", Crawl.Stop),
+		command("reload", "Have the crawl read its configuration again.", Crawl.Reload),
+	}
+}
+
+// stateQuestions are about what is known of the terrain. Some a running crawl can answer from its memory.
+func stateQuestions() []question {
+	rows := desk.Param{Name: "limit", Kind: desk.Number, Default: 20, Most: maxRows, Doc: "rows of each list at most"}
+	host := desk.Param{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}
+	page := desk.Param{Name: "url", Kind: desk.Text, Required: true, Most: maxURL, Doc: "a page"}
+	links := desk.Param{Name: "limit", Kind: desk.Number, Default: 10_000, Most: maxRows, Doc: "links at most"}
+	return []question{
+		{Route: desk.Route{Path: "stats", Name: "stats", Params: []desk.Param{rows}, Returns: answer.Stats{},
+			Doc: "Pages by state, class and depth, and the hosts that take longest."},
+			state: (*Opened).answerStats},
+		{Route: desk.Route{Path: "origins", Name: "origins", Returns: answer.OriginList{},
+			Doc: "How far the run has come with its origins, those first that take longest, at most 1,000: " +
+				"of a crawl from its memory, a second old for every 10,000 hosts."},
+			crawl: func(c Crawl, ctx context.Context, _ desk.Query) (any, error) { return c.Origins(ctx) },
+			state: (*Opened).answerOrigins},
+		{Route: desk.Route{Path: "hosts", Name: "hosts", Params: HostParams(), Returns: HostPage{},
+			Doc: "Some of the hosts that match, in an order."},
+			state: (*Opened).answerHosts},
+		{Route: desk.Route{Path: "hosts/{domain}", Name: "host", Params: []desk.Param{host, rows}, Returns: answer.Host{},
+			Doc: "All that is known of a host."},
+			state: (*Opened).answerHost},
+		{Route: desk.Route{Path: "hosts/{domain}/requests", Name: "requests", Params: []desk.Param{host},
+			Returns: answer.RequestList{},
+			Doc: "The last 100 requests to a host, the newest first, with the rest that was promised before each " +
+				"and that was kept; where no crawl runs, the visits."},
+			crawl: crawlRequests, state: (*Opened).answerRequests},
+		{Route: desk.Route{Path: "pages", Name: "page", Params: []desk.Param{page, rows}, Returns: answer.Page{},
+			Doc: "All that is known of a page."},
+			state: (*Opened).answerPage},
+		{Route: desk.Route{Path: "path", Name: "path", Params: []desk.Param{page}, Returns: []answer.OriginPath{},
+			Doc: "A shortest way of links from each origin to a page."},
+			state: (*Opened).answerPath},
+		{Route: desk.Route{Path: "suggest", Name: "suggest", Params: suggestParams(rows), Returns: answer.Suggestions{},
+			Doc: "Hosts that are on no list, ranked by the origins that link to them."},
+			state: (*Opened).answerSuggest},
+		{Route: desk.Route{Path: "broken", Name: "broken", Params: []desk.Param{links}, Returns: []answer.BrokenLink{},
+			Doc: "Links that lead nowhere, by origin."},
+			state: (*Opened).answerBroken},
+		{Route: desk.Route{Path: "runs", Name: "runs", Returns: answer.RunList{}, Doc: "All runs, the newest first."},
+			state: (*Opened).AnswerRuns},
+		{Route: desk.Route{Path: "feed", Name: "feed", Params: feedParams(), Returns: feed.Batch{},
+			Doc: "Visits after a cursor, each once, and the cursor to go on with."},
+			crawl: crawlFeed, state: (*Opened).answerFeed},
+		{Route: desk.Route{Path: "diff", Name: "diff", Params: diffParams(), Returns: map[string]any{},
+			Doc: "What came, went and changed between two runs."},
+			state: (*Opened).answerDiff},
+		{Route: desk.Route{Path: "graph", Name: "graph", Returns: map[string]any{},
+			Doc: "The hosts with their places, and the links between them, as the HTML map shows them: " +
+				"at most 5,000 hosts, the most trusted; with links in the text of pages counted, and under " +
+				"\"other\" what is different with all."},
+			state: (*Opened).answerGraph},
+		{Route: desk.Route{Method: http.MethodPost, Path: "query", Name: "query", Body: Statement{}, Returns: queryAnswer{},
+			Doc: "Ask one read-only SQL statement of the tables of the SQLite export: 30 s, 256 MB of memory, " +
+				"1 GB of temporary files, 100,000 rows."},
+			state: (*Opened).answerQuery},
+	}
+}
+
+// deskQuestions are about what the desk itself has.
+func deskQuestions() []question {
+	return []question{
+		{Route: desk.Route{Path: "shown", Name: "shown", Params: shownParams(), Returns: shownNames{},
+			Doc: "Hosts with internationalised names as a person is shown them: with the other form behind the name. " +
+				"Hosts without one are left out."},
+			desk: answerShown},
+		{Route: desk.Route{Path: "decisions", Name: "decisions", Returns: decisionList{},
+			Doc: "What was decided of hosts, as the file that [decisions] names has it."},
+			desk: (*deskSide).decisions},
+		{Route: desk.Route{Method: http.MethodPost, Path: "decisions", Name: "decide", Body: deskDecision{},
+			Returns: decide.Result{},
+			Doc: "Decide what a host is: written to the file that [decisions] names, and applied to the map, by the " +
+				"running crawl or as by reclassify. A dry run says what would come and go, and writes nothing."},
+			desk: (*deskSide).decide},
+	}
+}
+
+// command declares a command to the running crawl.
+func command(name, doc string, obey func(Crawl, context.Context) (census.Status, error)) question {
+	return question{
+		Route: desk.Route{Method: http.MethodPost, Path: name, Name: name, Returns: DeskStatus{}, Doc: doc},
+		crawl: func(c Crawl, ctx context.Context, _ desk.Query) (any, error) {
+			s, err := obey(c, ctx)
+			return running(s), err
+		},
+		desk: (*deskSide).nobody,
+	}
+}
+
+func suggestParams(rows desk.Param) []desk.Param {
+	least := "origins that link there, at least"
+	return []desk.Param{{Name: "min_origins", Kind: desk.Number, Default: 1, Most: maxRows, Doc: least}, rows}
+}
+
+func feedParams() []desk.Param {
+	return []desk.Param{
+		{Name: "since", Kind: desk.Number, Default: -1, Least: -1, Most: maxCursor,
+			Doc: "a cursor; -1: that of the last visit"},
+		{Name: "brief", Kind: desk.Flag, Doc: "without the links of the pages"},
+		{Name: "last", Kind: desk.Number, Most: maxRows,
+			Doc: "only the last visits, at most this many, without their links; 0: all"},
+	}
+}
+
+func diffParams() []desk.Param {
+	return []desk.Param{
+		{Name: "from", Kind: desk.Number, Most: 1<<31 - 1, Doc: "the earlier run; 0: the one before the later"},
+		{Name: "to", Kind: desk.Number, Most: 1<<31 - 1, Doc: "the later run; 0: the newest"},
+	}
+}
+
+func shownParams() []desk.Param {
+	return []desk.Param{{Name: "hosts", Kind: desk.Text, Required: true, Most: maxShownNames,
+		Doc: "hosts, with spaces between"}}
+}
+
+// HostParams are how hosts are chosen and ordered.
+func HostParams() []desk.Param {
+	return []desk.Param{
+		{Name: "search", Kind: desk.Text, Most: 253, Doc: "a part of the name"},
+		{Name: "sort", Kind: desk.Text, Words: answer.SortedKeys(hostOrders()), Doc: "the column; without it by name"},
+		{Name: "desc", Kind: desk.Flag, Doc: "the other way round"},
+		{Name: "class", Kind: desk.Text, Words: words(schema.Classes()), Doc: "of this class alone"},
+		{Name: "cover", Kind: desk.Text, Words: words(survey.Covers()), Doc: "of this coverage alone"},
+		{Name: "reason", Kind: desk.Text, Words: words(schema.TroubleKinds()), Doc: "with this trouble alone"},
+		{Name: "tag", Kind: desk.Text, Most: 64, Doc: "with this tag alone"},
+		{Name: "offset", Kind: desk.Number, Most: 1<<31 - 1, Doc: "matching hosts before the first"},
+		{Name: "limit", Kind: desk.Number, Default: 100, Most: 500, Doc: "hosts at most"},
+	}
+}
+
+// words are the names of values.
+func words[T interface{ String() string }](all []T) []string {
+	names := make([]string, len(all))
+	for i, v := range all {
+		names[i] = v.String()
+	}
+	return names
+}

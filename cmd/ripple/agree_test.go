@@ -97,7 +97,7 @@ func newRevised(t *testing.T) *revised {
 func (r *revised) ripple(args ...string) string {
 	r.t.Helper()
 	var out, told strings.Builder
-	if err := command.NewApp(&out, &told).Execute(r.t.Context(), append(args, "--config", r.config)); err != nil {
+	if err := command.New(&out, &told).Run(r.t.Context(), append(args, "--config", r.config)); err != nil {
 		r.t.Fatalf("ripple %s: %v\n%s", strings.Join(args, " "), err, told.String())
 	}
 	return out.String()
@@ -106,7 +106,7 @@ func (r *revised) ripple(args ...string) string {
 func (r *revised) crawl() {
 	r.t.Helper()
 	var out, told strings.Builder
-	if err := command.NewApp(&out, &told).Execute(r.t.Context(), []string{"crawl", r.config}); err != nil {
+	if err := command.New(&out, &told).Run(r.t.Context(), []string{"crawl", r.config}); err != nil {
 		r.t.Fatalf("crawl: %v\n%s", err, told.String())
 	}
 }
@@ -117,7 +117,7 @@ func (r *revised) crawlHalf() {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	r.stop.Store(&cancel)
 	var out, told strings.Builder
-	err := command.NewApp(&out, &told).Execute(ctx, []string{"crawl", r.config})
+	err := command.New(&out, &told).Run(ctx, []string{"crawl", r.config})
 	if !strings.Contains(told.String(), "interrupted") {
 		r.t.Fatalf("the crawl was not stopped: %v\n%s", err, told.String())
 	}

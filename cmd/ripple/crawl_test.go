@@ -39,8 +39,7 @@ func TestCrawlLeavesNothing(t *testing.T) {
 	web := newWeb(t)
 	path := writeConfig(t, web, dir, false)
 	var out, told bytes.Buffer
-	a := command.NewApp(&out, &told)
-	if err := a.Execute(t.Context(), []string{"crawl", path}); err != nil {
+	if err := command.New(&out, &told).Run(t.Context(), []string{"crawl", path}); err != nil {
 		t.Fatalf("%v\n%s", err, told.String())
 	}
 	web.Close()
@@ -103,17 +102,17 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("the socket is gone, so this test shows nothing: %v", err)
 	}
 	var out, told bytes.Buffer
-	if err := command.NewApp(&out, &told).Execute(t.Context(), []string{"stats", "--state", state}); err != nil ||
+	if err := command.New(&out, &told).Run(t.Context(), []string{"stats", "--state", state}); err != nil ||
 		!strings.Contains(out.String(), "run #1 interrupted") {
 		t.Errorf("stats: %v\n%s", err, out.String())
 	}
-	err := command.NewApp(&out, &told).Execute(t.Context(), []string{"pause", "--state", state})
+	err := command.New(&out, &told).Run(t.Context(), []string{"pause", "--state", state})
 	if code, text := exitCode(err), term.Complaint(err); code != 1 || !strings.Contains(text, "no crawl is running") {
 		t.Errorf("pause: exit code %d, %s", code, text)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(term.SignalError{Signal: syscall.SIGINT})
-	err = command.NewApp(&out, &told).Execute(ctx, []string{"crawl", c.path})
+	err = command.New(&out, &told).Run(ctx, []string{"crawl", c.path})
 	if exitCode(err) != 130 || !strings.Contains(told.String(), "run #1 goes on") {
 		t.Errorf("crawl: %v\n%s", err, told.String())
 	}
@@ -133,15 +132,15 @@ func TestStopWhileStarting(t *testing.T) {
 	told := &heldWriter{held: make(chan struct{}), release: make(chan struct{})}
 	var g errgroup.Group
 	g.Go(func() error {
-		return command.NewApp(io.Discard, told).Execute(context.Background(), []string{"crawl", path})
+		return command.New(io.Discard, told).Run(context.Background(), []string{"crawl", path})
 	})
 	<-told.held // it tells which run begins, and has not begun yet
 	var said bytes.Buffer
-	if err := command.NewApp(io.Discard, &said).Execute(t.Context(), []string{"stats", "--state", state}); err == nil ||
+	if err := command.New(io.Discard, &said).Run(t.Context(), []string{"stats", "--state", state}); err == nil ||
 		!strings.Contains(err.Error(), "is starting") {
 		t.Errorf("stats: %v", err)
 	}
-	if err := command.NewApp(io.Discard, &said).Execute(t.Context(), []string{"stop", "--state", state}); err != nil ||
+	if err := command.New(io.Discard, &said).Run(t.Context(), []string{"stop", "--state", state}); err != nil ||
 		!strings.Contains(said.String(), "the crawl was still starting; it ends now") {
 		t.Errorf("stop: %v\n%s", err, said.String())
 	}
@@ -152,7 +151,7 @@ func TestStopWhileStarting(t *testing.T) {
 	if log := web.Log(); len(log) > 0 {
 		t.Errorf("%d requests were sent, the first for %s", len(log), log[0].Path)
 	}
-	if err := command.NewApp(io.Discard, &said).Execute(t.Context(), []string{"crawl", path}); err != nil ||
+	if err := command.New(io.Discard, &said).Run(t.Context(), []string{"crawl", path}); err != nil ||
 		!strings.Contains(said.String(), "run #1 completed") {
 		t.Errorf("the next start: %v\n%s", err, said.String())
 	}
@@ -185,11 +184,11 @@ func TestCrawlOnlyOutputs(t *testing.T) {
 	var out, told bytes.Buffer
 	const missing = "run #1 interrupted (stopped before its outputs were written)"
 	state := filepath.Join(dir, "ripple.bolt")
-	if err := command.NewApp(&out, &told).Execute(t.Context(), []string{"stats", "--state", state}); err != nil ||
+	if err := command.New(&out, &told).Run(t.Context(), []string{"stats", "--state", state}); err != nil ||
 		!strings.Contains(out.String(), missing) {
 		t.Errorf("stats: %v\n%s", err, out.String())
 	}
-	if err := command.NewApp(&out, &told).Execute(t.Context(), []string{"crawl", path}); err != nil {
+	if err := command.New(&out, &told).Run(t.Context(), []string{"crawl", path}); err != nil {
 		t.Fatalf("%v\n%s", err, told.String())
 	}
 	if log := web.Log(); len(log) > 0 {
@@ -203,7 +202,7 @@ func TestCrawlOnlyOutputs(t *testing.T) {
 		t.Error(err)
 	}
 	told.Reset()
-	if err := command.NewApp(&out, &told).Execute(t.Context(), []string{"crawl", path}); err != nil ||
+	if err := command.New(&out, &told).Run(t.Context(), []string{"crawl", path}); err != nil ||
 		!strings.Contains(told.String(), "run #2 begins") {
 		t.Errorf("the run was not completed: %v\n%s", err, told.String())
 	}
@@ -393,7 +392,7 @@ func TestCrawlWrongCertificate(t *testing.T) {
 	web.Host("a.test").Down(webtest.DownWrongName)
 	web.Host("www.a.test").Down(webtest.DownWrongName)
 	var out, told bytes.Buffer
-	err := command.NewApp(&out, &told).Execute(t.Context(), []string{"crawl", writeConfig(t, web, dir, false)})
+	err := command.New(&out, &told).Run(t.Context(), []string{"crawl", writeConfig(t, web, dir, false)})
 	if err == nil || err.Error() != "no page could be crawled" {
 		t.Fatalf("%v\n%s", err, told.String())
 	}

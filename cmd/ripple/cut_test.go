@@ -147,7 +147,7 @@ func cutOutputs(t *testing.T, keys, page string) map[string]string {
 		if c.name != "crawl" {
 			args = append(args, "--config", path)
 		}
-		if err := command.NewApp(&out, &errs).Execute(t.Context(), args); err != nil {
+		if err := command.New(&out, &errs).Run(t.Context(), args); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs.String())
 		}
 		told[c.name] = out.String() + errs.String()
@@ -207,7 +207,7 @@ func TestCutMapLater(t *testing.T) {
 		}
 		var out, errs bytes.Buffer
 		for _, args := range [][]string{{"crawl", path}, {"query", "--csv", "--config", path, question}} {
-			if err := command.NewApp(&out, &errs).Execute(t.Context(), args); err != nil {
+			if err := command.New(&out, &errs).Run(t.Context(), args); err != nil {
 				t.Fatalf("%v\n%s", err, errs.String())
 			}
 		}
@@ -235,7 +235,7 @@ func TestVanished(t *testing.T) {
 	}
 	ripple := func(args ...string) string {
 		var out, errs bytes.Buffer
-		if err := command.NewApp(&out, &errs).Execute(t.Context(), append(args, "--config", path)); err != nil {
+		if err := command.New(&out, &errs).Run(t.Context(), append(args, "--config", path)); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, errs.String())
 		}
 		return out.String()

@@ -57,7 +57,7 @@ func newStalled(t *testing.T, keys string, links ...string) *stalled {
 	var g errgroup.Group
 	g.Go(func() error {
 		var told strings.Builder
-		if err := command.NewApp(&told, &told).Execute(ctx, []string{"crawl", f.config}); err != nil {
+		if err := command.New(&told, &told).Run(ctx, []string{"crawl", f.config}); err != nil {
 			return fmt.Errorf("%w: %s", err, told.String())
 		}
 		return nil
@@ -75,7 +75,7 @@ func newStalled(t *testing.T, keys string, links ...string) *stalled {
 func (f *stalled) ripple(args ...string) string {
 	f.t.Helper()
 	var out, told strings.Builder
-	if err := command.NewApp(&out, &told).Execute(f.t.Context(), append(args, "--config", f.config)); err != nil {
+	if err := command.New(&out, &told).Run(f.t.Context(), append(args, "--config", f.config)); err != nil {
 		f.t.Fatalf("ripple %s: %v\n%s", strings.Join(args, " "), err, told.String())
 	}
 	return out.String()

@@ -156,7 +156,7 @@ func askAll(dir, path string) (answered, refused int) {
 		{"inspect", "h0.gen.test", "https://h0.gen.test/", "h1.gen.test", "https://h1.gen.test/"},
 		{"path", "https://h2.gen.test/"}, {"path", "https://h3.gen.test/"},
 	} {
-		err := command.NewApp(io.Discard, io.Discard).Execute(context.Background(), append(question, "--state", path))
+		err := command.New(io.Discard, io.Discard).Run(context.Background(), append(question, "--state", path))
 		if err == nil || errors.Is(err, term.ErrQuiet) {
 			answered++
 		} else {
@@ -180,7 +180,7 @@ func changeAll(path string, cfg *config.Config) (changed, refused int) {
 		func() error { return crawlMutant(path, cfg, 50*time.Millisecond) },
 		func() error {
 			prune := []string{"prune", "--keep-runs", "1", "--state", path}
-			return command.NewApp(io.Discard, io.Discard).Execute(context.Background(), prune)
+			return command.New(io.Discard, io.Discard).Run(context.Background(), prune)
 		},
 	} {
 		if err := change(); err == nil {

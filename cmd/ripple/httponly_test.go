@@ -47,7 +47,7 @@ func TestOnlyHTTP(t *testing.T) {
 	want := []string{"hop.test", "plain.test", "plainly.a.test", "two.test"}
 	for run := range 2 { // the second asks for no page again, and reads what the first has noted
 		var out, told bytes.Buffer
-		if err := command.NewApp(&out, &told).Execute(t.Context(), []string{"crawl", path}); err != nil {
+		if err := command.New(&out, &told).Run(t.Context(), []string{"crawl", path}); err != nil {
 			t.Fatalf("%v\n%s", err, told.String())
 		}
 		if got := onlyHTTP(t, filepath.Join(filepath.Dir(path), "out.md")); !slices.Equal(got, want) {

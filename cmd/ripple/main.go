@@ -16,18 +16,13 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-func main() {
-	log.SetOutput(io.Discard) // net/http tells there what peers send amiss; a crawl records that
-	os.Exit(run(os.Args[1:]))
-}
+func main() { os.Exit(run(command.New(os.Stdout, os.Stderr))) }
 
-func run(args []string) int {
+func run(p command.Program) int {
+	log.SetOutput(io.Discard) // net/http logs there what peers do wrong; a crawl records that
 	ctx, stop := term.UntilSignal(context.Background(), os.Exit)
 	defer stop()
-	a := command.NewApp(os.Stdout, os.Stderr)
-	err := a.Execute(ctx, args)
-	a.Voice.Complain(err)
-	return exitCode(err)
+	return exitCode(p.Run(ctx, os.Args[1:]))
 }
 
 // exitCode is where every way to end gets its number.

@@ -17,8 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/session"
-	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
@@ -29,13 +28,16 @@ import (
 
 // TestMain lets the test binary be ripple, for scripts and for tests that start it.
 func TestMain(m *testing.M) {
-	session.LeaseTiming = crawltest.Timing(8) // a busy machine keeps its leases
+	program := command.New(os.Stdout, os.Stderr)
+	program.Timing = crawltest.Timing(8) // a busy machine keeps its leases
 	forTests := func(arg string) bool { return strings.HasPrefix(arg, "-test.") }
 	if os.Getenv("RIPPLE_TEST_MAIN") != "" && !slices.ContainsFunc(os.Args, forTests) {
 		tellHoldings()
-		main()
+		os.Exit(run(program))
 	}
-	testscript.Main(tests{m}, map[string]func(){"ripple": func() { term.SilentFor = time.Hour; main() }})
+	patient := program
+	patient.SilentFor = time.Hour // scripts compare stderr, on slow machines too
+	testscript.Main(tests{m}, map[string]func(){"ripple": func() { os.Exit(run(patient)) }})
 }
 
 // tests are those of this package, whose desks have readers of their own.

@@ -23,7 +23,7 @@ func TestMergeDiskFull(t *testing.T) {
 	disk := crawltest.SmallDisk(t, "8m")
 	target, filler := filepath.Join(disk, "whole.bolt"), filepath.Join(disk, "filler")
 	run := func() error {
-		return command.NewApp(io.Discard, io.Discard).Execute(t.Context(), []string{"merge", dir, "--force", "-o", target})
+		return command.New(io.Discard, io.Discard).Run(t.Context(), []string{"merge", dir, "--force", "-o", target})
 	}
 	if err := run(); err != nil {
 		t.Fatalf("with room: %v", err)

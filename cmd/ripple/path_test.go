@@ -26,7 +26,7 @@ func TestNoPath(t *testing.T) {
 	for _, form := range []string{"--json=false", "--json"} {
 		var out strings.Builder
 		args := []string{"path", form, "--state", w.Store.Path(), "https://b.test/"}
-		err := command.NewApp(&out, io.Discard).Execute(t.Context(), args)
+		err := command.New(&out, io.Discard).Run(t.Context(), args)
 		if err == nil || !strings.HasPrefix(err.Error(), "no origin leads to https://b.test/") {
 			t.Errorf("%s: %v, and it prints %s", form, err, out.String())
 		}

@@ -35,7 +35,7 @@ func TestQuestions(t *testing.T) {
 	run := func(args ...string) {
 		t.Helper()
 		out.Reset()
-		if err := command.NewApp(&out, &told).Execute(t.Context(), args); err != nil {
+		if err := command.New(&out, &told).Run(t.Context(), args); err != nil {
 			t.Fatalf("ripple %s: %v\n%s", strings.Join(args, " "), err, told.String())
 		}
 	}

@@ -42,7 +42,7 @@ func TestReclassifyMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, told bytes.Buffer
-		if err := command.NewApp(&out, &told).Execute(t.Context(), append(args, path)); err != nil {
+		if err := command.New(&out, &told).Run(t.Context(), append(args, path)); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, told.String())
 		}
 		return out.String()

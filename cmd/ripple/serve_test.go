@@ -96,7 +96,7 @@ func TestServeAnswers(t *testing.T) {
 func printed(t *testing.T, args ...string) (v any) {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	if err := command.NewApp(&out, &complaints).Execute(t.Context(), args); err != nil && !errors.Is(err, term.ErrQuiet) {
+	if err := command.New(&out, &complaints).Run(t.Context(), args); err != nil && !errors.Is(err, term.ErrQuiet) {
 		t.Fatalf("%q: %v\n%s", args, err, complaints.Bytes())
 	}
 	if err := json.Unmarshal(out.Bytes(), &v); err != nil {

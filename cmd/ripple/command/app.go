@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,22 +16,45 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 )
 
-// An App is one call of the program: where it writes, and what every command has.
-type App struct {
+// A Program says where its commands write, and how long they wait.
+type Program struct {
+	Stdout, Stderr io.Writer
+	SilentFor      time.Duration // how long work may take before its progress is reported
+	Timing         lease.Timing  // of all machines of a terrain
+}
+
+// New returns the program that users run.
+func New(stdout, stderr io.Writer) Program {
+	return Program{Stdout: stdout, Stderr: stderr, SilentFor: term.SilentFor, Timing: lease.Standard()}
+}
+
+// Run executes a command. If it fails, Run reports why, and returns the error.
+func (p Program) Run(ctx context.Context, args []string) error {
+	a := newApp(p)
+	err := a.execute(ctx, args)
+	a.Voice.Complain(err)
+	return err
+}
+
+// An app is one run of a program: what every command has.
+type app struct {
+	Program
 	stdout *writer
 	Voice  *term.Voice
 	named  statefile.Target
 	states statefile.Files
 }
 
-func NewApp(stdout, stderr io.Writer) *App {
-	v := term.NewVoice(stderr)
-	return &App{stdout: &writer{w: stdout}, Voice: v, states: statefile.Files{Voice: v}}
+func newApp(p Program) *app {
+	v := term.NewVoice(p.Stderr)
+	v.SilentFor = p.SilentFor
+	return &app{Program: p, stdout: &writer{w: p.Stdout}, Voice: v, states: statefile.Files{Voice: v}}
 }
 
-func (a *App) Execute(ctx context.Context, args []string) error {
+func (a *app) execute(ctx context.Context, args []string) error {
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
@@ -47,7 +71,7 @@ func (a *App) Execute(ctx context.Context, args []string) error {
 }
 
 // read opens the state that a command is about for reading.
-func (a *App) read(ctx context.Context) (*statefile.State, error) {
+func (a *app) read(ctx context.Context) (*statefile.State, error) {
 	path, err := a.named.StatePath()
 	if err != nil {
 		return nil, err
@@ -71,7 +95,7 @@ func (o *writer) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func newRootCommand(a *App) *cobra.Command {
+func newRootCommand(a *app) *cobra.Command {
 	var version bool
 	cmd := &cobra.Command{
 		Use:   "ripple",
@@ -143,7 +167,7 @@ func addCobras(cmd *cobra.Command) {
 }
 
 // addCommands adds the commands in groups, as the help lists them.
-func addCommands(root *cobra.Command, a *App) {
+func addCommands(root *cobra.Command, a *app) {
 	groups := []struct {
 		title    string
 		commands []*cobra.Command

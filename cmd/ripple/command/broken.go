@@ -17,7 +17,7 @@ type brokenOptions struct {
 	json bool
 }
 
-func newBrokenCommand(a *App) *cobra.Command {
+func newBrokenCommand(a *app) *cobra.Command {
 	var opts brokenOptions
 	cmd := &cobra.Command{
 		Use:   "broken",
@@ -37,7 +37,7 @@ if there are any broken links.`,
 	return cmd
 }
 
-func runBroken(ctx context.Context, a *App, opts brokenOptions) error {
+func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	if opts.csv && opts.json {
 		return term.Usage("--csv and --json exclude each other; use one of them")
 	}

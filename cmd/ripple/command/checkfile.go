@@ -155,7 +155,7 @@ func (v *Verdict) Late(limit, worked time.Duration) error {
 }
 
 // newCheckFileCommand is the child's side. It is not meant for people.
-func newCheckFileCommand(a *App) *cobra.Command {
+func newCheckFileCommand(a *app) *cobra.Command {
 	var digest bool
 	cmd := &cobra.Command{
 		Use:    "check-file",

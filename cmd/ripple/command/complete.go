@@ -17,7 +17,7 @@ import (
 
 // addCompletions has a shell complete the values of flags and the arguments of commands.
 // What a flag takes is read from its usage, and an argument's kind from the usage line.
-func addCompletions(root *cobra.Command, a *App) {
+func addCompletions(root *cobra.Command, a *app) {
 	for _, c := range append(root.Commands(), root) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if values := flagValues(f); values != nil {
@@ -78,7 +78,7 @@ const (
 )
 
 // completeHosts completes URLs by the hosts of the state.
-func completeHosts(a *App) cobra.CompletionFunc {
+func completeHosts(a *app) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		scheme, prefix := "https://", strings.TrimPrefix(typed, "https://")
 		switch {
@@ -99,7 +99,7 @@ func completeHosts(a *App) cobra.CompletionFunc {
 }
 
 // completeDecision completes the host of the state that is decided on, and what it is.
-func completeDecision(a *App) cobra.CompletionFunc {
+func completeDecision(a *app) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) (words []string, _ cobra.ShellCompDirective) {
 		switch len(args) {
 		case 0:
@@ -114,7 +114,7 @@ func completeDecision(a *App) cobra.CompletionFunc {
 }
 
 // hostNames are the hosts of the state whose names begin with a prefix; none if it cannot be read.
-func hostNames(ctx context.Context, a *App, prefix string) (all []string) {
+func hostNames(ctx context.Context, a *app, prefix string) (all []string) {
 	ctx, cancel := context.WithTimeout(ctx, completePeriod)
 	defer cancel()
 	path, err := a.named.StatePath()

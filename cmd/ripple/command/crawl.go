@@ -20,7 +20,7 @@ func addCrawlFlags(o *session.Options, f *pflag.FlagSet) {
 	f.StringVar(&o.Listen, "listen", "", "serve the desk at `ADDR` while crawling (default: [monitor] listen)")
 }
 
-func newCrawlCommand(a *App) *cobra.Command {
+func newCrawlCommand(a *app) *cobra.Command {
 	var opts session.Options
 	cmd := &cobra.Command{
 		Use:   "crawl [CONFIG]",
@@ -57,10 +57,11 @@ it was, as .run.status.`,
 	return cmd
 }
 
-func runCrawl(ctx context.Context, a *App, opts session.Options, args []string) error {
+func runCrawl(ctx context.Context, a *app, opts session.Options, args []string) error {
 	path, err := a.named.ConfigPath(args)
 	if err != nil {
 		return err
 	}
+	opts.Timing = a.Timing
 	return session.Crawl(ctx, a.Voice, a.stdout, path, opts)
 }

@@ -32,7 +32,7 @@ func (o *decideOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
-func newDecideCommand(a *App) *cobra.Command {
+func newDecideCommand(a *app) *cobra.Command {
 	var opts decideOptions
 	cmd := &cobra.Command{
 		Use:   "decide HOST CLASS",
@@ -60,7 +60,7 @@ that holds part of a terrain, which cannot follow it, nothing is written. With
 	return cmd
 }
 
-func runDecide(ctx context.Context, a *App, opts decideOptions, args []string) error {
+func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) error {
 	host, class, err := decide.Parse(args[0], args[1])
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func runDecide(ctx context.Context, a *App, opts decideOptions, args []string) e
 
 // decisionsOf reads the configuration that is decided under; nil: there is none. A program
 // is not told what a person might mend.
-func decisionsOf(a *App, path string, program bool) (*config.Config, error) {
+func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.named.Config == "" {
 		return nil, nil
 	}

@@ -19,7 +19,7 @@ func addDemoFlags(o *demo.Options, f *pflag.FlagSet) {
 		"first crawl it with `N` nodes and a hub, as several machines would,\nkill one of them, and compare the maps")
 }
 
-func newDemoCommand(a *App) *cobra.Command {
+func newDemoCommand(a *app) *cobra.Command {
 	var opts demo.Options
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -37,7 +37,7 @@ again replaces it.`,
 			return demo.Run(cmd.Context(), demo.Program{
 				Voice: a.Voice, Stdout: a.stdout,
 				Crawl: func(ctx context.Context, path string) error {
-					return session.Crawl(ctx, a.Voice, a.stdout, path, session.Options{})
+					return session.Crawl(ctx, a.Voice, a.stdout, path, session.Options{Timing: a.Timing})
 				},
 				Merge: func(ctx context.Context, out string, folders []string) error {
 					return runMerge(ctx, a, MergeOptions{Out: out, force: true}, folders)

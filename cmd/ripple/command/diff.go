@@ -55,7 +55,7 @@ func (n *runNumber) String() string { return strconv.FormatUint(uint64(*n), 10) 
 
 func (n *runNumber) Type() string { return "N" }
 
-func newDiffCommand(a *App) *cobra.Command {
+func newDiffCommand(a *app) *cobra.Command {
 	var opts diffOptions
 	cmd := &cobra.Command{
 		Use:   "diff",
@@ -74,7 +74,7 @@ nothing are named. What the newest run could not reach is shown as unreachable.`
 	return cmd
 }
 
-func runDiff(ctx context.Context, a *App, opts diffOptions) error {
+func runDiff(ctx context.Context, a *app, opts diffOptions) error {
 	if opts.json && opts.markdown || opts.gexf != "" && (opts.json || opts.markdown) {
 		return term.Usage("--json, --markdown and --gexf exclude each other; use one of them")
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-func newExportCommand(a *App) *cobra.Command {
+func newExportCommand(a *app) *cobra.Command {
 	var opts output.Options
 	cmd := &cobra.Command{
 		Use:   "export",
@@ -62,7 +62,7 @@ neo4j, then: neo4j-admin database import full --nodes=DIR/nodes.csv
 	return cmd
 }
 
-func runExport(ctx context.Context, a *App, opts output.Options, changed []string) error {
+func runExport(ctx context.Context, a *app, opts output.Options, changed []string) error {
 	if err := opts.Graph.Parse(); err != nil {
 		return err
 	}

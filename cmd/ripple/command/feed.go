@@ -31,7 +31,7 @@ func (o *feedOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.follow, "follow", false, "keep waiting for further visits, of this crawl and later ones")
 }
 
-func newFeedCommand(a *App) *cobra.Command {
+func newFeedCommand(a *app) *cobra.Command {
 	var opts feedOptions
 	cmd := &cobra.Command{
 		Use:   "feed",
@@ -51,7 +51,7 @@ It also works during a crawl and never slows it down.`,
 // feedPause is the time between two looks for further visits.
 const feedPause = 500 * time.Millisecond
 
-func runFeed(ctx context.Context, a *App, opts feedOptions) error {
+func runFeed(ctx context.Context, a *app, opts feedOptions) error {
 	path, err := a.named.StateFile()
 	if err != nil {
 		return err

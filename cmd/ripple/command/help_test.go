@@ -10,7 +10,7 @@ import (
 
 // Every command's help says what it does and shows an example, on lines of 88 characters.
 func TestHelp(t *testing.T) {
-	root := newRootCommand(NewApp(io.Discard, io.Discard))
+	root := newRootCommand(newApp(New(io.Discard, io.Discard)))
 	for _, c := range append(root.Commands(), root) {
 		if c.Hidden || c.IsAdditionalHelpTopicCommand() {
 			continue
@@ -36,7 +36,7 @@ func checkHelp(t *testing.T, c *cobra.Command) {
 
 // What a command takes is named by its usage and told by its help.
 func TestHelpOfInspect(t *testing.T) {
-	c, _, err := newRootCommand(NewApp(io.Discard, io.Discard)).Find([]string{"inspect"})
+	c, _, err := newRootCommand(newApp(New(io.Discard, io.Discard))).Find([]string{"inspect"})
 	if err != nil {
 		t.Fatal(err)
 	}

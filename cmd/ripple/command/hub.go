@@ -49,7 +49,7 @@ func (o *hubOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.key, "key", "", "the key of the certificate, in `FILE`")
 }
 
-func newHubCommand(a *App) *cobra.Command {
+func newHubCommand(a *app) *cobra.Command {
 	var opts hubOptions
 	cmd := &cobra.Command{
 		Use:   "hub",
@@ -78,7 +78,7 @@ by themselves; --nkeys is read only at the start.`,
 	return cmd
 }
 
-func runHub(ctx context.Context, a *App, opts hubOptions) error {
+func runHub(ctx context.Context, a *app, opts hubOptions) error {
 	if err := opts.check(); err != nil {
 		return err
 	}

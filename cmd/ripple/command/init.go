@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-func newInitCommand(a *App) *cobra.Command {
+func newInitCommand(a *app) *cobra.Command {
 	var origins []string
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
@@ -37,7 +37,7 @@ A file that exists is never overwritten; "-" writes to stdout.`,
 	return cmd
 }
 
-func runInit(a *App, urls, args []string) error {
+func runInit(a *app, urls, args []string) error {
 	path := statefile.DefaultConfig
 	if len(args) > 0 {
 		path = args[0]

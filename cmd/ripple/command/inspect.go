@@ -25,7 +25,7 @@ func (o *InspectOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.JSON, "json", false, "print JSON, one object for each URL")
 }
 
-func newInspectCommand(a *App) *cobra.Command {
+func newInspectCommand(a *app) *cobra.Command {
 	var opts InspectOptions
 	cmd := &cobra.Command{
 		Use:   "inspect URL|HOST...",
@@ -52,7 +52,7 @@ its busiest pages, its errors and its runs.`,
 	return cmd
 }
 
-func runInspect(ctx context.Context, a *App, opts InspectOptions, urls []string) error {
+func runInspect(ctx context.Context, a *app, opts InspectOptions, urls []string) error {
 	r, err := a.read(ctx)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func (o *MergeOptions) addFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.without, "without", nil, "leave out shards `N,...`, whose files are missing")
 }
 
-func newMergeCommand(a *App) *cobra.Command {
+func newMergeCommand(a *app) *cobra.Command {
 	var opts MergeOptions
 	cmd := &cobra.Command{
 		Use:   "merge DIR|FILE... -o FILE",
@@ -62,7 +62,7 @@ over.`,
 	return cmd
 }
 
-func runMerge(ctx context.Context, a *App, opts MergeOptions, args []string) error {
+func runMerge(ctx context.Context, a *app, opts MergeOptions, args []string) error {
 	switch {
 	case a.named.State != "" || a.named.Config != "":
 		return term.Usage("merge reads the files that it is given; leave --state and --config out")

@@ -12,7 +12,7 @@ import (
 )
 
 // newOrderedCommand is a command that was ordered at a desk. It is not meant for people.
-func newOrderedCommand(a *App) *cobra.Command {
+func newOrderedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:    "ordered",
 		Hidden: true,
@@ -22,11 +22,13 @@ func newOrderedCommand(a *App) *cobra.Command {
 				return term.Usage("use \"ripple export\"")
 			}
 			desk.EndWithInput()
-			ordered := NewApp(a.stdout, a.Voice.Stderr)
+			p := a.Program
+			p.Stdout, p.Stderr = a.stdout, a.Voice.Stderr
+			ordered := newApp(p)
 			if args[0] != "decide" { // of which the output is wanted
 				ordered.Voice.Reports = func(r term.Reached) { desk.Report(a.stdout, r.Step, r.Done, r.Total) }
 			}
-			err := ordered.Execute(cmd.Context(), args)
+			err := ordered.execute(cmd.Context(), args)
 			if left := new(output.UnreadError); errors.As(err, &left) { // the others are written
 				desk.ReportLack(a.stdout, left.Error())
 				return nil

@@ -14,7 +14,7 @@ import (
 
 type pathOptions struct{ json bool }
 
-func newPathCommand(a *App) *cobra.Command {
+func newPathCommand(a *app) *cobra.Command {
 	var opts pathOptions
 	cmd := &cobra.Command{
 		Use:     "path URL",
@@ -27,7 +27,7 @@ func newPathCommand(a *App) *cobra.Command {
 	return cmd
 }
 
-func runPath(ctx context.Context, a *App, opts pathOptions, raw string) error {
+func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 	r, err := a.read(ctx)
 	if err != nil {
 		return err

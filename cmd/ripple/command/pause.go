@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
-func newPauseCommand(a *App) *cobra.Command {
+func newPauseCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "pause",
 		Short: "Pause a running crawl",
@@ -31,7 +31,7 @@ func newPauseCommand(a *App) *cobra.Command {
 
 // runCommand tells the running crawl to do something, and then says what was
 // done.
-func runCommand(ctx context.Context, a *App, do, done string) error {
+func runCommand(ctx context.Context, a *app, do, done string) error {
 	if cfg := a.named.Terrain(); cfg != nil {
 		return commandTerrain(ctx, a, cfg, do)
 	}

@@ -30,7 +30,7 @@ func (o *pruneOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
-func newPruneCommand(a *App) *cobra.Command {
+func newPruneCommand(a *app) *cobra.Command {
 	var opts pruneOptions
 	cmd := &cobra.Command{
 		Use:   "prune",
@@ -57,7 +57,7 @@ type pruned struct {
 	After    int64 `json:"bytes_after"`
 }
 
-func runPrune(ctx context.Context, a *App, opts pruneOptions) error {
+func runPrune(ctx context.Context, a *app, opts pruneOptions) error {
 	if opts.keep < 1 {
 		return term.Usage("--keep-runs is %d; it must be 1 or more", opts.keep)
 	}

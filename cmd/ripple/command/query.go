@@ -46,7 +46,7 @@ func Questions() []question {
 	}
 }
 
-func newQueryCommand(a *App) *cobra.Command {
+func newQueryCommand(a *app) *cobra.Command {
 	var opts queryOptions
 	var examples strings.Builder
 	for i, q := range Questions() {
@@ -89,7 +89,7 @@ tables. To ask many questions about everything, export once and use sqlite3.`,
 	return cmd
 }
 
-func runQuery(ctx context.Context, a *App, opts queryOptions, stdin io.Reader, text string) error {
+func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, text string) error {
 	if opts.csv && opts.json {
 		return term.Usage("--csv and --json are two forms; use one")
 	}
@@ -116,7 +116,7 @@ func runQuery(ctx context.Context, a *App, opts queryOptions, stdin io.Reader, t
 		func(columns []string) answer.RowWriter { return newRows(a, opts, columns) })
 }
 
-func newRows(a *App, opts queryOptions, columns []string) answer.RowWriter {
+func newRows(a *app, opts queryOptions, columns []string) answer.RowWriter {
 	switch {
 	case opts.csv:
 		return answer.NewCSVRows(a.stdout, columns)

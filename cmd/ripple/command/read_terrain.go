@@ -10,7 +10,7 @@ import (
 )
 
 // newReadTerrainCommand is the child's side. It is not meant for people.
-func newReadTerrainCommand(a *App) *cobra.Command {
+func newReadTerrainCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:    "read-terrain",
 		Hidden: true,

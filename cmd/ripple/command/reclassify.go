@@ -24,7 +24,7 @@ func (o *reclassifyOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.json, "json", false, "print JSON, with every page that changes")
 }
 
-func newReclassifyCommand(a *App) *cobra.Command {
+func newReclassifyCommand(a *app) *cobra.Command {
 	var opts reclassifyOptions
 	cmd := &cobra.Command{
 		Use:   "reclassify [CONFIG]",
@@ -42,7 +42,7 @@ A running crawl does the same on SIGHUP.`,
 	return cmd
 }
 
-func runReclassify(ctx context.Context, a *App, opts reclassifyOptions, args []string) error {
+func runReclassify(ctx context.Context, a *app, opts reclassifyOptions, args []string) error {
 	path, err := a.named.ConfigPath(args)
 	if err != nil {
 		return err

@@ -2,7 +2,7 @@ package command
 
 import "github.com/spf13/cobra"
 
-func newReloadCommand(a *App) *cobra.Command {
+func newReloadCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
 		Short: "Have a running crawl read its configuration again",

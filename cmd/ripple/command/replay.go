@@ -27,7 +27,7 @@ func (o *replayOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
-func newReplayCommand(a *App) *cobra.Command {
+func newReplayCommand(a *app) *cobra.Command {
 	var opts replayOptions
 	cmd := &cobra.Command{
 		Use:   "replay [CONFIG]",
@@ -44,7 +44,7 @@ as they are; the next "ripple crawl" visits pages that have come within reach.`,
 	return cmd
 }
 
-func runReplay(ctx context.Context, a *App, opts replayOptions, args []string) error {
+func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) error {
 	cfg, state, err := replayed(a, args)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func runReplay(ctx context.Context, a *App, opts replayOptions, args []string) e
 }
 
 // replay replays a state file that nobody else has open.
-func replay(a *App, opts replayOptions, cfg *config.Config, state string) error {
+func replay(a *app, opts replayOptions, cfg *config.Config, state string) error {
 	store, err := statefile.OpenLocked(state, kv.Options{})
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func replay(a *App, opts replayOptions, cfg *config.Config, state string) error 
 }
 
 // printReplayed tells what was done.
-func printReplayed(a *App, done crawl.Replayed, cfg *config.Config, program bool) error {
+func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool) error {
 	if program {
 		return term.PrintJSON(a.stdout, struct {
 			Run     int    `json:"run_id"`
@@ -117,7 +117,7 @@ func printReplayed(a *App, done crawl.Replayed, cfg *config.Config, program bool
 
 // replayed finds the configuration, nil for that of the last run, and the state
 // file.
-func replayed(a *App, args []string) (*config.Config, string, error) {
+func replayed(a *app, args []string) (*config.Config, string, error) {
 	if len(args) == 0 {
 		state, err := a.named.StateFile()
 		if err == nil {
@@ -163,7 +163,7 @@ func copyFor(ctx context.Context, from statefile.Files, state, into string) (str
 
 // movedConfig is the configuration of the last run: as the one by which the state was found has it,
 // where that differs only in where its files are.
-func movedConfig(a *App, store *kv.Store) (*config.Config, error) {
+func movedConfig(a *app, store *kv.Store) (*config.Config, error) {
 	last, err := statefile.LastConfig(store)
 	path := a.named.StateConfig()
 	if err != nil || path == "" {

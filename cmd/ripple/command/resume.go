@@ -2,7 +2,7 @@ package command
 
 import "github.com/spf13/cobra"
 
-func newResumeCommand(a *App) *cobra.Command {
+func newResumeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "resume",
 		Short:   "Resume a paused crawl",

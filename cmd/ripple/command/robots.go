@@ -31,7 +31,7 @@ func (o *robotsOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
-func newRobotsCommand(a *App) *cobra.Command {
+func newRobotsCommand(a *app) *cobra.Command {
 	var opts robotsOptions
 	cmd := &cobra.Command{
 		Use:   "robots URL",
@@ -49,7 +49,7 @@ allowed, 1 if it is not, and 2 if there is no verdict.`,
 	return cmd
 }
 
-func runRobots(ctx context.Context, a *App, opts robotsOptions, raw string) error {
+func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) error {
 	var v answer.RobotsVerdict
 	var err error
 	if opts.file != "" {
@@ -119,7 +119,7 @@ func askerOf(name string, files *statefile.Target) (string, *weburl.Rules, error
 }
 
 // robotsOfState decides by the copy that a crawl took.
-func robotsOfState(ctx context.Context, a *App, opts robotsOptions, raw string) (answer.RobotsVerdict, error) {
+func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) (answer.RobotsVerdict, error) {
 	r, err := a.read(ctx)
 	if err != nil {
 		return answer.RobotsVerdict{}, err

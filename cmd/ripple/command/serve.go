@@ -35,7 +35,7 @@ func (o *serveOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.open, "open", false, "open the browser")
 }
 
-func newServeCommand(a *App) *cobra.Command {
+func newServeCommand(a *app) *cobra.Command {
 	var opts serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -66,7 +66,7 @@ cert-file and key-file, which are read again when they have changed.`,
 	return cmd
 }
 
-func runServe(ctx context.Context, a *App, opts serveOptions) error {
+func runServe(ctx context.Context, a *app, opts serveOptions) error {
 	if cfg := a.named.Terrain(); cfg != nil {
 		return serveTerrain(ctx, a, cfg, opts)
 	}
@@ -118,7 +118,7 @@ func mayServe(path string) error {
 }
 
 // serveTerrain serves the desk of a terrain of several machines.
-func serveTerrain(ctx context.Context, a *App, cfg *config.Config, opts serveOptions) error {
+func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOptions) error {
 	t := session.NewTerrainDesk(cfg, func() (*config.Config, error) {
 		now, _, err := config.Load(a.named.ConfigOrDefault())
 		return now, err
@@ -136,7 +136,7 @@ func serveTerrain(ctx context.Context, a *App, cfg *config.Config, opts serveOpt
 }
 
 // serveDesk prints where a desk is that answers until serving is over.
-func serveDesk(a *App, d *desk.Desk, opts serveOptions, serving func() error) error {
+func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) error {
 	entrance, err := d.Entrance()
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-func newShardCommand(a *App) *cobra.Command {
+func newShardCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shard",
 		Short: "Move a shard to another machine, or recreate its lost file",
@@ -35,7 +35,7 @@ func newShardCommand(a *App) *cobra.Command {
 	return cmd
 }
 
-func newReleaseCommand(a *App) *cobra.Command {
+func newReleaseCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "release N [CONFIG]",
 		Short: "Have the machine that has shard N release it, so that its file can be moved",
@@ -53,7 +53,7 @@ first, then rename it. A copy that stays behind is refused once the other one wa
 	}
 }
 
-func newRecreateCommand(a *App) *cobra.Command {
+func newRecreateCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "recreate N... [CONFIG]",
 		Short: "Recreate the lost file of shard N on this machine",
@@ -103,7 +103,7 @@ func shardArgs(files *statefile.Target, args []string) (shards []int, cfg *confi
 	return shards, cfg, err
 }
 
-func runRelease(ctx context.Context, a *App, args []string) error {
+func runRelease(ctx context.Context, a *app, args []string) error {
 	shards, cfg, err := shardArgs(&a.named, args)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func runRelease(ctx context.Context, a *App, args []string) error {
 	}
 	n := shards[0]
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
-		r, err := node.Release(ctx, conn, n, session.LeaseTiming)
+		r, err := node.Release(ctx, conn, n, a.Timing)
 		if err != nil {
 			return shardError(err)
 		}
@@ -128,7 +128,7 @@ func runRelease(ctx context.Context, a *App, args []string) error {
 				"restart that one to take it back", n, name, term.Shown(r.Path))
 		case r.Silent:
 			text = fmt.Sprintf("shard %d: %s has been silent for %s; if it is off, its file %s may be moved as it is",
-				n, name, session.LeaseTiming.Watch, node.FilePath("", n))
+				n, name, a.Timing.Watch, node.FilePath("", n))
 		default:
 			text = fmt.Sprintf("shard %d: nobody has it; its file %s on %s may be moved as it is",
 				n, node.FilePath("", n), name)
@@ -138,7 +138,7 @@ func runRelease(ctx context.Context, a *App, args []string) error {
 	})
 }
 
-func runRecreate(ctx context.Context, a *App, args []string) error {
+func runRecreate(ctx context.Context, a *app, args []string) error {
 	shards, cfg, err := shardArgs(&a.named, args)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func runRecreate(ctx context.Context, a *App, args []string) error {
 	}
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
 		next, err := node.Recreate(ctx, conn, node.Recreation{
-			Node: name, Shards: shards, Timing: session.LeaseTiming, Clock: lease.MachineClock(),
+			Node: name, Shards: shards, Timing: a.Timing, Clock: lease.MachineClock(),
 		})
 		if err != nil {
 			return shardError(err)

@@ -16,7 +16,7 @@ type statsOptions struct {
 	limit term.Limit
 }
 
-func newStatsCommand(a *App) *cobra.Command {
+func newStatsCommand(a *app) *cobra.Command {
 	var opts statsOptions
 	cmd := &cobra.Command{
 		Use:   "stats",
@@ -37,7 +37,7 @@ they are, and which wait for others.`,
 	return cmd
 }
 
-func runStats(ctx context.Context, a *App, opts statsOptions) error {
+func runStats(ctx context.Context, a *app, opts statsOptions) error {
 	if cfg := a.named.Terrain(); cfg != nil {
 		return runTerrainStats(ctx, a, cfg, opts)
 	}

@@ -26,7 +26,7 @@ func (o *stopOptions) addFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.without, "without", nil, "end the run without shards `N,...`, whose machines are gone")
 }
 
-func newStopCommand(a *App) *cobra.Command {
+func newStopCommand(a *app) *cobra.Command {
 	var opts stopOptions
 	cmd := &cobra.Command{
 		Use:   "stop",
@@ -56,7 +56,7 @@ the run.`,
 	return cmd
 }
 
-func runStop(ctx context.Context, a *App, opts stopOptions) error {
+func runStop(ctx context.Context, a *app, opts stopOptions) error {
 	without, err := parseShards(opts.without)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func runStop(ctx context.Context, a *App, opts stopOptions) error {
 		return err
 	}
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
-		e, err := node.StopWithout(ctx, conn, without, session.LeaseTiming)
+		e, err := node.StopWithout(ctx, conn, without, a.Timing)
 		if e.Nodes == nil {
 			return stopError(err)
 		}

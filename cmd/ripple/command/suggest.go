@@ -22,7 +22,7 @@ type suggestOptions struct {
 	json       bool
 }
 
-func newSuggestCommand(a *App) *cobra.Command {
+func newSuggestCommand(a *app) *cobra.Command {
 	var opts suggestOptions
 	cmd := &cobra.Command{
 		Use:   "suggest",
@@ -50,7 +50,7 @@ one did. Stub URLs follow as comments, grouped by entity.`,
 	return cmd
 }
 
-func runSuggest(ctx context.Context, a *App, opts suggestOptions) error {
+func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	if opts.minOrigins < 0 {
 		return term.Usage("--min-origins must be 0 or more")
 	}

@@ -31,7 +31,7 @@ func (o *summaryOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
 }
 
-func newSummaryCommand(a *App) *cobra.Command {
+func newSummaryCommand(a *app) *cobra.Command {
 	var opts summaryOptions
 	cmd := &cobra.Command{
 		Use:   "summary",
@@ -49,7 +49,7 @@ recorded.`,
 	return cmd
 }
 
-func runSummary(ctx context.Context, a *App, opts summaryOptions) error {
+func runSummary(ctx context.Context, a *app, opts summaryOptions) error {
 	counted, err := opts.links.Parse()
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 )
 
 // commandTerrain tells all nodes of a terrain to do something.
-func commandTerrain(ctx context.Context, a *App, cfg *config.Config, do string) error {
+func commandTerrain(ctx context.Context, a *app, cfg *config.Config, do string) error {
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
 		done, err := session.TellTerrain(ctx, conn, do, func() (*config.Config, error) { return cfg, nil })
 		for _, r := range done {

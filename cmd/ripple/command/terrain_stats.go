@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-func runTerrainStats(ctx context.Context, a *App, cfg *config.Config, opts statsOptions) error {
+func runTerrainStats(ctx context.Context, a *app, cfg *config.Config, opts statsOptions) error {
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
 		t, err := node.Look(ctx, conn)
 		if err != nil {

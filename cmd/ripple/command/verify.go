@@ -31,7 +31,7 @@ func (o *VerifyOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
-func newVerifyCommand(a *App) *cobra.Command {
+func newVerifyCommand(a *app) *cobra.Command {
 	var opts VerifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -65,7 +65,7 @@ type Verdict struct {
 	After    int64    `json:"bytes_after,omitempty"`
 }
 
-func runVerify(ctx context.Context, a *App, opts VerifyOptions) error {
+func runVerify(ctx context.Context, a *app, opts VerifyOptions) error {
 	path, err := a.named.StateFile()
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 
 type versionOptions struct{ json bool }
 
-func newVersionCommand(a *App) *cobra.Command {
+func newVersionCommand(a *app) *cobra.Command {
 	var opts versionOptions
 	cmd := &cobra.Command{
 		Use:     "version",

@@ -19,7 +19,7 @@ type webhookOptions struct{ json bool }
 
 func (o *webhookOptions) addFlags(f *pflag.FlagSet) { f.BoolVar(&o.json, "json", false, "print JSON") }
 
-func newWebhookCommand(a *App) *cobra.Command {
+func newWebhookCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "webhook",
 		Short: "Test the webhook",
@@ -36,7 +36,7 @@ before it ends, such a command waits up to 30 s for that, or 5 s after Ctrl-C.`,
 	return cmd
 }
 
-func newWebhookTestCommand(a *App) *cobra.Command {
+func newWebhookTestCommand(a *app) *cobra.Command {
 	var opts webhookOptions
 	cmd := &cobra.Command{
 		Use:   "test [CONFIG]",
@@ -51,7 +51,7 @@ The exit code is 1 if it was not accepted.`,
 	return cmd
 }
 
-func runWebhookTest(ctx context.Context, a *App, opts webhookOptions, args []string) error {
+func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []string) error {
 	path, err := a.named.ConfigPath(args)
 	if err != nil {
 		return err

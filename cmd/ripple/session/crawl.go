@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -26,6 +27,7 @@ type Options struct {
 	Resume bool
 	Seeds  seeds.Options
 	Listen string
+	Timing lease.Timing // of all machines of a terrain
 }
 
 // Crawl crawls what the configuration at path describes.

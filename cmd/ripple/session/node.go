@@ -19,9 +19,6 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// LeaseTiming is that of all nodes; tests have less time.
-var LeaseTiming = lease.Standard()
-
 // runNode crawls the shards of a terrain that this machine has.
 func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config, opts Options) (err error) {
 	own, err := ownConfig(cfg, opts)
@@ -51,7 +48,7 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 	view.Machine = machine
 	return view.run(ctx, node.Options{
 		Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
-		Config: own, Log: v.Logger(), Timing: LeaseTiming, Clock: lease.MachineClock(), Machine: machine,
+		Config: own, Log: v.Logger(), Timing: opts.Timing, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
 			store, err := statefile.OpenLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
 			return store, m.Explain(err)

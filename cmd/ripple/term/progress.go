@@ -16,9 +16,8 @@ const TellEvery = 30 * time.Second
 
 const redrawEvery = time.Second / 4
 
-// SilentFor is how long work may take before its progress is reported. Tests raise it, because they compare stderr on
-// slow machines.
-var SilentFor = 2 * time.Second
+// SilentFor is how long work takes before its progress is reported, unless a [Voice] says otherwise.
+const SilentFor = 2 * time.Second
 
 // A progress reports on stderr how far long work has come: in place on a terminal, elsewhere as a line now and then.
 type progress struct {
@@ -86,7 +85,7 @@ func (p *progress) tell() {
 		return
 	}
 	took := time.Since(p.begun)
-	if took < SilentFor || !p.inPlace() && !p.told.IsZero() && time.Since(p.told) < TellEvery {
+	if took < p.voice.SilentFor || !p.inPlace() && !p.told.IsZero() && time.Since(p.told) < TellEvery {
 		return
 	}
 	p.told = time.Now()

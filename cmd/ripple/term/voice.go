@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -18,10 +19,11 @@ type Voice struct {
 	verbose   int
 	Quiet     bool
 	LogFormat string
+	SilentFor time.Duration // how long work may take before its progress is reported
 	Reports   func(Reached) // is told how far long work has come; nil: people are, on stderr
 }
 
-func NewVoice(w io.Writer) *Voice { return &Voice{Stderr: NewScreen(w)} }
+func NewVoice(w io.Writer) *Voice { return &Voice{Stderr: NewScreen(w), SilentFor: SilentFor} }
 
 func (v *Voice) AddFlags(f *pflag.FlagSet) {
 	// the empty name keeps the help from showing one, as if there was a value to give

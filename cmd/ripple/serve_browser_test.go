@@ -120,7 +120,7 @@ func TestDeskWatchesACrawl(t *testing.T) {
 	b.Visit("host/a.test", `document.querySelector(".strip rect")`)
 	b.Wait(`document.querySelector("[role=img].plot").getAttribute("aria-label").endsWith(", 0 shorter than promised")`)
 	b.Visit("control", `document.querySelector(".commands")`)
-	press(b, "Go on")
+	press(b, "Resume")
 	b.Wait(`document.querySelector("#pulse").innerText.startsWith("running")`)
 	press(b, "Stop")
 	b.Wait(`document.querySelector("dialog[open]")`)
@@ -128,5 +128,5 @@ func TestDeskWatchesACrawl(t *testing.T) {
 	if code := c.wait(); code != 0 {
 		t.Errorf("the crawl ended with %d: %s", code, c.told())
 	}
-	b.Wait(`document.querySelector("#pulse").innerText === "no line"`)
+	b.Wait(`document.querySelector("#pulse").innerText === "disconnected"`)
 }

@@ -292,7 +292,7 @@ func TestTerrainInTheBrowser(t *testing.T) {
 	if code := w.one.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, w.one.said)
 	}
-	b.Wait(`document.querySelector("#pulse").innerText === "no line"`)
+	b.Wait(`document.querySelector("#pulse").innerText === "disconnected"`)
 }
 
 // The desk of a hub without a terrain, and of one that is away, says so.

@@ -50,21 +50,21 @@ func TestText(t *testing.T) {
 	}
 	want := `From run #1 (completed) to run #2 (completed)
 
-       came  went  changed
-pages  1     0     3
-links  1     0
+       added  removed  changed
+pages  1      0        3
+links  1      0
 
 Link rot
 
-origin  links checked  dead  newly dead  mended
+origin  links checked  dead  newly dead  fixed
 a.test  3              3     3           0
 
 Hosts
 
-host             pages came  went  changed
+host             pages added  removed  changed
 c.test  changed  0           0     2
 b.test  changed  0           0     1
-d.test  came     1           0     0
+d.test  added    1           0     0
 
 Pages
 
@@ -77,8 +77,8 @@ changed  https://c.test/x  processed 200  dead_link 404  state, status
 
 Links
 
-      from             to                      kind
-came  https://a.test/  https://d.test/<&_x_  anchor
+       from             to                      kind
+added  https://a.test/  https://d.test/<&_x_  anchor
 `
 	if diff := cmp.Diff(strings.Fields(want), strings.Fields(b.String())); diff != "" {
 		t.Errorf("(-want +got):\n%s\n%s", diff, b.String())

@@ -29,9 +29,9 @@ func Text(w io.Writer, s *survey.Survey, d *survey.Diff, opts Options) error {
 	p := printer{w: w, markdown: opts.Markdown, limit: opts.Limit}
 	p.title(fmt.Sprintf("From run #%d (%s) to run #%d (%s)", h.From.ID, h.From.Status, h.To.ID, h.To.Status))
 	if h.To.Status != schema.RunCompleted.String() {
-		p.line("The later run is not completed: what it has not looked at again stands.")
+		p.line("The later run is not completed: pages that it has not visited are shown as they were.")
 	}
-	p.begin("", "came", "went", "changed")
+	p.begin("", "added", "removed", "changed")
 	p.row("pages", amount.Commas(h.Pages.Came), amount.Commas(h.Pages.Went), amount.Commas(h.Pages.Changed))
 	p.row("links", amount.Commas(h.Links.Came), amount.Commas(h.Links.Went), "")
 	p.end()
@@ -54,7 +54,7 @@ func (p *printer) linkRot(all []rot) {
 		return
 	}
 	p.heading("Link rot")
-	p.begin("origin", "links checked", "dead", "newly dead", "mended")
+	p.begin("origin", "links checked", "dead", "newly dead", "fixed")
 	for _, r := range all {
 		p.row(p.text(r.Origin), amount.Commas(r.Links), amount.Commas(r.Dead), amount.Commas(r.New), amount.Commas(r.Mended))
 	}
@@ -66,10 +66,10 @@ func (p *printer) hosts(all []host) {
 		return
 	}
 	p.heading("Hosts")
-	p.begin("host", "", "pages came", "went", "changed")
+	p.begin("host", "", "pages added", "removed", "changed")
 	for _, h := range all {
 		if p.more() {
-			p.row(p.text(h.Domain), h.Change, amount.Commas(h.Came), amount.Commas(h.Went), amount.Commas(h.Changed))
+			p.row(p.text(h.Domain), shown(h.Change), amount.Commas(h.Came), amount.Commas(h.Went), amount.Commas(h.Changed))
 		}
 	}
 	p.end()
@@ -100,7 +100,7 @@ func (p *printer) pages(d *survey.Diff) error {
 		case c.Before == nil && c.After == nil:
 			unseen++
 		case p.more():
-			p.row(c.Change.String(), p.text(c.URL), answerText(c.Before), answerText(c.After), strings.Join(c.What, ", "))
+			p.row(shown(c.Change.String()), p.text(c.URL), answerText(c.Before), answerText(c.After), strings.Join(c.What, ", "))
 		}
 		return nil
 	})
@@ -118,7 +118,7 @@ func (p *printer) links(d *survey.Diff) error {
 		if !p.more() {
 			return errEnough
 		}
-		p.row(c.Change.String(), p.text(c.FromURL), p.text(c.ToURL), c.Link.Kinds.First().String())
+		p.row(shown(c.Change.String()), p.text(c.FromURL), p.text(c.ToURL), c.Link.Kinds.First().String())
 		return nil
 	})
 	p.end()
@@ -126,6 +126,17 @@ func (p *printer) links(d *survey.Diff) error {
 		return nil
 	}
 	return err
+}
+
+// shown returns a change in the words of the text output. JSON keeps the name that it is given.
+func shown(change string) string {
+	switch change {
+	case survey.Came.String():
+		return "added"
+	case survey.Went.String():
+		return "removed"
+	}
+	return change
 }
 
 func answerText(v *schema.Visit) string {

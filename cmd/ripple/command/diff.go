@@ -59,12 +59,13 @@ func newDiffCommand(a *app) *cobra.Command {
 	var opts diffOptions
 	cmd := &cobra.Command{
 		Use:   "diff",
-		Short: "Show what came, went and changed between two runs",
-		Long: `Show the pages, links and hosts that came, went or changed between two runs, and
-how many links of each origin lead to dead pages: one is mended if its page is alive
-again; one that was taken out is among the links that went. What a run did not look at
-again is shown as the runs before saw it, and hosts of which the later one visited
-nothing are named. What the newest run could not reach is shown as unreachable.`,
+		Short: "Show what was added, removed and changed between two runs",
+		Long: `Show the pages, links and hosts that were added, removed or changed between two runs,
+and how many links of each origin lead to dead pages. A link counts as fixed if its
+page is alive again; a deleted link is among the removed ones. Pages that a run did
+not visit again are shown as earlier runs saw them, and hosts of which the later run
+visited nothing are named. Pages that the newest run could not reach are shown as
+unreachable. With --json, an added page or link is "came" and a removed one "went".`,
 		Example: "  ripple diff\n  ripple diff --from 1 --to 4 --markdown > changes.md\n" +
 			"  ripple diff --json | jq '.pages[] | select(.change == \"went\") | .url'",
 		Args: cobra.NoArgs,

@@ -59,7 +59,7 @@ func TestVisitsLeftOut(t *testing.T) {
 	}
 	b := desktest.Open(t, d.url("now"))
 	b.Wait(`[...document.querySelectorAll(".visits li")].map((li) => li.dataset.cursor ?? li.innerText).join(" ") ===
-		"90 89 86 visits between, too many to be told 2 1"`)
+		"90 89 86 visits in between are not shown 2 1"`)
 }
 
 // A hidden tab has no stream, and takes it up again when it is seen.
@@ -138,7 +138,7 @@ func TestLostLine(t *testing.T) {
 	d.refuse["events"], d.refuse["status"] = 500, 500
 	d.mu.Unlock()
 	d.server.CloseClientConnections()
-	b.Wait(`document.documentElement.dataset.line === "down" && document.querySelector("#pulse").innerText === "no line"`)
+	b.Wait(`document.documentElement.dataset.line === "down" && document.querySelector("#pulse").innerText === "disconnected"`)
 	d.mu.Lock()
 	clear(d.refuse)
 	d.mu.Unlock()

@@ -31,13 +31,13 @@ func TestTerrain(t *testing.T) {
 	}
 	tests := []struct{ address, selector, want string }{
 		{"now", ".sentence", "Run #3 is open until 1 silent shard answers."}, {"now", "#pulse", "1 silent"},
-		{"now", ".failed", "The terrain cannot be seen: the hub does not answer. This is what was seen"},
+		{"now", ".failed", "The terrain cannot be seen: the hub does not answer. This was its state"},
 		{"now", ".figures", "2,400 without 1 shard"}, {"now", ".figures", "12.5"}, {"now", ".figures", "2 of 3"},
 		{"now", ".notes", "shard 0 has to tell shard 1 of 2 URLs, and waits for an answer for 12 s (since "},
 		{"now", ".shards tbody tr:nth-child(1)", "running 1,200 34 6.3 1 min 31 s 2"},
 		{"now", ".shards tbody tr:nth-child(2)", "silent – – – – – 0 since "},
 		{"now", ".merge", "ripple merge ./terrain ... -o terrain.bolt"},
-		{"control", ".facts", "cellar:/home/ann/terrain"}, {"control", ".commands", "All machines go on within a second."},
+		{"control", ".facts", "cellar:/home/ann/terrain"}, {"control", ".commands", "All machines continue within a second."},
 		{"page?url=https%3A%2F%2Fa.test%2F", ".merge", "ripple serve --state terrain.bolt"},
 		{"host/a.test", ".merge", "ripple merge "}, {"nothing", ".empty", "There is no such view."},
 	}
@@ -63,7 +63,7 @@ func TestTerrainWithoutShard(t *testing.T) {
 	b.Size(1400, 900)
 	for selector, want := range map[string]string{
 		".sentence": "Run #3 was interrupted without shards 1, 2.", "#pulse": "interrupted",
-		".notes": "Nobody waits for anybody.",
+		".notes": "No shard is waiting for another.",
 	} {
 		b.Shows("now", selector, want)
 	}

@@ -102,15 +102,15 @@ func TestFigures(t *testing.T) {
 	tests := []struct{ address, until, selector, want string }{
 		{"now", "true", ".sentence", "12 hosts wait, next in 3.2 s: a.test."},
 		{"now", "true", ".figures", "12,847"}, {"now", "true", ".figures", "4,300"}, {"now", "true", "#pulse", "8.3/s"},
-		{"now", "true", ".meta", "slow.test"}, {"now", "true", ".troubles", "gone.test tls error, again in 31 s"},
+		{"now", "true", ".meta", "slow.test"}, {"now", "true", ".troubles", "gone.test tls error, next try in 31 s"},
 		{"now", `document.querySelector(".visits li")`, ".visits", "Page 2"},
 		{"now", `document.querySelector("#view td")`, "#view td:last-child", "max-domain-requests = 500"},
 		{"now", `document.querySelector("#view td")`, "#view tbody", "251 of 4,751"},
 		{"now", `document.querySelector("#view td")`, "#view tbody", "777 of 1,000"},
 		{"now", `document.querySelector("#view td")`, "#view tbody tr:nth-child(2)", "kept.test complete 58 of 60"},
 		{"now", `document.querySelector("#view td")`, "#view tbody tr:nth-child(3)", "new.test – 3 of 3"},
-		{"now", "true", ".reasons", "12 keep the Crawl-delay of their robots.txt 120 pages · next in 3.2 s: a.test, Crawl-delay 10"},
-		{"now", "true", ".reasons", "40 have only pages to be tried again"},
+		{"now", "true", ".reasons", "12 waiting for the Crawl-delay of their robots.txt 120 pages · next in 3.2 s: a.test, Crawl-delay 10"},
+		{"now", "true", ".reasons", "40 with only retries left"},
 		{"host/a.test", `document.querySelector(".deciding")`, ".deciding", "Disallow: /drafts/"},
 		{"host/a.test", `document.querySelector(".deciding")`, "#view", "53 of 200"},
 		{"host/a.test", "true", "#view", "Denied by robots.txt (1 of 54 pages); 1 page is known to be missing."},
@@ -123,7 +123,7 @@ func TestFigures(t *testing.T) {
 		{"host/a.test", `document.querySelector(".deciding")`, ".hero", "radio"},
 		{"host/a.test", "true", ".hero", "a.test (bücher.test)"},
 		{"broken", `document.querySelector("#view td")`, ".total", "2 links"},
-		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 came, 5 went, 6 changed"},
+		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 added, 5 removed, 6 changed"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "The later run is not completed"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "shown as run #1 saw them host away.test"},
 		{"ask?sql=SELECT+1", `document.querySelector("#view td")`, "#view", "1,234"},
@@ -151,18 +151,18 @@ func TestHostSays(t *testing.T) {
 		dossier      object // what is otherwise than of a usual host
 		want, unsaid string
 	}{
-		{"rests", nil, "may be asked in ", "by the next run"},
+		{"rests", nil, "next request in ", "in the next run"},
 		{"complete", object{"coverage": "complete", "known_missing": 0, "pages_visited": 54},
-			"All 54 pages that are known were visited.", "within reach"},
+			"All 54 known pages were visited.", "within reach"},
 		{"complete as far as it is within reach", object{"coverage": "complete", "known_missing": 0, "pages_visited": 30},
-			"All pages within reach were visited, 30 of the 54 that are known.", "All 54 pages"},
+			"All pages within reach were visited: 30 of 54 known pages.", "All 54"},
 		{"given up", object{"trouble": "given up: tls error", "again_at": nil, "next_request": nil},
-			"may be asked by the next run", "as far as it goes"},
+			"next request in the next run", "allowed now"},
 		{"budget used up", object{"trouble": "", "again_at": nil, "request_count": 200},
-			"may be asked by the next run", "as far as it goes"},
-		{"well", object{"trouble": "", "again_at": nil, "next_request": nil}, "may be asked now, as far as it goes", "next run"},
+			"next request in the next run", "allowed now"},
+		{"well", object{"trouble": "", "again_at": nil, "next_request": nil}, "next request allowed now", "next run"},
 		{"listed", object{"class": "stub", "coverage": "stub", "trouble": "", "again_at": nil, "next_request": nil},
-			"may be asked never", "budget of run"},
+			"next request never", "budget of run"},
 	}
 	b := desktest.Open(t, d.url("now"))
 	for _, tt := range tests {
@@ -188,9 +188,9 @@ func TestFinishedFile(t *testing.T) {
 	d := newFake(t)
 	d.mode = "file"
 	b := desktest.Open(t, d.url("now"))
-	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Nothing is being fetched: run #3 was completed")`)
+	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Nothing is being fetched. Run #3 was completed")`)
 	b.Wait(`document.querySelector(".figures").innerText.includes("31,800")`)
-	b.Visit("control", `document.querySelector("#view .empty")?.innerText.includes("No crawl runs")`)
+	b.Visit("control", `document.querySelector("#view .empty")?.innerText.includes("No crawl is using")`)
 }
 
 // Of shards in a folder that are being crawled it is not said that nothing is fetched.
@@ -209,7 +209,7 @@ func TestShardsInAFolder(t *testing.T) {
 		return v
 	}
 	b := desktest.Open(t, d.url("now"))
-	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Shards are being crawled: run #3 is running.")`)
+	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Shards are being crawled. Run #3 is running.")`)
 	b.Wait(`document.querySelector("#pulse").innerText === "running"`)
 }
 
@@ -316,7 +316,7 @@ func TestControl(t *testing.T) {
 	}
 	b.Wait(`document.querySelector(".commands")`)
 	press("Pause")
-	b.Wait(`document.querySelector("#view [role=status]").innerText === "It is paused."`)
+	b.Wait(`document.querySelector("#view [role=status]").innerText === "The crawl is paused."`)
 	press("Stop")
 	b.Wait(`document.querySelector("dialog[open]")?.innerText.includes("no outputs are written")`)
 	press("Cancel")
@@ -324,7 +324,7 @@ func TestControl(t *testing.T) {
 	press("Stop")
 	b.Wait(`document.querySelector("dialog[open]")`)
 	press("Stop")
-	b.Wait(`document.querySelector("#view [role=status]").innerText === "It is stopping."`)
+	b.Wait(`document.querySelector("#view [role=status]").innerText === "The crawl is stopping."`)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if got := strings.Join(d.told, " "); got != "pause stop" {
@@ -358,10 +358,10 @@ func TestDecidedHost(t *testing.T) {
 			.filter((x) => x.innerText === %q && !x.disabled).map((x) => x.click()).length === 1`, name))
 	}
 	press("See what would change")
-	press("Write and apply")
+	press("Save and apply")
 	b.Wait(`document.querySelector(".between").innerText.includes("56 of 4,000")`)
 	b.Wait(`document.querySelector(".chips").innerText.includes("not finished")`)
-	b.Wait(`document.querySelector(".foresight").innerText.includes("It holds in the map.")`)
+	b.Wait(`document.querySelector(".foresight").innerText.includes("The map has been updated.")`)
 }
 
 // Hosts with an internationalised name are shown in both forms wherever links lead to them or to their pages.
@@ -398,8 +398,8 @@ func TestDecide(t *testing.T) {
 	b.Wait(`document.querySelector(".foresight").innerText === ""`)
 	press("See what would change")
 	b.Wait(`document.querySelector(".foresight .turns")`)
-	press("Write and apply")
-	b.Wait(`document.querySelector(".foresight").innerText.includes("It holds in the map.")`)
+	press("Save and apply")
+	b.Wait(`document.querySelector(".foresight").innerText.includes("The map has been updated.")`)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	want := `{"host":"new.test","class":"quality","note":"","tags":["radio","near!"],"dry_run":false,"version":"v1",` +

@@ -1,17 +1,17 @@
-// Questions to the desk's API. The token comes in exchange for the ticket in the address, or is typed in. It stays in
-// this tab and is sent in a header only.
+// Requests to the desk's API. The token is exchanged for the ticket in the address, or typed in. It stays in this tab
+// and is only sent in a header.
 
 const root = "/api/v1/", kept = "ripple-token";
 let token = sessionStorage.getItem(kept) || "";
-let fresh = false; // the next answers are to be of now
+let fresh = false; // the next answers must be current
 
 export function setToken(text) {
   token = text.trim();
   sessionStorage.setItem(kept, token);
 }
 
-// enter exchanges the ticket of the address for the token, and leaves the address of the view. The history of the
-// browser keeps a ticket that is used up.
+// enter exchanges the ticket in the address for the token, and restores the address of the view. The browser's history
+// only keeps a ticket that is used up.
 export async function enter(signal) {
   const [, ticket, view] = /^#token=([^#]+)(.*)$/.exec(location.hash) || [];
   if (!ticket) return;
@@ -21,16 +21,16 @@ export async function enter(signal) {
   setToken(token);
 }
 
-// A Failure is why a question has no answer: code 0 where the desk cannot be reached.
+// A Failure is why a request has no answer. Its code is 0 if the desk cannot be reached.
 export class Failure extends Error {
   constructor(code, message, again) {
     super(message);
     this.code = code;
-    this.again = again; // seconds after which it may be asked again
+    this.again = again; // seconds after which it may be tried again
   }
 }
 
-// send asks and returns the response, or fails.
+// send sends a request and returns the response, or fails.
 export async function send(path, { said = {}, body, method, headers = {}, signal } = {}) {
   const list = Object.entries(said).filter(([, value]) => value !== "" && value !== null && value !== undefined);
   const query = list.length ? "?" + new URLSearchParams(list) : "";
@@ -51,13 +51,13 @@ async function fetched(address, options) {
     response = await fetch(address, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Failure(0, "The desk does not answer. Is its crawl, or “ripple serve”, still running?");
+    throw new Failure(0, "The desk does not answer. Is the crawl, or “ripple serve”, still running?");
   }
   if (!response.ok) throw await failure(response);
   return response;
 }
 
-// askFresh asks as question does, for answers of now instead of those of an older copy.
+// askFresh calls question, and gets current answers instead of those of an older snapshot.
 export async function askFresh(question) {
   fresh = true;
   try { return await question(); } finally { fresh = false; }
@@ -66,11 +66,11 @@ export async function askFresh(question) {
 async function failure(response) {
   let text = "";
   try { text = (await response.json()).error; } catch { /* no reason was given */ }
-  return new Failure(response.status, text || `The desk answers ${response.status} ${response.statusText}.`,
+  return new Failure(response.status, text || `The desk answered ${response.status} ${response.statusText}.`,
     Number(response.headers.get("Retry-After")) || 0);
 }
 
-// ask returns an answer, with the age of the snapshot that gave it in seconds, or null.
+// ask returns an answer with the age of its snapshot in seconds, or null.
 export async function ask(path, options) {
   const response = await send(path, options), age = response.headers.get("Ripple-Age");
   const data = await response.json();
@@ -79,16 +79,16 @@ export async function ask(path, options) {
 
 let paths = {};
 
-// describe learns what the desk can be asked, once.
+// describe reads the desk's endpoints, once.
 export async function describe(signal) {
   const { data } = await ask("openapi.json", { signal });
   paths = data.paths;
 }
 
-// offers says whether the desk can be asked that.
+// offers reports whether the desk has an endpoint.
 export function offers(path) { return Object.hasOwn(paths, "/" + path); }
 
-// wordsOf lists what a parameter of a question may be.
+// wordsOf lists the values that a parameter of an endpoint may have.
 export function wordsOf(path, name) {
   const parameter = offers(path) && paths["/" + path].get.parameters.find((p) => p.name === name);
   return (parameter && parameter.schema.enum) || [];

@@ -1,4 +1,4 @@
-// Ask: one read-only SQL question at a time.
+// Ask: one read-only SQL query at a time.
 
 import { ask, askFresh } from "./api.js";
 import { el, put, keep, button, hostLink, pageLink, save, csv } from "./dom.js";
@@ -22,7 +22,7 @@ WHERE state = 'processed' AND NOT EXISTS (SELECT 1 FROM links WHERE to_page_id =
   ["What failed, and why?", `SELECT error_message, count(*) AS pages, min(url) AS example
 FROM pages WHERE state IN ('failed', 'unreachable', 'dead_link')
 GROUP BY 1 ORDER BY 2 DESC`],
-  ["Which titles are there twice?", `SELECT title, count(*) AS pages, min(url) AS example
+  ["Which titles occur more than once?", `SELECT title, count(*) AS pages, min(url) AS example
 FROM pages WHERE title <> ''
 GROUP BY 1 HAVING count(*) > 1
 ORDER BY 2 DESC`],
@@ -41,14 +41,14 @@ export function show(view, said, signal) {
     question = new AbortController();
     const mine = question, begun = performance.now();
     keep("ask", { sql: text.value });
-    put(box, loading("Asking; a question may take 30 s…"));
+    put(box, loading("Running the query; it may take 30 s…"));
     put(time);
     try {
       const { data, age } = await ask("query", { body: { sql: text.value }, signal: mine.signal });
       put(box, rows(data));
       tellAge(age, () => askFresh(run));
       const took = span((performance.now() - begun) / 1000);
-      put(time, count(data.rows.length, "row") + (data.more ? ", and more that were cut" : "") + " in " + took);
+      put(time, count(data.rows.length, "row") + (data.more ? ", and more that are not shown" : "") + " in " + took);
     } catch (error) {
       if (error.name !== "AbortError") put(box, failed(error));
     }
@@ -67,7 +67,7 @@ export function show(view, said, signal) {
 }
 
 function rows({ columns, rows: list }) {
-  if (!list.length) return empty("No row.");
+  if (!list.length) return empty("No rows.");
   const cut = list.map((row) => (Array.isArray(row) ? row : columns.map((c) => row[c])));
   return [table(columns.map((name, i) => ({ title: name,
     class: cut.every((row) => typeof row[i] === "number" || row[i] === null) ? "num" : "",

@@ -5,7 +5,7 @@ import { el, put, named, pageLink, outside, keep, button, save, csv } from "./do
 import { heading, section, empty, fetched, table, state, choice } from "./parts.js";
 import { number, count } from "./words.js";
 
-const most = 10000; // links that are shown
+const most = 10000; // links shown
 const columns = ["quality_origin", "from_url", "anchor", "to_url", "state", "status_code", "error_message", "kind",
   "rel", "place"];
 
@@ -16,14 +16,14 @@ export function show(view, said, signal) {
     draw(links.slice(0, most), said, total)].flat(), signal);
 }
 
-// cutAt says so where there are more links than are shown.
+// cutAt reports that there are more links than are shown.
 function cutAt(links) {
   return links.length > most && el("p", { class: "warn", role: "status" },
     `These are the first ${number(most)} broken links; `, el("code", {}, "ripple broken"), " prints all of them.");
 }
 
 function draw(links, said, total) {
-  if (!links.length) return empty("Every link whose target was asked leads somewhere.");
+  if (!links.length) return empty("No link whose target was requested is broken.");
   const origins = [...new Set(links.map((l) => l.quality_origin || ""))],
     states = [...new Set(links.map((l) => l.state))];
   const chosen = { origin: "", state: "", search: "", ...said }, sheet = el("div", {});
@@ -36,7 +36,7 @@ function draw(links, said, total) {
       (!chosen.state || l.state === chosen.state) && matches(l, chosen.search.toLowerCase()));
     put(total, list.length === links.length ? count(links.length, "link")
       : `${number(list.length)} of ${count(links.length, "link")}`);
-    put(sheet, list.length ? section(null, null, rows(list)) : empty("No broken link is like that."));
+    put(sheet, list.length ? section(null, null, rows(list)) : empty("No broken link matches."));
     chosen.list = list;
   };
   search.addEventListener("input", () => choose({ search: search.value }));

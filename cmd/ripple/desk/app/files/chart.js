@@ -1,12 +1,12 @@
-// Charts: a line over time and bars one after the other, as drawings with axes, units
-// and what lies under the pointer or the cursor keys.
+// Charts: a line over time, and bars side by side, with axes, units and the value under the pointer
+// or at the cursor keys.
 
 import { el, svg, put } from "./dom.js";
 import { number } from "./words.js";
 
 const edge = { left: 46, right: 8, top: 8, bottom: 20 };
 
-// ticks are at most most+1 round values from 0 to what is needed for high.
+// ticks returns at most most+1 round values from 0 to high or a little above.
 function ticks(high, most = 4) {
   if (!(high > 0)) return [0, 1];
   const rough = high / most, power = 10 ** Math.floor(Math.log10(rough));
@@ -16,7 +16,7 @@ function ticks(high, most = 4) {
   return list;
 }
 
-// sized draws anew whenever its element has another width. The drawing keeps it.
+// sized redraws whenever the width of its element changes. The drawing keeps that width.
 function sized(box, draw, signal) {
   const watch = new ResizeObserver(() => requestAnimationFrame(() => draw(Math.max(160, box.clientWidth))));
   watch.observe(box);
@@ -36,7 +36,7 @@ export function lineChart({ title, unit, colour, signal }) {
     latest.textContent = shown ? number(shown.value) + " " + unit : "";
     said.textContent = at >= 0 && shown ? before(last.at - shown.at) : "";
     picture.setAttribute("aria-label", title + (shown ? `: ${number(shown.value)} ${unit}` : ": nothing yet"));
-    put(picture, points.length < 2 ? el("p", { class: "empty" }, "The line begins with the second look, in a second.")
+    put(picture, points.length < 2 ? el("p", { class: "empty" }, "The chart begins with the second sample, in a second.")
       : drawLine(points, width, colour, at));
   };
   const hover = (index) => { at = index; draw(); };
@@ -86,7 +86,7 @@ function drawLine(points, width, colour, at) {
   return drawing;
 }
 
-// thin leaves one point for each pixel of width.
+// thin keeps one point for each pixel of width.
 function thin(points, width) {
   const every = Math.max(1, Math.ceil(points.length / width));
   return points.filter((point, i) => i % every === 0 || i === points.length - 1);
@@ -110,15 +110,15 @@ function cross(x, y) {
     svg("circle", { class: "cross", cx: x, cy: y, r: 3.5 })];
 }
 
-// gapStrip draws the last requests of a host, one bar each: how long the gap before it
-// was, and a line where it was promised to end. what says in words what a request was.
+// gapStrip draws the last requests of a host, one bar each. A bar is as high as the gap before the request, and
+// a line shows the promised gap. what describes a request in words.
 export function gapStrip({ requests, what, signal }) {
   const picture = el("div", { class: "plot", tabindex: "0", role: "img" }), said = el("p", { class: "said soft" });
   const least = requests.filter((r) => r.gap_ms > 0).length, broken = requests.filter(isBroken).length;
   picture.setAttribute("aria-label", `${least} gaps, ${broken} shorter than promised`);
   const rest = requests.some((r) => r.promised_ms > 0)
     ? "Each bar is a request: its height is the gap that was kept, the line the gap that was promised."
-    : "Each bar is a visit, as high as the gap before it in its run. What was promised is known while a crawl runs.";
+    : "Each bar is a visit, as high as the gap before it in its run. Promised gaps are known only while a crawl runs.";
   let width = 0, at = -1;
   const draw = () => { if (width) put(picture, drawStrip(requests, width, at));
     said.textContent = at < 0 ? rest : what(requests[at]); };
@@ -162,7 +162,7 @@ function drawStrip(requests, width, at) {
     requests.length > 60 || requests.length === 20 ? "latest" : ""));
 }
 
-// bars lists names with numbers, the largest first, each with its share of the largest.
+// bars lists names with numbers, the largest first, each with a bar relative to the largest.
 export function bars(entries, { words = (name) => name, colour = () => "accent", links = null } = {}) {
   const list = entries.filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]);
   const most = Math.max(1, ...list.map(([, n]) => n));
@@ -175,7 +175,7 @@ export function bars(entries, { words = (name) => name, colour = () => "accent",
   }));
 }
 
-// meter is a part of a whole, as a bar.
+// meter shows a part of a whole as a bar.
 export function meter(part, whole, colour, label) {
   const bar = el("span", { class: "meter", role: "meter", "aria-valuemin": 0, "aria-valuemax": whole || 0,
     "aria-valuenow": part || 0, "aria-label": label });

@@ -1,4 +1,4 @@
-// Control: what a running crawl can be told.
+// Control: the commands for a running crawl.
 
 import { ask } from "./api.js";
 import { el, put, button, chip } from "./dom.js";
@@ -7,23 +7,23 @@ import { heading, section, facts, empty, failed, loading, confirmed } from "./pa
 import { span } from "./words.js";
 
 const tints = { running: "good", paused: "warm", stopping: "warm", writing: "accent", finished: "calm" };
-// commands have a text of their own for several machines.
+// A command has two texts: for one crawl, and for a terrain of several machines.
 const commands = [
-  { name: "pause", title: "Pause", text: "Nothing further is asked until it goes on; what is open is finished.",
-    all: "No machine asks anything further until they go on, also none that comes meanwhile.",
-    when: ["running"], done: "It is paused." },
-  { name: "unpause", title: "Go on", text: "The crawl goes on; clocks of hosts ran meanwhile.",
-    all: "All machines go on within a second.", when: ["paused"],
-    done: "It goes on." },
+  { name: "pause", title: "Pause", text: "No further requests are sent until the crawl is resumed; open requests finish.",
+    all: "No machine sends further requests until the terrain is resumed, not even one that joins later.",
+    when: ["running"], done: "The crawl is paused." },
+  { name: "unpause", title: "Resume", text: "The crawl continues; the clocks of hosts kept running.",
+    all: "All machines continue within a second.", when: ["paused"],
+    done: "The crawl continues." },
   { name: "reload", title: "Reload the configuration",
-    text: "Changed lists and scope are applied to the pages that wait, as by SIGHUP.",
-    all: "The terrain follows the file of this machine; each takes it when its own file says the same.",
+    text: "Applies changed lists and scope to the waiting pages, like SIGHUP.",
+    all: "The terrain uses this machine's file; each machine applies it when its own file says the same.",
     when: ["running", "paused"],
     done: "The configuration was read again." },
   { name: "stop", title: "Stop",
-    text: "It ends within 10 s and commits; no outputs are written. “ripple crawl” resumes it where it stopped.",
-    all: "All machines that have a shard end within 10 s. “ripple crawl” on each goes on where it stopped.",
-    when: ["running", "paused"], done: "It is stopping.", danger: "Stop the crawl?" },
+    text: "The crawl stops within 10 s; no outputs are written. “ripple crawl” resumes it where it stopped.",
+    all: "All machines that have a shard stop within 10 s. “ripple crawl” on each resumes where it stopped.",
+    when: ["running", "paused"], done: "The crawl is stopping.", danger: "Stop the crawl?" },
 ];
 
 export function show(view, said, signal) {
@@ -50,8 +50,8 @@ export function show(view, said, signal) {
 }
 
 function finished() {
-  return empty("No crawl runs over this state, so there is nothing to control. “ripple crawl CONFIG” begins " +
-    "or resumes one; this page follows it then.");
+  return empty("No crawl is using this state file, so there is nothing to control. “ripple crawl CONFIG” starts " +
+    "or resumes one, and this page then follows it.");
 }
 
 function running(s, tell) {

@@ -1,4 +1,4 @@
-// Decide: what a host is to be. It is chosen, then foreseen, then written and applied.
+// Decide: the class of a host. It is chosen, its effect is computed, and it is saved and applied.
 
 import { ask, askFresh } from "./api.js";
 import { el, put, named, button, chip, copier } from "./dom.js";
@@ -11,17 +11,17 @@ const classes = [
   ["blacklist", "Blacklist", "Never visited, and its links count for nothing."],
   ["later", "Later", "Its class stays as it is; it is not suggested for now."],
 ];
-let forms = 0; // were made; the buttons of each need a name of their own
+let forms = 0; // number of forms made; the buttons of each need a name of their own
 
-// decidedChip says what was decided.
+// decidedChip shows a decision.
 export function decidedChip(name) {
   return chip(name, name === "later" ? "calm" : classColour(name));
 }
 
-// decideForm decides about a host. What was decided of it before is {chosen, tags, note}, seed a page to begin at;
-// done is called with the answer when it holds.
+// decideForm returns a form for a decision about a host. {chosen, tags, note} is the earlier decision, and seed a page
+// at which a crawl of the host would begin. done is called with the answer once the decision is in force.
 export function decideForm(host, { chosen = "", tags = [], note = "", seed = "", done, signal }) {
-  const group = "decide-" + ++forms, what = el("p", { class: "soft" }, "What is it to be?"),
+  const group = "decide-" + ++forms, what = el("p", { class: "soft" }, "Choose a class for this host."),
     outcome = el("div", { class: "foresight", role: "status" });
   const words = el("input", { type: "text", class: "field", value: tags.join(", "), placeholder: "radio, local",
     autocapitalize: "none" });
@@ -33,7 +33,7 @@ export function decideForm(host, { chosen = "", tags = [], note = "", seed = "",
     el("label", {}, el("span", { class: "soft" }, "note"), remark), el("div", { class: "buttons" }, foresee));
   const form = el("form", { class: "decide", onsubmit: (event) => { event.preventDefault();
     if (known()) foresee.click(); } },
-  el("fieldset", { class: "segments" }, el("legend", { class: "hidden" }, "What " + host + " is to be"),
+  el("fieldset", { class: "segments" }, el("legend", { class: "hidden" }, "Class of " + host),
     classes.map(([name, title]) => el("label", {}, el("input", { type: "radio", name: group, value: name,
       checked: name === chosen }), el("span", {}, title)))),
   what, rest, outcome);
@@ -41,7 +41,7 @@ export function decideForm(host, { chosen = "", tags = [], note = "", seed = "",
   const say = () => { put(what, known()[2]); rest.hidden = false; };
   form.addEventListener("input", (event) => {
     if (event.target.type === "radio") { chosen = event.target.value; say(); }
-    put(outcome); // it was foreseen for something else
+    put(outcome); // it was computed for another choice
   });
   if (known()) say();
   const attempt = async (dryRun, version = "") => {
@@ -49,7 +49,7 @@ export function decideForm(host, { chosen = "", tags = [], note = "", seed = "",
       tags: words.value.split(",").map((word) => word.trim()).filter(Boolean), dry_run: dryRun, version };
     if (seed && chosen === "quality") body.seeds = [seed];
     foresee.disabled = true;
-    put(outcome, loading(dryRun ? "Working out what would come and go…" : "Writing and applying it…"));
+    put(outcome, loading(dryRun ? "Computing the changes…" : "Saving and applying…"));
     try {
       const { data } = await askFresh(() => ask("decisions", { body, signal }));
       put(outcome, dryRun ? foresight(data, () => attempt(false, data.version), () => put(outcome)) : settled(data));
@@ -62,19 +62,19 @@ export function decideForm(host, { chosen = "", tags = [], note = "", seed = "",
   return form;
 }
 
-// foresight shows what a decision would change, and has it written.
+// foresight shows what a decision would change, with a button to save it.
 function foresight(d, write, cancel) {
   if (!d.path) return [el("p", {}, sentence(d.reason)), entry(d)];
   return [d.change ? changes(d.change, "would change") : el("p", {}, sentence(d.reason)), entry(d),
-    el("div", { class: "buttons" }, button("Write and apply", write, { class: "button main" }),
+    el("div", { class: "buttons" }, button("Save and apply", write, { class: "button main" }),
       button("Cancel", cancel)),
-    el("p", { class: "soft" }, "It is written to ", el("code", {}, d.path), ", and applied at once.")];
+    el("p", { class: "soft" }, "It is saved to ", el("code", {}, d.path), " and applied at once.")];
 }
 
-// settled says what became of a decision.
+// settled shows the result of a decision.
 function settled(d) {
   if (!d.written) return [el("p", {}, sentence(d.reason)), entry(d)];
-  const how = { reload: "The running crawl follows it from now on.", reclassify: "It holds in the map." };
+  const how = { reload: "The running crawl uses it from now on.", reclassify: "The map has been updated." };
   const follows = Object.hasOwn(how, d.applied) ? how[d.applied] : sentence(d.reason);
   return [el("p", {}, "Decided: ", decidedChip(d.class), " ", follows),
     d.change && changes(d.change, "changed")];
@@ -87,7 +87,7 @@ function entry(d) {
     copier(d.toml, "Copy entry"));
 }
 
-// changes lists what comes and goes: classes, states, distances, and some of the pages.
+// changes lists the changes of classes, states and distances, and some of the pages.
 function changes(c, verb) {
   if (!c.pages_changed) return el("p", {}, "No page ", verb === "changed" ? "has changed." : "would change.");
   const turns = [...c.classes, ...c.states].map((t) => el("li", {}, el("b", {}, number(t.pages)), " ",
@@ -99,7 +99,7 @@ function changes(c, verb) {
   el("ul", { class: "turns" }, turns, distances), turnedPages(c)];
 }
 
-const depths = { nearer: "come nearer to an origin", farther: "go farther from all origins",
+const depths = { nearer: "move nearer to an origin", farther: "move farther from all origins",
   gained: "come within reach", lost: "go out of reach" };
 
 function turnedPages(c) {

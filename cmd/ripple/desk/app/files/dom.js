@@ -1,24 +1,24 @@
-// Elements. Text from a server is only ever text here: nothing in this application
-// reads markup, and what could reorder or hide a line is shown by its number.
+// Elements. Text from a server is only ever text: nothing in this application parses markup, and
+// characters that could reorder or hide a line are shown as their numbers.
 
 import { ask } from "./api.js";
 
 const svgSpace = "http://www.w3.org/2000/svg";
 const mostText = 2000; // characters of one text; a title may have any length
-const whole = ["d", "href", "value"]; // attributes that are not read but used: cut, they would be others
+const whole = ["d", "href", "value"]; // attributes that are used and not read: they must not be cut
 const packed = /^[A-Za-z0-9+/]*=*$/;
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u206f]/gu;
 
-// visible makes a text fit to be read: controls, also those that turn writing round, as
-// their numbers, and no more than most characters. Joiners and marks of direction stay:
-// scripts and pictures are written with them.
+// visible makes a text readable: it shows control characters, including those that change the
+// writing direction, as their numbers, and cuts the text to most characters. Joiners and direction
+// marks stay, because writing systems and emoji need them.
 export function visible(text, most = mostText) {
   const all = String(text), cut = all.length > most ? all.slice(0, most).replace(/[\ud800-\udbff]$/u, "") + "…" : all;
   return cut.replace(unsafe, (c) => "\\u" + c.codePointAt(0).toString(16).padStart(4, "0"));
 }
 
-// harmless makes every text within a value fit to be read. What names says are no texts but
-// numbers in base64, as columns of the map, which are long.
+// harmless makes every text within a value readable, except for the members in names: these are
+// long columns of the map, numbers in base64.
 export function harmless(value, names = []) {
   if (typeof value === "string") return visible(value);
   if (Array.isArray(value)) return value.map((one) => harmless(one));
@@ -54,7 +54,7 @@ function nodes(children) {
     .map((child) => child instanceof Node ? child : document.createTextNode(visible(child)));
 }
 
-// put replaces what an element holds. A link that had the focus has it again.
+// put replaces the content of an element. A link that had the focus gets it back.
 export function put(element, ...children) {
   const held = element.contains(document.activeElement) && document.activeElement.getAttribute("href");
   element.replaceChildren(...nodes(children));
@@ -63,29 +63,29 @@ export function put(element, ...children) {
   return element;
 }
 
-// swatch is a coloured dot. A colour is a name of the style sheet's.
+// swatch is a coloured dot. Colours are names in the style sheet.
 export function swatch(colour) {
   const dot = el("span", { class: "dot", "aria-hidden": "true" });
   dot.style.setProperty("--dot", `var(--${colour})`);
   return dot;
 }
 
-// chip is a short label, with a dot where it has a colour.
+// chip is a short label, with a dot if it has a colour.
 export function chip(text, colour, title) {
   return el("span", { class: "chip", title }, colour && swatch(colour), text);
 }
 
-// address is that of a view, with what it shows.
+// address returns the address of a view and of what it shows.
 export function address(view, said = {}) {
   const kept = Object.entries(said).filter(([, value]) => value !== "" && value !== null && value !== undefined);
   const query = new URLSearchParams(kept).toString();
   return "#/" + view + (query ? "?" + query : "");
 }
 
-// at reports whether the address is that of a view. It may be that of the next one already.
+// at reports whether the address is that of a view. It may already be that of the next one.
 export const at = (view) => location.hash.split("?")[0] === "#/" + view;
 
-// keep writes what a view shows into its address.
+// keep records in the address what a view shows.
 export function keep(view, said) {
   if (at(view)) history.replaceState(null, "", address(view, said));
 }
@@ -101,13 +101,13 @@ export function pageLink(url, text) {
   return text ? link : read(link, url);
 }
 
-// named is the text of a host or of an address in both forms of the host's name.
+// named returns the text of a host or an address, with both forms of the host's name.
 export function named(text) { return read(el("span", {}, text), text); }
 
-const readings = new Map(); // how hosts with an A-label read
-let unread = new Map(); // the elements that wait for it, by host
+const readings = new Map(); // display forms of hosts with an A-label
+let unread = new Map(); // elements that wait for one, by host
 
-// read puts behind a host, or an address, how the host reads if it has an A-label. The desk knows that.
+// read appends the display form to a host or an address, if the host has an A-label. The desk provides it.
 function read(element, text) {
   const host = /^(?:https?:\/\/)?([^/?#]*)/.exec(text)[1];
   if (!/(^|\.)xn--/.test(host)) return element;
@@ -132,10 +132,10 @@ async function askReadings() {
   }
 }
 
-// tagLink leads to the hosts with a tag.
+// tagLink links to the hosts with a tag.
 export function tagLink(tag) { return el("a", { class: "chip tag", href: address("hosts", { tag }) }, tag); }
 
-// outside leads to a page of the web, where the address is one; nothing else becomes a link.
+// outside links to a page of the web. Anything that is not a web address stays text.
 export function outside(url, text) {
   let target = null;
   try { target = new URL(url); } catch { /* no address */ }
@@ -144,30 +144,30 @@ export function outside(url, text) {
     "aria-label": "open " + url }, text);
 }
 
-// button is a plain one.
+// button returns a button that submits nothing.
 export function button(text, onclick, properties = {}) {
   return el("button", { type: "button", class: "button", onclick, ...properties }, text);
 }
 
-// copier copies a text and says so.
+// copier returns a button that copies a text.
 export function copier(text, name) {
   const made = button(name, async () => {
     try { await navigator.clipboard.writeText(text); made.textContent = "Copied";
-      } catch { made.textContent = "Select and copy it"; }
+      } catch { made.textContent = "Select and copy the text"; }
     setTimeout(() => { made.textContent = name; }, 2000);
   });
   return made;
 }
 
-// save hands a text to the browser as a file.
+// save makes the browser save a text as a file.
 export function save(text, name, type) {
   const url = URL.createObjectURL(new Blob([text], { type }));
   el("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-// csv is a table as spreadsheets read it: a cell that they would take for a formula, whatever blank is before it, is
-// quoted by an apostrophe.
+// csv returns a table for spreadsheets. A cell that they would take for a formula, even after white space, is quoted
+// with an apostrophe.
 export function csv(columns, rows) {
   const formula = /^[\s\u061c\u200b-\u200f\u2060\ufffd"']*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|^[\t\r]/;
   const cell = (value) => {

@@ -1,4 +1,4 @@
-// Files: every export, made when it is asked for.
+// Files: every export, made on request.
 
 import { ask } from "./api.js";
 import { el, put, chip, button } from "./dom.js";
@@ -6,7 +6,7 @@ import { heading, section, empty, failed, loading, table, choice } from "./parts
 import { meter } from "./chart.js";
 import { bytes, span } from "./words.js";
 
-const look = 1000; // ms between two looks at what is being written
+const look = 1000; // ms between two reads of the progress
 const tints = { waiting: "calm", writing: "accent", done: "good", failed: "bad" };
 const levels = [["host", "hosts"], ["site", "sites"], ["entity", "entities"], ["page", "pages"]];
 const places = ["main", "body", "aside", "header", "footer", "nav", "sitewide"];
@@ -23,7 +23,7 @@ export function show(view, said, signal) {
   };
   const renew = async () => {
     clearTimeout(timer);
-    const mine = ++looks; // a later look takes the place of those that are under way
+    const mine = ++looks; // a later read replaces those under way
     try {
       const { data } = await ask("files", { signal });
       if (mine !== looks) return;
@@ -36,12 +36,12 @@ export function show(view, said, signal) {
   };
   const order = (body) => attempt(async () => { await ask("files", { body, signal }); await renew(); });
   put(view, heading("Files"), problem,
-    section("Make a file", null, graphOptions(chosen, signal), offers), section("Made here", "kept until the desk ends", made));
+    section("Make a file", null, graphOptions(chosen, signal), offers), section("Made here", "kept until the desk stops", made));
   put(made, loading());
   renew();
 }
 
-// fetchFile buys a ticket and has the browser fetch the file with it.
+// fetchFile gets a ticket and makes the browser fetch the file with it.
 async function fetchFile(file, signal) {
   const { data } = await ask("tickets", { body: { path: "files/" + file.id }, signal });
   el("a", { href: "download/" + encodeURIComponent(data.ticket), download: file.name }).click();
@@ -53,13 +53,13 @@ function offer(format, chosen, order) {
     button("Make", () => order(body()), { "aria-label": "Make " + format.title }));
 }
 
-// graphOptions are what graphs may leave out; what is chosen becomes part of the order.
+// graphOptions returns the choices of what graphs leave out. They become part of the order.
 function graphOptions(chosen, signal) {
   const runs = el("span", {});
   const drawRuns = (list) => put(runs, choice("run", [["", "the newest"], ["all", "all"],
     ...list.map((r) => [String(r.id), "#" + r.id])], chosen.run || "", (run) => take(chosen, "run", run)));
   drawRuns([]);
-  ask("runs", { signal }).then(({ data }) => drawRuns(data.runs), () => { /* the newest and all can be had */ });
+  ask("runs", { signal }).then(({ data }) => drawRuns(data.runs), () => { /* the newest and all are still offered */ });
   const weight = el("input", { type: "number", min: 0, max: 1000000, step: 1, value: 0, class: "few",
     "aria-label": "links of weight at least", oninput: () => take(chosen, "min_weight", weight.valueAsNumber || 0) });
   return el("div", {}, el("div", { class: "filters" },
@@ -70,12 +70,12 @@ function graphOptions(chosen, signal) {
       several("all nodes but", classes, (list) => take(chosen, "only", list))));
 }
 
-// take notes a value, or that there is none.
+// take sets a value, or removes it if it is empty.
 function take(chosen, name, value) {
   if (value && value.length !== 0) chosen[name] = value; else delete chosen[name];
 }
 
-// several is a group of boxes of which any may be ticked.
+// several returns a group of check boxes.
 function several(title, names, change) {
   const boxes = names.map((name) => el("input", { type: "checkbox", value: name,
     onchange: () => change(boxes.filter((box) => box.checked).map((box) => box.value)) }));
@@ -84,7 +84,7 @@ function several(title, names, change) {
 }
 
 function list(files, fetchOne) {
-  if (!files.length) return empty("Nothing was made yet.");
+  if (!files.length) return empty("No file has been made yet.");
   return table([
     { title: "file", class: "name", cell: (f) => [f.name, el("span", { class: "soft" }, orderText(f.order))] },
     { title: "state", cell: (f) => [chip(f.status, tints[f.status]), progress(f),
@@ -96,7 +96,7 @@ function list(files, fetchOne) {
   ], [...files].reverse());
 }
 
-// progress is how much is done of the step that is being worked on.
+// progress shows how much of the current step is done.
 function progress({ step, percent }) {
   if (!step) return null;
   if (percent === null) return el("span", { class: "soft" }, " " + step);

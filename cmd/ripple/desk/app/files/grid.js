@@ -1,18 +1,17 @@
-// A table of any length of which only what is seen exists. Rows are asked for by
-// place when they come into sight; the scrollbar stands for all of them from the
-// first answer on.
+// A table of any length that contains only its visible rows. Rows are requested by position when they
+// become visible. From the first answer on, the scrollbar represents all of them.
 
 import { el, put } from "./dom.js";
 import { number } from "./words.js";
 
-const chunk = 200; // rows asked for at a time
+const chunk = 200; // rows per request
 const mostChunks = 40; // kept
 const mostTall = 12e6; // px; browsers cannot make elements much taller than that
-const patience = 80; // ms that the scroll rests before rows are asked for
+const patience = 80; // ms without scrolling before rows are requested
 
-// makeGrid returns an element and what can be done with it. columns are {name, title,
-// class, cell(row), sort}, fetchRows(offset, limit, signal) resolves to {total, rows},
-// open(row) is called for the row that is entered.
+// makeGrid returns an element and its methods. columns are {name, title, class, cell(row), sort},
+// fetchRows(offset, limit, signal) resolves to {total, rows}, and open(row) is called for the row on
+// which Enter is pressed.
 export function makeGrid({ columns, fetchRows, open, empty, sorted, onsort, failed, signal }) {
   const g = { columns, fetchRows, open, empty, failed, signal, total: -1, chunks: new Map(), asked: new Map(), at: 0,
     tall: 33, shown: [0, 0] };
@@ -57,7 +56,7 @@ function forget(g) {
   g.asked.clear();
 }
 
-// ask fetches the rows of a chunk, unless they are there or asked for.
+// ask fetches the rows of a chunk, unless they are present or already requested.
 async function ask(g, index) {
   if (g.chunks.has(index) || g.asked.has(index)) return;
   const question = new AbortController();
@@ -80,14 +79,14 @@ function farthest(g, index) {
   return [...g.chunks.keys()].reduce((a, b) => (Math.abs(b - index) > Math.abs(a - index) ? b : a));
 }
 
-// measure makes room for all rows, as far as the browser can.
+// measure makes room for all rows, within what the browser supports.
 function measure(g) {
   g.tall = parseFloat(getComputedStyle(g.box).getPropertyValue("--row-tall")) || 33;
   const whole = Math.max(0, g.total) * g.tall, room = Math.min(whole, mostTall);
   g.room.style.height = room + "px";
   const inner = g.box.clientHeight - g.head.offsetHeight;
   g.fits = Math.max(1, Math.floor(inner / g.tall));
-  g.ratio = room > inner ? (whole - inner) / (room - inner) : 1; // of a real pixel to one of the scrollbar
+  g.ratio = room > inner ? (whole - inner) / (room - inner) : 1; // real pixels per pixel of the scrollbar
   g.box.setAttribute("aria-rowcount", g.total < 0 ? -1 : g.total + 1);
 }
 
@@ -105,7 +104,7 @@ function draw(g) {
   g.timer = setTimeout(() => want(g), g.total < 0 ? 0 : patience);
 }
 
-// want asks for what is in sight, and gives up what is not any more.
+// want requests the visible rows, and cancels requests for rows that are no longer visible.
 function want(g) {
   if (g.total < 0) return;
   const from = Math.floor(g.shown[0] / chunk), to = Math.floor(Math.max(g.shown[0], g.shown[1] - 1) / chunk);
@@ -156,7 +155,7 @@ function go(g, to) {
   draw(g);
 }
 
-// totalText says how many rows there are.
+// totalText formats the number of rows.
 export function totalText(total, one, more) {
   return total < 0 ? "" : number(total) + " " + (total === 1 ? one : more);
 }

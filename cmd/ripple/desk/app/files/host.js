@@ -1,4 +1,4 @@
-// Host: all that is known of one.
+// Host: everything known about one host.
 
 import { ask, askFresh, offers } from "./api.js";
 import { el, put, chip, hostLink, pageLink, outside, tagLink } from "./dom.js";
@@ -15,7 +15,7 @@ export function show(view, said, signal, domain) {
   fetched(box, question, (d) => dossier(d, question, signal), signal);
 }
 
-// dossier shows what is known of a host; question asks for it again, once something was decided.
+// dossier shows what is known about a host. question requests it again, after a decision.
 function dossier(d, question, signal) {
   const head = el("header", { class: "hero" }, heading(d.domain_shown || d.domain,
     outside("https://" + d.domain + "/", "open ↗")),
@@ -28,7 +28,7 @@ function dossier(d, question, signal) {
       if (error.name !== "AbortError") put(covered, failed(error, done));
     }
   };
-  const deciding = offers("decisions") && section("Decide", "what this host is",
+  const deciding = offers("decisions") && section("Decide", "the class of this host",
     decideForm(d.domain, { chosen: decidedClass(d), tags: d.tags, note: d.note, done, signal }));
   draw(d);
   if (!d.known) return [head, empty("No page of this host is known, and nothing links to it."), deciding];
@@ -47,7 +47,7 @@ function dossier(d, question, signal) {
     section("Who links here", count(d.linked_from.hosts, "host") + ", " + count(d.linked_from.pages, "page"),
       endorsers(d.linked_from.from)),
     asksSQL && section("What it links to", null, out),
-    section("Top pages", "by links that lead to them", pages(d.busiest_pages)), section("Runs", null, runs(d.runs))];
+    section("Top pages", "by number of links to them", pages(d.busiest_pages)), section("Runs", null, runs(d.runs))];
 }
 
 function chipsOf(d) {
@@ -56,18 +56,18 @@ function chipsOf(d) {
     d.later && decidedChip("later"), d.tags.map(tagLink), d.rule && el("span", { class: "soft" }, "by " + d.rule)];
 }
 
-// decidedClass is what was decided of a host; empty: nothing.
+// decidedClass returns the class that was decided for a host; empty: none.
 function decidedClass(d) { return d.later ? "later" : /^decision /.test(d.rule) ? d.class : ""; }
 
-// askedNext says when a host may be asked next.
+// askedNext says when the next request to a host may be made.
 function askedNext(d) {
-  if ((d.trouble && !d.again_at) || d.request_count >= d.request_limit) return "by the next run";
+  if ((d.trouble && !d.again_at) || d.request_count >= d.request_limit) return "in the next run";
   const at = d.again_at || d.next_request;
-  return at && Date.parse(at) > Date.now() ? ago(at) : "now, as far as it goes";
+  return at && Date.parse(at) > Date.now() ? ago(at) : "allowed now";
 }
 
 function coverage(d) {
-  const asked = d.class !== "stub" && d.class !== "blacklist"; // what is on a list has neither clock nor budget
+  const asked = d.class !== "stub" && d.class !== "blacklist"; // listed hosts have neither clock nor budget
   return el("div", { class: "columns" }, section("Coverage", null,
     el("p", { class: "lead" }, whyOf(d)),
     el("div", { class: "figures" }, figure("visited", number(d.pages_visited),
@@ -76,11 +76,11 @@ function coverage(d) {
       figure("visits, all runs", number(d.crawl_count))),
       meter(d.pages_visited, d.pages_known, "good", "pages visited")),
   section("Clock and budget", null, facts([["between two requests", asked && milliseconds(d.delay_ms)],
-    ["Crawl-delay asked for", d.crawl_delay_ms > 0 && milliseconds(d.crawl_delay_ms)],
-    ["an answer takes", milliseconds(d.smoothed_ms)], ["time-outs in a row", d.timeouts > 0 && number(d.timeouts)],
-    ["answers that asked for rest", d.rate_limited > 0 && number(d.rate_limited)],
-    ["may be asked", asked ? askedNext(d) : "never, as its class says"],
-    ["trouble", d.trouble && d.trouble + (d.again_at ? ", again " + ago(d.again_at) : "")],
+    ["Crawl-delay", d.crawl_delay_ms > 0 && milliseconds(d.crawl_delay_ms)],
+    ["response time", milliseconds(d.smoothed_ms)], ["time-outs in a row", d.timeouts > 0 && number(d.timeouts)],
+    ["answers that asked Ripple to wait", d.rate_limited > 0 && number(d.rate_limited)],
+    ["next request", asked ? askedNext(d) : "never, because of its class"],
+    ["trouble", d.trouble && d.trouble + (d.again_at ? ", next try " + ago(d.again_at) : "")],
     ["requests of every kind", number(d.requests)]]),
   asked && [el("p", { class: "between" }, el("span", { class: "soft" }, "budget of run #" + d.run_id),
     el("span", { class: "num" }, `${number(d.request_count)} of ${number(d.request_limit)}`)),
@@ -90,18 +90,18 @@ function coverage(d) {
 
 function whyOf(d) {
   const scripts = d.need_scripts ? ` ${count(d.need_scripts, "page likely shows", "pages likely show")} nothing without scripts.` : "";
-  const all = d.pages_visited === d.pages_known ? `All ${count(d.pages_known, "page")} that are known were visited.`
-    : `All pages within reach were visited, ${number(d.pages_visited)} of the ${number(d.pages_known)} that are known.`;
+  const all = d.pages_visited === d.pages_known ? `All ${count(d.pages_known, "known page")} were visited.`
+    : `All pages within reach were visited: ${number(d.pages_visited)} of ${count(d.pages_known, "known page")}.`;
   const ruled = / without ([\d,]+ pages?) that rules leave out$/.exec(d.coverage);
   if (d.coverage.startsWith("complete")) return all + (ruled ? ` Rules leave out ${ruled[1]}.` : "") + scripts;
   const text = d.coverage.slice(0, 1).toUpperCase() + d.coverage.slice(1);
   return text + (d.known_missing ? `; ${count(d.known_missing, "page is", "pages are")} known to be missing.` : ".") +
-    (d.links_omitted ? ` ${count(d.links_omitted, "link was", "links were")} counted and not recorded.` : "") + scripts;
+    (d.links_omitted ? ` ${count(d.links_omitted, "link was", "links were")} counted but not recorded.` : "") + scripts;
 }
 
-// stripOf draws the requests, which come with the newest first.
+// stripOf draws the requests; the desk sends the newest first.
 function stripOf({ requests }, signal) {
-  if (!requests.length) return empty("Nothing was asked of this host lately.");
+  if (!requests.length) return empty("There are no recent requests to this host.");
   return gapStrip({ requests: [...requests].reverse(), signal, what: (r) => {
     const answer = r.status_code ? `${r.status_code} in ${milliseconds(r.response_ms)}`
       : r.error_message || "no answer";
@@ -115,9 +115,9 @@ function robotsMeta(robots) {
   return robots.status_code ? `${robots.status_code}, fetched ${ago(robots.robots_fetched_at)}` : null;
 }
 
-// askRobots shows the file, with the line that decides about a page.
+// askRobots shows robots.txt with the line that decides about a page.
 function askRobots(element, d, url, signal) {
-  if (!d.robots.status_code) { put(element, empty("It was not fetched.")); return; }
+  if (!d.robots.status_code) { put(element, empty("robots.txt was not fetched.")); return; }
   const field = el("input", { type: "text", class: "search", value: url, "aria-label": "Page to test",
     spellcheck: "false" }), verdict = el("p", { class: "lead", role: "status" }), file = el("div", {});
   const test = async () => {
@@ -127,7 +127,7 @@ function askRobots(element, d, url, signal) {
       put(verdict, rule ? [chip(rule.allowed ? "allowed" : "disallowed", rule.allowed ? "good" : "bad"),
         rule.rule ? ` by line ${rule.line}: ${rule.rule}` : " " + rule.why,
         rule.group && el("span", { class: "soft" }, ` · group “${rule.group}”, as ${rule.agent}`)]
-        : "There is no copy of the robots.txt of its host.");
+        : "There is no copy of its host's robots.txt.");
       put(file, robotsFile(d.robots.robots_txt, rule && rule.rule ? rule.line : 0));
     } catch (error) {
       if (error.name !== "AbortError") put(verdict, error.message);
@@ -142,14 +142,14 @@ function askRobots(element, d, url, signal) {
 const mostLines = 400;
 
 function robotsFile(text, deciding) {
-  if (!text.trim()) return empty("It is empty, or there is none: everything is allowed.");
+  if (!text.trim()) return empty("robots.txt is empty or missing: everything is allowed.");
   const lines = text.split(/\r\n|\r|\n/), first = Math.max(0, Math.min(deciding - 20, lines.length - mostLines)),
     shown = lines.slice(first, first + mostLines);
   const list = el("ol", { class: "listing", start: first + 1 },
     shown.map((line, i) => el("li", { class: first + i + 1 === deciding ? "deciding" : null }, line || " ")));
   list.style.setProperty("--first", first);
   return [list, lines.length > shown.length && el("p", { class: "soft" },
-    `${number(lines.length - shown.length)} further lines`)];
+    `${number(lines.length - shown.length)} more lines`)];
 }
 
 function errors(list) {

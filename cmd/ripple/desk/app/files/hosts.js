@@ -1,4 +1,4 @@
-// Hosts: all of them, however many, by search, order, class, coverage, reason and tag.
+// Hosts: all of them, by search, order, class, coverage, reason and tag.
 
 import { ask, wordsOf } from "./api.js";
 import { el, put, address, keep, hostLink, tagLink, chip } from "./dom.js";
@@ -6,7 +6,7 @@ import { makeGrid, totalText } from "./grid.js";
 import { heading, choice, failed } from "./parts.js";
 import { number, milliseconds, coverColour, classColour } from "./words.js";
 
-const rest = 200; // ms that a hand rests before its word is searched for
+const rest = 200; // ms without a key stroke before the search starts
 
 const columns = [
   { name: "domain", title: "host", sort: "domain", class: "name",
@@ -23,7 +23,7 @@ const columns = [
   { name: "depth", title: "depth", sort: "min_depth", class: "num less",
     cell: (h) => (h.min_depth === null ? "–" : h.min_depth) },
 ];
-const upward = ["domain", "min_depth"]; // ordered from the least at first
+const upward = ["domain", "min_depth"]; // first sorted in ascending order
 
 export function show(view, said, signal) {
   const chosen = { search: "", class: "", cover: "", reason: "", tag: "", sort: "pages_known", desc: "1" };
@@ -40,7 +40,7 @@ export function show(view, said, signal) {
     timer = setTimeout(() => renew({ search: search.value.trim() }), rest); });
   const offerTags = (all) => {
     const list = [...new Set([chosen.tag, ...all])].filter(Boolean).sort();
-    if (list.length === known.length) return; // it is not taken from under somebody's hand
+    if (list.length === known.length) return; // do not replace a list that may be in use
     known = list;
     put(tags, choice("tag", [["", "all"], ...list.map((tag) => [tag, tag])], chosen.tag, (tag) => renew({ tag })));
   };
@@ -73,5 +73,5 @@ export function show(view, said, signal) {
   build();
 }
 
-// named are the values of a parameter, to choose from.
+// named returns the values of a parameter as choices.
 function named(name) { return [["", "all"], ...wordsOf("hosts", name).map((word) => [word, word])]; }

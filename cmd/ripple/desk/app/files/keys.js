@@ -1,18 +1,18 @@
-// What can be done by keys, and the list of them.
+// Keyboard shortcuts, and the list of them.
 
 import { el, button } from "./dom.js";
 import { flip } from "./theme.js";
 
-const general = [["?", "these keys"], ["/", "search in this view"], ["t", "light or dark"],
-  ["Esc", "close, or leave a field"], ["Tab", "from one thing to the next"]];
+const general = [["?", "this list"], ["/", "search in this view"], ["t", "light or dark"],
+  ["Esc", "close, or leave a field"], ["Tab", "to the next control"]];
 const inside = [["↑ ↓ PgUp PgDn Home End", "through the hosts"], ["Enter", "open the host"],
-  ["← →", "through the points of a chart"], ["Ctrl+Enter", "ask, in Ask"],
+  ["← →", "through the points of a chart"], ["Ctrl+Enter", "run the query, in Ask"],
   ["+ − 0", "zoom the map, show all of it"],
   ["arrows", "move the map"]];
 
-// listenKeys obeys keys; views returns those that there are, as {name, key, title}.
+// listenKeys handles keys. views returns the available views, as {name, key, title}.
 export function listenKeys(views) {
-  let going = false; // g was pressed, the name of a view comes
+  let going = false; // g was pressed: the key of a view follows
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented ||
       document.querySelector("dialog[open]")) return;
@@ -37,7 +37,8 @@ export function showKeys(views) {
   const list = (name, keys) => el("section", {}, el("h3", {}, name),
     el("dl", { class: "keys" }, keys.map(([key, text]) => [el("dt", {}, key.split(" ").map((k) => el("kbd", {}, k))),
     el("dd", {}, text)])));
-  const dialog = el("dialog", { class: "card", "aria-label": "Keys" }, el("h2", {}, "Keys"),
+  const dialog = el("dialog", { class: "card", "aria-label": "Keyboard shortcuts" },
+    el("h2", {}, "Keyboard shortcuts"),
     el("div", { class: "columns" }, list("Go to", views.map((v) => ["g " + v.key, v.title])),
       el("div", {}, list("Everywhere", general), list("Inside", inside))),
       el("div", { class: "buttons" }, el("a", { href: "/help/", target: "_blank" }, "Documentation"),

@@ -1,5 +1,5 @@
-// What the desk says by itself: the status, every second of a running crawl, and the
-// visits as they come. One for the whole page; views listen.
+// What the desk sends by itself: the status, every second while a crawl is running, and the
+// visits as they happen. There is one stream for the whole page; views listen to it.
 
 import { ask, Failure } from "./api.js";
 import { follow } from "./stream.js";
@@ -7,8 +7,8 @@ import { follow } from "./stream.js";
 const mostVisits = 200, mostSamples = 3600, patience = 5000;
 
 export const live = {
-  status: null, // the latest; null: none was read yet
-  line: null, // null: being made; true; or the Failure that keeps it from being there
+  status: null, // the latest; null: none yet
+  line: null, // null: connecting; true: connected; or the Failure that prevents it
   visits: [], // newest first
   samples: [], // {at, rate, waiting}, oldest first
   listeners: new Set(),
@@ -26,9 +26,9 @@ function tell() {
 }
 
 const place = { cursor: "" }; // in the stream
-const full = [404, 429, 503]; // the desk has no stream for us: its status is asked for meanwhile
+const full = [404, 429, 503]; // the desk has no stream for us: the status is polled instead
 
-// start follows the desk for as long as the page is there, or until the token is wrong.
+// start follows the desk until signal ends it or the token is refused.
 export async function start(signal) {
   while (!signal.aborted) {
     try {
@@ -54,7 +54,7 @@ async function followed(signal) {
   }
 }
 
-// untilFile ends a stream when the crawl has.
+// untilFile returns a signal that ends the stream when the crawl ends.
 function untilFile(signal) {
   const ended = new AbortController();
   signal.addEventListener("abort", () => ended.abort());
@@ -81,8 +81,8 @@ function takeStatus(status) {
   if (live.samples.length > mostSamples) live.samples.shift();
 }
 
-// takeVisits puts visits before those that are there. Between them stands how many were
-// left out, where there were more than anybody can read.
+// takeVisits puts new visits before the earlier ones. If the desk left some out because they were
+// too many to read, an entry between them says how many.
 function takeVisits({ visits, omitted }) {
   const gap = omitted > 0 && visits.length ? [{ omitted, cursor: visits[0].cursor - 0.5 }] : [];
   live.visits = [...visits.slice(-mostVisits).reverse(), ...gap, ...live.visits].slice(0, mostVisits);

@@ -1,4 +1,4 @@
-// The frame: the bar, the views by their addresses, and the token where it is missing.
+// The frame: the bar, the views by address, and the form for a missing token.
 
 import { el, put, swatch, visible } from "./dom.js";
 import { enter, setToken, describe, offers } from "./api.js";
@@ -20,7 +20,7 @@ import * as files from "./files.js";
 import * as control from "./control.js";
 import * as terrain from "./terrain.js";
 
-// A view has needs: what the desk must be able to answer for it.
+// A view needs the endpoints that are listed with it.
 const views = [
   { name: "now", key: "n", title: "Now", module: now, needs: ["status", "stats", "hosts"] },
   { name: "now", key: "n", title: "Terrain", module: terrain, needs: ["terrain"] }, // of several machines
@@ -38,11 +38,11 @@ const view = document.getElementById("view"), links = document.getElementById("v
   pulse = document.getElementById("pulse");
 let leaving = new AbortController(), shown = null, life = new AbortController();
 
-// readAddress takes "#/host/a.org?x=1" apart.
+// readAddress parses "#/host/a.org?x=1".
 function readAddress() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split(/\?(.*)/s), [name, ...rest] = path.split("/");
   let what = rest.join("/");
-  try { what = decodeURIComponent(what); } catch { /* as it stands */ }
+  try { what = decodeURIComponent(what); } catch { /* as it is */ }
   return { name: name || "now", what, said: Object.fromEntries(new URLSearchParams(query)) };
 }
 
@@ -58,31 +58,31 @@ function showView() {
     known && link.dataset.name === known.name ? "page" : "false");
   const current = links.querySelector('[aria-current="page"]');
   if (current) current.scrollIntoView({ block: "nearest", inline: "center" });
-  if (!known) put(view, heading("Nothing is here"), nowhere(name));
+  if (!known) put(view, heading("Nothing here"), nowhere(name));
   else known.module.show(view, said, leaving.signal, what);
   if (shown !== null) { scrollTo(0, 0); focusTitle(); }
   shown = name;
 }
 
-// nowhere says why there is no such view.
+// nowhere explains why there is no such view.
 function nowhere(name) {
   const apart = offers("terrain") && (name === "host" || views.some((v) => v.name === name)) && live.status;
   return apart ? terrain.whole(live.status.unite)
     : empty("There is no such view.", el("a", { href: "#/now" }, "Go to Now"));
 }
 
-// noteFault keeps what went wrong where whoever looks for it finds it.
+// noteFault records an error in the document, where tests and people can find it.
 function noteFault(text) { document.documentElement.dataset.fault = String(text); }
 
 function focusTitle() {
   (view.querySelector("h1") || view).focus({ preventScroll: true });
 }
 
-// showPulse says in the bar whether the crawl runs and the line to the desk stands.
+// showPulse shows in the bar whether the crawl is running and the desk is connected.
 function showPulse({ status: s, line }) {
   document.documentElement.dataset.line = line === true ? "up" : line === null ? "none" : "down";
   if (line && line !== true) {
-    put(pulse, swatch("bad"), line.code === 401 ? "no token" : "no line");
+    put(pulse, swatch("bad"), line.code === 401 ? "no token" : "disconnected");
     pulse.title = line.message;
     if (line.code === 401) askToken(line);
     return;
@@ -101,16 +101,16 @@ function askToken(error) {
   leaving = new AbortController();
   const field = el("input", { type: "password", class: "search", "aria-label": "Token", autocomplete: "off",
     required: true });
-  put(view, heading("The desk asks for its token"), el("form",
+  put(view, heading("The desk needs its token"), el("form",
     { class: "filters token", onsubmit: (event) => { event.preventDefault(); setToken(field.value); begin(); } },
     field, el("button", { class: "button main" }, "Enter")),
     error && error.code !== 401 && el("p", {}, error.message),
     el("p", { class: "soft" },
-      "It was printed behind “Bearer” when the desk started, or is in its token file."));
+      "It was printed after “Bearer” when the desk started, or it is in the token file."));
   field.focus();
 }
 
-// begin learns what the desk can be asked, and shows what that is enough for.
+// begin asks the desk for its endpoints, and shows the views that they suffice for.
 async function begin() {
   life.abort();
   life = new AbortController();
@@ -132,7 +132,7 @@ async function begin() {
   showView();
 }
 
-// whole are the views whose questions this desk answers.
+// whole returns the views whose endpoints this desk has.
 function whole() { return views.filter((v) => v.needs.every(offers)); }
 
 function showFailure(error) { put(view, heading("Ripple"), failed(error, begin)); }

@@ -10,7 +10,7 @@ import { show as draw, renew, restyle, leave } from "./viewer.js";
 
 const columns = ["class", "cover", "community", "depth", "x", "y", "trust", "pagerank", "harmonic", "in", "out", "pages",
   "visited", "from", "to", "weight"];
-const look = 30000; // ms between two looks at a growing terrain
+const look = 30000; // ms between two reads of a growing terrain
 
 export function show(view, said, signal) {
   const note = el("div", { class: "map-note" }, loading("Laying out the map…"));
@@ -26,7 +26,7 @@ export function show(view, said, signal) {
     await seen(signal);
     if (signal.aborted) return;
     try {
-      const data = harmless((await ask("graph", { signal })).data, columns); // the viewer takes texts as they are
+      const data = harmless((await ask("graph", { signal })).data, columns); // the viewer does not clean texts
       if (signal.aborted) return;
       if (!data.names.length) put(note, empty("There is nothing to draw yet."));
       else if (app) renew(app, data);
@@ -41,8 +41,8 @@ export function show(view, said, signal) {
   again();
 }
 
-// begin puts the viewer's elements in the place of a note and starts it. The title, which
-// may have the focus, stays.
+// begin replaces the note with the viewer's elements and starts the viewer. The title stays, because it
+// may have the focus.
 function begin(note, data, signal) {
   note.replaceWith(document.getElementById("map-stage").content.cloneNode(true));
   const app = draw(data, {

@@ -1,4 +1,4 @@
-// Now: why this much, or nothing, is being fetched, and what comes of it.
+// Now: what is being fetched and why no more, and the results.
 
 import { ask } from "./api.js";
 import { el, put, pageLink, hostLink, chip, swatch, address } from "./dom.js";
@@ -9,12 +9,12 @@ import { section, figure, table, empty, loading, fetched, failed } from "./parts
 import { number, count, span, ago, clock, percent, plain, coverColour, stateColour, classColour,
   milliseconds } from "./words.js";
 
-const look = 10000; // ms between two questions of what only the reader knows
-const glance = 3000; // and of how far the crawl has come with its origins
+const look = 10000; // ms between two requests for what only the reader knows
+const glance = 3000; // ms between two requests for the crawl's progress with its origins
 const mostVisits = 30; // shown
 
 export function show(view, said, signal) {
-  const box = el("div", { class: "now" }, loading("Asking how it goes…"));
+  const box = el("div", { class: "now" }, loading("Loading the status…"));
   let shown = "";
   put(view, box);
   listen(({ status, line }) => {
@@ -28,14 +28,14 @@ export function show(view, said, signal) {
 
 function title() { return el("h1", { class: "hidden", tabindex: "-1" }, "Now"); }
 
-// sentence says in one line why this much is being fetched.
+// sentence explains in one line how much is being fetched, and why.
 function sentence(s) {
   if (s.waits_for) return s.waits_for[0].toUpperCase() + s.waits_for.slice(1) + ".";
   if (s.fetching > 0) {
-    const resting = count(s.hosts.waiting, "host rests", "hosts rest");
-    return `${count(s.fetching, "request is", "requests are")} open; ${resting} between two requests.`;
+    const resting = count(s.hosts.waiting, "host is", "hosts are");
+    return `${count(s.fetching, "request is", "requests are")} open; ${resting} waiting between two requests.`;
   }
-  return s.pages_to_visit > 0 ? "The next request is about to be made." : "Nothing is left to ask.";
+  return s.pages_to_visit > 0 ? "The next request is about to be made." : "Nothing is left to request.";
 }
 
 function showRunning(box, signal) {
@@ -50,7 +50,7 @@ function showRunning(box, signal) {
       el("section", { class: "block" }, waiting.element)),
     el("div", { class: "columns" },
       section("Hosts with pages left", "by why they wait", why), section("Errors", "of this run", errors)),
-    section("Origins", ["coverage, budget, and what cuts it", age], origins), section("Latest visits", null, visits));
+    section("Origins", ["coverage, budget, and what limited them", age], origins), section("Latest visits", null, visits));
   const draw = ({ status: s, line, samples, visits: list }) => {
     if (!s || s.mode === "file") return;
     put(said, line === true ? sentence(s) : line ? line.message : "");
@@ -66,8 +66,8 @@ function showRunning(box, signal) {
   followOrigins(origins, age, signal);
 }
 
-// followOrigins shows how far the crawl has come with its origins, as it knows itself, and,
-// from the reader, which is slower, what came of it.
+// followOrigins shows the progress with each origin, from the crawl, and its results, from the
+// slower reader.
 function followOrigins(box, age, signal) {
   const problem = el("div", {}), sheet = el("div", {}, loading());
   let moves = [], whole = [], read = 0;
@@ -89,19 +89,19 @@ function followOrigins(box, age, signal) {
   }, failing, signal);
 }
 
-// moved is an origin with the figures that move.
+// moved returns an origin with its latest figures from the crawl.
 function moved(o, now) { return now ? { ...o, ...now } : o; }
 
-// visitedOf counts the pages of an origin that the run has visited: the reader knows those that were kept, the crawl
-// those that it has requested since.
+// visitedOf counts the pages of an origin that the run has visited. The reader includes pages that were kept, the crawl
+// the latest requests.
 function visitedOf(o) { return Math.max(o.pages_visited || 0, o.pages_requested || 0); }
 
 function metaText(s) {
   const parts = [`Run #${s.run_id}`, span(Math.round(s.elapsed_seconds)) + " so far"];
   if (s.status !== "running") parts.push(s.status);
   if (s.depth >= 0) parts.push(`depth ${s.depth} of ${s.max_depth}`);
-  if (s.eta_seconds > 0) parts.push(`what is known will be done in about ${span(s.eta_seconds)}` +
-    (s.eta_limit ? `, when the crawl stops (${s.eta_limit})` : ""));
+  if (s.eta_seconds > 0) parts.push(`the pages known so far take about ${span(s.eta_seconds)}` +
+    (s.eta_limit ? `; then the crawl stops (${s.eta_limit})` : ""));
   const slow = (s.eta_hosts || []).filter((h) => h.eta_seconds >= s.eta_seconds / 2).slice(0, 2);
   const named = s.eta_seconds > 0 && !s.eta_limit ? slow.map((h) => [" · ", hostLink(h.domain, h.domain_shown),
     ` takes longest, ${count(h.pages_to_visit, "page")}`]) : [];
@@ -111,23 +111,24 @@ function metaText(s) {
 function figuresOf(s) {
   const known = s.pages_requested + s.pages_to_visit;
   return [figure("pages requested", number(s.pages_requested),
-    known ? percent(s.pages_requested, known) + " of what will be" : null),
+    known ? percent(s.pages_requested, known) + " of the pages known so far" : null),
     figure("pages to visit", number(s.pages_to_visit)),
     figure("pages / s", number(s.pages_per_second)), figure("requests", number(s.requests)),
     figure("fetching", number(s.fetching)), figure("hosts active", number(s.hosts.active)),
-    figure("hosts resting", number(s.hosts.waiting)), figure("suspended", number(s.hosts.suspended)),
+    figure("hosts waiting", number(s.hosts.waiting)), figure("suspended", number(s.hosts.suspended)),
     figure("given up", number(s.hosts.given_up))];
 }
 
-// reasons are why hosts wait: a colour, the words, and what filters the hosts that are meant, if something does.
+// reasons are why hosts wait: a colour, the words, and the filter that lists such hosts, if there is one.
 const reasons = {
-  ready: ["good", "asked now, or about to be"], delay: ["accent", "between two requests"],
-  crawl_delay: ["accent", "keep the Crawl-delay of their robots.txt"],
-  slow: ["accent", "rest as long as they take to answer"], timeouts: ["warm", "asked more slowly after time-outs"],
-  rest: ["warm", "asked for patience (429, Retry-After)", { reason: "rest" }],
-  robots: ["warm", "without a robots.txt that can be had", { reason: "robots.txt" }],
-  retries: ["warm", "have only pages to be tried again", { reason: "retries" }],
-  budget: ["calm", "have used up their budget", { cover: "budget used up" }],
+  ready: ["good", "being requested, or about to be"], delay: ["accent", "waiting between two requests"],
+  crawl_delay: ["accent", "waiting for the Crawl-delay of their robots.txt"],
+  slow: ["accent", "waiting as long as they take to answer"],
+  timeouts: ["warm", "requested more slowly after time-outs"],
+  rest: ["warm", "asked Ripple to wait (429, Retry-After)", { reason: "rest" }],
+  robots: ["warm", "without an available robots.txt", { reason: "robots.txt" }],
+  retries: ["warm", "with only retries left", { reason: "retries" }],
+  budget: ["calm", "with their budget used up", { cover: "budget used up" }],
   given_up: ["bad", "given up for this run", { reason: "given up" }],
 };
 
@@ -139,7 +140,7 @@ function reasonsOf({ reasons: groups, troubles: named, troubled }) {
   return [el("ul", { class: "reasons" }, groups.map(reasonLine)),
     list.length > 0 && el("ul", { class: "reasons troubles" }, list),
     troubled > list.length && list.length > 0 && el("p", { class: "soft" },
-      `and ${count(troubled - list.length, "further host")} with trouble`)];
+      `and ${count(troubled - list.length, "more host")} with trouble`)];
 }
 
 function reasonLine(g) {
@@ -156,9 +157,9 @@ function troubleText(t) {
   if (t.given_up) return t.why;
   if (t.held_seconds > 0)
     return `${t.why} ${span(t.held_seconds)} ago; it is not known yet whether the network of this machine is at fault`;
-  const asked = t.why || (t.robots ? "robots.txt was asked for" : "was asked");
+  const asked = t.why || (t.robots ? "robots.txt was requested" : "was requested");
   if (t.silent_seconds > 0) return `${asked}, ${span(t.silent_seconds)} ago, no answer yet`;
-  return t.why + ", again in " + span(t.again_seconds);
+  return t.why + ", next try in " + span(t.again_seconds);
 }
 
 function errorsOf(errors) {
@@ -167,7 +168,7 @@ function errorsOf(errors) {
   return bars(list, { words: plain, colour: () => "bad" });
 }
 
-// again asks for something again and again, so many ms after each answer, while the tab can be seen.
+// again repeats a request, pause ms after each answer, while the tab is visible.
 function again(what, pause, told, failing, signal) {
   let timer = 0;
   signal.addEventListener("abort", () => clearTimeout(timer));
@@ -202,7 +203,7 @@ function originsOf(list) {
   ], list, { most: 50 });
 }
 
-// originLink leads to the host of an origin, or to the hosts of one that has several.
+// originLink links to the host of an origin, or to the list of its hosts if it may have several.
 function originLink(name) {
   return name.startsWith("*.") ? el("a", { class: "name", href: address("hosts", { search: name.slice(2) }) }, name)
     : hostLink(name);
@@ -212,11 +213,11 @@ function part(n, whole, colour, label) {
   return [el("span", { class: "num" }, `${number(n)} of ${number(whole)}`), meter(n, whole, colour, label)];
 }
 
-// drawVisits puts new visits above those that are there already.
+// drawVisits puts new visits above those that are already shown.
 function drawVisits(element, list) {
   const shown = list.slice(0, mostVisits), newest = shown.length ? shown[0].cursor : -1,
     before = Number(element.dataset.newest);
-  if (!shown.length) { put(element, empty("Visits appear here as they come.")); return; }
+  if (!shown.length) { put(element, empty("Visits appear here as they happen.")); return; }
   const fresh = newest >= before ? shown.filter((v) => v.cursor > before) : shown; // smaller: of another terrain
   if (fresh === shown || !element.querySelector("ul")) put(element, el("ul", {}));
   const rows = element.querySelector("ul");
@@ -226,7 +227,7 @@ function drawVisits(element, list) {
 }
 
 function visitLine(v) {
-  if (v.omitted) return el("li", { class: "gap soft" }, `${count(v.omitted, "visit")} between, too many to be told`);
+  if (v.omitted) return el("li", { class: "gap soft" }, `${count(v.omitted, "visit")} in between ${v.omitted === 1 ? "is" : "are"} not shown`);
   const { status_code: status, latency_ms: took, title } = v.metadata || {};
   const line = el("li", {}, el("time", { class: "soft num" }, clock(v.visited_at)),
     chip(status || plain(v.state), stateColour(v.state), plain(v.state)), pageLink(v.url),
@@ -236,21 +237,21 @@ function visitLine(v) {
   return line;
 }
 
-// showFinished tells of a file that nobody crawls, or of shards in a folder.
+// showFinished shows a file that no crawl is using, or the shards in a folder.
 function showFinished(box, signal) {
   fetched(box, () => ask("stats", { signal }), finished, signal);
 }
 
 function finished(s) {
   const run = s.run, ended = run.finished_at ? ago(run.finished_at) : "";
-  const end = run.status === "completed" ? `was completed ${ended}` : `is ${run.status}`;
+  const end = run.status === "completed" ? `was completed ${ended}` : run.status === "running" ? "is running" : `was ${run.status}`;
   const going = run.status === "running"; // on shards, of which this is a copy
   const doing = going ? "Shards are being crawled" : "Nothing is being fetched";
-  const left = s.left.pages_to_visit > 0 ? ` ${count(s.left.pages_to_visit, "page waits", "pages wait")}`
-    + (going ? "." : "; “ripple crawl” goes on with them.") : "";
+  const left = s.left.pages_to_visit > 0 ? ` ${count(s.left.pages_to_visit, "page is", "pages are")} waiting`
+    + (going ? "." : "; “ripple crawl” resumes.") : "";
   return [title(),
     el("header", { class: "hero" }, el("p", { class: "sentence" },
-      `${doing}: run #${run.id} ${end}${run.reason ? ", because " + run.reason : ""}.${left}`),
+      `${doing}. Run #${run.id} ${end}${run.reason ? ": " + run.reason : ""}.${left}`),
       el("p", { class: "soft meta" },
         `${s.state_path} · ${span(Math.round(run.running_seconds))} of work, ${count(run.requests, "request")}`)),
     el("div", { class: "figures" }, figure("pages", number(s.pages)), figure("links", number(s.links)),
@@ -261,7 +262,7 @@ function finished(s) {
       el("div", {}, section("Pages by class", null, bars(Object.entries(s.pages_by_class), { colour: classColour })),
         section("Errors", "of run #" + run.id, errorsOf(run.errors))),
       section("Pages by depth", null, depthTable(s.pages_by_depth))),
-    section("Origins", "coverage, budget, and what cuts it", originsOf(s.origins)),
+    section("Origins", "coverage, budget, and what limited them", originsOf(s.origins)),
     section("Hosts cut short", s.slow_hosts_total ? count(s.slow_hosts_total, "host") : null, cutTable(s.slow_hosts))];
 }
 

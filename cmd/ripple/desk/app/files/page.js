@@ -1,4 +1,4 @@
-// Page: all that is known of one, and the shortest ways to it.
+// Page: everything known about one page, and the shortest paths to it.
 
 import { ask, offers } from "./api.js";
 import { el, put, chip, hostLink, pageLink, outside, address, button } from "./dom.js";
@@ -16,7 +16,7 @@ export function show(view, said, signal) {
     box);
   if (url) fetched(box, () => ask("pages", { said: { url, limit: 100 }, signal }), inspection, signal);
   else put(box, heading("Page"),
-    empty("Which page? Its address leads to all that is known of it: class, state and why, " +
+    empty("Enter the address of a page to see everything known about it: class, state and reason, " +
     "shortest paths, links and visits."));
 }
 
@@ -28,12 +28,12 @@ function inspection(p) {
       p.known && p.depth !== null && chip("depth " + p.depth), p.seed && chip("seed"),
       p.page_type && chip("type " + p.page_type),
       p.known && p.error_message && el("span", { class: "warn" }, p.error_message)));
-  if (!p.known) return [head, empty("No link to this page was met. This is what would become of it:"),
+  if (!p.known) return [head, empty("No link to this page has been found. Ripple would treat it like this:"),
     section("Address", null, steps(p))];
   return [head, section("Shortest paths", "from each origin that reaches it", paths(p.depths)),
-    el("div", { class: "columns" }, section("Address", null, steps(p), el("h3", {}, "Forms under which it was seen"),
+    el("div", { class: "columns" }, section("Address", null, steps(p), el("h3", {}, "Forms that were seen"),
       el("ul", { class: "plain-list" }, p.forms.map((form) => el("li", {}, el("code", {}, form))))),
-      section("Standing", null, standing(p), p.facts.length > 0 &&
+      section("Status", null, standing(p), p.facts.length > 0 &&
         [el("h3", {}, "Facts"), facts(p.facts.map((f) => [f.name, f.value]))])),
     p.redirects.length > 0 && section("Redirects", null,
       el("ol", { class: "plain-list" }, p.redirects.map((url) => el("li", {}, pageLink(url))))),
@@ -53,17 +53,17 @@ function steps(p) {
 function standing(p) {
   const r = p.robots;
   return facts([["robots.txt", r && [chip(r.allowed ? "allowed" : "disallowed", r.allowed ? "good" : "bad"), " ",
-    r.rule ? `line ${r.line}: ${r.rule}` : r.why]], ["its copy",
+    r.rule ? `line ${r.line}: ${r.rule}` : r.why]], ["copy of robots.txt",
     r && r.status_code > 0 && `${r.status_code}, ${ago(r.robots_fetched_at)}`],
     ["host", hostOf(p.url)], ["being requested", p.fetching_since && "since " + moment(p.fetching_since)],
     ["waits for", p.waits_for && [p.waits_for, p.waits_since && ", since " + moment(p.waits_since)]],
-    ["trouble of the host", p.host_trouble], ["found", moment(p.discovered_at)],
+    ["trouble at the host", p.host_trouble], ["found", moment(p.discovered_at)],
     ["first linked from", p.referrer && pageLink(p.referrer)],
     ["runs", p.first_run === p.last_run ? "#" + p.first_run : `#${p.first_run} to #${p.last_run}`]]);
 }
 
 function paths(list) {
-  if (!list || !list.length) return empty("No origin reaches it within the depth that is kept.");
+  if (!list || !list.length) return empty("No origin reaches it within the recorded depth.");
   return el("div", { class: "routes" }, list.map((o) => route(o.quality_origin, o.depth, o.path)));
 }
 
@@ -76,14 +76,14 @@ function links({ links: list, total, links_omitted: left }, none, sql) {
     list, { most: 25 }),
   more > 0 && el("p", { class: "rest" }, offers("query")
     ? el("a", { href: address("ask", { sql }) }, `Ask for all ${number(total)}`) : `and ${number(more)} more`),
-  left > 0 && el("p", { class: "soft" }, `${number(left)} further were counted and not recorded`)];
+  left > 0 && el("p", { class: "soft" }, `${number(left)} more were counted but not recorded`)];
 }
 
 function hostOf(url) {
   try { return hostLink(new URL(url).host); } catch { return null; }
 }
 
-// linking asks for the pages at one end of the links whose other end is a page.
+// linking returns the query for the pages at one end of the links whose other end is the page.
 function linking(url, one, other) {
   return `SELECT ${one}.url, ${one}.state, l.anchor, l.kind, l.place
 FROM links l JOIN pages f ON f.id = l.from_page_id JOIN pages t ON t.id = l.to_page_id

@@ -1,4 +1,4 @@
-// Parts that several views are made of.
+// Parts that several views use.
 
 import { el, put, chip, button, pageLink } from "./dom.js";
 import { askFresh, Failure } from "./api.js";
@@ -14,8 +14,8 @@ export function section(title, more, ...children) {
     more ? el("span", { class: "soft" }, more) : null), ...children);
 }
 
-// loading stands where an answer is awaited.
-export function loading(text = "Asking…") {
+// loading is shown while an answer is awaited.
+export function loading(text = "Loading…") {
   return el("p", { class: "loading", role: "status" }, el("span", { class: "spinner", "aria-hidden": "true" }), text);
 }
 
@@ -23,7 +23,7 @@ export function empty(text, ...more) {
   return el("div", { class: "empty" }, el("p", {}, text), ...more);
 }
 
-// failed says why there is no answer, and how to go on.
+// failed shows why there is no answer, and how to try again.
 export function failed(error, again) {
   const known = error instanceof Failure;
   return el("div", { class: "failed", role: "alert" },
@@ -31,7 +31,7 @@ export function failed(error, again) {
     again && button("Try again", again));
 }
 
-// fetched puts a loading sign into an element, then what draw makes of the answer, or why there is none.
+// fetched shows that an answer is loading, then what draw makes of it, or why there is none.
 export async function fetched(element, question, draw, signal) {
   const again = () => fetched(element, question, draw, signal);
   const renew = () => fetched(element, () => askFresh(question), draw, signal);
@@ -39,7 +39,7 @@ export async function fetched(element, question, draw, signal) {
   try {
     const answer = await question();
     if (signal.aborted) return;
-    const entered = document.activeElement.id === "view"; // which had no title yet
+    const entered = document.activeElement.id === "view"; // it had no title yet
     put(element, draw(answer.data));
     const title = element.querySelector("h1");
     if (entered && title) title.focus({ preventScroll: true });
@@ -49,18 +49,18 @@ export async function fetched(element, question, draw, signal) {
   }
 }
 
-// tellAge says in the heading of which moment an answer is, where that is not now, and lets it be renewed.
+// tellAge shows in the heading how old an answer is, if it is not current, with a button to refresh it.
 export function tellAge(age, renew) {
   const head = document.querySelector("#view .heading"), old = head && head.querySelector(".age");
   if (old) old.remove();
   if (!head || !(age >= 2)) return;
   head.append(el("span", { class: "age soft" }, `as of ${span(Math.round(age))} ago `,
-    button("renew", renew, { class: "link" })));
+    button("refresh", renew, { class: "link" })));
 }
 
 export function state(name) { return chip(plain(name), stateColour(name)); }
 
-// facts is a list of names and values; what is empty is left out.
+// facts returns a list of names and values without empty ones.
 export function facts(list) {
   const said = list.filter(([, value]) => value !== "" && value !== null && value !== undefined && value !== false);
   return el("dl", { class: "facts" }, said.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
@@ -92,7 +92,7 @@ export function table(columns, rows, { caption, most = 200 } = {}) {
     rest);
 }
 
-// confirmed asks before something that cannot be taken back is done.
+// confirmed asks the user before an action that cannot be undone.
 export function confirmed(question, more, name) {
   return new Promise((resolve) => {
     const dialog = el("dialog", { class: "card", "aria-label": question }, el("h2", {}, question), el("p", {}, more),
@@ -113,7 +113,7 @@ export function route(origin, depth, path) {
       el("span", { class: "station" }, pageLink(step.url))))));
 }
 
-// choice is a labelled select; change is called with what is chosen.
+// choice returns a labelled select. change is called with the chosen value.
 export function choice(label, values, value, change) {
   const select = el("select", { "aria-label": label, onchange: () => change(select.value) },
     values.map(([name, text]) => el("option", { value: name, selected: name === value }, text)));

@@ -1,4 +1,4 @@
-// Runs: history, and the difference of any two.
+// Runs: their history, and the difference between any two.
 
 import { ask } from "./api.js";
 import { el, put, keep, pageLink, hostLink, chip, button } from "./dom.js";
@@ -7,6 +7,7 @@ import { number, count, span, moment, plain } from "./words.js";
 
 const tints = { completed: "good", running: "accent", interrupted: "warm" };
 const changed = { came: "good", went: "bad", changed: "warm" };
+const changeNames = { came: "added", went: "removed", changed: "changed" };
 
 export function show(view, said, signal) {
   const box = el("div", {});
@@ -15,7 +16,7 @@ export function show(view, said, signal) {
 }
 
 function history(runs, said, signal) {
-  if (!runs.length) return empty("There was no run yet.");
+  if (!runs.length) return empty("There has been no run yet.");
   const list = [...runs].sort((a, b) => idOf(b) - idOf(a));
   const sheet = table([{ title: "run", cell: (r) => "#" + idOf(r) },
     { title: "status", cell: (r) => chip(r.status, tints[r.status]) },
@@ -24,7 +25,7 @@ function history(runs, said, signal) {
     { title: "took", class: "num", cell: (r) => span(seconds(r)) },
     { title: "pages", class: "num", cell: (r) => number(r.pages) },
     { title: "requests", class: "num", cell: (r) => number(r.requests) }], list, { most: 50 });
-  return [section(null, null, sheet), list.length < 2 ? empty("There is one run only: nothing to compare it with yet.")
+  return [section(null, null, sheet), list.length < 2 ? empty("There is only one run, so there is nothing to compare yet.")
     : comparison(list, said, signal)];
 }
 
@@ -51,11 +52,11 @@ function comparison(list, said, signal) {
 }
 
 function difference(d) {
-  const counts = (c) => `${number(c.came)} came, ${number(c.went)} went` +
+  const counts = (c) => `${number(c.came)} added, ${number(c.went)} removed` +
     (c.changed ? `, ${number(c.changed)} changed` : "");
   const { pages, links, hosts, link_rot: rot, hosts_not_visited: unknown } = d;
   return [d.to.status !== "completed" && el("p", { class: "lead" },
-    "The later run is not completed: what it has not looked at again stands."),
+    "The later run is not completed: pages that it has not visited are shown as they were."),
     el("div", { class: "figures" }, figure("pages", counts(d.page_counts)),
     figure("links", counts(d.link_counts)), figure("hosts", number(hosts.length), "with changes")),
     rot.length > 0 && section("Link rot", "links of each origin that lead to dead pages",
@@ -63,12 +64,12 @@ function difference(d) {
       { title: "links", class: "num", cell: (r) => number(r.links) },
       { title: "dead", class: "num", cell: (r) => number(r.dead) },
       { title: "newly dead", class: "num", cell: (r) => number(r.newly_dead) },
-      { title: "mended", class: "num", cell: (r) => number(r.mended) }], rot)),
+      { title: "fixed", class: "num", cell: (r) => number(r.mended) }], rot)),
     section("Hosts", count(hosts.length, "host"), hosts.length
       ? table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain, h.domain_shown) },
-      { title: "change", cell: (h) => chip(h.change || "same", changed[h.change]) },
-      { title: "came", class: "num", cell: (h) => number(h.pages_came) },
-      { title: "went", class: "num", cell: (h) => number(h.pages_went) },
+      { title: "change", cell: (h) => chip(changeNames[h.change] || "same", changed[h.change]) },
+      { title: "added", class: "num", cell: (h) => number(h.pages_came) },
+      { title: "removed", class: "num", cell: (h) => number(h.pages_went) },
       { title: "changed", class: "num", cell: (h) => number(h.pages_changed) }], hosts, { most: 50 })
       : empty("No host changed.")),
     unknown.length > 0 && section(`Hosts that run #${d.to.run_id} did not visit`,
@@ -76,14 +77,14 @@ function difference(d) {
       table([{ title: "host", class: "name", cell: (name) => hostLink(name) }], unknown, { most: 50 })),
     section("Pages", count(pages.length, "page"), pages.length
       ? table([{ title: "page", class: "name", cell: (p) => pageLink(p.url) },
-      { title: "change", cell: (p) => chip(p.change, changed[p.change]) },
+      { title: "change", cell: (p) => chip(changeNames[p.change], changed[p.change]) },
       { title: "what", cell: (p) => (p.what || []).map(plain).join(", ") || "–" },
       { title: "before", cell: (p) => answer(p.before) }, { title: "after", cell: (p) => answer(p.after) }], pages,
       { most: 100 }) : empty("No page changed.")),
     section("Links", count(links.length, "link"), links.length
       ? table([{ title: "from", class: "name", cell: (l) => pageLink(l.from_url) },
       { title: "to", class: "name", cell: (l) => pageLink(l.to_url) },
-      { title: "kind", cell: (l) => l.kind }, { title: "change", cell: (l) => chip(l.change, changed[l.change]) }],
+      { title: "kind", cell: (l) => l.kind }, { title: "change", cell: (l) => chip(changeNames[l.change], changed[l.change]) }],
       links, { most: 100 }) : empty("No link changed."))];
 }
 

@@ -1,15 +1,15 @@
-// Server-sent events, read by fetch: so the token goes in a header. A stream that
-// breaks is taken up again behind the last event that was read, so that nothing is
-// missed and nothing is seen twice; a hidden tab has none.
+// Server-sent events, read by fetch, so that the token can be sent in a header. A broken stream
+// is resumed after the last event that was read, so that no event is missed or seen twice. A hidden
+// tab has no stream.
 
 import { send, Failure } from "./api.js";
 
-const silence = 20000; // ms without a byte: the line is dead
-const shortest = 500, longest = 15000; // ms before a line is taken up again
+const silence = 20000; // ms without a byte: the connection is dead
+const shortest = 500, longest = 15000; // ms before reconnecting
 
-// follow reads events behind place.cursor until signal ends it, or the desk has no stream
-// for it: then it fails. A cursor of another terrain is given up. It calls
-// on.event(name, data), and on.line(true | Failure) when the line comes and goes.
+// follow reads events after place.cursor until signal ends it. It fails if the desk has no stream
+// for it. A cursor of another terrain is dropped. follow calls on.event(name, data), and
+// on.line(true | Failure) when the connection is made or lost.
 export async function follow(place, on, signal) {
   for (let wait = shortest; !signal.aborted; wait = Math.min(wait * 2, longest)) {
     await seen(signal);
@@ -18,7 +18,7 @@ export async function follow(place, on, signal) {
   }
 }
 
-// stream reads one stream to its end, and returns whether it told the status.
+// stream reads one stream to its end, and returns whether it contained a status.
 async function stream(place, on, signal) {
   const line = new AbortController(), end = () => line.abort(), hide = () => { if (document.hidden) end(); };
   let told = false;
@@ -33,10 +33,10 @@ async function stream(place, on, signal) {
       if (id) place.cursor = id;
       on.event(name, data);
     });
-    if (!told) throw new Failure(503, "The desk has no stream left.");
+    if (!told) throw new Failure(503, "The desk has no free stream.");
   } catch (error) {
     if (error instanceof Failure && error.code > 0) refused(place, error);
-    const broken = new Failure(0, "The line to the desk broke; it is being taken up again.");
+    const broken = new Failure(0, "The connection to the desk was lost; reconnecting.");
     if (!signal.aborted && !document.hidden) on.line(error instanceof Failure ? error : broken);
   } finally {
     signal.removeEventListener("abort", end);
@@ -45,13 +45,13 @@ async function stream(place, on, signal) {
   return told;
 }
 
-// refused hands on a refusal, unless that is of the cursor: then a stream begins anew.
+// refused passes a refusal on, unless the cursor was refused: then a new stream begins.
 function refused(place, error) {
   if (error.code !== 400 || !place.cursor) throw error;
   place.cursor = "";
 }
 
-// seen returns when the tab can be seen, or signal ends it.
+// seen returns when the tab is visible, or signal ends it.
 export function seen(signal) {
   if (!document.hidden) return Promise.resolve();
   return new Promise((resolve) => {
@@ -72,7 +72,7 @@ function pause(time, signal) {
   });
 }
 
-// read takes a body apart into events and gives it up when it is silent for too long.
+// read parses a body into events, and gives up when it is silent for too long.
 async function read(reader, end, event) {
   const decoder = new TextDecoder();
   let rest = "", timer = 0;

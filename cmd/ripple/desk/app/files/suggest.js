@@ -1,4 +1,4 @@
-// Suggest: hosts worth adding, with the evidence, and what is decided of them.
+// Suggest: hosts worth adding, with the evidence, and decisions about them.
 
 import { ask, offers } from "./api.js";
 import { el, put, chip, hostLink, pageLink, copier, tagLink, address } from "./dom.js";
@@ -22,14 +22,14 @@ export function show(view, said, signal) {
 
 function draw({ found, decided }, signal) {
   const known = new Set(decided ? decided.decisions.map((d) => d.host) : []);
-  const open = (list) => list.filter((c) => !known.has(c.domain)); // what was copied may be older than a decision
+  const open = (list) => list.filter((c) => !known.has(c.domain)); // the snapshot may be older than a decision
   const discovered = open(found.discovered), stubs = open(found.stubs);
   const list = (all) => el("ol", { class: "candidates" }, all.map((c, i) => candidate(c, i + 1, found.origins,
     decided, signal)));
   return [decided && decided.reason && el("p", { class: "lead soft" },
-    `A decision is only shown here, to be copied: ${decided.reason}.`),
-  discovered.length + stubs.length > 0 ? list(discovered) : empty("Nothing else is linked from as many origins."),
-  stubs.length > 0 && [el("h2", {}, "Stubs", el("span", { class: "soft" }, "never visited, and cited all the same")),
+    `Decisions can only be copied here: ${decided.reason}.`),
+  discovered.length + stubs.length > 0 ? list(discovered) : empty("No other host is linked from that many origins."),
+  stubs.length > 0 && [el("h2", {}, "Stubs", el("span", { class: "soft" }, "never visited, but linked to")),
     list(stubs)],
   decided && decided.decisions.length > 0 && section("Decided", `in ${decided.path}`, decisions(decided.decisions))];
 }
@@ -49,10 +49,10 @@ function candidate(c, rank, origins, decided, signal) {
     el("div", { class: "verdict" },
       decided && c.domain && decideForm(c.domain, { seed: seedOf(c), signal }),
       c.block && (decided && c.domain ? el("details", { open: !decided.path },
-        el("summary", {}, "As [[quality]] of the configuration"), block(c)) : block(c))));
+        el("summary", {}, "As a [[quality]] entry"), block(c)) : block(c))));
 }
 
-// seedOf is where to begin at a host whose front page is not what answered.
+// seedOf returns the page to begin at, if it is not the front page that answered.
 function seedOf(c) { return c.answering_url && c.answering_url !== `https://${c.domain}/` ? c.answering_url : ""; }
 
 function block(c) {
@@ -69,7 +69,7 @@ function citing(o) {
       o.place && el("span", { class: "soft" }, o.place)));
 }
 
-// decisions are those in the file; the host's own view changes one.
+// decisions lists those in the file. A decision is changed in the view of its host.
 function decisions(list) {
   return table([{ title: "host", class: "name", cell: (d) => hostLink(d.host) },
     { title: "decided", cell: (d) => decidedChip(d.class) },

@@ -1,4 +1,4 @@
-// Terrain: the shards of a terrain of several machines, and what waits for whom.
+// Terrain: the shards of a terrain of several machines, and what they wait for.
 
 import { el, put, chip, copier } from "./dom.js";
 import { listen } from "./live.js";
@@ -13,45 +13,45 @@ export function show(view, said, signal) {
     problem = el("div", {}), figures = el("div", { class: "figures" }), notes = el("div", { class: "notes" }),
     shards = el("div", { class: "shards" }), map = el("div", {});
   put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Terrain"), el("header", { class: "hero" }, sentence, meta),
-    problem, figures, section("What waits for whom", null, notes), section("Shards", null, shards), map);
+    problem, figures, section("Waiting", null, notes), section("Shards", null, shards), map);
   let merge = "";
   listen(({ status: s, line }) => {
     if (line && line !== true) { put(problem, failed(line)); return; }
-    if (!s) { put(sentence, loading("Asking how it goes…")); return; }
+    if (!s) { put(sentence, loading("Loading the status…")); return; }
     put(problem, s.error_message && stale(s));
     if (merge !== s.unite) { merge = s.unite; put(map, whole(merge)); }
     const t = s.terrain;
-    if (!t) { put(sentence, "Nothing is known of the terrain yet."); return; }
+    if (!t) { put(sentence, "Nothing is known about the terrain yet."); return; }
     put(sentence, sentenceOf(s, t));
     put(meta, [count(t.shards.length, "shard"), " on ", count(t.nodes.length, "machine"), " · terrain ",
       t.terrain.slice(0, 8), " at ", el("span", { class: "name" }, t.hub)]);
     put(figures, figuresOf(s, t));
     put(notes, s.notes.length ? el("ul", { class: "plain-list" }, s.notes.map(note))
-      : empty("Nobody waits for anybody."));
+      : empty("No shard is waiting for another."));
     put(shards, rows(t.shards));
   }, signal);
 }
 
-// stale says why what is shown is not of now.
+// stale explains why the view is not current.
 function stale(s) {
   return el("div", { class: "failed", role: "alert" }, el("p", {},
     "The terrain cannot be seen: " + s.error_message + ".",
-    s.seen_at && ` This is what was seen ${ago(s.seen_at)}.`));
+    s.seen_at && ` This was its state ${ago(s.seen_at)}.`));
 }
 
 function sentenceOf(s, t) {
   const run = `Run #${t.run} `;
-  if (t.over) return run + "is over on all shards.";
+  if (t.over) return run + "has ended on all shards.";
   if (t.without.length)
     return run + `was interrupted without ${t.without.length > 1 ? "shards" : "shard"} ${t.without.join(", ")}.`;
   if (t.silent) return run + `is open until ${count(t.silent, "silent shard answers", "silent shards answer")}.`;
-  return run + (t.paused ? "is paused." : "goes on.");
+  return run + (t.paused ? "is paused." : "is running.");
 }
 
 function figuresOf(s, t) {
   const known = t.pages_requested + t.pages_to_visit, left = t.not_counted ? `without ${count(t.not_counted, "shard")}` : null;
   return [figure("pages requested", number(t.pages_requested),
-    left || (known ? percent(t.pages_requested, known) + " of what is known" : null)),
+    left || (known ? percent(t.pages_requested, known) + " of the pages known so far" : null)),
     figure("pages to visit", number(t.pages_to_visit), left), figure("pages / s", number(s.pages_per_second)),
     figure("shards that answer", `${number(t.shards.length - t.silent)} of ${number(t.shards.length)}`),
     figure("machines", number(t.nodes.length))];
@@ -70,7 +70,7 @@ function rows(shards) {
     { title: "to visit", class: "num", cell: told((s) => number(s.pages_to_visit)) },
     { title: "pages / s", class: "num", cell: told((s) => number(s.pages_per_second)) },
     { title: "ETA", class: "num", cell: told((s) => s.eta_seconds > 0 ? span(s.eta_seconds) : "–") },
-    { title: "untold", class: "num",
+    { title: "URLs to send", class: "num",
       cell: (one) => one.untold.length ? number(one.untold.reduce((n, b) => n + b.urls, 0)) : "–" },
     { title: "waited for by", cell: (one) => one.asked_by.length ? one.asked_by.map(number).join(", ") : "–" },
     { title: "silent", cell: (one) => one.silent_since
@@ -78,11 +78,11 @@ function rows(shards) {
     { title: "machine", cell: (one) => one.node || "–" }], shards, { most: 256 });
 }
 
-// whole says how the map is had, of which each machine has a part.
+// whole explains how to get the whole map, of which each machine has a part.
 export function whole(merge) {
   return section("The map", "is in parts, on all machines",
     el("p", { class: "lead" }, "Hosts, pages, paths, SQL, files and the picture of the graph need one map of all " +
-      "shards. Make it of the folders of all machines, also while they crawl, and look at it:"),
+      "shards. Merge the folders of all machines, even while they crawl, and serve the result:"),
     el("pre", { class: "merge" }, el("code", {}, merge + "\nripple serve --state terrain.bolt")),
     copier(merge, "Copy the first line"));
 }

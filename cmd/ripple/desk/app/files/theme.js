@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until somebody says otherwise.
+// Light or dark: the system's setting, until the user chooses otherwise.
 
 const kept = "ripple-theme", dark = matchMedia("(prefers-color-scheme: dark)");
 let chosen = localStorage.getItem(kept);

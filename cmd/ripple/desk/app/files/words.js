@@ -4,7 +4,7 @@ export function number(n) {
   return n === null || n === undefined ? "–" : Number(n).toLocaleString("en", { maximumFractionDigits: 1 });
 }
 
-// count is a number of things: count(1, "page") is "1 page".
+// count formats a number of things: count(1, "page") is "1 page".
 export function count(n, one, more = one + "s") {
   return number(n) + " " + (n === 1 ? one : more);
 }
@@ -16,7 +16,7 @@ export function percent(part, whole) {
     { maximumFractionDigits: share < 10 ? 1 : 0 })) + " %";
 }
 
-// span is a time in seconds, in its two largest units.
+// span formats a time in seconds in its two largest units.
 export function span(seconds) {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return "–";
   if (seconds > 0 && seconds < 0.95) return Math.round(seconds * 1000) + " ms";
@@ -35,7 +35,7 @@ export function milliseconds(ms) {
   return ms === null || ms === undefined ? "–" : ms === 0 ? "0 ms" : span(ms / 1000);
 }
 
-// ago is how long a moment lies back, or is ahead.
+// ago formats how long ago a moment was, or how far ahead it is.
 export function ago(time, now = Date.now()) {
   const seconds = (now - Date.parse(time)) / 1000;
   if (Number.isNaN(seconds)) return "never";
@@ -60,7 +60,7 @@ export function bytes(n) {
   return size.toLocaleString("en", { maximumFractionDigits: unit && size < 100 ? 1 : 0 }) + " " + units[unit];
 }
 
-// plain is a name of the API's in words: "dead_link" is "dead link".
+// plain turns a name of the API into words: "dead_link" is "dead link".
 export function plain(name) {
   return String(name).replaceAll("_", " ").replace(/\bdns\b/, "DNS").replace(/\btls\b/, "TLS");
 }
@@ -79,7 +79,7 @@ const classes = { quality: "class-quality", discovered: "class-discovered", stub
 
 export function classColour(name) { return Object.hasOwn(classes, name) ? classes[name] : "calm"; }
 
-// coverColour says how well a host is covered: whole, by choice not, or cut.
+// coverColour shows how well a host is covered: completely, left out on purpose, or cut.
 export function coverColour(coverage) {
   if (coverage.startsWith("complete")) return "good";
   return /^(not visited|blacklist|stub|listed|not finished)/.test(coverage) ? "calm" : "warm";

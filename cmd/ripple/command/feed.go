@@ -107,7 +107,7 @@ func (f *feeder) fromCrawl(ctx context.Context) (bool, error) {
 	for {
 		var b feed.Batch
 		var refused *control.Error
-		err := f.crawl.Get(ctx, serve.FeedQuestion(f.cursor, false, 0), &b)
+		err := f.crawl.Get(ctx, serve.FeedQuery{Since: f.cursor}.String(), &b)
 		switch {
 		case errors.Is(err, control.ErrNobody):
 			return false, nil

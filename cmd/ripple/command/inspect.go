@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
@@ -21,7 +22,8 @@ type InspectOptions struct {
 }
 
 func (o *InspectOptions) addFlags(f *pflag.FlagSet) {
-	term.AddLimit(f, &o.Limit, 20, "links in each direction, or rows of each list of a host")
+	term.AddLimit(f, &o.Limit, term.Limit(serve.Default("page", "limit")),
+		"links in each direction, or rows of each list of a host")
 	f.BoolVar(&o.JSON, "json", false, "print JSON, one object for each URL")
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
@@ -33,7 +34,8 @@ they are, and which wait for others.`,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStats(cmd.Context(), a, opts) },
 	}
 	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
-	term.AddLimit(cmd.Flags(), &opts.limit, 20, "hosts, and sites whose hosts are not all recorded")
+	term.AddLimit(cmd.Flags(), &opts.limit, term.Limit(serve.Default("stats", "limit")),
+		"hosts, and sites whose hosts are not all recorded")
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/gctune"
@@ -42,9 +43,9 @@ one did. Stub URLs follow as comments, grouped by entity.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runSuggest(cmd.Context(), a, opts) },
 	}
 	f := cmd.Flags()
-	f.IntVar(&opts.minOrigins, "min-origins", 1,
+	f.IntVar(&opts.minOrigins, "min-origins", serve.Default("suggest", "min_origins"),
 		"list what at least `N` origins endorse; 0: a link in a footer or the like will do")
-	term.AddLimit(f, &opts.limit, 20, "hosts, and as many stubs")
+	term.AddLimit(f, &opts.limit, term.Limit(serve.Default("suggest", "limit")), "hosts, and as many stubs")
 	opts.links.AddFlag(f, "take trust from these")
 	f.BoolVar(&opts.json, "json", false, "print JSON")
 	return cmd

@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -19,7 +18,6 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/export/changes"
-	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/export/graph"
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -104,20 +102,6 @@ func (o *Opened) AnswerRuns(_ context.Context, _ desk.Query) (any, error) {
 	}
 	slices.Reverse(list.Runs)
 	return list, nil
-}
-
-func (o *Opened) answerFeed(_ context.Context, q desk.Query) (any, error) {
-	var b *feed.Batch
-	var err error
-	if last := uint64(q.Number("last")); q.Flag("brief") || last > 0 {
-		b, err = feed.ReadBrief(o.Store, o.Scope(), cursorOf(q), last)
-	} else {
-		b, err = feed.Read(o.Store, o.Scope(), cursorOf(q))
-	}
-	if errors.Is(err, feed.ErrCursor) {
-		return nil, term.Usage("%v", err)
-	}
-	return b, err
 }
 
 // answerRequests tells of the last visits to a host.

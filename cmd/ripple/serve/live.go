@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -124,11 +123,6 @@ func running(s census.Status) DeskStatus {
 	return DeskStatus{"crawl", s}
 }
 
-// crawlFeed answers with visits, of which brief ones have no links.
-func crawlFeed(c Crawl, ctx context.Context, q desk.Query) (any, error) {
-	return c.Feed(ctx, cursorOf(q), q.Flag("brief"), uint64(q.Number("last")))
-}
-
 // crawlRequests answers with the last requests to a host.
 func crawlRequests(c Crawl, ctx context.Context, q desk.Query) (any, error) {
 	domain, err := answer.HostNamed(q.Text("domain"))
@@ -136,23 +130,6 @@ func crawlRequests(c Crawl, ctx context.Context, q desk.Query) (any, error) {
 		return nil, err
 	}
 	return c.Requests(ctx, domain)
-}
-
-// cursorOf is the cursor that a query names.
-func cursorOf(q desk.Query) uint64 {
-	if n := q.Number("since"); n >= 0 {
-		return uint64(n)
-	}
-	return feed.Newest
-}
-
-// FeedQuestion asks for visits, at the control socket and in the process that reads a state.
-func FeedQuestion(since uint64, brief bool, last uint64) string {
-	cursor := int64(-1)
-	if since != feed.Newest {
-		cursor = int64(min(since, maxCursor)) // which no visit has
-	}
-	return fmt.Sprintf("feed?since=%d&brief=%t&last=%d", cursor, brief, last)
 }
 
 // Status tells what went on a moment ago, and whether visits may come. Nobody looks for
@@ -186,7 +163,7 @@ func (l *LiveCrawl) Last(ctx context.Context, since, most uint64) (*feed.Batch, 
 // visits asks the crawl, or the reader where none runs.
 func (l *LiveCrawl) visits(ctx context.Context, since, last uint64) (*feed.Batch, error) {
 	var b feed.Batch
-	what := FeedQuestion(since, true, last)
+	what := FeedQuery{Since: since, Brief: true, Last: last}.String()
 	err := l.Client.Get(ctx, what, &b)
 	if errors.Is(err, control.ErrNobody) {
 		err = l.reader.Get(ctx, what, &b)

@@ -19,8 +19,6 @@ const (
 	maxName = 2048    // of a host that is asked for, in bytes
 	maxURL  = 1 << 16 // of a page that is asked for, as long as [url] max-length allows
 	maxRows = 100_000
-
-	maxCursor = 1 << 53 // the largest number that JavaScript counts to
 )
 
 // A question can be asked of a terrain, or is a command to its crawl. At the desk the running crawl answers it, if
@@ -106,7 +104,8 @@ func stateQuestions() []question {
 			state: (*Opened).AnswerRuns},
 		{Route: desk.Route{Path: "feed", Name: "feed", Params: feedParams(), Returns: feed.Batch{},
 			Doc: "Visits after a cursor, each once, and the cursor to go on with."},
-			crawl: crawlFeed, state: (*Opened).answerFeed},
+			crawl: func(c Crawl, ctx context.Context, q desk.Query) (any, error) { return c.Feed(ctx, feedQuery(q)) },
+			state: (*Opened).answerFeed},
 		{Route: desk.Route{Path: "diff", Name: "diff", Params: diffParams(), Returns: map[string]any{},
 			Doc: "What came, went and changed between two runs."},
 			state: (*Opened).answerDiff},
@@ -140,6 +139,13 @@ func deskQuestions() []question {
 	}
 }
 
+// Default is the default of a number that a question takes. The flag of the command that answers the same has it too.
+func Default(name, param string) int {
+	all := questions()
+	q := &all[slices.IndexFunc(all, func(q question) bool { return q.Name == name })]
+	return q.Params[slices.IndexFunc(q.Params, func(p desk.Param) bool { return p.Name == param })].Default
+}
+
 // command declares a command to the running crawl.
 func command(name, doc string, obey func(Crawl, context.Context) (census.Status, error)) question {
 	return question{
@@ -155,16 +161,6 @@ func command(name, doc string, obey func(Crawl, context.Context) (census.Status,
 func suggestParams(rows desk.Param) []desk.Param {
 	least := "origins that link there, at least"
 	return []desk.Param{{Name: "min_origins", Kind: desk.Number, Default: 1, Most: maxRows, Doc: least}, rows}
-}
-
-func feedParams() []desk.Param {
-	return []desk.Param{
-		{Name: "since", Kind: desk.Number, Default: -1, Least: -1, Most: maxCursor,
-			Doc: "a cursor; -1: that of the last visit"},
-		{Name: "brief", Kind: desk.Flag, Doc: "without the links of the pages"},
-		{Name: "last", Kind: desk.Number, Most: maxRows,
-			Doc: "only the last visits, at most this many, without their links; 0: all"},
-	}
 }
 
 func diffParams() []desk.Param {

@@ -35,8 +35,8 @@ func (c *fakeCrawl) Status(_ context.Context, latest bool) (census.Status, error
 	return c.status(fmt.Sprintf("latest=%t", latest))
 }
 
-func (c *fakeCrawl) Feed(_ context.Context, since uint64, brief bool, last uint64) (*feed.Batch, error) {
-	line := fmt.Appendf(nil, `"%d %t %d"`, since, brief, last)
+func (c *fakeCrawl) Feed(_ context.Context, q FeedQuery) (*feed.Batch, error) {
+	line := fmt.Appendf(nil, `"%d %t %d"`, q.Since, q.Brief, q.Last)
 	return &feed.Batch{Lines: []json.RawMessage{line}, Next: 9}, c.err
 }
 
@@ -194,7 +194,7 @@ func TestQuestions(t *testing.T) {
 }
 
 // A question for visits says the same at all servers.
-func TestFeedQuestion(t *testing.T) {
+func TestFeedQuery(t *testing.T) {
 	tests := []struct{ since, want uint64 }{
 		{0, 0}, {7, 7}, {maxCursor, maxCursor}, {maxCursor + 1, maxCursor}, {1 << 63, maxCursor},
 		{feed.Newest, feed.Newest},
@@ -202,8 +202,15 @@ func TestFeedQuestion(t *testing.T) {
 	h := CrawlHandler(&fakeCrawl{})
 	for _, tt := range tests {
 		want := fmt.Sprintf(`200 {"lines":["%d true 5"],"next":9,"more":false}`, tt.want)
-		if got := asked(t, h, "GET", FeedQuestion(tt.since, true, 5)); got != want {
+		if got := asked(t, h, "GET", FeedQuery{tt.since, true, 5}.String()); got != want {
 			t.Errorf("after %d: %s, want %s", tt.since, got, want)
 		}
+	}
+}
+
+// The flags of commands have the defaults of the questions.
+func TestDefault(t *testing.T) {
+	if a, b := Default("stats", "limit"), Default("suggest", "min_origins"); a != 20 || b != 1 {
+		t.Errorf("the defaults are %d and %d", a, b)
 	}
 }

@@ -18,9 +18,8 @@ type Crawl interface {
 	control.Source
 	// Status returns the current status, or with latest the last known one.
 	Status(ctx context.Context, latest bool) (census.Status, error)
-	// Feed returns visits after a cursor; brief omits their links. If last is not 0, it returns only that
-	// many of the last visits, briefly.
-	Feed(ctx context.Context, since uint64, brief bool, last uint64) (*feed.Batch, error)
+	// Feed returns visits after a cursor.
+	Feed(context.Context, FeedQuery) (*feed.Batch, error)
 	// Requests returns the last requests to a host.
 	Requests(ctx context.Context, domain string) (answer.RequestList, error)
 	// Fetching returns the open requests.

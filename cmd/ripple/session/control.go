@@ -161,12 +161,12 @@ func (c *commanded) Requests(_ context.Context, domain string) (answer.RequestLi
 }
 
 // Feed reads visits between two commits, and those that are held of a walk that is over.
-func (c *commanded) Feed(ctx context.Context, since uint64, brief bool, last uint64) (*feed.Batch, error) {
+func (c *commanded) Feed(ctx context.Context, q serve.FeedQuery) (*feed.Batch, error) {
 	if err := c.begun(ctx); err != nil {
 		return nil, err
 	}
-	if tail := c.walk.tail.Load(); tail != nil && (brief || last > 0) {
-		return fed(tail.After(since, last))
+	if tail := c.walk.tail.Load(); tail != nil && q.Short() {
+		return fed(tail.After(q.Since, q.Last))
 	}
 	if c.walk.Writing.Load() { // or the run had been walked before
 		return nil, serve.ErrWriting
@@ -174,11 +174,7 @@ func (c *commanded) Feed(ctx context.Context, since uint64, brief bool, last uin
 	var b *feed.Batch
 	lists := c.walk.Cfg.Load().Scope()
 	err := c.walk.Crawl.Query(func(store *kv.Store) (err error) {
-		if brief || last > 0 {
-			b, err = feed.ReadBrief(store, lists, since, last)
-		} else {
-			b, err = feed.Read(store, lists, since)
-		}
+		b, err = q.Read(store, lists)
 		return err
 	})
 	return fed(b, err)

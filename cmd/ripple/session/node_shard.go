@@ -170,7 +170,7 @@ func (s *idleShard) Status(context.Context, bool) (census.Status, error) {
 }
 
 // Feed implements [serve.Crawl].
-func (s *idleShard) Feed(context.Context, uint64, bool, uint64) (*feed.Batch, error) {
+func (s *idleShard) Feed(context.Context, serve.FeedQuery) (*feed.Batch, error) {
 	return nil, errIdle
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// EachTo calls f for the links that stand to what is wanted, which several goroutines may
-// ask at once, with their anchors: page by page in the order of [Links.EachTargetWritten],
-// then by target. An error of f ends it.
+// EachTo calls f for the current links to wanted targets, with their anchors: page by page in the
+// order of [Links.EachTargetWritten], then by target. Several goroutines may call want at once. An
+// error of f ends the walk.
 func (ls *Links) EachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
 	urls := ls.core.urls()
 	near := func(to schema.ID) bool { return int(to) > urls || want(to) }
@@ -24,14 +24,13 @@ func (ls *Links) EachTo(want func(to schema.ID) bool, f func(from schema.ID, l s
 	})
 }
 
-// A teller gathers pages with links to what is wanted, some at a time, because the anchors of
-// many are read at once.
+// A teller gathers pages with wanted links, because the anchors of many pages are read at once.
 type teller struct {
 	tx    *kv.Tx
 	want  func(to schema.ID) bool
 	f     func(from schema.ID, l schema.Link) error
 	pages []kv.Linked
-	links []schema.Link // of all of them
+	links []schema.Link // of all gathered pages
 }
 
 func (t *teller) add(l *kv.Linked) error {
@@ -44,7 +43,7 @@ func (t *teller) add(l *kv.Linked) error {
 	return t.tell()
 }
 
-// tell calls f for what was gathered, and forgets it.
+// tell calls f for the gathered links, and drops them.
 func (t *teller) tell() error {
 	if err := t.tx.Visits.FillAnchors(t.pages, t.want); err != nil {
 		return err
@@ -63,9 +62,9 @@ func (t *teller) tell() error {
 	return nil
 }
 
-// EachBetween calls f for the links that stand between pairs of pages, from the first to
-// the second, with their anchors and the place of the pair, in an order that reads the file
-// from one end to the other. An error of f ends it.
+// EachBetween calls f for the current links between pairs of pages, from the first page to the
+// second, with their anchors and the index of the pair. The order is that of the file, which is
+// read once from start to end. An error of f ends the walk.
 func (ls *Links) EachBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) error) error {
 	if err := ls.stands.find(); err != nil {
 		return err
@@ -92,23 +91,22 @@ func (ls *Links) EachBetween(pairs [][2]schema.ID, f func(i int, l schema.Link) 
 	})
 }
 
-// A citer gathers pages with links that were asked for, some at a time, because the anchors of
-// many are read at once.
+// A citer gathers pages with requested links, because the anchors of many pages are read at once.
 type citer struct {
 	core   *core
 	stands *stands
 	tx     *kv.Tx
 	wanted map[schema.ID]bool // targets
 	f      func(i int, l schema.Link) error
-	last   kv.Linked // that was read
+	last   kv.Linked // the last one read
 	pages  []kv.Linked
-	links  int // of all of them
+	links  int // of all gathered pages
 	cited  []citation
 }
 
 // A citation is a link that was found.
 type citation struct {
-	i    int // the place of the pair
+	i    int // index of the pair
 	page int
 	to   schema.ID
 }
@@ -144,7 +142,7 @@ func (c *citer) add(i int, from, to schema.ID) error {
 	return nil
 }
 
-// tell calls f for what was gathered, and forgets it.
+// tell calls f for the gathered links, and drops them.
 func (c *citer) tell() error {
 	if err := c.tx.Visits.FillAnchors(c.pages, func(to schema.ID) bool { return c.wanted[to] }); err != nil {
 		return err

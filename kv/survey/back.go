@@ -8,25 +8,24 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// far is the level of a page from which no way was found.
+// far is the level of a page from which no path was found.
 const far = 255
 
-// A backSearch finds from how many links away pages lead to one page: it goes against the
-// direction of the links, a level with each pass over all of them.
+// A backSearch finds the number of links from each page to one target page. It goes against the
+// direction of the links, one level with each pass over all of them.
 type backSearch struct {
 	walks     *walks
 	graph     *graph
 	to        schema.ID
-	own       func(schema.ID) bool // which pages of origins belong to these
-	older     bool                 // depths of the run say nothing
+	own       func(schema.ID) bool // the pages of origins that belong to the terrain
+	older     bool                 // the depths of the run cannot be used
 	level     []uint8              // by id
-	moved     *bitset              // of those: only by a redirect
-	redirects [][2]schema.ID       // from, to; in the order of to
-	next      uint8                // the level that is taken next
+	moved     *bitset              // of those: reached by a redirect only
+	redirects [][2]schema.ID       // from, to; sorted by to
+	next      uint8                // the level that is processed next
 }
 
-// newBackSearch begins a search for a page along the links of a graph; redirects lead no
-// further away.
+// newBackSearch begins a search for a page along the links of a graph. Redirects add no distance.
 func (ws *walks) newBackSearch(g *graph, to schema.ID, own func(schema.ID) bool) *backSearch {
 	b := &backSearch{walks: ws, graph: g, to: to, own: own, redirects: g.redirects()}
 	slices.SortFunc(b.redirects, func(x, y [2]schema.ID) int { return cmp.Compare(x[1], y[1]) })
@@ -39,8 +38,8 @@ func (ws *walks) newBackSearch(g *graph, to schema.ID, own func(schema.ID) bool)
 	return b
 }
 
-// step finds the pages that are one link further away than those at the next level. Pages
-// from which the way would be too long are left out.
+// step finds the pages that are one link farther away than those at the next level. It leaves out
+// pages from which the path would be too long.
 func (b *backSearch) step() error {
 	core := b.walks.core
 	most := core.cfg.Crawler.MaxDepth - int(b.next)
@@ -69,7 +68,8 @@ func (b *backSearch) leads(id schema.ID) bool {
 	return false
 }
 
-// close takes those that redirect to the next level, however often, to it.
+// close moves the pages that redirect to the next level, over any number of redirects, to that
+// level.
 func (b *backSearch) close(level uint8) {
 	var work []schema.ID
 	for i, r := range b.redirects {
@@ -93,8 +93,8 @@ func (b *backSearch) close(level uint8) {
 	}
 }
 
-// depth returns how far the target is from an origin that a page belongs to, along its own
-// links: from there a redirect is as long as a link.
+// depth returns the distance of the target from an origin that a page belongs to, along the page's
+// own links. A redirect of such a page counts as a link.
 func (b *backSearch) depth(id schema.ID) uint8 {
 	if b.level[id] != far && b.moved.has(int(id)) {
 		return b.level[id] + 1
@@ -127,7 +127,7 @@ func (ws *walks) eachCarrying(in func(schema.ID) bool, f func(from schema.ID, li
 	})
 }
 
-// closedTo reports whether the class of a page keeps the crawl away from it.
+// closedTo reports whether the class of a page keeps the crawl from visiting it.
 func (ws *walks) closedTo(id schema.ID) bool {
 	if ws.closed != nil {
 		return ws.closed.has(int(id))
@@ -135,14 +135,14 @@ func (ws *walks) closedTo(id schema.ID) bool {
 	return !ws.hosts.byID[ws.core.store.HostOf(id)].verdict.Class.Visitable()
 }
 
-// speakers returns what reports whether the links of a page count as its statements.
+// speakers returns a function that reports whether the links of a page count as its statements.
 func (ws *walks) speakers() (func(schema.ID) bool, error) {
 	err := ws.findClosed()
 	return func(id schema.ID) bool { return ws.core.visitedSince(id) && ws.core.isPage(id) && !ws.closedTo(id) }, err
 }
 
-// findClosed reads the hosts of all pages, and where patterns of URLs decide about their
-// classes, these.
+// findClosed finds the pages with such classes from the hosts of all pages and, if URL patterns
+// decide about classes, from their URLs.
 func (ws *walks) findClosed() error {
 	if ws.hostsRead {
 		return nil
@@ -171,7 +171,7 @@ func (ws *walks) findClosed() error {
 	return err
 }
 
-// olderDepths derives the smallest depth of every page, by id, from all links that stand.
+// olderDepths derives the smallest depth of every page, by id, from all current links.
 func (ws *walks) olderDepths() ([]uint8, error) {
 	g, err := ws.readGraph(true)
 	if err != nil {
@@ -199,8 +199,8 @@ func (ws *walks) olderDepths() ([]uint8, error) {
 	return level, nil
 }
 
-// deepen gives what a page links to the level after its own, unless it has one; redirects
-// only lead on from level 0.
+// deepen gives the targets of a page the level after the page's own, unless they have one.
+// Redirects count as links at level 0 only; [graph.closeRedirects] follows the others.
 func (g *graph) deepen(level []uint8, id schema.ID) {
 	from, to := g.links(id)
 	for at := from; at < to; at++ {
@@ -210,7 +210,8 @@ func (g *graph) deepen(level []uint8, id schema.ID) {
 	}
 }
 
-// closeRedirects gives what pages of a level redirect to, however often, their level, unless it has one.
+// closeRedirects gives the targets of redirects at a level the same level, over any number of
+// redirects, unless they have one.
 func (g *graph) closeRedirects(level []uint8, now uint8) {
 	var work []schema.ID
 	for id := range level {

@@ -5,9 +5,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Carries reports whether a link carries depth and queues its target,
-// given whether its page asks for its links not to be followed. A redirect
-// always does.
+// Carries reports whether a link carries depth and queues its target. pageNofollow says that the
+// page asks for its links not to be followed. A redirect always carries depth.
 func Carries(cfg config.Crawler, link schema.Link, pageNofollow bool) bool {
 	return refusal(cfg, link, pageNofollow) == ""
 }

@@ -9,11 +9,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Check reports every place where the records of a store do not agree in what
-// they mean: a page that should wait and does not, an entry that waits for
-// nothing, a counter that is not what can be counted, a depth that is not the
-// shortest distance. It assumes that [kv.Check] has found nothing. An error says
-// that it could not be looked at.
+// Check reports every place where the records of a store contradict each other: a page that should
+// wait and does not, an entry that waits for nothing, a counter that differs from the counted
+// number, a depth that is not the shortest distance. It assumes that [kv.Check] has found nothing.
+// An error means that the store could not be checked.
 func Check(s *Survey, report func(problem string)) error {
 	c := &checker{
 		core: s.core, pages: s.pages, walks: s.walks, report: report,
@@ -33,19 +32,18 @@ type checker struct {
 	pages  *pages
 	walks  *walks
 	report func(string)
-	waits  *bitset // what stands in a line, or waits for another try
+	waits  *bitset // pages in a line or waiting for a retry
 	visits []hostCount
 }
 
-// A hostCount is what can be counted of a host.
+// A hostCount is what can be counted for a host.
 type hostCount struct{ known, asked, all int }
 
 func (c *checker) problem(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
-// readWaiting notes what waits. Each must be a URL of its host, with a depth that
-// brought it there, unless an earlier run left it waiting; only a try that was
-// planned under another configuration may have lost it, and is dropped when its
-// time comes.
+// readWaiting records what waits. Each entry must be a URL of its host, with a depth that brought
+// it there, unless an earlier run left it waiting. Only a retry that was planned under another
+// configuration may have no depth; it is dropped when it is due.
 func (c *checker) readWaiting() error {
 	return c.core.view(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
@@ -76,8 +74,8 @@ func (c *checker) wait(h *schema.Host, id schema.ID, try bool) {
 	}
 }
 
-// checkPages derives the state of every page, and holds it against what waits, unless that
-// is still to be queued.
+// checkPages derives the state of every page, and compares it with what waits, unless that must
+// still be queued.
 func (c *checker) checkPages() error {
 	reapply, _, err := c.unfinished()
 	if err != nil {
@@ -137,7 +135,7 @@ func (c *checker) checkCounters() error {
 	return err
 }
 
-// countSitemaps adds the URLs that are no pages.
+// countSitemaps adds the URLs that are not pages.
 func (c *checker) countSitemaps() {
 	for id := schema.ID(1); int(id) <= c.core.store.URLs(); id++ {
 		if c.core.store.Kind(id) != schema.KindPage {
@@ -146,8 +144,8 @@ func (c *checker) countSitemaps() {
 	}
 }
 
-// countRepeated counts the visits of the newest run that a later one of the same
-// run has followed, because another form was met, by host.
+// countRepeated counts by host the visits of the newest run that were followed by another visit of
+// the same page in that run, because another form was found.
 func (c *checker) countRepeated() (map[schema.HostID]int, error) {
 	n := map[schema.HostID]int{}
 	err := c.core.view(func(tx *kv.Tx) error {
@@ -161,8 +159,8 @@ func (c *checker) countRepeated() (map[schema.HostID]int, error) {
 	return n, err
 }
 
-// checkDistances searches the recorded links anew, and compares. While depths
-// still have to travel on, those recorded may be larger.
+// checkDistances derives all distances from the recorded links and compares them. While depths
+// still have to be passed on, the recorded ones may be larger.
 func (c *checker) checkDistances() error {
 	found, err := c.walks.distances()
 	if err != nil {
@@ -194,8 +192,8 @@ func (c *checker) checkDistances() error {
 	return nil
 }
 
-// unfinished reports whether all depths and queues are to be derived anew, and whether
-// depths are still to be passed on.
+// unfinished reports whether all depths and queues must be derived again, and whether depths must
+// still be passed on.
 func (c *checker) unfinished() (reapply, travel bool, err error) {
 	err = c.core.view(func(tx *kv.Tx) error {
 		pending, err := tx.Depths.Pending()
@@ -205,11 +203,11 @@ func (c *checker) unfinished() (reapply, travel bool, err error) {
 	return reapply, travel, err
 }
 
-// anew reports whether depths may be smaller than the links say, as those are gone with the file of
-// a shard.
+// anew reports whether depths may be smaller than the links say, because those links were lost with
+// the file of a shard.
 func (c *checker) anew() (bool, error) {
 	if part := c.core.store.Part(); part.Shards > 0 && !part.Merged() {
-		return false, nil // it has what it was told
+		return false, nil // it has received everything
 	}
 	var run []byte
 	err := c.core.view(func(tx *kv.Tx) (err error) { run, err = tx.Meta.Value(kv.MetaAnew); return err })

@@ -12,30 +12,30 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A core is what all rooms read: the records of a store as one run left them, and the
-// configuration of that run.
+// A core is what all rooms read: the records of a store as one run left them, and the configuration
+// of that run.
 type core struct {
 	store *kv.Store
 	*calls
-	past  *past // nil: of the newest run
+	past  *past // nil: the run is the newest
 	runs  []schema.Run
 	run   schema.Run // the last of runs
-	first schema.Seq // visit of the last completed run; 0: none was completed
+	first schema.Seq // first visit of the last completed run; 0: there is none
 	cfg   *config.Config
 	scope *scope.Scope
 	seeds map[schema.ID]bool
-	notes schema.HostNotes // of the state as it is now
-	ever  bool             // of all that any run saw, see [Survey.Ever]
+	notes schema.HostNotes // as of now, whatever the run
+	ever  bool             // covers everything that any run saw, see [Survey.Ever]
 
-	unwritten bool // only the outputs of the newest run are missing
+	unwritten bool // the newest run lacks only its outputs
 
 	tooDeep    string // why pages beyond the depth of the run were not visited
 	notReached string // why others do not belong to it
 }
 
-// calls are what the calls of a survey, and of that of all runs, share.
+// calls are shared by the calls of a survey and of its [Survey.Ever].
 type calls struct {
-	tx  *kv.Tx          // of the call that is running
+	tx  *kv.Tx          // of the current call
 	ctx context.Context // of [Survey.Until] and [Survey.Hold]; nil: none
 }
 
@@ -60,7 +60,7 @@ func (c *core) readConfig(tx *kv.Tx) error {
 	return c.readSeeds()
 }
 
-// configOf is the effective configuration of a run.
+// configOf returns the effective configuration of a run.
 func configOf(tx *kv.Tx, run schema.Run) (cfg *config.Config, err error) {
 	text, err := tx.Runs.Config(run.Config)
 	if err == nil {
@@ -83,7 +83,7 @@ func (c *core) readNotes(tx *kv.Tx) error {
 func (c *core) readSeeds() error {
 	var seeds []string
 	for _, origin := range c.scope.Origins() {
-		for _, raw := range origin.Seeds { // which were checked under the rules of the configuration
+		for _, raw := range origin.Seeds { // checked under the rules of the configuration
 			if u, err := c.cfg.Rules().Parse(raw); err == nil && !c.store.ForeignName(u.Host()) {
 				seeds = append(seeds, u.Norm)
 			}
@@ -102,8 +102,8 @@ func (c *core) readSeeds() error {
 	return err
 }
 
-// eachTold calls f for what other shards of the terrain have told of URLs, as far as it
-// counts in the newest run; of an older one nothing does.
+// eachTold calls f for the messages of other shards about URLs that count in the newest run. For an
+// older run there are none.
 func (c *core) eachTold(f func(id schema.ID, told schema.Inbound)) error {
 	if c.past != nil || c.store.Told() == 0 {
 		return nil
@@ -119,7 +119,7 @@ func (c *core) eachTold(f func(id schema.ID, told schema.Inbound)) error {
 	})
 }
 
-// warm prepares the look-ups of pages by their identities.
+// warm prepares look-ups of pages by identity.
 func (c *core) warm(norms []string) error {
 	hashes := make([]uint64, len(norms))
 	for i, norm := range norms {
@@ -128,7 +128,7 @@ func (c *core) warm(norms []string) error {
 	return c.view(func(tx *kv.Tx) error { tx.URLs.Warm(hashes); return nil })
 }
 
-// view runs f in a transaction, within the one that is open if there is one.
+// view runs f in a transaction, or in the open one if there is one.
 func (c *core) view(f func(*kv.Tx) error) error {
 	if c.tx != nil {
 		return kv.Guard(func() error { return f(c.tx) })
@@ -147,7 +147,7 @@ func (c *core) hold(ctx context.Context, f func() error) error {
 	return c.view(func(*kv.Tx) error { return f() })
 }
 
-// urls returns the last id of a URL, which bounds arrays by id.
+// urls returns the last id of a URL, which is the bound of arrays by id.
 func (c *core) urls() int {
 	if c.past != nil {
 		return c.past.urls
@@ -163,8 +163,8 @@ func (c *core) latest(id schema.ID) schema.Seq {
 	return c.store.Latest(id)
 }
 
-// nearest returns the smallest depth and hops of a URL in the run; [kv.NoDepth]: it
-// does not belong to it.
+// nearest returns the smallest depth and hops of a URL in the run; [kv.NoDepth]: it does not belong
+// to the run.
 func (c *core) nearest(id schema.ID) (depth, hops uint8) {
 	if c.past != nil {
 		return c.past.near[id].depth, c.past.near[id].hops
@@ -202,10 +202,10 @@ func (c *core) visited(id schema.ID) bool {
 	return seq != 0 && seq >= c.run.FirstVisit
 }
 
-// secondRun returns the first visit that may be of a later run than the first.
+// secondRun returns the first visit that may belong to a later run than the first.
 func (c *core) secondRun() schema.Seq {
 	switch {
-	case c.runs[0].ID > 1: // what was before it was pruned, but for some visits
+	case c.runs[0].ID > 1: // earlier runs were pruned, except for some visits
 		return 1
 	case len(c.runs) == 1:
 		return c.store.LastSeq() + 1
@@ -219,8 +219,8 @@ func (c *core) visitedSince(id schema.ID) bool {
 	return seq != 0 && seq >= c.first
 }
 
-// speaks reports whether the links of a page stand: the last completed run visited it, or a
-// later one. Of a survey of all runs the links of every visited page do.
+// speaks reports whether the links of a page are current: the last completed run or a later one
+// visited it. In a survey of all runs, the links of every visited page are.
 func (c *core) speaks(id schema.ID) bool {
 	return c.isPage(id) && (c.ever && c.latest(id) != 0 || c.visitedSince(id))
 }
@@ -243,12 +243,12 @@ func (c *core) inRun(id schema.ID) bool {
 	return depth != kv.NoDepth
 }
 
-// isPage reports whether an id is that of a page.
+// isPage reports whether a URL is a page.
 func (c *core) isPage(id schema.ID) bool {
 	return id != 0 && int(id) <= c.urls() && c.store.Kind(id) == schema.KindPage
 }
 
-// within reports whether the distances of a page in the run let it be visited.
+// within reports whether the distances of a page in the run allow a visit.
 func (c *core) within(id schema.ID) bool {
 	depth, hops := c.nearest(id)
 	return c.reach(near{depth: depth, hops: hops})
@@ -259,7 +259,7 @@ func (c *core) reach(n near) bool {
 	return n.depth != kv.NoDepth && int(n.depth) <= c.cfg.Crawler.MaxDepth && n.hops <= schema.MaxRedirects
 }
 
-// since returns the last run that was completed; 0: none was.
+// since returns the last completed run; 0: there is none.
 func (c *core) since() (since schema.RunID) {
 	for _, r := range c.runs {
 		if r.Status == schema.RunCompleted {
@@ -269,18 +269,18 @@ func (c *core) since() (since schema.RunID) {
 	return since
 }
 
-// hasOlder reports whether pages may be known that an unfinished run has not
+// hasOlder reports whether there may be pages of earlier runs that an unfinished run has not
 // reached yet.
 func (c *core) hasOlder() bool { return len(c.runs) > 1 && c.run.Status != schema.RunCompleted }
 
-// unpruned returns a run, or the oldest that is left if that one was pruned.
+// unpruned returns a run, or the oldest remaining one if that was pruned.
 func (c *core) unpruned(run schema.RunID) schema.RunID { return max(run, c.runs[0].ID) }
 
-// maxPages names [crawler] max-pages and its value if that was used up; else empty.
+// maxPages returns [crawler] max-pages with its value if it was used up, and otherwise "".
 func (c *core) maxPages() string {
 	limit := c.cfg.Crawler.MaxPages
 	used := c.run.Pages >= limit
-	if c.store.Part().Shards != 0 { // which has visited a portion of them
+	if c.store.Part().Shards != 0 { // which visited only a portion of them
 		used = c.run.End.Kind == schema.EndMaxPages
 	}
 	if limit > 0 && used {
@@ -301,7 +301,7 @@ func (b bitset) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 func (b bitset) set(i int)      { b[i/64] |= 1 << (i % 64) }
 func (b bitset) unset(i int)    { b[i/64] &^= 1 << (i % 64) }
 
-// grow makes room for a number.
+// grow makes room for the number i.
 func (b *bitset) grow(i int) {
 	for i/64 >= len(*b) {
 		*b = append(*b, 0)
@@ -319,5 +319,5 @@ func (c *core) live() error {
 	return context.Cause(c.ctx)
 }
 
-// often is how many pages pass between two looks at that, where a page costs little.
+// often is the number of pages between two calls of live, where a page costs little.
 const often = 1 << 14

@@ -16,8 +16,8 @@ func Covers() []Cover {
 	return all
 }
 
-// String names a cover in a word or two, the same for all hosts that share it; what
-// was in the way of one host, and how much, is [HostReport.Coverage].
+// String names a cover in a word or two, the same for all hosts that share it. The details for one
+// host are in [HostReport.Coverage].
 func (c Cover) String() string {
 	names := [CoverCount]string{
 		CoverListed: "listed", CoverGivenUp: "given up", CoverBudget: "budget used up", CoverSuspended: "asked for rest",
@@ -31,8 +31,8 @@ func (c Cover) String() string {
 	return names[c]
 }
 
-// cover decides how a host is covered: by the first of what it lacks. The words tell
-// all of it, with the number of pages if there is more than one reason.
+// cover decides how a host is covered: by its first lack. The text names all lacks, with numbers of
+// pages if there is more than one.
 func cover(lacks []lack, t *hostTally) (Cover, string) {
 	switch {
 	case len(lacks) == 0 && t.visited == 0:

@@ -10,25 +10,25 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// A Cover says how well a host is covered, and what was in the way.
+// A Cover says how well a host is covered, and why not completely.
 type Cover uint8
 
-// The covers, in the order in which the first that holds is the host's.
+// The covers, in order of precedence: the first that applies is the host's.
 const (
-	CoverListed     Cover = iota // blacklisted or stub: not to be visited
-	CoverGivenUp                 // not asked any more in this run, never reached, or silent
+	CoverListed     Cover = iota // blacklisted or stub: never visited
+	CoverGivenUp                 // not requested any more in this run, never reached, or silent
 	CoverBudget                  // its budget, or that of the run, was used up
-	CoverSuspended               // it asks for rest
+	CoverSuspended               // it asked to be left alone
 	CoverSlow                    // its Crawl-delay is too long: only its seeds are visited
-	CoverWaiting                 // the run has not finished with it
-	CoverLost                    // an older run left pages out, and it is not known any more why
-	CoverTrap                    // a cap or trap kept pages or links from being visited or recorded
-	CoverBlocked                 // half of its answers or more were 401, 403 or 429
+	CoverWaiting                 // the run has not finished it
+	CoverLost                    // an older run left pages out, and the reason is no longer known
+	CoverTrap                    // a cap or trap kept pages from being visited, or links from being recorded
+	CoverBlocked                 // at least half of its answers were 401, 403 or 429
 	CoverDenied                  // robots.txt forbids pages
 	CoverComplete                // all of its pages were visited
-	CoverByRule                  // all but those that exclude, include or nofollow leave out
+	CoverByRule                  // all but those that exclude, include or nofollow leaves out
 	CoverToDepth                 // all of its pages within reach were visited; others are too deep
-	CoverNotVisited              // none of its pages is within reach, or what an earlier run saw of them stands
+	CoverNotVisited              // none of its pages is within reach, or the results of an earlier run still apply
 
 	CoverCount // the number of covers
 )
@@ -36,14 +36,14 @@ const (
 // Cut reports whether pages of a host within reach were not visited.
 func (c Cover) Cut() bool { return c > CoverListed && c < CoverComplete }
 
-// A HostReport is what is known of a host in the run of the survey.
+// A HostReport is what is known about a host in the run of the survey.
 type HostReport struct {
 	Host    *schema.Host
 	Class   schema.Class
 	Rule    string
 	Site    string
-	Entity  string // of all its pages; empty: their paths decide
-	Origins []int  // that it belongs to
+	Entity  string // of all its pages; empty: it depends on their paths
+	Origins []int  // numbers of the origins that the host belongs to
 	Title   string // of its front page
 	Noted   schema.HostNote
 
@@ -53,27 +53,27 @@ type HostReport struct {
 	Known     int // pages
 	Visited   int // of those, in the run
 	Processed int // of those
-	Waiting   int // pages that were to be visited and were not: queued, while the host rests, or over budget
+	Waiting   int // pages to visit that were not visited: queued, suspended with the host, or over budget
 	ByState   [schema.StateCount]int
 	HTML      int    // pages of HTML that were processed
 	Linkless  int    // of those: without links
-	Shells    int    // of HTML: that likely show nothing without their scripts, and were not rendered
+	Shells    int    // of HTML: likely need scripts, and were not rendered
 	Unreached int    // visits that ended without a connection
 	Broken    int    // visits that ended in 5xx, if all did
-	Away      string // the same in words, and why
+	Away      string // the same as text, with the reason
 
 	Cover        Cover
-	Coverage     string // the cover in words, with all that was in the way
-	Budget       string // the key that cut the host, "max-domain-requests = 500"; empty: none did
-	Limit        int    // requests for pages that a run may send to it
-	LimitKey     string // the key that says so, and its value
-	LinksOmitted int    // links of its pages that are not recorded
-	SiteOverflow int    // links to further hosts of its site, which are not recorded
-	KnownMissing int    // pages that should be on the map: see lacks, and those that were met and not recorded
+	Coverage     string // the cover as text, with everything that was in the way
+	Budget       string // the key that limited the host, "max-domain-requests = 500"; empty: none did
+	Limit        int    // requests for pages that a run may send to the host
+	LimitKey     string // the key and value that set Limit
+	LinksOmitted int    // links of its pages that were not recorded
+	SiteOverflow int    // links to further hosts of its site, which were not recorded
+	KnownMissing int    // pages that the map should have: see lacks, and those that were found and not recorded
 }
 
-// Unlinked reports whether the pages of a host that were processed have no links, so that they are likely made
-// by script. Of a host that belongs to no origin a single page tells nothing.
+// Unlinked reports whether the processed pages of a host have no links, so that scripts probably
+// build them. For a host of no origin, a single page is not enough evidence.
 func (r *HostReport) Unlinked() bool {
 	return r.HTML > 0 && r.Linkless == r.HTML && (r.Class == schema.ClassQuality || r.HTML > 1)
 }
@@ -84,7 +84,7 @@ func (r *HostReport) OnlyHTTP() bool {
 	return r.Known > 0 && r.Processed == 0 && !r.Host.HTTPS && away
 }
 
-// coverage says how well each host is covered.
+// coverage derives how well each host is covered.
 type coverage struct {
 	core    *core
 	stands  *stands
@@ -93,7 +93,7 @@ type coverage struct {
 
 	left     int // see [tallies.leftBefore]
 	cut      []CutSite
-	overflow map[string]int // of cut, by site; nil: not read yet
+	overflow map[string]int // links omitted, by site; nil: not read yet
 }
 
 // each calls f for every host by id. A report is valid while f runs. An error
@@ -149,7 +149,7 @@ func (cv *coverage) of(id schema.HostID) (*HostReport, error) {
 	return report, err
 }
 
-// report is the report on a host, without its title.
+// report returns the report on a host, without its title.
 func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport, error) {
 	h, err := cv.hosts.host(tx, r.ID)
 	if err != nil {
@@ -196,7 +196,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	return report, nil
 }
 
-// qualify says what a host that is complete has besides.
+// qualify adds what a complete host still lacks.
 func (cv *coverage) qualify(report *HostReport, t *hostTally) {
 	if t.byState[schema.DepthExceeded] > 0 {
 		report.Cover = CoverToDepth
@@ -221,7 +221,7 @@ func (cv *coverage) warm(tx *kv.Tx) error {
 	return errors.Join(err, cv.core.warm(fronts))
 }
 
-// front is the identity of a host's front page.
+// front returns the identity of a host's front page.
 func front(host string) string { return "https://" + host + "/" }
 
 // titleOf returns the title of a host's front page.

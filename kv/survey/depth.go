@@ -67,12 +67,12 @@ type walks struct {
 	stands *stands
 	sights *sights
 	hosts  *hosts
-	graph  *graph // of what the run has visited; nil: not read yet
+	graph  *graph // of what the run has visited; nil: not built yet
 
 	hostsRead bool
-	closed    *bitset // pages whose class keeps the crawl away from them; nil: their hosts decide
+	closed    *bitset // pages that are not visited because of their class; nil: their hosts decide
 
-	older []uint8 // by id: smallest depth over all that is recorded; nil: not needed or not yet derived
+	older []uint8 // by id: smallest depth over everything recorded; nil: not needed or not derived yet
 }
 
 // originDepths derives the depths of all pages from every origin by breadth-first

@@ -9,19 +9,19 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Diff compares what two runs saw: a function of the log of visits.
+// A Diff compares what two runs saw. It is a function of the log of visits.
 //
-// A run knows the pages that it visited, those that these pages and its sitemaps name,
-// and its seeds. What a run did not look at again, because it is not over, a budget was used
-// up or the network was away, stands as the one before it saw it: no page is said to have
-// gone unless the way to it was walked, and none to have come that was there before.
+// A run knows the pages that it visited, those that these pages and its sitemaps name, and its
+// seeds. Pages that a run did not visit again, because it is not completed, a budget was used up or
+// the network was away, count as the previous run saw them. A page counts as gone only if the run
+// visited the pages that led to it, and as new only if it was not there before.
 type Diff struct {
 	From, To schema.Run
 
 	s       *Survey
 	sides   [2]side // of From and of To
-	carried *bitset // pages of From that To had no chance to find gone
-	changed *bitset // pages that both visited and found different; nil: not compared yet
+	carried *bitset // pages of From that To had no chance to find missing
+	changed *bitset // pages that both visited, with differences; nil: not compared yet
 }
 
 // A side is what one run saw, by id.
@@ -29,20 +29,20 @@ type side struct {
 	run    schema.Run
 	end    schema.Seq // the first visit after it
 	known  *bitset
-	seq    []uint32                   // the last visit in the run, of From else the last one before it; 0: none
-	missed *bitset                    // the last visit got no answer that stays, see [schema.Visit.Final]
-	source []uint32                   // the visit whose links, facts and texts stand after that; 0: there is none
-	plain  *bitset                    // the last visit read a page, and says nothing of it that its source does not
+	seq    []uint32                   // the last visit in the run, for From otherwise the last one before it; 0: none
+	missed *bitset                    // the last visit got no final answer, see [schema.Visit.Final]
+	source []uint32                   // the visit whose links, facts and texts are current after that; 0: none
+	plain  *bitset                    // the last visit read a page, and says nothing that its source does not
 	answer []uint8                    // of the last visit
 	away   *bitset                    // pages without a visit, because their hosts could not be reached
-	moved  map[schema.ID]schema.ID    // redirects of the last visits, until they have been followed
+	moved  map[schema.ID]schema.ID    // redirects of the last visits, until they are followed
 	misled map[schema.ID]schema.Cause // pages whose redirects lead nowhere, and why
 }
 
 // ErrRuns reports two runs that cannot be compared.
 var ErrRuns = errors.New("runs cannot be compared")
 
-// Compare compares two runs, the earlier one first.
+// Compare compares two runs. from is the earlier one.
 func Compare(s *Survey, from, to schema.RunID) (*Diff, error) {
 	if from >= to {
 		return nil, fmt.Errorf("%w: run %d is not before run %d", ErrRuns, from, to)
@@ -86,14 +86,14 @@ func newSide(run schema.Run, end schema.Seq, urls int) side {
 // visited reports whether the run has visited a URL.
 func (sd *side) visited(id schema.ID) bool { return sd.has(schema.Seq(sd.seq[id])) }
 
-// looked reports whether the run has looked at a URL.
+// looked reports whether the run got a final answer for a URL.
 func (sd *side) looked(id schema.ID) bool { return sd.visited(id) && !sd.missed.has(int(id)) }
 
 // has reports whether a visit was made in the run.
 func (sd *side) has(seq schema.Seq) bool { return seq >= sd.run.FirstVisit && seq < sd.end }
 
-// read notes what the runs visited and knew, in two readings of the log: of visits, and of
-// the links that stood after them.
+// read reads what the runs visited and knew, in two passes over the log: one for visits, and one
+// for the links that were current after them.
 func (d *Diff) read(tx *kv.Tx) error {
 	var stood [2]*bitset // by visit
 	for i := range d.sides {
@@ -131,7 +131,7 @@ func (d *Diff) read(tx *kv.Tx) error {
 	})
 }
 
-// add notes a visit of the run, as [kv.Visits.Gists] reads it.
+// add records a visit of the run, as [kv.Visits.Gists] reads it.
 func (sd *side) add(tx *kv.Tx, v *schema.Visit, kind schema.URLKind) error {
 	sd.known.set(int(v.URL))
 	sd.seq[v.URL], sd.source[v.URL] = uint32(v.Seq), uint32(cmp.Or(v.Stand, v.Seq))
@@ -183,7 +183,7 @@ func (d *Diff) readSeeds(tx *kv.Tx, sd *side) error {
 	return nil
 }
 
-// A Change says what has become of something between two runs.
+// A Change says how something differs between two runs.
 type Change uint8
 
 // The changes.
@@ -208,18 +208,18 @@ func (d *Diff) presence(id int) Change {
 	return Same
 }
 
-// A PageChange is a page that is not as it was. The visits are nil where the run did not visit
-// the page; but Before is that of the last run before it that did, where that stands, and what the
-// newest run could not reach has one that says so. Redirects that lead nowhere have failed.
+// A PageChange is a page that differs. A visit is nil if the run did not visit the page. But Before
+// may be the visit of an earlier run whose result still applies, and a page that the newest run
+// could not reach has a visit that says so. Redirects that lead nowhere have failed.
 type PageChange struct {
 	ID            schema.ID
 	URL           string
 	Change        Change
-	What          []string // of a page that has changed: state, status, redirect, content, noindex, title
+	What          []string // of a changed page: state, status, redirect, content, noindex, title
 	Before, After *schema.Visit
 }
 
-// EachPage calls f for every page that came, went or changed, by id.
+// EachPage calls f for every page that was added, removed or changed, by id.
 func (d *Diff) EachPage(f func(*PageChange) error) error {
 	return d.eachPage(func(tx *kv.Tx, c *PageChange) (err error) {
 		if c.Change != Changed {
@@ -235,7 +235,7 @@ func (d *Diff) EachPage(f func(*PageChange) error) error {
 	})
 }
 
-// eachPage is EachPage without URLs, and without the visits of pages that came or went.
+// eachPage is EachPage without URLs, and without the visits of added and removed pages.
 func (d *Diff) eachPage(f func(*kv.Tx, *PageChange) error) error {
 	changed := newBitset(d.s.core.store.URLs())
 	err := d.s.core.view(func(tx *kv.Tx) error {
@@ -266,8 +266,8 @@ func (d *Diff) eachPage(f func(*kv.Tx, *PageChange) error) error {
 	return err
 }
 
-// isSame reports whether it is clear without reading its visits that a page has not
-// changed: a run did not visit it and could reach its host, or both read the same of it.
+// isSame reports whether a page is certainly unchanged, without reading its visits: a run did not
+// visit it and could reach its host, or both read the same.
 func (d *Diff) isSame(id schema.ID) bool {
 	before, after := &d.sides[0], &d.sides[1]
 	switch {
@@ -279,7 +279,7 @@ func (d *Diff) isSame(id schema.ID) bool {
 	return before.source[id] == after.source[id] && before.plain.has(int(id)) && after.plain.has(int(id))
 }
 
-// compare reads the visits of a page that both runs visited and knew, and compares them.
+// compare compares the visits of a page that both runs visited and knew.
 func (d *Diff) compare(tx *kv.Tx, c *PageChange) error {
 	if c.Change != Same {
 		return nil
@@ -294,14 +294,14 @@ func (d *Diff) compare(tx *kv.Tx, c *PageChange) error {
 	return nil
 }
 
-// Visits returns the visits of a page, as a [PageChange] has them.
+// Visits returns the visits of a page as in a [PageChange].
 func (d *Diff) Visits(id schema.ID) (before, after *schema.Visit, err error) {
 	c := PageChange{ID: id}
 	err = d.s.core.view(func(tx *kv.Tx) error { return d.readVisits(tx, &c) })
 	return c.Before, c.After, err
 }
 
-// readVisits reads what the runs recorded of a page.
+// readVisits reads what the runs recorded about a page.
 func (d *Diff) readVisits(tx *kv.Tx, c *PageChange) (err error) {
 	for i, v := range []**schema.Visit{&c.Before, &c.After} {
 		if err == nil {
@@ -311,7 +311,7 @@ func (d *Diff) readVisits(tx *kv.Tx, c *PageChange) (err error) {
 	return err
 }
 
-// differences names what two visits of a page disagree about.
+// differences names the ways in which two visits of a page differ.
 func differences(before, after *schema.Visit) []string {
 	var what []string
 	note := func(name string, differ bool) {
@@ -333,7 +333,7 @@ func differences(before, after *schema.Visit) []string {
 	return what
 }
 
-// A LinkChange is a link that came or went.
+// A LinkChange is a link that was added or removed.
 type LinkChange struct {
 	From, To       schema.ID
 	FromURL, ToURL string
@@ -341,8 +341,8 @@ type LinkChange struct {
 	Change         Change
 }
 
-// EachLink calls f for every link that came or went, by the page that links. Links
-// of a page that the later run did not look at, and that did not go, stand.
+// EachLink calls f for every link that was added or removed, by the page that links. Links of a
+// page that the later run did not visit, and that is not gone, stay.
 func (d *Diff) EachLink(f func(*LinkChange) error) error {
 	return d.eachLink(func(tx *kv.Tx, c *LinkChange) (err error) {
 		if c.FromURL, err = tx.URLs.Norm(c.From); err == nil {
@@ -383,7 +383,7 @@ func (d *Diff) eachLink(f func(*kv.Tx, *LinkChange) error) error {
 	})
 }
 
-// compareLinks calls f for what is in one of two lists of a page's links only.
+// compareLinks calls f for links that are in only one of two lists of a page's links.
 func compareLinks(tx *kv.Tx, id schema.ID, before, after []schema.Link, f func(*kv.Tx, *LinkChange) error) error {
 	for len(before) > 0 || len(after) > 0 {
 		c := LinkChange{From: id}

@@ -7,14 +7,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// The answers of a page in a run.
+// How a page answered in a run.
 const (
 	notAsked = iota
 	alive
 	dead
 )
 
-// answerOf says how a page answered a visit.
+// answerOf returns how a page answered a visit.
 func answerOf(v *schema.Visit) uint8 {
 	switch {
 	case leadsNowhere(v.State, v.Reason):
@@ -25,7 +25,7 @@ func answerOf(v *schema.Visit) uint8 {
 	return notAsked
 }
 
-// findMisled finds the pages of a run whose redirects lead nowhere, once its visits are read.
+// findMisled finds the pages of a run whose redirects lead nowhere, after its visits were read.
 func (sd *side) findMisled(tx *kv.Tx, s *Survey) error {
 	rd := &redirects{core: s.core, hosts: s.hosts, next: make(map[schema.ID]schema.ID), until: sd.end}
 	for from, to := range sd.moved {
@@ -56,8 +56,8 @@ func (sd *side) findMisled(tx *kv.Tx, s *Survey) error {
 	return nil
 }
 
-// readAway finds the pages that To did not visit because their hosts could not be reached. Of
-// an older run than the newest that is not known any more.
+// readAway finds the pages that To did not visit because their hosts could not be reached. That is
+// known for the newest run only.
 func (d *Diff) readAway() error {
 	after := &d.sides[1]
 	if d.s.core.past != nil || d.To.ID != d.s.core.run.ID {
@@ -75,7 +75,8 @@ func (d *Diff) readAway() error {
 	})
 }
 
-// anyAway reports whether the newest run has given up a host whose pages have ended in an error by that.
+// anyAway reports whether the newest run has given up a host in a way that counts its pages as
+// errors.
 func (hs *hosts) anyAway() (any bool, err error) {
 	err = hs.core.view(func(tx *kv.Tx) error {
 		for id := schema.HostID(1); int(id) < len(hs.byID) && !any; id++ {
@@ -90,8 +91,9 @@ func (hs *hosts) anyAway() (any bool, err error) {
 	return any, err
 }
 
-// visit returns what a run recorded of a page, with the state that follows: of one whose redirects
-// lead nowhere, and of one whose host it could not reach, though it has no visit; nil: there is nothing.
+// visit returns what a run recorded about a page, with the resulting state. A page whose redirects
+// lead nowhere, or whose host could not be reached, has such a state even without a visit. nil:
+// nothing is known.
 func (d *Diff) visit(tx *kv.Tx, sd *side, id schema.ID) (*schema.Visit, error) {
 	seq := schema.Seq(sd.seq[id])
 	switch {

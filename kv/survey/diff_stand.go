@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// goBack lets what From did not look at stand as the runs before it saw it.
+// goBack makes the results of earlier runs apply to pages that From did not visit.
 func (d *Diff) goBack(tx *kv.Tx) error {
 	from := &d.sides[0]
 	var work []schema.ID
@@ -41,8 +41,8 @@ func (d *Diff) goBack(tx *kv.Tx) error {
 	return from.findMisled(tx, d.s)
 }
 
-// stood notes a visit before From as what stands of a URL, and returns the last one until then
-// that looked at it.
+// stood records a visit before From as the current one of a URL, and returns the last final visit
+// up to it.
 func (d *Diff) stood(tx *kv.Tx, id schema.ID, seq schema.Seq) (*schema.Visit, error) {
 	from := &d.sides[0]
 	v, err := d.visitOf(tx, id, seq)
@@ -61,7 +61,7 @@ func (d *Diff) stood(tx *kv.Tx, id schema.ID, seq schema.Seq) (*schema.Visit, er
 	return v, err
 }
 
-// visitOf returns a visit of a URL, with the links and facts that stand.
+// visitOf returns a visit of a URL with the links and facts that are current.
 func (d *Diff) visitOf(tx *kv.Tx, id schema.ID, seq schema.Seq) (*schema.Visit, error) {
 	v, err := d.s.stands.visit(tx, seq)
 	if err == nil && v.URL != id {
@@ -70,8 +70,8 @@ func (d *Diff) visitOf(tx *kv.Tx, id schema.ID, seq schema.Seq) (*schema.Visit, 
 	return v, err
 }
 
-// carryOver marks what stands because To did not look: what From found on the pages that To
-// knows and did not look at, and from there.
+// carryOver marks what stays because To did not visit it: what From found on pages that To knows
+// and did not visit, and from there.
 func (d *Diff) carryOver() error {
 	before, after := &d.sides[0], &d.sides[1]
 	var work []schema.ID
@@ -80,7 +80,7 @@ func (d *Diff) carryOver() error {
 			work = append(work, id)
 		}
 	}
-	if d.To.Status != schema.RunCompleted { // what its sitemaps will name
+	if d.To.Status != schema.RunCompleted { // what its sitemaps may still name
 		for id := schema.ID(1); int(id) < len(before.seq); id++ {
 			if before.seq[id] != 0 && after.seq[id] == 0 && !d.s.core.isPage(id) {
 				work = append(work, id)

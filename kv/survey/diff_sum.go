@@ -7,27 +7,27 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A HostChange counts what has become of a host's pages.
+// A HostChange counts the changes of a host's pages.
 type HostChange struct {
 	Host    schema.HostID
 	Name    string
-	Change  Change // Same: pages of it have changed, not the host
+	Change  Change // Same: only its pages have changed
 	Came    int
 	Went    int
 	Changed int
 }
 
-// A Rot says how many links of an origin's pages lead to dead pages, as far as the later run
-// visited both ends, or could not reach where they lead.
+// A Rot counts the links of an origin's pages that lead to dead pages, where the later run visited
+// both ends or could not reach the target.
 type Rot struct {
 	Origin int
-	Links  int // to pages that the later run visited, or could not reach
-	Dead   int // of these: to pages that have no good answer any more, or never had
-	New    int // of these: to pages that the earlier run did not find dead, nor left without a visit as the later one did
-	Mended int // links to pages that were dead and are not
+	Links  int // to pages that the later run visited or could not reach
+	Dead   int // of these: to pages that no longer have a good answer, or never had one
+	New    int // of these: to pages that the earlier run neither found dead nor left unvisited for the same reason
+	Mended int // links to pages that were dead and are no longer
 }
 
-// A DiffSum is what a comparison comes to.
+// A DiffSum is the sum of a comparison.
 type DiffSum struct {
 	Came, Went, Changed  int // pages
 	LinksCame, LinksWent int
@@ -79,9 +79,9 @@ func (d *Diff) Sum() (*DiffSum, error) {
 	return sum, err
 }
 
-// unvisited names the hosts, by id, of which From visited pages and To, although it is completed, none of
-// those that have not gone: it is not known what has become of them. What could not be reached is known of
-// the newest run, and is told as changes.
+// unvisited returns the names, by host id, of hosts whose remaining pages From visited and To did
+// not, although To is completed: it is unknown how they have changed. For the newest run,
+// unreachable hosts are known and are reported as changes.
 func (d *Diff) unvisited() (names []string, err error) {
 	if d.To.Status != schema.RunCompleted {
 		return nil, nil
@@ -108,7 +108,7 @@ func (d *Diff) unvisited() (names []string, err error) {
 	return names, err
 }
 
-// hosts names the hosts with changes, and finds those that came or went.
+// hosts names the hosts with changes, and finds those that were added or removed.
 func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 	var before, after = newBitset(len(all)), newBitset(len(all))
 	for id := range d.sides[0].seq {
@@ -148,7 +148,8 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 	return changed, err
 }
 
-// rot follows the links of the origins' pages. What is on a list now neither links nor is dead.
+// rot follows the links of the origins' pages. A page that is on a list now has no links and is not
+// dead.
 func (d *Diff) rot() ([]Rot, error) {
 	after := &d.sides[1]
 	all := make([]Rot, len(d.s.core.scope.Origins()))
@@ -181,8 +182,9 @@ func (d *Diff) rot() ([]Rot, error) {
 	return found, err
 }
 
-// answerBefore says how a page answered the earlier run. Of one that was known without a visit, and has none now
-// because its host could not be reached, that is not known, and nothing says that it was another answer.
+// answerBefore returns how a page answered the earlier run. The answer is unknown for a page that
+// was known without a visit and has none now because its host could not be reached: nothing shows
+// that it was different.
 func (d *Diff) answerBefore(id schema.ID) uint8 {
 	before, after := &d.sides[0], &d.sides[1]
 	if before.seq[id] == 0 && before.known.has(int(id)) && after.away.has(int(id)) {

@@ -12,13 +12,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Digest returns the SHA-256, in hex, of the canonical graph: the pages by URL,
-// each with its state, status, body hash, depths per origin and links, these by
-// the URL that they lead to.
+// Digest returns the SHA-256, in hex, of the canonical graph: the pages by URL, each with its
+// state, status, body hash, depths per origin, and its links by target URL.
 //
-// It holds no ids, no times and nothing else that the order of visits decides, so
-// two crawls of the same web have the same digest. Of a page that was not sent
-// again because it has not changed, the answer that stands counts.
+// The digest contains no ids, no times and nothing else that depends on the order of visits, so two
+// crawls of the same web have the same digest. A page that was not sent again because it is
+// unchanged counts with its last full answer.
 func Digest(s *Survey) (string, error) {
 	d := &digester{leaves: make([][sha256.Size]byte, s.core.urls()+1)}
 	for _, step := range []func(*Survey) error{d.rankPages, d.readPages, d.readLinks} {
@@ -29,8 +28,8 @@ func Digest(s *Survey) (string, error) {
 	return d.sum(), nil
 }
 
-// A digester keeps one hash for each page. A link names its target by rank, which
-// says as much as the URL since all URLs are part of the digest.
+// A digester has one hash for each page. A link names its target by rank. That is as specific as
+// the URL, since all URLs are part of the digest.
 type digester struct {
 	sorted []schema.ID // the pages by URL
 	rank   []uint32    // by id: position in sorted
@@ -63,7 +62,7 @@ func (d *digester) rankPages(s *Survey) error {
 	return err
 }
 
-// names are the URLs of ids from 1 on, without an allocation for each.
+// names holds the URLs of the ids from 1 on, without an allocation for each.
 type names struct {
 	text []byte
 	ends []int
@@ -107,7 +106,7 @@ func (d *digester) readPages(s *Survey) error {
 	})
 }
 
-// standingStatus is the status that came with the body that stands.
+// standingStatus returns the status that came with the current body.
 func standingStatus(s *Survey, p *Page) (int, error) {
 	if p.Visit == nil {
 		return 0, nil
@@ -137,7 +136,7 @@ func (d *digester) readLinks(s *Survey) error {
 	return err
 }
 
-// addLinks extends the hash of a page by its links.
+// addLinks adds the links of a page to its hash.
 func (d *digester) addLinks(page schema.ID, links []schema.Link) {
 	if page == 0 {
 		return

@@ -5,15 +5,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// near is the smallest depth of a page, its smallest number of redirects in a row, and whether
-// it is its host's own.
+// near is the smallest depth of a page, its smallest number of consecutive redirects, and whether
+// its own host names it.
 type near struct {
 	depth, hops uint8
 	own         bool
 }
 
-// A distanceSearch finds the distances of all pages, and knows nothing of the order in which
-// they were met.
+// A distanceSearch finds the distances of all pages, independent of the order in which they were
+// found.
 type distanceSearch struct {
 	core    *core
 	graph   *graph
@@ -22,9 +22,9 @@ type distanceSearch struct {
 	work    []schema.ID
 }
 
-// distances searches what the run recorded for the distances of all pages, by id,
-// from the seeds, from what sitemaps name and from what earlier runs left waiting;
-// [kv.NoDepth]: the page does not belong to the run.
+// distances derives the distances of all pages, by id, from what the run recorded: from the seeds,
+// from sitemaps, and from pages that earlier runs left waiting. [kv.NoDepth]: the page does not
+// belong to the run.
 func (ws *walks) distances() ([]near, error) {
 	d, err := ws.newDistanceSearch(ws.core.visited)
 	if err == nil {
@@ -40,7 +40,7 @@ func (ws *walks) distances() ([]near, error) {
 	return d.near, nil
 }
 
-// newDistanceSearch is a search over the links of the visited pages for which in holds.
+// newDistanceSearch returns a search over the links of the visited pages for which in holds.
 func (ws *walks) newDistanceSearch(in func(schema.ID) bool) (*distanceSearch, error) {
 	g, err := ws.buildGraph(in)
 	if err != nil {
@@ -57,8 +57,8 @@ func (ws *walks) newDistanceSearch(in func(schema.ID) bool) (*distanceSearch, er
 	return d, nil
 }
 
-// begin starts at the seeds, at what other shards have told of, and at what those sitemaps
-// name for which in holds.
+// begin starts at the seeds, at the URLs reported by other shards, and at the URLs of sitemaps for
+// which in holds.
 func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 	for id := range d.core.seeds {
 		d.relax(id, near{own: true})
@@ -97,7 +97,7 @@ func (d *distanceSearch) relax(id schema.ID, n near) {
 	}
 }
 
-// settle follows the links of pages within reach until nothing comes nearer.
+// settle follows the links of pages within reach until no distance decreases.
 func (d *distanceSearch) settle() {
 	for len(d.work) > 0 {
 		id := d.work[len(d.work)-1]
@@ -117,8 +117,8 @@ func (d *distanceSearch) settle() {
 	}
 }
 
-// makesOwn reports whether a link of a page makes its target its host's own: on its own host if the page is
-// that itself, on a host of no origin if the page is of one.
+// makesOwn reports whether a link of a page counts as its target's host naming the target: on the
+// same host if the page itself is named by it, on a host of no origin if the page belongs to one.
 func (d *distanceSearch) makesOwn(id schema.ID, own bool, to schema.ID) bool {
 	if int(to) >= len(d.near) {
 		return false

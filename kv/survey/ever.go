@@ -11,8 +11,8 @@ type seenLink struct {
 	first, last schema.RunID
 }
 
-// eachEver calls f for the links that any run saw, those included that do not stand any more:
-// each as the last run that saw it did, with the first and the last of these runs.
+// eachEver calls f for the links that any run saw, including those that are no longer current: each
+// as the last run that saw it did, with the first and the last of these runs.
 func (ls *Links) eachEver(f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		for id := schema.ID(1); int(id) <= ls.core.urls(); id++ {
@@ -24,7 +24,7 @@ func (ls *Links) eachEver(f LinkFunc) error {
 	})
 }
 
-// eachEverOf is eachEver for some pages in their order.
+// eachEverOf is eachEver for the given pages, in their order.
 func (ls *Links) eachEverOf(pages []schema.ID, f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		for _, id := range pages {
@@ -36,7 +36,7 @@ func (ls *Links) eachEverOf(pages []schema.ID, f LinkFunc) error {
 	})
 }
 
-// everOn calls f for the links of a page; of what is no page it does not.
+// everOn calls f for the links of a page; for a URL that is not a page it does nothing.
 func (ls *Links) everOn(tx *kv.Tx, id schema.ID, f LinkFunc) error {
 	if !ls.core.isPage(id) {
 		return nil
@@ -53,7 +53,7 @@ func (ls *Links) everOn(tx *kv.Tx, id schema.ID, f LinkFunc) error {
 	return nil
 }
 
-// ever returns the links that the visits of a page had, by target.
+// ever returns the links of all visits of a page, by target.
 func (ls *Links) ever(tx *kv.Tx, id schema.ID) (all []seenLink, err error) {
 	for seq := ls.core.latest(id); seq != 0; {
 		v, err := tx.Visits.At(seq)
@@ -80,7 +80,7 @@ func (ls *Links) ever(tx *kv.Tx, id schema.ID) (all []seenLink, err error) {
 	return all, nil
 }
 
-// withOlder adds to links by target those that an older visit had in a run.
+// withOlder adds the links of an older visit in a run to links, by target.
 func withOlder(all []seenLink, older []schema.Link, run schema.RunID) []seenLink {
 	merged := make([]seenLink, 0, max(len(all), len(older)))
 	for _, l := range older {

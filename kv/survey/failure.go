@@ -6,9 +6,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Failure names the kind of error that a page ended in, with the same words for all
-// pages that share it: "404 Not Found", "timeout". It is empty for a page that ended in
-// no error, or that waits.
+// Failure names the kind of error that a page ended in, in the same words for all pages with that
+// error: "404 Not Found", "timeout". It is empty for a page that ended in no error, or that waits.
 func (p *Page) Failure() string {
 	switch {
 	case p.State != schema.DeadLink && p.State != schema.Unreachable && p.State != schema.Failed:
@@ -21,18 +20,18 @@ func (p *Page) Failure() string {
 	return p.cause.Cause.String()
 }
 
-// Broken reports whether a link to a page leads nowhere: the page is dead, has failed or
-// cannot be reached. One that robots.txt forbids is not broken: nobody has asked for it.
+// Broken reports whether a link to a page leads nowhere: the page is dead, has failed or cannot be
+// reached. A page that robots.txt forbids is not broken, because it was never requested.
 func (p *Page) Broken() bool { return leadsNowhere(p.State, p.cause) }
 
-// leadsNowhere reports whether a link to a page of a state, which it has for a reason, does.
+// leadsNowhere reports whether a link to a page in a state, for a reason, leads nowhere.
 func leadsNowhere(s schema.State, why schema.Reason) bool {
 	dead := s == schema.DeadLink || s == schema.Unreachable || s == schema.Failed
 	return dead && why.Cause != schema.CauseDenied
 }
 
-// Status returns the status of the last answer; 0: there was none, or the state is that of a
-// page whose host did not answer when it was to be asked again.
+// Status returns the status of the last answer. It is 0 if there was none, or if the state is that
+// of a page whose host did not answer a later request.
 func (p *Page) Status() int {
 	awry := p.State == schema.Unreachable || p.State == schema.Failed || p.State == schema.RateLimited
 	if p.Visit == nil || awry && !p.fromVisit {

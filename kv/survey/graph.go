@@ -5,18 +5,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A graph is the links that carry depth, one page after the other in the order in which they
-// were written: their number, then where they lead.
+// A graph holds the links that carry depth, page by page in the order in which they were written:
+// their number, then their targets.
 type graph struct {
-	start    []uint32      // by id: the place of that number; 0: the page has no links
-	blocks   [][]schema.ID // the places, so many in each
+	start    []uint32      // by id: position of that number; 0: the page has no links
+	blocks   [][]schema.ID // the entries, graphBlock in each
 	places   uint32
-	redirect *bitset // by place
+	redirect *bitset // by position
 }
 
 const graphBlock = 1 << 16
 
-// readGraph is newGraph, but keeps that of the run.
+// readGraph is newGraph, but keeps the graph of the run.
 func (ws *walks) readGraph(all bool) (*graph, error) {
 	g, err := ws.newGraph(all)
 	if err == nil && !all {
@@ -25,9 +25,9 @@ func (ws *walks) readGraph(all bool) (*graph, error) {
 	return g, err
 }
 
-// newGraph builds the graph of the pages that carry depth, unless it is kept: those that the
-// run has visited, with all set those whose links stand, but for pages that a list which came
-// later keeps the crawl away from.
+// newGraph builds the graph of the pages that carry depth, unless it is kept. These are the pages
+// that the run has visited, or with all set those with current links, except pages that a list
+// added later excludes.
 func (ws *walks) newGraph(all bool) (*graph, error) {
 	switch {
 	case all:
@@ -57,7 +57,7 @@ func (ws *walks) buildGraph(in func(schema.ID) bool) (*graph, error) {
 	return g, err
 }
 
-// add fills the next place.
+// add fills the next position.
 func (g *graph) add(id schema.ID) {
 	if g.places%graphBlock == 0 {
 		g.blocks = append(g.blocks, make([]schema.ID, graphBlock))
@@ -66,10 +66,10 @@ func (g *graph) add(id schema.ID) {
 	g.places++
 }
 
-// at is what stands at a place.
+// at returns the entry at a position.
 func (g *graph) at(place uint32) schema.ID { return g.blocks[place/graphBlock][place%graphBlock] }
 
-// links returns the places of a page's links: from the first to before the second.
+// links returns the positions of a page's links: from the first to before the second.
 func (g *graph) links(id schema.ID) (from, to uint32) {
 	at := g.start[id]
 	if at == 0 {
@@ -78,7 +78,7 @@ func (g *graph) links(id schema.ID) (from, to uint32) {
 	return at + 1, at + 1 + uint32(g.at(at))
 }
 
-// redirects returns the redirects, each with the page that it is on, by that page.
+// redirects returns the redirects, each with its page, sorted by that page.
 func (g *graph) redirects() (all [][2]schema.ID) {
 	for id := range schema.ID(len(g.start)) {
 		for at, to := g.links(id); at < to; at++ {
@@ -90,7 +90,7 @@ func (g *graph) redirects() (all [][2]schema.ID) {
 	return all
 }
 
-// members are the pages that belong to a terrain, with the origins of each host.
+// members are the pages that belong to origins, with the origins of each host.
 type members struct {
 	hostOf  func(schema.ID) schema.HostID
 	origins [][]int // by host

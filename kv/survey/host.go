@@ -14,26 +14,26 @@ import (
 type host struct {
 	name     string
 	site     string
-	entity   string // of all its pages; empty: their paths decide
+	entity   string // of all its pages; empty: it depends on their paths
 	verdict  scope.Verdict
-	origins  []int         // the host belongs to them
+	origins  []int         // the origins that the host belongs to
 	admitted bool          // counts for max-subdomains in the newest run
 	vouched  bool          // named by its own site, or an origin, in the newest run
 	slow     string        // why a Crawl-delay leaves only seeds to be visited; empty: it does not
-	held     schema.State  // of the pages that nothing else keeps from being visited
-	why      string        // held is not Queued; empty: it is
-	cause    schema.Reason // of why; zero: it is not one of an error
-	budget   string        // the key and its value, once the budget is used up
+	held     schema.State  // state of the pages that nothing else keeps from being visited
+	why      string        // why held is not Queued; empty: it is
+	cause    schema.Reason // the error behind why; zero: none
+	budget   string        // the key and its value, if the budget is used up
 	spent    bool          // the newest run has no visit left for its pages
 	retries  []schema.Retry
 	away     schema.Cause // see [schema.Host.OutOfReach], of the newest run
 	heads    schema.Heads
 }
 
-// hosts says what each host means for its pages, and remembers it.
+// hosts derives and caches what each host means for its pages.
 type hosts struct {
 	core *core
-	byID []*host // nil: not read yet
+	byID []*host // nil: not derived yet
 }
 
 func (hs *hosts) host(tx *kv.Tx, id schema.HostID) (*host, error) {
@@ -77,7 +77,7 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 	return h
 }
 
-// hold says what keeps the newest run from asking a host any further.
+// hold sets why the newest run requests nothing more from a host.
 func (hs *hosts) hold(h *host, r *schema.Host) {
 	if hs.core.cfg.UsedUp(r, 0) {
 		h.budget = hs.core.cfg.BudgetKey(r.Name)

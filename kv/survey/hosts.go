@@ -12,7 +12,7 @@ type Hosts struct {
 	coverage *coverage
 }
 
-// Count returns the last id of a host, which bounds arrays by id.
+// Count returns the last id of a host, which is the bound of arrays by id.
 func (hs *Hosts) Count() int { return hs.core.store.Hosts() }
 
 // Of returns the host of a URL.
@@ -21,7 +21,7 @@ func (hs *Hosts) Of(id schema.ID) schema.HostID { return hs.core.store.HostOf(id
 // ShardOf returns the shard that a host or site belongs to, known or not.
 func (hs *Hosts) ShardOf(name string) int { return hs.core.store.ShardOfName(name) }
 
-// Noted returns what people noted of a host, known or not, as the state has it now.
+// Noted returns the notes of people about a host, known or not, as of now.
 func (hs *Hosts) Noted(name string) schema.HostNote { return hs.core.notes.Of(name) }
 
 // Name returns the name of a host.
@@ -68,7 +68,7 @@ func RecordOf(tx *kv.Tx, name string) *schema.Host {
 	return h
 }
 
-// Robots returns the copy of a host's robots.txt; it is zero where there is none.
+// Robots returns the copy of a host's robots.txt; zero: there is none.
 func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, error) {
 	var c schema.RobotsCopy
 	err := hs.core.view(func(tx *kv.Tx) (err error) {
@@ -82,8 +82,8 @@ func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, error) {
 // of f ends it.
 func (hs *Hosts) Each(f func(*HostReport) error) error { return hs.coverage.each(f) }
 
-// EachUntitled is [Hosts.Each] without titles, for which the front pages of all
-// hosts are looked up.
+// EachUntitled is [Hosts.Each] without titles, which would need look-ups of the front pages of all
+// hosts.
 func (hs *Hosts) EachUntitled(f func(*HostReport) error) error { return hs.coverage.untitled(f) }
 
 // Report returns the report on a host.

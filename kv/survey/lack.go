@@ -10,15 +10,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A lack is a number of pages that are missing of a host, and why.
+// A lack is a number of missing pages of a host, and the reason.
 type lack struct {
 	pages uint32
-	cover Cover  // of a host that lacks nothing else
-	why   string // among others
-	alone string // if there is no other; empty: why
+	cover Cover  // cover of a host that lacks nothing else
+	why   string // text among other lacks
+	alone string // text if it is the only lack; empty: why
 }
 
-// lacks are the reasons for which pages of a host are missing, by cover.
+// lacks returns the reasons why pages of a host are missing, by cover.
 func (cv *coverage) lacks(h *host, r *schema.Host, t *hostTally) []lack {
 	if !h.verdict.Class.Visitable() {
 		return cv.lackListed(h, r)
@@ -47,7 +47,7 @@ func (cv *coverage) lacks(h *host, r *schema.Host, t *hostTally) []lack {
 	return all
 }
 
-// lackListed says that a host is on a list. Of its URLs, too, some may not be recorded.
+// lackListed says that a host is on a list. Some URLs of such a host may be unrecorded, too.
 func (cv *coverage) lackListed(h *host, r *schema.Host) []lack {
 	class := h.verdict.Class.String()
 	if l, ok := cv.lackRecord(r); ok {
@@ -56,7 +56,7 @@ func (cv *coverage) lackListed(h *host, r *schema.Host) []lack {
 	return []lack{{cover: CoverListed, why: class}}
 }
 
-// lackRecord says that URLs of a host were met and not recorded, if they were.
+// lackRecord says that URLs of a host were found and not recorded; ok: there were any.
 func (cv *coverage) lackRecord(r *schema.Host) (l lack, ok bool) {
 	limit := cv.core.cfg.Traps.MaxURLsPerHost
 	reached := r.Run == cv.core.run.ID && r.Overflow > 0 || max(r.Others, r.Known-r.Files-r.Others) >= limit
@@ -70,8 +70,8 @@ func (cv *coverage) overflowOf(r *schema.Host) int {
 	return overflow(r, cv.core.run.ID, cv.left)
 }
 
-// lackWaiting says why pages wait that nothing but their host, or the run, keeps
-// from being visited. Of a host that was given up it says so also without any.
+// lackWaiting says why pages wait that only their host, or the run, keeps from being visited. For a
+// host that was given up it applies even without such pages.
 func (cv *coverage) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, ok bool) {
 	trouble := cv.trouble(r)
 	switch {
@@ -95,8 +95,8 @@ func (cv *coverage) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, 
 	return lack{}, false
 }
 
-// trouble is what the run had with a host. That its robots.txt cannot be had is none where the run went on
-// without: a copy stood, or all is allowed.
+// trouble returns the trouble that the run had with a host. An unavailable robots.txt is not
+// trouble if the run continued without it, because of a copy or because everything is allowed.
 func (cv *coverage) trouble(r *schema.Host) schema.Trouble {
 	t, cfg := r.Trouble(cv.core.run.ID), cv.core.cfg
 	stood := !r.RobotsAt.IsZero() && r.RobotsDue.Sub(r.RobotsAt) < schema.MaxRobotsAge
@@ -109,7 +109,7 @@ func (cv *coverage) trouble(r *schema.Host) schema.Trouble {
 	return without.Trouble(cv.core.run.ID)
 }
 
-// lackCapped says by what pages were capped.
+// lackCapped says which limit capped pages.
 func lackCapped(c cappedPages) lack {
 	switch c.by.by {
 	case hinderedByDelay:
@@ -120,8 +120,8 @@ func lackCapped(c cappedPages) lack {
 	return lack{c.pages, CoverTrap, "capped (" + c.by.text + ")", ""}
 }
 
-// brokenAll is the number of pages that ended in an error of the server, if all did. Some
-// leave a host complete, as errors of single pages.
+// brokenAll returns the number of pages that ended in a server error, if all did. If only some did,
+// the host still counts as complete.
 func (t *hostTally) brokenAll() uint32 {
 	if t.broken < t.visited {
 		return 0
@@ -129,11 +129,11 @@ func (t *hostTally) brokenAll() uint32 {
 	return t.broken
 }
 
-// lacksVisited says which pages were asked for and are missing all the same. Some
-// that are unreachable, unanswered or blocked leave a host complete.
+// lacksVisited says which pages were requested and are missing nevertheless. A host with a few
+// unreachable, unanswered or blocked pages still counts as complete.
 func lacksVisited(t *hostTally) (all []lack) {
 	silent := CoverComplete
-	if t.unreached+t.unanswered+t.brokenAll() == t.visited && t.missing == t.capped { // else what they wait for says more
+	if t.unreached+t.unanswered+t.brokenAll() == t.visited && t.missing == t.capped { // otherwise why they wait says more
 		silent = CoverGivenUp
 	}
 	if n := t.unreached; n > 0 {
@@ -162,8 +162,7 @@ func lacksVisited(t *hostTally) (all []lack) {
 	return all
 }
 
-// unreachable says that visits ended without a connection, and why, if it was for one
-// cause.
+// unreachable says that visits ended without a connection, with the reason if there was only one.
 func (t *hostTally) unreachable() string {
 	if t.away == schema.CauseNone || t.mixed {
 		return "unreachable"

@@ -6,11 +6,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// EachLeft calls f for the pages that earlier runs left waiting, with a depth and whether they are
-// their host's own: first for those of origins that the run has visited, which are at depth 0 however
-// they were found; then, by id, for those that it has neither visited nor reached, as far as the
-// links that stand bring them within reach and no list or rule refuses them. With
-// sitemaps = "only" there are none of the latter, since sitemaps name what is visited.
+// EachLeft calls f for the pages that earlier runs left waiting, with a depth and whether their own
+// host names them. First come pages of origins that the run has visited, which are at depth 0
+// however they were found. Then, by id, come pages that it has neither visited nor reached, if the
+// current links bring them within reach and no list or rule refuses them. With sitemaps = "only"
+// there are none of the latter, since sitemaps name what is visited.
 func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
 	if s.core.run.ID == 1 {
 		return nil
@@ -45,8 +45,8 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
 	})
 }
 
-// eachTakenUp calls f for the pages of origins that earlier runs left waiting and the
-// run of the survey has visited, and with whether they were left as their host's own.
+// eachTakenUp calls f for the pages of origins that earlier runs left waiting and the run of the
+// survey has visited, and reports whether their own host named them.
 func (d *distanceSearch) eachTakenUp(f func(id schema.ID, own bool)) error {
 	if d.core.run.ID == 1 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// blockLinks and blockPages bound the links that Each holds at a time: the
-// anchors of a block are read in the order in which they were written.
+// blockLinks and blockPages limit the links that Each holds at a time. The anchors of a block are
+// read in the order in which they were written.
 const (
 	blockLinks = 1 << 18
 	blockPages = 1 << 13
@@ -27,11 +27,10 @@ type Links struct {
 // ends the walk.
 type LinkFunc = func(from schema.ID, link schema.Link, first, last schema.RunID) error
 
-// Each calls f for the links that stand, with their anchors: by the page that
-// links, then by target, with the first and the last run that saw the link. Those to a
-// target that is site-wide are marked. The links of a page that neither the last completed
-// run nor a later one visited do not stand. Of [Survey.Ever] it calls f for the links that any
-// run saw. An error of f ends it.
+// Each calls f for the current links, with their anchors: by the page that links, then by target,
+// with the first and the last run that saw the link. Links to a site-wide target are marked. Links
+// of a page that neither the last completed run nor a later one visited are not current. For
+// [Survey.Ever] it calls f for the links that any run saw. An error of f ends the walk.
 func (ls *Links) Each(f LinkFunc) error {
 	if ls.core.ever {
 		return ls.siteWide.mark(ls.eachEver, f)
@@ -39,8 +38,8 @@ func (ls *Links) Each(f LinkFunc) error {
 	return ls.siteWide.mark(ls.each, f)
 }
 
-// EachOf is [Links.Each] for some pages in their order, without anchors. What is
-// no page has no links.
+// EachOf is [Links.Each] for the given pages, in their order, without anchors. URLs that are not
+// pages have no links.
 func (ls *Links) EachOf(pages []schema.ID, f LinkFunc) error {
 	each := ls.eachOf
 	if ls.core.ever {
@@ -49,8 +48,8 @@ func (ls *Links) EachOf(pages []schema.ID, f LinkFunc) error {
 	return ls.siteWide.mark(func(f LinkFunc) error { return each(pages, f) }, f)
 }
 
-// SiteWide reports whether a link is to what most pages of the host link to. At first it
-// reads the links of all pages.
+// SiteWide reports whether a link leads to a target that most pages of the host link to. The first
+// call reads the links of all pages.
 func (ls *Links) SiteWide(from schema.ID, l schema.Link) (bool, error) {
 	if err := ls.siteWide.derive(); err != nil {
 		return false, err
@@ -104,8 +103,8 @@ func (ls *Links) eachOf(pages []schema.ID, f LinkFunc) error {
 	})
 }
 
-// bare reads the links of a page without anchors, and into one which runs saw them. Of a
-// single run there is nothing to look back to.
+// bare reads the links of a page without anchors into one, with the runs that saw them. For a
+// survey with a single run there is no history to read.
 func (ls *Links) bare(tx *kv.Tx, id schema.ID, one *linking) ([]schema.Link, error) {
 	if len(ls.core.runs) > 1 {
 		var err error
@@ -125,8 +124,7 @@ func (ls *Links) bare(tx *kv.Tx, id schema.ID, one *linking) ([]schema.Link, err
 	return links, err
 }
 
-// A linking is a page with the visit that holds the links that stand, see
-// [kv.Visits.SkimAt].
+// A linking is a page with the visit that holds its current links, see [kv.Visits.SkimAt].
 type linking struct {
 	page  schema.ID
 	visit *schema.Visit
@@ -134,8 +132,8 @@ type linking struct {
 	last  schema.RunID
 }
 
-// nextBlock reads the links that stand on some pages from an id on, and returns the
-// id after the last of them.
+// nextBlock reads the current links of some pages from an id on, and returns the id after the last
+// of these pages.
 func (ls *Links) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error) {
 	var block []linking
 	links := 0
@@ -170,7 +168,7 @@ func fillAnchors(tx *kv.Tx, block []linking) error {
 	return nil
 }
 
-// PageLinks are the links of a page that stand, by target.
+// PageLinks are the current links of a page, by target.
 type PageLinks struct {
 	Page  schema.ID
 	Links []schema.Link
@@ -178,8 +176,8 @@ type PageLinks struct {
 	Last  schema.RunID
 }
 
-// Range returns the links that stand of the pages from one id to another, with their
-// anchors if these are wanted. Which are site-wide is for [Links.SiteWide] to say.
+// Range returns the current links of the pages from one id to another, with their anchors if
+// requested. It does not mark site-wide links; see [Links.SiteWide].
 func (ls *Links) Range(from, to schema.ID, anchors bool) (all []PageLinks, err error) {
 	var block []linking
 	err = ls.core.view(func(tx *kv.Tx) error {
@@ -257,7 +255,7 @@ func (ls *Links) lookBack(tx *kv.Tx, l *linking, prev schema.Seq) error {
 	return nil
 }
 
-// Out returns the links of a page that stand, with their anchors.
+// Out returns the current links of a page, with their anchors.
 func (ls *Links) Out(id schema.ID) ([]schema.Link, error) {
 	if !ls.core.speaks(id) {
 		return nil, nil
@@ -279,8 +277,8 @@ type Backlink struct {
 	Link schema.Link
 }
 
-// In returns the links to a page that stand: the first limit of them by the page
-// that links, with their anchors, and their number. It reads the links of all pages.
+// In returns the current links to a page: the first limit of them by the page that links, with
+// their anchors, and their total number. It reads the links of all pages.
 func (ls *Links) In(id schema.ID, limit int) (links []Backlink, total int, err error) {
 	var from []schema.ID
 	err = ls.stands.eachTarget(func(l *kv.Targeted) error {
@@ -325,8 +323,8 @@ func linkTo(links []schema.Link, to schema.ID) (schema.Link, bool) {
 	return links[i], true
 }
 
-// EachTarget calls f for the links that stand, by the page that links, without
-// what else is known of them: much cheaper than [Links.Each].
+// EachTarget calls f for the ends of the current links, by the page that links. It is much cheaper
+// than [Links.Each].
 func (ls *Links) EachTarget(f func(from, to schema.ID)) error {
 	return ls.core.view(func(tx *kv.Tx) error {
 		var buf []schema.Link
@@ -349,9 +347,9 @@ func (ls *Links) EachTarget(f func(from, to schema.ID)) error {
 	})
 }
 
-// EachWritten is [Links.Each] page by page in the order in which they were written, which is several
-// times as fast: without anchors, and as if this run alone had seen the links. Of [Survey.Ever] it is
-// no faster.
+// EachWritten is [Links.Each], page by page in the order in which they were written. It is several
+// times as fast, but yields no anchors, and the run of the survey as the only run that saw a link.
+// For [Survey.Ever] it is no faster.
 func (ls *Links) EachWritten(f LinkFunc) error {
 	if ls.core.ever {
 		return ls.Each(f)

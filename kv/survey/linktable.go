@@ -7,10 +7,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A LinkTable is all links that stand: 4 bytes a link, and 20 a URL. URLs have numbers in it,
-// from 0 on: first the pages with links, then all others, of both those of a host one after
-// the other. As most links lead to pages of the same host, what is known of both ends by their
-// numbers is near each other. Links are known by their place.
+// A LinkTable holds all current links: 4 bytes a link, and 20 a URL. It gives URLs numbers from 0
+// on: first to pages with links, then to all others; in both groups, those of one host are
+// consecutive. As most links lead to pages of the same host, data by number is close together for
+// both ends of a link. Links are known by their position.
 type LinkTable struct {
 	Off  []int64     // by number: the links of a page are To[Off[n]:Off[n+1]]
 	To   []uint32    // numbers, in the order of the ids
@@ -19,14 +19,14 @@ type LinkTable struct {
 
 	core     *core
 	siteWide *siteWide
-	number   []uint32 // by id; at first: the number of links
-	endorses *bitset  // by place; site-wide links included
+	number   []uint32 // by id; while the table is built: the number of links
+	endorses *bitset  // by position; site-wide links included
 	redirect *bitset
 	html     *bitset // pages, by id
 }
 
-// LinkTable reads all links, and tells f of every page as [Survey.EachSketch] does. It
-// reads the log twice, from one end to the other.
+// LinkTable reads all links, and calls f for every page like [Survey.EachSketch]. It reads the log
+// twice, from start to end.
 func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
 	t := &LinkTable{
 		number: make([]uint32, s.URLs()+1), core: s.core, siteWide: s.Links.siteWide, html: newBitset(s.URLs()),
@@ -46,7 +46,7 @@ func (s *Survey) LinkTable(f func(*Page) error) (*LinkTable, error) {
 	return t, s.stands.each(s.core.speaks, nil, t.fill)
 }
 
-// measure notes how many links a page has, and whether it is one of HTML.
+// measure records how many links a page has, and whether it is HTML.
 func (t *LinkTable) measure(p *Page) {
 	t.number[p.ID] = uint32(p.LinkCount)
 	if p.LinkCount > 0 && !p.firstLink.Has(schema.LinkRedirect) || p.LinkCount == 0 && isHTML(p.Visit) {
@@ -57,7 +57,7 @@ func (t *LinkTable) measure(p *Page) {
 // enumerate gives all URLs their numbers.
 func (t *LinkTable) enumerate() {
 	hosts := t.core.store.Hosts() + 1
-	next := make([]uint32, 2*hosts+1) // by host, of those with links and then of the others
+	next := make([]uint32, 2*hosts+1) // by host: pages with links, then the others
 	key := func(id schema.ID) int {
 		if t.number[id] > 0 {
 			return int(t.core.store.HostOf(id))
@@ -111,7 +111,7 @@ func (t *LinkTable) row(id schema.ID) (row, error) {
 // Number returns the number of a URL.
 func (t *LinkTable) Number(id schema.ID) uint32 { return t.number[id] }
 
-// FindSiteWide finds the links that are site-wide, which [LinkTable.SiteWide] has to know.
+// FindSiteWide finds the site-wide links. [LinkTable.SiteWide] needs it.
 func (t *LinkTable) FindSiteWide() error {
 	if t.siteWide.targets != nil {
 		return nil
@@ -119,14 +119,14 @@ func (t *LinkTable) FindSiteWide() error {
 	return t.siteWide.count(t.row)
 }
 
-// SiteWide reports whether the link at a place, of a page with a number, is to what most pages
-// of its host link to.
+// SiteWide reports whether the link at a position, of the page with number from, leads to a target
+// that most pages of its host link to.
 func (t *LinkTable) SiteWide(from uint32, at int64) bool {
 	return !t.redirect.has(int(at)) && t.siteWide.wide(t.Page[from], t.Page[t.To[at]])
 }
 
-// Endorses reports whether the link at a place, of a page with a number, is an endorsement as
-// [schema.Link.Endorses] says.
+// Endorses reports whether the link at a position, of the page with number from, is an endorsement,
+// see [schema.Link.Endorses].
 func (t *LinkTable) Endorses(from uint32, at int64) bool {
 	return t.endorses.has(int(at)) && !t.SiteWide(from, at)
 }

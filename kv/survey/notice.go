@@ -38,8 +38,7 @@ func StraySeeds(s *Survey) ([]StraySeed, error) {
 	return stray, err
 }
 
-// endOf returns the page where the redirects of a seed end; empty: the seed is
-// not known.
+// endOf returns the page where the redirects of a seed end; empty: the seed is unknown.
 func (rd *redirects) endOf(tx *kv.Tx, seed string) (string, error) {
 	u, err := rd.core.cfg.Rules().Parse(seed)
 	if err != nil {
@@ -68,12 +67,12 @@ type Uncovered struct {
 	Origin  int
 	Host    string
 	Links   int    // from other hosts
-	Pattern string // of a [[quality]] entry that would cover it
+	Pattern string // pattern for a [[quality]] entry that would cover it
 }
 
-// UncoveredSubdomains returns the subdomains of origins that were met in the run of
-// [Survey.Since] or after it but belong to no origin and no list, by origin, then by links,
-// then by name. Where there are any, it reads the links of all pages.
+// UncoveredSubdomains returns the subdomains of origins that were found in the run of
+// [Survey.Since] or later but belong to no origin and no list: by origin, then by links, then by
+// name. If there are any, it reads the links of all pages.
 func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
 	found, ids, err := s.uncovered()
 	if err != nil || len(found) == 0 {
@@ -97,7 +96,7 @@ func UncoveredSubdomains(s *Survey) ([]Uncovered, error) {
 	return found, nil
 }
 
-// uncovered returns those that any run has met, and their ids.
+// uncovered returns such subdomains found by any run, with their ids.
 func (s *Survey) uncovered() (found []Uncovered, ids map[string]schema.HostID, err error) {
 	t, err := s.tallies.tallied()
 	if err != nil {
@@ -125,7 +124,7 @@ func (s *Survey) uncovered() (found []Uncovered, ids map[string]schema.HostID, e
 	return found, ids, err
 }
 
-// linksTo counts for each of some hosts the links from others, of [Survey.Speakers].
+// linksTo counts the links from pages of [Survey.Speakers] on other hosts to each of some hosts.
 func (ws *walks) linksTo(hosts []schema.HostID) (map[schema.HostID]int, error) {
 	links := make(map[schema.HostID]int, len(hosts))
 	for _, id := range hosts {
@@ -149,9 +148,9 @@ func (ws *walks) linksTo(hosts []schema.HostID) (map[schema.HostID]int, error) {
 	})
 }
 
-// metSince returns which of some hosts, given with the links to each, the run of [Survey.Since]
-// or a later one has met: others link there, or a page of it was seen. Only of those that no
-// other links to pages are read.
+// metSince returns which of some hosts, given with the number of links to each, the run of
+// [Survey.Since] or a later one has met: other hosts link there, or a page of it was seen. It reads
+// pages only of hosts without such links.
 func (ps *pages) metSince(links map[schema.HostID]int) (map[schema.HostID]bool, error) {
 	met, since := make(map[schema.HostID]bool, len(links)), ps.core.since()
 	for id, n := range links {

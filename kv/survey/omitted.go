@@ -12,9 +12,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// LinksOmitted is the number of links that a page has and that are not recorded:
-// those beyond max-links-per-page, those to what the limits of [traps] keep from
-// being recorded, and those that are no URL, or longer than max-length.
+// LinksOmitted returns the number of links of a page that were not recorded: those beyond
+// max-links-per-page, those that the limits of [traps] left out, and those that are not a URL or
+// longer than max-length.
 func (p *Page) LinksOmitted() int {
 	if p.Visit == nil {
 		return 0
@@ -22,7 +22,7 @@ func (p *Page) LinksOmitted() int {
 	return max(0, p.Visit.Distinct-p.LinkCount) + p.Visit.Refused
 }
 
-// addOmitted counts the links that are not recorded, of a page that speaks.
+// addOmitted counts the unrecorded links of a page that speaks.
 func (ts *tallies) addOmitted(t *tally, p *Page) {
 	n := p.LinksOmitted()
 	if n == 0 || !ts.core.visitedSince(p.ID) || !p.Class.Visitable() {
@@ -47,21 +47,22 @@ func (ts *tallies) addOmitted(t *tally, p *Page) {
 	}
 }
 
-// lackLinks says that links of a host's pages were left out, if they were.
+// lackLinks says that links of a host's pages were left out; ok: there were any.
 func (cv *coverage) lackLinks(t *hostTally) (l lack, ok bool) {
 	n := amount.Of(int(t.beyond), "link", "links")
 	why := fmt.Sprintf("%s left out (max-links-per-page = %d)", n, t.limit)
 	return lack{cover: CoverTrap, why: why}, t.beyond > 0
 }
 
-// lackURLs says that links of a host's pages were left out because they are no URLs. That leaves a host complete.
+// lackURLs says that links of a host's pages were left out because they are not URLs. The host
+// still counts as complete.
 func (cv *coverage) lackURLs(t *hostTally) (l lack, ok bool) {
 	n := amount.Of(int(t.refused), "link", "links")
 	why := fmt.Sprintf("%s left out (no URL, or max-length = %d)", n, cv.core.cfg.URL.MaxLength)
 	return lack{cover: CoverComplete, why: why}, t.refused > 0
 }
 
-// lackSitemaps says that sitemaps on other sites were not read, if that is so.
+// lackSitemaps says that sitemaps on other sites were not read; ok: there were any.
 func (cv *coverage) lackSitemaps(r *schema.Host) (l lack, ok bool) {
 	n := amount.Of(r.SitemapsLeft, "sitemap", "sitemaps")
 	why := fmt.Sprintf("%s not read (max-sitemap-hosts = %d)", n, cv.core.cfg.Traps.MaxSitemapHosts)
@@ -80,14 +81,14 @@ func (cv *coverage) lackFiles(r *schema.Host) (l lack, ok bool) {
 	return lack{cover: CoverTrap, why: why}, full && n > 0 && r.Run == cv.core.run.ID
 }
 
-// lackHosts says that links to hosts were left out, of which a page named too many.
+// lackHosts says that links to hosts were left out because a page named too many.
 func (cv *coverage) lackHosts(t *hostTally) (l lack, ok bool) {
 	n := amount.Of(int(t.beyondHosts), "link", "links")
 	why := fmt.Sprintf("%s left out (max-hosts-per-page = %d)", n, cv.core.cfg.Traps.MaxHostsPerPage)
 	return lack{cover: CoverTrap, why: why}, t.beyondHosts > 0
 }
 
-// lackText says that links were left out because their URLs are more text than is recorded.
+// lackText says that links were left out because the text of their URLs exceeds the limit.
 func (cv *coverage) lackText(t *hostTally) (l lack, ok bool) {
 	n := amount.Of(int(t.beyondText), "link", "links")
 	why := fmt.Sprintf("%s left out (at most %s of URLs a page, %s a site)", n,
@@ -95,16 +96,16 @@ func (cv *coverage) lackText(t *hostTally) (l lack, ok bool) {
 	return lack{cover: CoverTrap, why: why}, t.beyondText > 0
 }
 
-// A CutSite is a site of which hosts were met and not recorded.
+// A CutSite is a site with hosts that were found and not recorded.
 type CutSite struct {
 	Site     string
 	Hosts    int    // recorded
-	Overflow int    // links to further ones
-	Limit    string // "max-hosts-per-site = 1000", perhaps with whose hosts it bounds
+	Overflow int    // links to unrecorded hosts
+	Limit    string // "max-hosts-per-site = 1000", possibly with whose hosts it limits
 }
 
-// CutSites returns the sites of which the run left hosts out, in the order of their
-// first hosts. For an older run that is no longer known, and there are none.
+// CutSites returns the sites of which the run left out hosts, in the order of their first hosts.
+// For an older run it returns none, because they are no longer known.
 func CutSites(s *Survey) ([]CutSite, error) {
 	var cut []CutSite
 	err := s.core.view(func(tx *kv.Tx) (err error) {
@@ -143,8 +144,8 @@ func (cv *coverage) cutSites(tx *kv.Tx) ([]CutSite, error) {
 	return cut, nil
 }
 
-// siteOverflow is how many links lead to hosts of a site that are not recorded: those of
-// the run, and those counted before it, of which no more than left can still stand.
+// siteOverflow returns how many links lead to unrecorded hosts of a site: those of the run, and
+// those counted before it, of which at most left can still be current.
 func siteOverflow(tx *kv.Tx, site string, left int) (int, error) {
 	now, err := tx.Runs.Count(scope.CountSiteOverflow, site)
 	if err != nil || left == 0 {
@@ -154,7 +155,7 @@ func siteOverflow(tx *kv.Tx, site string, left int) (int, error) {
 	return now + min(before, left), err
 }
 
-// siteLimit names the limit on the hosts of a site that was reached.
+// siteLimit returns the limit on the hosts of a site that was reached.
 func siteLimit(tx *kv.Tx, site string, limit int) (string, error) {
 	const key = "max-hosts-per-site"
 	own, err := tx.Runs.Total(scope.CountSiteHosts, site)
@@ -168,7 +169,7 @@ func siteLimit(tx *kv.Tx, site string, limit int) (string, error) {
 	return limitOf(key, limit, true) + " for hosts that only other sites name", nil
 }
 
-// overflow is how many URLs of a host are not recorded, counted in the same way.
+// overflow returns how many URLs of a host were not recorded, counted in the same way.
 func overflow(h *schema.Host, run schema.RunID, left int) int {
 	if h.Run == run {
 		return h.Overflow + min(h.OverflowBefore, left)
@@ -176,7 +177,7 @@ func overflow(h *schema.Host, run schema.RunID, left int) int {
 	return min(max(h.Overflow, h.OverflowBefore), left)
 }
 
-// limitOf names a limit that was reached: the present one, unless it was not.
+// limitOf returns a limit that was reached: the present value, unless that was not reached.
 func limitOf(key string, limit int, reached bool) string {
 	if limit <= 0 || !reached {
 		return key + " of an earlier run"
@@ -184,7 +185,7 @@ func limitOf(key string, limit int, reached bool) string {
 	return fmt.Sprintf("%s = %d", key, limit)
 }
 
-// sites returns all sites with the number of their hosts.
+// sites returns all sites with their number of hosts.
 func (cv *coverage) sites(tx *kv.Tx) ([]CutSite, error) {
 	var sites []CutSite
 	at := map[string]int{}

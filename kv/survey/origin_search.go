@@ -23,18 +23,18 @@ type reached struct {
 
 // An originSearch is a breadth-first search from up to 64 origins at a time, one bit each.
 //
-// A link leads one deeper. A redirect leads nowhere deeper, but a page outside an
-// origin is never nearer to it than 1; a page of an origin is at depth 0 from it,
-// so redirects matter between equals only from depth 1 on.
+// A link adds one to the depth. A redirect adds nothing, but a page outside an origin is never
+// nearer to it than 1. A page of an origin is at depth 0 from it, so redirects within a depth
+// matter from depth 1 on.
 type originSearch struct {
 	graph   *graph
 	own     *members
 	origins func(schema.HostID) []int
 	limit   int // the greatest depth
 	seen    []uint64
-	now     []schema.ID // reached at the present depth, each once
-	next    []schema.ID // reached at the next one
-	fresh   []uint64    // by id: the origins that reached it at the present depth
+	now     []schema.ID // pages reached at the present depth, each once
+	next    []schema.ID // pages reached at the next depth
+	fresh   []uint64    // by id: origins that reached the page at the present depth
 	coming  []uint64    // at the next one
 	found   func(level)
 }
@@ -82,7 +82,7 @@ func (s *originSearch) begin(first int) {
 	}
 }
 
-// settle drops from the new present depth what was reached before it.
+// settle removes from the new present depth the pages that were reached before.
 func (s *originSearch) settle() {
 	slices.Sort(s.now)
 	s.now = slices.DeleteFunc(s.now, func(id schema.ID) bool {
@@ -92,8 +92,8 @@ func (s *originSearch) settle() {
 	})
 }
 
-// spread follows the links of the pages at the present depth, and returns these
-// pages with those that redirects add to them.
+// spread follows the links of the pages at the present depth. It returns these pages, including
+// those that redirects add.
 func (s *originSearch) spread(depth int) []reached {
 	if depth > 0 {
 		s.closeRedirects()
@@ -120,7 +120,7 @@ func (s *originSearch) come(target schema.ID, word uint64) {
 	s.coming[target] |= word
 }
 
-// closeRedirects reaches at the present depth what redirects lead to from there.
+// closeRedirects adds to the present depth the pages that redirects lead to from there.
 func (s *originSearch) closeRedirects() {
 	work := slices.Clone(s.now)
 	for len(work) > 0 {
@@ -143,7 +143,7 @@ func (s *originSearch) closeRedirects() {
 	}
 }
 
-// drop forgets what lies beyond the limit.
+// drop removes the pages beyond the limit.
 func (s *originSearch) drop() {
 	for _, id := range s.next {
 		s.coming[id] = 0

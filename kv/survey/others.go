@@ -10,18 +10,18 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// others are the requests of the run to pages of a host that are not its own, and the hosts that
-// named those first.
+// others are the requests of the run to pages of a host that its own site does not name, and the
+// hosts that named these pages first.
 type others struct {
 	requests int
 	hosts    []schema.HostID // at most namedOthers
-	more     bool            // there are others
+	more     bool            // there are more hosts
 }
 
-// namedOthers is how many hosts are named that have used up a budget.
+// namedOthers is the most hosts named as having used up a budget.
 const namedOthers = 2
 
-// addOthers counts a page that is not its host's own.
+// addOthers counts a page that its own host does not name.
 func (ts *tallies) addOthers(o *others, p *Page) error {
 	if p.Own || !p.Visited || p.Visit.Run != ts.core.run.ID || p.Visit.Requests == 0 {
 		return nil
@@ -46,7 +46,8 @@ func (ts *tallies) addOthers(o *others, p *Page) error {
 	})
 }
 
-// usedBy says how much of the budget of a host went to pages that are not its own, and who names those.
+// usedBy says how much of the budget of a host went to pages that it does not name itself, and
+// which hosts name them.
 func (cv *coverage) usedBy(tx *kv.Tx, r *schema.Host, o *others) (string, error) {
 	if o.requests == 0 {
 		return "", nil

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// A Page is all that is known of a page in the last run that reached it.
+// A Page is what is known about a page in the last run that reached it.
 type Page struct {
 	ID       schema.ID
 	URL      string // its identity
@@ -20,38 +20,38 @@ type Page struct {
 
 	Class schema.Class
 	State schema.State
-	Rule  string // that decided the state, else the class; empty: none
+	Rule  string // the rule that decided the state, or else the class; empty: none
 	Error string // why the state is not processed
-	Depth uint8  // the smallest over all origins; kv.NoDepth: none
-	Hops  uint8  // redirects in a row on the way that has fewest; kv.NoDepth: unknown
-	Own   bool   // the host itself names it; of pages that the run has not reached, only of those that wait
+	Depth uint8  // smallest over all origins; kv.NoDepth: none
+	Hops  uint8  // consecutive redirects on the path with fewest; kv.NoDepth: unknown
+	Own   bool   // its own host names it; known for pages that the run has reached, or that wait
 	Seed  bool
-	InRun bool // the run has reached it, be it only to find it too deep
-	Left  bool // an earlier run left it waiting, and it still waits; the run has not reached it
+	InRun bool // the run has reached it, even if only to find it too deep
+	Left  bool // an earlier run left it waiting, it still waits, and the run has not reached it
 	Gone  bool // neither the last completed run nor a later one has met it
 
-	Lost bool // an older run did not visit it, and it is not known any more why
+	Lost bool // an older run did not visit it, and the reason is no longer known
 
 	FirstSeen time.Time
 	FirstRun  schema.RunID
 	LastRun   schema.RunID // the last that saw it
-	Referrer  schema.ID    // the page that first led here; 0: none
+	Referrer  schema.ID    // the page that first linked to it; 0: none
 
-	// Visit is the last visit with the links and facts that stand, without
-	// anchors; nil: never visited. It is not to be changed.
+	// Visit is the last visit with the current links and facts, without anchors; nil: it was never
+	// visited. It must not be changed.
 	Visit         *schema.Visit
-	LinkCount     int    // links that stand; those of a page that is gone do not
+	LinkCount     int    // current links; those of a gone page are not
 	Visited       bool   // in the run
-	FetchURL      string // the form that was asked last; empty: never
+	FetchURL      string // the form that was requested last; empty: none
 	RedirectTo    schema.ID
 	RedirectCount int // recorded redirects that were followed from here, at most schema.MaxRedirects + 1
-	Retries       int // failed tries, of the visit or before the one it waits for
+	Retries       int // failed tries, of the visit or before the one that it waits for
 
-	firstLink schema.Kinds  // of the first link that stands
-	capped    obstacle      // keeps it from being visited
-	loops     bool          // the redirects from here come back
+	firstLink schema.Kinds  // of the first current link
+	capped    obstacle      // what keeps it from being visited
+	loops     bool          // its redirects lead back to a page of the chain
 	fromVisit bool          // the state is that of its last visit
-	cause     schema.Reason // of Error, as far as the page ended in one
+	cause     schema.Reason // the cause behind Error, if the page ended in one
 }
 
 // pages derives what each page is.
@@ -63,18 +63,18 @@ type pages struct {
 	redirects *redirects
 	walks     *walks
 
-	ref    cachedLinks // of the last referrer that was read
+	ref    cachedLinks // of the last referrer read
 	listed *bitset     // pages that a sitemap names; nil: not read yet
 }
 
-// each calls f for every page from an id on; sitemap files are none. A page is valid
-// while f runs. An error of f ends it.
+// each calls f for every page from an id on, without sitemap files. A page is valid while f runs.
+// An error of f ends the walk.
 func (ps *pages) each(from schema.ID, f func(*Page) error) error {
 	return ps.walk(from, ps.page, f)
 }
 
-// places is each without what only a visit says, which is looked up for none but pages
-// that an older run saw last.
+// places is each without what only a visit says. It looks up visits only of pages that an older run
+// saw last.
 func (ps *pages) places(f func(*Page) error) error {
 	return ps.walk(1, ps.placed, f)
 }
@@ -94,7 +94,7 @@ func (ps *pages) placed(tx *kv.Tx, u schema.URL) (*Page, error) {
 	return p, err
 }
 
-// walk calls f for what another function makes of every page from an id on.
+// walk calls f for the result of page for every page from an id on.
 func (ps *pages) walk(from schema.ID, page func(*kv.Tx, schema.URL) (*Page, error), f func(*Page) error) error {
 	return ps.core.view(func(tx *kv.Tx) error {
 		return tx.URLs.Each(from, func(u schema.URL) (bool, error) {
@@ -144,7 +144,7 @@ func (ps *pages) page(tx *kv.Tx, u schema.URL) (*Page, error) {
 	return p, ps.judge(tx, h, u.PathQuery, p)
 }
 
-// place derives what is known of a page without its visit, and its host.
+// place derives what is known about a page without its visit, and its host.
 func (ps *pages) place(tx *kv.Tx, u schema.URL) (*Page, *host, error) {
 	h, err := ps.hosts.host(tx, u.Host)
 	if err != nil {
@@ -169,7 +169,8 @@ func (ps *pages) place(tx *kv.Tx, u schema.URL) (*Page, *host, error) {
 	return p, h, ps.locate(tx, p, u.FirstRun)
 }
 
-// locate says whether a page belongs to the terrain, and where, given the first run that met it.
+// locate sets whether a page belongs to the terrain, and its depth. first is the first run that met
+// it.
 func (ps *pages) locate(tx *kv.Tx, p *Page, first schema.RunID) (err error) {
 	if p.Left, err = ps.sights.waits(tx, p.ID); err != nil {
 		return err
@@ -182,7 +183,7 @@ func (ps *pages) locate(tx *kv.Tx, p *Page, first schema.RunID) (err error) {
 	return err
 }
 
-// readVisit fills in what the last visit says.
+// readVisit adds what the last visit says.
 func (ps *pages) readVisit(tx *kv.Tx, p *Page) error {
 	seq := ps.core.latest(p.ID)
 	if seq == 0 {
@@ -202,7 +203,7 @@ func (ps *pages) readVisit(tx *kv.Tx, p *Page) error {
 	return nil
 }
 
-// addVisit fills in what a visit says, its texts aside.
+// addVisit adds what a visit says, except for its texts.
 func (ps *pages) addVisit(p *Page, v *schema.Visit) {
 	p.Visit, p.Visited, p.Retries = v, ps.core.visited(p.ID), v.Retries
 	if v.State == schema.Processed && ps.core.isPage(v.RedirectTo) && ps.core.speaks(p.ID) {
@@ -210,8 +211,8 @@ func (ps *pages) addVisit(p *Page, v *schema.Visit) {
 	}
 }
 
-// fullCap returns the first cap of a page that is full; zero: none, as for an older run,
-// whose counts are no longer known.
+// fullCap returns the first cap of a page that is full; zero: there is none. For an older run the
+// counts are no longer known.
 func (ps *pages) fullCap(tx *kv.Tx, h *host, pathQuery string, p *Page) (obstacle, error) {
 	if ps.core.past != nil {
 		return obstacle{}, nil

@@ -10,26 +10,24 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// ErrRun reports a run that never was, or that was pruned; the number follows.
+// ErrRun reports a run that does not exist or was pruned; the number follows.
 var ErrRun = errors.New("there is no run")
 
-// A past is what the survey of an older run reads where the store only says what
-// holds for the newest.
+// A past is what the survey of an older run reads instead of the store's data for the newest run.
 type past struct {
 	urls   int      // last id of a URL that was known when the run ended
 	latest []uint32 // by id: the last visit until then; 0: none
 	near   []near   // by id
 }
 
-// At returns the survey of a run as that run left it, which for the newest is s
-// itself. A run that is not known is an error that wraps [ErrRun].
+// At returns the survey of a run as that run left it; for the newest run it is s itself. For an
+// unknown run the error wraps [ErrRun].
 //
-// Visits, links and URLs are never changed, configurations are kept, and depths
-// follow from these. What hosts were like is overwritten by every run. So the
-// survey of an older run knows only the names of hosts; pages within reach that it
-// did not visit are "discovered" and [Page.Lost]; and a page that waited to be
-// asked again in another form has the state of its answer. Two surveys of a store
-// take turns: no function of one is called while one of the other runs.
+// Visits, links and URLs are never changed, configurations are kept, and depths follow from these.
+// Records of hosts are overwritten by every run. So the survey of an older run knows only the names
+// of hosts; pages within reach that it did not visit are "discovered" and [Page.Lost]; and a page
+// that waited for a request in another form has the state of its answer. Two surveys of a store
+// must take turns: no function of one may be called while a function of the other runs.
 func (s *Survey) At(id schema.RunID) (*Survey, error) {
 	if id == s.core.run.ID {
 		return s, nil
@@ -55,11 +53,11 @@ func (s *Survey) At(id schema.RunID) (*Survey, error) {
 	return older, nil
 }
 
-// Past reports whether the survey is of a run that another has followed, so that
-// not everything is known, see [Survey.At].
+// Past reports whether a later run exists, so that not everything about the survey's run is known,
+// see [Survey.At].
 func (s *Survey) Past() bool { return s.core.past != nil }
 
-// find returns the place of a run among all, if its visits are there.
+// find returns the index of a run, if its visits are still there.
 func (c *core) find(id schema.RunID) (int, error) {
 	i := slices.IndexFunc(c.runs, func(r schema.Run) bool { return r.ID == id })
 	if i < 0 {
@@ -76,7 +74,7 @@ func (c *core) find(id schema.RunID) (int, error) {
 	return i, err
 }
 
-// read finds what was known until a run ended; end is the first visit after it.
+// read finds what was known when a run ended. end is the first visit after it.
 func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq) error {
 	var failed error
 	p.urls = sort.Search(store.URLs(), func(i int) bool { // ids grow with the runs
@@ -98,7 +96,8 @@ func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq
 	return nil
 }
 
-// latestBefore goes from a visit of a URL back to the last one before another; 0: there is none.
+// latestBefore returns the last visit of a URL before end, going back from a visit; 0: there is
+// none.
 func latestBefore(tx *kv.Tx, id schema.ID, seq, end schema.Seq) (schema.Seq, error) {
 	for seq >= end {
 		v, err := tx.Visits.At(seq)
@@ -113,8 +112,8 @@ func latestBefore(tx *kv.Tx, id schema.ID, seq, end schema.Seq) (schema.Seq, err
 	return seq, nil
 }
 
-// known returns what is known of a host: of an older run no more than its name, and
-// whether anything has named it with https, which no later run takes back.
+// known returns what is known of a host. For an older run that is only its name, and whether
+// anything has named it with https, which no later run undoes.
 func (c *core) known(r *schema.Host) *schema.Host {
 	if c.past != nil {
 		return &schema.Host{ID: r.ID, Name: r.Name, HTTPS: r.HTTPS}

@@ -5,12 +5,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Way is a shortest way along links that carry depth, from a page of an origin to a
-// page.
+// A Way is a shortest path along links that carry depth, from a page of an origin to a page.
 type Way struct {
 	Origin int   // its number in the terrain
-	Depth  uint8 // links; a redirect is none, but for one of the origin's own pages
-	Hops   []Hop // nil: only what earlier runs recorded leads there
+	Depth  uint8 // links; redirects do not count, except for those of the origin's own pages
+	Hops   []Hop // nil: the path exists only in what earlier runs recorded
 }
 
 // A Hop is one page of a path and the link that leads to it.
@@ -20,7 +19,7 @@ type Hop struct {
 	Link schema.Link // from the page before; zero for the first
 }
 
-// ways returns ways to a page from the nearest origins, at most limit of them.
+// ways returns paths to a page from the nearest origins, at most limit of them.
 func (ws *walks) ways(id schema.ID, limit int) ([]Way, error) {
 	own, older := ws.core.inRun, !ws.core.inRun(id)
 	if older {

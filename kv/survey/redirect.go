@@ -7,16 +7,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// redirects follows those that are recorded.
+// redirects follows recorded redirects.
 type redirects struct {
 	core  *core
 	hosts *hosts
-	next  map[schema.ID]schema.ID // from the target of a redirect to where that redirects; 0: nowhere
-	until schema.Seq              // visits from then on are not there yet; 0: all are
+	next  map[schema.ID]schema.ID // target of a redirect -> where that redirects; 0: nowhere
+	until schema.Seq              // ignores visits from this one on; 0: ignores none
 }
 
-// followRedirects counts the recorded redirects that begin at a page, as far as
-// they lead to pages that they have not passed.
+// followRedirects counts the recorded redirects from a page, up to the first page that occurs
+// again.
 func (rd *redirects) followRedirects(tx *kv.Tx, p *Page) error {
 	if p.RedirectTo == 0 {
 		return nil
@@ -42,8 +42,8 @@ func (rd *redirects) followRedirects(tx *kv.Tx, p *Page) error {
 	}
 }
 
-// chain returns the pages that the recorded redirects from a page lead to, at most so many. Those
-// that come back end with the page that comes again.
+// chain returns the pages that the recorded redirects from a page lead to, at most most of them. If
+// they come back, the last one is the page that occurs again.
 func (rd *redirects) chain(from schema.ID, to schema.ID, most int) (pages []schema.ID, err error) {
 	err = rd.core.view(func(tx *kv.Tx) (err error) {
 		for to != 0 && len(pages) < most && err == nil {

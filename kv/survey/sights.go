@@ -5,16 +5,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// sights knows which was the last run that saw each page, and so which pages are gone.
+// sights knows the last run that saw each page, and so which pages are gone.
 type sights struct {
 	core    *core
-	left    *bitset        // pages that wait, of those that the newest run has not reached; nil: not read yet
-	ownLeft *bitset        // of left: those that wait as their own host's
-	last    []schema.RunID // by id, of those outside the run: the last in which a page linked there; nil: not read yet
+	left    *bitset        // pages that wait and that the newest run has not reached; nil: not read yet
+	ownLeft *bitset        // of left: those that their own host names
+	last    []schema.RunID // by id, outside the run: the last run in which a page linked there; nil: not read yet
 }
 
-// gone reports whether neither the last completed run nor a later one has met a page, given
-// whether it still waits and the first run that met it.
+// gone reports whether neither the last completed run nor a later one has met a page. left says
+// that it still waits, and first is the first run that met it.
 func (st *sights) gone(id schema.ID, left bool, first schema.RunID) (bool, error) {
 	since := st.core.since()
 	seen := since <= max(first, st.core.runs[0].ID) || !st.core.outside(id) || st.core.visitedSince(id)
@@ -25,8 +25,7 @@ func (st *sights) gone(id schema.ID, left bool, first schema.RunID) (bool, error
 	return err == nil && st.last[id] < since, err
 }
 
-// lastRun returns the last run that saw a page: reached it, visited it, or saw a
-// link to it.
+// lastRun returns the last run that saw a page: that reached it, visited it, or saw a link to it.
 func (st *sights) lastRun(p *Page) (schema.RunID, error) {
 	if len(st.core.runs) == 1 || p.InRun || p.Visited {
 		return st.core.run.ID, nil
@@ -41,8 +40,8 @@ func (st *sights) lastRun(p *Page) (schema.RunID, error) {
 	return max(last, st.last[p.ID]), nil
 }
 
-// read notes for every URL outside the run the last one in which a page linked to it,
-// or a sitemap named it; 0: that was in no later run than the first.
+// read records for every URL outside the run the last run in which a page linked to it or a sitemap
+// named it; 0: no run after the first.
 func (st *sights) read() error {
 	if st.last != nil {
 		return nil
@@ -91,8 +90,8 @@ func (st *sights) read() error {
 	return err
 }
 
-// readStood notes for every visit the last run in which its links stood for those of
-// another; 0: in none. Those of the first of all runs stand for themselves.
+// readStood returns for every visit the last run in which its links were the current ones of a
+// later visit; 0: none. Visits of the first run are not included.
 func (st *sights) readStood() ([]schema.RunID, error) {
 	stood := make([]schema.RunID, st.core.store.LastSeq()+1)
 	every := func(schema.Seq, schema.ID) bool { return true }
@@ -107,9 +106,8 @@ func (st *sights) readStood() ([]schema.RunID, error) {
 	return stood, err
 }
 
-// waits reports whether an earlier run left a page waiting that the run has not
-// reached yet: it stands in a line, or waits for another try, without a depth. For an
-// older run that is no longer known.
+// waits reports whether an earlier run left a page waiting that the run has not reached yet: it is
+// in a line, or waits for a retry, without a depth. For an older run that is no longer known.
 func (st *sights) waits(tx *kv.Tx, id schema.ID) (bool, error) {
 	if st.core.run.ID == 1 || st.core.past != nil || st.core.inRun(id) || st.core.latest(id) != 0 {
 		return false, nil

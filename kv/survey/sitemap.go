@@ -6,7 +6,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// eachSitemapEntry calls f for every page that a sitemap names, with the sitemap and its
+// eachSitemapEntry calls f for every page that a sitemap names, with the sitemap and the page's
 // URL: by sitemap, then in its order.
 func (c *core) eachSitemapEntry(f func(sitemap schema.ID, url string, e schema.SitemapEntry) error) error {
 	return c.view(func(*kv.Tx) error {
@@ -25,8 +25,9 @@ func (c *core) eachSitemapEntry(f func(sitemap schema.ID, url string, e schema.S
 	})
 }
 
-// eachListed calls f for the pages of origins that those sitemaps name for which in holds, if their sitemap speaks for
-// their host, which makes them its own, or is of the same origin. Package record has the rule once more, to apply it.
+// eachListed calls f for the pages of origins in the sitemaps for which in holds. A sitemap counts
+// if it speaks for the page's host, which then counts as naming the page itself, or belongs to the
+// same origin. Package record implements the same rule, to apply it during a crawl.
 func (c *core) eachListed(in func(sitemap schema.ID) bool, f func(page schema.ID, own bool)) error {
 	return c.view(func(tx *kv.Tx) error {
 		each := func(f func(*schema.Visit) error) error {
@@ -54,7 +55,7 @@ func (c *core) eachListed(in func(sitemap schema.ID) bool, f func(page schema.ID
 	})
 }
 
-// eachListedBy is eachListed of one sitemap.
+// eachListedBy is eachListed for one sitemap.
 func (c *core) eachListedBy(tx *kv.Tx, v *schema.Visit, speaks Speakers, f func(page schema.ID, own bool)) error {
 	type standing struct{ counts, own bool }
 	hosts, home := map[schema.HostID]standing{}, c.store.HostOf(v.URL)
@@ -79,8 +80,8 @@ func (c *core) eachListedBy(tx *kv.Tx, v *schema.Visit, speaks Speakers, f func(
 	return err
 }
 
-// sitemap returns the URL of a sitemap that the run has read, and what it names; of
-// other URLs nothing.
+// sitemap returns the URL of a sitemap that the run has read, and its entries. For other URLs it
+// returns nothing.
 func (c *core) sitemap(id schema.ID) (norm string, entries []schema.SitemapEntry, err error) {
 	if c.store.Kind(id) != schema.KindSitemap || !c.visited(id) {
 		return "", nil, nil
@@ -102,9 +103,9 @@ func (c *core) sitemap(id schema.ID) (norm string, entries []schema.SitemapEntry
 	return norm, entries, err
 }
 
-// ofRun reports whether a sitemap that was read in the run belongs to it. One that
-// does not was read under a configuration that has changed since; of an older run it
-// can only be told by what the last one says of sitemaps and origins.
+// ofRun reports whether a sitemap that was read in the run belongs to it. One that does not was
+// read under a configuration that has changed since. For an older run, only its last configuration
+// can be used, with what it says of sitemaps and origins.
 func (c *core) ofRun(id schema.ID) bool {
 	if c.past == nil {
 		return c.inRun(id)

@@ -8,22 +8,21 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// siteWidePages is the number of pages of HTML from which on a host has site-wide links.
+// siteWidePages is the smallest number of HTML pages for a host to have site-wide links.
 const siteWidePages = 10
 
-// siteWide knows the targets that more than half of the pages of a host link to, by the
-// links that stand, of [Survey.Speakers].
-// A link to one of the targets says nothing about the page that it is on, whatever its markup:
-// the logo of a theme, a licence, the home page of the publisher.
+// siteWide knows the targets that more than half of the pages of a host link to, by the current
+// links of [Survey.Speakers]. A link to such a target says nothing about its page, whatever its
+// markup: the logo of a theme, a licence, the home page of the publisher.
 type siteWide struct {
 	core    *core
 	stands  *stands
 	walks   *walks
-	targets [][]schema.ID // by host that links, ascending; nil: not derived yet
+	targets [][]schema.ID // by the host that links, ascending; nil: not derived yet
 }
 
-// mark calls each with f, which is given links whose SiteWide is set. A redirect
-// stands nowhere and is never site-wide.
+// mark calls each with a function that sets SiteWide before it calls f. A redirect has no place on
+// a page and is never site-wide.
 func (sw *siteWide) mark(each func(LinkFunc) error, f LinkFunc) error {
 	if err := sw.derive(); err != nil {
 		return err
@@ -34,7 +33,7 @@ func (sw *siteWide) mark(each func(LinkFunc) error, f LinkFunc) error {
 	})
 }
 
-// has reports whether a link is to one of the targets, which have been derived.
+// has reports whether a link leads to one of the targets, which must have been derived.
 func (sw *siteWide) has(from schema.ID, l *schema.Link) bool {
 	return !l.Kinds.Has(schema.LinkRedirect) && sw.wide(from, l.To)
 }
@@ -55,17 +54,17 @@ func (sw *siteWide) derive() error {
 	})
 }
 
-// A row is the targets of a page's links, and whether the page is one of HTML.
+// A row is the targets of a page's links, and whether the page is HTML.
 type row struct {
 	to   []uint32
 	html bool
-	page []schema.ID // of a target; nil: targets are ids
+	page []schema.ID // page of a target; nil: targets are ids
 }
 
-// A rowFunc returns the row of a page, valid until it is called again.
+// A rowFunc returns the row of a page, valid until the next call.
 type rowFunc func(id schema.ID) (row, error)
 
-// count derives it from the links of pages, host by host.
+// count derives the targets from the links of pages, host by host.
 func (sw *siteWide) count(row rowFunc) error {
 	speaks, err := sw.walks.speakers()
 	if err != nil {
@@ -85,7 +84,7 @@ func (sw *siteWide) count(row rowFunc) error {
 	return err
 }
 
-// byHost returns the URLs that are wanted, by host: those of a host end at ends[host].
+// byHost returns the wanted URLs by host: those of a host end at ends[host].
 func (c *core) byHost(want func(schema.ID) bool) (pages []schema.ID, ends []int) {
 	next := make([]int, c.store.Hosts()+2)
 	each := func(f func(id schema.ID)) {
@@ -108,7 +107,7 @@ func (c *core) byHost(want func(schema.ID) bool) (pages []schema.ID, ends []int)
 	return pages, next
 }
 
-// A counter counts the links to each target of one host after the other.
+// A counter counts the links to each target, one host after another.
 type counter struct {
 	core   *core
 	row    rowFunc
@@ -116,8 +115,8 @@ type counter struct {
 	met    []uint32
 }
 
-// wideTargets returns the targets that more than half of the pages of HTML among the
-// given ones link to; nil if there are too few of these.
+// wideTargets returns the targets that more than half of the HTML pages among the given ones link
+// to; nil if there are too few of these.
 func (c *counter) wideTargets(pages []schema.ID) (wide []schema.ID, err error) {
 	total := 0
 	var r row
@@ -155,7 +154,7 @@ func (r *row) idOf(to uint32) schema.ID {
 	return r.page[to]
 }
 
-// A lookup looks the links of pages up.
+// A lookup looks up the links of pages.
 type lookup struct {
 	core   *core
 	stands *stands
@@ -164,8 +163,8 @@ type lookup struct {
 	to     []uint32
 }
 
-// row reads the links that stand after the last visit of a page. Only where there are none
-// the rest of the visit has to be decoded to know whether it is one of HTML.
+// row reads the current links after the last visit of a page. Only for a page without links it must
+// decode the rest of the visit, to know whether the page is HTML.
 func (l *lookup) row(id schema.ID) (r row, err error) {
 	if l.links, err = l.stands.append(l.tx, l.links[:0], id); err != nil {
 		return r, err
@@ -181,8 +180,7 @@ func (l *lookup) row(id schema.ID) (r row, err error) {
 	return row{to: l.to, html: !l.links[0].Kinds.Has(schema.LinkRedirect)}, nil
 }
 
-// isHTML reports whether a visit, with what stands of it, read a page of HTML: only
-// that has a charset.
+// isHTML reports whether a visit read an HTML page: only those have a charset.
 func isHTML(v *schema.Visit) bool {
 	return v.State == schema.Processed && v.RedirectTo == 0 && v.Charset != ""
 }

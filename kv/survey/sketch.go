@@ -5,13 +5,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// sketches calls f for every page, in no order that means anything, with what can be
-// counted of it: its host, class, state and depth, and of its visit what
-// [kv.Visits.Gists] says, with the number of the links that stand. The page and its visit are
-// valid while f runs. An error of f ends it.
+// sketches calls f for every page, in no particular order, with what can be counted: its host,
+// class, state and depth, and of its visit what [kv.Visits.Gists] provides, with the number of
+// current links. The page and its visit are valid while f runs. An error of f ends the walk.
 //
-// Visits are read in the order in which they were written, and URLs only where one decides
-// something: it takes a quarter of the time of [pages.each].
+// Visits are read in the order in which they were written, and URLs only if they decide something.
+// This takes a quarter of the time of [pages.each].
 func (ps *pages) sketches(f func(*Page) error) error {
 	last := func(seq schema.Seq, id schema.ID) bool { return ps.core.isPage(id) && ps.core.latest(id) == seq }
 	return ps.core.view(func(tx *kv.Tx) error {
@@ -64,11 +63,11 @@ func (ps *pages) sketchesOf(host schema.HostID, f func(*Page) error) error {
 type sketcher struct {
 	pages *pages
 	tx    *kv.Tx
-	from  kv.Gist // whose links stand
-	page  Page    // that is told of
+	from  kv.Gist // the visit whose links are current
+	page  Page    // passed to f
 }
 
-// visited tells of a page by its last visit.
+// visited sketches a page by its last visit.
 func (sk *sketcher) visited(g *kv.Gist, f func(*Page) error) error {
 	if g.Stand != 0 {
 		if err := sk.tx.Visits.GistAt(g.Stand, &sk.from); err != nil {
@@ -83,7 +82,7 @@ func (sk *sketcher) visited(g *kv.Gist, f func(*Page) error) error {
 	return sk.tell(g.URL, g, f)
 }
 
-// tell tells of a page, given its last visit; nil: it has none.
+// tell sketches a page, given its last visit; nil: it has none.
 func (sk *sketcher) tell(id schema.ID, g *kv.Gist, f func(*Page) error) error {
 	sk.page = Page{ID: id, Host: sk.pages.core.store.HostOf(id)}
 	if g != nil {
@@ -118,7 +117,7 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 		}
 	}
 	if cfg := &ps.core.cfg.Crawler; ps.core.isPage(u.Referrer) && (cfg.RespectNofollow || !cfg.FollowCanonical) {
-		p.Referrer = u.Referrer // else no link is refused
+		p.Referrer = u.Referrer // otherwise no link is refused
 	}
 	if err := ps.locate(tx, p, u.FirstRun); err != nil {
 		return err
@@ -132,8 +131,8 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 	return ps.judge(tx, h, u.PathQuery, p)
 }
 
-// needsURL reports whether the URL of a page decides something: its class, whether a rule
-// refuses it, or, where the run has not met it, which was the last that saw it.
+// needsURL reports whether the URL of a page decides something: its class, whether a rule refuses
+// it, or, for a page that the run has not met, which run saw it last.
 func (ps *pages) needsURL(p *Page) bool {
 	switch {
 	case ps.core.scope.HasURLRules():

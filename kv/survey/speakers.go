@@ -38,7 +38,7 @@ func (s Speakers) PassOn(from, to schema.ID) (grown bool) {
 	return grown
 }
 
-// Vouchers returns those vouchers of a sitemap that concern a host.
+// Vouchers returns the vouchers of a sitemap that concern a host.
 func (s Speakers) Vouchers(t *scope.Scope, sitemap schema.ID, host string) (names []string) {
 	all := s[sitemap]
 	if len(all) == 0 {
@@ -61,9 +61,9 @@ func OriginVoucher(domain string) string { return "=" + domain }
 // IsOriginVoucher reports whether a voucher is that of an origin, and not a host.
 func IsOriginVoucher(voucher string) bool { return strings.HasPrefix(voucher, "=") }
 
-// ReadSpeakers returns the speakers of a run: what hosts and other shards have vouched for in it, what the
-// configuration names, and all that the files of the run lead to. files calls its argument for every
-// sitemap that the run has read.
+// ReadSpeakers returns the speakers of a run: what hosts and other shards have vouched for in it,
+// what the configuration names, and everything that the files of the run lead to. files calls its
+// argument for every sitemap that the run has read.
 func ReadSpeakers(tx *kv.Tx, store *kv.Store, cfg *config.Config, run schema.RunID,
 	files func(f func(sitemap schema.ID, links []schema.Link)) error) (Speakers, error) {
 	s := Speakers{}

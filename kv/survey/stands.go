@@ -8,29 +8,28 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// stands knows which visits hold what stands: the links and facts of a page are those of its last
-// visit, or of an earlier one for which that stands.
+// stands knows which visits hold the current links and facts of pages: the last visit, or an
+// earlier one that the last visit refers to.
 type stands struct {
 	core  *core
 	stand []uint32 // by id, see [stands.of]; 0, or nil: the last visit
-	stood bool     // that is known
+	stood bool     // stand has been derived
 }
 
-// A standFunc is called for a page with the links that stand, by ascending target and
-// without anchors; they are valid while it runs. NoFollow is what the page itself asks.
+// A standFunc is called for a page with its current links, by ascending target and without anchors.
+// They are valid while it runs. NoFollow is what the page itself asks for.
 type standFunc func(l *kv.Linked) error
 
 func everyPage(schema.ID) bool { return true }
 
-// unknown reports with [kv.ErrDamaged] that a page names a URL which its run could not know.
+// unknown returns [kv.ErrDamaged] for a page that names a URL which its run could not know.
 func unknown(page, to schema.ID) error {
 	return fmt.Errorf("%w: page %d names URL %d, which its run does not know", kv.ErrDamaged, page, to)
 }
 
-// each calls f for every page that is wanted and has links that stand to what to holds
-// for, nil: to anything, in the order in which they were written: the file is read from one
-// end to the other, which is many times as fast as looking up the visits of one page after the
-// other.
+// each calls f for every wanted page with current links to a target for which to holds (nil: to
+// any), in the order in which they were written. The file is read from start to end, which is many
+// times as fast as looking up the visits page by page.
 func (st *stands) each(want, to func(page schema.ID) bool, f standFunc) error {
 	if err := st.find(); err != nil {
 		return err
@@ -49,8 +48,7 @@ func (st *stands) each(want, to func(page schema.ID) bool, f standFunc) error {
 	})
 }
 
-// eachTarget is each of every page that speaks, without what is known of links but where
-// they lead.
+// eachTarget is each for every page that speaks, with the targets of links only.
 func (st *stands) eachTarget(f func(l *kv.Targeted) error) error {
 	if err := st.find(); err != nil {
 		return err
@@ -73,12 +71,12 @@ func (st *stands) speaking(seq schema.Seq, page schema.ID) bool {
 	return st.holds(seq, page) && st.core.speaks(page)
 }
 
-// holds reports whether a visit holds the links of a page that stand.
+// holds reports whether a visit holds the current links of a page.
 func (st *stands) holds(seq schema.Seq, page schema.ID) bool {
 	return st.core.isPage(page) && st.of(page) == seq
 }
 
-// of returns the visit that holds the links of a page that stand; 0: none does.
+// of returns the visit that holds the current links of a page; 0: none does.
 func (st *stands) of(page schema.ID) schema.Seq {
 	if st.stand != nil && st.stand[page] != 0 {
 		return schema.Seq(st.stand[page])
@@ -86,8 +84,8 @@ func (st *stands) of(page schema.ID) schema.Seq {
 	return st.core.latest(page)
 }
 
-// find notes the visits that hold the links that stand, unless no page of a file has
-// been visited twice.
+// find finds the visits that hold the current links, unless no page of the file has been visited
+// twice.
 func (st *stands) find() error {
 	if st.stood = st.stood || st.visitedOnce(); st.stood {
 		return nil
@@ -117,10 +115,10 @@ func (st *stands) visitedOnce() bool {
 	return visited == st.core.store.LastSeq()
 }
 
-// stander notes visits whose links stand for those of the last visit of a page.
+// stander records visits whose links are the current ones of a page's last visit.
 type stander struct{ stand []uint32 }
 
-// note notes that of the last visit of a page; 0: its own links stand.
+// note records the visit for the last visit of a page; 0: its own links are current.
 func (s *stander) note(c *core, page schema.ID, stand schema.Seq) {
 	if stand == 0 {
 		return
@@ -131,8 +129,8 @@ func (s *stander) note(c *core, page schema.ID, stand schema.Seq) {
 	s.stand[page] = uint32(stand)
 }
 
-// anchored returns the visit that holds the links of a page, as [kv.Visits.SkimAt] reads it
-// but with their anchors.
+// anchored returns the visit that holds the links of a page, like [kv.Visits.SkimAt] but with their
+// anchors.
 func (st *stands) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
 	v := &schema.Visit{}
 	err := tx.Visits.SkimAt(st.core.latest(id), v)
@@ -145,7 +143,7 @@ func (st *stands) anchored(tx *kv.Tx, id schema.ID) (*schema.Visit, error) {
 	return v, tx.Visits.Anchors(v)
 }
 
-// skimStanding reads the visit that holds the links of another one in its place.
+// skimStanding reads into v the visit that holds the links for it.
 func skimStanding(tx *kv.Tx, v *schema.Visit) error {
 	url := v.URL
 	if err := tx.Visits.SkimAt(v.Stand, v); err != nil || v.URL == url {
@@ -154,8 +152,8 @@ func skimStanding(tx *kv.Tx, v *schema.Visit) error {
 	return kv.OfAnother(v.Seq, url)
 }
 
-// knows reports with [kv.ErrDamaged] a page with links, by ascending target, to a URL that the run
-// could not know.
+// knows returns [kv.ErrDamaged] if a page has links, given by ascending target, to a URL that the
+// run could not know.
 func (st *stands) knows(page schema.ID, links []schema.Link) error {
 	if n := len(links); n > 0 && int(links[n-1].To) > st.core.urls() {
 		return unknown(page, links[n-1].To)
@@ -163,7 +161,7 @@ func (st *stands) knows(page schema.ID, links []schema.Link) error {
 	return nil
 }
 
-// append appends the links of a page that stand, without anchors, to none.
+// append appends the current links of a page, without anchors, to none.
 func (st *stands) append(tx *kv.Tx, none []schema.Link, page schema.ID) ([]schema.Link, error) {
 	seq := st.core.latest(page)
 	links, err := tx.Visits.AppendLinks(none, seq, page)
@@ -179,7 +177,7 @@ func (st *stands) append(tx *kv.Tx, none []schema.Link, page schema.ID) ([]schem
 	return links, err
 }
 
-// visit returns a visit with the links and facts that stand.
+// visit returns a visit with its current links and facts.
 func (st *stands) visit(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	v, err := tx.Visits.At(seq)
 	if err != nil || v.Stand == 0 {
@@ -204,7 +202,7 @@ func (st *stands) visit(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	return v, nil
 }
 
-// stand lets v say of links, and of how a page asks for them to be treated, what from says.
+// stand gives v the links of from, and what from says about how to treat them.
 func stand(v, from *schema.Visit) {
 	v.Links, v.Charset = from.Links, from.Charset
 	v.Distinct, v.Refused, v.LinkLimit = from.Distinct, from.Refused, from.LinkLimit

@@ -50,7 +50,8 @@ func (ps *pages) applyVisit(p *Page) {
 	}
 }
 
-// misled says why the redirects that were followed from a page lead nowhere; none: they do not.
+// misled returns why the redirects that were followed from a page lead nowhere; none: they lead
+// somewhere.
 func (p *Page) misled() schema.Cause {
 	switch {
 	case p.loops:
@@ -61,8 +62,8 @@ func (p *Page) misled() schema.Cause {
 	return schema.CauseNone
 }
 
-// reopened reports whether a visited page waits again, for a form that was not
-// known when it was visited, or because of an answer to HEAD that is not believed any more.
+// reopened reports whether a visited page waits again, for a form that was unknown when it was
+// visited, or because of an answer to HEAD that is no longer believed.
 func (ps *pages) reopened(tx *kv.Tx, h *host, v *schema.Visit) (bool, error) {
 	if ps.core.past != nil {
 		return false, nil
@@ -79,9 +80,9 @@ func (ps *pages) reopened(tx *kv.Tx, h *host, v *schema.Visit) (bool, error) {
 	return tx.URLs.Reopens(v, Unanswered(v))
 }
 
-// Unanswered reports whether another form of a visited page may answer better:
-// the visit asked, and got no 2xx and no redirect to another page; or robots.txt forbids all forms
-// that were known, or the one that these lead to.
+// Unanswered reports whether another form of a visited page may answer better: the visit made a
+// request and got neither a 2xx nor a redirect to another page; or robots.txt forbids all known
+// forms, or the form that they lead to.
 func Unanswered(v *schema.Visit) bool {
 	if v.Reason.Cause == schema.CauseDenied {
 		return true
@@ -90,8 +91,8 @@ func Unanswered(v *schema.Visit) bool {
 		v.State == schema.Failed && v.Status/100 != 2)
 }
 
-// judgeReopened queues a page that has its answer, if nothing else keeps it from
-// being asked again; else the answer stands.
+// judgeReopened queues a page that has an answer, if nothing else keeps it from being requested
+// again; otherwise the answer counts.
 func (ps *pages) judgeReopened(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 	rule := p.Rule
 	if err := ps.judgeUnvisited(tx, h, pathQuery, p); err != nil || p.State == schema.Queued {
@@ -118,13 +119,13 @@ func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	}
 	rule, err := ps.refusing(h, pathQuery, p)
 	full := obstacle{}
-	if err == nil && rule == "" && !(p.Visited && p.Visit.Requests > 0) { // else it has its place in its groups
+	if err == nil && rule == "" && !(p.Visited && p.Visit.Requests > 0) { // otherwise it already has a place in its groups
 		full, err = ps.fullCap(tx, h, pathQuery, p)
 	}
 	switch {
 	case err != nil:
 		return err
-	case rule == "" && p.Visit != nil && (full.by != unhindered || h.spent): // what an earlier run saw stands
+	case rule == "" && p.Visit != nil && (full.by != unhindered || h.spent): // the results of an earlier run still apply
 		ps.applyVisit(p)
 		return nil
 	case rule != "" || full.by != unhindered:
@@ -168,7 +169,7 @@ func obstacleOf(r scope.Rule) obstacle {
 	return obstacle{hinderedByCap, r.Text}
 }
 
-// String is the rule by which pages are refused.
+// String returns the rule by which pages are refused.
 func (o obstacle) String() string {
 	switch o.by {
 	case hinderedByTrap:
@@ -179,8 +180,8 @@ func (o obstacle) String() string {
 	return o.text
 }
 
-// refusing returns the rule, caps aside, that keeps a page within reach from being
-// visited, and marks the page if that is a trap or a Crawl-delay.
+// refusing returns the rule, other than a cap, that keeps a page within reach from being visited.
+// It marks the page if that is a trap or a Crawl-delay.
 func (ps *pages) refusing(h *host, pathQuery string, p *Page) (string, error) {
 	if rule, refused := ps.core.scope.Refuse(h.name, pathQuery); refused {
 		if rule.Trap {
@@ -206,7 +207,8 @@ func (ps *pages) refusing(h *host, pathQuery string, p *Page) (string, error) {
 	return "", nil
 }
 
-// readListed notes the pages for which the sitemaps of the run count, those of other shards among them.
+// readListed reads the pages for which the sitemaps of the run, including those of other shards,
+// count.
 func (ps *pages) readListed() error {
 	if ps.listed != nil {
 		return nil
@@ -232,14 +234,14 @@ func (ps *pages) readListed() error {
 	return err
 }
 
-// cachedLinks are the links of the visit that was read last to explain a page
-// without depth: pages that were found together have one referrer.
+// cachedLinks are the links of the visit that was last read to explain a page without depth. Pages
+// that were found together have one referrer.
 type cachedLinks struct {
 	page  schema.ID
 	visit *schema.Visit
 }
 
-// explainNoDepth says why a page that is known does not belong to the run.
+// explainNoDepth says why a known page does not belong to the run.
 func (ps *pages) explainNoDepth(tx *kv.Tx, p *Page) error {
 	p.Error = ps.core.notReached
 	if p.Referrer == 0 || !ps.core.visited(p.Referrer) {

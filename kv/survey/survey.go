@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// ErrNoRun reports a state file in which nothing was ever crawled.
+// ErrNoRun reports a state file in which nothing has been crawled.
 var ErrNoRun = errors.New("nothing has been crawled yet: \"ripple crawl\" begins")
 
 // A Survey is one reading of a store under the configuration of its newest run, or
@@ -29,8 +29,8 @@ type Survey struct {
 	coverage  *coverage
 }
 
-// New reads the runs of a store, the newest one's configuration and its seeds.
-// It fails with [ErrNoRun] where there is no run.
+// New reads the runs of a store, and the newest one's configuration and seeds. It fails with
+// [ErrNoRun] if there is no run.
 func New(store *kv.Store) (*Survey, error) {
 	s := newSurvey(store)
 	err := s.core.view(func(tx *kv.Tx) error {
@@ -42,7 +42,7 @@ func New(store *kv.Store) (*Survey, error) {
 			return ErrNoRun
 		}
 		if last := &s.core.runs[len(s.core.runs)-1]; last.Walked && last.Status == schema.RunRunning {
-			last.Status = schema.RunCompleted // its outputs show it as it will be when they are in place
+			last.Status = schema.RunCompleted // so the outputs show the run as it will be when they are in place
 			s.core.unwritten = store.Part() == schema.Part{}
 		}
 		return s.core.readConfig(tx)
@@ -70,9 +70,9 @@ func newSurvey(store *kv.Store) *Survey {
 	}
 }
 
-// Ever returns the survey of all that any run saw: no page is gone, and every link stands
-// that was ever seen, each as the last run that saw it recorded it. Functions of either survey
-// may be called while one of the other runs.
+// Ever returns the survey of everything that any run saw: no page is gone, and every link ever seen
+// is current, as the last run that saw it recorded it. Functions of either survey may be called
+// while a function of the other runs.
 func (s *Survey) Ever() *Survey {
 	all := newSurvey(s.core.store)
 	*all.core = *s.core
@@ -80,8 +80,8 @@ func (s *Survey) Ever() *Survey {
 	return all
 }
 
-// Interrupt says that no process works on the newest run any more: if it reads
-// running, it is interrupted.
+// Interrupt says that no process is working on the newest run any more: if it reads running, it is
+// interrupted.
 func (s *Survey) Interrupt() {
 	if s.core.run.Status == schema.RunRunning {
 		s.core.run.Status = schema.RunInterrupted
@@ -89,15 +89,15 @@ func (s *Survey) Interrupt() {
 	}
 }
 
-// Unwritten reports whether the outputs of the newest run are still missing, though it reads completed: either
-// they are being written, or who did has ended before they were in place. Shards have none.
+// Unwritten reports whether the outputs of the newest run are still missing, though it reads
+// completed: they are being written, or the process that wrote them ended before they were in
+// place. Shards have no outputs.
 func (s *Survey) Unwritten() bool { return s.core.unwritten }
 
-// Until ends long walks over the records, with the cause, when ctx is done.
+// Until makes long walks over the records end, with the cause, when ctx is done.
 func (s *Survey) Until(ctx context.Context) { s.core.until(ctx) }
 
-// Context is that of [Survey.Until], for what is worked out of the records; without one it
-// never ends.
+// Context returns the context of [Survey.Until], for work on the records; by default it never ends.
 func (s *Survey) Context() context.Context {
 	if s.core.ctx == nil {
 		return context.Background()
@@ -105,20 +105,18 @@ func (s *Survey) Context() context.Context {
 	return s.core.ctx
 }
 
-// Hold runs f in one transaction, so that what it reads piece by piece is of one state
-// even while other readers come and go. Walks over many records that it begins end with
-// the error of ctx when that is done.
+// Hold runs f in one transaction, so that everything it reads is of one state even if other readers
+// interleave. Long walks that f begins end with the error of ctx when that is done.
 func (s *Survey) Hold(ctx context.Context, f func() error) error { return s.core.hold(ctx, f) }
 
-// Run returns the run that the survey is of: the newest, unless [Survey.At] says
-// otherwise.
+// Run returns the run of the survey: the newest, unless [Survey.At] says otherwise.
 func (s *Survey) Run() schema.Run { return s.core.run }
 
-// Runs returns all runs until that one, oldest first.
+// Runs returns all runs up to that one, oldest first.
 func (s *Survey) Runs() []schema.Run { return s.core.runs }
 
-// Since returns the last run that was completed, 0 if none was. What was last seen
-// before it is gone; what was seen since is kept until the current run reaches it.
+// Since returns the last completed run; 0: there is none. Pages last seen before it are gone. Those
+// seen since are kept until the current run reaches them.
 func (s *Survey) Since() schema.RunID { return s.core.since() }
 
 // Config returns the effective configuration of the run.
@@ -127,8 +125,8 @@ func (s *Survey) Config() *config.Config { return s.core.cfg }
 // Scope returns the lists and rules of the run.
 func (s *Survey) Scope() *scope.Scope { return s.core.scope }
 
-// Shard returns which shard of a terrain the survey is of, of how many; shards 0: it is of
-// no single one.
+// Shard returns the number of the survey's shard, and the number of shards in the terrain; shards
+// 0: the survey is not of a single shard.
 func (s *Survey) Shard() (shard, shards int) {
 	part := s.core.store.Part()
 	if part.Merged() {
@@ -137,53 +135,53 @@ func (s *Survey) Shard() (shard, shards int) {
 	return part.Shard, part.Shards
 }
 
-// URLs returns the last id of a URL, which bounds arrays by id.
+// URLs returns the last id of a URL, which is the bound of arrays by id.
 func (s *Survey) URLs() int { return s.core.urls() }
 
 // Lookup finds a page by its identity.
 func (s *Survey) Lookup(norm string) (schema.ID, bool, error) { return s.core.lookup(norm) }
 
-// Warm prepares the look-ups of pages by their identities: of many at once in the time of one.
+// Warm prepares look-ups of pages by identity: many at once take the time of one.
 func (s *Survey) Warm(norms []string) error { return s.core.warm(norms) }
 
 // Norm returns the identity of a URL.
 func (s *Survey) Norm(id schema.ID) (string, error) { return s.core.norm(id) }
 
-// Speakers returns what reports whether the links of a page count as its statements: it was
-// visited in the run of [Survey.Since] or after it, and no list keeps the crawl away from it
-// now. Where patterns of URLs are on the lists, it reads the URLs of all pages at first.
+// Speakers returns a function that reports whether the links of a page count as its statements: the
+// page was visited in the run of [Survey.Since] or later, and no list excludes it now. If the lists
+// have URL patterns, Speakers first reads the URLs of all pages.
 func (s *Survey) Speakers() (func(id schema.ID) bool, error) { return s.walks.speakers() }
 
-// EachPage calls f for every page by id; sitemap files are none. A page is valid
-// while f runs. An error of f ends it.
+// EachPage calls f for every page by id, without sitemap files. A page is valid while f runs. An
+// error of f ends the walk.
 func (s *Survey) EachPage(f func(*Page) error) error { return s.pages.each(1, f) }
 
 // EachPageFrom is [Survey.EachPage] from an id on.
 func (s *Survey) EachPageFrom(id schema.ID, f func(*Page) error) error { return s.pages.each(id, f) }
 
-// EachPlace is [Survey.EachPage] in a third of its time, without what only a visit says:
-// the state, what decided it, and for most pages the visit itself.
+// EachPlace is [Survey.EachPage] in a third of the time, without what only a visit says: the state,
+// what decided it, and for most pages the visit itself.
 func (s *Survey) EachPlace(f func(*Page) error) error { return s.pages.places(f) }
 
-// IsPage reports whether an id is that of a page.
+// IsPage reports whether a URL is a page.
 func (s *Survey) IsPage(id schema.ID) bool { return s.core.isPage(id) }
 
-// EachSketch calls f for every page, in no order that means anything, with what can be
-// counted of it: its ids, class, state and depth, and of its visit what [kv.Visits.Gists]
-// says, with the number of the links that stand. It takes a quarter of the time of [Survey.EachPage]. The
-// page and its visit are valid while f runs. An error of f ends it.
+// EachSketch calls f for every page, in no particular order, with what can be counted: its ids,
+// class, state and depth, and of its visit what [kv.Visits.Gists] provides, with the number of
+// current links. It takes a quarter of the time of [Survey.EachPage]. The page and its visit are
+// valid while f runs. An error of f ends the walk.
 func (s *Survey) EachSketch(f func(*Page) error) error { return s.tallies.along(f) }
 
 // Page returns a page, or an error that wraps [kv.ErrNotFound].
 func (s *Survey) Page(id schema.ID) (*Page, error) { return s.pages.byID(id) }
 
-// Redirects returns the pages that the recorded redirects from a page lead to, one after the other, at
-// most so many. Those that come back end with the page that comes again.
+// Redirects returns the pages that the recorded redirects from a page lead to, in order and at most
+// most of them. If they come back, the last one is the page that occurs again.
 func (s *Survey) Redirects(p *Page, most int) ([]schema.ID, error) {
 	return s.redirects.chain(p.ID, p.RedirectTo, most)
 }
 
-// Counts counts all pages; it does so once.
+// Counts counts all pages, once.
 func (s *Survey) Counts() (*Counts, error) { return s.tallies.counts() }
 
 // EachSitemapEntry calls f for every page that a sitemap names, with the URL of
@@ -192,8 +190,8 @@ func (s *Survey) EachSitemapEntry(f func(sitemap string, e schema.SitemapEntry) 
 	return s.core.eachSitemapEntry(func(_ schema.ID, url string, e schema.SitemapEntry) error { return f(url, e) })
 }
 
-// Sitemap returns the URL of a sitemap that the run has read, and what it names; of
-// other URLs nothing.
+// Sitemap returns the URL of a sitemap that the run has read, and its entries. For other URLs it
+// returns nothing.
 func (s *Survey) Sitemap(id schema.ID) (url string, entries []schema.SitemapEntry, err error) {
 	return s.core.sitemap(id)
 }
@@ -203,9 +201,8 @@ func (s *Survey) Sitemap(id schema.ID) (url string, entries []schema.SitemapEntr
 // reached yet have the depths that follow from what earlier runs recorded.
 func (s *Survey) OriginDepths() (*Depths, error) { return s.walks.originDepths() }
 
-// Ways returns shortest ways along links that carry depth to a page, from the nearest
-// origins: at most limit of them, by depth and then by their number, as far as they are
-// not longer than max-depth + 1. Of several ways from an origin it is the one over the pages
-// that were met first. It reads the links of all pages once, and holds four bytes of each while
-// it searches.
+// Ways returns shortest paths along links that carry depth to a page, from the nearest origins: at
+// most limit of them, by depth and then by the origin's number, and none longer than max-depth + 1.
+// Of several paths from an origin it returns the one over the pages that were met first. It reads
+// the links of all pages once, and holds four bytes for each while it searches.
 func (s *Survey) Ways(id schema.ID, limit int) ([]Way, error) { return s.walks.ways(id, limit) }

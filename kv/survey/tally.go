@@ -20,26 +20,26 @@ type Counts struct {
 	HostsByDepth     [kv.NoDepth + 1]int    // those of Hosts, by the smallest depth of their pages
 	Hosts            int                    // with pages, of the classes that are visited
 	Listed           int                    // hosts with pages that are blacklisted or stubs
-	Frontier         int                    // pages that wait, see [Page.Waits]
-	Links            int                    // that stand
+	Frontier         int                    // waiting pages, see [Page.Waits]
+	Links            int                    // current links
 	LinksOmitted     int                    // see [Page.LinksOmitted]; of [Survey.Speakers]
-	LinksRefused     int                    // of those: no URLs, or longer than max-length
-	leftBefore       int                    // of those: by traps, of pages that an earlier run read
+	LinksRefused     int                    // of those: not URLs, or longer than max-length
+	leftBefore       int                    // of those: left out by traps, of pages that an earlier run read
 	Shells           int                    // of Processed: likely to need scripts, and not rendered
 	Rendered         int                    // of Processed
-	Hindered         int                    // of Rendered: something of what their scripts asked for was kept from them
-	Unrendered       int                    // of Processed: as fetched, since the browser failed or showed too much
+	Hindered         int                    // of Rendered: some requests of their scripts were refused
+	Unrendered       int                    // of Processed: as fetched; the browser failed or the result was too large
 	Errors           map[string]int         // of the run, by kind, see [tallies.countErrors]
 }
 
-// A tally is what one pass over all pages counts.
+// A tally is the result of one pass over all pages.
 type tally struct {
 	counts Counts
 	misled int         // pages visited in the run whose redirects come back, or are too many
 	hosts  []hostTally // by id
 }
 
-// A hostTally is what is counted of one host.
+// A hostTally is the count for one host.
 type hostTally struct {
 	byState     [schema.StateCount]uint32
 	known       uint32
@@ -54,17 +54,17 @@ type hostTally struct {
 	linkless    uint32       // of html: without links
 	shells      uint32       // of html: that likely need scripts
 	waits       uint32       // see Page.Waits
-	missing     uint32       // see Page.Missing; and of visited: 503, where the host was given up for asking for rest
-	ruled       uint32       // were not visited because exclude, include or nofollow leaves them out
-	capped      uint32       // of those: by a cap, a trap or a Crawl-delay
+	missing     uint32       // see Page.Missing; and of visited: 503, if the host was given up for its requests to wait
+	ruled       uint32       // not visited because exclude, include or nofollow leaves them out
+	capped      uint32       // of missing: because of a cap, a trap or a Crawl-delay
 	unasked     uint32       // got no visit because the host could not be reached
-	failed      schema.Seq   // the last visit that did not reach it
+	failed      schema.Seq   // the last visit that did not reach the host
 	away        schema.Cause // of that visit
-	mixed       bool         // others had other causes
-	omitted     uint32       // links of its pages that are not recorded
-	refused     uint32       // of those: no URLs, or longer than max-length
+	mixed       bool         // other visits had other causes
+	omitted     uint32       // links of its pages that were not recorded
+	refused     uint32       // of those: not URLs, or longer than max-length
 	beyond      uint32       // of those: by max-links-per-page
-	limit       int          // of that: the highest that a page was read under
+	limit       int          // the highest such limit under which a page was read
 	beyondHosts uint32       // of those: to hosts beyond max-hosts-per-page
 	beyondText  uint32       // of those: by the text of the URLs
 	nearest     uint8        // depth of all pages
@@ -73,7 +73,7 @@ type hostTally struct {
 	others      others
 }
 
-// A cappedPages is how many pages of a host an obstacle keeps from being visited.
+// A cappedPages counts the pages of a host that an obstacle keeps from being visited.
 type cappedPages struct {
 	by    obstacle
 	pages uint32
@@ -99,7 +99,7 @@ type tallies struct {
 	tally *tally // nil: not counted yet
 }
 
-// counts counts all pages; it does so once.
+// counts counts all pages, once.
 func (ts *tallies) counts() (*Counts, error) {
 	t, err := ts.tallied()
 	if err != nil {
@@ -116,7 +116,7 @@ func (ts *tallies) tallied() (*tally, error) {
 	return ts.tally, err
 }
 
-// along sketches all pages for f, and counts them on the way unless that was done.
+// along sketches all pages for f, and counts them on the way unless that was already done.
 func (ts *tallies) along(f func(*Page) error) error {
 	if ts.tally != nil {
 		return ts.pages.sketches(f)
@@ -146,7 +146,7 @@ func (ts *tallies) countHosts(t *tally) {
 	}
 }
 
-// empty returns a tally before anything is counted.
+// empty returns a tally without counts.
 func (ts *tallies) empty() *tally {
 	t := &tally{hosts: make([]hostTally, ts.core.store.Hosts()+1)}
 	for i := range t.hosts {
@@ -156,7 +156,7 @@ func (ts *tallies) empty() *tally {
 	return t
 }
 
-// countInto returns what counts a page.
+// countInto returns a function that adds a page to t.
 func (ts *tallies) countInto(t *tally) func(*Page) error {
 	return func(p *Page) error {
 		t.add(p)
@@ -167,7 +167,7 @@ func (ts *tallies) countInto(t *tally) func(*Page) error {
 	}
 }
 
-// ofHost counts the pages of one host, or all if that was done or has to be, see
+// ofHost counts the pages of one host, or of all if that was done or is necessary, see
 // [tallies.leftBefore].
 func (ts *tallies) ofHost(id schema.HostID) (*hostTally, error) {
 	if ts.tally != nil || ts.core.run.ID > 1 {
@@ -182,8 +182,8 @@ func (ts *tallies) ofHost(id schema.HostID) (*hostTally, error) {
 	return &t.hosts[id], err
 }
 
-// leftBefore counts the links that pages which an earlier run read have and that limits of
-// [traps] keep from being recorded.
+// leftBefore counts the links that limits of [traps] kept from being recorded, on pages that an
+// earlier run read.
 func (ts *tallies) leftBefore() (int, error) {
 	if ts.core.run.ID == 1 {
 		return 0, nil
@@ -259,7 +259,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 	}
 }
 
-// countRendering counts a page that was rendered, or is likely to need that.
+// countRendering counts a page that was rendered or likely needs rendering.
 func (t *tally) countRendering(h *hostTally, v *schema.Visit) {
 	switch {
 	case v.Rendering&schema.Rendered != 0:
@@ -277,15 +277,15 @@ func (t *tally) countRendering(h *hostTally, v *schema.Visit) {
 	}
 }
 
-// Waits reports whether a page is part of the frontier: it will be asked for, now
-// or when its host has had its rest.
+// Waits reports whether a page is part of the frontier: it will be requested, now or when its host
+// may be requested again.
 func (p *Page) Waits() bool {
 	return p.State == schema.Queued || p.State == schema.RateLimited && !p.fromVisit && (p.InRun || p.Left)
 }
 
-// Missing reports whether a page is within reach of the run, belongs to
-// what it maps, and was not visited: it waits, its host's budget was used up, its
-// host was given up, or a cap or trap was in the way.
+// Missing reports whether a page is within reach of the run, belongs to what it maps, and was not
+// visited: it waits, its host's budget was used up, its host was given up, or a cap or trap refused
+// it.
 func (p *Page) Missing() bool {
 	switch p.State {
 	case schema.Queued, schema.RequestLimitHit:

@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A start is the pages of an origin from which the way is shortest, by id.
+// A start is the pages of an origin, by id, from which the path is shortest.
 type start struct {
 	origin int
 	depth  uint8
@@ -29,7 +29,7 @@ func (b *backSearch) find(limit int) ([]start, error) {
 	return found, nil
 }
 
-// eachStart calls f for the pages of origins from which a way is known.
+// eachStart calls f for the pages of origins from which a path is known.
 func (b *backSearch) eachStart(f func(id schema.ID, origins []int, depth uint8)) {
 	core, hosts := b.walks.core, b.walks.hosts
 	for id := schema.ID(1); int(id) <= core.urls(); id++ {
@@ -42,7 +42,7 @@ func (b *backSearch) eachStart(f func(id schema.ID, origins []int, depth uint8))
 	}
 }
 
-// nearest returns the origins from which the steps so far have found the shortest way.
+// nearest returns the origins from which the steps so far have found the shortest path.
 func (b *backSearch) nearest() []start {
 	depth := make([]uint8, len(b.walks.core.scope.Origins()))
 	for i := range depth {
@@ -63,7 +63,7 @@ func (b *backSearch) nearest() []start {
 	return found
 }
 
-// collect notes the pages with which ways from origins begin.
+// collect records the pages at which paths from origins begin.
 func (b *backSearch) collect(found []start) {
 	at := make(map[int]*start, len(found))
 	for i := range found {
@@ -78,9 +78,9 @@ func (b *backSearch) collect(found []start) {
 	})
 }
 
-// trace follows the links from the pages of a start, each to pages that are one link
-// nearer, and returns the pages of a way. Of several ways it is the one over the pages that
-// were met first.
+// trace follows the links from the pages of a start, each to pages that are one link nearer, and
+// returns the pages of a path. Of several paths it returns the one over the pages that were met
+// first.
 func (b *backSearch) trace(s start) []schema.ID {
 	t := &tracer{backSearch: b, origin: s.origin, left: s.depth, now: s.pages, parent: map[schema.ID]schema.ID{}}
 	for t.left > 0 {
@@ -94,17 +94,17 @@ func (b *backSearch) trace(s start) []schema.ID {
 	return ids
 }
 
-// A tracer goes along the links that a search has gone against.
+// A tracer follows the links that a search has followed backwards.
 type tracer struct {
 	*backSearch
 	origin int
 	left   uint8       // links that lead from now to the target
-	now    []schema.ID // in the order in which they count
+	now    []schema.ID // in order of precedence
 	parent map[schema.ID]schema.ID
 }
 
-// follow goes one link further, and then along redirects. The origin's own pages, which
-// come first, redirect as they link.
+// follow follows one more link, and then redirects. The origin's own pages come first, and their
+// redirects count as links.
 func (t *tracer) follow(own bool) {
 	var next []schema.ID
 	for _, id := range t.now {
@@ -114,7 +114,7 @@ func (t *tracer) follow(own bool) {
 				next = append(next, t.graph.at(at))
 			}
 		}
-		if t.parent[t.to] != 0 { // nobody who comes later counts
+		if t.parent[t.to] != 0 { // the first parent counts
 			break
 		}
 	}
@@ -124,7 +124,7 @@ func (t *tracer) follow(own bool) {
 	t.redirect()
 }
 
-// redirect adds the pages that those of now redirect to, which are as near.
+// redirect adds the targets of redirects of the pages in now, which are as near.
 func (t *tracer) redirect() {
 	work := slices.Clone(t.now)
 	for len(work) > 0 && t.parent[t.to] == 0 {
@@ -139,8 +139,8 @@ func (t *tracer) redirect() {
 	}
 }
 
-// adopts notes that a way to a page leads over another, if the page is at a level and
-// neither has one yet nor belongs to the origin.
+// adopts records from as the parent of to, if to is at the level, has no parent yet and does not
+// belong to the origin.
 func (t *tracer) adopts(from, to schema.ID, level uint8) bool {
 	if t.level[to] != level || t.parent[to] != 0 {
 		return false

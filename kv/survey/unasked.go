@@ -6,9 +6,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// addErrors counts a page that ended in an error though no visit did: it got none because its host
-// could not be reached, or its redirects lead nowhere. Of one whose visit did not reach its host it
-// notes why.
+// addErrors counts a page that ended in an error without a failed visit: it got no visit because
+// its host could not be reached, or its redirects lead nowhere. For a page whose visit did not
+// reach its host, it records the cause.
 func (ts *tallies) addErrors(t *tally, p *Page) {
 	h := &t.hosts[p.Host]
 	switch {

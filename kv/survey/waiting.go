@@ -8,8 +8,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// WaitingPages counts the pages of a host that wait for a run and that it has not visited. In its queues some
-// stand twice, and of those that are to be tried again some have lost their depth under another configuration.
+// WaitingPages counts the pages of a host that wait for a run and that it has not visited. Some
+// pages are in its queues twice, and some pages that wait for a retry have lost their depth under
+// another configuration.
 func WaitingPages(store *kv.Store, tx *kv.Tx, run *schema.Run, h *schema.Host) (int, error) {
 	pages := map[schema.ID]bool{}
 	add := func(_ uint8, id schema.ID) bool {
@@ -21,7 +22,7 @@ func WaitingPages(store *kv.Store, tx *kv.Tx, run *schema.Run, h *schema.Host) (
 		}
 		return true
 	}
-	if h.Run == run.ID { // else they are of an older one
+	if h.Run == run.ID { // otherwise they belong to an older run
 		for _, r := range h.Retries {
 			add(0, r.URL)
 		}
@@ -30,8 +31,9 @@ func WaitingPages(store *kv.Store, tx *kv.Tx, run *schema.Run, h *schema.Host) (
 	return len(pages), err
 }
 
-// RunErrors returns the errors that a run has counted, and the pages that got no visit because their host could not be
-// reached, by kind: what [Counts] has, but for redirects that lead nowhere, which takes a look at all pages.
+// RunErrors returns the errors of a run by kind, including pages that got no visit because their
+// host could not be reached. It equals the errors of [Counts], except for redirects that lead
+// nowhere, which would need a pass over all pages.
 func RunErrors(store *kv.Store, tx *kv.Tx, cfg *config.Config, run *schema.Run) (map[string]int, error) {
 	all := map[string]int{}
 	maps.Copy(all, run.Errors)

@@ -12,12 +12,12 @@ import (
 const (
 	goneShare    = 0.05 // of those that are farthest from the origins
 	changedShare = 0.1
-	freshShare   = 0.02 // lead to a page that nobody has met
+	freshShare   = 0.02 // links lead to pages that are new
 )
 
-// again walks the terrain once more, a month later: most pages have not changed, some
-// have, some are gone, and some lead to new ones. Only pages that lead to none that are
-// visited go, so that what was visited is visited again, in the same order.
+// again walks the terrain once more, a month later. Most pages have not changed; some have changed,
+// some are gone, and some lead to new pages. Only pages that lead to no visited page disappear, so
+// that all visited pages are visited again, in the same order.
 func (m *maker) again() error {
 	last := m.store.LastSeq()
 	err := m.update(m.beginAgain)
@@ -87,7 +87,7 @@ func (m *maker) revisit(seq schema.Seq) error {
 	return m.record(&v, v.Links)
 }
 
-// change makes up what has changed on a page.
+// change invents the changes of a page.
 func (m *maker) change(v, before *schema.Visit, depth uint8) error {
 	if err := m.tx.Visits.Anchors(before); err != nil {
 		return err
@@ -115,7 +115,8 @@ func (m *maker) change(v, before *schema.Visit, depth uint8) error {
 	return m.record(&fresh, nil)
 }
 
-// record adds a visit to the log, counts it, and takes what is known of its page over the links that it stands by.
+// record adds a visit to the log, counts it, and passes what is known about its page on over the
+// page's current links.
 func (m *maker) record(v *schema.Visit, links []schema.Link) error {
 	s := m.site(v.URL)
 	s.visited, s.requests = s.visited+1, s.requests+1

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// end writes what the walk leaves behind: lines of pages that wait, and the run's end.
+// end writes the rest of a walk's records: the lines of waiting pages, and the end of the run.
 func (m *maker) end() error {
 	cut := 0
 	for _, s := range m.sites {
@@ -31,7 +31,7 @@ func (m *maker) end() error {
 	return nil
 }
 
-// endSite writes what the run has come to know of a host.
+// endSite writes what the run knows about a host.
 func (m *maker) endSite(s *site) error {
 	h, err := m.tx.Hosts.At(s.id)
 	if err != nil {
@@ -65,7 +65,7 @@ func (m *maker) robots(h *schema.Host) error {
 	return m.tx.Hosts.PutRobots(h.ID, schema.RobotsCopy{At: h.RobotsAt, Status: 200, Text: []byte(text)})
 }
 
-// queue lets the pages of a host wait that are within reach and were not visited.
+// queue puts the pages of a host in line that are within reach and were not visited.
 func (m *maker) queue(h *schema.Host, s *site) error {
 	for _, id := range s.pages {
 		if depth, _ := m.store.Depth(id); m.store.Latest(id) < m.run.FirstVisit && depth <= maxDepth {

@@ -6,8 +6,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// links makes the links of a page up: to pages that nobody has met, so many that the
-// terrain gets its size; then those that stand on every page of the host; then any.
+// links invents the links of a page: first to new pages, as many as the terrain needs to reach its
+// size; then those on every page of the host; then any others.
 func (m *maker) links(v *schema.Visit, s *site) error {
 	kinds := schema.Kinds(0).Add(schema.LinkAnchor)
 	add := func(id schema.ID, place schema.Place) {
@@ -47,8 +47,8 @@ func (m *maker) linkCount() int {
 	return int(mean*(0.25+0.75*m.rand.ExpFloat64()) + m.rand.Float64())
 }
 
-// fresh is the number of links of a page to pages that nobody has met. Those of origins
-// lead to two or three each until there are enough.
+// fresh returns the number of links from a page to new pages. Pages of origins have two or three
+// each until there are enough.
 func (m *maker) fresh() int {
 	switch {
 	case m.depth > 0:
@@ -59,8 +59,8 @@ func (m *maker) fresh() int {
 	return 0
 }
 
-// freshHost returns the number of the host of a page that nobody has met, to which a page
-// of s leads. Pages of origins lead to such of origins until there are enough.
+// freshHost returns the number of the host of a new page that a page of s leads to. Pages of
+// origins lead to pages of origins until there are enough.
 func (m *maker) freshHost(s *site) int {
 	switch {
 	case m.depth == 0 && m.chance(ownPages/(ownPages+nearPages)):

@@ -32,11 +32,11 @@ func Make(path string, size Size) error {
 	return store.Close()
 }
 
-// A maker walks a world as a crawl does, and makes up what it finds while it goes.
+// A maker walks a world as a crawl does, and invents its pages on the way.
 //
-// Pages are visited by depth. What a page leads to is no nearer than it is itself, but
-// for pages of origins, which are all met while those are walked. So the depth at which a
-// page is met is its shortest distance already.
+// Pages are visited by depth. A page never leads to one that is nearer than itself, except for
+// pages of origins, which are all met while those are walked. So the depth at which a page is met
+// is its shortest distance.
 type maker struct {
 	*world
 	size   Size
@@ -49,7 +49,7 @@ type maker struct {
 	unmet   []int // hosts that no page has linked to yet
 	depth   uint8 // of the pages that are being visited
 	waiting [maxDepth + 2][]schema.ID
-	share   float64     // pages that nobody has met and each of those leads to
+	share   float64     // new pages that each of those leads to
 	work    []schema.ID // visited pages that have something to pass on
 	siteOf  []int       // by host id
 }

@@ -11,7 +11,7 @@ type near struct {
 	own         bool
 }
 
-// meet records a page of the i-th host that nobody has met, and returns its id.
+// meet records a new page of the i-th host, and returns its id.
 func (m *maker) meet(i int, from schema.ID, n near) (schema.ID, error) {
 	s := m.sites[i]
 	if s.id == 0 {
@@ -47,8 +47,8 @@ func (m *maker) meet(i int, from schema.ID, n near) (schema.ID, error) {
 	return id, nil
 }
 
-// lower records a way to a page. A page of which it tells something new, and that the run has visited, has to pass
-// that on.
+// lower records a path to a page. If that changes what is known about a page that the run has
+// visited, the page must pass the change on.
 func (m *maker) lower(id schema.ID, n near) {
 	if m.ofOrigin(id) {
 		n.depth = 0
@@ -67,8 +67,8 @@ func (m *maker) lower(id schema.ID, n near) {
 	}
 }
 
-// carry takes what is known of a page that was just visited over its links, and that of the visited pages that it tells
-// something new over theirs.
+// carry passes on what is known about a page that was just visited, over its links, and likewise
+// for every visited page that this changes.
 func (m *maker) carry(page schema.ID, links []schema.Link) error {
 	m.pass(page, links)
 	for len(m.work) > 0 {
@@ -86,7 +86,7 @@ func (m *maker) carry(page schema.ID, links []schema.Link) error {
 	return nil
 }
 
-// pass takes what is known of a page over its links.
+// pass passes what is known about a page on over its links.
 func (m *maker) pass(page schema.ID, links []schema.Link) {
 	depth, hops := m.store.Depth(page)
 	for _, link := range links {
@@ -98,7 +98,7 @@ func (m *maker) pass(page schema.ID, links []schema.Link) {
 	}
 }
 
-// vouches reports whether a link of a page makes what it leads to its host's own.
+// vouches reports whether a link of a page counts as the target's own host naming the target.
 func (m *maker) vouches(page, to schema.ID) bool {
 	if m.store.HostOf(page) == m.store.HostOf(to) {
 		return m.store.Own(page)
@@ -112,8 +112,8 @@ func (m *maker) ofOrigin(id schema.ID) bool { return m.site(id).fate == fateOwn 
 // site returns the host of a page.
 func (m *maker) site(id schema.ID) *site { return m.sites[m.siteOf[m.store.HostOf(id)]] }
 
-// another returns the number of a host that a page leads to besides its own: sometimes one
-// that nobody has met. Only pages of origins meet hosts of origins.
+// another returns the number of another host that a page leads to: sometimes a new one. Only pages
+// of origins lead to new hosts of origins.
 func (m *maker) another() int {
 	for {
 		i := m.zipf(len(m.sites))

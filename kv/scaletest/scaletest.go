@@ -1,15 +1,15 @@
-// Package scaletest makes state files as large as those of real crawls, for benchmarks
-// and tests that read one.
+// Package scaletest makes state files as large as those of real crawls, for benchmarks and tests
+// that read one.
 //
-// A file is what a crawl of a made-up web would have left: hosts whose sizes follow
-// Zipf's law, links of which most stay on their host and lead to few pages, redirects,
-// dead links, pages that were not visited, titles, anchors, robots.txt. Its records agree
-// as those of a crawl do. The same size makes the same records. With [Size].Runs a terrain
-// is walked again, for what compares runs.
+// A file is what a crawl of a generated web would have left: hosts whose sizes follow Zipf's law,
+// links that mostly stay on their host and lead to few pages, redirects, dead links, unvisited
+// pages, titles, anchors, robots.txt. Its records are consistent, as those of a crawl are. The same
+// size always gives the same records. With [Size].Runs a terrain is walked again, for tests that
+// compare runs.
 //
-// Files are made once and kept in the folder that the environment variable RIPPLE_SCALE
-// names, where all packages share them; without it [File] skips. To make them all
-// beforehand, with a few GB of disk and a quarter of an hour for the largest:
+// Files are made once and kept in the folder that the environment variable RIPPLE_SCALE names,
+// where all packages share them; without it [File] skips. To make them all beforehand, with a few
+// GB of disk and a quarter of an hour for the largest:
 //
 //	RIPPLE_SCALE=/folder go test -run TestFiles -timeout 0 -v ./kv/scaletest
 package scaletest
@@ -45,11 +45,11 @@ func Medium() Size { return Size{Pages: 743_000, Links: 3_200_000, Hosts: 560} }
 // Large is a terrain of many hosts.
 func Large() Size { return Size{Pages: 3_000_000, Links: 20_000_000, Hosts: 14_000} }
 
-// Huge is what a crawl of months has come to.
+// Huge is the size of a crawl after months.
 func Huge() Size { return Size{Pages: 10_000_000, Links: 100_000_000, Hosts: 100_000} }
 
-// Known is ten million known pages as a crawl of documentation has them, most of which
-// nobody visited, walked twice.
+// Known has ten million known pages like a crawl of documentation, most of them never visited,
+// walked twice.
 func Known() Size {
 	return Size{Pages: 10_000_000, Visited: 2_900_000, Links: 52_000_000, Hosts: 50_000, Runs: 2}
 }

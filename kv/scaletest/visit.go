@@ -43,7 +43,7 @@ func (m *maker) visit(id schema.ID) error {
 	return m.record(v, v.Links)
 }
 
-// answer makes up what a page answers. The first pages of a host are there.
+// answer invents the answer of a page. The first pages of a host always exist.
 func (m *maker) answer(v *schema.Visit, s *site) error {
 	fails := func(state schema.State, status int, why schema.Reason) error {
 		v.State, v.Status, v.Reason = state, status, why
@@ -77,7 +77,7 @@ func (m *maker) answer(v *schema.Visit, s *site) error {
 	return m.page(v, s)
 }
 
-// redirect leads from a page to one that nobody has met, on its host most often.
+// redirect makes a page redirect to a new one, usually on its host.
 func (m *maker) redirect(v *schema.Visit, s *site) error {
 	i := m.siteOf[s.id]
 	if m.chance(0.2) && m.depth > 0 {

@@ -21,14 +21,14 @@ const (
 	budgetShare   = 15 // the budget of a host is this part of all pages
 )
 
-// A fate is what the crawl makes of a host.
+// A fate is how the crawl treats a host.
 type fate uint8
 
 const (
 	fateDiscovered fate = iota
 	fateOwn             // belongs to an origin
 	fateListed          // blacklisted, or a stub: never visited
-	fateAway            // answers nobody, and was given up
+	fateAway            // never answers, and was given up
 )
 
 // A site is a host of the terrain.
@@ -46,7 +46,7 @@ type site struct {
 // A world is all hosts, met or not, and the configuration that maps them.
 type world struct {
 	words
-	sites []*site // the largest first, as far as they can choose
+	sites []*site // the largest first, if there is a choice
 	own   []int   // those of origins
 	cfg   *config.Config
 }
@@ -67,8 +67,8 @@ func newWorld(size Size) (*world, error) {
 	return w, err
 }
 
-// newSite returns the i-th host. Those of an origin follow each other, one origin at
-// every so many hosts; every fifth of the others is a subdomain of the one before.
+// newSite returns the i-th host. Hosts of origins are placed at regular intervals; every fifth of
+// the other hosts is a subdomain of the one before.
 func (w *world) newSite(i, every, origins int) *site {
 	below := func(parent *site) *site {
 		return &site{name: fmt.Sprintf("%s-%d.%s", w.word(), i, parent.name), fate: parent.fate}

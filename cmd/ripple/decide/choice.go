@@ -23,12 +23,12 @@ func Parse(name, class string) (scope.Pattern, config.DecidedClass, error) {
 	return host, config.DecidedClass(class), nil
 }
 
-// A Choice is what somebody says about a host. What is not given stays as it is in the entry.
+// A Choice is a decision about a host. Values that are not given stay as they are in the entry.
 type Choice struct {
 	Seeds []string
 	Tags  []string
 	Note  string
-	Given map[string]bool // by the names of the flags
+	Given map[string]bool // names of the flags that were given
 }
 
 // Edit returns a function that applies the choice to an entry.
@@ -55,12 +55,13 @@ func (o *Choice) Edit(host scope.Pattern, class config.DecidedClass) decision.Ed
 	}
 }
 
-// WithoutEmpty returns the texts that are not empty.
+// WithoutEmpty returns the non-empty texts.
 func WithoutEmpty(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "" })
 }
 
-// decideError says what to do about a file of decisions, which the configuration at path names, that cannot be changed.
+// decideError adds advice to an error about a file of decisions that cannot be changed. path is the
+// configuration that names the file.
 func decideError(path string, err error) error {
 	switch {
 	case errors.Is(err, decision.ErrForeign):

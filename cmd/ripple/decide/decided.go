@@ -20,7 +20,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// A Result is what became of a decision, as a program reads it.
+// A Result is the result of a decision, for programs.
 type Result struct {
 	Host  string   `json:"host"`
 	Class string   `json:"class"`
@@ -29,23 +29,23 @@ type Result struct {
 	Note  string   `json:"note"`
 	TOML  string   `json:"toml"` // the entry
 
-	Path    string       `json:"path"`    // of the file of decisions; empty: there is none
+	Path    string       `json:"path"`    // file of decisions; empty: there is none
 	Version string       `json:"version"` // of that file, as a dry run saw it
 	Written bool         `json:"written"`
-	Applied string       `json:"applied"` // reload: by the crawl that runs; reclassify; empty: not
+	Applied string       `json:"applied"` // reload: by the running crawl; reclassify: to the file; empty: not applied
 	Why     string       `json:"reason"`  // why nothing was written, or nothing changes
-	Change  *ShownChange `json:"change"`  // null: what it is was not looked at
+	Change  *ShownChange `json:"change"`  // null: not computed
 }
 
-// A ShownChange is a Change with the first of the pages that it turns.
+// A ShownChange is a Change with the first changed pages.
 type ShownChange struct {
 	Change
-	Turned []TurnPage `json:"turned_pages"` // the first of those with another class or state
+	Turned []TurnPage `json:"turned_pages"` // the first pages with another class or state
 	More   int        `json:"turned_more"`  // number of further pages
 }
 
-// A Decider decides on a host under a configuration, for a person or a program. It tells
-// a person what it does as it goes; the result is for a program.
+// A Decider decides about a host under a configuration, for people or programs. It prints its
+// progress for people; the result is for programs.
 type Decider struct {
 	Voice  *term.Voice
 	Stdout io.Writer
@@ -58,19 +58,19 @@ type Decider struct {
 	Result Result
 }
 
-// entered notes an entry in the result.
+// entered records an entry in the result.
 func (d *Decider) entered(e config.Decision) {
 	d.Result.Host, d.Result.Class, d.Result.Note, d.Result.TOML = d.Host.String(), string(e.Class), e.Note, e.TOML()
 	d.Result.Seeds, d.Result.Tags = append([]string{}, e.Seeds...), append([]string{}, e.Tags...)
 }
 
-// because notes why nothing comes of it, and says so.
+// because records why the decision has no effect, and prints that.
 func (d *Decider) because(why string) {
 	d.Result.Why = why
 	d.Voice.Say(why)
 }
 
-// print prints for a person alone.
+// print prints only for people.
 func (d *Decider) print(text string) error {
 	if d.JSON {
 		return nil
@@ -78,7 +78,7 @@ func (d *Decider) print(text string) error {
 	return term.Flushed(d.Stdout, func(w io.Writer) error { fmt.Fprint(w, text); return nil })
 }
 
-// Show shows an entry that no file can take.
+// Show shows an entry that cannot be saved in a file.
 func (d *Decider) Show() error {
 	e := d.Edit(nil)
 	if err := e.Check(); err != nil {
@@ -93,7 +93,7 @@ func (d *Decider) Show() error {
 	return d.print(e.TOML())
 }
 
-// foresee is the configuration with the entry as it would be.
+// foresee returns the configuration as it would be with the entry.
 func (d *Decider) foresee() (*config.Config, error) {
 	file := d.Cfg.Decisions.File
 	text, err := os.ReadFile(file)
@@ -113,7 +113,7 @@ func (d *Decider) foresee() (*config.Config, error) {
 	return next, err
 }
 
-// Foretell shows an entry, and what it would change in the map.
+// Foretell shows an entry and its effect on the map.
 func (d *Decider) Foretell(ctx context.Context) error {
 	next, err := d.foresee()
 	if err != nil {
@@ -142,9 +142,9 @@ func (d *Decider) Foretell(ctx context.Context) error {
 	return d.reclassify(copied, next, true)
 }
 
-// Write writes an entry, into the file as it was seen, and has it hold.
+// Write writes an entry into the file, if that is unchanged since it was seen, and applies it.
 func (d *Decider) Write(ctx context.Context, seen string) error {
-	next, err := d.foresee() // or it would be written, and then refused
+	next, err := d.foresee() // otherwise it might be written and then refused
 	if err != nil {
 		return decideError(d.Path, err)
 	}
@@ -162,11 +162,11 @@ func (d *Decider) Write(ctx context.Context, seen string) error {
 	return d.apply(ctx, next)
 }
 
-// mayReclassify reports a state file that cannot follow another configuration: it holds a part of a terrain,
-// or tells pages apart by other rules. Of one that cannot be read now, as of one that is being crawled, applying
-// it tells more.
+// mayReclassify returns an error for a state file that cannot follow another configuration: it
+// holds a part of a terrain, or tells pages apart by other rules. For a file that cannot be read
+// now, for example because it is being crawled, the attempt to apply the decision says more.
 func mayReclassify(cfg *config.Config) error {
-	if cfg.Cluster.Hub != "" { // nothing is reclassified here
+	if cfg.Cluster.Hub != "" { // not reclassified here
 		return nil
 	}
 	store, err := kv.Open(cfg.State.Path, kv.Options{ReadOnly: true, Timeout: 50 * time.Millisecond})
@@ -178,8 +178,8 @@ func mayReclassify(cfg *config.Config) error {
 	return err
 }
 
-// apply has a decision hold in the map: by the crawl that runs, or as reclassify does. On several
-// machines that is not for one of them.
+// apply applies a decision to the map: the running crawl reloads it, or the file is reclassified.
+// On several machines, no single one can do that.
 func (d *Decider) apply(ctx context.Context, cfg *config.Config) error {
 	if cfg.Cluster.Hub != "" {
 		d.because("this machine has it; when all have, \"ripple reload\" has the terrain follow it")
@@ -206,7 +206,7 @@ func (d *Decider) apply(ctx context.Context, cfg *config.Config) error {
 	return nil
 }
 
-// reclassify applies a configuration to a state file, and tells what changes.
+// reclassify applies a configuration to a state file, and prints what changes.
 func (d *Decider) reclassify(state string, cfg *config.Config, dry bool) error {
 	return Reclassify(state, cfg, func(store *kv.Store, change *Change) error {
 		if !d.JSON {

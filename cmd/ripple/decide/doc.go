@@ -1,3 +1,3 @@
-// Package decide applies decisions and changed lists to a map: the entry that a decision makes in its file, what it
-// would change, and the pages that have turned into another class or state.
+// Package decide applies decisions and changed lists to a map: the entry of a decision in its file,
+// its effect, and the pages whose class or state changes.
 package decide

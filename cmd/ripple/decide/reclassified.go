@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Change is what changed lists come to.
+// A Change is the effect of changed lists.
 type Change struct {
 	Run     int          `json:"run_id"`
 	Status  string       `json:"status"`
@@ -27,10 +27,10 @@ type Change struct {
 	Waiting int          `json:"pages_waiting"` // for the next crawl
 
 	before, after []standing  // by id
-	turned        []schema.ID // pages that have another class or state
+	turned        []schema.ID // pages with another class or state
 }
 
-// A turnCount counts the pages that turned from one word into another.
+// A turnCount counts the pages that changed from one word to another.
 type turnCount struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -44,7 +44,7 @@ type depthChanges struct {
 	Lost    int `json:"lost"`
 }
 
-// A TurnPage is a page that has another class or state than before.
+// A TurnPage is a page whose class or state changed.
 type TurnPage struct {
 	URL         string `json:"url"`
 	ClassBefore string `json:"class_before"`
@@ -53,7 +53,7 @@ type TurnPage struct {
 	State       string `json:"state"`
 }
 
-// MaxTurned is how many changed pages a person is shown.
+// MaxTurned is the number of changed pages that are printed.
 const MaxTurned = 20
 
 // CompareStandings compares the pages before and after a change.
@@ -113,7 +113,7 @@ func (d *depthChanges) add(was, now uint8) {
 	}
 }
 
-// eachTurned calls f for the first pages that have another class or state.
+// eachTurned calls f for the first pages with another class or state.
 func (r *Change) eachTurned(store *kv.Store, most int, f func(TurnPage) error) error {
 	return store.View(func(tx *kv.Tx) error {
 		for _, id := range r.turned[:min(most, len(r.turned))] {
@@ -131,8 +131,8 @@ func (r *Change) eachTurned(store *kv.Store, most int, f func(TurnPage) error) e
 	})
 }
 
-// WriteJSON writes one object, its pages one line for each, so that those of a
-// large map are never held in memory.
+// WriteJSON writes one object, with one line for each page, so that the pages of a large map are
+// never all held in memory.
 func (r *Change) WriteJSON(w io.Writer, store *kv.Store) error {
 	head, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -154,7 +154,7 @@ func (r *Change) WriteJSON(w io.Writer, store *kv.Store) error {
 	return out.Flush()
 }
 
-// Print prints the change for a person.
+// Print prints the change.
 func (r *Change) Print(w io.Writer, store *kv.Store, dryRun bool) error {
 	verb := "changed"
 	if dryRun {
@@ -198,7 +198,7 @@ func (r *Change) Print(w io.Writer, store *kv.Store, dryRun bool) error {
 	return errors.Join(err, t.Flush())
 }
 
-// turned says what a word has become.
+// turned describes the change of a word.
 func turned(from, to string) string {
 	if from == to {
 		return to

@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Reclassify applies a configuration to a state file that nobody crawls, and has told what
-// changed while the file is open.
+// Reclassify applies a configuration to a state file that no crawl is using, and calls tell with
+// the change while the file is open.
 func Reclassify(state string, cfg *config.Config, tell func(*kv.Store, *Change) error) error {
 	store, err := statefile.OpenLocked(state, kv.Options{})
 	if err != nil {
@@ -48,7 +48,7 @@ func reclassifyStore(store *kv.Store, cfg *config.Config) (*Change, error) {
 	return r, nil
 }
 
-// A standing is what lists and depths make of a page.
+// A standing is a page's class, state and depth.
 type standing struct {
 	page  bool
 	class schema.Class
@@ -57,7 +57,7 @@ type standing struct {
 	depth uint8
 }
 
-// Standings returns those of all pages, by id.
+// Standings returns the standings of all pages, by id.
 func Standings(store *kv.Store) ([]standing, error) {
 	s, err := survey.New(store)
 	if err != nil {

@@ -33,10 +33,10 @@ type Options struct {
 	Nodes  int
 }
 
-// demoMark is the file by which a folder of the demonstration is known.
+// demoMark is the file that marks a folder of the demonstration.
 const demoMark = ".ripple-demo"
 
-// A Program is what the demonstration uses of the program that shows it.
+// A Program is what the demonstration needs from the program that runs it.
 type Program struct {
 	Voice  *term.Voice
 	Stdout io.Writer
@@ -46,7 +46,7 @@ type Program struct {
 
 func (p *Program) states() statefile.Files { return statefile.Files{Voice: p.Voice} }
 
-// Run serves the built-in web, and shows how it is crawled.
+// Run serves the built-in web, and shows a crawl of it.
 func Run(ctx context.Context, p Program, opts Options) error {
 	if opts.Nodes < 0 || opts.Nodes > maxDemoNodes {
 		return term.Usage("--nodes is %d; it must be 0 to %d", opts.Nodes, maxDemoNodes)
@@ -92,13 +92,13 @@ func (d *demonstration) run(ctx context.Context) error {
 	return d.compare(ctx)
 }
 
-// state is the file of the crawl on one machine.
+// state returns the state file of the crawl on one machine.
 func (d *demonstration) state() string { return filepath.Join(d.dir, "ripple.bolt") }
 
-// merged is the file of what the nodes have crawled.
+// merged returns the merged state file of the nodes.
 func (d *demonstration) merged() string { return filepath.Join(d.dir, "terrain.bolt") }
 
-// crawl crawls, and shows what was found.
+// crawl crawls the web and shows the result.
 func (d *demonstration) crawl(ctx context.Context) error {
 	d.program.Voice.Say("a small web is served on this machine, and crawled over TLS as a real one would be")
 	if err := d.program.Crawl(ctx, d.config); err != nil {
@@ -107,7 +107,7 @@ func (d *demonstration) crawl(ctx context.Context) error {
 	return d.show(ctx)
 }
 
-// serve does so before the eyes of a browser, which may look on until ctx is done.
+// serve crawls the web while a browser shows it, until ctx is done.
 func (d *demonstration) serve(ctx context.Context) error {
 	v := d.program.Voice
 	at, err := serve.OpenDesk(d.state(), d.config, config.Monitor{Listen: d.opts.Listen}, v.Logger())
@@ -133,7 +133,7 @@ func (d *demonstration) serve(ctx context.Context) error {
 	return errors.Join(err, g.Wait())
 }
 
-// ClaimDemo makes the folder, or empties one that an earlier demonstration made.
+// ClaimDemo creates the folder, or empties one that an earlier demonstration made.
 func ClaimDemo(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -162,11 +162,11 @@ func ClaimDemo(dir string) (string, error) {
 	return dir, os.WriteFile(filepath.Join(dir, demoMark), nil, 0o666)
 }
 
-// emptyDemo removes what demonstrations write, and nothing else.
+// emptyDemo removes only files that demonstrations write.
 func emptyDemo(dir string) error {
 	state := filepath.Join(dir, "ripple.bolt")
 	if _, err := os.Stat(state); err == nil {
-		store, err := kv.Open(state, kv.Options{Timeout: 100 * time.Millisecond}) // not one that is running
+		store, err := kv.Open(state, kv.Options{Timeout: 100 * time.Millisecond}) // a demonstration may be running
 		if errors.Is(err, kv.ErrLocked) {
 			return statefile.Advise(state, err)
 		}
@@ -186,7 +186,7 @@ func emptyDemo(dir string) error {
 	return nil
 }
 
-// emptyNodes removes what nodes have.
+// emptyNodes removes the files of nodes.
 func emptyNodes(dir string) error {
 	for i := 1; i <= maxDemoNodes; i++ {
 		name := filepath.Join(dir, fmt.Sprintf("node-%d", i))
@@ -214,7 +214,7 @@ func WriteDemoConfig(web *webtest.Server, dir string) (string, error) {
 	return path, os.WriteFile(path, []byte(text), 0o666)
 }
 
-// show shows what was found, and where to look next.
+// show shows the result, and what to do next.
 func (d *demonstration) show(ctx context.Context) error {
 	r, err := d.program.states().Read(ctx, d.state())
 	if err != nil {
@@ -237,7 +237,7 @@ Then crawl what you care about, in another folder:
 	return nil
 }
 
-// selfIn is how this program is called by a person who has gone into a folder.
+// selfIn returns how to call this program from within a folder.
 func selfIn(dir string) string {
 	path, err := os.Executable()
 	if err == nil && strings.Contains(path, string(filepath.Separator)+"go-build") {
@@ -256,7 +256,7 @@ func selfIn(dir string) string {
 	return term.Shown(path)
 }
 
-// demoTable shows what was found of each host.
+// demoTable prints the result for each host.
 func demoTable(w io.Writer, s *survey.Survey) error {
 	fmt.Fprintln(w)
 	t := term.NewTable(w)

@@ -1,3 +1,3 @@
-// Package demo is the demonstration: it crawls a small built-in web, alone or on several nodes of which one is killed,
-// into a folder of its own.
+// Package demo is the demonstration: it crawls a small built-in web into a folder of its own, alone
+// or on several nodes, one of which is killed.
 package demo

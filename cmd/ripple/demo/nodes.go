@@ -19,11 +19,11 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// maxDemoNodes is the number of machines that the demonstration plays at most.
+// maxDemoNodes is the maximum number of simulated machines.
 const maxDemoNodes = 8
 
-// crawlTogether has several processes crawl the web together as machines do, kills one of
-// them in the middle, and merges what they have.
+// crawlTogether runs several processes that crawl the web together like machines, kills one of them
+// in the middle, and merges their files.
 func (d *demonstration) crawlTogether(ctx context.Context) error {
 	self, err := term.ThisProgram()
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *demonstration) crawlTogether(ctx context.Context) error {
 	return d.program.Merge(ctx, d.merged(), folders)
 }
 
-// startDemoHub starts a hub as a process, until stop is called.
+// startDemoHub starts a hub process, which runs until stop is called.
 func startDemoHub(ctx context.Context, self, dir string) (url string, stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, self,
@@ -77,7 +77,7 @@ func startDemoHub(ctx context.Context, self, dir string) (url string, stop func(
 	return strings.TrimSpace(line), stop, nil
 }
 
-// A demoNode is a node as a process.
+// A demoNode is a node process.
 type demoNode struct {
 	voice  *term.Voice
 	self   string
@@ -92,7 +92,7 @@ func (d *demonstration) nodes(self, hub string) (all []*demoNode, err error) {
 	if err != nil {
 		return nil, err
 	}
-	outputs := regexp.MustCompile(`(?m)^(database|summary|graph|map|report)-path = .*\n`) // no node writes them
+	outputs := regexp.MustCompile(`(?m)^(database|summary|graph|map|report)-path = .*\n`) // nodes write no outputs
 	text = outputs.ReplaceAll(text, nil)
 	for i := range d.opts.Nodes {
 		name := fmt.Sprintf("node-%d", i+1)
@@ -107,8 +107,8 @@ func (d *demonstration) nodes(self, hub string) (all []*demoNode, err error) {
 	return all, nil
 }
 
-// run runs the node to its end. One that is to be killed is as soon as it crawls, and
-// started again.
+// run runs the node to its end. With killed set, it kills the node once it crawls, and starts it
+// again.
 func (n *demoNode) run(ctx context.Context, killed bool) error {
 	if killed {
 		crawls := make(chan struct{})
@@ -122,7 +122,7 @@ func (n *demoNode) run(ctx context.Context, killed bool) error {
 		case <-crawls:
 			time.Sleep(500 * time.Millisecond)
 			n.say("is killed, as kill -9 does")
-			_ = cmd.Process.Kill() // or it has ended
+			_ = cmd.Process.Kill() // fails if it has ended
 			<-ended
 			n.say("is started again")
 		case err := <-ended:
@@ -143,8 +143,7 @@ func (n *demoNode) explain(err error) error {
 	return nil
 }
 
-// start starts the process. crawls is called when it crawls a shard, perhaps again and
-// again.
+// start starts the process. crawls is called when it crawls a shard, possibly several times.
 func (n *demoNode) start(ctx context.Context, crawls func()) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, n.self, "crawl", n.config)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

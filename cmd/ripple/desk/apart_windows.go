@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// apart puts a process into a group of its own: Ctrl-C is for this one alone, which then
-// ends the other.
+// apart puts a process into a group of its own, so that Ctrl-C reaches only this process, which
+// then ends the other.
 func apart(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// Lowest gives this process what of the processors nobody else wants.
+// Lowest gives this process the lowest priority.
 func Lowest() { _ = windows.SetPriorityClass(windows.CurrentProcess(), windows.IDLE_PRIORITY_CLASS) }

@@ -13,15 +13,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
-// A Stream writes an answer itself, as JSON.
+// A Stream is an answer that writes itself, as JSON.
 type Stream func(io.Writer) error
 
-// maxBody bounds what a POST carries, in bytes.
+// maxBody is the size limit of the body of a POST, in bytes.
 const maxBody = 1<<20 + 4096
 
-// NewAPI is the API: the routes, and openapi.json, which describes them. What is to be
-// answered apart is given to reader; nil: this process is the reader, which answers
-// nothing else.
+// NewAPI returns the API: the routes, and openapi.json, which describes them. Requests that are
+// answered apart go to reader; nil: this process is the reader, and answers nothing else.
 func NewAPI(routes []Route, reader http.Handler, version string) (http.Handler, error) {
 	mux := http.NewServeMux()
 	for _, r := range routes {
@@ -44,7 +43,7 @@ func NewAPI(routes []Route, reader http.Handler, version string) (http.Handler, 
 	return told(mux), nil
 }
 
-// told has the mux refuse in JSON, too.
+// told makes the mux refuse requests in JSON, too.
 func told(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h, pattern := mux.Handler(r)
@@ -65,18 +64,18 @@ func told(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// A headless writer keeps the header alone.
+// A headless writer keeps only the header.
 type headless struct{ header http.Header }
 
 func (h *headless) Header() http.Header         { return h.header }
 func (h *headless) Write(b []byte) (int, error) { return len(b), nil }
 func (h *headless) WriteHeader(int)             {}
 
-// ErrApart is the error of an answer that the [Reader] has to give instead.
+// ErrApart is the error of an answer that the [Reader] must give instead.
 var ErrApart = errors.New("ask the reader")
 
-// checked gives on what is asked as its route demands, and has no other answer first. A body is read before: the reader
-// answers one question at a time, and does not wait for the bodies of others.
+// checked passes on requests that are valid for their route, and refuses others. It reads the body
+// first: the reader answers one request at a time, and must not wait for the bodies of others.
 func checked(r Route, to http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		var v any
@@ -103,7 +102,7 @@ func checked(r Route, to http.Handler) http.Handler {
 	})
 }
 
-// answer answers what a route is asked.
+// answer returns the handler of a route.
 func answer(r Route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		q, err := r.Parse(req)
@@ -139,7 +138,7 @@ func write(w http.ResponseWriter, v any) {
 	if s, ok := v.(Stream); ok {
 		w.Header().Set("Content-Type", "application/json")
 		if err := s(w); err != nil {
-			panic(http.ErrAbortHandler) // an answer that was cut is not to be taken for whole
+			panic(http.ErrAbortHandler) // a truncated answer must not be taken for a complete one
 		}
 		return
 	}
@@ -153,14 +152,14 @@ func write(w http.ResponseWriter, v any) {
 	send(w, http.StatusOK, sanitize.JSON(b.Bytes()))
 }
 
-// Refuse sends an error, a [control.Error] under its own code.
+// Refuse sends an error. A [control.Error] has its own code.
 func Refuse(w http.ResponseWriter, err error) {
 	code := http.StatusInternalServerError
 	var e *control.Error
 	if errors.As(err, &e) {
 		code = e.Code
 	}
-	text, _ := json.Marshal(struct { // a string always has a form
+	text, _ := json.Marshal(struct { // a string can always be marshalled
 		Error string `json:"error"`
 	}{err.Error()})
 	send(w, code, sanitize.JSON(text))
@@ -173,5 +172,5 @@ func send(w http.ResponseWriter, code int, text []byte) {
 	_, _ = w.Write(text)
 }
 
-// quiet is a log for what peers do amiss, which is theirs to tell.
+// quiet returns a log for faults of peers, which nobody needs to see.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

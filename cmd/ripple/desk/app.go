@@ -6,5 +6,5 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/app"
 )
 
-// site is the application.
+// site returns the handler of the application.
 func site() http.Handler { return app.NewHandler() }

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// A Certificate is what two files hold, also when they were renewed:
-// they are looked at when somebody begins to speak TLS, and read again when one of them
-// has changed. As long as what they hold cannot be used, what they held before is. It may
-// be used from any goroutine.
+// A Certificate is the content of two files, even after they were renewed: every TLS handshake
+// checks the files, and reads them again if one of them has changed. While their content cannot be
+// used, the previous content stays in use. It may be used from any goroutine.
 type Certificate struct {
 	files [2]string // the certificate and its key
 	named string
@@ -23,13 +22,13 @@ type Certificate struct {
 	read [2]stamp // when the files were last read
 }
 
-// A stamp is by which a file is known to be the one that was read.
+// A stamp identifies the version of a file that was read.
 type stamp struct {
 	modified time.Time
 	size     int64
 }
 
-// NewCertificate reads a certificate and its key, as PEM; named is how messages name the files.
+// NewCertificate reads a certificate and its key, as PEM. Messages call the files named.
 func NewCertificate(cert, key, named string, log *slog.Logger) (*Certificate, error) {
 	c := &Certificate{files: [2]string{cert, key}, named: named, log: log}
 	c.read = c.stamps()
@@ -56,7 +55,7 @@ func (c *Certificate) Now(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.pair, nil
 }
 
-// stamps are those of the two files as they are now; of one that is not there it is zero.
+// stamps returns the stamps of the two files as they are now; zero for a missing file.
 func (c *Certificate) stamps() (found [2]stamp) {
 	for i, path := range c.files {
 		if info, err := os.Stat(path); err == nil {

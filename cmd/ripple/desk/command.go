@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// An Ended is a command that came to no good end, and what it said.
+// An Ended is a command that failed, and its message.
 type Ended struct {
-	Code int // of its exit
+	Code int // exit code
 	Text string
 }
 
 func (e *Ended) Error() string { return e.Text }
 
-// Run runs a command that ends with its standard input (see [EndWithInput]), in a group of
-// its own, and returns what it prints, unless that goes elsewhere. When ctx is done it is
-// killed. It fails with [Ended] where the command has said why it failed.
+// Run runs a command that ends with its standard input (see [EndWithInput]), in a group of its own,
+// and returns what it prints, unless its output is redirected. When ctx is done, the command is
+// killed. The error is an [Ended] if the command has said why it failed.
 func Run(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
 	apart(cmd)
 	stdin, err := cmd.StdinPipe()

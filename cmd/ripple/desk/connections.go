@@ -7,34 +7,35 @@ import (
 	"sync"
 )
 
-// connections limits the connections to a desk. One more than the limit closes another. Connections that have not
-// shown the token go first: the one that has been idle longest between two requests, then the one whose first
-// request takes longest, then the one with the longest request. After those goes the one that has shown the token
-// and has been idle longest. One that has shown it and is being answered stays. So thousands of connections keep
-// nobody out.
+// connections limits the connections to a desk. One more than the limit closes another. Connections
+// that have not shown the token are closed first: the one that has been idle longest between two
+// requests, then the one whose first request takes longest, then the one with the longest request.
+// Next is the one that has shown the token and has been idle longest. A connection that has shown
+// the token and is being answered stays. So thousands of connections cannot keep anyone out.
 type connections struct {
 	net.Listener
 	most int
 
 	mu   sync.Mutex
 	open map[*connection]bool
-	n    uint64 // changes of state until now
+	n    uint64 // changes of state so far
 }
 
-// A connection is to one client. All but the first is guarded by the lock of connections.
+// A connection is a connection to one client. Every field but the first is guarded by the lock of
+// connections.
 type connection struct {
 	net.Conn
 	of     *connections
 	state  http.ConnState
-	since  uint64 // the change that led to that state
-	proven bool   // the token was shown
+	since  uint64 // number of the change that led to that state
+	proven bool   // it has shown the token
 }
 
 func newConnections(l net.Listener, most int) *connections {
 	return &connections{Listener: l, most: most, open: map[*connection]bool{}}
 }
 
-// Accept returns the next connection, for which there is room.
+// Accept returns the next connection for which there is room.
 func (c *connections) Accept() (net.Conn, error) {
 	for {
 		conn, err := c.Listener.Accept()
@@ -44,11 +45,11 @@ func (c *connections) Accept() (net.Conn, error) {
 		if one := c.admit(conn); one != nil {
 			return one, nil
 		}
-		_ = conn.Close() // everybody else is being answered
+		_ = conn.Close() // all others are being answered
 	}
 }
 
-// admit makes room for a connection; nil: there is none.
+// admit makes room for a connection; nil: there is no room.
 func (c *connections) admit(conn net.Conn) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +67,7 @@ func (c *connections) admit(conn net.Conn) *connection {
 	return one
 }
 
-// leastMissed returns the connection that is to go; nil: none is.
+// leastMissed returns the connection to close; nil: none.
 func (c *connections) leastMissed() (last *connection) {
 	for one := range c.open {
 		if one.proven && one.state != http.StateIdle {
@@ -92,7 +93,7 @@ func (one *connection) rank() int {
 	return 2
 }
 
-// Close closes the connection, which is then none any more.
+// Close closes the connection and removes it from the list.
 func (one *connection) Close() error {
 	one.of.mu.Lock()
 	delete(one.of.open, one)
@@ -100,7 +101,7 @@ func (one *connection) Close() error {
 	return one.Conn.Close()
 }
 
-// changed is for [http.Server.ConnState].
+// changed is the callback of [http.Server.ConnState].
 func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	if one := own(conn); one != nil {
 		c.mu.Lock()
@@ -112,12 +113,12 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 
 type connectionKey struct{}
 
-// within is for [http.Server.ConnContext].
+// within is the callback of [http.Server.ConnContext].
 func within(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, own(conn))
 }
 
-// own returns the connection that TLS may be spoken over.
+// own returns the desk's connection, which may be inside a TLS connection.
 func own(conn net.Conn) *connection {
 	if over, ok := conn.(interface{ NetConn() net.Conn }); ok {
 		conn = over.NetConn()
@@ -126,7 +127,7 @@ func own(conn net.Conn) *connection {
 	return one
 }
 
-// prove notes that the token was shown over the connection of a request.
+// prove records that the token was shown on the connection of a request.
 func prove(ctx context.Context) {
 	if one, _ := ctx.Value(connectionKey{}).(*connection); one != nil {
 		one.of.mu.Lock()

@@ -12,8 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
-// download sends the file that a ticket is for, as an attachment that nothing may be
-// done with but to save it.
+// download sends the file that a ticket is for, as an attachment that a browser can only save.
 func (d *Desk) download(w http.ResponseWriter, r *http.Request) {
 	to, err := d.redeem(r.PathValue("ticket"))
 	if refused := new(control.Error); errors.As(err, &refused) { // for a person
@@ -53,7 +52,7 @@ func (d *Desk) download(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// archive sends a folder.
+// archive sends a folder as an archive.
 func archive(w http.ResponseWriter, folder string) error {
 	z := zip.NewWriter(w)
 	if err := z.AddFS(os.DirFS(folder)); err != nil {

@@ -18,51 +18,49 @@ import (
 const (
 	maxStreams = 16
 	beat       = time.Second
-	soon       = 5 * time.Second // for what is asked in a beat
-	farewell   = 5 * time.Second // for what streams are told when the desk ends
-	maxOwed    = 10              // beats in which the last visits of a crawl are asked for
-	maxTold    = 50              // visits that are told in a second
-	backlog    = 8               // events that a stream may be behind; then it is dropped
+	soon       = 5 * time.Second // time limit of the requests in a beat
+	farewell   = 5 * time.Second // time limit for telling streams the last state when the desk ends
+	maxOwed    = 10              // beats in which the last visits of a crawl are requested
+	maxTold    = 50              // visits sent per second
+	backlog    = 8               // events that a stream may be behind before it is dropped
 )
 
-// Live is what goes on now, as streams are told it. Its methods may be called from any
-// goroutine.
+// Live is the current activity, as sent to streams. Its methods may be called from any goroutine.
 type Live interface {
-	// Status returns what becomes the data of an event, and whether visits may come.
+	// Status returns the data of a status event, and whether visits may follow.
 	Status(context.Context) (status any, runs bool, err error)
-	// Feed returns visits after a cursor, [feed.Newest] among them.
+	// Feed returns visits after a cursor, which may be [feed.Newest].
 	Feed(ctx context.Context, since uint64) (*feed.Batch, error)
 	// Last returns the last of them, at most most.
 	Last(ctx context.Context, since, most uint64) (*feed.Batch, error)
 }
 
 // events are the streams of server-sent events
-// (https://html.spec.whatwg.org/multipage/server-sent-events.html). Every second each is
-// told
+// (https://html.spec.whatwg.org/multipage/server-sent-events.html). Every second, each stream is
+// sent
 //
-//	event: status    what the crawl does
+//	event: status    what the crawl is doing
 //	event: visits    {"visits": [...], "omitted": N}, if there are any; id: is the cursor after them
 //	event: ended     the status, once, when the crawl is over
 //
-// A stream that comes back with the id that it saw last gets every visit after it, each
-// once, unless it is behind a crawl that is over and holds only the last. Where more than
-// 50 come in a second only the last are told, and how many were left out: what a person
-// cannot read is not worth slowing a crawl for, and programs have the feed. All streams are
-// told from one question a second; one that takes its events too slowly is dropped, and
-// comes back. When the desk ends all are told what came last, also those that have not
-// caught up.
+// A stream that reconnects with the last id that it saw gets every visit after it, each once,
+// unless the crawl is over and holds only the last visits. If there are more than 50 in a second,
+// only the last are sent, with the number of those left out: more than a person can read is not
+// worth slowing a crawl for, and programs have the feed. One request per second serves all streams.
+// A stream that takes its events too slowly is dropped, and reconnects. When the desk ends, all
+// streams are sent the last events, including those that have not caught up.
 type events struct {
 	live  Live
-	seats chan struct{} // holds one for each stream
+	seats chan struct{} // one element for each stream
 	join  chan *stream
 	leave chan *stream
-	ended chan struct{} // closed when nobody tells any more
+	ended chan struct{} // closed when no more events are sent
 }
 
-// A stream is one reader, which knows all visits up to its cursor.
+// A stream is one client. It has all visits up to its cursor.
 type stream struct {
 	cursor uint64
-	told   chan []byte // closed by who tells, when it is dropped
+	told   chan []byte // closed by the sender when the stream is dropped
 }
 
 func newEvents(live Live) *events {
@@ -79,7 +77,8 @@ func (e *events) route() Route {
 	}
 }
 
-// follow tells the streams until ctx is done, and then once more. It is called once.
+// follow sends events to the streams until ctx is done, and then once more. It must be called only
+// once.
 func (e *events) follow(ctx context.Context) {
 	defer close(e.ended)
 	t := teller{live: e.live, streams: map[*stream]bool{}}
@@ -93,7 +92,7 @@ func (e *events) follow(ctx context.Context) {
 			delete(t.streams, s)
 		case <-tick.C:
 			t.tell(ctx)
-			tick.Reset(beat) // those who waited to come or go are first
+			tick.Reset(beat) // streams that wait to join or leave come first
 		case <-ctx.Done():
 			t.dismiss(farewell)
 			return
@@ -101,16 +100,16 @@ func (e *events) follow(ctx context.Context) {
 	}
 }
 
-// A teller tells all streams together.
+// A teller sends the events to all streams.
 type teller struct {
 	live    Live
 	streams map[*stream]bool
-	owed    int // beats in which the end of a crawl may still be told; 0: none was told to run
-	behind  int // beats in which a stream that came may miss what came while it did; 0: none does
+	owed    int // beats in which the end of a crawl may still be sent; 0: no running crawl was reported
+	behind  int // beats in which a new stream may miss visits that were made while it joined; 0: none does
 }
 
-// tell tells all streams what is new. A crawl has ended for them when they have its last
-// visits, or these could not be had for long.
+// tell sends all streams what is new. For them a crawl has ended when they have its last visits, or
+// when these have been unavailable for long.
 func (t *teller) tell(ctx context.Context) {
 	if len(t.streams) == 0 {
 		return
@@ -119,7 +118,7 @@ func (t *teller) tell(ctx context.Context) {
 	defer cancel()
 	status, runs, err := t.live.Status(ctx)
 	if err != nil {
-		return // it will be told when it can be asked
+		return // it is sent when the crawl can be reached
 	}
 	from := uint64(feed.Newest)
 	for s := range t.streams {
@@ -127,7 +126,7 @@ func (t *teller) tell(ctx context.Context) {
 	}
 	var b *feed.Batch
 	if runs || t.owed > 0 || t.behind > 0 {
-		if b, err = t.last(ctx, from); ofAnother(err) { // what cannot be had now comes with the next
+		if b, err = t.last(ctx, from); ofAnother(err) { // what is unavailable now is sent with the next batch
 			t.drop()
 			return
 		}
@@ -148,7 +147,7 @@ func (t *teller) tell(ctx context.Context) {
 	t.send(now, b, from)
 }
 
-// last returns the last visits after a cursor; nil: they cannot be had.
+// last returns the last visits after a cursor; nil: they are unavailable.
 func (t *teller) last(ctx context.Context, from uint64) (*feed.Batch, error) {
 	b, err := t.live.Last(ctx, from, maxTold)
 	for err == nil && b.More {
@@ -163,10 +162,10 @@ func (t *teller) last(ctx context.Context, from uint64) (*feed.Batch, error) {
 	return b, nil
 }
 
-// send sends all streams what goes on now, behind the visits of a batch, which was read
-// after the smallest of their cursors; nil: there are none.
+// send sends all streams the current status, after the visits of a batch, which was read after the
+// smallest of their cursors; nil: there are none.
 func (t *teller) send(now []byte, b *feed.Batch, from uint64) {
-	var shared []byte // for those at the same cursor, which are nearly all
+	var shared []byte // for streams at the same cursor, which nearly all are
 	for s := range t.streams {
 		text := now
 		if b != nil && b.Next > s.cursor {
@@ -189,8 +188,7 @@ func (t *teller) send(now []byte, b *feed.Batch, from uint64) {
 	}
 }
 
-// dismiss tells the streams what came last, as far as that can be had in time, and ends
-// them.
+// dismiss sends the streams the last events, if that is possible in time, and ends them.
 func (t *teller) dismiss(in time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), in)
 	defer cancel()
@@ -206,19 +204,19 @@ func (t *teller) drop() {
 	}
 }
 
-// ofAnother reports whether cursors are refused because they are of another terrain. Who
-// comes back with them is told.
+// ofAnother reports whether cursors are refused because they are of another terrain. A client that
+// reconnects with one gets that error.
 func ofAnother(err error) bool {
 	var e *control.Error
 	return errors.As(err, &e) && e.Code == http.StatusBadRequest
 }
 
-// visits is the event of the visits of a batch.
+// visits returns the event for the visits of a batch.
 func visits(b *feed.Batch) []byte {
 	return event("visits", b.Next, map[string]any{"visits": b.Lines, "omitted": b.Omitted})
 }
 
-// event is an event as it is sent; an id of 0 leaves that of the event before.
+// event formats an event. With id 0, the id of the previous event stays valid.
 func event(name string, id uint64, v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -233,7 +231,7 @@ func event(name string, id uint64, v any) []byte {
 	return b.Bytes()
 }
 
-// ServeHTTP sends a stream, first what its reader has missed.
+// ServeHTTP sends a stream. It starts with what the client has missed.
 func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	select {
 	case e.seats <- struct{}{}:
@@ -274,8 +272,8 @@ func (e *events) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// catchUp sends a stream what its reader has missed, from a batch on. It reports whether
-// that is all.
+// catchUp sends a stream what its client has missed, from a batch on. It reports whether that was
+// everything.
 func (e *events) catchUp(ctx context.Context, w http.ResponseWriter, out *http.ResponseController, s *stream,
 	b *feed.Batch,
 ) bool {
@@ -293,7 +291,7 @@ func (e *events) catchUp(ctx context.Context, w http.ResponseWriter, out *http.R
 	}
 }
 
-// over reports whether nobody tells any more.
+// over reports whether no more events are sent.
 func (e *events) over() bool {
 	select {
 	case <-e.ended:
@@ -303,8 +301,7 @@ func (e *events) over() bool {
 	}
 }
 
-// joins has a stream be told what goes on. It reports whether somebody tells, and the
-// reader is still there.
+// joins adds a stream. It reports whether events are still sent and the client is still connected.
 func (e *events) joins(ctx context.Context, s *stream) bool {
 	select {
 	case e.join <- s:
@@ -315,8 +312,8 @@ func (e *events) joins(ctx context.Context, s *stream) bool {
 	return false
 }
 
-// send sends what a stream is told until its reader goes, or it is dropped. Where the desk
-// ends, what it was told before is sent to its end.
+// send sends a stream its events until the client disconnects or the stream is dropped. If the desk
+// ends, events queued before are still sent.
 func (e *events) send(ctx context.Context, w http.ResponseWriter, out *http.ResponseController, s *stream) {
 	for {
 		select {
@@ -337,8 +334,8 @@ func (e *events) send(ctx context.Context, w http.ResponseWriter, out *http.Resp
 	}
 }
 
-// part sends a stream that did not join before the desk ended what came last, while the
-// server waits for it.
+// part sends the last events to a stream that had not joined when the desk ended, while the server
+// waits for it.
 func (e *events) part(w http.ResponseWriter, out *http.ResponseController, s *stream) {
 	t := teller{live: e.live, streams: map[*stream]bool{s: true}, owed: 1}
 	t.dismiss(parting)
@@ -349,7 +346,7 @@ func (e *events) part(w http.ResponseWriter, out *http.ResponseController, s *st
 	}
 }
 
-// quit has a stream be told nothing any more. It reports whether somebody tells.
+// quit removes a stream. It reports whether events are still sent.
 func (e *events) quit(s *stream) bool {
 	select {
 	case e.leave <- s:

@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	maxFiles   = 20 // that are kept
+	maxFiles   = 20 // files that are kept
 	maxWriting = time.Hour
 )
 
-// An Order says which export is wanted, in the words of "ripple export".
+// An Order says which export is wanted, in the terms of "ripple export".
 type Order struct {
 	Format    string   `json:"format"`
 	Level     string   `json:"level,omitempty"`
@@ -43,45 +43,44 @@ type File struct {
 	Name    string  `json:"name"`
 	Status  string  `json:"status"`  // waiting, writing, done or failed
 	Bytes   int64   `json:"bytes"`   // written so far
-	Step    string  `json:"step"`    // of what is being written; empty: not known
-	Percent *int    `json:"percent"` // done of that step; null: not known
+	Step    string  `json:"step"`    // that is being worked on; empty: unknown
+	Percent *int    `json:"percent"` // part of that step that is done; null: unknown
 	Seconds float64 `json:"seconds"`
-	Error   string  `json:"error_message"` // why it has failed, or what is left out of it
+	Error   string  `json:"error_message"` // why the export failed, or what it leaves out
 
-	folder string // of its own
+	folder string // the file's own folder
 	begun  time.Time
 }
 
-// A Format is what an export can be, as an [Order] names it.
+// A Format is a kind of export that an [Order] can name.
 type Format struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
-	For    string `json:"for"`   // what it is good for
+	For    string `json:"for"`   // its purpose
 	Graph  bool   `json:"graph"` // it shows the graph that an order selects
-	Ending string `json:"-"`     // of its file; empty: it is a folder, which is sent as an archive
+	Ending string `json:"-"`     // ending of its file name; empty: it is a folder, which is sent as an archive
 }
 
 type fileList struct {
-	Formats []Format `json:"formats"` // that can be ordered
+	Formats []Format `json:"formats"` // available formats
 	Files   []File   `json:"files"`
 }
 
-// Exports are files that are made on demand, one at a time, each by a process of its own
-// at lowest priority. They are gone when the desk ends. Its methods may be called from
-// any goroutine.
+// Exports are files that are made on demand, one at a time, each by a process of its own at lowest
+// priority. They are removed when the desk ends. Its methods may be called from any goroutine.
 type Exports struct {
-	Formats []Format // what can be ordered
-	// Command makes the process that writes an export. It ends with its standard input.
+	Formats []Format // available formats
+	// Command returns the process that writes an export. It ends with its standard input.
 	Command func(o Order, target string) (*exec.Cmd, error)
 
 	mu     sync.Mutex
-	files  []*File // the newest last
-	n      int     // were ordered
+	files  []*File // newest last
+	n      int     // number of orders so far
 	dir    string
 	remove func()
 	open   context.Context
 	close  context.CancelFunc
-	turn   chan struct{} // holds one while a file is written
+	turn   chan struct{} // holds an element while a file is written
 	work   errgroup.Group
 }
 
@@ -129,14 +128,14 @@ func (e *Exports) routes(t *tickets) []Route {
 
 type (
 	ticketFor struct {
-		Path string `json:"path"` // /files/ID, as the document of the API writes it; the slash may be missing
+		Path string `json:"path"` // /files/ID, as in the document of the API; the slash may be missing
 	}
 	ticketSold struct {
 		Ticket string `json:"ticket"`
 	}
 )
 
-// order has an export written when those before are.
+// order queues an export, which is written after those before it.
 func (e *Exports) order(o Order) (File, error) {
 	i := slices.IndexFunc(e.Formats, func(f Format) bool { return f.Name == o.Format })
 	if i < 0 {
@@ -161,7 +160,7 @@ func (e *Exports) order(o Order) (File, error) {
 	return *f, nil
 }
 
-// room makes room for one more file: the oldest that is over goes.
+// room makes room for one more file by removing the oldest finished one.
 func (e *Exports) room() error {
 	if e.dir == "" {
 		dir, remove, err := atomicfile.Scratch(os.TempDir())
@@ -182,7 +181,7 @@ func (e *Exports) room() error {
 	return &control.Error{Code: http.StatusTooManyRequests, Text: "too many exports wait to be written"}
 }
 
-// write writes a file when it is its turn.
+// write writes a file when its turn comes.
 func (e *Exports) write(f *File) {
 	select {
 	case e.turn <- struct{}{}:
@@ -220,7 +219,7 @@ func (e *Exports) run(f *File) error {
 	return err
 }
 
-// now is a file as it is told; the caller holds the lock.
+// now returns a file as it is reported. The caller holds the lock.
 func (e *Exports) now(f *File) File {
 	told := *f
 	if f.Status == "writing" {
@@ -250,7 +249,7 @@ func (e *Exports) file(id string) (File, error) {
 	return File{}, &control.Error{Code: http.StatusNotFound, Text: "there is no such file"}
 }
 
-// Close ends what is being written, and removes all files.
+// Close stops the export that is being written, and removes all files.
 func (e *Exports) Close() {
 	if e == nil {
 		return
@@ -262,7 +261,7 @@ func (e *Exports) Close() {
 	}
 }
 
-// sizeOf is how many bytes lie below a folder.
+// sizeOf returns the number of bytes below a folder.
 func sizeOf(folder string) (bytes int64) {
 	_ = filepath.WalkDir(folder, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -275,8 +274,8 @@ func sizeOf(folder string) (bytes int64) {
 	return bytes
 }
 
-// EndWithInput ends this process when its standard input does, which is when the process
-// that ordered its work does, and works with what of the processors nobody else wants.
+// EndWithInput makes this process end when its standard input ends, as it does when the process
+// that ordered its work ends. It also gives this process the lowest priority.
 func EndWithInput() {
 	Lowest()
 	go func() { // ends with the process

@@ -14,19 +14,19 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
-// A Guard decides who is answered.
+// A Guard decides which requests are answered.
 type Guard struct {
 	Token string
-	Hosts []string // names that this machine is asked by, beside loopback and the address that was connected to
+	Hosts []string // further names of this machine, in addition to loopback and the address that was connected to
 
-	Admits func(ticket string) bool // a ticket that is as good as the token; nil: none is
+	Admits func(ticket string) bool // reports whether a ticket is as good as the token; nil: none is
 }
 
-// policy is what pages may do: nothing but run and fetch what comes from here.
+// policy allows pages only to run and fetch what comes from this server.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// Site lets anybody in who asks for the right host.
+// Site answers any request for the right host.
 func (g *Guard) Site(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range map[string]string{
@@ -48,21 +48,21 @@ func (g *Guard) Site(h http.Handler) http.Handler {
 	})
 }
 
-// API answers requests with the token that come from no page of another origin.
+// API answers requests that have the token and do not come from a page of another origin.
 func (g *Guard) API(h http.Handler) http.Handler { return g.guarded(h, g.authorized) }
 
-// Page answers requests without a token that come from no page of another origin.
+// Page answers requests that do not come from a page of another origin, without a token.
 func (g *Guard) Page(h http.Handler) http.Handler {
 	return g.guarded(h, func(*http.Request) bool { return true })
 }
 
-// guarded refuses pages of other origins and requests that are not authorized. A request that changes something must
-// send JSON, which no form of another page can send.
+// guarded refuses requests from pages of other origins and requests that are not authorized. A
+// request that changes something must send JSON, which no form of another page can send.
 func (g *Guard) guarded(h http.Handler, authorized func(*http.Request) bool) http.Handler {
 	same := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := r.Clone(r.Context())
-		asked.Method = http.MethodPost // GET, too, is for pages of our own alone
+		asked.Method = http.MethodPost // only our own pages may send GET, too
 		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		switch {
 		case same.Check(asked) != nil:
@@ -83,8 +83,8 @@ func (g *Guard) guarded(h http.Handler, authorized func(*http.Request) bool) htt
 	})
 }
 
-// authorized compares the token in a time that does not depend on what was sent. A ticket to the entrance that nobody
-// has used yet is as good; it is as long as the token and as random.
+// authorized compares the token in a time that does not depend on what was sent. An unused ticket
+// for the entrance counts as well; it is as long and as random as the token.
 func (g *Guard) authorized(r *http.Request) bool {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	got, want := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(g.Token))
@@ -92,8 +92,8 @@ func (g *Guard) authorized(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && (same || g.Admits != nil && g.Admits(token))
 }
 
-// known reports whether a request is for this host. A name that somebody else has made
-// to lead here is none of ours, whatever the port.
+// known reports whether a request is for this host. A name that someone else has made to resolve to
+// this machine is not one of ours, whatever the port.
 func (g *Guard) known(r *http.Request) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 )
 
-// help serves the topics of "ripple help" as text below /help/, and their list there.
+// help serves the topics of "ripple help" as text below /help/, with a list of them there.
 func help() http.Handler {
 	mux := http.NewServeMux()
 	var list strings.Builder

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// metrics answers a scrape. Prometheus sends the token where its configuration names it
+// metrics answers a scrape. Prometheus sends the token if its configuration names it
 // (authorization, credentials_file).
 func metrics(text func(context.Context) ([]byte, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -15,6 +15,6 @@ func metrics(text func(context.Context) ([]byte, error)) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		_, _ = w.Write(shown) // a client that has left reads nothing
+		_, _ = w.Write(shown) // fails only if the client has left
 	})
 }

@@ -102,8 +102,8 @@ func (r *Route) parameters() []any {
 	return all
 }
 
-// schemaOf describes the type of a value. Members of an embedded pointer may be missing
-// all together.
+// schemaOf describes the type of a value. All members of an embedded pointer may be missing
+// together.
 func schemaOf(v any) (*jsonschema.Schema, error) {
 	t := reflect.TypeOf(v)
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A patience is how long clients are waited for.
+// A patience says how long to wait for clients.
 type patience struct {
-	reading time.Duration // for the body of a request, as a whole
-	stall   time.Duration // while nothing is taken of an answer
+	reading time.Duration // for the whole body of a request
+	stall   time.Duration // while the client reads nothing of an answer
 }
 
-// patiently limits how long a client may take to send its request, and how long it may read nothing of the
-// answer. The time that h needs to find the answer does not count.
+// patiently limits how long a client may take to send its request, and how long it may read nothing
+// of the answer. The time that h needs to compute the answer does not count.
 func patiently(h http.Handler, p *patience) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
@@ -26,8 +26,8 @@ func patiently(h http.Handler, p *patience) http.Handler {
 	})
 }
 
-// An awaited body is waited for no longer when all of it has come: the deadline would end
-// the request while it is answered.
+// An awaited body lifts the deadline once all of it has arrived. Otherwise the deadline would end
+// the request while it is being answered.
 type awaited struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -41,17 +41,17 @@ func (a *awaited) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A patient writer fails when nothing of a piece is taken for a while.
+// A patient writer fails when no byte of a piece is read for a while.
 type patient struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap is called by [http.ResponseController].
 func (p *patient) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// piece is how many bytes a client must at least take in time.
+// piece is the number of bytes that a client must read in time.
 const piece = 16 << 10
 
 func (p *patient) Write(b []byte) (written int, err error) {

@@ -24,38 +24,38 @@ import (
 	"github.com/sumi-ripple/ripple/export/atomicfile"
 )
 
-// AgeHeader says how many seconds ago what was answered from was read.
+// AgeHeader is the age in seconds of the data that an answer was made from.
 const AgeHeader = "Ripple-Age"
 
 const (
-	maxAnswer = 2 * time.Minute  // for one answer of the reader, then it is ended
-	starting  = 20 * time.Second // for the reader to listen
+	maxAnswer = 2 * time.Minute  // for one answer of the reader, which is then killed
+	starting  = 20 * time.Second // until the reader listens
 )
 
-// A Reader has a process of its own answer what reads the terrain, which it starts when
-// it is first asked, and again when it has ended. The process ends with this one. Its
-// methods may be called from any goroutine.
+// A Reader makes a process of its own answer requests that read the terrain. It starts the process
+// at the first request, and again when it has ended. The process ends with this one. Its methods
+// may be called from any goroutine.
 type Reader struct {
-	// Command makes the process, which calls [ServeReader] for the socket.
+	// Command returns the process, which calls [ServeReader] for the socket.
 	Command func(socket string) (*exec.Cmd, error)
 
 	mu     sync.Mutex
-	child  *child // nil: none was started
-	n      int    // were started
-	dir    string // private, for the sockets
+	child  *child // nil: none is running
+	n      int    // number of processes started
+	dir    string // private folder for the sockets
 	remove func()
 	ends   errgroup.Group
 }
 
-// A child is the process.
+// A child is the reader's process.
 type child struct {
 	cmd   *exec.Cmd
-	stdin io.Closer // ends it
+	stdin io.Closer // closing it ends the process
 	proxy *httputil.ReverseProxy
 	ended chan struct{}
 }
 
-// ServeHTTP asks the process.
+// ServeHTTP passes a request to the process.
 func (r *Reader) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	c, err := r.running(req.Context())
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *Reader) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 var errSlow = errors.New("it takes longer than " + maxAnswer.String())
 
-// Get asks for something as it is now, such as "feed?since=7", and decodes the answer.
+// Get requests current data, such as "feed?since=7", and decodes the answer.
 func (r *Reader) Get(ctx context.Context, what string, v any) error {
 	c, err := r.running(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func (r *Reader) Get(ctx context.Context, what string, v any) error {
 	return json.NewDecoder(a.Body).Decode(v)
 }
 
-// running returns the process, which is started if none is there.
+// running returns the process, and starts it if there is none.
 func (r *Reader) running(ctx context.Context) (*child, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,7 +121,7 @@ func (r *Reader) running(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
-// socket names the socket of the next process.
+// socket returns the name of the socket of the next process.
 func (r *Reader) socket() (string, error) {
 	if r.dir == "" {
 		dir, remove, err := atomicfile.Scratch(os.TempDir())
@@ -174,7 +174,7 @@ func (r *Reader) start(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
-// watch waits for the end of a process. What it returns says when it is ready.
+// watch waits for the end of a process. The channel returned reports when it is ready.
 func (r *Reader) watch(c *child, out io.Reader) (ready chan error) {
 	ready = make(chan error, 1)
 	r.ends.Go(func() error {
@@ -206,7 +206,7 @@ func (r *Reader) Close() {
 	}
 }
 
-// proxyTo asks who listens at a socket.
+// proxyTo returns a proxy to the process that listens at a socket.
 func proxyTo(socket string) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
@@ -231,8 +231,8 @@ func proxyTo(socket string) *httputil.ReverseProxy {
 	}
 }
 
-// ServeReader is the process's side: it answers at a socket until in ends, which it does
-// with the process that holds its other end. When it listens it writes a line to out.
+// ServeReader is the process's side: it answers at a socket until in ends, which happens when the
+// process at its other end does. When it listens, it writes a line to out.
 func ServeReader(ctx context.Context, socket string, h http.Handler, in io.Reader, out io.Writer) error {
 	l, err := net.Listen("unix", socket)
 	if err != nil {
@@ -253,7 +253,7 @@ func ServeReader(ctx context.Context, socket string, h http.Handler, in io.Reade
 	return nil
 }
 
-// firstBytes keeps the beginning of what is written.
+// firstBytes keeps the beginning of what is written to it.
 type firstBytes struct{ to *bytes.Buffer }
 
 func (f *firstBytes) Write(b []byte) (int, error) {

@@ -7,21 +7,21 @@ import (
 	"io"
 )
 
-// A report is how far the process has come that writes an export, as a line of its output.
+// A report is the progress of a process that writes an export, as a line of its output.
 type report struct {
 	Step  string `json:"step"`
 	Done  int    `json:"done"`
-	Total int    `json:"total"` // 0: not known
+	Total int    `json:"total"` // 0: unknown
 
-	Lacks string `json:"lacks,omitempty"` // what is left out of it, at its end
+	Lacks string `json:"lacks,omitempty"` // what the export leaves out, reported at its end
 }
 
-// Report tells the desk how far an export has come.
+// Report reports the progress of an export to the desk.
 func Report(out io.Writer, step string, done, total int) {
 	report{Step: step, Done: done, Total: total}.write(out)
 }
 
-// ReportLack tells the desk what is left out of an export that is written.
+// ReportLack reports to the desk what an export leaves out.
 func ReportLack(out io.Writer, text string) { report{Lacks: text}.write(out) }
 
 func (r report) write(out io.Writer) {
@@ -30,7 +30,7 @@ func (r report) write(out io.Writer) {
 	}
 }
 
-// share is how much is done, in percent; nil: that is not known.
+// share returns how much is done, in percent; nil: unknown.
 func (r report) share() *int {
 	if r.Total <= 0 {
 		return nil
@@ -39,10 +39,10 @@ func (r report) share() *int {
 	return &percent
 }
 
-// reports are read from what a process writes. Other lines are passed over.
+// reports are parsed from the output of a process. Other lines are ignored.
 type reports struct {
 	told func(report)
-	rest []byte // of a line
+	rest []byte // incomplete line
 }
 
 const maxReport = 1 << 12 // bytes of a line

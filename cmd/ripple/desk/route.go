@@ -15,34 +15,34 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
-// A Route is one thing that can be asked or told.
+// A Route is one endpoint of the API.
 type Route struct {
-	Name    string // by which programs call it; unique
+	Name    string // unique name by which programs call it
 	Method  string // GET or POST
-	Path    string // below [control.Root], the parameters that are part of it in braces
+	Path    string // below [control.Root], with the parameters that are part of it in braces
 	Doc     string // one sentence
 	Params  []Param
-	Body    any  // a value of the type that a POST carries; nil: an empty object
+	Body    any  // a value of the type of the POST's body; nil: an empty object
 	Returns any  // a value of the type of the answer
 	Apart   bool // the [Reader] answers, unless Answer is set and does not fail with [ErrApart]
 
-	Handler http.Handler // answers itself, with what is no JSON; else nil
-	Media   string       // the type of that
+	Handler http.Handler // answers itself, with something other than JSON; nil: it does not
+	Media   string       // media type of that
 
-	// Answer answers. What it returns becomes JSON, unless it is a [Stream]; a
-	// [control.Error] is told under its own code.
+	// Answer answers a request. Its result is sent as JSON, unless it is a [Stream]. A
+	// [control.Error] is sent with its own code.
 	Answer func(context.Context, Query) (any, error)
 }
 
-// A Param is a parameter of a route: of its path, if that names it, else of the query.
+// A Param is a parameter of a route: of its path, if that names it, and otherwise of the query.
 type Param struct {
 	Name, Doc string
 	Kind      Kind
 	Required  bool
-	Words     []string // of a Text: what it may be; nil: anything
-	Least     int      // of a Number
-	Most      int      // of a Number; of a Text its length in bytes
-	Default   int      // of a Number
+	Words     []string // of a Text: the possible values; nil: any
+	Least     int      // of a Number: the minimum
+	Most      int      // of a Number: the maximum; of a Text: the maximum length in bytes
+	Default   int      // of a Number: the default
 }
 
 // A Kind is the type of a parameter.
@@ -55,7 +55,7 @@ const (
 	Flag   Kind = "boolean" // given as 1 or true, 0 or false
 )
 
-// A Query is what was asked: parameters that are as their [Param] demands.
+// A Query holds the parameters of a request, which meet the conditions of their [Param].
 type Query struct {
 	asked   string
 	texts   map[string]string
@@ -64,16 +64,16 @@ type Query struct {
 	body    []byte
 }
 
-// Asked is the question as it was sent: the path below [control.Root], and the parameters.
+// Asked returns the request as it was sent: the path below [control.Root], and the parameters.
 func (q Query) Asked() string { return q.asked }
 
-// Text returns a text, empty where it was not given.
+// Text returns a text; empty if it was not given.
 func (q Query) Text(name string) string { return q.texts[name] }
 
-// Number returns a number, its default where it was not given.
+// Number returns a number; its default if it was not given.
 func (q Query) Number(name string) int { return q.numbers[name] }
 
-// Flag returns a flag, false where it was not given.
+// Flag returns a flag; false if it was not given.
 func (q Query) Flag(name string) bool { return q.flags[name] }
 
 // Decode decodes the body into v, and refuses fields that v does not have.
@@ -92,7 +92,7 @@ func (q Query) Decode(v any) error {
 	return nil
 }
 
-// wrong refuses a question that is wrong.
+// wrong returns the error of an invalid request.
 func wrong(format string, args ...any) error {
 	return &control.Error{Code: http.StatusBadRequest, Text: fmt.Sprintf(format, args...)}
 }
@@ -124,7 +124,7 @@ func (r *Route) Parse(req *http.Request) (Query, error) {
 
 func (r *Route) inPath(p Param) bool { return strings.Contains(r.Path, "{"+p.Name) }
 
-// take reads the values that were given for a parameter.
+// take reads the given values of a parameter.
 func (q *Query) take(p Param, values []string) error {
 	if len(values) > 1 {
 		return wrong("%s is given twice", p.Name)

@@ -22,30 +22,30 @@ import (
 )
 
 const (
-	maxConnections = 256              // further ones make others go
-	maxHeader      = 256 << 10        // the longest URL that can be asked for, every byte of it escaped, and more
-	silence        = 10 * time.Second // of a client that was to ask
-	reading        = 30 * time.Second // of the body of a request
+	maxConnections = 256              // further ones replace others
+	maxHeader      = 256 << 10        // more than the longest URL in a request, with every byte of it escaped
+	silence        = 10 * time.Second // of a client, before its request
+	reading        = 30 * time.Second // time limit for the body of a request
 	idle           = 2 * time.Minute
-	stall          = 10 * time.Second // in which a client takes nothing of an answer
-	parting        = 3 * time.Second  // for what is being answered at the end
+	stall          = 10 * time.Second // in which a client reads nothing of an answer
+	parting        = 3 * time.Second  // for answers in progress at the end
 )
 
-// Options are what a desk is made of.
+// Options configure a desk.
 type Options struct {
 	config.Monitor
 	Routes  []Route
-	Live    Live // what goes on now, for streams
+	Live    Live // current activity, for streams
 	Reader  *Reader
-	Exports *Exports // nil: none can be ordered
+	Exports *Exports // nil: exports are not offered
 	Version string
-	Log     *slog.Logger // of warnings
+	Log     *slog.Logger // for warnings
 
-	// Metrics is what a scrape of Prometheus is answered, in its text format.
+	// Metrics returns the answer to a scrape of Prometheus, in its text format.
 	Metrics func(context.Context) ([]byte, error)
 }
 
-// A Desk is a server that listens.
+// A Desk is a listening server.
 type Desk struct {
 	listener *connections
 	server   *http.Server
@@ -59,8 +59,7 @@ type Desk struct {
 	log      *slog.Logger
 }
 
-// Listen opens the address, so that it is known to be free, and makes or reads the
-// token.
+// Listen opens the address, so that conflicts are known at once, and creates or reads the token.
 func Listen(o Options) (*Desk, error) {
 	if err := o.CheckListen(); err != nil {
 		return nil, err
@@ -101,7 +100,8 @@ func Listen(o Options) (*Desk, error) {
 	return d, nil
 }
 
-// MayListen reports what Listen would refuse of an address and the files that go with it. It makes none.
+// MayListen returns the error with which Listen would refuse an address and its files. It creates
+// no files.
 func MayListen(m config.Monitor, log *slog.Logger) error {
 	if err := m.CheckListen(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// secured reads the certificate and its key; nil: TLS is not spoken.
+// secured reads the certificate and its key; nil: the desk does not use TLS.
 func secured(o Options) (*tls.Config, error) {
 	if o.CertFile == "" {
 		return nil, nil
@@ -137,8 +137,8 @@ func secured(o Options) (*tls.Config, error) {
 	return &tls.Config{GetCertificate: c.Now}, nil
 }
 
-// Programs tells where programs find the API, and the header that they send. A token that is in a file is
-// not shown.
+// Programs says where programs find the API, and which header they send. A token that is in a file
+// is not shown.
 func (d *Desk) Programs() string {
 	token := d.token
 	if d.monitor.TokenFile != "" {
@@ -153,14 +153,14 @@ func (d *Desk) address() *url.URL {
 		u.Scheme = "https"
 	}
 	host, port, _ := net.SplitHostPort(u.Host)
-	if net.ParseIP(host).IsUnspecified() { // which no browser can ask
+	if net.ParseIP(host).IsUnspecified() { // no browser can connect to that address
 		u.Host = net.JoinHostPort(append(d.monitor.Hosts, "localhost")[0], port)
 	}
 	return u
 }
 
-// Serve answers until ctx is done, and ends what it answers within eight seconds. It is
-// called once.
+// Serve answers requests until ctx is done, and finishes open answers within eight seconds. It must
+// be called only once.
 func (d *Desk) Serve(ctx context.Context) error {
 	var g errgroup.Group
 	answering, leave := context.WithCancel(context.WithoutCancel(ctx))
@@ -171,9 +171,9 @@ func (d *Desk) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { _ = d.listener.Close() })
 	err := d.accept()
 	if !stop() {
-		err = nil // asked to
+		err = nil // ended on request
 	}
-	unfollow() // ends the streams, when they were told what came last
+	unfollow() // ends the streams, after they were sent the last events
 	_ = g.Wait()
 	leave()
 	leaving, cancel := context.WithTimeout(context.Background(), parting)

@@ -12,17 +12,16 @@ import (
 
 const (
 	validTicket = time.Minute
-	usedTicket  = time.Hour // in which a second use is told
-	maxTickets  = 1000      // valid, and remembered
+	usedTicket  = time.Hour // in which a second use is reported
+	maxTickets  = 1000      // valid or remembered
 )
 
-// Tickets let a browser go where it cannot send the token, each once: to a download within a minute, and into
-// the application at any time.
-// Its methods may be called from any goroutine.
+// tickets let a browser go where it cannot send the token, each once: to a download within a
+// minute, or into the application at any time. Its methods may be called from any goroutine.
 type tickets struct {
 	mu   sync.Mutex
 	sold map[string]ticket
-	used map[string]time.Time // until when it is remembered that a ticket was used
+	used map[string]time.Time // used tickets, and until when they are remembered
 }
 
 type ticket struct {
@@ -32,7 +31,7 @@ type ticket struct {
 
 func (t ticket) expired(now time.Time) bool { return t.to != entrance && now.After(t.until) }
 
-// sell returns a ticket to something. One to the entrance stays valid until it is used.
+// sell returns a ticket for something. A ticket for the entrance stays valid until it is used.
 func (t *tickets) sell(to string) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +52,7 @@ func (t *tickets) sell(to string) (string, error) {
 	return id, nil
 }
 
-// take returns what a ticket is for, which is then used up. again reports a ticket that was used before.
+// take returns what a ticket is for, and uses it up. again reports a ticket that was used before.
 func (t *tickets) take(id string) (to string, ok, again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,14 +74,15 @@ func (t *tickets) take(id string) (to string, ok, again bool) {
 	return found.to, !found.expired(now), false
 }
 
-// admits reports whether a ticket to the entrance is still good. Looking does not use it up.
+// admits reports whether a ticket for the entrance is still valid. It does not use the ticket up.
 func (t *tickets) admits(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sold[id].to == entrance
 }
 
-// redeem takes a ticket. It reports one that was used before: somebody has read the address.
+// redeem takes a ticket. It reports a ticket that was used before, because someone else may have
+// read the address.
 func (d *Desk) redeem(id string) (to string, err error) {
 	to, ok, again := d.tickets.take(id)
 	switch {
@@ -97,7 +97,7 @@ func (d *Desk) redeem(id string) (to string, err error) {
 	return to, nil
 }
 
-// notHead keeps what looks at an address, without wanting what is there, from using up its ticket.
+// notHead keeps a HEAD request, such as that of a link preview, from using up a ticket.
 func notHead(h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {
@@ -109,7 +109,7 @@ func notHead(h http.HandlerFunc) http.Handler {
 	})
 }
 
-// An entering is what the application sends to be let in, and what it gets.
+// An entering is the request of the application to be let in, and an entered its answer.
 type (
 	entering struct {
 		Ticket string `json:"ticket"`
@@ -119,7 +119,8 @@ type (
 	}
 )
 
-// enter gives the token for a ticket. An address with the token itself would stay in the history of the browser.
+// enter exchanges a ticket for the token. An address that contained the token itself would stay in
+// the browser's history.
 func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
 	var shown entering
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<10)).Decode(&shown); err != nil {
@@ -140,8 +141,8 @@ func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
 
 const entrance = "/"
 
-// Entrance returns an address that lets one browser in, once. Until then a program may send its ticket in place of the
-// token.
+// Entrance returns an address that lets one browser in, once. Until then, a program may send its
+// ticket in place of the token.
 func (d *Desk) Entrance() (string, error) {
 	id, err := d.tickets.sell(entrance)
 	u := d.address()

@@ -15,8 +15,8 @@ const (
 	mostToken  = 512
 )
 
-// Token reads the token of a file that nobody but its owner can read, and makes one
-// where there is no file. Without a name it makes one that is written nowhere.
+// Token reads the token from a file that only its owner can read, and creates the file if there is
+// none. Without a name, it returns a token that is stored nowhere.
 func Token(path string) (string, error) {
 	if path == "" {
 		return rand.Text(), nil
@@ -56,7 +56,7 @@ func readToken(path string) (string, error) {
 	return token, nil
 }
 
-// odd reports whether a character cannot stand in a header and in a fragment as it is.
+// odd reports whether a character would have to be escaped in a header or in a fragment.
 func odd(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Options are those of an export.
+// Options are the options of an export.
 type Options struct {
 	Force bool
 	check bool
@@ -46,8 +46,8 @@ type Target struct {
 	named  string // by what: "--gexf", "[output] graph-path"
 }
 
-// WriteTargets writes the targets and names them. What is left out of one that is written all the
-// same, it returns first.
+// WriteTargets writes the targets and prints their names. It returns what the written targets leave
+// out.
 func (o *Options) WriteTargets(ctx context.Context, v *term.Voice, stdout io.Writer, r *statefile.State,
 	targets []Target) (left, err error) {
 	for _, t := range targets {
@@ -68,7 +68,7 @@ func (o *Options) WriteTargets(ctx context.Context, v *term.Voice, stdout io.Wri
 	return left, nil
 }
 
-// ConfiguredTargets are the files that [output] names.
+// ConfiguredTargets returns the files that [output] names.
 func ConfiguredTargets(files *statefile.Target, r *statefile.State) (targets []Target, err error) {
 	cfg, err := outputConfig(files, r)
 	if err != nil {
@@ -85,8 +85,8 @@ func ConfiguredTargets(files *statefile.Target, r *statefile.State) (targets []T
 	return targets, nil
 }
 
-// outputConfig is the configuration that names the outputs: the one by which the state
-// was found, which may have been moved with it, else that of the run.
+// outputConfig returns the configuration that names the outputs: the one by which the state file
+// was found, since both may have been moved, or else that of the run.
 func outputConfig(files *statefile.Target, r *statefile.State) (*config.Config, error) {
 	path := files.ConfigOrDefault()
 	if _, err := os.Stat(path); files.State != "" || err != nil {
@@ -96,7 +96,7 @@ func outputConfig(files *statefile.Target, r *statefile.State) (*config.Config, 
 	return cfg, err
 }
 
-// Targets are the files that flags name, in the order of the formats.
+// Targets returns the files that flags name, in the order of the formats.
 func (o *Options) Targets() []Target {
 	var all []Target
 	for _, f := range Formats() {
@@ -107,8 +107,8 @@ func (o *Options) Targets() []Target {
 	return all
 }
 
-// RefuseTargets reports flags that the targets cannot follow, then the first target that
-// cannot be written, or must not be.
+// RefuseTargets reports flags that the targets do not support, then the first target that cannot or
+// must not be written.
 func (o *Options) RefuseTargets(targets []Target, changed []string) error {
 	if err := o.Graph.fits(targets, changed); err != nil {
 		return err

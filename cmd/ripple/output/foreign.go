@@ -12,9 +12,9 @@ import (
 
 // A foreignError is a target that exists and that Ripple did not write, or not in this format.
 type foreignError struct {
-	what string // that is so: "notes.txt exists and was not written by Ripple"
-	kind string // "file" or "folder", as which it is wanted
-	not  bool   // it is something else, and nothing replaces it
+	what string // message: "notes.txt exists and was not written by Ripple"
+	kind string // wanted kind: "file" or "folder"
+	not  bool   // it is of another kind, and cannot be replaced even with --force
 }
 
 func (e *foreignError) Error() string {
@@ -24,7 +24,7 @@ func (e *foreignError) Error() string {
 	return e.what + "; move it away or name another " + e.kind
 }
 
-// named is the error of a target that the command line names, and that --force may replace.
+// named returns the error for a target on the command line, which --force may replace.
 func (e *foreignError) named() string {
 	if e.not {
 		return e.Error()
@@ -32,7 +32,7 @@ func (e *foreignError) named() string {
 	return e.what + "; name another " + e.kind + ", or use --force"
 }
 
-// foreign says of a target that a check refuses with [atomicfile.ErrForeign] what it is.
+// foreign describes a target that a check refused with [atomicfile.ErrForeign].
 func (f *Format) foreign(path string, err error) *foreignError {
 	info, at := os.Stat(path)
 	is := "neither a file nor a folder"

@@ -23,22 +23,21 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// A Format is one way to write a survey down. Another one is one more entry in
-// formats; one that shows the graph is one more in package graph. The desk offers
-// what has an offer.
+// A Format is one kind of output. A new one is an entry in formats; one that shows the graph is an
+// entry in package graph. The desk offers formats that have an Offer.
 type Format struct {
-	Flag  string // of "ripple export"; empty: only the configuration names it
+	Flag  string // of "ripple export"; empty: only the configuration can name it
 	usage string
-	Key   string // in the configuration; empty: only the flag names it
+	Key   string // in the configuration; empty: only the flag can name it
 	Path  func(*config.Config) string
-	AtEnd bool          // belongs to the end of a run: "ripple export" writes it only if its flag names it
-	grows bool          // is a folder that stays, and gets more files
+	AtEnd bool          // is made at the end of a run; "ripple export" writes it only if its flag names it
+	grows bool          // is a folder that is kept, and grows
 	State bool          // is a state file
 	Graph *graph.Format // shows the graph that flags select; nil: it does not
-	Noun  string        // what it writes: "a SQLite database"; empty: it has no name
+	Noun  string        // what it is: "a SQLite database"; empty: it has no name
 	Offer desk.Format   // at the desk; zero: none
 
-	// check reports why a target must not be replaced, with [atomicfile.ErrForeign] if
+	// Check returns why a target must not be replaced. The error is [atomicfile.ErrForeign] if
 	// Ripple did not write it.
 	Check func(path string, force bool) error
 	Write func(ctx context.Context, path string, s *survey.Survey, opts Options) error
@@ -89,7 +88,7 @@ func Formats() []Format {
 	}, graphFormats()...)
 }
 
-// Replaceable checks a target that is a file, by how it begins.
+// Replaceable returns a check of a target that is a file, by its beginning.
 func Replaceable(ours func(head []byte) bool) func(string, bool) error {
 	return func(path string, force bool) error { return atomicfile.CheckFile(path, force, ours) }
 }
@@ -98,7 +97,7 @@ func IsOurSummary(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("# Sumi-Ripple Crawl Summary"))
 }
 
-// WriteAll writes what the configuration names, and returns the paths.
+// WriteAll writes the files that the configuration names, and returns their paths.
 func WriteAll(ctx context.Context, s *survey.Survey, cfg *config.Config) ([]string, error) {
 	var written []string
 	opts := Options{Graph: NewGraphOptions()}
@@ -115,8 +114,8 @@ func WriteAll(ctx context.Context, s *survey.Survey, cfg *config.Config) ([]stri
 	return written, nil
 }
 
-// Refuse reports outputs that could not be written when a crawl of hours
-// is over: without a folder that can be written into, or in the place of what Ripple did not write.
+// Refuse reports outputs that could not be written at the end of a long crawl: their folder is
+// missing or not writable, or something is there that Ripple did not write.
 func Refuse(cfg *config.Config) error {
 	for _, f := range Formats() {
 		if f.Path == nil || f.Path(cfg) == "" {
@@ -129,10 +128,10 @@ func Refuse(cfg *config.Config) error {
 	return nil
 }
 
-// refuse reports why a target cannot be written, or must not be.
+// refuse returns why a target cannot or must not be written.
 func (f *Format) refuse(path string, force bool) error {
 	if f.grows || f.Graph != nil && f.Graph.Folder() {
-		path = filepath.Clean(path) // what ends in a slash has no folder around it
+		path = filepath.Clean(path) // a trailing slash would hide the parent folder
 	}
 	dir := filepath.Dir(disk.Behind(path))
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -157,8 +156,7 @@ func (f *Format) refuse(path string, force bool) error {
 	return nil
 }
 
-// RefuseNamed is refuse for a target that the command line names, and that --force
-// may replace.
+// RefuseNamed is refuse for a target on the command line, which --force may replace.
 func (f *Format) RefuseNamed(path string, force bool) error {
 	if path == "-" {
 		return term.Usage("\"-\" does not mean stdout here; name a file, or write ./- for one of that name")
@@ -174,7 +172,7 @@ func (f *Format) RefuseNamed(path string, force bool) error {
 	return nil
 }
 
-// ChangesFormat is that of --gexf.
+// ChangesFormat returns the format of --gexf of "ripple diff".
 func ChangesFormat() Format {
 	return Format{Check: Replaceable(changes.IsOurs), Noun: "a GEXF file of changes"}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// GraphOptions select what is in a graph, and hold it for all formats of a call.
+// GraphOptions select the content of a graph, and hold the graph for all formats of a call.
 type GraphOptions struct {
 	level         string
 	run           statefile.RunOption
@@ -31,7 +31,7 @@ type GraphOptions struct {
 
 	opts export.Options
 	made *export.Graph
-	of   *survey.Survey // that made was asked of
+	of   *survey.Survey // survey of which made is the graph
 }
 
 // NewGraphOptions returns the defaults.
@@ -52,7 +52,7 @@ func (o *GraphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.gexf, "gexf-version", o.gexf, "write GEXF `1.3|1.2`; 1.2 for Gephi 0.9 and networkx below 3")
 }
 
-// FormatFlags are the flags that some formats ignore.
+// FormatFlags returns the flags that some formats ignore.
 func FormatFlags() []string {
 	return []string{"check", "csv-header", "gexf-version", "level", "run", "without", "only", "min-weight"}
 }
@@ -92,7 +92,7 @@ func (o *GraphOptions) Parse() (err error) {
 	return nil
 }
 
-// survey returns the survey of what --run names.
+// survey returns the survey of the run that --run names.
 func (o *GraphOptions) survey(s *survey.Survey) (*survey.Survey, error) {
 	if o.opts.All {
 		return s.Ever(), nil
@@ -117,7 +117,7 @@ func (o *GraphOptions) graph(s *survey.Survey) (*export.Graph, error) {
 	return g, nil
 }
 
-// graphFormats are the formats that show the graph.
+// graphFormats returns the formats that show the graph.
 func graphFormats() []Format {
 	var all []Format
 	for _, f := range graph.Formats() {
@@ -152,7 +152,7 @@ func (o *GraphOptions) Told(targets []Target) string {
 	pictures := slices.ContainsFunc(targets, func(t Target) bool {
 		return t.format.Graph != nil && t.format.Graph.Pruned
 	})
-	p, err := o.made.Picture() // there since the graph was written
+	p, err := o.made.Picture() // exists since the graph was written
 	if err != nil || !pictures || p.Left == 0 {
 		return ""
 	}
@@ -160,7 +160,7 @@ func (o *GraphOptions) Told(targets []Target) string {
 		strings.Join(prunedTitles(), " and "), term.Commas(len(p.Links)), term.Commas(len(p.Links)+p.Left))
 }
 
-// prunedTitles are the formats that show no links but those of the picture.
+// prunedTitles returns the formats that show only the links of the picture.
 func prunedTitles() (titles []string) {
 	for _, f := range graph.Formats() {
 		if f.Pruned {
@@ -170,7 +170,7 @@ func prunedTitles() (titles []string) {
 	return titles
 }
 
-// fits reports what the targets of a call have against each other or its flags.
+// fits returns why the targets of a call do not go together, or do not support its flags.
 func (o *GraphOptions) fits(targets []Target, changed []string) error {
 	graphs := false
 	formats, at := map[string]bool{}, map[string]string{}

@@ -12,7 +12,7 @@ import (
 // A LinksOption names the links that count.
 type LinksOption string
 
-// AddFlag adds the flag; what says what the links are for.
+// AddFlag adds the flag. what says what the links are used for.
 func (o *LinksOption) AddFlag(f *pflag.FlagSet, what string) {
 	f.StringVar((*string)(o), "links", export.Endorsements.String(),
 		what+", `text|all`: links in the text of pages to other hosts or, if origins are of several sites, to other sites; "+

@@ -20,8 +20,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// pagesIndex is the file of an exported page store that says which page is where.
-// By it the folder is known as ours.
+// pagesIndex is the file of an exported page store that lists its pages. It also shows that Ripple
+// wrote the folder.
 const pagesIndex = "ripple-pages.jsonl"
 
 func pagesFormat() Format {
@@ -38,7 +38,7 @@ func pagesFormat() Format {
 	}
 }
 
-// checkPagesFolder refuses a folder with files of others.
+// checkPagesFolder refuses a folder that contains other files.
 func checkPagesFolder(path string, force bool) error {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return fmt.Errorf("%s %w: %w", path, atomicfile.ErrForeign, atomicfile.ErrNotFolder)
@@ -74,10 +74,10 @@ func isStored(p *survey.Page) bool {
 	return p.Visit != nil && p.Visit.StoredPath != "" && !p.Visit.NoIndex && p.Class.Visitable()
 }
 
-// errEnough ends a walk that has found what it looked for.
+// errEnough ends a walk that has found enough.
 var errEnough = errors.New("enough")
 
-// anyStored fails with [errNoPages] where no page is stored.
+// anyStored fails with [ErrNoPages] if no page is stored.
 func anyStored(s *survey.Survey) error {
 	err := s.EachPage(func(p *survey.Page) error {
 		if isStored(p) {
@@ -97,7 +97,7 @@ func anyStored(s *survey.Survey) error {
 // An UnreadError reports pages whose records are missing in the page store, or damaged.
 type UnreadError struct {
 	pages int
-	first error // of one of them
+	first error // the first error
 }
 
 func (e *UnreadError) Error() string {
@@ -108,10 +108,10 @@ func (e *UnreadError) Error() string {
 
 func (e *UnreadError) Unwrap() error { return e.first }
 
-// writePages writes every body once, under its hash, and then the index. Files are
-// made below the folder only, whatever is in it; those that are right stay. What the
-// index lists is synced before it has its name. Where some pages cannot be read the others
-// are written all the same, and an [unreadError] says how many are not.
+// writePages writes every body once, under its hash, and then the index. It creates files only
+// below the folder, whatever that contains; correct ones are kept. What the index lists is synced
+// before the index gets its name. If some pages cannot be read, the others are still written, and
+// an [UnreadError] says how many are missing.
 func writePages(ctx context.Context, path string, s *survey.Survey) error {
 	if err := anyStored(s); err != nil {
 		return err
@@ -150,7 +150,7 @@ func writePages(ctx context.Context, path string, s *survey.Survey) error {
 	return err
 }
 
-// add puts the body of a page, and lists it.
+// add stores the body of a page, and lists it.
 func (d *pagesFolder) add(lines *json.Encoder, p *survey.Page, body []byte) error {
 	sum := sha256.Sum256(body)
 	text := hex.EncodeToString(sum[:])

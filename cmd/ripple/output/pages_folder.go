@@ -14,11 +14,11 @@ type pagesFolder struct {
 	path string
 	Root *os.Root
 	sync func(folder string) error
-	used map[string]bool // folders of bodies that the index lists, and those around them
+	used map[string]bool // folders with bodies that the index lists, and their parents
 }
 
-// OpenPages makes a folder unless it is there, and has it known as ours before
-// anything else is in it.
+// OpenPages creates a folder unless it exists, and marks it as Ripple's before it writes anything
+// else there.
 func OpenPages(path string, sync func(folder string) error) (*pagesFolder, error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
@@ -37,9 +37,8 @@ func OpenPages(path string, sync func(folder string) error) (*pagesFolder, error
 	return &pagesFolder{path: path, Root: root, sync: sync, used: map[string]bool{}}, nil
 }
 
-// publish replaces the index by one that a function writes, while it puts the bodies.
-// Their folders are synced before the index has its name, and the folder of the
-// index after.
+// publish replaces the index by one that a function writes while it stores the bodies. Their
+// folders are synced before the index gets its name, and the folder of the index afterwards.
 func (d *pagesFolder) publish(write func(*json.Encoder) error) error {
 	temporary := pagesIndex + ".new"
 	err := d.create(temporary, func(f *os.File) error {
@@ -58,11 +57,11 @@ func (d *pagesFolder) publish(write func(*json.Encoder) error) error {
 	if err := d.Root.Rename(temporary, pagesIndex); err != nil {
 		return err
 	}
-	_ = d.sync(filepath.Dir(filepath.Clean(d.path))) // the folder around need not be readable
+	_ = d.sync(filepath.Dir(filepath.Clean(d.path))) // the parent folder need not be readable
 	return d.sync(d.path)
 }
 
-// Put writes a body under its hash, unless it is there, and returns its name.
+// Put writes a body under its hash, unless it exists, and returns its name.
 func (d *pagesFolder) Put(sum string, body []byte) (name string, err error) {
 	dir := sum[:2] + "/" + sum[2:4]
 	d.used[sum[:2]], d.used[dir] = true, true
@@ -84,7 +83,7 @@ func (d *pagesFolder) Put(sum string, body []byte) (name string, err error) {
 	return name, d.Root.Rename(name+".new", name)
 }
 
-// holds reports whether a file has just these bytes.
+// holds reports whether a file has exactly these bytes.
 func (d *pagesFolder) holds(name string, body []byte) bool {
 	info, err := d.Root.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(body)) {

@@ -1,3 +1,3 @@
-// Package seeds is about the seeds that one run has besides those of its configuration: how they are read from a file,
-// checked, added to the configuration, and kept in the state file until the run is completed.
+// Package seeds handles the additional seeds of one run: they are read from a file, checked, added
+// to the seeds of the configuration, and kept in the state file until the run is completed.
 package seeds

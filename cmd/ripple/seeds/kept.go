@@ -7,8 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// WithKept adds the seeds that the last run has beside those of its
-// configuration.
+// WithKept adds the additional seeds of the last run to its configuration.
 func WithKept(store *kv.Store, cfg *config.Config) (*config.Config, error) {
 	var kept Extra
 	err := store.View(func(tx *kv.Tx) error {

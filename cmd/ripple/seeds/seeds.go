@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Options name seeds that a crawl has for one run.
+// Options name the additional seeds of one run.
 type Options struct {
 	File      string
 	asQuality bool
@@ -33,25 +33,25 @@ func (o *Options) AddFlags(f *pflag.FlagSet) {
 		"crawl hosts in --seeds that belong to no origin as origins of this run")
 }
 
-// maxSeedsFile bounds a file of seeds, in bytes.
+// maxSeedsFile is the size limit of a file of seeds, in bytes.
 const maxSeedsFile = 4 << 20
 
-// Extra are the seeds of one run beside those of the configuration. They are
-// kept in the state file, so that the run keeps them when it is interrupted.
+// Extra holds the additional seeds of one run. They are kept in the state file, so that the run
+// keeps them when it is resumed.
 type Extra struct {
 	Run       schema.RunID `json:"run"`
 	AsQuality bool         `json:"as_quality"`
 	URLs      []string     `json:"urls"`
 
-	file  string // that they were read from, as it is shown
-	lines []int  // where the first of them were read
-	Same  bool   `json:"-"` // but for seeds like these, the last run had the configuration
+	file  string // file that they were read from, in display form
+	lines []int  // line of each of the first seeds
+	Same  bool   `json:"-"` // apart from such seeds, the last run had the same configuration
 }
 
-// metaSeeds is the name under which they are kept.
+// metaSeeds is the name under which they are stored.
 const metaSeeds = "run seeds"
 
-// Read reads the seeds that are named.
+// Read reads the named seeds.
 func (o *Options) Read() (Extra, error) {
 	s := Extra{AsQuality: o.asQuality}
 	switch o.File {
@@ -75,7 +75,7 @@ func (o *Options) Read() (Extra, error) {
 	return s, err
 }
 
-// readFrom reads seeds. Empty lines and those that begin with # are none, nor is a header.
+// readFrom reads seeds. It skips empty lines, lines that begin with #, and a header.
 func (s *Extra) readFrom(in io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(in, maxSeedsFile+1))
 	switch {
@@ -112,18 +112,18 @@ func (s *Extra) readFrom(in io.Reader) error {
 	return nil
 }
 
-// utf8Mark is how some editors begin a text in UTF-8.
+// utf8Mark is the byte order mark with which some editors begin a text in UTF-8.
 const utf8Mark = "\ufeff"
 
-// isUTF16 reports whether a text that begins with a URL, a comment or the mark of the order of its
-// bytes is in UTF-16.
+// isUTF16 reports whether a text is in UTF-16. The text begins with a URL, a comment or a byte
+// order mark.
 func isUTF16(head []byte) bool {
 	return len(head) >= 2 && (string(head[:2]) == "\xff\xfe" || string(head[:2]) == "\xfe\xff" ||
 		head[0] == 0 != (head[1] == 0))
 }
 
-// seedOf returns the URL of a line, which may be CSV of one column: those behind it are empty. A URL
-// that ends in a comma or semicolon is in quotes.
+// seedOf returns the URL in a line, which may be CSV with one column: any further columns are
+// empty. A URL that ends with a comma or semicolon is in quotes.
 func seedOf(line string) (string, error) {
 	line = strings.TrimRight(line, ",; \t")
 	if !strings.HasPrefix(line, `"`) {
@@ -136,10 +136,10 @@ func seedOf(line string) (string, error) {
 	return strings.TrimSpace(fields[0]), nil
 }
 
-// isHeader reports whether the first line names the column of URLs below it, and no further one.
+// isHeader reports whether the first line is the header of a single column of URLs.
 func isHeader(line string) bool { return !strings.ContainsAny(line, ".:/,;\t") }
 
-// Join adds the seeds to a configuration. What is wrong with them is told by the file and its lines.
+// Join adds the seeds to a configuration. Errors name the file and its lines.
 func (s Extra) Join(cfg *config.Config) (*config.Config, error) {
 	if len(s.URLs) == 0 {
 		return cfg, nil
@@ -151,7 +151,7 @@ func (s Extra) Join(cfg *config.Config) (*config.Config, error) {
 	return more, nil
 }
 
-// placed has an error of [config.Config.WithSeeds] name the file and its lines.
+// placed adds the file and its lines to an error of [config.Config.WithSeeds].
 func (s Extra) placed(err error) error {
 	var refused *config.Errors
 	if !errors.As(err, &refused) || s.file == "" {
@@ -166,8 +166,8 @@ func (s Extra) placed(err error) error {
 	return err
 }
 
-// ForRun adds the seeds, with those that the run to be continued has already, to
-// its configuration, and keeps them for it.
+// ForRun adds the seeds, and those that the resumed run already has, to its configuration, and
+// keeps them for it.
 func (s *Extra) ForRun(store *kv.Store, cfg *config.Config) (*config.Config, error) {
 	cfg, stale, err := s.OfRun(store, cfg)
 	if err != nil || !stale {
@@ -185,8 +185,8 @@ func (s *Extra) ForRun(store *kv.Store, cfg *config.Config) (*config.Config, err
 	})
 }
 
-// OfRun adds the seeds, with those that the run to be continued has already, to
-// its configuration, and reports whether there is something to keep or to forget.
+// OfRun adds the seeds, and those that the resumed run already has, to its configuration. stale
+// reports whether the stored seeds must be changed.
 func (s *Extra) OfRun(store *kv.Store, cfg *config.Config) (more *config.Config, stale bool, err error) {
 	var kept Extra
 	var last schema.Run
@@ -203,7 +203,7 @@ func (s *Extra) OfRun(store *kv.Store, cfg *config.Config) (more *config.Config,
 				s.Run++
 			}
 			if before, err = statefile.ConfigOf(tx, last); err != nil {
-				before = nil // one that cannot be read is another
+				before = nil // one that cannot be read counts as different
 			}
 		}
 		text, err := tx.Meta.Value(metaSeeds)
@@ -224,7 +224,7 @@ func (s *Extra) OfRun(store *kv.Store, cfg *config.Config) (more *config.Config,
 	return more, len(s.URLs) > 0 || len(kept.URLs) > 0, err
 }
 
-// addKept adds the seeds that the run to be continued has already.
+// addKept adds the seeds that the resumed run already has.
 func (s *Extra) addKept(kept *Extra) {
 	given := make(map[string]bool, len(s.URLs))
 	for _, url := range s.URLs {
@@ -238,8 +238,8 @@ func (s *Extra) addKept(kept *Extra) {
 	s.AsQuality = s.AsQuality || kept.AsQuality
 }
 
-// hadBy reports whether a run with the configuration before had cfg, with the seeds if
-// they are its.
+// hadBy reports whether a run with configuration before had cfg, including the seeds if they are
+// its own.
 func (s Extra) hadBy(run schema.RunID, before, cfg *config.Config) bool {
 	if s.Run != run {
 		return cfg.SameElsewhere(before)
@@ -248,8 +248,8 @@ func (s Extra) hadBy(run schema.RunID, before, cfg *config.Config) bool {
 	return err == nil && with.SameElsewhere(before)
 }
 
-// JoinKept adds the seeds to a configuration. Of those behind the first own, which
-// the run had before, the ones that it refuses by now are dropped.
+// JoinKept adds the seeds to a configuration. After the first own seeds come those that the run had
+// before; of these, it drops the ones that the configuration now refuses.
 func (s *Extra) JoinKept(cfg *config.Config, own int) (*config.Config, error) {
 	s.URLs = append(s.URLs[:own:own], cfg.AdmittedSeeds(s.URLs[own:], s.AsQuality)...)
 	return s.Join(cfg)

@@ -12,10 +12,10 @@ import (
 	"github.com/sumi-ripple/ripple/export/broken"
 )
 
-// brokenBlock is the number of links that are made text at a time, on each core.
+// brokenBlock is the number of links that each core formats at a time.
 const brokenBlock = 1 << 12
 
-// Broken shows broken links below the pages that they stand on.
+// Broken prints broken links below the pages that contain them.
 func Broken(w io.Writer, links []broken.Link) error {
 	byOrigin := map[string]int{}
 	for i := range links {
@@ -39,7 +39,7 @@ func Broken(w io.Writer, links []broken.Link) error {
 	return nil
 }
 
-// appendBroken appends some of all links, with the origins and pages that begin there.
+// appendBroken appends some of all links, with the origins and pages that begin among them.
 func appendBroken(b []byte, links []broken.Link, from, to int, byOrigin map[string]int) []byte {
 	for i := from; i < to; i++ {
 		l := &links[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Host shows a person what is known of a host; limit bounds its lists.
+// Host prints what is known about a host. limit is the maximum length of its lists.
 func Host(w io.Writer, d *answer.Host, limit int) error {
 	fmt.Fprintln(w, term.ShownHost(d.Domain, 253))
 	t := term.NewTable(w)
@@ -35,7 +35,7 @@ func Host(w io.Writer, d *answer.Host, limit int) error {
 	return printHostTables(d.KnownHost, w)
 }
 
-// printNoted shows what people decided and noted of it.
+// printNoted prints what people decided and noted about the host.
 func printNoted(d *answer.Host, t term.Table) {
 	if len(d.Tags) > 0 {
 		t.Row("  tags", term.Clean(strings.Join(d.Tags, ", "), 300))
@@ -91,7 +91,7 @@ func hostAgain(k *answer.KnownHost) string {
 	return ", again " + hostMoment(k, *k.Again)
 }
 
-// hostNext says when the host may be asked next.
+// hostNext says when the host may be requested next.
 func hostNext(k *answer.KnownHost) string {
 	switch {
 	case k.Trouble != "" && k.Again == nil, k.BudgetUsed >= k.Budget:
@@ -106,7 +106,7 @@ func hostNext(k *answer.KnownHost) string {
 	return hostMoment(k, *k.Next)
 }
 
-// hostMoment is a time as it lies before a person.
+// hostMoment formats a time relative to now.
 func hostMoment(k *answer.KnownHost, at time.Time) string {
 	if rest := time.Until(at); rest > 0 {
 		return fmt.Sprintf("in %s (%s)", term.Span(rest), at.Format(time.RFC3339))
@@ -117,7 +117,7 @@ func hostMoment(k *answer.KnownHost, at time.Time) string {
 	return "at any time"
 }
 
-// hostDelay says what is promised between two requests, and why.
+// hostDelay says which delay is promised between two requests, and why.
 func hostDelay(k *answer.KnownHost) string {
 	text := term.Gap(time.Duration(k.DelayMS) * time.Millisecond)
 	var why []string

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// Page shows a person what is known of a URL.
+// Page prints what is known about a URL.
 func Page(w io.Writer, in *answer.Page) error {
 	fmt.Fprintln(w, term.ShownHost(in.URL, 2048))
 	t := term.NewTable(w)
@@ -94,7 +94,7 @@ func printFacts(t term.Table, in *answer.Page) {
 	t.Row("  first met", met)
 }
 
-// stateText says in which state a page is, and why.
+// stateText says which state a page has, and why.
 func stateText(in *answer.Page) string {
 	p := in.KnownPage
 	if p.Fetching != nil {
@@ -110,7 +110,7 @@ func stateText(in *answer.Page) string {
 	return text
 }
 
-// printTrouble says what robots.txt decides, and what is in the way at the host.
+// printTrouble prints the verdict of robots.txt, and the host's trouble.
 func printTrouble(t term.Table, in *answer.Page) {
 	trouble := term.Clean(in.Trouble, 300) + againText(in.AgainAt)
 	if why, robots := strings.CutPrefix(trouble, "robots.txt "); robots && in.Robots == nil {
@@ -123,7 +123,7 @@ func printTrouble(t term.Table, in *answer.Page) {
 	}
 }
 
-// againText says when a host is asked again, unless that is over.
+// againText says when a host is requested again, unless it is not.
 func againText(at *time.Time) string {
 	if at == nil || time.Until(*at) <= 0 {
 		return ""
@@ -162,7 +162,7 @@ func printLinks(w io.Writer, title string, list answer.LinkList) {
 	for _, l := range list.Links {
 		t.Row("  "+term.ShownHost(l.URL, 200), l.State, linkText(l.Kind, l.Rel, l.Place, l.Anchor))
 	}
-	_ = t.Flush() // of a builder
+	_ = t.Flush() // writing to a builder cannot fail
 	if n := list.Total - len(list.Links); n > 0 {
 		fmt.Fprintf(w, "  and %s more (--limit)\n", term.Commas(n))
 	}
@@ -221,7 +221,7 @@ func visitText(v answer.Visit) string {
 	return strings.Join(parts, ", ")
 }
 
-// waitingText is what a person reads; empty: nothing is waited for.
+// waitingText says what the page waits for; empty: nothing.
 func waitingText(w *answer.Obstacle) string {
 	if w.Why == "" {
 		return ""

@@ -21,7 +21,7 @@ func Path(w io.Writer, p answer.OriginPath) {
 	}
 }
 
-// linkText tells what a link says.
+// linkText describes a link.
 func linkText(kind, rel, place, anchor string) string {
 	return string(appendLinkText(nil, kind, rel, place, anchor))
 }

@@ -32,7 +32,7 @@ func Stats(w io.Writer, s *answer.Stats) error {
 	return PrintSlow(w, s)
 }
 
-// printProgress tells how far the run has come.
+// printProgress prints the progress of the run.
 func printProgress(w io.Writer, s *answer.Stats) {
 	if s.Live != nil {
 		for _, line := range StatusLines(s.Live) {
@@ -49,7 +49,7 @@ func printProgress(w io.Writer, s *answer.Stats) {
 	}
 }
 
-// printTotals counts what there is, and what became of pages that need scripts.
+// printTotals prints the totals, including pages that need scripts.
 func printTotals(w io.Writer, s *answer.Stats) {
 	hosts := term.Count(s.Hosts, "host", "hosts")
 	if s.Listed > 0 {
@@ -80,7 +80,7 @@ func printTotals(w io.Writer, s *answer.Stats) {
 	}
 }
 
-// printStates counts pages by state and by class.
+// printStates prints the pages by state and by class.
 func printStates(w io.Writer, s *answer.Stats) error {
 	fmt.Fprintln(w)
 	t := term.NewTable(w)
@@ -100,7 +100,7 @@ func printStates(w io.Writer, s *answer.Stats) error {
 	return t.Flush()
 }
 
-// printRun tells of a run that nobody works on.
+// printRun prints a run that no process is working on.
 func printRun(w io.Writer, run *answer.StatsRun) {
 	why := ""
 	if run.Reason != "" {

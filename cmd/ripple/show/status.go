@@ -22,7 +22,7 @@ type Status struct {
 	screen *term.Screen
 	log    *slog.Logger
 	inTerm bool
-	facts  bool // what is logged is for a program
+	facts  bool // log lines are for programs
 	told   time.Time
 }
 
@@ -34,7 +34,7 @@ func NewStatus(v *term.Voice, log *slog.Logger) *Status {
 	}
 }
 
-// See shows the status of a crawl.
+// See shows the current status of a crawl.
 func (v *Status) See(s census.Status) {
 	s.Waits = WaitText(&s)
 	if v.inTerm {
@@ -43,7 +43,7 @@ func (v *Status) See(s census.Status) {
 	}
 	if time.Since(v.told) >= term.TellEvery {
 		v.told = time.Now()
-		attrs := []any{"status", s} // as "ripple stats --json" has it
+		attrs := []any{"status", s} // as in "ripple stats --json"
 		if !v.facts {
 			attrs = statusAttrs(&s)
 		}
@@ -51,14 +51,14 @@ func (v *Status) See(s census.Status) {
 	}
 }
 
-// End takes the status away.
+// End removes the status from the terminal.
 func (v *Status) End() {
 	if v.inTerm {
 		v.screen.Show(nil)
 	}
 }
 
-// StatusLines is a status for a person.
+// StatusLines formats a status for people.
 func StatusLines(s *census.Status) []string {
 	head := fmt.Sprintf("run #%d · %s", s.RunID, seconds(s.Elapsed))
 	if s.Depth >= 0 {
@@ -101,7 +101,7 @@ func renderedText(s *census.Status) (text string) {
 	return text
 }
 
-// troubleLines say which hosts keep the crawl waiting, and why.
+// troubleLines names the hosts that the crawl waits for, and why.
 func troubleLines(s *census.Status) []string {
 	var lines []string
 	for _, t := range s.Troubles {
@@ -113,7 +113,7 @@ func troubleLines(s *census.Status) []string {
 	return lines
 }
 
-// troubleText says why a crawl waits for a host, or does so no more.
+// troubleText says why a crawl waits for a host, or has stopped waiting for it.
 func troubleText(t *census.Trouble) string {
 	switch {
 	case t.Over:
@@ -160,7 +160,7 @@ func ErrorText(errors map[string]int) string {
 	return strings.Join(parts, " · ")
 }
 
-// errorWords says how many errors there are of a kind.
+// errorWords formats the number of errors of a kind.
 func errorWords(kind string, n int) string {
 	switch kind {
 	case schema.ErrorDeadLink:
@@ -182,7 +182,7 @@ func errorWords(kind string, n int) string {
 	return term.Commas(n) + " " + words
 }
 
-// etaText says when what is known will be done, and which hosts that depends on.
+// etaText says how long the known pages will take, and which hosts determine that.
 func etaText(s *census.Left) string {
 	if s.ETA <= 0 {
 		return ""
@@ -286,11 +286,11 @@ func restText(rest time.Duration) string {
 	return term.Span(rest)
 }
 
-// Visited says how many pages a run has asked for, whatever came of it.
+// Visited formats the number of pages that a run has requested, whatever the answer.
 func Visited(n int) string { return term.Count(n, "page", "pages") + " visited" }
 
-// CutLine says that an origin's host was cut, how many of its pages were processed,
-// how many were not, and by which key.
+// CutLine says that an origin's host was cut: how many of its pages were processed, how many were
+// not, and which key limited it.
 func CutLine(h *survey.HostReport) string {
 	name := term.ShownHost(h.Host.Name, 253)
 	why := h.Coverage
@@ -310,14 +310,14 @@ func CutLine(h *survey.HostReport) string {
 	return fmt.Sprintf("%s: %s, %s (%s)", name, term.Count(h.Processed, "page", "pages"), missing, term.Clean(why, 200))
 }
 
-// SiteLine says that not all hosts of a site are recorded, and by which key.
+// SiteLine says that not all hosts of a site are recorded, and which key limits them.
 func SiteLine(s answer.CutSite) string {
 	return fmt.Sprintf("%s: %s, %s to further ones left out (%s)", term.ShownHost(s.Site, 253),
 		term.Count(s.Hosts, "host", "hosts"), term.Count(s.Overflow, "link", "links"), s.Limit)
 }
 
-// KeptText says how many pages a new run keeps without a request: those younger than min-age, and those that were
-// answered as fresh for longer.
+// KeptText says how many pages a new run keeps without a request: those younger than min-age, and
+// those that their answers declared fresh for longer.
 func KeptText(young, fresh int, age string) string {
 	text := term.Count(young, "page younger than "+age+" is kept", "pages younger than "+age+" are kept")
 	if fresh > 0 {

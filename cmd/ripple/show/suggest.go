@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Candidate writes a candidate as TOML: why as comments, then its block, if it is not part of
-// one before.
+// Candidate writes a candidate as TOML: the reasons as comments, then its block, unless an earlier
+// block covers it.
 func Candidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate, block string) {
 	title := ""
 	if c.Title != "" {
@@ -32,8 +32,8 @@ func Candidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate, bl
 	fmt.Fprintln(w, candidateBlock(c, block))
 }
 
-// linkCounts tells how many links of an origin are in the text of a page, and how many
-// are not.
+// linkCounts says how many links of an origin are in the text of a page, and how many are
+// elsewhere.
 func linkCounts(o suggest.Origin) string {
 	var parts []string
 	if o.Editorial > 0 {
@@ -52,7 +52,7 @@ func linkCounts(o suggest.Origin) string {
 	return text
 }
 
-// coverageText tells what a crawl made of a candidate so far.
+// coverageText says how far the crawl has covered a candidate.
 func coverageText(c *suggest.Candidate) string {
 	text := term.Clean(c.Coverage, 300)
 	if c.Missing > 0 {
@@ -76,7 +76,7 @@ func candidateBlock(c *suggest.Candidate, block string) string {
 	return "# It cannot be the domain of an entry.\n"
 }
 
-// placed tells the text of a link and where it stands.
+// placed formats the text of a link and its place.
 func placed(anchor, place string) string {
 	place = cmp.Or(place, schema.LinkRedirect.String())
 	if anchor == "" {

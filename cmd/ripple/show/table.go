@@ -8,14 +8,14 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// The widths to which the cells of a table are cut, in characters. The last cell of a row may be wider: nothing
-// follows it.
+// The widths to which the cells of a table are cut, in characters. The last cell of a row may be
+// wider, because nothing follows it.
 const (
 	maxCell     = 80
 	maxLastCell = 300
 )
 
-// tableRows show an answer to a person.
+// tableRows prints rows for people.
 type tableRows struct {
 	voice *term.Voice
 	t     term.Table

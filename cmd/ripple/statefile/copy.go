@@ -16,8 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-// openCopy opens a copy of a state file that a crawl is writing. Where the system allows it, the copy has no name any
-// more when this returns.
+// openCopy opens a copy of a state file that a crawl is writing. Where the system allows it, the
+// copy no longer has a name when this returns.
 func (s Files) openCopy(ctx context.Context, path string) (*kv.Store, error) {
 	copied, remove, err := s.CopyCrawled(ctx, path)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// BeginFresh replaces a state file by an empty one that remembers which hosts asked for rest. The old file becomes
-// the one backup, unless it has no page and a backup exists. A whole state file has the name at every moment, and the
-// old one stays locked until the new one is in place.
+// BeginFresh replaces a state file by an empty one that remembers which hosts asked to be left
+// alone. The old file becomes the backup, replacing an earlier one, unless it has no page and a
+// backup exists. A complete state file has the name at every moment, and the old one stays locked
+// until the new one is in place.
 func BeginFresh(v *term.Voice, path string) error {
 	path, err := filepath.EvalSymlinks(path) // a link stays where it is, and leads to the new file
 	switch {

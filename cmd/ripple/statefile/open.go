@@ -32,8 +32,8 @@ func (s Files) CrawlOf(path string) *control.Client {
 		Slow: func() { s.Voice.Say("the crawl does not answer; still waiting (Ctrl-C gives up)") }}
 }
 
-// stateFiles returns the names of the state files in a folder. unread names the first file that has the ending of one
-// and cannot be read.
+// stateFiles returns the names of the state files in a folder. unread names the first file that has
+// the suffix of one and cannot be read.
 func stateFiles(dir string) (found []string, unread, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -70,7 +70,7 @@ func IsBolt(path string) bool {
 // HasMark reports whether the first page of a file has the mark of a bbolt file. Its error does not repeat the name.
 func HasMark(path string) (bool, error) {
 	const magic, offset = 0xED0CDAED, 16
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // opening a pipe would block
 		return false, WithoutPath(err)
 	}
 	f, err := os.Open(path)
@@ -108,9 +108,9 @@ type State struct {
 	Store *kv.Store
 	Path  string          // of the state file
 	Size  int64           // of it in bytes
-	Live  *census.Status  // of the running crawl; nil: nobody crawls
-	Crawl *control.Client // of that
-	Open  bool            // a request may be open that the file does not know of
+	Live  *census.Status  // of the running crawl; nil: there is none
+	Crawl *control.Client // client of that crawl
+	Open  bool            // a request may be open that is not in the file
 }
 
 func (r *State) Close() error { return r.Store.Close() }
@@ -128,9 +128,9 @@ func (s Files) Read(ctx context.Context, path string) (r *State, err error) {
 	}
 	r.Until(ctx)
 	term.NewMemory(r.Config().Network.MemoryLimit, term.MemoryHere()).Set(gctune.Read())
-	run := r.Run() // which a kill has ended, if it is interrupted and nothing says why
+	run := r.Run() // interrupted by a kill, if no reason is recorded
 	r.Open = run.Status == schema.RunRunning || run.Status == schema.RunInterrupted && run.End.String() == ""
-	if info, err := os.Stat(path); r.Live == nil && (err != nil || !info.IsDir()) { // of shards, their map says it
+	if info, err := os.Stat(path); r.Live == nil && (err != nil || !info.IsDir()) { // for shards, their map says it
 		r.Interrupt()
 	}
 	return r, nil
@@ -211,7 +211,7 @@ func (s Files) Open(ctx context.Context, path string) (*kv.Store, *census.Status
 	}
 	store, err := OpenQuiet(path) // also if the crawl has ended in the meantime
 	if errors.Is(err, kv.ErrLocked) {
-		if copied, none := s.openCopy(ctx, path); none == nil { // of who has the file, and does not crawl it
+		if copied, none := s.openCopy(ctx, path); none == nil { // another process has the file open, and does not crawl it
 			return copied, nil, nil
 		}
 	}
@@ -282,7 +282,7 @@ func Advise(path string, err error) error {
 	return err
 }
 
-// Unreadable reports whether a state file is of no use but as a backup.
+// Unreadable reports whether a state file can only be kept as a backup.
 func Unreadable(err error) bool { return errors.Is(err, kv.ErrDamaged) || errors.Is(err, kv.ErrFormat) }
 
 // StoreFailed reports an error that has to be printed even if the user has just ended the command.

@@ -25,7 +25,7 @@ type Shards struct {
 	All          []merge.Shard
 	Without      []string // folders that hold no shard
 	Missing      schema.Shards
-	Urls, Visits int // of the whole
+	Urls, Visits int // in all files
 }
 
 func (s *Shards) Close() {
@@ -96,7 +96,7 @@ func (s *Shards) openFile(ctx context.Context, from Files, path string) error {
 	store, live, err := from.Open(ctx, path)
 	var h *term.Hinted
 	if errors.As(err, &h) && !errors.Is(err, kv.ErrLocked) {
-		return h.Unwrap() // what helps is for a state that is crawled alone
+		return h.Unwrap() // the advice is for a state file of a single machine
 	}
 	if err != nil {
 		return err

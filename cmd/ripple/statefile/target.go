@@ -132,7 +132,7 @@ func (n *Target) Terrain() *config.Config {
 	}
 	cfg, _, err := config.Load(n.ConfigOrDefault())
 	if err != nil || cfg.Cluster.Hub == "" {
-		return nil // what is wrong with it, the search for a state file says
+		return nil // the search for a state file reports what is wrong
 	}
 	return cfg
 }

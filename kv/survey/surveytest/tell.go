@@ -10,9 +10,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Tell returns all that a survey says of its run and that a later run does not change,
-// one line for the counts and for each page, link and host: all but the states of pages
-// that were not visited, which depend on what their hosts were like.
+// Tell returns everything that a survey says about its run and that a later run does not change:
+// one line for the counts and for each page, link and host. It leaves out the states of pages that
+// were not visited, which depend on records of hosts.
 func Tell(t testing.TB, s *survey.Survey) []string {
 	t.Helper()
 	depths, err := s.OriginDepths()
@@ -65,7 +65,7 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 	return lines
 }
 
-// recount counts the pages of a survey one by one, which must give what was counted at once.
+// recount counts the pages of a survey one by one, which must give the same counts.
 func recount(t testing.TB, s *survey.Survey, counts *survey.Counts) {
 	t.Helper()
 	speaks, err := s.Speakers()

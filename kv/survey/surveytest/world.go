@@ -1,5 +1,5 @@
-// Package surveytest fills a store with records as a crawl would, so that what is
-// derived from them can be tested without one.
+// Package surveytest fills a store with records as a crawl would, so that what is derived from them
+// can be tested without a crawl.
 package surveytest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Minimal is a configuration with one origin. Keys of its entry may be appended,
-// and tables put before it or behind.
+// Minimal is a configuration with one origin. Tests may append keys to its entry, and add tables
+// before or after it.
 const Minimal = `[user-agent]
 crawler-name = "Test"
 [[quality]]
@@ -155,8 +155,8 @@ func (w *World) Push(name string) {
 	})
 }
 
-// Visit records a visit of a page, which belongs to the run at depth 0 unless it
-// does so already, processed unless f says otherwise.
+// Visit records a visit of a page, processed unless f says otherwise. If the page does not belong
+// to the run yet, it does so at depth 0.
 func (w *World) Visit(name string, f func(v *schema.Visit)) schema.Seq {
 	w.t.Helper()
 	id := w.Page(name)

@@ -1,7 +1,7 @@
-// Package app is the application of the desk: pages, styles and modules that a browser
-// shows a terrain with, over the API of package desk. It asks nobody else, runs nothing
-// that is not in folder files or in the viewer of the exported map, and treats whatever
-// a server said as text.
+// Package app is the application of the desk: pages, styles and modules that show a terrain in a
+// browser, through the API of package desk. It sends requests to no other server, runs only what is
+// in the folder files or in the viewer of the exported map, and treats everything from a server as
+// text.
 package app
 
 import (
@@ -23,10 +23,9 @@ import (
 //go:embed files
 var files embed.FS
 
-// NewHandler serves the page at / and what it consists of below /app/. It sets no
-// policy: its server does, and may restrict scripts, styles, images and connections
-// to the same origin. It panics if the files are not those that the
-// program was built with.
+// NewHandler serves the page at / and its parts below /app/. It sets no policy: its server does,
+// and may restrict scripts, styles, images and connections to the same origin. It panics if the
+// files are not those that the program was built with.
 func NewHandler() http.Handler {
 	texts, err := all()
 	if err != nil {
@@ -51,14 +50,14 @@ func NewHandler() http.Handler {
 	})
 }
 
-// contentType is told here, whatever the machine's own tables say.
+// contentType does not depend on the machine's own tables.
 func contentType(name string) string {
 	return map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 		".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 		".sql": "text/plain; charset=utf-8"}[path.Ext(name)]
 }
 
-// all returns the files by their names below /app/, with what is shared with the exports.
+// all returns the files by their names below /app/, including those shared with the exports.
 func all() (map[string][]byte, error) {
 	viewer, err := atlas.NewViewer()
 	if err != nil {
@@ -94,7 +93,7 @@ func page(text []byte, viewer atlas.Viewer) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// classColours are the colours that classes have in every picture of a graph.
+// classColours returns the colours of classes in every picture of a graph.
 func classColours() string {
 	var light, dark strings.Builder
 	for _, shade := range export.Palette() {

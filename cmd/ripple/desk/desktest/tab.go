@@ -1,4 +1,4 @@
-// Package desktest looks at the desk with a browser, for tests.
+// Package desktest opens the desk in a browser, for tests.
 package desktest
 
 import (
@@ -8,12 +8,12 @@ import (
 	"github.com/sumi-ripple/ripple/export/browsertest"
 )
 
-// A Tab is a tab of a browser that looks at a desk. It belongs to one test.
+// A Tab is a browser tab that shows a desk. It belongs to one test.
 type Tab struct{ *browsertest.Tab }
 
-// Open opens a tab with a desk in view, at an address that holds the token, or skips
-// the test where there is none (fails, under RIPPLE_CI=1). What the console says by the
-// end of the test fails it, but for answers that are errors, which are the test's doing.
+// Open opens a desk in a tab, at an address that contains the token. It skips the test if there is
+// no browser (fails it, under RIPPLE_CI=1). Messages on the console fail the test at its end,
+// except for answers that are errors, which tests cause on purpose.
 func Open(t *testing.T, address string) *Tab {
 	t.Helper()
 	b := browsertest.Open(t)
@@ -21,7 +21,7 @@ func Open(t *testing.T, address string) *Tab {
 	return look(b, address)
 }
 
-// Beside looks at a desk in another tab of the same browser.
+// Beside opens a desk in another tab of the same browser.
 func (b *Tab) Beside(address string) *Tab {
 	b.Helper()
 	return look(b.Tab.Beside(), address)
@@ -34,25 +34,25 @@ func look(b *browsertest.Tab, address string) *Tab {
 	return &Tab{b}
 }
 
-// Ask returns the value of an expression; a promise is waited for.
+// Ask returns the value of an expression, and waits if it is a promise.
 func Ask[T any](b *Tab, expression string) T {
 	b.Helper()
 	return browsertest.Ask[T](b.Tab, expression)
 }
 
-// Visit goes to a view and waits until it shows what an expression asks for.
+// Visit goes to a view and waits until an expression holds there.
 func (b *Tab) Visit(view, until string) {
 	b.Helper()
 	Ask[any](b, fmt.Sprintf("location.hash = %q, 1", "#/"+view))
 	b.Wait(fmt.Sprintf("location.hash.startsWith(%q) && (%s)", "#/"+view, until))
 }
 
-// Shows goes to a view and waits until an element of it says a text, however its lines are broken.
+// Shows goes to a view and waits until an element of it contains a text, whatever its line breaks.
 func (b *Tab) Shows(view, selector, text string) {
 	b.Helper()
 	b.Visit(view, fmt.Sprintf(`document.querySelector(%q)?.innerText.replace(/\s+/g, " ").includes(%q)`,
 		selector, text))
 }
 
-// In is the same tab for a part of the test.
+// In returns the same tab for a subtest.
 func (b *Tab) In(t *testing.T) *Tab { return &Tab{b.Tab.In(t)} }

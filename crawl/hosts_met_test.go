@@ -115,7 +115,7 @@ func (c *metCrawl) answer(step ring.Step) ring.Outcome {
 	}
 	var n int
 	fmt.Sscanf(step.Norm, "https://a.test/%d", &n)
-	o.Page = &page.Page{Distinct: 1001}
+	o.Page = &page.Page{Content: schema.Content{Distinct: 1001}}
 	c.link(&o, fmt.Sprintf("https://a.test/%d", n+1))
 	for range 1000 {
 		c.met++

@@ -393,8 +393,8 @@ func (p *paperCrawl) addSitemap(norm string, entries ...schema.SitemapEntry) {
 		}
 		tx.Depths.Lower(id, 0, 0)
 		_, err = tx.Visits.Add(&schema.Visit{
-			URL: id, Run: p.rec.recorder.Run().ID, State: schema.Processed, Status: 200, Requests: 1, Sitemap: entries,
-			Distinct: len(entries), At: time.Now(),
+			URL: id, Run: p.rec.recorder.Run().ID, State: schema.Processed, Status: 200, Requests: 1,
+			Sitemap: entries, Content: schema.Content{Distinct: len(entries)}, At: time.Now(),
 		})
 		return err
 	})

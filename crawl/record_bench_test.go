@@ -107,8 +107,10 @@ func (w *outcomeWeb) answer(step ring.Step, hash func(schema.URLKind, string) ui
 	}
 	var host int
 	fmt.Sscanf(step.Norm, "https://h%d.", &host)
-	o.Page = &page.Page{Title: w.word() + " " + w.word() + " " + w.word() + " - documentation", Charset: "utf-8",
-		Distinct: recordLinks}
+	o.Page = &page.Page{Content: schema.Content{
+		Title:   w.word() + " " + w.word() + " " + w.word() + " - documentation",
+		Charset: "utf-8", Distinct: recordLinks,
+	}}
 	seen := map[string]bool{step.Norm: true}
 	for tries := 0; len(o.Hashes) < recordLinks && tries < 4*recordLinks; tries++ {
 		to := w.link(host)

@@ -33,7 +33,7 @@ func layDown(o *ring.Outcome, resp *fetch.Response) {
 	}
 	at := s.Answers.Keep(&render.Page{URL: o.Step.URL, Status: o.Status, Header: resp.Header, Body: resp.Body})
 	if at == nil {
-		o.Rendering = schema.RenderFailed
+		o.Page.Rendering = schema.RenderFailed
 		return
 	}
 	o.Page, o.Hashes = nil, nil
@@ -79,13 +79,15 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	}
 	p.page(&o, fetched.Header, fetched.Body, o.Length)
 	var kept *warc.Rendered
+	rendering, asked := schema.RenderFailed, 0
 	if err != nil {
-		o.Failed, o.Rendering = schema.Clean(fetch.WithoutPlaces(err.Error()), 256), schema.RenderFailed
-	} else if o.Rendering = renderingOf(&shown, look.Refused); o.Rendering&schema.Rendered != 0 {
+		o.Failed = schema.Clean(fetch.WithoutPlaces(err.Error()), 256)
+	} else if rendering = renderingOf(&shown, look.Refused); rendering&schema.Rendered != 0 {
 		kept = &warc.Rendered{DOM: shown.DOM, Navigations: shown.Navigations}
-		o.RenderAsked = len(shown.Used)
+		asked = len(shown.Used)
 		p.shown(&o, fetched.Header, kept)
 	}
+	o.Page.Rendering, o.Page.RenderAsked = rendering, asked
 	hold(ctx, &o, &fetch.Response{Header: fetched.Header, Body: fetched.Body}, kept)
 	pass(o)
 	v.parsers <- p

@@ -37,7 +37,8 @@ func TestReplayWithoutRendered(t *testing.T) {
 	defer set.Client.Close()
 	hash := func(schema.URLKind, string) uint64 { return 1 }
 	p := &replay{set: set, reader: warc.NewReader(dir), parser: &parser{hash: hash}}
-	for _, v := range []schema.Visit{{StoredPath: at}, {StoredPath: at, Rendering: schema.Rendered}} {
+	for _, v := range []schema.Visit{{StoredPath: at}, {StoredPath: at,
+		Content: schema.Content{Rendering: schema.Rendered}}} {
 		p.read(record.Reading{ID: 1, Norm: "https://a.test/", Visit: &v})
 	}
 	if p.done.Pages != 1 || p.done.Missing != 1 {

@@ -73,12 +73,11 @@ func (g *grower) visit(tx *kv.Tx, host schema.HostID) error {
 	began := time.Now()
 	v := &schema.Visit{
 		URL: schema.ID(min(g.visited+1, g.s.URLs())), Run: 1, At: time.UnixMilli(1.7e12 + int64(g.visited)*10),
-		State:  schema.Processed,
-		Status: 200, Knew: schema.FormSet{Shapes: schema.ShapePlain}, Requests: 1,
-		Title:       g.word() + " " + g.word() + " " + g.word() + " - " + h.Name,
-		ContentType: "text/html; charset=utf-8", Charset: "utf-8", ETag: fmt.Sprintf(`"%x"`, g.rand.Uint64()),
+		State: schema.Processed, Status: 200, Knew: schema.FormSet{Shapes: schema.ShapePlain}, Requests: 1,
+		Content: schema.Content{Title: g.word() + " " + g.word() + " " + g.word() + " - " + h.Name, Charset: "utf-8",
+			Distinct: 45}, ContentType: "text/html; charset=utf-8", ETag: fmt.Sprintf(`"%x"`, g.rand.Uint64()),
 		LastModified: "Tue, 15 Nov 1994 12:45:26 GMT", ServerDate: "Tue, 15 Nov 2022 12:45:26 GMT", Length: 30000,
-		ResponseTime: 120 * time.Millisecond, Distinct: 45,
+		ResponseTime: 120 * time.Millisecond,
 	}
 	for i := range v.SHA256 {
 		v.SHA256[i] = byte(g.rand.Uint32())

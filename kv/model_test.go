@@ -217,7 +217,7 @@ func (m *model) addVisit(r *rapid.T, tx *kv.Tx) error {
 		return nil
 	}
 	v := &schema.Visit{URL: m.drawURL(r), Run: m.run, State: schema.Processed,
-		Title: rapid.StringN(0, 20, 40).Draw(r, "title"), Length: -1}
+		Content: schema.Content{Title: rapid.StringN(0, 20, 40).Draw(r, "title")}, Length: -1}
 	v.LastModified = rapid.SampledFrom([]string{"", "0", "Tue, 15 Nov 1994 12:45:26 GMT",
 		"Mon, 01 Jan 0001 00:00:00 GMT"}).Draw(r, "date")
 	if rapid.Bool().Draw(r, "form") {

@@ -110,8 +110,8 @@ func logOf(t testing.TB, path string, visits, links int) {
 				if err != nil {
 					return err
 				}
-				v := &schema.Visit{URL: id, Run: 1, At: time.UnixMilli(int64(i)), State: schema.Processed, Title: path,
-					Stand: schema.Seq(i / 2), NoFollow: i%3 == 0}
+				v := &schema.Visit{URL: id, Run: 1, At: time.UnixMilli(int64(i)), State: schema.Processed,
+					Content: schema.Content{Title: path, NoFollow: i%3 == 0}, Stand: schema.Seq(i / 2)}
 				for to := id; to > 0 && len(v.Links) < links*(i%3); to -= min(to, 1+to/64) {
 					v.Links = append(v.Links, schema.Link{To: to, Kinds: schema.Kinds(0).Add(schema.LinkAnchor),
 						Place: schema.Place(to % 5), Rel: schema.Rel(to % 7), Anchor: path})

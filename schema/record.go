@@ -124,9 +124,7 @@ type Visit struct {
 	AliasHops    int
 	Retries      int
 	Requests     int
-	Title        string
 	ContentType  string
-	Charset      string
 	LastModified string
 	ETag         string
 	ServerDate   string
@@ -134,23 +132,13 @@ type Visit struct {
 	Length       int64         // decoded bytes; -1: no body was read
 	SHA256       [32]byte
 	ResponseTime time.Duration // to the first byte, milliseconds
-	NoIndex      bool
-	NoFollow     bool
-	Unchanged    bool   // the body equals that of the previous visit
-	Reason       Reason // why the state is not processed
-	Rule         string // the rule that decided, if any
-	Distinct     int    // distinct link targets found; may exceed len(Links)
-	BeyondHosts  int    // not recorded of those: on hosts beyond max-hosts-per-page
-	BeyondText   int    // not recorded of those: beyond [MaxLinkText] or [MaxSiteText]
-	Refused      int    // in addition to those: hrefs that are not URLs, or too long
-	LinkLimit    int    // max-links-per-page, if the page has more
-	StoredPath   string // path in the page store
-	Shell        Shell
-	Rendering    Rendering
-	RenderAsked  int // requests of its scripts that were answered, by a server or from the answers to other pages
+	Unchanged    bool          // the body equals that of the previous visit
+	Reason       Reason        // why the state is not processed
+	Rule         string        // the rule that decided, if any
+	StoredPath   string        // path in the page store
 
+	Content                 // as of Stand; its lists, like Links, only if that is 0
 	Links    []Link         // by ascending To
-	Facts    []Fact         // in document order
 	Sitemap  []SitemapEntry // of a sitemap file
 	Children int            // of a sitemap index
 }

@@ -56,7 +56,7 @@ func (e *Extractor) Answer(header http.Header, contentType string, body []byte, 
 		return Page{}
 	}
 	said := e.Extract(nil, "text/html", base, self)
-	return Page{Links: said.Links, Distinct: said.Distinct, Refused: said.Refused}
+	return Page{Content: schema.Content{Distinct: said.Distinct, Refused: said.Refused}, Links: said.Links}
 }
 
 // Extract reads a page that was fetched from base with the given content type; self is its Norm.
@@ -66,7 +66,7 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 	if media.Extract(contentType).IsXHTML() {
 		text = closed(unprefixed(textual(text)))
 	}
-	p := Page{Charset: encoding.Name()}
+	p := Page{Content: schema.Content{Charset: encoding.Name()}}
 	e.read(&p, text)
 	if encode := encoding.Query(); encode != nil {
 		base = base.Encoded(encode)

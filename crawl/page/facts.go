@@ -6,6 +6,8 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
+
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // Limits of the facts of one page.
@@ -22,9 +24,6 @@ type Extract struct {
 	On       func(host string) bool // the hosts it applies to; nil: all
 }
 
-// A Fact is the result of an [Extract].
-type Fact struct{ Name, Value string }
-
 // NewExtract compiles a CSS selector.
 func NewExtract(name, css, attr string) (Extract, error) {
 	s, err := parseSelector(css)
@@ -36,7 +35,7 @@ func NewExtract(name, css, attr string) (Extract, error) {
 
 // facts evaluates the extracts in their order, each in document order. A page without a tree, see [treeOf],
 // has none.
-func facts(extracts []Extract, text []byte, host string) []Fact {
+func facts(extracts []Extract, text []byte, host string) []schema.Fact {
 	var wanted []Extract
 	for _, x := range extracts {
 		if x.On == nil || x.On(host) {
@@ -51,7 +50,7 @@ func facts(extracts []Extract, text []byte, host string) []Fact {
 		return nil
 	}
 	dropComments(root)
-	var found []Fact
+	var found []schema.Fact
 	for _, x := range wanted {
 		matches := x.selector.find(root)
 		for n := range root.Descendants() {
@@ -62,7 +61,7 @@ func facts(extracts []Extract, text []byte, host string) []Fact {
 				continue
 			}
 			if value := x.value(n); value != "" {
-				found = append(found, Fact{x.Name, value})
+				found = append(found, schema.Fact{Name: x.Name, Value: value})
 			}
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 func mustExtract(t *testing.T, name, selector, attr string) Extract {
@@ -27,7 +29,8 @@ func TestFacts(t *testing.T) {
 		mustExtract(t, "head", "h2.x, #n", ""), elsewhere,
 		mustExtract(t, "author", `meta[name="author"]`, "Content"), mustExtract(t, "none", "h2", "title"),
 	}
-	want := []Fact{{"head", "one two"}, {"head", "three"}, {"head", "quiet"}, {"author", "A & B"}}
+	want := []schema.Fact{{Name: "head", Value: "one two"}, {Name: "head", Value: "three"}, {Name: "head", Value: "quiet"},
+		{Name: "author", Value: "A & B"}}
 	if diff := cmp.Diff(want, extract(t, src, Options{Extracts: extracts}).Facts); diff != "" {
 		t.Error(diff)
 	}

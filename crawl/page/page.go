@@ -38,18 +38,12 @@ type Options struct {
 	Extracts []Extract // user-defined facts
 }
 
-// A Page is the content of a page.
+// A Page is the content of a page. NoIndex, NoFollow and NoArchive are from the robots metas: those for the agent, or
+// else those for all. Beyond 40,000 hrefs (or 4 x MaxLinks) or 16 MiB, new targets are counted unresolved.
 type Page struct {
-	Title    string       // the first <title>, white space folded, at most 1,000 characters
-	Charset  string       // canonical name of the encoding
-	Links    []Link       // one per target, in document order; never the page itself
-	Distinct int          // targets; beyond 40,000 hrefs (or 4 x MaxLinks) or 16 MiB, new ones are counted unresolved
-	Refused  int          // further hrefs that are not a URL or are too long
-	Facts    []Fact       // at most 100, of 1,000 characters each
-	Shell    schema.Shell // 0, unless the page likely shows nothing without its scripts
-
-	// From the robots metas: those for the agent, or else those for all.
-	NoIndex, NoFollow, NoArchive bool
+	schema.Content
+	Links     []Link // one per target, in document order; never the page itself
+	NoArchive bool
 }
 
 // A Link combines all mentions of one target.

@@ -97,7 +97,7 @@ func (c *pageChooser) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	kept := *v
 	kept.Run, kept.Kept, kept.Requests = c.in.run.ID, true, 0
 	if c.in.isPage(id) { // a sitemap stands for itself, with all that it named
-		kept.Links, kept.Facts = nil, nil
+		kept.Links, kept.Content = nil, kept.Brief()
 		if kept.Stand == 0 {
 			kept.Stand = seq
 		}

@@ -14,7 +14,7 @@ import (
 
 // linking is the answer of a page with links to so many pages of 1,024 bytes each, beginning with a number.
 func linking(r *Recorder, first, n int) *ring.Outcome {
-	o := &ring.Outcome{Page: &page.Page{Distinct: n}}
+	o := &ring.Outcome{Page: &page.Page{Content: schema.Content{Distinct: n}}}
 	for i := range n {
 		norm := fmt.Sprintf("https://c.test/%08d", first+i)
 		norm += strings.Repeat("x", 1024-len(norm))

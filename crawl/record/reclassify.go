@@ -175,10 +175,7 @@ func (t *turn) redraft(o *ring.Outcome, before *schema.Visit) (*schema.Visit, er
 	after := *before
 	after.Kept, after.Requests, after.Stand = true, 0, 0
 	after.Run, after.Links = t.in.run.ID, nil
-	fresh := t.builder.answer(o, judge.Verdict{State: before.State})
-	after.Title, after.Facts, after.Charset = fresh.Title, fresh.Facts, fresh.Charset
-	after.NoIndex, after.NoFollow, after.Shell = fresh.NoIndex, fresh.NoFollow, fresh.Shell
-	after.Distinct, after.Refused, after.LinkLimit = fresh.Distinct, fresh.Refused, fresh.LinkLimit
+	after.Content = t.builder.answer(o, judge.Verdict{State: before.State}).Content
 	err := t.builder.links(o, &after)
 	return &after, err
 }
@@ -196,9 +193,5 @@ func differs(tx *kv.Tx, before, after *schema.Visit) (bool, error) {
 		return false, err
 	}
 	slices.SortFunc(after.Links, func(a, b schema.Link) int { return int(int64(a.To) - int64(b.To)) })
-	same := slices.Equal(from.Links, after.Links) && slices.Equal(from.Facts, after.Facts) &&
-		before.Title == after.Title && before.Charset == after.Charset && before.NoIndex == after.NoIndex &&
-		before.NoFollow == after.NoFollow && before.Distinct == after.Distinct && before.Refused == after.Refused &&
-		before.Shell == after.Shell
-	return !same, nil
+	return !slices.Equal(from.Links, after.Links) || !from.Content.Same(after.Content), nil
 }

@@ -58,17 +58,12 @@ func (d *visitBuilder) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 		visit.Stand = step.Visit.Revisit
 	}
 	if p := o.Page; p != nil && v.State == schema.Processed {
-		visit.Charset, visit.NoIndex, visit.NoFollow = p.Charset, p.NoIndex, p.NoFollow
-		visit.Distinct, visit.Refused = p.Distinct, p.Refused
-		visit.Shell, visit.Rendering, visit.RenderAsked = p.Shell, o.Rendering, o.RenderAsked
+		visit.Content = p.Content
 		if most := d.in.set.Config.Crawler.LinksPerPage(); p.Distinct > most {
 			visit.LinkLimit = most
 		}
-		if !visit.NoIndex || !d.in.set.Config.Crawler.RespectNoindex {
-			visit.Title = p.Title
-			for _, f := range p.Facts {
-				visit.Facts = append(visit.Facts, schema.Fact{Name: f.Name, Value: f.Value})
-			}
+		if visit.NoIndex && d.in.set.Config.Crawler.RespectNoindex {
+			visit.Content = visit.Withheld()
 		}
 	}
 	return visit
@@ -94,13 +89,9 @@ func (d *visitBuilder) compare(visit *schema.Visit) error {
 		visit.Stand = 0
 		visit.Links, visit.Sitemap, visit.Children = before.Links, before.Sitemap, before.Children
 	}
-	visit.Title, visit.Charset, visit.ContentType = before.Title, before.Charset, before.ContentType
-	visit.Length, visit.SHA256 = before.Length, before.SHA256
-	visit.Distinct, visit.LinkLimit = before.Distinct, before.LinkLimit
-	visit.BeyondHosts, visit.BeyondText = before.BeyondHosts, before.BeyondText
-	visit.Refused = before.Refused
-	visit.NoIndex, visit.NoFollow, visit.StoredPath = before.NoIndex, before.NoFollow, before.StoredPath
-	visit.Shell, visit.Rendering, visit.RenderAsked = before.Shell, before.Rendering, before.RenderAsked
+	visit.Content = before.Brief()
+	visit.ContentType, visit.Length, visit.SHA256 = before.ContentType, before.Length, before.SHA256
+	visit.StoredPath = before.StoredPath
 	visit.ETag, visit.LastModified = cmp.Or(visit.ETag, before.ETag), cmp.Or(visit.LastModified, before.LastModified)
 	return nil
 }

@@ -50,12 +50,10 @@ type Outcome struct {
 	Entries []Target // of Sitemap.Entries that are URLs; Norm is empty for others
 	Files   []Target // of Sitemap.Children, likewise
 
-	Fetched     *Fetched       // a page to be rendered before its visit ends
-	Missing     []string       // of Render: URLs to request before the page is rendered again
-	Failed      string         // of Render: why the browser failed; sanitised. Page is then the page as fetched
-	Answer      *render.Answer // of Asset: the answer for the scripts
-	Rendering   schema.Rendering
-	RenderAsked int // see [schema.Visit]
+	Fetched *Fetched       // a page to be rendered before its visit ends
+	Missing []string       // of Render: URLs to request before the page is rendered again
+	Failed  string         // of Render: why the browser failed; sanitised. Page is then the page as fetched
+	Answer  *render.Answer // of Asset: the answer for the scripts
 
 	Held int64 // bytes, see [Outcome.Hold]
 }

@@ -87,7 +87,7 @@ func wide(t testing.TB, n, hosts, d int) *surveytest.World {
 	inBatches(w, n, func(tx *kv.Tx, i int) error {
 		v := &schema.Visit{
 			URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1,
-			Form: "https://" + host(i) + path(i), Title: "A title", ContentType: "text/html",
+			Form: "https://" + host(i) + path(i), Content: schema.Content{Title: "A title"}, ContentType: "text/html",
 		}
 		for _, to := range ring(i, n, d) {
 			v.Links = append(v.Links, schema.Link{To: schema.ID(to + 1), Kinds: surveytest.Kinds(schema.LinkAnchor),

@@ -239,8 +239,8 @@ func web(b testing.TB, pages, links int) *surveytest.World {
 			for i := first; i < first+batch; i++ {
 				v := &schema.Visit{
 					URL: schema.ID(i), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1,
-					Form:  "https://" + pageURL(i),
-					Title: "A title", ContentType: "text/html", Charset: "utf-8", Length: 10, ResponseTime: 30e6,
+					Form: "https://" + pageURL(i), Content: schema.Content{Title: "A title", Charset: "utf-8"},
+					ContentType: "text/html", Length: 10, ResponseTime: 30e6,
 				}
 				for j := range links {
 					to := (i*links+j)*7919%pages + 1

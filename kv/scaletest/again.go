@@ -105,8 +105,8 @@ func (m *maker) change(v, before *schema.Visit, depth uint8) error {
 		Place: schema.PlaceMain})
 	v.Distinct++
 	fresh := schema.Visit{URL: id, Run: v.Run, At: v.At, State: schema.Processed, Status: 200, Requests: 1,
-		Knew:  schema.FormSet{Shapes: schema.ShapePlain},
-		Title: m.text(3), ContentType: "text/html", Charset: "utf-8", Length: 1000, SHA256: v.SHA256}
+		Knew: schema.FormSet{Shapes: schema.ShapePlain}, Content: schema.Content{Title: m.text(3), Charset: "utf-8"},
+		ContentType: "text/html", Length: 1000, SHA256: v.SHA256}
 	forms, err := m.tx.URLs.Forms(id)
 	if err != nil {
 		return err

@@ -179,8 +179,8 @@ func (m *model) record(w *surveytest.World, hostNames []string, c *crawled) {
 			if !c.visited[i] {
 				continue
 			}
-			v := &schema.Visit{URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1,
-				NoFollow: p.nofollow, Links: slices.Clone(p.links)}
+			v := &schema.Visit{URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200,
+				Requests: 1, Content: schema.Content{NoFollow: p.nofollow}, Links: slices.Clone(p.links)}
 			if len(p.links) == 1 && p.links[0].Kinds.Has(schema.LinkRedirect) {
 				v.RedirectTo = p.links[0].To
 			}

@@ -41,8 +41,9 @@ func BenchmarkEachLink(b *testing.B) {
 	w.Update(func(tx *kv.Tx) error {
 		for i := range pages {
 			v := &schema.Visit{
-				URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1, Charset: "utf-8",
-				Title: "A title", ContentType: "text/html", Form: fmt.Sprintf("https://h%d.test/%d", i%hosts, i),
+				URL: schema.ID(i + 1), Run: 1, At: w.At, State: schema.Processed, Status: 200, Requests: 1,
+				Content: schema.Content{Charset: "utf-8", Title: "A title"}, ContentType: "text/html",
+				Form: fmt.Sprintf("https://h%d.test/%d", i%hosts, i),
 			}
 			for j := range degree {
 				to := j // the first half is everywhere

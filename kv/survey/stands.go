@@ -191,7 +191,6 @@ func (st *stands) visit(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 		return nil, kv.OfAnother(from.Seq, v.URL)
 	}
 	stand(v, from)
-	v.Facts, v.Title = from.Facts, from.Title
 	if v.Length < 0 || v.SHA256 == [32]byte{} {
 		v.Length, v.SHA256 = from.Length, from.SHA256
 	}
@@ -202,11 +201,5 @@ func (st *stands) visit(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	return v, nil
 }
 
-// stand gives v the links of from, and what from says about how to treat them.
-func stand(v, from *schema.Visit) {
-	v.Links, v.Charset = from.Links, from.Charset
-	v.Distinct, v.Refused, v.LinkLimit = from.Distinct, from.Refused, from.LinkLimit
-	v.BeyondHosts, v.BeyondText = from.BeyondHosts, from.BeyondText
-	v.NoIndex, v.NoFollow, v.Shell = from.NoIndex, from.NoFollow, from.Shell
-	v.Rendering, v.RenderAsked = from.Rendering, from.RenderAsked
-}
+// stand makes a visit say what another one says of the page.
+func stand(v, from *schema.Visit) { v.Links, v.Content = from.Links, from.Content }

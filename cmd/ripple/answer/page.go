@@ -1,8 +1,6 @@
 package answer
 
 import (
-	"encoding/hex"
-
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -159,24 +157,4 @@ func (r Inspector) addHistory(out *KnownPage, p *survey.Page) error {
 		}
 		return nil
 	})
-}
-
-func newVisit(tx *kv.Tx, v *schema.Visit) (Visit, error) {
-	one := Visit{
-		Run: int(v.Run), At: v.At.UTC(), State: v.State.String(), Status: v.Status, FetchURL: v.Form,
-		ContentType: v.ContentType, Charset: v.Charset, Length: v.Length, ResponseMS: v.ResponseTime.Milliseconds(),
-		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex,
-		NoFollow: v.NoFollow, Shell: v.Shell.String(),
-		Rendered: v.Rendering.Tell(v.Shell), RenderAsked: v.RenderAsked,
-		ETag: v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
-	}
-	if v.SHA256 != [32]byte{} {
-		one.BodySHA256 = hex.EncodeToString(v.SHA256[:])
-	}
-	if v.RedirectTo == 0 {
-		return one, nil
-	}
-	var err error
-	one.RedirectTo, err = tx.URLs.Norm(v.RedirectTo)
-	return one, err
 }

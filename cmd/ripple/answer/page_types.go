@@ -73,31 +73,3 @@ type fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
-
-// A Visit is one visit to a page.
-type Visit struct {
-	Run         int       `json:"run_id"`
-	At          time.Time `json:"visited_at"`
-	State       string    `json:"state"`
-	Status      int       `json:"status_code"`
-	FetchURL    string    `json:"fetch_url"`
-	RedirectTo  string    `json:"redirect_to"`
-	ContentType string    `json:"content_type"`
-	Charset     string    `json:"charset"`
-	Length      int64     `json:"content_length"`
-	BodySHA256  string    `json:"body_sha256"`
-	ResponseMS  int64     `json:"response_ms"`
-	Requests    int       `json:"requests"`
-	Retries     int       `json:"retry_count"`
-	Kept        bool      `json:"kept"`
-	Unchanged   bool      `json:"unchanged"`
-	NoIndex     bool      `json:"noindex"`
-	NoFollow    bool      `json:"nofollow"`
-	Shell       string    `json:"needs_scripts"` // the signs that it shows nothing without them; empty: there are none
-	Rendered    string    `json:"rendered"`      // why a browser showed it, and what was kept from it; empty: none did
-	RenderAsked int       `json:"render_requests"`
-	ETag        string    `json:"etag"`
-	Modified    string    `json:"last_modified"`
-	Rule        string    `json:"rule"`
-	Error       string    `json:"error_message"`
-}

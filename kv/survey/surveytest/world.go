@@ -166,8 +166,8 @@ func (w *World) Visit(name string, f func(v *schema.Visit)) schema.Seq {
 	w.At = w.At.Add(time.Second)
 	v := &schema.Visit{
 		URL: id, Run: w.Run.ID, At: w.At, State: schema.Processed, Status: 200, Requests: 1,
-		Knew: schema.FormSet{Shapes: schema.ShapePlain},
-		Form: "https://" + name, ContentType: "text/html", Charset: "utf-8", Length: 10, ResponseTime: 30 * time.Millisecond,
+		Knew: schema.FormSet{Shapes: schema.ShapePlain}, Form: "https://" + name, ContentType: "text/html",
+		Content: schema.Content{Charset: "utf-8"}, Length: 10, ResponseTime: 30 * time.Millisecond,
 	}
 	if f != nil {
 		f(v)

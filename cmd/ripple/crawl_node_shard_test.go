@@ -45,7 +45,6 @@ func crawledShardOf(t *testing.T, v *session.NodeView, cfg *config.Config, path 
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.Machine = crawl.NewMachine(0)
 	closes := v.File(0, path, store)
 	ctx, cancel := context.WithCancel(t.Context())
 	walk, begun, err := crawl.Begin(ctx, store, crawl.Options{
@@ -86,7 +85,7 @@ func TestShardThatHasEnded(t *testing.T) {
 	})
 	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
 	crawled.Status(t.Context())
-	err = crawled.(*session.FollowedShard).Walk.Crawl.Update(func(tx *kv.Tx) error {
+	err = crawled.(*session.Shard).Crawl.Update(func(tx *kv.Tx) error {
 		h, err := tx.Hosts.At(1)
 		if err == nil {
 			h.Run, h.RunGivenUp = 1, schema.GaveUpConnection

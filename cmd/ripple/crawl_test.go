@@ -230,8 +230,8 @@ func TestReloadTooLate(t *testing.T) {
 	if _, err := c.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	w := &session.Walk{Voice: v, Path: path, Log: v.Logger(), Sender: sender, Crawl: c, Machine: crawl.NewMachine(0)}
-	w.Cfg.Store(cfg)
+	w := session.NewWalk(v, path, cfg)
+	w.Sender, w.Crawl = sender, c
 	w.Writing.Store(true)
 	if _, err := w.Reload(); !errors.Is(err, session.ErrOver) ||
 		!strings.Contains(told.String(), "the next one reads the configuration again") {

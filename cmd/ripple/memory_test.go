@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -18,7 +17,6 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -134,8 +132,7 @@ func TestKeepMemory(t *testing.T) {
 	runtime.GC()
 	synctest.Test(t, func(t *testing.T) {
 		var told bytes.Buffer
-		w := &session.Walk{Machine: crawl.NewMachine(0), Log: slog.New(slog.NewTextHandler(&told, nil))}
-		w.Cfg.Store(&config.Config{
+		w := session.NewWalk(term.NewVoice(&told), "", &config.Config{
 			Network: config.Network{MemoryLimit: 80_000_000}, Render: config.Render{Mode: config.RenderOff},
 		})
 		ctx, cancel := context.WithCancel(t.Context())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -76,8 +78,8 @@ func TestFarBehindWrittenOutputs(t *testing.T) {
 	}
 	cfg := *world.Config
 	cfg.State.Path = filepath.Join(t.TempDir(), "ripple.bolt")
-	w := &session.Walk{Store: world.Store, Begun: make(chan struct{})}
-	w.Cfg.Store(&cfg)
+	w := session.NewWalk(term.NewVoice(io.Discard), "", &cfg)
+	w.Store = world.Store
 	w.Watcher = census.NewWatcher(nil, &w.Cfg, world.Run)
 	w.KeepEnd()
 	w.Writing.Store(true)

@@ -13,7 +13,6 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/seeds"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/kv"
@@ -60,9 +59,8 @@ func Crawl(ctx context.Context, v *term.Voice, stdout io.Writer, path string, op
 	if err != nil {
 		return err
 	}
-	w := &Walk{Voice: v, Path: path, Log: v.Logger(), Sender: sender, seeds: extra,
-		Machine: crawl.NewMachine(0), Begun: make(chan struct{})}
-	w.Cfg.Store(cfg)
+	w := NewWalk(v, path, cfg)
+	w.Sender, w.seeds = sender, extra
 	if err := w.openDesk(opts.Listen); err != nil {
 		return err
 	}

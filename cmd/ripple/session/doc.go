@@ -1,4 +1,13 @@
-// Package session is a running crawl, of one state file or of the shards of a terrain that this machine has: it is
-// foreseen, begun, watched, controlled and finished here. The desk and the figures of a terrain of several machines
-// belong to it.
+// Package session is a running crawl: it is estimated, begun, watched, controlled and finished here.
+//
+// A session is the work of one process on a run. It crawls one or more state files, each as a [Shard]:
+//
+//   - a [Walk] has one file, with the whole terrain. It opens the file, and writes the outputs at the end;
+//   - a [NodeView] has those shards of a terrain of several machines that this machine holds. Package node opens their
+//     files and crawls them.
+//
+// Each file that is open answers other commands at its control socket: from its shard while it is crawled, and with
+// copies of its state at any time.
+//
+// The desk and the figures of a terrain of several machines belong to this package too.
 package session

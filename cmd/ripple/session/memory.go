@@ -12,12 +12,6 @@ import (
 // MemoryEvery is how often a crawl looks whether it keeps to its limit.
 const MemoryEvery = 10 * time.Second
 
-// limitMemory makes it the limit of the process, and tells the crawl.
-func (w *Walk) limitMemory(m term.Memory) {
-	m.Set(gctune.Crawl(w.Machine.Crawls))
-	w.Machine.LimitMemory(m.Bytes)
-}
-
 // KeepMemory keeps the process to the limit of its configuration, also when that or what the machine gives it changes,
 // until ctx is done. It says so once, and again when it was mended, if that costs much.
 func (w *Walk) KeepMemory(ctx context.Context) error {

@@ -14,7 +14,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
-	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -28,10 +27,9 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 	if err := os.MkdirAll(own.Cluster.Folder, 0o777); err != nil {
 		return err
 	}
-	m := term.CrawlMemory(own)
-	machine := crawl.NewMachine(own.MaxOpen())
-	m.Set(gctune.Crawl(machine.Crawls))
-	machine.LimitMemory(m.Bytes)
+	view := NewNodeView(v, path, own, opts)
+	m, machine := term.CrawlMemory(own), view.Machine
+	view.limitMemory(m)
 	if err := m.Refuse(); err != nil {
 		return err
 	}
@@ -44,8 +42,6 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 		return err
 	}
 	tellUnwritten(v, cfg)
-	view := NewNodeView(v, path, own, opts)
-	view.Machine = machine
 	return view.run(ctx, node.Options{
 		Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
 		Config: own, Log: v.Logger(), Timing: opts.Timing, Clock: lease.MachineClock(), Machine: machine,

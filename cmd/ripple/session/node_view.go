@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
@@ -27,14 +25,11 @@ import (
 // nodeEvery is from one line about a node to the next.
 const nodeEvery = 10 * time.Second
 
-// A NodeView tells how a node gets on.
+// A NodeView is a session with the shards of a terrain that this machine has. It tells how they get on.
 type NodeView struct {
-	Voice    *term.Voice
-	path     string // of the configuration
+	*session
 	cfg      *config.Config
 	Desk     *terrainDesk
-	Machine  *crawl.Machine
-	stop     context.CancelCauseFunc // ends the node as a signal does
 	requests atomic.Int64
 	Pages    atomic.Int64
 
@@ -44,7 +39,7 @@ type NodeView struct {
 	mu     sync.Mutex
 	States map[int]string // by shard
 	shown  map[int]*meter.Part
-	files  map[int]*heldFile // that are open
+	files  map[int]*file // that are open
 }
 
 // NewNodeView returns the view of the shards that this machine crawls.
@@ -56,8 +51,9 @@ func NewNodeView(told *term.Voice, path string, cfg *config.Config, opts Options
 		}
 		return ownConfig(now, opts)
 	}
-	return &NodeView{Voice: told, path: path, cfg: cfg, Desk: NewTerrainDesk(cfg, load),
-		States: map[int]string{}, shown: map[int]*meter.Part{}, files: map[int]*heldFile{}}
+	s := newSession(told, path, crawl.NewMachine(cfg.MaxOpen()))
+	return &NodeView{session: s, cfg: cfg, Desk: newTerrainDesk(cfg, load, s.meter),
+		States: map[int]string{}, shown: map[int]*meter.Part{}, files: map[int]*file{}}
 }
 
 // run has a node work under options that a view adds to: its hub, its name, and what it tells.
@@ -70,7 +66,7 @@ func (v *NodeView) run(ctx context.Context, o node.Options) error {
 	if err != nil {
 		return err
 	}
-	conn, err := connect(ctx, v.Voice.Logger(), v.cfg, name)
+	conn, err := connect(ctx, v.Log, v.cfg, name)
 	if err != nil {
 		return err
 	}
@@ -82,7 +78,7 @@ func (v *NodeView) run(ctx context.Context, o node.Options) error {
 	o.Hub, o.Name, o.Load = conn, name, v.Desk.load
 	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.Visited, v.shard, v.File, v.Crawl
 	o.OnRequest = func(int, crawl.Request) { v.requests.Add(1) }
-	o.OnCommit = func(_ int, c crawl.Commit) { v.Desk.meter.Committed(c) }
+	o.OnCommit = func(_ int, c crawl.Commit) { v.meter.Committed(c) }
 	o.Stop = func() { v.stop(errStopped) }
 	err = node.Run(ctx, o)
 	return v.end(ctx, errors.Join(err, end()))
@@ -93,7 +89,7 @@ func (v *NodeView) listen() (*desk.Desk, error) {
 	if v.cfg.Monitor.Listen == "" {
 		return nil, nil
 	}
-	at, err := v.Desk.Listen(v.Voice.Logger(), v.cfg.Monitor)
+	at, err := v.Desk.Listen(v.Log, v.cfg.Monitor)
 	if err == nil {
 		err = tellDesk(v.Voice, at)
 	}
@@ -106,7 +102,9 @@ func (v *NodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
 	g.Go(func() error { v.follow(beside); return nil })
-	g.Go(func() error { return v.obey(beside, conn) })
+	begun := make(chan struct{})
+	close(begun)
+	g.Go(func() error { return v.obey(beside, begun, v.report, func() { v.reload(beside, conn) }) })
 	if at == nil {
 		g.Go(func() error { return v.Desk.Look.Follow(beside) }) // for those who scrape a shard
 	} else {
@@ -123,7 +121,7 @@ func (v *NodeView) show(shard int, now func(context.Context) meter.Moment) *mete
 	v.hide(shard)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.shown[shard] = v.Desk.meter.Shard(shard, now)
+	v.shown[shard] = v.meter.Shard(shard, now)
 	return v.shown[shard]
 }
 
@@ -165,35 +163,14 @@ func (v *NodeView) shard(n int, state string) {
 	}
 }
 
-// obey follows the signals that only a crawl listens to, until ctx is done.
-func (v *NodeView) obey(ctx context.Context, conn *hub.Conn) error {
-	got := make(chan os.Signal, 4)
-	ends := term.EndsWithTerminal()
-	term.NotifyCrawl(got)
-	defer signal.Stop(got)
-	for {
-		var s os.Signal
-		select {
-		case <-ctx.Done():
-			return nil
-		case s = <-got:
-		}
-		switch {
-		case !term.IsReload(s):
-			v.report()
-		case ends && !term.HasTerminal():
-			if err := term.Terminate(); err != nil {
-				return err
-			}
-		default:
-			done, err := TellTerrain(ctx, conn, "reload", v.Desk.load)
-			for _, r := range done {
-				v.Voice.Tell(r)
-			}
-			if err != nil {
-				v.Voice.Logger().Error("the configuration is not taken; the crawl goes on as before", "error", err)
-			}
-		}
+// reload has the terrain follow the configuration as its file is now.
+func (v *NodeView) reload(ctx context.Context, conn *hub.Conn) {
+	done, err := TellTerrain(ctx, conn, "reload", v.Desk.load)
+	for _, r := range done {
+		v.Voice.Tell(r)
+	}
+	if err != nil {
+		v.Log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
 	}
 }
 
@@ -253,7 +230,7 @@ func (v *NodeView) end(ctx context.Context, err error) error {
 		without := told.End.Without
 		text := "\"ripple stop\" has ended the run without " + without.Named() + "; " + pages + " here"
 		v.Voice.Tell(term.Event("run interrupted", text, "without", without.String(), "pages", v.Pages.Load()))
-		next := "ripple crawl " + term.Shown(v.path)
+		next := "ripple crawl " + term.Shown(v.Path)
 		v.Voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
 		return nil
 	case err == nil:
@@ -263,7 +240,7 @@ func (v *NodeView) end(ctx context.Context, err error) error {
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
 		v.Voice.Tell(term.Event("node stopped", "this node has stopped; "+pages+" here", "pages", v.Pages.Load()))
-		next := "ripple crawl " + term.Shown(v.path)
+		next := "ripple crawl " + term.Shown(v.Path)
 		v.Voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
 		return early(ctx)
 	}

@@ -52,7 +52,12 @@ type terrainAnswer struct {
 
 // NewTerrainDesk returns the desk of a terrain of several machines.
 func NewTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *terrainDesk {
-	d := &terrainDesk{Look: newLookout(cfg.Cluster.Hub, load), load: load, meter: NewMeter(), merge: mergeCommand(cfg)}
+	return newTerrainDesk(cfg, load, newMeter())
+}
+
+// newTerrainDesk returns a desk that also answers scrapes with m.
+func newTerrainDesk(cfg *config.Config, load func() (*config.Config, error), m *meter.Meter) *terrainDesk {
+	d := &terrainDesk{Look: newLookout(cfg.Cluster.Hub, load), load: load, meter: m, merge: mergeCommand(cfg)}
 	d.meter.Terrain(d.Look.metrics)
 	return d
 }

@@ -5,54 +5,41 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/seeds"
-	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
-	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
-	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A Walk is one process's work on a run: the crawl, who watches it and who
-// commands it.
+// A Walk is a session with one state file: the crawl, and what goes before and after it.
 type Walk struct {
-	Voice   *term.Voice
-	Path    string // of the configuration
-	Log     *slog.Logger
-	Cfg     atomic.Pointer[config.Config]
-	stop    context.CancelCauseFunc // ends the crawl as a signal does
-	Begun   chan struct{}           // closed when what follows is there
-	Store   *kv.Store
-	Machine *crawl.Machine
-	Crawl   *crawl.Crawl
-	Watcher *census.Watcher
-	Sender  *webhook.Sender
-	meter   *meter.Meter
-	shown   *meter.Part
-	seeds   seeds.Extra               // of this run
-	Writing atomic.Bool               // the walk is over, the outputs are being written
-	tail    atomic.Pointer[feed.Tail] // of a walk that is over
-
-	desk      *desk.Desk // nil: none is served
-	requests  lastRequests
+	Shard
+	Sender    *webhook.Sender
+	seeds     seeds.Extra // of this run
+	desk      *desk.Desk  // nil: none is served
 	transfer  Transfer
 	reloading sync.Mutex // held while the configuration is read again
+}
+
+// NewWalk returns a walk under a configuration, and the path of that.
+func NewWalk(v *term.Voice, path string, cfg *config.Config) *Walk {
+	w := &Walk{Shard: Shard{session: newSession(v, path, crawl.NewMachine(0)), Begun: make(chan struct{})}}
+	w.Cfg.Store(cfg)
+	return w
 }
 
 // run opens the state and crawls. Other commands reach it from the moment at
@@ -62,7 +49,7 @@ func (w *Walk) run(ctx context.Context, fresh bool) error {
 	defer w.stop(nil)
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
-	g.Go(func() error { return w.obey(beside) })
+	g.Go(func() error { return w.obey(beside, w.Begun, w.tellStatus, func() { _, _ = w.Reload() }) })
 	closeDesk := w.serveDesk()
 	g.Go(func() error { return w.KeepMemory(beside) })
 	err := w.ready(ctx, fresh)
@@ -146,7 +133,6 @@ func (w *Walk) open(fresh bool, locked func()) error {
 
 // work crawls, with what stands beside it in g.
 func (w *Walk) work(ctx, beside context.Context, g *errgroup.Group) error {
-	w.meter = NewMeter()
 	w.shown = w.meter.Whole(w.moment)
 	c, begun, err := crawl.Begin(ctx, w.Store, crawl.Options{
 		Config: w.Cfg.Load(), Log: w.Log, OnVisit: w.tellVisit, OnRequest: w.requests.add, OnFull: w.tellFull,
@@ -200,18 +186,6 @@ func (w *Walk) complete(ctx context.Context, begun crawl.Begun) error {
 	return w.finish(ctx, result)
 }
 
-// KeepEnd holds the last visits of a walk that is over, and what it came to.
-func (w *Walk) KeepEnd() {
-	tail, err := feed.ReadTail(w.Store, w.Cfg.Load().Scope(), serve.KeptVisits)
-	if err == nil {
-		w.tail.Store(tail)
-		err = w.Watcher.End(w.Store)
-	}
-	if err != nil {
-		w.Log.Warn("the end of the walk is not shown at the desk", "error", err)
-	}
-}
-
 // watched crawls and shows how it goes.
 func (w *Walk) watched(ctx context.Context) (crawl.Result, error) {
 	v := show.NewStatus(w.Voice, w.Log)
@@ -226,16 +200,6 @@ func (w *Walk) watched(ctx context.Context) (crawl.Result, error) {
 		w.Log.Warn("the crawl could not be watched", "error", watchErr)
 	}
 	return result, err
-}
-
-func (w *Walk) tellVisit(e crawl.Event) {
-	w.shown.Visited(e)
-	attrs := []any{"url", term.Clean(e.URL, 2048), "state", e.State.String(), "status_code", e.Status, "links", e.Links,
-		"response_ms", e.Time.Milliseconds()}
-	if e.Error != "" {
-		attrs = append(attrs, "error", term.Clean(e.Error, 256))
-	}
-	w.Log.Debug("visit", attrs...)
 }
 
 func (w *Walk) tellBegun(b crawl.Begun) error {
@@ -281,4 +245,19 @@ func BegunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 			"visited pages keep their facts")
 	}
 	return lines, nil
+}
+
+// Listen answers other commands until ctx is done.
+func (w *Walk) Listen(ctx context.Context, g *errgroup.Group) {
+	f := &file{session: w.session, reload: w.Reload}
+	f.shard.Store(&w.Shard)
+	if err := f.listen(ctx, g, w.Cfg.Load().State.Path); err != nil {
+		w.Log.Warn("other commands cannot reach this crawl", "error", err)
+	}
+}
+
+// tellStatus tells how far the crawl has come.
+func (w *Walk) tellStatus() {
+	status := w.status()
+	w.Voice.Tell(term.Event("status", strings.Join(show.StatusLines(&status), "\n"), "status", status))
 }

@@ -1,0 +1,101 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/seeds"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// Reload resumes under the configuration file as it is now. The channel is closed when the crawl follows it. Where that
+// cannot be, reload says so and returns why.
+func (w *Walk) Reload() (followed <-chan struct{}, err error) {
+	w.reloading.Lock()
+	defer w.reloading.Unlock()
+	if w.Writing.Load() {
+		w.Log.Warn(ErrOver.Text + ": the next one reads the configuration again")
+		return nil, ErrOver
+	}
+	if err := w.Crawl.HasRoom(); errors.Is(err, crawl.ErrNoRoom) {
+		w.Log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
+		return nil, term.Hint(err, "make room there and reload again")
+	}
+	cfg, err := w.readAgain()
+	if err != nil {
+		for line := range strings.Lines(term.Complaint(err)) {
+			w.Log.Error("the configuration is wrong", "error", strings.TrimSpace(line))
+		}
+		w.Log.Error("the configuration is not taken; the crawl goes on as before")
+		return nil, err
+	}
+	w.Voice.Say("the configuration was read again; it holds from now on")
+	for _, key := range atStart(&w.Cfg.Load().Monitor, &cfg.Monitor) {
+		w.Log.Warn("[monitor] " + key + " holds from the next start on")
+	}
+	w.Cfg.Store(cfg) // before the limit, which is looked at every few seconds
+	w.limitMemory(term.CrawlMemory(cfg))
+	return w.Crawl.Reload(cfg), nil
+}
+
+// readAgain reads the configuration file as it is now, and reports why it cannot be followed.
+func (w *Walk) readAgain() (*config.Config, error) {
+	cfg, err := statefile.LoadConfig(w.Path, w.Voice)
+	if err == nil {
+		seeds := seeds.Extra{AsQuality: w.seeds.AsQuality, URLs: w.seeds.URLs}
+		cfg, err = seeds.JoinKept(cfg, 0) // those that are refused now may be welcome later
+	}
+	if err == nil {
+		err = w.mayFollow(cfg)
+	}
+	if err == nil {
+		err = w.Crawl.Admits(context.Background(), cfg)
+	}
+	if err == nil && cfg.Network.Proxy != w.Cfg.Load().Network.Proxy {
+		err = warnOfProxy(w.Voice, cfg)
+	}
+	if err == nil {
+		err = w.Sender.Follow(cfg)
+	}
+	return cfg, err
+}
+
+// atStart names the keys of [monitor] that a crawl reads when it starts alone, as far as they differ.
+func atStart(old, now *config.Monitor) (keys []string) {
+	for _, key := range []struct {
+		name string
+		same bool
+	}{
+		{"listen", old.Listen == now.Listen}, {"token-file", old.TokenFile == now.TokenFile},
+		{"hosts", slices.Equal(old.Hosts, now.Hosts)}, {"cert-file", old.CertFile == now.CertFile},
+		{"key-file", old.KeyFile == now.KeyFile}, {"metrics-csv", old.MetricsCSV == now.MetricsCSV},
+	} {
+		if !key.same {
+			keys = append(keys, key.name)
+		}
+	}
+	return keys
+}
+
+// mayFollow reports what a running crawl cannot change.
+func (w *Walk) mayFollow(cfg *config.Config) error {
+	old := w.Cfg.Load()
+	switch {
+	case cfg.State.Path != old.State.Path:
+		return fmt.Errorf("[state] path cannot change while a crawl runs")
+	case cfg.URLIdentity() != old.URLIdentity():
+		return fmt.Errorf("[url] cannot change; stop the crawl and use --fresh")
+	}
+	if err := term.CrawlMemory(cfg).Allows(gctune.Live()); err != nil {
+		return err
+	}
+	return errors.Join(output.Refuse(cfg), refusePages(cfg.Pages))
+}

@@ -1,0 +1,112 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/meter"
+	"github.com/sumi-ripple/ripple/export/feed"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A Shard is the crawl of one state file in a session: of a whole terrain, or of one of its shards. Then it is the
+// [node.Follower] of that crawl.
+type Shard struct {
+	*session
+	Cfg     atomic.Pointer[config.Config]
+	Begun   chan struct{} // closed when what follows is there
+	Store   *kv.Store
+	Crawl   *crawl.Crawl
+	Watcher *census.Watcher
+	shown   *meter.Part
+	Writing atomic.Bool               // the crawl is over, the outputs are being written
+	tail    atomic.Pointer[feed.Tail] // of a crawl that is over
+
+	requests lastRequests
+	end      func() // ends what follows the crawl of one of several shards
+}
+
+// Status implements [node.Follower].
+func (s *Shard) Status(ctx context.Context) census.Status {
+	if !s.Writing.Load() {
+		s.Watcher.Refresh(ctx)
+	}
+	return s.status()
+}
+
+// Reconfigured implements [node.Follower].
+func (s *Shard) Reconfigured(cfg *config.Config) {
+	own := *cfg
+	own.State.Path = s.Cfg.Load().State.Path
+	s.Cfg.Store(&own)
+}
+
+// End implements [node.Follower].
+func (s *Shard) End() { s.end() }
+
+// status is the last look at the crawl.
+func (s *Shard) status() census.Status {
+	now := s.Watcher.Latest()
+	now.Waits = show.WaitText(&now)
+	if s.Writing.Load() {
+		now.Status, now.Waits = "writing", "the outputs are being written"
+	}
+	return now
+}
+
+// moment is what a scrape reads.
+func (s *Shard) moment(ctx context.Context) meter.Moment {
+	m := meter.Moment{Status: s.Status(ctx), State: s.Store.Size()}
+	all, err := s.Crawl.Backlog(ctx)
+	for _, b := range all {
+		m.Outbox += b.URLs
+	}
+	expected := errors.Is(err, crawl.ErrEnded) || errors.Is(err, crawl.ErrPart) // over, or not one of several shards
+	if err != nil && !expected && ctx.Err() == nil {
+		s.Log.Warn("it is not known what a shard has to tell", "error", err)
+	}
+	return m
+}
+
+// recall counts what the run had visited before this process, beside the walk.
+func (s *Shard) recall(g *errgroup.Group, run schema.Run, last schema.Seq) {
+	g.Go(func() error {
+		err := s.shown.Recall(s.Crawl.View, run.FirstVisit, last)
+		if errors.Is(err, crawl.ErrEnded) {
+			return nil
+		}
+		return err
+	})
+}
+
+func (s *Shard) tellVisit(e crawl.Event) {
+	s.shown.Visited(e)
+	attrs := []any{"url", term.Clean(e.URL, 2048), "state", e.State.String(), "status_code", e.Status, "links", e.Links,
+		"response_ms", e.Time.Milliseconds()}
+	if e.Error != "" {
+		attrs = append(attrs, "error", term.Clean(e.Error, 256))
+	}
+	s.Log.Debug("visit", attrs...)
+}
+
+// KeepEnd holds the last visits of a walk that is over, and what it came to.
+func (s *Shard) KeepEnd() {
+	tail, err := feed.ReadTail(s.Store, s.Cfg.Load().Scope(), serve.KeptVisits)
+	if err == nil {
+		s.tail.Store(tail)
+		err = s.Watcher.End(s.Store)
+	}
+	if err != nil {
+		s.Log.Warn("the end of the walk is not shown at the desk", "error", err)
+	}
+}

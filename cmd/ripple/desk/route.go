@@ -99,8 +99,7 @@ func wrong(format string, args ...any) error {
 
 // Parse reads the parameters of a request.
 func (r *Route) Parse(req *http.Request) (Query, error) {
-	q := Query{texts: map[string]string{}, numbers: map[string]int{}, flags: map[string]bool{},
-		asked: strings.TrimPrefix(req.URL.RequestURI(), control.Root)}
+	q := Query{asked: r.Path, texts: map[string]string{}, numbers: map[string]int{}, flags: map[string]bool{}}
 	given, err := url.ParseQuery(req.URL.RawQuery)
 	if err != nil {
 		return q, wrong("the query is malformed")
@@ -114,10 +113,14 @@ func (r *Route) Parse(req *http.Request) (Query, error) {
 		values := given[p.Name]
 		if r.inPath(p) {
 			values = []string{req.PathValue(p.Name)}
+			q.asked = strings.ReplaceAll(q.asked, "{"+p.Name+"}", url.PathEscape(values[0]))
 		}
 		if err := q.take(p, values); err != nil {
 			return q, err
 		}
+	}
+	if len(given) > 0 {
+		q.asked += "?" + given.Encode()
 	}
 	return q, nil
 }

@@ -63,7 +63,10 @@ func (c *fakeCrawl) Metrics(http.ResponseWriter, *http.Request) {}
 func asked(t *testing.T, h http.Handler, method, what string) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(method, control.Root+what, nil))
+	if !strings.HasPrefix(what, "/") {
+		what = control.Root + what
+	}
+	h.ServeHTTP(w, httptest.NewRequest(method, what, nil))
 	return fmt.Sprint(w.Code, " ", strings.TrimSpace(w.Body.String()))
 }
 
@@ -140,6 +143,8 @@ func TestDeskAsks(t *testing.T) {
 		{"GET", "stats", "200 the reader", "200 the reader"},
 		{"GET", "feed?since=7", "200 the reader", `200 {"lines":["7 false 0"],"next":9,"more":false}`},
 		{"GET", "hosts/a.test/requests", "200 the reader", `200 {"domain":"a.test","requests":[]}`},
+		{"GET", "/%61pi/v1/h%6Fsts/%61.test%3A8443/requests", "200 the reader",
+			`200 {"domain":"a.test:8443","requests":[]}`},
 		{"GET", "origins", "200 the reader", `200 {"origins":[{"quality_origin":"a.test"`},
 		{"GET", "status", `200 {"mode":"file","run_id":0,"status":"unknown"`,
 			`200 {"mode":"crawl","run_id":0,"status":"latest=false"`},

@@ -28,8 +28,8 @@ domain = "h0.test"
 seeds = ["https://h0.test%s/"]
 `
 
-// TestSecondAddress has many hosts whose own address is dead and whose other one is
-// the same: that one's clock holds, and nobody is blamed.
+// TestSecondAddress crawls many hosts whose own address is dead and whose other address is the
+// same: the clock of the shared address holds, and no host is blamed.
 func TestSecondAddress(t *testing.T) {
 	t.Parallel()
 	const hosts, gap = 12, 100 * time.Millisecond
@@ -69,8 +69,7 @@ func TestSecondAddress(t *testing.T) {
 	}
 }
 
-// deadFirst says that the host hN.test is at the address 127.0.1.N, where nobody
-// listens, and at 127.0.0.1.
+// deadFirst resolves the host hN.test to 127.0.1.N, where nothing listens, and to 127.0.0.1.
 func deadFirst(name string) nameserver.Answer {
 	var host byte
 	if known, _ := fmt.Sscanf(name, "h%d.test", &host); known == 0 {

@@ -22,8 +22,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// The time of a request begins when its name server has answered, also where addresses
-// have no clocks: a server is not to blame for the turn that others have before it.
+// The time of a request begins when its name server has answered, even if addresses have no clocks:
+// a server is not to blame for look-ups that were queued before its own.
 func TestLookupIsNoTimeOfServer(t *testing.T) {
 	web := crawltest.Serve(t)
 	web.Host("a.test").Page("/", "<title>a page</title>")
@@ -49,8 +49,7 @@ func TestLookupIsNoTimeOfServer(t *testing.T) {
 	})
 }
 
-// Requests to one address that waited for a name server until it answered all of them are not sent
-// together.
+// Requests to one address that waited for a name server are not all sent together when it answers.
 func TestLookupsAreNoBurst(t *testing.T) {
 	t.Parallel()
 	web := crawltest.Serve(t)
@@ -61,7 +60,7 @@ func TestLookupsAreNoBurst(t *testing.T) {
 		return nameserver.At([4]byte{127, 0, 0, 1})
 	})
 	cfg := dialled(t, web, "a.test", "")
-	const gap = time.Second // its half is how late a busy machine may be
+	const gap = time.Second // half of it is how late a busy machine may be
 	cfg.Politeness.MinimumTimePerAddress = gap
 	set, err := ring.SharedSettings(cfg, &m.clients, 0)
 	if err != nil {
@@ -102,7 +101,7 @@ func TestLookupsAreNoBurst(t *testing.T) {
 	}
 }
 
-// A lease that is over once the connection is there lets no request out on it.
+// If a lease ends while a connection is being made, no request is sent on it.
 func TestLeaseEndsInHandshake(t *testing.T) {
 	web := crawltest.Serve(t)
 	web.Host("a.test").Page("/", "<title>a page</title>")
@@ -125,7 +124,7 @@ func TestLeaseEndsInHandshake(t *testing.T) {
 	}
 }
 
-// A leaseFor is held as often as it has values.
+// A leaseFor is held as often as the channel has values.
 type leaseFor chan struct{}
 
 func (l leaseFor) Lost() <-chan struct{} { return nil }
@@ -138,7 +137,7 @@ func (l leaseFor) Held() bool {
 	}
 }
 
-// A host whose name server fails is looked up once, outside of the time that its server has.
+// A host whose name server fails is looked up once, outside of its server's time.
 func TestLookedUpOnce(t *testing.T) {
 	web := crawltest.Serve(t)
 	var asked atomic.Int64
@@ -164,8 +163,8 @@ func TestLookedUpOnce(t *testing.T) {
 	})
 }
 
-// An address at which a server says nothing, as where the way to it lets only small packets through, or hangs up, gives
-// way to the next one of its host.
+// If the server at an address says nothing, as on a path that lets only small packets through, or
+// hangs up, the next address of its host is used.
 func TestSilentAtOneAddress(t *testing.T) {
 	for want, hold := range map[fetch.Cause]bool{fetch.TLSTimeout: true, fetch.Reset: false} {
 		t.Run(want.String(), func(t *testing.T) {
@@ -188,7 +187,8 @@ func TestSilentAtOneAddress(t *testing.T) {
 	}
 }
 
-// askAtBoth asks a host for a page at its first address, where that fails, and then where its host is asked next.
+// askAtBoth requests a page at the first address of a host, where that fails, and then at the
+// address to try next.
 func askAtBoth(t *testing.T, web *webtest.Server, want fetch.Cause) {
 	m := withNames(t, func(string) nameserver.Answer {
 		return nameserver.At([4]byte{127, 0, 0, 2}, [4]byte{127, 0, 0, 1})
@@ -208,12 +208,12 @@ func askAtBoth(t *testing.T, web *webtest.Server, want fetch.Cause) {
 			if o.Cause != want || o.Address != "127.0.0.1" {
 				t.Errorf("%v, next at %q", o.Reason(), o.Address)
 			}
-			step.Address = o.Address // as its host has it from then on
+			step.Address = o.Address // the host uses it from then on
 		})
 	}
 }
 
-// Of a server that refuses connections it is known, too, that it has two addresses.
+// A server that refuses connections has two known addresses, too.
 func TestRefusedAtBothAddresses(t *testing.T) {
 	none, err := net.Listen("tcp", "127.0.0.2:0")
 	if err != nil {
@@ -239,7 +239,8 @@ func TestRefusedAtBothAddresses(t *testing.T) {
 	})
 }
 
-// Requests to one host that waited for a name server, where several may be open, are not sent together.
+// Requests to one host that may have several open, and that waited for a name server, are not sent
+// together.
 func TestHostAfterLookups(t *testing.T) {
 	t.Parallel()
 	web := crawltest.Serve(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// guarded passes outcomes through attribution and returns what comes out at once.
+// guarded passes outcomes through attribution and returns those that come out at once.
 type guarded struct {
 	t   *testing.T
 	m   *Machine
@@ -43,7 +43,7 @@ func newGuardedLogged(t *testing.T, suspended func() time.Duration, log *slog.Lo
 
 func (g *guarded) answer(host schema.HostID) { g.pass(host, ring.Outcome{Status: 200}) }
 
-// begin has three hosts answer.
+// begin makes three hosts answer.
 func (g *guarded) begin() {
 	g.t.Helper()
 	for host := range schema.HostID(3) {
@@ -63,7 +63,7 @@ func (g *guarded) pass(host schema.HostID, o ring.Outcome) {
 	g.in <- o
 }
 
-// want compares the causes of what came out.
+// want compares the causes of the outcomes that came out.
 func (g *guarded) want(what string, causes ...fetch.Cause) {
 	g.t.Helper()
 	time.Sleep(time.Millisecond)
@@ -89,7 +89,7 @@ func (g *guarded) close() {
 	}
 }
 
-// In an outage nobody is to blame, nor is who failed just before it was found.
+// In an outage no host is to blame, including those that failed just before it was detected.
 func TestAttributionOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var text strings.Builder
@@ -123,7 +123,7 @@ func TestAttributionOutage(t *testing.T) {
 	})
 }
 
-// A TLS alert of the last host that is left needs no proof that the network is there.
+// A TLS alert of the last remaining host needs no proof that the network works.
 func TestAttributionLastAlert(t *testing.T) {
 	alert := ring.Outcome{Cause: fetch.TLS, TLS: fetch.Signs{Alert: true}}
 	bubble(t, func(t *testing.T) {
@@ -144,8 +144,9 @@ func TestAttributionLastAlert(t *testing.T) {
 	})
 }
 
-// Whatever keeps all hosts from answering for half a minute is taken for the network: a proxy that is away, and one in
-// which people must log in first, which has other certificates, addresses or names, or hangs up.
+// Anything that keeps all hosts from answering for half a minute counts as the network: a proxy
+// that is away, and one that requires a log-in first, which has other certificates, addresses or
+// names, or hangs up.
 func TestAttributionAllFail(t *testing.T) {
 	for _, how := range []ring.Outcome{
 		{Cause: fetch.Proxy}, {Cause: fetch.TLS}, {Cause: fetch.TLS, TLS: fetch.Signs{Alert: true}},
@@ -167,7 +168,8 @@ func TestAttributionAllFail(t *testing.T) {
 	}
 }
 
-// A host that answers once and then fails by an alert, a reset or silence is to blame as soon as another one answers.
+// A host that answers once and then fails by an alert, a reset or silence is to blame as soon as
+// another host answers.
 func TestAttributionFailTogether(t *testing.T) {
 	for _, how := range []ring.Outcome{
 		{Cause: fetch.TLS, TLS: fetch.Signs{Alert: true}}, {Cause: fetch.Reset}, {Cause: fetch.Timeout},
@@ -200,7 +202,7 @@ func TestAttributionFailTogether(t *testing.T) {
 	}
 }
 
-// Of a host that takes a request over TLS and then hangs up it is known at once that it can be reached.
+// A host that accepts a request over TLS and then hangs up is known at once to be reachable.
 func TestAttributionHungUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
@@ -217,8 +219,8 @@ func TestAttributionHungUp(t *testing.T) {
 	})
 }
 
-// When nothing but untrusted certificates has been met for a minute, the walk is to end, and says which key may be
-// wrong. Their pages are nobody's fault.
+// When only untrusted certificates have been seen for a minute, the walk ends, and says which key
+// may be wrong. No page is blamed.
 func TestAttributionStuck(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
@@ -247,7 +249,7 @@ func TestAttributionStuck(t *testing.T) {
 	})
 }
 
-// A network that goes away while answers are being read is nobody's fault either.
+// If the network goes away while answers are being read, no host is blamed either.
 func TestAttributionHalts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
@@ -271,7 +273,7 @@ func TestAttributionHalts(t *testing.T) {
 	})
 }
 
-// Thousands that fail at a time are held and, as soon as somebody answers, to blame.
+// Thousands of failures at a time are held, and the hosts are to blame as soon as any host answers.
 func TestAttributionHoldsMany(t *testing.T) {
 	const hosts = 5000
 	bubble(t, func(t *testing.T) {
@@ -292,8 +294,8 @@ func TestAttributionHoldsMany(t *testing.T) {
 	})
 }
 
-// Requests that were open across a suspension are cancelled if they fail, and those
-// sent later are not.
+// Requests that were open during a suspension are cancelled if they fail; requests sent later are
+// not.
 func TestAttributionSuspended(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var asleep atomic.Int64
@@ -313,8 +315,7 @@ func TestAttributionSuspended(t *testing.T) {
 	})
 }
 
-// A machine that is late once in every request excuses a host five times, until the host
-// answers.
+// A machine that is late once in every request excuses a host five times, until the host answers.
 func TestAttributionLateAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var asleep atomic.Int64
@@ -343,8 +344,8 @@ func TestAttributionLateAgain(t *testing.T) {
 	})
 }
 
-// Hosts that are silent for good at the end of a crawl are to blame after half an hour,
-// and the log says so.
+// Hosts that stay silent at the end of a crawl are to blame after half an hour, and the log says
+// so.
 func TestAttributionDoubts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var told strings.Builder
@@ -370,8 +371,8 @@ func TestAttributionDoubts(t *testing.T) {
 	})
 }
 
-// A connection whose address is gone, and a name server that is, are no host's fault
-// though others answer.
+// A connection whose local address is gone, and a name server that is gone, are no host's fault
+// even if other hosts answer.
 func TestAttributionOwn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
@@ -399,7 +400,7 @@ func TestAttributionOwn(t *testing.T) {
 	})
 }
 
-// Want of descriptors is no host's fault, unless it is one host's alone.
+// A lack of descriptors is no host's fault, unless only one host has it.
 func TestAttributionMeans(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
@@ -427,8 +428,8 @@ func TestAttributionMeans(t *testing.T) {
 	})
 }
 
-// A server that does not wait as long as its body has to is not to blame, up to a point, and that is no reason to have
-// fewer requests open.
+// A server that does not wait as long as its body must wait is not to blame, up to a limit, and the
+// number of open requests is not reduced for it.
 func TestAttributionWait(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := newGuarded(t, nil)
@@ -452,8 +453,8 @@ func TestAttributionWait(t *testing.T) {
 	})
 }
 
-// While the network is away one request is sent every 5 to 60 s, to a proven host if
-// one is due, and all go on when somebody answers.
+// While the network is away, one request is sent every 5 to 60 s, to a proven host if one is due.
+// All requests resume when a host answers.
 func TestNothingIsAskedInAnOutage(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		now, network, proven := time.Now(), new(outage.Watch), new(trust)

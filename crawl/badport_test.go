@@ -22,8 +22,8 @@ domain = "hub.test"
 seeds = ["https://hub.test/"]
 `
 
-// TestBadPorts follows links to ports of other services: they are unreachable, and
-// neither the page nor robots.txt is asked, not by a connection either.
+// TestBadPorts follows links to ports of other services: they are unreachable, and neither the page
+// nor robots.txt is requested. No connection is made either.
 func TestBadPorts(t *testing.T) {
 	t.Parallel()
 	var connections atomic.Int64
@@ -41,7 +41,7 @@ func TestBadPorts(t *testing.T) {
 	err := crawltest.Survey(t, store).EachPage(func(p *survey.Page) error {
 		want := schema.Unreachable
 		if strings.Contains(p.URL, ".test") {
-			want = schema.Processed // the server's, or where the user says to connect
+			want = schema.Processed // the server's own port, or one that the user connects to
 		}
 		if p.State != want {
 			t.Errorf("%s is %s, %q; want %s", p.URL, p.State, p.Error, want)
@@ -66,7 +66,7 @@ func TestBadPorts(t *testing.T) {
 	}
 }
 
-// listenAt counts the connections to a port of this machine, if it may be had.
+// listenAt counts the connections to a port of this machine, if the port is free.
 func listenAt(t *testing.T, port int, connections *atomic.Int64) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
@@ -87,7 +87,7 @@ func listenAt(t *testing.T, port int, connections *atomic.Int64) {
 	})
 }
 
-// TestBadPortsBehindProxy asks a proxy for such ports, which are the proxy's to refuse.
+// TestBadPortsBehindProxy requests such ports from a proxy, which has to refuse them itself.
 func TestBadPortsBehindProxy(t *testing.T) {
 	t.Parallel()
 	s := crawltest.Serve(t)

@@ -47,8 +47,8 @@ const (
 	benchOpen  = 64
 )
 
-// A benchWeb is 600 hosts of documentation: real pages of the folder that
-// RIPPLE_DOCS names, else generated ones of the size and link count of those.
+// A benchWeb is 600 hosts of documentation: real pages of the folder that RIPPLE_DOCS names, or
+// else generated ones of the same size and number of links.
 type benchWeb struct {
 	server  *webtest.Server
 	origins strings.Builder // of the configuration
@@ -67,7 +67,7 @@ func newBenchWeb(b *testing.B) *benchWeb {
 	return w
 }
 
-// serveDocs gives every folder of documentation an equal share of the hosts.
+// serveDocs distributes the documentation folders evenly over the hosts.
 func (w *benchWeb) serveDocs(b *testing.B, root string) {
 	b.Helper()
 	all := crawltest.Documentations(b, root)
@@ -87,16 +87,15 @@ func (w *benchWeb) origin(domain string, seeds []string) {
 
 func benchPages() int { return crawltest.Number("RIPPLE_BENCH_PAGES", 12_000) }
 
-// BenchmarkCrawl crawls with everything durable, then fetches the very same
-// pages in the same order, over transports of the same settings that both begin
-// without connections, and reads them with the tokenizer of x/net, recording
-// nothing and waiting for nobody. "of-bare" is the crawl's speed as a share of
-// that; "of-bare-cpu" is the same of processor time, which says more where the
-// machine has other work. The server runs in this process in both halves.
+// BenchmarkCrawl crawls with everything durable. Then it fetches the same pages in the same order
+// and reads them with the tokenizer of x/net, without recording and without delays; both halves use
+// transports with the same settings, and begin without connections. "of-bare" is the crawl's speed
+// relative to that; "of-bare-cpu" is the same for processor time, which is more meaningful on a
+// busy machine. The server runs in this process in both halves.
 func BenchmarkCrawl(b *testing.B) {
 	web := newBenchWeb(b)
 	if os.Getenv("RIPPLE_DOCS") != "" {
-		web.crawl(b, true) // the server compresses a file when it is asked for it first
+		web.crawl(b, true) // the server compresses a file at its first request
 	}
 	for _, http2 := range []bool{true, false} {
 		b.Run(fmt.Sprintf("http2=%t", http2), func(b *testing.B) {
@@ -122,7 +121,7 @@ func BenchmarkCrawl(b *testing.B) {
 	}
 }
 
-// A benchRun is what a crawl did.
+// A benchRun is the result of a crawl.
 type benchRun struct {
 	visited []string // in order
 	known   int      // URLs
@@ -148,7 +147,7 @@ func (w *benchWeb) crawl(b *testing.B, http2 bool) benchRun {
 	return benchRun{visited(b, store), store.URLs(), took}
 }
 
-// visited returns what was asked, in order.
+// visited returns the requests, in order.
 func visited(b *testing.B, store *kv.Store) []string {
 	b.Helper()
 	var urls []string
@@ -166,8 +165,8 @@ func visited(b *testing.B, store *kv.Store) []string {
 	return urls
 }
 
-// fetch asks for pages with as many requests open as the crawl has, and returns
-// the time that takes.
+// fetch requests pages with as many requests open as the crawl has, and returns how long that
+// takes.
 func (w *benchWeb) fetch(b *testing.B, urls []string, http2 bool) time.Duration {
 	b.Helper()
 	transport := w.transport(http2)
@@ -202,7 +201,7 @@ func (w *benchWeb) fetch(b *testing.B, urls []string, http2 bool) time.Duration 
 	return took
 }
 
-// transport has the settings of the crawl's.
+// transport has the settings of the crawl's transport.
 func (w *benchWeb) transport(http2 bool) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -215,7 +214,7 @@ func (w *benchWeb) transport(http2 bool) *http.Transport {
 	return t
 }
 
-// A bareReader fetches pages and looks at their tags and attributes.
+// A bareReader fetches pages and reads their tags and attributes.
 type bareReader struct {
 	transport *http.Transport
 	gzip      gzip.Reader
@@ -238,7 +237,7 @@ func (r *bareReader) read(url string) error {
 	}
 }
 
-// fetch reads and decompresses a body; of anything but a page there is none.
+// fetch reads and decompresses a body; anything but a page has none.
 func (r *bareReader) fetch(url string) error {
 	r.body.Reset()
 	req, err := http.NewRequest(http.MethodGet, url, nil)

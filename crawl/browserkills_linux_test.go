@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// killBrowsers kills a process of this one's browsers at random moments, once the crawl has
-// begun: that which leads a browser, draws its pages or serves them, until so many were
-// killed, or what it returns is called.
+// killBrowsers kills processes of this process's browsers at random moments, once the crawl has
+// begun: one that leads a browser, draws its pages or serves them. It stops after most kills, or
+// when the returned function is called.
 func killBrowsers(t *testing.T, most int, begun func() bool) func() {
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -45,8 +45,8 @@ func killBrowsers(t *testing.T, most int, begun func() bool) func() {
 	}
 }
 
-// browserProcesses are the processes of a kind of the browsers that this process has
-// started; the kind of those that lead is empty.
+// browserProcesses returns the processes of one kind in the browsers that this process has started.
+// The leading processes have the kind "".
 func browserProcesses(kind string) []int {
 	leads := map[string]bool{} // process groups
 	for process, stat := range processes() {
@@ -69,12 +69,12 @@ func browserProcesses(kind string) []int {
 
 type processStat struct{ parent, group string }
 
-// processes are those that run, as proc_pid_stat(5) has them.
+// processes returns the running processes, see proc_pid_stat(5).
 func processes() map[string]processStat {
 	all := map[string]processStat{}
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
-		text, _ := os.ReadFile(path) // nothing: it has ended
+		text, _ := os.ReadFile(path) // empty: it has ended
 		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 		if len(fields) > 2 && string(fields[0]) != "Z" {
 			all[filepath.Base(filepath.Dir(path))] = processStat{string(fields[1]), string(fields[2])}

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// A crawl that is told to stop waits for no browser that stands still while it starts.
+// A crawl that is stopped does not wait for a browser that hangs while starting.
 func TestStoppedBeforeBrowser(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "still")

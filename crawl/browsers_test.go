@@ -23,7 +23,7 @@ func (b *countedBrowser) Close() error {
 	return nil
 }
 
-// Who asks for the same browsers shares them and their seats; the last one closes them, once.
+// Crawls that need the same browsers share them and their seats. The last one closes them, once.
 func TestBrowsersAreShared(t *testing.T) {
 	var all browsers
 	var opened []*countedBrowser
@@ -70,8 +70,8 @@ func TestBrowsersAreShared(t *testing.T) {
 	}
 }
 
-// A walk that came to its end before a kill is completed by another process, which walks no more and
-// keeps nothing open.
+// If a walk ended before a kill, another process completes it without walking again and keeps
+// nothing open.
 func TestBrowserOfWalkedRun(t *testing.T) {
 	web := crawltest.Serve(t)
 	web.Host("a.test").Page("/", "<title>a page</title>")
@@ -103,7 +103,7 @@ seeds = ["https://a.test/"]
 	}
 }
 
-// What is kept open changes with the configuration, and stays as it is where the next one fails.
+// The browsers kept open change with the configuration, and stay if the next ones fail.
 func TestBrowsersAreKept(t *testing.T) {
 	var all browsers
 	var opened []*countedBrowser

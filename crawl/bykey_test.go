@@ -15,10 +15,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// byKey records visits the way that comes to mind first, as the yardstick of
-// [BenchmarkRecord]: a bucket for every question, a key for every thing. An id
-// by hash of the URL; page, links and depth by id; one key per waiting URL. It
-// keeps less than the recorder does: no clocks, no classes, no rules, no forms.
+// byKey records visits in the most obvious way, as the yardstick of [BenchmarkRecord]: a bucket for
+// every question, a key for every item. An id by hash of the URL; page, links and depth by id; one
+// key per waiting URL. It stores less than the recorder: no clocks, no classes, no rules, no forms.
 type byKey struct {
 	b     *testing.B
 	db    *bbolt.DB
@@ -90,7 +89,7 @@ func (t *byKeyTx) links() *bbolt.Bucket   { return t.buckets[2] }
 func (t *byKeyTx) depths() *bbolt.Bucket  { return t.buckets[3] }
 func (t *byKeyTx) waiting() *bbolt.Bucket { return t.buckets[4] }
 
-// visit records a page that was fetched, and what it leads to.
+// visit records a fetched page and its links.
 func (t *byKeyTx) visit(o *ring.Outcome) error {
 	id, err := t.intern(o.Step.Norm, t.hash(o.Step.URLKind, o.Step.Norm), 0)
 	if err != nil {
@@ -124,7 +123,7 @@ func appendLink(b []byte, to uint64, link *page.Link) []byte {
 	return append(b, link.Anchor...)
 }
 
-// intern returns the id of a URL, recorded and put to wait if it is new.
+// intern returns the id of a URL. A new URL is recorded and queued.
 func (t *byKeyTx) intern(norm string, hash uint64, depth byte) (uint64, error) {
 	key := key64(hash)
 	if known := t.ids().Get(key); known != nil {

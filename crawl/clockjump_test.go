@@ -10,9 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestClockJumps moves every stored clock by a year, back and forth, between two
-// starts. That costs at most one early request to each host, and nobody waits for
-// a clock that will not come.
+// TestClockJumps moves every stored clock by a year, back and forth, between two starts. That
+// causes at most one early request to each host, and no host waits for a clock that never runs out.
 func TestClockJumps(t *testing.T) {
 	year := 366 * 24 * time.Hour
 	for name, by := range map[string]time.Duration{"ahead": year, "behind": -year} {
@@ -71,7 +70,7 @@ func crawlOverJump(t *testing.T, by, after time.Duration) {
 	}
 }
 
-// jump moves the clocks of a host, as a wall clock that was wrong would have.
+// jump moves the clocks of a host, as if the wall clock had been wrong.
 func jump(h *schema.Host, by time.Duration) {
 	for _, clock := range []*time.Time{&h.LastByte, &h.LastEnd, &h.SuspendedTo, &h.RobotsAt, &h.RobotsDue} {
 		if !clock.IsZero() {

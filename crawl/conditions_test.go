@@ -46,7 +46,7 @@ domain = "*.black.test"
 domain = "stub.test"
 `
 
-// chain makes n redirects from host/0 on, the last to a page.
+// chain makes n redirects starting at host/0, the last one to a page.
 func chain(s *webtest.Server, host string, n int) string {
 	for i := range n {
 		s.Host(host).Redirect(fmt.Sprintf("/%d", i), fmt.Sprintf("/%d", i+1), http.StatusFound)
@@ -55,7 +55,7 @@ func chain(s *webtest.Server, host string, n int) string {
 	return "https://" + host + "/0"
 }
 
-// conditionsLinks lead to one of everything.
+// conditionsLinks links to one of everything.
 func conditionsLinks(s *webtest.Server) []string {
 	return []string{
 		"https://beta.test/", "https://common.test/",
@@ -78,7 +78,7 @@ func conditionsLinks(s *webtest.Server) []string {
 	}
 }
 
-// conditionsWeb serves one of everything that the states tell apart.
+// conditionsWeb serves one page for every condition that the states distinguish.
 func conditionsWeb(s *webtest.Server) {
 	s.Host("alpha.test").Page("/", crawltest.Anchors(conditionsLinks(s)...))
 	s.Host("beta.test").Page("/", crawltest.Anchors("https://alpha.test/", "https://alpha.test/about",
@@ -137,8 +137,8 @@ func conditionsWeb(s *webtest.Server) {
 	s.Host("selfish.test").Page("/", `<a href="/">me</a><a href="#x">me too</a>`)
 }
 
-// conditions is where each page must land: state, status, and why; then its
-// depths from alpha and beta, - for none.
+// conditions lists the expected result of each page: state, status, and reason; then its depths
+// from alpha and beta, - for none.
 func conditions() map[string]string {
 	want := map[string]string{
 		"alpha.test/": "processed 200 0 1", "alpha.test/about": "processed 200 0 1", "beta.test/": "processed 200 1 0",
@@ -243,7 +243,7 @@ func TestEveryCondition(t *testing.T) {
 	}
 	rules := []webtest.Rule{webtest.MinGap(100*time.Millisecond, 0), webtest.MaxOpen(1, 0), webtest.RobotsFirst(),
 		webtest.Disallowed("denied.test", "/secret/"), webtest.HonoursRetryAfter(time.Second, 0)}
-	// a 503 without Retry-After is an error, not a wish
+	// a 503 without Retry-After is an error, not a request to wait
 	log := slices.DeleteFunc(s.Log(), func(e webtest.Entry) bool { return e.Host == "busy.test" })
 	for _, bad := range webtest.CheckLog(log, rules...) {
 		t.Error(bad)

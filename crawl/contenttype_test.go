@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What counts of a Content-Type is kept however long it is.
+// The essential part of a Content-Type is kept, however long the header is.
 func TestContentType(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{"text/html; charset=utf-8", "text/html; charset=utf-8"},

@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// stateFile is where a test keeps the state of a crawl.
+// stateFile returns the path of a test's state file.
 func stateFile(t testing.TB) string { return filepath.Join(t.TempDir(), "state.bolt") }
 
-// crawled is the state of a web that was crawled to the end.
+// crawled returns the state of a web that was crawled to the end.
 func crawled(t testing.TB, s *webtest.Server, text string) *kv.Store {
 	t.Helper()
 	store := crawltest.Open(t, stateFile(t))
@@ -47,7 +47,7 @@ func crawled(t testing.TB, s *webtest.Server, text string) *kv.Store {
 	return store
 }
 
-// walk crawls until the end, which must come within five minutes.
+// walk crawls to the end, which must come within five minutes.
 func walk(t testing.TB, store *kv.Store, cfg *config.Config) crawl.Result {
 	t.Helper()
 	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{Config: cfg, Log: slog.New(slog.DiscardHandler)})

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Requests that are open are told, the oldest first, until their answers have ended.
+// Open requests are reported, oldest first, until their answers have ended.
 func TestFlights(t *testing.T) {
 	var f flights
 	begun := time.Unix(1000, 0)

@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestFormsInAnyOrder has forms of a page met before and after it was asked in others: what comes
-// of it is the same.
+// TestFormsInAnyOrder meets forms of a page before and after it was requested in others: the result
+// is the same.
 func TestFormsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -70,8 +70,8 @@ func TestFormsInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestFormThatLeadsBeyondRobots has a page met in a form that redirects to one which robots.txt forbids, and then, or
-// before, in another one.
+// TestFormThatLeadsBeyondRobots meets a page in a form that redirects to one which robots.txt
+// forbids, and then, or before, in another one.
 func TestFormThatLeadsBeyondRobots(t *testing.T) {
 	t.Parallel()
 	for _, late := range []time.Duration{0, time.Minute} {
@@ -102,8 +102,9 @@ func TestFormThatLeadsBeyondRobots(t *testing.T) {
 	}
 }
 
-// TestFormWaitsOverAChange changes the configuration while a page waits that is to be asked in another form: it is
-// asked, though at first the links that are followed anew lead to it by a way that is too long.
+// TestFormWaitsOverAChange changes the configuration while a page waits for a request in another
+// form. The page is requested, though the links that are followed again first lead to it over a
+// path that is too long.
 func TestFormWaitsOverAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -132,7 +133,8 @@ func TestFormWaitsOverAChange(t *testing.T) {
 	})
 }
 
-// TestFormTakesNoPlace has a page asked once more, in a form that is met late: it takes no second place in its group.
+// TestFormTakesNoPlace requests a page again in a form that is met late: it takes no second place
+// in its group.
 func TestFormTakesNoPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -161,8 +163,8 @@ func TestFormTakesNoPlace(t *testing.T) {
 	})
 }
 
-// TestFormAfterSilence has a page met late in another form than the one under which it gave no answer, or only one that
-// leads nowhere.
+// TestFormAfterSilence meets a page late in another form than the one that gave no answer, or an
+// answer that leads nowhere.
 func TestFormAfterSilence(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]reply{

@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 )
 
-// TestNoLongerAtWWW has a host that answered only at www. move to the name without: once each of
-// its pages was found there, it is asked nowhere else.
+// TestNoLongerAtWWW moves a host that answered only at www. to the name without it. Once each page
+// was found there, it is not requested at any other name.
 func TestNoLongerAtWWW(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)

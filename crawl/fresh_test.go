@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A fresh start forgets the graph and never what a host has asked for.
+// A fresh start forgets the graph, but never the delays that hosts have asked for.
 func TestFresh(t *testing.T) {
 	dir := t.TempDir()
 	from := crawltest.Open(t, filepath.Join(dir, "old.bolt"))
@@ -86,7 +86,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// hostNamed reads a host as it is in the file.
+// hostNamed reads the record of a host from the file.
 func hostNamed(t *testing.T, store *kv.Store, name string) (h *schema.Host) {
 	t.Helper()
 	err := store.View(func(tx *kv.Tx) error {

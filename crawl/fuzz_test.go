@@ -25,7 +25,7 @@ func FuzzMediaType(f *testing.F) {
 	})
 }
 
-// FuzzExact states that what is sent back to a server is what it sent.
+// FuzzExact states that a value is sent back to a server exactly as it was received.
 func FuzzExact(f *testing.F) {
 	f.Add(`"abc"`)
 	f.Add("W/\"\x7f\"")

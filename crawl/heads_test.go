@@ -14,9 +14,10 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// TestHeadsFoundToLie has a host answer HEAD honestly for one file and one redirect, and for other pages with a type or
-// a redirect that GET does not give. Whatever comes first, and however often the crawl is killed, all pages are read,
-// nothing is asked by HEAD once that is known, and where a HEAD alone redirects is not on the map.
+// TestHeadsFoundToLie serves a host that answers HEAD honestly for one file and one redirect, and
+// for other pages with a type or a redirect that GET does not give. Whatever the order, and however
+// often the crawl is killed: all pages are read, no HEAD is sent once the host is known to lie, and
+// targets of redirects that only HEAD gave are not on the map.
 func TestHeadsFoundToLie(t *testing.T) {
 	t.Parallel()
 	seed := crawltest.Seed(t)

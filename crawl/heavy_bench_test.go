@@ -42,12 +42,13 @@ max-open = %d
 
 const heavyOpen = 1000
 
-// BenchmarkHeavy crawls hosts of which each has a robots.txt and one page of 240 kB that is worth following, so that
-// every page costs a TLS handshake. RIPPLE_BENCH_HOSTS says how many; 100,000 are what a wide crawl meets in an hour.
-// Then it fetches the same list over plain net/http, robots.txt first, as many at a time and with the same settings;
-// "of-fetching" is the crawl's speed as a share of that, where nothing is even looked at, and "of-bare" as a share of
-// fetching and tokenizing. "handshakes" is what they take of the crawl's processor time. Each has a server of its own,
-// in another process.
+// BenchmarkHeavy crawls hosts that each have a robots.txt and one page of 240 kB that is worth
+// following, so that every page costs a TLS handshake. RIPPLE_BENCH_HOSTS sets the number of hosts;
+// a wide crawl meets 100,000 in an hour. Then it fetches the same list over plain net/http,
+// robots.txt first, with the same concurrency and settings. "of-fetching" is the crawl's speed
+// relative to fetching alone, and "of-bare" relative to fetching and tokenizing. "handshakes" is
+// the handshakes' share of the crawl's processor time. Each half has a server of its own, in
+// another process.
 func BenchmarkHeavy(b *testing.B) {
 	hosts := crawltest.Number("RIPPLE_BENCH_HOSTS", 2000)
 	for b.Loop() {
@@ -71,7 +72,7 @@ func BenchmarkHeavy(b *testing.B) {
 	}
 }
 
-// A heavyCost is what something took of this process, and how many connections of the server.
+// A heavyCost is what something cost this process, and how many connections it used.
 type heavyCost struct {
 	took, cpu time.Duration
 	conns     int
@@ -91,23 +92,23 @@ func heavyRun(b *testing.B, do func(*serverProcess)) heavyCost {
 	return c
 }
 
-// serveHeavy serves the same page, compressed once, for all hosts.
+// serveHeavy serves the same page, compressed once, on all hosts.
 func serveHeavy(s *webtest.Server) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, _ = z.Write(heavyPage()) // a bytes.Buffer takes everything
+	_, _ = z.Write(heavyPage()) // writing to a bytes.Buffer cannot fail
 	_ = z.Close()
 	all := s.Host("*.gen.test")
 	all.Robots("User-agent: *\nDisallow: /search\n")
 	all.Handle("/", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Encoding", "gzip")
-		_, _ = w.Write(packed.Bytes()) // who goes away is counted
+		_, _ = w.Write(packed.Bytes()) // clients that disconnect are counted elsewhere
 	})
 }
 
-// heavyPage is a page of 240 kB: half of it styles and data for scripts, half of it 200 teasers in markup as content
-// systems write it, with links to 60 pages of its own host and 20 others.
+// heavyPage is a page of 240 kB: half of it is styles and data for scripts, the other half is 200
+// teasers in the markup of content systems, with links to 60 pages of its own host and 20 others.
 var heavyPage = sync.OnceValue(func() []byte {
 	const size, teasers = 240_000, 200
 	stock, dice := prose.NewStock(1), &prose.Dice{State: 1}
@@ -151,7 +152,7 @@ func (p *serverProcess) crawlHeavy(b *testing.B, hosts int) {
 	}
 }
 
-// fetchHeavy asks each host for its robots.txt and then its page.
+// fetchHeavy requests the robots.txt of each host and then its page.
 func (p *serverProcess) fetchHeavy(b *testing.B, hosts int, read func(*bareReader, string) error) {
 	b.Helper()
 	transport := p.transport(b)
@@ -174,7 +175,7 @@ func (p *serverProcess) fetchHeavy(b *testing.B, hosts int, read func(*bareReade
 	}
 	for host := range hosts {
 		if host%1000 == 999 {
-			transport.CloseIdleConnections() // it bounds those of HTTP/2 by nothing
+			transport.CloseIdleConnections() // the transport does not limit those of HTTP/2
 		}
 		work <- host
 	}
@@ -187,7 +188,7 @@ func (p *serverProcess) fetchHeavy(b *testing.B, hosts int, read func(*bareReade
 	}
 }
 
-// transport has the settings of a crawl's.
+// transport has the settings of the crawl's transport.
 func (p *serverProcess) transport(b *testing.B) *http.Transport {
 	b.Helper()
 	protocols := new(http.Protocols)
@@ -221,7 +222,7 @@ func (p *serverProcess) tlsConfig(b *testing.B) *tls.Config {
 	}
 }
 
-// shakeHands connects to hosts, one after the other, and asks for nothing.
+// shakeHands connects to hosts, one after another, and sends no request.
 func (p *serverProcess) shakeHands(b *testing.B, hosts int) {
 	b.Helper()
 	cfg := p.tlsConfig(b)

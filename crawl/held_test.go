@@ -24,8 +24,8 @@ path = '^/(?P<group>item)/'
 max-per-group = 2
 `
 
-// TestHeldPages: a page that stands back for visits of its group that are out is
-// visited after all when one of them comes to nothing.
+// TestHeldPages: a page that waits for open visits of its group is visited after all if one of them
+// comes to nothing.
 func TestHeldPages(t *testing.T) {
 	t.Parallel()
 	s := crawltest.Serve(t)

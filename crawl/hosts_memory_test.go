@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// A host that was never asked costs next to nothing besides its URLs: not when a crawl
-// begins with it, and not when its clock has passed and it waits for its turn.
+// A host that was never requested costs almost nothing in addition to its URLs: neither when a
+// crawl begins with it, nor when its clock has run out and it waits for its turn.
 func TestMemoryOfUnvisitedHosts(t *testing.T) {
 	if process.Race {
 		t.Skip("memory says nothing under the race detector")
@@ -52,12 +52,12 @@ func TestMemoryOfUnvisitedHosts(t *testing.T) {
 	runtime.KeepAlive(sched)
 }
 
-// A host that was known before a process rests for its full delay, perhaps asked just
-// before a kill; where another configuration is taken in meanwhile, no less and no more
-// than that. One that was met since rests for nothing.
+// A host that was known before the process waits for its full delay, because it may have been
+// requested just before a kill. If another configuration is loaded meanwhile, it waits neither less
+// nor more than that. A host that was met since does not wait.
 func TestUnvisitedHostsRest(t *testing.T) {
 	store := storeOfUnvisited(t, 1)
-	// A delay that does not pass between two configurations, however slow the machine is.
+	// This delay does not pass between the two configurations, however slow the machine is.
 	text := strings.Replace(recordConfig, "[crawler]", "[crawler]\nminimum-time-on-page = 3_600_000", 1)
 	set := newOutcomeWeb(1).settings(t, text)
 	t.Cleanup(set.Client.Close)
@@ -100,7 +100,7 @@ func readyOf(t *testing.T, rec *committer, id schema.HostID) (ready time.Time) {
 	return ready
 }
 
-// storeOfUnvisited is a state file with a waiting page for each of so many hosts.
+// storeOfUnvisited returns a state file with a waiting page for each of hosts hosts.
 func storeOfUnvisited(t *testing.T, hosts int) *kv.Store {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state.bolt")

@@ -27,8 +27,8 @@ domain = "a.test"
 seeds = ["https://a.test/0"]
 `
 
-// A metCrawl drives recorder and scheduler by hand. Every page of a.test leads to the
-// next one and to a thousand sites that were not met before, none of which is asked.
+// A metCrawl drives recorder and scheduler by hand. Every page of a.test leads to the next one and
+// to a thousand new sites, none of which is requested.
 type metCrawl struct {
 	t     *testing.T
 	store *kv.Store
@@ -78,7 +78,7 @@ func (c *metCrawl) commit(b *batch) {
 	}
 }
 
-// until crawls until so many sites were met.
+// until crawls until the given number of sites were met.
 func (c *metCrawl) until(hosts int) {
 	c.t.Helper()
 	for c.met < hosts {
@@ -94,7 +94,7 @@ func (c *metCrawl) until(hosts int) {
 	}
 }
 
-// wakes returns what the scheduler wakes now. Nobody asks whom it has planned.
+// wakes returns what the scheduler wakes now. The planned hosts are not requested.
 func (c *metCrawl) wakes() (wakes []ring.Wake) {
 	for to := make(chan ring.Wake); ; {
 		w, ok := c.sched.nextWake(time.Now(), to)
@@ -131,9 +131,9 @@ func (c *metCrawl) link(o *ring.Outcome, to string) {
 	})
 }
 
-// Through a crawl that meets ever new sites, each costs next to nothing besides its URL.
-// The next steps of the first maxPlanned are in memory, and no more are when there are
-// ten times as many sites.
+// In a crawl that keeps meeting new sites, each costs almost nothing in addition to its URL. The
+// next steps of the first maxPlanned sites are in memory, and no more when there are ten times as
+// many sites.
 func TestMemoryOfHostsMet(t *testing.T) {
 	if process.Race {
 		t.Skip("memory says nothing under the race detector")

@@ -25,12 +25,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A networkRow shows over real sockets that a key is heeded.
+// A networkRow shows over real sockets that a key takes effect.
 type networkRow struct {
 	key          string
 	a, b         string // TOML values
 	with         string // further lines of the key's section
-	also         string // what the first page links to besides: only where that shows the key, as it costs time
+	also         string // further links of the first page, for keys that only show that way; it costs time
 	seenA, seenB string
 	see          func(*networkCrawl) string
 }
@@ -39,7 +39,7 @@ type networkRow struct {
 type networkCrawl struct {
 	server, second *webtest.Server
 	visits         map[string]schema.Visit
-	tries          []time.Duration // to connect where that never ends; no pause has made the shortest ones longer
+	tries          []time.Duration // durations of connection attempts that never end; no pause can lengthen the shortest ones
 	proxied        *atomic.Int64
 	protos         func() string
 }
@@ -73,7 +73,7 @@ func (row networkRow) text(value string, sections map[string][]string) string {
 	return b.String() + "[[quality]]\ndomain = \"hub.test\"\nseeds = [\"https://hub.test/\"]\n"
 }
 
-// stuckPage is on a host to which connecting never ends.
+// stuckPage is on a host to which connecting never succeeds.
 const stuckPage = "https://stuck.test:1/"
 
 func serveNetwork(s *webtest.Server, see *networkCrawl, also string) {
@@ -115,7 +115,7 @@ func (row networkRow) crawl(t *testing.T, value string) string {
 	with.with = strings.NewReplacer("CA", ca).Replace(row.with)
 	text := with.text(value, map[string][]string{
 		"user-agent": {`crawler-name = "NetBot"`, `crawler-version = "1.0"`},
-		"retry":      {"max-retries = 0", `timeout = "30s"`, `connect-timeout = "30s"`}, // what a busy machine keeps
+		"retry":      {"max-retries = 0", `timeout = "30s"`, `connect-timeout = "30s"`}, // a busy machine cannot exceed them
 		"politeness": {"adaptive-delay = false"},
 		"network": {fmt.Sprintf("ca-file = %q", ca),
 			fmt.Sprintf(`connect-to = { "*.test" = %q, "stuck.test:1" = %q }`, see.server.Addr(), stuck)},
@@ -149,7 +149,7 @@ func (row networkRow) crawl(t *testing.T, value string) string {
 	return row.see(see)
 }
 
-// stuckListener is an address where connecting never ends: its queue is full.
+// stuckListener returns an address to which connecting never succeeds, because its queue is full.
 func stuckListener(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -171,8 +171,7 @@ func stuckListener(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// connectProxy tunnels to one address whatever it is asked for, for those who
-// know the password.
+// connectProxy tunnels to one address, whatever was requested, for clients with the password.
 func connectProxy(t *testing.T, to string, tunnels *atomic.Int64) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -229,7 +228,7 @@ func networkRows() []networkRow {
 	silence := func(c *networkCrawl) string {
 		for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(10 * time.Millisecond) {
 			for _, e := range c.server.Log() {
-				if e.Path == "/silent" && !e.Done.IsZero() { // a server sees a client leave a little late
+				if e.Path == "/silent" && !e.Done.IsZero() { // a server notices a little late that a client has left
 					return fmt.Sprint(e.Done.Sub(e.Arrived) > 10*time.Second)
 				}
 			}
@@ -300,7 +299,7 @@ func TestNetworkKeys(t *testing.T) {
 	}
 }
 
-// TestNoProxy lets NO_PROXY take a host out of the proxy's way.
+// TestNoProxy exempts a host from the proxy with NO_PROXY.
 func TestNoProxy(t *testing.T) {
 	row := networkRow{key: "network.proxy", with: "connect-to = {}",
 		see: func(c *networkCrawl) string {

@@ -10,7 +10,7 @@ import (
 
 func html(s string) reply { return reply{status: http.StatusOK, body: s} }
 
-// chainWeb leads from a.test over b.test and c.test to d.test.
+// chainWeb links from a.test over b.test and c.test to d.test.
 func chainWeb() map[string]reply {
 	return map[string]reply{"a.test/": links("https://b.test/"), "b.test/": links("https://c.test/"),
 		"c.test/": links("https://d.test/"), "d.test/": html("x")}
@@ -25,7 +25,7 @@ func wideWeb(n int) map[string]reply {
 	return web
 }
 
-// slowly makes every answer take a time.
+// slowly delays every answer.
 func slowly(web map[string]reply, wait time.Duration) map[string]reply {
 	slow := map[string]reply{}
 	for url, r := range web {
@@ -35,7 +35,7 @@ func slowly(web map[string]reply, wait time.Duration) map[string]reply {
 	return slow
 }
 
-// manyHosts is a page with links to n hosts below a name.
+// manyHosts is a page with links to n hosts below a domain.
 func manyHosts(n int, below string) map[string]reply {
 	var to []string
 	web := map[string]reply{}
@@ -116,7 +116,7 @@ func crawlerKeys() []keyRow {
 	}
 }
 
-// trapKeys are of what is recorded, and of what is read of it.
+// trapKeys are the keys about what is recorded, and what is read from it.
 func trapKeys() []keyRow {
 	return []keyRow{
 		{key: "url.strip-params", a: `["utm_*"]`, b: `["Sid"]`,
@@ -211,7 +211,7 @@ func politenessKeys() []keyRow {
 	}
 }
 
-// secondRunAfter is the number of pages that a run after that time asks for.
+// secondRunAfter returns the number of pages that a run after that time requests.
 func secondRunAfter(d time.Duration) func(*paperServers) string {
 	return func(s *paperServers) string {
 		s.completed()
@@ -287,7 +287,7 @@ func listKeys(t testing.TB) []keyRow {
 	return rows
 }
 
-// capNames are the page types that a crawl has counted.
+// capNames returns the page types that a crawl has counted.
 func capNames(s *paperServers) string {
 	var names []string
 	for _, name := range []string{"t", "u"} {

@@ -15,8 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A keyRow shows that a key is heeded: one web, two values, and an observation
-// that differs as said.
+// A keyRow shows that a key takes effect: one web, two values, and an observation that differs as
+// stated.
 type keyRow struct {
 	key          string // section.key
 	a, b         string // values; "": the key is absent
@@ -26,21 +26,21 @@ type keyRow struct {
 	seenA, seenB string
 }
 
-// serve answers for every host from the row's web: "host/path" -> reply. A host's
-// robots.txt is missing unless it is given.
+// serve answers for every host from the row's web: "host/path" -> reply. A host's robots.txt is
+// missing unless the web has it.
 func (row keyRow) serve(s *paperServers) {
 	s.other = func(q question) reply {
 		if r, ok := row.web[q.host+q.path]; ok {
 			return r
 		}
-		if r, ok := row.web[fmt.Sprintf("%s%s#%d", q.host, q.path, q.n)]; ok { // of the nth request
+		if r, ok := row.web[fmt.Sprintf("%s%s#%d", q.host, q.path, q.n)]; ok { // for the nth request
 			return r
 		}
 		return reply{status: 404}
 	}
 }
 
-// text is the configuration with the key set to a value.
+// text returns the configuration with the key set to a value.
 func (row keyRow) text(value string) string {
 	sections := map[string][]string{
 		"crawler":    {`head-check = "never"`, `sitemaps = "off"`},
@@ -109,8 +109,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// keysElsewhere are the keys that the table leaves to other tests, which say how
-// they differ.
+// keysElsewhere lists the keys that other tests cover, and why.
 func keysElsewhere() map[string]string {
 	byNetwork := "TestNetworkKeys, over real sockets"
 	exports := "not the crawl's: outputs, commands and exports"
@@ -144,7 +143,7 @@ func keysElsewhere() map[string]string {
 	}
 }
 
-// TestEveryKeyIsCovered reads the keys off the commented configuration.
+// TestEveryKeyIsCovered reads the keys from the commented configuration.
 func TestEveryKeyIsCovered(t *testing.T) {
 	covered := keysElsewhere()
 	for _, row := range slices.Concat(crawlerKeys(), trapKeys(), politenessKeys(), listKeys(t)) {
@@ -174,7 +173,7 @@ func TestEveryKeyIsCovered(t *testing.T) {
 	}
 }
 
-// What the rows look at.
+// What the rows observe.
 
 func askedOf(host string) func(*paperServers) string {
 	return func(s *paperServers) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// laterHead is what every configuration for runs over an old terrain begins with.
+// laterHead is the beginning of every configuration for runs over an old terrain.
 const laterHead = `
 [crawler]
 minimum-time-on-page = 5000
@@ -39,7 +39,7 @@ func (s *paperServers) surveyed(f func(*survey.Survey) error) {
 	crawltest.Surveyed(s.t, s.path, f)
 }
 
-// lastRun is the last run as a survey sees it.
+// lastRun returns the last run as a survey sees it.
 func (s *paperServers) lastRun() (run schema.Run) {
 	s.t.Helper()
 	s.surveyed(func(sv *survey.Survey) error {
@@ -49,8 +49,8 @@ func (s *paperServers) lastRun() (run schema.Run) {
 	return run
 }
 
-// TestFinishedWithTheWalk: a run is finished when its walk is, also while its
-// outputs are being written, and though its last visit was kept from another run.
+// TestFinishedWithTheWalk: a run is finished when its walk is, even while its outputs are being
+// written, and even if its last visit was kept from another run.
 func TestFinishedWithTheWalk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const origin = "[[quality]]\ndomain = \"a.test\"\n"
@@ -78,7 +78,7 @@ func TestFinishedWithTheWalk(t *testing.T) {
 	})
 }
 
-// linked answers with pages that link as told, and 404 for the rest.
+// linked answers with pages that have the given links, and 404 for the rest.
 func linked(of map[string][]string) func(question) reply {
 	return func(q question) reply {
 		if to, ok := of[q.host+q.path]; ok {
@@ -88,10 +88,10 @@ func linked(of map[string][]string) func(question) reply {
 	}
 }
 
-// TestCompletedOverRuns crawls hosts that are larger than their budget run after
-// run, when all pages are old enough to be asked again: no page is asked again
-// before all of its host were visited, none that was visited is lost from the map,
-// and kills change nothing, be the configuration the same afterwards or another.
+// TestCompletedOverRuns crawls hosts that are larger than their budget run after run, when all
+// pages are old enough to be requested again. No page is requested again before all pages of its
+// host were visited, no visited page is lost from the map, and kills change nothing, whether or not
+// the configuration is the same afterwards.
 func TestCompletedOverRuns(t *testing.T) {
 	t.Parallel()
 	tree, chain, outside := map[string][]string{}, map[string][]string{},
@@ -123,8 +123,8 @@ func TestCompletedOverRuns(t *testing.T) {
 		web    map[string][]string
 		large  string
 		key    string
-		limit  int // requests to the large host, a run
-		spared int // requests of a run to others
+		limit  int // requests to the large host per run
+		spared int // requests of a run to other hosts
 	}{
 		{"tree", tree, "a.test", "max-domain-requests", 7, 0},
 		{"chain", chain, "a.test", "max-domain-requests", 5, 0},
@@ -147,8 +147,8 @@ func TestCompletedOverRuns(t *testing.T) {
 	}
 }
 
-// overRuns crawls until all pages of a host were visited, which has to be as soon
-// as its budget allows.
+// overRuns crawls until all pages of a host were visited. That must happen as soon as its budget
+// allows.
 func (s *paperServers) overRuns(text string, web map[string][]string, large string, budget int, kills string) {
 	cfg := crawltest.Parse(s.t, text)
 	pages, seen := 0, map[string]bool{}
@@ -197,9 +197,9 @@ func (s *paperServers) overRuns(text string, web map[string][]string, large stri
 	}
 }
 
-// TestLeftWaiting begins a run over a terrain whose budgets have cut the first one:
-// what it left waiting is asked first, if the new run's configuration lets it be
-// asked, and not if it is found to be out of reach before its turn comes.
+// TestLeftWaiting begins a run over a terrain where budgets have cut the first one. The pages left
+// waiting are requested first, if the new configuration allows it, but not if they are found to be
+// out of reach before their turn.
 func TestLeftWaiting(t *testing.T) {
 	const origin = "[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 	first := map[string][]string{"a.test/": {"https://b.test/"}, "b.test/": {"/1", "/2", "/3", "/4", "/5", "/6", "/7"}}
@@ -271,10 +271,10 @@ func TestLeftWaiting(t *testing.T) {
 	}
 }
 
-// TestSpentBudgetKeeps leaves one request for a host of many pages that were
-// visited before: all stand, behind however many that had no answer.
+// TestSpentBudgetKeeps leaves one request for a host with many pages that were visited before: all
+// of them are kept, however many before them had no answer.
 func TestSpentBudgetKeeps(t *testing.T) {
-	const verdicts = 256 // taken without a request, for one host and commit
+	const verdicts = 256 // decided without a request, for one host and commit
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
 		web := map[string][]string{"a.test/": nil, "b.test/": {"https://b.test/deep"}, "b.test/deep": nil}
@@ -307,8 +307,9 @@ func TestSpentBudgetKeeps(t *testing.T) {
 	})
 }
 
-// TestCapsLeaveKept crawls twice under a cap, before and after pages are of age: what
-// an earlier run has visited stands, with its links, whatever the cap is spent on.
+// TestCapsLeaveKept crawls twice under a cap, before and after pages are old enough to be requested
+// again: pages that an earlier run has visited are kept, with their links, whatever the cap is
+// spent on.
 func TestCapsLeaveKept(t *testing.T) {
 	web := map[string][]string{
 		"a.test/": {"/t1", "/t2", "/two", "https://x.b.test/", "https://y.b.test/"}, "a.test/two": {"/three"},
@@ -360,8 +361,8 @@ max-per-group = 1
 	}
 }
 
-// TestLeftTriedAgain has a page that was left waiting, and that nothing links to any
-// more, fail at first: it is tried again in its run.
+// TestLeftTriedAgain has a page that was left waiting, that nothing links to any more, and that
+// fails at first: it is retried in its run.
 func TestLeftTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -386,8 +387,8 @@ func TestLeftTriedAgain(t *testing.T) {
 	})
 }
 
-// TestLeftInAnotherForm visits a page that was left waiting before a link in the form
-// that answers is met, and before the run reaches either: it is asked in that form.
+// TestLeftInAnotherForm visits a page that was left waiting before a link in the form that answers
+// is met, and before the run reaches either: it is requested in that form.
 func TestLeftInAnotherForm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -399,7 +400,7 @@ func TestLeftInAnotherForm(t *testing.T) {
 		s.complete()
 		time.Sleep(48 * time.Hour)
 		web := s.other
-		s.host["a.test"] = func(q question) reply { // so slow that b.test's pages are asked before they are reached
+		s.host["a.test"] = func(q question) reply { // so slow that b.test's pages are requested before the run reaches them
 			r := web(q)
 			r.wait = time.Minute
 			return r
@@ -412,8 +413,8 @@ func TestLeftInAnotherForm(t *testing.T) {
 	})
 }
 
-// TestFormMetWhileRetried meets another form of a page while that is asked for once more: it is then
-// asked in that form, too.
+// TestFormMetWhileRetried meets another form of a page while the page is being retried: it is then
+// requested in that form, too.
 func TestFormMetWhileRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -446,8 +447,8 @@ func TestFormMetWhileRetried(t *testing.T) {
 	})
 }
 
-// TestSitemapOfFormerOrigin takes an origin away: what its sitemap names, and was left
-// waiting, is not asked.
+// TestSitemapOfFormerOrigin removes an origin: pages that its sitemap names, and that were left
+// waiting, are not requested.
 func TestSitemapOfFormerOrigin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)

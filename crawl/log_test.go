@@ -8,14 +8,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestWithoutLog crawls with nothing but a configuration: a page, and a host that makes the crawl warn.
+// TestWithoutLog crawls with only a configuration: a page, and a host that makes the crawl warn.
 func TestWithoutLog(t *testing.T) {
 	s := crawltest.Serve(t)
 	s.Host("a.test").Page("/", `<a href="/gone">gone</a>`)
 	text := crawltest.Config(t, s, "[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n")
 	store := crawltest.Open(t, stateFile(t))
 	c, _, err := crawl.Begin(t.Context(), store, crawl.Options{
-		Config: crawltest.Parse(t, text), Machine: crawl.NewMachine(64), // too few descriptors, which is a warning
+		Config: crawltest.Parse(t, text), Machine: crawl.NewMachine(64), // few descriptors cause a warning
 	})
 	if err != nil {
 		t.Fatal(err)

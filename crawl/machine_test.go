@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// withNames returns a machine whose name server gives these answers.
+// withNames returns a machine whose name server gives the answers of a function.
 func withNames(t *testing.T, answer func(name string) nameserver.Answer) *Machine {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -33,8 +33,7 @@ func withNames(t *testing.T, answer func(name string) nameserver.Answer) *Machin
 	return m
 }
 
-// onLoopback returns a machine whose name server knows some names, all of them at
-// 127.0.0.1.
+// onLoopback returns a machine whose name server knows some names, all at 127.0.0.1.
 func onLoopback(t *testing.T, known func(name string) bool) *Machine {
 	t.Helper()
 	return withNames(t, func(name string) nameserver.Answer {
@@ -47,7 +46,7 @@ func onLoopback(t *testing.T, known func(name string) bool) *Machine {
 
 const addressGap = 80 * time.Millisecond
 
-// dialled is the configuration of a crawl that finds its hosts by their names.
+// dialled returns the configuration of a crawl that looks up its hosts by name.
 func dialled(t *testing.T, web *webtest.Server, host, keys string) *config.Config {
 	t.Helper()
 	return crawltest.Parse(t, crawltest.Config(t, web, fmt.Sprintf(`
@@ -85,7 +84,7 @@ func (m *Machine) begin(t *testing.T, cfg *config.Config) *Crawl {
 	return c
 }
 
-// Where there are hosts, another process may have asked any address just before it was killed.
+// If the file has hosts, another process may have requested any address just before it was killed.
 func TestAddressesOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {
@@ -108,8 +107,9 @@ func TestAddressesOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// checkAddressGaps wants the address gap between requests, none of which was sent before a crawl began. A busy
-// machine delays one and not the next, so it asks how many may have arrived by then.
+// checkAddressGaps checks the address gap between requests, none of which was sent before a crawl
+// began. A busy machine may delay one request and not the next, so it counts how many may have
+// arrived at each time.
 func checkAddressGaps(t *testing.T, began time.Time, log []webtest.Entry) {
 	t.Helper()
 	for i, e := range log {
@@ -143,8 +143,8 @@ func TestAddressOfAnotherForm(t *testing.T) {
 	checkAddressGaps(t, began, log)
 }
 
-// Two crawls on one machine keep the gap of an address together, and what one of
-// them changes does not disturb the other.
+// Two crawls on one machine together keep the gap of an address, and a change by one does not
+// disturb the other.
 func TestTwoCrawls(t *testing.T) {
 	t.Parallel()
 	web := crawltest.Serve(t)

@@ -26,7 +26,8 @@ domain = "*.gen.test"
 seeds = ["%s"]
 `
 
-// A crawl goes from few open requests to thousands and back while it runs, loses nothing and ends when it is told to.
+// A crawl goes from few open requests to thousands and back while it is running, loses nothing and
+// stops when requested.
 func TestReloadMaxOpen(t *testing.T) {
 	t.Parallel()
 	const hosts = 300

@@ -31,9 +31,8 @@ domain = "h2.gen.test"
 `, workers))
 }
 
-// TestOneDigest crawls one web with few and many workers, small and large commits,
-// with and without kills, and answers that come in another order each time: there
-// is one map.
+// TestOneDigest crawls one web with few and many workers, small and large commits, with and without
+// kills, and with answers in different orders: the map is always the same.
 func TestOneDigest(t *testing.T) {
 	t.Parallel()
 	orders := 1
@@ -91,7 +90,7 @@ func crawlShuffled(t *testing.T, web *webtest.Web, r *rand.Rand, workers, most, 
 	return crawltest.Digest(t, s.path)
 }
 
-// generated answers as the web would.
+// generated answers like the web.
 func generated(web *webtest.Web, q question) reply {
 	url := "https://" + q.host + q.path
 	if q.path == "/robots.txt" {

@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestMinAgeKeepsFinalAnswers asks in the next run only for what ended in no final
-// answer. What is kept is no error of that run, and a new form reopens it.
+// TestMinAgeKeepsFinalAnswers requests in the next run only pages that had no final answer. A kept
+// page is not an error of that run, and a new form reopens it.
 func TestMinAgeKeepsFinalAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -61,7 +61,8 @@ func TestMinAgeKeepsFinalAnswers(t *testing.T) {
 	})
 }
 
-// TestLimitRaised asks pages whole that lack links for a limit which has risen, and only these.
+// TestLimitRaised requests pages in full that lack links because of a limit which has been raised,
+// and only these.
 func TestLimitRaised(t *testing.T) {
 	t.Parallel()
 	for key, section := range map[string]string{
@@ -137,8 +138,7 @@ func TestLimitRaisedListed(t *testing.T) {
 	})
 }
 
-// TestExtractAdded reads pages again when there is a fact to find that nobody has asked for, and only those of its
-// domain.
+// TestExtractAdded reads pages again when a new fact is requested, and only those of its domain.
 func TestExtractAdded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,8 +172,8 @@ func withETag(body string) func(question) reply {
 	}
 }
 
-// TestExtractAddedWithinRun reads what a run had read before its configuration changed once more in the next one,
-// be it that the run was resumed or that it was reclassified.
+// TestExtractAddedWithinRun reads pages again in the next run that were read before the
+// configuration changed within their run, whether the run was resumed or reclassified.
 func TestExtractAddedWithinRun(t *testing.T) {
 	t.Parallel()
 	after := politeConfig(map[string]string{"more": "[[extract]]\nname = \"heading\"\nselector = \"h1\"\n"})
@@ -218,7 +218,7 @@ func TestExtractAddedWithinRun(t *testing.T) {
 	}
 }
 
-// TestNoindexRelaxed reads pages again of which noindex is respected no more.
+// TestNoindexRelaxed reads pages again whose noindex is no longer respected.
 func TestNoindexRelaxed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestNoindexRelaxed(t *testing.T) {
 	})
 }
 
-// A page is kept as long as its answer says that it is fresh, unless the configuration has a min-age.
+// A page is kept while its answer says that it is fresh, unless the configuration has a min-age.
 func TestMaxAge(t *testing.T) {
 	for _, tt := range []struct {
 		minAge string

@@ -5,13 +5,14 @@ import (
 	"testing/synctest"
 )
 
-// TestNofollowBesideCanonical has a page that leads to another one by links of which none is followed, or some are.
+// TestNofollowBesideCanonical has a page that leads to another one by links, some or none of which
+// are followed.
 func TestNofollowBesideCanonical(t *testing.T) {
 	t.Parallel()
 	const canonical, nofollow, frame = "<link rel=canonical href=/t>", "<a rel=nofollow href=/t>t</a>", "<frame src=/t>"
 	for _, tt := range []struct {
 		body      string
-		canonical string // what comes of the other page with follow-canonical, and without
+		canonical string // result for the other page with follow-canonical, and without
 		without   string
 	}{
 		{canonical, "processed", "discovered"},

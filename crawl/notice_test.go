@@ -22,7 +22,7 @@ domain = "home.test"
 seeds = ["https://home.test/"]
 `
 
-// TestNotices: what makes a map smaller than its owner thinks is said at once.
+// TestNotices: anything that makes a map smaller than its owner expects is reported at once.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	s := crawltest.Serve(t)

@@ -34,11 +34,13 @@ http2 = %t
 connect-to = { %s }
 `
 
-// BenchmarkOpen crawls hosts that may be asked once a second and answer after a while, with many requests open. What
-// can be reached is the least of hosts / (1 s + latency), max-open / latency and what the processors can do, which is
-// measured just before each, at no latency. "of-limit" is the share of that; "of-cpu" compares what a request takes of the
-// processors, which says more where the machine has other work. "of-open" is the share of max-open that is open in the mean:
-// where it is 1, what a limit lacks is the time for connections, which has no part in it. The server is a process of its own.
+// BenchmarkOpen crawls hosts that may be requested once a second and answer after a while, with
+// many requests open. The limit is the least of hosts / (1 s + latency), max-open / latency, and
+// what the processors can do, which is measured just before each run at no latency. "of-limit" is
+// the speed relative to that; "of-cpu" compares the processor time of a request, which is more
+// meaningful on a busy machine. "of-open" is the mean share of max-open that is open: where it is
+// 1, the time for connections, which the limit does not include, accounts for the rest. The server
+// is a process of its own.
 func BenchmarkOpen(b *testing.B) {
 	for _, tt := range []struct{ hosts, open int }{{500, 1000}, {20_000, 100}, {20_000, 1000}, {20_000, 10_000}} {
 		for _, latency := range []time.Duration{5, 50, 300, 1000} {
@@ -65,7 +67,8 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenMemory has as many requests open as there may be, none of them answered, and tells what each costs.
+// BenchmarkOpenMemory opens as many requests as possible, none of which is answered, and measures
+// what each costs.
 func BenchmarkOpenMemory(b *testing.B) {
 	const open = 5000
 	for _, http2 := range []bool{true, false} {
@@ -96,7 +99,7 @@ func BenchmarkOpenMemory(b *testing.B) {
 	}
 }
 
-// heldNow is what the heap and the stacks take.
+// heldNow returns the bytes of the heap and the stacks.
 func heldNow() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -117,7 +120,7 @@ func servedFor(b *testing.B, latency time.Duration, hosts int) *servedWeb {
 // begin prepares a crawl of all hosts.
 func (w *servedWeb) begin(b *testing.B, open int, http2 bool) (stop context.CancelFunc, c *stoppable) {
 	b.Helper()
-	var at []string // as many hosts at every port
+	var at []string // the same number of hosts at every port
 	for i := range w.hosts {
 		at = append(at, fmt.Sprintf("\"h%d.gen.test\" = %q", i, w.all[i%len(w.all)]))
 	}
@@ -148,16 +151,18 @@ func inBackground(c *stoppable) <-chan error {
 	return ended
 }
 
-// How long a crawl runs, and is watched, at least: in its first half minute half of all slots are left to hosts that have
-// answered (package slots), and what is counted in a second or two says little.
+// Minimum duration of a crawl, and of its measurement: in the first half minute half of all slots
+// are reserved for hosts that have answered (package slots), and counts over a second or two are
+// not meaningful.
 const (
 	runsFor    = 30 * time.Second
 	watchedFor = 10 * time.Second
 )
 
-// rate is how many requests a second are sent, the microseconds of processor time that each of them takes, and how many
-// are open in the mean. It counts from the same request of a crawl to the same where that takes long enough: each has met
-// as many hosts by then. Where there are few hosts, which were all asked first at one time, it counts whole rounds of them.
+// rate returns how many requests a second are sent, the microseconds of processor time that each
+// takes, and the mean number of open requests. If that takes long enough, it counts between the
+// same two requests of every crawl, so that each has met as many hosts by then. With few hosts,
+// which were all requested first at one time, it counts whole rounds of them.
 func (w *servedWeb) rate(b *testing.B, open int) (rate, cpu, used float64) {
 	b.Helper()
 	stop, c := w.begin(b, open, true)
@@ -174,8 +179,8 @@ func (w *servedWeb) rate(b *testing.B, open int) (rate, cpu, used float64) {
 	return sent / took.Seconds(), float64(busy.Microseconds()) / sent, used
 }
 
-// await waits until so many requests have been sent, and until a time. It returns how many have, and how many were open in
-// the mean meanwhile.
+// await waits until many requests have been sent, and until a time. It returns how many have been
+// sent, and the mean number that were open.
 func (w *servedWeb) await(b *testing.B, c *stoppable, many uint64, until time.Time) (sent uint64, used float64) {
 	b.Helper()
 	for looks := 1.0; ; looks++ {

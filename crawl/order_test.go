@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// near is what breadth-first search says of a page: its smallest depth, its
-// distance by redirects, and whether it is its host's own.
+// near is what breadth-first search says about a page: its smallest depth, its distance by
+// redirects, and whether its own host names it.
 type near struct {
 	depth, hops int
 	own         bool
@@ -27,7 +27,7 @@ func (w *paperWeb) search(maxDepth int) map[string]near {
 	return found
 }
 
-// searchWith returns what the oracle says of the pages of a run, and which of them are visited.
+// searchWith returns what the oracle says about the pages of a run, and which of them are visited.
 func (w *paperWeb) searchWith(maxDepth int, sitemaps config.Sitemaps) (map[string]near, map[string]bool) {
 	o := &oracle{web: w, maxDepth: maxDepth, sitemaps: sitemaps, found: map[string]near{},
 		listed: map[string]bool{"https://h0.test/p0": true, "https://h1.test/p0": true}, vouchers: map[string]map[string]bool{}}
@@ -48,19 +48,19 @@ func (w *paperWeb) searchWith(maxDepth int, sitemaps config.Sitemaps) (map[strin
 	return o.found, visited
 }
 
-// An oracle finds depths, hops and own pages as independent facts, each by itself the best over the pages that are
-// visited and the sitemaps that are read, until nothing changes.
+// An oracle finds depths, hops and own pages as independent facts. Each is the best over the
+// visited pages and the sitemaps that are read, and all are computed until nothing changes.
 type oracle struct {
 	web      *paperWeb
 	maxDepth int
 	sitemaps config.Sitemaps
 	found    map[string]near
-	listed   map[string]bool            // seeds, and pages that count by a sitemap
-	vouchers map[string]map[string]bool // hosts, by sitemap that is read
+	listed   map[string]bool            // seeds, and pages that count because of a sitemap
+	vouchers map[string]map[string]bool // hosts, by sitemap
 	changed  bool
 }
 
-// originOf names the origin of a host; "": it belongs to none.
+// originOf returns the origin of a host; "": none.
 func originOf(host string) string {
 	if name := strings.TrimPrefix(host, "s."); name == "h0.test" || host == "h1.test" {
 		return name
@@ -91,7 +91,7 @@ func (o *oracle) improve(u string, n near) {
 	}
 }
 
-// follow follows the links of what is visited.
+// follow follows the links of visited pages.
 func (o *oracle) follow() {
 	for _, u := range slices.Sorted(maps.Keys(o.found)) {
 		if !o.visits(u) || o.web.gone[u] {
@@ -114,7 +114,8 @@ func (o *oracle) follow() {
 	}
 }
 
-// read reads the sitemaps that the robots.txt files of origins' hosts name, once such a host is asked for something.
+// read reads the sitemaps that the robots.txt files of origins' hosts name, once such a host has a
+// request.
 func (o *oracle) read() {
 	if o.sitemaps == config.SitemapsOff {
 		return
@@ -152,8 +153,8 @@ func (o *oracle) read() {
 	}
 }
 
-// usual returns the sitemaps that are asked for at the usual paths of an origin's host: all, unless one that its
-// robots.txt names on its own site is there.
+// usual returns the sitemaps that are requested at the usual paths of an origin's host: all, unless
+// one that its robots.txt names on its own site exists.
 func (w *paperWeb) usual(host string) (files []string) {
 	for _, file := range w.named[host] {
 		if _, ok := w.sitemaps[file]; ok && originOf(weburl.Host(file)) == originOf(host) {
@@ -174,7 +175,7 @@ func (o *oracle) vouch(file, host string) {
 	o.vouchers[file][host] = true
 }
 
-// randomSitemaps says what is done with sitemaps.
+// randomSitemaps returns a random value of the key sitemaps.
 func randomSitemaps(r *rand.Rand) config.Sitemaps {
 	return []config.Sitemaps{config.SitemapsOff, config.SitemapsQuality, config.SitemapsQuality, config.SitemapsOnly}[r.IntN(4)]
 }

@@ -24,9 +24,9 @@ adaptive-delay = false
 max-open = %d
 `
 
-// TestWideOutage takes the network away for ten minutes while thousands of requests are open, in the middle of a
-// crawl: nobody is given up or blamed, hardly anything is asked meanwhile, no gap is cut short when all go on together,
-// and the map is that of a crawl that was left alone.
+// TestWideOutage takes the network away for ten minutes while thousands of requests are open, in
+// the middle of a crawl. No host is given up or blamed, hardly any request is sent meanwhile, no
+// gap is shortened when all requests resume together, and the map is that of an undisturbed crawl.
 func TestWideOutage(t *testing.T) {
 	t.Parallel()
 	hosts := 2000
@@ -58,8 +58,9 @@ func TestWideOutage(t *testing.T) {
 	}
 }
 
-// TestResumedInOtherNetwork goes on with a crawl in a network that lets nobody through for a night, and answers for
-// everybody with a certificate of its own: hosts that answered the process before are not to blame.
+// TestResumedInOtherNetwork resumes a crawl in a network that blocks everything for a night, and
+// answers for every host with its own certificate: hosts that answered the previous process are not
+// to blame.
 func TestResumedInOtherNetwork(t *testing.T) {
 	t.Parallel()
 	quiet := newOutageWeb(t, 20)
@@ -67,19 +68,20 @@ func TestResumedInOtherNetwork(t *testing.T) {
 	w := newOutageWeb(t, 20)
 	w.kill, w.to, w.lost = 7500*time.Millisecond, 8*time.Hour, reply{wait: 50 * time.Millisecond, cause: fetch.TLS}
 	w.crawl()
-	if n := len(w.log); n > 600 { // one a minute, and those of a crawl that nothing happens to
+	if n := len(w.log); n > 600 { // one a minute, and those of an undisturbed crawl
 		t.Errorf("%d requests were made, most of them in vain", n)
 	}
 	w.wantMapOf(quiet)
 }
 
-// An outageWeb is many hosts of two pages that answer after three seconds, behind a network that is away for a while.
+// An outageWeb is many hosts with two pages that answer after three seconds, behind a network that
+// is away for a while.
 type outageWeb struct {
 	*paperServers
 	hosts    int
-	kill     time.Duration // of a first process, when nothing is away; 0: there is none
-	from, to time.Duration // since the start; 0: it is never away
-	lost     reply         // in that time
+	kill     time.Duration // of a first process, while nothing is away; 0: there is none
+	from, to time.Duration // since the start; 0: the network is never away
+	lost     reply         // answer in that time
 }
 
 func newOutageWeb(t *testing.T, hosts int) *outageWeb {
@@ -87,7 +89,7 @@ func newOutageWeb(t *testing.T, hosts int) *outageWeb {
 	return &outageWeb{paperServers: newPaperServers(t), hosts: hosts, lost: lost}
 }
 
-// wantMapOf wants nobody to be blamed, and the map of a crawl that was left alone.
+// wantMapOf checks that no host is blamed, and that the map is that of an undisturbed crawl.
 func (w *outageWeb) wantMapOf(quiet *outageWeb) {
 	w.t.Helper()
 	crawltest.EachPage(w.t, w.path, func(p *survey.Page) {
@@ -120,7 +122,7 @@ func (w *outageWeb) crawl() {
 	})
 }
 
-// reply is lost where it, or the question, falls into the outage.
+// reply is lost if it, or the request, falls into the outage.
 func (w *outageWeb) reply(q question) reply {
 	const latency = 3 * time.Second
 	if now := time.Since(w.begun); w.to > 0 && now < w.to && now+latency > w.from {

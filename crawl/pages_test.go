@@ -72,7 +72,7 @@ func TestPagesAreKept(t *testing.T) {
 	}
 
 	c.page("a.test", "/one", "not the same")
-	c.run() // a 304 stands where it stood
+	c.run() // a 304 refers to the same record
 	got = stored(t, c.store, dir)
 	if len(got) != 4 || got["a.test/"] != "response "+front || got["a.test/one"] != "response not the same" ||
 		!strings.HasSuffix(got["a.test/same"], "the same") {
@@ -80,8 +80,8 @@ func TestPagesAreKept(t *testing.T) {
 	}
 }
 
-// What earlier runs have read and not stored is asked for without conditions once pages are kept, and once
-// only where it is not to be stored.
+// Pages that earlier runs have read and not stored are requested without conditions once pages are
+// kept, and only once if they must not be stored.
 func TestPagesKeptLater(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
@@ -108,9 +108,8 @@ func TestPagesKeptLater(t *testing.T) {
 	want(304, 304, 304, 304)
 }
 
-// TestPagesAfterKills kills a crawl in the middle, by leaving its file and its
-// page store as they are at that moment: what is committed can be read, and
-// nothing else is there.
+// TestPagesAfterKills kills a crawl in the middle, by copying its file and its page store as they
+// are at that moment: committed pages can be read, and nothing else is in the store.
 func TestPagesAfterKills(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
@@ -138,9 +137,9 @@ func TestPagesAfterKills(t *testing.T) {
 	}
 }
 
-// crashed crawls for a while, and then carries on with a copy of the state that
-// was made while it ran and a page store with a torn tail. It reports whether the
-// crawl came to its end.
+// crashed crawls for a while, and then continues with a copy of the state that was made while the
+// crawl was running and a page store with a torn tail. It reports whether the crawl reached its
+// end.
 func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Duration) bool {
 	t.Helper()
 	store := crawltest.Open(t, state)
@@ -161,7 +160,7 @@ func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Dur
 		copied <- err
 	})
 	res, err := c.Run(ctx)
-	if !timer.Stop() { // the copy is whole before it is used, and before what it is made of is closed
+	if !timer.Stop() { // the copy must be complete before it is used and before its source is closed
 		err = errors.Join(err, <-copied)
 	}
 	if err != nil {
@@ -190,8 +189,8 @@ func crashed(t *testing.T, state, dir string, cfg *config.Config, after time.Dur
 	return false
 }
 
-// TestReplay extracts again what a crawl extracted, and finds the same; with
-// another question it finds more, and asks no server.
+// TestReplay extracts again what a crawl extracted, and finds the same; with a further extract it
+// finds more, and sends no request.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
@@ -213,7 +212,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("the digest is %s, was %s", after, before)
 	}
 
-	spoil(t, c.store) // as an older extractor would have left it
+	spoil(t, c.store) // like the result of an older extractor
 	if spoiled := must(survey.Digest(c.survey()))(t); spoiled == before {
 		t.Error("the digest does not tell a map without links")
 	}
@@ -249,7 +248,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// spoil takes the links and titles of all pages away.
+// spoil removes the links and titles of all pages.
 func spoil(t *testing.T, store *kv.Store) {
 	t.Helper()
 	err := store.Update(func(tx *kv.Tx) error {
@@ -274,7 +273,7 @@ func spoil(t *testing.T, store *kv.Store) {
 	}
 }
 
-// TestReplayRefuses has pages read again under rules by which other URLs are one page: nothing is
+// TestReplayRefuses replays pages under rules by which other URLs are one page: nothing is
 // recorded.
 func TestReplayRefuses(t *testing.T) {
 	t.Parallel()

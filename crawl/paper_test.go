@@ -23,15 +23,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A paperWeb is a web without servers: pages by identity, each with links or one
-// redirect, or gone.
+// A paperWeb is a web without servers: pages by identity, each with links or one redirect, or gone.
 type paperWeb struct {
 	links    map[string][]string
 	redirect map[string]string
 	gone     map[string]bool
 	named    map[string][]string // sitemaps, by the host whose robots.txt names them
 	sitemaps map[string]paperSitemap
-	robots   map[string]string // by URL: what a robots.txt says, the URL that it redirects to, or a status; else 404
+	robots   map[string]string // by URL: the text of a robots.txt, the URL that it redirects to, or a status; otherwise 404
 }
 
 // A paperSitemap names pages and further sitemaps.
@@ -56,7 +55,7 @@ func randomWeb(r *rand.Rand) *paperWeb {
 			w.links[u] = append(w.links[u], pick())
 		}
 	}
-	if r.IntN(3) == 0 { // a chain about as long as may be followed
+	if r.IntN(3) == 0 { // a chain about as long as the limit
 		from := pick()
 		for i := range 9 + r.IntN(4) {
 			to := fmt.Sprintf("https://chain%d.test/c", i)
@@ -69,9 +68,10 @@ func randomWeb(r *rand.Rand) *paperWeb {
 	return w
 }
 
-// randomVoices is a random web in which hosts speak of each other: they have front pages, an origin has two hosts,
-// robots.txt files name sitemaps, also such of other hosts, and such that are missing while one at a usual path is
-// there, and pages and sitemaps name pages that do not exist.
+// randomVoices returns a random web in which hosts make statements about each other: they have
+// front pages, an origin has two hosts, robots.txt files name sitemaps, including those of other
+// hosts and missing ones where one at a usual path exists, and pages and sitemaps name pages that
+// do not exist.
 func randomVoices(r *rand.Rand) *paperWeb {
 	w := randomWeb(r)
 	all := slices.Sorted(maps.Keys(w.links))
@@ -166,7 +166,7 @@ type paperCrawl struct {
 	entrust func(ring.Step) ring.Outcome // to another shard
 }
 
-// newPaper is a crawl of a web, in an order that r chooses.
+// newPaper returns a crawl of a web, in an order that r chooses.
 func newPaper(t testing.TB, r *rand.Rand, web *paperWeb, text string) *paperCrawl {
 	t.Helper()
 	return &paperCrawl{
@@ -175,7 +175,7 @@ func newPaper(t testing.TB, r *rand.Rand, web *paperWeb, text string) *paperCraw
 	}
 }
 
-// newEmptyPaper is a crawl of a web without a page yet, of [twoSteps].
+// newEmptyPaper returns a crawl of a web without pages, under [twoSteps].
 func newEmptyPaper(t testing.TB, text string) *paperCrawl {
 	t.Helper()
 	web := &paperWeb{links: map[string][]string{}, redirect: map[string]string{}}
@@ -279,7 +279,7 @@ func (p *paperCrawl) target(kind schema.URLKind, u string) ring.Target {
 	return ring.Target{URL: weburl.URL{Norm: u, Form: u}, Hash: p.store.Hash(kind, u)}
 }
 
-// answerSitemap answers for a sitemap.
+// answerSitemap answers a request for a sitemap.
 func (p *paperCrawl) answerSitemap(o *ring.Outcome) {
 	s, ok := p.web.sitemaps[o.Step.Norm]
 	if !ok {
@@ -297,7 +297,7 @@ func (p *paperCrawl) answerSitemap(o *ring.Outcome) {
 	}
 }
 
-// sayRobots answers for a robots.txt, or for what one redirects to.
+// sayRobots answers a request for a robots.txt, or for the target of its redirect.
 func (p *paperCrawl) sayRobots(o *ring.Outcome) {
 	p.asked[o.Step.URL]++
 	said, ok := p.web.robots[o.Step.URL]
@@ -321,8 +321,7 @@ func (p *paperCrawl) sayRobots(o *ring.Outcome) {
 	}
 }
 
-// run crawls to the end and kills on the way. It returns the distances and what
-// was visited.
+// run crawls to the end, with kills. It returns the distances and the visited pages.
 func (p *paperCrawl) run(kills int) (map[string]near, map[string]bool) {
 	p.start()
 	for round := 0; len(p.steps)+len(p.wakes) > 0; round++ {
@@ -360,7 +359,7 @@ func (p *paperCrawl) run(kills int) (map[string]near, map[string]bool) {
 	return depths, visited
 }
 
-// id returns the id of a page that is known.
+// id returns the id of a known page.
 func (p *paperCrawl) id(norm string) (id schema.ID) {
 	p.t.Helper()
 	err := p.store.View(func(tx *kv.Tx) error {
@@ -403,7 +402,7 @@ func (p *paperCrawl) addSitemap(norm string, entries ...schema.SitemapEntry) {
 	}
 }
 
-// complete ends the last run, as when its outputs are in place.
+// complete completes the last run, as when its outputs are in place.
 func (p *paperCrawl) complete() {
 	p.t.Helper()
 	store, err := kv.Open(p.path, kv.Options{})

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
-// show renders a page as a visitor does.
+// show renders a page like a visitor.
 func (s *paperServers) show(p *parser, step ring.Step) (o ring.Outcome) {
 	v := visitors{parsers: make(parsers, 1)}
 	v.parsers <- p
@@ -16,12 +16,12 @@ func (s *paperServers) show(p *parser, step ring.Step) (o ring.Outcome) {
 	return o
 }
 
-// shell is a page that shows nothing but what its scripts make of it.
+// shell is a page that shows only what its scripts build.
 func shell(scripts ...string) reply {
 	return reply{status: http.StatusOK, body: crawltest.Shell(scripts...)}
 }
 
-// script is what scripts ask for: lines for a [crawltest.Browser].
+// script is a script resource: lines for a [crawltest.Browser].
 func script(lines ...string) reply {
 	return reply{
 		status: http.StatusOK, header: http.Header{"Content-Type": {"text/javascript"}},

@@ -36,7 +36,7 @@ type question struct {
 	step               ring.Step
 }
 
-// A reply is what a paper server says to it.
+// A reply is the answer of a paper server.
 type reply struct {
 	status int
 	header http.Header
@@ -46,25 +46,25 @@ type reply struct {
 	cause  fetch.Cause   // in place of an answer
 }
 
-// paperServers are a web without sockets: the scheduler and the recorder are the
-// real ones, time is that of a bubble, and what was asked is in a log.
+// paperServers are a web without sockets. The scheduler and the recorder are real, time is that of
+// a bubble, and requests are logged.
 type paperServers struct {
 	t       testing.TB
 	path    string
 	address string             // of every host
-	begun   time.Time          // for those who measure
+	begun   time.Time          // for measurements
 	text    string             // of the newest crawl's configuration
-	most    int                // outcomes of one commit; 0: as many as the recorder takes
-	machine *Machine           // whose network may be away; nil: no attribution is needed
+	most    int                // outcomes per commit; 0: as many as the recorder takes
+	machine *Machine           // its network may be away; nil: no attribution is needed
 	browser *crawltest.Browser // nil: no page is rendered
-	room    int64              // for what is rendered; 0: as much as in a crawl
+	room    int64              // for rendered pages; 0: as much as in a crawl
 	mu      sync.Mutex
 	log     []webtest.Entry
 	asked   map[string]int
 	host    map[string]func(question) reply
 	other   func(question) reply // hosts without a function of their own; nil: 404
 
-	deaf     int         // look-ups that fail first, for want of means of this machine
+	deaf     int         // look-ups that fail first, for lack of resources of this machine
 	lookedUp []time.Time // when
 }
 
@@ -94,7 +94,7 @@ func pages(of map[string]reply) func(question) reply {
 	}
 }
 
-// paths are n of them: "/1", "/2"...
+// paths returns n paths: "/1", "/2"...
 func paths(n int) []string {
 	all := make([]string, n)
 	for i := range all {
@@ -103,7 +103,7 @@ func paths(n int) []string {
 	return all
 }
 
-// site answers / with links to n pages, and those; robots.txt with the text.
+// site answers / with links to n pages, those pages, and robots.txt with the text.
 func site(robots string, n int) func(question) reply {
 	return func(q question) reply {
 		switch {
@@ -184,15 +184,15 @@ func (s *paperServers) play(p *parser, step ring.Step, r reply, entry *webtest.E
 	return o
 }
 
-// crawl walks until the end, or until a time of the bubble has passed: then
-// everything that is not committed is lost, as by a kill.
+// crawl walks to the end, or until a time of the bubble: then everything that is not committed is
+// lost, as by a kill.
 func (s *paperServers) crawl(text string, kill time.Duration) schema.Run {
 	s.t.Helper()
 	s.text = text
 	return s.crawlWith(crawltest.Parse(s.t, text), kill)
 }
 
-// crawlWith is crawl under a configuration that was read before.
+// crawlWith is crawl under a configuration that is already parsed.
 func (s *paperServers) crawlWith(cfg *config.Config, kill time.Duration) schema.Run {
 	s.t.Helper()
 	set, err := ring.NewSettings(cfg)
@@ -296,7 +296,7 @@ func (s *paperServers) visitors(walking context.Context, rec *committer, share *
 	return g.Wait()
 }
 
-// arrivals are the times of the requests to a host, in seconds since the first.
+// arrivals returns the times of the requests to a host, in seconds since the first.
 func (s *paperServers) arrivals(host string) []float64 {
 	var at []float64
 	var first time.Time
@@ -312,7 +312,7 @@ func (s *paperServers) arrivals(host string) []float64 {
 	return at
 }
 
-// requests are the requests to a host, as "GET /path".
+// requests returns the requests to a host, as "GET /path".
 func (s *paperServers) requests(host string) []string {
 	var all []string
 	for _, e := range s.log {
@@ -329,7 +329,7 @@ func (s *paperServers) view(f func(*kv.Store, *kv.Tx) error) {
 	crawltest.View(s.t, s.path, f)
 }
 
-// hostRecord is what is durable of a host.
+// hostRecord returns the durable record of a host.
 func (s *paperServers) hostRecord(name string) schema.Host {
 	s.t.Helper()
 	var h schema.Host
@@ -347,7 +347,7 @@ func (s *paperServers) hostRecord(name string) schema.Host {
 	return h
 }
 
-// visits are the newest visits of pages and sitemaps, by URL.
+// visits returns the newest visits of pages and sitemaps, by URL.
 func (s *paperServers) visits() map[string]schema.Visit {
 	s.t.Helper()
 	all := map[string]schema.Visit{}
@@ -361,7 +361,7 @@ func (s *paperServers) visits() map[string]schema.Visit {
 	return all
 }
 
-// cap is how often a rule's group was counted.
+// cap returns how often a rule's group was counted.
 func (s *paperServers) cap(rule, group string) (n int) {
 	s.t.Helper()
 	s.view(func(_ *kv.Store, tx *kv.Tx) (err error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Location beyond ASCII leads where it leads a browser, in whatever encoding it is.
+// A Location with non-ASCII characters leads to the same URL as in a browser, in any encoding.
 func TestRedirectBeyondASCII(t *testing.T) {
 	rules, err := weburl.NewRules(nil, weburl.DefaultMaxLength)
 	if err != nil {
@@ -29,7 +29,7 @@ func TestRedirectBeyondASCII(t *testing.T) {
 	}
 }
 
-// Of what a sitemap names, the URLs are kept once.
+// The URLs in a sitemap are kept only once.
 func TestSitemapKeepsURLsOnce(t *testing.T) {
 	rules, err := weburl.NewRules(nil, weburl.DefaultMaxLength)
 	if err != nil {

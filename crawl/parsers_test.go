@@ -40,7 +40,7 @@ func goodWeb(t *testing.T) (*webtest.Server, *ring.Settings) {
 	return web, set
 }
 
-// Bodies that drip, or do not come at all, keep no parser from the pages of others.
+// Bodies that arrive slowly, or never, do not block the parsers for other pages.
 func TestDripsHoldNoParser(t *testing.T) {
 	web, set := goodWeb(t)
 	const drips = 8
@@ -81,8 +81,8 @@ func TestDripsHoldNoParser(t *testing.T) {
 	}
 }
 
-// A parser is kept until its outcome is taken, and a request that is given up while it
-// waits for one was not made.
+// A parser is kept until its outcome is taken. A request that is given up while it waits for a
+// parser counts as not sent.
 func TestParserIsAwaited(t *testing.T) {
 	_, set := goodWeb(t)
 	v := visitors{parsers: newParsers(noHash, 1)}
@@ -104,7 +104,8 @@ func TestParserIsAwaited(t *testing.T) {
 	v.parsers <- p
 }
 
-// What has come needs no slot, though nobody takes it yet; but only some of it may wait so.
+// An answer that has arrived needs no slot, even if it is not taken yet; but only some answers may
+// wait like this.
 func TestWhatHasComeNeedsNoSlot(t *testing.T) {
 	_, set := goodWeb(t)
 	share := slots.New(0).Share(4)
@@ -124,7 +125,7 @@ func TestWhatHasComeNeedsNoSlot(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	for range 2 { // one after the other, so that both have come
+	for range 2 { // one after the other, so that both have arrived
 		send()
 		used(0)
 	}

@@ -2,7 +2,8 @@ package crawl
 
 import "testing"
 
-// A walk that a reload begins while a crawl is told to pause, or to go on, begins as it was told.
+// A walk that a reload begins while a crawl is being paused or resumed begins in the requested
+// state.
 func TestPauseBesideReload(t *testing.T) {
 	c := &Crawl{control: make(chan command), done: make(chan struct{})}
 	for _, tt := range []struct {

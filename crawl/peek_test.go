@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// peekOptions look at hosts of a web, of which each is an origin.
+// peekOptions peek at hosts of a web, each of which is an origin.
 func peekOptions(t *testing.T, web *webtest.Server, hosts ...string) crawl.PeekOptions {
 	t.Helper()
 	var text strings.Builder
@@ -32,8 +32,8 @@ func peekOptions(t *testing.T, web *webtest.Server, hosts ...string) crawl.PeekO
 	return o
 }
 
-// However often somebody looks, and wherever redirects lead, no host is asked
-// twice within its delay, or within it of the call.
+// However often Peek is called, and wherever redirects lead, no host is requested twice within its
+// delay, or within that delay of the call.
 func TestPeekIsPolite(t *testing.T) {
 	t.Parallel()
 	web := crawltest.Serve(t)
@@ -75,8 +75,8 @@ func TestPeekIsPolite(t *testing.T) {
 	}
 }
 
-// What the state file says of a host is not asked again, and a host that asked
-// for rest has it.
+// A host whose robots.txt is in the state file is not requested again, and a host that asked Ripple
+// to wait is left alone.
 func TestPeekRecalls(t *testing.T) {
 	t.Parallel()
 	web := crawltest.Serve(t)
@@ -93,7 +93,7 @@ func TestPeekRecalls(t *testing.T) {
 		busy   bool
 		want   string // in the error
 		asked  bool
-		old    bool // the copy stands
+		old    bool // the copy is in force
 	}{
 		{name: "fresh.test", copy: fresh, old: true},
 		{name: "stale.test", copy: stale, asked: true},
@@ -148,7 +148,7 @@ func TestPeekRecalls(t *testing.T) {
 	}
 }
 
-// A redirect to a host that rests is told with its reason, not with its status.
+// A redirect to a suspended host is reported with the reason, not with its status.
 func TestPeekRedirectRests(t *testing.T) {
 	t.Parallel()
 	web := crawltest.Serve(t)
@@ -172,8 +172,8 @@ func TestPeekRedirectRests(t *testing.T) {
 	}
 }
 
-// A redirect loop leaves robots.txt unavailable, as it does in a crawl; a chain that
-// is too long is as if there were none.
+// A redirect loop makes robots.txt unavailable, as in a crawl; a chain that is too long counts as
+// none.
 func TestPeekRedirects(t *testing.T) {
 	t.Parallel()
 	web := crawltest.Serve(t)
@@ -196,8 +196,7 @@ func TestPeekRedirects(t *testing.T) {
 	}
 }
 
-// A host whose address has a clock is asked like others: here as far as to learn that
-// its address is refused.
+// A host whose address has a clock is requested like others: here until its address is refused.
 func TestPeekAtAddress(t *testing.T) {
 	t.Parallel()
 	o := peekOptions(t, crawltest.Serve(t), "10.0.0.1")
@@ -208,7 +207,7 @@ func TestPeekAtAddress(t *testing.T) {
 	}
 }
 
-// What is told of a robots.txt belongs to the host, without the www. that a seed is asked at.
+// The result for a robots.txt belongs to the host, without the www. at which a seed is requested.
 func TestPeekNamesTheHost(t *testing.T) {
 	t.Parallel()
 	web := crawltest.Serve(t)
@@ -220,8 +219,8 @@ func TestPeekNamesTheHost(t *testing.T) {
 	}
 }
 
-// A robots.txt that cannot be had allows all where the configuration says so, unless its host
-// cannot be reached at all.
+// An unavailable robots.txt allows everything if the configuration says so, unless its host cannot
+// be reached.
 func TestPeekUnreachableAllows(t *testing.T) {
 	t.Parallel()
 	web := crawltest.Serve(t)

@@ -13,9 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestPendingOutlivesAKill lets depths travel page by page, each in a transaction of
-// its own, and kills between them: the depths are the shortest distances all the
-// same.
+// TestPendingOutlivesAKill passes depths on page by page, each in a transaction of its own, and
+// kills between them: the depths are still the shortest distances.
 func TestPendingOutlivesAKill(t *testing.T) {
 	t.Parallel()
 	seed, webs := crawltest.Seed(t), 80
@@ -38,8 +37,8 @@ func TestPendingOutlivesAKill(t *testing.T) {
 	}
 }
 
-// runInParts crawls to the end. Where a commit has more than one part, the crawl
-// is killed after the first.
+// runInParts crawls to the end. If a commit has more than one part, the crawl is killed after the
+// first.
 func (p *paperCrawl) runInParts() (kills int) {
 	for p.start(); len(p.steps)+len(p.wakes) > 0; {
 		p.rec.recorder.MostTravelled = 0
@@ -71,9 +70,8 @@ func (p *paperCrawl) runInParts() (kills int) {
 	return kills
 }
 
-// TestBeginStopped ends starts before the depths that a changed max-depth gives
-// have travelled on: the run is interrupted, asks nobody, and the next start goes
-// on with the rest.
+// TestBeginStopped ends starts before the depths of a changed max-depth have been passed on: the
+// run is interrupted, sends no request, and the next start continues with the rest.
 func TestBeginStopped(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	p := newPaper(t, r, randomWeb(r), twoOrigins(1))
@@ -120,7 +118,7 @@ func pending(t *testing.T, store *kv.Store) (ids []schema.ID) {
 	return ids
 }
 
-// distances are the depths and hops of all pages that have some.
+// distances returns the depths and hops of all pages that have some.
 func (p *paperCrawl) distances() map[string]near {
 	defer p.kill()
 	found := map[string]near{}

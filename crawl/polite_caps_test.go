@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-// TestCapsOfChangedRun has a run go on under another limit of a group: what it has visited counts.
+// TestCapsOfChangedRun resumes a run under another limit of a group: its earlier visits count.
 func TestCapsOfChangedRun(t *testing.T) {
 	for _, tt := range []struct{ name, section, key string }{
 		{"page type", "more", "[[page-type]]\nname = \"p\"\ndomain = \"a.test\"\npath = '^/[0-9]'\nmax-per-group = %d\n"},

@@ -11,9 +11,9 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// TestAdaptiveDelay serves answers that take their time and reads when the next
-// request comes: delay-factor times the smoothed response time after the end of
-// an answer, never sooner than the base delay after its beginning.
+// TestAdaptiveDelay serves slow answers and measures when the next request arrives: delay-factor
+// times the smoothed response time after the end of an answer, and never sooner than the base delay
+// after its beginning.
 func TestAdaptiveDelay(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -64,7 +64,7 @@ func TestAdaptiveDelay(t *testing.T) {
 	}
 }
 
-// TestRetries tries a page again as [retry] says.
+// TestRetries retries a page according to [retry].
 func TestRetries(t *testing.T) {
 	for _, tt := range []struct {
 		name, keys string
@@ -115,7 +115,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// rounded drops the tenth of a second that a commit may wait for company.
+// rounded removes the tenth of a second that a commit may wait for others.
 func rounded(gaps []float64) string {
 	words := make([]string, len(gaps))
 	for i, g := range gaps {
@@ -124,7 +124,7 @@ func rounded(gaps []float64) string {
 	return strings.Join(words, " ")
 }
 
-// TestExponential doubles the delay, of which a random half is left out.
+// TestExponential doubles the delay, minus a random part of up to half.
 func TestExponential(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -183,7 +183,7 @@ func TestTimeoutStep(t *testing.T) {
 	})
 }
 
-// TestPerAddress has many hosts at one address: requests to it are apart.
+// TestPerAddress has many hosts at one address: requests to it keep their distance.
 func TestPerAddress(t *testing.T) {
 	for _, gap := range []time.Duration{0, 400 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {

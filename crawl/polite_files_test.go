@@ -10,9 +10,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestOthersSitemapsTakeNoPlace has one origin name invented sitemaps of another by the hundred, before that one has
-// named its own. Its own sitemaps and pages come first, whatever is killed; some of the others are tried after them, and
-// the coverage says that the rest is left out. One that the host names as well is its own.
+// TestOthersSitemapsTakeNoPlace has one origin name hundreds of invented sitemaps of another,
+// before that one has named its own. Its own sitemaps and pages come first, even with kills. Some
+// of the others are tried after them, and the coverage says that the rest is left out. A sitemap
+// that the host names as well is its own.
 func TestOthersSitemapsTakeNoPlace(t *testing.T) {
 	t.Parallel()
 	var names, files []string

@@ -10,9 +10,9 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// TestForeignSitemaps has a robots.txt name thousands of sitemaps on foreign sites,
-// some of which lead on: only the first hosts are asked, and what they lead to on those
-// hosts and their own site. One that is blacklisted is none of the first, and no sitemap that is left out.
+// TestForeignSitemaps has a robots.txt name thousands of sitemaps on foreign sites, some of which
+// lead on. Only the first hosts are requested, and what they lead to on those hosts and their own
+// site. A blacklisted host does not count as one of the first, nor as a sitemap that is left out.
 func TestForeignSitemaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -57,7 +57,7 @@ func TestForeignSitemaps(t *testing.T) {
 	})
 }
 
-// wantCovered wants a host to be cut, and its coverage to say so.
+// wantCovered checks that a host is cut, and that its coverage says so.
 func wantCovered(t *testing.T, s *paperServers, host, words string) {
 	t.Helper()
 	crawltest.EachHost(t, s.path, func(r *survey.HostReport) {
@@ -67,8 +67,8 @@ func wantCovered(t *testing.T, s *paperServers, host, words string) {
 	})
 }
 
-// TestForeignHostsOfAPage records of a page the links to the first hosts outside its
-// site, be they known or not, and counts the others.
+// TestForeignHostsOfAPage records the links of a page to the first hosts outside its site, known or
+// not, and counts the others.
 func TestForeignHostsOfAPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)

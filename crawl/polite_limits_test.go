@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestMaxPagesIsReached gives the last page of a run to a host that then cannot
-// be reached: another host takes its place.
+// TestMaxPagesIsReached gives the last page of a run to a host that then cannot be reached: another
+// host gets it.
 func TestMaxPagesIsReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -25,7 +25,7 @@ func TestMaxPagesIsReached(t *testing.T) {
 			return reply{cause: fetch.ConnectTimeout, wait: 5 * time.Second}
 		}
 		honest := site("", 0)
-		s.other = func(q question) reply { // after the other has its place
+		s.other = func(q question) reply { // after the other host has the last page
 			r := honest(q)
 			r.wait = 2 * time.Second
 			return r
@@ -37,8 +37,8 @@ func TestMaxPagesIsReached(t *testing.T) {
 	})
 }
 
-// TestCapsInParallel holds the cap of a group of pages on hosts that are asked at
-// the same time.
+// TestCapsInParallel holds the cap of a group of pages across hosts that are requested at the same
+// time.
 func TestCapsInParallel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -71,8 +71,8 @@ func TestCapsInParallel(t *testing.T) {
 	})
 }
 
-// TestLookUpAgain looks a name up again after a second where this machine has no means
-// to, since no clock of a server paces that.
+// TestLookUpAgain repeats a look-up after a second if this machine had no resources for it, since
+// no server's clock paces that.
 func TestLookUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -93,7 +93,8 @@ func TestLookUpAgain(t *testing.T) {
 	})
 }
 
-// TestCutInRetry ends for the budget that was used up, also where all that is left has been tried.
+// TestCutInRetry gives the used-up budget as the reason for the end, even if everything that is
+// left has been tried.
 func TestCutInRetry(t *testing.T) {
 	t.Parallel()
 	for _, pages := range []int{2, 3} {

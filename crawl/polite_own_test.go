@@ -18,8 +18,8 @@ func ofTwo(crawler, more string) string {
 		"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"
 }
 
-// TestOthersTakeNoPlace has a page of one origin link to invented pages of another, by the hundred: its own pages
-// are all visited, and the coverage names who used the rest of its budget.
+// TestOthersTakeNoPlace has a page of one origin link to hundreds of invented pages of another: its
+// own pages are all visited, and the coverage names the host that used the rest of its budget.
 func TestOthersTakeNoPlace(t *testing.T) {
 	t.Parallel()
 	for name, form := range map[string]string{"queries of one path": "/view?junk=%d", "pages": "/f%d"} {
@@ -43,7 +43,7 @@ func TestOthersTakeNoPlace(t *testing.T) {
 					switch {
 					case q.path == "/":
 						r := links(own...)
-						r.wait = time.Second // what is invented is known before
+						r.wait = time.Second // the invented pages are known before
 						return r
 					case strings.HasPrefix(q.path, "/view?id="):
 						return reply{status: http.StatusOK, body: "<title>x</title>"}
@@ -74,8 +74,8 @@ func TestOthersTakeNoPlace(t *testing.T) {
 	}
 }
 
-// TestOthersTakeNoSubdomain has a page of one origin invent subdomains of another, before that one names its own: all of these
-// are visited. A site that is no origin's has as many hosts as ever.
+// TestOthersTakeNoSubdomain has a page of one origin invent subdomains of another, before that one
+// names its own: all of its own are visited. A site of no origin has as many hosts as ever.
 func TestOthersTakeNoSubdomain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestOthersTakeNoSubdomain(t *testing.T) {
 		}
 		s.host["a.test"] = pages(map[string]reply{"/": links(append(invented, own[0])...)})
 		front := links(own...)
-		front.wait = time.Minute // what is invented is asked before
+		front.wait = time.Minute // the invented ones are requested before
 		s.host["b.test"] = pages(map[string]reply{"/": front})
 		s.other = pages(map[string]reply{"/": {status: http.StatusOK, body: "<title>x</title>"}})
 		s.crawl(strings.Replace(ofTwo("sitemaps = \"off\"\nmax-subdomains = 6\n", ""), "\"b.test\"", "\"*.b.test\"", 1), 0)
@@ -111,8 +111,8 @@ func TestOthersTakeNoSubdomain(t *testing.T) {
 	})
 }
 
-// TestOthersTakeNoHost has a page of one site invent hosts of another that is no origin's, before that one names its own:
-// all of these are recorded, and what was left out is told of.
+// TestOthersTakeNoHost has a page of one site invent hosts of another that belongs to no origin,
+// before that one names its own: all of its own are recorded, and the left-out ones are reported.
 func TestOthersTakeNoHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestOthersTakeNoHost(t *testing.T) {
 		s.host["a.test"] = pages(map[string]reply{"/": links("https://d.test/", "https://c.test/")})
 		s.host["d.test"] = pages(map[string]reply{"/": links(invented...)})
 		front := links(own...)
-		front.wait = time.Minute // what is invented is met before
+		front.wait = time.Minute // the invented ones are met before
 		s.host["c.test"] = pages(map[string]reply{"/": front})
 		s.crawl(ofTwo("sitemaps = \"off\"\nmax-depth = 1\n", "[traps]\nmax-hosts-per-site = 6\n"), 0)
 		junk, all := 0, s.survey()
@@ -154,9 +154,10 @@ func TestOthersTakeNoHost(t *testing.T) {
 	})
 }
 
-// TestSitemapSpeaks has a sitemap of a.test name a page of b.test: it is asked for, and spared by an old date in the
-// next run, only where b.test or the configuration says that the sitemap speaks for it. Where only pages of sitemaps
-// are visited, that is so of a page too that b.test links to.
+// TestSitemapSpeaks has a sitemap of a.test name a page of b.test. The page is requested, and
+// spared because of an old date in the next run, only if b.test or the configuration says that the
+// sitemap speaks for it. If only pages of sitemaps are visited, the same is true of a page that
+// b.test links to.
 func TestSitemapSpeaks(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -34,8 +34,8 @@ func (c ringConfig) String() string {
 	return crawltest.Paper(b.String() + c.more)
 }
 
-// serveRing serves hosts h0 to h7, each of which leads to the next; every host
-// has a sitemap with an orphan that leads two hosts on.
+// serveRing serves hosts h0 to h7, each of which links to the next; every host has a sitemap with
+// an orphan that links two hosts ahead.
 func serveRing(s *paperServers) {
 	s.other = func(q question) reply {
 		var n int
@@ -68,7 +68,7 @@ func serveRing(s *paperServers) {
 	}
 }
 
-// A surveyed page is what a map says of it.
+// A surveyed page is what a map says about it.
 type surveyed struct {
 	state   string
 	depth   uint8
@@ -84,9 +84,9 @@ func (s *paperServers) survey() map[string]surveyed {
 	return all
 }
 
-// TestChangedConfiguration resumes under another configuration, from several
-// moments, and compares with a fresh crawl under that one: depths are the same,
-// and states are, but for pages that were visited before.
+// TestChangedConfiguration resumes under another configuration at several moments, and compares
+// with a fresh crawl under that one: depths are the same, and so are states, except for pages that
+// were visited before.
 func TestChangedConfiguration(t *testing.T) {
 	t.Parallel()
 	h0, h1, h4 := "h0.test", "h1.test", "h4.test"
@@ -158,7 +158,7 @@ func compareMaps(t *testing.T, s, fresh *paperServers) {
 	}
 }
 
-// TestIdentity refuses to go on under other rules for URLs.
+// TestIdentity refuses to resume under other rules for URLs.
 func TestIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// completed marks the newest run as done, so that the next crawl begins another.
+// completed marks the newest run as completed, so that the next crawl begins another.
 func (s *paperServers) completed() {
 	s.t.Helper()
 	s.change(func(tx *kv.Tx) error {
@@ -30,7 +30,7 @@ func (s *paperServers) completed() {
 	})
 }
 
-// change writes to the store between two crawls.
+// change changes the store between two crawls.
 func (s *paperServers) change(f func(*kv.Tx) error) {
 	s.t.Helper()
 	store, err := kv.Open(s.path, kv.Options{})
@@ -43,7 +43,7 @@ func (s *paperServers) change(f func(*kv.Tx) error) {
 	}
 }
 
-// changeHost writes to a host between two crawls.
+// changeHost changes a host between two crawls.
 func (s *paperServers) changeHost(name string, f func(*schema.Host)) {
 	s.t.Helper()
 	s.change(func(tx *kv.Tx) error {
@@ -76,8 +76,8 @@ func TestSuspensionOutlivesAKill(t *testing.T) {
 	})
 }
 
-// TestLongRetryAfter gives a host up that asks for more than max-suspension; the
-// next runs honour what it asked for to the second.
+// TestLongRetryAfter gives up a host that asks for more than max-suspension; the next runs honour
+// its request to the second.
 func TestLongRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -107,8 +107,8 @@ func TestLongRetryAfter(t *testing.T) {
 	})
 }
 
-// TestClockJumped finds a suspension far in the future, as after a wall clock
-// that was a year ahead.
+// TestClockJumped finds a suspension far in the future, as after a wall clock that was a year
+// ahead.
 func TestClockJumped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -131,8 +131,8 @@ func TestClockJumped(t *testing.T) {
 	})
 }
 
-// TestFreshAfterAKill kills a crawl while the first request to a host is open, and starts it again with an empty map:
-// that host rests, too.
+// TestFreshAfterAKill kills a crawl while the first request to a host is open, and starts again
+// with an empty map: that host's delay is kept, too.
 func TestFreshAfterAKill(t *testing.T) {
 	p := newEmptyPaper(t, "[[quality]]\ndomain = \"h0.test\"\nseeds = [\"https://h0.test/p0\"]\n")
 	for p.start(); len(p.steps) == 0; {
@@ -157,8 +157,7 @@ func TestFreshAfterAKill(t *testing.T) {
 	}
 }
 
-// TestRestartsArePolite kills a crawl again and again, at any moment, and starts
-// it again at once.
+// TestRestartsArePolite kills a crawl repeatedly, at any moment, and restarts it at once.
 func TestRestartsArePolite(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -190,7 +189,7 @@ func TestRestartsArePolite(t *testing.T) {
 			for _, bad := range webtest.CheckLog(s.log, rules...) {
 				t.Errorf("seed %d: %s", seed, bad)
 			}
-			var after bool // its robots.txt was committed when a page was asked
+			var after bool // its robots.txt was committed before a page was requested
 			for i, e := range only(s.log, "a.test") {
 				if after && e.Arrived.Sub(only(s.log, "a.test")[i-1].FirstByte) < 2500*time.Millisecond {
 					t.Errorf("seed %d: a.test asked %v after the answer before", seed,
@@ -212,8 +211,8 @@ func only(log []webtest.Entry, host string) []webtest.Entry {
 	return of
 }
 
-// TestBurst lets three requests be open at a host that throttles them all: that
-// is one reason to rest, and one probe ends it.
+// TestBurst has three open requests at a host that throttles them all: that counts as one
+// suspension, and one probe ends it.
 func TestBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -245,7 +244,7 @@ func TestBurst(t *testing.T) {
 	})
 }
 
-// TestBudgetHoldsInParallel counts what is open.
+// TestBudgetHoldsInParallel counts open requests.
 func TestBudgetHoldsInParallel(t *testing.T) {
 	for _, head := range []string{"never", "always"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -266,8 +265,8 @@ func TestBudgetHoldsInParallel(t *testing.T) {
 	}
 }
 
-// TestAdaptiveOverStarts starts a crawler again and again at a host that takes its time: it has as
-// much rest as from one that goes on.
+// TestAdaptiveOverStarts restarts a crawler repeatedly at a slow host: the host gets the same
+// delays as from one that keeps running.
 func TestAdaptiveOverStarts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

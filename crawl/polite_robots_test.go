@@ -17,7 +17,7 @@ func redirect(to string) reply {
 	return reply{status: http.StatusFound, header: http.Header{"Location": {to}}}
 }
 
-// A robotsRow is what a host answers to the n-th question for its robots.txt.
+// A robotsRow is a host's answer to the n-th request for its robots.txt.
 type robotsRow struct {
 	name   string
 	keys   map[string]string
@@ -54,7 +54,7 @@ func robotsRows() []robotsRow {
 			want: "/@1 /1@2"},
 		{name: "of a host with more than max-crawl-delay only seeds",
 			robots: always(text("User-agent: *\nCrawl-delay: 301\n")), want: "/@301"},
-		// a commit waits 100 ms for company
+		// a commit waits 100 ms for others
 		{name: "500, then 200", robots: first(1, status(500), text("")), want: "/robots.txt@5.1 /@6.1 /1@7.1"},
 		{name: "500 for ever", robots: always(status(500)), want: "/robots.txt@5.1 /robots.txt@10.2 /robots.txt@15.3",
 			gaveUp: schema.GaveUpRobots, why: "robots.txt unavailable: 500"},
@@ -90,7 +90,7 @@ func robotsRows() []robotsRow {
 	}
 }
 
-// robotsServers are a.test, whose robots.txt is given, and those it may redirect to.
+// robotsServers are a.test, whose robots.txt is given, and the hosts that it may redirect to.
 func robotsServers(s *paperServers, robots func(n int) reply) {
 	s.host["a.test"] = func(q question) reply {
 		if q.path == "/robots.txt" && strings.HasPrefix(q.host, "www.") {
@@ -114,7 +114,7 @@ func robotsServers(s *paperServers, robots func(n int) reply) {
 	s.host["busy.test"] = answer(reply{status: 429, wait: time.Second})
 }
 
-// check holds what was asked against the row.
+// check compares the requests with the row.
 func (r robotsRow) check(t *testing.T, s *paperServers) {
 	var got []string
 	log := only(s.log, "a.test")
@@ -136,7 +136,7 @@ func (r robotsRow) check(t *testing.T, s *paperServers) {
 	}
 }
 
-// TestRobots asks for robots.txt first, whatever it answers.
+// TestRobots requests robots.txt first, whatever it answers.
 func TestRobots(t *testing.T) {
 	for _, tt := range robotsRows() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -171,12 +171,12 @@ func TestRobotsCopy(t *testing.T) {
 			after  time.Duration
 			text   string
 			robots int    // requests for it
-			asked  string // pages asked in that run
+			asked  string // pages requested in that run
 		}{
 			{0, text, 1, "/ /1 /3"},
 			{23 * time.Hour, "User-agent: *\nDisallow: /1\n", 0, "/ /1 /3"}, // the copy is fresh
 			{2 * time.Hour, "User-agent: *\nDisallow: /1\n", 1, "/ /2 /3"},  // it is not
-			{2 * day, "", 1, "/ /2 /3"},                                     // unreachable: the copy stands
+			{2 * day, "", 1, "/ /2 /3"},                                     // unreachable: the copy is in force
 			{27 * day, "", 1, "/ /2 /3"},
 			{2 * day, "", 2, ""}, // no longer
 		} {
@@ -206,8 +206,8 @@ func TestRobotsCopy(t *testing.T) {
 	})
 }
 
-// TestSubdomains meets a site of subdomains without end: only as many are asked
-// as max-subdomains says, be it for robots.txt alone.
+// TestSubdomains meets a site with endless subdomains: only max-subdomains of them are requested,
+// even for robots.txt alone.
 func TestSubdomains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -248,8 +248,8 @@ func TestSubdomains(t *testing.T) {
 	})
 }
 
-// TestRedirectTargetGivenUp has two hosts whose robots.txt is at a third one,
-// which asks for a long rest between the two answers.
+// TestRedirectTargetGivenUp has two hosts whose robots.txt is at a third one, which asks for a long
+// wait between the two answers.
 func TestRedirectTargetGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -265,7 +265,7 @@ func TestRedirectTargetGivenUp(t *testing.T) {
 			}
 			return reply{status: 429, header: http.Header{"Retry-After": {"7200"}}, wait: 3 * time.Second}
 		}
-		for run, asked := range []int{1, 0} { // the second finds only what the first was told
+		for run, asked := range []int{1, 0} { // the second run finds only the answer that the first got
 			begun := time.Now()
 			s.log = nil
 			s.crawl(politeConfig(nil), 0)
@@ -285,7 +285,7 @@ func TestRedirectTargetGivenUp(t *testing.T) {
 	})
 }
 
-// TestNameChanged goes on under another name: what robots.txt says to that holds at once.
+// TestNameChanged resumes under another name: the rules of robots.txt for that name apply at once.
 func TestNameChanged(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ before, after, want string }{
@@ -310,8 +310,8 @@ func TestNameChanged(t *testing.T) {
 	}
 }
 
-// TestSlowHostAskedAgain asks a host whose Crawl-delay was too long once more for its robots.txt
-// when that has run out: its pages have kept their places.
+// TestSlowHostAskedAgain requests the robots.txt of a host with too long a Crawl-delay again when
+// it has expired: its pages have kept their places.
 func TestSlowHostAskedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -374,8 +374,8 @@ func TestNameChangedBeside(t *testing.T) {
 	})
 }
 
-// TestRobotsAskedAgainAfterAnOutage has a robots.txt that could not be had for a while asked for again
-// after robots-ttl, and obeyed, in the same run.
+// TestRobotsAskedAgainAfterAnOutage requests a robots.txt that was unavailable for a while again
+// after robots-ttl, and obeys it in the same run.
 func TestRobotsAskedAgainAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)

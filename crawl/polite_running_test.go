@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// A runningCrawl is a crawl of a web on loopback that is told things on its way.
+// A runningCrawl is a crawl of a web on loopback that gets commands while it is running.
 type runningCrawl struct {
 	*crawl.Crawl
 	t      *testing.T
@@ -72,7 +72,7 @@ func (c *runningCrawl) reload(keys, more string) {
 	c.Reload(crawltest.Parse(c.t, c.config(keys, more)))
 }
 
-// await waits until the web was asked for something.
+// await waits until the web gets a request.
 func (c *runningCrawl) await(host, path string) {
 	c.t.Helper()
 	for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(time.Millisecond) {
@@ -117,7 +117,8 @@ func serveTens(s *webtest.Server) {
 	s.Host("new.test").Page("/more", "x")
 }
 
-// held serves the same, of which one page is answered only when it is released: until then the crawl is under way.
+// held serves a web with one page that is answered only when it is released: until then the crawl
+// keeps running.
 func held() (serve func(*webtest.Server), release func()) {
 	held := make(chan struct{})
 	return func(s *webtest.Server) {
@@ -126,7 +127,7 @@ func held() (serve func(*webtest.Server), release func()) {
 	}, sync.OnceFunc(func() { close(held) })
 }
 
-// long serves a web that takes a minute.
+// long serves a web that takes a minute to crawl.
 func long(s *webtest.Server) {
 	serveTens(s)
 	for i := range 600 {
@@ -135,7 +136,7 @@ func long(s *webtest.Server) {
 	s.Host("hub.test").Page("/last", crawltest.Anchors("/long/0"))
 }
 
-// reloaded is what a configuration says that is applied later: every request shows whether it is.
+// reloaded is in a configuration that is applied later: every request shows whether it is.
 const reloaded = "[user-agent]\ncrawler-version = \"2.0\"\n"
 
 // isReloaded reports whether a request was sent under a configuration with [reloaded].
@@ -175,7 +176,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// TestReloadsAtOnce tells a crawl several times, before it could heed the first.
+// TestReloadsAtOnce reloads a crawl several times before it can apply the first configuration.
 func TestReloadsAtOnce(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t, "", serveTens)
@@ -191,7 +192,7 @@ func TestReloadsAtOnce(t *testing.T) {
 	}
 }
 
-// TestReloadRefused keeps the configuration that it has.
+// TestReloadRefused keeps the present configuration.
 func TestReloadRefused(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t, "", serveTens)
@@ -203,7 +204,7 @@ func TestReloadRefused(t *testing.T) {
 	}
 }
 
-// TestReloadSlower asks no host earlier than the new delay allows.
+// TestReloadSlower requests no host earlier than the new delay allows.
 func TestReloadSlower(t *testing.T) {
 	t.Parallel()
 	serve, release := held()
@@ -237,7 +238,7 @@ func TestReloadSlower(t *testing.T) {
 	}
 }
 
-// TestPauseHolds keeps a paused crawl silent, also over a reload.
+// TestPauseHolds keeps a paused crawl silent, even over a reload.
 func TestPauseHolds(t *testing.T) {
 	t.Parallel()
 	serve, release := held()
@@ -248,7 +249,7 @@ func TestPauseHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	release()
-	for open := 1; open > 0; { // what is open comes in
+	for open := 1; open > 0; { // open requests finish
 		st, err := c.Status()
 		if err != nil {
 			t.Fatal(err)
@@ -269,7 +270,7 @@ func TestPauseHolds(t *testing.T) {
 	}
 }
 
-// TestMaxRunTime ends the process's work, and a resumed one goes on.
+// TestMaxRunTime ends the process's work, and a resumed crawl continues.
 func TestMaxRunTime(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t, "max-run-time = \"600ms\"", long)
@@ -284,8 +285,8 @@ func TestMaxRunTime(t *testing.T) {
 	}
 }
 
-// TestMaxRunTimeOfProcess has a process crawl again, as a node does that has lost a lease: the time that it has worked
-// before counts.
+// TestMaxRunTimeOfProcess crawls again in one process, as a node does that has lost a lease: the
+// time of the earlier work counts.
 func TestMaxRunTimeOfProcess(t *testing.T) {
 	t.Parallel()
 	m := crawl.NewMachine(0)
@@ -298,7 +299,7 @@ func TestMaxRunTimeOfProcess(t *testing.T) {
 	}
 }
 
-// TestReloadPromisesMore has a reload promise more rest than before: from the next request on.
+// TestReloadPromisesMore lengthens the delay by a reload: it applies from the next request on.
 func TestReloadPromisesMore(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t, "minimum-time-on-page = 1000", func(s *webtest.Server) {

@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestSeedsOfSlowHostInLaterRun has a later run visit the seed of a host with more than
-// max-crawl-delay again, however many other pages of it wait.
+// TestSeedsOfSlowHostInLaterRun visits the seed of a host with more than max-crawl-delay again in a
+// later run, however many of its other pages wait.
 func TestSeedsOfSlowHostInLaterRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -29,8 +29,8 @@ func TestSeedsOfSlowHostInLaterRun(t *testing.T) {
 	})
 }
 
-// TestAsSlowAsMayBe has all pages of a host visited whose Crawl-delay is max-crawl-delay, and of one that asks for a
-// second more the seed.
+// TestAsSlowAsMayBe visits all pages of a host whose Crawl-delay is max-crawl-delay, and only the
+// seed of one that asks for a second more.
 func TestAsSlowAsMayBe(t *testing.T) {
 	for delay, want := range map[string]int{"300": 4, "301": 2} {
 		synctest.Test(t, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestAsSlowAsMayBe(t *testing.T) {
 	}
 }
 
-// TestRetriesOfSlowHost has a page that waits for another try stay unasked once its host has
-// more than max-crawl-delay, like its other pages.
+// TestRetriesOfSlowHost does not request a page that waits for a retry once its host has more than
+// max-crawl-delay, like its other pages.
 func TestRetriesOfSlowHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -57,7 +57,7 @@ func TestRetriesOfSlowHost(t *testing.T) {
 			return honest(q)
 		}
 		keys := map[string]string{"retry": "delay = \"1m\""}
-		s.crawl(politeConfig(keys), 100*time.Second) // the front page, then two pages that wait for another try
+		s.crawl(politeConfig(keys), 100*time.Second) // the front page, then two pages that wait for a retry
 		s.log = nil
 		keys["politeness"] = "max-crawl-delay = \"2s\""
 		s.crawl(politeConfig(keys), 0)
@@ -67,8 +67,8 @@ func TestRetriesOfSlowHost(t *testing.T) {
 	})
 }
 
-// TestYoungPagesOfSlowHost has what is young enough stay as it is at a host with more than
-// max-crawl-delay, whether it has seeds or not.
+// TestYoungPagesOfSlowHost keeps young pages at a host with more than max-crawl-delay, whether it
+// has seeds or not.
 func TestYoungPagesOfSlowHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)

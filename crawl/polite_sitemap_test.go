@@ -49,15 +49,15 @@ const withSitemaps = "[crawler]\nhead-check = \"never\"\nsitemaps = %q\nmax-doma
 	"[traps]\nmax-queries-per-path = 0\n" +
 	"[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n[[blacklist]]\ndomain = \"*.black.test\"\n"
 
-// A sitemapRow is a host with sitemaps, and what is asked of it.
+// A sitemapRow is a host with sitemaps, and the requests to it.
 type sitemapRow struct {
 	name     string
 	mode     string // of [crawler] sitemaps; by default "quality"
 	robots   string
 	files    map[string]reply // by path, of a.test
 	elsehost map[string]reply // of maps.test
-	asked    string           // paths of a.test that must be asked beside /, /1 and robots.txt, sorted
-	not      string           // paths that must not
+	asked    string           // paths of a.test that must be requested in addition to /, /1 and robots.txt, sorted
+	not      string           // paths that must not be requested
 }
 
 func sitemapRows() []sitemapRow {
@@ -173,7 +173,7 @@ func (r sitemapRow) host(q question) reply {
 	return reply{status: 200}
 }
 
-// check holds what was asked against the row.
+// check compares the requests with the row.
 func (r sitemapRow) check(t *testing.T, s *paperServers) {
 	got := map[string]bool{}
 	for _, e := range only(s.log, "a.test") {
@@ -208,8 +208,7 @@ func (r sitemapRow) check(t *testing.T, s *paperServers) {
 	}
 }
 
-// TestSitemaps lets files of every kind be found, and reads what is asked and
-// where it lands.
+// TestSitemaps serves files of every kind, and checks what is requested and the result.
 func TestSitemaps(t *testing.T) {
 	for _, tt := range sitemapRows() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -223,8 +222,8 @@ func TestSitemaps(t *testing.T) {
 	}
 }
 
-// TestSitemapDepth has an index name an index, and so on without end: 16 of them are read. One that is named nearer as
-// well is as near as that.
+// TestSitemapDepth has an index name an index, and so on without end: 16 of them are read. One that
+// is also named at a smaller depth has that depth.
 func TestSitemapDepth(t *testing.T) {
 	t.Parallel()
 	for near, want := range map[string]int{"": 16, "Sitemap: /10.xml\n": 26} {
@@ -322,7 +321,7 @@ func TestSitemapLimits(t *testing.T) {
 	})
 }
 
-// TestTooManySitemaps reads as many sitemaps of a host as may be, and tells of the rest.
+// TestTooManySitemaps reads the maximum number of sitemaps of a host, and reports the rest.
 func TestTooManySitemaps(t *testing.T) {
 	for files, coverage := range map[int]string{
 		schema.MaxSitemapFiles - 1: "complete", schema.MaxSitemapFiles +
@@ -354,7 +353,7 @@ func TestTooManySitemaps(t *testing.T) {
 	}
 }
 
-// TestSitemapTriedAtSpentHost tries a sitemap again at a host whose pages have used its budget up.
+// TestSitemapTriedAtSpentHost retries a sitemap at a host whose pages have used up its budget.
 func TestSitemapTriedAtSpentHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -377,7 +376,8 @@ func TestSitemapTriedAtSpentHost(t *testing.T) {
 	})
 }
 
-// TestSitemapBeyondLimit has a sitemap name more pages than are recorded of a host: all that are left out are counted.
+// TestSitemapBeyondLimit has a sitemap name more pages than are recorded for a host: all left-out
+// pages are counted.
 func TestSitemapBeyondLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

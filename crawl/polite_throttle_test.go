@@ -46,7 +46,7 @@ func seconds(all []float64) string {
 	return strings.Join(words, " ")
 }
 
-// A throttledRow is a host that asks for rest, and when it is asked.
+// A throttledRow is a host that asks Ripple to wait, and when it is requested.
 type throttledRow struct {
 	name    string
 	keys    map[string]string
@@ -117,8 +117,8 @@ func unnamedRests() []throttledRow {
 	}
 }
 
-// restsWithinVisits are hosts that ask for rest in the middle of a visit: what was answered before within it is no
-// answer for the page.
+// restsWithinVisits are hosts that ask Ripple to wait in the middle of a visit: earlier answers
+// within the visit do not count for the page.
 func restsWithinVisits() []throttledRow {
 	return []throttledRow{
 		{
@@ -197,7 +197,7 @@ func restsWithinVisits() []throttledRow {
 	}
 }
 
-// namedRests are hosts that say so.
+// namedRests are hosts that say for how long.
 func namedRests() []throttledRow {
 	date := func(at time.Duration) http.Header {
 		return http.Header{"Retry-After": {time.Now().Add(at).UTC().Format(http.TimeFormat)}}
@@ -281,7 +281,7 @@ func endlessRests() []throttledRow {
 	}
 }
 
-// TestThrottled leaves a host that asks for rest alone, request by request.
+// TestThrottled leaves hosts alone that ask for it, request by request.
 func TestThrottled(t *testing.T) {
 	for _, tt := range slices.Concat(unnamedRests(), restsWithinVisits(), namedRests(), endlessRests()) {
 		t.Run(tt.name, func(t *testing.T) {

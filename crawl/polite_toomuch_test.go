@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestCrawlDelayTooLong gives a host up whose Crawl-delay no run waits for, be it a
-// seed's or not; what is a little less is waited for.
+// TestCrawlDelayTooLong gives up a host whose Crawl-delay no run waits for, even for a seed; a
+// slightly shorter one is waited for.
 func TestCrawlDelayTooLong(t *testing.T) {
 	const year = "8760h0m0s"
 	for _, tt := range []struct {
@@ -62,8 +62,8 @@ func TestCrawlDelayTooLong(t *testing.T) {
 	}
 }
 
-// wantHeld wants the front page of a host to wait for a reason, and the host to be
-// told as given up.
+// wantHeld checks that the front page of a host waits for a reason, and that the host is reported
+// as given up.
 func wantHeld(t *testing.T, s *paperServers, host, why string) {
 	t.Helper()
 	crawltest.EachHost(t, s.path, func(r *survey.HostReport) {
@@ -78,9 +78,9 @@ func wantHeld(t *testing.T, s *paperServers, host, why string) {
 	})
 }
 
-// TestCrawlDelayTooLongAtStarts begins with what other processes left of a host whose
-// Crawl-delay no run waits for, whatever its clocks say: it is given up at once, asked
-// for robots.txt alone once that is old, and for pages when it asks for less.
+// TestCrawlDelayTooLongAtStarts begins with what other processes left of a host whose Crawl-delay
+// no run waits for, whatever its clocks say. The host is given up at once; only its robots.txt is
+// requested, once that is old, and pages are requested when it asks for less.
 func TestCrawlDelayTooLongAtStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -127,8 +127,8 @@ func TestCrawlDelayTooLongAtStarts(t *testing.T) {
 	})
 }
 
-// TestCrawlDelayWaitedForLater has a run go on under a configuration that waits for a
-// Crawl-delay for which a host was given up.
+// TestCrawlDelayWaitedForLater resumes a run under a configuration that waits for the Crawl-delay
+// for which a host was given up.
 func TestCrawlDelayWaitedForLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -147,14 +147,15 @@ func TestCrawlDelayWaitedForLater(t *testing.T) {
 	})
 }
 
-// TestGivenUpTakenBack has a run go on: under the same configuration nobody asks a host that was given up,
-// under one that would not have given it up it is asked again, after the rest that it has asked for.
+// TestGivenUpTakenBack resumes a run. Under the same configuration a host that was given up is not
+// requested; under one that would not have given it up it is requested again, after the wait that
+// it asked for.
 func TestGivenUpTakenBack(t *testing.T) {
 	rest := reply{status: http.StatusTooManyRequests, header: http.Header{"Retry-After": {"600"}}}
 	robots := reply{status: http.StatusServiceUnavailable}
 	for _, tt := range []struct {
 		table, before, after string
-		path                 string // of what is answered otherwise first
+		path                 string // of the page that is answered differently at first
 		first                reply
 		times                int
 		why                  schema.GiveUp
@@ -205,8 +206,8 @@ func TestGivenUpTakenBack(t *testing.T) {
 	}
 }
 
-// TestCrawlDelayTooLongBehindRedirect has a host go on that asks for less one day, though its
-// robots.txt lies at its other authority.
+// TestCrawlDelayTooLongBehindRedirect resumes a host that later asks for less, though its
+// robots.txt is at its other authority.
 func TestCrawlDelayTooLongBehindRedirect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)

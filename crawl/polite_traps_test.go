@@ -7,9 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// trapSite has n honest pages, each of which leads to the next two, and on every
-// page the ways into webs without end: a calendar, session numbers, and a relative
-// link that makes its own path longer.
+// trapSite has n honest pages, each of which links to the next two, and on every page links into
+// endless webs: a calendar, session numbers, and a relative link that lengthens its own path.
 func trapSite(n int) func(question) reply {
 	session := 0
 	return func(q question) reply {
@@ -27,14 +26,14 @@ func trapSite(n int) func(question) reply {
 		}
 		fmt.Sscanf(query, "month=%d", &month)
 		to = append(to, fmt.Sprintf("/calendar?month=%d", month+1))
-		if q.host != "a.test" { // an origin is crawled to the end, which this has not
+		if q.host != "a.test" { // an origin would be crawled to the end, which this web does not have
 			to = append(to, fmt.Sprintf("/archive/%d/", session))
 		}
 		return links(to...)
 	}
 }
 
-// TestTrapSite visits every honest page of a site of traps, and leaves the traps.
+// TestTrapSite visits every honest page of a site with traps, and leaves the traps.
 func TestTrapSite(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"a.test", "b.test"} {

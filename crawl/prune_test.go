@@ -28,8 +28,8 @@ domain = "h1.test"
 seeds = ["https://h1.test/p1"]
 `
 
-// told is all that a survey says of the pages that one run reached, and of the
-// links between them.
+// told returns everything that a survey says about the pages that one run reached, and the links
+// between them.
 func told(t testing.TB, path string, all bool) (pages map[string]string, digest string) {
 	t.Helper()
 	crawltest.Verify(t, path)
@@ -72,9 +72,9 @@ func (p *paperCrawl) prune(dst string, from schema.RunID) kv.Pruned {
 	return done
 }
 
-// TestPruneKeepsTheNewestRun crawls random webs run after run and drops the old
-// runs: of the newest nothing is lost, what only others knew is gone, and the next
-// run goes on as if nothing had been dropped.
+// TestPruneKeepsTheNewestRun crawls random webs run after run and drops the old runs: nothing of
+// the newest is lost, what only other runs knew is gone, and the next run continues as if nothing
+// had been dropped.
 func TestPruneKeepsTheNewestRun(t *testing.T) {
 	t.Parallel()
 	webs := 12
@@ -134,7 +134,7 @@ func TestPruneKeepsTheNewestRun(t *testing.T) {
 	}
 }
 
-// A pruned file never stands half written beside the old one.
+// A partly written pruned file is never next to the old one.
 func TestPruneLeavesNothingBehind(t *testing.T) {
 	p := newEmptyPaper(t, pruneConfig)
 	p.run(0)

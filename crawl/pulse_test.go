@@ -29,7 +29,7 @@ func TestPulse(t *testing.T) {
 	})
 }
 
-// gapped lets attribution find a gap, twice.
+// gapped makes attribution find a gap, twice.
 func gapped(m *Machine, crawl uint64, asleep, late time.Duration) {
 	w := &attribution{machine: m, crawl: crawl, log: slog.New(slog.DiscardHandler)}
 	w.pulse.suspended, w.pulse.last = func() time.Duration { return asleep }, time.Now().Add(-beat-late)
@@ -37,8 +37,8 @@ func gapped(m *Machine, crawl uint64, asleep, late time.Duration) {
 	w.wake()
 }
 
-// A process that comes late by itself opens half as many requests, once for all its crawls, and one
-// whose machine was suspended as many as before.
+// A process that is late by itself opens half as many requests, once for all its crawls; one whose
+// machine was suspended opens as many as before.
 func TestAttributionLate(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -77,8 +77,8 @@ func TestAttributionLate(t *testing.T) {
 	}
 }
 
-// Connections are kept over short gaps of the process alone: else the machine may be in another
-// network.
+// Connections are kept over short gaps of the process alone: otherwise the machine may be in
+// another network.
 func TestAttributionRenews(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

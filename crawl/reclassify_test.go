@@ -73,7 +73,7 @@ func (l lists) visitable(u string) bool {
 	return !l.black[host] && !l.stub[host] && (!l.noP3 || !strings.HasSuffix(u, "/p3"))
 }
 
-// A paperMap is what a crawl comes to: distances, states, and what was asked.
+// A paperMap is the result of a crawl: distances, states, and requests.
 type paperMap struct {
 	depths  map[string]near
 	states  map[string]string
@@ -100,7 +100,7 @@ func (p *paperCrawl) read() paperMap {
 	return m
 }
 
-// asFarAsVisited is the web without the links of pages that were not visited.
+// asFarAsVisited returns the web without the links of unvisited pages.
 func (w *paperWeb) asFarAsVisited(visited map[string]bool) *paperWeb {
 	less := &paperWeb{links: maps.Clone(w.links), redirect: maps.Clone(w.redirect), gone: w.gone}
 	maps.DeleteFunc(less.links, func(u string, _ []string) bool { return !visited[u] })
@@ -108,9 +108,9 @@ func (w *paperWeb) asFarAsVisited(visited map[string]bool) *paperWeb {
 	return less
 }
 
-// TestReclassifyEqualsFreshCrawl crawls a random web under some lists, reclassifies
-// it under others, and compares with a crawl that had these from the start: at
-// once, as far as pages were visited, and in all when the crawl has gone on.
+// TestReclassifyEqualsFreshCrawl crawls a random web under some lists, reclassifies it under
+// others, and compares with a crawl that had these from the start: at once for visited pages, and
+// completely when the crawl has been resumed.
 func TestReclassifyEqualsFreshCrawl(t *testing.T) {
 	checks := flag.Lookup("rapid.checks").Value
 	if whole := checks.String(); !crawltest.Full() {
@@ -144,7 +144,7 @@ func TestReclassifyEqualsFreshCrawl(t *testing.T) {
 		}
 		for u, state := range want.states {
 			if visited[u] {
-				continue // keeps its facts
+				continue // its facts stay
 			}
 			if state == "processed" || state == "dead_link" {
 				state = "queued"
@@ -193,8 +193,8 @@ func (p *paperCrawl) reclassify() schema.Run {
 	return run
 }
 
-// TestReclassifyKeepsRunCompleted: a run that has nothing new to ask stays
-// completed; one that has goes on.
+// TestReclassifyKeepsRunCompleted: a run with nothing new to request stays completed; any other
+// continues.
 func TestReclassifyKeepsRunCompleted(t *testing.T) {
 	const origin = "[[quality]]\ndomain = \"h0.test\"\nseeds = [\"https://h0.test/p0\"]\n"
 	p := newEmptyPaper(t, origin+"[[stub]]\ndomain = \"h1.test\"\n")
@@ -223,8 +223,8 @@ func TestReclassifyKeepsRunCompleted(t *testing.T) {
 	}
 }
 
-// TestReclassifyKilledBeforeOutputs kills a reclassification of a run of which only the outputs are missing, before its
-// last commit: what has come within reach is visited before the outputs are written.
+// TestReclassifyKilledBeforeOutputs kills a reclassification before its last commit, in a run that
+// lacks only its outputs: pages that came within reach are visited before the outputs are written.
 func TestReclassifyKilledBeforeOutputs(t *testing.T) {
 	const origin = "[[quality]]\ndomain = \"h0.test\"\nseeds = [\"https://h0.test/p0\"]\n"
 	p := newEmptyPaper(t, origin+"[[stub]]\ndomain = \"h1.test\"\n")

@@ -45,8 +45,8 @@ const (
 	maxByKey    = 1_000_000
 )
 
-// An outcomeWeb makes outcomes of visits without servers: pages whose links lead
-// to the host's last thousands of URLs and, some, to new ones.
+// An outcomeWeb makes outcomes of visits without servers: pages whose links lead to the host's last
+// thousands of URLs and, some of them, to new ones.
 type outcomeWeb struct {
 	r     *rand.Rand
 	words []string
@@ -70,7 +70,7 @@ func newOutcomeWeb(hosts int) *outcomeWeb {
 
 func (w *outcomeWeb) word() string { return w.words[w.r.IntN(1+w.r.IntN(len(w.words)))] }
 
-// url is the n-th page of a host, the same whenever it is asked for.
+// url returns the n-th page of a host, the same at every call.
 func (w *outcomeWeb) url(host, n int) string {
 	if n == 0 {
 		return fmt.Sprintf("https://h%d.gen.test/", host)
@@ -91,7 +91,7 @@ func (w *outcomeWeb) link(host int) string {
 	return w.url(host, w.known[host]-1-w.r.IntN(min(w.known[host], 2000)))
 }
 
-// answer is what a visitor would find.
+// answer returns what a visitor would find.
 func (w *outcomeWeb) answer(step ring.Step, hash func(schema.URLKind, string) uint64) ring.Outcome {
 	now := time.Now()
 	o := ring.Outcome{Step: step, Status: 200, ContentType: "text/html; charset=utf-8", FirstByte: now, Done: now,
@@ -128,7 +128,7 @@ func (w *outcomeWeb) answer(step ring.Step, hash func(schema.URLKind, string) ui
 	return o
 }
 
-// A handCrawl drives a recorder by hand: whatever it asks is answered at once.
+// A handCrawl drives a recorder by hand: all its requests are answered at once.
 type handCrawl struct {
 	b      *testing.B
 	web    *outcomeWeb
@@ -138,7 +138,7 @@ type handCrawl struct {
 	steps  []ring.Step
 	wakes  []ring.Wake
 	visits int
-	took   time.Duration // by commits
+	took   time.Duration // spent in commits
 	cpu    time.Duration
 	wrote  int64
 	worst  time.Duration
@@ -151,7 +151,7 @@ func startHandCrawl(b *testing.B, path string) *handCrawl {
 	return c
 }
 
-// settings are those of a configuration that lacks its seeds.
+// settings returns the settings of a configuration without seeds.
 func (w *outcomeWeb) settings(t testing.TB, text string) *ring.Settings {
 	t.Helper()
 	var seeds []string
@@ -216,7 +216,7 @@ func (c *handCrawl) commit(batch *batch) {
 	c.publish((<-effects).List)
 }
 
-// heldBy is what the store and the recorder hold in memory, after a restart.
+// heldBy returns what the store and the recorder hold in memory, after a restart.
 func (c *handCrawl) heldBy() int64 {
 	c.b.Helper()
 	set := c.rec.set
@@ -243,12 +243,11 @@ func pagesOf(batch *batch) (n int) {
 	return n
 }
 
-// BenchmarkRecord is the recorder and the store alone: outcomes built in advance,
-// 256 to a commit, each commit synced, until the store knows 200,000 URLs or as
-// many as RIPPLE_BENCH_URLS says. In turn with it the same outcomes are recorded
-// by key, the way that comes to mind first; "of-by-key" is how many times the
-// speed of that it has. Above a million URLs that is left out: it would write
-// tens of gigabytes. The "tail" is the last tenth of the visits.
+// BenchmarkRecord measures the recorder and the store alone: outcomes built in advance, 256 to a
+// commit, each commit synced, until the store knows 200,000 URLs or RIPPLE_BENCH_URLS. Alternately
+// the same outcomes are recorded by key, the most obvious way; "of-by-key" is the speed relative to
+// that. Above a million URLs that is left out, because it would write tens of gigabytes. The "tail"
+// is the last tenth of the visits.
 func BenchmarkRecord(b *testing.B) {
 	for b.Loop() {
 		dir := b.TempDir()

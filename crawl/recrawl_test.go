@@ -40,7 +40,7 @@ type changing struct {
 	t     *testing.T
 	store *kv.Store
 	text  string
-	told  [][]string // what was told of each run when it ended
+	told  [][]string // what was reported about each run when it ended
 }
 
 func newChanging(t *testing.T, budget int, sitemaps, minAge string) *changing {
@@ -51,14 +51,14 @@ func newChanging(t *testing.T, budget int, sitemaps, minAge string) *changing {
 	}
 }
 
-// page serves a page whose validator follows from what it says.
+// page serves a page with a validator that depends on its text.
 func (c *changing) page(host, path, html string) {
 	h := fnv.New64a()
 	h.Write([]byte(html))
 	c.Host(host).Page(path, html).ETag(fmt.Sprintf(`"%x"`, h.Sum64()))
 }
 
-// run crawls once, and returns what it asked for: "a.test/x 304".
+// run crawls once, and returns the requests: "a.test/x 304".
 func (c *changing) run() []string {
 	c.t.Helper()
 	c.ResetLog()
@@ -75,8 +75,7 @@ func (c *changing) run() []string {
 	return asked
 }
 
-// lookBack holds what can be told of every earlier run against what was told when
-// it ended.
+// lookBack compares what is reported about every earlier run with what was reported when it ended.
 func (c *changing) lookBack() {
 	c.t.Helper()
 	newest := c.survey()
@@ -89,7 +88,7 @@ func (c *changing) lookBack() {
 	c.told = append(c.told, surveytest.Tell(c.t, newest))
 }
 
-// forgetRobots has every robots.txt asked for again, as a day later.
+// forgetRobots makes every robots.txt expire, as a day later.
 func (c *changing) forgetRobots() {
 	c.t.Helper()
 	err := c.store.Update(func(tx *kv.Tx) error {
@@ -109,7 +108,7 @@ func (c *changing) survey() *survey.Survey {
 	return crawltest.Survey(c.t, c.store)
 }
 
-// pages is a line for each page: state, status, runs that saw it, and marks.
+// pages returns a line for each page: state, status, runs that saw it, and marks.
 func (c *changing) pages() map[string]string {
 	found := map[string]string{}
 	err := c.survey().EachPage(func(p *survey.Page) error {
@@ -136,7 +135,7 @@ func (c *changing) pages() map[string]string {
 	return found
 }
 
-// links is a line for each link: the runs that saw it.
+// links returns a line for each link: the runs that saw it.
 func (c *changing) links() map[string]string {
 	names, found := map[schema.ID]string{}, map[string]string{}
 	sv := c.survey()
@@ -216,7 +215,7 @@ func (c *changing) firstRun() {
 	}, asked)
 }
 
-// secondRun finds it changed in every way that a page can change.
+// secondRun finds it changed in every way in which a page can change.
 func (c *changing) secondRun() {
 	a := c.Host("a.test")
 	a.Status("/goes", http.StatusGone)
@@ -253,7 +252,7 @@ func (c *changing) secondRun() {
 	}, asked)
 }
 
-// thirdRun finds some of that undone.
+// thirdRun finds some of the changes undone.
 func (c *changing) thirdRun() {
 	c.Host("a.test").Robots("")
 	c.page("a.test", "/", title("front", "/stays", "/goes", "/blocked"))
@@ -281,8 +280,8 @@ func (c *changing) thirdRun() {
 	}, asked)
 }
 
-// TestThreeRuns changes a web between three runs in every way that a page can
-// change, and compares the map with what was done to the web.
+// TestThreeRuns changes a web between three runs in every way in which a page can change, and
+// compares the map with the changes.
 func TestThreeRuns(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
@@ -291,8 +290,8 @@ func TestThreeRuns(t *testing.T) {
 	c.thirdRun()
 }
 
-// TestUnchangedWeb crawls a web twice that stays as it is: the second time no
-// body is sent, and the map is the same.
+// TestUnchangedWeb crawls an unchanged web twice: the second time no body is sent, and the map is
+// the same.
 func TestUnchangedWeb(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "quality", "0s")
@@ -320,14 +319,14 @@ func TestUnchangedWeb(t *testing.T) {
 	if again := must(survey.Digest(c.survey()))(t); again != digest {
 		t.Errorf("the digest is %s, was %s", again, digest)
 	}
-	asked = c.run() // what stands may stand more than once
+	asked = c.run() // results may be kept more than once
 	if again := must(survey.Digest(c.survey()))(t); again != digest || !slices.Equal(asked, want) {
 		t.Errorf("third run: digest %s, was %s; asked for %q", again, digest, asked)
 	}
 }
 
-// TestYoungPages crawls again before pages are of age: nothing is asked for, and
-// the map is the same.
+// TestYoungPages crawls again before pages are old enough: nothing is requested, and the map is the
+// same.
 func TestYoungPages(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "off", "24h")
@@ -354,7 +353,7 @@ func TestYoungPages(t *testing.T) {
 	}
 }
 
-// TestSitemapSpares visits again what its sitemap does not say to be as it was.
+// TestSitemapSpares visits pages again unless their sitemap says that they are unchanged.
 func TestSitemapSpares(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "quality", "0s")
@@ -398,8 +397,8 @@ func TestSitemapSpares(t *testing.T) {
 	}
 }
 
-// TestHostLargerThanItsBudget is completed over several runs: what was never
-// visited comes before what was.
+// TestHostLargerThanItsBudget completes such a host over several runs: pages that were never
+// visited come first.
 func TestHostLargerThanItsBudget(t *testing.T) {
 	t.Parallel()
 	const pages, budget = 14, 5
@@ -432,7 +431,7 @@ func TestHostLargerThanItsBudget(t *testing.T) {
 	}
 }
 
-// TestLongHosts meets links to hosts whose names are longer than any that there is.
+// TestLongHosts meets links to hosts with names longer than any that exist.
 func TestLongHosts(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
@@ -450,8 +449,8 @@ func TestLongHosts(t *testing.T) {
 	}
 }
 
-// TestMovedWithinItsForms has a page redirect to another of its forms: that is where later runs begin, also to find
-// that the page is gone.
+// TestMovedWithinItsForms has a page redirect to another of its forms: later runs begin there, also
+// to find that the page is gone.
 func TestMovedWithinItsForms(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")
@@ -477,8 +476,8 @@ func TestMovedWithinItsForms(t *testing.T) {
 	}
 }
 
-// TestMismatchedInAForm has pages found in one of their forms, and to be of a type that is not accepted: there
-// later runs begin, too.
+// TestMismatchedInAForm has pages found in one of their forms that are of a type that is not
+// accepted: later runs begin there, too.
 func TestMismatchedInAForm(t *testing.T) {
 	t.Parallel()
 	c := newChanging(t, 500, "off", "0s")

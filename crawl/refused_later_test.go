@@ -10,13 +10,13 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// A refusedRow is a web of two hosts of which a list refuses one later.
+// A refusedRow is a web of two hosts, one of which a list refuses later.
 type refusedRow struct {
 	name  string
 	paths map[string]reply // of a.test
 	x     func(question) reply
 	kill  time.Duration // 0: the run is completed
-	later time.Duration // until it goes on
+	later time.Duration // until it is resumed
 }
 
 func refusedRows() []refusedRow {
@@ -65,8 +65,8 @@ func refusedRows() []refusedRow {
 	}
 }
 
-// TestRefusedLater kills a crawl, or begins a later run, and has it go on under a list that refuses a host of which
-// something waits: the host is asked for nothing more, not even for its robots.txt.
+// TestRefusedLater kills a crawl, or begins a later run, and resumes it under a list that refuses a
+// host of which something waits: the host gets no further request, not even for its robots.txt.
 func TestRefusedLater(t *testing.T) {
 	t.Parallel()
 	for _, tt := range refusedRows() {

@@ -17,8 +17,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// router shows the documentation of docs.test: one shell for all its pages, texts and menu
-// as JSON, and links that lead nowhere but through history.pushState.
+// router shows the documentation of docs.test: one shell for all its pages, texts and menu as JSON,
+// and links that lead nowhere except through history.pushState.
 const router = `
 const app = document.getElementById("app");
 const get = async (path) => {
@@ -41,7 +41,7 @@ app.addEventListener("click", (event) => {
 setTimeout(show, 50 * Math.random());
 `
 
-// documentation serves it.
+// documentation serves that documentation.
 func documentation(s *webtest.Server) {
 	const shell = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Docs</title></head><body>` +
 		`<noscript>You need to enable JavaScript to read this.</noscript><div id="app"></div>` +
@@ -71,9 +71,9 @@ func documentation(s *webtest.Server) {
 	s.Host("other.test").Page("/", "<title>Other</title><p>Plain text.</p>")
 }
 
-// A documentation that a router in the browser builds is mapped whole, the same by one
-// browser, by two, and by two whose processes are killed at random moments, and the page
-// store has what was seen.
+// A documentation that a router in the browser builds is mapped completely. The map is the same
+// with one browser, with two, and with two whose processes are killed at random moments, and the
+// page store has the rendered pages.
 func TestRenderingBrowser(t *testing.T) {
 	t.Parallel()
 	needBrowser(t)
@@ -130,7 +130,7 @@ seeds = ["https://docs.test/"]
 	}
 }
 
-// needBrowser skips a test where there is no browser (fails it, under RIPPLE_CI=1).
+// needBrowser skips a test if there is no browser (fails it, under RIPPLE_CI=1).
 func needBrowser(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -148,8 +148,8 @@ func needBrowser(t *testing.T) {
 	}
 }
 
-// sawPages checks that the documentation's pages are there, rendered, with their titles,
-// but for the one whose script is denied.
+// sawPages checks that the documentation's pages are there, rendered, with their titles, except for
+// the one whose script is denied.
 func sawPages(t *testing.T, seen *survey.Survey, titles map[string]string) {
 	t.Helper()
 	n := 0
@@ -174,7 +174,7 @@ func sawPages(t *testing.T, seen *survey.Survey, titles map[string]string) {
 	}
 }
 
-// A configuration that has pages rendered is refused where nothing can render.
+// A configuration with rendering is refused where nothing can render.
 func TestRenderingNoBrowser(t *testing.T) {
 	s := crawltest.Serve(t)
 	rows := map[string]error{"browser = \"/nowhere/chromium\"": render.ErrNoBrowser}

@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// rendering is the configuration of a crawl of a.test that renders what needs it, with
+// rendering is the configuration of a crawl of a.test that renders the pages that need it, with
 // further tables.
 func rendering(tables string) string {
 	if !strings.Contains(tables, "[render]\n") {
@@ -25,7 +25,7 @@ func rendering(tables string) string {
 	return crawltest.Paper(tables + "\n[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n")
 }
 
-// rendered crawls a web of "host/path" -> reply with a browser, until the end.
+// rendered crawls a web of "host/path" -> reply with a browser, to the end.
 func rendered(t *testing.T, web map[string]reply, tables string, with ...func(*paperServers)) *paperServers {
 	t.Helper()
 	s := newPaperServers(t)
@@ -39,7 +39,7 @@ func rendered(t *testing.T, web map[string]reply, tables string, with ...func(*p
 	return s
 }
 
-// application is a web of shells whose pages only scripts link to each other.
+// application is a web of shells whose pages are linked only by scripts.
 func application(n int) map[string]reply {
 	web := map[string]reply{
 		"a.test/":              shell("/app.js"),
@@ -55,8 +55,8 @@ func application(n int) map[string]reply {
 	return web
 }
 
-// Pages that only scripts link to are found, each with what its scripts made of it, and
-// scripts that many pages share are asked for once.
+// Pages that only scripts link to are found, each as its scripts build it, and scripts that many
+// pages share are requested once.
 func TestRendering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rendered(t, application(9), "")
@@ -89,8 +89,8 @@ func TestRendering(t *testing.T) {
 	})
 }
 
-// A page that shows something is left alone, and so is everything where mode is off or the
-// host is none of those that are named.
+// A page with content is left alone, as is everything if mode is off or the host is not one of
+// those named.
 func TestRenderingLeftAlone(t *testing.T) {
 	web := map[string]reply{
 		"a.test/": {status: 200, body: `<title>x</title><p>` + strings.Repeat("Much to read. ", 100) +
@@ -124,7 +124,7 @@ func TestRenderingLeftAlone(t *testing.T) {
 // disallow is a robots.txt with a rule for all.
 func disallow(rule string) reply { return reply{status: 200, body: "User-agent: *\n" + rule + "\n"} }
 
-// What keeps something from a page, and what is said of it.
+// Reasons why a resource is refused to a page, and how they are reported.
 func TestRenderingRefused(t *testing.T) {
 	one := func(web map[string]reply) map[string]reply {
 		web["a.test/"] = shell("/app.js")
@@ -198,7 +198,7 @@ func TestRenderingRefused(t *testing.T) {
 	}
 }
 
-// Where the budget ends while a page is rendered, the page is visited with what there is.
+// If the budget ends while a page is rendered, the page is visited with what there is.
 func TestRenderingBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rendered(t, application(9), "[crawler]\nmax-domain-requests = 4\n")
@@ -212,7 +212,7 @@ func TestRenderingBudget(t *testing.T) {
 	})
 }
 
-// That max-pages is reached by pages which are being rendered keeps nothing from them.
+// When pages that are being rendered reach max-pages, their resources are still requested.
 func TestRenderingMaxPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rendered(t, application(9), "[crawler]\nmax-pages = 3\n")
@@ -228,7 +228,7 @@ func TestRenderingMaxPages(t *testing.T) {
 	})
 }
 
-// A browser that fails is tried again; after the last try the page is what was fetched.
+// A browser that fails is retried; after the last try the page is as it was fetched.
 func TestRenderingFails(t *testing.T) {
 	for _, tt := range []struct {
 		fails int
@@ -271,7 +271,7 @@ func TestRenderingFails(t *testing.T) {
 	}
 }
 
-// A look that takes too long fails, and so does a page that is too large.
+// A rendering that takes too long fails, and so does a page that is too large.
 func TestRenderingLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rendered(t, application(2), "[render]\nmode = \"auto\"\ntimeout = \"20s\"\n", func(s *paperServers) {
@@ -289,7 +289,7 @@ func TestRenderingLimits(t *testing.T) {
 	})
 }
 
-// What does not fit is refused, and a page for which there is no room is what was fetched.
+// Answers that do not fit are refused, and a page for which there is no room is as it was fetched.
 func TestRenderingRoom(t *testing.T) {
 	web := map[string]reply{"a.test/": shell("/a.js"), "a.test/a.js": script("link /b", strings.Repeat("#", 2000))}
 	for room, want := range map[int64]schema.Rendering{
@@ -304,7 +304,8 @@ func TestRenderingRoom(t *testing.T) {
 	}
 }
 
-// Where a page tries to go is recorded as what refreshes it, and not followed by the browser.
+// Addresses to which a page tries to navigate are recorded as refresh links, and the browser does
+// not follow them.
 func TestRenderingNavigations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := rendered(t, map[string]reply{
@@ -331,8 +332,8 @@ func TestRenderingNavigations(t *testing.T) {
 	})
 }
 
-// However many browsers, requests and commits there are at a time, and wherever a crawl is
-// killed, the map is the same.
+// The map is the same for any number of browsers, requests and commits at a time, and wherever a
+// crawl is killed.
 func TestRenderingOneDigest(t *testing.T) {
 	t.Parallel()
 	web := application(12)
@@ -379,7 +380,7 @@ func TestRenderingOneDigest(t *testing.T) {
 	}
 }
 
-// spared fails the test where a host was asked too soon.
+// spared fails the test if a host was requested too soon.
 func spared(t *testing.T, s *paperServers) {
 	t.Helper()
 	for _, host := range []string{"a.test", "cdn.test", "b.test"} {
@@ -392,8 +393,8 @@ func spared(t *testing.T, s *paperServers) {
 	}
 }
 
-// What scripts ask for keeps the clocks of its hosts, Crawl-delay and suspensions included,
-// and robots.txt comes first.
+// Requests of scripts obey the clocks of their hosts, including Crawl-delay and suspensions, and
+// robots.txt comes first.
 func TestRenderingPolite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		web := application(9)
@@ -424,7 +425,7 @@ func TestRenderingPolite(t *testing.T) {
 	})
 }
 
-// A page that was rendered is asked for without conditions by the next run.
+// The next run requests a rendered page without conditions.
 func TestRenderingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		web := map[string]reply{"a.test/": shell("/a.js"), "a.test/a.js": script("link /b"),
@@ -453,8 +454,7 @@ func TestRenderingAgain(t *testing.T) {
 	})
 }
 
-// The answers of a run are refusals, too: what a host does not give to one page it gives to
-// none.
+// Refusals are answers of a run, too: what a host does not give to one page it gives to none.
 func TestRenderingAsksOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		web := application(9)

@@ -13,8 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestReplayWithoutRendered reads a page that was rendered, and of which only the answer is left: it
-// counts as missing, and not as read, too.
+// TestReplayWithoutRendered reads a rendered page of which only the answer is left: it counts as
+// missing, and not as read, too.
 func TestReplayWithoutRendered(t *testing.T) {
 	dir, body := t.TempDir(), []byte("<title>A shell</title>")
 	w, err := warc.Open(dir, "t", warc.Position{}, "test")

@@ -15,15 +15,15 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
-// TestFullDisk takes the room away for a minute while a crawl runs: it rests,
-// commits nothing, says so once, goes on, and its map is that of any other crawl.
+// TestFullDisk fills the disk for a minute while a crawl is running: the crawl pauses, commits
+// nothing, logs that once, resumes, and its map is that of any other crawl.
 func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
 		s.host["a.test"] = site("", 30)
 		rec, said := roomyRecorder(t, s)
 		began := time.Now()
-		during := map[uint64]int{}               // checks with a full disk, by commit
+		during := map[uint64]int{}               // checks while the disk is full, by commit
 		rec.free = func(string) (uint64, bool) { // between two commits
 			if since := time.Since(began); since > 5*time.Second && since < 65*time.Second {
 				during[rec.store.LastCommit()]++
@@ -51,8 +51,8 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
-// TestFullDiskOfPages takes the room away where the pages are kept, which may be another disk: what
-// cannot be stored there is no reason to end either.
+// TestFullDiskOfPages fills the disk with the page store, which may be another disk: that is no
+// reason to end either.
 func TestFullDiskOfPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -60,7 +60,7 @@ func TestFullDiskOfPages(t *testing.T) {
 		pages := filepath.Join(t.TempDir(), "pages")
 		rec, said := roomyRecorderOf(t, s, fmt.Sprintf("[pages]\nkeep = true\npath = %q\n", pages))
 		began := time.Now()
-		during := map[uint64]int{} // checks with a full disk, by commit
+		during := map[uint64]int{} // checks while the disk is full, by commit
 		rec.free = func(dir string) (uint64, bool) {
 			if since := time.Since(began); dir == pages && since > 5*time.Second && since < 65*time.Second {
 				during[rec.store.LastCommit()]++
@@ -80,8 +80,8 @@ func TestFullDiskOfPages(t *testing.T) {
 	})
 }
 
-// TestStopWithFullDisk stops a crawl that waits for room: it ends, and what was
-// not committed is asked by the next start.
+// TestStopWithFullDisk stops a crawl that waits for room: it ends, and uncommitted pages are
+// requested by the next start.
 func TestStopWithFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// BenchmarkSchedule offers the next of many hosts, sends its step and takes
-// the effect that returns it, without the channels. Waiting steps must not count.
+// BenchmarkSchedule offers the next of many hosts, sends its step and applies the effect that
+// returns it, without the channels. The number of waiting steps must not matter.
 func BenchmarkSchedule(b *testing.B) {
 	for _, bm := range []struct{ hosts, waiting int }{{100_000, 1}, {100_000, 4}, {10_000, 1}, {10_000, 40}} {
 		b.Run(fmt.Sprintf("hosts=%d/waiting=%d", bm.hosts, bm.waiting), func(b *testing.B) {
@@ -50,8 +50,8 @@ func BenchmarkSchedule(b *testing.B) {
 	}
 }
 
-// BenchmarkRing sends steps through the channels: what a request costs the ring
-// besides being made.
+// BenchmarkRing sends steps through the channels: it measures the cost of a request in the ring,
+// without making it.
 func BenchmarkRing(b *testing.B) {
 	steps, effects, wakes := make(chan ring.Step), make(chan ring.Effects), make(chan ring.Wake)
 	var initial []ring.Effect

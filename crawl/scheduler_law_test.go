@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Gaps are never short and at most a millisecond long, over 10,000 requests to 200
-// hosts, of which ten ask for a minute and twenty never fakeAnswer.
+// Gaps are never too short and at most a millisecond too long, over 10,000 requests to 200 hosts,
+// of which ten ask for a minute and twenty never answer.
 func TestGaps(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var hosts []*politeHost
@@ -40,8 +40,8 @@ func TestGaps(t *testing.T) {
 	})
 }
 
-// Hosts that never fakeAnswer have half of the slots at most: once their first
-// requests have failed, they keep nobody waiting.
+// Hosts that never answer get at most half of the slots: once their first requests have failed,
+// they delay no other host.
 func TestSilentHosts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var hosts []*politeHost
@@ -65,8 +65,8 @@ func TestSilentHosts(t *testing.T) {
 	})
 }
 
-// Three hundred hosts that accept and say nothing, met at once, keep nobody waiting
-// who has answered, though none of them has failed before.
+// Three hundred hosts that accept connections and never answer, all met at once, delay no host that
+// has answered, though none of them has failed before.
 func TestSilentHostsMet(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var hosts []*politeHost
@@ -89,8 +89,8 @@ func TestSilentHostsMet(t *testing.T) {
 	})
 }
 
-// Hosts that are asked now and then keep few slots from thousands that are met: half of them only as long as nobody
-// knows how many they use at once.
+// Hosts that are requested now and then keep few slots from thousands of new hosts: half of the
+// slots only until it is known how many they use at once.
 func TestManyHostsMet(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const many, known = 6000, 60
@@ -115,7 +115,7 @@ func TestManyHostsMet(t *testing.T) {
 		for _, h := range hosts[:many] {
 			all = max(all, h.due.Add(-h.delay).Sub(start))
 		}
-		if all > 90*time.Second { // of 100 slots half for 25 s, then all but three
+		if all > 90*time.Second { // half of 100 slots for 25 s, then all but three
 			t.Errorf("the others have answered after %v", all)
 		}
 	})
@@ -144,7 +144,7 @@ func TestParallel(t *testing.T) {
 			return takes
 		}
 		r.plan = func(answers []fakeAnswer, _ []ring.Wake) (list []ring.Effect) {
-			for _, a := range answers { // it has not seen what was sent since
+			for _, a := range answers { // the recorder has not seen what was sent since
 				list = append(list, ring.Effect{Host: 1, Ready: a.step.Sent.Add(delay), Delay: delay, Limit: limit,
 					Closed: 1})
 			}

@@ -15,9 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A chance recorder plans hosts at random, and checks what the scheduler does
-// against all that it said. A step's suspension number tells which effect it was
-// sent under.
+// A chance recorder plans hosts at random, and compares what the scheduler does with all its
+// effects. A step's suspension number says under which effect it was sent.
 type chance struct {
 	*rand.Rand
 	ring   *fakeRing
@@ -33,7 +32,7 @@ type randomHost struct {
 	left    int // to be planned
 	given   int // planned and not settled
 	open    int
-	asking  int           // of those: requests, no look-ups
+	asking  int           // of those: requests, not look-ups
 	last    time.Time     // admission
 	effects []ring.Effect // by suspension number
 }
@@ -51,8 +50,7 @@ func (c *chance) duration(most time.Duration) time.Duration {
 	return time.Duration(c.Int64N(int64(most/time.Millisecond)+1)) * time.Millisecond
 }
 
-// effect plans a host. One that has something left is woken, unless an outcome
-// will bring it back anyway.
+// effect plans a host. A host with work left is woken, unless an outcome will bring it back anyway.
 func (c *chance) effect(h *randomHost, closed int) ring.Effect {
 	e := ring.Effect{
 		Host: h.id, Closed: closed,
@@ -69,7 +67,7 @@ func (c *chance) effect(h *randomHost, closed int) ring.Effect {
 		Suspension: uint32(len(h.effects)),
 	}
 	if next := h.last.Add(e.Delay); h.asking == 0 && e.Ready.Before(next) {
-		e.Ready = next // since its last request was settled, the host may have been forgotten
+		e.Ready = next // the host may have been forgotten since its last request was settled
 	}
 	for range min(h.left, c.IntN(4)) {
 		kind := ring.Get
@@ -101,7 +99,7 @@ func (c *chance) plan(answers []fakeAnswer, woken []ring.Wake) (list []ring.Effe
 		h.left += len(w.Unsent)
 		list = append(list, c.effect(h, 0))
 	}
-	if len(list) > 0 && c.IntN(4) == 0 { // a changed configuration plans many anew
+	if len(list) > 0 && c.IntN(4) == 0 { // a changed configuration plans many hosts again
 		for _, h := range c.random {
 			list = append(list, c.effect(h, 0))
 		}
@@ -130,8 +128,8 @@ func (c *chance) asked(step ring.Step) time.Duration {
 	return c.duration(3 * time.Second)
 }
 
-// checkAddresses finds requests to one address within the gap. Visitors of one
-// instant log in any order.
+// checkAddresses finds requests to one address within the gap. Visitors of the same instant log in
+// any order.
 func (c *chance) checkAddresses() {
 	last := map[string]time.Time{}
 	for _, a := range c.log {
@@ -142,8 +140,8 @@ func (c *chance) checkAddresses() {
 	}
 }
 
-// checkWork finds a host that could be asked though a visitor is free. It is
-// called when everybody waits.
+// checkWork finds a host that could be requested while a visitor is free. It is called when
+// everything waits.
 func (c *chance) checkWork() {
 	s, r := c.ring.scheduler, c.ring
 	r.mu.Lock()
@@ -180,7 +178,7 @@ func (c *chance) checkWork() {
 	}
 }
 
-// ready says whether the clocks of a line have passed.
+// ready reports whether the clocks of a line have passed.
 func (c *chance) ready(l *line) bool {
 	now := time.Now()
 	if now.Before(l.ready) || l.limit > 1 && now.Before(l.asked.Add(l.delay)) {
@@ -194,7 +192,7 @@ func (c *chance) ready(l *line) bool {
 	return true
 }
 
-// A world is what a random test is made of.
+// A world is the input of a random test.
 type world struct {
 	seed                            uint64
 	hosts, slots, uncommitted, each int
@@ -232,7 +230,7 @@ func (w world) walk(t *testing.T) error {
 		default:
 			c.checkWork()
 			select {
-			case control <- command{}: // what was read above happened before what is written now
+			case control <- command{}: // the read above happens before the write below
 				continue
 			case err = <-ended:
 			}
@@ -246,8 +244,8 @@ func (w world) walk(t *testing.T) error {
 	panic(fmt.Sprintf("%+v does not end: %+v", w, c.ring.scheduler.status()))
 }
 
-// Whatever the recorder says, however slow it is: no request is early, no slot is
-// idle beside a ready host, and the run ends when all is asked.
+// Whatever the recorder plans, and however slow it is: no request is early, no slot is idle while a
+// host is ready, and the run ends when everything is requested.
 func TestSchedulerRandom(t *testing.T) {
 	ignored := goleak.IgnoreCurrent()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -17,21 +17,21 @@ import (
 // A fakeAnswer is the outcome of a fake visit.
 type fakeAnswer struct {
 	step  ring.Step
-	first time.Time // when it began, or the try ended
+	first time.Time // when the answer began, or the try ended
 }
 
-// A fakeRing closes the ring round a scheduler with visitors that sleep and a
-// recorder that plans. Its functions run one at a time.
+// A fakeRing closes the ring round a scheduler with visitors that sleep and a recorder that plans.
+// Its functions run one at a time.
 type fakeRing struct {
 	scheduler *scheduler
 	slots     int
 	control   chan command
-	asked     func(ring.Step) time.Duration                 // a visitor got the step; how long the answer takes
-	plan      func([]fakeAnswer, []ring.Wake) []ring.Effect // what the recorder concludes
+	asked     func(ring.Step) time.Duration                 // called when a visitor gets a step; returns how long the answer takes
+	plan      func([]fakeAnswer, []ring.Wake) []ring.Effect // returns what the recorder concludes
 	linger    func() (collect, commit time.Duration)
 
 	mu        sync.Mutex
-	busy      int  // visitors that have a step
+	busy      int  // visitors with a step
 	recording bool // the recorder receives nothing
 }
 
@@ -41,7 +41,8 @@ func (r *fakeRing) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.scheduler.run(ctx, steps, effects, wakes, r.control) })
 	var visitors sync.WaitGroup
-	// held by the visitor that may receive: steps are noted in the order in which they are sent
+	// held by the visitor that may receive, so that steps are logged in the order in which they are
+	// sent
 	next := make(chan struct{}, 1)
 	for range r.slots {
 		visitors.Go(func() { r.visit(next, steps, outcomes) })
@@ -117,7 +118,7 @@ func (r *fakeRing) record(ctx context.Context, outcomes <-chan fakeAnswer, wakes
 	return nil
 }
 
-// bubble runs a test in fake time and looks for goroutines that stay behind.
+// bubble runs a test in fake time and finds goroutines that are left behind.
 func bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	ignored := goleak.IgnoreCurrent()
@@ -125,12 +126,12 @@ func bubble(t *testing.T, test func(t *testing.T)) {
 	goleak.VerifyNone(t, ignored)
 }
 
-// A politeHost is asked for one thing after another.
+// A politeHost gets one request after another.
 type politeHost struct {
 	left    int
 	delay   time.Duration
 	takes   time.Duration
-	silent  bool // takes ends in a time-out
+	silent  bool // every request times out after takes
 	due     time.Time
 	from    time.Time // since when it must not be late
 	late    time.Duration
@@ -147,8 +148,8 @@ func (h *politeHost) effect(id schema.HostID, closed int) ring.Effect {
 	return e
 }
 
-// politeRing asks hosts politely. It returns how often, and when all that
-// was asked was settled.
+// politeRing sends polite requests to hosts. It returns how many, and when all of them were
+// settled.
 func politeRing(t *testing.T, slots int, hosts []*politeHost) (asked int, settled time.Time) {
 	cfg := schedulerConfig{Slots: slots, MaxUncommitted: 1024, Soon: 30 * time.Second,
 		AddressGap: 100 * time.Millisecond}

@@ -34,7 +34,7 @@ func newRig(t *testing.T, cfg schedulerConfig, initial ...ring.Effect) *rig {
 		cfg.MaxUncommitted = 1024
 	}
 	if cfg.Share == nil {
-		cfg.Share = slots.New(0).Share(100) // no visitor gives one back
+		cfg.Share = slots.New(0).Share(100) // visitors return no slots here
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	b := &rig{
@@ -55,7 +55,7 @@ func knowing(cfg schedulerConfig, initial []ring.Effect) *scheduler {
 	return s
 }
 
-// offered returns the ids of all steps that can be had now.
+// offered returns the ids of all steps that are offered now.
 func (b *rig) offered() (ids []schema.ID) {
 	for {
 		synctest.Wait()
@@ -166,7 +166,7 @@ func TestAddressClock(t *testing.T) {
 			e.Address = "192.0.2.1"
 			initial = append(initial, e)
 		}
-		initial[1].Steps[0].Kind = ring.Resolve // asks no server, and has the clock of none
+		initial[1].Steps[0].Kind = ring.Resolve // sends nothing to a server, and has no clock
 		b := newRig(t, schedulerConfig{Slots: 4, AddressGap: 100 * time.Millisecond}, initial...)
 		b.want("the first", 1)
 		time.Sleep(100*time.Millisecond - time.Nanosecond)
@@ -200,7 +200,7 @@ func TestWake(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		e := ring.Effect{Host: 7, Ready: time.Now().Add(time.Hour), Wake: true}
 		later := asking(8, e.Ready.Add(time.Hour), 80)
-		later.Wake = true // it has a step, and is asked
+		later.Wake = true // it has a step, and is requested
 		b := newRig(t, schedulerConfig{Slots: 1}, e, later)
 		if st := b.command(commandStatus); st.NextHost != 7 || !st.Next.Equal(e.Ready) || st.Asleep.Waiting != 1 {
 			t.Errorf("status %+v", st)
@@ -252,7 +252,7 @@ func TestRevoke(t *testing.T) {
 		if s := <-b.steps; s.ID != 9 || s.Suspension != 6 {
 			t.Errorf("sent %+v", s)
 		}
-		b.effects <- settling(ring.Effect{Host: 1, Revoke: true}) // nothing to give back
+		b.effects <- settling(ring.Effect{Host: 1, Revoke: true}) // nothing is returned
 		b.wantEnd(nil)
 	})
 }
@@ -289,7 +289,7 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// The slots left to the hosts of a crawl are everybody's while it is paused.
+// While a crawl is paused, others may use the slots reserved for its hosts.
 func TestPauseLeavesSlots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, now := slots.New(4), time.Now()
@@ -313,8 +313,7 @@ func TestPauseLeavesSlots(t *testing.T) {
 	})
 }
 
-// Slots that were lacking are used as soon as they are there again, though nothing else
-// happens.
+// New slots are used as soon as they are available, even if nothing else happens.
 func TestSlotsGrow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		s, now := slots.New(0), time.Now()
@@ -358,7 +357,7 @@ func TestBeginsPaused(t *testing.T) {
 	})
 }
 
-// A line gives its steps in order, whatever was added and sent before.
+// A line returns its steps in order, whatever was added and sent before.
 func TestLineKeepsOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l line
@@ -429,7 +428,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// A thousand effects are taken though nobody takes steps or wakes.
+// A thousand effects are received while no steps or wakes are taken.
 func TestNeverBlocksOnASend(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newRig(t, schedulerConfig{Slots: 1}, asking(1, time.Now(), 1), ring.Effect{Host: 2, Wake: true})

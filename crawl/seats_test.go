@@ -11,14 +11,14 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
-// shows is an effect with a page to be rendered.
+// shows is an effect with a page to render.
 func shows(seats *semaphore.Weighted) *ring.Effect {
 	return &ring.Effect{Host: ring.Browser, Ready: time.Now(), Limit: 1, Proved: true,
 		Steps: []ring.Step{{Kind: ring.Render, Settings: &ring.Settings{Seats: seats}}}}
 }
 
-// Where other crawls have all browsers, a page waits, and keeps neither the scheduler nor a host
-// from going on; the browser that is reserved for a step goes back with it.
+// If other crawls use all browsers, a page waits without blocking the scheduler or its host. The
+// browser that is reserved for a step is returned with it.
 func TestSeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		seats := semaphore.NewWeighted(1)
@@ -55,7 +55,7 @@ func TestSeats(t *testing.T) {
 	})
 }
 
-// A letter to another shard says nothing of the network that hosts are reached by.
+// A letter to another shard shows nothing about the network through which hosts are reached.
 func TestLetterIsNoProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := new(outage.Watch)

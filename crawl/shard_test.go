@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A silence is a carrier that brings nothing.
+// A silence is a carrier that delivers nothing.
 type silence struct{}
 
 func (silence) Ask(context.Context, int, []byte) ([]byte, error) { return nil, exchange.ErrNobody }
@@ -39,7 +39,7 @@ func (l testLease) Held() bool {
 
 const seedOfA = "[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n"
 
-// idleShard is that of two to which a.test does not belong, where the other one is silent.
+// idleShard is the shard of two to which a.test does not belong. The other one is silent.
 func idleShard(t *testing.T) *Shard {
 	rule, err := shard.New(2)
 	if err != nil {
@@ -59,7 +59,7 @@ func beginShard(t *testing.T, store *kv.Store, s *Shard) (*Crawl, error) {
 	return c, err
 }
 
-// runShard runs a crawl until f has returned, and what f gave it to do is done.
+// runShard runs a crawl until f has returned and the work that f started is done.
 func runShard(t *testing.T, c *Crawl, f func(ctx context.Context)) (res Result, err error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -72,8 +72,8 @@ func runShard(t *testing.T, c *Crawl, f func(ctx context.Context)) (res Result, 
 	return res, err
 }
 
-// A shard that has nothing to do stays, until it is told that all have agreed; then its file
-// says so, and nobody begins that run again.
+// A shard that has nothing to do keeps running until all shards have agreed; then its file says so,
+// and that run cannot be begun again.
 func TestShardEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state.bolt")
@@ -126,7 +126,7 @@ func TestShardEnds(t *testing.T) {
 	})
 }
 
-// A shard that cannot begin its run has not entered it: it would count as over in it.
+// A shard that cannot begin its run has not entered it: otherwise the run would count as over.
 func TestShardDoesNotBegin(t *testing.T) {
 	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
 	cfg := crawltest.Parse(t, twoSteps(seedOfA)+"[render]\nmode = \"auto\"\n")
@@ -149,8 +149,8 @@ func TestShardDoesNotBegin(t *testing.T) {
 	}
 }
 
-// A shard that is stopped, or whose lease is lost, has not come to its end; without the lease
-// nothing is written, and nothing answered.
+// A shard that is stopped, or whose lease is lost, has not reached its end. Without the lease
+// nothing is written or answered.
 func TestShardStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
@@ -198,7 +198,7 @@ func TestShardStops(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A file is crawled as what it holds, and as nothing else.
+// A file can only be crawled as what it holds.
 func TestShardOfAnotherPart(t *testing.T) {
 	for name, v := range map[string]struct {
 		was, is func(*Shard) *Shard

@@ -22,7 +22,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// divide has a new file hold a part of a terrain.
+// divide makes a new file hold a part of a terrain.
 func (p *paperCrawl) divide(store *kv.Store) {
 	p.t.Helper()
 	err := store.Update(func(tx *kv.Tx) error {
@@ -34,7 +34,7 @@ func (p *paperCrawl) divide(store *kv.Store) {
 	}
 }
 
-// A paperShard is a crawl of one shard, which is told of URLs by the others.
+// A paperShard is a crawl of one shard that receives URLs from the others.
 type paperShard struct {
 	*paperCrawl
 	senders []*exchange.Sender // by shard; nil: its own
@@ -74,8 +74,8 @@ func (p *paperShard) MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (
 	return p.rec.recorder.MarkAgain(tx, shard, from, min(most, 3))
 }
 
-// A paperTerrain is a terrain of several shards, whose letters are lost, come twice and
-// late, and whose shards are killed, lose commits and are created anew.
+// A paperTerrain is a terrain of several shards. Letters are lost, duplicated and late, and shards
+// are killed, lose commits and are created again.
 type paperTerrain struct {
 	t      *testing.T
 	r      *rand.Rand
@@ -164,7 +164,7 @@ func (p *paperTerrain) deliver(to int, text []byte) []byte {
 	return reply
 }
 
-// turn does something that may happen, whatever the order.
+// turn does something that may happen, in any order.
 func (p *paperTerrain) turn() {
 	n := p.r.IntN(len(p.shards))
 	s := p.shards[n]
@@ -215,7 +215,7 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// tell has a shard do a step with one of the others.
+// tell makes a shard take a step with one of the others.
 func (p *paperTerrain) tell(s *paperShard) exchange.Progress {
 	sender := s.senders[p.r.IntN(len(p.shards))]
 	if sender == nil {
@@ -228,7 +228,7 @@ func (p *paperTerrain) tell(s *paperShard) exchange.Progress {
 	return progress
 }
 
-// look reads all shards twice, while they go on. That the run is found to be over must be
+// look reads all shards twice, while they continue. If that finds the run to be over, it must be
 // true, whatever is still on its way.
 func (p *paperTerrain) look() {
 	p.reads = true
@@ -251,7 +251,7 @@ func (p *paperTerrain) look() {
 	}
 }
 
-// round takes a reading of every shard, between any of which something may happen.
+// round takes a reading of every shard; anything may happen between two readings.
 func (p *paperTerrain) round() ([]termination.Reading, bool) {
 	round := make([]termination.Reading, len(p.shards))
 	for _, n := range p.r.Perm(len(p.shards)) {
@@ -283,7 +283,7 @@ func (p *paperTerrain) round() ([]termination.Reading, bool) {
 	return round, true
 }
 
-// over reports whether nothing is left to do, and nothing to be told.
+// over reports whether nothing is left to do or to send.
 func (p *paperTerrain) over() bool {
 	for _, s := range p.shards {
 		if len(s.steps)+len(s.wakes) > 0 {
@@ -310,8 +310,8 @@ func (p *paperTerrain) run(moody int) (map[string]near, map[string]bool) {
 	for _, s := range p.shards {
 		s.kill()
 	}
-	p.mergedWithout(nil)      // also of a run that is not over
-	for n := range p.shards { // which asks the others what they contain
+	p.mergedWithout(nil)      // also for a run that is not over
+	for n := range p.shards { // these ask the others what they contain
 		p.start(n)
 	}
 	for round := 0; ; round++ {
@@ -336,7 +336,7 @@ func (p *paperTerrain) run(moody int) (map[string]near, map[string]bool) {
 	return p.merged()
 }
 
-// confirmed asks every shard whether it contains what it has answered.
+// confirmed makes every shard confirm what it has acknowledged.
 func (p *paperTerrain) confirmed() bool {
 	all := true
 	for _, s := range p.shards {
@@ -354,7 +354,7 @@ func (p *paperTerrain) confirmed() bool {
 	return all
 }
 
-// merged is what the shards know together: of each page what its own shard says.
+// merged returns what the shards know together: for each page, what its own shard says.
 func (p *paperTerrain) merged() (map[string]near, map[string]bool) {
 	depths, visited := map[string]near{}, map[string]bool{}
 	for _, s := range p.shards {
@@ -388,8 +388,8 @@ func (p *paperTerrain) merged() (map[string]near, map[string]bool) {
 	return depths, visited
 }
 
-// mergedDigest makes one file of the shards, which must be as good as that of one crawl,
-// and returns its digest.
+// mergedDigest merges the shards into one file, which must be as good as that of one crawl, and
+// returns its digest.
 func (p *paperTerrain) mergedDigest() string {
 	var files []string
 	for _, n := range p.r.Perm(len(p.shards)) {
@@ -398,8 +398,8 @@ func (p *paperTerrain) mergedDigest() string {
 	return crawltest.Merge(p.t, filepath.Join(p.t.TempDir(), "merged.bolt"), files)
 }
 
-// mergedWithout makes one file of some of the shards, in which nothing may be wrong. Their pages
-// have the depths that they have in the whole map; nil: they are not known.
+// mergedWithout merges some of the shards into one file, which must be consistent. Their pages have
+// the depths that they have in the whole map; nil: unknown.
 func (p *paperTerrain) mergedWithout(depths map[string]near) {
 	var files []string
 	var without []int
@@ -442,9 +442,9 @@ func (p *paperTerrain) mergedWithout(depths map[string]near) {
 	}
 }
 
-// TestShards crawls random webs with one to four shards, which lose letters and files, and
-// compares what they know together with what one crawl does. Nobody finds the end of a run while
-// something is left to be done or told. RIPPLE_PROOF_WEBS says how many webs there are.
+// TestShards crawls random webs with one to four shards, which lose letters and files, and compares
+// their joint result with that of one crawl. The end of a run is never found while something is
+// left to do or to send. RIPPLE_PROOF_WEBS is the number of webs.
 func TestShards(t *testing.T) {
 	t.Parallel()
 	seed, webs := crawltest.Seed(t), 20

@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// TestSitemapsOfGivenUpHost has the sitemaps that wait at a host that is given up stay as they are, with
-// all that they name.
+// TestSitemapsOfGivenUpHost keeps the sitemaps that wait at a host that is given up, with
+// everything that they name.
 func TestSitemapsOfGivenUpHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -59,8 +59,8 @@ func TestSitemapsOfGivenUpHost(t *testing.T) {
 	})
 }
 
-// TestUsualSitemapsLater has two hosts name the same sitemap, which is missing, at different times and over a restart:
-// both are asked for the usual ones, once.
+// TestUsualSitemapsLater has two hosts name the same sitemap, which is missing, at different times
+// and over a restart: the usual ones are requested from both, once.
 func TestUsualSitemapsLater(t *testing.T) {
 	t.Parallel()
 	for _, stop := range []time.Duration{0, 500 * time.Millisecond, 5 * time.Second, 35 * time.Second} {
@@ -94,7 +94,8 @@ func TestUsualSitemapsLater(t *testing.T) {
 	}
 }
 
-// TestFormerOriginInSitemap takes an origin away whose pages the sitemap of another one names: they go with it.
+// TestFormerOriginInSitemap removes an origin whose pages are named by another one's sitemap: the
+// pages go with it.
 func TestFormerOriginInSitemap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -129,8 +130,9 @@ func TestFormerOriginInSitemap(t *testing.T) {
 	})
 }
 
-// TestPageOfFormerOriginsSitemap takes an origin away whose sitemap alone names a page of another one, for which it
-// does not speak: where only pages of sitemaps are visited, that one waits neither before nor after.
+// TestPageOfFormerOriginsSitemap removes an origin whose sitemap alone names a page of another one,
+// for which it does not speak: if only pages of sitemaps are visited, the page waits neither before
+// nor after.
 func TestPageOfFormerOriginsSitemap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -155,7 +157,8 @@ func TestPageOfFormerOriginsSitemap(t *testing.T) {
 	})
 }
 
-// TestSitemapTriedOfFormerOrigin takes an origin away whose sitemap waits for another try: that is not made.
+// TestSitemapTriedOfFormerOrigin removes an origin whose sitemap waits for a retry: the retry is
+// not made.
 func TestSitemapTriedOfFormerOrigin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

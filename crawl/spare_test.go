@@ -7,8 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// What a sitemap says is known again after a restart in the middle of the run: a page
-// that it promises not to have changed is not asked.
+// The entries of a sitemap are known after a restart in the middle of the run: a page that the
+// sitemap declares unchanged is not requested.
 func TestListingsSurviveRestart(t *testing.T) {
 	p := newEmptyPaper(t, `[recrawl]
 min-age = "0s"

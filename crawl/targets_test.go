@@ -20,8 +20,8 @@ const (
 	noRules = "User-agent: *\nDisallow: /private\n"
 )
 
-// targetWeb has the robots.txt of hosts redirect to others in every way, and says what comes of each: the text that
-// holds, or why there is none.
+// targetWeb has the robots.txt of hosts redirect to others in every way, and returns the result for
+// each: the text that applies, or why there is none.
 func targetWeb() (web *paperWeb, want map[string]string) {
 	web, want = &paperWeb{links: map[string][]string{}, redirect: map[string]string{}, robots: map[string]string{}},
 		map[string]string{}
@@ -42,7 +42,7 @@ func targetWeb() (web *paperWeb, want map[string]string) {
 	circle("ten", 10)
 	host("outside.test", "https://two0.test/rules", unavailable("redirects to two0.test: redirect loop"))
 
-	// a circle of hosts that wait and of one that only redirects
+	// a circle of hosts that wait, and one that only redirects
 	host("mixed0.test", "https://mixed1.test/rules", unavailable("redirects to mixed1.test: redirect loop"))
 	host("mixed1.test", "https://mixed2.test/robots.txt", unavailable("redirects to mixed0.test: redirect loop"))
 	host("mixed2.test", "https://mixed0.test/rules", unavailable("redirects to mixed0.test: redirect loop"))
@@ -83,7 +83,7 @@ seeds = ["https://a.test/"]
 `, retries))
 }
 
-// comesTo says of every host of a file that another one names what its robots.txt has come to.
+// comesTo returns the result of robots.txt for every host that another one names.
 func comesTo(t *testing.T, store *kv.Store, to map[string]string) {
 	t.Helper()
 	err := store.View(func(tx *kv.Tx) error {
@@ -104,7 +104,7 @@ func comesTo(t *testing.T, store *kv.Store, to map[string]string) {
 	}
 }
 
-// Whatever comes first, and whatever is killed, the robots.txt of a host comes to the same, wherever it redirects.
+// In any order, and with kills, the robots.txt of a host has the same result wherever it redirects.
 func TestTargetsInAnyOrder(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,8 @@ func TestTargetsInAnyOrder(t *testing.T) {
 	}
 }
 
-// So it does where the hosts belong to several shards, whose letters are lost, come twice and late.
+// The same is true if the hosts belong to several shards whose letters are lost, duplicated and
+// late.
 func TestTargetsOfShards(t *testing.T) {
 	for seed := range uint64(12) {
 		synctest.Test(t, func(t *testing.T) {
@@ -180,8 +181,8 @@ func TestTargetsOfShards(t *testing.T) {
 	}
 }
 
-// reflecting are n hosts whose robots.txt redirect each to another address of victim.test, which permits all but
-// /private.
+// reflecting returns n hosts whose robots.txt each redirect to another address of victim.test,
+// which permits everything but /private.
 func reflecting(t *testing.T, n int, to func(host string) string) *paperServers {
 	s := newPaperServers(t)
 	var all []string
@@ -204,7 +205,7 @@ func reflecting(t *testing.T, n int, to func(host string) string) *paperServers 
 	return s
 }
 
-// asks counts the requests to a host by their paths.
+// asks counts the requests to a host by path.
 func (s *paperServers) asks(host string) map[string]int {
 	n := map[string]int{}
 	for _, e := range s.log {
@@ -215,8 +216,9 @@ func (s *paperServers) asks(host string) map[string]int {
 	return n
 }
 
-// However many hosts redirect their robots.txt to addresses of one, it is asked for ten of them in a run, whose
-// budget is used up or not, and whatever is killed; the other hosts wait for the next run, and their coverage says so.
+// However many hosts redirect their robots.txt to addresses of one host, it gets ten such requests
+// in a run, whether or not its budget is used up, and even with kills. The other hosts wait for the
+// next run, and their coverage says so.
 func TestThousandHostsReflect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := reflecting(t, 1000, func(host string) string { return "/buy?" + host })
@@ -257,7 +259,7 @@ func TestThousandHostsReflect(t *testing.T) {
 	})
 }
 
-// What many hosts redirect to is asked once, and again after robots-ttl.
+// A target of many redirects is requested once, and again after robots-ttl.
 func TestOneTargetOfThousands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := reflecting(t, 2500, func(string) string { return "/rules" })
@@ -288,7 +290,7 @@ func TestOneTargetOfThousands(t *testing.T) {
 	})
 }
 
-// To wait for permission uses up no try, however long it takes.
+// Waiting for permission uses up no try, however long it takes.
 func TestWaitForPermissionIsNoTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := reflecting(t, 3, func(string) string { return "/rules" })
@@ -312,8 +314,8 @@ func TestWaitForPermissionIsNoTry(t *testing.T) {
 	})
 }
 
-// A target that is silent holds up those who wait for it no longer than its time limit, as often as they try, and
-// nobody else.
+// A silent target delays the hosts that wait for it only by its time limit, for each of their
+// tries, and delays no other host.
 func TestSilentTarget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := reflecting(t, 50, func(string) string { return "/x/robots.txt" })
@@ -336,8 +338,8 @@ func TestSilentTarget(t *testing.T) {
 	})
 }
 
-// While the answer from another host is out, the record of the host says so; once the robots.txt has come to something,
-// it does not, and neither does that of a host that is asked once more after a kill.
+// While the answer from another host is awaited, the record of the waiting host says so. Once its
+// robots.txt has a result it does not, nor if it is requested again after a kill.
 func TestWaitForTargetIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := reflecting(t, 3, func(string) string { return "/rules" })

@@ -7,8 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestTrust has hosts answer (a), send pages (p) and fail (f), and says after each what
-// they stand for: unknown (-), answering (=) or proven (+).
+// TestTrust has hosts answer (a), send pages (p) and fail (f), and shows their standing after each:
+// unknown (-), answering (=) or proven (+).
 func TestTrust(t *testing.T) {
 	tests := []struct{ name, events, want string }{
 		{"pages", "ppp", "+++"},

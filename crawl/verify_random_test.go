@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// moodyConfig is a configuration with rules, caps and budgets that come and go.
+// moodyConfig returns a configuration with rules, caps and budgets that change.
 func moodyConfig(r *rand.Rand) string {
 	var b strings.Builder
 	maybe := func(format string, args ...any) {
@@ -54,7 +54,7 @@ func moodyConfig(r *rand.Rand) string {
 	return b.String()
 }
 
-// moody answers as the web would, or not, as a host pleases.
+// moody answers like the web, or not, as each host pleases.
 func moody(web *webtest.Web, seed uint64) func(question) reply {
 	return func(q question) reply {
 		r := rand.New(rand.NewPCG(seed, uint64(len(q.host))<<32|uint64(len(q.path))<<16|uint64(q.n)))
@@ -80,9 +80,9 @@ func moody(web *webtest.Web, seed uint64) func(question) reply {
 	}
 }
 
-// TestVerifyFindsNothing crawls moody webs under random rules, is killed, goes on
-// under others and begins further runs: whatever happens, the records agree, and
-// what was told of a run when it ended can be told of it after others.
+// TestVerifyFindsNothing crawls moody webs under random rules, is killed, resumes under other rules
+// and begins further runs. In every case the records are consistent, and what was reported about a
+// run when it ended is also reported after later runs.
 func TestVerifyFindsNothing(t *testing.T) {
 	t.Parallel()
 	seed, webs := crawltest.Seed(t), 12
@@ -123,8 +123,8 @@ func TestVerifyFindsNothing(t *testing.T) {
 	t.Logf("seed %d: %d webs, %d crawls, %d visits after them, every file verified", seed, webs, crawls, visits)
 }
 
-// lookBack holds what can be told of earlier runs against what was told of them
-// last, and notes what is told of the newest.
+// lookBack compares what is reported about earlier runs with what was reported last, and records
+// what is reported about the newest.
 func (s *paperServers) lookBack(told map[schema.RunID][]string) {
 	s.t.Helper()
 	crawltest.Surveyed(s.t, s.path, func(newest *survey.Survey) error {

@@ -23,8 +23,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// envServer makes the test binary serve a generated web, so that a benchmark can
-// tell its own processor time from the server's. It holds a [servedConfig].
+// envServer makes the test binary serve a generated web, so that a benchmark can separate its own
+// processor time from the server's. It holds a [servedConfig].
 const envServer = "RIPPLE_TEST_SERVER"
 
 // A servedConfig describes the web of a server in a process of its own.
@@ -33,7 +33,7 @@ type servedConfig struct {
 	Latency time.Duration
 	Hosts   int
 	Size    int  // of a page; 0: that of a usual one
-	Log     bool // at its end it tells the smallest gap that it saw, and how many connections
+	Log     bool // at its end it reports the smallest gap that it saw, and the number of connections
 	Heavy   bool // every host has a robots.txt and [heavyPage]
 	Ports   int  // beside the first
 }
@@ -67,8 +67,9 @@ func serveAsChild() error {
 	return s.Close()
 }
 
-// smallestGap is the shortest time from an answer of a host to the next request to it; an hour: there was none. Of an
-// answer that was not completed nobody knows when it was given up.
+// smallestGap returns the shortest time from an answer of a host to the next request to it; an
+// hour: there was none. For an answer that was not completed, the time at which it was given up is
+// unknown.
 func smallestGap(log []webtest.Entry) time.Duration {
 	least, last := time.Hour, map[string]time.Time{}
 	for _, e := range log {
@@ -82,7 +83,7 @@ func smallestGap(log []webtest.Entry) time.Duration {
 	return least
 }
 
-// connections is how many of them the requests came over.
+// connections returns how many connections the requests used.
 func connections(log []webtest.Entry) int {
 	seen := map[uint64]bool{}
 	for _, e := range log {
@@ -94,7 +95,7 @@ func connections(log []webtest.Entry) int {
 // A serverProcess is a server in a process of its own.
 type serverProcess struct {
 	addr string
-	all  []string // addresses, of which that is the first
+	all  []string // addresses; the first one is that of addr
 	ca   string   // path of the certificate of its authority
 	in   io.Closer
 	out  *bufio.Reader
@@ -137,8 +138,8 @@ func (p *serverProcess) line(b *testing.B) string {
 	return strings.TrimSpace(line)
 }
 
-// smallestGap ends the server and returns the shortest time in ms that it saw between an answer and the next request
-// to the same host.
+// smallestGap ends the server and returns the shortest time in ms that it saw between an answer and
+// the next request to the same host.
 func (p *serverProcess) smallestGap(b *testing.B) float64 {
 	b.Helper()
 	p.in.Close()
@@ -149,10 +150,10 @@ func (p *serverProcess) smallestGap(b *testing.B) float64 {
 	return us / 1000
 }
 
-// BenchmarkWaiting crawls hosts that may be asked once a second and answer after
-// 50 ms: politeness allows hosts / 1.05 pages a second. "of-ceiling" is the share
-// of that which is reached once every host has a connection, and "cores" what
-// this process, without the server, needs for it.
+// BenchmarkWaiting crawls hosts that may be requested once a second and answer after 50 ms:
+// politeness allows hosts / 1.05 pages a second. "of-ceiling" is the speed relative to that once
+// every host has a connection, and "cores" is the processor use of this process, without the
+// server.
 func BenchmarkWaiting(b *testing.B) {
 	server := startServerOf(b, servedConfig{Latency: 50 * time.Millisecond, Hosts: 1000})
 	for _, hosts := range []int{1000, 50} {
@@ -177,8 +178,8 @@ func waitingSeeds(hosts int) string {
 	return "[[quality]]\ndomain = \"*.gen.test\"\nseeds = [" + strings.Join(seeds, ",") + "]\n"
 }
 
-// crawlWindow counts what is visited, and the processor time that takes, for
-// some seconds of a crawl that has warmed up.
+// crawlWindow counts visits and their processor time for some seconds of a crawl that has warmed
+// up.
 func crawlWindow(b *testing.B, text string) (pages float64, cpu, took time.Duration) {
 	b.Helper()
 	const warm, window = 6 * time.Second, 10500 * time.Millisecond // ten rounds

@@ -16,9 +16,9 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/slots"
 )
 
-// TestCeiling runs scheduler and recorder with visitors that only wait, in
-// virtual time: what politeness lets a crawl do is hosts / (gap + latency) pages
-// a second, and nothing of the ring's may take 5 % of that.
+// TestCeiling runs scheduler and recorder with visitors that only wait, in virtual time. Politeness
+// lets a crawl make hosts / (gap + latency) requests a second, and the ring must not cost 5 % of
+// that.
 func TestCeiling(t *testing.T) {
 	t.Parallel()
 	const gap, latency, warm = time.Second, 50 * time.Millisecond, 3 * time.Second
@@ -44,7 +44,7 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
-// A waitingRing is a ring whose visitors answer after a while, from no server.
+// A waitingRing is a ring whose visitors answer after a while, without a server.
 type waitingRing struct {
 	open    int
 	latency time.Duration
@@ -70,8 +70,8 @@ func newWaitingRing(t *testing.T, hosts, open int, latency time.Duration) *waiti
 	return r
 }
 
-// run returns the number of pages that were asked for within the window, which
-// begins when the ring is warm.
+// run returns the number of pages that were requested within the window, which begins when the ring
+// is warm.
 func (r *waitingRing) run(t *testing.T, warm, window time.Duration) int {
 	t.Helper()
 	sched := newScheduler(schedulerConfig{Slots: r.open, MaxUncommitted: maxUncommitted(r.open)})

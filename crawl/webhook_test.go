@@ -27,7 +27,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// hooked is the text of a configuration that has a webhook told, and more.
+// hooked returns a configuration with a webhook, and further text.
 func hooked(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "secret")
@@ -39,7 +39,7 @@ func hooked(t testing.TB, text string) string {
 	return crawltest.Paper(monitor + text)
 }
 
-// A toldEvent is a message, read.
+// A toldEvent is a decoded message.
 type toldEvent struct {
 	Kind string `json:"type"`
 	Data struct {
@@ -63,8 +63,8 @@ func eventsIn(t testing.TB, path string) (all []toldEvent) {
 	return all
 }
 
-// TestEvents crawls a web in which a host refuses connections and two origins are cut: what
-// is told is what the run records, in its order.
+// TestEvents crawls a web in which a host refuses connections and two origins are cut: the messages
+// are what the run records, in its order.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -108,7 +108,8 @@ max-requests = 5
 	})
 }
 
-// The end of a run tells the errors that stats tells, those of pages that got no visit among them.
+// The message about the end of a run has the same errors as stats, including pages that got no
+// visit.
 func TestEventTellsErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -145,7 +146,7 @@ func TestEventTellsErrors(t *testing.T) {
 	})
 }
 
-// max-pages cuts every origin with a page that waits.
+// max-pages cuts every origin with a waiting page.
 func TestEventOfMaxPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newPaperServers(t)
@@ -162,7 +163,7 @@ func TestEventOfMaxPages(t *testing.T) {
 	})
 }
 
-// TestEventsAndKills kills a crawl again and again: a host is told of exactly when the file
+// TestEventsAndKills kills a crawl repeatedly: there is a message about a host exactly if the file
 // says that it was given up.
 func TestEventsAndKills(t *testing.T) {
 	for _, kill := range []time.Duration{3 * time.Second, 7 * time.Second, 31 * time.Second} {
@@ -217,7 +218,8 @@ func givenUpIn(t testing.TB, path string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// A fresh start tells what the old file still had to tell, and nobody who wants to hear no more.
+// A fresh start sends the pending messages of the old file, except to an address that wants no
+// more.
 func TestFreshCarriesMessages(t *testing.T) {
 	dir := t.TempDir()
 	from, to := crawltest.Open(t, filepath.Join(dir, "a")), crawltest.Open(t, filepath.Join(dir, "b"))

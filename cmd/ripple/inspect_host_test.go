@@ -23,19 +23,19 @@ func TestHostTrouble(t *testing.T) {
 		want string
 	}{
 		{"suspended", func(h *schema.Host) { h.Throttles, h.SuspendedTo, h.SuspendedFor = 2, soon, time.Hour },
-			`  trouble +asked for rest twice, again in .*\n  asked next +in (59 min|1 h)`},
+			`  trouble +asked for rest twice, again in .*\n  next request +in (59 min|1 h)`},
 		{"robots.txt", func(h *schema.Host) {
 			h.RobotsTries, h.RobotsDue, h.RobotsReason = 2, soon, schema.Reason{Cause: schema.CauseTimeout}
-		}, `  trouble +robots.txt timed out twice, again in .*\n  asked next +in `},
+		}, `  trouble +robots.txt timed out twice, again in .*\n  next request +in `},
 		{"given up", func(h *schema.Host) {
 			h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseRefused}
-		}, `  trouble +given up: connection refused\n  asked next +by the next run\n`},
+		}, `  trouble +given up: connection refused\n  next request +in the next run\n`},
 		{"slow", func(h *schema.Host) { h.LastByte, h.CrawlDelay, h.Timeouts = time.Now(), time.Minute, 2 },
-			`  asked next +in .*\n  delay +4 min 00 s \(Crawl-delay 1 min 00 s, doubled by 2 time-outs in a row\)\n`},
-		{"asked long ago", func(h *schema.Host) { h.LastByte = soon.Add(-2 * time.Hour) }, `  asked next +at any time\n`},
-		{"never asked", func(*schema.Host) {}, `  asked next +at any time: it was never asked\n`},
+			`  next request +in .*\n  delay +4 min 00 s \(Crawl-delay 1 min 00 s, doubled by 2 time-outs in a row\)\n`},
+		{"asked long ago", func(h *schema.Host) { h.LastByte = soon.Add(-2 * time.Hour) }, `  next request +at any time\n`},
+		{"never asked", func(*schema.Host) {}, `  next request +at any time: it was never requested\n`},
 		{"budget", func(h *schema.Host) { h.RunRequests, h.RunThrottles = 1234, 3 },
-			`  asked next +by the next run\n(?s:.*)  budget +1,234 of 500 requests in run #1 ` +
+			`  next request +in the next run\n(?s:.*)  budget +1,234 of 500 requests in run #1 ` +
 				`\(max-domain-requests = 500\)\n  asked for rest +3 answers in run #1 \(429, or 503 with Retry-After\)\n`},
 	}
 	for _, tt := range tests {

@@ -86,9 +86,9 @@ func (d *Decider) Show() error {
 	}
 	d.entered(e)
 	if d.Cfg == nil {
-		d.because(fmt.Sprintf("nothing is written: there is no %s; name one with --config", term.Shown(d.Path)))
+		d.because(fmt.Sprintf("not saved: there is no %s here; name your configuration with --config", term.Shown(d.Path)))
 	} else {
-		d.because(fmt.Sprintf("nothing is written: %s names no [decisions] file", term.Shown(d.Path)))
+		d.because(fmt.Sprintf("not saved: %s names no [decisions] file", term.Shown(d.Path)))
 	}
 	return d.print(e.TOML())
 }
@@ -126,8 +126,8 @@ func (d *Decider) Foretell(ctx context.Context) error {
 		return err
 	}
 	if next.Cluster.Hub != "" {
-		d.because("it would change what all machines have; to see how, " +
-			"try it on the map that \"ripple merge\" makes of their files")
+		d.because("it would change the terrain of all machines; to see how, " +
+			"try it on the map that \"ripple merge\" makes from their files")
 		return nil
 	}
 	if _, err := os.Stat(next.State.Path); errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +182,7 @@ func mayReclassify(cfg *config.Config) error {
 // On several machines, no single one can do that.
 func (d *Decider) apply(ctx context.Context, cfg *config.Config) error {
 	if cfg.Cluster.Hub != "" {
-		d.because("this machine has it; when all have, \"ripple reload\" has the terrain follow it")
+		d.because("this machine has it; when all machines do, \"ripple reload\" applies it to the terrain")
 		return nil
 	}
 	var st census.Status
@@ -190,13 +190,13 @@ func (d *Decider) apply(ctx context.Context, cfg *config.Config) error {
 	switch {
 	case err == nil:
 		d.Result.Applied = "reload"
-		d.Voice.Say("the running crawl follows it from now on")
+		d.Voice.Say("the running crawl uses it from now on")
 		return nil
 	case !errors.Is(err, control.ErrNobody):
 		return term.Hint(err, "the decision is written; %q applies it", "ripple reload")
 	}
 	if _, err := os.Stat(cfg.State.Path); errors.Is(err, fs.ErrNotExist) {
-		d.because("nothing has been crawled yet: the first crawl follows it")
+		d.because("nothing has been crawled yet: the first crawl will use it")
 		return nil
 	}
 	if err := d.reclassify(cfg.State.Path, cfg, false); err != nil {

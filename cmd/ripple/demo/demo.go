@@ -126,7 +126,7 @@ func (d *demonstration) serve(ctx context.Context) error {
 	defer serve.Browse(at, v)()
 	err = d.crawl(ctx)
 	if err == nil {
-		v.Say("the desk stays until Ctrl-C")
+		v.Say("the desk runs until Ctrl-C")
 	} else {
 		cancel()
 	}

@@ -34,8 +34,8 @@ func (d *demonstration) crawlTogether(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	d.program.Voice.Say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; half a minute passes "+
-		"before the first shard is taken, for somebody might still have it", url, d.opts.Nodes))
+	d.program.Voice.Say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; the first shard is taken "+
+		"after half a minute, because another process might still hold it", url, d.opts.Nodes))
 	all, err := d.nodes(self, url)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (d *demonstration) compare(ctx context.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintf(d.program.Stdout, "\nthe map of %d nodes, of which one was killed, and that of one machine:\n  %s\n  %s\n",
+	fmt.Fprintf(d.program.Stdout, "\nthe map of %d nodes, one of them killed, and the map of one machine:\n  %s\n  %s\n",
 		d.opts.Nodes, digests[0], digests[1])
 	if digests[0] != digests[1] {
 		return errors.New("the maps differ")

@@ -49,7 +49,7 @@ func (c *Certificate) Now(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		if pair, err := tls.LoadX509KeyPair(c.files[0], c.files[1]); err == nil {
 			c.pair = &pair
 		} else {
-			c.log.Warn(c.named+" were changed and cannot be used; those before stay in use", "error", err)
+			c.log.Warn(c.named+" have changed and cannot be used; the previous ones stay in use", "error", err)
 		}
 	}
 	return c.pair, nil

@@ -72,7 +72,7 @@ func (e *events) route() Route {
 	return Route{
 		Name: "events", Method: http.MethodGet, Path: "events", Handler: e, Media: "text/event-stream",
 		Doc: "Server-sent events each second: status, visits (their id is a cursor), " +
-			"and ended when the crawl is over. With Last-Event-ID every visit after it comes, each once. " +
+			"and ended when the crawl is over. With Last-Event-ID, every visit after it is sent, each once. " +
 			"At most 16 at a time; slow ones are dropped.",
 	}
 }

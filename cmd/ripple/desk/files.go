@@ -93,10 +93,10 @@ func (e *Exports) routes(t *tickets) []Route {
 	id := []Param{{Name: "id", Kind: Text, Required: true, Most: 20, Doc: "a file"}}
 	return []Route{
 		{Name: "files", Method: http.MethodGet, Path: "files",
-			Returns: fileList{}, Doc: "The exports that were ordered, and what can be.",
+			Returns: fileList{}, Doc: "The exports that were ordered, and the formats that can be.",
 			Answer: func(context.Context, Query) (any, error) { return e.list(), nil }},
 		{Name: "file", Method: http.MethodGet, Path: "files/{id}",
-			Params: id, Returns: File{}, Doc: "How far an export is.",
+			Params: id, Returns: File{}, Doc: "The progress of an export.",
 			Answer: func(_ context.Context, q Query) (any, error) { return e.file(q.Text("id")) }},
 		{Name: "order", Method: http.MethodPost, Path: "files", Body: Order{}, Returns: File{}, Doc: "Order an export.",
 			Answer: func(_ context.Context, q Query) (any, error) {
@@ -115,7 +115,7 @@ func (e *Exports) routes(t *tickets) []Route {
 				}
 				f, err := e.file(strings.TrimPrefix(strings.TrimPrefix(wanted.Path, "/"), "files/"))
 				if err == nil && f.Status != "done" {
-					err = &control.Error{Code: http.StatusConflict, Text: "the file is not done"}
+					err = &control.Error{Code: http.StatusConflict, Text: "the file is not finished"}
 				}
 				if err != nil {
 					return nil, err

@@ -41,7 +41,7 @@ func (g *Guard) Site(h http.Handler) http.Handler {
 		}
 		if !g.known(r) {
 			Refuse(w, &control.Error{Code: http.StatusMisdirectedRequest,
-				Text: "this desk is not asked by that name; [monitor] hosts lists further ones"})
+				Text: "this desk does not answer to that name; [monitor] hosts lists further names"})
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -66,7 +66,7 @@ func (g *Guard) guarded(h http.Handler, authorized func(*http.Request) bool) htt
 		mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		switch {
 		case same.Check(asked) != nil:
-			Refuse(w, &control.Error{Code: http.StatusForbidden, Text: "a page of another origin asks"})
+			Refuse(w, &control.Error{Code: http.StatusForbidden, Text: "the request comes from a page of another origin"})
 		case !authorized(r):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			Refuse(w, &control.Error{Code: http.StatusUnauthorized,

@@ -30,7 +30,7 @@ func Document(routes []Route, version string) ([]byte, error) {
 	return json.MarshalIndent(map[string]any{
 		"openapi": "3.1.1",
 		"info": map[string]any{"title": "Ripple", "version": version,
-			"description": "What is known of a terrain, and the crawl that maps it. " +
+			"description": "What is known about a terrain, and the crawl that maps it. " +
 				"Fields are named as the columns of the SQL export."},
 		"servers":  []any{map[string]any{"url": strings.TrimSuffix(control.Root, "/")}},
 		"security": []any{map[string]any{"token": []string{}}},

@@ -83,7 +83,7 @@ func (q Query) Decode(v any) error {
 	err := d.Decode(v)
 	if err == nil {
 		if _, behind := d.Token(); behind != io.EOF {
-			err = errors.New("there is more behind it")
+			err = errors.New("there is more after it")
 		}
 	}
 	if err != nil {

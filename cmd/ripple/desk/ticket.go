@@ -87,10 +87,10 @@ func (d *Desk) redeem(id string) (to string, err error) {
 	to, ok, again := d.tickets.take(id)
 	switch {
 	case again:
-		d.log.Warn("a ticket to the desk was used a second time: if it was not you, somebody else has read the address; " +
-			"then end the desk and start it again")
+		d.log.Warn("a ticket to the desk was used a second time: if that was not you, someone else has read the address; " +
+			"then stop the desk and start it again")
 		return "", &control.Error{Code: http.StatusForbidden, Text: "this address has been used before, and is good for " +
-			"one use; if that was not you, end the desk and start it again"}
+			"one use; if that was not you, stop the desk and start it again"}
 	case !ok:
 		return "", &control.Error{Code: http.StatusNotFound, Text: "there is no such ticket"}
 	}
@@ -129,7 +129,7 @@ func (d *Desk) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	to, err := d.redeem(shown.Ticket)
 	if err == nil && to != entrance {
-		err = &control.Error{Code: http.StatusNotFound, Text: "that ticket leads elsewhere"}
+		err = &control.Error{Code: http.StatusNotFound, Text: "that ticket is for something else"}
 	}
 	if err != nil {
 		Refuse(w, err)

@@ -36,7 +36,7 @@ func (o *Options) AddFlags(f *pflag.FlagSet) {
 	o.Graph = NewGraphOptions()
 	o.Graph.addFlags(f)
 	f.BoolVar(&o.Force, "force", false, "replace files that Ripple did not write")
-	f.BoolVar(&o.check, "check", false, "have SQLite check the database before it takes its name")
+	f.BoolVar(&o.check, "check", false, "have SQLite check the database before it gets its name")
 }
 
 // A Target is a file to write.

@@ -42,12 +42,12 @@ func NewGraphOptions() *GraphOptions {
 func (o *GraphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.level, "level", o.level, "of graphs: what a node is, `page|host|entity|site`")
 	f.StringVar(&o.run.Text, "run", "latest", "of graphs and SQLite: the run that is shown, `N|latest|all`")
-	o.links.AddFlag(f, "make metrics, places and order of these")
+	o.links.AddFlag(f, "compute metrics, positions and order from these")
 	f.StringSliceVar(&o.without, "without", nil,
 		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav, sitewide")
 	f.StringSliceVar(&o.only, "only", nil,
 		"of graphs: keep only nodes of these `CLASSES`: quality, discovered, stub, blacklist")
-	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that stand for fewer than `N` between pages")
+	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that represent fewer than `N` between pages")
 	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
 	f.StringVar(&o.gexf, "gexf-version", o.gexf, "write GEXF `1.3|1.2`; 1.2 for Gephi 0.9 and networkx below 3")
 }

@@ -44,7 +44,7 @@ func printNoted(d *answer.Host, t term.Table) {
 		t.Row("  note", term.Clean(d.Note, 300))
 	}
 	if d.Later {
-		t.Row("  suggested", "not for now, as was decided")
+		t.Row("  suggested", "not for now, by decision")
 	}
 }
 
@@ -66,7 +66,7 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 		t.Row("  trouble", term.Clean(k.Trouble, 300)+hostAgain(k))
 	}
 	if visitable {
-		t.Row("  asked next", hostNext(k))
+		t.Row("  next request", hostNext(k))
 		t.Row("  delay", hostDelay(k))
 		t.Row("  budget", fmt.Sprintf("%s of %s in run #%d (%s)", term.Commas(k.BudgetUsed),
 			term.Count(k.Budget, "request", ""), k.Run, k.BudgetKey))
@@ -95,11 +95,11 @@ func hostAgain(k *answer.KnownHost) string {
 func hostNext(k *answer.KnownHost) string {
 	switch {
 	case k.Trouble != "" && k.Again == nil, k.BudgetUsed >= k.Budget:
-		return "by the next run"
+		return "in the next run"
 	case k.Again != nil:
 		return hostMoment(k, *k.Again)
 	case k.Next == nil && !k.Open:
-		return "at any time: it was never asked"
+		return "at any time: it was never requested"
 	case k.Next == nil:
 		return hostMoment(k, time.Time{})
 	}
@@ -112,7 +112,7 @@ func hostMoment(k *answer.KnownHost, at time.Time) string {
 		return fmt.Sprintf("in %s (%s)", term.Span(rest), at.Format(time.RFC3339))
 	}
 	if k.Open {
-		return "as soon as no request to it is open, which the state does not tell"
+		return "as soon as no request to it is open, which the state file does not show"
 	}
 	return "at any time"
 }

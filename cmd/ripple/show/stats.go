@@ -62,17 +62,17 @@ func printTotals(w io.Writer, s *answer.Stats) {
 	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", term.Count(s.Pages, "page", "pages"), hosts, links,
 		term.Commas(s.Frontier))
 	if s.NotMet > 0 {
-		fmt.Fprintf(w, "%s not met any more\n", term.Count(s.NotMet, "page", "pages"))
+		fmt.Fprintf(w, "%s no longer found\n", term.Count(s.NotMet, "page", "pages"))
 	}
 	if s.Rendered > 0 {
 		text := term.Count(s.Rendered, "page", "pages") + " rendered"
 		if s.Hindered > 0 {
-			text += fmt.Sprintf(" (%s without some of what their scripts asked for)", term.Commas(s.Hindered))
+			text += fmt.Sprintf(" (%s without some of the resources that their scripts requested)", term.Commas(s.Hindered))
 		}
 		fmt.Fprintln(w, text)
 	}
 	if s.Unshown > 0 {
-		fmt.Fprintf(w, "%s recorded as fetched: the browser failed, or showed too much\n",
+		fmt.Fprintf(w, "%s recorded as fetched: the browser failed, or the result was too large\n",
 			term.Count(s.Unshown, "page", "pages"))
 	}
 	if s.Shells > 0 {

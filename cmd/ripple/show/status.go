@@ -121,11 +121,11 @@ func troubleText(t *census.Trouble) string {
 	case t.Held > 0:
 		return answer.HeldText(term.Clean(t.Why, 200) + " " + seconds(t.Held) + " ago")
 	case t.Silent > 0 && t.Why != "":
-		return fmt.Sprintf("%s, asked again %s ago", term.Clean(t.Why, 200), seconds(t.Silent))
+		return fmt.Sprintf("%s, requested again %s ago", term.Clean(t.Why, 200), seconds(t.Silent))
 	case t.Silent > 0 && t.Robots:
-		return "robots.txt was asked for " + seconds(t.Silent) + " ago, no answer yet"
+		return "robots.txt was requested " + seconds(t.Silent) + " ago, no answer yet"
 	case t.Silent > 0:
-		return "asked " + seconds(t.Silent) + " ago, no answer yet"
+		return "requested " + seconds(t.Silent) + " ago, no answer yet"
 	}
 	return term.Clean(t.Why, 200) + ", again in " + restText(Duration(t.Again))
 }
@@ -172,7 +172,7 @@ func errorWords(kind string, n int) string {
 	case schema.ErrorDenied:
 		return term.Commas(n) + " denied by robots.txt"
 	case schema.ErrorRobots:
-		return term.Commas(n) + " without a robots.txt that can be had"
+		return term.Commas(n) + " without an available robots.txt"
 	}
 	words := strings.NewReplacer("_", " ", "dns", "DNS", "tls", "TLS").Replace(kind)
 	switch words[strings.LastIndexByte(words, ' ')+1:] {
@@ -243,15 +243,15 @@ func WaitText(s *census.Status) string {
 		}
 		return text
 	case census.ForDisk:
-		return "the disk is behind"
+		return "waiting for the disk"
 	case census.ForDecision:
-		return "deciding what is asked next"
+		return "deciding what to request next"
 	case census.ForNothing:
-		return "nothing is left to ask"
+		return "nothing is left to request"
 	case census.ForNetwork:
 		return awayText(&s.Wait) + "; the network of this machine seems to be down, and the crawl resumes when a host answers"
 	case census.ForMeans:
-		return "this machine lacks means or processor time: " + term.Count(s.Wait.Few, "request is", "requests are") +
+		return "this machine lacks resources or processor time: " + term.Count(s.Wait.Few, "request is", "requests are") +
 			" open at most for a while"
 	case census.ForHosts:
 		text := hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + term.ShownHost(s.Wait.Host, 80)
@@ -265,7 +265,7 @@ func WaitText(s *census.Status) string {
 
 // awayText says since when no host answers, and what failed.
 func awayText(w *census.Wait) string {
-	text := "no host answers since " + w.Since.Local().Format(time.TimeOnly)
+	text := "no host has answered since " + w.Since.Local().Format(time.TimeOnly)
 	if w.Why != "" {
 		text += " (" + term.Clean(w.Why, 200) + ")"
 	}
@@ -274,7 +274,7 @@ func awayText(w *census.Wait) string {
 
 func hostsText(h *census.Hosts) string {
 	if h.Suspended > 0 && h.Suspended == h.Waiting {
-		return term.Count(h.Waiting, "host has", "hosts have") + " asked for patience"
+		return term.Count(h.Waiting, "host has", "hosts have") + " asked Ripple to wait"
 	}
 	return term.Count(h.Waiting, "host waits", "hosts wait")
 }

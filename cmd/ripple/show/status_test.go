@@ -55,9 +55,9 @@ func TestStatusLines(t *testing.T) {
 			"  ETA     a moment",
 			"  trouble c.test: given up: connection refused",
 			"  trouble git.docs.test: robots.txt timed out twice, again in 38 s",
-			"  trouble a.test: robots.txt timed out, asked again 12 s ago",
+			"  trouble a.test: robots.txt timed out, requested again 12 s ago",
 			"  trouble held.test: connection refused 4 s ago; it is not known yet whether the network of this machine is at fault",
-			"  trouble b.test: robots.txt was asked for 3 s ago, no answer yet; and 2 further hosts",
+			"  trouble b.test: robots.txt was requested 3 s ago, no answer yet; and 2 further hosts",
 		}},
 		{"ends before", census.Status{RunID: 1, Left: census.Left{PagesToVisit: 900, ETA: 300,
 			ETALimit: "max-run-time = 1h0m0s", ETAHosts: []census.HostETA{{Domain: "a.test", ToVisit: 900, Seconds: 300}}}}, []string{
@@ -104,18 +104,18 @@ func TestWaitText(t *testing.T) {
 		{"asks", census.Hosts{Waiting: 3}, census.Wait{}, ""},
 		{"waits", census.Hosts{Waiting: 3}, later, "3 hosts wait, next in 12 s: a.test"},
 		{"one", census.Hosts{Waiting: 1}, later, "1 host waits, next in 12 s: a.test"},
-		{"suspended", census.Hosts{Waiting: 2, Suspended: 2}, later, "2 hosts have asked for patience, next in 12 s: a.test"},
+		{"suspended", census.Hosts{Waiting: 2, Suspended: 2}, later, "2 hosts have asked Ripple to wait, next in 12 s: a.test"},
 		{"soon", census.Hosts{Waiting: 1}, soon, "1 host waits, next in a moment: a.test"},
 		{"paused", census.Hosts{Waiting: 1}, census.Wait{Reason: census.Paused}, `paused; "ripple resume" resumes it`},
 		{"stopping", census.Hosts{}, census.Wait{Reason: census.Stopping}, "stopping"},
-		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "the disk is behind"},
+		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "waiting for the disk"},
 		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork,
 			Why: "connect timeout", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)},
-			"no host answers since 03:04:05 (connect timeout); the network of this machine seems to be down, and the " +
+			"no host has answered since 03:04:05 (connect timeout); the network of this machine seems to be down, and the " +
 				"crawl resumes when a host answers"},
 		{"lacks", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForMeans, Few: 32},
-			"this machine lacks means or processor time: 32 requests are open at most for a while"},
-		{"empty", census.Hosts{}, census.Wait{Reason: census.ForNothing}, "nothing is left to ask"},
+			"this machine lacks resources or processor time: 32 requests are open at most for a while"},
+		{"empty", census.Hosts{}, census.Wait{Reason: census.ForNothing}, "nothing is left to request"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -59,7 +59,7 @@ func coverageText(c *suggest.Candidate) string {
 		text += ", " + term.Count(c.Missing, "page", "pages") + " missing"
 	}
 	if c.Answers == "" {
-		text += "; no page of it is known to answer"
+		text += "; none of its pages is known to answer"
 	}
 	return text
 }
@@ -71,7 +71,7 @@ func candidateBlock(c *suggest.Candidate, block string) string {
 	case block != "":
 		return block
 	case c.Block() != "":
-		return "# The entry of its domain above holds it.\n"
+		return "# The entry for its domain above covers it.\n"
 	}
 	return "# It cannot be the domain of an entry.\n"
 }

@@ -138,7 +138,7 @@ func (s *Shards) Write(ctx context.Context, out string, refuse func() error, p e
 	}
 	switch {
 	case errors.Is(err, kv.ErrDamaged):
-		return term.Hint(err, "\"ripple verify --state FILE\" tells of each shard whether it is whole")
+		return term.Hint(err, "\"ripple verify --state FILE\" says which shards are intact")
 	case err != nil && !term.IsUserError(err):
 		return fmt.Errorf("write %s: %w", term.Shown(out), err)
 	}

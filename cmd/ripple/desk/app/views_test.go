@@ -235,7 +235,7 @@ func TestFailures(t *testing.T) {
 	b.Wait(`document.querySelector(".candidate")`)
 }
 
-// Without its token the desk asks for it, and the address does not keep it.
+// Without its token the desk needs it, and the address does not keep it.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)

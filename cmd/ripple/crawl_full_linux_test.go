@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
 )
@@ -78,7 +79,7 @@ func crawlsFull(t *testing.T, path string) (cmd *exec.Cmd, said *bufio.Reader) {
 // helps.
 func TestPruneDiskFull(t *testing.T) {
 	t.Parallel()
-	from := filepath.Join(filepath.Dir(crawled(t, 1)), "state.bolt")
+	from := filepath.Join(filepath.Dir(rippletest.Crawled(t, 1)), "state.bolt")
 	disk := crawltest.SmallDisk(t, "8m")
 	path := filepath.Join(disk, "state.bolt")
 	if err := kv.Compact(from, path); err != nil {

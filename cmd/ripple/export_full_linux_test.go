@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
@@ -17,7 +18,7 @@ import (
 // old one is whole, and nothing else is left.
 func TestExportDiskFull(t *testing.T) {
 	t.Parallel()
-	cfg := crawled(t, 1)
+	cfg := rippletest.Crawled(t, 1)
 	for _, format := range []string{"sqlite", "gexf", "graphml", "dot", "jsonl", "map", "csv", "parquet"} {
 		t.Run(format, func(t *testing.T) {
 			disk := crawltest.SmallDisk(t, "8m")
@@ -89,7 +90,7 @@ func contents(t *testing.T, path string) []byte {
 // beside its target.
 func TestExportWithoutTMPDIR(t *testing.T) {
 	t.Parallel()
-	cfg := crawled(t, 1)
+	cfg := rippletest.Crawled(t, 1)
 	target := filepath.Join(t.TempDir(), "x.db")
 	cmd := ripple("export", "--config", cfg, "--sqlite", target)
 	cmd.Env = append(cmd.Env, "TMPDIR="+filepath.Join(t.TempDir(), "none"))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/export/sqlite"
 )
@@ -26,7 +27,7 @@ func TestKilledWhileExporting(t *testing.T) {
 	}
 	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	cfg := crawled(t, seed)
+	cfg := rippletest.Crawled(t, seed)
 	out := filepath.Join(t.TempDir(), "terrain.db")
 	export := func() *exec.Cmd { return ripple("export", "--config", cfg, "--sqlite", out) }
 	if text, err := export().CombinedOutput(); err != nil {
@@ -73,7 +74,7 @@ func TestInterruptedWhileExporting(t *testing.T) {
 	}
 	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
-	cfg := crawled(t, seed)
+	cfg := rippletest.Crawled(t, seed)
 	dir := t.TempDir()
 	args := []string{"export", "--config", cfg, "--sqlite", filepath.Join(dir, "x.db"),
 		"--map", filepath.Join(dir, "x.html"), "--csv", filepath.Join(dir, "csv")}

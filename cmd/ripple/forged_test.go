@@ -24,6 +24,8 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -76,7 +78,7 @@ func TestForged(t *testing.T) {
 // crawledTwice is [crawled] with a second run, which is cut short.
 func crawledTwice(t testing.TB, seed uint64) string {
 	t.Helper()
-	path := crawledWhole(t, seed)
+	path := rippletest.CrawledWhole(t, seed)
 	cfg, _, err := config.Load(path)
 	if err == nil {
 		err = crawlMutant(cfg.State.Path, cfg, time.Second)
@@ -163,7 +165,7 @@ func askAll(dir, path string) (answered, refused int) {
 			refused++
 		}
 	}
-	_ = command.CheckFile(io.Discard, path, true)
+	_ = statefile.CheckFile(io.Discard, path, true)
 	if exportMutant(path, filepath.Join(dir, "forged.db")) == nil {
 		return answered + 1, refused
 	}
@@ -189,7 +191,7 @@ func changeAll(path string, cfg *config.Config) (changed, refused int) {
 			refused++
 		}
 	}
-	_ = command.CheckFile(io.Discard, path, true)
+	_ = statefile.CheckFile(io.Discard, path, true)
 	return changed, refused
 }
 

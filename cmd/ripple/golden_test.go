@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -67,7 +68,7 @@ func TestAnswersKeepTheirKeys(t *testing.T) {
 // What the desk's interface promises is its description.
 func TestInterfaceKeepsItsKeys(t *testing.T) {
 	t.Parallel()
-	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 1)), "state.bolt"))
+	d := serveState(t, filepath.Join(filepath.Dir(rippletest.Crawled(t, 1)), "state.bolt"))
 	_, text := d.get("openapi.json")
 	var document struct {
 		Paths map[string]map[string]struct {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
@@ -19,7 +20,7 @@ import (
 func TestMergeDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	newShards(t, dir)
+	rippletest.NewShards(t, dir)
 	disk := crawltest.SmallDisk(t, "8m")
 	target, filler := filepath.Join(disk, "whole.bolt"), filepath.Join(disk, "filler")
 	run := func() error {

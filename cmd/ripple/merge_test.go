@@ -6,16 +6,14 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -114,57 +112,11 @@ func scriptAlone(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(c.Complete())
 }
 
-// newShards makes the empty files of two shards in a folder.
-func newShards(t *testing.T, dir string) {
-	t.Helper()
-	for n := range 2 {
-		store, err := kv.Open(filepath.Join(dir, "shard-"+strconv.Itoa(n)+".bolt"), kv.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = store.Update(func(tx *kv.Tx) error {
-			return tx.Part.Put(schema.Part{Rule: shard.Version, Shard: n, Shards: 2})
-		})
-		if err := errors.Join(err, store.Close()); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// Ctrl-C ends it at whatever step it is, and leaves nothing behind.
-func TestInterruptedWhileMerging(t *testing.T) {
-	t.Parallel()
-	for _, at := range []string{"URLs", "depths", "queues", "compacting"} {
-		t.Run(at, func(t *testing.T) {
-			dir, from := t.TempDir(), statefile.Files{Voice: term.NewVoice(io.Discard)}
-			newShards(t, dir)
-			ctx, cancel := context.WithCancelCause(t.Context())
-			var s statefile.Shards
-			defer s.Close()
-			if err := s.Open(ctx, from, []string{dir}); err != nil {
-				t.Fatal(err)
-			}
-			opts := command.MergeOptions{Out: filepath.Join(dir, "new.bolt")}
-			err := s.Write(ctx, opts.Out, opts.Refuse, func(step string, _, _ int) {
-				if step == at {
-					cancel(term.SignalError{Signal: syscall.SIGINT})
-				}
-			})
-			if code := exitCode(err); code != 130 {
-				t.Errorf("exit code %d: %v", code, err)
-			}
-			if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
-				t.Errorf("in the folder: %v, %v", left, err)
-			}
-		})
-	}
-}
-
 // A desk of the shards in a folder merges them once, and not for every question.
 func TestShardsServed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	newShards(t, dir)
+	rippletest.NewShards(t, dir)
 	cfg := crawltest.Parse(t, surveytest.Minimal)
 	for n := range 2 {
 		store, err := kv.Open(filepath.Join(dir, "shard-"+strconv.Itoa(n)+".bolt"), kv.Options{})

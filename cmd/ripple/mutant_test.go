@@ -17,8 +17,9 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -73,7 +74,7 @@ func TestMutants(t *testing.T) {
 		mutants = 20
 	}
 	seed := crawltest.Seed(t)
-	cfg, _ := crawledFor(t, seed, 500*time.Millisecond)
+	cfg, _ := rippletest.CrawledFor(t, seed, 500*time.Millisecond)
 	dir := filepath.Dir(cfg)
 	deaths, lines := 0, ""
 	const some = 250 // to a child: what damage has leaked ends with it
@@ -121,7 +122,7 @@ func sufferMutants(t *testing.T) {
 			t.Fatal(err)
 		}
 		var report bytes.Buffer
-		if err := command.CheckFile(&report, path, true); err != nil {
+		if err := statefile.CheckFile(&report, path, true); err != nil {
 			t.Errorf("mutant %d: check: %v", i, err)
 		}
 		if strings.Contains(report.String(), "Problem") || strings.Contains(report.String(), "Refused") {
@@ -210,7 +211,7 @@ func TestEveryFlipIsFound(t *testing.T) {
 	}
 	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 0))
-	state := filepath.Join(filepath.Dir(crawled(t, seed)), "state.bolt")
+	state := filepath.Join(filepath.Dir(rippletest.Crawled(t, seed)), "state.bolt")
 	raw := used(t, state)
 	records := recordsOf(t, state)
 	path := filepath.Join(t.TempDir(), "state.bolt")

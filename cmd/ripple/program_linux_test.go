@@ -4,12 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
 // A program that runs while it is replaced or removed has processes of its own release.
 func TestReplacedProgram(t *testing.T) {
 	t.Parallel()
-	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	state := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")
 	tests := []struct {
 		name string
 		with string // its name then holds this; nothing: it is gone

@@ -11,13 +11,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
 // A query ends when it is interrupted, whatever it is at, and leaves nothing in the folder
 // of temporary files.
 func TestInterruptedQuery(t *testing.T) {
 	t.Parallel()
-	cmd, dir := ripple("query", "-", "--config", crawled(t, 3)), t.TempDir()
+	cmd, dir := ripple("query", "-", "--config", rippletest.Crawled(t, 3)), t.TempDir()
 	cmd.Env = append(cmd.Env, "TMPDIR="+dir)
 	in, err := cmd.StdinPipe()
 	if err == nil {
@@ -47,7 +49,7 @@ func TestInterruptedQuery(t *testing.T) {
 // Outputs have the permissions that the umask leaves; the state is this user's.
 func TestOutputsUnderUmask(t *testing.T) {
 	t.Parallel()
-	cfg := crawled(t, 4)
+	cfg := rippletest.Crawled(t, 4)
 	for mask, file := range map[string]fs.FileMode{"002": 0o664, "027": 0o640, "077": 0o600} {
 		dir := t.TempDir()
 		script := `umask "$1"; cd "$2"; ripple init >/dev/null && ripple export --config "$3" ` +

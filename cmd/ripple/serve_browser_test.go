@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
@@ -37,7 +38,7 @@ func (d *testDesk) typed(b *desktest.Tab) {
 // The desk shows in every view the figures that the commands print.
 func TestDeskShowsWhatIsAnswered(t *testing.T) {
 	t.Parallel()
-	cfg := crawledWhole(t, 5)
+	cfg := rippletest.CrawledWhole(t, 5)
 	d := serveState(t, filepath.Join(filepath.Dir(cfg), "state.bolt"))
 	b := d.inBrowser(t, "now")
 	stats, page := d.json("stats").(map[string]any), "https://h0.gen.test/"

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
 // withDecisions has a configuration name a file of decisions, which it returns.
@@ -49,7 +50,7 @@ func (d *testDesk) decide(want int, body string) (answer decide.Result, text str
 // A decision is foreseen, then written and applied, and is seen in every view.
 func TestDecideAtDesk(t *testing.T) {
 	t.Parallel()
-	cfg := crawled(t, 5)
+	cfg := rippletest.Crawled(t, 5)
 	file := withDecisions(t, cfg)
 	d := serveConfig(t, filepath.Join(filepath.Dir(cfg), "state.bolt"), cfg)
 	first := d.json("suggest").(map[string]any)["discovered"].([]any)[0].(map[string]any)
@@ -118,7 +119,7 @@ func (d *testDesk) noted(host string) {
 // Without a file, or without a configuration, the entry is only shown; nonsense is refused.
 func TestDecideNowhere(t *testing.T) {
 	t.Parallel()
-	cfg := crawled(t, 5)
+	cfg := rippletest.Crawled(t, 5)
 	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
 	alone, plain := serveState(t, state), serveConfig(t, state, cfg)
 	for _, tt := range []struct {

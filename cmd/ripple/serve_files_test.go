@@ -20,6 +20,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -38,7 +39,7 @@ func (d *testDesk) decoded(path, body string) (v map[string]any) {
 
 func TestServeQuery(t *testing.T) {
 	t.Parallel()
-	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
+	d := serveState(t, filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt"))
 	promised, _ := d.schemas()
 	got := d.decoded("query", `{"sql": "SELECT domain, 1 AS one, NULL AS none FROM hosts WHERE domain = 'h0.gen.test'"}`)
 	if err := promised["query"].Validate(got); err != nil {
@@ -100,7 +101,7 @@ func (d *testDesk) download(ticket any) (code int, body []byte, header http.Head
 // A file is ordered, written and sent, once for each ticket.
 func TestServeFiles(t *testing.T) {
 	t.Parallel()
-	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
+	d := serveState(t, filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt"))
 	promised, _ := d.schemas()
 	f := d.ordered(`{"format": "gexf", "level": "site"}`)
 	if err := promised["file"].Validate(f); err != nil || f["status"] != "done" || f["bytes"] == 0.0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -108,7 +109,7 @@ func TestChooseHosts(t *testing.T) {
 // Hosts are shown to a person as everywhere: with the other form of an internationalised name.
 func TestShownNames(t *testing.T) {
 	t.Parallel()
-	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
+	d := serveState(t, filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt"))
 	got := d.json("shown?hosts=a.test+xn--bcher-kva.test+xn--bcher-kva.test:8443+xn--a")
 	want := map[string]any{"shown": map[string]any{"xn--bcher-kva.test": "xn--bcher-kva.test (bücher.test)",
 		"xn--bcher-kva.test:8443": "xn--bcher-kva.test:8443 (bücher.test:8443)"}}

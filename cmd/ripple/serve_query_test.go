@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 )
 
 // A statement that needs too much memory is refused, and the process that reads lives on.
 func TestServeStatementOfTooMuchMemory(t *testing.T) {
 	t.Parallel()
-	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 2)), "state.bolt"))
+	d := serveState(t, filepath.Join(filepath.Dir(rippletest.Crawled(t, 2)), "state.bolt"))
 	many := strings.TrimSuffix(strings.Repeat("hex(zeroblob(30000000)),", 40), ",")
 	for _, tt := range []struct {
 		sql  string

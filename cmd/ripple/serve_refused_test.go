@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
-	d := serveState(t, filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt"))
+	d := serveState(t, filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt"))
 	for path, want := range map[string]int{
 		"pages?url=" + url.QueryEscape("::nonsense"): 400, "pages": 400, "path?url=https://never.met.test/": 404,
 		"hosts/" + url.PathEscape("https://h0.gen.test/"): 400, "hosts?sort=password": 400, "diff": 409, "diff?to=7": 409,

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
@@ -27,7 +28,7 @@ import (
 // Every answer is that of the command with --json, and as openapi.json says.
 func TestServeAnswers(t *testing.T) {
 	t.Parallel()
-	cfg := crawled(t, 5)
+	cfg := rippletest.Crawled(t, 5)
 	state := filepath.Join(filepath.Dir(cfg), "state.bolt")
 	d := serveState(t, state)
 	promised, _ := d.schemas()
@@ -108,7 +109,7 @@ func printed(t *testing.T, args ...string) (v any) {
 // A crawl can begin while its file is served, and what it writes is what is shown then.
 func TestServeBesideWriter(t *testing.T) {
 	t.Parallel()
-	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	state := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")
 	d := serveState(t, state)
 	before := d.json("stats")
 	for round := range 2 {
@@ -144,10 +145,10 @@ func TestServeBesideWriter(t *testing.T) {
 // The file that has the name is the one that is shown.
 func TestServeReplaced(t *testing.T) {
 	t.Parallel()
-	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	state := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")
 	d := serveState(t, state)
 	before := d.json("hosts")
-	other := filepath.Join(filepath.Dir(crawled(t, 6)), "state.bolt")
+	other := filepath.Join(filepath.Dir(rippletest.Crawled(t, 6)), "state.bolt")
 	if err := os.Rename(other, state); err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +305,7 @@ func TestCrawlListens(t *testing.T) {
 
 // The process that reads ends with the one that serves, however that ends.
 func TestServeKilled(t *testing.T) {
-	state := filepath.Join(filepath.Dir(crawled(t, 5)), "state.bolt")
+	state := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")
 	t.Setenv("TMPDIR", t.TempDir())
 	cmd := ripple("serve", "--state", state, "--listen", "127.0.0.1:0")
 	address, _ := servedDesk(t, cmd)

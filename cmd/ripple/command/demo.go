@@ -40,7 +40,7 @@ again replaces it.`,
 					return session.Crawl(ctx, a.Voice, a.stdout, path, session.Options{Timing: a.Timing})
 				},
 				Merge: func(ctx context.Context, out string, folders []string) error {
-					return runMerge(ctx, a, MergeOptions{Out: out, force: true}, folders)
+					return runMerge(ctx, a, mergeOptions{out: out, force: true}, folders)
 				},
 			}, opts)
 		},

@@ -22,20 +22,20 @@ import (
 	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
-type MergeOptions struct {
-	Out     string
+type mergeOptions struct {
+	out     string
 	force   bool
 	without []string
 }
 
-func (o *MergeOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVarP(&o.Out, "out", "o", "", "write the whole terrain to `FILE`")
+func (o *mergeOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVarP(&o.out, "out", "o", "", "write the whole terrain to `FILE`")
 	f.BoolVar(&o.force, "force", false, "replace a file that exists, unless it is in use")
 	f.StringSliceVar(&o.without, "without", nil, "leave out shards `N,...`, whose files are missing")
 }
 
 func newMergeCommand(a *app) *cobra.Command {
-	var opts MergeOptions
+	var opts mergeOptions
 	cmd := &cobra.Command{
 		Use:   "merge DIR|FILE... -o FILE",
 		Short: "Merge the shards of a terrain into one state file",
@@ -62,15 +62,15 @@ over.`,
 	return cmd
 }
 
-func runMerge(ctx context.Context, a *app, opts MergeOptions, args []string) error {
+func runMerge(ctx context.Context, a *app, opts mergeOptions, args []string) error {
 	switch {
 	case a.named.State != "" || a.named.Config != "":
 		return term.Usage("merge reads the files that it is given; leave --state and --config out")
-	case opts.Out == "":
+	case opts.out == "":
 		return term.Usage("-o FILE is missing: what is to be written")
 	}
-	opts.Out = disk.Behind(opts.Out)
-	if err := opts.Refuse(); err != nil {
+	opts.out = disk.Behind(opts.out)
+	if err := opts.refuse(); err != nil {
 		return err
 	}
 	missing, err := parseShards(opts.without)
@@ -79,17 +79,17 @@ func runMerge(ctx context.Context, a *app, opts MergeOptions, args []string) err
 	}
 	s := statefile.Shards{Missing: missing}
 	defer s.Close()
-	err = a.Voice.During("writing "+term.Shown(opts.Out), func(p export.Progress) error {
+	err = a.Voice.During("writing "+term.Shown(opts.out), func(p export.Progress) error {
 		p.At("opening shards", 0, 0)
 		if err := s.Open(ctx, a.states, args); err != nil {
 			return err
 		}
-		return s.Write(ctx, opts.Out, opts.Refuse, p)
+		return s.Write(ctx, opts.out, opts.refuse, p)
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", term.Shown(opts.Out), term.Count(len(s.All), "shard", "shards"),
+	fmt.Fprintf(a.stdout, "%s: %s, %s, %s\n", term.Shown(opts.out), term.Count(len(s.All), "shard", "shards"),
 		term.Count(s.Urls, "URL", "URLs"), term.Count(s.Visits, "visit", "visits"))
 	for _, dir := range s.Without {
 		a.Voice.Say("no file in " + dir + " holds a shard; the others hold all")
@@ -103,9 +103,9 @@ func runMerge(ctx context.Context, a *app, opts MergeOptions, args []string) err
 	return nil
 }
 
-// Refuse reports why the output cannot or must not be written. Unlike an export, a state file cannot be made
+// refuse reports why the output cannot or must not be written. Unlike an export, a state file cannot be made
 // again, so an existing one is never replaced silently.
-func (o *MergeOptions) Refuse() error {
+func (o *mergeOptions) refuse() error {
 	f := output.Format{State: true, Check: func(path string, force bool) error {
 		info, err := os.Stat(path)
 		switch {
@@ -120,7 +120,7 @@ func (o *MergeOptions) Refuse() error {
 		}
 		return nil
 	}}
-	return f.RefuseNamed(o.Out, o.force)
+	return f.RefuseNamed(o.out, o.force)
 }
 
 // parseShards reads numbers of shards as [schema.Shards] are written.

@@ -3,17 +3,14 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/output"
-	"github.com/sumi-ripple/ripple/cmd/ripple/seeds"
+	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -49,50 +46,10 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 	if err != nil {
 		return err
 	}
-	if opts.into == "" {
-		return replay(a, opts, cfg, state)
-	}
-	copied, err := copyFor(ctx, a.states, state, opts.into)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(copied)
-	if err := replay(a, opts, cfg, copied); err != nil {
-		return err
-	}
-	return kv.Rename(copied, opts.into)
-}
-
-// replay replays a state file that nobody else has open.
-func replay(a *app, opts replayOptions, cfg *config.Config, state string) error {
-	store, err := statefile.OpenLocked(state, kv.Options{})
-	if err != nil {
-		return err
-	}
-	defer store.Close()
-	if opts.into != "" {
-		if err := crawl.LeavePages(store); err != nil {
-			return err
-		}
-	}
-	if cfg == nil {
-		if cfg, err = movedConfig(a, store); err != nil {
-			return err
-		}
-	} else if cfg, err = seeds.WithKept(store, cfg); err != nil {
-		return err
-	}
-	done, err := crawl.Replay(store, cfg)
-	if err != nil {
-		return err
-	}
-	if err := printReplayed(a, done, cfg, opts.json); err != nil {
-		return err
-	}
-	if done.Pages+done.Missing == 0 {
-		return output.ErrNoPages
-	}
-	return nil
+	return decide.Replay{
+		States: a.states, State: state, Into: opts.into, Config: cfg, Found: a.named.StateConfig(),
+		Tell: func(done crawl.Replayed, cfg *config.Config) error { return printReplayed(a, done, cfg, opts.json) },
+	}.Run(ctx)
 }
 
 // printReplayed tells what was done.
@@ -137,44 +94,4 @@ func replayed(a *app, args []string) (*config.Config, string, error) {
 		return nil, "", err
 	}
 	return cfg, cfg.State.Path, statefile.MustExist(cfg.State.Path)
-}
-
-// copyFor makes a copy of a state beside a name that nobody has, which it is to be given when
-// all is done.
-func copyFor(ctx context.Context, from statefile.Files, state, into string) (string, error) {
-	f := output.Format{State: true, Check: func(path string, _ bool) error {
-		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s exists; name a new file", term.Shown(path))
-		}
-		return nil
-	}}
-	if err := f.RefuseNamed(into, false); err != nil {
-		return "", err
-	}
-	copied, remove, err := from.WorkingCopy(ctx, state)
-	if err != nil {
-		return "", err
-	}
-	defer remove()
-	next := into + ".compact"
-	_ = os.Remove(next) // of one that was killed
-	return next, kv.Compact(copied, next)
-}
-
-// movedConfig is the configuration of the last run: as the one by which the state was found has it,
-// where that differs only in where its files are.
-func movedConfig(a *app, store *kv.Store) (*config.Config, error) {
-	last, err := statefile.LastConfig(store)
-	path := a.named.StateConfig()
-	if err != nil || path == "" {
-		return last, err
-	}
-	now, _, err := config.Load(path)
-	if err == nil {
-		now, err = seeds.WithKept(store, now)
-	}
-	if err != nil || !now.SameElsewhere(last) {
-		return last, nil // it need not be right
-	}
-	return now, nil
 }

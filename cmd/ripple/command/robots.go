@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/robots"
@@ -63,7 +63,7 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 	if opts.json {
 		err = term.PrintJSON(a.stdout, v)
 	} else {
-		err = printRobots(a.stdout, v)
+		err = show.Robots(a.stdout, v)
 	}
 	if err == nil && !v.Allowed {
 		return term.ErrQuiet
@@ -135,31 +135,4 @@ func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) 
 			"read a file with --file, or crawl the host")
 	}
 	return v, err
-}
-
-func printRobots(w io.Writer, v answer.RobotsVerdict) error {
-	word := "disallowed"
-	if v.Allowed {
-		word = "allowed"
-	}
-	t := term.NewTable(w)
-	t.Row(word, term.ShownHost(v.URL, 2048))
-	if v.Line > 0 {
-		t.Row("rule", term.Clean(v.Rule, 256))
-		t.Row("line", v.Line)
-	} else {
-		t.Row("why", v.Why)
-	}
-	group := "no group speaks to it"
-	if v.Group != "" {
-		group = fmt.Sprintf("the group of %q holds", v.Group)
-	}
-	t.Row("agent", fmt.Sprintf("%s (%s)", term.Clean(v.Agent, 100), group))
-	if v.CrawlDelay > 0 {
-		t.Row("delay", term.Gap(time.Duration(v.CrawlDelay*float64(time.Second))))
-	}
-	if v.FetchedAt != nil {
-		t.Row("copy", fmt.Sprintf("of %s, status %d", v.FetchedAt.Format(time.RFC3339), v.Status))
-	}
-	return t.Flush()
 }

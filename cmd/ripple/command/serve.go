@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,10 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
-	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -74,7 +69,7 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := mayServe(path); err != nil {
+	if err := serve.MayServe(path); err != nil {
 		return err
 	}
 	cfg := a.named.StateConfig()
@@ -88,33 +83,6 @@ func runServe(ctx context.Context, a *app, opts serveOptions) error {
 		return err
 	}
 	return serveDesk(a, d, opts, func() error { return d.Serve(ctx) })
-}
-
-// mayServe reports a file that is none of ours, and a folder without any. Which of those there are shards is found out
-// when they are asked for.
-func mayServe(path string) error {
-	if err := statefile.MustExist(path); err != nil {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), statefile.WithoutPath(err)))
-	}
-	bolt, err := statefile.HasMark(path)
-	switch {
-	case err != nil:
-		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), err))
-	case info.Mode().IsRegular() && !bolt:
-		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), kv.ErrForeign))
-	case info.IsDir():
-		entries, err := os.ReadDir(path)
-		file := func(e os.DirEntry) bool { return statefile.IsBolt(filepath.Join(path, e.Name())) }
-		if err == nil && !slices.ContainsFunc(entries, file) {
-			return statefile.NoShards(path)
-		}
-		return err
-	}
-	return nil
 }
 
 // serveTerrain serves the desk of a terrain of several machines.

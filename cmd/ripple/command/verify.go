@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -11,20 +10,15 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/census"
-	"github.com/sumi-ripple/ripple/crawl/control"
 )
 
-// maxProblems bounds the problems that are told one by one.
-const maxProblems = 100
-
-type VerifyOptions struct {
+type verifyOptions struct {
 	digest  bool
 	compact bool
 	json    bool
 }
 
-func (o *VerifyOptions) addFlags(f *pflag.FlagSet) {
+func (o *verifyOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.digest, "digest", false, "print the SHA-256 of the map: two crawls of the same web have the same one")
 	f.BoolVar(&o.compact, "compact", false,
 		"then write the state without its free space into a new file, which\nreplaces the old one")
@@ -32,7 +26,7 @@ func (o *VerifyOptions) addFlags(f *pflag.FlagSet) {
 }
 
 func newVerifyCommand(a *app) *cobra.Command {
-	var opts VerifyOptions
+	var opts verifyOptions
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check the state file's invariants",
@@ -50,43 +44,28 @@ damaged file may crash it. During a crawl it checks a consistent copy.`,
 	return cmd
 }
 
-// A Verdict is what a check has found, and what is printed as JSON.
-type Verdict struct {
-	File     string   `json:"file"`
-	Whole    bool     `json:"whole"`
-	URLs     int      `json:"urls"`
-	Visits   int      `json:"visits"`
-	Hosts    int      `json:"hosts"`
-	Run      int      `json:"run_id"` // 0: nothing was crawled yet
-	Digest   string   `json:"digest,omitempty"`
-	Found    int      `json:"found"`    // problems
-	Problems []string `json:"problems"` // the first of them
-	Before   int64    `json:"bytes_before,omitempty"`
-	After    int64    `json:"bytes_after,omitempty"`
-}
-
-func runVerify(ctx context.Context, a *app, opts VerifyOptions) error {
+func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 	path, err := a.named.StateFile()
 	if err != nil {
 		return err
 	}
-	target, release, err := quietFile(ctx, a.states, path, opts)
+	target, release, err := a.states.Quiet(ctx, path, opts.compact)
 	if err != nil {
 		return err
 	}
 	defer release()
 	v, err := term.Finding(a.Voice, "checking "+term.Shown(path),
-		func() (*Verdict, error) { return CheckApart(ctx, target, opts) })
+		func() (*statefile.Verdict, error) { return statefile.CheckApart(ctx, target, opts.digest) })
 	if err != nil {
 		return err
 	}
 	v.File = path
 	if v.Whole && opts.compact {
-		if v.Before, v.After, err = Compact(path); err != nil {
+		if v.Before, v.After, err = statefile.Compact(path); err != nil {
 			return err
 		}
 	}
-	if err := v.print(a.stdout, opts); err != nil {
+	if err := printVerdict(a.stdout, v, opts); err != nil {
 		return err
 	}
 	if !v.Whole {
@@ -97,35 +76,8 @@ func runVerify(ctx context.Context, a *app, opts VerifyOptions) error {
 	return nil
 }
 
-// quietFile returns a file that nobody writes: the state file, or a copy of the
-// one that is being crawled.
-func quietFile(ctx context.Context, from statefile.Files, path string, opts VerifyOptions) (target string,
-	release func(), err error) {
-	if err := statefile.MustExist(path); err != nil {
-		return "", nil, err
-	}
-	copied := ""
-	var live census.Status
-	err = from.CrawlOf(path).Get(ctx, "status", &live)
-	idle := new(control.Error) // of who has the file, and does not crawl it
-	switch {
-	case err == nil && opts.compact:
-		return "", nil, term.Usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",
-			term.Shown(path), term.Shown(path))
-	case err == nil, errors.As(err, &idle) && errors.Is(err, control.ErrNobody) && !opts.compact:
-		copied, release, err = from.CopyCrawled(ctx, path)
-	}
-	switch {
-	case errors.Is(err, control.ErrNobody): // or it has just ended
-		return path, func() {}, nil
-	case err != nil:
-		return "", nil, err
-	}
-	return copied, release, nil
-}
-
-// print tells what was found.
-func (v *Verdict) print(w io.Writer, opts VerifyOptions) error {
+// printVerdict tells what was found.
+func printVerdict(w io.Writer, v *statefile.Verdict, opts verifyOptions) error {
 	if opts.json {
 		return term.PrintJSON(w, v)
 	}

@@ -2,17 +2,16 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
+	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
-	"github.com/sumi-ripple/ripple/crawl/webhook"
 )
 
 type webhookOptions struct{ json bool }
@@ -67,53 +66,17 @@ func runWebhookTest(ctx context.Context, a *app, opts webhookOptions, args []str
 	if err != nil {
 		return err
 	}
-	answer, err := sender.Test(ctx)
+	sent, err := sender.Test(ctx)
 	if err != nil {
 		return err
 	}
 	if opts.json {
-		err = term.PrintJSON(a.stdout, newWebhookAnswer(&answer))
+		err = term.PrintJSON(a.stdout, answer.NewWebhookTest(&sent))
 	} else {
-		err = term.Flushed(a.stdout, func(w io.Writer) error { printWebhookAnswer(w, &answer); return nil })
+		err = term.Flushed(a.stdout, func(w io.Writer) error { show.WebhookTest(w, &sent); return nil })
 	}
-	if err == nil && !answer.Delivered() {
+	if err == nil && !sent.Delivered() {
 		return term.ErrQuiet
 	}
 	return err
-}
-
-// A webhookAnswer is what came of a test, for a program.
-type webhookAnswer struct {
-	ID     string `json:"id"`
-	Host   string `json:"host"`
-	Status int    `json:"status_code"`
-	Millis int64  `json:"response_ms"`
-	Body   string `json:"body"`
-	Error  string `json:"error"`
-}
-
-func newWebhookAnswer(a *webhook.Answer) webhookAnswer {
-	return webhookAnswer{a.ID, term.Clean(a.Host, 253), a.Status, a.Took.Milliseconds(), term.Clean(string(a.Body), 512),
-		a.Reason.String()}
-}
-
-func printWebhookAnswer(w io.Writer, a *webhook.Answer) {
-	verdict := "it was taken"
-	switch {
-	case a.Delivered():
-	case a.Status == http.StatusGone:
-		verdict = "a crawl would send nothing more there"
-	case a.Status/100 == 3:
-		verdict = "it was not taken: redirects are not followed"
-	default:
-		verdict = "it was not taken"
-	}
-	said := a.Reason.String()
-	if a.Status != 0 {
-		said = fmt.Sprintf("%d %s in %d ms", a.Status, http.StatusText(a.Status), a.Took.Milliseconds())
-	}
-	fmt.Fprintf(w, "%s: %s; %s\n  webhook-id  %s\n", term.Clean(a.Host, 253), said, verdict, a.ID)
-	if len(a.Body) > 0 {
-		fmt.Fprintf(w, "  answer      %s\n", term.Clean(string(a.Body), 512))
-	}
 }

@@ -6,5 +6,6 @@
 //   - the process that reads a state file or a copy of one, see [ReadTerrain];
 //   - the desk of a state file, which asks these two, and its openapi.json.
 //
-// Decisions and exports that are ordered at the desk belong to it too. The web server is package desk.
+// Decisions and exports that are ordered at the desk belong to it too, and so does the feed of visits. The web server
+// is package desk.
 package serve

@@ -71,7 +71,7 @@ func (l *LiveCrawl) idle(ctx context.Context) DeskStatus {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.ended.Mode != "" && Unchanged(l.file, now) {
+	if l.ended.Mode != "" && unchanged(l.file, now) {
 		return l.ended
 	}
 	var s answer.Stats
@@ -82,8 +82,8 @@ func (l *LiveCrawl) idle(ctx context.Context) DeskStatus {
 	return l.ended
 }
 
-// Unchanged reports whether a file is as it was. A folder does not tell: what is in its files may have changed.
-func Unchanged(was, now fs.FileInfo) bool {
+// unchanged reports whether a file is as it was. A folder does not tell: what is in its files may have changed.
+func unchanged(was, now fs.FileInfo) bool {
 	return now.Mode().IsRegular() && os.SameFile(now, was) && now.ModTime().Equal(was.ModTime()) &&
 		now.Size() == was.Size()
 }

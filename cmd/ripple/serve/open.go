@@ -1,12 +1,18 @@
 package serve
 
 import (
+	"fmt"
 	"log/slog"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -23,4 +29,31 @@ func OpenDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk,
 		return nil, term.Usage("%v", err)
 	}
 	return d, nil
+}
+
+// MayServe reports a file that Ripple did not write, and a folder without state files. Which of those are shards is
+// found out by the first question about them.
+func MayServe(path string) error {
+	if err := statefile.MustExist(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), statefile.WithoutPath(err)))
+	}
+	bolt, err := statefile.HasMark(path)
+	switch {
+	case err != nil:
+		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), err))
+	case info.Mode().IsRegular() && !bolt:
+		return statefile.Advise(path, fmt.Errorf("%s: %w", term.Shown(path), kv.ErrForeign))
+	case info.IsDir():
+		entries, err := os.ReadDir(path)
+		file := func(e os.DirEntry) bool { return statefile.IsBolt(filepath.Join(path, e.Name())) }
+		if err == nil && !slices.ContainsFunc(entries, file) {
+			return statefile.NoShards(path)
+		}
+		return err
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv"
@@ -97,4 +98,30 @@ func RoomBeside(path string, size int64) error {
 		return term.Hint(h.Unwrap(), "make room there, or move the state to a larger disk")
 	}
 	return err
+}
+
+// Quiet returns a file that nobody writes: the state file, or a copy of it while it is being crawled. To compact a
+// file, it must not be crawled.
+func (s Files) Quiet(ctx context.Context, path string, compact bool) (target string, release func(), err error) {
+	if err := MustExist(path); err != nil {
+		return "", nil, err
+	}
+	copied := ""
+	var live census.Status
+	err = s.CrawlOf(path).Get(ctx, "status", &live)
+	idle := new(control.Error) // of who has the file, and does not crawl it
+	switch {
+	case err == nil && compact:
+		return "", nil, term.Usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",
+			term.Shown(path), term.Shown(path))
+	case err == nil, errors.As(err, &idle) && errors.Is(err, control.ErrNobody) && !compact:
+		copied, release, err = s.CopyCrawled(ctx, path)
+	}
+	switch {
+	case errors.Is(err, control.ErrNobody): // or it has just ended
+		return path, func() {}, nil
+	case err != nil:
+		return "", nil, err
+	}
+	return copied, release, nil
 }

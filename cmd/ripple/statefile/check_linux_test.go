@@ -1,4 +1,4 @@
-package main
+package statefile
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
 // TestCheckThatWaits has the process that checks a file wait for longer than it may take, as a slow
@@ -19,8 +19,8 @@ func TestCheckThatWaits(t *testing.T) {
 		t.Skip("takes as long as a check may")
 	}
 	t.Parallel()
-	path := filepath.Join(filepath.Dir(crawled(t, 1)), "state.bolt")
-	if _, _, err := command.Compact(path); err != nil { // a small file may take less time
+	path := filepath.Join(filepath.Dir(rippletest.Crawled(t, 1)), "state.bolt")
+	if _, _, err := Compact(path); err != nil { // a small file may take less time
 		t.Fatal(err)
 	}
 	go func() {
@@ -30,7 +30,7 @@ func TestCheckThatWaits(t *testing.T) {
 			}
 		}
 	}()
-	v, err := command.CheckApart(t.Context(), path, command.VerifyOptions{})
+	v, err := CheckApart(t.Context(), path, false)
 	if err == nil {
 		t.Errorf("the verdict is %+v", v)
 	}

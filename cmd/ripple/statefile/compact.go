@@ -1,4 +1,4 @@
-package command
+package statefile
 
 import (
 	"cmp"
@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/kv"
@@ -23,10 +22,10 @@ func Compact(path string) (before, after int64, err error) {
 	named, _ := os.Stat(path)
 	old, err := kv.Open(path, kv.Options{ReadOnly: true})
 	if err != nil {
-		return 0, 0, statefile.Advise(path, err)
+		return 0, 0, Advise(path, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	if err := statefile.RoomBeside(path, old.Size()); err != nil {
+	if err := RoomBeside(path, old.Size()); err != nil {
 		return 0, 0, err
 	}
 	dir, remove, err := atomicfile.Scratch(filepath.Dir(path)) // another process may be compacting it, too
@@ -43,17 +42,17 @@ func Compact(path string) (before, after int64, err error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return 0, 0, fmt.Errorf("compact: %w", err)
 	}
-	if err := TakePlace(old, named, next); err != nil {
+	if err := takePlace(old, named, next); err != nil {
 		return 0, 0, fmt.Errorf("compact: %w", err)
 	}
 	return was.Size(), is.Size(), nil
 }
 
-// TakePlace gives a new file the name of a state file that is locked, unless another file has it by now. named is
+// takePlace gives a new file the name of a state file that is locked, unless another file has it by now. named is
 // what had the name just before the state file was opened.
-func TakePlace(old *kv.Store, named os.FileInfo, next string) error {
+func takePlace(old *kv.Store, named os.FileInfo, next string) error {
 	if err := old.Present(); err != nil {
-		return cmp.Or(replaced(old, named), statefile.Advise(old.Path(), err))
+		return cmp.Or(replaced(old, named), Advise(old.Path(), err))
 	}
 	return kv.Rename(next, old.Path())
 }

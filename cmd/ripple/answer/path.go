@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -19,6 +20,29 @@ type pathHop struct {
 	Rel    string `json:"rel,omitempty"`
 	Place  string `json:"place,omitempty"`
 	Anchor string `json:"anchor,omitempty"`
+}
+
+// An UnknownError reports a page that was never met.
+type UnknownError struct{ URL string }
+
+func (e *UnknownError) Error() string { return term.Clean(e.URL, 300) + " is not known" }
+
+// Paths returns the canonical URL of a page and a shortest way to it from each origin, the nearest first. It fails with
+// [UnknownError].
+func (r Inspector) Paths(raw string) (norm string, paths []OriginPath, err error) {
+	u, err := ParseURL(r.Config().Rules(), raw)
+	if err != nil {
+		return "", nil, err
+	}
+	id, known, err := r.Lookup(u.Norm)
+	if err != nil {
+		return u.Norm, nil, err
+	}
+	if !known {
+		return u.Norm, nil, &UnknownError{u.Norm}
+	}
+	paths, err = OriginPaths(r.Survey, id, len(r.Scope().Origins()))
+	return u.Norm, paths, err
 }
 
 // OriginPaths returns shortest ways to a page from up to limit origins, the

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -33,18 +34,10 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 		return err
 	}
 	defer r.Close()
-	u, err := answer.ParseURL(r.Config().Rules(), raw)
-	if err != nil {
-		return err
+	norm, paths, err := answer.Inspector{State: r}.Paths(raw)
+	if unknown := new(answer.UnknownError); errors.As(err, &unknown) {
+		return fmt.Errorf("%s is not known: no page that was visited links there", term.ShownHost(norm, 300))
 	}
-	id, ok, err := r.Lookup(u.Norm)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return fmt.Errorf("%s is not known: no page that was visited links there", term.ShownHost(u.Norm, 300))
-	}
-	paths, err := answer.OriginPaths(r.Survey, id, len(r.Scope().Origins()))
 	if err != nil {
 		return err
 	}
@@ -54,7 +47,7 @@ func runPath(ctx context.Context, a *app, opts pathOptions, raw string) error {
 		}
 	}
 	if len(paths) == 0 {
-		return fmt.Errorf("no origin leads to %s within %s", term.ShownHost(u.Norm, 300),
+		return fmt.Errorf("no origin leads to %s within %s", term.ShownHost(norm, 300),
 			term.Count(r.Config().Crawler.MaxDepth+1, "link", "links"))
 	}
 	return term.Flushed(a.stdout, func(w io.Writer) error {

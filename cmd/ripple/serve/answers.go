@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"net/http"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
@@ -14,7 +13,6 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/census"
-	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/export/changes"
@@ -42,18 +40,8 @@ func (o *Opened) answerPage(_ context.Context, q desk.Query) (any, error) {
 }
 
 func (o *Opened) answerPath(_ context.Context, q desk.Query) (any, error) {
-	u, err := answer.ParseURL(o.Config().Rules(), q.Text("url"))
-	if err != nil {
-		return nil, err
-	}
-	id, known, err := o.Lookup(u.Norm)
-	if err != nil {
-		return nil, err
-	}
-	if !known {
-		return nil, &control.Error{Code: http.StatusNotFound, Text: term.Clean(u.Norm, 300) + " is not known"}
-	}
-	return answer.OriginPaths(o.Survey, id, len(o.Scope().Origins()))
+	_, paths, err := o.Paths(q.Text("url"))
+	return paths, err
 }
 
 func (o *Opened) answerSuggest(_ context.Context, q desk.Query) (any, error) {

@@ -187,6 +187,7 @@ func (t *terrainReader) Close() {
 func answerable(err error) error {
 	var u *term.UsageError
 	var h *term.Hinted
+	var unknown *answer.UnknownError
 	switch {
 	case err == nil:
 		return nil
@@ -194,7 +195,7 @@ func answerable(err error) error {
 		return &control.Error{Code: http.StatusBadRequest, Text: err.Error()}
 	case errors.Is(err, kv.ErrLocked), errors.Is(err, control.ErrSilent):
 		return &control.Error{Code: http.StatusServiceUnavailable, Text: err.Error()}
-	case errors.Is(err, survey.ErrNoRun):
+	case errors.Is(err, survey.ErrNoRun), errors.As(err, &unknown):
 		return &control.Error{Code: http.StatusNotFound, Text: err.Error()}
 	case errors.As(err, &h):
 		return &control.Error{Code: http.StatusConflict, Text: err.Error() + "; " + h.Hint}

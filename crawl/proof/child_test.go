@@ -24,27 +24,27 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// What makes the test binary a crawler, for a test that kills or watches it.
+// Variables that make the test binary a crawler, for a test that kills or watches it.
 const (
-	envConfig = "RIPPLE_TEST_CONFIG" // what it crawls
-	envWatch  = "RIPPLE_TEST_WATCH"  // what it says while it does: "commits", "growth" or "network"
-	envNoSync = "RIPPLE_TEST_NOSYNC" // it leaves its file to the cache
-	envAnew   = "RIPPLE_TEST_ANEW"   // it reclassifies, and asks nobody
-	envLog    = "RIPPLE_TEST_LOG"    // the file that it logs to, as JSON
-	envFiles  = "RIPPLE_TEST_FILES"  // how many descriptors it may have
-	envLater  = "RIPPLE_TEST_LATER"  // how many from the moment that it begins to crawl
-	envResolv = "RIPPLE_TEST_RESOLV" // the file that it reads in place of resolv.conf, in a mount namespace of its own
-	envHub    = "RIPPLE_TEST_HUB"    // the store of a hub, which it is, beside a node or alone
-	envFaster = "RIPPLE_TEST_FASTER" // how many times faster than real leases a node's are
-	envFresh  = "RIPPLE_TEST_FRESH"  // a node takes shards that nobody has had, and watches them for a moment only
+	envConfig = "RIPPLE_TEST_CONFIG" // path of the configuration to crawl
+	envWatch  = "RIPPLE_TEST_WATCH"  // what it prints meanwhile: "commits", "growth" or "network"
+	envNoSync = "RIPPLE_TEST_NOSYNC" // it does not sync its file
+	envAnew   = "RIPPLE_TEST_ANEW"   // it reclassifies, and sends no request
+	envLog    = "RIPPLE_TEST_LOG"    // log file, in JSON
+	envFiles  = "RIPPLE_TEST_FILES"  // limit of descriptors
+	envLater  = "RIPPLE_TEST_LATER"  // limit of descriptors from the moment at which it begins to crawl
+	envResolv = "RIPPLE_TEST_RESOLV" // file that replaces resolv.conf, in a mount namespace of its own
+	envHub    = "RIPPLE_TEST_HUB"    // store of the hub that it runs, next to a node or alone
+	envFaster = "RIPPLE_TEST_FASTER" // how many times faster than real leases those of a node are
+	envFresh  = "RIPPLE_TEST_FRESH"  // a node takes shards that no node has had, and watches them only briefly
 	envDies   = "RIPPLE_TEST_DIES"   // a node is killed as soon as it crawls
-	envMeets  = "RIPPLE_TEST_MEETS"  // the file in which a node says what URLs commits hold
+	envMeets  = "RIPPLE_TEST_MEETS"  // file in which a node records the URLs in its commits
 )
 
 func TestMain(m *testing.M) {
 	path, store := os.Getenv(envConfig), os.Getenv(envHub)
 	if path == "" && store == "" {
-		sidebyside.Tests(12) // they pass their time with networks that are away, and between kills
+		sidebyside.Tests(12) // these tests mostly wait, for networks and between kills
 		goleak.VerifyTestMain(m)
 		return
 	}
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// child is a crawler that has not been started.
+// child returns a crawler that has not been started.
 func child(config string, env ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(append(os.Environ(), envConfig+"="+config), env...)
@@ -96,7 +96,7 @@ func crawlAsChild(path string) error {
 	}
 	machine := crawl.NewMachine(0)
 	gctune.Collect(gctune.Crawl(machine.Crawls))
-	machine.LimitMemory(debug.SetMemoryLimit(-1)) // that of GOMEMLIMIT
+	machine.LimitMemory(debug.SetMemoryLimit(-1)) // the limit of GOMEMLIMIT
 	c, _, err := crawl.Begin(ctx, store, crawl.Options{Config: cfg, Log: log, Machine: machine})
 	if err != nil {
 		return errors.Join(err, store.Close())
@@ -126,7 +126,7 @@ func childLog() (*slog.Logger, error) {
 	return slog.New(slog.NewJSONHandler(f, nil)), nil // the process closes it
 }
 
-// watch says between two commits how the crawl is, until it has ended.
+// watch prints the state of the crawl between two commits, until it has ended.
 func watch(c *crawl.Crawl, ended chan<- struct{}) {
 	defer close(ended)
 	say, every := sayCommits, 5*time.Millisecond
@@ -146,7 +146,7 @@ func watch(c *crawl.Crawl, ended chan<- struct{}) {
 	}
 }
 
-// sayNetwork says whenever its status says something else of the network.
+// sayNetwork prints every change of the network in the status.
 func sayNetwork(c *crawl.Crawl) {
 	for was := false; ; time.Sleep(20 * time.Millisecond) {
 		st, err := c.Status()
@@ -160,7 +160,7 @@ func sayNetwork(c *crawl.Crawl) {
 	}
 }
 
-// boltOf reaches the database of a store, to break a promise of it.
+// boltOf returns the database of a store, to break one of its promises.
 func boltOf(store *kv.Store) *bbolt.DB {
 	field := reflect.ValueOf(store).Elem().FieldByName("db")
 	return *(**bbolt.DB)(unsafe.Pointer(field.UnsafeAddr()))

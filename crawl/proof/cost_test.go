@@ -30,15 +30,15 @@ max-per-prefix = 0
 max-queries-per-path = 0
 `
 
-// What a crawl of many hosts costs more than one of few is what its pages cost.
+// The difference between a crawl of many hosts and one of few is the cost of pages.
 const (
 	smallHosts = 30
 	largeHosts = 600
 	costPages  = 20 // of a host
 )
 
-// costWeb is a web of real sizes, of which every host is a site of its own, and what a crawl of
-// it needs.
+// costWeb returns a web of realistic sizes, in which every host is a site of its own, and the
+// configuration of a crawl.
 func costWeb(t *testing.T, hosts int) (web *webtest.Server, text string, pages int) {
 	t.Helper()
 	web = crawltest.Serve(t, webtest.WithoutLog())
@@ -51,24 +51,24 @@ func costWeb(t *testing.T, hosts int) (web *webtest.Server, text string, pages i
 	return web, b.String(), hosts * costPages
 }
 
-// A cost is what a crawl takes.
+// A cost is the cost of a crawl.
 type cost struct {
-	nodes, hub      time.Duration // of processors
-	messages, bytes float64       // that nodes send and get
+	nodes, hub      time.Duration // processor time
+	messages, bytes float64       // sent and received by nodes
 }
 
-// more is what each of so many more pages takes of processors than a smaller crawl.
+// more returns the processor time of each page by which a crawl is larger than a smaller one.
 func (c cost) more(few cost, pages int) cost {
 	n := time.Duration(pages)
 	return cost{nodes: (c.nodes - few.nodes) / n, hub: (c.hub - few.hub) / n}
 }
 
-// TestCostOfMachines crawls webs with one machine, with a node of one shard and of four, and
-// with three nodes, of a shard each and of two, and a hub, as many times in turn as
-// RIPPLE_PROOF_COST says, and compares what a page costs, in the median. It counts what a
-// large web costs more than a small one: to start a process, to join a terrain and to find
-// its end costs as much however long a crawl is. What is asked again and again while a crawl
-// lasts does count.
+// TestCostOfMachines crawls webs with one machine, with a node of one shard and of four, and with
+// three nodes, of one shard each and of two, and a hub. It alternates between them, as many times
+// as RIPPLE_PROOF_COST says, and compares the median cost of a page. It counts only the difference
+// between a large web and a small one, because starting a process, joining a terrain and finding
+// its end cost the same for any length of crawl. Requests that are repeated while a crawl lasts do
+// count.
 func TestCostOfMachines(t *testing.T) {
 	rounds, err := strconv.Atoi(os.Getenv("RIPPLE_PROOF_COST"))
 	if err != nil {
@@ -108,7 +108,7 @@ func TestCostOfMachines(t *testing.T) {
 	for _, c := range []struct {
 		name, than string
 		of         func(cost) time.Duration
-		most       float64 // that it may cost
+		most       float64 // limit of the cost
 	}{
 		{"one shard", "alone", nodes, 1.1}, {"four shards", "one shard", nodes, 1.2},
 		{"three nodes", "alone", both, 1.3}, {"six shards", "alone", both, 1.45},
@@ -121,7 +121,7 @@ func TestCostOfMachines(t *testing.T) {
 	}
 }
 
-// costOf crawls a web with so many nodes; 0: without a hub.
+// costOf crawls a web with the given number of nodes; 0: without a hub.
 func costOf(t *testing.T, web *webtest.Server, text string, nodes, shards int) (c cost) {
 	t.Helper()
 	if nodes == 0 {
@@ -134,7 +134,7 @@ func costOf(t *testing.T, web *webtest.Server, text string, nodes, shards int) (
 		return c
 	}
 	ms := newMachines(t, rand.New(rand.NewPCG(1, 1)), web, text, nodes, shards)
-	ms.faster = "1" // what is asked now and then is asked as often as it really is
+	ms.faster = "1" // periodic requests have their real interval
 	for _, m := range ms.all {
 		if err := ms.start(m, envFresh+"=1"); err != nil {
 			t.Fatal(err)
@@ -156,7 +156,7 @@ func costOf(t *testing.T, web *webtest.Server, text string, nodes, shards int) (
 	return c
 }
 
-// busy is the processor time of a process that has ended.
+// busy returns the processor time of a process that has ended.
 func busy(cmd *exec.Cmd) time.Duration {
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }

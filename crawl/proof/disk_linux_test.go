@@ -21,8 +21,8 @@ func (s spy) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestSmallDisk crawls on a file system of 96 MB that somebody else fills, and
-// frees again once the crawl says that it rests.
+// TestSmallDisk crawls on a file system of 96 MB that another writer fills, and frees again once
+// the crawl says that it is waiting.
 func TestSmallDisk(t *testing.T) {
 	t.Parallel()
 	dir := crawltest.SmallDisk(t, "96m")

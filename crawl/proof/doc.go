@@ -1,5 +1,7 @@
-// Package proof holds the tests of what a crawl promises as a whole: it is killed, its disk loses power or fills, its
-// web is hostile, real, or without end. README.md says what is proved, how far, and by which command.
+// Package proof tests what a crawl promises as a whole: it is killed, its disk loses power or
+// fills, and its web is hostile, real or endless. README.md says what is proved, how far, and by
+// which command.
 //
-// There is nothing here to import. Every crawl runs in a process of its own, which is this package's test binary again.
+// There is nothing here to import. Every crawl runs in a process of its own, which is another
+// instance of this package's test binary.
 package proof

@@ -37,8 +37,8 @@ adaptive-delay = false
 max-queries-per-path = 0
 `
 
-// TestDocumentation crawls real pages and compares the map with a count that
-// shares no code with Ripple: goquery, the oracle's URL parser and files.
+// TestDocumentation crawls real pages and compares the map with a count that shares no code with
+// Ripple: goquery, the oracle's URL parser and the files.
 func TestDocumentation(t *testing.T) {
 	root := os.Getenv("RIPPLE_DOCS")
 	if root == "" {
@@ -146,7 +146,7 @@ func (c *counter) count() {
 	}
 }
 
-// meet notes a URL once, by its identity, and queues it if its host is served.
+// meet records a URL once, by its identity, and queues it if its host is served.
 func (c *counter) meet(form string) (id string) {
 	id = identity(form)
 	if _, known := c.states[id]; known || id == "" {
@@ -218,7 +218,7 @@ func (c *counter) read(id, base string, body []byte) {
 	doc.Find("frame[src]").Each(link("src"))
 }
 
-// resolve returns the absolute URL of a reference, or "" if it is no page's.
+// resolve returns the absolute URL of a reference, or "" if it is not a page.
 func resolve(base, ref string) string {
 	u, err := whatwg.NewParser().ParseRef(base, ref)
 	if err != nil || u.Protocol() != "http:" && u.Protocol() != "https:" || u.Hostname() == "" {
@@ -230,8 +230,8 @@ func resolve(base, ref string) string {
 	return "https" + strings.TrimPrefix(u.Href(false), strings.TrimSuffix(u.Protocol(), ":"))
 }
 
-// identity is what tells pages apart, written down step after step for the plain
-// URLs of documentation.
+// identity computes the identity of a page, spelled out step by step for the simple URLs of
+// documentation.
 func identity(form string) string {
 	if form == "" {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// TestEnumerationsGrow adds a page state and a kind of link to the source: everything builds, and the tests of what
-// counts, stores and prints such values still pass.
+// TestEnumerationsGrow adds a page state and a kind of link to the source: everything still builds,
+// and the tests of the code that counts, stores and prints such values still pass.
 func TestEnumerationsGrow(t *testing.T) {
 	t.Parallel()
 	if !crawltest.Full() {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// firsts are when URLs were first met, and first told of, in a file of meetings.
+// firsts records when URLs were first met, and first received, in a file of meetings.
 func firsts(t *testing.T, path string, when map[string]map[string]int64) {
 	t.Helper()
 	f, err := os.Open(path)
@@ -33,15 +33,15 @@ func firsts(t *testing.T, path string, when map[string]map[string]int64) {
 	}
 }
 
-// TestHandOver measures how long it takes from the commit in which a node first meets a URL of
-// another one until that one has a commit with what it was told.
+// TestHandOver measures the time from the commit in which a node first meets a URL of another node
+// to that node's commit with the URL.
 func TestHandOver(t *testing.T) {
 	if os.Getenv("RIPPLE_PROOF_COST") == "" {
 		t.Skip("measures: RIPPLE_PROOF_COST=1")
 	}
 	web, text, _ := costWeb(t, 300)
 	ms := newMachines(t, rand.New(rand.NewPCG(1, 1)), web, text, 3, 3)
-	ms.faster = "1" // a lease that is lost takes a letter with it
+	ms.faster = "1" // a letter is lost together with a lost lease
 	for _, m := range ms.all {
 		if err := ms.start(m, envFresh+"=1", envMeets+"="+meetingsOf(m)); err != nil {
 			t.Fatal(err)

@@ -45,14 +45,15 @@ domain = "files.test"
 seeds = ["https://files.test/"]
 `
 
-// A hostilePage is one with a fault, or beside one, and how its visit must end.
+// A hostilePage is a page with a fault, or a healthy one next to it, and the expected end of its
+// visit.
 type hostilePage struct {
 	url   string
 	state schema.State
 	why   string // part of the error text
 }
 
-// faultEnds says how the visit of a page with each fault ends.
+// faultEnds returns how the visit of a page with each fault must end.
 func faultEnds() map[fault.Fault]hostilePage {
 	return map[fault.Fault]hostilePage{
 		fault.HeaderDrip:        {state: schema.Failed, why: "timeout"},
@@ -83,7 +84,7 @@ func faultEnds() map[fault.Fault]hostilePage {
 	}
 }
 
-// downEnds says how the visit of a page ends whose host is down in each way.
+// downEnds returns how the visit of a page must end whose host is down, in each way.
 func downEnds() map[webtest.Down]hostilePage {
 	return map[webtest.Down]hostilePage{
 		webtest.DownSilent: {state: schema.Unreachable, why: "tls timeout"},
@@ -99,8 +100,8 @@ func downEnds() map[webtest.Down]hostilePage {
 	}
 }
 
-// hostileHTML are pages that are hard to read; each must be processed, and the
-// link to its /found be met.
+// hostileHTML returns pages that are hard to parse. Each must be processed, and its link to /found
+// must be met.
 func hostileHTML() map[string]string {
 	link := `<a href="/found">x</a>`
 	return map[string]string{
@@ -124,8 +125,7 @@ func manyLinks(n int) string {
 	return b.String()
 }
 
-// hostileWeb serves everything at once, linked from one front page, beside healthy
-// hosts.
+// hostileWeb serves everything at once, linked from one front page, together with healthy hosts.
 func hostileWeb(s *webtest.Server) (want []hostilePage) {
 	expect := func(p hostilePage, url string) {
 		p.url = url
@@ -215,7 +215,7 @@ func hostileRobots(s *webtest.Server, expect func(hostilePage, string)) {
 		"https://robots-loop.test/open")
 }
 
-// hostileSitemaps gives a quality host sitemaps without end and sense.
+// hostileSitemaps gives a quality host endless and nonsensical sitemaps.
 func hostileSitemaps(s *webtest.Server) {
 	h := s.Host("files.test")
 	var maps []string
@@ -250,7 +250,7 @@ func hostileSitemaps(s *webtest.Server) {
 	h.Robots(strings.Join(maps, "\n"))
 }
 
-// hostileTraps are sites without end, each with honest pages.
+// hostileTraps are endless sites, each with honest pages.
 func hostileTraps(s *webtest.Server, expect func(hostilePage, string)) {
 	wild := s.Host("trap.test")
 	wild.Handle("/*", func(w http.ResponseWriter, r *http.Request) {
@@ -267,8 +267,9 @@ func hostileTraps(s *webtest.Server, expect func(hostilePage, string)) {
 	expect(hostilePage{state: schema.Processed}, "https://trap.test/honest")
 }
 
-// TestHostileWeb crawls every fault at once, beside healthy hosts. Each lands in
-// its class, the healthy pages are all processed, and memory has bounds, as has the time of sites without end.
+// TestHostileWeb crawls all faults at once, together with healthy hosts. Each fault ends in its
+// class, the healthy pages are all processed, and memory is limited, as is the time spent on
+// endless sites.
 func TestHostileWeb(t *testing.T) {
 	retries := 0
 	if crawltest.Full() {
@@ -291,11 +292,11 @@ func TestHostileWeb(t *testing.T) {
 	}
 }
 
-// hostileMemory is what a crawl of every fault at once, 50 at a time, may hold.
+// hostileMemory is the memory limit of a crawl of all faults at once, 50 at a time.
 const hostileMemory = 400 << 20
 
-// crawlMeasured crawls in a process of its own, and returns how long that took and
-// how much memory was resident at most.
+// crawlMeasured crawls in a process of its own, and returns the time and the peak of resident
+// memory.
 func crawlMeasured(t *testing.T, cfg string) (took time.Duration, memory int64) {
 	t.Helper()
 	cmd := child(cfg)

@@ -35,7 +35,7 @@ domain = %q
 domain = %q
 `
 
-// A killableWeb is a web, and what a crawl of it needs.
+// A killableWeb is a web with the files of a crawl.
 type killableWeb struct {
 	server *webtest.Server
 	config string // path
@@ -46,9 +46,9 @@ type killableWeb struct {
 
 // A death is the end of a crawler that was killed.
 type death struct {
-	at   time.Time              // the last moment at which it lived for certain
-	gone time.Time              // the first at which it had ended; zero: not known
-	of   func(host string) bool // whom it asked; nil: all
+	at   time.Time              // the last moment at which it was certainly alive
+	gone time.Time              // the first moment at which it had ended; zero: unknown
+	of   func(host string) bool // hosts that it requested; nil: all
 }
 
 func newKillableWeb(t testing.TB, s *webtest.Server, text string) *killableWeb {
@@ -58,7 +58,8 @@ func newKillableWeb(t testing.TB, s *webtest.Server, text string) *killableWeb {
 	return w
 }
 
-// generatedWeb is a web of so many hosts and pages on each, which follows from the seed.
+// generatedWeb returns a web with the given number of hosts and pages on each, determined by the
+// seed.
 func generatedWeb(t testing.TB, seed uint64, hosts, pages int) *killableWeb {
 	t.Helper()
 	s := crawltest.Serve(t)
@@ -72,7 +73,7 @@ func generatedWeb(t testing.TB, seed uint64, hosts, pages int) *killableWeb {
 		name(hosts-1), name(hosts-2)))
 }
 
-// start starts the crawler. What it ended with is received from the channel.
+// start starts the crawler. The channel receives its exit error.
 func (w *killableWeb) start(t testing.TB) (*exec.Cmd, <-chan error) {
 	t.Helper()
 	cmd := child(w.config)
@@ -84,7 +85,7 @@ func (w *killableWeb) start(t testing.TB) (*exec.Cmd, <-chan error) {
 	return cmd, ended
 }
 
-// kill kills the crawler and remembers when.
+// kill kills the crawler and records when.
 func (w *killableWeb) kill(cmd *exec.Cmd, ended <-chan error) {
 	d := death{at: time.Now()}
 	_ = cmd.Process.Kill()
@@ -93,8 +94,8 @@ func (w *killableWeb) kill(cmd *exec.Cmd, ended <-chan error) {
 	w.killed = append(w.killed, d)
 }
 
-// crawl starts the crawler and kills it after a time; 0 lets it end. It reports
-// whether the crawl came to its end.
+// crawl starts the crawler and kills it after a time; 0 lets it end. It reports whether the crawl
+// reached its end.
 func (w *killableWeb) crawl(t testing.TB, kill time.Duration) bool {
 	t.Helper()
 	cmd, ended := w.start(t)
@@ -114,8 +115,8 @@ func (w *killableWeb) crawl(t testing.TB, kill time.Duration) bool {
 	}
 }
 
-// killAfter starts the crawler and kills it when it has been given so many answers. It reports whether that was before
-// its end.
+// killAfter starts the crawler and kills it after a number of answers. It reports whether that was
+// before its end.
 func (w *killableWeb) killAfter(t testing.TB, answers int) bool {
 	t.Helper()
 	cmd, ended := w.start(t)
@@ -133,12 +134,13 @@ func (w *killableWeb) killAfter(t testing.TB, answers int) bool {
 	return !w.completed(t)
 }
 
-// log returns what the crawlers knew of the server's log.
+// log returns the server's log from the point of view of the crawlers.
 func (w *killableWeb) log() []webtest.Entry { return heardOf(w.server.Log(), w.killed) }
 
-// heardOf is a log as crawlers knew it of which some were killed: an answer after a kill has reached nobody, and what
-// was open then had its end. A busy server notices only later that the connections are gone, and reads later what a
-// crawler asked before it died: that arrives by a connection that was there before.
+// heardOf returns a log from the point of view of crawlers, some of which were killed: an answer
+// after a kill reached no crawler, and requests open at the kill ended then. A busy server notices
+// only later that the connections are gone, and reads late requests that a crawler sent before it
+// died: these arrive on a connection that existed before.
 func heardOf(log []webtest.Entry, deaths []death) []webtest.Entry {
 	for i, e := range log {
 		for _, d := range deaths {
@@ -160,7 +162,7 @@ func heardOf(log []webtest.Entry, deaths []death) []webtest.Entry {
 	return log
 }
 
-// latest is the later of two moments.
+// latest returns the later of two moments.
 func latest(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
@@ -168,7 +170,7 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// answered is the number of answers that the server has given.
+// answered returns the number of answers that the server has sent.
 func (w *killableWeb) answered() (n int) {
 	for _, e := range w.server.Log() {
 		if !e.Done.IsZero() {
@@ -178,12 +180,12 @@ func (w *killableWeb) answered() (n int) {
 	return n
 }
 
-// completed reports whether the run is: a kill may have come just after that.
+// completed reports whether the run is completed: a kill may have come just after that.
 func (w *killableWeb) completed(t testing.TB) bool {
 	t.Helper()
 	store, err := kv.Open(w.state, kv.Options{ReadOnly: true})
 	if err != nil {
-		return false // killed before there was a file
+		return false // killed before the file existed
 	}
 	defer store.Close()
 	var runs []schema.Run
@@ -199,7 +201,7 @@ func (w *killableWeb) visited(t testing.TB) map[string]bool {
 	done := map[string]bool{}
 	store, err := kv.Open(w.state, kv.Options{ReadOnly: true})
 	if err != nil {
-		return done // killed before there was a file
+		return done // killed before the file existed
 	}
 	defer store.Close()
 	err = store.View(func(tx *kv.Tx) error {
@@ -215,7 +217,7 @@ func (w *killableWeb) visited(t testing.TB) map[string]bool {
 	return done
 }
 
-// pages returns what the state file says of every page, for a person to compare.
+// pages returns what the state file says about every page, in a form that people can compare.
 func (w *killableWeb) pages(t testing.TB) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
@@ -228,9 +230,8 @@ func (w *killableWeb) pages(t testing.TB) map[string]string {
 	return pages
 }
 
-// TestKilled kills a crawl at random moments and resumes it until it is done:
-// the map is that of a crawl nobody killed, no committed page is asked again,
-// and no host is asked early.
+// TestKilled kills a crawl at random moments and resumes it until it is done: the map is that of a
+// crawl without kills, no committed page is requested again, and no host is requested early.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	seed, crawls, kills, hosts, pages := crawltest.Seed(t), 1, 5, 24, 20
@@ -279,8 +280,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// check reads the server's log: politeness over all restarts, and no committed
-// page asked again.
+// check checks the server's log: politeness over all restarts, and no committed page requested
+// again.
 func (w *killableWeb) check(t testing.TB, settled map[string]time.Time) {
 	t.Helper()
 	log := w.log()
@@ -301,7 +302,7 @@ func (w *killableWeb) check(t testing.TB, settled map[string]time.Time) {
 	}
 }
 
-// What a dying crawler still asked is not held against the one that comes after it; what that one asks is.
+// Requests of a dying crawler are not blamed on the next one; that one's own are.
 func TestHeardOf(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
@@ -309,8 +310,8 @@ func TestHeardOf(t *testing.T) {
 	log := []webtest.Entry{
 		{Arrived: at(0), FirstByte: at(50), Done: at(60)},
 		{Arrived: at(200), FirstByte: at(310), Done: at(320)}, // answered after the kill
-		{Arrived: at(303), Done: at(450)},                     // asked while dying
-		{Opened: at(100), Arrived: at(340), Done: at(341)},    // asked while dying, and read late
+		{Arrived: at(303), Done: at(450)},                     // requested while dying
+		{Opened: at(100), Arrived: at(340), Done: at(341)},    // requested while dying, and read late
 		{Opened: at(400), Arrived: at(410), Done: at(500)},
 	}
 	got := heardOf(log, []death{{at: at(300), gone: at(305)}})

@@ -14,15 +14,13 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// metaPages is where bbolt's two metas end: a write below it is what makes a
-// commit count.
+// metaPages is the end of bbolt's two meta pages: a write below it completes a commit.
 const metaPages = 2 * 4096
 
-// killPoint names the moment that the last event is, within the commit that it
-// belongs to.
+// killPoint returns the name of the last event's moment within its commit.
 func killPoint(events []diskEvent) string {
 	e := events[len(events)-1]
-	var before diskEvent // the one before it, of the same file
+	var before diskEvent // the previous event of the same file
 	for i := len(events) - 2; i >= 0; i-- {
 		if events[i].kind != diskAck && events[i].temporary == e.temporary {
 			before = events[i]
@@ -54,17 +52,17 @@ func killPoints() []string {
 	return []string{"before commit", "among the data", "after data sync", "after meta write", "after meta sync"}
 }
 
-// A killedCrawl is a crawl that is killed at chosen points, by a tracer, so that
-// the program itself needs no hooks.
+// A killedCrawl is a crawl that a tracer kills at chosen points, so that the program itself needs
+// no hooks.
 type killedCrawl struct {
 	*killableWeb
 	t       testing.TB
 	kills   map[string]int
-	settled map[string]time.Time // committed visits, with the time at which they were seen to be
+	settled map[string]time.Time // committed visits, and when they were seen to be committed
 }
 
-// run starts the crawl and kills it right after the first event for which kill is
-// true. It reports whether that came.
+// run starts the crawl and kills it right after the first event for which kill is true. It reports
+// whether there was one.
 func (k *killedCrawl) run(kill func([]diskEvent) bool) bool {
 	k.t.Helper()
 	events, err := trace(child(k.config), func(events []diskEvent) bool {
@@ -88,7 +86,7 @@ func (k *killedCrawl) run(kill func([]diskEvent) bool) bool {
 	return false
 }
 
-// settle notes the visits that no later start may repeat.
+// settle records the visits that no later start may repeat.
 func (k *killedCrawl) settle() {
 	for u := range k.visited(k.t) {
 		if k.settled[u].IsZero() {
@@ -119,8 +117,8 @@ func (k *killedCrawl) finish(want string) {
 	k.check(k.t, k.settled)
 }
 
-// TestKillPoints kills a crawl at every point of a commit, the first one after a
-// start among them, each time at another commit.
+// TestKillPoints kills a crawl at every point of a commit, including the first one after a start,
+// each time in another commit.
 func TestKillPoints(t *testing.T) {
 	t.Parallel()
 	crawls := 1
@@ -134,7 +132,7 @@ func TestKillPoints(t *testing.T) {
 		k, want := newKilledCrawl(t, seed+uint64(i))
 		for round := 0; round < 2 && !k.completed(t); round++ {
 			for _, point := range killPoints() {
-				left := 1 // in the recovery of the start
+				left := 1 // during the recovery of the start
 				if round > 0 {
 					left = 2 + r.IntN(5)
 				}
@@ -154,7 +152,7 @@ func TestKillPoints(t *testing.T) {
 	t.Logf("seed %d: %d crawls, killed at %v, 0 lost, 0 duplicated", seed, crawls, total)
 }
 
-// killAt kills the crawl when it is at a point of its nth commit.
+// killAt kills the crawl at a point of its nth commit.
 func (k *killedCrawl) killAt(point string, n int) {
 	k.run(func(events []diskEvent) bool {
 		if !events[len(events)-1].temporary && killPoint(events) == point {
@@ -190,8 +188,8 @@ func (k *killedCrawl) report(seed uint64) {
 	k.t.Logf("seed %d: %d kills %v, 0 lost, 0 duplicated", seed, total, k.kills)
 }
 
-// TestKilledAtFirstInit kills the first start after each thing that it does to the
-// file, until it gets through.
+// TestKilledAtFirstInit kills the first start after each of its operations on the file, until it
+// succeeds.
 func TestKilledAtFirstInit(t *testing.T) {
 	t.Parallel()
 	seed := crawltest.Seed(t)
@@ -218,8 +216,7 @@ func TestKilledAtFirstInit(t *testing.T) {
 	k.report(seed)
 }
 
-// TestKilledAfterFetch kills a crawl when answers are on their way that no commit
-// holds yet.
+// TestKilledAfterFetch kills a crawl while answers are on their way that no commit contains yet.
 func TestKilledAfterFetch(t *testing.T) {
 	t.Parallel()
 	kills := 3

@@ -30,12 +30,13 @@ domain = "h0.test"
 seeds = ["https://h0.test/"]
 `
 
-// outsideHeap is what no collector sees: the program, and pages of the state file that are mapped.
+// outsideHeap is memory that no collector sees: the program, and mapped pages of the state file.
 const outsideHeap = 32_000_000
 
-// TestLargeBodies opens pages of 9.9 MB at the same time, of which every other is small on the wire, under a limit that
-// holds a few of them. All of them are read, within the limit; a limit is soft, and where others compute as well the
-// collector may be late, for which the short form leaves room. Without a budget 100 of them took 2.7 GB.
+// TestLargeBodies opens pages of 9.9 MB at the same time, every other one of which is small on the
+// wire, under a limit that holds a few of them. All of them are read within the limit. A limit is
+// soft, and on a busy machine the collector may be late; the short form leaves room for that.
+// Without a budget, 100 of them took 2.7 GB.
 func TestLargeBodies(t *testing.T) {
 	hosts, limit, most := 24, 250_000_000, int64(350_000_000)
 	if crawltest.Full() {
@@ -64,20 +65,20 @@ func TestLargeBodies(t *testing.T) {
 	}
 }
 
-// serveLarge serves a host with links to others, and there a large page each.
+// serveLarge serves a host with links to others, which have a large page each.
 func serveLarge(t *testing.T, s *webtest.Server, hosts int) {
 	t.Helper()
 	plain := []byte("<title>a large page</title>" + strings.Repeat("words and words ", 9_900_000/16))
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, _ = z.Write(plain) // a bytes.Buffer takes everything
+	_, _ = z.Write(plain) // writing to a bytes.Buffer cannot fail
 	_ = z.Close()
 	var links []string
 	for i := 1; i < hosts; i++ {
 		name := fmt.Sprintf("h%d.test", i)
 		links = append(links, "https://"+name+"/")
 		s.Host(name).Handle("/", func(w http.ResponseWriter, r *http.Request) {
-			time.Sleep(time.Second) // so that they come together
+			time.Sleep(time.Second) // so that they arrive together
 			w.Header().Set("Content-Type", "text/html")
 			if i%2 == 0 {
 				_, _ = w.Write(plain)

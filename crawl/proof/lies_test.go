@@ -16,8 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// TestVerifyFindsLies writes records that are well formed and do not agree: each
-// is found.
+// TestVerifyFindsLies writes records that are well formed and contradict each other: each is found.
 func TestVerifyFindsLies(t *testing.T) {
 	t.Parallel()
 	w := generatedWeb(t, 3, 12, 12)
@@ -73,7 +72,7 @@ func TestVerifyFindsLies(t *testing.T) {
 
 var errNone = errors.New("the crawl holds no such record")
 
-// lies are changes of a store, by what must be said of them.
+// lies are changes of a store, by the expected report.
 func lies() map[string]func(*kv.Store, *kv.Tx) error {
 	return map[string]func(*kv.Store, *kv.Tx) error{
 		"waits nowhere": func(_ *kv.Store, tx *kv.Tx) error {
@@ -115,7 +114,7 @@ func lies() map[string]func(*kv.Store, *kv.Tx) error {
 	}
 }
 
-// changeHost changes the first host of a kind.
+// changeHost changes the first host for which a function holds.
 func changeHost(tx *kv.Tx, which func(*schema.Host) bool, change func(*schema.Host) error) error {
 	found := schema.HostID(0)
 	err := tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {

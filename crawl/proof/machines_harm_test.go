@@ -20,7 +20,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// machinesConfig is that of a crawl that is done harm to: it lasts for longer than most of it.
+// machinesConfig is the configuration of a crawl that is harmed. The crawl takes longer than most
+// of the harm.
 const machinesConfig = `
 [crawler]
 max-depth = 3
@@ -33,10 +34,10 @@ minimum-time-per-address = "2ms"
 type harm struct {
 	name  string
 	do    func(*machines) error
-	times int // in a schedule
+	times int // per schedule
 }
 
-// harms are the kinds of harm, as often as a schedule in full has them.
+// harms returns the kinds of harm, as often as a full schedule has them.
 func harms() []harm {
 	return []harm{
 		{"nodes killed", (*machines).killNode, 7},
@@ -49,10 +50,10 @@ func harms() []harm {
 	}
 }
 
-// stopped is for how long a process is, which is longer than a lease in these tests.
+// stopped is how long a process is stopped: longer than a lease in these tests.
 const stopped = 1200 * time.Millisecond
 
-// any locks one of the nodes that are done harm to: not the last one, which is away.
+// any locks one of the nodes that may be harmed: not the last one, which is away.
 func (ms *machines) any() *machine {
 	m := ms.all[ms.below(len(ms.all)-1)]
 	m.Lock()
@@ -71,7 +72,7 @@ func (ms *machines) killNode() error {
 
 func (ms *machines) killTheHub() error { return ms.hubAnew(func() error { return nil }) }
 
-// wipeTheHub wipes it while no shard has two files: of these the hub alone knows which is older.
+// wipeTheHub wipes the hub while no shard has two files: the hub alone knows which of two is older.
 func (ms *machines) wipeTheHub() error {
 	ms.places.RLock()
 	defer ms.places.RUnlock()
@@ -102,17 +103,17 @@ func (ms *machines) stopNode() error {
 	return alive(m.cmd.Process.Signal(syscall.SIGCONT))
 }
 
-// alive is an error of a signal, but none of one to a process that had come to its end.
+// alive returns the error of a signal, unless the process had already ended.
 func alive(err error) error {
 	if errors.Is(err, os.ErrProcessDone) {
-		return nil // how it ended is asked at the end
+		return nil // its exit is checked at the end
 	}
 	return err
 }
 
-// moveShard stops a process, and has another one take a shard of it. When it goes on it has
-// to find that out. It does no harm where all wait for the node that is away: they were killed while the hub was being
-// wiped, before they had crawled anything.
+// moveShard stops a process, and makes another one take a shard of it. When the first process
+// resumes, it must notice that. moveShard does nothing if all nodes wait for the node that is away:
+// they were killed while the hub was being wiped, before they had crawled anything.
 func (ms *machines) moveShard() error {
 	ms.places.Lock()
 	defer ms.places.Unlock()
@@ -134,18 +135,18 @@ func (ms *machines) moveShard() error {
 	return errors.New(told)
 }
 
-// tryMove moves a shard that is being crawled from one node to another; not moved: the node
+// tryMove moves a shard that is being crawled from one node to another. moved is false if the node
 // crawls none just now.
 func (ms *machines) tryMove() (moved bool, err error) {
 	nodes := len(ms.all) - 1
 	from := ms.below(nodes)
 	to := (from + 1 + ms.below(nodes-1)) % nodes
-	for _, n := range []int{min(from, to), max(from, to)} { // always in this order
+	for _, n := range []int{min(from, to), max(from, to)} { // always in this order, to avoid a deadlock
 		ms.all[n].Lock()
 		defer ms.all[n].Unlock()
 	}
 	m := ms.all[from]
-	shards := slices.DeleteFunc(m.shards(), func(n int) bool { // one that was never crawled may stay who made it is to
+	shards := slices.DeleteFunc(m.shards(), func(n int) bool { // a shard that was never crawled may stay with the node that created it
 		return !strings.Contains(m.words(), fmt.Sprintf("shard %d: crawling\n", n))
 	})
 	if len(shards) == 0 {
@@ -154,7 +155,7 @@ func (ms *machines) tryMove() (moved bool, err error) {
 	return true, ms.move(m, ms.all[to], shards[ms.below(len(shards))])
 }
 
-// move has a node take a shard of one that is stopped meanwhile.
+// move makes a node take a shard of another one, which is stopped meanwhile.
 func (ms *machines) move(from, to *machine, shard int) error {
 	if err := from.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -181,7 +182,7 @@ func (ms *machines) move(from, to *machine, shard int) error {
 	if err := from.end(); err == nil || !strings.Contains(err.Error(), from.file(shard)) {
 		return fmt.Errorf("whose shard %d another has taken ends with %v", shard, err)
 	}
-	// It removes an empty one itself.
+	// The node removes an empty file itself.
 	if err := os.Remove(from.file(shard)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -208,7 +209,7 @@ func (ms *machines) silenceWire() error {
 	return nil
 }
 
-// suffer does all the harm, two at a time, in any order.
+// suffer does all the harm, two at a time, in random order.
 func (ms *machines) suffer(all []harm) error {
 	var list []harm
 	for _, h := range all {
@@ -233,14 +234,14 @@ func (ms *machines) suffer(all []harm) error {
 	return g.Wait()
 }
 
-// TestMachines crawls a web with a hub and nodes as processes, which are killed, stopped for
-// longer than their leases, and cut off, while the hub is killed and loses all that it has:
-// there is the map of one crawl, no host is asked by two at once, and none early.
+// TestMachines crawls a web with a hub and nodes as processes. Nodes are killed, stopped for longer
+// than their leases, and cut off, while the hub is killed and loses its store. The map is that of
+// one crawl, no host is requested by two nodes at once, and none early.
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	seed, schedules, all := crawltest.Seed(t), 1, harms()
 	if crawltest.Full() {
-		schedules = 8 // more at once, and two processors are too busy to keep leases
+		schedules = 8 // with more, two processors are too busy to keep leases
 	} else {
 		for i := range all {
 			all[i].times = (all[i].times + 2) / 3
@@ -304,8 +305,8 @@ func oneSchedule(t *testing.T, seed uint64, all []harm) int {
 	return ms.polite(gap)
 }
 
-// TestTakeOver has a node take a shard of one that was killed, with the leases that terrains
-// have: half a minute passes first, and no host is asked by two.
+// TestTakeOver makes a node take a shard of a killed one, with real leases: it takes half a minute,
+// and no host is requested by both.
 func TestTakeOver(t *testing.T) {
 	if !crawltest.Full() {
 		t.Skip("takes two minutes: RIPPLE_PROOF=full")
@@ -338,8 +339,8 @@ func TestTakeOver(t *testing.T) {
 	t.Logf("taken after %v; %d requests", took, ms.polite(gap))
 }
 
-// takeOver starts two nodes, kills one of them, and has the other one take a shard of it. It
-// returns how long after the kill that is crawled.
+// takeOver starts two nodes, kills one of them, and makes the other one take a shard of it. It
+// returns the time from the kill until the shard is crawled.
 func (ms *machines) takeOver(from, to *machine, shards int) (took time.Duration, err error) {
 	for _, m := range ms.all {
 		if err := ms.start(m); err != nil {

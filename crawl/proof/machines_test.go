@@ -20,16 +20,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A machine is a process that runs a node, again and again.
+// A machine is a process that runs a node, and is started again whenever it was killed.
 type machine struct {
 	config string // path
 	folder string // of its shards' files
-	said   string // path of what it says
+	said   string // path of its output
 	wire   *crawltest.Wire
 
-	sync.Mutex // of who does it harm
+	sync.Mutex // held while the machine is being harmed
 	cmd        *exec.Cmd
-	ended      chan struct{} // closed, and err set: cmd has
+	ended      chan struct{} // closed when cmd has ended, with err set
 	err        error
 }
 
@@ -50,7 +50,7 @@ func (m *machine) start(env ...string) error {
 	return nil
 }
 
-// end waits for the end of the node, and returns what it ended with, in its own words.
+// end waits for the end of the node, and returns its error, in its own words.
 func (m *machine) end() error {
 	select {
 	case <-m.ended:
@@ -71,7 +71,7 @@ func (m *machine) words() string {
 	return string(text)
 }
 
-// says waits until the node has said one of some lines since it was started.
+// says waits until the node has printed one of some lines since it was started.
 func (m *machine) says(lines ...string) error {
 	for began := time.Now(); time.Since(began) < patience; time.Sleep(5 * time.Millisecond) {
 		text := m.words()
@@ -89,7 +89,7 @@ func (m *machine) says(lines ...string) error {
 	return fmt.Errorf("%s does not say %q: %s", m.folder, lines, m.words())
 }
 
-// shards are the numbers of the shards whose files the machine has.
+// shards returns the numbers of the shards whose files the machine has.
 func (m *machine) shards() (all []int) {
 	files, _ := filepath.Glob(filepath.Join(m.folder, "shard-???.bolt")) // the pattern is well formed
 	for _, f := range files {
@@ -105,15 +105,16 @@ func (m *machine) file(shard int) string {
 	return filepath.Join(m.folder, fmt.Sprintf("shard-%03d.bolt", shard))
 }
 
-// machines are a hub and several nodes as processes, each with a wire to the hub, and a web.
+// machines are a hub and several nodes as processes, each with a connection to the hub that can be
+// cut, and a web.
 type machines struct {
 	t      *testing.T
 	web    *webtest.Server
 	rule   *shard.Rule
-	faster string // than real leases
+	faster string // how many times faster than real leases these are
 	all    []*machine
 	store  string       // of the hub
-	places sync.RWMutex // of the shards' files; of who does not know them by now
+	places sync.RWMutex // guards the places of the shards' files while they move
 
 	hub struct {
 		sync.Mutex
@@ -123,10 +124,10 @@ type machines struct {
 	mu     sync.Mutex
 	r      *rand.Rand
 	killed []death
-	harmed []string // and when
+	harmed []string // harm done so far, with times
 }
 
-// newMachines writes the configurations of so many machines for a web, and starts the hub.
+// newMachines writes the configurations of a number of machines for a web, and starts the hub.
 func newMachines(t *testing.T, r *rand.Rand, web *webtest.Server, text string, count, shards int) *machines {
 	t.Helper()
 	rule, err := shard.New(shards)
@@ -157,11 +158,11 @@ func newMachines(t *testing.T, r *rand.Rand, web *webtest.Server, text string, c
 	return ms
 }
 
-// close ends what is left of the processes.
+// close ends the remaining processes.
 func (ms *machines) close() {
 	for _, m := range ms.all {
 		if m.ended != nil {
-			_ = m.cmd.Process.Kill() // or it has ended
+			_ = m.cmd.Process.Kill() // fails if it has ended
 			<-m.ended
 		}
 	}
@@ -190,14 +191,14 @@ func (ms *machines) startHub() error {
 
 func (ms *machines) killHub() {
 	_ = ms.hub.cmd.Process.Kill()
-	_ = ms.hub.cmd.Wait() // that it was
+	_ = ms.hub.cmd.Wait() // killed on purpose
 }
 
 func (ms *machines) start(m *machine, env ...string) error {
 	return m.start(append(env, envFaster+"="+ms.faster)...)
 }
 
-// kill kills a node, and notes whom it asked.
+// kill kills a node, and records which hosts it requested.
 func (ms *machines) kill(m *machine) error {
 	at := ms.dies(m)
 	if err := m.cmd.Process.Kill(); err != nil {
@@ -210,7 +211,7 @@ func (ms *machines) kill(m *machine) error {
 	return nil
 }
 
-// dies notes that a node is about to be dead, and returns where.
+// dies records that a node is about to be killed, and returns the index of that record.
 func (ms *machines) dies(m *machine) (at int) {
 	shards := map[int]bool{}
 	for _, n := range m.shards() {
@@ -223,7 +224,7 @@ func (ms *machines) dies(m *machine) (at int) {
 	return len(ms.killed) - 1
 }
 
-// below is a random number.
+// below returns a random number.
 func (ms *machines) below(n int) int {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -233,15 +234,15 @@ func (ms *machines) below(n int) int {
 // rest waits for a random time.
 func (ms *machines) rest(most time.Duration) { time.Sleep(time.Duration(ms.below(int(most)))) }
 
-// note notes what harm is done.
+// note records harm that is being done.
 func (ms *machines) note(harm string) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	ms.harmed = append(ms.harmed, time.Now().UTC().Format("15:04:05.000 ")+harm)
 }
 
-// end waits until the run is over everywhere, and returns the digest of the merged map and
-// the path of its file.
+// end waits until the run is over on all machines, and returns the digest of the merged map and the
+// path of its file.
 func (ms *machines) end() (digest, path string, err error) {
 	ms.t.Helper()
 	var files []string
@@ -250,7 +251,7 @@ func (ms *machines) end() (digest, path string, err error) {
 		go func() { ended <- m.end() }()
 	}
 	for _, m := range ms.all {
-		if err := <-ended; err != nil { // the first that has failed
+		if err := <-ended; err != nil { // the first one that has failed
 			return "", "", err
 		}
 		for _, n := range m.shards() {
@@ -261,7 +262,7 @@ func (ms *machines) end() (digest, path string, err error) {
 	return crawltest.Merge(ms.t, path, files), path, nil
 }
 
-// polite wants of what the web has seen that no host was asked by two at once, or early.
+// polite checks by the web's log that no host was requested by two nodes at once, or early.
 func (ms *machines) polite(gap time.Duration) (requests int) {
 	ms.t.Helper()
 	log := heardOf(ms.web.Log(), ms.killed)

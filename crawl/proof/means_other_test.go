@@ -2,5 +2,5 @@
 
 package proof
 
-// limitDescriptors is not for this system.
+// limitDescriptors is not available on this system.
 func limitDescriptors(string) error { return nil }

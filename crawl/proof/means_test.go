@@ -32,7 +32,7 @@ domain = "h0.test"
 seeds = ["https://h0.test/"]
 `
 
-// manyHosts makes a host with links to the others, all with some pages.
+// manyHosts makes a host with links to the others, all with a few pages.
 func manyHosts(s *webtest.Server, hosts int) {
 	var links []string
 	for i := range hosts {
@@ -46,7 +46,7 @@ func manyHosts(s *webtest.Server, hosts int) {
 	s.Host("h0.test").Page("/", crawltest.Anchors(links...))
 }
 
-// limitDescriptors lets this process have as many as a variable says; it may say nothing.
+// limitDescriptors sets the limit of descriptors of this process from a variable, if that is set.
 func limitDescriptors(env string) error {
 	n, err := strconv.ParseUint(os.Getenv(env), 10, 32)
 	if err != nil {
@@ -55,7 +55,8 @@ func limitDescriptors(env string) error {
 	return syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: n, Max: n})
 }
 
-// TestFewDescriptors crawls with hardly any, taken before the start and in mid-crawl. No host is to blame.
+// TestFewDescriptors crawls with hardly any descriptors, limited before the start and in mid-crawl.
+// No host is to blame.
 func TestFewDescriptors(t *testing.T) {
 	t.Parallel()
 	want := ""

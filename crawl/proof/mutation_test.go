@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// seeds is how often a proof is run at most, each time with other webs and orders,
-// until it finds what is broken: one run of its short form may miss it.
+// seeds is the maximum number of runs of a proof, each with other webs and orders, until it finds
+// the fault: one run of its short form may miss it.
 const seeds = 5
 
 // A mutation breaks the crawler in one place.
@@ -81,7 +81,7 @@ func recorderMutations() []mutation {
 	}
 }
 
-// slotMutations break who is asked.
+// slotMutations break which hosts are requested.
 func slotMutations() []mutation {
 	return []mutation{
 		{
@@ -112,7 +112,7 @@ func slotMutations() []mutation {
 	}
 }
 
-// outageMutations break who is blamed.
+// outageMutations break which hosts are blamed.
 func outageMutations() []mutation {
 	return []mutation{
 		{
@@ -189,7 +189,7 @@ func outageMutations() []mutation {
 	}
 }
 
-// waitMutations break what waits for this machine, and who is blamed for it.
+// waitMutations break the waits for this machine, and the blame for them.
 func waitMutations() []mutation {
 	return []mutation{
 		{
@@ -236,9 +236,9 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// TestProofsBite breaks the crawler in one place at a time, in a copy of its source
-// that only the compiler sees, and runs a proof that must then fail. A crawl
-// without syncs is broken by TestPowerLoss itself.
+// TestProofsBite breaks the crawler in one place at a time, in a copy of its source that only the
+// compiler sees, and runs a proof that must then fail. TestPowerLoss itself breaks a crawl by
+// leaving out syncs.
 func TestProofsBite(t *testing.T) {
 	t.Parallel()
 	if !crawltest.Full() {
@@ -255,14 +255,15 @@ func TestProofsBite(t *testing.T) {
 	}
 }
 
-// envTries is how often a proof tries that a busy machine may spoil.
+// envTries is the number of tries of a proof that a busy machine may spoil.
 const envTries = "RIPPLE_TEST_TRIES"
 
-// lanes is in how many lines mutations are tried side by side: some proofs wait for minutes for what does not come.
+// lanes is the number of mutations that are tried at a time: some proofs wait for minutes for
+// something that does not happen.
 const lanes = 3
 
-// mustBeFound runs the proof until it fails, and once more with the source as it is: a proof that then fails,
-// too, has found nothing.
+// mustBeFound runs the proof until it fails, and once more with the original source: a proof that
+// then fails, too, has found nothing.
 func (m mutation) mustBeFound(t *testing.T) {
 	for seed := 1; ; seed++ {
 		out, err := m.run(t, seed)
@@ -283,7 +284,7 @@ func (m mutation) mustBeFound(t *testing.T) {
 	}
 }
 
-// path is where package crawl has the file.
+// path returns the path of the file from this package.
 func (m mutation) path() string { return filepath.Join("..", m.file) }
 
 func (m mutation) source(t *testing.T) string {
@@ -295,7 +296,8 @@ func (m mutation) source(t *testing.T) string {
 	return string(source)
 }
 
-// places are the packages that have the proof, of this one, package crawl and that of the file.
+// places returns the packages that contain the proof, out of this one, package crawl and that of
+// the file.
 func (m mutation) places(t *testing.T) (places []string) {
 	t.Helper()
 	each, is := regexp.MustCompile(`(?m)^func Test\w+`), regexp.MustCompile("^func ("+m.proof+")")
@@ -341,7 +343,7 @@ func (m mutation) run(t *testing.T, seed int) (string, error) {
 	args := []string{"test", "-count=1", "-vet=off", "-overlay=" + list, "-run=^(" + m.proof + ")"}
 	cmd := exec.Command("go", append(args, m.places(t)...)...)
 	cmd.Env = append(os.Environ(), "RIPPLE_PROOF=", "RIPPLE_SEED="+strconv.Itoa(seed))
-	if m.to != m.from { // what is broken fails every time
+	if m.to != m.from { // a mutation fails every time
 		cmd.Env = append(cmd.Env, envTries+"=2")
 	}
 	out, err := cmd.CombinedOutput()

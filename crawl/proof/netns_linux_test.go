@@ -14,24 +14,25 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/nameserver"
 )
 
-// Where a crawler is and what it asks, when both have networks of their own.
+// Where a crawler is and which servers it reaches, when both have networks of their own.
 const (
-	home     = "10.1.0" // the network of the crawler, whose router is .1 and which is .2
-	abroad   = "10.2.0" // the network that it is in later
+	home     = "10.1.0" // the crawler's network; its router is .1, the crawler .2
+	abroad   = "10.2.0" // the network to which it moves
 	served   = "10.77.0"
 	resolver = served + ".253"
 
 	otherResolver = served + ".254"
 )
 
-// Two networks that lie in namespaces of this machine, the crawler's and that of all servers, with a line between them.
+// twoNetworks are in namespaces of this machine, the crawler's and that of all servers, with a
+// connection between them.
 type twoNetworks struct {
 	t       testing.TB
 	crawler *os.File
 	servers *os.File
 }
 
-// newTwoNetworks skips the test where there can be no such thing; it lets it fail where RIPPLE_CI=1 asks for one.
+// newTwoNetworks skips the test if namespaces are not available; under RIPPLE_CI=1 the test fails.
 func newTwoNetworks(t testing.TB) *twoNetworks {
 	t.Helper()
 	n := &twoNetworks{t: t}
@@ -71,19 +72,19 @@ func unable(t testing.TB, err error) {
 	t.Skipf("no networks can be made here: %v", err)
 }
 
-// join gives the crawler a place in a network.
+// join connects the crawler to a network.
 func (n *twoNetworks) join(network string) {
 	n.t.Helper()
 	n.do(n.crawler, joining(network)...)
 }
 
-// leave takes it away.
+// leave disconnects it.
 func (n *twoNetworks) leave() {
 	n.t.Helper()
 	n.do(n.crawler, leaving()...)
 }
 
-// change has the crawler leave a network and join another one at once.
+// change moves the crawler from one network to another at once.
 func (n *twoNetworks) change(network string) {
 	n.t.Helper()
 	n.do(n.crawler, append(leaving(), joining(network)...)...)
@@ -96,7 +97,7 @@ func joining(network string) []string {
 
 func leaving() []string { return []string{"addr flush dev lan", "route flush all"} }
 
-// lose drops whatever the crawler sends, without a word.
+// lose silently drops everything that the crawler sends.
 func (n *twoNetworks) lose() {
 	n.t.Helper()
 	n.do(n.crawler, "neigh replace "+home+".1 lladdr 02:00:00:00:00:99 nud permanent dev lan")
@@ -108,7 +109,7 @@ func (n *twoNetworks) find() {
 	n.do(n.crawler, "neigh del "+home+".1 dev lan")
 }
 
-// routes has the router say where it knows no way to.
+// routes makes the router answer for addresses that it has no route to.
 func (n *twoNetworks) routes() {
 	n.t.Helper()
 	err := within(n.servers, func() error { return os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0) })
@@ -124,7 +125,7 @@ func (n *twoNetworks) do(in *os.File, commands ...string) {
 	}
 }
 
-// ip runs commands of ip in one process, so that no time passes between them.
+// ip runs ip commands in one process, so that no time passes between them.
 func ip(in *os.File, commands ...string) error {
 	return within(in, func() error {
 		cmd := exec.Command("ip", "-batch", "-")
@@ -136,7 +137,7 @@ func ip(in *os.File, commands ...string) error {
 	})
 }
 
-// listen listens where the servers are.
+// listen listens in the servers' network.
 func (n *twoNetworks) listen(addr string) (l net.Listener) {
 	n.t.Helper()
 	err := within(n.servers, func() (err error) {
@@ -149,7 +150,7 @@ func (n *twoNetworks) listen(addr string) (l net.Listener) {
 	return l
 }
 
-// A nameServer knows the names of a web, each at an address of its own.
+// A nameServer resolves the names of a web, each to an address of its own.
 type nameServer struct {
 	n *twoNetworks
 	*nameserver.Server
@@ -183,7 +184,7 @@ func (s *nameServer) move(address string) {
 	s.start(address)
 }
 
-// resolved says that the host hN.test is at the Nth address, and nothing of lame.test.
+// resolved resolves hN.test to the Nth address, and does not answer for lame.test.
 func resolved(name string) nameserver.Answer {
 	if name == "lame.test" {
 		return nameserver.Answer{Silent: true}
@@ -195,7 +196,7 @@ func resolved(name string) nameserver.Answer {
 	return nameserver.At([4]byte{10, 77, 0, 1 + host})
 }
 
-// newNamespace makes a network namespace, which ends with its file and whoever is in it.
+// newNamespace makes a network namespace, which ends with its file and the processes in it.
 func newNamespace() (ns *os.File, err error) {
 	err = apart(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
@@ -207,7 +208,7 @@ func newNamespace() (ns *os.File, err error) {
 	return ns, err
 }
 
-// within runs f in a namespace. Sockets and processes that it makes stay there.
+// within runs f in a namespace. Sockets and processes that f makes stay there.
 func within(ns *os.File, f func() error) error {
 	return apart(func() error {
 		if err := unix.Setns(int(ns.Fd()), unix.CLONE_NEWNET); err != nil {
@@ -227,7 +228,7 @@ func apart(f func() error) error {
 	return <-done
 }
 
-// useResolvConf puts a file over resolv.conf, for this mount namespace; "" leaves it.
+// useResolvConf mounts a file over resolv.conf, in this mount namespace; "" leaves it as it is.
 func useResolvConf(path string) error {
 	if path == "" {
 		return nil

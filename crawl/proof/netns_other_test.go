@@ -2,5 +2,5 @@
 
 package proof
 
-// useResolvConf exists on Linux alone.
+// useResolvConf is only available on Linux.
 func useResolvConf(string) error { return nil }

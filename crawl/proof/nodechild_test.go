@@ -24,7 +24,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// hubAsChild is a hub at any port, which it says in a line, until it is killed or interrupted.
+// hubAsChild runs a hub at any port, which it prints in a line, until it is killed or interrupted.
 func hubAsChild(store string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -36,7 +36,8 @@ func hubAsChild(store string) error {
 	return errors.Join(s.Wait(ctx), s.Close())
 }
 
-// nodeAsChild is a node of a terrain, and perhaps its hub as well. It says in lines what becomes of its shards.
+// nodeAsChild runs a node of a terrain, and possibly its hub as well. It prints the events of its
+// shards in lines.
 func nodeAsChild(cfg *config.Config) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -90,13 +91,13 @@ func nodeAsChild(cfg *config.Config) error {
 	}
 }
 
-// What a line of [meetings] begins with.
+// The beginnings of a line of [meetings].
 const (
-	met  = "met"  // a page that was fetched leads to the URL
-	told = "told" // another shard has told of it
+	met  = "met"  // a fetched page links to the URL
+	told = "told" // another shard has sent it
 )
 
-// Meetings are a file of lines that say when a URL was first in a commit of a node's shards, in ns.
+// meetings are a file of lines that say when a URL was first in a commit of a node's shards, in ns.
 type meetings struct {
 	mu  sync.Mutex
 	out *os.File
@@ -122,7 +123,7 @@ func (m *meetings) committed(_ int, c crawl.Commit) {
 	}
 }
 
-// reach connects to a hub that may be away just now.
+// reach connects to a hub that may be away at the moment.
 func reach(ctx context.Context, d hub.Dial) (*hub.Conn, error) {
 	for {
 		conn, err := hub.Connect(ctx, d)
@@ -145,7 +146,7 @@ func sayShard(n int, state string) {
 	}
 }
 
-// Nobody follows a crawl.
+// nobody is a follower that ignores the crawl.
 type nobody struct{}
 
 // Status implements [node.Follower].

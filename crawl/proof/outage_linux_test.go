@@ -11,11 +11,11 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// A disturbance takes the network away from a crawl, and gives it back.
+// A disturbance takes the network away from a crawl, and brings it back.
 type disturbance struct {
 	name    string
-	long    bool // one like it takes less time
-	outages int  // that the crawl should tell of
+	long    bool // skipped in the short form, which has a similar one
+	outages int  // number that the crawl should report
 	disturb func(*remoteCrawl)
 }
 
@@ -77,7 +77,8 @@ func disturbances() []disturbance {
 	}
 }
 
-// meetPortal is in another network, one in which somebody else answers in the place of all hosts, for some probes.
+// meetPortal moves the crawl to another network, where a portal answers in place of all hosts, for
+// some probes.
 func (c *remoteCrawl) meetPortal(certificate *tls.Config) {
 	c.t.Helper()
 	c.portal.certificate = certificate
@@ -89,7 +90,8 @@ func (c *remoteCrawl) meetPortal(certificate *tls.Config) {
 	c.change(home)
 }
 
-// TestOutages takes the network away from a crawl in many ways. The map is that of a crawl that was left alone.
+// TestOutages takes the network away from a crawl in many ways. The map is that of an undisturbed
+// crawl.
 func TestOutages(t *testing.T) {
 	t.Parallel()
 	quiet := newRemoteWeb(t).crawl("")
@@ -114,7 +116,7 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// undisturbed is the digest of a crawl of the same web that was left alone.
+// undisturbed returns the digest of an undisturbed crawl of the same web.
 func undisturbed(t *testing.T) string {
 	t.Helper()
 	c := newRemoteWeb(t).crawl("")
@@ -122,7 +124,7 @@ func undisturbed(t *testing.T) string {
 	return crawltest.Digest(t, c.state)
 }
 
-// wantDigest ends a crawl that must have found what an undisturbed one does.
+// wantDigest ends a crawl, which must have found the same as an undisturbed one.
 func (c *remoteCrawl) wantDigest(want string) {
 	c.t.Helper()
 	if got := crawltest.Digest(c.t, c.state); got != want {
@@ -147,7 +149,8 @@ func TestOutageAtStart(t *testing.T) {
 	c.wantDigest(want)
 }
 
-// TestOutageLate takes the network away without a word when only one or three hosts of many are left to be asked.
+// TestOutageLate silently takes the network away when only one or three of many hosts are left to
+// request.
 func TestOutageLate(t *testing.T) {
 	t.Parallel()
 	for _, hosts := range []int{1, 3} {
@@ -175,7 +178,8 @@ func TestOutageLate(t *testing.T) {
 	}
 }
 
-// TestOutageEnds ends a crawl while the network is away. What it has found stays, and it goes on later.
+// TestOutageEnds ends a crawl while the network is away. What it has found stays, and it can be
+// resumed.
 func TestOutageEnds(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -218,14 +222,15 @@ func TestOutageEnds(t *testing.T) {
 	}
 }
 
-// TestLostHosts crawls a web some of whose hosts are lost for reasons of their own, which look much like an outage.
+// TestLostHosts crawls a web with some hosts that are lost for reasons of their own, which look
+// much like an outage.
 func TestLostHosts(t *testing.T) {
 	t.Parallel()
 	w := newRemoteWeb(t)
 	w.routes()
 	lost := []string{
-		"https://[2600::1]/",     // a family that leads nowhere here
-		"https://10.99.0.1/",     // a router knows no way
+		"https://[2600::1]/",     // an address family without a route here
+		"https://10.99.0.1/",     // a router has no route
 		"https://10.77.0.1:444/", // refused
 		"https://lame.test/",     // its name server is silent
 	}

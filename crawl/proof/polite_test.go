@@ -44,18 +44,18 @@ seeds = ["https://shop.test/"]
 domain = "*.black.test"
 `
 
-// politeTimeout is when a crawl of a polite web gives a try up.
+// politeTimeout is the time-out of a crawl of a polite web.
 const politeTimeout = 5 * time.Second
 
-// A promise is what a host may expect of a polite crawler.
+// A promise is what a host may expect from a polite crawler.
 type promise struct {
-	gap    time.Duration  // from its robots.txt on; 0: the minimum
+	gap    time.Duration  // from its robots.txt onwards; 0: the minimum
 	never  *regexp.Regexp // paths that its robots.txt forbids; nil: none
-	closed bool           // its robots.txt is unavailable: no page may be asked
-	visits []string       // paths that must be asked all the same
+	closed bool           // its robots.txt is unavailable: no page may be requested
+	visits []string       // paths that must still be requested
 }
 
-// A politeWeb is a web of hosts of every kind, with what each was promised.
+// A politeWeb is a web of hosts of every kind, with the promises to each.
 type politeWeb struct {
 	*webtest.Server
 	promised map[string]promise
@@ -65,36 +65,36 @@ type politeWeb struct {
 	rests []rest
 }
 
-// A rest is a time during which a host must be left alone.
+// A rest is a period in which a host must be left alone.
 type rest struct {
 	host        string
-	from, until time.Time // until zero: for how long follows from how often it was asked for before
+	from, until time.Time // until zero: its length depends on how often the host asked for it before
 	fate        fate
 }
 
-// A fate is what became of an answer.
+// A fate is what happened to an answer.
 type fate uint8
 
 const (
 	undecided fate = iota
 	heard          // it was committed
-	lost           // the crawler was killed before it could be
+	lost           // the crawler was killed before that
 )
 
-// hear decides after a kill what became of the answers that asked for rest: the crawl knows of those that its state
-// file holds, and of no other.
+// hear decides after a kill what happened to the answers that asked the crawler to wait: the crawl
+// knows those that its state file contains, and no others.
 func (w *politeWeb) hear(t testing.TB, state string) {
 	t.Helper()
 	last := lastAnswers(t, state)
 	for slices.ContainsFunc(w.Log(), func(e webtest.Entry) bool { return e.Done.IsZero() }) {
-		time.Sleep(time.Millisecond) // the server has not yet noticed that nobody listens
+		time.Sleep(time.Millisecond) // the server has not yet noticed that the client is gone
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, r := range w.rests {
 		switch {
 		case r.fate != undecided:
-		case last[r.host].After(r.from.Add(-50 * time.Millisecond)): // the answer before is older
+		case last[r.host].After(r.from.Add(-50 * time.Millisecond)): // the previous answer is older
 			w.rests[i].fate = heard
 		default:
 			w.rests[i].fate = lost
@@ -102,18 +102,18 @@ func (w *politeWeb) hear(t testing.TB, state string) {
 	}
 }
 
-// heardOne reports whether a crawler was killed that had heard a host ask for rest.
+// heardOne reports whether a crawler was killed that had committed a host's request to wait.
 func (w *politeWeb) heardOne() bool {
 	return slices.ContainsFunc(w.rests, func(r rest) bool { return r.fate == heard })
 }
 
-// lastAnswers is when each host last answered, as far as that is committed.
+// lastAnswers returns the time of each host's last committed answer.
 func lastAnswers(t testing.TB, state string) map[string]time.Time {
 	t.Helper()
 	last := map[string]time.Time{}
 	store, err := kv.Open(state, kv.Options{ReadOnly: true})
 	if err != nil {
-		return last // killed before there was a file
+		return last // killed before the file existed
 	}
 	defer store.Close()
 	err = store.View(func(tx *kv.Tx) error {
@@ -128,7 +128,7 @@ func lastAnswers(t testing.TB, state string) map[string]time.Time {
 	return last
 }
 
-// add makes a host with a few pages and promises it what is given.
+// add adds a host with a few pages and a promise.
 func (w *politeWeb) add(name string, p promise) *webtest.Host {
 	h := w.Host(name)
 	h.Page("/", crawltest.Anchors("/1", "/2", "/3"))
@@ -142,15 +142,15 @@ func (w *politeWeb) add(name string, p promise) *webtest.Host {
 	return h
 }
 
-// down makes a host that cannot be reached.
+// down adds a host that cannot be reached.
 func (w *politeWeb) down(name string, mode webtest.Down) {
 	w.Host(name).Down(mode)
 	w.Host("www." + name).Down(mode)
 	w.promised[name] = promise{closed: true}
 }
 
-// throttle answers the first n requests for pages with the status. retryAfter
-// gives the header and the wait it asks for; without one, Fibonacci counts.
+// throttle answers the first n requests for pages with the status. retryAfter returns the header
+// and the wait that it asks for; without one, the Fibonacci sequence applies.
 func (w *politeWeb) throttle(name string, n, status int, retryAfter func() (string, time.Duration), p promise) {
 	w.add(name, p)
 	for _, path := range []string{"/", "/1", "/2", "/3"} {
@@ -188,7 +188,7 @@ func after(s int) func() (string, time.Duration) {
 	return func() (string, time.Duration) { return fmt.Sprint(s), time.Duration(s) * time.Second }
 }
 
-// date asks for rest until a moment about two seconds ahead.
+// date asks for a wait until a moment about two seconds ahead.
 func date() (string, time.Duration) {
 	at := time.Now().Add(3 * time.Second).Truncate(time.Second)
 	return at.UTC().Format(http.TimeFormat), time.Until(at)
@@ -291,7 +291,7 @@ func (w *politeWeb) broken() {
 	}
 }
 
-// odd are hosts with a habit of their own.
+// odd adds hosts with unusual habits.
 func (w *politeWeb) odd() {
 	w.Host("only.test").Down(webtest.DownRefused)
 	only := w.add("www.only.test", promise{})
@@ -324,8 +324,8 @@ func (w *politeWeb) odd() {
 	}
 }
 
-// hurried reports whether tries of a host's robots.txt may have met a time-out because the machine was late: a host of
-// which one more fails is given up.
+// hurried reports whether tries of a host's robots.txt may have timed out because the machine was
+// late: a host with one more failure is given up.
 func (w *politeWeb) hurried(log []webtest.Entry, host string) bool {
 	for _, e := range log {
 		if e.Host == host && w.pulse.lateness(e.Arrived, e.Arrived.Add(2*politeTimeout)) >= politeTimeout {
@@ -335,8 +335,8 @@ func (w *politeWeb) hurried(log []webtest.Entry, host string) bool {
 	return false
 }
 
-// check reads the log of a crawl: the rules of [webtest.CheckLog], and what was
-// promised to each host. Tolerance is what a server may see too early.
+// check checks the log of a crawl against the rules of [webtest.CheckLog], and the promises to each
+// host. tolerance is how much too early a server may see a request.
 func (w *politeWeb) check(t testing.TB, log []webtest.Entry, tolerance time.Duration, restarted bool) {
 	t.Helper()
 	log = w.pulse.heard(log, politeTimeout)
@@ -344,7 +344,7 @@ func (w *politeWeb) check(t testing.TB, log []webtest.Entry, tolerance time.Dura
 		webtest.MinGap(100*time.Millisecond, tolerance), webtest.MaxOpen(1, tolerance), webtest.RobotsFirst("/r.txt"),
 		w.kept(restarted),
 	}
-	times := map[string]int{} // that a host was heard to ask
+	times := map[string]int{} // requests to wait that were heard, by host
 	for _, r := range w.rests {
 		if r.fate == lost {
 			continue
@@ -373,7 +373,7 @@ func (w *politeWeb) check(t testing.TB, log []webtest.Entry, tolerance time.Dura
 	}
 }
 
-// kept judges a host by its own promise.
+// kept checks a host against its own promise.
 func (w *politeWeb) kept(restarted bool) webtest.Rule {
 	return func(host string, log []webtest.Entry) (lines []string) {
 		p := w.promised[host]
@@ -401,8 +401,8 @@ func (w *politeWeb) kept(restarted bool) webtest.Rule {
 	}
 }
 
-// adapted judges that as much time as the host needed to answer, smoothed, passed
-// between the end of an answer and the next request. A busy server sees an end late.
+// adapted checks that at least the smoothed response time of the host passed between the end of an
+// answer and the next request. A busy server sees an end late.
 func (w *politeWeb) adapted(_ string, log []webtest.Entry) (lines []string) {
 	var mean time.Duration
 	for i, e := range log {
@@ -427,7 +427,7 @@ func (w *politeWeb) adapted(_ string, log []webtest.Entry) (lines []string) {
 	return lines
 }
 
-// TestPoliteWeb crawls hosts of every kind and reads what the servers saw.
+// TestPoliteWeb crawls hosts of every kind and checks what the servers saw.
 func TestPoliteWeb(t *testing.T) {
 	t.Parallel()
 	w := newPoliteWeb(t)
@@ -451,8 +451,8 @@ func TestPoliteWeb(t *testing.T) {
 	}
 }
 
-// TestPoliteWebKilled crawls such webs through kills, each followed at once by another
-// start, until there were enough.
+// TestPoliteWebKilled crawls such webs with kills, each followed at once by another start, until
+// there were enough kills.
 func TestPoliteWebKilled(t *testing.T) {
 	t.Parallel()
 	kills := 3

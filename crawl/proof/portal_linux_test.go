@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// A portal stands before a web. Who comes from another network than home meets its certificate, or nothing, as long
-// as it is shut.
+// A portal is in front of a web. While it is shut, clients from another network than home get its
+// certificate, or nothing.
 type portal struct {
 	net.Listener
 	shut        atomic.Bool
-	certificate *tls.Config  // nil: it ends connections
-	met         atomic.Int64 // connections that did not come through
+	certificate *tls.Config  // nil: it closes connections
+	met         atomic.Int64 // connections that it did not let through
 }
 
 func (p *portal) Accept() (net.Conn, error) {
@@ -34,7 +34,7 @@ func (p *portal) Accept() (net.Conn, error) {
 	}
 }
 
-// strangeCertificate is one of an authority that the crawler does not know.
+// strangeCertificate returns a certificate of an authority that the crawler does not know.
 func strangeCertificate(t testing.TB) *tls.Config {
 	t.Helper()
 	s := httptest.NewTLSServer(nil)

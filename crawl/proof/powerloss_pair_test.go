@@ -27,19 +27,19 @@ shards = 2
 folder = %q
 `
 
-// A pairOfDisks is what a terrain of two shards did to its files.
+// A pairOfDisks is the record of what a terrain of two shards did to its files.
 type pairOfDisks struct {
 	id     [16]byte // of the terrain
 	events [2][]diskEvent
-	order  [2][]int // of the events, over both files
+	order  [2][]int // order of the events over both files
 	before [2][]byte
-	end    int // from this event on a file may say that the run is over
+	end    int // from this event on, a file may say that the run is over
 }
 
-// TestPowerLossOfTwo watches a node write the files of two shards, which tell each other of
-// URLs, and builds the files that power losses at a moment of each could have left behind.
-// From every such pair the crawl goes on to the map of one crawl, though one shard may have
-// answered for what it has lost. RIPPLE_PROOF_PAIRS says how many there are.
+// TestPowerLossOfTwo watches a node write the files of two shards, which send each other URLs, and
+// builds the files that power losses at a moment of each could have left behind. From every such
+// pair, the crawl continues to the map of one crawl, although one shard may have acknowledged what
+// it has lost. RIPPLE_PROOF_PAIRS is the number of pairs.
 func TestPowerLossOfTwo(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -56,7 +56,7 @@ func TestPowerLossOfTwo(t *testing.T) {
 		Redirects: 0.15, Dead: 0.05})
 	cfg, both := watchPair(t, s)
 	want := alone(t, cfg)
-	var gone atomic.Int64 // pairs of which one file lacks what the other was answered
+	var gone atomic.Int64 // pairs in which one file lacks what it had acknowledged to the other
 	t.Run("pairs", func(t *testing.T) {
 		for i := range pairs {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -113,8 +113,8 @@ func watchPair(t *testing.T, s *webtest.Server) (*config.Config, *pairOfDisks) {
 	return cfg, both
 }
 
-// findEnd finds the first event after which a file says that the run is over: by then both
-// have committed all that is in it, so no power loss leaves the other one older.
+// findEnd finds the first event after which a file says that the run is over. By then both have
+// committed everything, so no power loss makes the other one older.
 func (b *pairOfDisks) findEnd(t *testing.T, events int) {
 	t.Helper()
 	b.end = events
@@ -160,7 +160,7 @@ func isOver(t *testing.T, path string) bool {
 	return r.Over
 }
 
-// crawlOn builds a pair of images, and crawls on with it until the end.
+// crawlOn builds a pair of images, and continues the crawl from it to the end.
 func (b *pairOfDisks) crawlOn(tr *terrain, gone *atomic.Int64) (digest string) {
 	late := tr.r.IntN(10) == 0 // both when the end was found
 	for n, events := range b.events {
@@ -186,7 +186,7 @@ func (b *pairOfDisks) crawlOn(tr *terrain, gone *atomic.Int64) (digest string) {
 	return tr.end(0, tr.lookForEnd(tr.t.Context()))
 }
 
-// lacks reports whether the file of a shard lacks what another was answered.
+// lacks reports whether the file of a shard lacks something that it acknowledged to another.
 func (tr *terrain) lacks(shard, other int) (lacks bool) {
 	tr.t.Helper()
 	own, asker := crawltest.Open(tr.t, tr.paths[shard]), crawltest.Open(tr.t, tr.paths[other])

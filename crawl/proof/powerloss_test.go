@@ -14,14 +14,14 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// A diskEvent is one thing that a crawl did to a state file, or its word that
-// so many visits are safe.
+// A diskEvent is one operation of a crawl on a state file, or its statement that a number of visits
+// are safe.
 type diskEvent struct {
 	kind diskKind
 	at   int64 // offset, size, or number of visits
 	data []byte
 
-	file      int  // of those that are watched
+	file      int  // index among the watched files
 	temporary bool // the file does not have its name yet
 }
 
@@ -37,16 +37,16 @@ const (
 
 const sector = 512
 
-// sayCommits says how many visits are committed.
+// sayCommits prints the number of committed visits.
 func sayCommits(s *kv.Store) error {
 	_, err := fmt.Fprintf(os.Stdout, "ack %d\n", s.LastSeq())
 	return err
 }
 
-// TestPowerLoss watches a crawl write and sync, and builds the files that a power
-// loss could have left behind at any moment: what was not synced is there, lost,
-// or torn by sectors, each write for itself. Every file must open, agree with
-// itself, and hold every visit that the crawl had called safe.
+// TestPowerLoss watches a crawl write and sync, and builds the files that a power loss could have
+// left behind at any moment: each write that was not synced is present, lost, or torn by sectors,
+// independently. Every file must open, be consistent, and contain every visit that the crawl had
+// called safe.
 //
 // The same crawl without syncs must fail this.
 func TestPowerLoss(t *testing.T) {
@@ -89,7 +89,7 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// A disk is what a crawl did to a file, event by event.
+// A disk records what a crawl did to a file, event by event.
 type disk struct {
 	t      testing.TB
 	r      *rand.Rand
@@ -98,7 +98,7 @@ type disk struct {
 	dir    string
 }
 
-// requireWrites wants so many words of safety, and writes and syncs enough for a proof.
+// requireWrites requires a number of statements of safety, and enough writes and syncs for a proof.
 func (d *disk) requireWrites(acks int) {
 	d.t.Helper()
 	kinds := map[diskKind]int{}
@@ -110,8 +110,8 @@ func (d *disk) requireWrites(acks int) {
 	}
 }
 
-// lose builds n images, each cut off at a random event, and returns what is wrong
-// with them, up to limit, and the number of images that are not simply whole.
+// lose builds n images, each cut off at a random event. It returns what is wrong with them, at most
+// limit, and the number of images that differ from the complete file.
 func (d *disk) lose(n, limit int) (lost []string, torn int) {
 	for i := range n {
 		end := d.r.IntN(len(d.events) + 1)
@@ -130,8 +130,8 @@ func (d *disk) lose(n, limit int) (lost []string, torn int) {
 	return lost, torn
 }
 
-// build writes the image of a power loss after so many events, and returns the
-// number of visits that were called safe by then.
+// build writes the image of a power loss after end events, and returns the number of visits that
+// were called safe by then.
 func (d *disk) build(path string, end int) (acked int64, damaged bool) {
 	synced := 0
 	for i, e := range d.events[:end] {
@@ -198,7 +198,7 @@ func (m *diskImage) write(path string) error {
 	return os.Truncate(path, m.size)
 }
 
-// judge says what is wrong with an image.
+// judge returns what is wrong with an image.
 func (d *disk) judge(path string, acked int64) string {
 	var problem string
 	note := func(p string) { problem = p }

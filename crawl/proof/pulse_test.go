@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// A pulse beats every 5 ms and remembers when it was late: what keeps it waiting on a busy
-// machine keeps a server waiting, too, which then sees a client come and go too late.
+// A pulse beats every 5 ms and records when it was late: on a busy machine, a server is delayed as
+// much, and then sees clients come and go too late.
 type pulse struct {
 	mu   sync.Mutex
 	late []lateBeat
@@ -50,9 +50,9 @@ func newPulse(t testing.TB) *pulse {
 	return p
 }
 
-// lateness is by how much a server may have seen late what happened in a time: the client,
-// the connection and its reader may each have waited as long as the latest beat. On a machine
-// that has time it is nothing.
+// lateness returns by how much a server may have seen events in a period late: the client, the
+// connection and its reader may each have waited as long as the latest beat. On an idle machine it
+// is zero.
 func (p *pulse) lateness(from, to time.Time) (most time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,9 +64,10 @@ func (p *pulse) lateness(from, to time.Time) (most time.Duration) {
 	return 3 * most
 }
 
-// heard is a server's log as a client knew it that gives a try up at a time-out. A busy server notices only later that
-// the client has come, and that it is gone, and answers it all the same: such tries end at the time-out, or when they
-// may have. Of an answer that the client has cut off it notices the end as late.
+// heard returns a server's log from the point of view of a client with a time-out. A busy server
+// notices only later that the client has come, and that it is gone, and still answers it: such
+// tries end at the time-out, or when they may have. The server is equally late to notice the end of
+// an answer that the client has cut off.
 func (p *pulse) heard(log []webtest.Entry, timeout time.Duration) []webtest.Entry {
 	log = slices.Clone(log)
 	for i, e := range log {
@@ -91,8 +92,8 @@ func (p *pulse) heard(log []webtest.Entry, timeout time.Duration) []webtest.Entr
 	return log
 }
 
-// On a machine that has time the log stays as it is, but for what comes after the time-out. On a busy one tries end
-// earlier, by as much as the machine was late.
+// On an idle machine the log stays as it is, except for what comes after the time-out. On a busy
+// one, tries end earlier, by as much as the machine was late.
 func TestHeard(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
@@ -100,7 +101,7 @@ func TestHeard(t *testing.T) {
 	const never, timeout = -1, time.Second
 	for _, tt := range []struct {
 		name        string
-		late        int // by how much beats are until the answer was done
+		late        int // by how much beats are late until the answer was done
 		first, done int
 		aborted     bool
 		want        int // when it was done

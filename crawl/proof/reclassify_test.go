@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A reclassified state file is what reclassifying a crawl came to.
+// A reclassified is the result of reclassifying a crawl.
 type reclassified struct {
 	digest string
 	run    string // the last one: number, status, why it ended
@@ -33,8 +33,8 @@ func (w *killableWeb) outcome(t testing.TB) (o reclassified) {
 	return o
 }
 
-// reclassify reclassifies, killed at its nth sync; 0: not killed. It reports whether it
-// was killed.
+// reclassify reclassifies, and is killed at its nth sync; 0: not killed. It reports whether it was
+// killed.
 func (w *killableWeb) reclassify(t testing.TB, n int) bool {
 	t.Helper()
 	syncs := 0
@@ -53,7 +53,7 @@ func (w *killableWeb) reclassify(t testing.TB, n int) bool {
 	return err != nil
 }
 
-// copied is a web that goes on with a copy of the state.
+// copied returns a web that continues with a copy of the state.
 func (w *killableWeb) copied(t testing.TB, change func(config string) string) *killableWeb {
 	t.Helper()
 	text, err := os.ReadFile(w.config)
@@ -77,8 +77,8 @@ func (w *killableWeb) copied(t testing.TB, change func(config string) string) *k
 
 func same(text string) string { return text }
 
-// TestReclassifyKilled kills a reclassification at each of its syncs. Repeated, it
-// comes to what it comes to at once, and so does a crawl that follows the kill.
+// TestReclassifyKilled kills a reclassification at each of its syncs. When repeated, it has the
+// same result as without a kill, and so has a crawl that follows the kill.
 func TestReclassifyKilled(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

@@ -44,11 +44,11 @@ domain = "h0.test"
 seeds = [%s]
 `
 
-// A remoteWeb is a web in another network than the crawler, which has a name server.
+// A remoteWeb is a web in another network than the crawler, with a name server.
 type remoteWeb struct {
 	*twoNetworks
 	web    *webtest.Server
-	portal *portal // before it
+	portal *portal // in front of it
 	names  *nameServer
 	dir    string
 	conf   string // resolv.conf of the crawler
@@ -68,7 +68,8 @@ func newRemoteWeb(t *testing.T) *remoteWeb {
 	return w
 }
 
-// host makes a line of pages that all hosts have. Each host of the first half leads to one of the second half late.
+// host adds a line of pages that all hosts have. Each host of the first half links to one of the
+// second half late.
 func (w *remoteWeb) host(i int) {
 	h := w.web.Host(fmt.Sprintf("h%d.test", i))
 	var links []string
@@ -87,7 +88,7 @@ func (w *remoteWeb) host(i int) {
 	h.Page("/", crawltest.Anchors(links...))
 }
 
-// line makes a line of further pages behind the last page of a host.
+// line adds a line of further pages after the last page of a host.
 func (w *remoteWeb) line(host, pages int) {
 	h := w.web.Host(fmt.Sprintf("h%d.test", host))
 	var links []string
@@ -98,7 +99,7 @@ func (w *remoteWeb) line(host, pages int) {
 	h.Page(fmt.Sprintf("/%d", outagePages-1), crawltest.Anchors(links...))
 }
 
-// othersAsked counts the requests to pages that are in no such line.
+// othersAsked counts the requests to pages outside such lines.
 func (w *remoteWeb) othersAsked() (n int) {
 	for _, e := range w.web.Log() {
 		if !strings.HasPrefix(e.Path, "/late/") {
@@ -108,7 +109,7 @@ func (w *remoteWeb) othersAsked() (n int) {
 	return n
 }
 
-// ask writes down which name server the crawler asks.
+// ask sets which name server the crawler uses.
 func (w *remoteWeb) ask(server string) {
 	w.t.Helper()
 	if err := os.WriteFile(w.conf, []byte("nameserver "+server+"\noptions timeout:2 attempts:2\n"), 0o644); err != nil {
@@ -121,7 +122,7 @@ type remoteCrawl struct {
 	*remoteWeb
 	cmd   *exec.Cmd
 	state string
-	said  chan []string // what its status said
+	said  chan []string // its printed status
 	ended chan error
 }
 
@@ -163,7 +164,7 @@ func (w *remoteWeb) crawl(keys string) *remoteCrawl {
 
 func (c *remoteCrawl) log() string { return filepath.Join(c.dir, "log.json") }
 
-// logged returns what the crawler has told of.
+// logged returns the crawler's log messages.
 func (c *remoteCrawl) logged() (messages []string) {
 	text, _ := os.ReadFile(c.log())
 	for _, line := range strings.Split(string(text), "\n") {
@@ -184,7 +185,7 @@ func (c *remoteCrawl) told(text string) (times int) {
 	return times
 }
 
-// until waits for something to happen.
+// until waits for a condition.
 func (c *remoteCrawl) until(what string, happened func() bool) {
 	c.t.Helper()
 	for began := time.Now(); !happened(); time.Sleep(5 * time.Millisecond) {
@@ -194,7 +195,7 @@ func (c *remoteCrawl) until(what string, happened func() bool) {
 	}
 }
 
-// answers waits until so many more requests were answered.
+// answers waits for a number of further answers.
 func (c *remoteCrawl) answers(more int) {
 	c.t.Helper()
 	before := len(c.web.Log())
@@ -221,7 +222,7 @@ func (c *remoteCrawl) stop() {
 func (c *remoteCrawl) resume() {
 	c.t.Helper()
 	told := func() int { return c.told("this process came late") + c.told("this machine was suspended") }
-	before := told() // as it may have come before, on a machine that is very busy
+	before := told() // it may have happened before, on a very busy machine
 	c.signal(syscall.SIGCONT)
 	c.until("word of the suspension", func() bool { return told() > before })
 }
@@ -233,7 +234,7 @@ func (c *remoteCrawl) signal(s os.Signal) {
 	}
 }
 
-// end waits for the end of the crawl, and looks at what is the same in all.
+// end waits for the end of the crawl, and checks what is the same in all crawls.
 func (c *remoteCrawl) end() {
 	c.t.Helper()
 	select {
@@ -251,7 +252,7 @@ func (c *remoteCrawl) end() {
 	}
 }
 
-// wantOutages wants outages to have been told of once each, in the log and in the status.
+// wantOutages checks that outages were reported once each, in the log and in the status.
 func (c *remoteCrawl) wantOutages(n int) {
 	c.t.Helper()
 	if away, there := c.told(toldAway), c.told(toldThere); away != n || there != n {
@@ -264,7 +265,7 @@ func (c *remoteCrawl) wantOutages(n int) {
 	}
 }
 
-// wantBlameless wants no host to have been blamed.
+// wantBlameless checks that no host was blamed.
 func (c *remoteCrawl) wantBlameless() {
 	c.t.Helper()
 	crawltest.EachPage(c.t, c.state, func(p *survey.Page) {

@@ -33,23 +33,24 @@ seeds = ["https://h0.test/"]
 
 const honestHosts, honestPages = 4, 40
 
-// TestSilentHosts has honest hosts beside hosts that accept and say nothing.
+// TestSilentHosts has honest hosts together with hosts that accept connections and say nothing.
 func TestSilentHosts(t *testing.T) {
 	beside(t, func(h *webtest.Host) { h.Down(webtest.DownSilent) })
 }
 
-// TestSlowHosts has honest hosts beside hosts that answer for robots.txt and to HEAD at once, and whose pages drip for
-// as long as the crawl lasts.
+// TestSlowHosts has honest hosts together with hosts that answer robots.txt and HEAD at once, but
+// whose pages arrive slowly for as long as the crawl lasts.
 func TestSlowHosts(t *testing.T) {
 	beside(t, func(h *webtest.Host) {
 		h.Page("/", "<title>a long page</title>").Fault(fault.BodyDrip).Every(100 * time.Millisecond)
 	})
 }
 
-// beside compares how often honest hosts are asked beside hundreds of others, in full beside thousands, with how often
-// they are without them: nine tenths at least, where without slots of their own it would be one. Both crawls run at
-// the same time, so that a busy machine slows both; as it may slow one more, or both until there is nothing to compare,
-// they have ten tries, of which later ones last longer, or as many as envTries says.
+// beside compares how often honest hosts are requested together with hundreds of other hosts, in
+// full with thousands, with how often they are without them: at least nine tenths as often. Without
+// reserved slots it would be one tenth. Both crawls run at the same time, so that a busy machine
+// slows both. As it may slow one more, or both too much for a comparison, there are ten tries, of
+// which later ones last longer, or as many as envTries says.
 func beside(t *testing.T, others func(*webtest.Host)) {
 	t.Helper()
 	for try := range crawltest.Number(envTries, 10) {
@@ -60,7 +61,7 @@ func beside(t *testing.T, others func(*webtest.Host)) {
 	t.Error("honest hosts were asked too seldom")
 }
 
-// besideOnce compares for so many times eight seconds, in full 25.
+// besideOnce compares for times times eight seconds, in full 25.
 func besideOnce(t *testing.T, others func(*webtest.Host), times time.Duration) bool {
 	t.Helper()
 	length, open, many := 8*time.Second*times, 10, 300
@@ -70,7 +71,7 @@ func besideOnce(t *testing.T, others func(*webtest.Host), times time.Duration) b
 	text := fmt.Sprintf(silentConfig, length, open)
 	webs := []*webtest.Server{honestWeb(t, 0, nil), honestWeb(t, many, others)}
 	var crawls []*exec.Cmd
-	var ends []time.Time // until then they ask
+	var ends []time.Time // requests are compared until then
 	for _, s := range webs {
 		ends = append(ends, time.Now().Add(length))
 		cmd := child(newKillableWeb(t, s, text).config)
@@ -84,7 +85,7 @@ func besideOnce(t *testing.T, others func(*webtest.Host), times time.Duration) b
 			t.Fatal(err)
 		}
 	}
-	// Both are looked at for the same time, in which alone there is something to ask.
+	// Both are compared for the same period, the only one in which there is something to request.
 	quiet, among := honestlyAsked(webs[0], ends[0]), honestlyAsked(webs[1], ends[1])
 	within := min(quiet.most, among.most)
 	if n := len(quiet.after); n > 0 {
@@ -105,7 +106,8 @@ func besideOnce(t *testing.T, others func(*webtest.Host), times time.Duration) b
 	return alone >= 40 && disturbed >= alone*9/10
 }
 
-// honestWeb has a few hosts that answer, and so many others, which the pages of the first one lead to.
+// honestWeb has a few hosts that answer, and a number of others, which the pages of the first one
+// link to.
 func honestWeb(t *testing.T, others int, change func(*webtest.Host)) *webtest.Server {
 	s := crawltest.Serve(t)
 	var links []string
@@ -132,10 +134,11 @@ func honestWeb(t *testing.T, others int, change func(*webtest.Host)) *webtest.Se
 	return s
 }
 
-// asked is when honest hosts were asked after the last of them had sent a page, since then and in order.
+// asked records when honest hosts were requested after the last of them had sent a page, since then
+// and in order.
 type asked struct {
 	after []time.Duration
-	most  time.Duration // for so long they could be; 0 or less: not all have sent a page
+	most  time.Duration // for how long they could be requested; 0 or less: not all have sent a page
 }
 
 func (a asked) within(d time.Duration) (n int) {
@@ -147,7 +150,7 @@ func (a asked) within(d time.Duration) (n int) {
 	return n
 }
 
-// honestlyAsked reads the log of a web whose crawl asks until then.
+// honestlyAsked reads the log of a web whose crawl sends requests until a time.
 func honestlyAsked(s *webtest.Server, until time.Time) (a asked) {
 	first, all := map[string]bool{}, until
 	for _, e := range s.Log() {

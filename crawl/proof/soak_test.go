@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	soakSize = 200_000   // URLs by which everything must have its place
+	soakSize = 200_000   // number of URLs at which memory is first measured
 	soakRoom = 150 << 20 // bytes resident at that size
-	soakOpen = 1100      // descriptors: as many connections as are kept, and what is open
+	soakOpen = 1100      // descriptors: as many as connections are kept, and files are open
 	soakBusy = 1200      // goroutines: one for each of those, and those of the crawl
 )
 
@@ -34,13 +34,13 @@ domain = "h0.gen.test"
 seeds = ["https://h0.gen.test/"]
 `
 
-// A soakSample is one look at a crawl that has no end.
+// A soakSample is one measurement of a crawl without end.
 type soakSample struct {
 	urls, visits, goroutines, files int
 	resident, own, heap, size       int64 // own: resident and not part of the mapped file
 }
 
-// sayGrowth says how large the crawl is by now.
+// sayGrowth prints how large the crawl is by now.
 func sayGrowth(s *kv.Store) error {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -61,8 +61,8 @@ func sayGrowth(s *kv.Store) error {
 	return err
 }
 
-// TestSoak crawls a web without end under a memory ceiling: what is held stays in
-// proportion to a few bytes a URL, and nothing else grows.
+// TestSoak crawls an endless web under a memory limit: memory grows only by a few bytes per URL,
+// and nothing else grows.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {

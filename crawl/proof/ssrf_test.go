@@ -31,8 +31,8 @@ domain = "alpha.test"
 seeds = ["https://alpha.test/"]
 `
 
-// forbiddenHosts are ways to write addresses that nobody on the web may make a
-// crawler dial: every range that is not public, and the spellings that browsers accept.
+// forbiddenHosts are spellings of addresses that a web page must never make a crawler dial: every
+// range that is not public, and the spellings that browsers accept.
 func forbiddenHosts() []string {
 	return []string{
 		"0.0.0.1", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",
@@ -47,8 +47,8 @@ func forbiddenHosts() []string {
 	}
 }
 
-// TestForbiddenAddresses links and redirects to every forbidden address, with the
-// port of a listener on loopback that must not be dialled once.
+// TestForbiddenAddresses links and redirects to every forbidden address, with the port of a
+// listener on loopback that must not be dialled even once.
 func TestForbiddenAddresses(t *testing.T) {
 	t.Parallel()
 	dialled, port := listening(t)
@@ -80,8 +80,7 @@ func TestForbiddenAddresses(t *testing.T) {
 	}
 }
 
-// TestAllowedAddresses opens one private range: what it says is dialled, and
-// nothing else.
+// TestAllowedAddresses allows one private range: it is dialled, and no other.
 func TestAllowedAddresses(t *testing.T) {
 	t.Parallel()
 	dialled, port := listening(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// oneOf returns a host that belongs to a shard of so many.
+// oneOf returns a host that belongs to shard n of shards.
 func oneOf(t *testing.T, shards, n int) string {
 	t.Helper()
 	rule, err := shard.New(shards)
@@ -33,7 +33,7 @@ func oneOf(t *testing.T, shards, n int) string {
 	}
 }
 
-// The demonstration has hosts of every kind. It asks for patience once, so each crawl has a
+// The demonstration has hosts of every kind. One asks the crawler to wait once, so each crawl has a
 // web of its own.
 func TestTerrainOfDemo(t *testing.T) {
 	t.Parallel()
@@ -53,8 +53,8 @@ func TestTerrainOfDemo(t *testing.T) {
 	}
 }
 
-// An index of sitemaps on a host of another shard, whose files lie on hosts of three, is read
-// there, and what they list is visited by whoever it belongs to.
+// An index of sitemaps on a host of another shard, with files on hosts of three shards, is read
+// there, and the listed pages are visited by their owners.
 func TestTerrainSitemaps(t *testing.T) {
 	t.Parallel()
 	s := crawltest.Serve(t, webtest.WithoutLog())
@@ -72,12 +72,13 @@ func TestTerrainSitemaps(t *testing.T) {
 	requireListed(t, tr.mergedPath(), listed)
 }
 
-// readsSitemaps has sitemaps read, wherever an index leads. It stands at the end of [crawler].
+// readsSitemaps makes the crawl read sitemaps wherever an index leads. It must be at the end of
+// [crawler].
 const readsSitemaps = "sitemaps = \"quality\"\n[traps]\nmax-sitemap-hosts = 0\n"
 
-// sitemapsOver has an origin name an index of sitemaps on a host of shard 1 of so many, whose
-// files lie on hosts of shards 0, 1 and 2, each with a page of the origin. It returns the pages
-// below these, which no other way leads to.
+// sitemapsOver makes an origin name an index of sitemaps on a host of shard 1, whose files are on
+// hosts of shards 0, 1 and 2, each with a page of the origin. It returns the pages below these,
+// which nothing else leads to.
 func sitemapsOver(t *testing.T, s *webtest.Server, shards int, origin string) (listed []string) {
 	t.Helper()
 	host := func(n int) string { return "maps." + oneOf(t, shards, n) }
@@ -102,7 +103,7 @@ func sitemapsOver(t *testing.T, s *webtest.Server, shards int, origin string) (l
 	return listed
 }
 
-// requireListed wants what only sitemaps lead to in the map of a state file.
+// requireListed requires the pages that only sitemaps lead to in the map of a state file.
 func requireListed(t *testing.T, path string, listed []string) {
 	t.Helper()
 	states, _ := readMap(t, path)
@@ -113,8 +114,8 @@ func requireListed(t *testing.T, path string, listed []string) {
 	}
 }
 
-// A robots.txt that redirects over hosts of several shards, to one that is large, is asked for
-// by those whose hosts they are; where nobody can be had, by nobody else.
+// A robots.txt that redirects over hosts of several shards, to a large one, is requested by the
+// shards that own the hosts, and by no others if one is unavailable.
 func TestTerrainRobots(t *testing.T) {
 	t.Parallel()
 	a, b, c := oneOf(t, 3, 0), oneOf(t, 3, 1), oneOf(t, 3, 2)
@@ -145,7 +146,7 @@ func TestTerrainRobots(t *testing.T) {
 	}
 }
 
-// A robots.txt of another shard's host may be larger than pages may be.
+// A robots.txt on another shard's host may be larger than the limit for pages.
 func TestTerrainLargeRobots(t *testing.T) {
 	t.Parallel()
 	a, b := oneOf(t, 3, 0), oneOf(t, 3, 1)
@@ -167,8 +168,8 @@ func TestTerrainLargeRobots(t *testing.T) {
 	}
 }
 
-// Shards that come to another configuration one after the other have the map of a crawl that
-// had it from the beginning.
+// Shards that get another configuration one after another have the map of a crawl that had it from
+// the beginning.
 func TestTerrainReconfigured(t *testing.T) {
 	t.Parallel()
 	seed := crawltest.Seed(t)
@@ -196,8 +197,8 @@ func TestTerrainReconfigured(t *testing.T) {
 	}
 }
 
-// The next run of a terrain begins when all files say that the last one is over, and gives
-// the map that a second run of one crawl does, whose web has changed.
+// The next run of a terrain begins when all files say that the last one is over, and gives the same
+// map as the second run of one crawl on the changed web.
 func TestTerrainAgain(t *testing.T) {
 	t.Parallel()
 	seed := crawltest.Seed(t)
@@ -219,7 +220,8 @@ func TestTerrainAgain(t *testing.T) {
 	}
 }
 
-// Files that are gone for good, or have gone back, cost visits, and nothing of the map.
+// Files that are permanently lost, or have gone back, cost additional visits, but no part of the
+// map.
 func TestTerrainLosesFiles(t *testing.T) {
 	t.Parallel()
 	seed := crawltest.Seed(t)

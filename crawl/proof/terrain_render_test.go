@@ -16,13 +16,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// renderedSeeds are the tables of a crawl that renders what needs it.
+// renderedSeeds are the tables of a crawl that renders the pages that need it.
 const renderedSeeds = "[crawler]\nmax-depth = 4\n[retry]\ndelay = \"100ms\"\nmax-retries = 1\n" +
 	"[render]\nmode = \"auto\"\nmax-browsers = 2\ndomains = [\"*.test\"]\n"
 
-// shells serves applications on hosts of three shards, whose scripts come from hosts of all of them:
-// one that every page has, one of three megabytes, one that robots.txt forbids, one that a
-// redirect leads to, one that fails at first and one that is not there.
+// shells serves applications on hosts of three shards, with scripts on hosts of all of them: one
+// that every page has, one of three megabytes, one that robots.txt forbids, one that a redirect
+// leads to, one that fails at first and one that is missing.
 func shells(t *testing.T, s *webtest.Server) (hosts []string, tables string) {
 	t.Helper()
 	script := func(host, path string, lines ...string) {
@@ -56,8 +56,8 @@ func shells(t *testing.T, s *webtest.Server) (hosts []string, tables string) {
 	return hosts, tables
 }
 
-// Pages whose scripts come from hosts of other shards show what they show to one machine: the
-// shard of each host asks for its scripts, once for all. Crawls of one process share the browsers.
+// Pages with scripts on hosts of other shards are rendered as on one machine: the shard of each
+// host requests its scripts, once for all. Crawls of one process share the browsers.
 func TestTerrainRendered(t *testing.T) {
 	t.Parallel()
 	s := crawltest.Serve(t)
@@ -86,7 +86,8 @@ func TestTerrainRendered(t *testing.T) {
 	requireRendered(t, tr.mergedPath(), hosts)
 }
 
-// TestTerrainRenderedInTrouble is that with shards that stop, lose leases and letters.
+// TestTerrainRenderedInTrouble is TestTerrainRendered with shards that stop, and lose leases and
+// letters.
 func TestTerrainRenderedInTrouble(t *testing.T) {
 	t.Parallel()
 	seed, terrains := crawltest.Seed(t), 1
@@ -107,7 +108,7 @@ func TestTerrainRenderedInTrouble(t *testing.T) {
 	}
 }
 
-// requireRendered wants pages of all hosts to be shown by their scripts, of which some were refused.
+// requireRendered requires rendered pages on all hosts, with some refused scripts.
 func requireRendered(t *testing.T, path string, hosts []string) {
 	t.Helper()
 	shown := map[string]int{}

@@ -28,14 +28,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// patience is how long a crawl of a terrain may take.
+// patience is the time limit of a crawl of a terrain.
 const patience = 6 * time.Minute
 
-// errAway reports a shard that nobody crawls just now.
+// errAway reports a shard that is not being crawled.
 var errAway = errors.New("nobody crawls it")
 
-// A terrain is a web that several crawls share. Letters between them are lost, come twice
-// and late until it is calm. Somebody looks for the end of the run from the beginning on.
+// A terrain is a web that several crawls share. Letters between them are lost, duplicated and late
+// until it is calm. The end of the run is looked for from the beginning.
 type terrain struct {
 	t      *testing.T
 	cfg    *config.Config
@@ -46,27 +46,27 @@ type terrain struct {
 	r      *rand.Rand
 	calm   bool
 	nodes  []*holder                 // by shard; nil: it is away
-	asked  map[string]map[int]string // by host: the shards that asked it, and for what first
-	run    uint64                    // number of it
+	asked  map[string]map[int]string // by host: the shards that requested it, and what they requested first
+	run    uint64                    // number of the run
 	number uint64                    // of the configuration
-	with   *crawl.Machine            // of all; nil: each has its own
-	shows  *crawltest.Browser        // nil: no page is rendered
+	with   *crawl.Machine            // shared by all; nil: each has its own
+	shows  *crawltest.Browser        // nil: pages are not rendered
 	starts int
-	lost   int    // letters and answers
-	told   int    // shards told to finish
+	lost   int    // lost letters and answers
+	told   int    // shards that were asked to finish
 	still  string // why the run was not over the last time
 }
 
 // A holder crawls one shard, or has its file if the run is over.
 type holder struct {
 	crawl *crawl.Crawl        // nil: the run is over
-	rest  termination.Reading // then
+	rest  termination.Reading // reading of the file after that
 	store *kv.Store
 	stop  context.CancelFunc
-	lost  chan struct{} // closed: the lease is
+	lost  chan struct{} // closed when the lease is lost
 	ended chan error
 
-	reading sync.Mutex // of the store, then
+	reading sync.Mutex // of the store, after that
 }
 
 // Held implements [crawl.Lease].
@@ -82,14 +82,14 @@ func (n *holder) Held() bool {
 // Lost implements [crawl.Lease].
 func (n *holder) Lost() <-chan struct{} { return n.lost }
 
-// View implements [exchange.Recipient], of a shard whose run is over.
+// View implements [exchange.Recipient], for a shard whose run is over.
 func (n *holder) View(f func(*kv.Tx) error) error {
 	n.reading.Lock()
 	defer n.reading.Unlock()
 	return n.store.View(f)
 }
 
-// Apply implements [exchange.Recipient]: nothing is news to it.
+// Apply implements [exchange.Recipient]. A shard whose run is over needs no referrals.
 func (*holder) Apply([]ring.Referral) error { return exchange.ErrNobody }
 
 // Errand implements [exchange.Recipient].
@@ -107,7 +107,7 @@ func newTerrain(t *testing.T, r *rand.Rand, cfg *config.Config, shards int) *ter
 	return tr
 }
 
-// start has a shard crawled.
+// start starts the crawl of a shard.
 func (tr *terrain) start(n int) {
 	tr.t.Helper()
 	store, err := kv.Open(tr.paths[n], kv.Options{})
@@ -155,8 +155,8 @@ func (n *holder) run(ctx context.Context) {
 	n.ended <- err
 }
 
-// leave takes a shard away: by a stop, or by the loss of its lease, after which nothing may
-// be written.
+// leave takes a shard away: by a stop, or by the loss of its lease, after which nothing may be
+// written.
 func (tr *terrain) leave(n int, lost bool) {
 	tr.t.Helper()
 	tr.mu.Lock()
@@ -170,7 +170,7 @@ func (tr *terrain) leave(n int, lost bool) {
 			close(on.lost)
 			return nil
 		})
-		lost = err == nil // else it has just ended
+		lost = err == nil // otherwise it has just ended
 	}
 	on.stop()
 	if err := <-on.ended; err != nil && !(lost && errors.Is(err, crawl.ErrLease)) {
@@ -184,7 +184,7 @@ func (tr *terrain) leave(n int, lost bool) {
 	}
 }
 
-// note keeps who asks whom.
+// note records which shard requests which host.
 func (tr *terrain) note(n int, url string) {
 	host := strings.TrimPrefix(strings.SplitN(url, "/", 4)[2], "www.")
 	tr.mu.Lock()
@@ -206,14 +206,14 @@ func (tr *terrain) node(n int) (*holder, error) {
 	return tr.nodes[n], nil
 }
 
-// below is a random number.
+// below returns a random number.
 func (tr *terrain) below(n int) int {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	return tr.r.IntN(n)
 }
 
-// chance is what becomes of a letter.
+// chance returns what happens to a letter.
 func (tr *terrain) chance() (what int, late time.Duration) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -232,7 +232,7 @@ func (tr *terrain) Ask(ctx context.Context, to int, letter []byte) ([]byte, erro
 	switch what {
 	case 0: // lost
 		return nil, exchange.ErrNobody
-	case 1, 2: // it comes late, too
+	case 1, 2: // arrives a second time, late
 		again := append([]byte(nil), letter...)
 		tr.stray.Go(func() {
 			time.Sleep(late)
@@ -295,7 +295,7 @@ func (tr *terrain) Finish(ctx context.Context, n int, agreed termination.Reading
 	return on.crawl.Finish(ctx, agreed)
 }
 
-// trouble stops shards and starts them again, for a while.
+// trouble stops shards and starts them again, a number of times.
 func (tr *terrain) trouble(times int) {
 	for range times {
 		time.Sleep(time.Duration(tr.below(int(400 * time.Millisecond))))
@@ -307,7 +307,7 @@ func (tr *terrain) trouble(times int) {
 }
 
 // waitWithout waits until all shards but one have nothing to do, while that one is away: the run
-// goes on.
+// continues.
 func (tr *terrain) waitWithout(ctx context.Context, away int) {
 	tr.t.Helper()
 	for n := 0; n < len(tr.nodes); {
@@ -325,7 +325,7 @@ func (tr *terrain) waitWithout(ctx context.Context, away int) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	time.Sleep(100 * time.Millisecond) // some more looks for the end
+	time.Sleep(100 * time.Millisecond) // for a few more searches for the end
 	waits := func() bool {
 		tr.mu.Lock()
 		defer tr.mu.Unlock()
@@ -341,8 +341,8 @@ func (tr *terrain) waitWithout(ctx context.Context, away int) {
 	}
 }
 
-// crawl crawls to the end, with one shard that comes late, and so many stops on the way, and
-// returns the digest of the merged map.
+// crawl crawls to the end, with one shard that starts late, and a number of stops, and returns the
+// digest of the merged map.
 func (tr *terrain) crawl(times int) string {
 	tr.t.Helper()
 	ctx, cancel := context.WithTimeout(tr.t.Context(), patience)
@@ -359,8 +359,8 @@ func (tr *terrain) crawl(times int) string {
 	return tr.end(times, found)
 }
 
-// crawlAtOnce is crawl with all shards from the beginning on: what scripts want of a host of a
-// shard that is away keeps others from being idle.
+// crawlAtOnce is crawl with all shards from the beginning: scripts that need a host of an absent
+// shard keep the others from being idle.
 func (tr *terrain) crawlAtOnce(times int) string {
 	tr.t.Helper()
 	ctx, cancel := context.WithTimeout(tr.t.Context(), patience)
@@ -371,7 +371,7 @@ func (tr *terrain) crawlAtOnce(times int) string {
 	return tr.end(times, tr.lookForEnd(ctx))
 }
 
-// lookForEnd has somebody look for the end of the run, and returns what waits for it.
+// lookForEnd starts a search for the end of the run, and returns a function that waits for it.
 func (tr *terrain) lookForEnd(ctx context.Context) (found func() error) {
 	var end errgroup.Group
 	end.Go(func() error {
@@ -384,7 +384,7 @@ func (tr *terrain) lookForEnd(ctx context.Context) (found func() error) {
 	return end.Wait
 }
 
-// end makes so much trouble, waits for the end, and returns the digest of the merged map.
+// end makes trouble, waits for the end, and returns the digest of the merged map.
 func (tr *terrain) end(times int, found func() error) string {
 	tr.t.Helper()
 	tr.trouble(times)
@@ -410,11 +410,11 @@ func (tr *terrain) mergedPath() string {
 	return filepath.Join(filepath.Dir(tr.paths[0]), "merged.bolt")
 }
 
-// merged is the digest of the file that the shards make together.
+// merged returns the digest of the shards' merged file.
 func (tr *terrain) merged() string {
 	tr.t.Helper()
 	path := tr.mergedPath()
-	_ = os.Remove(path) // of the run before
+	_ = os.Remove(path) // of the previous run
 	digest := crawltest.Merge(tr.t, path, tr.paths)
 	crawltest.Surveyed(tr.t, path, func(s *survey.Survey) error {
 		if run := s.Run(); run.Status != schema.RunCompleted {
@@ -425,19 +425,19 @@ func (tr *terrain) merged() string {
 	return digest
 }
 
-// alone crawls all with one crawl, and returns the digest of its map.
+// alone crawls everything with one crawl, and returns the digest of its map.
 func alone(t *testing.T, cfg *config.Config) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "whole.bolt")
 	return aloneIn(t, cfg, path, nil)
 }
 
-// shownBy opens a browser for a crawl.
+// shownBy returns an opener of a browser for a crawl.
 func shownBy(b *crawltest.Browser) func(context.Context, *config.Config) (ring.Renderer, error) {
 	return func(context.Context, *config.Config) (ring.Renderer, error) { return b, nil }
 }
 
-// aloneIn is alone with a file, of which it makes the next run, and a browser.
+// aloneIn is alone for a file, whose next run it makes, and a browser.
 func aloneIn(t *testing.T, cfg *config.Config, path string, shows *crawltest.Browser) string {
 	t.Helper()
 	store := crawltest.Open(t, path)
@@ -457,14 +457,13 @@ func aloneIn(t *testing.T, cfg *config.Config, path string, shows *crawltest.Bro
 	return crawltest.Digest(t, path)
 }
 
-// sitesTo is the configuration of a crawl of [crawltest.Sites], to a depth.
+// sitesTo returns the configuration of a crawl of [crawltest.Sites] to a depth.
 func sitesTo(depth int) string {
 	return fmt.Sprintf("[crawler]\nmax-depth = %d\n", depth) + crawltest.SeedsOfSites
 }
 
-// TestTerrain crawls generated webs on one, two and four shards, which are stopped and lose
-// their leases, and whose letters are lost: there is the map of one crawl, and no host is
-// asked by two shards.
+// TestTerrain crawls generated webs on one, two and four shards, which are stopped, lose their
+// leases, and lose letters: the map is that of one crawl, and no host is requested by two shards.
 func TestTerrain(t *testing.T) {
 	seed, webs := crawltest.Seed(t), 1
 	if crawltest.Full() {

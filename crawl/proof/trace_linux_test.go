@@ -12,34 +12,34 @@ import (
 	"unsafe"
 )
 
-// Of ptrace(2), what package syscall does not name.
+// Constants of ptrace(2) that package syscall lacks.
 const (
-	// The last one: killed with its tracer.
+	// The last one: the process is killed with its tracer.
 	ptraceOptions     = syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACESYSGOOD | 1<<20
 	ptraceSyscallInfo = 0x420e
 	syscallEntry      = 1
 	syscallExit       = 2
 )
 
-// trace runs a command and records what it does to some files, while they have
-// temporary names too, and every line "ack N" that it writes to stdout. The command
-// is killed right after the first event for which kill, unless nil, is true.
+// trace runs a command and records its operations on some files, including while they have
+// temporary names, and every line "ack N" that it writes to stdout. The command is killed right
+// after the first event for which kill, unless nil, is true.
 func trace(cmd *exec.Cmd, kill func([]diskEvent) bool, paths ...string) (events []diskEvent, err error) {
 	childless(func() { events, err = traceHere(cmd, kill, paths) })
 	return events, err
 }
 
-// childless runs f in a thread that has no children, so that it may wait for whatever
-// child it has. Nor is it the first thread, to which the children of one come that ends.
+// childless runs f in a thread that has no children, so that it may wait for any child it gets. It
+// must not be the first thread either, which inherits the children of a thread that ends.
 func childless(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // ptrace knows threads, not processes
+		runtime.LockOSThread() // ptrace applies to threads, not to processes
 		defer runtime.UnlockOSThread()
 		children, err := os.ReadFile("/proc/thread-self/children")
 		if syscall.Gettid() == os.Getpid() || err == nil && len(children) > 0 {
-			childless(f) // in another thread, while this one is taken
+			childless(f) // in another thread, while this one is occupied
 			return
 		}
 		f()
@@ -79,7 +79,7 @@ var errKilled = errors.New("killed")
 type tracer struct {
 	paths  []string
 	mem    *os.File
-	calls  map[int]tracedCall // by thread: the call that it is in
+	calls  map[int]tracedCall // by thread: the system call that it is in
 	files  map[uint64]traced  // by descriptor
 	events []diskEvent
 	kill   func([]diskEvent) bool
@@ -87,8 +87,8 @@ type tracer struct {
 	err    error
 }
 
-// traced says whether a descriptor is that of a file, of which, and whether the file has
-// a temporary name.
+// A traced says whether a descriptor is that of a watched file, of which one, and whether the file
+// has a temporary name.
 type traced struct {
 	is, temporary bool
 	file          int
@@ -99,7 +99,7 @@ type tracedCall struct {
 	args   [6]uint64
 }
 
-// follow lets all threads run from call to call until the process has ended.
+// follow lets all threads run from system call to system call until the process has ended.
 func (t *tracer) follow(pid int) error {
 	for {
 		var status syscall.WaitStatus
@@ -169,7 +169,7 @@ func (t *tracer) call(tid int) {
 		switch call.number {
 		case syscall.SYS_PWRITE64:
 			t.note(call.args[0], diskEvent{kind: diskBefore, at: int64(call.args[3])})
-		case syscall.SYS_CLOSE: // as it ends, another thread may have opened a file by that number
+		case syscall.SYS_CLOSE: // now: when it returns, another thread may reuse the number
 			delete(t.files, call.args[0])
 		}
 	case syscallExit:
@@ -200,7 +200,7 @@ func (t *tracer) done(call tracedCall, result uint64) {
 	}
 }
 
-// opened finds out which file has the name at an address.
+// opened returns the file whose name is at an address.
 func (t *tracer) opened(at uint64) traced {
 	const room = len(".new-4294967295")
 	longest := 0
@@ -225,8 +225,7 @@ func (t *tracer) note(descriptor uint64, e diskEvent) {
 	}
 }
 
-// read copies memory of the traced process; less than n bytes at the end of a
-// mapping.
+// read copies memory of the traced process; fewer than n bytes at the end of a mapping.
 func (t *tracer) read(at, n uint64) []byte {
 	b := make([]byte, n)
 	got, err := t.mem.ReadAt(b, int64(at))

@@ -8,9 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// TestVerifiedAfterKills kills a crawl again and again: whatever the moment, the
-// file says the same of itself in all its records. Another run over the same web
-// changes nothing of its map.
+// TestVerifiedAfterKills kills a crawl repeatedly: at any moment, all records of the file are
+// consistent. Another run over the same web does not change its map.
 func TestVerifiedAfterKills(t *testing.T) {
 	t.Parallel()
 	kills := 6

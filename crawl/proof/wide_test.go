@@ -25,8 +25,8 @@ domain = "*.wide.test"
 seeds = ["%s"]
 `
 
-// wideWeb is a web of many hosts with few pages, which all answer late, so that as many requests are open as there may
-// be.
+// wideWeb is a web of many hosts with few pages, which all answer late, so that the maximum number
+// of requests is open.
 func wideWeb(t *testing.T, hosts int) *killableWeb {
 	t.Helper()
 	s := crawltest.Serve(t, webtest.WithLatency(time.Second))
@@ -34,9 +34,9 @@ func wideWeb(t *testing.T, hosts int) *killableWeb {
 	return newKillableWeb(t, s, fmt.Sprintf(wideConfig, strings.Join(web.Seeds(), `", "`)))
 }
 
-// TestKilledWide kills a crawl with many requests open, twice: the map is that of a crawl nobody killed, and what is
-// asked again is no more than may be uncommitted. On a machine that computes, its server takes minutes over thousands
-// of handshakes.
+// TestKilledWide kills a crawl with many requests open, twice: the map is that of a crawl without
+// kills, and no more requests are repeated than may be uncommitted. On a busy machine, the server
+// takes minutes for thousands of handshakes.
 func TestKilledWide(t *testing.T) {
 	t.Parallel()
 	hosts, uncommitted := 200, 4000

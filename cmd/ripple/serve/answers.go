@@ -63,7 +63,7 @@ func (o *Opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
 	}), nil
 }
 
-// answerOrigins tells what a crawl would that went on from here.
+// answerOrigins returns what a crawl that resumed from here would report.
 func (o *Opened) answerOrigins(_ context.Context, _ desk.Query) (any, error) {
 	runs := o.Runs()
 	cfg, err := statefile.LastConfig(o.Store)
@@ -83,7 +83,7 @@ func (o *Opened) AnswerRuns(_ context.Context, _ desk.Query) (any, error) {
 	list := answer.RunList{Runs: []answer.StatsRun{}}
 	for _, run := range o.Runs() {
 		errs := run.Errors
-		if run.ID == o.Run().ID { // with those that follow from what is known, as everywhere
+		if run.ID == o.Run().ID { // including those that only the survey finds
 			errs = counts.Errors
 		}
 		list.Runs = append(list.Runs, answer.NewStatsRun(run, errs))
@@ -92,7 +92,7 @@ func (o *Opened) AnswerRuns(_ context.Context, _ desk.Query) (any, error) {
 	return list, nil
 }
 
-// answerRequests tells of the last visits to a host.
+// answerRequests returns the last visits to a host.
 func (o *Opened) answerRequests(_ context.Context, q desk.Query) (any, error) {
 	domain, err := answer.HostNamed(q.Text("domain"))
 	if err != nil {
@@ -101,7 +101,7 @@ func (o *Opened) answerRequests(_ context.Context, q desk.Query) (any, error) {
 	return o.VisitsTo(domain)
 }
 
-// VisitsTo are the last visits to a host. What passed between two runs is no rest that was kept.
+// VisitsTo returns the last visits to a host. The time between two runs does not count as a politeness delay.
 func (o *Opened) VisitsTo(domain string) (answer.RequestList, error) {
 	found, run := answer.RequestList{Domain: domain, Requests: []answer.Request{}}, schema.RunID(0)
 	err := o.Store.View(func(tx *kv.Tx) error {
@@ -128,10 +128,9 @@ func (o *Opened) VisitsTo(domain string) (answer.RequestList, error) {
 	return found, err
 }
 
-// EachVisit calls f for the visits to a host, the newest first, until f returns false. It reads no
-// others, however long ago that was.
+// EachVisit calls f for the visits to a host, the newest first, until f returns false. It reads no other visits.
 func (o *Opened) EachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) bool) error {
-	next := make([]uint64, o.Store.LastSeq()/64+1) // bits: of each URL the newest visit that f has not seen
+	next := make([]uint64, o.Store.LastSeq()/64+1) // bits: for each URL, its newest visit that f has not seen
 	set := func(seq schema.Seq) { next[seq/64] |= 1 << (seq % 64) }
 	for id := schema.ID(1); int(id) <= o.Store.URLs(); id++ {
 		if seq := o.Store.Latest(id); seq != 0 && o.Hosts.Of(id) == host {
@@ -159,7 +158,7 @@ func (o *Opened) EachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) 
 	return nil
 }
 
-// maxGraph is how many hosts the map of the desk shows.
+// maxGraph is the number of hosts that the map of the desk shows.
 const maxGraph = 5000
 
 func (o *Opened) answerGraph(_ context.Context, _ desk.Query) (any, error) {
@@ -188,6 +187,6 @@ func (o *Opened) answerDiff(_ context.Context, q desk.Query) (any, error) {
 }
 
 const (
-	KeptHosts    = 1000 // that were asked last
-	KeptRequests = 100  // of each
+	KeptHosts    = 1000 // those that were requested last
+	KeptRequests = 100  // for each of them
 )

@@ -14,8 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/atomicfile"
 )
 
-// Browse shows a desk in the browser of the user, if there is one. What the browser needs for that is there until done
-// is called.
+// Browse shows a desk in the user's browser, if there is one. done removes the file that the browser opens.
 func Browse(d *desk.Desk, v *term.Voice) (done func()) {
 	page, done, err := entrancePage(d)
 	if err == nil {
@@ -27,9 +26,9 @@ func Browse(d *desk.Desk, v *term.Voice) (done func()) {
 	return done
 }
 
-// entrancePage writes a file that leads a browser to a desk. The address of the desk lets in the first who has it, and
-// every user of this machine reads the arguments of a program: so the browser is given the name of a file that only
-// this user reads.
+// entrancePage writes a file that redirects a browser to a desk. The address of the desk admits the first client that
+// uses it, and every user of this machine can read the arguments of a program. So the browser gets the name of a file
+// that only this user can read.
 func entrancePage(d *desk.Desk) (path string, remove func(), err error) {
 	entrance, err := d.Entrance()
 	if err != nil {
@@ -54,7 +53,7 @@ func entrancePage(d *desk.Desk) (path string, remove func(), err error) {
 	return (&url.URL{Scheme: "file", Path: slashed}).String(), remove, nil
 }
 
-// openBrowser shows an address in the browser of the user.
+// openBrowser shows an address in the user's browser.
 func openBrowser(address string) error {
 	var cmd *exec.Cmd
 	switch runtime.GOOS {

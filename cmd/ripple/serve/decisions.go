@@ -19,31 +19,31 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// maxDeciding bounds what a decision, or its dry run, may take.
+// maxDeciding limits the time of a decision or its dry run.
 const maxDeciding = 10 * time.Minute
 
-// A deciding has decisions written and applied that are taken at a desk, one at a time:
-// each by "ripple decide" in a process of its own, at lowest priority.
+// A deciding writes and applies the decisions that are made at a desk, one at a time. Each one runs "ripple decide" in
+// a process of its own, at the lowest priority.
 type deciding struct {
-	config string        // the configuration; empty: there is none
-	turn   chan struct{} // holds one while somebody decides
+	config string        // path of the configuration; empty: there is none
+	turn   chan struct{} // holds a value during a decision
 }
 
 func newDeciding(config string) *deciding { return &deciding{config, make(chan struct{}, 1)} }
 
-// A deskDecision is what somebody decides of a host. Of an entry that there is, what is not given
-// stays.
+// A deskDecision is a decision on a host. If the file has an entry for the host, fields that are not given stay as they
+// are.
 type deskDecision struct {
 	Host    string   `json:"host"`
 	Class   string   `json:"class"`           // quality, blacklist, stub or later
-	Seeds   []string `json:"seeds,omitempty"` // of quality
+	Seeds   []string `json:"seeds,omitempty"` // of class quality
 	Tags    []string `json:"tags,omitempty"`
 	Note    *string  `json:"note,omitempty"`
-	DryRun  bool     `json:"dry_run,omitempty"` // tell what would come and go, and write nothing
-	Version string   `json:"version,omitempty"` // of the file, as a dry run saw it; another is left alone
+	DryRun  bool     `json:"dry_run,omitempty"` // report what would change, and write nothing
+	Version string   `json:"version,omitempty"` // of the file that the dry run read; another version is not changed
 }
 
-// What the file of decisions says.
+// The contents of the file of decisions.
 type (
 	decisionList struct {
 		Path      string          `json:"path"`   // of the file; empty: there is none
@@ -124,7 +124,7 @@ func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
 	return json.RawMessage(text), nil
 }
 
-// check refuses what is no decision.
+// check refuses an invalid decision.
 func (v *deskDecision) check() error {
 	_, e, err := v.entry()
 	if err == nil {
@@ -139,7 +139,7 @@ func (v *deskDecision) check() error {
 	return nil
 }
 
-// shown is a decision that there is no file for.
+// shown answers if there is no file: with the decision as TOML.
 func (v *deskDecision) shown() (any, error) {
 	o, e, err := v.entry()
 	if err != nil {
@@ -150,7 +150,7 @@ func (v *deskDecision) shown() (any, error) {
 	return &d.Result, d.Show()
 }
 
-// entry is a decision as the command line would have it, and as an entry of its own.
+// entry returns the decision as the command line takes it, and as an entry.
 func (v *deskDecision) entry() (*decide.Choice, config.Decision, error) {
 	host, class, err := decide.Parse(v.Host, v.Class)
 	o := &decide.Choice{Seeds: v.Seeds, Tags: v.Tags,
@@ -161,7 +161,7 @@ func (v *deskDecision) entry() (*decide.Choice, config.Decision, error) {
 	return o, o.Edit(host, class)(nil), err
 }
 
-// args are how the command line decides the same.
+// args are the arguments of "ripple decide" for the same decision.
 func (v *deskDecision) args(config string) []string {
 	args := []string{"decide", "--json", "--quiet", "--config", config}
 	if v.DryRun {
@@ -184,7 +184,7 @@ func (v *deskDecision) args(config string) []string {
 	return append(args, "--", v.Host, v.Class)
 }
 
-// undecidable says why a decision cannot be followed now.
+// undecidable gives the error of a decision its code.
 func undecidable(err error) error {
 	var ended *desk.Ended
 	code := http.StatusConflict

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// DeskExports are the exports that can be ordered at a desk of a state file.
+// DeskExports are the exports that can be ordered at the desk of a state file.
 func DeskExports(path string) *desk.Exports {
 	var offers []desk.Format
 	for _, f := range output.Formats() {
@@ -27,7 +27,7 @@ func DeskExports(path string) *desk.Exports {
 	}
 }
 
-// ExportArgs are how the command line orders the same.
+// ExportArgs are the arguments of the command that writes the same export.
 func ExportArgs(o desk.Order, path, target string) []string {
 	args := []string{"export", "--quiet", "--state", path, "--" + o.Format, target}
 	if o.Format == "summary" {
@@ -47,7 +47,7 @@ func ExportArgs(o desk.Order, path, target string) []string {
 	return args
 }
 
-// ordered makes the process of a command that was ordered at a desk.
+// ordered returns the command that runs what was ordered at a desk.
 func ordered(args ...string) (*exec.Cmd, error) {
 	self, err := term.ThisProgram()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// feedPause is the time between two looks for further visits.
+// feedPause is the time between two checks for further visits.
 const feedPause = 500 * time.Millisecond
 
 // A Feed writes what comes after its cursor, as lines of JSON.
@@ -37,12 +37,12 @@ func NewFeed(from statefile.Files, path string, since uint64, w io.Writer) *Feed
 // ones until ctx is done.
 func (f *Feed) Write(ctx context.Context, follow bool) error {
 	var was fs.FileInfo          // the file, when it was read
-	unread, begun := true, false // the file as it is now; a crawl has taken it before all was told
+	unread, begun := true, false // the file as it is now; a crawl took it before everything was written
 	for {
 		now, gone := os.Stat(f.path)
 		live, err := f.fromCrawl(ctx)
 		unread = unread || live || gone == nil && !unchanged(was, now)
-		again := false // the file, which somebody else has
+		again := false // the file, which another process has
 		if err == nil && !live && unread {
 			was, err = now, f.fromFile(ctx)
 			begun = begun || errors.Is(err, errBegun)
@@ -61,8 +61,7 @@ func (f *Feed) Write(ctx context.Context, follow bool) error {
 	}
 }
 
-// fromCrawl tells what a running crawl has committed. It reports whether there is
-// one.
+// fromCrawl writes what a running crawl has committed. It reports whether one is running.
 func (f *Feed) fromCrawl(ctx context.Context) (bool, error) {
 	for {
 		var b feed.Batch
@@ -97,8 +96,8 @@ func pause(ctx context.Context) error {
 // errBegun reports that a crawl has taken the file between two batches.
 var errBegun = errors.New("a crawl has begun")
 
-// fromFile tells what a file has that nobody crawls. Whoever reads may take long for a batch: the
-// file is free meanwhile, and fromFile ends with [errBegun] where a crawl has begun.
+// fromFile writes the visits of a file that is not being crawled. The reader may take long for a batch. Meanwhile the
+// file is not locked, and fromFile fails with [errBegun] if a crawl starts.
 func (f *Feed) fromFile(ctx context.Context) error {
 	store, err := statefile.OpenQuiet(f.path)
 	if err != nil {
@@ -127,7 +126,7 @@ func (f *Feed) fromFile(ctx context.Context) error {
 	}
 }
 
-// tell writes the lines of a batch, which are then out of our hands.
+// tell writes the lines of a batch.
 func (f *Feed) tell(b *feed.Batch) error {
 	for _, line := range b.Lines {
 		_, _ = f.out.Write(line)

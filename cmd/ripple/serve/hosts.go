@@ -30,9 +30,9 @@ type hostRow struct {
 	Class    string `json:"class"`
 	Title    string `json:"title"`
 	Site     string `json:"site"`
-	Cover    string `json:"cover"`    // in a word or two, the same for all hosts that share it
-	Coverage string `json:"coverage"` // with all that was in the way
-	Trouble  string `json:"trouble"`  // why it is not asked as its delay allows; empty: it is
+	Cover    string `json:"cover"`    // in a word or two, for filters
+	Coverage string `json:"coverage"` // with everything that stopped the crawl there
+	Trouble  string `json:"trouble"`  // why it is requested less often than its delay allows; empty: it is not
 	MinDepth *int   `json:"min_depth"`
 	Known    int    `json:"pages_known"`
 	Visited  int    `json:"pages_visited"`
@@ -46,15 +46,15 @@ type hostRow struct {
 	Note string   `json:"note"`
 }
 
-// A HostIndex is what hosts are chosen and ordered by: some 60 bytes a host, so that a
-// million of them can be searched while somebody types.
+// A HostIndex filters and sorts hosts. It takes about 60 bytes a host, so that a million hosts can be searched with
+// each key that is typed.
 type HostIndex struct {
 	Hosts  []HostKey           // by name
-	Orders map[string][]uint32 // places in hosts, made when first asked for
+	Orders map[string][]uint32 // indexes of Hosts by column, made when first needed
 	tagged map[string]map[schema.HostID]bool
 }
 
-// A HostKey is what hosts are sorted and chosen by.
+// A HostKey is what a host is filtered and sorted by.
 type HostKey struct {
 	Name                             string
 	ID                               schema.HostID
@@ -66,10 +66,10 @@ type HostKey struct {
 	depth                            uint8
 }
 
-// hostOrders are the columns that hosts are sorted by.
+// hostOrders are the columns that hosts can be sorted by.
 func hostOrders() map[string]func(*HostKey) uint32 {
 	return map[string]func(*HostKey) uint32{
-		"domain":        nil, // as they are
+		"domain":        nil, // the order of the index
 		"pages_known":   func(k *HostKey) uint32 { return k.Known },
 		"pages_visited": func(k *HostKey) uint32 { return k.visited },
 		"crawl_count":   func(k *HostKey) uint32 { return k.visits },
@@ -80,7 +80,7 @@ func hostOrders() map[string]func(*HostKey) uint32 {
 	}
 }
 
-// index returns the index of the hosts with pages, which is made once.
+// index returns the index of the hosts with pages. It is made once.
 func (o *Opened) index() (*HostIndex, error) {
 	if o.hosts != nil {
 		return o.hosts, nil
@@ -108,7 +108,7 @@ func (o *Opened) index() (*HostIndex, error) {
 	return x, nil
 }
 
-// tag notes the tags of a host.
+// tag records the tags of a host.
 func (x *HostIndex) tag(id schema.HostID, tags []string) {
 	for _, tag := range tags {
 		if x.tagged[tag] == nil {
@@ -118,8 +118,7 @@ func (x *HostIndex) tag(id schema.HostID, tags []string) {
 	}
 }
 
-// sorted returns the places of all hosts in the order of a column, equal ones by name;
-// nil: as they are.
+// sorted returns the indexes of all hosts in the order of a column, equal ones by name. nil is the order of the index.
 func (x *HostIndex) sorted(column string) []uint32 {
 	key := hostOrders()[column]
 	if key == nil || x.Orders[column] != nil {
@@ -134,7 +133,7 @@ func (x *HostIndex) sorted(column string) []uint32 {
 	return order
 }
 
-// Choose calls f for the hosts that a query is about, in its order.
+// Choose calls f for the hosts that match a query, in its order.
 func (x *HostIndex) Choose(q desk.Query, f func(*HostKey)) {
 	order, search := x.sorted(q.Text("sort")), strings.ToLower(q.Text("search"))
 	class, cover, trouble, tag := q.Text("class"), q.Text("cover"), q.Text("reason"), q.Text("tag")
@@ -154,7 +153,7 @@ func (x *HostIndex) Choose(q desk.Query, f func(*HostKey)) {
 	}
 }
 
-// nameHas reports whether a text is a part of a host's name, as it is or as it reads.
+// nameHas reports whether a text is part of a host's name, in its ASCII or Unicode form.
 func nameHas(name, search string) bool {
 	return strings.Contains(name, search) || strings.Contains(weburl.Unicode(name), search)
 }

@@ -15,41 +15,40 @@ import (
 	"github.com/sumi-ripple/ripple/export/feed"
 )
 
-// ErrWriting reports a crawl that cannot be asked for its visits any more.
+// ErrWriting reports a crawl that is over and can no longer be asked for visits.
 var ErrWriting = &control.Error{Code: http.StatusServiceUnavailable, Text: "the crawl writes its outputs"}
 
-// KeptVisits are held in memory for those who look on when the walk is over.
+// KeptVisits is how many of the last visits a crawl that is over keeps in memory, for event streams.
 const KeptVisits = 200
 
-// A LiveCrawl is the crawl that may be running on a state file, as the desk asks it. What
-// only a file knows when the crawl is over, the reader is asked.
+// A LiveCrawl asks the crawl of a state file or, if none is running, the reader.
 type LiveCrawl struct {
 	Client *control.Client
 	reader *desk.Reader
 
 	mu    sync.Mutex
-	ended DeskStatus // of the newest run, as the file said it when it was as follows; of mode "": it was not read
+	ended DeskStatus // of the newest run, read from file; mode "": not read yet
 	file  fs.FileInfo
 }
 
-// A DeskStatus is what goes on now.
+// A DeskStatus is what the crawl of a state file does now.
 type DeskStatus struct {
-	Mode string `json:"mode"` // crawl: one is running; file: none is
+	Mode string `json:"mode"` // crawl: a crawl is running; file: none is
 	crawlStatus
 }
 
-type crawlStatus = census.Status // by whose name its field of that name is not hidden
+type crawlStatus = census.Status // the alias keeps its field Status from being hidden
 
-// idleStatus is the status where no crawl is running and no run is known.
-func idleStatus() DeskStatus {
+// unknownStatus is the status if no crawl is running and no run is known.
+func unknownStatus() DeskStatus {
 	return DeskStatus{"file", census.Status{Status: "unknown", Errors: map[string]int{},
 		Troubles: []census.Trouble{}, Groups: []census.Group{},
 		Left: census.Left{Depth: -1, ETAHosts: []census.HostETA{}}}}
 }
 
-// EndedStatus is the status of the newest run of a file that nobody crawls.
+// EndedStatus is the status of the newest run of a file that is not being crawled.
 func EndedStatus(s *answer.Stats) DeskStatus {
-	d := idleStatus()
+	d := unknownStatus()
 	d.RunID, d.Status, d.Elapsed = s.Run.ID, s.Run.Status, s.Run.Seconds
 	d.Pages, d.Requests, d.PagesWaiting = s.Run.Pages, s.Run.Requests, s.Frontier
 	d.Rendered, d.Unrendered = s.Run.Rendered, s.Run.Unshown
@@ -63,11 +62,11 @@ func EndedStatus(s *answer.Stats) DeskStatus {
 	return d
 }
 
-// idle is the status where no crawl is running. The file is read again when it has changed.
+// idle is the status if no crawl is running. The file is read again after a change.
 func (l *LiveCrawl) idle(ctx context.Context) DeskStatus {
 	now, err := os.Stat(l.Client.State)
 	if err != nil {
-		return idleStatus()
+		return unknownStatus()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,13 +75,13 @@ func (l *LiveCrawl) idle(ctx context.Context) DeskStatus {
 	}
 	var s answer.Stats
 	if err := l.reader.Get(ctx, "stats?limit=1", &s); err != nil || s.Live != nil {
-		return idleStatus() // as where a crawl is about to begin
+		return unknownStatus() // a crawl may be starting
 	}
 	l.ended, l.file = EndedStatus(&s), now
 	return l.ended
 }
 
-// unchanged reports whether a file is as it was. A folder does not tell: what is in its files may have changed.
+// unchanged reports whether a file has not changed. For a folder it is always false: files in it may have changed.
 func unchanged(was, now fs.FileInfo) bool {
 	return now.Mode().IsRegular() && os.SameFile(now, was) && now.ModTime().Equal(was.ModTime()) &&
 		now.Size() == was.Size()
@@ -94,17 +93,17 @@ type deskSide struct {
 	*deciding
 }
 
-// idleStatus answers where no crawl is running.
+// idleStatus answers if no crawl is running.
 func (d *deskSide) idleStatus(ctx context.Context, _ desk.Query) (any, error) {
 	return d.idle(ctx), nil
 }
 
-// idleFetching answers where no crawl is running.
+// idleFetching answers if no crawl is running.
 func (d *deskSide) idleFetching(context.Context, desk.Query) (any, error) {
 	return answer.NoFetching(), nil
 }
 
-// nobody refuses a command where no crawl is running.
+// nobody refuses a command if no crawl is running.
 func (d *deskSide) nobody(context.Context, desk.Query) (any, error) {
 	return nil, &control.Error{Code: http.StatusConflict, Text: control.ErrNobody.Error()}
 }
@@ -132,8 +131,7 @@ func crawlRequests(c Crawl, ctx context.Context, q desk.Query) (any, error) {
 	return c.Requests(ctx, domain)
 }
 
-// Status tells what went on a moment ago, and whether visits may come. Nobody looks for
-// its sake.
+// Status returns the last known status, and whether further visits may come. It does not make the crawl look.
 func (l *LiveCrawl) Status(ctx context.Context) (status any, runs bool, err error) {
 	var s DeskStatus
 	if err := l.Client.Get(ctx, "status?latest=1", &s); errors.Is(err, control.ErrNobody) {
@@ -144,8 +142,8 @@ func (l *LiveCrawl) Status(ctx context.Context) (status any, runs bool, err erro
 	return s, s.Status != "writing", nil
 }
 
-// Feed tells visits after a cursor, without their links. Of a crawl that is over and writes
-// its outputs those are told that it holds, and how many it does not.
+// Feed returns visits after a cursor, without their links. A crawl that is over and writes its outputs returns those
+// that it has kept, and how many it has not.
 func (l *LiveCrawl) Feed(ctx context.Context, since uint64) (*feed.Batch, error) {
 	b, err := l.visits(ctx, since, 0)
 	var e *control.Error
@@ -155,12 +153,12 @@ func (l *LiveCrawl) Feed(ctx context.Context, since uint64) (*feed.Batch, error)
 	return b, err
 }
 
-// Last tells the last visits after a cursor.
+// Last returns the last visits after a cursor.
 func (l *LiveCrawl) Last(ctx context.Context, since, most uint64) (*feed.Batch, error) {
 	return l.visits(ctx, since, most)
 }
 
-// visits asks the crawl, or the reader where none runs.
+// visits asks the crawl or, if none is running, the reader.
 func (l *LiveCrawl) visits(ctx context.Context, since, last uint64) (*feed.Batch, error) {
 	var b feed.Batch
 	what := FeedQuery{Since: since, Brief: true, Last: last}.String()
@@ -171,7 +169,7 @@ func (l *LiveCrawl) visits(ctx context.Context, since, last uint64) (*feed.Batch
 	return &b, err
 }
 
-// metrics are those of the running crawl; a file has none.
+// metrics returns the metrics of the running crawl.
 func (l *LiveCrawl) metrics(ctx context.Context) ([]byte, error) {
 	text, err := l.Client.Metrics(ctx)
 	if errors.Is(err, control.ErrNobody) {

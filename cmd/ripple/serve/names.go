@@ -8,15 +8,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// maxShownNames bounds the hosts of one question, in bytes.
+// maxShownNames limits the list of hosts in one question, in bytes.
 const maxShownNames = 1 << 15
 
-// shownNames are hosts as a person is shown them.
+// shownNames are hosts as they are shown to people.
 type shownNames struct {
 	Shown map[string]string `json:"shown"`
 }
 
-// answerShown tells a browser how hosts read whose names are internationalised.
+// answerShown returns how hosts with internationalised names are shown.
 func answerShown(_ *deskSide, _ context.Context, q desk.Query) (any, error) {
 	names := shownNames{Shown: map[string]string{}}
 	for _, host := range strings.Fields(q.Text("hosts")) {

@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// OpenDesk opens the desk of a state file, which a configuration names; empty: none does.
+// OpenDesk opens the desk of a state file. cfg is the path of its configuration; empty: there is none.
 func OpenDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk, error) {
 	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
 	live := &LiveCrawl{Client: &control.Client{State: path}, reader: reader}

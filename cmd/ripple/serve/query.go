@@ -25,10 +25,10 @@ const (
 	maxQueryTime  = 30 * time.Second
 	MaxQueryRows  = 100_000
 	MaxQueryBytes = 64 << 20 // of an answer
-	largeAnswer   = 8 << 20  // in bytes, after which memory is given back at once
+	largeAnswer   = 8 << 20  // in bytes; after a larger one memory is returned at once
 )
 
-// A Statement is asked in SQL, and answered with rows.
+// A Statement is a question in SQL; rows answer it.
 type (
 	Statement struct {
 		SQL string `json:"sql"`
@@ -60,7 +60,7 @@ func (o *Opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 			maxQueryTime.String() + "; export the map, and ask sqlite3"}
 	}
 	if rows.B.Len() > largeAnswer || errors.As(err, new(*term.UsageError)) {
-		debug.FreeOSMemory() // which waits for the next question otherwise
+		debug.FreeOSMemory() // otherwise only during the next question
 	}
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (o *Opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 	return desk.Stream(func(w io.Writer) error { _, err := rows.B.WriteTo(w); return err }), nil
 }
 
-// DeskRows are a [queryAnswer] as it is sent.
+// DeskRows collect a [queryAnswer] as JSON.
 type DeskRows struct {
 	B    bytes.Buffer
 	rows int
@@ -76,7 +76,7 @@ type DeskRows struct {
 }
 
 func (d *DeskRows) Begin(columns []string) {
-	names, _ := json.Marshal(columns) // strings always have a form
+	names, _ := json.Marshal(columns) // strings never fail
 	d.B.WriteString(`{"columns":`)
 	d.B.Write(names)
 	d.B.WriteString(`,"rows":[`)
@@ -112,7 +112,7 @@ func (d *DeskRows) Row(values []any) (bool, error) {
 	return true, nil
 }
 
-// jsonSize is how many bytes a value takes in JSON, at most.
+// jsonSize returns the maximum size of a value in JSON, in bytes.
 func jsonSize(v any) int {
 	const escaped, others = 6, 32 // \u0000; a number, or the quotes and the comma of a text
 	text, _ := v.(string)

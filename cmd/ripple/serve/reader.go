@@ -16,11 +16,10 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// EnvSocket names the socket at which this process is to read a terrain for a desk, as
-// the child of [readerCommand].
+// EnvSocket is the environment variable with the socket at which a child of [readerCommand] answers.
 const EnvSocket = "RIPPLE_READ_SOCKET"
 
-// readerCommand makes the process that reads a state file for a desk.
+// readerCommand returns the command that reads a state file for a desk.
 func readerCommand(path, socket string) (*exec.Cmd, error) {
 	self, err := term.ThisProgram()
 	if err != nil {
@@ -32,7 +31,7 @@ func readerCommand(path, socket string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// ReadTerrain answers at a socket what a desk is asked about a state file.
+// ReadTerrain answers questions about a state file at a socket.
 func ReadTerrain(ctx context.Context, v *term.Voice, stdout io.Writer, path, socket string) error {
 	if info, err := os.Stat(path); err == nil {
 		term.LimitAddressSpace(4<<30 + 2*info.Size())
@@ -74,10 +73,10 @@ func (t *terrainReader) answering(api http.Handler) http.Handler {
 	})
 }
 
-// maxKept bounds what is kept of answers, in bytes.
+// maxKept bounds the answers that are kept, in bytes.
 const maxKept = 64 << 20
 
-// keep keeps an answer, unless it is an error, says what a crawl does at this moment, or there is no room.
+// keep keeps an answer, unless it is an error, depends on what the crawl does right now, or would take too much room.
 func (t *terrainReader) keep(r *http.Request, a *HeldAnswer) {
 	if t.now != nil && t.now.moment {
 		t.now.moment = false
@@ -90,7 +89,7 @@ func (t *terrainReader) keep(r *http.Request, a *HeldAnswer) {
 	t.now.kept += a.Body.Len() + len(r.URL.String())
 }
 
-// A HeldAnswer is an answer that waits to be sent.
+// A HeldAnswer is an answer that is made before it is sent.
 type HeldAnswer struct {
 	Headers http.Header
 	Code    int

@@ -19,41 +19,39 @@ import (
 )
 
 const (
-	newCopy  = time.Second // of a state that is being crawled: a new one is not made more often
-	oldCopy  = time.Minute // then a new one is made
+	newCopy  = time.Second // at least, between two copies of a state that is being crawled
+	oldCopy  = time.Minute // age at which a copy is replaced
 	copyWork = 100         // a copy is replaced after this multiple of the time that it took to make
 )
 
-// A terrainReader reads a state for a desk: one question at a time, since a survey
-// belongs to one goroutine. Of a state that is being crawled it has a copy, which it
-// renews when it is old, while the old one goes on answering; of the shards in a folder
-// likewise. A file that nobody crawls is locked only while a question is answered, so that
-// a crawl can begin.
+// A terrainReader reads a state for a desk: one question at a time, since a survey belongs to one goroutine. It reads a
+// copy of a state that is being crawled, and of the shards in a folder. While it makes a new copy, the old one answers.
+// A file that is not being crawled is locked only while a question is answered, so that a crawl can start.
 type terrainReader struct {
 	states statefile.Files
 	path   string        // of the state file
-	turn   chan struct{} // holds one while somebody owns what follows
+	turn   chan struct{} // holds a value while the fields below are in use
 	now    *Opened       // nil: nothing is open
 	next   chan *Opened  // gets a new copy
 	made   bool          // a new copy is being made
 	work   errgroup.Group
 }
 
-// Opened is a reading, and how old it is.
+// Opened is a state that is open for reading, and how old it is.
 type Opened struct {
 	answer.Inspector
 	at     time.Time
 	took   time.Duration
 	err    error
-	merged bool       // of the shards in a folder
-	moment bool       // the answer that was made last says what a crawl does at this moment
+	merged bool       // from the shards in a folder
+	moment bool       // the last answer depends on what the crawl does right now
 	hosts  *HostIndex // nil: not made yet
 
 	answers map[string]*HeldAnswer // by URL
 	kept    int                    // bytes in them
 }
 
-// copied reports whether a copy is read, which does not change but gets old.
+// copied reports whether a copy is read. A copy does not change, but ages.
 func (o *Opened) copied() bool { return o.Store.Path() != o.Path }
 
 // NewTerrainReader returns a reader of the state at path.
@@ -61,8 +59,7 @@ func NewTerrainReader(from statefile.Files, path string) *terrainReader {
 	return &terrainReader{states: from, path: path, turn: make(chan struct{}, 1), next: make(chan *Opened, 1)}
 }
 
-// Own calls f, which may use t, when those before have had their turn. fresh asks for a
-// new copy.
+// Own waits for its turn and calls f, which may use t. fresh asks for a new copy.
 func (t *terrainReader) Own(ctx context.Context, fresh bool, f func()) {
 	select {
 	case t.turn <- struct{}{}:
@@ -80,7 +77,7 @@ func (t *terrainReader) Own(ctx context.Context, fresh bool, f func()) {
 	}
 }
 
-// ripen waits until a copy that was just made is old enough to be made again.
+// ripen waits until a new copy may be made.
 func (t *terrainReader) ripen(ctx context.Context) {
 	if t.now == nil || !t.now.copied() || t.now.merged {
 		return
@@ -91,7 +88,7 @@ func (t *terrainReader) ripen(ctx context.Context) {
 	}
 }
 
-// renew takes a new copy for an old one, and gives up what does not hold any more.
+// renew replaces an old copy, and closes what is out of date.
 func (t *terrainReader) renew(fresh bool) {
 	select {
 	case o := <-t.next:
@@ -118,10 +115,10 @@ func (t *terrainReader) renew(fresh bool) {
 	}
 }
 
-// ended reports whether the crawl whose copy is read has given its file free.
+// ended reports whether the crawl whose copy is read has ended.
 func (t *terrainReader) ended() bool { return !control.Listens(t.path) }
 
-// of answers a question from what is read.
+// of returns the answer to a question from the open state.
 func (t *terrainReader) of(
 	answer func(*Opened, context.Context, desk.Query) (any, error),
 ) func(context.Context, desk.Query) (any, error) {
@@ -136,10 +133,10 @@ func (t *terrainReader) of(
 	}
 }
 
-// Reading returns what is read, which is opened if it is not.
+// Reading returns the open state, and opens it first if necessary.
 func (t *terrainReader) Reading(ctx context.Context) (*Opened, error) {
 	if t.now == nil {
-		o := t.open(context.WithoutCancel(ctx)) // others will ask, too
+		o := t.open(context.WithoutCancel(ctx)) // the next questions need it too
 		if o.err != nil {
 			return nil, o.err
 		}
@@ -148,8 +145,7 @@ func (t *terrainReader) Reading(ctx context.Context) (*Opened, error) {
 	return t.now, nil
 }
 
-// open opens a file that nobody crawls, or a copy. Beside a crawl this process works
-// with what of the processors nobody else wants.
+// open opens a file that is not being crawled, or a copy. During a crawl this process runs at the lowest priority.
 func (t *terrainReader) open(ctx context.Context) *Opened {
 	o := &Opened{at: time.Now(), answers: map[string]*HeldAnswer{}}
 	if err := statefile.MustExist(t.path); err != nil {
@@ -175,15 +171,14 @@ func (t *terrainReader) drop() {
 	}
 }
 
-// Close ends all use.
+// Close waits for the current question, and closes the state.
 func (t *terrainReader) Close() {
 	t.turn <- struct{}{}
 	_ = t.work.Wait()
 	t.drop()
 }
 
-// answerable makes an error one that the desk answers with: a wrong question is told
-// from a state that cannot be read now.
+// answerable gives an error the code that it is answered with.
 func answerable(err error) error {
 	var u *term.UsageError
 	var h *term.Hinted

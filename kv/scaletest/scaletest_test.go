@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestMake makes a small file, which must be as whole as that of a crawl, and has in it
-// what the large ones are made for.
+// TestMake makes a small file, which must be as consistent as that of a crawl and contain what the
+// large ones are made for.
 func TestMake(t *testing.T) {
 	size := scaletest.Small()
 	s := surveyOf(t, size)
@@ -61,13 +61,13 @@ func TestMakeAgain(t *testing.T) {
 	}
 }
 
-// fails is a report of problems, each of which fails a test.
+// fails returns a report function that fails a test for each problem.
 func fails(t *testing.T) func(string) {
 	return func(problem string) { t.Error(problem) }
 }
 
-// TestMakeTwoRuns makes a terrain that was walked twice: the file is as whole as one of a
-// crawl, and in the second run pages came, went and changed, while most did not.
+// TestMakeTwoRuns makes a terrain that was walked twice: the file is as consistent as that of a
+// crawl, and in the second run pages were added, removed and changed, while most were not.
 func TestMakeTwoRuns(t *testing.T) {
 	size := scaletest.Size{Pages: 5000, Links: 30_000, Hosts: 40, Runs: 2}
 	s := surveyOf(t, size)
@@ -90,7 +90,7 @@ func TestMakeTwoRuns(t *testing.T) {
 	}
 }
 
-// TestMakeVisited makes a terrain of which most pages were not visited.
+// TestMakeVisited makes a terrain in which most pages were not visited.
 func TestMakeVisited(t *testing.T) {
 	size := scaletest.Size{Pages: 20_000, Visited: 5_800, Links: 104_000, Hosts: 100, Runs: 2}
 	s := surveyOf(t, size)
@@ -120,7 +120,7 @@ func surveyOf(t *testing.T, size scaletest.Size) *survey.Survey {
 	return s
 }
 
-// within checks that a number is what it should be but for a tenth.
+// within checks that a number is within a tenth of the expected one.
 func within(t *testing.T, what string, got, want int) {
 	t.Helper()
 	t.Logf("%d %s", got, what)

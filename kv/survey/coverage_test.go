@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestOneHost holds the report on a host for which only its own pages were counted to the
-// one that comes of counting all.
+// TestOneHost compares the report on a host that counts only its own pages with the one from
+// counting all pages.
 func TestOneHost(t *testing.T) {
 	store := scaletest.Open(t, scaletest.Made(t, scaletest.Size{Pages: 3000, Links: 12_000, Hosts: 60}))
 	open := func() *survey.Survey {
@@ -37,8 +37,8 @@ func TestOneHost(t *testing.T) {
 	}
 }
 
-// TestHostsWaiting adds up what waits at hosts: it is what waits in all, also where a host rests, and what their
-// budgets leave out.
+// TestHostsWaiting adds up the waiting pages of hosts: the sum is that of the whole survey, even
+// with suspended hosts and pages beyond budgets.
 func TestHostsWaiting(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)
@@ -54,7 +54,7 @@ func TestHostsWaiting(t *testing.T) {
 			w.Host(page, host)
 		}
 	}
-	w.Visit("last.test/asked", func(v *schema.Visit) { // at which the host was given up
+	w.Visit("last.test/asked", func(v *schema.Visit) { // visit at which the host was given up
 		v.State, v.Status, v.Reason = schema.RateLimited, 429, schema.StatusReason(429)
 	})
 	s, sum := w.Survey(), 0
@@ -66,7 +66,7 @@ func TestHostsWaiting(t *testing.T) {
 	}
 }
 
-// A host is not called complete without a word about the pages that rules leave out.
+// A host is not called complete without mention of the pages that rules leave out.
 func TestCompleteButForRules(t *testing.T) {
 	const rules = "exclude = [\"^/no\"]\n"
 	for _, tt := range []struct {

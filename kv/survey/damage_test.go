@@ -18,8 +18,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestSealedDamage changes bytes of records and makes their checksums anew: what is
-// read of it ends, with [kv.ErrDamaged] or without an error.
+// TestSealedDamage changes bytes of records and corrects their checksums: every read ends, with
+// [kv.ErrDamaged] or without an error.
 func TestSealedDamage(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	var names []string
@@ -99,7 +99,7 @@ func changeRecord(t *testing.T, path string, r *rand.Rand) string {
 	return fmt.Sprintf("%s %x: %x", name, key, value)
 }
 
-// readAll reads what a survey tells of both runs.
+// readAll reads everything that a survey reports about both runs.
 func readAll(path string) error {
 	store, err := kv.Open(path, kv.Options{ReadOnly: true})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A model is a web whose pages are numbers, and what a crawl of it must find.
+// A model is a web whose pages are numbers, and the expected result of its crawl.
 type model struct {
 	cfg   config.Crawler
 	pages []modelPage
@@ -32,7 +32,7 @@ type modelPage struct {
 	links    []schema.Link // To is a number + 1
 }
 
-// drawModel draws a web of a few hosts, of which some belong to origins.
+// drawModel draws a web of a few hosts, some of which belong to origins.
 func drawModel(t *rapid.T, hosts [][]int, cfg config.Crawler) *model {
 	m := &model{cfg: cfg}
 	n := rapid.IntRange(1, 30).Draw(t, "pages")
@@ -71,8 +71,8 @@ func drawModel(t *rapid.T, hosts [][]int, cfg config.Crawler) *model {
 	return m
 }
 
-// A crawled is what the recorder's rules leave of a model: smallest depths and
-// hops as minima of their own, and the pages that were visited.
+// A crawled is the result of the recorder's rules for a model: smallest depths and hops as separate
+// minima, and the visited pages.
 type crawled struct {
 	depth, hops []int // a large number: none
 	visited     []bool
@@ -120,7 +120,7 @@ func (m *model) crawl() *crawled {
 	return c
 }
 
-// depths are the depths from one origin, found by relaxing until nothing changes.
+// depths returns the depths from one origin, found by relaxing until nothing changes.
 func (m *model) depths(c *crawled, origin int) map[int]uint8 {
 	found := map[int]uint8{}
 	for i := range m.pages {
@@ -153,7 +153,7 @@ func (m *model) depths(c *crawled, origin int) map[int]uint8 {
 	return found
 }
 
-// record writes what a crawl of the model leaves into a store.
+// record writes the result of a crawl of the model into a store.
 func (m *model) record(w *surveytest.World, hostNames []string, c *crawled) {
 	w.Update(func(tx *kv.Tx) error {
 		ids := map[string]schema.HostID{}
@@ -192,8 +192,8 @@ func (m *model) record(w *surveytest.World, hostNames []string, c *crawled) {
 	})
 }
 
-// TestOriginDepths holds the bit-parallel search to the plain one, and both to
-// what the recorder's rules give, on random webs with redirects.
+// TestOriginDepths compares the bit-parallel search with the simple one, and both with the
+// recorder's rules, on random webs with redirects.
 func TestOriginDepths(t *testing.T) {
 	names := []string{"a.test", "b.q.test", "c.q.test", "d.test", "e.test"}
 	hosts := [][]int{{0}, {1, 2}, {1}, nil, nil}
@@ -204,7 +204,7 @@ seeds = ["https://q.test/"]
 domain = "b.q.test"
 seeds = ["https://b.q.test/"]
 `
-	// OriginsOf is in the order of the terrain, whatever the pattern.
+	// OriginsOf returns origins in the order of the terrain, whatever the pattern.
 	rapid.Check(t, func(rt *rapid.T) {
 		cfg := fmt.Sprintf("[crawler]\nmax-depth = %d\nrespect-nofollow = %t\nfollow-canonical = %t\n",
 			rapid.IntRange(0, 4).Draw(rt, "max-depth"), rapid.Bool().Draw(rt, "respect-nofollow"),
@@ -256,7 +256,7 @@ func depthFrom(d *survey.Depths, id schema.ID, origin int) (uint8, bool) {
 	return 0, false
 }
 
-// checkWays holds the ways to a page to its depths, and each to the depth that it proves.
+// checkWays compares the paths to a page with its depths, and checks each of them.
 func checkWays(t *rapid.T, s *survey.Survey, depths *survey.Depths, id schema.ID) {
 	ways, err := s.Ways(id, 3)
 	if err != nil {
@@ -278,7 +278,7 @@ func checkWays(t *rapid.T, s *survey.Survey, depths *survey.Depths, id schema.ID
 	}
 }
 
-// checkHops holds a way to the depth that it proves.
+// checkHops checks that a path has its depth.
 func checkHops(t *rapid.T, w survey.Way, id schema.ID) {
 	length := 0
 	for i, hop := range w.Hops {
@@ -325,8 +325,8 @@ func TestManyOrigins(t *testing.T) {
 	}
 }
 
-// TestFirstWay has several ways of one length: over the pages that were met first, whatever
-// the order in which they were visited.
+// TestFirstWay has several paths of one length: the result leads over the pages that were met
+// first, whatever the order of visits.
 func TestFirstWay(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	for _, name := range []string{"a.test/", "a.test/2", "b.test/", "c.test/", "d.test/", "end.test/"} {
@@ -350,7 +350,7 @@ func TestFirstWay(t *testing.T) {
 	}
 }
 
-// TestOlderDepths shows, while a second run is under way, what the first one found.
+// TestOlderDepths shows the results of the first run while a second one is under way.
 func TestOlderDepths(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("b.test/"))
@@ -381,8 +381,8 @@ func TestOlderDepths(t *testing.T) {
 	}
 }
 
-// TestLongRedirects finds ways along as many redirects, one after the other, as a host has pages: it may lead a
-// crawl on from each of its pages, so that no limit on the redirects of one walk bounds them.
+// TestLongRedirects finds paths along as many consecutive redirects as a host has pages: a crawl
+// may follow one from each of its pages, so the limit on redirects does not apply to paths.
 func TestLongRedirects(t *testing.T) {
 	const chain = 200_000
 	m := &model{pages: []modelPage{{links: []schema.Link{{To: 2, Kinds: surveytest.Kinds(schema.LinkAnchor)}}}}}
@@ -408,8 +408,8 @@ func TestLongRedirects(t *testing.T) {
 	}
 }
 
-// BenchmarkOriginDepths walks 20,000 pages with ten links each from 200 origins;
-// ten times the pages with RIPPLE_BENCH_LARGE set. Reading the links is left out.
+// BenchmarkOriginDepths searches 20,000 pages with ten links each from 200 origins; ten times as
+// many pages with RIPPLE_BENCH_LARGE set. Reading the links is not included.
 func BenchmarkOriginDepths(b *testing.B) {
 	pages := 20_000
 	if os.Getenv("RIPPLE_BENCH_LARGE") != "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestDiffSame reads the visits of every page that is taken for unchanged unread: they
-// differ in nothing, and neither do the links. Most pages are spared that way.
+// TestDiffSame reads the visits of every page that is considered unchanged without reading: they do
+// not differ, and neither do the links. Most pages are skipped that way.
 func TestDiffSame(t *testing.T) {
 	size := scaletest.Size{Pages: 4000, Visited: 2000, Links: 20_000, Hosts: 40, Runs: 2}
 	store := scaletest.Open(t, scaletest.Made(t, size))

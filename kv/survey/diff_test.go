@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// story is what a diff tells, one line for each change.
+// story returns a diff as one line for each change.
 func story(t *testing.T, w *surveytest.World, from, to schema.RunID) []string {
 	t.Helper()
 	d, err := survey.Compare(w.Survey(), from, to)
@@ -69,7 +69,7 @@ func two(t *testing.T, first, second func(w *surveytest.World)) *surveytest.Worl
 	return w
 }
 
-// A diffRow makes two runs and tells their difference.
+// A diffRow makes two runs and states their difference.
 type diffRow struct {
 	name          string
 	first, second func(w *surveytest.World)
@@ -146,7 +146,8 @@ func diffRows() []diffRow {
 	}
 }
 
-// missedRows are of pages that the later run asked for, and got no answer that says anything of them.
+// missedRows have pages that the later run requested without an answer that says anything about
+// them.
 func missedRows() []diffRow {
 	front := func(w *surveytest.World) {
 		w.Visit("a.test/", w.Links("a.test/x", "b.test/"))
@@ -193,7 +194,7 @@ func missedRows() []diffRow {
 	}
 }
 
-// deadRows are of links that lead nowhere in another way than by 404.
+// deadRows have links that lead nowhere in other ways than by 404.
 func deadRows() []diffRow {
 	front := func(w *surveytest.World) { w.Visit("a.test/", w.Links("b.test/1", "b.test/2")) }
 	refused := func(w *surveytest.World) {
@@ -277,8 +278,8 @@ func deadRows() []diffRow {
 	}
 }
 
-// TestDiffOfOlderRuns has a later run close a circle of redirects, and not reach a host: of the two
-// before it that says nothing.
+// TestDiffOfOlderRuns has a later run close a circle of redirects, and fail to reach a host: that
+// says nothing about the two runs before it.
 func TestDiffOfOlderRuns(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	run := func(away func(h *schema.Host)) {
@@ -334,7 +335,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestDiffListed: what is on a list neither links nor is dead.
+// TestDiffListed: a page on a list has no links and is not dead.
 func TestDiffListed(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal+"[[blacklist]]\nurl = '/listed'\n")
 	for _, answer := range []func(v *schema.Visit){nil, func(v *schema.Visit) {
@@ -354,7 +355,7 @@ func TestDiffListed(t *testing.T) {
 	}
 }
 
-// A run that has only begun says of nothing that it has gone.
+// A run that has just begun does not report anything as gone.
 func TestDiffOfUnfinishedRun(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/x", "b.test/"))
@@ -376,8 +377,8 @@ func TestDiffRefuses(t *testing.T) {
 	}
 }
 
-// TestDiffOverAnOutage has the network away for two runs: what the runs before saw stands meanwhile, so
-// that nothing has gone with them and nothing has come with the one after them.
+// TestDiffOverAnOutage has the network away for two runs: the earlier results apply meanwhile, so
+// nothing is removed with them and nothing is added by the run after them.
 func TestDiffOverAnOutage(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	done := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }); w.Begin() }
@@ -417,8 +418,8 @@ func TestDiffOverAnOutage(t *testing.T) {
 	}
 }
 
-// TestDiffOfALoopSeenInPart has two pages redirect to each other, of which a run that was stopped saw one:
-// that they lead nowhere is nothing new.
+// TestDiffOfALoopSeenInPart has two pages redirect to each other, one of which a stopped run saw:
+// that they lead nowhere is not new.
 func TestDiffOfALoopSeenInPart(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	whole := func() {

@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// digestWorld makes one small map, its pages met and visited in a random order.
-// change may alter a visit.
+// digestWorld makes one small map, with its pages met and visited in random order. change may alter
+// a visit.
 func digestWorld(t *testing.T, r *rand.Rand, change func(page string, v *schema.Visit)) string {
 	t.Helper()
 	w := surveytest.New(t, minimal)
@@ -52,8 +52,8 @@ func digestWorld(t *testing.T, r *rand.Rand, change func(page string, v *schema.
 	return digest
 }
 
-// TestDigest makes one map in many orders, which has one digest, and changes one
-// thing at a time, which gives it another.
+// TestDigest makes one map in many orders, which has one digest, and changes one thing at a time,
+// which changes the digest.
 func TestDigest(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	want := digestWorld(t, r, nil)

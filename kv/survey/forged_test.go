@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestLinksOfAnother has the links of one page stand for those of many others: what is read of them
-// would be many times what the file holds.
+// TestLinksOfAnother forges the links of one page as the current ones of many others: reading them
+// all would take many times the size of the file.
 func TestLinksOfAnother(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/1", "a.test/2", "b.test/"))

@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestLinks walks a terrain three times: links come, stand, and go.
+// TestLinks walks a terrain three times: links appear, stay, and disappear.
 func TestLinks(t *testing.T) {
 	w := surveytest.New(t, minimal)
 	next := func() {
@@ -38,7 +38,7 @@ func TestLinks(t *testing.T) {
 	s := w.Survey()
 	err := s.Links.Each(func(from schema.ID, link schema.Link, first, last schema.RunID) error {
 		got = append(got, fmt.Sprintf("%s %s %q %d-%d", name[from], name[link.To], link.Anchor, first, last))
-		_, err := s.Page(link.To) // a survey may be asked within a call of its own
+		_, err := s.Page(link.To) // calls may be nested
 		return err
 	})
 	want := []string{`a.test/ a.test/2 "to a.test/2" 1-3`, `a.test/ a.test/3 "to a.test/3" 3-3`}
@@ -82,7 +82,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestStanding shows the facts of the visit whose links stand.
+// TestStanding shows the facts of the visit whose links are current.
 func TestStanding(t *testing.T) {
 	w := surveytest.New(t, minimal)
 	seq := w.Visit("a.test/", func(v *schema.Visit) {
@@ -103,7 +103,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// A coverRow makes a page of a host and says how much of the host is covered.
+// A coverRow makes a page of a host and states how well the host is covered.
 type coverRow struct {
 	host    string
 	make    func(page string)
@@ -112,7 +112,7 @@ type coverRow struct {
 	missing int
 }
 
-// hostRows are of hosts that are covered whole, or in whose way one thing was.
+// hostRows have hosts that are covered completely, or limited by one thing.
 func hostRows(w *surveytest.World) []coverRow {
 	return []coverRow{
 		{"stub.test", func(p string) { w.Depth(p, 1, 0) }, survey.CoverListed, "stub", 0},
@@ -183,15 +183,15 @@ func hostRows(w *surveytest.World) []coverRow {
 	}
 }
 
-// unanswered makes a visit one of a page that was asked for in vain.
+// unanswered makes a visit one of a page that did not answer.
 func unanswered(v *schema.Visit) {
 	v.State, v.Status, v.Charset, v.Reason.Cause = schema.Failed, 0, "", schema.CauseTimeout
 }
 
-// broken makes a visit one that ended in an error of the server.
+// broken makes a visit one that ended in a server error.
 func broken(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 503, "" }
 
-// pageRows are of hosts that lack pages for reasons of their own.
+// pageRows have hosts with pages that are missing for reasons of their own.
 func pageRows(w *surveytest.World) []coverRow {
 	denied := func(v *schema.Visit) {
 		v.State, v.Status, v.Requests, v.Charset = schema.Failed, 0, 0, ""

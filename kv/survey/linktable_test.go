@@ -10,9 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestLinkTable holds the table of a terrain that was walked twice to the links that are told
-// one by one. Its pages with links come first, and of these as of the others those of a host
-// side by side.
+// TestLinkTable compares the table of a terrain that was walked twice with the links read one by
+// one. Pages with links come first, and in both groups those of a host are consecutive.
 func TestLinkTable(t *testing.T) {
 	size := scaletest.Size{Pages: 3000, Visited: 1500, Links: 15_000, Hosts: 40, Runs: 2}
 	store := scaletest.Open(t, scaletest.Made(t, size))

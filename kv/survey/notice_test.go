@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestUncoveredSubdomains has a first run meet subdomains of which the second meets one again,
-// with fewer links, and another without any.
+// TestUncoveredSubdomains has a first run meet subdomains. The second meets one of them again, with
+// fewer links, and another without any.
 func TestUncoveredSubdomains(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("x.a.test/", "y.a.test/", "z.a.test/"))

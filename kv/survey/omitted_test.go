@@ -15,8 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// TestLinksOmitted has pages with more links than are recorded: a host of them is cut
-// by the key that left them out, and lacks no page.
+// TestLinksOmitted has pages with more links than are recorded: their host is cut by the key that
+// left them out, and lacks no page.
 func TestLinksOmitted(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -60,8 +60,8 @@ func TestLinksOmitted(t *testing.T) {
 	}
 }
 
-// TestLinksOmittedLater keeps in mind what the first run left out, of a page that the
-// next one keeps, and of a run that another has followed.
+// TestLinksOmittedLater remembers what the first run left out, for a page that the next one keeps,
+// and for a run that another has followed.
 func TestLinksOmittedLater(t *testing.T) {
 	w := surveytest.New(t, "[crawler]\nmax-links-per-page = 1\n"+surveytest.Minimal)
 	first := w.Visit("a.test/", func(v *schema.Visit) { w.Links("b.test/")(v); v.Distinct = 4 })
@@ -83,8 +83,8 @@ func TestLinksOmittedLater(t *testing.T) {
 	}
 }
 
-// TestLinksOmittedGone has the second run find gone a page that had too many links, and the
-// other on a list: nothing is left out of it, but of the first run.
+// TestLinksOmittedGone has the second run find that a page with too many links is gone, and another
+// one is on a list: it leaves nothing out, but the first run did.
 func TestLinksOmittedGone(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
 	many := func(v *schema.Visit) { w.Links("b.test/")(v); v.Distinct, v.LinkLimit = 5, 1 }
@@ -107,7 +107,7 @@ func TestLinksOmittedGone(t *testing.T) {
 		}
 	}
 	const cut = "4 links left out (max-links-per-page = 1)"
-	check(w.Survey(), 4, cut) // run 2 may still come to it
+	check(w.Survey(), 4, cut) // run 2 may still reach it
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
 	check(w.Survey(), 0, "complete")
 	older, err := w.Survey().At(1)
@@ -154,7 +154,7 @@ func TestCutSites(t *testing.T) {
 	}
 }
 
-// TestListedOverflow has a stub host of which not every URL is recorded.
+// TestListedOverflow has a stub host with unrecorded URLs.
 func TestListedOverflow(t *testing.T) {
 	w := surveytest.New(t, "[traps]\nmax-urls-per-host = 1\n"+surveytest.Lists)
 	w.Visit("a.test/", w.Links("stub.test/1"))
@@ -170,7 +170,7 @@ func TestListedOverflow(t *testing.T) {
 	}
 }
 
-// TestPrunedSite has a host that a pruned file leaves behind: its site has room again.
+// TestPrunedSite has a host that pruning removes: its site has room again.
 func TestPrunedSite(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("old.wide.test/", "kept.wide.test/"))

@@ -16,8 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestLinksOfEveryRun walks a terrain three times: what a run left standing stays
-// to be read.
+// TestLinksOfEveryRun walks a terrain three times: the links of each run can still be read.
 func TestLinksOfEveryRun(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/x", "a.test/old"))
@@ -60,8 +59,8 @@ seeds = ["https://q.test/"]
 domain = "bad.test"
 `
 
-// TestAt tells of the first of three runs what was told when it ended, but why
-// pages are missing.
+// TestAt reports about the first of three runs what was reported when it ended, except why pages
+// are missing.
 func TestAt(t *testing.T) {
 	w := surveytest.New(t, many)
 	next := func() {
@@ -140,7 +139,7 @@ func TestAtRefuses(t *testing.T) {
 	}
 }
 
-// TestPrunedTwice keeps more runs than a file has that was pruned before: what is gone stays gone.
+// TestPrunedTwice keeps more runs than an already pruned file has: removed runs stay removed.
 func TestPrunedTwice(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	for run := range 4 {

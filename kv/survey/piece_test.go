@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// pieces is a terrain of two runs with links that came, went and stood.
+// pieces makes a terrain of two runs with links that were added, removed and kept.
 func pieces(t *testing.T) *surveytest.World {
 	w := surveytest.New(t, surveytest.Lists)
 	w.URL(schema.KindSitemap, "a.test/sitemap.xml", 0)
@@ -31,7 +31,7 @@ func pieces(t *testing.T) *surveytest.World {
 	return w
 }
 
-// TestPieces reads piece by piece, within one transaction, what is else read at a stretch.
+// TestPieces reads piece by piece, within one transaction, what is otherwise read at once.
 func TestPieces(t *testing.T) {
 	s := pieces(t).Survey()
 	err := s.Hold(t.Context(), func() error {
@@ -157,7 +157,7 @@ func sitemaps(t *testing.T, s *survey.Survey) error {
 	return err
 }
 
-// TestHoldEnds ends long walks when nobody waits for them any more.
+// TestHoldEnds ends long walks when their context is done.
 func TestHoldEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// ask measures a question to a terrain of three million pages. Each one is asked of a
-// survey that has derived nothing yet.
+// ask measures a question about a terrain of three million pages, asked of a survey that has
+// derived nothing yet.
 func ask(b *testing.B, question func(*survey.Survey) error) {
 	store := scaletest.Open(b, scaletest.File(b, scaletest.Large()))
 	b.ReportAllocs()
@@ -25,7 +25,7 @@ func ask(b *testing.B, question func(*survey.Survey) error) {
 	b.ReportMetric(b.Elapsed().Seconds()*1e9/float64(b.N)/float64(store.URLs()), "ns/URL")
 }
 
-// somePage is a page of a host that belongs to no origin.
+// somePage returns a page of a host that belongs to no origin.
 func somePage(s *survey.Survey) schema.ID { return schema.ID(s.URLs() * 7 / 10) }
 
 func BenchmarkCounts(b *testing.B) {

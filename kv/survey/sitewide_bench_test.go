@@ -11,9 +11,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// BenchmarkEachLink reads 20,000 pages on 50 hosts with 40 links each, 100,000 with
-// RIPPLE_BENCH_LARGE set: "of-first" is the share of the first reading that is not part
-// of the second, in which what is site-wide is known.
+// BenchmarkEachLink reads 20,000 pages on 50 hosts with 40 links each, or 100,000 with
+// RIPPLE_BENCH_LARGE set. "of-first" is the share of the first pass that the second one, in which
+// site-wide links are known, does not need.
 func BenchmarkEachLink(b *testing.B) {
 	const hosts, degree = 50, 40
 	pages := 20_000
@@ -46,7 +46,7 @@ func BenchmarkEachLink(b *testing.B) {
 				Form: fmt.Sprintf("https://h%d.test/%d", i%hosts, i),
 			}
 			for j := range degree {
-				to := j // the first half is everywhere
+				to := j // the first half is on every page
 				if j >= degree/2 {
 					to = degree + (i*31+j*7919)%(pages-degree)/degree*degree + j
 				}

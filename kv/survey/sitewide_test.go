@@ -43,8 +43,8 @@ func marked(t *testing.T, s *survey.Survey, ever bool) []string {
 	return slices.Compact(all)
 }
 
-// TestSiteWide lets ten pages of one host, nine of another and redirects of a third
-// link to what they have in common.
+// TestSiteWide makes ten pages of one host, nine of another and redirects of a third link to common
+// targets.
 func TestSiteWide(t *testing.T) {
 	w := surveytest.New(t, minimal)
 	var last schema.Seq
@@ -71,7 +71,7 @@ func TestSiteWide(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 
-	// In the next run most pages link elsewhere; what was not sent again stands.
+	// In the next run most pages link elsewhere; pages that were not sent again keep their links.
 	first := w.Run.ID
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
 	w.Begin()
@@ -102,7 +102,8 @@ func TestSiteWide(t *testing.T) {
 	}
 }
 
-// TestSiteWideAnew has a site whose pages all make way for others, some of which came on a list.
+// TestSiteWideAnew has a site whose pages are all replaced, some of them because they are on a
+// list.
 func TestSiteWideAnew(t *testing.T) {
 	w := surveytest.New(t, minimal+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
 	for i := range 12 {
@@ -126,7 +127,7 @@ func TestSiteWideAnew(t *testing.T) {
 			}
 		}
 	}
-	check(w.Survey(), "a.test e.test/") // 13 of 24 pages, as the old ones may still be there
+	check(w.Survey(), "a.test e.test/") // 13 of 24 pages, as the old ones may still exist
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
 	check(w.Survey(), "a.test g.test/")
 	old, err := w.Survey().At(1)

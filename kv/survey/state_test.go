@@ -27,7 +27,7 @@ path = '^/issues'
 max-per-group = 1
 `
 
-// A stateRow makes a page and says what becomes of it.
+// A stateRow makes a page and states the result.
 type stateRow struct {
 	name   string
 	config string
@@ -38,7 +38,7 @@ type stateRow struct {
 	rule   string
 }
 
-// listedRows are of pages that a list names, and of those that this run has visited.
+// listedRows have pages that a list names, and pages that this run has visited.
 func listedRows() []stateRow {
 	return []stateRow{
 		{"blacklisted, visited before", lists, "bad.test/", func(w *surveytest.World) { w.Visit("bad.test/", nil) },
@@ -108,7 +108,7 @@ func listedRows() []stateRow {
 	}
 }
 
-// earlierRows are of pages without a depth, and of those that an earlier run has left.
+// earlierRows have pages without a depth, and pages that an earlier run has left.
 func earlierRows() []stateRow {
 	return []stateRow{
 		{"no depth: nofollow", "[crawler]\nrespect-nofollow = true\n" + minimal, "b.test/", func(w *surveytest.World) {
@@ -159,7 +159,7 @@ func earlierRows() []stateRow {
 	}
 }
 
-// refusedRows are of pages that a rule refuses.
+// refusedRows have pages that a rule refuses.
 func refusedRows() []stateRow {
 	return []stateRow{
 		{"too deep, refused, over budget", lists, "b.test/private", func(w *surveytest.World) {
@@ -227,7 +227,7 @@ func refusedRows() []stateRow {
 	}
 }
 
-// waitingRows are of pages that wait, and of those whose host keeps them from being visited.
+// waitingRows have pages that wait, and pages whose host keeps them from being visited.
 func waitingRows() []stateRow {
 	return []stateRow{
 		{"budget, given up", minimal, "a.test/x", func(w *surveytest.World) {
@@ -276,8 +276,8 @@ func waitingRows() []stateRow {
 	}
 }
 
-// TestState has a case for every row of the precedence, each of which the next
-// row would contradict.
+// TestState has a case for every row of the precedence, each of which the next row would
+// contradict.
 func TestState(t *testing.T) {
 	for _, tt := range slices.Concat(listedRows(), earlierRows(), refusedRows(), waitingRows()) {
 		t.Run(tt.name, func(t *testing.T) {

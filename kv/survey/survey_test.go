@@ -67,8 +67,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// Every host with pages is counted once: among those that are visited, or those that a
-// list keeps the crawl away from.
+// Every host with pages is counted once: among those that are visited, or among those that a list
+// excludes.
 func TestCountedHosts(t *testing.T) {
 	w := surveytest.New(t, surveytest.Lists)
 	w.Visit("a.test/", w.Links("b.test/", "bad.test/x", "bad.test/y", "stub.test/z", "x.q.test/"))
@@ -79,8 +79,8 @@ func TestCountedHosts(t *testing.T) {
 	}
 }
 
-// TestUntilAmid ends a walk that finds nothing of what it looks for when its context ends, and not at
-// the end of the file.
+// TestUntilAmid ends a walk that finds nothing when its context ends, and not at the end of the
+// file.
 func TestUntilAmid(t *testing.T) {
 	const pages = 2500
 	w := surveytest.New(t, surveytest.Minimal)
@@ -99,7 +99,7 @@ func TestUntilAmid(t *testing.T) {
 	}
 }
 
-// TestUntil ends every walk over many records with why its context was ended.
+// TestUntil ends every walk over many records with the cause of its context.
 func TestUntil(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	for i := range 12 {

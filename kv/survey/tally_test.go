@@ -7,8 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestStandingByDepth counts the pages of a state by depth as it counts them in all. What the first run has
-// seen of a page stands while the second has not reached it, and is gone when that is completed.
+// TestStandingByDepth counts the pages of a state by depth as in total. What the first run has seen
+// of a page counts until the second has reached the page, and is gone when that run is completed.
 func TestStandingByDepth(t *testing.T) {
 	for _, tt := range []struct {
 		second                schema.RunStatus

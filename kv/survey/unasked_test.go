@@ -15,8 +15,8 @@ func because(c schema.Cause) schema.Reason { return schema.Reason{Cause: c} }
 type unaskedRow struct {
 	name   string
 	host   func(h *schema.Host)
-	failed schema.Cause // of a visit that did not reach the host
-	kind   string       // of the pages without one; empty: they are no errors
+	failed schema.Cause // cause of a visit that did not reach the host
+	kind   string       // error kind of the pages without a visit; empty: they are not errors
 }
 
 func unaskedRows() []unaskedRow {
@@ -58,8 +58,8 @@ func unaskedRows() []unaskedRow {
 	}
 }
 
-// TestErrors counts two pages that got no visit, beside what the run has counted of
-// visits, under the cause for which their host could not be reached.
+// TestErrors counts two pages that got no visit, in addition to the errors of visits, under the
+// cause for which their host could not be reached.
 func TestErrors(t *testing.T) {
 	for _, tt := range unaskedRows() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsOfRedirects counts the pages of the run whose redirects come back, and no kept one.
+// TestErrorsOfRedirects counts the pages of the run whose redirects come back, but not kept ones.
 func TestErrorsOfRedirects(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	kept := w.Visit("a.test/3", w.Redirect("a.test/1"))

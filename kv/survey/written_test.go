@@ -13,8 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestLinksAsWritten reads links on the way over the log of a terrain that was walked twice:
-// they are those of each page that is asked for itself.
+// TestLinksAsWritten reads links in the order of the log of a terrain that was walked twice: they
+// equal those read page by page.
 func TestLinksAsWritten(t *testing.T) {
 	type row struct {
 		From schema.ID

@@ -27,8 +27,8 @@ func TestReadsOnly(t *testing.T) {
 	}
 }
 
-// FuzzSplitSQL states that cutting keeps every byte but comments and separators:
-// a text without them is one statement.
+// FuzzSplitSQL states that splitting keeps every byte except comments and separators: a text
+// without them is one statement.
 func FuzzSplitSQL(f *testing.F) {
 	for _, s := range []string{"SELECT 1", "a;b", "'a;b';c", "/*;*/x", "--;\nx", "[;]", "\"", "'"} {
 		f.Add(s)

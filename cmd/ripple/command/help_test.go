@@ -34,7 +34,7 @@ func checkHelp(t *testing.T, c *cobra.Command) {
 	}
 }
 
-// What a command takes is named by its usage and told by its help.
+// The usage of a command names its arguments, and its help explains them.
 func TestHelpOfInspect(t *testing.T) {
 	c, _, err := newRootCommand(newApp(New(io.Discard, io.Discard))).Find([]string{"inspect"})
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// FuzzInitOrigins: what init accepts, a crawl accepts, once the contact is filled in.
+// FuzzInitOrigins states that a crawl accepts every origin that init accepts, once the contact is
+// filled in.
 func FuzzInitOrigins(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"https://example.com/", "docs.example.org"}, {"*.vale.test", "vale.test"}, {"https://*.*.x/", "*.x"},

@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// What is too long, or not what was expected, is refused.
+// A body that is too long or unexpected is refused.
 func TestBodies(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for body, want := range map[string]int{
@@ -31,7 +31,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// A body without an end is not read to its end, whoever sends it.
+// An endless body is not read to its end, whether or not its sender is authorized.
 func TestGiantBodies(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for name, head := range map[string]string{
@@ -65,7 +65,7 @@ func TestGiantBodies(t *testing.T) {
 	}
 }
 
-// A head without an end is refused.
+// An endless head is refused.
 func TestGiantHeads(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for _, sent := range []string{
@@ -86,7 +86,7 @@ func TestGiantHeads(t *testing.T) {
 	}
 }
 
-// What follows a good request on its connection is judged by itself.
+// A request that follows a valid one on its connection is judged by itself.
 func TestPipelined(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	good := s.get("now")
@@ -129,7 +129,7 @@ func (s *served) pipelined(sent string) (codes []int) {
 	}
 }
 
-// A connection that says nonsense is answered, or hung up on.
+// A connection that sends nonsense is answered or closed.
 func TestNonsense(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for _, sent := range []string{
@@ -152,8 +152,8 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// A body is read before the reader is asked, which answers one question at a time: a client that sends it slowly, or too
-// much of it, does not take the reader from others.
+// A body is read before the request goes to the reader, which answers one at a time: a client that
+// sends its body slowly, or too much of it, does not block the reader for others.
 func TestSlowBodiesOfQuestions(t *testing.T) {
 	asked := make(chan string, 10)
 	reader := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// renew puts the files of another certificate in the place of those of a configuration,
-// as they are at a moment; empty names leave them out.
+// renew replaces the files of a configuration by those of another certificate, with a given
+// modification time; empty names remove them.
 func renew(t *testing.T, m config.Monitor, at time.Time, cert, key string) {
 	t.Helper()
 	for path, from := range map[string]string{m.CertFile: cert, m.KeyFile: key} {
@@ -33,8 +33,8 @@ func renew(t *testing.T, m config.Monitor, at time.Time, cert, key string) {
 	}
 }
 
-// A certificate that was renewed is shown to the next client; one that cannot be used is
-// told of once, and that before stays until it can.
+// A renewed certificate is shown to the next client. One that cannot be used is reported once, and
+// the previous one stays in use.
 func TestCertificateRenewed(t *testing.T) {
 	m, next, last := certified(t), certified(t), certified(t)
 	var told bytes.Buffer
@@ -55,7 +55,7 @@ func TestCertificateRenewed(t *testing.T) {
 		name      string
 		cert, key string
 		want      tls.Certificate
-		warnings  int // until now
+		warnings  int // so far
 	}{
 		{"nothing", "", "", first, 0},
 		{"both", next.CertFile, next.KeyFile, second, 0},
@@ -90,7 +90,7 @@ func TestCertificateRenewed(t *testing.T) {
 	}
 }
 
-// A desk that goes on shows its new certificate.
+// A running desk shows its new certificate.
 func TestTLSRenewed(t *testing.T) {
 	m, next := certified(t), certified(t)
 	s := serveWith(t, m, &fakeLive{})

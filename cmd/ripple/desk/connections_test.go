@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// An endlessLive has visits without end, 1 MB each.
+// An endlessLive has endless visits, 1 MB each.
 type endlessLive struct{ fakeLive }
 
 func (e *endlessLive) Feed(_ context.Context, since uint64) (*feed.Batch, error) {
@@ -23,7 +23,7 @@ func (e *endlessLive) Feed(_ context.Context, since uint64) (*feed.Batch, error)
 	return &feed.Batch{Lines: []json.RawMessage{line}, Next: since + 1, More: true}, nil
 }
 
-// until waits until something holds.
+// until waits until a condition holds.
 func (s *served) until(what string, holds func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
@@ -33,14 +33,14 @@ func (s *served) until(what string, holds func() bool) {
 	}
 }
 
-// opened are the connections that there are.
+// opened returns the number of connections.
 func (s *served) opened() int {
 	s.listener.mu.Lock()
 	defer s.listener.mu.Unlock()
 	return len(s.listener.open)
 }
 
-// A thousand connections, whatever they are at, keep nobody from being served.
+// A thousand connections, in any state, keep no client from being served.
 func TestThousandConnections(t *testing.T) {
 	for name, sent := range map[string]string{
 		"silent":        "",
@@ -70,7 +70,7 @@ func TestThousandConnections(t *testing.T) {
 	}
 }
 
-// crowded opens a thousand connections, which stay until the test ends.
+// crowded opens a thousand connections, which stay open until the test ends.
 func (s *served) crowded(sent string) {
 	s.t.Helper()
 	for i := range 1000 {
@@ -79,20 +79,20 @@ func (s *served) crowded(sent string) {
 			if i < 2*maxConnections {
 				s.t.Fatal(err)
 			}
-			return // this system has no more
+			return // this system allows no more
 		}
 		s.t.Cleanup(func() { c.Close() })
 		_, _ = io.WriteString(c, sent)
 	}
 }
 
-// Who goes when there is no room is whoever is missed least.
+// If there is no room, the connection that is missed least is closed.
 func TestLeastMissed(t *testing.T) {
 	const fresh, busy, idle = http.StateNew, http.StateActive, http.StateIdle
 	tests := []struct {
 		name string
-		open []connection // in the order in which they came to be so
-		want int          // -1: nobody
+		open []connection // in the order of their changes of state
+		want int          // -1: none
 	}{
 		{"nobody is there", nil, -1},
 		{"all who have the token are answered", []connection{{state: busy, proven: true}, {state: busy, proven: true}}, -1},
@@ -119,8 +119,8 @@ func TestLeastMissed(t *testing.T) {
 	}
 }
 
-// Where all are being answered who have the token, one more is sent away, and can come
-// when one of them has left.
+// If all clients with the token are being answered, one more is sent away, and is admitted when one
+// of them has left.
 func TestNoRoom(t *testing.T) {
 	s := serveWith(t, config.Monitor{}, &fakeLive{}, func(d *Desk) { d.listener.most = 2 })
 	s.over = &http.Transport{DisableKeepAlives: true}
@@ -141,7 +141,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// There are sixteen streams. One more is refused, and can come when one has left.
+// There are sixteen streams. One more is refused, and is admitted when one has left.
 func TestSeventeenStreams(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	var streams []*http.Response

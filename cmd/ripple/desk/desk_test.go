@@ -49,7 +49,7 @@ type said struct {
 	Flag   bool   `json:"flag"`
 }
 
-// testRoutes are answered with what was asked.
+// testRoutes are answered with the request itself.
 func testRoutes() []Route {
 	params := []Param{
 		{Name: "text", Kind: Text, Most: 10, Doc: "a text"},
@@ -85,7 +85,7 @@ func testRoutes() []Route {
 	}
 }
 
-const largeBytes = 64 << 20 // more than lies in the buffers of a connection
+const largeBytes = 64 << 20 // more than fits into the buffers of a connection
 
 func largeAnswer(context.Context, Query) (any, error) {
 	return Stream(func(w io.Writer) error {
@@ -94,7 +94,7 @@ func largeAnswer(context.Context, Query) (any, error) {
 	}), nil
 }
 
-// longAnswer comes as late as an answer of a reader may.
+// longAnswer takes as long as an answer of a reader may.
 func longAnswer(ctx context.Context, _ Query) (any, error) {
 	select {
 	case <-time.After(maxAnswer):
@@ -114,7 +114,7 @@ func testReader() *Reader {
 
 const testToken = "0123456789abcdefXYZ"
 
-// A served desk is one that answers until the test ends.
+// A served desk answers until the test ends.
 type served struct {
 	*Desk
 	t    *testing.T
@@ -127,7 +127,7 @@ func serve(t *testing.T, m config.Monitor) *served {
 	return serveWith(t, m, &fakeLive{})
 }
 
-// serveWith serves a desk that is prepared by functions before it begins.
+// serveWith serves a desk that functions prepare before it begins.
 func serveWith(t *testing.T, m config.Monitor, live Live, prepare ...func(*Desk)) *served {
 	t.Helper()
 	d := listening(t, m, live)
@@ -137,7 +137,7 @@ func serveWith(t *testing.T, m config.Monitor, live Live, prepare ...func(*Desk)
 	return serveUntil(t, context.Background(), d)
 }
 
-// listening is a desk that does not serve yet.
+// listening returns a desk that does not serve yet.
 func listening(t *testing.T, m config.Monitor, live Live) *Desk {
 	t.Helper()
 	if m.Listen == "" {
@@ -151,7 +151,7 @@ func listening(t *testing.T, m config.Monitor, live Live) *Desk {
 	routes := testRoutes()
 	for i := range routes {
 		if routes[i].Apart {
-			routes[i].Answer = nil // the reader has it
+			routes[i].Answer = nil // left to the reader
 		}
 	}
 	d, err := Listen(Options{Monitor: m, Routes: routes, Reader: testReader(), Live: live, Version: "test",
@@ -177,8 +177,8 @@ func serveUntil(t *testing.T, ctx context.Context, d *Desk) *served {
 	return &served{d, t, d.listener.Addr().String(), http.DefaultTransport}
 }
 
-// open begins an answer, which is asked for with the right token unless a header says
-// otherwise.
+// open sends a request and returns the beginning of its answer. It sends the right token unless a
+// header says otherwise.
 func (s *served) open(method, path, body string, header ...string) *http.Response {
 	s.t.Helper()
 	address := s.address()
@@ -202,7 +202,7 @@ func (s *served) open(method, path, body string, header ...string) *http.Respons
 	return a
 }
 
-// ask asks a desk, with the right token unless a header says otherwise.
+// ask sends a request to a desk, with the right token unless a header says otherwise.
 func (s *served) ask(method, path, body string, header ...string) (code int, text string, answer http.Header) {
 	s.t.Helper()
 	a := s.open(method, path, body, header...)
@@ -214,7 +214,7 @@ func (s *served) ask(method, path, body string, header ...string) (code int, tex
 	return a.StatusCode, string(all), a.Header
 }
 
-// Nothing but the files of the application can be had.
+// Only the files of the application are served.
 func TestPaths(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for _, path := range []string{
@@ -233,7 +233,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// The topics of "ripple help" are there for people without a token, too.
+// The topics of "ripple help" are available without a token, too.
 func TestHelp(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for path, want := range map[string]string{
@@ -287,7 +287,7 @@ func TestParams(t *testing.T) {
 	}
 }
 
-// The reader is started again when it was killed, and its socket is nobody else's.
+// The reader is restarted after it was killed, and other users cannot use its socket.
 func TestReaderKilled(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	if code, text, _ := s.ask("GET", "/api/v1/far?text=a", ""); code != 200 {
@@ -307,7 +307,7 @@ func TestReaderKilled(t *testing.T) {
 	}
 }
 
-// A reader that does not start is told of, and nothing else fails.
+// A reader that does not start is reported, and nothing else fails.
 func TestReaderFails(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	works := s.reader.Command
@@ -352,7 +352,7 @@ func TestIPv6(t *testing.T) {
 	}
 }
 
-// The address lets one browser in, once, and until then a program; it never has the token.
+// The address lets one browser in, once, and until then a program. It never contains the token.
 func TestEntrance(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	var logged strings.Builder

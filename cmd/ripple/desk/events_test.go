@@ -21,14 +21,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A fakeLive has visits up to a cursor, and tells a few of them at a time.
+// A fakeLive has visits up to a cursor, and returns a few of them at a time.
 type fakeLive struct {
 	mu    sync.Mutex
 	last  uint64
 	runs  bool
 	asked int
 	err   error
-	fails int // so many questions for the last visits
+	fails int // number of requests for the last visits that fail
 }
 
 func (f *fakeLive) set(last uint64, runs bool) {
@@ -85,7 +85,7 @@ func (f *fakeLive) Last(ctx context.Context, since, most uint64) (*feed.Batch, e
 	return b, nil
 }
 
-// An audience reads a stream, and remembers where it was.
+// An audience reads a stream, and remembers its place.
 type audience struct {
 	id      string
 	cursors []uint64
@@ -116,7 +116,7 @@ func (a *audience) read(lines *bufio.Scanner, enough func() bool) {
 	}
 }
 
-// Whoever goes and comes back with the last id misses nothing and sees nothing twice.
+// A client that reconnects with the last id misses nothing and gets nothing twice.
 func TestEventsWithoutGap(t *testing.T) {
 	live := &fakeLive{runs: true, last: 30}
 	s := serveLive(t, live)
@@ -153,7 +153,7 @@ func serveLive(t *testing.T, live Live) *served {
 	return serveWith(t, config.Monitor{}, live)
 }
 
-// All streams are told from one question a second, wherever they begin.
+// One request a second serves all streams, wherever they begin.
 func TestEventsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live := &fakeLive{runs: true, last: 10}
@@ -169,7 +169,7 @@ func TestEventsShared(t *testing.T) {
 		}
 		time.Sleep(beat * 7 / 2)
 		synctest.Wait()
-		if live.asked != 4 { // two for the ten visits, which it tells seven at a time
+		if live.asked != 4 { // two for the ten visits, which come seven at a time
 			t.Errorf("%d questions in three seconds", live.asked)
 		}
 		for i, s := range all {
@@ -188,8 +188,8 @@ func TestEventsShared(t *testing.T) {
 	})
 }
 
-// A stream that takes nothing is dropped, and the others are told on. The end of the
-// crawl is told once.
+// A stream that does not read is dropped, and the others continue. The end of the crawl is sent
+// once.
 func TestEventsSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live := &fakeLive{runs: true}
@@ -234,7 +234,7 @@ func TestEventsSlow(t *testing.T) {
 	})
 }
 
-// A muteLive says nothing: it is given up.
+// A muteLive never answers.
 type muteLive struct{ fakeLive }
 
 func (m *muteLive) Status(ctx context.Context) (any, bool, error) {
@@ -242,7 +242,7 @@ func (m *muteLive) Status(ctx context.Context) (any, bool, error) {
 	return nil, false, ctx.Err()
 }
 
-// A crawl that does not answer keeps nobody from coming and going for long.
+// A crawl that does not answer does not keep streams from joining and leaving for long.
 func TestEventsOfASilentCrawl(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEvents(&muteLive{})
@@ -252,7 +252,7 @@ func TestEventsOfASilentCrawl(t *testing.T) {
 		g.Go(func() error { e.follow(ctx); return nil })
 		s := &stream{told: make(chan []byte, backlog)}
 		e.join <- s
-		time.Sleep(beat + 1) // it is being asked
+		time.Sleep(beat + 1) // a request is under way
 		select {
 		case e.leave <- s:
 		case <-time.After(soon):
@@ -265,7 +265,7 @@ func TestEventsOfASilentCrawl(t *testing.T) {
 	})
 }
 
-// A reader that goes before its stream is told anything frees its seat.
+// A client that disconnects before its stream gets anything frees its seat.
 func TestEventsLeftAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, left := newEvents(&fakeLive{}), make(chan struct{})

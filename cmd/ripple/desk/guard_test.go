@@ -9,15 +9,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// An asking is a request, with the right token unless a header says otherwise, and the
-// code that it is to be answered with.
+// An asking is a request, with the right token unless a header says otherwise, and the expected
+// code of its answer.
 type asking struct {
 	name, method, path string
 	header             []string
 	want               int
 }
 
-// answered asks, and looks at what every answer must have, and must not.
+// answered sends requests, and checks what every answer must and must not have.
 func (s *served) answered(all []asking) {
 	for _, one := range all {
 		s.t.Run(one.name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func (s *served) answered(all []asking) {
 	}
 }
 
-// A name that was made to lead here is not answered, whatever else is right.
+// A request for a name that was made to resolve to this machine is refused, whatever else is right.
 func TestHosts(t *testing.T) {
 	s := serve(t, config.Monitor{Hosts: []string{"desk.example.com"}})
 	_, port, _ := net.SplitHostPort(s.host)
@@ -73,7 +73,7 @@ func TestHosts(t *testing.T) {
 	})
 }
 
-// Pages of other origins neither ask nor change anything, even if they know the token.
+// Pages of other origins can neither read nor change anything, even if they know the token.
 func TestOrigins(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	s.answered([]asking{
@@ -96,7 +96,7 @@ func TestOrigins(t *testing.T) {
 	})
 }
 
-// Whoever does not know the token is told nothing but the application.
+// Without the token, only the application is served.
 func TestTokenDemanded(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	s.answered([]asking{
@@ -118,7 +118,7 @@ func TestTokenDemanded(t *testing.T) {
 	})
 }
 
-// Nothing is changed but by POST and JSON, which no form of another page can send.
+// Only POST with JSON changes anything, which no form of another page can send.
 func TestChanges(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	form := "application/x-www-form-urlencoded"

@@ -16,8 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// followed has streams that begin at cursors be told what goes on while f runs. It
-// returns what each was told; all have ended.
+// followed runs f while streams that begin at cursors are sent events. It returns what each of them
+// got; all have ended.
 func followed(t *testing.T, live Live, cursors []uint64, f func()) []*audience {
 	t.Helper()
 	e := newEvents(live)
@@ -44,7 +44,7 @@ func followed(t *testing.T, live Live, cursors []uint64, f func()) []*audience {
 	return all
 }
 
-// What comes between the last beat and the end of the desk reaches every stream.
+// Events between the last beat and the end of the desk reach every stream.
 func TestStreamsAreToldTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live := &fakeLive{runs: true, last: 3}
@@ -60,8 +60,8 @@ func TestStreamsAreToldTheLast(t *testing.T) {
 	})
 }
 
-// What came of a crawl that ended while a stream came reaches it, also when it cannot be
-// had at first.
+// The last visits of a crawl that ended while a stream joined reach it, even if they are
+// unavailable at first.
 func TestEndedWhileItCame(t *testing.T) {
 	for name, fails := range map[string]int{"at once": 0, "later": 3} {
 		t.Run(name, func(t *testing.T) {
@@ -76,8 +76,7 @@ func TestEndedWhileItCame(t *testing.T) {
 	}
 }
 
-// A crawl that is over is told to have ended when its last visits are, or these cannot be
-// had for long.
+// The end of a crawl is sent after its last visits, or when these have been unavailable for long.
 func TestEndedAfterTheLast(t *testing.T) {
 	for name, fails := range map[string]int{"at once": 0, "later": 3, "never": 99} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +107,7 @@ func TestEndedAfterTheLast(t *testing.T) {
 	}
 }
 
-// Streams whose cursors are of a terrain that was begun anew are sent away, to begin anew.
+// Streams with cursors of a terrain that was created again are ended, so that they start again.
 func TestBegunAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		live := &fakeLive{runs: true, last: 9}
@@ -124,7 +123,7 @@ func TestBegunAnew(t *testing.T) {
 	})
 }
 
-// Whoever reads a stream when the desk is asked to end reads it to its end.
+// A client that reads a stream when the desk ends can read it to its end.
 func TestReadToItsEnd(t *testing.T) {
 	live := &fakeLive{runs: true, last: 3}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -135,7 +134,7 @@ func TestReadToItsEnd(t *testing.T) {
 		t.Fatal(answer.Status)
 	}
 	a, lines := &audience{}, bufio.NewScanner(answer.Body)
-	// What it had missed, and the status: it is told beat by beat.
+	// What it had missed, and the status, come beat by beat.
 	a.read(lines, func() bool { return len(a.names) > 1 })
 	live.set(30, true)
 	cancel()
@@ -145,7 +144,7 @@ func TestReadToItsEnd(t *testing.T) {
 	}
 }
 
-// What a stream was told before the desk ended is sent, whatever is noticed first.
+// Events queued before the desk ended are sent, in either order of ending.
 func TestSentToItsEnd(t *testing.T) {
 	for range 20 {
 		e, s := newEvents(&fakeLive{}), &stream{told: make(chan []byte, backlog)}
@@ -162,7 +161,7 @@ func TestSentToItsEnd(t *testing.T) {
 	}
 }
 
-// A brokenLive tells nothing behind the first batch but what came last.
+// A brokenLive returns nothing after the first batch except the last visits.
 type brokenLive struct{ fakeLive }
 
 func (b *brokenLive) Feed(ctx context.Context, since uint64) (*feed.Batch, error) {
@@ -172,8 +171,8 @@ func (b *brokenLive) Feed(ctx context.Context, since uint64) (*feed.Batch, error
 	return b.fakeLive.Feed(ctx, since)
 }
 
-// Whoever still catches up when the desk ends is told what came last, how much is left out,
-// and the end.
+// A stream that is still catching up when the desk ends gets the last visits, the number of those
+// left out, and the end.
 func TestCatchingUpAtTheEnd(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Pipes are connections that hold nothing on their way, and so keep to the time of a test.
+// Pipes are connections without buffers, so they follow the time of a test.
 type pipes struct {
 	calls  chan net.Conn
 	closed context.Context
@@ -43,8 +43,8 @@ func (p *pipes) call() net.Conn {
 	return mine
 }
 
-// inTime lets clients be as slow as they like, in a time that passes at once. At its end
-// the desk must have been left by all.
+// inTime lets clients be as slow as they like, in fake time. At the end the desk must have no
+// connections.
 func inTime(t *testing.T, clients func(t *testing.T, d *Desk, p *pipes)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,7 +76,7 @@ func (d *Desk) get(path string) string {
 	return "GET /api/v1/" + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + d.token + "\r\n\r\n"
 }
 
-// drip sends a byte a second until it is hung up on, and returns after how long.
+// drip sends a byte a second until the connection is closed, and returns after how long.
 func drip(c net.Conn) time.Duration {
 	begun := time.Now()
 	for {
@@ -87,7 +87,7 @@ func drip(c net.Conn) time.Duration {
 	}
 }
 
-// A client that does not come to the end of what it asks is hung up on.
+// A client that does not complete its request is disconnected.
 func TestSlowToAsk(t *testing.T) {
 	tests := []struct {
 		name, begin string
@@ -119,7 +119,7 @@ func TestSlowToAsk(t *testing.T) {
 	}
 }
 
-// A client that says nothing between two requests is not waited for for ever.
+// A client that is idle between two requests is disconnected after a while.
 func TestIdle(t *testing.T) {
 	inTime(t, func(t *testing.T, d *Desk, p *pipes) {
 		c := p.call()
@@ -136,7 +136,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// A client that takes nothing of an answer, or of a stream, is hung up on.
+// A client that does not read an answer, or a stream, is disconnected.
 func TestTakesNothing(t *testing.T) {
 	for _, path := range []string{"large", "events", "now"} {
 		t.Run(path, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestTakesNothing(t *testing.T) {
 	}
 }
 
-// A client that takes an answer little by little gets it all, if that takes half an hour.
+// A client that reads an answer slowly gets all of it, even if that takes half an hour.
 func TestTakesSlowly(t *testing.T) {
 	inTime(t, func(t *testing.T, d *Desk, p *pipes) {
 		c := p.call()
@@ -172,7 +172,7 @@ func TestTakesSlowly(t *testing.T) {
 	})
 }
 
-// An answer may be long in coming.
+// An answer may take long.
 func TestLongAnswer(t *testing.T) {
 	inTime(t, func(t *testing.T, d *Desk, p *pipes) {
 		c := p.call()
@@ -191,9 +191,9 @@ func TestLongAnswer(t *testing.T) {
 	})
 }
 
-// Over real connections, too, whoever takes nothing is hung up on, and meanwhile nobody
-// waits for it. A desk is no less patient here than it always is: with others, which a busy
-// machine may stop for a second, it would be impatient too.
+// Over real connections, too, a client that does not read is disconnected, and no other client
+// waits meanwhile. The desk has its usual limits here: a busy machine may stop any client for a
+// second, so shorter ones would fail.
 func TestStalled(t *testing.T) {
 	t.Parallel()
 	secure := certified(t)
@@ -224,8 +224,8 @@ func TestStalled(t *testing.T) {
 	}
 }
 
-// A stream that is not read keeps no other answer of its connection from being sent, and
-// is given up alone.
+// A stream that is not read does not block other answers on its connection, and only the stream is
+// dropped.
 func TestStalledHTTP2(t *testing.T) {
 	t.Parallel()
 	m := certified(t)

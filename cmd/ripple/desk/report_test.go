@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What is reported is read, however it arrives, and whatever else is written.
+// Reports are read, however they arrive, and whatever else is written.
 func TestReports(t *testing.T) {
 	var out strings.Builder
 	Report(&out, "pages", 1, 3)
@@ -40,7 +40,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Whoever ordered an export sees how far it has come, until it ends.
+// A client that ordered an export can read its progress until it ends.
 func TestExportReports(t *testing.T) {
 	e := &Exports{Formats: []Format{{Name: "gexf", Ending: ".gexf"}}, Command: func(Order, string) (*exec.Cmd, error) {
 		cmd := exec.Command(os.Args[0])

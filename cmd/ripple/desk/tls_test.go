@@ -18,14 +18,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// certified is a configuration with a certificate of its own, for this machine.
+// certified returns a configuration with a certificate of its own, for this machine.
 func certified(t *testing.T) (m config.Monitor) {
 	t.Helper()
 	m.CertFile, m.KeyFile = crawltest.Certificate(t, "desk.example.com")
 	return m
 }
 
-// trusting speaks TLS to a desk with such a certificate, and HTTP/2 where that is had.
+// trusting speaks TLS to a desk with such a certificate, and HTTP/2 if the desk offers it.
 func trusting(t *testing.T, m config.Monitor) *http.Transport {
 	t.Helper()
 	text, err := os.ReadFile(m.CertFile)
@@ -39,7 +39,7 @@ func trusting(t *testing.T, m config.Monitor) *http.Transport {
 	return over
 }
 
-// A desk without a name that answers at all addresses is found at one that it answers to.
+// A desk without a name that listens at all addresses is found at one at which it answers.
 func TestAddressOfAll(t *testing.T) {
 	m := certified(t)
 	m.Listen = "0.0.0.0:0"
@@ -54,7 +54,7 @@ func TestAddressOfAll(t *testing.T) {
 	s.answered([]asking{{at.Host, "GET", "/", []string{"Host", at.Host}, 200}})
 }
 
-// Beyond this machine a desk speaks TLS alone, under the name that it is given.
+// On other addresses than loopback, a desk speaks only TLS, under its configured name.
 func TestTLS(t *testing.T) {
 	m := certified(t)
 	m.Listen, m.Hosts = "0.0.0.0:0", []string{"desk.example.com"}
@@ -81,7 +81,7 @@ func TestTLS(t *testing.T) {
 	s.entered()
 }
 
-// inTheOpen asks a desk that speaks TLS without it.
+// inTheOpen sends a request without TLS to a desk that requires it.
 func (s *served) inTheOpen() {
 	s.t.Helper()
 	c, err := net.Dial("tcp", s.host)
@@ -97,7 +97,7 @@ func (s *served) inTheOpen() {
 	}
 }
 
-// entered goes in by a ticket.
+// entered enters with a ticket.
 func (s *served) entered() {
 	s.t.Helper()
 	address, err := s.Entrance()
@@ -111,7 +111,7 @@ func (s *served) entered() {
 	}
 }
 
-// What TLS cannot be spoken with is said before anything is served.
+// Files that TLS cannot use are reported before anything is served.
 func TestTLSRefused(t *testing.T) {
 	good, other := certified(t), certified(t)
 	none := filepath.Join(t.TempDir(), "none")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestPagesFolderSyncsFirst records what is synced while the old index stands, and
-// what after the new one has its name.
+// TestPagesFolderSyncsFirst records what is synced while the old index is in place, and what after
+// the new one has its name.
 func TestPagesFolderSyncsFirst(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pages")
 	body := []byte("<p>a page</p>")
@@ -52,7 +52,7 @@ func TestPagesFolderSyncsFirst(t *testing.T) {
 	}
 }
 
-// TestPagesFolderMendsBodies finds other bytes under the name of a body.
+// TestPagesFolderMendsBodies repairs a body file with wrong content.
 func TestPagesFolderMendsBodies(t *testing.T) {
 	d, err := OpenPages(t.TempDir(), func(string) error { return nil })
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// A list of seeds is what spreadsheets and editors make of it.
+// Lists of seeds are read as spreadsheets and editors write them.
 func TestSeedLines(t *testing.T) {
 	const a, b = "https://a.test/", "https://b.test/x,y"
 	for _, tt := range []struct {
@@ -41,7 +41,7 @@ func TestSeedLines(t *testing.T) {
 	}
 }
 
-// A seed that is refused is named by the line that it stands in.
+// The message for a refused seed names its line.
 func TestSeedLineRefused(t *testing.T) {
 	cfg := crawltest.Parse(t, "[user-agent]\ncrawler-name = \"x\"\n[[quality]]\ndomain = \"a.test\"\n"+
 		"seeds = [\"https://a.test/\"]\n")
@@ -56,7 +56,7 @@ func TestSeedLineRefused(t *testing.T) {
 	}
 }
 
-// However many seeds of a run a configuration refuses by now, each takes as long to drop.
+// Every seed of a run that a configuration now refuses takes the same time to drop.
 func TestManyKeptSeedsRefused(t *testing.T) {
 	cfg := crawltest.Parse(t, "[user-agent]\ncrawler-name = \"x\"\n[[quality]]\ndomain = \"a.test\"\n"+
 		"seeds = [\"https://a.test/\"]\n")

@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// What a browser is given as its argument is a file that only this user reads, and it is gone in the end. It leads to
-// the desk without the token.
+// The argument of a browser is a file that only this user can read, and that is removed in the end.
+// It leads to the desk without containing the token.
 func TestEntrancePage(t *testing.T) {
 	d, err := desk.Listen(desk.Options{Monitor: config.Monitor{Listen: "127.0.0.1:0"}, Reader: &desk.Reader{}})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A desk reads the shards in a folder again though nothing has come into it or gone.
+// A desk reads the shards in a folder again even if no file was added or removed.
 func TestUnchanged(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "shard.bolt")

@@ -21,7 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/feed"
 )
 
-// A fakeCrawl answers with what it was asked.
+// A fakeCrawl answers with the request itself.
 type fakeCrawl struct {
 	control.Source
 	err error // of every answer
@@ -59,7 +59,7 @@ func (c *fakeCrawl) Reload(context.Context) (census.Status, error)  { return c.s
 
 func (c *fakeCrawl) Metrics(http.ResponseWriter, *http.Request) {}
 
-// asked asks a handler, and returns the answer without its line break.
+// asked sends a request to a handler, and returns the answer without its line break.
 func asked(t *testing.T, h http.Handler, method, what string) string {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// That the pages of a host have no link is told at the end of a crawl of the hosts that the summary names.
+// The end of a crawl reports the hosts whose pages have no links, the same as in the summary.
 func TestUnlinked(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Hosts that failed are told by what they share: the cause, the last one of several
-// failures, and the details if all have the same.
+// Failed hosts are reported by what they share: the cause, the last one of several failures, and
+// the details if all have the same.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	given := func(name string, why schema.Reason) *schema.Host {

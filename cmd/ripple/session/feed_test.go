@@ -16,8 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// A reader far behind a crawl that writes its outputs gets the visits that the crawl still holds, and the number of those
-// that it does not. Programs, which must miss none, are told to wait.
+// A reader far behind a crawl that writes its outputs gets the visits that the crawl still holds,
+// and the number of the others. Programs, which must miss none, must wait.
 func TestFarBehindWrittenOutputs(t *testing.T) {
 	const behind = 10
 	world := surveytest.New(t, surveytest.Minimal)

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 )
 
-// Of the hosts that were asked last the last requests are kept, the newest first.
+// The last requests of the hosts requested last are kept, newest first.
 func TestLastRequests(t *testing.T) {
 	t.Parallel()
 	var l lastRequests

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/broken"
 )
 
-// TestPrintBroken prints more links than are made text at a time: wherever the parts meet, they read like one.
+// TestPrintBroken prints more links than are formatted at a time: the parts fit together.
 func TestPrintBroken(t *testing.T) {
 	var links []broken.Link
 	for page := range 3000 {

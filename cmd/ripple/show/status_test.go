@@ -126,7 +126,7 @@ func TestWaitText(t *testing.T) {
 	}
 }
 
-// The block stays below what is written, and is gone without a trace.
+// The block stays below the output, and disappears without a trace.
 func TestScreen(t *testing.T) {
 	var b bytes.Buffer
 	s := term.NewScreen(&b)
@@ -143,7 +143,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// Where no terminal is watched, a log has the status now and then: facts for a program.
+// Without a terminal, a log contains the status now and then, as facts for programs.
 func TestProgress(t *testing.T) {
 	tests := []struct{ format, want string }{
 		{"json", `"msg":"progress","status":{"run_id":1,`},
@@ -166,7 +166,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// A narrow terminal shows all words, and one that has become narrower has nothing left over.
+// A narrow terminal shows all words, and after it has become narrower nothing is left over.
 func TestScreenNarrow(t *testing.T) {
 	var b bytes.Buffer
 	s := term.NewScreen(&b)
@@ -180,14 +180,14 @@ func TestScreenNarrow(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
 	}
 	b.Reset()
-	width = 20 // the second and the fourth line take two rows now
+	width = 20 // now the second and the fourth line take two rows
 	s.Show(nil)
 	if want := "\r\x1b[7A\x1b[J"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }
 
-// What is told on a terminal is broken between words; a command stays whole.
+// Messages on a terminal are broken between words; a command stays whole.
 func TestTold(t *testing.T) {
 	long := "https://a.test/" + strings.Repeat("x", 40)
 	tests := []struct {
@@ -249,7 +249,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Centuries are told as such.
+// Centuries are formatted as such.
 func TestLongTimes(t *testing.T) {
 	for n, want := range map[float64]string{0: "0s", 90: "1 min 30 s", 1e9: "11574 days 1 h", 1e11: "106751 days 23 h"} {
 		if got := seconds(n); got != want {
@@ -258,7 +258,7 @@ func TestLongTimes(t *testing.T) {
 	}
 }
 
-// What a new run keeps for another reason than min-age is not called younger than that.
+// Pages that a new run keeps for another reason than min-age are not called younger than that.
 func TestKeptText(t *testing.T) {
 	for _, tt := range []struct {
 		young, fresh int

@@ -12,8 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
-// TestCheckThatWaits has the process that checks a file wait for longer than it may take, as a slow
-// disk would have it: nothing is said against the file.
+// TestCheckThatWaits makes the process that checks a file wait for longer than it may take, as with
+// a slow disk: nothing is reported about the file.
 func TestCheckThatWaits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes as long as a check may")
@@ -36,7 +36,7 @@ func TestCheckThatWaits(t *testing.T) {
 	}
 }
 
-// childrenThatCheck are the processes that this one has check a file.
+// childrenThatCheck returns the child processes that check a file.
 func childrenThatCheck() (pids []int) {
 	all, _ := filepath.Glob("/proc/self/task/*/children")
 	for _, name := range all {

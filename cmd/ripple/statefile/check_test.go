@@ -22,10 +22,11 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestCheckTellsLongProblems has a file be damaged at a URL that is longer than a line of the check may be.
+// TestCheckTellsLongProblems damages a file at a URL that is longer than a line of the check may
+// be.
 func TestCheckTellsLongProblems(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
-	w.Depth("a.test/"+strings.Repeat("x", 2<<20), 0, 0) // and it waits nowhere
+	w.Depth("a.test/"+strings.Repeat("x", 2<<20), 0, 0) // and it is in no queue
 	path := w.Store.Path()
 	if err := w.Store.Close(); err != nil {
 		t.Fatal(err)
@@ -36,7 +37,7 @@ func TestCheckTellsLongProblems(t *testing.T) {
 	}
 }
 
-// A check that has found damage tells of it, however long it has then waited for the disk.
+// A check that has found damage reports it, however long it has then waited for the disk.
 func TestLateCheck(t *testing.T) {
 	for _, tt := range []struct {
 		found  []string

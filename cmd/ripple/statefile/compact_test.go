@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// TestCompactBesideAnother compacts a file in two processes at a time: neither takes the file that
+// TestCompactBesideAnother compacts a file in two processes at a time: neither uses the file that
 // the other one is writing.
 func TestCompactBesideAnother(t *testing.T) {
 	t.Parallel()
@@ -49,8 +49,8 @@ func TestCompactBesideAnother(t *testing.T) {
 	}
 }
 
-// What takes the place of a state file finds out that another command was faster. Only a file that is none is the reason
-// to restore a backup.
+// A command that replaces a state file notices if another command was faster. Only a file that is
+// not a state file is a reason to restore a backup.
 func TestTakePlace(t *testing.T) {
 	t.Parallel()
 	good := filepath.Join(filepath.Dir(rippletest.Crawled(t, 1)), "state.bolt")
@@ -86,8 +86,7 @@ func TestTakePlace(t *testing.T) {
 	}
 }
 
-// TestLostWhileReplacing: what took the name of the state file meanwhile is not
-// written over.
+// TestLostWhileReplacing: a file that got the name of the state file meanwhile is not overwritten.
 func TestLostWhileReplacing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")
@@ -115,7 +114,8 @@ func TestLostWhileReplacing(t *testing.T) {
 	}
 }
 
-// Who waits for a state file that is replaced meanwhile, as by verify --compact, opens the new one.
+// A command that waits for a state file while it is replaced, as by verify --compact, opens the new
+// one.
 func TestReplacedWhileWaiting(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")

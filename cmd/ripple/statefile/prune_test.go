@@ -47,7 +47,7 @@ type fedLine struct {
 	URL    string
 }
 
-// fedAfter reads what a feed tells after a cursor.
+// fedAfter reads a feed after a cursor.
 func fedAfter(t *testing.T, path string, cursor uint64) (all []fedLine) {
 	t.Helper()
 	store := scaletest.Open(t, path)

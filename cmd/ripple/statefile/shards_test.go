@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// Ctrl-C ends it at whatever step it is, and leaves nothing behind.
+// Ctrl-C ends a merge at any step, and leaves nothing behind.
 func TestInterruptedWhileMerging(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"URLs", "depths", "queues", "compacting"} {

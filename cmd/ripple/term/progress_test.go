@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 )
 
-// TestLongWork does work of a minute: a terminal shows a bar that goes away, a file gets a
-// line now and then, and who wants only problems gets nothing. Stdout never gets any.
+// TestLongWork does a minute of work: a terminal shows a bar that disappears, a file gets a line
+// now and then, and with --quiet there is nothing. Stdout never gets any of it.
 func TestLongWork(t *testing.T) {
 	tests := []struct {
 		name        string
@@ -51,7 +51,7 @@ func TestLongWork(t *testing.T) {
 	}
 }
 
-// A program that has work done is told as it goes, also where people are told nothing.
+// A program that ordered work gets its progress, even if people get nothing.
 func TestReportedWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var all bytes.Buffer
@@ -71,7 +71,7 @@ func TestReportedWork(t *testing.T) {
 	})
 }
 
-// TestShortWork tells nothing.
+// TestShortWork reports nothing.
 func TestShortWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var err bytes.Buffer

@@ -12,11 +12,11 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 )
 
-// hostileText would colour a terminal, turn text around and end a line; the joiner
-// in it is Persian.
+// hostileText would colour a terminal, change the writing direction and end a line; the joiner in
+// it is Persian.
 const hostileText = "a\u009b31m\u202eb\nc\u2066 می\u200cخواهم"
 
-// dangerous are the characters of it that must not reach a terminal.
+// dangerous are its characters that must not reach a terminal.
 const dangerous = "\u009b\u202e\u2066"
 
 // TestLogIsInert logs hostile text in every place of a line.
@@ -35,7 +35,7 @@ func TestLogIsInert(t *testing.T) {
 	}
 }
 
-// TestJSONLog asks that a program reads the unit of a time, and a level by its name.
+// TestJSONLog checks that programs can read the unit of a time and the name of a level.
 func TestJSONLog(t *testing.T) {
 	var b bytes.Buffer
 	log := slog.New(newLogHandler(NewScreen(&b), crawl.LevelTrace, "json"))
@@ -46,7 +46,7 @@ func TestJSONLog(t *testing.T) {
 	}
 }
 
-// TestJSONIsInert prints hostile text as JSON, which says it all the same.
+// TestJSONIsInert prints hostile text as JSON, without loss.
 func TestJSONIsInert(t *testing.T) {
 	var b bytes.Buffer
 	if err := PrintJSON(&b, map[string]string{"title": hostileText}); err != nil {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A second signal ends a command at once, unless it is the first one again, as a wrapper such
-// as timeout(1) sends it. Without one it is ended by the grace.
+// A second signal ends a command at once, unless it is the first one again, as a wrapper such as
+// timeout(1) sends it. Without one the command ends after Grace.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -40,7 +40,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// Text must never become markup or code, and nothing may be asked of another server.
+// Text must never become markup or code, and no request may go to another server.
 func TestNoDoors(t *testing.T) {
 	texts, err := all()
 	if err != nil {

@@ -80,7 +80,7 @@ func decisionsOf(*http.Request) any {
 		"seeds": []any{}, "tags": []any{"radio"}, "note": "asked Ada"}}}
 }
 
-// decided is the answer to a decision.
+// decided answers a decision.
 func (d *fake) decided(r *http.Request) any {
 	text, _ := io.ReadAll(r.Body)
 	var v object
@@ -108,7 +108,8 @@ func shownOf(r *http.Request) any {
 	return object{"shown": shown}
 }
 
-// originsOf are those of which figures move, one whose pages are kept, and one that the reader has not met yet.
+// originsOf returns origins whose figures change, one whose pages are kept, and one that the reader
+// has not met yet.
 func originsOf(*http.Request) any {
 	origin := func(name string, visited int) object {
 		return object{"quality_origin": name, "hosts": 1, "pages_requested": visited, "pages_to_visit": 5, "request_count": 777,
@@ -171,7 +172,7 @@ func filesOf(*http.Request) any {
 			"percent": 40}}}
 }
 
-// terrainOf is a terrain of which one shard of three is silent, and another follows a node of
+// terrainOf returns a terrain in which one shard of three is silent, and another one's node has
 // another version.
 func terrainOf() object {
 	since := "2026-11-22T13:59:19Z"

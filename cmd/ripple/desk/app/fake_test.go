@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// testPolicy is what the desk allows pages.
+// testPolicy is the policy of the desk for pages.
 const testPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -21,19 +21,19 @@ const token = "t0ken"
 
 type object map[string]any
 
-// A fake is a desk whose answers are made up.
+// A fake is a desk with invented answers.
 type fake struct {
 	server *httptest.Server
 	mode   string           // crawl, file or terrain
-	hosts  int              // that there are
-	change func(any) any    // of every answer; nil: none
-	refuse map[string]int   // codes that paths are refused with
-	stream http.HandlerFunc // answers events; nil: a status, and two visits
+	hosts  int              // number of hosts
+	change func(any) any    // changes every answer; nil: unchanged
+	refuse map[string]int   // paths that are refused, with codes
+	stream http.HandlerFunc // answers a stream; nil: a status, and two visits
 
 	mu    sync.Mutex
 	asked []string // requests of the API, with their queries
-	limit int      // largest that was asked for
-	told  []string // commands
+	limit int      // largest requested limit
+	told  []string // received commands
 }
 
 // newFake starts a desk.
@@ -55,10 +55,10 @@ func newFake(t *testing.T) *fake {
 	return d
 }
 
-// url is an address that gives the token to a tab and leads to a view, as the desk prints it.
+// url returns an address that gives the token to a tab and leads to a view, as the desk prints it.
 func (d *fake) url(view string) string { return d.server.URL + "/#token=" + token + "#/" + view }
 
-// enter gives a token for a ticket; here both are the same.
+// enter exchanges a ticket for a token; here both are the same.
 func (d *fake) enter(w http.ResponseWriter, r *http.Request) {
 	var shown struct{ Ticket string }
 	if err := json.NewDecoder(r.Body).Decode(&shown); err != nil {
@@ -133,9 +133,9 @@ func (d *fake) api() http.Handler {
 	return mux
 }
 
-// hold keeps a stream open until its reader goes, and sends what comes; nil: nothing does. Each
-// second a comment is sent, as the desk tells its status: a reader gives up a line that is silent
-// for long.
+// hold keeps a stream open until its client disconnects, and sends what comes; nil: nothing comes.
+// It sends a comment each second, as the desk sends its status: a client gives up a connection that
+// is silent for long.
 func hold(w http.ResponseWriter, r *http.Request, what <-chan func(http.ResponseWriter)) {
 	beat := time.NewTicker(time.Second)
 	defer beat.Stop()
@@ -152,7 +152,7 @@ func hold(w http.ResponseWriter, r *http.Request, what <-chan func(http.Response
 	}
 }
 
-// event sends one of the stream.
+// event sends an event on a stream.
 func (d *fake) event(w http.ResponseWriter, name, id string, v any) {
 	text, _ := json.Marshal(d.changed(v))
 	if id != "" {
@@ -167,7 +167,7 @@ func (d *fake) send(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(d.changed(v))
 }
 
-// changed returns what becomes of an answer, as JSON has it.
+// changed returns an answer as changed by change, in its JSON form.
 func (d *fake) changed(v any) any {
 	if d.change == nil {
 		return v
@@ -178,7 +178,7 @@ func (d *fake) changed(v any) any {
 	return d.change(read)
 }
 
-// asks returns the requests that begin like that.
+// asks returns the requests that begin with prefix.
 func (d *fake) asks(prefix string) (list []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -239,7 +239,7 @@ func statsOf() object {
 			"eta_seconds": 12.5, "coverage": "unreachable: tls error"}}, "slow_hosts_total": 1}
 }
 
-// document says what can be asked, as far as the application looks at it.
+// document returns the parts of openapi.json that the application reads.
 func (d *fake) document(*http.Request) any {
 	list := object{}
 	if d.mode == "terrain" {

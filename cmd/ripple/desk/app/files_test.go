@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 )
 
-// What is offered is what the server names. What is chosen becomes part of an order, of a
-// graph alone.
+// The formats offered are those that the server names. Choices become part of the order for a graph
+// only.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -46,7 +46,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// What is being written is looked at once a second, however many orders were given at once.
+// The progress of files is read once a second, however many orders were given at once.
 func TestFilesAreLookedAtOnce(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -57,7 +57,7 @@ func TestFilesAreLookedAtOnce(t *testing.T) {
 	})()`)
 	d.nth(t, 4)
 	n := 0
-	for range 10 { // the looks that the orders led to come late on a busy machine
+	for range 10 { // on a busy machine the reads after the orders come late
 		before := d.looks()
 		time.Sleep(3 * time.Second)
 		if n = d.looks() - before; n <= 4 {
@@ -67,7 +67,7 @@ func TestFilesAreLookedAtOnce(t *testing.T) {
 	t.Errorf("%d looks in three seconds", n)
 }
 
-// looks counts how often the files were asked for.
+// looks counts the requests for the files.
 func (d *fake) looks() (n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 	"github.com/sumi-ripple/ripple/export/atlas"
 )
 
-// graphOf is a small map, as the desk sends it.
+// graphOf returns a small map, as the desk sends it.
 func graphOf(*http.Request) any { return drawn(30) }
 
-// drawn is a map of n hosts in a ring.
+// drawn returns a map of n hosts in a ring.
 func drawn(n int) any {
 	m := atlas.Map{Level: "host", Run: "3", Status: "running",
 		Partial: "partial: 2 hosts cut", Palette: export.Palette()}
@@ -39,7 +39,7 @@ func drawn(n int) any {
 	return read
 }
 
-// However many hosts there are, the map is drawn.
+// The map is drawn for any number of hosts.
 func TestLargeMap(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -53,7 +53,7 @@ func TestLargeMap(t *testing.T) {
 	b.Wait(`document.documentElement.dataset.drawn`)
 }
 
-// However long a crawl was watched, its charts are whole.
+// Charts are complete, however long a crawl was watched.
 func TestLongPath(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))
@@ -64,7 +64,7 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// Each line of a chart stands beside its own number, however small that is.
+// Each line of a chart is next to its own number, however small that is.
 func TestSmallTicks(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))
@@ -79,7 +79,7 @@ func TestSmallTicks(t *testing.T) {
 	}
 }
 
-// However long an address is, its links lead there, and a field holds all of it.
+// The links of an address work, and a field holds all of it, however long it is.
 func TestLongAddress(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))
@@ -95,7 +95,7 @@ func TestLongAddress(t *testing.T) {
 	}
 }
 
-// What scripts and pictures are written with is shown as it is, though it is not seen.
+// Characters that writing systems and pictures need are kept, even invisible ones.
 func TestJoiners(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))

@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 )
 
-// A million hosts scroll to any place: rows come on demand, few are there at a time,
-// and the scrollbar stays as it is.
+// A million hosts scroll to any place: rows come on demand, few exist at a time, and the scrollbar
+// stays as it is.
 func TestMillionHosts(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -34,7 +34,7 @@ func TestMillionHosts(t *testing.T) {
 		b.Wait(shows(step.last))
 		b.Wait(fmt.Sprintf(`document.querySelector(".grid [aria-selected=true]").getAttribute("aria-rowindex") === "%d"`, step.last+2))
 	}
-	for _, part := range []float64{0.25, 0.5, 0.75} { // as a hand drags the bar
+	for _, part := range []float64{0.25, 0.5, 0.75} { // like a hand that drags the bar
 		desktest.Ask[any](b, fmt.Sprintf(`(() => { const g = document.querySelector(".grid");
 			g.scrollTop = (g.scrollHeight - g.clientHeight) * %g; })()`, part))
 		b.Wait(fmt.Sprintf(`Math.abs(Number(document.querySelector(".grid-rows a.name")?.innerText.slice(5, 12)) - %g) < 50`,
@@ -55,7 +55,7 @@ func TestMillionHosts(t *testing.T) {
 	b.Wait(`location.hash === "#/host/host-0000000.test"`)
 }
 
-// A search is asked of the desk, stands in the address, and may find nothing.
+// A search goes to the desk, is kept in the address, and may find nothing.
 func TestHostsAreSearchedAndSorted(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)

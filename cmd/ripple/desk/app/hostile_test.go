@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 )
 
-// hostile are texts of servers that want to be more than text.
+// hostile returns texts of servers that try to be more than text.
 func hostile() []string {
 	return []string{
 		"<script>document.documentElement.dataset.broken = 1</script>",
@@ -28,9 +28,9 @@ func hostile() []string {
 	}
 }
 
-// hurt replaces every text of an answer but the few that the application steers by. Which
-// one a text becomes follows from its place and the round: in as many rounds as there are
-// hostile texts each stands once in every place.
+// hurt replaces every text of an answer except the few that the application depends on. The
+// replacement depends on the text's place and the round: over as many rounds as there are hostile
+// texts, each is in every place once.
 func hurt(round *atomic.Uint32) func(any) any {
 	texts := hostile()
 	var change func(place, name string, v any) any
@@ -67,8 +67,8 @@ func hurt(round *atomic.Uint32) func(any) any {
 	return func(v any) any { return change("", "", v) }
 }
 
-// damage says what became of hostile text: code that ran, elements and addresses that
-// nobody made, characters that turn writing round.
+// damage reports the effects of hostile text: code that ran, unexpected elements and addresses,
+// characters that change the writing direction.
 const damage = `(() => {
 	const out = [];
 	if ("broken" in document.documentElement.dataset) out.push("a script ran");
@@ -88,8 +88,8 @@ const damage = `(() => {
 	return out.join("; ");
 })()`
 
-// Whatever servers say, every view shows it as text, within bounds. Every text stands
-// everywhere under RIPPLE_CI=1, else two do.
+// Every view shows any text of a server as text, within limits. Under RIPPLE_CI=1 every text is
+// tried in every place, otherwise two are.
 func TestHostileTextIsInert(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -124,7 +124,7 @@ func TestHostileTextIsInert(t *testing.T) {
 	}
 }
 
-// A table that goes to a spreadsheet holds no formula.
+// A table for spreadsheets contains no formula.
 func TestCSVHoldsNoFormula(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))

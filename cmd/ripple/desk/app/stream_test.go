@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 )
 
-// A stream that breaks goes on behind what was read: no visit is missed, none is there twice.
+// A broken stream resumes after the last event that was read: no visit is missed or duplicated.
 func TestStreamMissesNothing(t *testing.T) {
 	t.Parallel()
 	const all = 190
@@ -47,7 +47,7 @@ func TestStreamMissesNothing(t *testing.T) {
 	}
 }
 
-// Where more came than is told, it says how many.
+// If visits were left out, the list says how many.
 func TestVisitsLeftOut(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -62,7 +62,7 @@ func TestVisitsLeftOut(t *testing.T) {
 		"90 89 86 visits in between are not shown 2 1"`)
 }
 
-// A hidden tab has no stream, and takes it up again when it is seen.
+// A hidden tab has no stream, and reconnects when it becomes visible.
 func TestHiddenTabHasNoStream(t *testing.T) {
 	t.Parallel()
 	d, ended := newFake(t), make(chan string, 9)
@@ -91,12 +91,12 @@ func TestHiddenTabHasNoStream(t *testing.T) {
 	}
 }
 
-// A hidden tab asks for nothing again and again, and does when it is seen.
+// A hidden tab stops its periodic requests until it becomes visible.
 func TestHiddenTabAsksNothing(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("control"))
 	b.Wait(`document.querySelector(".commands")`)
-	// What would be asked later is held back, so that it is asked when the test says so.
+	// Timers are held back and run when the test says so.
 	desktest.Ask[any](b, `(() => {
 		const later = setTimeout, send = fetch, held = window.held = new Map(), sent = window.sent = [];
 		window.setTimeout = (f, ms, ...rest) => [3000, 10000, 30000].includes(ms) ? held.set(ms, f) && 0 : later(f, ms, ...rest);
@@ -128,7 +128,7 @@ func TestHiddenTabAsksNothing(t *testing.T) {
 	}
 }
 
-// A line that is gone is said, and so is its return.
+// A lost connection is shown, and so is its return.
 func TestLostLine(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -145,7 +145,7 @@ func TestLostLine(t *testing.T) {
 	b.Wait(`document.documentElement.dataset.line === "up"`)
 }
 
-// Where the desk has no stream left its status is asked for.
+// If the desk has no free stream, its status is polled.
 func TestNoStreamLeft(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -157,8 +157,8 @@ func TestNoStreamLeft(t *testing.T) {
 	}
 }
 
-// Where the desk refuses its status, as while a crawl is starting or does not answer, it is
-// said why, until it does.
+// If the desk refuses its status, for example because a crawl is starting or does not answer, the
+// reason is shown until it answers.
 func TestStatusRefused(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -172,7 +172,7 @@ func TestStatusRefused(t *testing.T) {
 	b.Wait(`document.querySelector(".sentence")?.innerText && document.documentElement.dataset.line === "up"`)
 }
 
-// A cursor that the desk refuses, since its terrain was begun anew, is given up.
+// A cursor that the desk refuses, because its terrain was created again, is dropped.
 func TestRefusedCursor(t *testing.T) {
 	t.Parallel()
 	d, n := newFake(t), 6
@@ -184,7 +184,7 @@ func TestRefusedCursor(t *testing.T) {
 		n++
 		d.event(w, "status", "", d.status())
 		d.event(w, "visits", strconv.Itoa(n), object{"visits": []any{visitOf(n)}})
-		if n > 7 { // it is not to tell so much that the first is not shown any more
+		if n > 7 { // so few that the first one is still shown
 			hold(w, r, nil)
 		}
 	}
@@ -192,7 +192,7 @@ func TestRefusedCursor(t *testing.T) {
 	b.Wait(`document.querySelector('.visits [data-cursor="7"]') && document.querySelector('.visits [data-cursor="8"]')`)
 }
 
-// A cursor is kept while the desk has no stream, however often it says so.
+// A cursor is kept while the desk has no free stream, however often it says so.
 func TestKeptCursor(t *testing.T) {
 	t.Parallel()
 	d, back := newFake(t), make(chan string, 1)
@@ -214,7 +214,7 @@ func TestKeptCursor(t *testing.T) {
 	}
 }
 
-// A map that grows keeps what it showed where it was, and of whom; a canvas that is not shown any more has no say.
+// A growing map keeps its view and its selection. A canvas that is no longer shown has no effect.
 func TestMapGrows(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("map"))
@@ -243,7 +243,7 @@ func TestMapGrows(t *testing.T) {
 	}
 }
 
-// Figures that change under the hand take nothing out of it.
+// Changing figures do not take the focus from an element.
 func TestFocusStays(t *testing.T) {
 	t.Parallel()
 	d, next := newFake(t), make(chan func(http.ResponseWriter))

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 )
 
-// terrainViews are those of a terrain of several machines, and one that needs the whole map.
+// terrainViews are the views of a terrain of several machines, and one that needs the whole map.
 func terrainViews() []seenView {
 	return []seenView{
 		{"now", `document.querySelectorAll(".shards tr").length > 3`}, {"control", `document.querySelector(".commands")`},
@@ -46,7 +46,7 @@ func TestTerrain(t *testing.T) {
 	}
 }
 
-// A run that was ended without a shard waits for nobody.
+// A run that was ended without a shard waits for no shard.
 func TestTerrainWithoutShard(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -69,7 +69,7 @@ func TestTerrainWithoutShard(t *testing.T) {
 	}
 }
 
-// What nodes call themselves and their states is text, whatever it is.
+// Names and states of nodes are shown as text, whatever they contain.
 func TestHostileTerrainIsInert(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)

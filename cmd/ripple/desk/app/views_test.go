@@ -17,11 +17,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	sidebyside.Tests(6) // they pass their time with lines that are gone
+	sidebyside.Tests(6) // these tests mostly wait for connections to be given up
 	os.Exit(browsertest.Run(m))
 }
 
-// A seenView is a view, and what is there when it has been drawn.
+// A seenView is a view, and an expression that holds when it has been drawn.
 type seenView struct{ address, until string }
 
 func allViews() []seenView {
@@ -36,8 +36,8 @@ func allViews() []seenView {
 	}
 }
 
-// misfits lists what is laid out beyond the window, and text that is too faint to read:
-// less than 4.5 to 1, or 3 to 1 where it is large.
+// misfits lists elements that lie outside the window, and text that is too faint to read: with a
+// contrast of less than 4.5 to 1, or 3 to 1 for large text.
 const misfits = `(() => {
 	const out = [], root = document.documentElement;
 	if (root.scrollWidth > innerWidth) out.push("the page is " + root.scrollWidth + " px wide");
@@ -65,8 +65,8 @@ const misfits = `(() => {
 	return out.join("; ");
 })()`
 
-// Every view is drawn at every width in both themes: nothing beyond the window, nothing too faint, no
-// fault, and one heading.
+// Every view is drawn at every width in both themes: nothing lies outside the window, nothing is
+// too faint, there is no fault, and one heading.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("now"))
@@ -95,7 +95,7 @@ func looksRight(b *desktest.Tab, v seenView) {
 	}
 }
 
-// Figures are those of the answers.
+// The figures shown are those of the answers.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("now"))
@@ -142,13 +142,14 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// What is said of a host is what "ripple inspect" says: whether all of it was visited, and when it is asked next.
+// The view of a host agrees with "ripple inspect": whether all of it was visited, and when it is
+// requested next.
 func TestHostSays(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
 	tests := []struct {
 		name         string
-		dossier      object // what is otherwise than of a usual host
+		dossier      object // what differs from the usual host
 		want, unsaid string
 	}{
 		{"rests", nil, "next request in ", "in the next run"},
@@ -193,7 +194,7 @@ func TestFinishedFile(t *testing.T) {
 	b.Visit("control", `document.querySelector("#view .empty")?.innerText.includes("No crawl is using")`)
 }
 
-// Of shards in a folder that are being crawled it is not said that nothing is fetched.
+// For shards in a folder that are being crawled, the view does not say that nothing is fetched.
 func TestShardsInAFolder(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -213,7 +214,7 @@ func TestShardsInAFolder(t *testing.T) {
 	b.Wait(`document.querySelector("#pulse").innerText === "running"`)
 }
 
-// What cannot be answered is said, and can be asked again.
+// A failed request is shown, and can be repeated.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -251,8 +252,8 @@ func TestToken(t *testing.T) {
 	b.Wait(`document.querySelector(".candidate")`)
 }
 
-// The address that a desk prints, entered where an older one is shown, leads to it. A token in the fragment of an
-// address is none.
+// When the address of a new desk is entered where an older one is shown, it leads to the new one. A
+// token in the fragment of an address is ignored.
 func TestTokenOfANewDesk(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -295,7 +296,7 @@ func TestKeys(t *testing.T) {
 	b.Wait(`getComputedStyle(document.activeElement).outlineStyle === "solid" && document.activeElement !== document.body`)
 }
 
-// The title has the focus also where it comes with an answer.
+// The title gets the focus even if it comes with an answer.
 func TestFocus(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("hosts"))
@@ -305,7 +306,7 @@ func TestFocus(t *testing.T) {
 	}
 }
 
-// A command that ends something is asked about first.
+// A command that ends something asks for confirmation first.
 func TestControl(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -332,7 +333,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// After a decision the host's view shows class, coverage and budget as they are then.
+// After a decision the host's view shows its new class, coverage and budget.
 func TestDecidedHost(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -364,7 +365,8 @@ func TestDecidedHost(t *testing.T) {
 	b.Wait(`document.querySelector(".foresight").innerText.includes("The map has been updated.")`)
 }
 
-// Hosts with an internationalised name are shown in both forms wherever links lead to them or to their pages.
+// Hosts with an internationalised name are shown in both forms wherever there are links to them or
+// to their pages.
 func TestBothForms(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -379,7 +381,7 @@ func TestBothForms(t *testing.T) {
 	b.Wait(`document.querySelector("#view table").innerText.includes("https://xn--bcher-kva.test/ (bücher.test)")`)
 }
 
-// A decision is written only as it was foreseen.
+// A decision is saved only as its effect was shown.
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -394,7 +396,7 @@ func TestDecide(t *testing.T) {
 	b.Press("radio, , near")
 	press("See what would change")
 	b.Wait(`document.querySelector(".foresight")?.innerText.includes("22 of 282 pages would change; then 21 pages wait")`)
-	b.Press("!") // it was not foreseen with that
+	b.Press("!") // its effect was not shown for that
 	b.Wait(`document.querySelector(".foresight").innerText === ""`)
 	press("See what would change")
 	b.Wait(`document.querySelector(".foresight .turns")`)
@@ -409,7 +411,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Where there are more broken links than are shown, that is said.
+// If there are more broken links than are shown, the view says so.
 func TestBrokenLinksCut(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)

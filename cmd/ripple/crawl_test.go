@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,13 +19,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
-	"github.com/sumi-ripple/ripple/cmd/ripple/session"
-	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -205,40 +201,6 @@ func TestCrawlOnlyOutputs(t *testing.T) {
 	if err := command.New(&out, &told).Run(t.Context(), []string{"crawl", path}); err != nil ||
 		!strings.Contains(told.String(), "run #2 begins") {
 		t.Errorf("the run was not completed: %v\n%s", err, told.String())
-	}
-}
-
-// A configuration that is to be read again when the walk is over is left to the next crawl, and that is said.
-func TestReloadTooLate(t *testing.T) {
-	t.Parallel()
-	var told bytes.Buffer
-	v, path := term.NewVoice(&told), writeConfig(t, newWeb(t), t.TempDir(), false)
-	cfg, err := statefile.LoadConfig(path, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sender, err := session.NewSender(cfg, v.Logger())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	c, _, err := crawl.Begin(ctx, crawltest.Open(t, cfg.State.Path), crawl.Options{Config: cfg, Log: v.Logger()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
-	w := session.NewWalk(v, path, cfg)
-	w.Sender, w.Crawl = sender, c
-	w.Writing.Store(true)
-	if _, err := w.Reload(); !errors.Is(err, session.ErrOver) ||
-		!strings.Contains(told.String(), "the next one reads the configuration again") {
-		t.Errorf("%v\n%s", err, told.String())
-	}
-	if w.Cfg.Load() != cfg {
-		t.Error("the outputs follow the configuration all the same")
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
-	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 )
 
 // A statement that needs too much memory is refused, and the process that reads lives on.
@@ -29,20 +28,5 @@ func TestServeStatementOfTooMuchMemory(t *testing.T) {
 		if code != tt.code || !strings.Contains(string(text), tt.want) {
 			t.Errorf("%.60s: %d %.200s, want %d %s", tt.sql, code, text, tt.code, tt.want)
 		}
-	}
-}
-
-// An answer that would be too long is cut before the row that is too much.
-func TestServeLongAnswer(t *testing.T) {
-	d := &serve.DeskRows{}
-	d.Begin([]string{"x"})
-	row := []any{strings.Repeat("\x01", 4<<20)}
-	for i, want := range []bool{true, true, false} {
-		if more, err := d.Row(row); more != want || err != nil {
-			t.Fatalf("row %d: %v, %v", i, more, err)
-		}
-	}
-	if err := d.End(); err != nil || !d.More || d.B.Len() > serve.MaxQueryBytes {
-		t.Errorf("%v, more %v, %d bytes", err, d.More, d.B.Len())
 	}
 }

@@ -5,6 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A desk reads the shards in a folder again even if no file was added or removed.
@@ -31,5 +36,25 @@ func TestUnchanged(t *testing.T) {
 	write("other")
 	if unchanged(one, look(file)) || unchanged(folder, look(dir)) {
 		t.Error("what has changed is taken for what was read")
+	}
+}
+
+// The status of a run that is over has the counts that its crawl told while it ran, of pages that were rendered and of
+// hosts that were given up, too.
+func TestEndedStatus(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("b.test/", "c.test/"))
+	w.Host("b.test/", func(h *schema.Host) { h.RunGivenUp = schema.GaveUpConnection })
+	w.Host("c.test/", func(h *schema.Host) { h.RunGivenUp, h.Run = schema.GaveUpConnection, 0 })
+	w.Change(func(r *schema.Run) {
+		r.Status, r.Walked, r.Pages, r.Rendered, r.Unrendered, r.Requests = schema.RunCompleted, true, 9, 5, 2, 20
+	})
+	s, err := answer.NewStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := EndedStatus(s)
+	if got := [...]int{d.Pages, d.Rendered, d.Unrendered, d.Requests, d.Hosts.GivenUp}; got != [...]int{9, 5, 2, 20, 1} {
+		t.Errorf("requested, rendered, not rendered, requests, given up: %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -22,12 +21,12 @@ func TestMetricsFile(t *testing.T) {
 	tests := []struct {
 		name, before, want string // want: "" if it is refused
 	}{
-		{"missing", "-", session.MetricsHeader},
-		{"empty", "", session.MetricsHeader},
-		{"a torn header", "timestamp,me", session.MetricsHeader},
-		{"whole lines", session.MetricsHeader + "1,requests,2\n", session.MetricsHeader + "1,requests,2\n"},
-		{"a torn line", session.MetricsHeader + "1,requests,2\n1,pages_cr", session.MetricsHeader + "1,requests,2\n"},
-		{"a torn first line", session.MetricsHeader + "1", session.MetricsHeader},
+		{"missing", "-", MetricsHeader},
+		{"empty", "", MetricsHeader},
+		{"a torn header", "timestamp,me", MetricsHeader},
+		{"whole lines", MetricsHeader + "1,requests,2\n", MetricsHeader + "1,requests,2\n"},
+		{"a torn line", MetricsHeader + "1,requests,2\n1,pages_cr", MetricsHeader + "1,requests,2\n"},
+		{"a torn first line", MetricsHeader + "1", MetricsHeader},
 		{"somebody's", "my notes\n", ""},
 		{"somebody's table", "timestamp,metric,values\n1,2,3\n", ""},
 	}
@@ -39,7 +38,7 @@ func TestMetricsFile(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			m, err := session.OpenMetrics(path)
+			m, err := OpenMetrics(path)
 			if tt.want == "" {
 				if !term.IsUserError(err) {
 					t.Errorf("openMetrics = %v, want what can be mended", err)
@@ -60,7 +59,7 @@ func TestMetricsFile(t *testing.T) {
 func TestMetricsEveryTenSeconds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "metrics.csv")
 	synctest.Test(t, func(t *testing.T) {
-		m, err := session.OpenMetrics(path)
+		m, err := OpenMetrics(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +94,7 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 
 // TestTransfer counts what commits hold of requests.
 func TestTransfer(t *testing.T) {
-	var tr session.Transfer
+	var tr Transfer
 	again := ring.Outcome{Status: 503, Length: -1}
 	again.Step.Visit.Retries = 1
 	tr.Add(crawl.Commit{Outcomes: []ring.Outcome{

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
-	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -31,7 +30,7 @@ func TestEstimateOfVeryMany(t *testing.T) {
 		{1, 1 << 62, 1 << 62},
 	}
 	for _, tt := range tests {
-		var e session.Estimate
+		var e Estimate
 		if e.Add(tt.requests, tt.gap); e.Time != tt.want {
 			t.Errorf("%d requests, %v apart: %v, want %v", tt.requests, tt.gap, e.Time, tt.want)
 		}
@@ -44,7 +43,7 @@ func TestBegunByAWrongClock(t *testing.T) {
 	before := w.Run
 	before.Finished = time.Now().Add(3 * time.Hour)
 	w.Begin()
-	lines, err := session.BegunLines(w.Store, w.Config, crawl.Begun{Run: w.Run, Before: before}, true)
+	lines, err := BegunLines(w.Store, w.Config, crawl.Begun{Run: w.Run, Before: before}, true)
 	if err != nil || !strings.HasPrefix(lines[0], "run #1 completed 0s ago; run #2 begins") {
 		t.Errorf("%q, %v", lines, err)
 	}
@@ -60,7 +59,7 @@ func TestEstimateOfManyOrigins(t *testing.T) {
 	}
 	cfg := crawltest.Parse(t, text.String())
 	var out strings.Builder
-	if err := session.ShowEstimate(&out, &session.Prospect{Cfg: cfg}, []crawl.Peeked{{Host: "h0.test", Asked: true}}); err != nil {
+	if err := ShowEstimate(&out, &Prospect{Cfg: cfg}, []crawl.Peeked{{Host: "h0.test", Asked: true}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"75,000 requests for pages to 150 known hosts", "*.h106.test and 140 more\n"} {
@@ -94,7 +93,7 @@ func TestEstimateOfWaiting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &session.Prospect{Cfg: w.Config, Store: w.Store, Goes: true}
+	p := &Prospect{Cfg: w.Config, Store: w.Store, Goes: true}
 	hosts, err := p.Hosts(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
@@ -30,7 +29,7 @@ func TestShardUnderAnotherConfiguration(t *testing.T) {
 	was := crawltest.Parse(t, "[crawler]\nmax-pages = 1\n"+surveytest.Minimal)
 	text := surveytest.Minimal + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\", \"https://b.test/2\"]\n"
 	cfg := crawltest.Parse(t, text)
-	v := session.NewNodeView(term.NewVoice(io.Discard), "", was, session.Options{})
+	v := NewNodeView(term.NewVoice(io.Discard), "", was, Options{})
 	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
 	if s := crawled.Status(t.Context()); s.PagesToVisit != 3 {
 		t.Errorf("%d pages are to be visited, want 3", s.PagesToVisit)
@@ -39,7 +38,7 @@ func TestShardUnderAnotherConfiguration(t *testing.T) {
 
 // crawledShardOf is the only shard of a terrain, which a node crawls under a configuration until the test ends. No host
 // is asked.
-func crawledShardOf(t *testing.T, v *session.NodeView, cfg *config.Config, path string) node.Follower {
+func crawledShardOf(t *testing.T, v *NodeView, cfg *config.Config, path string) node.Follower {
 	t.Helper()
 	store, err := kv.Open(path, kv.Options{})
 	if err != nil {
@@ -76,7 +75,7 @@ func TestShardThatHasEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := session.NewNodeView(term.NewVoice(io.Discard), "", cfg, session.Options{})
+	v := NewNodeView(term.NewVoice(io.Discard), "", cfg, Options{})
 	t.Cleanup(func() {
 		text, err := v.Desk.Metrics(context.Background())
 		if want := `ripple_hosts{condition="given_up",shard="0"} 1`; err != nil || !strings.Contains(string(text), want) {
@@ -85,7 +84,7 @@ func TestShardThatHasEnded(t *testing.T) {
 	})
 	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
 	crawled.Status(t.Context())
-	err = crawled.(*session.Shard).Crawl.Update(func(tx *kv.Tx) error {
+	err = crawled.(*Shard).Crawl.Update(func(tx *kv.Tx) error {
 		h, err := tx.Hosts.At(1)
 		if err == nil {
 			h.Run, h.RunGivenUp = 1, schema.GaveUpConnection
@@ -105,7 +104,7 @@ func TestFolderIsCrawled(t *testing.T) {
 	folder, killed := t.TempDir(), t.TempDir()
 	from := statefile.Files{Voice: term.NewVoice(io.Discard)}
 	path := filepath.Join(folder, "shard-000.bolt")
-	crawledShardOf(t, session.NewNodeView(from.Voice, "", cfg, session.Options{}), cfg, path)
+	crawledShardOf(t, NewNodeView(from.Voice, "", cfg, Options{}), cfg, path)
 	copied, remove, err := from.CopyCrawled(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)

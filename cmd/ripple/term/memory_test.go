@@ -1,22 +1,15 @@
-package main
+package term
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/session"
-	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
@@ -31,20 +24,20 @@ func TestMemoryLimit(t *testing.T) {
 		says  string
 		urls  int64
 	}{
-		{"of the machine", config.MemoryAuto, 4 * gb, 3 * gb, `3.0 GB ([network] memory-limit = "auto")`, 3*gb - term.MemoryBase},
+		{"of the machine", config.MemoryAuto, 4 * gb, 3 * gb, `3.0 GB ([network] memory-limit = "auto")`, 3*gb - MemoryBase},
 		{"of nobody knows what", config.MemoryAuto, 0, math.MaxInt64, "none", 0},
 		{"of a machine beyond numbers", config.MemoryAuto, math.MaxUint64, math.MaxInt64 / 4 * 3,
-			`6.9 EB ([network] memory-limit = "auto")`, math.MaxInt64/4*3 - term.MemoryBase},
+			`6.9 EB ([network] memory-limit = "auto")`, math.MaxInt64/4*3 - MemoryBase},
 		{"of a cgroup too small for anything", config.MemoryAuto, 1 << 20, 3 << 18,
 			`786 kB ([network] memory-limit = "auto")`, 1},
 		{"off", config.MemoryOff, 4 * gb, math.MaxInt64, "none", 0},
-		{"said", 2 * gb, 4 * gb, 2 * gb, `2.0 GB ([network] memory-limit = "2GB")`, 2*gb - term.MemoryBase},
-		{"more than there is", 8 * gb, 4 * gb, 8 * gb, `8.0 GB ([network] memory-limit = "8GB")`, 8*gb - term.MemoryBase},
+		{"said", 2 * gb, 4 * gb, 2 * gb, `2.0 GB ([network] memory-limit = "2GB")`, 2*gb - MemoryBase},
+		{"more than there is", 8 * gb, 4 * gb, 8 * gb, `8.0 GB ([network] memory-limit = "8GB")`, 8*gb - MemoryBase},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("GOMEMLIMIT", "")
-			m := term.NewMemory(tt.limit, tt.here)
+			m := NewMemory(tt.limit, tt.here)
 			if m.Bytes != tt.bytes || m.String() != tt.says || m.ForURLs() != tt.urls {
 				t.Errorf("%d bytes, %s, %d for URLs; want %d, %s, %d",
 					m.Bytes, m, m.ForURLs(), tt.bytes, tt.says, tt.urls)
@@ -77,7 +70,7 @@ func TestMemoryBesideBrowsers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("GOMEMLIMIT", tt.env)
-			m := term.NewMemory(tt.limit, 0).Beside(&tt.render)
+			m := NewMemory(tt.limit, 0).Beside(&tt.render)
 			if m.Bytes != tt.bytes || m.String() != tt.says {
 				t.Errorf("%d bytes, %s; want %d, %s", m.Bytes, m, tt.bytes, tt.says)
 			}
@@ -92,19 +85,19 @@ func TestMemoryBesideBrowsers(t *testing.T) {
 func TestMemoryOfEnvironment(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(5_000_000_000))
 	t.Setenv("GOMEMLIMIT", "5000000000")
-	if m := term.NewMemory(2_000_000_000, 4_000_000_000); m.String() != "5.0 GB (GOMEMLIMIT)" {
+	if m := NewMemory(2_000_000_000, 4_000_000_000); m.String() != "5.0 GB (GOMEMLIMIT)" {
 		t.Errorf("the limit is %s", m)
 	}
 }
 
 func TestMemoryTooSmall(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
-	m := term.NewMemory(200_000_000, 0)
+	m := NewMemory(200_000_000, 0)
 	err := m.Explain(fmt.Errorf("open x: %w", kv.ErrMemory))
-	if exitCode(err) != 2 || !strings.Contains(term.Complaint(err), `[network] memory-limit = "200MB"`) {
-		t.Errorf("a state too large: exit code %d, %s", exitCode(err), term.Complaint(err))
+	if !IsUserError(err) || !strings.Contains(Complaint(err), `[network] memory-limit = "200MB"`) {
+		t.Errorf("a state too large: %s", Complaint(err))
 	}
-	if most := term.NewMemory(40_000_000, 0).OfShard(8); most <= 0 {
+	if most := NewMemory(40_000_000, 0).OfShard(8); most <= 0 {
 		t.Errorf("a shard may have %d bytes, which stands for any number", most)
 	}
 	other := errors.New("other")
@@ -118,39 +111,9 @@ func TestMemoryTooSmall(t *testing.T) {
 	if err := m.Allows(190_000_000); err == nil || err.Error() != want {
 		t.Errorf("without room: %v; want %s", err, want)
 	}
-	if err := term.NewMemory(config.MemoryOff, 0).Allows(1 << 50); err != nil {
+	if err := NewMemory(config.MemoryOff, 0).Allows(1 << 50); err != nil {
 		t.Errorf("without a limit: %v", err)
 	}
-}
-
-// A crawl that no longer fits its limit says so once, and follows the next limit.
-func TestKeepMemory(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "")
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	held := make([]byte, 100_000_000)
-	runtime.GC()
-	synctest.Test(t, func(t *testing.T) {
-		var told bytes.Buffer
-		w := session.NewWalk(term.NewVoice(&told), "", &config.Config{
-			Network: config.Network{MemoryLimit: 80_000_000}, Render: config.Render{Mode: config.RenderOff},
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() { _ = w.KeepMemory(ctx) }()
-		time.Sleep(5 * session.MemoryEvery)
-		synctest.Wait()
-		if n := strings.Count(told.String(), "memory is short"); n != 1 || debug.SetMemoryLimit(-1) != 80_000_000 {
-			t.Errorf("said %d times, want 1; the limit is %d:\n%s", n, debug.SetMemoryLimit(-1), told.String())
-		}
-		w.Cfg.Store(&config.Config{Network: config.Network{MemoryLimit: config.MemoryOff}})
-		time.Sleep(session.MemoryEvery)
-		synctest.Wait()
-		if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
-			t.Errorf("the limit is still %d", got)
-		}
-		cancel()
-	})
-	runtime.KeepAlive(held)
 }
 
 // Who does not know what there is, or has no limit, is not asked further.
@@ -168,11 +131,11 @@ func TestMemoryHere(t *testing.T) {
 		{"a machine that says nothing", []memlimit.Provider{fails, memlimit.Limit(0), free}, 0},
 	}
 	for _, tt := range tests {
-		if got := term.LeastOf(tt.all...); got != tt.want {
+		if got := LeastOf(tt.all...); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}
-	if n := term.MemoryHere(); n < 1<<26 {
+	if n := MemoryHere(); n < 1<<26 {
 		t.Errorf("this machine has %d bytes", n)
 	}
 }

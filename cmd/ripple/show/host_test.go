@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"regexp"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
-	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -50,7 +49,7 @@ func TestHostTrouble(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b strings.Builder
-			if err := show.Host(&b, d, 20); err != nil || !regexp.MustCompile(tt.want).MatchString(b.String()) {
+			if err := Host(&b, d, 20); err != nil || !regexp.MustCompile(tt.want).MatchString(b.String()) {
 				t.Errorf("%v; no %q in\n%s", err, tt.want, b.String())
 			}
 		})
@@ -80,27 +79,8 @@ func TestDelaysAgree(t *testing.T) {
 		t.Errorf("inspect %d, stats %d, query %q; %v", d.DelayMS, s.Slow[0].DelayMS, row.String(), err)
 	}
 	var table strings.Builder // a rest for slow answers is no longer than max-adaptive-delay
-	if err := show.PrintSlow(&table, s); err != nil || !strings.Contains(table.String(), "  4 min 00 s  ") {
+	if err := PrintSlow(&table, s); err != nil || !strings.Contains(table.String(), "  4 min 00 s  ") {
 		t.Errorf("stats tells no delay of 4 min; %v\n%s", err, table.String())
-	}
-}
-
-// TestHostRuns counts what a run visited as the run itself does: by asking. What robots.txt denies is no request,
-// and what is kept none either.
-func TestHostRuns(t *testing.T) {
-	w := surveytest.New(t, surveytest.Minimal)
-	w.Visit("a.test/", func(v *schema.Visit) { w.Links("a.test/denied", "a.test/kept")(v); v.Requests = 2 })
-	w.Visit("a.test/denied", func(v *schema.Visit) {
-		v.State, v.Requests, v.Reason = schema.Failed, 0, schema.Reason{Cause: schema.CauseDenied}
-	})
-	w.Visit("a.test/kept", func(v *schema.Visit) { v.Kept, v.Requests = true, 0 })
-	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	d, err := answer.Inspector{State: r}.InspectHost("a.test", 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := d.Runs; len(got) != 1 || got[0].Visited != 1 || got[0].Kept != 1 || got[0].Requests != 2 {
-		t.Errorf("runs %+v; want 1 page visited by 2 requests, and 1 kept", got)
 	}
 }
 
@@ -124,27 +104,7 @@ func TestHostileHost(t *testing.T) {
 	}
 	d.Robots = answer.KeptRobots{Status: 200, FetchedAt: &w.At, Text: hostile}
 	var b strings.Builder
-	if err := show.Host(&b, d, 20); err != nil || strings.ContainsAny(b.String(), "\x1b\u202e\r\x07") {
+	if err := Host(&b, d, 20); err != nil || strings.ContainsAny(b.String(), "\x1b\u202e\r\x07") {
 		t.Errorf("%v; not inert: %q", err, b.String())
-	}
-}
-
-// TestHostLinkedFrom counts no links of pages that left, or came on a list.
-func TestHostLinkedFrom(t *testing.T) {
-	w := surveytest.New(t, surveytest.Minimal+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
-	finish := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }) }
-	w.Visit("a.test/", w.Links("a.test/gone"))
-	w.Visit("a.test/gone", w.Links("b.test/"))
-	finish()
-	w.Begin()
-	w.Visit("a.test/", w.Links("b.test/"))
-	w.Visit("a.test/ads", w.Links("b.test/"))
-	finish()
-	d, err := answer.Inspector{State: &statefile.State{Survey: w.Survey(), Store: w.Store}}.InspectHost("b.test", 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l := d.LinkedFrom; l.Links != 1 || l.From[0].From != "https://a.test/" || d.Busiest[0].In != 1 {
-		t.Errorf("%+v, %+v", l, d.Busiest)
 	}
 }

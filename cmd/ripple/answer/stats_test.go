@@ -1,10 +1,8 @@
-package main
+package answer
 
 import (
 	"testing"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
-	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -31,7 +29,7 @@ func TestStatsLeft(t *testing.T) {
 		w.Push("a.test/2")
 	}
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	s, err := answer.NewStats(r, 10)
+	s, err := NewStats(r, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,31 +49,11 @@ func TestStatsLeftOfRefused(t *testing.T) {
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
 	w.Begin()
 	w.Depth("a.test/", 0, 0)
-	s, err := answer.NewStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)
+	s, err := NewStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.Frontier != 1 || s.Left.PagesToVisit != s.Frontier {
 		t.Errorf("%d pages wait, left is %+v", s.Frontier, s.Left)
-	}
-}
-
-// The status of a run that is over has the counts that its crawl told while it ran, of pages that were rendered and of
-// hosts that were given up, too.
-func TestEndedStatus(t *testing.T) {
-	w := surveytest.New(t, surveytest.Minimal)
-	w.Visit("a.test/", w.Links("b.test/", "c.test/"))
-	w.Host("b.test/", func(h *schema.Host) { h.RunGivenUp = schema.GaveUpConnection })
-	w.Host("c.test/", func(h *schema.Host) { h.RunGivenUp, h.Run = schema.GaveUpConnection, 0 })
-	w.Change(func(r *schema.Run) {
-		r.Status, r.Walked, r.Pages, r.Rendered, r.Unrendered, r.Requests = schema.RunCompleted, true, 9, 5, 2, 20
-	})
-	s, err := answer.NewStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := serve.EndedStatus(s)
-	if got := [...]int{d.Pages, d.Rendered, d.Unrendered, d.Requests, d.Hosts.GivenUp}; got != [...]int{9, 5, 2, 20, 1} {
-		t.Errorf("requested, rendered, not rendered, requests, given up: %v", got)
 	}
 }

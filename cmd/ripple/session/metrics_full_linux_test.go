@@ -1,4 +1,4 @@
-package main
+package session
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
@@ -18,7 +17,7 @@ func TestMetricsDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "256k")
 	path, filler := filepath.Join(disk, "metrics.csv"), filepath.Join(disk, "filler")
-	m, err := session.OpenMetrics(path)
+	m, err := OpenMetrics(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package serve
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
-	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
@@ -19,7 +18,7 @@ import (
 func TestEachVisit(t *testing.T) {
 	size := scaletest.Size{Pages: 3000, Visited: 2000, Links: 9000, Hosts: 20, Runs: 2}
 	store := scaletest.Open(t, scaletest.Made(t, size))
-	o := &serve.Opened{Inspector: answer.Inspector{State: &statefile.State{Survey: crawltest.Survey(t, store), Store: store}}}
+	o := &Opened{Inspector: answer.Inspector{State: &statefile.State{Survey: crawltest.Survey(t, store), Store: store}}}
 	err := store.View(func(tx *kv.Tx) error {
 		log := map[schema.HostID][]schema.Seq{}
 		for seq := store.LastSeq(); seq > 0; seq-- {
@@ -56,7 +55,7 @@ func TestVisitsTo(t *testing.T) {
 	w.Visit("a.test/", nil)
 	w.Visit("a.test/x", nil)
 	state := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	found, err := (&serve.Opened{Inspector: answer.Inspector{State: state}}).VisitsTo("a.test")
+	found, err := (&Opened{Inspector: answer.Inspector{State: state}}).VisitsTo("a.test")
 	var gaps []int64
 	for _, r := range found.Requests {
 		gaps = append(gaps, r.GapMS)

@@ -1,0 +1,21 @@
+package serve
+
+import (
+	"strings"
+	"testing"
+)
+
+// An answer that would be too long is cut before the row that is too much.
+func TestServeLongAnswer(t *testing.T) {
+	d := &DeskRows{}
+	d.Begin([]string{"x"})
+	row := []any{strings.Repeat("\x01", 4<<20)}
+	for i, want := range []bool{true, true, false} {
+		if more, err := d.Row(row); more != want || err != nil {
+			t.Fatalf("row %d: %v, %v", i, more, err)
+		}
+	}
+	if err := d.End(); err != nil || !d.More || d.B.Len() > MaxQueryBytes {
+		t.Errorf("%v, more %v, %d bytes", err, d.More, d.B.Len())
+	}
+}

@@ -1,0 +1,65 @@
+package session
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// A page that is kept is none that a node has visited.
+func TestNodeVisits(t *testing.T) {
+	v := NewNodeView(term.NewVoice(io.Discard), "", &config.Config{}, Options{})
+	v.Visited(0, crawl.Event{Asked: true})
+	v.Visited(0, crawl.Event{})
+	if n := v.Pages.Load(); n != 1 {
+		t.Errorf("%d pages are visited, want 1", n)
+	}
+}
+
+// A node that waits says for what, once, and again when that changes.
+func TestNodeWaits(t *testing.T) {
+	var said strings.Builder
+	v := NewNodeView(term.NewVoice(&said), "", &config.Config{}, Options{})
+	v.States = map[int]string{0: "waiting", 1: "crawling"}
+	now := time.Now()
+	idle := &census.Status{Status: "running"}
+	s := &answer.TerrainStats{Shards: []answer.ShardStats{
+		{State: answer.ShardIdle, Node: "attic"}, {Shard: 1, State: "running", Status: idle},
+	}}
+	tell := func(want string) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		said.Reset()
+		v.TellWaits(s, now)
+		if got := said.String(); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	tell("") // it is this node that the shard waits for
+	v.States[0] = "released"
+	attic := "  shard 0 waits for attic, which has its file, or a newer copy\n"
+	tell(attic)
+	tell("")
+	s.Shards[1].Backlog = []crawl.Backlog{{Shard: 0, URLs: 2, Silent: now}}
+	tell(attic + "  shard 1 has to tell shard 0 of 2 URLs, and waits for an answer for 1 min 00 s\n")
+	tell("")
+	s.Shards[0] = answer.ShardStats{State: "running", Status: &census.Status{Left: census.Left{PagesToVisit: 3}},
+		Backlog: []crawl.Backlog{{Shard: 1, URLs: 5, Silent: now}}}
+	s.Shards[1].Backlog = nil
+	tell("  nothing is left to visit here; the run goes on at shard 0\n")
+	tell("")
+	idle.PagesToVisit = 1
+	tell("")
+	for _, about := range []answer.ShardStats{{Shard: 1, State: answer.ShardIdle}, // to be taken again, and then to be crawled
+		{Shard: 1, State: "waiting", Status: &census.Status{Status: "waiting"}}} {
+		s.Shards[1] = about
+		tell("")
+	}
+}

@@ -1,0 +1,35 @@
+package show
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/cluster/node"
+)
+
+// Of a run that is over the pages are told that the shards have left word of, when nobody answers.
+func TestTerrainOver(t *testing.T) {
+	over := func(n, pages int) node.Shard {
+		return node.Shard{Number: n, Made: true, Maker: "attic", Over: true, Pages: pages}
+	}
+	for _, tt := range []struct {
+		shards  []node.Shard
+		visited string
+		row     string
+	}{
+		{[]node.Shard{over(0, 1200), over(1, 91)}, "1,291 pages visited, 0 to visit; 2 shards on 0 nodes\n", "0      over   1,200"},
+		{[]node.Shard{over(0, 1200), over(1, -1)}, "0 to visit; 2 shards on 0 nodes; not counted: 1 shard\n", "1      over         "},
+		{[]node.Shard{over(0, 1200), {Number: 1, Over: true, Pages: -1, Report: &node.Report{Over: true,
+			Status: census.Status{Pages: 7}}}}, "1,207 pages visited, 0 to visit; 2 shards on 0 nodes\n", "1      over   7"},
+	} {
+		var out strings.Builder
+		s := answer.NewTerrainStats("nats://hub.test:4222", 0, &node.Terrain{Run: 1, Over: true, Shards: tt.shards})
+		if err := Terrain(&out, s, time.Now()); err != nil || !strings.Contains(out.String(), tt.visited) ||
+			!strings.Contains(out.String(), "\n"+tt.row) {
+			t.Errorf("%v: %s; want %q and %q", err, out.String(), tt.visited, tt.row)
+		}
+	}
+}

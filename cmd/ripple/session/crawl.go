@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Options are those of a crawl.
+// Options are the options of a crawl.
 type Options struct {
 	Fresh  bool
 	DryRun bool
@@ -67,7 +67,7 @@ func Crawl(ctx context.Context, v *term.Voice, stdout io.Writer, path string, op
 	return w.run(ctx, opts.Fresh)
 }
 
-// warnOfProxy says what is not safe behind a proxy, if there is one.
+// warnOfProxy warns of what is not safe behind a proxy, if there is one.
 func warnOfProxy(v *term.Voice, cfg *config.Config) error {
 	proxy, err := fetch.ProxyOf(cfg.Network.Proxy)
 	if err == nil && proxy != "" {
@@ -78,7 +78,7 @@ func warnOfProxy(v *term.Voice, cfg *config.Config) error {
 	return err
 }
 
-// openCrawl opens the state file of a crawl, which is made if it is missing.
+// openCrawl opens the state file of a crawl, and creates it if necessary.
 func openCrawl(v *term.Voice, path string, fresh bool, opts kv.Options) (*kv.Store, error) {
 	if err := hasFolder(path); err != nil {
 		return nil, err

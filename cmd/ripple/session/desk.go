@@ -11,8 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// openDesk opens the desk that the crawl serves itself, and tells its address; without
-// one that is named it does nothing.
+// openDesk opens the desk that the crawl serves itself, and reports its address. Without an address it does nothing.
 func (w *Walk) openDesk(listen string) error {
 	cfg := w.Cfg.Load()
 	monitor := cfg.Monitor

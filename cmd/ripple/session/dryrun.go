@@ -25,9 +25,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// runDryRun shows what a configuration means and what a crawl would do, or refuses
-// as a crawl does: no page is visited and nothing is written. Of a seed's host
-// robots.txt is asked once, unless a crawl has a copy.
+// runDryRun shows what a configuration means and what a crawl would do, or refuses as a crawl does. No page is visited
+// and nothing is written. The robots.txt of each seed's host is requested once, unless a crawl has a copy.
 func runDryRun(ctx context.Context, v *term.Voice, stdout io.Writer, cfg *config.Config, extra seeds.Extra,
 	opts Options) error {
 	p, err := foreseen(ctx, v, cfg, extra, opts)
@@ -59,12 +58,12 @@ func runDryRun(ctx context.Context, v *term.Voice, stdout io.Writer, cfg *config
 
 // A Prospect is what a crawl would find and do.
 type Prospect struct {
-	state string         // where it is
+	state string         // its path
 	Cfg   *config.Config // with the further seeds of the run
 	Store *kv.Store      // nil: there is none
-	Goes  bool           // a run of the store goes on
-	fresh bool           // the map begins empty
-	busy  bool           // another crawl is at work
+	Goes  bool           // a run of the store resumes
+	fresh bool           // the map starts empty
+	busy  bool           // another crawl is running
 	lines []string
 }
 
@@ -74,7 +73,7 @@ func (p *Prospect) Close() {
 	}
 }
 
-// foreseen is what a crawl would do on this machine, or why it would not.
+// foreseen returns what a crawl would do on this machine, or why it would refuse.
 func foreseen(ctx context.Context, v *term.Voice, cfg *config.Config, extra seeds.Extra,
 	opts Options) (*Prospect, error) {
 	at := cfg.Monitor
@@ -98,13 +97,13 @@ func foreseen(ctx context.Context, v *term.Voice, cfg *config.Config, extra seed
 	return newProspect(ctx, statefile.Files{Voice: v}, cfg, extra, opts.Fresh)
 }
 
-// refuseBrowsers reports what keeps the browsers of a configuration from being opened.
+// refuseBrowsers returns an error if the browsers of a configuration cannot be opened.
 func refuseBrowsers(ctx context.Context, cfg *config.Config) error {
 	m := crawl.NewMachine(0)
 	return errors.Join(m.KeepBrowsers(ctx, cfg), m.LeaveBrowsers())
 }
 
-// nodeProspect is that of a machine that shares a terrain with others. The hub is not asked how far they are.
+// nodeProspect is the prospect of one of several machines of a terrain. It does not ask the hub for their progress.
 func nodeProspect(cfg *config.Config, opts Options) (*Prospect, error) {
 	if err := refuseNode(opts); err != nil {
 		return nil, err
@@ -121,7 +120,7 @@ func nodeProspect(cfg *config.Config, opts Options) (*Prospect, error) {
 	}, nil
 }
 
-// newProspect looks at the state file as a crawl would, and refuses as it would.
+// newProspect reads the state file as a crawl would, and refuses as it would.
 func newProspect(ctx context.Context, from statefile.Files, cfg *config.Config,
 	extra seeds.Extra, fresh bool) (*Prospect, error) {
 	path := cfg.State.Path
@@ -164,7 +163,7 @@ func newProspect(ctx context.Context, from statefile.Files, cfg *config.Config,
 	return p, nil
 }
 
-// mayCrawl reports a state file that a crawl cannot write. If only its folder is read-only, it warns, as a crawl
+// mayCrawl returns an error if a crawl cannot write a state file. If only its folder is read-only, it warns, as a crawl
 // does: a crawl needs the folder only with --fresh.
 func mayCrawl(log *slog.Logger, path string, fresh bool) error {
 	err := statefile.MayWriteState(path)
@@ -181,7 +180,7 @@ func mayCrawl(log *slog.Logger, path string, fresh bool) error {
 	return f.Close()
 }
 
-// foresee tells which run goes on or begins.
+// foresee finds which run resumes or starts.
 func (p *Prospect) foresee(cfg *config.Config, extra seeds.Extra) (err error) {
 	m := term.CrawlMemory(cfg)
 	if err := m.Explain(p.Store.Fits(m.ForURLs())); err != nil {
@@ -223,7 +222,7 @@ func orNone(n int) string {
 	return term.Commas(n)
 }
 
-// showLists shows the lists in the order in which they decide.
+// showLists shows the lists in order of precedence.
 func showLists(w io.Writer, cfg *config.Config) {
 	fmt.Fprintln(w, "\nclasses; the first that matches a URL decides")
 	t := term.NewTable(w)
@@ -298,7 +297,7 @@ func showSeeds(w io.Writer, cfg *config.Config) []weburl.URL {
 	return firsts
 }
 
-// maxPeeked bounds how many hosts a dry run looks at.
+// maxPeeked is the maximum number of hosts that a dry run requests robots.txt of.
 const maxPeeked = 100
 
 func showRobots(ctx context.Context, w io.Writer, p *Prospect, seeds []weburl.URL) ([]crawl.Peeked, error) {

@@ -17,8 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// finish writes the outputs of a walk that came to its end or met a limit, then
-// completes the run, and says how it ended.
+// finish writes the outputs of a walk that reached its end or a limit, completes the run, and reports how it ended.
 func (w *Walk) finish(ctx context.Context, r crawl.Result) error {
 	limit := r.Run.End.Kind == schema.EndMaxRunTime
 	if !r.Walked && !limit {
@@ -55,7 +54,7 @@ func (w *Walk) finish(ctx context.Context, r crawl.Result) error {
 	return w.barren(s, r)
 }
 
-// barren is the error of a completed run in which no page could be had; nil: there was one.
+// barren returns the error of a completed run that got no page.
 func (w *Walk) barren(s *survey.Survey, r crawl.Result) error {
 	counts, err := s.Counts()
 	if err != nil || !r.Walked || counts.Processed > 0 {
@@ -64,7 +63,7 @@ func (w *Walk) barren(s *survey.Survey, r crawl.Result) error {
 	return term.Hint(errors.New("no page could be crawled"), "look at the seeds and at %s", suspect(counts.Errors))
 }
 
-// report writes the report of a run that was interrupted, which has no other outputs.
+// report writes the report of an interrupted run, which is its only output.
 func (w *Walk) report() error {
 	path := w.Cfg.Load().Monitor.ReportPath
 	if path == "" {
@@ -85,10 +84,10 @@ func (w *Walk) report() error {
 	return nil
 }
 
-// reportTime is how long the report of an interrupted run may take.
+// reportTime is the time limit of the report of an interrupted run.
 const reportTime = 5 * time.Second
 
-// early is what a crawl that ctx has ended ends with: the signal, if it was one.
+// early returns the error of a crawl that ctx has ended: the signal, if it was one.
 func early(ctx context.Context) error {
 	var sig term.SignalError
 	if errors.As(context.Cause(ctx), &sig) {
@@ -97,8 +96,7 @@ func early(ctx context.Context) error {
 	return nil
 }
 
-// tellInterrupted says why the run ended early, which hosts had failed, and what can be
-// done next.
+// tellInterrupted reports why the run ended early, which hosts failed, and the next step.
 func (w *Walk) tellInterrupted(r crawl.Result) error {
 	why := term.Clean(r.Run.End.String(), 200)
 	w.Voice.Tell(term.Event("run interrupted", fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why,
@@ -115,8 +113,7 @@ func (w *Walk) tellInterrupted(r crawl.Result) error {
 	return err
 }
 
-// tellEnd says how the run ended, which origins were cut and by which key, and
-// what a person should know about the map.
+// tellEnd reports how the run ended, which origins were cut and by which key, and how the map is incomplete.
 func (w *Walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	verb := "completed"
 	if !r.Walked {
@@ -147,7 +144,7 @@ func (w *Walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	return err
 }
 
-// suspect is what may be wrong with this machine where no page could be had.
+// suspect returns what may be wrong with this machine if it got no page.
 func suspect(errors map[string]int) string {
 	if len(errors) == 1 && errors[schema.CauseTLS.ErrorKind()] > 0 {
 		return "the network's log-in and this machine's clock; a proxy that reads along needs its certificate in " +
@@ -156,10 +153,10 @@ func suspect(errors map[string]int) string {
 	return "the network"
 }
 
-// maxRemarks bounds each kind of remark.
+// maxRemarks is the maximum number of remarks of each kind.
 const maxRemarks = 20
 
-// remarks are what a person should know about a map that is not whole.
+// remarks returns how a map is incomplete.
 func remarks(s *survey.Survey) ([]term.Remark, error) {
 	var hosts hostRemarks
 	if err := s.Hosts.Each(hosts.add); err != nil {
@@ -176,10 +173,10 @@ func remarks(s *survey.Survey) ([]term.Remark, error) {
 	return lines, nil
 }
 
-// hostRemarks are those on single hosts.
+// hostRemarks are the remarks on single hosts.
 type hostRemarks struct {
 	cut, empty  []term.Remark
-	left        int // further ones that were cut
+	left        int // number of further hosts that were cut
 	gone, plain failures
 }
 
@@ -219,8 +216,7 @@ func (r *hostRemarks) all() []term.Remark {
 	return append(lines, r.empty...)
 }
 
-// unlinked says that pages of a host likely need their scripts or, where nothing shows that, that
-// they have no links.
+// unlinked reports that pages of a host likely need their scripts or, if there is no sign of that, have no links.
 func unlinked(name string, h *survey.HostReport) (term.Remark, bool) {
 	switch {
 	case h.Shells > 0:
@@ -234,7 +230,7 @@ func unlinked(name string, h *survey.HostReport) (term.Remark, bool) {
 	return term.Remark{}, false
 }
 
-// strays are the seeds that end outside their origins.
+// strays reports the seeds that redirect out of their origins.
 func strays(s *survey.Survey) (lines []term.Remark, err error) {
 	stray, err := survey.StraySeeds(s)
 	for _, seed := range stray[:min(len(stray), maxRemarks)] {
@@ -246,7 +242,7 @@ func strays(s *survey.Survey) (lines []term.Remark, err error) {
 	return lines, err
 }
 
-// uncovered are the subdomains of origins that no entry covers.
+// uncovered reports the subdomains of origins that no entry covers.
 func uncovered(s *survey.Survey) (lines []term.Remark, err error) {
 	below, err := survey.UncoveredSubdomains(s)
 	for _, u := range below[:min(len(below), maxRemarks)] {
@@ -259,7 +255,7 @@ func uncovered(s *survey.Survey) (lines []term.Remark, err error) {
 	return lines, err
 }
 
-// omissions say which links are not on the map, and of which sites not all hosts are.
+// omissions reports which links are not on the map, and which sites have hosts that are not.
 func omissions(s *survey.Survey) (lines []term.Remark, err error) {
 	sites, err := survey.CutSites(s)
 	for _, site := range sites[:min(len(sites), maxRemarks)] {

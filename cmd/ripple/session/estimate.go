@@ -21,8 +21,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// An Estimate is a number of requests to hosts, and how long they take: hosts are asked
-// side by side, so it is the host that takes longest which counts.
+// An Estimate is a number of requests to hosts, and how long they take. Hosts are requested in parallel, so the host
+// that takes longest counts.
 type Estimate struct {
 	Hosts, Requests int
 	Time            time.Duration
@@ -45,8 +45,8 @@ func times(n int, gap time.Duration) time.Duration {
 	return time.Duration(n) * gap
 }
 
-// ShowEstimate shows what a crawl costs at least, with what is known to be visited, and
-// at most at the hosts of the origins that are known.
+// ShowEstimate shows the least that a crawl costs, for the pages that are known, and the most, for the known hosts of
+// origins.
 func ShowEstimate(w io.Writer, p *Prospect, peeks []crawl.Peeked) error {
 	hosts, err := p.Hosts(peeks)
 	if err != nil {
@@ -73,8 +73,7 @@ func ShowEstimate(w io.Writer, p *Prospect, peeks []crawl.Peeked) error {
 	return t.Flush()
 }
 
-// Hosts are the hosts of the state, and those of the seeds with what their robots.txt
-// asks for.
+// Hosts returns the hosts of the state, and the hosts of the seeds with the delays of their robots.txt.
 func (p *Prospect) Hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) {
 	all := map[string]*schema.Host{}
 	if p.Store != nil && !p.fresh {
@@ -103,8 +102,8 @@ func (p *Prospect) Hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) 
 	return all, nil
 }
 
-// Least is what waits in a run that goes on; else the seeds, and the robots.txt of
-// their hosts, which a dry run may have asked for.
+// Least returns the least that a crawl costs: the pages that wait in a run that resumes, or else the seeds and the
+// robots.txt of their hosts, unless a crawl has a copy of it.
 func (p *Prospect) Least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*Estimate, error) {
 	var e Estimate
 	if p.Goes {
@@ -125,7 +124,7 @@ func (p *Prospect) Least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*
 	return &e, nil
 }
 
-// addWaiting adds the pages that wait in the run that goes on, as stats counts them.
+// addWaiting adds the pages that wait in the run that resumes, counted as "ripple stats" does.
 func (p *Prospect) addWaiting(tx *kv.Tx, hosts map[string]*schema.Host, e *Estimate) error {
 	runs, err := tx.Runs.All()
 	if err != nil || len(runs) == 0 {
@@ -145,7 +144,7 @@ func (p *Prospect) addWaiting(tx *kv.Tx, hosts map[string]*schema.Host, e *Estim
 	return nil
 }
 
-// addSeeds adds the requests for the pages that the seeds are to those of their hosts.
+// addSeeds adds the requests for the seeds to those of their hosts.
 func (p *Prospect) addSeeds(asked map[string]int) error {
 	for _, norm := range p.seeds() {
 		due, err := p.due(norm)
@@ -157,7 +156,7 @@ func (p *Prospect) addSeeds(asked map[string]int) error {
 	return nil
 }
 
-// seeds are the pages that the seeds are, each once.
+// seeds returns the pages that the seeds name, each once.
 func (p *Prospect) seeds() (norms []string) {
 	seen := map[string]bool{}
 	for _, q := range p.Cfg.Quality {
@@ -171,8 +170,7 @@ func (p *Prospect) seeds() (norms []string) {
 	return norms
 }
 
-// due returns how many requests a seed costs at least: none if its last visit is young
-// enough to be kept.
+// due returns the least number of requests for a seed: 0 if its last visit is recent enough to be kept.
 func (p *Prospect) due(norm string) (n int, err error) {
 	if p.Store == nil || p.fresh {
 		return 1, nil
@@ -200,7 +198,7 @@ func (p *Prospect) due(norm string) (n int, err error) {
 	return n, err
 }
 
-// most is what the budgets of the origins' hosts let be asked for.
+// most returns the most that a crawl costs: the budgets of the origins' hosts.
 func (p *Prospect) most(hosts map[string]*schema.Host) *Estimate {
 	var e Estimate
 	for name, h := range hosts {
@@ -211,7 +209,7 @@ func (p *Prospect) most(hosts map[string]*schema.Host) *Estimate {
 	return &e
 }
 
-// listed names the first of some patterns, and says how many there are more.
+// listed names the first patterns, and says how many more there are.
 func listed(all []string) string {
 	const most = 10
 	text := strings.Join(all[:min(most, len(all))], ", ")

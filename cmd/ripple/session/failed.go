@@ -12,17 +12,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// failures are hosts that were given up or not reached, by reason.
+// failures are the hosts that were given up or not reached, by reason.
 type failures struct{ groups []*failure }
 
 type failure struct {
-	reason string // that all have
-	exact  string // the same with its details, where all have those
+	reason string // shared by all of them
+	exact  string // the same with details, if all have the same
 	count  int
-	names  []string // of the first ones
+	names  []string // of the first hosts
 }
 
-// maxFailed is how many hosts are named with a reason.
+// maxFailed is the number of hosts that are named for a reason.
 const maxFailed = 3
 
 func (f *failures) add(name, reason, exact string) {
@@ -40,7 +40,7 @@ func (f *failures) add(name, reason, exact string) {
 	}
 }
 
-// addReport adds a host that was given up, or never answered, or with errors alone.
+// addReport adds a host that was given up, never answered, or answered only with errors.
 func (f *failures) addReport(h *survey.HostReport) {
 	switch {
 	case h.Host.RunGivenUp != schema.NotGivenUp:
@@ -60,8 +60,8 @@ func (f *failures) addHost(h *schema.Host) {
 	f.add(h.Name, cmp.Or(whyGivenUp(h), exact), exact)
 }
 
-// whyGivenUp is why a host was given up, with the same words for all that share it: the
-// cause, and of several failures also the last one's.
+// whyGivenUp returns why a host was given up, in the same words for all hosts with that reason: the cause and, after
+// several failures, the cause of the last one.
 func whyGivenUp(h *schema.Host) string {
 	last := h.OutOfReach(h.Run)
 	switch why := h.RunGivenUpWhy; {
@@ -79,7 +79,7 @@ func whyGivenUp(h *schema.Host) string {
 	}
 }
 
-// failedHosts are the hosts that a run has given up, as its file says.
+// failedHosts returns the hosts that a run has given up, from its file.
 func failedHosts(store *kv.Store, run schema.RunID) ([]term.Remark, error) {
 	var f failures
 	err := store.View(func(tx *kv.Tx) error {
@@ -93,7 +93,7 @@ func failedHosts(store *kv.Store, run schema.RunID) ([]term.Remark, error) {
 	return f.remarks(), err
 }
 
-// remarks are one for each reason, the most frequent first.
+// remarks returns a remark for each reason, the most frequent first.
 func (f *failures) remarks() (lines []term.Remark) {
 	slices.SortStableFunc(f.groups, func(a, b *failure) int {
 		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.reason, b.reason))
@@ -105,7 +105,7 @@ func (f *failures) remarks() (lines []term.Remark) {
 	return lines
 }
 
-// named are the first of its hosts, and how many more there are.
+// named returns the first of its hosts, and how many more there are.
 func (g *failure) named() string {
 	names := strings.Join(term.ShownHosts(g.names), ", ")
 	if n := g.count - len(g.names); n > 0 {

@@ -13,39 +13,39 @@ import (
 )
 
 const (
-	lookRest = time.Second     // from one look at a terrain to the next, or as long as it took
-	lookMost = time.Minute     // that one takes: silent machines are waited for
-	newLook  = 3 * time.Second // a look that is older is not of now
-	lookWait = 2 * time.Second // for a look of now; then an older one does
+	lookRest = time.Second     // between two looks at a terrain, or as long as the last one took
+	lookMost = time.Minute     // limit of one look, which waits for silent machines
+	newLook  = 3 * time.Second // an older look is out of date
+	lookWait = 2 * time.Second // for a new look; then an older one is used
 )
 
-// A lookout reads the state of a terrain once for all clients, and keeps it.
+// A lookout reads the state of a terrain for all clients together, and keeps it.
 type lookout struct {
 	hub   string
 	Conn  *hub.Conn // set before follow is called
 	asked chan struct{}
 	load  func() (*config.Config, error)
 
-	number uint64 // of the configuration that most is of; 0: none
-	most   int    // pages of the run; 0: it is not known, or any number
+	number uint64 // of the configuration that most is from; 0: none
+	most   int    // pages of the run; 0: not known, or not limited
 
 	mu   sync.Mutex
 	last sighting
 	next chan struct{} // closed at the next sighting
 }
 
-// A sighting is what a lookout saw.
+// A sighting is the result of a look.
 type sighting struct {
 	stats *answer.TerrainStats // nil: nothing yet
-	at    time.Time            // when that was; zero: never
-	err   error                // of the last look, which failed; nil: it is that
+	at    time.Time            // the time of stats; zero: none
+	err   error                // of the last look, if it failed
 }
 
 func newLookout(hub string, load func() (*config.Config, error)) *lookout {
 	return &lookout{hub: hub, load: load, asked: make(chan struct{}, 1), next: make(chan struct{})}
 }
 
-// Follow looks whenever it is asked to, until ctx is done. It is called once.
+// Follow looks at the terrain on request until ctx is done. It is called once.
 func (l *lookout) Follow(ctx context.Context) error {
 	for {
 		select {
@@ -79,7 +79,7 @@ func (l *lookout) look(ctx context.Context) {
 	l.next = make(chan struct{})
 }
 
-// limit finds out how many pages the run visits, once this machine's file says what the terrain follows.
+// limit reads how many pages the run visits, once the file of this machine agrees with the terrain's configuration.
 func (l *lookout) limit(t *node.Terrain) {
 	if t.Configuration == l.number {
 		return
@@ -90,7 +90,7 @@ func (l *lookout) limit(t *node.Terrain) {
 	}
 }
 
-// now is what was seen just now, or, where that takes long, before.
+// now returns a new look or, if that takes too long, an older one.
 func (l *lookout) now(ctx context.Context) sighting {
 	last, next := l.latest()
 	if last.err == nil && time.Since(last.at) < lookRest {
@@ -98,7 +98,7 @@ func (l *lookout) now(ctx context.Context) sighting {
 	}
 	select {
 	case l.asked <- struct{}{}:
-	default: // somebody else has asked
+	default: // already requested
 	}
 	if last.err == nil && time.Since(last.at) < newLook {
 		return last
@@ -119,7 +119,7 @@ func (l *lookout) latest() (sighting, <-chan struct{}) {
 	return l.last, l.next
 }
 
-// metrics are what a scrape shows of the terrain.
+// metrics returns the metrics of the terrain.
 func (l *lookout) metrics(ctx context.Context) meter.Terrain {
 	s := l.now(ctx)
 	t := meter.Terrain{Seen: s.at, Shards: map[string]int{}, Silent: map[int]time.Time{}}
@@ -128,12 +128,12 @@ func (l *lookout) metrics(ctx context.Context) meter.Terrain {
 	}
 	t.Nodes = len(s.stats.Nodes)
 	for _, state := range answer.ShardStates() {
-		t.Shards[state] = 0 // or an alert would have nothing to look at
+		t.Shards[state] = 0 // alerts need a value
 	}
 	for _, one := range s.stats.Shards {
 		state := one.State
 		if _, known := t.Shards[state]; !known {
-			state = "other" // as the node says, which may say anything
+			state = "other" // a node may send anything
 		}
 		t.Shards[state]++
 		if one.Silent != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/gctune"
 )
 
-// MemoryEvery is how often a crawl looks whether it keeps to its limit.
+// MemoryEvery is the time between two checks of the memory limit.
 const MemoryEvery = 10 * time.Second
 
-// KeepMemory keeps the process to the limit of its configuration, also when that or what the machine gives it changes,
-// until ctx is done. It says so once, and again when it was mended, if that costs much.
+// KeepMemory applies the memory limit of the configuration until ctx is done, also after the configuration or the
+// memory of the machine changes. It warns once if that costs much processor time, and again if that recurs.
 func (w *Walk) KeepMemory(ctx context.Context) error {
 	tick := time.NewTicker(MemoryEvery)
 	defer tick.Stop()

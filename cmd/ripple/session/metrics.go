@@ -26,16 +26,16 @@ const (
 	MetricsHeader = "timestamp,metric,value\n"
 )
 
-// A metricsFile is what [monitor] metrics-csv names: lines of Unix seconds, metric
-// and value, appended whole, so that a kill leaves at most one line without its
-// end, which the next crawl cuts, and a full disk one that is cut once there is room.
+// A metricsFile is the file that [monitor] metrics-csv names: lines of Unix seconds, metric and value. They are
+// appended in one write, so a kill leaves at most one incomplete line. The next crawl cuts it. After a full disk it is
+// cut as soon as there is room.
 type metricsFile struct {
 	F        *os.File
 	transfer *Transfer
-	torn     bool // the last write failed, and may have left a line without its end
+	torn     bool // the last write failed, and may have left an incomplete line
 }
 
-// refuseMetrics reports what keeps a file of metrics from being opened; empty: there is none to be.
+// refuseMetrics returns an error if a file of metrics cannot be opened. An empty path is no file.
 func refuseMetrics(path string) error {
 	if path == "" {
 		return nil
@@ -59,7 +59,7 @@ func refuseMetrics(path string) error {
 	return nil
 }
 
-// begunByUs reports a file that begins otherwise than one of metrics.
+// begunByUs returns an error if a file does not begin as a file of metrics does.
 func begunByUs(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -73,7 +73,7 @@ func begunByUs(path string) error {
 	return err
 }
 
-// OpenMetrics opens a file of metrics for appending, or makes it, unless it is to be refused.
+// OpenMetrics opens a file of metrics for appending, or creates it.
 func OpenMetrics(path string) (*metricsFile, error) {
 	if err := refuseMetrics(path); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func OpenMetrics(path string) (*metricsFile, error) {
 	return m, nil
 }
 
-// repair writes the header where it is not whole, and cuts a line without its end.
+// repair completes the header, and cuts an incomplete line.
 func (m *metricsFile) repair() error {
 	info, err := m.F.Stat()
 	if err != nil {
@@ -114,8 +114,8 @@ func (m *metricsFile) repair() error {
 	return m.F.Truncate(info.Size() - int64(len(tail)-whole))
 }
 
-// A Transfer counts the answers that this process has committed. Its methods may be called
-// from any goroutine; the zero value is empty.
+// A Transfer counts the answers that this process has committed. Its methods may be called from any goroutine; the zero
+// value is empty.
 type Transfer struct {
 	bytes, notModified, retries atomic.Int64
 	groups                      [5]atomic.Int64 // by the first digit of the status, from 1 on
@@ -148,7 +148,7 @@ func (t *Transfer) Lines(line func(metric string, value float64)) {
 	line("retries", float64(t.retries.Load()))
 }
 
-// Append adds the lines of one moment in one write.
+// Append adds the lines of one moment in a single write.
 func (m *metricsFile) Append(at time.Time, s *census.Status) error {
 	var b bytes.Buffer
 	line := func(metric string, value float64) {
@@ -180,8 +180,8 @@ func (m *metricsFile) Append(at time.Time, s *census.Status) error {
 	return err
 }
 
-// Follow appends a moment every 10 s and the last one when ctx is done. A disk
-// that takes no more is no reason to end a crawl: it is told once.
+// Follow appends the metrics every 10 s, and a last time when ctx is done. A full disk does not end a crawl; warn is
+// called once.
 func (m *metricsFile) Follow(ctx context.Context, status func() census.Status, warn func(error)) error {
 	defer m.F.Close()
 	tick := time.NewTicker(metricsEvery)

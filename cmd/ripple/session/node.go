@@ -53,7 +53,7 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 	})
 }
 
-// preparing makes ready what a configuration needs, or reports why that cannot be had here.
+// preparing returns a function that prepares what a configuration needs, or reports why it is not available here.
 func preparing(ctx context.Context, machine *crawl.Machine) func(*config.Config) error {
 	return func(cfg *config.Config) error {
 		if err := refusePages(cfg.Pages); err != nil {
@@ -63,7 +63,7 @@ func preparing(ctx context.Context, machine *crawl.Machine) func(*config.Config)
 	}
 }
 
-// NodeName is what a node is called by others.
+// NodeName is the name of a node for other machines.
 func NodeName(cfg *config.Config) (string, error) {
 	host, err := os.Hostname()
 	return host + ":" + cfg.Cluster.Folder, err
@@ -79,7 +79,7 @@ func ownConfig(cfg *config.Config, opts Options) (*config.Config, error) {
 	return &own, nil
 }
 
-// tellUnwritten says which files the configuration names that no node writes.
+// tellUnwritten warns of the files in the configuration that no node writes.
 func tellUnwritten(v *term.Voice, cfg *config.Config) {
 	var keys []string
 	for _, f := range output.Formats() {
@@ -99,7 +99,7 @@ func tellUnwritten(v *term.Voice, cfg *config.Config) {
 	}
 }
 
-// refuseNode refuses what several machines cannot do.
+// refuseNode refuses options that several machines do not support.
 func refuseNode(opts Options) error {
 	switch {
 	case opts.Fresh:
@@ -111,7 +111,7 @@ func refuseNode(opts Options) error {
 	return nil
 }
 
-// hubError says what can be done about a hub that is not reached, or not understood.
+// hubError adds advice to the error of a hub that is not reached, or not understood.
 func hubError(err error) error {
 	switch {
 	case errors.Is(err, hub.ErrAway):
@@ -131,7 +131,7 @@ func hubError(err error) error {
 	return err
 }
 
-// nodeError says what can be done about a node that does not fit its terrain.
+// nodeError adds advice to the error of a node that does not fit its terrain.
 func nodeError(cfg *config.Config, err error) error {
 	folder := term.Shown(cfg.Cluster.Folder)
 	var held *lease.HeldError

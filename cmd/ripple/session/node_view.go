@@ -22,10 +22,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// nodeEvery is from one line about a node to the next.
+// nodeEvery is the time between two lines about a node.
 const nodeEvery = 10 * time.Second
 
-// A NodeView is a session with the shards of a terrain that this machine has. It tells how they get on.
+// A NodeView is a session with the shards of a terrain that this machine has. It reports their progress.
 type NodeView struct {
 	*session
 	cfg      *config.Config
@@ -33,8 +33,8 @@ type NodeView struct {
 	requests atomic.Int64
 	Pages    atomic.Int64
 
-	idle  int64    // requests when the last line was told: while they stay the same, this node waits
-	waits []string // for what, as was told last; see [terrainNote]
+	idle  int64    // requests at the last line: while they stay the same, this node waits
+	waits []string // what it waits for, as it was last reported
 
 	mu     sync.Mutex
 	States map[int]string // by shard
@@ -45,7 +45,7 @@ type NodeView struct {
 // NewNodeView returns the view of the shards that this machine crawls.
 func NewNodeView(told *term.Voice, path string, cfg *config.Config, opts Options) *NodeView {
 	load := func() (*config.Config, error) {
-		now, _, err := config.Load(path) // what is to be noticed was told at the start
+		now, _, err := config.Load(path) // warnings were printed at the start
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func NewNodeView(told *term.Voice, path string, cfg *config.Config, opts Options
 		States: map[int]string{}, shown: map[int]*meter.Part{}, files: map[int]*file{}}
 }
 
-// run has a node work under options that a view adds to: its hub, its name, and what it tells.
+// run runs a node. To its options it adds the hub, the name of the node, and its callbacks.
 func (v *NodeView) run(ctx context.Context, o node.Options) error {
 	name, err := NodeName(v.cfg)
 	if err != nil {
@@ -84,7 +84,7 @@ func (v *NodeView) run(ctx context.Context, o node.Options) error {
 	return v.end(ctx, errors.Join(err, end()))
 }
 
-// listen opens the desk that the node serves, and tells its address; nil: none is named.
+// listen opens the desk that the node serves, and reports its address; nil: the configuration has none.
 func (v *NodeView) listen() (*desk.Desk, error) {
 	if v.cfg.Monitor.Listen == "" {
 		return nil, nil
@@ -96,7 +96,7 @@ func (v *NodeView) listen() (*desk.Desk, error) {
 	return at, err
 }
 
-// begin has the node be seen and commanded until end is called, at a desk too, if there is one.
+// begin follows the node and obeys signals until end is called. It serves the desk, if there is one.
 func (v *NodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
 	v.Desk.Look.Conn = conn
 	var g errgroup.Group
@@ -106,7 +106,7 @@ func (v *NodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
 	close(begun)
 	g.Go(func() error { return v.obey(beside, begun, v.report, func() { v.reload(beside, conn) }) })
 	if at == nil {
-		g.Go(func() error { return v.Desk.Look.Follow(beside) }) // for those who scrape a shard
+		g.Go(func() error { return v.Desk.Look.Follow(beside) }) // for scrapes of a shard
 	} else {
 		g.Go(func() error { return v.Desk.Serve(beside, at) })
 	}
@@ -116,7 +116,7 @@ func (v *NodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
 	}
 }
 
-// show shows the crawl of a shard.
+// show adds the crawl of a shard to the metrics.
 func (v *NodeView) show(shard int, now func(context.Context) meter.Moment) *meter.Part {
 	v.hide(shard)
 	v.mu.Lock()
@@ -125,7 +125,7 @@ func (v *NodeView) show(shard int, now func(context.Context) meter.Moment) *mete
 	return v.shown[shard]
 }
 
-// hide shows the crawl of a shard no more, which another node may have by now.
+// hide removes the crawl of a shard from the metrics. Another node may have the shard by now.
 func (v *NodeView) hide(shard int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -135,20 +135,20 @@ func (v *NodeView) hide(shard int) {
 	}
 }
 
-// Visited counts a visit, and shows it. A page that was settled without being asked for, as one
-// that is kept, is none.
+// Visited counts a visit, and adds it to the metrics. A page that is settled without a request, such as one that is
+// kept, does not count.
 func (v *NodeView) Visited(shard int, e crawl.Event) {
 	if e.Asked {
 		v.Pages.Add(1)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if p := v.shown[shard]; p != nil { // else what is recalled holds it
+	if p := v.shown[shard]; p != nil { // otherwise it is among the visits that are recalled
 		p.Visited(e)
 	}
 }
 
-// shard notes what has become of a shard, and tells it.
+// shard records the state of a shard, and reports a change.
 func (v *NodeView) shard(n int, state string) {
 	v.mu.Lock()
 	before := v.States[n]
@@ -163,7 +163,7 @@ func (v *NodeView) shard(n int, state string) {
 	}
 }
 
-// reload has the terrain follow the configuration as its file is now.
+// reload changes the terrain to the configuration as its file is now.
 func (v *NodeView) reload(ctx context.Context, conn *hub.Conn) {
 	done, err := TellTerrain(ctx, conn, "reload", v.Desk.load)
 	for _, r := range done {
@@ -174,7 +174,7 @@ func (v *NodeView) reload(ctx context.Context, conn *hub.Conn) {
 	}
 }
 
-// report tells how far the node has come.
+// report reports the progress of the node.
 func (v *NodeView) report() {
 	pages, requests := v.Pages.Load(), v.requests.Load()
 	text := fmt.Sprintf("%s, %s; shards: %s",
@@ -182,7 +182,7 @@ func (v *NodeView) report() {
 	v.Voice.Tell(term.Event("node", text, "pages", pages, "requests", requests))
 }
 
-// follow tells how far the node has come, now and then.
+// follow reports the progress of the node at intervals.
 func (v *NodeView) follow(ctx context.Context) {
 	tick := time.NewTicker(nodeEvery)
 	defer tick.Stop()
@@ -201,7 +201,7 @@ func (v *NodeView) follow(ctx context.Context) {
 	}
 }
 
-// shards says how many are in which state.
+// shards returns how many shards are in each state.
 func (v *NodeView) shards() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -220,7 +220,7 @@ func (v *NodeView) shards() string {
 	return strings.Join(parts, ", ")
 }
 
-// end says how it ended, and what can be done next.
+// end reports how the node ended, and the next step.
 func (v *NodeView) end(ctx context.Context, err error) error {
 	pages := show.Visited(int(v.Pages.Load()))
 	var sig term.SignalError

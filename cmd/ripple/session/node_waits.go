@@ -10,10 +10,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// mostWaits bounds what is told at once of what a node waits for.
+// mostWaits is the maximum number of notes that are reported at once.
 const mostWaits = 5
 
-// TellWaits tells what a node waits for that asks nothing, unless that is what was told last.
+// TellWaits reports what a node without requests waits for, unless nothing has changed since the last report.
 func (v *NodeView) TellWaits(s *answer.TerrainStats, now time.Time) {
 	var same []string
 	notes := slices.DeleteFunc(s.Notes(now), func(n answer.TerrainNote) bool { return !v.concerns(s, n) })
@@ -35,8 +35,8 @@ func (v *NodeView) TellWaits(s *answer.TerrainStats, now time.Time) {
 	}
 }
 
-// concerns reports whether a note is one of what this node waits for: not for itself, as where it is
-// about to take a shard, and not what another one has to tell.
+// concerns reports whether this node waits for what a note is about. It does not wait for itself, for example if it is
+// about to take the shard, and another node reports what its own shards wait for.
 func (v *NodeView) concerns(s *answer.TerrainStats, n answer.TerrainNote) bool {
 	if n.Shard < 0 {
 		return true
@@ -48,8 +48,8 @@ func (v *NodeView) concerns(s *answer.TerrainStats, n answer.TerrainNote) bool {
 	return v.has(n.Shard)
 }
 
-// others say which shards of other nodes are still crawled when those of this one have nothing left. Of one that it
-// is about to take, or to crawl, nobody says what is left.
+// others reports which shards of other nodes are still being crawled when those of this node have nothing left. It
+// reports nothing while this node is about to take or to crawl a shard, because what is left there is not known.
 func (v *NodeView) others(s *answer.TerrainStats) []answer.TerrainNote {
 	var busy []int
 	for n, one := range s.Shards {

@@ -16,8 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Reload resumes under the configuration file as it is now. The channel is closed when the crawl follows it. Where that
-// cannot be, reload says so and returns why.
+// Reload resumes under the configuration file as it is now. The channel is closed when the crawl follows it. If it
+// cannot be followed, Reload reports that and returns why.
 func (w *Walk) Reload() (followed <-chan struct{}, err error) {
 	w.reloading.Lock()
 	defer w.reloading.Unlock()
@@ -41,7 +41,7 @@ func (w *Walk) Reload() (followed <-chan struct{}, err error) {
 	for _, key := range atStart(&w.Cfg.Load().Monitor, &cfg.Monitor) {
 		w.Log.Warn("[monitor] " + key + " holds from the next start on")
 	}
-	w.Cfg.Store(cfg) // before the limit, which is looked at every few seconds
+	w.Cfg.Store(cfg) // before the limit, which is checked every few seconds
 	w.limitMemory(term.CrawlMemory(cfg))
 	return w.Crawl.Reload(cfg), nil
 }
@@ -51,7 +51,7 @@ func (w *Walk) readAgain() (*config.Config, error) {
 	cfg, err := statefile.LoadConfig(w.Path, w.Voice)
 	if err == nil {
 		seeds := seeds.Extra{AsQuality: w.seeds.AsQuality, URLs: w.seeds.URLs}
-		cfg, err = seeds.JoinKept(cfg, 0) // those that are refused now may be welcome later
+		cfg, err = seeds.JoinKept(cfg, 0) // seeds that are refused now may be accepted later
 	}
 	if err == nil {
 		err = w.mayFollow(cfg)
@@ -68,7 +68,7 @@ func (w *Walk) readAgain() (*config.Config, error) {
 	return cfg, err
 }
 
-// atStart names the keys of [monitor] that a crawl reads when it starts alone, as far as they differ.
+// atStart returns those keys of [monitor] that differ and that a crawl reads only at its start.
 func atStart(old, now *config.Monitor) (keys []string) {
 	for _, key := range []struct {
 		name string
@@ -85,7 +85,7 @@ func atStart(old, now *config.Monitor) (keys []string) {
 	return keys
 }
 
-// mayFollow reports what a running crawl cannot change.
+// mayFollow returns an error if a running crawl cannot change to a configuration.
 func (w *Walk) mayFollow(cfg *config.Config) error {
 	old := w.Cfg.Load()
 	switch {

@@ -9,19 +9,19 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 )
 
-// lastRequests are the last requests to the hosts that were asked last. Its methods may
-// be called from any goroutine; the zero value is empty.
+// lastRequests are the last requests to each of the hosts that were requested last. Its methods may be called from any
+// goroutine; the zero value is empty.
 type lastRequests struct {
 	mu     sync.Mutex
 	byName map[string]*list.Element // of strips
-	strips list.List                // of *strip, those asked last in front
+	strips list.List                // of *strip, those requested last in front
 }
 
 // A strip is the last requests to one host.
 type strip struct {
 	host string
-	last []crawl.Request // a ring, once it is full
-	n    int             // were added
+	last []crawl.Request // a ring buffer once it is full
+	n    int             // number of requests added
 }
 
 func (l *lastRequests) add(r crawl.Request) {
@@ -41,7 +41,7 @@ func (l *lastRequests) add(r crawl.Request) {
 	s.n++
 }
 
-// begin begins the strip of a host, in the place of the one that was asked longest ago.
+// begin creates the strip of a host, and drops the one that was requested longest ago if there are too many.
 func (l *lastRequests) begin(host string) *list.Element {
 	if l.byName == nil {
 		l.byName = map[string]*list.Element{}

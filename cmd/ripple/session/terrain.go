@@ -30,8 +30,8 @@ func connect(ctx context.Context, log *slog.Logger, cfg *config.Config, name str
 	return conn, hubError(err)
 }
 
-// TellTerrain tells all nodes of a terrain to pause, resume, stop, or follow the
-// configuration that load returns, and returns what was done, also beside an error.
+// TellTerrain tells all nodes of a terrain to pause, resume, stop, or follow the configuration that load returns. It
+// returns what was done, also together with an error.
 func TellTerrain(ctx context.Context, conn *hub.Conn, do string,
 	load func() (*config.Config, error)) ([]term.Remark, error) {
 	switch do {
@@ -73,7 +73,7 @@ func stopTerrain(ctx context.Context, conn *hub.Conn) (done []term.Remark, err e
 	return done, err
 }
 
-// reloadTerrain has a terrain follow a configuration.
+// reloadTerrain changes a terrain to a configuration.
 func reloadTerrain(ctx context.Context, conn *hub.Conn, cfg *config.Config) ([]term.Remark, error) {
 	run, number, news, err := node.Reload(ctx, conn, cfg)
 	if err != nil {

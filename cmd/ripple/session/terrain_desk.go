@@ -22,10 +22,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// tellTime is how long the nodes of a terrain have to do what the desk tells them.
+// tellTime is the time limit of a command to the nodes of a terrain.
 const tellTime = 15 * time.Second
 
-// A terrainDesk answers for a terrain of several machines, of which nobody has the map.
+// A terrainDesk answers for a terrain of several machines. No machine has the whole map.
 type terrainDesk struct {
 	Look  *lookout
 	load  func() (*config.Config, error) // the configuration as its file is now
@@ -33,19 +33,19 @@ type terrainDesk struct {
 	merge string // the command that makes the map
 }
 
-// A DeskTerrain is what goes on now in a terrain.
+// A DeskTerrain is the current state of a terrain.
 type DeskTerrain struct {
 	Mode   string               `json:"mode"`   // terrain
 	Status string               `json:"status"` // running, paused, over, interrupted; unknown: nothing was seen yet
 	Rate   float64              `json:"pages_per_second"`
-	Seen   *time.Time           `json:"seen_at"`       // as of when all this is; null: nothing was seen yet
-	Error  string               `json:"error_message"` // why it is not of now; empty: it is
+	Seen   *time.Time           `json:"seen_at"`       // time of this state; null: nothing was seen yet
+	Error  string               `json:"error_message"` // why it is out of date; empty: it is not
 	Stats  *answer.TerrainStats `json:"terrain"`       // null: nothing was seen yet
-	Notes  []answer.TerrainNote `json:"notes"`         // what waits for whom
+	Notes  []answer.TerrainNote `json:"notes"`         // what waits for which machine
 	Merge  string               `json:"unite"`         // the command that makes one map of all shards
 }
 
-// A terrainAnswer says what was done.
+// A terrainAnswer is the result of a command.
 type terrainAnswer struct {
 	Message string `json:"message"`
 }
@@ -55,14 +55,14 @@ func NewTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *te
 	return newTerrainDesk(cfg, load, newMeter())
 }
 
-// newTerrainDesk returns a desk that also answers scrapes with m.
+// newTerrainDesk returns a desk that answers scrapes with m.
 func newTerrainDesk(cfg *config.Config, load func() (*config.Config, error), m *meter.Meter) *terrainDesk {
 	d := &terrainDesk{Look: newLookout(cfg.Cluster.Hub, load), load: load, meter: m, merge: mergeCommand(cfg)}
 	d.meter.Terrain(d.Look.metrics)
 	return d
 }
 
-// mergeCommand makes one map of all shards.
+// mergeCommand is the command that makes one map of all shards.
 func mergeCommand(cfg *config.Config) string {
 	return "ripple merge " + term.Shown(cfg.Cluster.Folder) + " ... -o terrain.bolt"
 }
@@ -84,12 +84,12 @@ func (d *terrainDesk) Serve(ctx context.Context, at *desk.Desk) error {
 	looking, stop := context.WithCancel(context.Background())
 	var g errgroup.Group
 	g.Go(func() error { return d.Look.Follow(looking) })
-	err := at.Serve(ctx) // which tells what was seen last
+	err := at.Serve(ctx) // it sends the last state before it ends
 	stop()
 	return errors.Join(err, g.Wait())
 }
 
-// routes are what is asked of the terrain, and told it.
+// routes are the questions about the terrain, and the commands to it.
 func (d *terrainDesk) routes() []desk.Route {
 	all := []desk.Route{
 		{Name: "status", Method: http.MethodGet, Path: "status", Returns: DeskTerrain{},
@@ -112,7 +112,7 @@ func (d *terrainDesk) routes() []desk.Route {
 	return all
 }
 
-// Now is what was seen last of the terrain.
+// Now returns the current state of the terrain.
 func (d *terrainDesk) Now(ctx context.Context) DeskTerrain {
 	seen := d.Look.now(ctx)
 	t := DeskTerrain{Mode: "terrain", Status: "unknown", Stats: seen.stats, Notes: []answer.TerrainNote{}, Merge: d.merge}
@@ -142,7 +142,7 @@ func (d *terrainDesk) Now(ctx context.Context) DeskTerrain {
 	return t
 }
 
-// lookError says why a terrain cannot be seen.
+// lookError returns why a look at a terrain failed, in a line.
 func lookError(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "the hub does not answer"
@@ -196,7 +196,7 @@ func (d *terrainDesk) Last(context.Context, uint64, uint64) (*feed.Batch, error)
 
 func noVisits() *feed.Batch { return &feed.Batch{Lines: []json.RawMessage{}} }
 
-// Metrics are those of the crawls of this process, if there are any, and of the terrain.
+// Metrics returns the metrics of the terrain, and of the crawls of this process if there are any.
 func (d *terrainDesk) Metrics(ctx context.Context) ([]byte, error) {
 	a := serve.HeldAnswer{Headers: http.Header{}, Code: http.StatusOK}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/metrics", nil)

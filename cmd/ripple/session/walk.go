@@ -25,7 +25,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A Walk is a session with one state file: the crawl, and what goes before and after it.
+// A Walk is a session with one state file: the crawl, and what comes before and after it.
 type Walk struct {
 	Shard
 	Sender    *webhook.Sender
@@ -35,15 +35,14 @@ type Walk struct {
 	reloading sync.Mutex // held while the configuration is read again
 }
 
-// NewWalk returns a walk under a configuration, and the path of that.
+// NewWalk returns a walk under a configuration, whose file is at path.
 func NewWalk(v *term.Voice, path string, cfg *config.Config) *Walk {
 	w := &Walk{Shard: Shard{session: newSession(v, path, crawl.NewMachine(0)), Begun: make(chan struct{})}}
 	w.Cfg.Store(cfg)
 	return w
 }
 
-// run opens the state and crawls. Other commands reach it from the moment at
-// which the state that it works on is locked.
+// run opens the state and crawls. Other commands reach it as soon as the state is locked.
 func (w *Walk) run(ctx context.Context, fresh bool) error {
 	ctx, w.stop = context.WithCancelCause(ctx)
 	defer w.stop(nil)
@@ -61,7 +60,7 @@ func (w *Walk) run(ctx context.Context, fresh bool) error {
 		err = w.work(ctx, beside, &g)
 	}
 	err = errors.Join(err, w.Machine.LeaveBrowsers())
-	shown := closeDesk() // first: it asks this crawl for what came last
+	shown := closeDesk() // first: it asks this crawl for the last events
 	cancel()
 	if errors.Is(err, kv.ErrLost) {
 		err = statefile.Advise(w.Cfg.Load().State.Path, err)
@@ -69,8 +68,8 @@ func (w *Walk) run(ctx context.Context, fresh bool) error {
 	return errors.Join(err, shown, g.Wait())
 }
 
-// ready limits the memory, and reports what is wrong with a configuration before the state is touched. It
-// keeps the browsers open until the crawl has them.
+// ready limits the memory, and checks the configuration before the state is touched. It opens the browsers, which stay
+// open until the crawl has them.
 func (w *Walk) ready(ctx context.Context, fresh bool) error {
 	cfg := w.Cfg.Load()
 	m := term.CrawlMemory(cfg)
@@ -90,14 +89,14 @@ func (w *Walk) ready(ctx context.Context, fresh bool) error {
 	return w.Machine.KeepBrowsers(ctx, cfg)
 }
 
-// refusePages reports what keeps a page store from being made, or written into.
+// refusePages returns an error if a page store cannot be created or written.
 func refusePages(p config.Pages) error {
 	if !p.Keep {
 		return nil
 	}
 	dir := p.Path
 	info, err := os.Stat(dir)
-	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it is made
+	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) { // it will be created
 		dir = filepath.Dir(dir)
 		info, err = os.Stat(dir)
 	}
@@ -113,8 +112,7 @@ func refusePages(p config.Pages) error {
 	return nil
 }
 
-// open opens the state, and gives the run the seeds that it has beside those of
-// the configuration.
+// open opens the state, and gives the run its seeds in addition to those of the configuration.
 func (w *Walk) open(fresh bool, locked func()) error {
 	cfg := w.Cfg.Load()
 	m := term.CrawlMemory(cfg)
@@ -131,7 +129,7 @@ func (w *Walk) open(fresh bool, locked func()) error {
 	return nil
 }
 
-// work crawls, with what stands beside it in g.
+// work crawls. What runs next to the crawl until beside is done runs in g.
 func (w *Walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	w.shown = w.meter.Whole(w.moment)
 	c, begun, err := crawl.Begin(ctx, w.Store, crawl.Options{
@@ -155,7 +153,7 @@ func (w *Walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 		metrics.transfer = &w.transfer
 		g.Go(func() error { return metrics.Follow(beside, w.status, warn) })
 	}
-	if begun.Run.Walked { // nothing is walked, and nobody answers
+	if begun.Run.Walked { // nothing is visited, and no crawl answers
 		w.KeepEnd()
 		w.Writing.Store(true)
 	}
@@ -186,7 +184,7 @@ func (w *Walk) complete(ctx context.Context, begun crawl.Begun) error {
 	return w.finish(ctx, result)
 }
 
-// watched crawls and shows how it goes.
+// watched crawls and shows the progress.
 func (w *Walk) watched(ctx context.Context) (crawl.Result, error) {
 	v := show.NewStatus(w.Voice, w.Log)
 	var g errgroup.Group
@@ -218,8 +216,7 @@ func (w *Walk) tellBegun(b crawl.Begun) error {
 	return nil
 }
 
-// BegunLines say which run it is. same says that the configuration differs at most by
-// seeds that are given for one run.
+// BegunLines report which run has begun. same means that only the seeds for one run differ in the configuration.
 func BegunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) ([]string, error) {
 	run := b.Run
 	var text string
@@ -256,7 +253,7 @@ func (w *Walk) Listen(ctx context.Context, g *errgroup.Group) {
 	}
 }
 
-// tellStatus tells how far the crawl has come.
+// tellStatus reports the progress of the crawl.
 func (w *Walk) tellStatus() {
 	status := w.status()
 	w.Voice.Tell(term.Event("status", strings.Join(show.StatusLines(&status), "\n"), "status", status))

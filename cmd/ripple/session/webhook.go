@@ -17,15 +17,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// How long a crawl that is over waits for its webhook. After a signal that is less, for a
-// signal promises an end within seconds (see [grace]), and no message is lost: it is in the
-// state file, and goes with the next command that crawls.
+// How long a crawl that is over waits for its webhook. After a signal it waits less, because it has to end within
+// seconds. No message is lost: it is in the state file, and the next command that crawls sends it.
 const (
 	lastDelivery   = 30 * time.Second
 	hurriedAtBreak = 5 * time.Second
 )
 
-// NewSender returns what tells the webhook of a configuration.
+// NewSender returns the sender to the webhook of a configuration.
 func NewSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
 	sender, err := webhook.New(cfg, log)
 	if err != nil {
@@ -34,8 +33,7 @@ func NewSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
 	return sender, nil
 }
 
-// telling has messages sent beside a walk. The function that it returns ends that, and
-// sends those that are left, as far as there is time.
+// telling sends messages during a walk. end stops that, and sends the messages that are left if there is time.
 func (w *Walk) telling(ctx context.Context, walks bool) (end func(error)) {
 	var g errgroup.Group
 	sending, hush := context.WithCancel(context.Background())
@@ -59,19 +57,19 @@ func (w *Walk) telling(ctx context.Context, walks bool) (end func(error)) {
 		if !errors.Is(failed, crawl.ErrNoRoom) && !statefile.StoreFailed(failed) {
 			err = errors.Join(err, w.tellLast(ctx, until))
 		}
-		if err != nil && !(statefile.StoreFailed(failed) && statefile.StoreFailed(err)) { // which is said at the end
+		if err != nil && !(statefile.StoreFailed(failed) && statefile.StoreFailed(err)) { // this is reported at the end
 			w.Log.Warn("the webhook could not be told", "error", err)
 		}
 	}
 }
 
-// tellLast sends what waits when the walk is over, and says how much does not go.
+// tellLast sends the messages that wait when the walk is over, and reports how many it could not send.
 func (w *Walk) tellLast(ctx, until context.Context) error {
 	if w.Cfg.Load().Monitor.Webhook == "" {
 		return nil
 	}
 	left, err := w.Sender.Flush(until, w.Store)
-	if left > 0 && early(ctx) == nil { // after a signal the last line says how to go on
+	if left > 0 && early(ctx) == nil { // after a signal the last line says how to resume
 		w.Voice.Tell(term.Event("messages wait for the webhook",
 			fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)), "messages", left))
 	}
@@ -85,7 +83,7 @@ func waitFor(n int) string {
 	return term.Count(n, "message", "messages") + " wait for"
 }
 
-// tellFull tells the webhook that the disk has no room left.
+// tellFull tells the webhook that the disk is full.
 func (w *Walk) tellFull(free uint64) {
 	cfg := w.Cfg.Load()
 	w.Sender.Tell(webhook.DiskLow, webhook.Disk{Subject: webhook.SubjectOf(cfg, 0), Free: free})

@@ -205,9 +205,9 @@ CREATE TABLE hosts (
     coverage        TEXT NOT NULL,
     known_missing   INTEGER NOT NULL,       -- pages that were not visited, denied, blocked, or not even recorded
     links_omitted   INTEGER NOT NULL,       -- links of its pages that are not recorded
+    need_scripts    INTEGER NOT NULL,       -- pages processed in the newest run that show nothing without their scripts, and were not rendered
     tags            TEXT,                   -- that people gave it, separated by commas
-    note            TEXT,                   -- that people made
-    need_scripts    INTEGER NOT NULL        -- pages processed in the newest run that show nothing without their scripts, and were not rendered
+    note            TEXT                    -- that people made
 );
 
 -- Registrable domains.

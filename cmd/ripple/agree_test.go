@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
 const agreeConfig = `
@@ -387,6 +389,7 @@ func TestOutputsAgree(t *testing.T) {
 		t.Errorf("inspect says of a page that has gone:\n%s", text)
 	}
 	r.answers()
+	r.hosts()
 
 	r.crawlHalf()
 	third := r.compare(2)
@@ -407,6 +410,43 @@ func (f shared) holds(want shared) bool {
 		}
 	}
 	return true
+}
+
+// hosts compares the figures of each host in the list of hosts with those that the host's own answer and SQL give.
+func (r *revised) hosts() {
+	r.t.Helper()
+	d, end := openState(r.t, filepath.Join(filepath.Dir(r.config), "state.bolt"), "")
+	defer end()
+	_, text := d.get("hosts?limit=500")
+	list := decoded[struct {
+		Hosts []map[string]any `json:"hosts"`
+	}](r.t, string(text)).Hosts
+	if len(list) == 0 {
+		r.t.Error("no host is listed")
+	}
+	for _, h := range list {
+		name := h["domain"].(string)
+		one := decoded[map[string]any](r.t, r.ripple("inspect", "--json", name))
+		row := decoded[[]map[string]any](r.t, r.ripple("query", "--json", "SELECT * FROM hosts WHERE domain = '"+name+"'"))[0]
+		figures := reflect.TypeFor[survey.HostFigures]()
+		for i := range figures.NumField() {
+			key := figures.Field(i).Tag.Get("json")
+			if one[key] != h[key] {
+				r.t.Errorf("%s: %s is %v in the list, and %v by itself", name, key, h[key], one[key])
+			}
+			if figures.Field(i).Tag.Get("sql") == "" && orEmpty(row[key]) != orEmpty(h[key]) {
+				r.t.Errorf("%s: %s is %v in the list, and %v in SQL", name, key, h[key], row[key])
+			}
+		}
+	}
+}
+
+// orEmpty returns an empty text for NULL, as which SQL stores it.
+func orEmpty(v any) any {
+	if v == nil {
+		return ""
+	}
+	return v
 }
 
 // answers asks the examples of "ripple query" of the terrain after two runs.

@@ -58,7 +58,7 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options
 		kinds: newRecord(table(), kindRelation()), redirect: newRecord(table(), redirectRelation()),
 		facts: newRecord(table(), factRelation()), frontier: newRecord(table(), frontierRelation()),
 		sitemaps: newRecord(table(), sitemapRelation()), domains: newRecord(table(), domainRelation()),
-		hosts: newRecord(table(), hostRelation(s)),
+		hosts: newRecord(table(), hostRelation()),
 		class: make([]schema.Class, n), references: make([]uint32, n),
 	}
 	for _, class := range listedClasses() {

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"encoding/hex"
+	"reflect"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv"
@@ -187,27 +189,52 @@ func linkRelation(c *export.Columns) relation[linkRow] {
 	return relation[linkRow]{"links", all}
 }
 
-func hostRelation(s *survey.Survey) relation[hostRow] {
+func hostRelation() relation[hostRow] {
 	type row = hostRow
-	return relation[row]{"hosts", []column[row]{
+	return relation[row]{"hosts", slices.Concat([]column[row]{
 		{"id", integer, func(h *row) any { return int64(h.id) }},
 		{"domain", text, func(h *row) any { return h.name }},
 		{"site_id", integer, func(h *row) any { return int64(h.site) }},
 		{"class", text, func(h *row) any { return h.Class.String() }},
-		{"title", text, func(h *row) any { return words(h.Title) }},
-		{"min_depth", integer, func(h *row) any { return depth(h.MinDepth) }},
-		{"pages_known", integer, func(h *row) any { return int64(h.Known) }},
-		{"pages_visited", integer, func(h *row) any { return int64(h.Visited) }},
-		{"crawl_count", integer, func(h *row) any { return int64(h.Host.Visits) }},
-		{"requests", integer, func(h *row) any { return int64(h.Host.Requests) }},
-		{"delay_ms", integer, func(h *row) any { return s.Config().FullDelay(h.Host).Milliseconds() }},
-		{"coverage", text, func(h *row) any { return h.Coverage }},
-		{"known_missing", integer, func(h *row) any { return int64(h.KnownMissing) }},
-		{"links_omitted", integer, func(h *row) any { return int64(h.LinksOmitted) }},
-		{"tags", text, func(h *row) any { return words(h.Noted.TagText()) }},
-		{"note", text, func(h *row) any { return words(h.Noted.Note) }},
-		{"need_scripts", integer, func(h *row) any { return int64(h.Shells) }},
-	}}
+	}, hostColumns(func(h *row) *survey.HostFigures { return &h.HostFigures }),
+		hostColumns(func(h *row) *survey.HostDetails { return &h.HostDetails }), []column[row]{
+			{"tags", text, func(h *row) any { return words(h.Noted.TagText()) }},
+			{"note", text, func(h *row) any { return words(h.Noted.Note) }},
+		})}
+}
+
+// hostColumns returns a column for each of the figures of a host that the table has.
+func hostColumns[F any](of func(*hostRow) *F) []column[hostRow] {
+	var all []column[hostRow]
+	figures := reflect.TypeFor[F]()
+	for i := range figures.NumField() {
+		f := figures.Field(i)
+		if f.Tag.Get("sql") == "-" {
+			continue
+		}
+		kind := integer
+		if f.Type.Kind() == reflect.String {
+			kind = text
+		}
+		all = append(all, column[hostRow]{f.Tag.Get("json"), kind, func(h *hostRow) any {
+			return figure(reflect.ValueOf(of(h)).Elem().Field(i))
+		}})
+	}
+	return all
+}
+
+// figure returns the value of a column; a nil pointer is NULL.
+func figure(v reflect.Value) any {
+	switch v.Kind() {
+	case reflect.String:
+		return words(v.String())
+	case reflect.Pointer:
+		if v.IsNil() {
+			return nil
+		}
+		return figure(v.Elem())
+	}
+	return v.Int()
 }
 
 // depth returns NULL for kv.NoDepth.

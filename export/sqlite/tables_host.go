@@ -14,7 +14,7 @@ func hostView(d *DB) virtual {
 			return true, nil
 		}), nil
 	}
-	v := newView(d, hostRelation(d.survey), d.hostCount, func(h *hostRow) int64 { return int64(h.id) }, scan)
+	v := newView(d, hostRelation(), d.hostCount, func(h *hostRow) int64 { return int64(h.id) }, scan)
 	v.ordered = true
 	v.load = d.loadHost
 	v.keys = []key[hostRow]{{"domain", onlyOne, func(name any) (next[hostRow], error) {

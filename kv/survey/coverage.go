@@ -44,32 +44,25 @@ type HostReport struct {
 	Site    string
 	Entity  string // of all its pages; empty: it depends on their paths
 	Origins []int  // numbers of the origins that the host belongs to
-	Title   string // of its front page
 	Noted   schema.HostNote
 
-	MinDepth           uint8 // of its pages; kv.NoDepth: none
+	HostFigures
+	HostDetails
+
 	FromDepth, ToDepth uint8 // of its processed pages; FromDepth is kv.NoDepth if none has one
 
-	Known     int // pages
-	Visited   int // of those, in the run
-	Processed int // of those
-	Waiting   int // pages to visit that were not visited: queued, suspended with the host, or over budget
+	Processed int // visited pages
 	ByState   [schema.StateCount]int
-	HTML      int    // pages of HTML that were processed
-	Linkless  int    // of those: without links
-	Shells    int    // of HTML: likely need scripts, and were not rendered
+	Linkless  int    // pages of HTML without links
 	Unreached int    // visits that ended without a connection
 	Broken    int    // visits that ended in 5xx, if all did
 	Away      string // the same as text, with the reason
 
 	Cover        Cover
-	Coverage     string // the cover as text, with everything that was in the way
 	Budget       string // the key that limited the host, "max-domain-requests = 500"; empty: none did
 	Limit        int    // requests for pages that a run may send to the host
 	LimitKey     string // the key and value that set Limit
-	LinksOmitted int    // links of its pages that were not recorded
 	SiteOverflow int    // links to further hosts of its site, which were not recorded
-	KnownMissing int    // pages that the map should have: see lacks, and those that were found and not recorded
 }
 
 // Unlinked reports whether the processed pages of a host have no links, so that scripts probably
@@ -160,18 +153,24 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	}
 	report := &HostReport{
 		Host: r, Class: h.verdict.Class, Rule: h.verdict.Rule, Site: h.site, Entity: h.entity, Origins: h.origins,
-		Noted:    cv.core.notes.Of(r.Name),
-		MinDepth: t.nearest, FromDepth: t.from, ToDepth: t.to,
-		Known: int(t.known), Visited: int(t.visited), Processed: int(t.processed),
-		Waiting: int(t.waits + t.byState[schema.RequestLimitHit]),
-		HTML:    int(t.html), Linkless: int(t.linkless), Shells: int(t.shells), Unreached: int(t.unreached),
-		Broken: int(t.brokenAll()),
+		Noted: cv.core.notes.Of(r.Name),
+		HostFigures: HostFigures{
+			Known: int(t.known), Visited: int(t.visited), Waiting: int(t.waits + t.byState[schema.RequestLimitHit]),
+			Visits: r.Visits, Requests: r.Requests, DelayMS: cv.core.cfg.FullDelay(r).Milliseconds(),
+			KnownMissing: cv.overflowOf(r),
+		},
+		HostDetails: HostDetails{LinksOmitted: int(t.omitted), HTML: int(t.html), Shells: int(t.shells)},
+		FromDepth:   t.from, ToDepth: t.to, Processed: int(t.processed),
+		Linkless: int(t.linkless), Unreached: int(t.unreached), Broken: int(t.brokenAll()),
+	}
+	if t.nearest != kv.NoDepth {
+		depth := int(t.nearest)
+		report.MinDepth = &depth
 	}
 	for i, n := range t.byState {
 		report.ByState[i] = int(n)
 	}
 	report.Away = t.unreachable()
-	report.LinksOmitted, report.KnownMissing = int(t.omitted), cv.overflowOf(r)
 	if h.verdict.Class.Visitable() {
 		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unreached + t.unanswered + t.brokenAll())
 	}

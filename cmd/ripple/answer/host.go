@@ -57,10 +57,10 @@ func (r Inspector) InspectHost(raw string, limit int) (*Host, error) {
 	var id schema.HostID
 	err = r.Store.View(func(tx *kv.Tx) error {
 		var err error
-		id, d.Known, err = tx.Hosts.Lookup(name)
+		id, d.Met, err = tx.Hosts.Lookup(name)
 		return err
 	})
-	if err != nil || !d.Known {
+	if err != nil || !d.Met {
 		return d, err
 	}
 	d.KnownHost, err = r.knownHost(id, limit)
@@ -98,18 +98,10 @@ func (r Inspector) knownHost(id schema.HostID, limit int) (*KnownHost, error) {
 func (r Inspector) hostFacts(report *survey.HostReport) *KnownHost {
 	h, run, cfg := report.Host, r.Run(), r.Config()
 	k := &KnownHost{
-		Open: r.Open, Run: int(run.ID), Title: report.Title,
-		Pages: report.Known, Visited: report.Visited, Waiting: report.Waiting,
-		Visits: h.Visits, Requests: h.Requests, ByState: map[string]int{},
-		Coverage: report.Coverage, Missing: report.KnownMissing,
-		Omitted: report.LinksOmitted, HTML: report.HTML, Shells: report.Shells,
-		DelayMS: cfg.FullDelay(h).Milliseconds(), CrawlMS: h.CrawlDelay.Milliseconds(),
+		Open: r.Open, Run: int(run.ID), HostFigures: report.HostFigures, HostDetails: report.HostDetails,
+		ByState: map[string]int{}, CrawlMS: h.CrawlDelay.Milliseconds(),
 		Timeouts: int(h.Timeouts), AnswerMS: h.Smoothed.Milliseconds(),
 		Budget: report.Limit, BudgetKey: report.LimitKey,
-	}
-	if report.MinDepth != kv.NoDepth {
-		depth := int(report.MinDepth)
-		k.MinDepth = &depth
 	}
 	for state, n := range report.ByState {
 		if n > 0 {

@@ -1,11 +1,15 @@
 package answer
 
-import "time"
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
 
 // A Host is what is known of a host.
 type Host struct {
 	Input  string   `json:"input"`
-	Known  bool     `json:"known"`
+	Met    bool     `json:"known"`
 	Domain string   `json:"domain"`
 	Shown  string   `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
 	Site   string   `json:"site"`
@@ -22,28 +26,17 @@ type Host struct {
 
 // A KnownHost is what is known only of a host that was met.
 type KnownHost struct {
-	Run      int            `json:"run_id"` // the newest
-	Title    string         `json:"title"`
-	MinDepth *int           `json:"min_depth"`
-	Pages    int            `json:"pages_known"`
-	Visited  int            `json:"pages_visited"` // in the run
-	Waiting  int            `json:"pages_waiting"`
-	Fetching int            `json:"fetching"`    // requests to it that are open
-	Visits   int            `json:"crawl_count"` // all runs
-	Requests int            `json:"requests"`    // of every kind, all runs
+	Run int `json:"run_id"` // the newest
+	survey.HostFigures
+	survey.HostDetails
+	Fetching int            `json:"fetching"` // requests to it that are open
 	ByState  map[string]int `json:"pages_by_state"`
 	ByDepth  []DepthCount   `json:"pages_by_depth"`
-	Coverage string         `json:"coverage"`
-	Missing  int            `json:"known_missing"`
-	Omitted  int            `json:"links_omitted"`
-	HTML     int            `json:"html_pages"`   // processed in the run
-	Shells   int            `json:"need_scripts"` // of those: that likely show nothing without their scripts
 
 	Obstacle
 	Trouble     string     `json:"trouble"`        // what keeps it from being asked; empty: nothing
 	Again       *time.Time `json:"again_at"`       // when that is over; null: not in this run, or there is none
 	Next        *time.Time `json:"next_request"`   // no request comes earlier; null: none was answered
-	DelayMS     int64      `json:"delay_ms"`       // promised between two requests, time-outs included
 	CrawlMS     int64      `json:"crawl_delay_ms"` // of robots.txt
 	Timeouts    int        `json:"timeouts"`       // in a row, each of which doubles the delay
 	AnswerMS    int64      `json:"smoothed_ms"`    // of an answer; as long a rest follows it

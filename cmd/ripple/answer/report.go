@@ -41,7 +41,7 @@ type metrics struct {
 	MeanFetchMS     float64 `json:"mean_fetch_ms"`
 	Rendered        int     `json:"rendered"`         // pages, as ripple stats has them
 	Hindered        int     `json:"rendered_in_part"` // of those
-	Unshown         int     `json:"not_rendered"`
+	Unrendered      int     `json:"not_rendered"`
 	Shells          int     `json:"need_scripts"`
 }
 
@@ -107,7 +107,7 @@ func newReport(s *survey.Survey) (*Report, error) {
 	r.Metrics.NodesDiscovered, r.Metrics.NodesCrawled = counts.Pages, counts.Processed
 	r.Metrics.Edges, r.Metrics.LinksOmitted = counts.Links, counts.LinksOmitted
 	r.Metrics.Rendered, r.Metrics.Hindered = counts.Rendered, counts.Hindered
-	r.Metrics.Unshown, r.Metrics.Shells = counts.Unrendered, counts.Shells
+	r.Metrics.Unrendered, r.Metrics.Shells = counts.Unrendered, counts.Shells
 	if err := r.addFetches(s); err != nil {
 		return nil, err
 	}

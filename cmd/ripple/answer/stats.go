@@ -16,29 +16,29 @@ import (
 
 // Stats are the counts of a map, and the hosts that take longest.
 type Stats struct {
-	State    string         `json:"state_path"`
-	Bytes    int64          `json:"state_bytes"`
-	Run      StatsRun       `json:"run"`
-	Live     *census.Status `json:"live"` // null: nobody crawls
-	Left     census.Left    `json:"left"` // for the run, within its limits
-	Pages    int            `json:"pages"`
-	NotMet   int            `json:"pages_not_met"` // of those: by the last completed run or a later one
-	Links    int            `json:"links"`
-	Hosts    int            `json:"hosts"`          // quality and discovered, with pages
-	Listed   int            `json:"listed_hosts"`   // blacklisted and stub, with pages
-	GivenUp  int            `json:"hosts_given_up"` // in the run
-	Frontier int            `json:"frontier"`
-	Omitted  int            `json:"links_omitted"` // that pages have and that are not recorded
-	Shells   int            `json:"need_scripts"`  // processed pages that likely show nothing without their scripts
-	Rendered int            `json:"rendered"`      // processed pages that are recorded as their scripts left them
-	Hindered int            `json:"rendered_in_part"`
-	Unshown  int            `json:"not_rendered"` // processed pages for which the browser failed, or showed too much
-	Sites    []CutSite      `json:"cut_sites"`    // of which not all hosts are recorded
-	ByState  map[string]int `json:"pages_by_state"`
-	ByClass  map[string]int `json:"pages_by_class"`
-	ByDepth  []DepthCount   `json:"pages_by_depth"`
-	Origins  []originStats  `json:"origins"`
-	Slow     []slowHost     `json:"slow_hosts"`
+	State        string         `json:"state_path"`
+	Bytes        int64          `json:"state_bytes"`
+	Run          StatsRun       `json:"run"`
+	Live         *census.Status `json:"live"` // null: nobody crawls
+	Left         census.Left    `json:"left"` // for the run, within its limits
+	Pages        int            `json:"pages"`
+	NotMet       int            `json:"pages_not_met"` // of those: by the last completed run or a later one
+	Links        int            `json:"links"`
+	Hosts        int            `json:"hosts"`          // quality and discovered, with pages
+	Listed       int            `json:"listed_hosts"`   // blacklisted and stub, with pages
+	GivenUp      int            `json:"hosts_given_up"` // in the run
+	Frontier     int            `json:"frontier"`
+	LinksOmitted int            `json:"links_omitted"` // that pages have and that are not recorded
+	Shells       int            `json:"need_scripts"`  // processed pages that likely show nothing without their scripts
+	Rendered     int            `json:"rendered"`      // processed pages that are recorded as their scripts left them
+	Hindered     int            `json:"rendered_in_part"`
+	Unrendered   int            `json:"not_rendered"` // processed pages for which the browser failed, or showed too much
+	Sites        []CutSite      `json:"cut_sites"`    // of which not all hosts are recorded
+	ByState      map[string]int `json:"pages_by_state"`
+	ByClass      map[string]int `json:"pages_by_class"`
+	ByDepth      []DepthCount   `json:"pages_by_depth"`
+	Origins      []originStats  `json:"origins"`
+	Slow         []slowHost     `json:"slow_hosts"`
 
 	SitesTotal int `json:"cut_sites_total"` // --limit shows some of them
 	SlowTotal  int `json:"slow_hosts_total"`
@@ -46,17 +46,17 @@ type Stats struct {
 
 // A StatsRun is a run with its counts.
 type StatsRun struct {
-	ID       int            `json:"id"`
-	Status   string         `json:"status"`
-	Reason   string         `json:"reason"`
-	Started  time.Time      `json:"started_at"`
-	Finished *time.Time     `json:"finished_at"`
-	Pages    int            `json:"pages"`
-	Rendered int            `json:"rendered"`     // of those: as their scripts left them
-	Unshown  int            `json:"not_rendered"` // of those: as fetched, since rendering failed
-	Requests int            `json:"requests"`
-	Seconds  float64        `json:"running_seconds"`
-	Errors   map[string]int `json:"errors"`
+	ID         int            `json:"id"`
+	Status     string         `json:"status"`
+	Reason     string         `json:"reason"`
+	Started    time.Time      `json:"started_at"`
+	Finished   *time.Time     `json:"finished_at"`
+	Pages      int            `json:"pages"`
+	Rendered   int            `json:"rendered"`     // of those: as their scripts left them
+	Unrendered int            `json:"not_rendered"` // of those: as fetched, since rendering failed
+	Requests   int            `json:"requests"`
+	Seconds    float64        `json:"running_seconds"`
+	Errors     map[string]int `json:"errors"`
 }
 
 // A DepthCount counts the pages at a depth.
@@ -68,19 +68,19 @@ type DepthCount struct {
 
 // A slowHost is a host that the end of the crawl waits for, or that was cut.
 type slowHost struct {
-	Domain      string     `json:"domain"`
-	Shown       string     `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
-	Class       string     `json:"class"`
-	Missing     int        `json:"known_missing"`
-	Omitted     int        `json:"links_omitted"`
-	DelayMS     int64      `json:"delay_ms"`
-	AnswerMS    int64      `json:"smoothed_ms"`    // of an answer
-	ToVisit     int        `json:"pages_to_visit"` // in this run
-	ETA         float64    `json:"eta_seconds"`    // 0: not in this run
-	SuspendedTo *time.Time `json:"suspended_until"`
-	Trouble     string     `json:"trouble"`  // why it is not asked as its delay allows; empty: it is
-	AgainAt     *time.Time `json:"again_at"` // when it is asked again at the earliest
-	Coverage    string     `json:"coverage"`
+	Domain       string     `json:"domain"`
+	Shown        string     `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Class        string     `json:"class"`
+	KnownMissing int        `json:"known_missing"`
+	LinksOmitted int        `json:"links_omitted"`
+	DelayMS      int64      `json:"delay_ms"`
+	AnswerMS     int64      `json:"smoothed_ms"`    // of an answer
+	ToVisit      int        `json:"pages_to_visit"` // in this run
+	ETA          float64    `json:"eta_seconds"`    // 0: not in this run
+	SuspendedTo  *time.Time `json:"suspended_until"`
+	Trouble      string     `json:"trouble"`  // why it is not asked as its delay allows; empty: it is
+	AgainAt      *time.Time `json:"again_at"` // when it is asked again at the earliest
+	Coverage     string     `json:"coverage"`
 
 	Rest time.Duration `json:"-"` // from one request to the next
 }
@@ -97,8 +97,8 @@ func NewStats(r *statefile.State, most int) (*Stats, error) {
 		Run:   NewStatsRun(run, counts.Errors),
 		Pages: counts.Pages, NotMet: counts.Gone, Links: counts.Links,
 		Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
-		Omitted: counts.LinksOmitted, Shells: counts.Shells,
-		Rendered: counts.Rendered, Hindered: counts.Hindered, Unshown: counts.Unrendered,
+		LinksOmitted: counts.LinksOmitted, Shells: counts.Shells,
+		Rendered: counts.Rendered, Hindered: counts.Hindered, Unrendered: counts.Unrendered,
 		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: depthCounts(counts),
 	}
 	for _, state := range schema.States() {
@@ -148,7 +148,7 @@ func NewStatsRun(run schema.Run, errs map[string]int) StatsRun {
 	return StatsRun{
 		ID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(), Started: run.Started.UTC(),
 		Finished: timeOrNull(run.Finished),
-		Pages:    run.Pages, Rendered: run.Rendered, Unshown: run.Unrendered, Requests: run.Requests,
+		Pages:    run.Pages, Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests,
 		Seconds: run.Running.Seconds(), Errors: errs,
 	}
 }
@@ -197,8 +197,8 @@ func (s *Stats) addHosts(r *statefile.State, run schema.Run, most int) error {
 func newSlowHost(r *statefile.State, h *survey.HostReport, pace census.Pace, pages int, eta float64) slowHost {
 	e := slowHost{
 		Domain: h.Host.Name, Shown: weburl.ShownIfOther(h.Host.Name),
-		Class: h.Class.String(), Missing: h.KnownMissing, Omitted: h.LinksOmitted,
-		DelayMS: r.Config().FullDelay(h.Host).Milliseconds(), AnswerMS: h.Host.Smoothed.Milliseconds(), Coverage: h.Coverage,
+		Class: h.Class.String(), KnownMissing: h.KnownMissing, LinksOmitted: h.LinksOmitted,
+		DelayMS: h.DelayMS, AnswerMS: h.Host.Smoothed.Milliseconds(), Coverage: h.Coverage,
 		ToVisit: pages, ETA: eta, Rest: clock.Rest(r.Config(), h.Host),
 	}
 	if census.Suspended(h.Host) > 0 {
@@ -212,7 +212,7 @@ func newSlowHost(r *statefile.State, h *survey.HostReport, pace census.Pace, pag
 
 func slowest(slow []slowHost, most int) []slowHost {
 	slices.SortStableFunc(slow, func(a, b slowHost) int {
-		return cmp.Or(cmp.Compare(b.ETA, a.ETA), cmp.Compare(b.Missing, a.Missing), cmp.Compare(a.Domain, b.Domain))
+		return cmp.Or(cmp.Compare(b.ETA, a.ETA), cmp.Compare(b.KnownMissing, a.KnownMissing), cmp.Compare(a.Domain, b.Domain))
 	})
 	return slow[:min(len(slow), most)]
 }

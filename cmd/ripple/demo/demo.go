@@ -289,9 +289,9 @@ func demoTable(w io.Writer, s *survey.Survey) error {
 	return nil
 }
 
-func depthText(d uint8) string {
-	if d == kv.NoDepth {
+func depthText(d *int) string {
+	if d == nil {
 		return "-"
 	}
-	return fmt.Sprint(d)
+	return fmt.Sprint(*d)
 }

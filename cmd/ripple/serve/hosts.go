@@ -25,22 +25,13 @@ type HostPage struct {
 
 // A hostRow is a host in a list.
 type hostRow struct {
-	Domain   string `json:"domain"`
-	Shown    string `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
-	Class    string `json:"class"`
-	Title    string `json:"title"`
-	Site     string `json:"site"`
-	Cover    string `json:"cover"`    // in a word or two, for filters
-	Coverage string `json:"coverage"` // with everything that stopped the crawl there
-	Trouble  string `json:"trouble"`  // why it is requested less often than its delay allows; empty: it is not
-	MinDepth *int   `json:"min_depth"`
-	Known    int    `json:"pages_known"`
-	Visited  int    `json:"pages_visited"`
-	Waiting  int    `json:"pages_waiting"`
-	Visits   int    `json:"crawl_count"`
-	Requests int    `json:"requests"`
-	DelayMS  int64  `json:"delay_ms"`
-	Missing  int    `json:"known_missing"`
+	Domain  string `json:"domain"`
+	Shown   string `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Class   string `json:"class"`
+	Site    string `json:"site"`
+	Cover   string `json:"cover"`   // in a word or two, for filters
+	Trouble string `json:"trouble"` // why it is requested less often than its delay allows; empty: it is not
+	survey.HostFigures
 
 	Tags []string `json:"tags"`
 	Note string   `json:"note"`
@@ -93,9 +84,9 @@ func (o *Opened) index() (*HostIndex, error) {
 			x.tag(h.Host.ID, h.Noted.Tags)
 			x.Hosts = append(x.Hosts, HostKey{
 				Name: h.Host.Name, ID: h.Host.ID, Known: uint32(h.Known), visited: uint32(h.Visited),
-				visits: uint32(h.Host.Visits), requests: uint32(h.Host.Requests), missing: uint32(h.KnownMissing),
-				delay: uint32(cfg.FullDelay(h.Host).Milliseconds()), Class: h.Class, cover: h.Cover,
-				Trouble: pace.Trouble(h.Host).Kind, depth: h.MinDepth,
+				visits: uint32(h.Visits), requests: uint32(h.Requests), missing: uint32(h.KnownMissing),
+				delay: uint32(h.DelayMS), Class: h.Class, cover: h.Cover,
+				Trouble: pace.Trouble(h.Host).Kind, depth: depthOf(h),
 			})
 		}
 		return nil
@@ -179,23 +170,23 @@ func (o *Opened) answerHosts(_ context.Context, q desk.Query) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		page.Hosts = append(page.Hosts, o.newHostRow(h, pace))
+		page.Hosts = append(page.Hosts, newHostRow(h, pace))
 	}
 	return page, nil
 }
 
-func (o *Opened) newHostRow(h *survey.HostReport, pace census.Pace) hostRow {
-	row := hostRow{
-		Domain: h.Host.Name, Shown: weburl.ShownIfOther(h.Host.Name),
-		Class: h.Class.String(), Title: h.Title, Site: h.Site, Cover: h.Cover.String(),
-		Coverage: h.Coverage, Trouble: pace.Trouble(h.Host).String(), Known: h.Known, Visited: h.Visited,
-		Waiting: h.Waiting, Visits: h.Host.Visits, Requests: h.Host.Requests,
-		DelayMS: o.Config().FullDelay(h.Host).Milliseconds(), Missing: h.KnownMissing,
+func newHostRow(h *survey.HostReport, pace census.Pace) hostRow {
+	return hostRow{
+		Domain: h.Host.Name, Shown: weburl.ShownIfOther(h.Host.Name), Class: h.Class.String(), Site: h.Site,
+		Cover: h.Cover.String(), Trouble: pace.Trouble(h.Host).String(), HostFigures: h.HostFigures,
 		Tags: append([]string{}, h.Noted.Tags...), Note: h.Noted.Note,
 	}
-	if h.MinDepth != kv.NoDepth {
-		depth := int(h.MinDepth)
-		row.MinDepth = &depth
+}
+
+// depthOf returns the smallest depth of a host's pages, or [kv.NoDepth].
+func depthOf(h *survey.HostReport) uint8 {
+	if h.MinDepth == nil {
+		return kv.NoDepth
 	}
-	return row
+	return uint8(*h.MinDepth)
 }

@@ -51,7 +51,7 @@ func EndedStatus(s *answer.Stats) DeskStatus {
 	d := unknownStatus()
 	d.RunID, d.Status, d.Elapsed = s.Run.ID, s.Run.Status, s.Run.Seconds
 	d.Pages, d.Requests, d.PagesWaiting = s.Run.Pages, s.Run.Requests, s.Frontier
-	d.Rendered, d.Unrendered = s.Run.Rendered, s.Run.Unshown
+	d.Rendered, d.Unrendered = s.Run.Rendered, s.Run.Unrendered
 	d.Left, d.Hosts.GivenUp = s.Left, s.GivenUp
 	if s.Run.Errors != nil {
 		d.Errors = s.Run.Errors

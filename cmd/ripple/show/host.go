@@ -22,7 +22,7 @@ func Host(w io.Writer, d *answer.Host, limit int) error {
 	}
 	t.Row("  site", term.ShownHost(d.Site, 253))
 	printNoted(d, t)
-	if !d.Known {
+	if !d.Met {
 		t.Row("  known", "no: no page that was visited links to the host")
 		return t.Flush()
 	}
@@ -53,8 +53,8 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 		t.Row("  title", term.Clean(k.Title, 300))
 	}
 	t.Row("  coverage", term.Clean(k.Coverage, 300))
-	if k.Missing > 0 {
-		t.Row("  missing", term.Count(k.Missing, "page", ""))
+	if k.KnownMissing > 0 {
+		t.Row("  missing", term.Count(k.KnownMissing, "page", ""))
 	}
 	if k.Shells > 0 {
 		t.Row("  scripts", fmt.Sprintf("%s of %s likely need them", term.Commas(k.Shells), term.Count(k.HTML, "page", "")))
@@ -143,7 +143,7 @@ func hostPages(k *answer.KnownHost) string {
 			states = append(states, term.Commas(n)+" "+state.String())
 		}
 	}
-	text := term.Commas(k.Pages) + " known"
+	text := term.Commas(k.Known) + " known"
 	if len(states) > 0 {
 		text += ": " + strings.Join(states, ", ")
 	}

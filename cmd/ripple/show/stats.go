@@ -56,8 +56,8 @@ func printTotals(w io.Writer, s *answer.Stats) {
 		hosts += fmt.Sprintf(" (and %s blacklisted or stubs)", term.Commas(s.Listed))
 	}
 	links := term.Count(s.Links, "link", "links")
-	if s.Omitted > 0 {
-		links += fmt.Sprintf(" (and %s left out)", term.Commas(s.Omitted))
+	if s.LinksOmitted > 0 {
+		links += fmt.Sprintf(" (and %s left out)", term.Commas(s.LinksOmitted))
 	}
 	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", term.Count(s.Pages, "page", "pages"), hosts, links,
 		term.Commas(s.Frontier))
@@ -71,9 +71,9 @@ func printTotals(w io.Writer, s *answer.Stats) {
 		}
 		fmt.Fprintln(w, text)
 	}
-	if s.Unshown > 0 {
+	if s.Unrendered > 0 {
 		fmt.Fprintf(w, "%s recorded as fetched: the browser failed, or the result was too large\n",
-			term.Count(s.Unshown, "page", "pages"))
+			term.Count(s.Unrendered, "page", "pages"))
 	}
 	if s.Shells > 0 {
 		fmt.Fprintln(w, term.Count(s.Shells, "page likely needs scripts", "pages likely need scripts"))
@@ -141,7 +141,7 @@ func PrintSlow(w io.Writer, s *answer.Stats) error {
 		if s.Live != nil {
 			again = againText(h.AgainAt)
 		}
-		t.Row(term.ShownHost(h.Domain, 60), term.Commas(h.Missing), term.Commas(h.ToVisit),
+		t.Row(term.ShownHost(h.Domain, 60), term.Commas(h.KnownMissing), term.Commas(h.ToVisit),
 			term.Gap(h.Rest.Round(time.Millisecond)), eta, term.Clean(h.Coverage, 100)+again)
 	}
 	if n := s.SlowTotal - len(s.Slow); n > 0 {

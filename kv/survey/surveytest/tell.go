@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -53,8 +54,12 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 	if err == nil {
 		err = s.Hosts.Each(func(r *survey.HostReport) error {
 			if r.Known > 0 {
+				depth := int(kv.NoDepth)
+				if r.MinDepth != nil {
+					depth = *r.MinDepth
+				}
 				add("%s %q, depth %d, %d-%d: %d known, %d visited, %d processed",
-					r.Host.Name, r.Title, r.MinDepth, r.FromDepth, r.ToDepth, r.Known, r.Visited, r.Processed)
+					r.Host.Name, r.Title, depth, r.FromDepth, r.ToDepth, r.Known, r.Visited, r.Processed)
 			}
 			return nil
 		})

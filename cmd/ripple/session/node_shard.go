@@ -24,7 +24,9 @@ func (v *NodeView) Crawl(of node.Walk) node.Follower {
 	var g errgroup.Group
 	g.Go(func() error { return s.Watcher.Follow(ctx, func(census.Status) {}) })
 	s.recall(&g, of.Run, of.Store.LastSeq())
-	f := v.fileOf(of.Shard)
+	v.mu.Lock()
+	f := v.shard(of.Shard).file
+	v.mu.Unlock()
 	f.shard.Store(s)
 	s.end = func() {
 		f.shard.Store(nil)
@@ -39,18 +41,11 @@ func (v *NodeView) Crawl(of node.Walk) node.Follower {
 	return s
 }
 
-// fileOf is the file of a shard, which is open.
-func (v *NodeView) fileOf(shard int) *file {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.files[shard]
-}
-
 // File has other commands reach the file of a shard, by its name, until end is called.
 func (v *NodeView) File(shard int, path string, store *kv.Store) (end func()) {
 	f := &file{session: v.session, store: store}
 	v.mu.Lock()
-	v.files[shard] = f
+	v.shard(shard).file = f
 	v.mu.Unlock()
 	ctx, cancel := context.WithCancel(context.Background())
 	var g errgroup.Group

@@ -37,9 +37,22 @@ type NodeView struct {
 	waits []string // what it waits for, as it was last reported
 
 	mu     sync.Mutex
-	States map[int]string // by shard
-	shown  map[int]*meter.Part
-	files  map[int]*file // that are open
+	shards map[int]*held
+}
+
+// A held is what this machine has of a shard, or had.
+type held struct {
+	state string      // as the node reported it last
+	file  *file       // nil: it was never open
+	part  *meter.Part // of the metrics; nil: it is not shown
+}
+
+// shard returns what this machine has of a shard. The caller holds v.mu.
+func (v *NodeView) shard(n int) *held {
+	if v.shards[n] == nil {
+		v.shards[n] = &held{}
+	}
+	return v.shards[n]
 }
 
 // NewNodeView returns the view of the shards that this machine crawls.
@@ -53,7 +66,7 @@ func NewNodeView(told *term.Voice, path string, cfg *config.Config, opts Options
 	}
 	s := newSession(told, path, crawl.NewMachine(cfg.MaxOpen()))
 	return &NodeView{session: s, cfg: cfg, Desk: newTerrainDesk(cfg, load, s.meter),
-		States: map[int]string{}, shown: map[int]*meter.Part{}, files: map[int]*file{}}
+		shards: map[int]*held{}}
 }
 
 // run runs a node. To its options it adds the hub, the name of the node, and its callbacks.
@@ -76,7 +89,7 @@ func (v *NodeView) run(ctx context.Context, o node.Options) error {
 	v.Voice.Say("node " + term.Shown(name) + " is connected to the hub " + term.Shown(v.cfg.Cluster.Hub))
 	end := v.begin(conn, at)
 	o.Hub, o.Name, o.Load = conn, name, v.Desk.load
-	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.Visited, v.shard, v.File, v.Crawl
+	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.Visited, v.note, v.File, v.Crawl
 	o.OnRequest = func(int, crawl.Request) { v.requests.Add(1) }
 	o.OnCommit = func(_ int, c crawl.Commit) { v.meter.Committed(c) }
 	o.Stop = func() { v.stop(errStopped) }
@@ -117,21 +130,20 @@ func (v *NodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
 }
 
 // show adds the crawl of a shard to the metrics.
-func (v *NodeView) show(shard int, now func(context.Context) meter.Moment) *meter.Part {
-	v.hide(shard)
+func (v *NodeView) show(n int, now func(context.Context) meter.Moment) *meter.Part {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.shown[shard] = v.meter.Shard(shard, now)
-	return v.shown[shard]
+	h := v.shard(n)
+	h.hide()
+	h.part = v.meter.Shard(n, now)
+	return h.part
 }
 
 // hide removes the crawl of a shard from the metrics. Another node may have the shard by now.
-func (v *NodeView) hide(shard int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if p := v.shown[shard]; p != nil {
-		p.Drop()
-		delete(v.shown, shard)
+func (h *held) hide() {
+	if h.part != nil {
+		h.part.Drop()
+		h.part = nil
 	}
 }
 
@@ -143,21 +155,22 @@ func (v *NodeView) Visited(shard int, e crawl.Event) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if p := v.shown[shard]; p != nil { // otherwise it is among the visits that are recalled
+	if p := v.shard(shard).part; p != nil { // otherwise it is among the visits that are recalled
 		p.Visited(e)
 	}
 }
 
-// shard records the state of a shard, and reports a change.
-func (v *NodeView) shard(n int, state string) {
+// note records the state of a shard, and reports a change.
+func (v *NodeView) note(n int, state string) {
 	v.mu.Lock()
-	before := v.States[n]
-	v.States[n] = state
-	v.mu.Unlock()
+	h := v.shard(n)
+	before := h.state
+	h.state = state
 	switch state {
 	case "lost", "released", "gone", "elsewhere":
-		v.hide(n)
+		h.hide()
 	}
+	v.mu.Unlock()
 	if before != state {
 		v.Voice.Tell(term.Event("shard", fmt.Sprintf("shard %d: %s", n, state), "shard", n, "state", state))
 	}
@@ -178,7 +191,7 @@ func (v *NodeView) reload(ctx context.Context, conn *hub.Conn) {
 func (v *NodeView) report() {
 	pages, requests := v.Pages.Load(), v.requests.Load()
 	text := fmt.Sprintf("%s, %s; shards: %s",
-		show.Visited(int(pages)), term.Count(int(requests), "request", "requests"), v.shards())
+		show.Visited(int(pages)), term.Count(int(requests), "request", "requests"), v.count())
 	v.Voice.Tell(term.Event("node", text, "pages", pages, "requests", requests))
 }
 
@@ -201,13 +214,15 @@ func (v *NodeView) follow(ctx context.Context) {
 	}
 }
 
-// shards returns how many shards are in each state.
-func (v *NodeView) shards() string {
+// count returns how many shards are in each state.
+func (v *NodeView) count() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	counts := map[string]int{}
-	for _, state := range v.States {
-		counts[state]++
+	for _, h := range v.shards {
+		if h.state != "" {
+			counts[h.state]++
+		}
 	}
 	var parts []string
 	for state, n := range counts {

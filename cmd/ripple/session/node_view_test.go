@@ -27,7 +27,7 @@ func TestNodeVisits(t *testing.T) {
 func TestNodeWaits(t *testing.T) {
 	var said strings.Builder
 	v := NewNodeView(term.NewVoice(&said), "", &config.Config{}, Options{})
-	v.States = map[int]string{0: "waiting", 1: "crawling"}
+	v.shards = map[int]*held{0: {state: "waiting"}, 1: {state: "crawling"}}
 	now := time.Now()
 	idle := &census.Status{Status: "running"}
 	s := &answer.TerrainStats{Shards: []answer.ShardStats{
@@ -43,7 +43,7 @@ func TestNodeWaits(t *testing.T) {
 		}
 	}
 	tell("") // it is this node that the shard waits for
-	v.States[0] = "released"
+	v.shards[0].state = "released"
 	attic := "  shard 0 waits for attic, which has its file, or a newer copy\n"
 	tell(attic)
 	tell("")

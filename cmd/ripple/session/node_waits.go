@@ -72,7 +72,7 @@ func (v *NodeView) others(s *answer.TerrainStats) []answer.TerrainNote {
 func (v *NodeView) has(shard int) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	switch v.States[shard] {
+	switch v.shard(shard).state {
 	case "", "lost", "released", "gone", "elsewhere":
 		return false
 	}

@@ -44,7 +44,8 @@ domain = "bad.test"
 domain = "stub.test"
 `
 
-// A revised is a web that changes between two runs, and that can stop the run that asks for its front page.
+// A revised is a web that changes between two runs, and that can stop the run that requests its
+// front page.
 type revised struct {
 	t       *testing.T
 	config  string
@@ -95,7 +96,7 @@ func newRevised(t *testing.T) *revised {
 	return r
 }
 
-// ripple runs a command on the state, and returns what it prints.
+// ripple runs a command on the state, and returns its output.
 func (r *revised) ripple(args ...string) string {
 	r.t.Helper()
 	var out, told strings.Builder
@@ -130,10 +131,10 @@ func (r *revised) crawlHalf() {
 	}
 }
 
-// shared are the figures that outputs share: those that an output does not have are missing.
+// shared holds the figures that outputs share. A figure that an output does not have is missing.
 type shared map[string]int
 
-// agreedStates are the states that the web gives its pages.
+// agreedStates returns the states that the web gives its pages.
 func agreedStates() []string {
 	return []string{"processed", "dead_link", "blacklisted", "stubbed", "depth_exceeded", "discovered", "queued"}
 }
@@ -146,7 +147,7 @@ func decoded[T any](t *testing.T, text string) (v T) {
 	return v
 }
 
-// stats are the figures of "ripple stats".
+// stats returns the figures of "ripple stats".
 func (r *revised) stats() shared {
 	s := decoded[answer.Stats](r.t, r.ripple("stats", "--json"))
 	return sharedOf(&s)
@@ -161,7 +162,7 @@ func sharedOf(s *answer.Stats) shared {
 	return f
 }
 
-// desk are the figures that the API of the desk answers with: stats, and what status, runs and hosts say besides.
+// desk returns the figures of the desk's API: those of stats, and those of status, runs and hosts.
 func (r *revised) desk() shared {
 	r.t.Helper()
 	d, end := openState(r.t, filepath.Join(filepath.Dir(r.config), "state.bolt"), "")
@@ -192,7 +193,7 @@ func (r *revised) desk() shared {
 	return f
 }
 
-// ask are the figures that SQL gives, by what answers a statement with a number.
+// ask returns the figures that SQL gives. number runs a statement that returns one number.
 func ask(number func(sql string) int, latest int) shared {
 	f := shared{
 		"pages": number("SELECT count(*) FROM pages"), "links": number("SELECT count(*) FROM links"),
@@ -272,7 +273,7 @@ func (r *revised) summary() shared {
 	return f
 }
 
-// graphs are the figures of the graphs, by format.
+// graphs returns the figures of the graphs, by format.
 func (r *revised) graphs() map[string]shared {
 	at := func(name string) string { return filepath.Join(r.dir, name) }
 	r.ripple("export", "--level", "page", "--jsonl", at("g.jsonl"), "--csv", at("csv"), "--gexf", at("g.gexf"),
@@ -303,7 +304,7 @@ func fromJSONL(t *testing.T, data []byte) shared {
 	return f
 }
 
-// count counts a page of a state; graphs show no page that is gone.
+// count counts a page by its state. Graphs contain no pages that are gone.
 func (f shared) count(state string) {
 	if state != "discovered" {
 		f[state]++
@@ -342,7 +343,7 @@ func rowsOf(t *testing.T, data []byte) int {
 	return int(f.NumRows())
 }
 
-// compare holds what outputs say of one figure against each other.
+// compare compares the same figure of different outputs.
 func (r *revised) compare(latest int) shared {
 	r.t.Helper()
 	all := r.graphs()
@@ -362,8 +363,8 @@ func (r *revised) compare(latest int) shared {
 	return said
 }
 
-// TestOutputsAgree crawls a web twice, and a third time half: pages have gone, come, moved, failed and stayed. What
-// two outputs show is the same in both.
+// TestOutputsAgree crawls a web twice, and half of it a third time: pages are gone, new, moved,
+// failed and unchanged. A figure that two outputs show is the same in both.
 func TestOutputsAgree(t *testing.T) {
 	t.Parallel()
 	r := newRevised(t)
@@ -449,7 +450,7 @@ func orEmpty(v any) any {
 	return v
 }
 
-// answers asks the examples of "ripple query" of the terrain after two runs.
+// answers runs the examples of "ripple query" on the terrain after two runs.
 func (r *revised) answers() {
 	r.t.Helper()
 	want := map[string][]string{

@@ -17,16 +17,15 @@ import (
 
 const module = "github.com/sumi-ripple/ripple/"
 
-// A sourcePackage is what this test knows of a package: its folder in the module,
-// its comment, and what it imports outside of tests.
+// A sourcePackage is what this test knows about a package: its folder in the module, its comment,
+// and its imports outside of tests.
 type sourcePackage struct {
 	folder  string
 	doc     string
 	imports map[string]string // path to the file that imports it
 }
 
-// The layers: who may know whom, and that every package says what
-// it is.
+// The layers: which package may import which, and that every package has a comment.
 func TestArchitecture(t *testing.T) {
 	packages := readPackages(t, "../..")
 	if len(packages) < 10 {
@@ -39,7 +38,7 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// The test sees what it is there to see.
+// The test detects the breaches that it is for.
 func TestBreaches(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -114,7 +113,7 @@ func TestCrawlListsItsPackages(t *testing.T) {
 	}
 }
 
-// breaches names what a package does that it must not.
+// breaches names the rules that a package breaks.
 func breaches(p *sourcePackage) []string {
 	var found []string
 	if p.doc == "" {
@@ -162,7 +161,7 @@ func forbids(folder, imported string) string {
 	return ""
 }
 
-// rooms are the parts of the command from bottom to top: each knows only those before it.
+// rooms are the parts of the command from bottom to top: each imports only those before it.
 func rooms() []string {
 	return []string{
 		"cmd/ripple/docs", "cmd/ripple/term", "cmd/ripple/statefile", "cmd/ripple/seeds", "cmd/ripple/desk",
@@ -171,7 +170,7 @@ func rooms() []string {
 	}
 }
 
-// room is the place of a folder among the rooms; -1: it is none.
+// room returns the index of a folder among the rooms; -1: it is not one.
 func room(folder string) int {
 	return slices.IndexFunc(rooms(), func(r string) bool { return folder == r })
 }

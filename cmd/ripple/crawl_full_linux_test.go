@@ -15,11 +15,11 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// TestCrawlDiskFullStopped stops a crawl by a signal while it waits for room: it says that what it
-// has fetched since the last commit is not kept.
+// TestCrawlDiskFullStopped stops a crawl by a signal while it waits for room: it says that visits
+// since the last commit are not kept.
 func TestCrawlDiskFullStopped(t *testing.T) {
 	t.Parallel()
-	disk := crawltest.SmallDisk(t, "60m") // less than a crawl wants free
+	disk := crawltest.SmallDisk(t, "60m") // less than the free space that a crawl needs
 	cmd, said := crawlsFull(t, writeConfig(t, newWeb(t), disk, false))
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -31,8 +31,8 @@ func TestCrawlDiskFullStopped(t *testing.T) {
 	}
 }
 
-// TestReloadDiskFull has a crawl that waits for room read its configuration again: that is refused, and the crawl goes
-// on when there is room.
+// TestReloadDiskFull reloads a crawl that waits for room: that is refused, and the crawl continues
+// when there is room.
 func TestReloadDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "96m")
@@ -55,7 +55,8 @@ func TestReloadDiskFull(t *testing.T) {
 	}
 }
 
-// crawlsFull starts a crawl, and returns it with what it says on once it has said that the disk is full.
+// crawlsFull starts a crawl, and returns it with its further messages once it has said that the
+// disk is full.
 func crawlsFull(t *testing.T, path string) (cmd *exec.Cmd, said *bufio.Reader) {
 	t.Helper()
 	cmd = ripple("crawl", path)
@@ -75,8 +76,8 @@ func crawlsFull(t *testing.T, path string) (cmd *exec.Cmd, said *bufio.Reader) {
 	return cmd, said
 }
 
-// TestPruneDiskFull prunes and compacts a file beside which there is no room: what is said is what
-// helps.
+// TestPruneDiskFull prunes and compacts a file next to which there is no room: the message says
+// what helps.
 func TestPruneDiskFull(t *testing.T) {
 	t.Parallel()
 	from := filepath.Join(filepath.Dir(rippletest.Crawled(t, 1)), "state.bolt")

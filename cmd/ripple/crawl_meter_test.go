@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 )
 
-// A scrape of a running crawl shows what its status says, to whoever knows the token; there
-// is nothing to be scraped when it is over.
+// A scrape of a running crawl shows the figures of its status, to clients with the token. After the
+// crawl there is nothing to scrape.
 func TestScrape(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t)

@@ -24,7 +24,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// A machine is a process that runs a node, again and again.
+// A machine is a process that runs a node, and may be started again.
 type machine struct {
 	t      *testing.T
 	config string
@@ -42,9 +42,9 @@ func (m *machine) start() {
 	}
 }
 
-// end waits for the end, and returns the exit code, or -1 for who was killed.
+// end waits for the end, and returns the exit code, or -1 if the process was killed.
 func (m *machine) end() int {
-	_ = m.cmd.Wait() // the state says it
+	_ = m.cmd.Wait() // the state says why it ended
 	return m.cmd.ProcessState.ExitCode()
 }
 
@@ -56,7 +56,7 @@ func (m *machine) works() {
 	}
 }
 
-// A transcript is what a process says. It may be read meanwhile.
+// A transcript is the output of a process. It may be read while the process is running.
 type transcript struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -74,8 +74,8 @@ func (s *transcript) String() string {
 	return s.text.String()
 }
 
-// newMachines writes the configurations of so many machines, which share four shards evenly,
-// and of one alone, for a web of 16 hosts with about so many pages each.
+// newMachines writes the configurations of n machines, which share four shards evenly, and of a
+// single one, for a web of 16 hosts with about pages pages each.
 func newMachines(t *testing.T, hub string, n, pages int) (all []*machine, alone string) {
 	t.Helper()
 	web := crawltest.Serve(t, webtest.WithoutLog())
@@ -105,7 +105,7 @@ func machinesFor(t *testing.T, hub string, n int, text string) (all []*machine, 
 			}
 		}
 	})
-	for i := range n { // none may have them all before another one comes
+	for i := range n { // no machine may take all shards before another one starts
 		name, own := fmt.Sprintf("node%d", i), (4+n-1-i)/n
 		all = append(all, &machine{t: t, config: write(name, fmt.Sprintf(
 			"[cluster]\nhub = %q\nshards = 4\nmax-shards = %d\nfolder = \"./%s\"\n", hub, own, name))})
@@ -113,8 +113,8 @@ func machinesFor(t *testing.T, hub string, n int, text string) (all []*machine, 
 	return all, write("alone", fmt.Sprintf("[state]\npath = %q\n", filepath.Join(dir, "alone.bolt")))
 }
 
-// Three machines, of which one is killed and comes again, and the hub is lost meanwhile,
-// make the map of one.
+// Three machines, one of which is killed and started again, and a hub that is lost meanwhile, make
+// the map of a single machine.
 func TestThreeMachines(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "hub")
@@ -142,8 +142,8 @@ func TestThreeMachines(t *testing.T) {
 	sameAsAlone(t, alone, machines...)
 }
 
-// While the hub is away, and nobody crawls, the files of a machine that runs are read all the same, and it is stopped
-// by the name of one.
+// While the hub is away and nothing is being crawled, the files of a running machine can be read,
+// and it can be stopped by the name of one.
 func TestReadWhileHubIsAway(t *testing.T) {
 	t.Parallel()
 	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
@@ -184,13 +184,14 @@ func TestReadWhileHubIsAway(t *testing.T) {
 	}
 }
 
-// crawledShard is the file of the first shard that was crawled.
+// crawledShard returns the file of the first shard that was crawled.
 func crawledShard(said string) string {
 	before, _, _ := strings.Cut(said, ": crawling")
 	return "shard-00" + before[len(before)-1:] + ".bolt"
 }
 
-// whileHeld runs a command about a shard, again when it comes while a busy machine has lost the lease.
+// whileHeld runs a command about a shard, and repeats it if a busy machine has lost the lease
+// meanwhile.
 func whileHeld(args ...string) (out string, err error) {
 	soon(func() bool {
 		var text []byte
@@ -201,7 +202,7 @@ func whileHeld(args ...string) (out string, err error) {
 	return out, err
 }
 
-// A machine that is asked to stop does, goes on later, and is answered for its files.
+// A machine stops when requested, can be resumed, and answers for its files.
 func TestMachineStops(t *testing.T) {
 	t.Parallel()
 	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
@@ -213,7 +214,7 @@ func TestMachineStops(t *testing.T) {
 	m := machines[0]
 	m.start()
 	m.works()
-	m.command("pause") // or the run might be over before it is stopped
+	m.command("pause") // otherwise the run might be over before it is stopped
 	file := filepath.Join(strings.TrimSuffix(m.config, ".toml"), crawledShard(m.said.String()))
 	if out, err := whileHeld("stats", "--state", file); err != nil || !strings.Contains(out, "run #1") {
 		t.Errorf("stats: %v: %s", err, out)
@@ -241,7 +242,7 @@ func TestMachineStops(t *testing.T) {
 	}
 }
 
-// look asks a machine's configuration for the terrain until all is as wanted.
+// look asks for the status of the terrain, with a machine's configuration, until it is as wanted.
 func (m *machine) look(what string, wanted func(*answer.TerrainStats) bool) {
 	m.t.Helper()
 	var out []byte
@@ -259,7 +260,7 @@ func (m *machine) look(what string, wanted func(*answer.TerrainStats) bool) {
 	}
 }
 
-// command runs a command on the terrain, and returns what it says.
+// command runs a command on the terrain, and returns its output.
 func (m *machine) command(args ...string) string {
 	m.t.Helper()
 	out, err := ripple(append(args, "--config", m.config)...).CombinedOutput()
@@ -293,8 +294,8 @@ func allShards(s *answer.TerrainStats, state string) bool {
 	return !slices.ContainsFunc(s.Shards, func(one answer.ShardStats) bool { return one.State != state })
 }
 
-// The terrain is seen and commanded as a whole from any machine: what a dead one keeps
-// waiting is told, a pause holds for who comes during it, and all stop together.
+// The terrain is seen and commanded as a whole from any machine: it is reported what a dead one
+// delays, a pause applies to machines that join during it, and all stop together.
 func TestTerrainIsSeen(t *testing.T) {
 	t.Parallel()
 	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
@@ -326,7 +327,7 @@ func TestTerrainIsSeen(t *testing.T) {
 			if silent.State != answer.ShardSilent || len(silent.Waiting) == 0 {
 				continue
 			}
-			for _, b := range s.Shards[silent.Waiting[0]].Backlog { // who only asks has nothing to tell
+			for _, b := range s.Shards[silent.Waiting[0]].Backlog { // a shard that only requests an errand has nothing to send
 				if b.Shard == silent.Shard && b.URLs > 0 && !b.More {
 					return true
 				}
@@ -346,7 +347,7 @@ func TestTerrainIsSeen(t *testing.T) {
 	reloadMachines(one, two)
 	two.command("resume")
 	one.look("that it goes on", func(s *answer.TerrainStats) bool { return !s.Paused && allShards(s, "running") })
-	one.command("pause") // or it might come to its end before it is stopped
+	one.command("pause") // otherwise it might reach its end before it is stopped
 	one.look("a pause again", func(s *answer.TerrainStats) bool { return allShards(s, "paused") })
 	if said := two.command("stop"); strings.Count(said, "is stopping") != 2 {
 		t.Errorf("stop says: %s", said)
@@ -359,8 +360,8 @@ func TestTerrainIsSeen(t *testing.T) {
 	one.look("that nobody is there", func(s *answer.TerrainStats) bool { return s.Silent == len(s.Shards) })
 }
 
-// reloadMachines has two machines that are paused take another configuration, by a command
-// and by a signal, the second one later.
+// reloadMachines makes two paused machines load another configuration, by a command and by a
+// signal, the second one later.
 func reloadMachines(one, two *machine) {
 	one.t.Helper()
 	one.edit("minimum-time-on-page = 500", "minimum-time-on-page = 400")
@@ -378,8 +379,8 @@ func reloadMachines(one, two *machine) {
 	})
 }
 
-// The demonstration with two nodes ends with one map, and nothing of it is left when the
-// folder is used again.
+// The demonstration with two nodes ends with one map, and leaves nothing behind when the folder is
+// used again.
 func TestDemoNodes(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "demo")

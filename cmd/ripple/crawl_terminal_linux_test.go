@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A crawl ends with its terminal, as SIGTERM ends it, unless nohup is to keep it from that: then
-// it reads its configuration again, as whenever it gets SIGHUP.
+// A crawl ends with its terminal, as with SIGTERM, unless nohup prevents that: then it reloads its
+// configuration, as with any SIGHUP.
 func TestTerminalGone(t *testing.T) {
 	t.Parallel()
 	master, slave := openTerminal(t)
@@ -40,7 +40,7 @@ func TestTerminalGone(t *testing.T) {
 	}
 }
 
-// atTerminal has a command lead a session at a terminal.
+// atTerminal makes a command lead a session at a terminal.
 func atTerminal(slave *os.File) func(*exec.Cmd) {
 	return func(cmd *exec.Cmd) {
 		cmd.Stdin = slave

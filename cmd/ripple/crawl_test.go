@@ -28,7 +28,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A crawl in this process leaves no goroutine, no socket and no temporary file.
+// A crawl in this process leaves no goroutine, socket or temporary file behind.
 func TestCrawlLeavesNothing(t *testing.T) {
 	leaks := goleak.IgnoreCurrent()
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func TestCrawlLeavesNothing(t *testing.T) {
 	}
 }
 
-// Signals end a crawl with their number, and the state goes on from there.
+// Signals end a crawl with their exit code, and the state can be resumed.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -84,8 +84,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// A killed crawl leaves its socket behind: nobody mistakes it for a crawl, its
-// run reads interrupted, and the next start goes on.
+// A killed crawl leaves its socket behind: it is not mistaken for a running crawl, its run is shown
+// as interrupted, and the next start resumes it.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t)
@@ -114,8 +114,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A crawl can be ended from the moment on at which its state is locked; other
-// questions wait, and hear that it is starting.
+// A crawl can be stopped as soon as its state is locked. Other requests wait, with the message that
+// it is starting.
 func TestStopWhileStarting(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "start") // short enough for a socket
@@ -130,7 +130,7 @@ func TestStopWhileStarting(t *testing.T) {
 	g.Go(func() error {
 		return command.New(io.Discard, told).Run(context.Background(), []string{"crawl", path})
 	})
-	<-told.held // it tells which run begins, and has not begun yet
+	<-told.held // it says which run begins, and has not begun it yet
 	var said bytes.Buffer
 	if err := command.New(io.Discard, &said).Run(t.Context(), []string{"stats", "--state", state}); err == nil ||
 		!strings.Contains(err.Error(), "is starting") {
@@ -153,7 +153,7 @@ func TestStopWhileStarting(t *testing.T) {
 	}
 }
 
-// A heldWriter keeps its first writer waiting until it is released.
+// A heldWriter blocks its first writer until it is released.
 type heldWriter struct {
 	bytes.Buffer
 	once          sync.Once
@@ -168,8 +168,8 @@ func (w *heldWriter) Write(b []byte) (int, error) {
 	return w.Buffer.Write(b)
 }
 
-// A run that was walked to its end, and whose process was killed before its
-// outputs were in place, is completed without asking anybody.
+// If the walk of a run has ended and its process was killed before its outputs were in place, the
+// run is completed without any request.
 func TestCrawlOnlyOutputs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -204,7 +204,7 @@ func TestCrawlOnlyOutputs(t *testing.T) {
 	}
 }
 
-// walkWithoutOutputs crawls as a process does that dies at the end of the walk.
+// walkWithoutOutputs crawls like a process that dies at the end of the walk.
 func walkWithoutOutputs(t *testing.T, path string) {
 	t.Helper()
 	cfg, _, err := config.Load(path)
@@ -225,15 +225,15 @@ func walkWithoutOutputs(t *testing.T, path string) {
 	}
 }
 
-// A started crawl waits between the requests to its one host.
+// A started crawl waits between the requests to its single host.
 type started struct {
 	t    *testing.T
 	cmd  *exec.Cmd
 	dir  string
-	path string // of its configuration
+	path string // path of its configuration
 }
 
-// startCrawl starts one that waits for a minute.
+// startCrawl starts a crawl that waits for a minute.
 func startCrawl(t *testing.T, flags ...string) *started {
 	t.Helper()
 	return startPaced(t, time.Minute, flags...)
@@ -244,7 +244,7 @@ func startPaced(t *testing.T, gap time.Duration, flags ...string) *started {
 	return startWith(t, gap, func(*exec.Cmd) {}, flags...)
 }
 
-// startWith starts a crawl whose command is changed before.
+// startWith starts a crawl whose command is changed first.
 func startWith(t *testing.T, gap time.Duration, change func(*exec.Cmd), flags ...string) *started {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sig") // short enough for a socket
@@ -266,11 +266,11 @@ func startWith(t *testing.T, gap time.Duration, change func(*exec.Cmd), flags ..
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.cmd.Process.Kill() })
-	c.await("to begin", func() bool { return c.status().Requests > 0 }) // robots.txt is there, the first page waits
+	c.await("to begin", func() bool { return c.status().Requests > 0 }) // robots.txt was requested, the first page waits
 	return c
 }
 
-// pace changes in the configuration how long it waits.
+// pace changes the wait in the configuration.
 func (c *started) pace(from, to time.Duration) {
 	c.t.Helper()
 	text, err := os.ReadFile(c.path)
@@ -285,7 +285,7 @@ func (c *started) pace(from, to time.Duration) {
 	}
 }
 
-// await waits until something holds.
+// await waits until a condition holds.
 func (c *started) await(what string, holds func() bool) {
 	c.t.Helper()
 	if !soon(holds) {
@@ -298,14 +298,14 @@ func (c *started) awaitTold(text string) {
 	c.await("to say "+text, func() bool { return strings.Contains(c.told(), text) })
 }
 
-// status is what the crawl says of itself; zero while it cannot be asked.
+// status returns the status of the crawl; zero while it does not answer.
 func (c *started) status() (st census.Status) {
 	live := &control.Client{State: filepath.Join(c.dir, "ripple.bolt")}
 	_ = live.Get(c.t.Context(), "status", &st)
 	return st
 }
 
-// told is what the crawl has written to stderr.
+// told returns what the crawl has written to stderr.
 func (c *started) told() string {
 	text, err := os.ReadFile(filepath.Join(c.dir, "told"))
 	if err != nil {
@@ -314,7 +314,7 @@ func (c *started) told() string {
 	return string(text)
 }
 
-// desk is the address that the crawl says its desk has.
+// desk returns the address of the crawl's desk, as printed.
 func (c *started) desk() string { return deskAddress(c.told()) }
 
 // wait returns the exit code.
@@ -346,7 +346,7 @@ func writeConfig(t *testing.T, web *webtest.Server, dir string, slow bool) strin
 	return path
 }
 
-// What is told of a host that cannot be reached is one short cause.
+// The message about a host that cannot be reached gives one short cause.
 func TestCrawlWrongCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

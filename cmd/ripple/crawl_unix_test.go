@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// SIGHUP reads the configuration again: what cannot be followed changes nothing,
-// what can holds from then on. SIGUSR1 tells the status.
+// SIGHUP reloads the configuration: an invalid one changes nothing, a valid one applies from then
+// on. SIGUSR1 prints the status.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t)
@@ -57,8 +57,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// A command says that a crawl which is suspended does not answer, and goes on when
-// it does.
+// A command reports that a suspended crawl does not answer, and continues when it does.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t)
@@ -91,8 +90,8 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
-// A crawl whose messages nobody reads any more, as when Ctrl-C has ended tee first, goes on, and
-// ends as a signal ends it.
+// A crawl whose output is no longer read, for example because Ctrl-C has ended tee first,
+// continues, and ends as by a signal.
 func TestNobodyReads(t *testing.T) {
 	t.Parallel()
 	read, told, err := os.Pipe()

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
 )
 
-// A map on which links or hosts are missing says so wherever it is read.
+// A map with missing links or hosts says so in every output.
 func TestCutMap(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -97,7 +97,7 @@ func TestCutMap(t *testing.T) {
 	}
 }
 
-// wideHosts is a page that links to so many hosts of a site.
+// wideHosts is a page that links to n hosts of a site.
 func wideHosts(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -106,7 +106,7 @@ func wideHosts(n int) string {
 	return b.String()
 }
 
-// cutOutputs crawls one page under a configuration, and returns all that is told of it.
+// cutOutputs crawls one page under a configuration, and returns all outputs.
 func cutOutputs(t *testing.T, keys, page string) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -165,8 +165,8 @@ func cutOutputs(t *testing.T, keys, page string) map[string]string {
 	return told
 }
 
-// What an earlier run left out of pages that are kept is told by the runs after it, once
-// and whatever the limits are by then, until the pages are read again.
+// Links that an earlier run left out, on pages that are kept, are reported by later runs, once and
+// under any limits, until the pages are read again.
 func TestCutMapLater(t *testing.T) {
 	t.Parallel()
 	const (
@@ -217,8 +217,8 @@ func TestCutMapLater(t *testing.T) {
 	}
 }
 
-// What the second run does not see any more is in the graph of all runs with the run
-// that saw it, and in the summary of the first one alone.
+// Pages that the second run no longer sees are in the graph of all runs with the run that saw them,
+// and in the summary of the first run only.
 func TestVanished(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// TestExportDiskFull exports onto a disk that has no room for the new file: it says so, the
-// old one is whole, and nothing else is left.
+// TestExportDiskFull exports to a disk that has no room for the new file: the error says so, the
+// old file is unchanged, and nothing else is left.
 func TestExportDiskFull(t *testing.T) {
 	t.Parallel()
 	cfg := rippletest.Crawled(t, 1)
@@ -43,7 +43,7 @@ func TestExportDiskFull(t *testing.T) {
 	}
 }
 
-// TestPagesDiskFull puts a body onto a disk that has no room for it: no part of it is left.
+// TestPagesDiskFull writes a body to a disk that has no room for it: no part of it is left.
 func TestPagesDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "1m")
@@ -60,12 +60,12 @@ func TestPagesDiskFull(t *testing.T) {
 	}
 }
 
-// isFull reports whether a text says that the disk is.
+// isFull reports whether a text says that the disk is full.
 func isFull(text string) bool {
 	return strings.Contains(text, "no space left on device") || strings.Contains(text, "disk is full")
 }
 
-// contents are the bytes of a file, or of all files in a folder.
+// contents returns the bytes of a file, or of all files in a folder.
 func contents(t *testing.T, path string) []byte {
 	t.Helper()
 	names := []string{path}
@@ -86,8 +86,8 @@ func contents(t *testing.T, path string) []byte {
 	return all
 }
 
-// TestExportWithoutTMPDIR has no folder for temporary files: what an export needs lies
-// beside its target.
+// TestExportWithoutTMPDIR has no folder for temporary files: those of an export are next to its
+// target.
 func TestExportWithoutTMPDIR(t *testing.T) {
 	t.Parallel()
 	cfg := rippletest.Crawled(t, 1)

@@ -17,8 +17,8 @@ import (
 	"github.com/sumi-ripple/ripple/export/sqlite"
 )
 
-// TestKilledWhileExporting kills exports at random moments, and lets some end: under the name of the output there is
-// always a whole file, the old one or the new one.
+// TestKilledWhileExporting kills exports at random moments, and lets some finish: there is always a
+// complete file under the name of the output, the old one or the new one.
 func TestKilledWhileExporting(t *testing.T) {
 	t.Parallel()
 	kills := 12
@@ -38,7 +38,7 @@ func TestKilledWhileExporting(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed, kept := 0, 0
-	long := time.Second // about what an export takes, on a machine that other work may slow down at any time
+	long := time.Second // about the duration of an export, on a machine that other work may slow down at any time
 	for tries := 0; killed < kills && tries < 20*kills; tries++ {
 		if took, dead := killedAfter(t, export(), time.Duration(r.Int64N(int64(long)))); dead {
 			killed++
@@ -65,8 +65,8 @@ func TestKilledWhileExporting(t *testing.T) {
 	t.Logf("seed %d: %d kills, the old file untouched after %d exports, 0 torn", seed, killed, kept)
 }
 
-// TestInterruptedWhileExporting sends Ctrl-C to exports at random moments: each ends with
-// its exit code, whatever it was at, and leaves nothing but whole outputs.
+// TestInterruptedWhileExporting sends Ctrl-C to exports at random moments: each ends with its exit
+// code and leaves only complete outputs.
 func TestInterruptedWhileExporting(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -94,7 +94,7 @@ func TestInterruptedWhileExporting(t *testing.T) {
 		case 130:
 			stopped++
 			long += long / 10
-		case -1: // before it had asked for signals
+		case -1: // before it had registered for signals
 		default:
 			t.Fatalf("exit code %d", code)
 		}
@@ -115,7 +115,8 @@ func TestInterruptedWhileExporting(t *testing.T) {
 	requireWhole(t, filepath.Join(dir, "x.db"))
 }
 
-// killedAfter kills an export after a time, and reports what the export took, and whether it had not ended.
+// killedAfter kills an export after a time, and reports its duration, and whether it was killed
+// before its end.
 func killedAfter(t *testing.T, cmd *exec.Cmd, after time.Duration) (took time.Duration, dead bool) {
 	t.Helper()
 	begun := time.Now()

@@ -17,9 +17,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestFeedFollows follows a running crawl with a reader that is killed again and
-// again and goes on from its cursor, and reads so slowly that the crawl would feel
-// it: every line comes once, in the order in which the file tells them.
+// TestFeedFollows follows a running crawl with a reader that is killed repeatedly and resumes from
+// its cursor, and that reads so slowly that it could delay the crawl: every line comes once, in the
+// order of the file.
 func TestFeedFollows(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "feed") // short enough for a socket
@@ -90,7 +90,7 @@ func readFeed(t *testing.T, args []string, kill bool) (lines []string, cursor ui
 	r := bufio.NewReader(out)
 	for {
 		text, err := r.ReadBytes('\n')
-		if err != nil { // a line without its end was not taken
+		if err != nil { // an incomplete line does not count
 			break
 		}
 		var line struct {
@@ -112,8 +112,8 @@ func readFeed(t *testing.T, args []string, kill bool) (lines []string, cursor ui
 	return lines, cursor
 }
 
-// TestFeedOfHeldFile follows a file that another command holds at first: what it has is told
-// once it is free.
+// TestFeedOfHeldFile follows a file that another command holds at first: its content comes once it
+// is free.
 func TestFeedOfHeldFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(filepath.Dir(rippletest.Crawled(t, 1)), "state.bolt")
@@ -133,7 +133,7 @@ func TestFeedOfHeldFile(t *testing.T) {
 	}
 }
 
-// following is what "feed --follow" tells of a file, for half a minute at most.
+// following returns the output of "feed --follow" for a file, for half a minute at most.
 func following(t *testing.T, path string) *bufio.Scanner {
 	t.Helper()
 	cmd := ripple("feed", "--state", path, "--follow")
@@ -155,11 +155,11 @@ func following(t *testing.T, path string) *bufio.Scanner {
 	return lines
 }
 
-// TestFeedLeavesFileFree has a reader of a feed take its time: meanwhile the file is free for a
-// crawl, and after that every line comes once.
+// TestFeedLeavesFileFree has a slow reader of a feed: meanwhile the file is free for a crawl, and
+// afterwards every line comes once.
 func TestFeedLeavesFileFree(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "state.bolt") // of more than is told at once
+	path := filepath.Join(t.TempDir(), "state.bolt") // with more than is sent at once
 	size := scaletest.Size{Pages: 20_000, Visited: 15_000, Links: 100_000, Hosts: 20, Runs: 1}
 	if err := scaletest.Make(path, size); err != nil {
 		t.Fatal(err)
@@ -176,10 +176,10 @@ func TestFeedLeavesFileFree(t *testing.T) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(make([]byte, 0, 4096), 8<<20)
 	n := 0
-	for n < 3 && lines.Scan() { // more is in the pipe, and the rest does not fit in
+	for n < 3 && lines.Scan() { // more is in the pipe, and the rest does not fit
 		n++
 	}
-	for range 2 { // a crawl that has ended before the reader goes on
+	for range 2 { // a crawl that has ended before the reader continues
 		store, err := kv.Open(path, kv.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +189,7 @@ func TestFeedLeavesFileFree(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held, err := kv.Open(path, kv.Options{}) // by who is no crawl, for longer than a command waits for a file
+	held, err := kv.Open(path, kv.Options{}) // by a program that does not crawl, for longer than a command waits for a file
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestFeedLeavesFileFree(t *testing.T) {
 	}
 }
 
-// TestFeedFollowsShortCrawls has something come into a file between two looks for a crawl.
+// TestFeedFollowsShortCrawls has crawls that begin and end between two checks for a running crawl.
 func TestFeedFollowsShortCrawls(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(filepath.Dir(rippletest.Crawled(t, 1)), "state.bolt")

@@ -26,7 +26,8 @@ domain = "a.test"
 seeds = ["https://a.test/"]
 `
 
-// A stalled web has a page that does not end before it is told to. A crawl of it runs.
+// A stalled web has a page that does not end before the test lets it. A crawl of the web is
+// running.
 type stalled struct {
 	t      *testing.T
 	config string
@@ -81,7 +82,8 @@ func (f *stalled) ripple(args ...string) string {
 	return out.String()
 }
 
-// TestFetching asks everybody about a crawl with one open request: all tell the same of it.
+// TestFetching reads a crawl with one open request from all interfaces: all report the same about
+// it.
 func TestFetching(t *testing.T) {
 	t.Parallel()
 	f := newStalled(t, "")
@@ -138,8 +140,8 @@ func TestFetching(t *testing.T) {
 	}
 }
 
-// TestDecideInCrawl decides on a host while a crawl runs: who asks for it afterwards is told what holds then, by the
-// desk as by inspect.
+// TestDecideInCrawl decides about a host while a crawl is running: afterwards the desk and inspect
+// report the new state.
 func TestDecideInCrawl(t *testing.T) {
 	t.Parallel()
 	f := newStalled(t, "[decisions]\nfile = \"decided.toml\"\n", "https://b.test/")
@@ -163,7 +165,7 @@ func TestDecideInCrawl(t *testing.T) {
 	}
 }
 
-// fresh asks for an answer of now.
+// fresh requests a current answer.
 func (d *testDesk) fresh(path string) []byte {
 	d.t.Helper()
 	r, err := http.NewRequest(http.MethodGet, d.base+path, nil)

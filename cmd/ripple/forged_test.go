@@ -34,9 +34,9 @@ import (
 
 const envForged = "RIPPLE_TEST_FORGED" // folder, seed, first and last file
 
-// TestForged asks everything of state files that somebody has forged: values have other fields, or
-// other keys, and right checksums. Then the files are reclassified, crawled and pruned. All of it has
-// an end, or gets an error, in bounded memory. It runs in child processes, as [TestMutants] does.
+// TestForged runs every question on forged state files: values have other fields, or other keys,
+// and right checksums. Then the files are reclassified, crawled and pruned. Everything ends,
+// possibly with an error, in limited memory. It runs in child processes, like [TestMutants].
 func TestForged(t *testing.T) {
 	t.Parallel()
 	if os.Getenv(envForged) != "" {
@@ -53,7 +53,7 @@ func TestForged(t *testing.T) {
 	seed := crawltest.Seed(t)
 	dir := filepath.Dir(crawledTwice(t, seed))
 	deaths, told := 0, ""
-	const some = 250 // to a child
+	const some = 250 // per child
 	for next := 0; next < files && deaths < 20; {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestForged$", "-test.timeout=60m")
 		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %d", envForged, dir, seed, next, min(files, next+some)))
@@ -110,7 +110,7 @@ func sufferForged(t *testing.T) {
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all() // fills what is filled once
+	all() // fills what is filled only once
 	if err := os.WriteFile(path, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func sufferForged(t *testing.T) {
 		first, answered, refused, changed, unchanged)
 }
 
-// filledBy returns how many bytes of memory a function fills, with what is free again at once.
+// filledBy returns how many bytes of memory a function allocates, including those freed at once.
 func filledBy(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -150,7 +150,7 @@ func filledBy(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// askAll puts all questions to a state file, and counts the answers and the errors.
+// askAll runs all questions on a state file, and counts the answers and the errors.
 func askAll(dir, path string) (answered, refused int) {
 	for _, question := range [][]string{
 		{"stats", "--json"}, {"stats"}, {"broken", "--json"}, {"suggest", "--min-origins", "1", "--json"}, {"diff"},
@@ -172,7 +172,7 @@ func askAll(dir, path string) (answered, refused int) {
 	return answered, refused + 1
 }
 
-// changeAll makes every change to a state file, one after the other, and counts those that were made
+// changeAll makes every change to a state file, one after another, and counts those that were made
 // and those that were refused.
 func changeAll(path string, cfg *config.Config) (changed, refused int) {
 	for _, change := range []func() error{
@@ -218,14 +218,15 @@ func recordsOf(t testing.TB, path string) (records []rawRecord) {
 	return records
 }
 
-// forge gives a few values of a file other fields, or other keys, and says which.
+// forge changes the fields or keys of a few values of a file, and says which.
 func forge(t testing.TB, r *rand.Rand, path string, records []rawRecord) (what string) {
 	t.Helper()
 	byBucket := map[string][]rawRecord{}
 	for _, one := range records {
 		byBucket[string(one.bucket)] = append(byBucket[string(one.bucket)], one)
 	}
-	// What is read when a file is opened is compared with other things at once, so more of the rest.
+	// Data that is read when a file is opened is compared with other data at once, so the rest is
+	// forged more often.
 	names := strings.Fields("visits visits visits visits visits visits hosts hosts hosts urls urls frontier frontier " +
 		"anchors anchors runs runs meta meta forms hostnames robots configs caps seen shapes done depths")
 	names = slices.DeleteFunc(names, func(name string) bool { return len(byBucket[name]) == 0 })
@@ -240,7 +241,7 @@ func forge(t testing.TB, r *rand.Rand, path string, records []rawRecord) (what s
 			b := tx.Bucket(one.bucket)
 			key, fields := bytes.Clone(one.key), bytes.Clone(one.value[1:len(one.value)-4])
 			switch r.IntN(12) {
-			case 0: // one more, or instead of another
+			case 0: // an additional value, or one in place of another
 				key[len(key)-1]++
 			case 1:
 				other := all[r.IntN(len(all))]
@@ -263,12 +264,12 @@ func forge(t testing.TB, r *rand.Rand, path string, records []rawRecord) (what s
 	return what
 }
 
-// forgedFields changes fields of which nothing is known.
+// forgedFields changes fields without knowledge of their meaning.
 func forgedFields(r *rand.Rand, fields []byte) []byte {
 	fields = bytes.Clone(fields)
 	for range 1 + r.IntN(4)/3 {
 		at := r.IntN(len(fields) + 1)
-		if r.IntN(2) == 0 { // what comes first counts most
+		if r.IntN(2) == 0 { // the first fields matter most
 			at = r.IntN(min(len(fields), 24) + 1)
 		}
 		switch r.IntN(8) {
@@ -280,7 +281,7 @@ func forgedFields(r *rand.Rand, fields []byte) []byte {
 			if at < len(fields) {
 				fields[at] = byte(r.Uint32())
 			}
-		default: // a number, instead of one
+		default: // replaces a number
 			_, size := binary.Uvarint(fields[at:])
 			number := binary.AppendUvarint(nil, oddNumbers()[r.IntN(len(oddNumbers()))]+uint64(r.IntN(3))-1)
 			fields = slices.Replace(fields, at, at+max(0, size), number...)
@@ -289,13 +290,13 @@ func forgedFields(r *rand.Rand, fields []byte) []byte {
 	return fields
 }
 
-// oddNumbers are those near which something ends.
+// oddNumbers returns numbers near limits.
 func oddNumbers() []uint64 {
 	return []uint64{1, 2, 8, 64, 127, 255, 256, 300, 1000, 1 << 16, 1 << 20, 1 << 30, 1 << 31, 1 << 32,
 		1 << 33, 1 << 53, 1 << 62, 1 << 63, 1<<64 - 2}
 }
 
-// forgedText changes what a field holds in compressed form, if there is one.
+// forgedText changes the compressed text in a field, if there is one.
 func forgedText(r *rand.Rand, fields []byte) []byte {
 	at := bytes.Index(fields, []byte{0x28, 0xb5, 0x2f, 0xfd}) // RFC 8878
 	in, err := zstd.NewReader(nil)
@@ -318,7 +319,7 @@ func forgedText(r *rand.Rand, fields []byte) []byte {
 	return out.EncodeAll(text, binary.AppendUvarint(bytes.Clone(head), uint64(len(text))))
 }
 
-// sealed gives fields their format and their checksum, as package kv does.
+// sealed adds the format and the checksum to fields, as package kv does.
 func sealed(bucket, key, fields []byte) []byte {
 	table := crc32.MakeTable(crc32.Castagnoli)
 	value := append([]byte{1}, fields...)

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Programs read these answers by their keys. A key that goes, or that changes its type, breaks them; a new one is
-// written down with -update. The values themselves are tested elsewhere.
+// Programs read these answers by their keys. A removed key, or one with a changed type, breaks
+// them; a new one is recorded with -update. Values are tested elsewhere.
 func TestAnswersKeepTheirKeys(t *testing.T) {
 	t.Parallel()
 	r := newRevised(t)
@@ -57,7 +57,7 @@ func TestAnswersKeepTheirKeys(t *testing.T) {
 		var problems bytes.Buffer
 		cmd.Stderr = &problems
 		text, err := cmd.Output()
-		if err != nil && cmd.ProcessState.ExitCode() != 1 { // 1 is an answer: there are broken links, a page is forbidden
+		if err != nil && cmd.ProcessState.ExitCode() != 1 { // exit code 1 is an answer: there are broken links, or a page is forbidden
 			t.Fatalf("ripple %s: %v\n%s", strings.Join(command, " "), err, problems.Bytes())
 		}
 		fmt.Fprintf(&got, "ripple %s\n%s\n", strings.ReplaceAll(strings.Join(command, " "), r.dir+"/", ""), shape(t, text))
@@ -65,7 +65,7 @@ func TestAnswersKeepTheirKeys(t *testing.T) {
 	golden(t, "answers.txt", got.String())
 }
 
-// What the desk's interface promises is its description.
+// The description of the desk's interface is its promise.
 func TestInterfaceKeepsItsKeys(t *testing.T) {
 	t.Parallel()
 	d := serveState(t, filepath.Join(filepath.Dir(rippletest.Crawled(t, 1)), "state.bolt"))
@@ -123,7 +123,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// shape returns the keys of JSON values, a line for each with the types it has, lists as [].
+// shape returns the keys of JSON values, one line for each with its types, and lists as [].
 func shape(t *testing.T, text []byte) string {
 	t.Helper()
 	types := map[string]map[string]bool{}

@@ -17,8 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
-// The dashboard asks for the metrics that there are, with labels that they have, and for all
-// of them.
+// The dashboard uses existing metrics, with labels that they have, and all of them.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile("testdata/grafana.json")
 	if err != nil {
@@ -66,7 +65,7 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// shownMetrics returns the names that a scrape shows, with their labels.
+// shownMetrics returns the names in a scrape, with their labels.
 func shownMetrics(t *testing.T) map[string][]string {
 	t.Helper()
 	m := meter.New(meter.Build{Version: "v", Commit: "c", Go: "g"})

@@ -13,8 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// Of the hosts that cannot be reached, the end of the crawl and the summary name those that nothing named
-// with https: no link, redirect, seed or sitemap.
+// Of the unreachable hosts, the end of the crawl and the summary name those that nothing named with
+// https: no link, redirect, seed or sitemap.
 func TestOnlyHTTP(t *testing.T) {
 	t.Parallel()
 	web, err := webtest.New(webtest.WithUnknownRefused())
@@ -45,7 +45,7 @@ func TestOnlyHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"hop.test", "plain.test", "plainly.a.test", "two.test"}
-	for run := range 2 { // the second asks for no page again, and reads what the first has noted
+	for run := range 2 { // the second run requests no page again, and reads what the first has recorded
 		var out, told bytes.Buffer
 		if err := command.New(&out, &told).Run(t.Context(), []string{"crawl", path}); err != nil {
 			t.Fatalf("%v\n%s", err, told.String())

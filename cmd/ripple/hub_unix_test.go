@@ -25,7 +25,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// A hubProcess is ripple hub at an address.
+// A hubProcess is a "ripple hub" process at an address.
 type hubProcess struct {
 	cmd   *exec.Cmd
 	url   string
@@ -54,13 +54,13 @@ func (h *hubProcess) start(t *testing.T) {
 	h.token = strings.TrimSpace(line)
 }
 
-// dial reaches the hub with its token.
+// dial returns how to reach the hub with its token.
 func (h *hubProcess) dial() hub.Dial {
 	return hub.Dial{URL: h.url, Credentials: h.token, Log: slog.New(slog.DiscardHandler)}
 }
 
-// A hub whose messages nobody reads any more, as when Ctrl-C has ended tee first, goes on, and ends as a
-// signal ends it.
+// A hub whose output is no longer read, for example because Ctrl-C has ended tee first, continues,
+// and ends as by a signal.
 func TestNobodyReadsOfTheHub(t *testing.T) {
 	t.Parallel()
 	read, told, err := os.Pipe()
@@ -85,7 +85,7 @@ func TestNobodyReadsOfTheHub(t *testing.T) {
 	}
 }
 
-// bucket connects to the hub, for one thing.
+// bucket connects to the hub for a single operation.
 func (h *hubProcess) bucket(t *testing.T, d hub.Dial) (*hub.Bucket, func()) {
 	t.Helper()
 	c, err := hub.Connect(t.Context(), d)
@@ -99,8 +99,7 @@ func (h *hubProcess) bucket(t *testing.T, d hub.Dial) (*hub.Bucket, func()) {
 	return b, c.Close
 }
 
-// What a hub has acknowledged it has after its end, however it ends; Ctrl-C is not a
-// failure.
+// A hub keeps everything that it has acknowledged, however it ends; Ctrl-C is not a failure.
 func TestHubLosesNothing(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "hub")
@@ -128,7 +127,7 @@ func TestHubLosesNothing(t *testing.T) {
 	}
 }
 
-// A token is made where there is none, and only clients that know it, or have a key, are admitted.
+// A token is created if there is none, and only clients that know it, or have a key, are admitted.
 func TestHubCredentials(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -167,8 +166,8 @@ func TestHubCredentials(t *testing.T) {
 	}
 }
 
-// A node that does not know the token of a hub on its own machine is told in one line which file to name. The token
-// itself is in no line and no argument.
+// A node without the token of a hub on its own machine gets a message of one line that says which
+// file to name. The token itself is in no line and no argument.
 func TestHubRefusesOnLoopback(t *testing.T) {
 	t.Parallel()
 	var told bytes.Buffer
@@ -231,7 +230,7 @@ func allowTo(t *testing.T, config, token string) {
 	}
 }
 
-// A certificate that is renewed is shown to who comes then, and who is here stays.
+// A renewed certificate is shown to new clients, and present ones stay.
 func TestHubCertificateRenewed(t *testing.T) {
 	t.Parallel()
 	cert, key := crawltest.Certificate(t)
@@ -269,7 +268,7 @@ func TestHubCertificateRenewed(t *testing.T) {
 	}
 }
 
-// A hub that knows the terrain of another release is told apart, with what can be done.
+// A hub that knows the terrain of another release is recognized, with advice.
 func TestHubOfAnotherRelease(t *testing.T) {
 	t.Parallel()
 	h := startHub(t, "--store", filepath.Join(t.TempDir(), "hub"))
@@ -300,7 +299,7 @@ func TestHubOfAnotherRelease(t *testing.T) {
 	}
 }
 
-// An address, or a store, that another hub has is said in one line.
+// An address or a store that another hub uses is reported in one line.
 func TestHubInUse(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "hub")

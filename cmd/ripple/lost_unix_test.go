@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A crawl whose state file is taken away, exchanged or cut ends at its next commit,
-// which here is the one of a signal, and says so in one sentence.
+// A crawl whose state file is removed, exchanged or truncated ends at its next commit, here the one
+// after a signal, and says so in one sentence.
 func TestLostState(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -26,7 +26,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// TestMain lets the test binary be ripple, for scripts and for tests that start it.
+// TestMain makes the test binary be ripple, for scripts and for tests that start it.
 func TestMain(m *testing.M) {
 	program := command.New(os.Stdout, os.Stderr)
 	program.Timing = crawltest.Timing(8) // a busy machine keeps its leases
@@ -36,16 +36,16 @@ func TestMain(m *testing.M) {
 		os.Exit(run(program))
 	}
 	patient := program
-	patient.SilentFor = time.Hour // scripts compare stderr, on slow machines too
+	patient.SilentFor = time.Hour // scripts compare stderr, even on slow machines
 	testscript.Main(tests{m}, map[string]func(){"ripple": func() { os.Exit(run(patient)) }})
 }
 
-// tests are those of this package, whose desks have readers of their own.
+// tests are the tests of this package, whose desks have readers of their own.
 type tests struct{ m *testing.M }
 
 func (s tests) Run() int {
 	os.Setenv("RIPPLE_TEST_MAIN", "1")
-	sidebyside.Tests(10) // they pass their time with crawls that spare their hosts
+	sidebyside.Tests(10) // these tests mostly wait for the delays of hosts
 	return browsertest.Run(s.m)
 }
 
@@ -99,7 +99,7 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 		silentWeb(web)
 		text = strings.ReplaceAll(smallConfig(web.Addr(), false, args[1:]),
 			"/a.test/\"]", "/a.test/\", \"https://a.test/silent\"]")
-		text = strings.Replace(text, soonAgain, "", 1) // the script has retries of its own
+		text = strings.Replace(text, soonAgain, "", 1) // the script sets its own retries
 	case "odd":
 		oddWeb(web)
 		text = smallConfig(web.Addr(), false, args[1:])
@@ -120,8 +120,8 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 
 func link(href, text string) string { return fmt.Sprintf("<a href=%q>%s</a>\n", href, text) }
 
-// smallWeb is a quality site of six pages, one of them forbidden, with a
-// neighbour, a tracker and a code forge.
+// smallWeb is a quality site of six pages, one of them forbidden, with links to a neighbour, a
+// tracker and a code forge.
 func smallWeb(web *webtest.Server) {
 	a := web.Host("a.test")
 	a.Robots("User-agent: *\nDisallow: /private\n")
@@ -138,8 +138,8 @@ func smallWeb(web *webtest.Server) {
 	b.Page("/deep", "<title>Deep</title>")
 }
 
-// oddWeb is a quality site that redirects in a circle and to a neighbour whose
-// front page is missing, and that links to a host which cannot be reached.
+// oddWeb is a quality site with redirects in a circle and to a neighbour whose front page is
+// missing, and a link to a host that cannot be reached.
 func oddWeb(web *webtest.Server) {
 	a := web.Host("a.test")
 	a.Robots("User-agent: *\nDisallow: /private\n")
@@ -153,8 +153,8 @@ func oddWeb(web *webtest.Server) {
 	web.Host("away.test").Down(webtest.DownRefused)
 }
 
-// shellWeb is a quality site with two pages that show nothing without their scripts, one of
-// which never changes, and one that scripts take over.
+// shellWeb is a quality site with two pages that show nothing without their scripts, one of which
+// never changes, and one page that scripts rewrite.
 func shellWeb(web *webtest.Server) {
 	const app = `<script type="module" src="/app.js"></script>`
 	a := web.Host("a.test")
@@ -174,9 +174,9 @@ func foreignWeb(web *webtest.Server) {
 	web.Host("xn--pypal-4ve.test").Robots("")
 }
 
-// silentWeb adds a page that links to a host which takes a request for robots.txt and
-// says nothing, and to three that refuse connections in TLS. Of the pages that nobody links
-// to two fail, one always, one by asking for rest once, and one leads to a page without an answer.
+// silentWeb adds a page that links to a host which never answers a request for robots.txt, and to
+// three that refuse connections in TLS. Of the pages that no page links to, two fail, one always
+// and one by asking to wait once, and one leads to a page without an answer.
 func silentWeb(web *webtest.Server) {
 	text := link("https://hang.test/", "Hangs")
 	for _, name := range []string{"down1.test", "down2.test", "down3.test"} {
@@ -197,7 +197,7 @@ func silentWeb(web *webtest.Server) {
 	web.Host("hang.test").Handle("/robots.txt", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 
-// soonAgain has what failed retried at once.
+// soonAgain makes retries immediate.
 const soonAgain = "\n[retry]\ndelay = \"100ms\"\n"
 
 func smallConfig(addr string, slow bool, keys []string) string {
@@ -266,7 +266,7 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptFiles checks that the folder holds just these names.
+// scriptFiles checks that the folder contains exactly these names.
 func scriptFiles(ts *testscript.TestScript, neg bool, args []string) {
 	entries, err := os.ReadDir(ts.MkAbs("."))
 	ts.Check(err)
@@ -282,7 +282,7 @@ func scriptFiles(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptUntil runs a command again and again until its output matches.
+// scriptUntil repeats a command until its output matches.
 func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until REGEXP command...")
@@ -299,7 +299,8 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// soon waits until something holds, as long as a busy machine may need, and reports whether it does.
+// soon waits until a condition holds, as long as a busy machine may need, and reports whether it
+// does.
 func soon(holds func() bool) bool {
 	for end := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -309,14 +310,14 @@ func soon(holds func() bool) bool {
 	return true
 }
 
-// scriptHold holds the lock of a state file, which is made if it is missing.
+// scriptHold holds the lock of a state file, which is created if it is missing.
 func scriptHold(ts *testscript.TestScript, neg bool, args []string) {
 	store, err := kv.Open(ts.MkAbs(args[0]), kv.Options{})
 	ts.Check(err)
 	ts.Defer(func() { store.Close() })
 }
 
-// scriptAwaits waits until a file is there, or is gone.
+// scriptAwaits waits until a file exists, or is gone.
 func scriptAwaits(ts *testscript.TestScript, neg bool, args []string) {
 	there := func() bool {
 		_, err := os.Stat(ts.MkAbs(args[0]))

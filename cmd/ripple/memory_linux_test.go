@@ -34,10 +34,10 @@ domain = "*.gen.test"
 seeds = ["%s"]
 `
 
-// BenchmarkMemory crawls as a person does, in a process of its own, and looks at what that process holds of the
-// machine: "anon-MB" is the most memory that was its own (RssAnon); "resident-MB" the most with the pages of the state
-// file that it has mapped, which the machine takes back whenever it needs them. "live-MB" is the most that a
-// collection left, and "of-live" the first as a multiple of it.
+// BenchmarkMemory crawls like a user, in a process of its own, and measures the memory of that
+// process: "anon-MB" is the peak of its own memory (RssAnon); "resident-MB" is the peak including
+// mapped pages of the state file, which the system takes back whenever it needs them. "live-MB" is
+// the most that a collection left, and "of-live" is anon-MB as a multiple of it.
 func BenchmarkMemory(b *testing.B) {
 	pages, hosts := crawltest.Number("RIPPLE_BENCH_PAGES", 30_000), crawltest.Number("RIPPLE_BENCH_HOSTS", 560)
 	links := crawltest.Number("RIPPLE_BENCH_LINKS", 0)
@@ -45,7 +45,7 @@ func BenchmarkMemory(b *testing.B) {
 	generated := web.Generate(1, webtest.GenConfig{
 		Hosts: hosts, Pages: crawltest.Number("RIPPLE_BENCH_SITE", 2000), Links: links, Hrefs: links, Leave: 0.1,
 	})
-	program := filepath.Join(b.TempDir(), "ripple") // without the tests
+	program := filepath.Join(b.TempDir(), "ripple") // without test code
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
@@ -77,7 +77,7 @@ func urlsOf(b *testing.B, state string) int {
 	return store.URLs()
 }
 
-// A footprint is what a process held at most, in bytes.
+// A footprint is the peak memory of a process, in bytes.
 type footprint struct {
 	anon, resident, live int64
 	collections          int
@@ -116,7 +116,7 @@ func measured(b *testing.B, cmd *exec.Cmd) (m footprint) {
 	return m
 }
 
-// follow reads what each collection left: "gc 7 @0.1s 2%: ..., 4->5->3 MB, 6 MB goal, ...".
+// follow reads how much each collection left: "gc 7 @0.1s 2%: ..., 4->5->3 MB, 6 MB goal, ...".
 func (m *footprint) follow(told io.Reader) {
 	for lines := bufio.NewScanner(told); lines.Scan(); {
 		before, _, found := strings.Cut(lines.Text(), " MB, ")
@@ -132,7 +132,7 @@ func (m *footprint) follow(told io.Reader) {
 	}
 }
 
-// residentOf is what a process holds of the machine: memory of its own, and all.
+// residentOf returns the resident memory of a process: its own, and the total.
 func residentOf(pid int) (anon, total int64) {
 	f, err := os.Open(filepath.Join("/proc", strconv.Itoa(pid), "status"))
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// TestMergeDiskFull merges onto a disk that has no room for the new file, or not enough: it
-// says so, the old one is whole, and nothing else is left.
+// TestMergeDiskFull merges to a disk that has no room, or too little, for the new file: the error
+// says so, the old file is unchanged, and nothing else is left.
 func TestMergeDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,9 +17,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// pairWeb is two origins, each in another of two shards, that link to pages of each other
-// which both know from the beginning: the shards need not tell each other anything, unless
-// there is a page that only the other one links to.
+// pairWeb is two origins in different shards of two. Their pages link to each other's pages, which
+// both shards know from the beginning: the shards need not send each other anything, unless there
+// is a page that only the other one links to.
 func pairWeb(web *webtest.Server, untold bool) {
 	for name, other := range map[string]string{"a.test": "https://c.test/", "c.test": "https://a.test/"} {
 		h := web.Host(name)
@@ -40,7 +40,7 @@ domain = "c.test"
 seeds = ["https://c.test/"]
 `
 
-// scriptShard makes an empty file of a shard.
+// scriptShard creates an empty file of a shard.
 func scriptShard(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: shard FILE SHARD SHARDS TERRAIN")
@@ -65,7 +65,7 @@ type nowhere struct{}
 
 func (nowhere) Ask(context.Context, int, []byte) ([]byte, error) { return nil, exchange.ErrNobody }
 
-// scriptAlone crawls a shard that reaches no other, until there is nothing left to do.
+// scriptAlone crawls a shard that cannot reach others, until there is nothing left to do.
 func scriptAlone(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: alone FILE CONFIG")

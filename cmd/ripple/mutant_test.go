@@ -29,8 +29,8 @@ import (
 
 const envMutants = "RIPPLE_TEST_MUTANTS" // folder, seed, first and last mutant
 
-// mutate damages the used part of a copy of a state file in one of the ways that
-// disks and people do.
+// mutate damages the used part of a copy of a state file in one of the ways in which disks and
+// people do.
 func mutate(r *rand.Rand, raw []byte) []byte {
 	const page = 4096
 	raw = bytes.Clone(raw)
@@ -77,7 +77,7 @@ func TestMutants(t *testing.T) {
 	cfg, _ := rippletest.CrawledFor(t, seed, 500*time.Millisecond)
 	dir := filepath.Dir(cfg)
 	deaths, lines := 0, ""
-	const some = 250 // to a child: what damage has leaked ends with it
+	const some = 250 // per child: leaks caused by damage end with it
 	for next := 0; next < mutants && deaths < 20; {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestMutants$", "-test.timeout=60m")
 		todo := fmt.Sprintf("%s=%s %d %d %d", envMutants, dir, seed, next, min(mutants, next+some))
@@ -142,7 +142,7 @@ func sufferMutants(t *testing.T) {
 	fmt.Printf("mutants from %d on: damage found in %d, %d crawled, %d exported\n", first, found, walked, exported)
 }
 
-// used returns the bytes of a state file as far as pages were ever written.
+// used returns the bytes of a state file up to the last page ever written.
 func used(t testing.TB, path string) []byte {
 	t.Helper()
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
@@ -161,8 +161,8 @@ func used(t testing.TB, path string) []byte {
 	return raw[:size]
 }
 
-// crawlMutant goes on with a damaged state for a moment: the next run begins, or
-// the present one goes on.
+// crawlMutant crawls a damaged state for a moment: the next run begins, or the present one is
+// resumed.
 func crawlMutant(path string, cfg *config.Config, limit time.Duration) error {
 	store, err := kv.Open(path, kv.Options{})
 	if err != nil {
@@ -201,8 +201,8 @@ func exportMutant(path, to string) error {
 	return err
 }
 
-// TestEveryFlipIsFound flips a bit of each of many values of a real crawl: the
-// check must tell every one.
+// TestEveryFlipIsFound flips a bit in each of many values of a real crawl: the check must report
+// every one.
 func TestEveryFlipIsFound(t *testing.T) {
 	t.Parallel()
 	flips := 150

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Names of files may hold what a terminal obeys. No message passes that on.
+// File names may contain characters that control a terminal. No message passes them on.
 func TestNamesInMessages(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "x\x1b]0;pwn\x07\x1b[31m\u009b\u202e")

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// That no way leads to a page any more is no success, in whatever form it is told.
+// A page without a path to it any more is not a success, in any output format.
 func TestNoPath(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	completed := func(r *schema.Run) { r.Status, r.Walked = schema.RunCompleted, true }

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// TestPinnedLibraries holds the libraries that read what strangers send to the
-// versions that were measured, or later ones: older ones of some hang on hostile
-// input.
+// TestPinnedLibraries requires the measured or later versions of the libraries that parse untrusted
+// data: older versions of some hang on hostile input.
 func TestPinnedLibraries(t *testing.T) {
 	text, err := os.ReadFile("../../go.mod")
 	if err != nil {

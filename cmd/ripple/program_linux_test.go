@@ -8,13 +8,13 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
-// A program that runs while it is replaced or removed has processes of its own release.
+// A program that is replaced or removed while it is running starts processes of its own release.
 func TestReplacedProgram(t *testing.T) {
 	t.Parallel()
 	state := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")
 	tests := []struct {
 		name string
-		with string // its name then holds this; nothing: it is gone
+		with string // new content under its name; empty: it is removed
 	}{
 		{"removed", ""},
 		{"replaced", "#!/bin/sh\nexit 3\n"},

@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestQuestions asks every question of the help text, of the demonstration's web.
+// TestQuestions runs every query in the help text on the demonstration's web.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -64,7 +64,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// tablesOf reads the tables of an export as a query shows them.
+// tablesOf reads the tables of an export in the form in which a query prints them.
 func tablesOf(t *testing.T, path string) map[string]string {
 	t.Helper()
 	db := openDatabase(t, path)
@@ -80,7 +80,7 @@ func tablesOf(t *testing.T, path string) map[string]string {
 	return tables
 }
 
-// schemaTables are the names of the tables.
+// schemaTables returns the names of the tables.
 func schemaTables() (names []string) {
 	statements, _ := schema.SQLStatements()
 	for _, s := range statements {

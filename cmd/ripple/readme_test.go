@@ -10,8 +10,9 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 )
 
-// TestREADME runs every command that the README shows in a console block, one after the other in one folder, and checks
-// its exit code, 0 unless a comment says otherwise, and that it says what is shown below it.
+// TestREADME runs every command that the README shows in a console block, one after another in one
+// folder. It checks the exit code, 0 unless a comment says otherwise, and that the output contains
+// what is shown below the command.
 func TestREADME(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../README.md")
@@ -36,7 +37,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// runConsole runs the commands of a text, beginning in a folder. It returns their number.
+// runConsole runs the commands in a text, beginning in a folder. It returns their number.
 func runConsole(t *testing.T, text, dir string) int {
 	t.Helper()
 	shown := consoleCommands(text)
@@ -59,16 +60,16 @@ func runConsole(t *testing.T, text, dir string) int {
 	return len(shown)
 }
 
-// A consoleCommand is a command that a console block shows, with what it says.
+// A consoleCommand is a command in a console block, with its shown output.
 type consoleCommand struct {
 	line string
 	code int
-	says []string // lines in order; "...": others may stand here
+	says []string // lines in order; "...": there may be others
 	env  []string
 }
 
-// served has the command find the desk of the state in a folder. It reports whether there
-// is the program for it.
+// served serves the state in a folder for the command. It reports whether the necessary program
+// exists.
 func (c *consoleCommand) served(t *testing.T, dir string) bool {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -83,7 +84,7 @@ func (c *consoleCommand) served(t *testing.T, dir string) bool {
 	return true
 }
 
-// run returns what a command says, its exit code, and the folder that it leaves the shell in.
+// run returns the output of a command, its exit code, and the folder in which it leaves the shell.
 func (c *consoleCommand) run(t *testing.T, dir string) (out string, code int, now string) {
 	t.Helper()
 	left := filepath.Join(t.TempDir(), "folder")
@@ -98,7 +99,7 @@ func (c *consoleCommand) run(t *testing.T, dir string) (out string, code int, no
 	return string(said), cmd.ProcessState.ExitCode(), strings.TrimSpace(string(folder))
 }
 
-// missing returns the first line shown that a command does not say where it should.
+// missing returns the first shown line that is not in its place in the output.
 func (c *consoleCommand) missing(out string) string {
 	lines, skip := strings.Split(strings.TrimSpace(out), "\n"), false
 	for _, want := range c.says {
@@ -133,7 +134,7 @@ func consoleCommands(text string) []consoleCommand {
 			commands = append(commands, c)
 		case inside && len(commands) > 0:
 			last := &commands[len(commands)-1]
-			if strings.Count(last.line, `"`)%2 == 1 { // a quoted text goes on
+			if strings.Count(last.line, `"`)%2 == 1 { // a quoted text continues
 				last.line += "\n" + line
 				continue
 			}

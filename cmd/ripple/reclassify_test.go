@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// Of many pages that turn a person sees some and is told of the others; a program
-// gets them all.
+// If many pages change, people see some of them and the number of the others; programs get all of
+// them.
 func TestReclassifyMany(t *testing.T) {
 	t.Parallel()
 	const pages = decide.MaxTurned + 5

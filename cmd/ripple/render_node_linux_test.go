@@ -14,15 +14,15 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// menu adds the links to a page that another host has for it.
+// menu is a script that adds links to a page, from another host.
 const menu = `
 fetch("https://api.menu.test/" + location.hostname + ".json").then((answer) => answer.json()).then((links) => {
   document.getElementById("root").innerHTML = links.map((to) => '<a href="' + to + '">' + to + "</a>").join(" ");
 });
 `
 
-// Two machines, each with a browser, show what one machine does, though scripts and data of every
-// page lie on hosts of another shard.
+// Two machines, each with a browser, render what one machine does, though scripts and data of every
+// page are on hosts of another shard.
 func TestMachinesRender(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("chromium"); err != nil && os.Getenv("RIPPLE_CI") != "1" {

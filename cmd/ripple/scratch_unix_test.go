@@ -15,8 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
-// A query ends when it is interrupted, whatever it is at, and leaves nothing in the folder
-// of temporary files.
+// A query ends when it is interrupted, at any time, and leaves nothing in the folder of temporary
+// files.
 func TestInterruptedQuery(t *testing.T) {
 	t.Parallel()
 	cmd, dir := ripple("query", "-", "--config", rippletest.Crawled(t, 3)), t.TempDir()
@@ -30,7 +30,7 @@ func TestInterruptedQuery(t *testing.T) {
 	}
 	endless := "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) " +
 		"SELECT 1 UNION ALL SELECT count(*) FROM c"
-	// More than a pipe holds: when it is written, it is being read, and signals are listened to.
+	// More than a pipe holds: once it is written, it is being read, and signals are handled.
 	if _, err := io.WriteString(in, endless+strings.Repeat(" ", 1<<19)); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestInterruptedQuery(t *testing.T) {
 	}
 }
 
-// Outputs have the permissions that the umask leaves; the state is this user's.
+// Outputs have the permissions that the umask leaves; the state file is only for this user.
 func TestOutputsUnderUmask(t *testing.T) {
 	t.Parallel()
 	cfg := rippletest.Crawled(t, 4)
@@ -67,7 +67,7 @@ func TestOutputsUnderUmask(t *testing.T) {
 			info, err := d.Info()
 			want := file
 			if d.IsDir() {
-				want |= file >> 2 & 0o111 // who may read a folder may enter it
+				want |= file >> 2 & 0o111 // users who may read a folder may enter it
 			}
 			if n++; err == nil && info.Mode().Perm() != want {
 				t.Errorf("umask %s: %s has %v, want %v", mask, d.Name(), info.Mode(), want)

@@ -19,8 +19,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// A watchedCrawl is one of many hosts, as fast as this machine can, in a process of its
-// own; the web and who looks on are in this one.
+// A watchedCrawl is a crawl of many hosts, as fast as this machine allows, in a process of its own.
+// The web and the viewers are in this process.
 type watchedCrawl struct {
 	b   *testing.B
 	cmd *exec.Cmd
@@ -73,7 +73,7 @@ func crawlManyHosts(b *testing.B) *watchedCrawl {
 	return c
 }
 
-// used is what the crawl has used of the processors, and how many pages it has visited.
+// used returns the processor time of the crawl, and how many pages it has visited.
 func (c *watchedCrawl) used() (cpu time.Duration, pages float64) {
 	c.b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
@@ -111,7 +111,7 @@ func (c *watchedCrawl) used() (cpu time.Duration, pages float64) {
 	return cpu, pages
 }
 
-// look has 16 streams open for a while.
+// look keeps 16 streams open for a while.
 func (c *watchedCrawl) look(ctx context.Context) *errgroup.Group {
 	var g errgroup.Group
 	for range 16 {
@@ -133,9 +133,9 @@ func (c *watchedCrawl) look(ctx context.Context) *errgroup.Group {
 	return &g
 }
 
-// BenchmarkWatched compares what a page costs a crawl that 16 streams look at with what it
-// costs one that nobody looks at: turn by turn, in one run, so that what else the machine
-// does, and how large the map has become, touch both alike.
+// BenchmarkWatched compares the cost of a page in a crawl with 16 streams and in one without,
+// alternating in one run, so that other load on the machine and the size of the map affect both
+// alike.
 func BenchmarkWatched(b *testing.B) {
 	const turn = 5 * time.Second
 	c := crawlManyHosts(b)

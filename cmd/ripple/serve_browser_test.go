@@ -13,12 +13,12 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// view is the address of a view.
+// view returns the address of a view.
 func (d *testDesk) view(name string) string {
 	return strings.TrimSuffix(d.base, "api/v1/") + "#/" + name
 }
 
-// inBrowser looks at a view, with the token typed in.
+// inBrowser opens a view, with the token typed in.
 func (d *testDesk) inBrowser(t *testing.T, view string) *desktest.Tab {
 	t.Helper()
 	b := desktest.Open(t, d.view(view))
@@ -26,7 +26,7 @@ func (d *testDesk) inBrowser(t *testing.T, view string) *desktest.Tab {
 	return b
 }
 
-// typed types the token into a tab that asks for it.
+// typed types the token into a tab that needs it.
 func (d *testDesk) typed(b *desktest.Tab) {
 	b.Helper()
 	b.Wait(`document.querySelector("form.token input") === document.activeElement`)
@@ -74,12 +74,12 @@ func TestDeskShowsWhatIsAnswered(t *testing.T) {
 	}
 }
 
-// figure is a number as the desk writes it.
+// figure formats a number like the desk.
 func figure(n any) string { return term.Commas(int(n.(float64))) }
 
 func total(v map[string]any, list string) any { return v[list].(map[string]any)["total"] }
 
-// byState are the lines of the pages by state.
+// byState returns the lines of the pages by state.
 func byState(v map[string]any) (lines []any) {
 	for state, n := range v["pages_by_state"].(map[string]any) {
 		if n != 0.0 {
@@ -89,20 +89,20 @@ func byState(v map[string]any) (lines []any) {
 	return lines
 }
 
-// hostCells are what the first host's row says.
+// hostCells returns the texts in the first host's row.
 func hostCells(d *testDesk) []any {
 	h := d.json("hosts?sort=domain&limit=1").(map[string]any)["hosts"].([]any)[0].(map[string]any)
 	return []any{h["domain"], h["class"], h["coverage"], figure(h["pages_visited"]), figure(h["requests"])}
 }
 
-// press presses the last button of a name, as soon as that can be done.
+// press presses the last button with a name, as soon as possible.
 func press(b *desktest.Tab, name string) {
 	b.Helper()
 	b.Wait(fmt.Sprintf(`[...document.querySelectorAll("#view button, dialog button")]
 		.filter((x) => x.innerText === %q && !x.disabled).slice(-1).map((x) => x.click()).length === 1`, name))
 }
 
-// The desk follows a crawl that runs, tells it what to do, and says when it is gone.
+// The desk follows a running crawl, sends it commands, and shows when it is gone.
 func TestDeskWatchesACrawl(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t, "--listen", "127.0.0.1:0")

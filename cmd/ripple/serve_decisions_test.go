@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
-// withDecisions has a configuration name a file of decisions, which it returns.
+// withDecisions makes a configuration name a file of decisions, which it returns.
 func withDecisions(t *testing.T, cfg string) string {
 	t.Helper()
 	text, err := os.ReadFile(cfg)
@@ -27,7 +27,7 @@ func withDecisions(t *testing.T, cfg string) string {
 	return filepath.Join(filepath.Dir(cfg), "decided.toml")
 }
 
-// decide sends a decision, and returns the answer, which must have that code.
+// decide sends a decision, and returns the answer, which must have the wanted code.
 func (d *testDesk) decide(want int, body string) (answer decide.Result, text string) {
 	d.t.Helper()
 	code, got := d.send("decisions", body)
@@ -47,7 +47,7 @@ func (d *testDesk) decide(want int, body string) (answer decide.Result, text str
 	return answer, string(got)
 }
 
-// A decision is foreseen, then written and applied, and is seen in every view.
+// A decision is previewed, then saved and applied, and is visible in every view.
 func TestDecideAtDesk(t *testing.T) {
 	t.Parallel()
 	cfg := rippletest.Crawled(t, 5)
@@ -90,7 +90,7 @@ func TestDecideAtDesk(t *testing.T) {
 	}
 }
 
-// noted looks for what was noted of a host.
+// noted checks that the notes about a host are shown.
 func (d *testDesk) noted(host string) {
 	d.t.Helper()
 	known := d.json("hosts/" + host).(map[string]any)
@@ -116,7 +116,8 @@ func (d *testDesk) noted(host string) {
 	}
 }
 
-// Without a file, or without a configuration, the entry is only shown; nonsense is refused.
+// Without a file, or without a configuration, the entry is only shown; invalid decisions are
+// refused.
 func TestDecideNowhere(t *testing.T) {
 	t.Parallel()
 	cfg := rippletest.Crawled(t, 5)
@@ -155,7 +156,7 @@ func TestDecideNowhere(t *testing.T) {
 	}
 }
 
-// A running crawl follows a decision at once.
+// A running crawl applies a decision at once.
 func TestDecideWhileCrawling(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t)

@@ -27,7 +27,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// decoded is an answer to a POST, which must be one.
+// decoded returns the answer to a POST, which must succeed.
 func (d *testDesk) decoded(path, body string) (v map[string]any) {
 	d.t.Helper()
 	code, text := d.send(path, body)
@@ -50,7 +50,7 @@ func TestServeQuery(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if !testing.Short() { // a hundred thousand rows take the race detector as long as a statement may take
+	if !testing.Short() { // with the race detector, a hundred thousand rows take the whole time limit of a statement
 		many := `{"sql": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 200000) SELECT i FROM n"}`
 		if got := d.decoded("query", many); len(got["rows"].([]any)) != serve.MaxQueryRows || got["more"] != true {
 			t.Errorf("%d rows, more: %v", len(got["rows"].([]any)), got["more"])
@@ -70,7 +70,7 @@ func TestServeQuery(t *testing.T) {
 	}
 }
 
-// ordered is a file that was ordered, when it is there or has failed.
+// ordered returns an ordered file when it is finished or has failed.
 func (d *testDesk) ordered(order string) map[string]any {
 	d.t.Helper()
 	id := d.decoded("files", order)["id"].(string)
@@ -84,7 +84,7 @@ func (d *testDesk) ordered(order string) map[string]any {
 	return f
 }
 
-// download gets what a ticket is for.
+// download fetches what a ticket is for.
 func (d *testDesk) download(ticket any) (code int, body []byte, header http.Header) {
 	d.t.Helper()
 	a, err := http.Get(fmt.Sprintf("%s/download/%v", strings.TrimSuffix(d.base, "/api/v1/"), ticket))
@@ -154,7 +154,7 @@ func TestServeFiles(t *testing.T) {
 	}
 }
 
-// Of the stored pages those are sent that can be read, and it is told how many cannot.
+// Of the stored pages, the readable ones are sent, with the number of the others.
 func TestServeSomePages(t *testing.T) {
 	t.Parallel()
 	dir, body := t.TempDir(), []byte("<title>A page</title>")
@@ -206,7 +206,7 @@ func TestDeskOffers(t *testing.T) {
 	}
 }
 
-// What is ordered becomes flags, and nothing else.
+// Orders become flags, and nothing else.
 func TestExportArgs(t *testing.T) {
 	got := serve.ExportArgs(desk.Order{
 		Format: "csv", Level: "host --force", Run: "-1", Without: []string{"nav", "footer"}, MinWeight: 3,
@@ -252,7 +252,7 @@ func TestDemoServes(t *testing.T) {
 		t.Errorf("the run is %v", run)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Skip(err) // there are no such signals here
+		t.Skip(err) // this system has no such signals
 	}
 	_, _ = io.Copy(io.Discard, told)
 	if err := cmd.Wait(); err != nil {

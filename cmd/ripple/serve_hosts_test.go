@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
-// Answers of the desk have both forms of a host, and one of a host without A-labels.
+// Answers of the desk have both forms of a host, or one for a host without A-labels.
 func TestHostsShown(t *testing.T) {
 	web, dir := newWeb(t), t.TempDir()
 	foreignWeb(web)
@@ -44,7 +44,7 @@ func TestHostsShown(t *testing.T) {
 	}
 }
 
-// Hosts are shown to a person as everywhere: with the other form of an internationalised name.
+// Hosts are shown to people as everywhere: with the other form of an internationalised name.
 func TestShownNames(t *testing.T) {
 	t.Parallel()
 	d := serveState(t, filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt"))

@@ -10,14 +10,13 @@ import (
 	"github.com/sumi-ripple/ripple/kv/scaletest"
 )
 
-// BenchmarkLargeDesk opens the desk of a finished file of 743,000 pages in a browser, each
-// time with a reader that has read nothing yet: how long it takes until the page is there,
-// its figures are, and, another time, the map is drawn; and what of the processors that
-// takes the readers.
+// BenchmarkLargeDesk opens the desk of a finished file of 743,000 pages in a browser, each time
+// with a reader that has read nothing yet. It measures how long it takes until the page and its
+// figures are shown and, separately, the map is drawn, and the processor time of the readers.
 func BenchmarkLargeDesk(b *testing.B) {
 	state := scaletest.File(b, scaletest.Medium())
 	tab := browsertest.Open(b)
-	tab.Patience = 5 * time.Minute // on a machine that is busy with other things
+	tab.Patience = 5 * time.Minute // on a busy machine
 	var shell, figures, drawn, used float64
 	for b.Loop() {
 		before := usedByChildren(b)
@@ -38,8 +37,8 @@ func BenchmarkLargeDesk(b *testing.B) {
 	b.ReportMetric(used/n, "readers-cpu-ms")
 }
 
-// shows goes to a view, or stays where it is, and returns how many milliseconds after its
-// page was asked for an expression holds.
+// shows goes to a view, or stays where it is, and returns how many milliseconds after the request
+// for its page an expression holds.
 func (d *testDesk) shows(tab *browsertest.Tab, view, until string) float64 {
 	d.t.Helper()
 	if view != "" {
@@ -49,8 +48,7 @@ func (d *testDesk) shows(tab *browsertest.Tab, view, until string) float64 {
 	return browsertest.Ask[float64](tab, "performance.now()")
 }
 
-// usedByChildren is what processes that have ended have used of the processors, in
-// milliseconds.
+// usedByChildren returns the processor time of ended child processes, in milliseconds.
 func usedByChildren(b *testing.B) float64 {
 	b.Helper()
 	var u syscall.Rusage

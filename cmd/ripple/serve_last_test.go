@@ -11,11 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever looks on at a crawl's own desk sees its last visits, too: each that the file has,
-// once.
+// Viewers at a crawl's own desk get its last visits, too: each one in the file, once.
 func TestCrawlTellsItsLast(t *testing.T) {
 	t.Parallel()
-	const gap = 15 * time.Second // in which the stream is opened, or is told what it has missed
+	const gap = 15 * time.Second // in which the stream is opened, or gets what it has missed
 	c := startPaced(t, gap, "--listen", "127.0.0.1:0")
 	d := newTestDesk(t, c.desk())
 	lines := d.events()
@@ -40,7 +39,7 @@ func TestCrawlTellsItsLast(t *testing.T) {
 		}
 	}
 	c.pace(gap, 100*time.Millisecond)
-	// When the time that it waits is over, it is soon done.
+	// When the delay is over, the crawl is soon done.
 	if code, text := d.send("reload", "{}"); code != http.StatusOK {
 		t.Fatalf("reload: %d %s", code, text)
 	}

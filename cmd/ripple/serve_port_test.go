@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Where an address is taken the second desk says so in one line, before anything is
-// begun, and the first one stays.
+// If an address is in use, the second desk says so in one line before it begins anything, and the
+// first one stays.
 func TestOneAddressTwoDesks(t *testing.T) {
 	c := startCrawl(t, "--listen", "127.0.0.1:0")
 	address := c.desk()

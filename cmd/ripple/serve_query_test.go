@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
 )
 
-// A statement that needs too much memory is refused, and the process that reads lives on.
+// A statement that needs too much memory is refused, and the reader process survives.
 func TestServeStatementOfTooMuchMemory(t *testing.T) {
 	t.Parallel()
 	d := serveState(t, filepath.Join(filepath.Dir(rippletest.Crawled(t, 2)), "state.bolt"))

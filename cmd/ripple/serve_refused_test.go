@@ -26,7 +26,7 @@ func TestServeRefuses(t *testing.T) {
 	}
 }
 
-// A page is asked for by an address as long as [url] max-length allows, escaped in the question.
+// A page can be requested by an address as long as [url] max-length allows, escaped in the query.
 func TestServeLongAddress(t *testing.T) {
 	t.Parallel()
 	w := surveytest.New(t, surveytest.Minimal+"[url]\nmax-length = 65536\n")
@@ -39,7 +39,7 @@ func TestServeLongAddress(t *testing.T) {
 	}
 }
 
-// saved is the path of a file that holds what a store does.
+// saved returns the path of a file with the content of a store.
 func saved(t *testing.T, w *surveytest.World) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state.bolt")

@@ -17,25 +17,25 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// envHolds names the socket at which this process, started by a test, tells what it holds.
+// envHolds names the socket at which this process, started by a test, reports its resources.
 const envHolds = "RIPPLE_TEST_HOLDS"
 
-// A holding is what a process, or the page of a tab, holds.
+// A holding is the resources that a process, or the page of a tab, holds.
 type holding struct {
-	Heap        int64 // bytes, when what was dropped is collected
+	Heap        int64 // bytes, after a collection
 	Goroutines  int64
 	Descriptors int64
 	Nodes       int64 // of the document
 	Listeners   int64
 }
 
-// tellHoldings answers whoever asks at the socket, if one is named.
+// tellHoldings answers at the socket, if one is named.
 func tellHoldings() {
 	socket := os.Getenv(envHolds)
 	if socket == "" {
 		return
 	}
-	os.Unsetenv(envHolds) // for children
+	os.Unsetenv(envHolds) // not inherited by children
 	l, err := net.Listen("unix", socket)
 	if err != nil {
 		panic(err)
@@ -43,7 +43,7 @@ func tellHoldings() {
 	go func() { // ends with the process
 		_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			runtime.GC()
-			runtime.GC() // for what finalizers held
+			runtime.GC() // for objects with finalizers
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
 			open, _ := os.ReadDir("/proc/self/fd")
@@ -53,7 +53,7 @@ func tellHoldings() {
 	}()
 }
 
-// A watcher is a desk that serves four pages over a crawl which does not end.
+// A watcher is a desk that serves four browser pages during a crawl that does not end.
 type watcher struct {
 	*testing.T
 	crawl, desk *exec.Cmd
@@ -95,7 +95,7 @@ func watchEndless(t *testing.T) *watcher {
 	return w
 }
 
-// endlessWeb serves a web, and returns the configuration that crawls it.
+// endlessWeb serves a web, and returns the configuration of its crawl.
 func (w *watcher) endlessWeb() string {
 	w.Helper()
 	web, err := webtest.New()
@@ -136,7 +136,7 @@ func (w *watcher) start(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// holdings are what the processes and the pages hold.
+// holdings returns the resources of the processes and the pages.
 func (w *watcher) holdings() map[string]holding {
 	w.Helper()
 	all := map[string]holding{}
@@ -163,8 +163,8 @@ func (w *watcher) holdings() map[string]holding {
 	return all
 }
 
-// round has the last page go through all views, while the others stay. At its end every list of
-// visits is as long as it becomes.
+// round makes the last page visit all views, while the others stay. At its end every list of visits
+// has its full length.
 func (w *watcher) round() {
 	w.Helper()
 	there := `document.querySelector("#view h1") && !document.querySelector("#view .loading")`
@@ -179,8 +179,8 @@ func (w *watcher) round() {
 	}
 }
 
-// TestWatchedForLong looks at a crawl with four pages: neither the desk nor a page grows.
-// It takes as long as RIPPLE_SOAK says, such as 30m, and longer where something seems to have grown: a leak
+// TestWatchedForLong watches a crawl with four pages: neither the desk nor a page grows. It takes
+// as long as RIPPLE_SOAK says, such as 30m, and longer if something seems to have grown: a leak
 // continues to grow.
 func TestWatchedForLong(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -215,7 +215,7 @@ func TestWatchedForLong(t *testing.T) {
 	}
 }
 
-// grown returns who held more in the second half of some rounds than in the first.
+// grown returns what held more in the second half of some rounds than in the first.
 func (w *watcher) grown(seen []map[string]holding) (names []string) {
 	before, after := leastOfAll(seen[:len(seen)/2]), leastOfAll(seen[len(seen)/2:])
 	for name, b := range before {
@@ -232,7 +232,7 @@ func (w *watcher) grown(seen []map[string]holding) (names []string) {
 	return names
 }
 
-// leastOfAll returns the least that each held: what comes and goes is no growth.
+// leastOfAll returns the least that each held: temporary resources are not growth.
 func leastOfAll(seen []map[string]holding) map[string]holding {
 	least := map[string]holding{}
 	for name, h := range seen[0] {

@@ -25,7 +25,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// Every answer is that of the command with --json, and as openapi.json says.
+// Every answer equals that of the command with --json, and matches openapi.json.
 func TestServeAnswers(t *testing.T) {
 	t.Parallel()
 	cfg := rippletest.Crawled(t, 5)
@@ -93,7 +93,7 @@ func TestServeAnswers(t *testing.T) {
 	}
 }
 
-// printed is the JSON that a command prints.
+// printed returns the JSON that a command prints.
 func printed(t *testing.T, args ...string) (v any) {
 	t.Helper()
 	var out, complaints bytes.Buffer
@@ -106,7 +106,7 @@ func printed(t *testing.T, args ...string) (v any) {
 	return v
 }
 
-// A crawl can begin while its file is served, and what it writes is what is shown then.
+// A crawl can begin while its file is served, and its results are then shown.
 func TestServeBesideWriter(t *testing.T) {
 	t.Parallel()
 	state := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")
@@ -117,7 +117,7 @@ func TestServeBesideWriter(t *testing.T) {
 		if err != nil {
 			t.Fatalf("round %d: a crawl cannot begin: %v", round, err)
 		}
-		code, text := d.get("hosts?offset=" + fmt.Sprint(round)) // a question that was not asked before
+		code, text := d.get("hosts?offset=" + fmt.Sprint(round)) // a request that was not made before
 		if code != http.StatusServiceUnavailable || !strings.Contains(string(text), "in use") {
 			t.Errorf("round %d: while another process writes: %d %s", round, code, text)
 		}
@@ -142,7 +142,7 @@ func TestServeBesideWriter(t *testing.T) {
 	}
 }
 
-// The file that has the name is the one that is shown.
+// The desk shows the file that has the name now.
 func TestServeReplaced(t *testing.T) {
 	t.Parallel()
 	state := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")
@@ -164,7 +164,7 @@ func TestServeReplaced(t *testing.T) {
 	}
 }
 
-// A desk over a crawl that runs shows what it does, and a copy of its state.
+// A desk of a running crawl shows its status, and a copy of its state.
 func TestServeCrawl(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t)
@@ -197,7 +197,7 @@ func TestServeCrawl(t *testing.T) {
 	d.showsEnd(promised)
 }
 
-// showsEnd expects the status and the counts of a run that was interrupted.
+// showsEnd checks the status and the counts of an interrupted run.
 func (d *testDesk) showsEnd(promised map[string]*jsonschema.Resolved) {
 	d.t.Helper()
 	got, whole := d.json("status").(map[string]any), d.json("stats").(map[string]any)
@@ -216,7 +216,7 @@ func (d *testDesk) showsEnd(promised map[string]*jsonschema.Resolved) {
 	}
 }
 
-// commands tells a crawl everything that it can be told but to stop.
+// commands sends a crawl all commands except stop.
 func (d *testDesk) commands(promised map[string]*jsonschema.Resolved) {
 	d.t.Helper()
 	is := func(want string) {
@@ -241,7 +241,7 @@ func (d *testDesk) commands(promised map[string]*jsonschema.Resolved) {
 	}
 }
 
-// watched looks at the last requests, which kept what was promised, and at the visits.
+// watched checks that the last requests kept the promised delays, and checks the visits.
 func (d *testDesk) watched(promised map[string]*jsonschema.Resolved) {
 	d.t.Helper()
 	got := d.json("hosts/a.test/requests")
@@ -266,7 +266,7 @@ func (d *testDesk) watched(promised map[string]*jsonschema.Resolved) {
 	}
 }
 
-// A crawl serves a desk itself, and streams what it does until it ends.
+// A crawl serves a desk itself, and streams its activity until it ends.
 func TestCrawlListens(t *testing.T) {
 	t.Parallel()
 	c := startCrawl(t, "--listen", "127.0.0.1:0")
@@ -303,7 +303,7 @@ func TestCrawlListens(t *testing.T) {
 	}
 }
 
-// The process that reads ends with the one that serves, however that ends.
+// The reader process ends with the desk, however that ends.
 func TestServeKilled(t *testing.T) {
 	state := filepath.Join(filepath.Dir(rippletest.Crawled(t, 5)), "state.bolt")
 	t.Setenv("TMPDIR", t.TempDir())

@@ -17,8 +17,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// shardMachines are two machines that crawl a terrain, each of which has visited something. They
-// are paused, or the run might be over before it is done what a test is about.
+// shardMachines returns two machines that crawl a terrain, each of which has visited something.
+// They are paused, since otherwise the run might be over too early for a test.
 func shardMachines(t *testing.T) (one, two *machine, alone string) {
 	t.Helper()
 	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
@@ -37,7 +37,7 @@ func shardMachines(t *testing.T) (one, two *machine, alone string) {
 
 func (m *machine) folder() string { return strings.TrimSuffix(m.config, ".toml") }
 
-// first is the shard of the first file that a machine has, and that file.
+// first returns the shard of the first file that a machine has, and that file.
 func (m *machine) first() (n int, path string) {
 	m.t.Helper()
 	files, err := filepath.Glob(filepath.Join(m.folder(), "shard-*.bolt"))
@@ -50,8 +50,8 @@ func (m *machine) first() (n int, path string) {
 	return n, files[0]
 }
 
-// until runs a command on the terrain until it ends as wanted and says something: what a busy
-// machine has lost for a moment may keep it from that. It must never end otherwise.
+// until repeats a command on the terrain until it ends as wanted with a message: a busy machine
+// that loses something for a moment may prevent that at first. Every other end is an error.
 func (m *machine) until(fails bool, want string, args ...string) {
 	m.t.Helper()
 	var out []byte
@@ -91,7 +91,7 @@ func sameAsAlone(t *testing.T, alone string, machines ...*machine) {
 	}
 }
 
-// says waits until a machine has said something.
+// says waits until a machine has printed a text.
 func (m *machine) says(text string) {
 	m.t.Helper()
 	if !soon(func() bool { return strings.Contains(m.said.String(), text) }) {
@@ -99,7 +99,7 @@ func (m *machine) says(text string) {
 	}
 }
 
-// A shard is moved to another machine while both run, and the map is that of one machine.
+// A shard is moved to another machine while both are running, and the map is that of one machine.
 func TestShardMoves(t *testing.T) {
 	t.Parallel()
 	one, two, alone := shardMachines(t)
@@ -120,8 +120,8 @@ func TestShardMoves(t *testing.T) {
 	}
 }
 
-// A shard whose file is gone is made anew by a machine that is killed at each step of it, and
-// the map is that of one machine. The old file is refused.
+// A shard whose file is gone is created again by a machine that is killed at each step, and the map
+// is that of one machine. The old file is refused.
 func TestShardIsMadeAnew(t *testing.T) {
 	t.Parallel()
 	one, two, alone := shardMachines(t)
@@ -156,8 +156,8 @@ func TestShardIsMadeAnew(t *testing.T) {
 		"crawl")
 }
 
-// A run that lacks the shards of a killed machine is ended without them, on all others; what these
-// know is one map, and with the machine back the run goes on.
+// A run that lacks the shards of a killed machine is ended without them, on all others. Their files
+// give one map, and when the machine is back the run continues.
 func TestStopWithoutMachine(t *testing.T) {
 	t.Parallel()
 	one, two, alone := shardMachines(t)
@@ -202,7 +202,8 @@ func TestStopWithoutMachine(t *testing.T) {
 	sameAsAlone(t, alone, one, two)
 }
 
-// without has a machine tell that the run ends without shards until it is answered something.
+// without ends the run without some shards from a machine, and repeats that until it gets the
+// wanted answer.
 func (m *machine) without(shards, want string) {
 	m.t.Helper()
 	var out []byte
@@ -210,7 +211,7 @@ func (m *machine) without(shards, want string) {
 	soon(func() bool {
 		out, _ = ripple("stop", "--without", shards, "--config", m.config).CombinedOutput()
 		said = strings.Contains(string(out), want)
-		return said || !strings.Contains(string(out), "no answer from") // as a busy machine may say
+		return said || !strings.Contains(string(out), "no answer from") // a busy machine may print that
 	})
 	if !said {
 		m.t.Fatalf("--without %s: it does not say %q: %s", shards, want, out)

@@ -29,15 +29,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A terrainWithDesks is one of two machines, of which the first serves a desk and the other
-// is dead, with a desk of its own.
+// A terrainWithDesks is a terrain of two machines: the first serves a desk, and the second is dead
+// and has a desk of its own.
 type terrainWithDesks struct {
 	one          *machine
 	node, served *testDesk
 	addresses    []string
 }
 
-// newTerrainWithDesks returns when somebody waits for the dead machine.
+// newTerrainWithDesks returns when a shard waits for the dead machine.
 func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 	t.Helper()
 	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
@@ -51,7 +51,7 @@ func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 	one.edit("[cluster]", "[output]\nsummary-path = \"./summary.md\"\n[cluster]")
 	for _, m := range machines {
 		m.start()
-		t.Cleanup(func() { _ = m.cmd.Process.Kill() }) // or it has ended
+		t.Cleanup(func() { _ = m.cmd.Process.Kill() }) // fails if it has ended
 	}
 	one.look("a crawl of all", func(s *answer.TerrainStats) bool {
 		return len(s.Nodes) == 2 && !slices.ContainsFunc(s.Shards, func(one answer.ShardStats) bool {
@@ -79,7 +79,7 @@ func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 	return w
 }
 
-// silentShards are the shards that others wait for in vain.
+// silentShards returns the shards that others wait for in vain.
 func silentShards(s *answer.TerrainStats) (shards []answer.ShardStats) {
 	for _, one := range s.Shards {
 		if one.State == answer.ShardSilent && len(one.Waiting) > 0 {
@@ -89,7 +89,7 @@ func silentShards(s *answer.TerrainStats) (shards []answer.ShardStats) {
 	return shards
 }
 
-// status asks a desk until what goes on is as wanted.
+// terrain requests the status of a desk until it is as wanted.
 func (d *testDesk) terrain(what string, wanted func(*session.DeskTerrain) bool) *session.DeskTerrain {
 	d.t.Helper()
 	var text []byte
@@ -105,8 +105,9 @@ func (d *testDesk) terrain(what string, wanted func(*session.DeskTerrain) bool) 
 	return &s
 }
 
-// A terrain of which a machine is dead is seen at the desk of the other and at that of
-// nobody: which shard is silent since when and who waits, in words, in figures and for Prometheus.
+// A terrain with a dead machine is visible at the desk of the other machine and at that of a
+// machine without shards: which shard is silent since when, and which shards wait, in words, in
+// figures and for Prometheus.
 func TestTerrainDesk(t *testing.T) {
 	t.Parallel()
 	w := newTerrainWithDesks(t)
@@ -119,7 +120,7 @@ func TestTerrainDesk(t *testing.T) {
 		if s.Mode != "terrain" || s.Status != "running" || s.Error != "" || s.Seen == nil || silent.Silent == nil {
 			t.Errorf("it says %+v", s)
 		}
-		for _, text := range []string{ // the other one has to tell it something, or asks it for a robots.txt
+		for _, text := range []string{ // the other one has to send it something, or requests a robots.txt from it
 			fmt.Sprintf("^shard %d does not answer: ", silent.Shard),
 			fmt.Sprintf("^shard %d (has to tell|asks) shard %d\\b", silent.Waiting[0], silent.Shard),
 		} {
@@ -153,7 +154,7 @@ func TestTerrainDesk(t *testing.T) {
 	}
 }
 
-// commands has the machine that lives paused at last.
+// commands leaves the living machine paused.
 func (w *terrainWithDesks) commands(t *testing.T) {
 	t.Helper()
 	for i, d := range []*testDesk{w.served, w.node, w.served} {
@@ -183,8 +184,8 @@ func (w *terrainWithDesks) commands(t *testing.T) {
 	w.one.edit("[cluster]\nwrong = true", "[cluster]")
 }
 
-// scraped checks the metrics of a paused terrain, which comes to rest when what was open is
-// finished; a shard may be taken anew meanwhile, where leases are short.
+// scraped checks the metrics of a paused terrain, which come to rest when open requests have
+// finished. With short leases, a shard may be taken again meanwhile.
 func (w *terrainWithDesks) scraped(t *testing.T) {
 	t.Helper()
 	var wrong []string
@@ -199,7 +200,8 @@ func (w *terrainWithDesks) scraped(t *testing.T) {
 	}
 }
 
-// misshown says what is wrong with the metrics of a machine, and of who has no shard.
+// misshown returns what is wrong with the metrics of a machine, and with those of a machine without
+// shards.
 func misshown(s *answer.TerrainStats, own, other map[string]float64) (wrong []string) {
 	expect := func(all map[string]float64, name string, want float64) {
 		if got, ok := all[name]; !ok || got != want {
@@ -242,7 +244,7 @@ func misshown(s *answer.TerrainStats, own, other map[string]float64) (wrong []st
 	return wrong
 }
 
-// metricsOf are the figures that a desk shows Prometheus, by name and labels.
+// metricsOf returns the metrics that a desk exports, by name and labels.
 func metricsOf(t *testing.T, d *testDesk) map[string]float64 {
 	t.Helper()
 	at := *d
@@ -263,8 +265,8 @@ func metricsOf(t *testing.T, d *testDesk) map[string]float64 {
 	return all
 }
 
-// The page of a terrain says what waits for whom, live, commands all machines, and says how
-// the map is had.
+// The page of a terrain shows live which shards wait for which, commands all machines, and explains
+// how to get the map.
 func TestTerrainInTheBrowser(t *testing.T) {
 	t.Parallel()
 	w := newTerrainWithDesks(t)
@@ -295,7 +297,7 @@ func TestTerrainInTheBrowser(t *testing.T) {
 	b.Wait(`document.querySelector("#pulse").innerText === "disconnected"`)
 }
 
-// The desk of a hub without a terrain, and of one that is away, says so.
+// The desk of a hub without a terrain, or of one that is away, says so.
 func TestTerrainDeskSeesNothing(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
@@ -313,7 +315,7 @@ func TestTerrainDeskSeesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var g errgroup.Group
 	g.Go(func() error { return d.Look.Follow(ctx) })
-	defer func() { cancel(); _ = g.Wait() }() // it never fails
+	defer func() { cancel(); _ = g.Wait() }() // it cannot fail
 	expect := func(what string) {
 		t.Helper()
 		var s session.DeskTerrain

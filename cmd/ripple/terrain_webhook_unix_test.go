@@ -16,8 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// A machine that is killed while it tells that the run is over tells it again, when it comes again:
-// the same message, with the same id, and no other of that run.
+// A machine that is killed while it sends the message that the run is over sends it again when it
+// is restarted: the same message, with the same id, and no other of that run.
 func TestTerrainWebhookKilled(t *testing.T) {
 	t.Parallel()
 	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
@@ -54,7 +54,7 @@ func TestTerrainWebhookKilled(t *testing.T) {
 		}
 		seen[m.ID] = m.Body
 	}
-	if seen[first.ID] != first.Body { // of the next run, too, if all files had said that the first was over
+	if seen[first.ID] != first.Body { // of the next run, too, if all files had said that the first one was over
 		t.Errorf("of run 1 is told %+v, and after the kill %q", first, seen)
 	}
 }

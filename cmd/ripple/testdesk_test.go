@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A testDesk is asked as by a program.
+// A testDesk is a desk that is used like by a program.
 type testDesk struct {
 	t     testing.TB
 	base  string
@@ -32,7 +32,7 @@ func serveState(t *testing.T, state string) *testDesk {
 	return serveConfig(t, state, "")
 }
 
-// serveConfig serves one that a configuration names.
+// serveConfig serves a state file that a configuration names.
 func serveConfig(t *testing.T, state, cfg string) *testDesk {
 	t.Helper()
 	d, end := openState(t, state, cfg)
@@ -40,7 +40,7 @@ func serveConfig(t *testing.T, state, cfg string) *testDesk {
 	return d
 }
 
-// openState serves a state file until the function is called that it returns.
+// openState serves a state file until the returned function is called.
 func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 	t.Helper()
 	d, err := serve.OpenDesk(state, cfg, config.Monitor{Listen: "127.0.0.1:0"}, term.NewVoice(io.Discard).Logger())
@@ -60,8 +60,8 @@ func openState(t testing.TB, state, cfg string) (served *testDesk, end func()) {
 
 var toPrograms = regexp.MustCompile(`for programs: (https?://\S+/)api/v1/ with Authorization: Bearer (\S+)`)
 
-// deskAddress is the address of a desk and its token, with a space between, as a text says them to programs; empty: it
-// does not.
+// deskAddress returns the address of a desk and its token, separated by a space, from the line for
+// programs in a text; empty: there is none.
 func deskAddress(said string) string {
 	if m := toPrograms.FindStringSubmatch(said); m != nil {
 		return m[1] + " " + m[2]
@@ -69,8 +69,8 @@ func deskAddress(said string) string {
 	return ""
 }
 
-// servedDesk starts a command that serves a desk, until the test ends, and returns its address with the token, and
-// what the command says then.
+// servedDesk starts a command that serves a desk until the test ends, and returns its address with
+// the token, and its further output.
 func servedDesk(t testing.TB, cmd *exec.Cmd) (address string, then *bufio.Reader) {
 	t.Helper()
 	_, then = served(t, cmd)
@@ -86,8 +86,8 @@ func newTestDesk(t testing.TB, address string) *testDesk {
 	return &testDesk{t, base + "api/v1/", token}
 }
 
-// served starts a command that serves, until the test ends, and returns the address, which it says first, and what it
-// says then.
+// served starts a command that serves until the test ends, and returns the address, which it prints
+// first, and its further output.
 func served(t testing.TB, cmd *exec.Cmd) (address string, then *bufio.Reader) {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
@@ -106,7 +106,7 @@ func served(t testing.TB, cmd *exec.Cmd) (address string, then *bufio.Reader) {
 	return strings.TrimSpace(address), told
 }
 
-// events are the lines of the stream from the first event on.
+// events returns the lines of the stream from the first event on.
 func (d *testDesk) events() *bufio.Scanner {
 	d.t.Helper()
 	r, err := http.NewRequest("GET", d.base+"events", nil)
@@ -128,7 +128,7 @@ func (d *testDesk) get(path string) (code int, text []byte) {
 	return d.ask("GET", path, nil)
 }
 
-// send tells something, as JSON.
+// send sends a POST with JSON.
 func (d *testDesk) send(path, body string) (code int, text []byte) {
 	d.t.Helper()
 	return d.ask("POST", path, strings.NewReader(body))
@@ -154,7 +154,7 @@ func (d *testDesk) ask(method, path string, body io.Reader) (code int, text []by
 	return a.StatusCode, text
 }
 
-// json is an answer, which must be one.
+// json returns an answer, which must be JSON.
 func (d *testDesk) json(path string) any {
 	d.t.Helper()
 	code, text := d.get(path)
@@ -165,7 +165,7 @@ func (d *testDesk) json(path string) any {
 	return v
 }
 
-// schemas are the answers that openapi.json promises, by operation, and the paths.
+// schemas returns the schemas of answers in openapi.json, by operation, and the paths.
 func (d *testDesk) schemas() (promised map[string]*jsonschema.Resolved, paths map[string]string) {
 	d.t.Helper()
 	_, text := d.get("openapi.json")

@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 )
 
-// ran runs ripple and returns what it said and its exit code.
+// ran runs ripple and returns its output and its exit code.
 func ran(t testing.TB, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := ripple(args...)
@@ -64,8 +64,9 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyNamesDamage changes one record at a time in a way that its checksum
-// tells, and cuts the file: the answer says where, what can be done, and 1.
+// TestVerifyNamesDamage changes one record at a time so that its checksum does not match, and
+// truncates the file: the answer says where the damage is and what can be done, and the exit code
+// is 1.
 func TestVerifyNamesDamage(t *testing.T) {
 	t.Parallel()
 	cfg := rippletest.Crawled(t, 12)
@@ -91,7 +92,7 @@ func TestVerifyNamesDamage(t *testing.T) {
 			}
 		})
 	}
-	if err := os.Truncate(state, int64(len(whole)/3)|1); err != nil { // no multiple of a page: what is behind may be free
+	if err := os.Truncate(state, int64(len(whole)/3)|1); err != nil { // not a multiple of a page: the rest may be free
 		t.Fatal(err)
 	}
 	if out, _, code := ran(t, "verify", "--state", state, "--compact"); code != 1 ||

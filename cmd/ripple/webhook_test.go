@@ -18,10 +18,10 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// hookSecret signs what a crawl tells in these tests.
+// hookSecret signs the messages of crawls in these tests.
 func hookSecret() string { return "whsec_" + base64.StdEncoding.EncodeToString(make([]byte, 32)) }
 
-// A hooked message is one that a receiver has verified.
+// A hookedMessage is one that a receiver has verified.
 type hookedMessage struct {
 	ID, Body string
 	Kind     string `json:"type"`
@@ -45,8 +45,8 @@ func verifyHook(r *http.Request) (hookedMessage, error) {
 	return m, err
 }
 
-// hookWeb adds a receiver to a web, which writes the types of what it takes to hooks.txt, and
-// one that sends elsewhere.
+// hookWeb adds a receiver to a web, which writes the types of its messages to hooks.txt, and one
+// that redirects.
 func hookWeb(web *webtest.Server, dir string) {
 	var mu sync.Mutex
 	web.Host("hook.test").Handle("/", func(w http.ResponseWriter, r *http.Request) {
@@ -68,7 +68,7 @@ func hookWeb(web *webtest.Server, dir string) {
 	web.Host("hook.test").Status("/gone", http.StatusGone)
 }
 
-// hooked adds a webhook to a configuration, and its secret.
+// hooked adds a webhook with its secret to a configuration.
 func hooked(t testing.TB, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -85,7 +85,7 @@ func hooked(t testing.TB, path string) {
 	}
 }
 
-// slowHook has a web receive messages, which it accepts only once the channel is closed.
+// slowHook makes a web receive messages, which it accepts only once the channel is closed.
 func slowHook(t *testing.T, web *webtest.Server) (got chan hookedMessage, accept chan struct{}) {
 	got, accept = make(chan hookedMessage, 16), make(chan struct{})
 	web.Host("hook.test").Handle("/", func(w http.ResponseWriter, r *http.Request) {
@@ -103,8 +103,8 @@ func slowHook(t *testing.T, web *webtest.Server) (got chan hookedMessage, accept
 	return got, accept
 }
 
-// A crawl that is killed after its last commit, while it tells of it, tells it again: the
-// same message, with the same id, and the next run's beside it.
+// A crawl that is killed after its last commit, while it sends the message about that, sends it
+// again: the same message, with the same id, and that of the next run as well.
 func TestWebhookKilled(t *testing.T) {
 	t.Parallel()
 	dir, web := t.TempDir(), newWeb(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestRedirects follows redirects as far as the state of a page counts them: until they come back,
-// or lead to what came on a list.
+// or lead to a page that is on a list now.
 func TestRedirects(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal+"[[blacklist]]\nurl = '/listed'\n")
 	for from, to := range map[string]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestStatsLeft counts what is left to visit as the pages that wait, however often these stand in
-// queues, and whatever sitemaps wait beside them.
+// TestStatsLeft counts the waiting pages as left to visit, however often they are in queues, and
+// whatever sitemaps wait as well.
 func TestStatsLeft(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/1", "a.test/2"))
@@ -38,8 +38,8 @@ func TestStatsLeft(t *testing.T) {
 	}
 }
 
-// TestStatsLeftOfRefused has an earlier run end a visit because the host asked for rest: that page does not wait
-// before the run has reached it.
+// TestStatsLeftOfRefused has an earlier run end a visit because the host asked to be left alone:
+// that page does not wait before the run has reached it.
 func TestStatsLeftOfRefused(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("b.test/"))

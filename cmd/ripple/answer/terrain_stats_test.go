@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 )
 
-// What shards may visit each is no more than max-pages leaves to all of them.
+// The pages that shards may still visit do not exceed what max-pages leaves to all of them.
 func TestTerrainMaxPages(t *testing.T) {
 	shard := func(n int) node.Shard {
 		return node.Shard{Number: n, Made: true, Node: "attic", Report: &node.Report{Status: census.Status{
@@ -24,7 +24,7 @@ func TestTerrainMaxPages(t *testing.T) {
 	}
 }
 
-// A machine whose clock is ahead has not waited for less than no time.
+// A clock that is ahead does not give a negative wait.
 func TestTerrainOfAnotherClock(t *testing.T) {
 	now := time.Now()
 	s := NewTerrainStats("", 0, &node.Terrain{Run: 1, Shards: []node.Shard{

@@ -7,7 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// What waits for the next crawl is what stats says to wait: the pages of a host that has asked for rest, too.
+// The pages that wait for the next crawl are the waiting pages of stats, including those of a host
+// that asked to be left alone.
 func TestReclassifyWaiting(t *testing.T) {
 	t.Parallel()
 	w := surveytest.New(t, surveytest.Minimal)

@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestEachVisit finds the visits to each host by themselves, as the whole log has them.
+// TestEachVisit finds the visits to each host directly, in agreement with the whole log.
 func TestEachVisit(t *testing.T) {
 	size := scaletest.Size{Pages: 3000, Visited: 2000, Links: 9000, Hosts: 20, Runs: 2}
 	store := scaletest.Open(t, scaletest.Made(t, size))
@@ -45,7 +45,8 @@ func TestEachVisit(t *testing.T) {
 	}
 }
 
-// TestVisitsTo has a month pass between two runs: that is no gap between two requests.
+// TestVisitsTo has a month pass between two runs: that does not count as a gap between two
+// requests.
 func TestVisitsTo(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A host is found by a part of its name as it reads, too.
+// A host is also found by a part of its name in display form.
 func TestSearchHosts(t *testing.T) {
 	x := &HostIndex{Hosts: []HostKey{{Name: "xn--mnchen-3ya.test", ID: 1}, {Name: "munchen.test", ID: 2}}}
 	params := desk.Route{Params: HostParams(), Path: "hosts"}
@@ -30,7 +30,7 @@ func TestSearchHosts(t *testing.T) {
 	}
 }
 
-// Hosts are chosen and ordered by what their records say.
+// Hosts are filtered and ordered by their records.
 func TestChooseHosts(t *testing.T) {
 	x := &HostIndex{Orders: map[string][]uint32{}, Hosts: []HostKey{
 		{Name: "a.test", ID: 1, Known: 3, Class: schema.ClassQuality},

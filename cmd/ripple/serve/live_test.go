@@ -39,8 +39,8 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// The status of a run that is over has the counts that its crawl told while it ran, of pages that were rendered and of
-// hosts that were given up, too.
+// The status of a run that is over has the counts that its crawl showed while it was running,
+// including rendered pages and hosts that were given up.
 func TestEndedStatus(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("b.test/", "c.test/"))

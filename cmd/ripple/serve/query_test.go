@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An answer that would be too long is cut before the row that is too much.
+// An answer that would be too long is cut before the row that exceeds the limit.
 func TestServeLongAnswer(t *testing.T) {
 	d := &DeskRows{}
 	d.Begin([]string{"x"})

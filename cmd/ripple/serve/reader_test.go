@@ -18,7 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A desk of the shards in a folder merges them once, and not for every question.
+// A desk of the shards in a folder merges them once, and not for every request.
 func TestShardsServed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

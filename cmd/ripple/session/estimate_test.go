@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A budget that is as good as none takes long, not no time.
+// A practically unlimited budget takes long, not no time.
 func TestEstimateOfVeryMany(t *testing.T) {
 	tests := []struct {
 		requests int
@@ -37,7 +37,7 @@ func TestEstimateOfVeryMany(t *testing.T) {
 	}
 }
 
-// TestBegunByAWrongClock begins a run after one that a clock which was ahead has ended.
+// TestBegunByAWrongClock begins a run after one that ended by a clock that was ahead.
 func TestBegunByAWrongClock(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	before := w.Run
@@ -49,8 +49,8 @@ func TestBegunByAWrongClock(t *testing.T) {
 	}
 }
 
-// The hosts of all seeds count, though robots.txt is not asked for at all of them; patterns are listed
-// only so far.
+// The hosts of all seeds count, though robots.txt is not requested from all of them; patterns are
+// listed only up to a limit.
 func TestEstimateOfManyOrigins(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("[user-agent]\ncrawler-name = \"x\"\n[crawler]\nmax-depth = 0\n")
@@ -69,8 +69,8 @@ func TestEstimateOfManyOrigins(t *testing.T) {
 	}
 }
 
-// TestEstimateOfWaiting has a run go on: what is left to visit is what stats says, however often a page stands in a
-// queue, whatever earlier runs have left in queues, and also where pages wait for another try alone.
+// TestEstimateOfWaiting resumes a run: the pages left to visit are those of stats, however often a
+// page is in a queue, whatever earlier runs have left in queues, and even if only retries are left.
 func TestEstimateOfWaiting(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)
@@ -86,7 +86,7 @@ func TestEstimateOfWaiting(t *testing.T) {
 	w.Host("retry.test/", func(h *schema.Host) {
 		h.Retries = []schema.Retry{{URL: w.Page("retry.test/"), Attempts: 1}}
 	})
-	w.Host("former.test/", func(h *schema.Host) { // the run reaches it no more
+	w.Host("former.test/", func(h *schema.Host) { // the run does not reach it any more
 		h.Retries = []schema.Retry{{URL: w.Page("former.test/"), Attempts: 1}}
 	})
 	s, err := answer.NewStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)

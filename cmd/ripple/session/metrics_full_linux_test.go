@@ -12,7 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// TestMetricsDiskFull has the disk full in the middle of a line: with room again, every line is whole.
+// TestMetricsDiskFull fills the disk in the middle of a line: with room again, every line is
+// complete.
 func TestMetricsDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "256k")

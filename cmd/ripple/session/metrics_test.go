@@ -92,7 +92,7 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 	}
 }
 
-// TestTransfer counts what commits hold of requests.
+// TestTransfer counts the requests in commits.
 func TestTransfer(t *testing.T) {
 	var tr Transfer
 	again := ring.Outcome{Status: 503, Length: -1}

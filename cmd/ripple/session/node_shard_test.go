@@ -23,8 +23,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A shard that is taken after the configuration was changed says how far it is under that one, and not under the one
-// with which the node was started.
+// A shard that is taken after the configuration was changed reports its progress under that one,
+// not under the one with which the node was started.
 func TestShardUnderAnotherConfiguration(t *testing.T) {
 	was := crawltest.Parse(t, "[crawler]\nmax-pages = 1\n"+surveytest.Minimal)
 	text := surveytest.Minimal + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\", \"https://b.test/2\"]\n"
@@ -36,8 +36,8 @@ func TestShardUnderAnotherConfiguration(t *testing.T) {
 	}
 }
 
-// crawledShardOf is the only shard of a terrain, which a node crawls under a configuration until the test ends. No host
-// is asked.
+// crawledShardOf is the only shard of a terrain, which a node crawls under a configuration until
+// the test ends. No request is sent.
 func crawledShardOf(t *testing.T, v *NodeView, cfg *config.Config, path string) node.Follower {
 	t.Helper()
 	store, err := kv.Open(path, kv.Options{})
@@ -69,7 +69,7 @@ func crawledShardOf(t *testing.T, v *NodeView, cfg *config.Config, path string) 
 	return f
 }
 
-// What is shown of a shard whose crawl has ended is its end, and not the last look at it.
+// A shard whose crawl has ended is shown with its final status, not with the last one seen.
 func TestShardThatHasEnded(t *testing.T) {
 	cfg, _, err := config.Parse([]byte(surveytest.Minimal), "", nil)
 	if err != nil {
@@ -97,8 +97,8 @@ func TestShardThatHasEnded(t *testing.T) {
 	}
 }
 
-// A folder whose shards are being crawled holds a run that goes on, and one whose machine was killed a run that was
-// interrupted.
+// A folder whose shards are being crawled has a running run, and one whose machine was killed an
+// interrupted run.
 func TestFolderIsCrawled(t *testing.T) {
 	cfg := crawltest.Parse(t, surveytest.Minimal)
 	folder, killed := t.TempDir(), t.TempDir()
@@ -118,7 +118,7 @@ func TestFolderIsCrawled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Run().Status; got != want || !r.Open { // a request may be, in either
+		if got := r.Run().Status; got != want || !r.Open { // a request may be open, in either case
 			t.Errorf("the run is %s, want %s; a request may be open: %v", got, want, r.Open)
 		}
 		if err := r.Close(); err != nil {

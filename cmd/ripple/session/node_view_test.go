@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A page that is kept is none that a node has visited.
+// A kept page does not count as visited by a node.
 func TestNodeVisits(t *testing.T) {
 	v := NewNodeView(term.NewVoice(io.Discard), "", &config.Config{}, Options{})
 	v.Visited(0, crawl.Event{Asked: true})
@@ -42,7 +42,7 @@ func TestNodeWaits(t *testing.T) {
 			t.Errorf("it says %q, want %q", got, want)
 		}
 	}
-	tell("") // it is this node that the shard waits for
+	tell("") // the shard waits for this node
 	v.shards[0].state = "released"
 	attic := "  shard 0 waits for attic, which has its file, or a newer copy\n"
 	tell(attic)
@@ -57,7 +57,7 @@ func TestNodeWaits(t *testing.T) {
 	tell("")
 	idle.PagesToVisit = 1
 	tell("")
-	for _, about := range []answer.ShardStats{{Shard: 1, State: answer.ShardIdle}, // to be taken again, and then to be crawled
+	for _, about := range []answer.ShardStats{{Shard: 1, State: answer.ShardIdle}, // waiting to be taken again, and then to be crawled
 		{Shard: 1, State: "waiting", Status: &census.Status{Status: "waiting"}}} {
 		s.Shards[1] = about
 		tell("")

@@ -16,7 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// A configuration that is to be read again when the walk is over is left to the next crawl, and that is said.
+// A configuration that should be reloaded when the walk is over is left to the next crawl, with a
+// message.
 func TestReloadTooLate(t *testing.T) {
 	t.Parallel()
 	var told bytes.Buffer

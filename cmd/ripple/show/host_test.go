@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestHostTrouble says of a host why it is not asked, and when it is asked again.
+// TestHostTrouble reports why a host is not requested, and when it is requested again.
 func TestHostTrouble(t *testing.T) {
 	soon := time.Now().Add(time.Hour)
 	tests := []struct {
@@ -56,7 +56,8 @@ func TestHostTrouble(t *testing.T) {
 	}
 }
 
-// TestDelaysAgree: what is promised between two requests is the same wherever it is told, also after time-outs.
+// TestDelaysAgree: the promised delay between two requests is the same in every output, even after
+// time-outs.
 func TestDelaysAgree(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("b.test/"))
@@ -78,13 +79,13 @@ func TestDelaysAgree(t *testing.T) {
 	if err != nil || !agree {
 		t.Errorf("inspect %d, stats %d, query %q; %v", d.DelayMS, s.Slow[0].DelayMS, row.String(), err)
 	}
-	var table strings.Builder // a rest for slow answers is no longer than max-adaptive-delay
+	var table strings.Builder // the wait after slow answers is no longer than max-adaptive-delay
 	if err := PrintSlow(&table, s); err != nil || !strings.Contains(table.String(), "  4 min 00 s  ") {
 		t.Errorf("stats tells no delay of 4 min; %v\n%s", err, table.String())
 	}
 }
 
-// TestHostileHost has a peer write everything that a dossier shows.
+// TestHostileHost has a peer write everything that a report on a host shows.
 func TestHostileHost(t *testing.T) {
 	const hostile = "x\x1b[31m\u202e\r\n\x07y"
 	w := surveytest.New(t, surveytest.Minimal)

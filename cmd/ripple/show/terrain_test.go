@@ -10,7 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 )
 
-// Of a run that is over the pages are told that the shards have left word of, when nobody answers.
+// For a run that is over, the pages are those that the shards have recorded at the hub, if no shard
+// answers.
 func TestTerrainOver(t *testing.T) {
 	over := func(n, pages int) node.Shard {
 		return node.Shard{Number: n, Made: true, Maker: "attic", Over: true, Pages: pages}

@@ -46,7 +46,8 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// What browsers may hold is not the crawl's; a limit that they use up leaves nothing for URLs.
+// Memory for browsers is not available to the crawl; a limit that they use up leaves nothing for
+// URLs.
 func TestMemoryBesideBrowsers(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(5_000_000_000))
 	auto := config.Render{Mode: config.RenderAuto, MaxBrowsers: 2}
@@ -81,7 +82,7 @@ func TestMemoryBesideBrowsers(t *testing.T) {
 	}
 }
 
-// What the process was started with wins.
+// The environment of the process takes precedence.
 func TestMemoryOfEnvironment(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(5_000_000_000))
 	t.Setenv("GOMEMLIMIT", "5000000000")
@@ -116,7 +117,7 @@ func TestMemoryTooSmall(t *testing.T) {
 	}
 }
 
-// Who does not know what there is, or has no limit, is not asked further.
+// Limits that are unknown or absent are ignored.
 func TestMemoryHere(t *testing.T) {
 	fails := func() (uint64, error) { return 1, memlimit.ErrCgroupsNotSupported }
 	free := func() (uint64, error) { return 0, memlimit.ErrNoLimit }

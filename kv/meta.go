@@ -94,7 +94,7 @@ func (tx *base) readMeta() error {
 	return nil
 }
 
-// Meta owns the named values in the bucket meta, and the mark that a changed configuration has yet to be
+// Meta owns the named values in the bucket meta, and the mark that a changed configuration must still be
 // applied.
 type Meta struct{ tx *base }
 
@@ -158,10 +158,10 @@ func (m *Meta) Pruned() (schema.RunID, error) {
 	return schema.RunID(first), nil
 }
 
-// Reapply reports whether a changed configuration has yet to be applied.
+// Reapply reports whether a changed configuration must still be applied.
 func (m *Meta) Reapply() bool { return m.tx.s.state.reapply }
 
-// SetReapply sets whether a changed configuration has yet to be applied.
+// SetReapply sets whether a changed configuration must still be applied.
 func (m *Meta) SetReapply(on bool) error {
 	if err := m.tx.change(); err != nil {
 		return err

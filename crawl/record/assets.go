@@ -10,17 +10,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// DeniedAsset is the refusal of what robots.txt forbids.
+// DeniedAsset is the refusal of resources that robots.txt forbids.
 const DeniedAsset = "denied by robots.txt"
 
-// A refusal is the answer to what pages ask for and a host is not asked.
+// A refusal is the answer to pages for a resource whose host is not requested.
 type refusal struct{ url, why string }
 
 func (r *refusal) answer() *render.Answer { return &render.Answer{Refused: r.why} }
 
-// refuseAssets refuses the first thing that scripts ask a host for, if it is not asked for
-// anything any more in this run. That max-pages is reached says nothing of what the pages
-// need that were asked for before.
+// refuseAssets refuses the first resource that scripts need from a host, if the host is not
+// requested any more in this run. Reaching max-pages is not such a case: resources are still
+// requested for pages that were requested before.
 func (p *plan) refuseAssets(h *schema.Host, live *liveHost, shut bool) *refusal {
 	why := ""
 	switch {
@@ -42,8 +42,8 @@ func (p *plan) refuseAssets(h *schema.Host, live *liveHost, shut bool) *refusal 
 	return &refusal{url, why}
 }
 
-// asset decides on the first thing that scripts ask a host for and that is due: to ask for
-// it, or to refuse what robots.txt forbids. It reports whether there was one.
+// asset decides on the first due resource that scripts need from a host: to request it, or to
+// refuse it if robots.txt forbids it. It reports whether there was one.
 func (p *plan) asset(h *schema.Host, live *liveHost, rules *robots.Rules) (decision, bool) {
 	for i, a := range live.assets {
 		if a.due.After(p.in.now) {
@@ -61,8 +61,8 @@ func (p *plan) asset(h *schema.Host, live *liveHost, rules *robots.Rules) (decis
 	return decision{}, false
 }
 
-// entrust has another shard ask for the first thing that scripts want of one of its hosts and
-// that is due, or waits until one is.
+// entrust delegates the first due resource that scripts need from a host of another shard to that
+// shard, or waits until one is due.
 func (p *plan) entrust(h *schema.Host, live *liveHost) decision {
 	for i, a := range live.assets {
 		if a.due.After(p.in.now) {
@@ -80,8 +80,8 @@ func (p *plan) entrust(h *schema.Host, live *liveHost) decision {
 	return decision{wake: p.orAsset(time.Time{}, live)}
 }
 
-// orAsset is the earlier of a time to wake a host and that of the first thing which scripts
-// ask it for once more.
+// orAsset returns the earlier of two times: the time to wake a host, and that of the first retry of
+// a resource from it.
 func (p *plan) orAsset(wake time.Time, live *liveHost) time.Time {
 	for _, a := range live.assets {
 		if a.due.After(p.in.now) && (wake.IsZero() || a.due.Before(wake)) {

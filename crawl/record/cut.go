@@ -14,21 +14,23 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// A cutter knows which pages lack what an earlier run left out when it read them, and this one would
-// not: links beyond a limit that has risen, facts that nobody asked for, what noindex keeps, and the page itself
-// where none was kept. That such a page has not changed says nothing of what it lacks.
+// A cutter knows which pages lack something that an earlier run left out when it read them, and
+// that this run would not leave out: links beyond a limit that has been raised, facts of new
+// extracts, the content of noindex pages, and the page itself if it was not stored. Even if such a
+// page has not changed, it must be read again.
 type cutter struct {
 	in     *runState
 	before map[schema.RunID]earlier
 }
 
-// An earlier configuration is that under which a run read pages, from a moment on; zero: from its beginning.
+// An earlier is the configuration under which a run read pages, from a moment on; zero: from its
+// beginning.
 type earlier struct {
 	*config.Config
 	since time.Time
 }
 
-// lacks reports whether that is so of a page of a host with such a last visit.
+// lacks reports whether that is true of a page with this last visit on a host.
 func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
 	now := c.in.set.Config
 	if v.LinkLimit > 0 && now.Crawler.LinksPerPage() > v.LinkLimit || v.BeyondText > 0 {
@@ -51,8 +53,8 @@ func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
 		lacksLinks(v, len(stands.Links), &now.Traps, &before.Traps) || c.lacksFacts(before.Extracts, host), nil
 }
 
-// lacksLinks reports whether a page has more links than were recorded, and a limit that may have kept them out
-// has risen.
+// lacksLinks reports whether a page has more links than were recorded, and a limit that may have
+// excluded them has been raised.
 func lacksLinks(v *schema.Visit, recorded int, now, before *scope.Traps) bool {
 	read := v.Distinct
 	if v.LinkLimit > 0 {
@@ -65,10 +67,10 @@ func lacksLinks(v *schema.Visit, recorded int, now, before *scope.Traps) bool {
 		(above(now.MaxURLsPerHost, before.MaxURLsPerHost) || above(now.MaxHostsPerSite, before.MaxHostsPerSite))
 }
 
-// above compares limits, of which 0 is none.
+// above compares limits; 0 means no limit.
 func above(now, before int) bool { return cmp.Or(now, math.MaxInt) > cmp.Or(before, math.MaxInt) }
 
-// lacksFacts reports whether a fact is asked of the pages of a host now that was not before.
+// lacksFacts reports whether the pages of a host have an extract now that they did not have before.
 func (c *cutter) lacksFacts(before []config.Extract, host string) bool {
 	for i, e := range c.in.set.Config.Extracts {
 		if on := c.in.set.Extracts[i].On; on != nil && !on(host) {
@@ -86,7 +88,7 @@ func same(a, b *config.Extract) bool {
 	return domains && a.Name == b.Name && a.Selector == b.Selector && a.Attr == b.Attr
 }
 
-// least is a configuration that leaves out as much as any can.
+// least returns a configuration that leaves out as much as possible.
 func least() *config.Config {
 	return &config.Config{
 		Crawler: config.Crawler{RespectNoindex: true},
@@ -94,8 +96,8 @@ func least() *config.Config {
 	}
 }
 
-// configOf returns the configuration under which a page was read. Where that was pruned, or has been
-// changed since within the run, it is the least.
+// configOf returns the configuration under which a page was read. If it was pruned, or has been
+// changed since within the run, configOf returns the least.
 func (c *cutter) configOf(v *schema.Visit) (*config.Config, error) {
 	s, known := c.before[v.Run]
 	if !known {

@@ -76,7 +76,7 @@ func (d *delegatedRequests) begin(e ring.Errand) error {
 	return d.robots.ask(id, e.URL, waiter{tell: func(r ring.Report) { d.keep(key, r) }})
 }
 
-// unasked reports that the host is not asked.
+// unasked reports to the other shard that the host is not requested.
 func (d *delegatedRequests) unasked(key errandKey) {
 	d.keep(key, ring.Report{Cause: schema.CauseTargetGivenUp})
 }
@@ -97,7 +97,8 @@ func (d *delegatedRequests) keep(key errandKey, r ring.Report) {
 	}
 }
 
-// Report returns what has come of an errand of another shard, if something has, or what it waits for.
+// Report returns the report for an errand of another shard, if there is one, or otherwise what the
+// errand waits for.
 func (r *Recorder) Report(e ring.Errand) (report ring.Report, known bool) {
 	report, known = r.delegated.reports[keyOf(&e)]
 	if url, open := r.delegated.open[keyOf(&e)]; open {
@@ -106,11 +107,11 @@ func (r *Recorder) Report(e ring.Errand) (report ring.Report, known bool) {
 	return report, known
 }
 
-// Lends reports whether what scripts of another shard want is being asked for on its behalf.
+// Lends reports whether a resource is being requested for scripts of pages of another shard.
 func (r *Recorder) Lends(url string) bool { return r.renderQueue.lent[url] }
 
-// sent takes what another shard says of an errand, or that it has nothing to say yet. Its
-// host has no clock here; one that is only waited for paces the next letter.
+// sent applies a report of another shard, or its answer that there is none yet. The other shard's
+// host has no clock here; the clock of a host that waits for it paces the next letter.
 func (t *turn) sent(h *schema.Host, live *liveHost, o *ring.Outcome) error {
 	if o.Step.Kind == ring.Asset {
 		t.brought(live, o)
@@ -126,8 +127,8 @@ func (t *turn) sent(h *schema.Host, live *liveHost, o *ring.Outcome) error {
 	return t.robots.answered(h, live, o, v)
 }
 
-// errandWait is how long another shard is left alone that had nothing to report so often
-// before.
+// errandWait returns how long to wait before another shard is asked again that had no report before
+// times in a row.
 func errandWait(before int) time.Duration {
 	if before < 7 {
 		return firstErrandWait << before
@@ -135,7 +136,7 @@ func errandWait(before int) time.Duration {
 	return lastErrandWait
 }
 
-// brought takes what another shard says of what scripts want, or asks it again later.
+// brought applies the report of another shard about a resource for scripts, or asks it again later.
 func (t *turn) brought(live *liveHost, o *ring.Outcome) {
 	again := asset{url: o.Step.URL, tries: o.Step.Visit.Retries}
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// End writes down that the walk was interrupted, when and why.
+// End records that the walk was interrupted, when and why.
 func (r *Recorder) End(why schema.End) error {
 	r.over(false, why)
 	if why.Kind == schema.EndReload {
@@ -22,7 +22,7 @@ func (r *Recorder) End(why schema.End) error {
 	return r.tellRun(webhook.RunInterrupted)
 }
 
-// Finish writes down that nothing is left to do, and why.
+// Finish records that nothing is left to do, and why.
 func (r *Recorder) Finish() error {
 	cut := cuts{}
 	why, err := r.completion(cut)
@@ -30,7 +30,7 @@ func (r *Recorder) Finish() error {
 	return errors.Join(err, r.putRun(func(tx *kv.Tx) error { return cut.tell(tx, &r.in) }))
 }
 
-// over notes that the walk is over.
+// over records in memory that the walk is over.
 func (r *Recorder) over(walked bool, why schema.End) {
 	r.tick()
 	run := &r.in.run
@@ -40,7 +40,7 @@ func (r *Recorder) over(walked bool, why schema.End) {
 	}
 }
 
-// Complete writes down that the outputs of a walk that came to its end are in place.
+// Complete records that the outputs of a finished walk are in place.
 func (r *Recorder) Complete() error {
 	r.in.run.Status = schema.RunCompleted
 	return r.tellRun(webhook.RunCompleted)
@@ -50,7 +50,7 @@ func (r *Recorder) putRun(tell func(*kv.Tx) error) error {
 	return r.in.store.Update(func(tx *kv.Tx) error { return errors.Join(tx.Runs.Put(r.in.run), tell(tx)) })
 }
 
-// tellRun writes down what has become of the run, and tells it.
+// tellRun records the end of the run, and queues a message about it.
 func (r *Recorder) tellRun(kind string) error {
 	cfg, tells := r.in.set.Config, true
 	run := webhook.NewRun(cfg, &r.in.run)
@@ -74,7 +74,7 @@ func (r *Recorder) tellRun(kind string) error {
 	})
 }
 
-// completion says why nothing is left to do, and notes the origins that were cut.
+// completion returns why nothing is left to do, and collects the origins that were cut.
 func (r *Recorder) completion(cut cuts) (schema.End, error) {
 	limit, enough := r.in.set.Config.Crawler.MaxPages, r.quotas.usedUp()
 	if enough && r.in.set.Config.Monitor.Webhook == "" {
@@ -100,10 +100,10 @@ func (r *Recorder) completion(cut cuts) (schema.End, error) {
 	return schema.End{Kind: schema.EndFrontier}, err
 }
 
-// cuts are the origins of which pages are left out, by their places in the configuration.
+// cuts are the origins of which pages are left out, by their index in the configuration.
 type cuts map[int]*webhook.Origin
 
-// add notes a host that a key has cut.
+// add adds a host that a key has cut.
 func (c cuts) add(terr *scope.Scope, host, key string) {
 	const named = 10
 	for _, i := range terr.OriginsOf(host) {

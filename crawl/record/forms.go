@@ -27,8 +27,8 @@ func (c *pageChooser) firstForm(h *schema.Host) (string, error) {
 	return forms[0], nil
 }
 
-// forms returns the forms of a page in the order in which they are tried: first the one that last
-// answered, then the others; at www. where the host answers only there.
+// forms returns the forms of a page in the order in which they are tried: first the one that
+// answered last, then the others; with www. if the host answers only there.
 func (c *pageChooser) forms(id schema.ID, h *schema.Host) ([]string, error) {
 	known, err := c.in.tx.URLs.Forms(id)
 	if err != nil {
@@ -44,9 +44,10 @@ func (c *pageChooser) forms(id schema.ID, h *schema.Host) ([]string, error) {
 	return atWWW(forms, h.Name), nil
 }
 
-// afterLast puts the form at which the last visit has found its page first, and one at which it had another answer
-// than that nothing is there, or none, last. A foreign one at which the page was found is where it was once an own one
-// is known that this visit did not know.
+// afterLast reorders forms by the last visit. The form at which it found the page comes first; a
+// form with another answer than that nothing is there, or without one, comes last. A foreign form
+// at which the page was found stays in its place once the page has a form of its own that this
+// visit did not know.
 func (c *pageChooser) afterLast(id schema.ID, forms []string, known *schema.Forms) ([]string, error) {
 	seq := c.in.store.Latest(id)
 	if seq == 0 {
@@ -66,7 +67,7 @@ func (c *pageChooser) afterLast(id schema.ID, forms []string, known *schema.Form
 	return forms, nil
 }
 
-// atWWW puts the forms at www. first, with those that were never named so.
+// atWWW puts the forms with www. first, and adds them for forms that were never named with it.
 func atWWW(forms []string, host string) []string {
 	all := make([]string, 0, 2*len(forms))
 	for _, form := range forms {
@@ -85,5 +86,5 @@ func atWWW(forms []string, host string) []string {
 	return all
 }
 
-// isWWW reports whether a form asks a host at its www. name.
+// isWWW reports whether a form requests a host at its www. name.
 func isWWW(form, host string) bool { return weburl.Host(form) == "www."+host }

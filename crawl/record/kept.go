@@ -4,9 +4,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// stay settles what stands as it is and waits at a host that is not asked any more:
-// what is young enough, and all that an earlier run has visited if what the run has for
-// it is spent.
+// stay settles pages that wait at a host which is not requested any more and that are kept without
+// a request: pages that are young enough and, if spent is set because the budget is used up, all
+// pages that an earlier run has visited.
 func (c *pageChooser) stay(h *schema.Host, live *liveHost, spent bool) (decision, error) {
 	c.begin()
 	ids, err := c.revisits(h, live, spent)
@@ -56,8 +56,9 @@ func (c *pageChooser) revisits(h *schema.Host, live *liveHost, retries bool) (id
 	return ids, err
 }
 
-// stays reports whether a page is kept as its last visit has left it, unless another form has been met. One
-// that its sitemap says to be unchanged is not, if it lacks what this run would not leave out.
+// stays reports whether a page is kept as its last visit has left it, unless another form has been
+// found. A page that its sitemap declares unchanged is not kept if it lacks something that this run
+// would not leave out.
 func (c *pageChooser) stays(v *schema.Visit, anyCase bool) (bool, error) {
 	switch {
 	case c.in.young(v) && v.Final():
@@ -77,8 +78,8 @@ func (c *pageChooser) stays(v *schema.Visit, anyCase bool) (bool, error) {
 	return !lacks, err
 }
 
-// settleKept settles a page that an earlier run has visited as it is: because it is young
-// enough, or because it was processed, in any case.
+// settleKept keeps a page that an earlier run has visited: if it is young enough or, with anyCase
+// set, if it was processed.
 func (c *pageChooser) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	if !c.in.known(id) {
 		return false, nil
@@ -96,7 +97,7 @@ func (c *pageChooser) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	}
 	kept := *v
 	kept.Run, kept.Kept, kept.Requests = c.in.run.ID, true, 0
-	if c.in.isPage(id) { // a sitemap stands for itself, with all that it named
+	if c.in.isPage(id) { // a sitemap refers to itself, with everything that it named
 		kept.Links, kept.Content = nil, kept.Brief()
 		if kept.Stand == 0 {
 			kept.Stand = seq

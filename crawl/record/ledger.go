@@ -7,15 +7,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A ledger is the log of visits, and what the run counts of them. It knows which
-// waiting URL needs no visit any more.
+// A ledger is the log of visits with the counts of the run. It knows which waiting URLs need no
+// visit any more.
 type ledger struct {
 	in      *runState
 	onVisit func(Event)        // may be nil
 	settled map[schema.ID]bool // visits of this turn that no further form reopens
 }
 
-// An Event is a visit that a commit is about to hold, for a live view.
+// An Event is a visit that is about to be committed, for a live view.
 type Event struct {
 	URL    string
 	State  schema.State
@@ -23,7 +23,7 @@ type Event struct {
 	Links  int
 	Error  string
 	Time   time.Duration // to the first byte
-	Asked  bool          // the run counts it as a visit; else the page was settled without a request, or kept
+	Asked  bool          // the run counts it as a visit; otherwise the page was settled without a request, or kept
 	Again  bool          // the run had visited the page before
 	Was    schema.State  // of that visit
 }
@@ -49,8 +49,8 @@ func (l *ledger) waitsAgain(id schema.ID) (bool, error) {
 	return l.reopened(v)
 }
 
-// reopened reports whether a visited page waits again, for a form that was not known
-// when it was visited, or because of an answer to HEAD that is not believed any more.
+// reopened reports whether a visited page waits again, for a form that was unknown when it was
+// visited, or because of an answer to HEAD that is no longer believed.
 func (l *ledger) reopened(v *schema.Visit) (bool, error) {
 	if v.ByHead {
 		h, err := l.in.tx.Hosts.At(l.in.store.HostOf(v.URL))
@@ -79,15 +79,15 @@ func (l *ledger) record(h *schema.Host, v *schema.Visit, own bool) error {
 	return l.tell(v, h)
 }
 
-// noteLeft notes that a page which is being visited was left waiting by an earlier run,
-// and brings it into the run if it belongs to an origin: it is at depth 0 however it
-// was found, as near as a seed, and its host's own if it was left as that.
+// noteLeft handles a page that is being visited and was left waiting by an earlier run. If it
+// belongs to an origin, the page joins the run: it is at depth 0 however it was found, like a seed,
+// and counts as named by its own host if it did when it was left.
 func (l *ledger) noteLeft(v *schema.Visit, own bool) error {
 	v.Left = false
 	switch seq := l.in.store.Latest(v.URL); {
 	case l.in.run.ID == 1, !l.in.isPage(v.URL), seq != 0 && seq < l.in.run.FirstVisit:
 		return nil
-	case seq != 0: // asked once more
+	case seq != 0: // visited again
 		before, err := l.in.tx.Visits.At(seq)
 		if err == nil {
 			v.Left, v.LeftOwn = before.Left, before.LeftOwn
@@ -109,7 +109,7 @@ func (l *ledger) noteLeft(v *schema.Visit, own bool) error {
 	return nil
 }
 
-// tell tells a live view of a visit.
+// tell reports a visit to a live view.
 func (l *ledger) tell(v *schema.Visit, h *schema.Host) error {
 	if l.onVisit == nil {
 		return nil
@@ -141,7 +141,7 @@ func (l *ledger) countAsked(h *schema.Host, page bool) {
 	}
 }
 
-// countPage counts a page that was brought to its end by asking.
+// countPage counts a page that was settled with a request.
 func (l *ledger) countPage(h *schema.Host, r schema.Rendering) {
 	h.RunVisited++
 	h.Visits++

@@ -7,19 +7,20 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// siteTextStep is how many bytes of URLs a host's pages add before they are counted for the site: a count for each
-// page would cost a write. maxSiteText leaves room for what [traps] max-hosts-per-site hosts have not counted yet.
+// siteTextStep is the number of bytes of URLs that a host's pages add before they are counted for
+// the site: counting every page would cost a write each. maxSiteText leaves room for the uncounted
+// bytes of [traps] max-hosts-per-site hosts.
 const (
 	siteTextStep = 16 << 10
 	maxSiteText  = schema.MaxSiteText - 1000*siteTextStep
 )
 
-// A linkText bounds the text of the URLs that the links of one page add. A page may name a thousand times its size
-// on the wire.
+// A linkText limits the text of the URLs that the links of one page add. A page may name a thousand
+// times its size on the wire.
 type linkText struct {
 	urls    *urls
 	host    schema.HostID
-	site    string // "": of an origin, whose links are not bounded together
+	site    string // "": of an origin, whose links have no common limit
 	read    int    // of the page's targets so far
 	written int    // of urls, before the page
 	full    bool   // the site may add no more
@@ -40,8 +41,8 @@ func (u *urls) textOf(host schema.HostID) (linkText, error) {
 	return t, err
 }
 
-// accept reports whether a target of the page, the next in document order, is recorded. What a site may not add any
-// more may still be linked to if it is known.
+// accept reports whether a target of the page is recorded; targets come in document order. If the
+// site has reached its limit, links to known pages are still recorded.
 func (t *linkText) accept(to ring.Target) (bool, error) {
 	if t.read += sizeOf(to); t.read > schema.MaxLinkText {
 		return false, nil
@@ -63,7 +64,7 @@ func sizeOf(to ring.Target) int {
 	return n
 }
 
-// count counts what the page has added.
+// count counts the bytes that the page has added.
 func (t *linkText) count() error {
 	n := t.urls.written - t.written
 	if n == 0 || t.site == "" {

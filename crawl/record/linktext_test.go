@@ -12,7 +12,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// linking is the answer of a page with links to so many pages of 1,024 bytes each, beginning with a number.
+// linking returns the answer of a page with links to n pages of 1,024 bytes each, numbered from
+// first.
 func linking(r *Recorder, first, n int) *ring.Outcome {
 	o := &ring.Outcome{Page: &page.Page{Content: schema.Content{Distinct: n}}}
 	for i := range n {
@@ -37,8 +38,8 @@ func TestLinkTextOfPage(t *testing.T) {
 	})
 }
 
-// Links of a discovered site add so many bytes in a run; what is known is linked to all the same. An origin's are not
-// bounded together.
+// Links of a discovered site may add a limited number of bytes in a run; known pages can still be
+// linked to. The links of an origin have no common limit.
 func TestLinkTextOfSite(t *testing.T) {
 	inTurn(t, "", func(r *Recorder, turn turn) {
 		from := r.met(t, "https://x.b.test/")

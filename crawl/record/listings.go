@@ -8,28 +8,28 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A listing is what the sitemaps of this run for which a page counts say about it.
+// A listing is what the sitemaps of this run that count for a page say about it.
 type listing struct {
-	changed time.Time // the latest lastmod that is believed; zero: there is none
-	by      schema.ID // the first of them that speaks for its host, else the first of all
-	speaks  bool      // that one does
+	changed time.Time // the latest lastmod that is believed; zero: none
+	by      schema.ID // the first of them that speaks for the page's host, otherwise the first of all
+	speaks  bool      // by speaks for the page's host
 }
 
-// A standing is what a sitemap is to a host whose pages it names, if they count by it.
+// A standing says how a sitemap counts for a host whose pages it names.
 type standing struct {
-	speaks bool // for the host; else it is on another host of the same origin
+	speaks bool // it speaks for the host; otherwise it is on another host of the same origin
 	dated  bool // its dates are believed
 }
 
-// spares reports whether a page that was visited at a time is as it was then. Of a visit
-// that is yet to come, by a clock that was wrong, a date says nothing.
+// spares reports whether a page is unchanged since a visit. If a wrong clock has put the visit into
+// the future, a date says nothing about it.
 func (l listing) spares(visited, now time.Time) bool {
 	return !visited.After(now) && !l.changed.IsZero() && endOf(l.changed).Before(visited)
 }
 
-// endOf is the last moment that a lastmod may mean: without a time of day, which
-// reads as midnight, it is the end of the day or, on the first of a month or
-// year, of the whole of it, anywhere in the world.
+// endOf returns the latest moment that a lastmod may mean. Without a time of day, which is read as
+// midnight, that is the end of the day or, for the first of a month or year, the end of that,
+// anywhere in the world.
 func endOf(lastmod time.Time) time.Time {
 	if h, m, s := lastmod.Clock(); h+m+s > 0 {
 		return lastmod
@@ -44,8 +44,8 @@ func endOf(lastmod time.Time) time.Time {
 	return lastmod.AddDate(0, 0, 1).Add(anywhere)
 }
 
-// minSameDates is how many pages a sitemap gives one date at least where that says when the sitemap
-// was written, and not when they have changed.
+// minSameDates is the number of pages with one date from which on that date is taken for the time
+// at which the sitemap was written.
 const minSameDates = 10
 
 // believedDates reports whether the dates of a sitemap differ, or are few.
@@ -55,20 +55,21 @@ func believedDates(v *schema.Visit) bool {
 	})
 }
 
-// listings are what the sitemaps of this run say of pages that an earlier run has
-// visited, and of foreign ones.
+// listings are what the sitemaps of this run say about foreign pages and about pages that an
+// earlier run has visited.
 type listings map[schema.ID]listing
 
-// note takes what a sitemap says of a page, and reports whether that is new. Only one that speaks for the host says
-// when the page has changed. A date in the future, or of a sitemap whose dates are not believed, does not say that the
-// page is as it was: it counts as that of the run.
+// note records what a sitemap says about a page, and reports whether that is new. Only a sitemap
+// that speaks for the host says when the page has changed. A date in the future, or from a sitemap
+// whose dates are not believed, does not show that the page is unchanged: it counts as the date of
+// the run.
 func (all listings) note(in *runState, v *schema.Visit, e schema.SitemapEntry, s standing) bool {
 	l := listing{by: v.URL, speaks: s.speaks}
 	if s.speaks {
 		l.changed = e.LastMod
 	}
 	if !l.changed.IsZero() && (!s.dated || e.LastMod.After(v.At)) {
-		l.changed = in.run.Started.Add(time.Second) // it is cut to seconds
+		l.changed = in.run.Started.Add(time.Second) // it is truncated to seconds
 	}
 	return all.add(in, e.To, l)
 }
@@ -89,8 +90,8 @@ func (all listings) add(in *runState, id schema.ID, said listing) bool {
 	return !known || l != before
 }
 
-// recall notes what the sitemaps say of pages of origins that were read in this run before this process
-// began, and belong to it still, and what other shards have told.
+// recallListings reads what sitemaps that were read in this run before this process began, and
+// still belong to it, say about pages of origins, and what other shards have reported.
 func (r *reach) recallListings() error {
 	clear(r.listings)
 	err := r.in.eachSitemap(func(v *schema.Visit) error {
@@ -127,8 +128,8 @@ func (in *runState) eachSitemap(f func(*schema.Visit) error) error {
 	return nil
 }
 
-// spares reports whether a page need not be asked again, because its visit is younger
-// than min-age or its sitemap says that it has not changed since.
+// spares reports whether a page need not be requested again, because its visit is younger than
+// min-age or its sitemap says that it has not changed since.
 func (all listings) spares(in *runState, v *schema.Visit) bool {
 	if in.young(v) {
 		return true

@@ -12,15 +12,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// metaPages is the name under which the state file keeps what counts in its page
-// store: the store's name, the last segment and its end.
+// metaPages is the name under which the state file keeps the committed position in its page store:
+// the store's name, the last segment and its end.
 const metaPages = "page store"
 
-// warcSoftware is told in the page store.
+// warcSoftware is recorded in the page store.
 const warcSoftware = "Ripple (+https://github.com/sumi-ripple/ripple)"
 
-// A pageStore is the recorder's end of the page store. Pages are appended during a
-// turn, and synced before the commit that says up to where the store counts.
+// A pageStore is the recorder's end of the page store. Pages are appended during a turn, and synced
+// before the commit that records the new position.
 type pageStore struct {
 	writer *warc.Writer
 	name   string
@@ -41,8 +41,7 @@ func (p *pageStore) add(in *runState, o *ring.Outcome, visit *schema.Visit) erro
 	return err
 }
 
-// open opens the page store where the last commit left it. What was stored after
-// that, and not committed, is taken away.
+// open opens the page store at the position of the last commit. It removes everything after that.
 func (p *pageStore) open(in *runState) error {
 	if p.writer != nil {
 		return nil
@@ -67,7 +66,7 @@ func (p *pageStore) open(in *runState) error {
 	return err
 }
 
-// cut takes away, at a start, what was stored and not committed.
+// cut removes, at a start, pages that were stored and not committed.
 func (p *pageStore) cut(in *runState) error {
 	text, err := in.tx.Meta.Value(metaPages)
 	if err != nil || text == nil || !in.set.Config.Pages.Keep {
@@ -76,7 +75,7 @@ func (p *pageStore) cut(in *runState) error {
 	return p.open(in)
 }
 
-// sync makes the pages of a turn durable, and with its commit that they count.
+// sync makes the pages of a turn durable, and records the new position with its commit.
 func (p *pageStore) sync(in *runState) error {
 	if !p.stored {
 		return nil

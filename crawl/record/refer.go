@@ -39,7 +39,7 @@ func (r *Recorder) Referral(tx *kv.Tx, id schema.ID) (ring.Referral, error) {
 	return ref, err
 }
 
-// say adds what the owner of a URL judges by whether it is its host's own.
+// say adds what the owner of a URL needs to decide whether its own host names it.
 func (r *Recorder) say(tx *kv.Tx, ref *ring.Referral, id schema.ID, host string) (err error) {
 	if ref.Kind == schema.KindSitemap {
 		ref.Vouchers = slices.Sorted(maps.Keys(r.in.speaks[id]))
@@ -54,7 +54,7 @@ func (r *Recorder) say(tx *kv.Tx, ref *ring.Referral, id schema.ID, host string)
 	return err
 }
 
-// makesOwn reports whether what another shard tells of a URL on a host makes it its host's own.
+// makesOwn reports whether a referral of another shard counts as the URL's own host naming it.
 func (t *turn) makesOwn(ref *ring.Referral, host string) bool {
 	origins := t.in.set.Scope.OriginsOf(host)
 	if len(origins) == 0 {
@@ -86,7 +86,7 @@ func (r *Recorder) MarkAgain(tx *kv.Tx, shard int, from schema.ID, most int) (ne
 	return from, nil
 }
 
-// targetOf returns the URL of a referral; not ok: it names none.
+// targetOf returns the URL of a referral. ok is false if there is none.
 func (in *runState) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
 	u, err := in.set.Rules.Parse(ref.URL)
 	if err != nil || u.Norm != ref.URL || ref.Kind > schema.KindSitemap {
@@ -113,14 +113,15 @@ func (in *runState) targetOf(ref *ring.Referral) (to ring.Target, ok bool) {
 	return ring.Target{URL: u, Hash: in.store.Hash(ref.Kind, u.Norm), Forms: forms[1:], Own: own}, true
 }
 
-// eachTold calls f for what other shards have told and counts, by id from one on, until f returns false.
+// eachTold calls f for the reports of other shards that count, by id starting at from, until f
+// returns false.
 func (in *runState) eachTold(from schema.ID, f func(id schema.ID, told schema.Inbound) bool) error {
 	return in.tx.Inbound.EachFrom(from, func(id schema.ID, told schema.Inbound) (bool, error) {
 		return !told.Counts(in.store.Part()) || f(id, told), nil
 	})
 }
 
-// nearer is what two shards tell together.
+// nearer combines the reports of two shards.
 func nearer(a, b schema.Inbound) schema.Inbound {
 	a.Depth, a.Hops, a.Listed = min(a.Depth, b.Depth), min(a.Hops, b.Hops), a.Listed || b.Listed
 	a.Own = a.Own || b.Own
@@ -130,7 +131,7 @@ func nearer(a, b schema.Inbound) schema.Inbound {
 	return a
 }
 
-// refer gives a URL the distances that other shards have told.
+// refer gives a URL the distances that other shards have reported.
 func (r *reach) refer(id schema.ID, told schema.Inbound) error {
 	if told.Listed {
 		r.listings.add(r.in, id, listing{changed: told.Changed})
@@ -144,10 +145,10 @@ func (r *reach) refer(id schema.ID, told schema.Inbound) error {
 	return r.queueFile(id, told.Depth)
 }
 
-// toldAtOnce is how much of what other shards have told is in memory at a time.
+// toldAtOnce is the number of other shards' reports that are in memory at a time.
 const toldAtOnce = 4096
 
-// referAgain applies to a new generation of depths what other shards have told.
+// referAgain applies the reports of other shards to a new generation of depths.
 func (t *turn) referAgain(reapply bool) error {
 	if !reapply || t.in.store.Told() == 0 {
 		return nil

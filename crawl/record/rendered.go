@@ -8,9 +8,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// rendered acts on what a browser made of a page: another round once there is what was
-// missing, another try, or the end of the visit, with the page as it was fetched if the
-// browser failed at every try.
+// rendered handles the result of rendering a page: another round once the missing resources are
+// there, a retry, or the end of the visit, with the page as it was fetched if the browser failed at
+// every try.
 func (t *turn) rendered(o *ring.Outcome) error {
 	t.renderQueue.closed++
 	h, err := t.hosts.change(o.Step.For)
@@ -42,7 +42,7 @@ func (t *turn) rendered(o *ring.Outcome) error {
 	return t.settleAnswer(h, o, judge.Page(o, nil, false, false))
 }
 
-// fetchedAsset acts on an answer to what the scripts of a page ask for.
+// fetchedAsset handles the answer to a request for a resource of scripts.
 func (t *turn) fetchedAsset(h *schema.Host, live *liveHost, o *ring.Outcome) {
 	t.hosts.giveUpUnreached(h, o.Reason())
 	step := &o.Step

@@ -10,8 +10,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// MaxRounds is how often a page is looked at: in the last round, what is still missing is
-// refused.
+// MaxRounds is the number of rounds in which a page is rendered. In the last one, resources that
+// are still missing are refused.
 const MaxRounds = 8
 
 // maxRendering limits the pages that are fetched but not yet visited, because after a kill they are fetched again.
@@ -25,10 +25,10 @@ type renderQueue struct {
 	in     *runState
 	hosts  *hosts
 	pages  int
-	wanted map[string][]*round // by URL: who waits for the answer
-	lent   map[string]bool     // of those, what other shards want, too, or alone
+	wanted map[string][]*round // by URL: the rounds that wait for the answer
+	lent   map[string]bool     // those of wanted that other shards need, too or only
 	queue  []ring.Step         // for the browsers, not yet published
-	closed int                 // steps that browsers are done with, not yet published
+	closed int                 // steps that browsers have finished, not yet published
 	held   map[schema.HostID]bool
 }
 
@@ -38,10 +38,10 @@ type round struct {
 	missing int
 }
 
-// An asset is what the scripts of a page ask a host for.
+// An asset is a resource that scripts need from a host.
 type asset struct {
 	url   string
-	tries int       // that failed
+	tries int       // failed tries
 	due   time.Time // zero: at once
 }
 
@@ -50,7 +50,7 @@ func newRenderQueue(in *runState, hosts *hosts) renderQueue {
 		held: map[schema.HostID]bool{}}
 }
 
-// begin has a page rendered whose visit would end.
+// begin queues a page for rendering whose visit would otherwise end.
 func (q *renderQueue) begin(live *liveHost, o *ring.Outcome) {
 	q.pages++
 	live.rendering = append(live.rendering, o.Step.ID)
@@ -60,7 +60,7 @@ func (q *renderQueue) begin(live *liveHost, o *ring.Outcome) {
 	})
 }
 
-// end lets go of a page. Hosts that were held go on.
+// end removes a page. Hosts that were held may continue.
 func (q *renderQueue) end(live *liveHost, o *ring.Outcome) {
 	q.pages--
 	if i := slices.Index(live.rendering, o.Step.ID); i >= 0 {
@@ -73,7 +73,7 @@ func (q *renderQueue) end(live *liveHost, o *ring.Outcome) {
 	}
 }
 
-// again has a page rendered once more whose browser failed.
+// again queues a page once more whose browser failed.
 func (q *renderQueue) again(step ring.Step) {
 	fetched := *step.Fetched
 	fetched.Tries++
@@ -81,8 +81,8 @@ func (q *renderQueue) again(step ring.Step) {
 	q.queue = append(q.queue, step)
 }
 
-// fetch has what a page misses asked for; the next round begins when all of it has an
-// answer.
+// fetch queues the requests for the resources that a page lacks. The next round begins when all
+// have an answer.
 func (q *renderQueue) fetch(o *ring.Outcome) error {
 	fetched := *o.Step.Fetched
 	fetched.Rounds++
@@ -107,8 +107,8 @@ func (q *renderQueue) fetch(o *ring.Outcome) error {
 	return nil
 }
 
-// lend has asked for what scripts of pages of another shard want, unless that is done, or so
-// much is that the shard has to ask again.
+// lend queues the request for a resource that scripts of another shard's pages need, unless it is
+// already queued. If too many are queued, the other shard must ask again.
 func (q *renderQueue) lend(url string) error {
 	if q.lent[url] || len(q.lent) >= maxErrands || q.in.set.Answers == nil {
 		return nil
@@ -152,7 +152,7 @@ func (q *renderQueue) ask(url string, most int) (bool, error) {
 	return true, nil
 }
 
-// answer keeps the answer to what pages ask for, and lets go on who waits for nothing else.
+// answer stores the answer for a resource, and continues the rounds that wait for nothing else.
 func (q *renderQueue) answer(url string, a *render.Answer) {
 	q.in.set.Answers.Put(url, a)
 	for _, page := range q.wanted[url] {
@@ -174,7 +174,7 @@ func (q *renderQueue) crowded(h *schema.Host) bool {
 	return true
 }
 
-// effect is what is new for the browsers, if anything is.
+// effect returns what is new for the browsers; false: nothing is.
 func (q *renderQueue) effect() (ring.Effect, bool) {
 	if len(q.queue) == 0 && q.closed == 0 {
 		return ring.Effect{}, false

@@ -9,21 +9,21 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A Request is one that a crawl has sent, and the rest that its host had before it. Both
-// gaps count from the first byte of the answer before; they are 0 for the first request.
+// A Request is a request that a crawl has sent, with the gap before it. Both gaps count from the
+// first byte of the previous answer; they are 0 for the first request.
 type Request struct {
 	Host     string
 	URL      string
 	Kind     string        // see [ring.Step.RequestKind]
 	At       time.Time     // when it was sent
-	Gap      time.Duration // that was kept
-	Promised time.Duration // the least that was promised to the host
+	Gap      time.Duration // the gap before it
+	Promised time.Duration // the shortest gap that was promised to the host
 	Status   int           // 0: no answer
 	Time     time.Duration // to the first byte
 	Error    string        // why there is no answer
 }
 
-// newRequest tells of a request before the clocks of its host go on.
+// newRequest describes a request. It must be called before the clocks of the host change.
 func newRequest(cfg *config.Config, h *schema.Host, o *ring.Outcome) Request {
 	r := Request{
 		Host: h.Name, URL: o.Step.URL, Kind: o.Step.RequestKind(), At: o.Step.Sent, Status: o.Status,

@@ -10,23 +10,23 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A runState is what every owner of a turn may read: the transaction, the run that it
-// belongs to, and the configuration. The transaction and the time are those of the
-// turn, the rest that of the process.
+// A runState is what every owner of a turn may read: the transaction, the run that it belongs to,
+// and the configuration. The transaction and the time change with every turn, the rest lasts for
+// the process.
 type runState struct {
 	store   *kv.Store
 	set     *ring.Settings
 	log     *slog.Logger
 	run     schema.Run // its pages, requests and errors are counted by the ledger
-	started time.Time  // of the process; no host is asked before its delay has passed since
+	started time.Time  // start of the process; no host is requested before its delay has passed since then
 	seeds   seeds
-	speaks  survey.Speakers // for whom the sitemaps of the run do
+	speaks  survey.Speakers // which hosts the sitemaps of the run speak for
 
 	tx  *kv.Tx
 	now time.Time
 }
 
-// seeds are the pages that the origins begin with.
+// seeds are the seeds of the origins.
 type seeds struct {
 	pages map[schema.ID]bool
 	hosts map[schema.HostID][]schema.ID // the same, by host
@@ -44,19 +44,20 @@ func (in *runState) known(id schema.ID) bool {
 	return seq != 0 && seq < in.run.FirstVisit
 }
 
-// young reports whether a visit is younger than min-age, or than its answer says.
+// young reports whether a visit is younger than min-age, or than the freshness that its answer
+// declared.
 func (in *runState) young(v *schema.Visit) bool {
 	return in.set.Config.Recrawl.Young(in.now.Sub(v.At), v.Fresh)
 }
 
-// leftBefore reports whether a page that stands in a line, or waits for another try,
-// was left there by an earlier run, and not reached since.
+// leftBefore reports whether a page that is in a line, or waits for a retry, was left there by an
+// earlier run and has not been reached since.
 func (in *runState) leftBefore(id schema.ID) bool {
 	depth, _ := in.store.Depth(id)
 	return in.run.ID > 1 && depth == kv.NoDepth && in.store.Latest(id) == 0
 }
 
-// within reports whether a page with these distances is visited.
+// within reports whether a page at these distances is visited.
 func (in *runState) within(depth, hops uint8) bool {
 	return depth != kv.NoDepth && int(depth) <= in.set.Config.Crawler.MaxDepth && hops <= schema.MaxRedirects
 }

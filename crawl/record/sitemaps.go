@@ -14,15 +14,15 @@ import (
 
 const maxSitemapDepth = 16 // of indexes in indexes
 
-// sitemapsDue reports whether the sitemaps of a host have still to be queued in this
-// run: it is of an origin, and they are read at all.
+// sitemapsDue reports whether the sitemaps of a host must still be queued in this run: the host is
+// an origin's, and sitemaps are read.
 func (r *reach) sitemapsDue(h *schema.Host) bool {
 	return r.in.set.Config.Crawler.Sitemaps != config.SitemapsOff && h.SitemapsRun != r.in.run.ID &&
 		r.hosts.facts(h.ID).own
 }
 
-// sitemapsAt are the sitemaps that references in robots.txt of a host name. left is how many of them are not asked
-// for because they are on too many other hosts.
+// sitemapsAt returns the sitemaps that references in a host's robots.txt name. left is the number
+// of those that are not requested because they are on too many other hosts.
 func (r *reach) sitemapsAt(h *schema.Host, refs []string) (files []ring.Target, left int) {
 	authority := "https://" + h.Name
 	if h.WWW {
@@ -66,8 +66,8 @@ func (f *foreignHosts) accept(host string) bool {
 	return true
 }
 
-// leadsOut reports whether a sitemap on a host leads where sitemaps may not: out of its
-// site, to a host on which no robots.txt names any, and which is no origin's.
+// leadsOut reports whether a sitemap on a host leads where sitemaps may not lead: out of its site,
+// to a host of no origin on which no robots.txt names a sitemap.
 func (d *visitBuilder) leadsOut(from *schema.Host, host string) (bool, error) {
 	if d.in.set.Config.Traps.MaxSitemapHosts <= 0 || weburl.Site(host) == weburl.Site(from.Name) ||
 		len(d.in.set.Scope.OriginsOf(host)) > 0 {
@@ -81,9 +81,9 @@ func (d *visitBuilder) leadsOut(from *schema.Host, host string) (bool, error) {
 	return err == nil && h.SitemapsFor != d.in.run.ID, err
 }
 
-// queueFile queues a sitemap; depth counts the indexes above it. A file that was read
-// in this run passes its pages on again. One on an origin's host that only others name waits behind the pages of the
-// host, and takes no place from those that the host names.
+// queueFile queues a sitemap; depth counts the indexes above it. A file that was read in this run
+// passes its pages on again. A file on an origin's host that only others name waits behind the
+// pages of the host, and never takes the place of those that the host names.
 func (r *reach) queueFile(id schema.ID, depth uint8) error {
 	old, _ := r.in.store.Depth(id)
 	if old <= depth || depth >= maxSitemapDepth {
@@ -93,7 +93,7 @@ func (r *reach) queueFile(id schema.ID, depth uint8) error {
 	if err != nil {
 		return err
 	}
-	if ok, err := r.hosts.visitable(id); err != nil || !ok { // the index may have been read when it still was
+	if ok, err := r.hosts.visitable(id); err != nil || !ok { // the index may have been read while it was
 		return err
 	}
 	if old == kv.NoDepth {
@@ -126,8 +126,8 @@ func filePriority(own bool) uint8 {
 	return schema.PriorityOthersSitemap
 }
 
-// ownFile reports whether a sitemap is on no origin's host, or is named by its host, by another one of the same origin,
-// or by the configuration.
+// ownFile reports whether a sitemap is on a host of no origin, or is named by its host, by another
+// host of the same origin, or by the configuration.
 func (r *reach) ownFile(id schema.ID) (bool, error) {
 	if !r.ofOrigin(id) {
 		return true, nil
@@ -144,8 +144,8 @@ func (r *reach) ownFile(id schema.ID) (bool, error) {
 	return false, nil
 }
 
-// promote moves a sitemap that only others have named so far to the front of the line of its host. It keeps the place
-// that it has among those.
+// promote moves a sitemap that only other hosts have named so far to the front of the line of its
+// host. It keeps its place among those.
 func (r *reach) promote(id schema.ID) error {
 	if depth, _ := r.in.store.Depth(id); depth == kv.NoDepth || r.in.visited(id) {
 		return nil
@@ -153,9 +153,9 @@ func (r *reach) promote(id schema.ID) error {
 	return r.push(id, schema.PrioritySitemap)
 }
 
-// carrySitemap queues the files that an index names, with its vouchers, and makes the pages that a sitemap
-// names their hosts' own, with their depth. Pages of other hosts of its origin come at the end of their hosts'
-// lines; pages of other origins are known by it, and no more.
+// carrySitemap queues the files that an index names, with its vouchers. The pages that a sitemap
+// names count as named by their own hosts, with their depth. Pages of other hosts of its origin go
+// to the end of their hosts' lines; pages of other origins are only recorded.
 func (r *reach) carrySitemap(visit *schema.Visit) error {
 	depth, _ := r.in.store.Depth(visit.URL)
 	for _, file := range visit.Links {
@@ -179,8 +179,9 @@ func (r *reach) carrySitemap(visit *schema.Visit) error {
 	})
 }
 
-// eachEntry calls f for the pages that a sitemap names on hosts of origins that it speaks for, or on other hosts
-// of its origin. Package survey has the rule once more, to check what is stored.
+// eachEntry calls f for the pages that a sitemap names on hosts of origins that it speaks for, or
+// on other hosts of its origin. Package survey implements the same rule, to check the stored
+// results.
 func (r *reach) eachEntry(v *schema.Visit, f func(e schema.SitemapEntry, s standing) error) error {
 	type met struct {
 		standing
@@ -221,12 +222,14 @@ func (in *runState) speaksFor(sitemap schema.ID, host schema.HostID, name string
 	return in.store.HostOf(sitemap) == host || len(in.speaks.Vouchers(in.set.Scope, sitemap, name)) > 0
 }
 
-// vouch notes in this process that a sitemap has a voucher; that of a host is kept in the file too.
+// vouch records in memory that a sitemap has a voucher; a host's voucher is also recorded in the
+// file.
 func (r *reach) vouch(sitemap schema.ID, voucher string) error {
 	return r.grow(sitemap, func() bool { return r.in.speaks.Add(sitemap, voucher) })
 }
 
-// grow has the pages of a sitemap, and what it leads to, follow from its new vouchers, if add adds one.
+// grow applies the new vouchers of a sitemap to its pages and to the files it leads to, if add adds
+// one.
 func (r *reach) grow(sitemap schema.ID, add func() bool) error {
 	before, err := r.ownFile(sitemap)
 	if err != nil || !add() {
@@ -248,7 +251,7 @@ func (r *reach) grow(sitemap schema.ID, add func() bool) error {
 	return nil
 }
 
-// vouchInFile notes in the file that a sitemap has a voucher, unless it has too many.
+// vouchInFile records in the file that a sitemap has a voucher, unless it has too many.
 func (r *reach) vouchInFile(sitemap schema.ID, voucher string) error {
 	added, err := r.in.tx.Vouchers.Add(sitemap, voucher, r.in.run.ID)
 	if err != nil || !added {
@@ -257,7 +260,7 @@ func (r *reach) vouchInFile(sitemap schema.ID, voucher string) error {
 	return r.vouch(sitemap, voucher)
 }
 
-// recallSpeakers reads what vouches for the sitemaps of this run.
+// recallSpeakers reads the vouchers of this run's sitemaps.
 func (r *reach) recallSpeakers() (err error) {
 	files := func(f func(schema.ID, []schema.Link)) error {
 		return r.in.eachSitemap(func(v *schema.Visit) error { f(v.URL, v.Links); return nil })

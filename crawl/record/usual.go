@@ -11,20 +11,22 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// usualSitemaps are the paths at which sitemaps are looked for where robots.txt names none on its own site that may be
-// there. A sitemap on another site does not count: it may belong to another shard, which alone knows whether it is
-// there, and the map must not depend on how the terrain is divided.
+// usualSitemaps are the paths of the sitemaps that are requested if a robots.txt names none on its
+// own site that may exist. A sitemap on another site does not count: it may belong to another
+// shard, which alone knows whether it exists, and the map must not depend on how the terrain is
+// divided.
 var usualSitemaps = []string{"/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml"}
 
-// mostNamed is how many sitemaps a robots.txt may name to be looked through again whenever one of them is missing. A
-// host that names more has sitemaps, and each look would cost as much as reading the whole file.
+// mostNamed is the largest number of sitemaps in a robots.txt for which the list is checked
+// whenever one of them is missing. A host that names more has sitemaps, and each check would cost
+// as much as reading the whole file.
 const mostNamed = 100
 
-// queueSitemaps queues the sitemaps that robots.txt of a host names, or those at the usual paths.
+// queueSitemaps queues the sitemaps that a host's robots.txt names, or those at the usual paths.
 func (t *turn) queueSitemaps(h *schema.Host, rules *robots.Rules) error {
 	h.SitemapsRun = t.in.run.ID
 	files, left := t.reach.sitemapsAt(h, rules.Sitemaps())
-	h.SitemapsLeft = max(h.SitemapsLeft, left) // perhaps queued before in this run
+	h.SitemapsLeft = max(h.SitemapsLeft, left) // possibly queued before in this run
 	t.hosts.put(h)
 	if err := t.queueEach(h, files); err != nil {
 		return err
@@ -59,8 +61,8 @@ func (t *turn) queueEach(h *schema.Host, files []ring.Target) error {
 	return nil
 }
 
-// queueUsualFor queues the sitemaps at the usual paths of the hosts whose robots.txt leads to a sitemap that was just
-// asked for and is missing, and to no other one that may be there.
+// queueUsualFor queues the usual sitemaps of the hosts whose robots.txt names a sitemap that was
+// just found to be missing, and no other one that may exist.
 func (t *turn) queueUsualFor(sitemap schema.ID) error {
 	if missing, err := t.missingFile(sitemap, 0); err != nil || !missing {
 		return err
@@ -89,7 +91,7 @@ func (t *turn) outOfReach(h *schema.Host) bool {
 	return h.Run == t.in.run.ID && h.RunGivenUp == schema.GaveUpConnection
 }
 
-// queueUsualForLost is queueUsualFor of all sitemaps on hosts that were given up.
+// queueUsualForLost is queueUsualFor for all sitemaps on hosts that were given up.
 func (t *turn) queueUsualForLost() error {
 	if len(t.hosts.lost) == 0 {
 		return nil
@@ -102,7 +104,7 @@ func (t *turn) queueUsualForLost() error {
 			missing = append(missing, sitemap)
 		}
 	}
-	slices.Sort(missing) // what is queued does not depend on the order of a map
+	slices.Sort(missing) // the queue must not depend on the order of a map
 	for _, sitemap := range missing {
 		if err := t.queueUsualFor(sitemap); err != nil {
 			return err
@@ -111,7 +113,7 @@ func (t *turn) queueUsualForLost() error {
 	return nil
 }
 
-// queueUsualAgain is queueUsual of a host whose own sitemaps were queued before.
+// queueUsualAgain is queueUsual for a host whose own sitemaps were queued before.
 func (t *turn) queueUsualAgain(h *schema.Host) error {
 	rules, err := t.robots.standing(h)
 	if err != nil || rules == nil || len(rules.Sitemaps()) > mostNamed {
@@ -121,7 +123,7 @@ func (t *turn) queueUsualAgain(h *schema.Host) error {
 	return t.queueUsual(h, named)
 }
 
-// missing reports whether a sitemap was asked for in this run and is missing.
+// missing reports whether a sitemap was requested in this run and is missing.
 func (t *turn) missing(file ring.Target) (bool, error) {
 	id, err := t.urls.record(file, schema.KindSitemap, 0)
 	if err != nil || id == 0 {
@@ -130,9 +132,10 @@ func (t *turn) missing(file ring.Target) (bool, error) {
 	return t.missingFile(id, 0)
 }
 
-// missingFile reports whether a sitemap was asked for in this run, and an answer says that there is none: its status,
-// a body that is no sitemap, or a redirect to what is missing or on another site. So is one on a host that was given up
-// because it cannot be reached. Other errors of the server or the connection say nothing.
+// missingFile reports whether a sitemap was requested in this run, and the answer shows that there
+// is none: by its status, by a body that is not a sitemap, or by a redirect to a missing one or to
+// another site. A sitemap on a host that was given up because it cannot be reached counts as
+// missing, too. Other errors of the server or the connection show nothing.
 func (t *turn) missingFile(id schema.ID, hops int) (bool, error) {
 	if !t.in.visited(id) {
 		h, err := t.hosts.load(t.in.store.HostOf(id))

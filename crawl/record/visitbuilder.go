@@ -19,7 +19,7 @@ type visitBuilder struct {
 	pages *pageStore
 }
 
-// visit is the whole visit that an outcome ends.
+// visit returns the complete visit that an outcome ends.
 func (d *visitBuilder) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) {
 	visit := d.answer(o, v)
 	if err := errors.Join(d.prefer(o, visit), d.compare(visit)); err != nil {
@@ -38,7 +38,7 @@ func (d *visitBuilder) prefer(o *ring.Outcome, visit *schema.Visit) error {
 	return err
 }
 
-// answer is what an outcome says itself, without links.
+// answer returns what an outcome itself says, without links.
 func (d *visitBuilder) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 	step := o.Step
 	visit := &schema.Visit{
@@ -51,7 +51,7 @@ func (d *visitBuilder) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 	}
 	visit.ByHead = step.Kind == ring.Head && v.State == schema.ContentMismatch
 	visit.Proxy = step.Settings.Client.ProxyOf(weburl.Host(step.URL))
-	if v.State == schema.DeadLink || v.State == schema.Unreachable { // as a form before the last one may have it
+	if v.State == schema.DeadLink || v.State == schema.Unreachable { // a form before the last one may have had it
 		visit.Status = v.Reason.Status
 	}
 	if o.Answered() && o.Status == 304 {
@@ -69,8 +69,8 @@ func (d *visitBuilder) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 	return visit
 }
 
-// compare sets a visit against the one before: what a 304 leaves standing, and
-// whether the body is the same.
+// compare compares a visit with the previous one: what a 304 keeps, and whether the body is the
+// same.
 func (d *visitBuilder) compare(visit *schema.Visit) error {
 	seq := d.in.store.Latest(visit.URL)
 	if seq == 0 || visit.State != schema.Processed {
@@ -85,7 +85,7 @@ func (d *visitBuilder) compare(visit *schema.Visit) error {
 		return nil
 	}
 	visit.Unchanged = true
-	if !d.in.isPage(visit.URL) { // it stands for itself, with all that the one before named
+	if !d.in.isPage(visit.URL) { // it refers to itself, with everything that the previous one named
 		visit.Stand = 0
 		visit.Links, visit.Sitemap, visit.Children = before.Links, before.Sitemap, before.Children
 	}
@@ -113,8 +113,8 @@ func (d *visitBuilder) targets(o *ring.Outcome, visit *schema.Visit) error {
 	return nil
 }
 
-// redirect records where a page redirects to. A seed that leads out of its origin is
-// told at once: nothing of the origin may ever be crawled.
+// redirect records where a page redirects to. A seed that leads out of its origin is reported at
+// once, because the origin may then never be crawled.
 func (d *visitBuilder) redirect(to ring.Target, visit *schema.Visit) error {
 	visit.Distinct = 1
 	id, err := d.urls.record(to, schema.KindPage, visit.URL)
@@ -131,7 +131,7 @@ func (d *visitBuilder) redirect(to ring.Target, visit *schema.Visit) error {
 	return nil
 }
 
-// links records the pages that a page links to.
+// links records the links of a page.
 func (d *visitBuilder) links(o *ring.Outcome, visit *schema.Visit) error {
 	keepAnchors := !visit.NoIndex || !d.in.set.Config.Crawler.RespectNoindex
 	d.in.tx.URLs.Warm(o.Hashes)

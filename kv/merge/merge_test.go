@@ -168,7 +168,7 @@ func newMerged(t *testing.T) *kv.Store {
 	return dst
 }
 
-// Shards of which only one has begun a run cannot be merged.
+// Shards cannot be merged if only one of them has begun a run.
 func TestStoresOfTwoRuns(t *testing.T) {
 	a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 	b.run(1, schema.RunCompleted, 0)

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A run that a file lacks, because it was made anew later, is not completed.
+// A run that a file lacks, because the file was recreated later, is not completed.
 func TestStoresMadeAnew(t *testing.T) {
 	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1, Configuration: 1}
 	for lost := range 2 {
@@ -48,7 +48,8 @@ func TestStoresMadeAnew(t *testing.T) {
 	}
 }
 
-// A run is running while any shard is, even if another one was stopped or its file was made anew later.
+// A run is running while any shard is, even if another one was stopped or its file was recreated
+// later.
 func TestStoresGoOn(t *testing.T) {
 	for going := range 2 {
 		for _, other := range []schema.Run{
@@ -72,7 +73,7 @@ func TestStoresGoOn(t *testing.T) {
 	}
 }
 
-// Hosts that a shard lacks because its file was made anew are left alone for the same time after a merge: the
+// Hosts that a shard lacks because its file was recreated are left alone for the same time after a merge: the
 // latest time counts, whichever shard has it.
 func TestStoresRest(t *testing.T) {
 	for last := range 2 {

@@ -159,8 +159,8 @@ func (c *checker) countRepeated() (map[schema.HostID]int, error) {
 	return n, err
 }
 
-// checkDistances derives all distances from the recorded links and compares them. While depths
-// still have to be passed on, the recorded ones may be larger.
+// checkDistances derives all distances from the recorded links and compares them. While depths are
+// still being passed on, the recorded ones may be larger.
 func (c *checker) checkDistances() error {
 	found, err := c.walks.distances()
 	if err != nil {

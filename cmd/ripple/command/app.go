@@ -207,7 +207,7 @@ func formerly(name string, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// runHelp shows the help of a command. Unlike cobra it refuses what is none.
+// runHelp shows the help of a command. Unlike cobra, it refuses unknown ones.
 func runHelp(help *cobra.Command, args []string) error {
 	cmd, rest, err := help.Root().Find(args)
 	if err != nil {

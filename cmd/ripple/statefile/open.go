@@ -285,7 +285,7 @@ func Advise(path string, err error) error {
 // Unreadable reports whether a state file can only be kept as a backup.
 func Unreadable(err error) bool { return errors.Is(err, kv.ErrDamaged) || errors.Is(err, kv.ErrFormat) }
 
-// StoreFailed reports an error that has to be printed even if the user has just ended the command.
+// StoreFailed reports an error that is printed even if the user has just ended the command.
 func StoreFailed(err error) bool {
 	return errors.Is(err, kv.ErrLost) || errors.Is(err, kv.ErrCommit) || errors.Is(err, kv.ErrDamaged)
 }

@@ -81,7 +81,10 @@ func (c *Crawl) change(ctx context.Context, next changed) error {
 	c.follow(cfg)
 	c.committer = c.newCommitter(set)
 	c.committer.recorder.Inherit(old.recorder)
-	if err := errors.Join(old.recorder.ClosePages(), old.recorder.End(schema.End{Kind: schema.EndReload})); err != nil {
+	if err := old.recorder.ClosePages(); err != nil {
+		return err
+	}
+	if err := old.recorder.End(schema.End{Kind: schema.EndReload}); err != nil {
 		return err
 	}
 	if err := c.member.advance(next.number); err != nil {

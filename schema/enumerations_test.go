@@ -11,7 +11,7 @@ func TestEveryValueHasItsName(t *testing.T) {
 	t.Run("states", func(t *testing.T) { named(t, States()) })
 	t.Run("classes", func(t *testing.T) { named(t, Classes()) })
 	t.Run("link kinds", func(t *testing.T) { named(t, LinkKinds()) })
-	t.Run("places", func(t *testing.T) { named(t, Places()) })
+	t.Run("places", func(t *testing.T) { named(t, all(PlaceCount)) })
 	t.Run("troubles", func(t *testing.T) { named(t, TroubleKinds()) })
 	t.Run("causes", func(t *testing.T) { named(t, all(causeCount)) })
 }

@@ -142,9 +142,6 @@ const (
 	PlaceCount // the number of places; the file's format has room for 8
 )
 
-// Places returns all places in order.
-func Places() []Place { return all(PlaceCount) }
-
 // String returns the place as written in SQL.
 func (p Place) String() string {
 	switch p {

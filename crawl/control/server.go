@@ -57,7 +57,10 @@ func Listen(state string, h http.Handler) (*Server, error) {
 		return nil, fmt.Errorf("control: %w", err)
 	}
 	l.SetUnlinkOnClose(false)
-	if err := errors.Join(os.Chmod(made, 0o600), os.Rename(made, path)); err != nil {
+	if err = os.Chmod(made, 0o600); err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
 		l.Close()
 		return nil, errors.Join(fmt.Errorf("control: %w", err), os.Remove(made))
 	}

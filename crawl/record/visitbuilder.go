@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"time"
 
@@ -22,10 +21,16 @@ type visitBuilder struct {
 // visit returns the complete visit that an outcome ends.
 func (d *visitBuilder) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) {
 	visit := d.answer(o, v)
-	if err := errors.Join(d.prefer(o, visit), d.compare(visit)); err != nil {
+	if err := d.prefer(o, visit); err != nil {
 		return nil, err
 	}
-	return visit, errors.Join(d.targets(o, visit), d.pages.add(d.in, o, visit))
+	if err := d.compare(visit); err != nil {
+		return nil, err
+	}
+	if err := d.targets(o, visit); err != nil {
+		return nil, err
+	}
+	return visit, d.pages.add(d.in, o, visit)
 }
 
 // prefer records the form at which redirects within the visit have found the page: the next visit

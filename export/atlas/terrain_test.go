@@ -61,8 +61,12 @@ func nodes(n int, edges []Edge, random *rand.Rand) []Node {
 		from[i], to[i], weight[i] = e.From, e.To, e.Weight
 	}
 	g := rank.Build(n, from, to, weight)
-	in, out, share, groups := rank.InDegree(g), rank.OutDegree(g), rank.PageRank(g, rank.Damping, rank.Tolerance),
-		rank.Communities(g, 1)
+	in, out := make([]int, n), make([]int, n)
+	for _, e := range edges {
+		in[e.To]++
+		out[e.From]++
+	}
+	share, groups := rank.PageRank(g, rank.Damping, rank.Tolerance), rank.Communities(g, 1)
 	harmonic, _ := rank.Harmonic(g)
 	words := []string{"garden", "harbor", "lantern", "meadow", "orchard", "quarry", "river", "summit", "willow", "archive",
 		"journal", "studio", "letters", "fields", "notes"}
@@ -74,7 +78,7 @@ func nodes(n int, edges []Edge, random *rand.Rand) []Node {
 			Class: classes[random.IntN(len(classes))],
 			Depth: int(4 * math.Sqrt(random.Float64())), Community: int(groups[v]),
 			Pages: 1 + int(500*math.Pow(random.Float64(), 4)),
-			In:    int(in[v]), Out: int(out[v]), Trust: share[v], PageRank: share[v], Harmonic: harmonic[v]}
+			In:    in[v], Out: out[v], Trust: share[v], PageRank: share[v], Harmonic: harmonic[v]}
 		all[v].Visited = all[v].Pages / 2
 	}
 	return all

@@ -114,7 +114,10 @@ func (c *cancelled) Write(p []byte) (int, error) {
 
 // publish syncs a finished file and renames it to its target.
 func publish(temporary, path string) error {
-	if err := errors.Join(likeOld(temporary, path), syncFile(temporary)); err != nil {
+	if err := likeOld(temporary, path); err != nil {
+		return err
+	}
+	if err := syncFile(temporary); err != nil {
 		return err
 	}
 	if err := os.Rename(temporary, path); err != nil {

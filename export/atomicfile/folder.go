@@ -185,7 +185,10 @@ func replaceFolder(temporary, path string) error {
 // folder next to its place; the next replacement removes it.
 func setAside(temporary, path string) error {
 	old := path + asideMark
-	if err := errors.Join(removeAside(path), os.Rename(path, old)); err != nil {
+	if err := removeAside(path); err != nil {
+		return err
+	}
+	if err := os.Rename(path, old); err != nil {
 		return err
 	}
 	if err := os.Rename(temporary, path); err != nil {

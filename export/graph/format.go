@@ -129,14 +129,6 @@ func (f Format) Write(ctx context.Context, path string, g *export.Graph, opts Op
 	return atomicfile.Stream(ctx, path, func(w io.Writer) error { return f.write(w, g, opts) })
 }
 
-// Stream writes a graph to a writer, in a format that is one file, without options.
-func (f Format) Stream(w io.Writer, g *export.Graph) error {
-	if err := prepare(g); err != nil {
-		return err
-	}
-	return f.write(w, g, Options{})
-}
-
 func (f Format) write(w io.Writer, g *export.Graph, opts Options) error {
 	o := newOutput(w)
 	if err := f.stream(o, g, opts); err != nil {

@@ -128,13 +128,8 @@ func benchMemory(b *testing.B, l links) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	most := 0.0
 	for b.Loop() {
-		builder := NewBuilder(l.n, len(l.to), false)
-		for i := range l.from {
-			builder.Add(l.from[i], l.to[i], 1)
-		}
 		before := float64(process.LiveHeap())
-		g := builder.Graph()
-		before -= float64(4*len(l.to) + 8*l.n)
+		g := Build(l.n, l.from, l.to, nil)
 		most = max(most, peakHeap(func() {
 			runtime.KeepAlive([]any{Communities(g, 1), WeakComponents(g), PageRank(g, Damping, Tolerance)})
 		})-before)

@@ -64,51 +64,6 @@ func (g *Graph) in() *Graph {
 	return g.reversed
 }
 
-// A Builder builds a graph from links sorted by source, then target. It holds nothing but the graph.
-type Builder struct {
-	g    *Graph
-	last uint32
-}
-
-// NewBuilder starts a graph of n nodes and about the given number of links.
-func NewBuilder(n, links int, weighted bool) *Builder {
-	b := &Builder{g: &Graph{Off: make([]int64, n+1), To: make([]uint32, 0, links)}}
-	if weighted {
-		b.g.Weight = make([]uint32, 0, links)
-	}
-	return b
-}
-
-// Add adds a link. The weight is ignored in an unweighted graph.
-func (b *Builder) Add(from, to, weight uint32) {
-	if from < b.last {
-		panic("rank: links in disorder")
-	}
-	b.last = from
-	b.g.Off[from+1]++
-	b.g.To = append(b.g.To, to)
-	if b.g.Weight != nil {
-		b.g.Weight = append(b.g.Weight, weight)
-	}
-}
-
-// Graph returns the graph, without unused capacity. It must be called only once.
-func (b *Builder) Graph() *Graph {
-	b.g.To, b.g.Weight = fitted(b.g.To), fitted(b.g.Weight)
-	for i := range b.g.Len() {
-		b.g.Off[i+1] += b.g.Off[i]
-	}
-	return b.g
-}
-
-// fitted returns a slice without its unused capacity, if that is large.
-func fitted(s []uint32) []uint32 {
-	if cap(s)-len(s) <= len(s)/16 {
-		return s
-	}
-	return append(make([]uint32, 0, len(s)), s...)
-}
-
 // Build groups the links from[i] -> to[i] among n nodes by counting, in time and memory linear in n and
 // the links. If weight is nil, each link has weight 1. The slices are read, not kept.
 func Build(n int, from, to, weight []uint32) *Graph {
@@ -183,22 +138,4 @@ func (g *Graph) weight(i int64) uint32 {
 		return 1
 	}
 	return g.Weight[i]
-}
-
-// OutDegree returns the number of outgoing links of each node.
-func OutDegree(g *Graph) []uint32 {
-	degree := make([]uint32, g.Len())
-	for u := range degree {
-		degree[u] = uint32(g.Off[u+1] - g.Off[u])
-	}
-	return degree
-}
-
-// InDegree returns the number of incoming links of each node.
-func InDegree(g *Graph) []uint32 {
-	degree := make([]uint32, g.Len())
-	for _, v := range g.To {
-		degree[v]++
-	}
-	return degree
 }

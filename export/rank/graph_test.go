@@ -138,17 +138,3 @@ func TestUntil(t *testing.T) {
 		t.Error("ranks were worked out for nobody")
 	}
 }
-
-// A Builder builds the same graph as Build.
-func TestBuilder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		want := anyLinks(20).Draw(t, "links").graph()
-		b := NewBuilder(want.Len(), 0, want.Weight != nil)
-		for _, l := range triples(want) {
-			b.Add(l[0], l[1], l[2])
-		}
-		if diff := cmp.Diff(triples(want), triples(b.Graph())); diff != "" {
-			t.Fatal(diff)
-		}
-	})
-}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sumi-ripple/ripple/export"
-	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -235,12 +234,4 @@ func figure(v reflect.Value) any {
 		return figure(v.Elem())
 	}
 	return v.Int()
-}
-
-// depth returns NULL for kv.NoDepth.
-func depth(d uint8) any {
-	if d == kv.NoDepth {
-		return nil
-	}
-	return int64(d)
 }

@@ -9,11 +9,9 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// Shown formats a host, or a text that begins with one, such as a URL, for people: the text, followed
-// by the decoded host in parentheses. Identities, files and programs use the host itself.
-func Shown(name string) string { return name + Reading(name) }
-
-// ShownIfOther returns [Shown] if that differs from the name, else "".
+// ShownIfOther returns a host, or a text that begins with one, as it is shown to people: followed by the
+// decoded host in parentheses. It returns "" if there is nothing to add. Identities, files and programs use
+// the host itself.
 func ShownIfOther(name string) string {
 	if reading := Reading(name); reading != "" {
 		return name + reading
@@ -21,7 +19,7 @@ func ShownIfOther(name string) string {
 	return ""
 }
 
-// Reading returns what [Shown] appends to a name, with a leading space, for callers that cut or escape
+// Reading returns what [ShownIfOther] appends to a name, with a leading space, for callers that cut or escape
 // the name themselves. It is empty if the host has no A-label, or if one decodes to something that must
 // not be shown. Different hosts can read the same, so it is shown only together with the name. A label
 // with several scripts is marked, because hardly any language is written that way (UTS 39 section 5.2,

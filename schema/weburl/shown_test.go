@@ -59,12 +59,12 @@ func TestShown(t *testing.T) {
 		{"both directions", ace(t, "aש") + ".test", ""},
 		{"ASCII alone", "xn--abc-.test", ""},
 	} {
-		got, want := weburl.Shown(tt.host), tt.host
+		got, want := tt.host+weburl.Reading(tt.host), tt.host
 		if tt.reading != "" {
 			want += " (" + tt.reading + ")"
 		}
 		if got != want {
-			t.Errorf("%s: Shown(%q) = %q; want %q", tt.name, tt.host, got, want)
+			t.Errorf("%s: Reading(%q) shows %q; want %q", tt.name, tt.host, got, want)
 		}
 		if sanitize.Text(got) != got || !strings.HasPrefix(got, tt.host) {
 			t.Errorf("%s: %q is not fit to be shown", tt.name, got)

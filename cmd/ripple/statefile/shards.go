@@ -234,7 +234,10 @@ func (s *Shards) merge(ctx context.Context, path string, p export.Progress) erro
 	if err := merge.Stores(ctx, s.All, s.Missing, dst, p); err != nil {
 		return err
 	}
-	if err := errors.Join(crawl.LeavePages(dst), s.interrupt(dst)); err != nil {
+	if err := crawl.LeavePages(dst); err != nil {
+		return err
+	}
+	if err := s.interrupt(dst); err != nil {
 		return err
 	}
 	s.Urls, s.Visits = dst.URLs(), int(dst.LastSeq())

@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
-	demonstration "github.com/sumi-ripple/ripple/cmd/ripple/demo"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/schema"
@@ -27,8 +27,12 @@ func TestQuestions(t *testing.T) {
 	}
 	defer web.Close()
 	demo.Serve(web)
-	config, err := demonstration.WriteDemoConfig(web, dir)
+	ca, err := web.CAFile(dir)
 	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(config, []byte(demo.Config(web.Addr(), ca, dir)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out, told strings.Builder

@@ -16,19 +16,19 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-type InspectOptions struct {
+type inspectOptions struct {
 	Limit term.Limit
 	JSON  bool
 }
 
-func (o *InspectOptions) addFlags(f *pflag.FlagSet) {
+func (o *inspectOptions) addFlags(f *pflag.FlagSet) {
 	term.AddLimit(f, &o.Limit, term.Limit(serve.Default("page", "limit")),
 		"links in each direction, or rows of each list of a host")
 	f.BoolVar(&o.JSON, "json", false, "print JSON, one object for each URL")
 }
 
 func newInspectCommand(a *app) *cobra.Command {
-	var opts InspectOptions
+	var opts inspectOptions
 	cmd := &cobra.Command{
 		Use:   "inspect URL|HOST...",
 		Short: "Show everything known about a page or a host",
@@ -54,7 +54,7 @@ its busiest pages, its errors and its runs.`,
 	return cmd
 }
 
-func runInspect(ctx context.Context, a *app, opts InspectOptions, urls []string) error {
+func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string) error {
 	r, err := a.read(ctx)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func runInspect(ctx context.Context, a *app, opts InspectOptions, urls []string)
 	var wrong []error
 	for i, raw := range urls {
 		var text strings.Builder
-		if err := TellInspected((answer.Inspector{State: r}), &text, raw, opts); err != nil {
+		if err := tellInspected((answer.Inspector{State: r}), &text, raw, opts); err != nil {
 			wrong = append(wrong, err)
 			continue
 		}
@@ -77,8 +77,8 @@ func runInspect(ctx context.Context, a *app, opts InspectOptions, urls []string)
 	return errors.Join(wrong...)
 }
 
-// TellInspected writes what is known of a page or a host.
-func TellInspected(r answer.Inspector, w io.Writer, raw string, opts InspectOptions) error {
+// tellInspected writes what is known of a page or a host.
+func tellInspected(r answer.Inspector, w io.Writer, raw string, opts inspectOptions) error {
 	limit := int(opts.Limit)
 	if answer.IsHost(raw) {
 		d, err := r.InspectHost(raw, limit)

@@ -18,8 +18,8 @@ func TestOlderVisits(t *testing.T) {
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	for _, want := range []string{"\nvisits: 102\n", "\n  and 2 older\n", `"visits_omitted": 2`} {
 		var text strings.Builder
-		opts := InspectOptions{Limit: 20, JSON: want[0] == '"'}
-		err := TellInspected(answer.Inspector{State: r}, &text, "https://a.test/", opts)
+		opts := inspectOptions{Limit: 20, JSON: want[0] == '"'}
+		err := tellInspected(answer.Inspector{State: r}, &text, "https://a.test/", opts)
 		if err != nil || !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in:\n%s\n%v", want, text.String(), err)
 		}

@@ -40,8 +40,8 @@ type Result struct {
 // A ShownChange is a Change with the first changed pages.
 type ShownChange struct {
 	Change
-	Turned []TurnPage `json:"turned_pages"` // the first pages with another class or state
-	More   int        `json:"turned_more"`  // number of further pages
+	Turned []turnedPage `json:"turned_pages"` // the first pages with another class or state
+	More   int          `json:"turned_more"`  // number of further pages
 }
 
 // A Decider decides about a host under a configuration, for people or programs. It prints its
@@ -212,9 +212,9 @@ func (d *Decider) reclassify(state string, cfg *config.Config, dry bool) error {
 		if !d.JSON {
 			return term.Flushed(d.Stdout, func(w io.Writer) error { return change.Print(w, store, dry) })
 		}
-		more := max(0, len(change.turned)-MaxTurned)
-		d.Result.Change = &ShownChange{Change: *change, Turned: []TurnPage{}, More: more}
-		return change.eachTurned(store, MaxTurned, func(p TurnPage) error {
+		more := max(0, len(change.turned)-maxTurned)
+		d.Result.Change = &ShownChange{Change: *change, Turned: []turnedPage{}, More: more}
+		return change.eachTurned(store, maxTurned, func(p turnedPage) error {
 			d.Result.Change.Turned = append(d.Result.Change.Turned, p)
 			return nil
 		})

@@ -44,8 +44,8 @@ type depthChanges struct {
 	Lost    int `json:"lost"`
 }
 
-// A TurnPage is a page whose class or state changed.
-type TurnPage struct {
+// A turnedPage is a page whose class or state changed.
+type turnedPage struct {
 	URL         string `json:"url"`
 	ClassBefore string `json:"class_before"`
 	Class       string `json:"class"`
@@ -53,11 +53,11 @@ type TurnPage struct {
 	State       string `json:"state"`
 }
 
-// MaxTurned is the number of changed pages that are printed.
-const MaxTurned = 20
+// maxTurned is the number of changed pages that are printed.
+const maxTurned = 20
 
-// CompareStandings compares the pages before and after a change.
-func CompareStandings(before, after []standing) *Change {
+// compareStandings compares the pages before and after a change.
+func compareStandings(before, after []standing) *Change {
 	r := &Change{Classes: []turnCount{}, States: []turnCount{}, before: before, after: after}
 	for id, now := range after {
 		if !now.page {
@@ -114,7 +114,7 @@ func (d *depthChanges) add(was, now uint8) {
 }
 
 // eachTurned calls f for the first pages with another class or state.
-func (r *Change) eachTurned(store *kv.Store, most int, f func(TurnPage) error) error {
+func (r *Change) eachTurned(store *kv.Store, most int, f func(turnedPage) error) error {
 	return store.View(func(tx *kv.Tx) error {
 		for _, id := range r.turned[:min(most, len(r.turned))] {
 			norm, err := tx.URLs.Norm(id)
@@ -122,7 +122,7 @@ func (r *Change) eachTurned(store *kv.Store, most int, f func(TurnPage) error) e
 				return err
 			}
 			was, is := r.before[id], r.after[id]
-			p := TurnPage{norm, was.class.String(), is.class.String(), was.state.String(), is.state.String()}
+			p := turnedPage{norm, was.class.String(), is.class.String(), was.state.String(), is.state.String()}
 			if err := f(p); err != nil {
 				return err
 			}
@@ -141,7 +141,7 @@ func (r *Change) WriteJSON(w io.Writer, store *kv.Store) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s,\n  \"turned_pages\": [", bytes.TrimSuffix(head, []byte("\n}")))
 	comma := ""
-	err = r.eachTurned(store, len(r.turned), func(p TurnPage) error {
+	err = r.eachTurned(store, len(r.turned), func(p turnedPage) error {
 		line, err := json.Marshal(p)
 		fmt.Fprintf(out, "%s\n    %s", comma, line)
 		comma = ","
@@ -188,11 +188,11 @@ func (r *Change) Print(w io.Writer, store *kv.Store, dryRun bool) error {
 		t.Row("")
 		t.Row("page", "class", "state")
 	}
-	err := r.eachTurned(store, MaxTurned, func(p TurnPage) error {
+	err := r.eachTurned(store, maxTurned, func(p turnedPage) error {
 		t.Row(term.ShownHost(p.URL, 200), turned(p.ClassBefore, p.Class), turned(p.StateBefore, p.State))
 		return nil
 	})
-	if n := len(r.turned) - MaxTurned; n > 0 {
+	if n := len(r.turned) - maxTurned; n > 0 {
 		t.Row(fmt.Sprintf("and %s more; --json lists all", term.Commas(n)))
 	}
 	return errors.Join(err, t.Flush())

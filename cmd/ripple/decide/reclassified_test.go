@@ -17,12 +17,12 @@ func TestReclassifyWaiting(t *testing.T) {
 		w.Depth(page, 1, 0)
 	}
 	w.Host("rest.test/1", func(h *schema.Host) { h.Throttles = 1 })
-	now, err := Standings(w.Store)
+	now, err := readStandings(w.Store)
 	if err != nil {
 		t.Fatal(err)
 	}
 	counts, err := w.Survey().Counts()
-	if r := CompareStandings(now, now); err != nil || r.Waiting != 3 || r.Waiting != counts.Frontier || r.Changed != 0 {
+	if r := compareStandings(now, now); err != nil || r.Waiting != 3 || r.Waiting != counts.Frontier || r.Changed != 0 {
 		t.Errorf("%d pages wait, and %d changed; stats says %d; %v", r.Waiting, r.Changed, counts.Frontier, err)
 	}
 }

@@ -31,7 +31,7 @@ func reclassifyStore(store *kv.Store, cfg *config.Config) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := Standings(store)
+	before, err := readStandings(store)
 	if err != nil {
 		return nil, err
 	}
@@ -39,11 +39,11 @@ func reclassifyStore(store *kv.Store, cfg *config.Config) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := Standings(store)
+	after, err := readStandings(store)
 	if err != nil {
 		return nil, err
 	}
-	r := CompareStandings(before, after)
+	r := compareStandings(before, after)
 	r.Run, r.Status = int(run.ID), run.Status.String()
 	return r, nil
 }
@@ -57,8 +57,8 @@ type standing struct {
 	depth uint8
 }
 
-// Standings returns the standings of all pages, by id.
-func Standings(store *kv.Store) ([]standing, error) {
+// readStandings returns the standings of all pages, by id.
+func readStandings(store *kv.Store) ([]standing, error) {
 	s, err := survey.New(store)
 	if err != nil {
 		return nil, err

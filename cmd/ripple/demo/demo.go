@@ -51,7 +51,7 @@ func Run(ctx context.Context, p Program, opts Options) error {
 	if opts.Nodes < 0 || opts.Nodes > maxDemoNodes {
 		return term.Usage("--nodes is %d; it must be 0 to %d", opts.Nodes, maxDemoNodes)
 	}
-	dir, err := ClaimDemo(opts.Dir)
+	dir, err := claim(opts.Dir)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func Run(ctx context.Context, p Program, opts Options) error {
 	defer web.Close()
 	demo.Serve(web)
 	d := &demonstration{program: p, opts: opts, dir: dir}
-	if d.config, err = WriteDemoConfig(web, dir); err != nil {
+	if d.config, err = writeConfig(web, dir); err != nil {
 		return err
 	}
 	return d.run(ctx)
@@ -133,8 +133,8 @@ func (d *demonstration) serve(ctx context.Context) error {
 	return errors.Join(err, g.Wait())
 }
 
-// ClaimDemo creates the folder, or empties one that an earlier demonstration made.
-func ClaimDemo(dir string) (string, error) {
+// claim creates the folder, or empties one that an earlier demonstration made.
+func claim(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
@@ -203,8 +203,8 @@ func emptyNodes(dir string) error {
 	return os.RemoveAll(filepath.Join(dir, "hub"))
 }
 
-// WriteDemoConfig writes the configuration.
-func WriteDemoConfig(web *webtest.Server, dir string) (string, error) {
+// writeConfig writes the configuration.
+func writeConfig(web *webtest.Server, dir string) (string, error) {
 	ca, err := web.CAFile(dir)
 	if err != nil {
 		return "", err

@@ -116,7 +116,7 @@ func writePages(ctx context.Context, path string, s *survey.Survey) error {
 	if err := anyStored(s); err != nil {
 		return err
 	}
-	d, err := OpenPages(path, disk.SyncDir)
+	d, err := openPages(path, disk.SyncDir)
 	if err != nil {
 		return err
 	}

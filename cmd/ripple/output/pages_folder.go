@@ -17,9 +17,9 @@ type pagesFolder struct {
 	used map[string]bool // folders with bodies that the index lists, and their parents
 }
 
-// OpenPages creates a folder unless it exists, and marks it as Ripple's before it writes anything
+// openPages creates a folder unless it exists, and marks it as Ripple's before it writes anything
 // else there.
-func OpenPages(path string, sync func(folder string) error) (*pagesFolder, error) {
+func openPages(path string, sync func(folder string) error) (*pagesFolder, error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func TestPagesFolderSyncsFirst(t *testing.T) {
 	hash := sha256.Sum256(body)
 	sum := hex.EncodeToString(hash[:])
 	var before, after []string
-	d, err := OpenPages(path, func(folder string) error {
+	d, err := openPages(path, func(folder string) error {
 		if index, err := os.ReadFile(filepath.Join(path, pagesIndex)); err != nil {
 			t.Error(err)
 		} else if len(index) == 0 {
@@ -54,7 +54,7 @@ func TestPagesFolderSyncsFirst(t *testing.T) {
 
 // TestPagesFolderMendsBodies repairs a body file with wrong content.
 func TestPagesFolderMendsBodies(t *testing.T) {
-	d, err := OpenPages(t.TempDir(), func(string) error { return nil })
+	d, err := openPages(t.TempDir(), func(string) error { return nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-func (o *Opened) answerStats(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerStats(_ context.Context, q desk.Query) (any, error) {
 	return answer.NewStats(o.State, q.Number("limit"))
 }
 
-func (o *Opened) answerHost(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerHost(_ context.Context, q desk.Query) (any, error) {
 	if !answer.IsHost(q.Text("domain")) {
 		return nil, term.Usage("%q is not the name of a host", term.Clean(q.Text("domain"), 200))
 	}
@@ -34,17 +34,17 @@ func (o *Opened) answerHost(_ context.Context, q desk.Query) (any, error) {
 	return o.InspectHost(q.Text("domain"), q.Number("limit"))
 }
 
-func (o *Opened) answerPage(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerPage(_ context.Context, q desk.Query) (any, error) {
 	o.moment = o.Live != nil
 	return o.InspectPage(q.Text("url"), q.Number("limit"))
 }
 
-func (o *Opened) answerPath(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerPath(_ context.Context, q desk.Query) (any, error) {
 	_, paths, err := o.Paths(q.Text("url"))
 	return paths, err
 }
 
-func (o *Opened) answerSuggest(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerSuggest(_ context.Context, q desk.Query) (any, error) {
 	found, err := suggest.Find(o.Survey, suggest.Options{MinOrigins: q.Number("min_origins"), Limit: q.Number("limit")})
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (o *Opened) answerSuggest(_ context.Context, q desk.Query) (any, error) {
 	return answer.NewSuggestions(found), nil
 }
 
-func (o *Opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
 	links, err := broken.Find(o.Survey)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (o *Opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
 }
 
 // answerOrigins returns what a crawl that resumed from here would report.
-func (o *Opened) answerOrigins(_ context.Context, _ desk.Query) (any, error) {
+func (o *opened) answerOrigins(_ context.Context, _ desk.Query) (any, error) {
 	runs := o.Runs()
 	cfg, err := statefile.LastConfig(o.Store)
 	if err != nil || len(runs) == 0 {
@@ -74,8 +74,8 @@ func (o *Opened) answerOrigins(_ context.Context, _ desk.Query) (any, error) {
 	return answer.OriginList{Origins: all}, err
 }
 
-// AnswerRuns lists the runs.
-func (o *Opened) AnswerRuns(_ context.Context, _ desk.Query) (any, error) {
+// answerRuns lists the runs.
+func (o *opened) answerRuns(_ context.Context, _ desk.Query) (any, error) {
 	counts, err := o.Counts()
 	if err != nil {
 		return nil, err
@@ -93,23 +93,23 @@ func (o *Opened) AnswerRuns(_ context.Context, _ desk.Query) (any, error) {
 }
 
 // answerRequests returns the last visits to a host.
-func (o *Opened) answerRequests(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerRequests(_ context.Context, q desk.Query) (any, error) {
 	domain, err := answer.HostNamed(q.Text("domain"))
 	if err != nil {
 		return nil, err
 	}
-	return o.VisitsTo(domain)
+	return o.visitsTo(domain)
 }
 
-// VisitsTo returns the last visits to a host. The time between two runs does not count as a politeness delay.
-func (o *Opened) VisitsTo(domain string) (answer.RequestList, error) {
+// visitsTo returns the last visits to a host. The time between two runs does not count as a politeness delay.
+func (o *opened) visitsTo(domain string) (answer.RequestList, error) {
 	found, run := answer.RequestList{Domain: domain, Requests: []answer.Request{}}, schema.RunID(0)
 	err := o.Store.View(func(tx *kv.Tx) error {
 		host, known, err := tx.Hosts.Lookup(found.Domain)
 		if err != nil || !known {
 			return err
 		}
-		return o.EachVisit(tx, host, func(v *schema.Visit) bool {
+		return o.eachVisit(tx, host, func(v *schema.Visit) bool {
 			if v.Kept {
 				return true
 			}
@@ -128,8 +128,8 @@ func (o *Opened) VisitsTo(domain string) (answer.RequestList, error) {
 	return found, err
 }
 
-// EachVisit calls f for the visits to a host, the newest first, until f returns false. It reads no other visits.
-func (o *Opened) EachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) bool) error {
+// eachVisit calls f for the visits to a host, the newest first, until f returns false. It reads no other visits.
+func (o *opened) eachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) bool) error {
 	next := make([]uint64, o.Store.LastSeq()/64+1) // bits: for each URL, its newest visit that f has not seen
 	set := func(seq schema.Seq) { next[seq/64] |= 1 << (seq % 64) }
 	for id := schema.ID(1); int(id) <= o.Store.URLs(); id++ {
@@ -161,7 +161,7 @@ func (o *Opened) EachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) 
 // maxGraph is the number of hosts that the map of the desk shows.
 const maxGraph = 5000
 
-func (o *Opened) answerGraph(_ context.Context, _ desk.Query) (any, error) {
+func (o *opened) answerGraph(_ context.Context, _ desk.Query) (any, error) {
 	g, err := export.New(o.Survey, export.Options{Level: export.LevelHost})
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (o *Opened) answerGraph(_ context.Context, _ desk.Query) (any, error) {
 	return desk.Stream(func(w io.Writer) error { _, err := w.Write(text); return err }), err
 }
 
-func (o *Opened) answerDiff(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerDiff(_ context.Context, q desk.Query) (any, error) {
 	d, err := answer.CompareRuns(o.Survey, schema.RunID(q.Number("from")), schema.RunID(q.Number("to")))
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 func TestEachVisit(t *testing.T) {
 	size := scaletest.Size{Pages: 3000, Visited: 2000, Links: 9000, Hosts: 20, Runs: 2}
 	store := scaletest.Open(t, scaletest.Made(t, size))
-	o := &Opened{Inspector: answer.Inspector{State: &statefile.State{Survey: crawltest.Survey(t, store), Store: store}}}
+	o := &opened{Inspector: answer.Inspector{State: &statefile.State{Survey: crawltest.Survey(t, store), Store: store}}}
 	err := store.View(func(tx *kv.Tx) error {
 		log := map[schema.HostID][]schema.Seq{}
 		for seq := store.LastSeq(); seq > 0; seq-- {
@@ -30,7 +30,7 @@ func TestEachVisit(t *testing.T) {
 		}
 		for host, want := range log {
 			var got []schema.Seq
-			err := o.EachVisit(tx, host, func(v *schema.Visit) bool {
+			err := o.eachVisit(tx, host, func(v *schema.Visit) bool {
 				got = append(got, v.Seq)
 				return len(got) < 100
 			})
@@ -56,7 +56,7 @@ func TestVisitsTo(t *testing.T) {
 	w.Visit("a.test/", nil)
 	w.Visit("a.test/x", nil)
 	state := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	found, err := (&Opened{Inspector: answer.Inspector{State: state}}).VisitsTo("a.test")
+	found, err := (&opened{Inspector: answer.Inspector{State: state}}).visitsTo("a.test")
 	var gaps []int64
 	for _, r := range found.Requests {
 		gaps = append(gaps, r.GapMS)

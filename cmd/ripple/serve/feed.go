@@ -61,7 +61,7 @@ func (f FeedQuery) Read(store *kv.Store, lists *scope.Scope) (*feed.Batch, error
 	return feed.Read(store, lists, f.Since)
 }
 
-func (o *Opened) answerFeed(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerFeed(_ context.Context, q desk.Query) (any, error) {
 	b, err := feedQuery(q).Read(o.Store, o.Scope())
 	if errors.Is(err, feed.ErrCursor) {
 		return nil, term.Usage("%v", err)

@@ -37,16 +37,16 @@ type hostRow struct {
 	Note string   `json:"note"`
 }
 
-// A HostIndex filters and sorts hosts. It takes about 60 bytes a host, so that a million hosts can be searched with
+// A hostIndex filters and sorts hosts. It takes about 60 bytes a host, so that a million hosts can be searched with
 // each key that is typed.
-type HostIndex struct {
-	Hosts  []HostKey           // by name
-	Orders map[string][]uint32 // indexes of Hosts by column, made when first needed
+type hostIndex struct {
+	Hosts  []hostKey           // by name
+	orders map[string][]uint32 // indexes of Hosts by column, made when first needed
 	tagged map[string]map[schema.HostID]bool
 }
 
-// A HostKey is what a host is filtered and sorted by.
-type HostKey struct {
+// A hostKey is what a host is filtered and sorted by.
+type hostKey struct {
 	Name                             string
 	ID                               schema.HostID
 	Known, visited, visits, requests uint32
@@ -58,31 +58,31 @@ type HostKey struct {
 }
 
 // hostOrders are the columns that hosts can be sorted by.
-func hostOrders() map[string]func(*HostKey) uint32 {
-	return map[string]func(*HostKey) uint32{
+func hostOrders() map[string]func(*hostKey) uint32 {
+	return map[string]func(*hostKey) uint32{
 		"domain":        nil, // the order of the index
-		"pages_known":   func(k *HostKey) uint32 { return k.Known },
-		"pages_visited": func(k *HostKey) uint32 { return k.visited },
-		"crawl_count":   func(k *HostKey) uint32 { return k.visits },
-		"requests":      func(k *HostKey) uint32 { return k.requests },
-		"delay_ms":      func(k *HostKey) uint32 { return k.delay },
-		"known_missing": func(k *HostKey) uint32 { return k.missing },
-		"min_depth":     func(k *HostKey) uint32 { return uint32(k.depth) },
+		"pages_known":   func(k *hostKey) uint32 { return k.Known },
+		"pages_visited": func(k *hostKey) uint32 { return k.visited },
+		"crawl_count":   func(k *hostKey) uint32 { return k.visits },
+		"requests":      func(k *hostKey) uint32 { return k.requests },
+		"delay_ms":      func(k *hostKey) uint32 { return k.delay },
+		"known_missing": func(k *hostKey) uint32 { return k.missing },
+		"min_depth":     func(k *hostKey) uint32 { return uint32(k.depth) },
 	}
 }
 
 // index returns the index of the hosts with pages. It is made once.
-func (o *Opened) index() (*HostIndex, error) {
+func (o *opened) index() (*hostIndex, error) {
 	if o.hosts != nil {
 		return o.hosts, nil
 	}
 	cfg, run := o.Config(), o.Run()
 	pace := census.NewPace(cfg, &run, o.Hosts.Record)
-	x := &HostIndex{Orders: map[string][]uint32{}, tagged: map[string]map[schema.HostID]bool{}}
+	x := &hostIndex{orders: map[string][]uint32{}, tagged: map[string]map[schema.HostID]bool{}}
 	err := o.Hosts.Each(func(h *survey.HostReport) error {
 		if h.Known > 0 {
 			x.tag(h.Host.ID, h.Noted.Tags)
-			x.Hosts = append(x.Hosts, HostKey{
+			x.Hosts = append(x.Hosts, hostKey{
 				Name: h.Host.Name, ID: h.Host.ID, Known: uint32(h.Known), visited: uint32(h.Visited),
 				visits: uint32(h.Visits), requests: uint32(h.Requests), missing: uint32(h.KnownMissing),
 				delay: uint32(h.DelayMS), Class: h.Class, cover: h.Cover,
@@ -94,13 +94,13 @@ func (o *Opened) index() (*HostIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(x.Hosts, func(a, b HostKey) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(x.Hosts, func(a, b hostKey) int { return cmp.Compare(a.Name, b.Name) })
 	o.hosts = x
 	return x, nil
 }
 
 // tag records the tags of a host.
-func (x *HostIndex) tag(id schema.HostID, tags []string) {
+func (x *hostIndex) tag(id schema.HostID, tags []string) {
 	for _, tag := range tags {
 		if x.tagged[tag] == nil {
 			x.tagged[tag] = map[schema.HostID]bool{}
@@ -110,22 +110,22 @@ func (x *HostIndex) tag(id schema.HostID, tags []string) {
 }
 
 // sorted returns the indexes of all hosts in the order of a column, equal ones by name. nil is the order of the index.
-func (x *HostIndex) sorted(column string) []uint32 {
+func (x *hostIndex) sorted(column string) []uint32 {
 	key := hostOrders()[column]
-	if key == nil || x.Orders[column] != nil {
-		return x.Orders[column]
+	if key == nil || x.orders[column] != nil {
+		return x.orders[column]
 	}
 	order := make([]uint32, len(x.Hosts))
 	for i := range order {
 		order[i] = uint32(i)
 	}
 	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(key(&x.Hosts[a]), key(&x.Hosts[b])) })
-	x.Orders[column] = order
+	x.orders[column] = order
 	return order
 }
 
-// Choose calls f for the hosts that match a query, in its order.
-func (x *HostIndex) Choose(q desk.Query, f func(*HostKey)) {
+// choose calls f for the hosts that match a query, in its order.
+func (x *hostIndex) choose(q desk.Query, f func(*hostKey)) {
 	order, search := x.sorted(q.Text("sort")), strings.ToLower(q.Text("search"))
 	class, cover, trouble, tag := q.Text("class"), q.Text("cover"), q.Text("reason"), q.Text("tag")
 	for i := range x.Hosts {
@@ -149,7 +149,7 @@ func nameHas(name, search string) bool {
 	return strings.Contains(name, search) || strings.Contains(weburl.Unicode(name), search)
 }
 
-func (o *Opened) answerHosts(_ context.Context, q desk.Query) (any, error) {
+func (o *opened) answerHosts(_ context.Context, q desk.Query) (any, error) {
 	x, err := o.index()
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (o *Opened) answerHosts(_ context.Context, q desk.Query) (any, error) {
 	page := HostPage{Offset: q.Number("offset"), Hosts: []hostRow{}, Tags: append([]string{},
 		answer.SortedKeys(x.tagged)...)}
 	var chosen []schema.HostID
-	x.Choose(q, func(k *HostKey) {
+	x.choose(q, func(k *hostKey) {
 		if page.Total >= page.Offset && len(chosen) < q.Number("limit") {
 			chosen = append(chosen, k.ID)
 		}

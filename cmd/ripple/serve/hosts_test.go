@@ -13,8 +13,8 @@ import (
 
 // A host is also found by a part of its name in display form.
 func TestSearchHosts(t *testing.T) {
-	x := &HostIndex{Hosts: []HostKey{{Name: "xn--mnchen-3ya.test", ID: 1}, {Name: "munchen.test", ID: 2}}}
-	params := desk.Route{Params: HostParams(), Path: "hosts"}
+	x := &hostIndex{Hosts: []hostKey{{Name: "xn--mnchen-3ya.test", ID: 1}, {Name: "munchen.test", ID: 2}}}
+	params := desk.Route{Params: hostParams(), Path: "hosts"}
 	for search, want := range map[string]string{
 		"MÜNCH": "[1]", "xn--mn": "[1]", "munch": "[2]", ".test": "[1 2]", "ä": "[]",
 	} {
@@ -23,7 +23,7 @@ func TestSearchHosts(t *testing.T) {
 			t.Fatalf("%s: %v", search, err)
 		}
 		got := []schema.HostID{}
-		x.Choose(q, func(k *HostKey) { got = append(got, k.ID) })
+		x.choose(q, func(k *hostKey) { got = append(got, k.ID) })
 		if fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, want %s", search, got, want)
 		}
@@ -32,13 +32,13 @@ func TestSearchHosts(t *testing.T) {
 
 // Hosts are filtered and ordered by their records.
 func TestChooseHosts(t *testing.T) {
-	x := &HostIndex{Orders: map[string][]uint32{}, Hosts: []HostKey{
+	x := &hostIndex{orders: map[string][]uint32{}, Hosts: []hostKey{
 		{Name: "a.test", ID: 1, Known: 3, Class: schema.ClassQuality},
 		{Name: "b.test", ID: 2, Known: 1, Trouble: schema.TroubleRest},
 		{Name: "c.other", ID: 3, Known: 3},
 		{Name: "d.test", ID: 4, Known: 2, Class: schema.ClassStub},
 	}}
-	params := desk.Route{Params: HostParams(), Path: "hosts"}
+	params := desk.Route{Params: hostParams(), Path: "hosts"}
 	for query, want := range map[string]string{
 		"":                                   "[1 2 3 4]",
 		"desc=1":                             "[4 3 2 1]",
@@ -60,7 +60,7 @@ func TestChooseHosts(t *testing.T) {
 			t.Fatalf("%s: %v", query, err)
 		}
 		got := []schema.HostID{}
-		x.Choose(q, func(k *HostKey) { got = append(got, k.ID) })
+		x.choose(q, func(k *hostKey) { got = append(got, k.ID) })
 		if fmt.Sprint(got) != want {
 			t.Errorf("%s: %v, want %s", query, got, want)
 		}

@@ -46,8 +46,8 @@ func unknownStatus() DeskStatus {
 		Left: census.Left{Depth: -1, ETAHosts: []census.HostETA{}}}}
 }
 
-// EndedStatus is the status of the newest run of a file that is not being crawled.
-func EndedStatus(s *answer.Stats) DeskStatus {
+// endedStatus is the status of the newest run of a file that is not being crawled.
+func endedStatus(s *answer.Stats) DeskStatus {
 	d := unknownStatus()
 	d.RunID, d.Status, d.Elapsed = s.Run.ID, s.Run.Status, s.Run.Seconds
 	d.Pages, d.Requests, d.PagesWaiting = s.Run.Pages, s.Run.Requests, s.Frontier
@@ -77,7 +77,7 @@ func (l *LiveCrawl) idle(ctx context.Context) DeskStatus {
 	if err := l.reader.Get(ctx, "stats?limit=1", &s); err != nil || s.Live != nil {
 		return unknownStatus() // a crawl may be starting
 	}
-	l.ended, l.file = EndedStatus(&s), now
+	l.ended, l.file = endedStatus(&s), now
 	return l.ended
 }
 

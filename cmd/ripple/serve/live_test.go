@@ -53,7 +53,7 @@ func TestEndedStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := EndedStatus(s)
+	d := endedStatus(s)
 	if got := [...]int{d.Pages, d.Rendered, d.Unrendered, d.Requests, d.Hosts.GivenUp}; got != [...]int{9, 5, 2, 20, 1} {
 		t.Errorf("requested, rendered, not rendered, requests, given up: %v", got)
 	}

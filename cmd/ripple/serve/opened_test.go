@@ -21,7 +21,7 @@ func TestErrorsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runs, err := (&Opened{Inspector: answer.Inspector{State: r}}).AnswerRuns(t.Context(), desk.Query{})
+	runs, err := (&opened{Inspector: answer.Inspector{State: r}}).answerRuns(t.Context(), desk.Query{})
 	if err != nil {
 		t.Fatal(err)
 	}

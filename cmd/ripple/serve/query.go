@@ -24,7 +24,7 @@ import (
 const (
 	maxQueryTime  = 30 * time.Second
 	MaxQueryRows  = 100_000
-	MaxQueryBytes = 64 << 20 // of an answer
+	maxQueryBytes = 64 << 20 // of an answer
 	largeAnswer   = 8 << 20  // in bytes; after a larger one memory is returned at once
 )
 
@@ -40,7 +40,7 @@ type (
 	}
 )
 
-func (o *Opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
+func (o *opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 	var s Statement
 	if err := q.Decode(&s); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (o *Opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxQueryTime)
 	defer cancel()
-	rows := &DeskRows{}
+	rows := &deskRows{}
 	err := o.RunQuery(ctx, s.SQL, export.Endorsements, func(columns []string) answer.RowWriter {
 		rows.Begin(columns)
 		return rows
@@ -68,21 +68,21 @@ func (o *Opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 	return desk.Stream(func(w io.Writer) error { _, err := rows.B.WriteTo(w); return err }), nil
 }
 
-// DeskRows collect a [queryAnswer] as JSON.
-type DeskRows struct {
+// deskRows collect a [queryAnswer] as JSON.
+type deskRows struct {
 	B    bytes.Buffer
 	rows int
 	More bool
 }
 
-func (d *DeskRows) Begin(columns []string) {
+func (d *deskRows) Begin(columns []string) {
 	names, _ := json.Marshal(columns) // strings never fail
 	d.B.WriteString(`{"columns":`)
 	d.B.Write(names)
 	d.B.WriteString(`,"rows":[`)
 }
 
-func (d *DeskRows) Row(values []any) (bool, error) {
+func (d *deskRows) Row(values []any) (bool, error) {
 	if d.rows >= MaxQueryRows {
 		d.More = true
 		return false, nil
@@ -93,12 +93,12 @@ func (d *DeskRows) Row(values []any) (bool, error) {
 		plain[i] = answer.JSONValue(v)
 		size += jsonSize(plain[i])
 	}
-	if d.rows > 0 && d.B.Len()+size > MaxQueryBytes {
+	if d.rows > 0 && d.B.Len()+size > maxQueryBytes {
 		d.More = true
 		return false, nil
 	}
-	if size > MaxQueryBytes {
-		return false, fmt.Errorf("%w: more than %d MiB in a row", sqlite.ErrMemory, MaxQueryBytes>>20)
+	if size > maxQueryBytes {
+		return false, fmt.Errorf("%w: more than %d MiB in a row", sqlite.ErrMemory, maxQueryBytes>>20)
 	}
 	text, err := json.Marshal(plain)
 	if err != nil {
@@ -125,7 +125,7 @@ func jsonSize(v any) int {
 	return size
 }
 
-func (d *DeskRows) End() error {
+func (d *deskRows) End() error {
 	d.B.WriteString(`],"more":`)
 	if d.More {
 		d.B.WriteString("true}")

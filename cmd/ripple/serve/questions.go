@@ -27,7 +27,7 @@ const (
 type question struct {
 	desk.Route
 	crawl func(Crawl, context.Context, desk.Query) (any, error)
-	state func(*Opened, context.Context, desk.Query) (any, error)
+	state func(*opened, context.Context, desk.Query) (any, error)
 	desk  func(*deskSide, context.Context, desk.Query) (any, error)
 	inner []desk.Param // parameters that only the control socket takes
 }
@@ -71,53 +71,53 @@ func stateQuestions() []question {
 	return []question{
 		{Route: desk.Route{Path: "stats", Name: "stats", Params: []desk.Param{rows}, Returns: answer.Stats{},
 			Doc: "Pages by state, class and depth, and the hosts that take longest."},
-			state: (*Opened).answerStats},
+			state: (*opened).answerStats},
 		{Route: desk.Route{Path: "origins", Name: "origins", Returns: answer.OriginList{},
 			Doc: "How far the run has come with its origins, those first that take longest, at most 1,000: " +
 				"of a crawl from its memory, a second old for every 10,000 hosts."},
 			crawl: func(c Crawl, ctx context.Context, _ desk.Query) (any, error) { return c.Origins(ctx) },
-			state: (*Opened).answerOrigins},
-		{Route: desk.Route{Path: "hosts", Name: "hosts", Params: HostParams(), Returns: HostPage{},
+			state: (*opened).answerOrigins},
+		{Route: desk.Route{Path: "hosts", Name: "hosts", Params: hostParams(), Returns: HostPage{},
 			Doc: "Some of the hosts that match, in an order."},
-			state: (*Opened).answerHosts},
+			state: (*opened).answerHosts},
 		{Route: desk.Route{Path: "hosts/{domain}", Name: "host", Params: []desk.Param{host, rows}, Returns: answer.Host{},
 			Doc: "All that is known of a host."},
-			state: (*Opened).answerHost},
+			state: (*opened).answerHost},
 		{Route: desk.Route{Path: "hosts/{domain}/requests", Name: "requests", Params: []desk.Param{host},
 			Returns: answer.RequestList{},
 			Doc: "The last 100 requests to a host, the newest first, with the rest that was promised before each " +
 				"and that was kept; where no crawl runs, the visits."},
-			crawl: crawlRequests, state: (*Opened).answerRequests},
+			crawl: crawlRequests, state: (*opened).answerRequests},
 		{Route: desk.Route{Path: "pages", Name: "page", Params: []desk.Param{page, rows}, Returns: answer.Page{},
 			Doc: "All that is known of a page."},
-			state: (*Opened).answerPage},
+			state: (*opened).answerPage},
 		{Route: desk.Route{Path: "path", Name: "path", Params: []desk.Param{page}, Returns: []answer.OriginPath{},
 			Doc: "A shortest way of links from each origin to a page."},
-			state: (*Opened).answerPath},
+			state: (*opened).answerPath},
 		{Route: desk.Route{Path: "suggest", Name: "suggest", Params: suggestParams(rows), Returns: answer.Suggestions{},
 			Doc: "Hosts that are on no list, ranked by the origins that link to them."},
-			state: (*Opened).answerSuggest},
+			state: (*opened).answerSuggest},
 		{Route: desk.Route{Path: "broken", Name: "broken", Params: []desk.Param{links}, Returns: []answer.BrokenLink{},
 			Doc: "Links that lead nowhere, by origin."},
-			state: (*Opened).answerBroken},
+			state: (*opened).answerBroken},
 		{Route: desk.Route{Path: "runs", Name: "runs", Returns: answer.RunList{}, Doc: "All runs, the newest first."},
-			state: (*Opened).AnswerRuns},
+			state: (*opened).answerRuns},
 		{Route: desk.Route{Path: "feed", Name: "feed", Params: feedParams(), Returns: feed.Batch{},
 			Doc: "Visits after a cursor, each once, and the cursor to go on with."},
 			crawl: func(c Crawl, ctx context.Context, q desk.Query) (any, error) { return c.Feed(ctx, feedQuery(q)) },
-			state: (*Opened).answerFeed},
+			state: (*opened).answerFeed},
 		{Route: desk.Route{Path: "diff", Name: "diff", Params: diffParams(), Returns: map[string]any{},
 			Doc: "What came, went and changed between two runs."},
-			state: (*Opened).answerDiff},
+			state: (*opened).answerDiff},
 		{Route: desk.Route{Path: "graph", Name: "graph", Returns: map[string]any{},
 			Doc: "The hosts with their places, and the links between them, as the HTML map shows them: " +
 				"at most 5,000 hosts, the most trusted; with links in the text of pages counted, and under " +
 				"\"other\" what is different with all."},
-			state: (*Opened).answerGraph},
+			state: (*opened).answerGraph},
 		{Route: desk.Route{Method: http.MethodPost, Path: "query", Name: "query", Body: Statement{}, Returns: queryAnswer{},
 			Doc: "Ask one read-only SQL statement of the tables of the SQLite export: 30 s, 256 MB of memory, " +
 				"1 GB of temporary files, 100,000 rows."},
-			state: (*Opened).answerQuery},
+			state: (*opened).answerQuery},
 	}
 }
 
@@ -175,8 +175,8 @@ func shownParams() []desk.Param {
 		Doc: "hosts, with spaces between"}}
 }
 
-// HostParams are how hosts are chosen and ordered.
-func HostParams() []desk.Param {
+// hostParams are how hosts are chosen and ordered.
+func hostParams() []desk.Param {
 	return []desk.Param{
 		{Name: "search", Kind: desk.Text, Most: 253, Doc: "a part of the name"},
 		{Name: "sort", Kind: desk.Text, Words: answer.SortedKeys(hostOrders()), Doc: "the column; without it by name"},

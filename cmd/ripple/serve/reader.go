@@ -37,7 +37,7 @@ func ReadTerrain(ctx context.Context, v *term.Voice, stdout io.Writer, path, soc
 		term.LimitAddressSpace(4<<30 + 2*info.Size())
 	}
 	v.Quiet = true
-	t := NewTerrainReader(statefile.Files{Voice: v}, path)
+	t := newTerrainReader(statefile.Files{Voice: v}, path)
 	defer t.Close()
 	api, err := desk.NewAPI(stateRoutes(t), nil, term.ThisBuild().Version)
 	if err != nil {
@@ -51,7 +51,7 @@ func ReadTerrain(ctx context.Context, v *term.Voice, stdout io.Writer, path, soc
 func (t *terrainReader) answering(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var a *HeldAnswer
-		t.Own(r.Context(), r.Header.Get("Cache-Control") == "no-cache", func() {
+		t.own(r.Context(), r.Header.Get("Cache-Control") == "no-cache", func() {
 			if t.now != nil {
 				a = t.now.answers[r.URL.String()]
 			}

@@ -37,12 +37,12 @@ func TestShardsServed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reader := NewTerrainReader(statefile.Files{Voice: term.NewVoice(io.Discard)}, dir)
+	reader := newTerrainReader(statefile.Files{Voice: term.NewVoice(io.Discard)}, dir)
 	defer reader.Close()
-	var first *Opened
+	var first *opened
 	for range 3 {
-		reader.Own(t.Context(), false, func() {
-			now, err := reader.Reading(t.Context())
+		reader.own(t.Context(), false, func() {
+			now, err := reader.reading(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,36 +31,36 @@ type terrainReader struct {
 	states statefile.Files
 	path   string        // of the state file
 	turn   chan struct{} // holds a value while the fields below are in use
-	now    *Opened       // nil: nothing is open
-	next   chan *Opened  // gets a new copy
+	now    *opened       // nil: nothing is open
+	next   chan *opened  // gets a new copy
 	made   bool          // a new copy is being made
 	work   errgroup.Group
 }
 
-// Opened is a state that is open for reading, and how old it is.
-type Opened struct {
+// opened is a state that is open for reading, and how old it is.
+type opened struct {
 	answer.Inspector
 	at     time.Time
 	took   time.Duration
 	err    error
 	merged bool       // from the shards in a folder
 	moment bool       // the last answer depends on what the crawl does right now
-	hosts  *HostIndex // nil: not made yet
+	hosts  *hostIndex // nil: not made yet
 
 	answers map[string]*HeldAnswer // by URL
 	kept    int                    // bytes in them
 }
 
 // copied reports whether a copy is read. A copy does not change, but ages.
-func (o *Opened) copied() bool { return o.Store.Path() != o.Path }
+func (o *opened) copied() bool { return o.Store.Path() != o.Path }
 
-// NewTerrainReader returns a reader of the state at path.
-func NewTerrainReader(from statefile.Files, path string) *terrainReader {
-	return &terrainReader{states: from, path: path, turn: make(chan struct{}, 1), next: make(chan *Opened, 1)}
+// newTerrainReader returns a reader of the state at path.
+func newTerrainReader(from statefile.Files, path string) *terrainReader {
+	return &terrainReader{states: from, path: path, turn: make(chan struct{}, 1), next: make(chan *opened, 1)}
 }
 
-// Own waits for its turn and calls f, which may use t. fresh asks for a new copy.
-func (t *terrainReader) Own(ctx context.Context, fresh bool, f func()) {
+// own waits for its turn and calls f, which may use t. fresh asks for a new copy.
+func (t *terrainReader) own(ctx context.Context, fresh bool, f func()) {
 	select {
 	case t.turn <- struct{}{}:
 		defer func() { <-t.turn }()
@@ -120,10 +120,10 @@ func (t *terrainReader) ended() bool { return !control.Listens(t.path) }
 
 // of returns the answer to a question from the open state.
 func (t *terrainReader) of(
-	answer func(*Opened, context.Context, desk.Query) (any, error),
+	answer func(*opened, context.Context, desk.Query) (any, error),
 ) func(context.Context, desk.Query) (any, error) {
 	return func(ctx context.Context, q desk.Query) (any, error) {
-		o, err := t.Reading(ctx)
+		o, err := t.reading(ctx)
 		if err != nil {
 			return nil, answerable(err)
 		}
@@ -133,8 +133,8 @@ func (t *terrainReader) of(
 	}
 }
 
-// Reading returns the open state, and opens it first if necessary.
-func (t *terrainReader) Reading(ctx context.Context) (*Opened, error) {
+// reading returns the open state, and opens it first if necessary.
+func (t *terrainReader) reading(ctx context.Context) (*opened, error) {
 	if t.now == nil {
 		o := t.open(context.WithoutCancel(ctx)) // the next questions need it too
 		if o.err != nil {
@@ -146,8 +146,8 @@ func (t *terrainReader) Reading(ctx context.Context) (*Opened, error) {
 }
 
 // open opens a file that is not being crawled, or a copy. During a crawl this process runs at the lowest priority.
-func (t *terrainReader) open(ctx context.Context) *Opened {
-	o := &Opened{at: time.Now(), answers: map[string]*HeldAnswer{}}
+func (t *terrainReader) open(ctx context.Context) *opened {
+	o := &opened{at: time.Now(), answers: map[string]*HeldAnswer{}}
 	if err := statefile.MustExist(t.path); err != nil {
 		o.err = &control.Error{Code: http.StatusServiceUnavailable, Text: term.Complaint(err)}
 		return o

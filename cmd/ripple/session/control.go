@@ -27,7 +27,7 @@ var (
 	errStopped = errors.New("ripple stop")
 
 	// errOver reports a crawl that has nothing left to pause or to stop.
-	ErrOver = &control.Error{Code: http.StatusConflict, Text: "the crawl is over and writes its outputs"}
+	errOver = &control.Error{Code: http.StatusConflict, Text: "the crawl is over and writes its outputs"}
 
 	// errStarting reports a crawl that cannot be asked yet.
 	errStarting = &control.Error{
@@ -76,7 +76,7 @@ func (f *file) begun(ctx context.Context) (*Shard, error) {
 		return nil, errIdle
 	}
 	select {
-	case <-s.Begun:
+	case <-s.begun:
 		return s, nil
 	case <-time.After(startWait):
 	case <-ctx.Done():
@@ -96,11 +96,11 @@ func (f *file) Status(ctx context.Context, latest bool) (census.Status, error) {
 }
 
 func (f *file) Pause(ctx context.Context) (census.Status, error) {
-	return f.command(ctx, func(s *Shard) error { return s.Crawl.Pause() })
+	return f.command(ctx, func(s *Shard) error { return s.crawl.Pause() })
 }
 
 func (f *file) Unpause(ctx context.Context) (census.Status, error) {
-	return f.command(ctx, func(s *Shard) error { return s.Crawl.Unpause() })
+	return f.command(ctx, func(s *Shard) error { return s.crawl.Unpause() })
 }
 
 // Reload resumes under the configuration file as it is now, and answers once the crawl follows it.
@@ -127,8 +127,8 @@ func (f *file) command(ctx context.Context, do func(*Shard) error) (census.Statu
 	switch {
 	case err != nil:
 		return census.Status{}, err
-	case s.Writing.Load():
-		return census.Status{}, ErrOver
+	case s.writing.Load():
+		return census.Status{}, errOver
 	}
 	return s.status(), do(s)
 }
@@ -141,12 +141,12 @@ func (f *file) Stop(context.Context) (census.Status, error) {
 		f.stop(errStopped)
 		return starting, nil
 	}
-	if s.Writing.Load() {
-		return census.Status{}, ErrOver
+	if s.writing.Load() {
+		return census.Status{}, errOver
 	}
 	f.stop(errStopped)
 	select {
-	case <-s.Begun:
+	case <-s.begun:
 		return s.status(), nil
 	default:
 		return starting, nil
@@ -158,11 +158,11 @@ func (f *file) Fetching(ctx context.Context) (answer.Fetching, error) {
 	if err != nil {
 		return answer.Fetching{}, err
 	}
-	open, held := answer.NewFetching(s.Crawl.Flights(), s.Cfg.Load().Rules()), s.Crawl.Held()
-	if len(held) == 0 || s.Writing.Load() {
+	open, held := answer.NewFetching(s.crawl.Flights(), s.cfg.Load().Rules()), s.crawl.Held()
+	if len(held) == 0 || s.writing.Load() {
 		return open, nil
 	}
-	err = s.Crawl.View(func(tx *kv.Tx) error {
+	err = s.crawl.View(func(tx *kv.Tx) error {
 		for _, one := range held {
 			h, err := tx.Hosts.At(one.Host)
 			if err != nil {
@@ -183,7 +183,7 @@ func (f *file) Origins(ctx context.Context) (answer.OriginList, error) {
 	if err != nil {
 		return answer.OriginList{}, err
 	}
-	return answer.OriginList{Origins: s.Watcher.Origins()}, nil
+	return answer.OriginList{Origins: s.watcher.Origins()}, nil
 }
 
 func (f *file) Requests(_ context.Context, domain string) (answer.RequestList, error) {
@@ -203,12 +203,12 @@ func (f *file) Feed(ctx context.Context, q serve.FeedQuery) (*feed.Batch, error)
 	if tail := s.tail.Load(); tail != nil && q.Short() {
 		return fed(tail.After(q.Since, q.Last))
 	}
-	if s.Writing.Load() { // or the run had been walked before
+	if s.writing.Load() { // or the run had been walked before
 		return nil, serve.ErrWriting
 	}
 	var b *feed.Batch
-	lists := s.Cfg.Load().Scope()
-	err = s.Crawl.Query(func(store *kv.Store) (err error) {
+	lists := s.cfg.Load().Scope()
+	err = s.crawl.Query(func(store *kv.Store) (err error) {
 		b, err = q.Read(store, lists)
 		return err
 	})
@@ -261,5 +261,5 @@ func (f *file) opened(ctx context.Context) (*kv.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Store, nil
+	return s.store, nil
 }

@@ -59,8 +59,8 @@ func Crawl(ctx context.Context, v *term.Voice, stdout io.Writer, path string, op
 	if err != nil {
 		return err
 	}
-	w := NewWalk(v, path, cfg)
-	w.Sender, w.seeds = sender, extra
+	w := newWalk(v, path, cfg)
+	w.sender, w.seeds = sender, extra
 	if err := w.openDesk(opts.Listen); err != nil {
 		return err
 	}

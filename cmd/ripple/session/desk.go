@@ -12,19 +12,19 @@ import (
 )
 
 // openDesk opens the desk that the crawl serves itself, and reports its address. Without an address it does nothing.
-func (w *Walk) openDesk(listen string) error {
-	cfg := w.Cfg.Load()
+func (w *walk) openDesk(listen string) error {
+	cfg := w.cfg.Load()
 	monitor := cfg.Monitor
 	monitor.Listen = cmp.Or(listen, monitor.Listen)
 	if monitor.Listen == "" {
 		return nil
 	}
-	d, err := serve.OpenDesk(cfg.State.Path, w.Path, monitor, w.Log)
+	d, err := serve.OpenDesk(cfg.State.Path, w.path, monitor, w.log)
 	if err != nil {
 		return err
 	}
 	w.desk = d
-	return tellDesk(w.Voice, d)
+	return tellDesk(w.voice, d)
 }
 
 // tellDesk reports where a browser enters a desk, once, and where programs find it.
@@ -39,7 +39,7 @@ func tellDesk(v *term.Voice, d *desk.Desk) error {
 
 // serveDesk starts the desk, if there is one. end stops it and returns when its clients have received the last
 // events.
-func (w *Walk) serveDesk() (end func() error) {
+func (w *walk) serveDesk() (end func() error) {
 	var g errgroup.Group
 	ctx, cancel := context.WithCancel(context.Background())
 	if w.desk != nil {

@@ -2,8 +2,8 @@
 //
 // A session is the work of one process on a run. It crawls one or more state files, each as a [Shard]:
 //
-//   - a [Walk] has one file, with the whole terrain. It opens the file, and writes the outputs at the end;
-//   - a [NodeView] has those shards of a terrain of several machines that this machine holds. Package node opens their
+//   - a [walk] has one file, with the whole terrain. It opens the file, and writes the outputs at the end;
+//   - a [nodeView] has those shards of a terrain of several machines that this machine holds. Package node opens their
 //     files and crawls them.
 //
 // Each file that is open answers other commands at its control socket: from its shard while it is crawled, and with

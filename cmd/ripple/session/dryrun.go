@@ -33,19 +33,19 @@ func runDryRun(ctx context.Context, v *term.Voice, stdout io.Writer, cfg *config
 	if err != nil {
 		return err
 	}
-	defer p.Close()
+	defer p.close()
 	fmt.Fprintf(stdout, "user agent  %s\n", cfg.UserAgentString())
 	fmt.Fprintf(stdout, "state       %s\n", p.state)
 	fmt.Fprintf(stdout, "crawl       %s\n\n", strings.Join(p.lines, "\n            "))
-	showLimits(stdout, p.Cfg)
-	showLists(stdout, p.Cfg)
-	seeds := showSeeds(stdout, p.Cfg)
+	showLimits(stdout, p.cfg)
+	showLists(stdout, p.cfg)
+	seeds := showSeeds(stdout, p.cfg)
 	fmt.Fprintln(stdout, "robots.txt of the seeds' hosts")
 	peeks, err := showRobots(ctx, stdout, p, seeds)
 	if err != nil {
 		return err
 	}
-	if err := ShowEstimate(stdout, p, peeks); err != nil {
+	if err := showEstimate(stdout, p, peeks); err != nil {
 		return err
 	}
 	showOutputs(stdout, cfg)
@@ -56,26 +56,26 @@ func runDryRun(ctx context.Context, v *term.Voice, stdout io.Writer, cfg *config
 	return nil
 }
 
-// A Prospect is what a crawl would find and do.
-type Prospect struct {
+// A prospect is what a crawl would find and do.
+type prospect struct {
 	state string         // its path
-	Cfg   *config.Config // with the further seeds of the run
-	Store *kv.Store      // nil: there is none
-	Goes  bool           // a run of the store resumes
+	cfg   *config.Config // with the further seeds of the run
+	store *kv.Store      // nil: there is none
+	goes  bool           // a run of the store resumes
 	fresh bool           // the map starts empty
 	busy  bool           // another crawl is running
 	lines []string
 }
 
-func (p *Prospect) Close() {
-	if p.Store != nil {
-		p.Store.Close()
+func (p *prospect) close() {
+	if p.store != nil {
+		p.store.Close()
 	}
 }
 
 // foreseen returns what a crawl would do on this machine, or why it would refuse.
 func foreseen(ctx context.Context, v *term.Voice, cfg *config.Config, extra seeds.Extra,
-	opts Options) (*Prospect, error) {
+	opts Options) (*prospect, error) {
 	at := cfg.Monitor
 	if at.Listen = cmp.Or(opts.Listen, at.Listen); at.Listen != "" {
 		if err := desk.MayListen(at, v.Logger()); err != nil {
@@ -104,16 +104,16 @@ func refuseBrowsers(ctx context.Context, cfg *config.Config) error {
 }
 
 // nodeProspect is the prospect of one of several machines of a terrain. It does not ask the hub for their progress.
-func nodeProspect(cfg *config.Config, opts Options) (*Prospect, error) {
+func nodeProspect(cfg *config.Config, opts Options) (*prospect, error) {
 	if err := refuseNode(opts); err != nil {
 		return nil, err
 	}
 	if err := hub.CheckCredentials(cfg.Cluster.Credentials); err != nil {
 		return nil, hubError(err)
 	}
-	return &Prospect{
+	return &prospect{
 		state: term.Shown(cfg.Cluster.Folder) + ", this machine's shards",
-		Cfg:   cfg,
+		cfg:   cfg,
 		lines: []string{
 			"with the other machines at the hub " + term.Shown(cfg.Cluster.Hub), "the estimate is of a first run of all of them",
 		},
@@ -122,17 +122,17 @@ func nodeProspect(cfg *config.Config, opts Options) (*Prospect, error) {
 
 // newProspect reads the state file as a crawl would, and refuses as it would.
 func newProspect(ctx context.Context, from statefile.Files, cfg *config.Config,
-	extra seeds.Extra, fresh bool) (*Prospect, error) {
+	extra seeds.Extra, fresh bool) (*prospect, error) {
 	path := cfg.State.Path
 	if err := hasFolder(path); err != nil {
 		return nil, err
 	}
-	p := &Prospect{state: term.Shown(path), lines: []string{"run #1 begins"}}
+	p := &prospect{state: term.Shown(path), lines: []string{"run #1 begins"}}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := statefile.MayWriteState(path); err != nil {
 			return nil, err
 		}
-		p.Cfg, err = extra.Join(cfg)
+		p.cfg, err = extra.Join(cfg)
 		return p, err
 	}
 	if err := mayCrawl(from.Voice.Logger(), path, fresh); err != nil {
@@ -142,14 +142,14 @@ func newProspect(ctx context.Context, from statefile.Files, cfg *config.Config,
 	if err != nil && !(fresh && statefile.Unreadable(err)) {
 		return nil, err
 	}
-	p.Store, p.busy, p.fresh = store, live != nil, fresh
+	p.store, p.busy, p.fresh = store, live != nil, fresh
 	if fresh {
 		if err := statefile.MayBackUp(path + ".bak"); err != nil {
-			p.Close()
+			p.close()
 			return nil, err
 		}
 		p.lines = append(p.lines, "with an empty map; the old state is kept as "+term.Shown(path+".bak"))
-		p.Cfg, err = extra.Join(cfg)
+		p.cfg, err = extra.Join(cfg)
 	} else {
 		err = p.foresee(cfg, extra)
 	}
@@ -157,7 +157,7 @@ func newProspect(ctx context.Context, from statefile.Files, cfg *config.Config,
 		p.lines = []string{fmt.Sprintf("run #%d is being crawled; a second crawl is refused until it ends", live.RunID)}
 	}
 	if err != nil {
-		p.Close()
+		p.close()
 		return nil, err
 	}
 	return p, nil
@@ -181,20 +181,20 @@ func mayCrawl(log *slog.Logger, path string, fresh bool) error {
 }
 
 // foresee finds which run resumes or starts.
-func (p *Prospect) foresee(cfg *config.Config, extra seeds.Extra) (err error) {
+func (p *prospect) foresee(cfg *config.Config, extra seeds.Extra) (err error) {
 	m := term.CrawlMemory(cfg)
-	if err := m.Explain(p.Store.Fits(m.ForURLs())); err != nil {
+	if err := m.Explain(p.store.Fits(m.ForURLs())); err != nil {
 		return err
 	}
-	if p.Cfg, _, err = extra.OfRun(p.Store, cfg); err != nil {
+	if p.cfg, _, err = extra.OfRun(p.store, cfg); err != nil {
 		return err
 	}
-	begun, err := crawl.Foresee(p.Store, p.Cfg)
+	begun, err := crawl.Foresee(p.store, p.cfg)
 	if err != nil {
 		return err
 	}
-	p.Goes = begun.Resumed
-	p.lines, err = BegunLines(p.Store, p.Cfg, begun, extra.Same)
+	p.goes = begun.Resumed
+	p.lines, err = begunLines(p.store, p.cfg, begun, extra.Same)
 	return err
 }
 
@@ -300,9 +300,9 @@ func showSeeds(w io.Writer, cfg *config.Config) []weburl.URL {
 // maxPeeked is the maximum number of hosts that a dry run requests robots.txt of.
 const maxPeeked = 100
 
-func showRobots(ctx context.Context, w io.Writer, p *Prospect, seeds []weburl.URL) ([]crawl.Peeked, error) {
+func showRobots(ctx context.Context, w io.Writer, p *prospect, seeds []weburl.URL) ([]crawl.Peeked, error) {
 	asked := seeds[:min(len(seeds), maxPeeked)]
-	peeks, err := crawl.Peek(ctx, crawl.PeekOptions{Config: p.Cfg, Store: p.Store, Busy: p.busy, Seeds: asked})
+	peeks, err := crawl.Peek(ctx, crawl.PeekOptions{Config: p.cfg, Store: p.store, Busy: p.busy, Seeds: asked})
 	if err != nil {
 		return nil, err
 	}

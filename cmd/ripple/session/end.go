@@ -18,26 +18,26 @@ import (
 )
 
 // finish writes the outputs of a walk that reached its end or a limit, completes the run, and reports how it ended.
-func (w *Walk) finish(ctx context.Context, r crawl.Result) error {
+func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	limit := r.Run.End.Kind == schema.EndMaxRunTime
 	if !r.Walked && !limit {
 		return errors.Join(w.tellInterrupted(r), w.report(), early(ctx))
 	}
-	s, err := survey.New(w.Store)
+	s, err := survey.New(w.store)
 	if err != nil {
 		return err
 	}
-	written, err := output.WriteAll(ctx, s, w.Cfg.Load())
+	written, err := output.WriteAll(ctx, s, w.cfg.Load())
 	if err != nil {
 		if context.Cause(ctx) != nil {
 			r.Run.End = schema.End{Kind: schema.EndOutputs}
 			return errors.Join(w.tellInterrupted(r), early(ctx))
 		}
 		return term.Hint(fmt.Errorf("run #%d: %w", r.Run.ID, err), "nothing is lost; write them again with: ripple crawl %s",
-			term.Shown(w.Path))
+			term.Shown(w.path))
 	}
 	if r.Walked {
-		if err := w.Crawl.Complete(); err != nil {
+		if err := w.crawl.Complete(); err != nil {
 			return err
 		}
 	}
@@ -45,17 +45,17 @@ func (w *Walk) finish(ctx context.Context, r crawl.Result) error {
 		return err
 	}
 	for _, path := range written {
-		w.Voice.Tell(term.Event("output written", "  wrote "+term.Shown(path), "path", path))
+		w.voice.Tell(term.Event("output written", "  wrote "+term.Shown(path), "path", path))
 	}
 	if limit {
-		next := "ripple crawl " + term.Shown(w.Path)
-		w.Voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
+		next := "ripple crawl " + term.Shown(w.path)
+		w.voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
 	}
 	return w.barren(s, r)
 }
 
 // barren returns the error of a completed run that got no page.
-func (w *Walk) barren(s *survey.Survey, r crawl.Result) error {
+func (w *walk) barren(s *survey.Survey, r crawl.Result) error {
 	counts, err := s.Counts()
 	if err != nil || !r.Walked || counts.Processed > 0 {
 		return err
@@ -64,14 +64,14 @@ func (w *Walk) barren(s *survey.Survey, r crawl.Result) error {
 }
 
 // report writes the report of an interrupted run, which is its only output.
-func (w *Walk) report() error {
-	path := w.Cfg.Load().Monitor.ReportPath
+func (w *walk) report() error {
+	path := w.cfg.Load().Monitor.ReportPath
 	if path == "" {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), reportTime)
 	defer cancel()
-	s, err := survey.New(w.Store)
+	s, err := survey.New(w.store)
 	if err != nil {
 		return err
 	}
@@ -97,24 +97,24 @@ func early(ctx context.Context) error {
 }
 
 // tellInterrupted reports why the run ended early, which hosts failed, and the next step.
-func (w *Walk) tellInterrupted(r crawl.Result) error {
+func (w *walk) tellInterrupted(r crawl.Result) error {
 	why := term.Clean(r.Run.End.String(), 200)
-	w.Voice.Tell(term.Event("run interrupted", fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why,
+	w.voice.Tell(term.Event("run interrupted", fmt.Sprintf("run #%d is interrupted (%s): %s", r.Run.ID, why,
 		show.Visited(r.Run.Pages)), "run", r.Run.ID, "reason", why, "pages", r.Run.Pages))
-	failed, err := failedHosts(w.Store, r.Run.ID)
+	failed, err := failedHosts(w.store, r.Run.ID)
 	for _, line := range failed {
 		line.Text = "  " + line.Text
-		w.Voice.Tell(line)
+		w.voice.Tell(line)
 	}
-	next := "ripple crawl " + term.Shown(w.Path)
-	export := fmt.Sprintf("ripple export --config %s --sqlite terrain.db", term.Shown(w.Path))
-	w.Voice.Tell(term.Event("the run can go on", "  go on with:      "+next, "command", next))
-	w.Voice.Tell(term.Event("what is known can be exported", "  what is known:   "+export, "command", export))
+	next := "ripple crawl " + term.Shown(w.path)
+	export := fmt.Sprintf("ripple export --config %s --sqlite terrain.db", term.Shown(w.path))
+	w.voice.Tell(term.Event("the run can go on", "  go on with:      "+next, "command", next))
+	w.voice.Tell(term.Event("what is known can be exported", "  what is known:   "+export, "command", export))
 	return err
 }
 
 // tellEnd reports how the run ended, which origins were cut and by which key, and how the map is incomplete.
-func (w *Walk) tellEnd(s *survey.Survey, r crawl.Result) error {
+func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	verb := "completed"
 	if !r.Walked {
 		verb = "interrupted"
@@ -128,18 +128,18 @@ func (w *Walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 		processed += " or kept"
 	}
 	why := term.Clean(r.Run.End.String(), 200)
-	w.Voice.Tell(term.Event("run "+verb, fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb,
+	w.voice.Tell(term.Event("run "+verb, fmt.Sprintf("run #%d %s: %s, %s, in %s (%s)", r.Run.ID, verb,
 		show.Visited(r.Run.Pages), processed,
 		term.Gap(r.Run.Running.Round(time.Second/10)), why), "run", r.Run.ID, "reason", why, "pages", r.Run.Pages,
 		"processed", counts.Processed,
 		"seconds", r.Run.Running.Seconds()))
 	if text := show.ErrorText(counts.Errors); text != "" {
-		w.Voice.Tell(term.Event("errors", "  errors: "+text, "errors", counts.Errors))
+		w.voice.Tell(term.Event("errors", "  errors: "+text, "errors", counts.Errors))
 	}
 	lines, err := remarks(s)
 	for _, line := range lines {
 		line.Text = "  " + line.Text
-		w.Voice.Tell(line)
+		w.voice.Tell(line)
 	}
 	return err
 }

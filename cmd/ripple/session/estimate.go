@@ -21,15 +21,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// An Estimate is a number of requests to hosts, and how long they take. Hosts are requested in parallel, so the host
+// An estimate is a number of requests to hosts, and how long they take. Hosts are requested in parallel, so the host
 // that takes longest counts.
-type Estimate struct {
+type estimate struct {
 	Hosts, Requests int
 	Time            time.Duration
 }
 
-// Add adds requests to a host, one after each gap.
-func (e *Estimate) Add(requests int, gap time.Duration) {
+// add adds requests to a host, one after each gap.
+func (e *estimate) add(requests int, gap time.Duration) {
 	if requests > 0 {
 		e.Hosts++
 		e.Requests += requests
@@ -45,14 +45,14 @@ func times(n int, gap time.Duration) time.Duration {
 	return time.Duration(n) * gap
 }
 
-// ShowEstimate shows the least that a crawl costs, for the pages that are known, and the most, for the known hosts of
+// showEstimate shows the least that a crawl costs, for the pages that are known, and the most, for the known hosts of
 // origins.
-func ShowEstimate(w io.Writer, p *Prospect, peeks []crawl.Peeked) error {
-	hosts, err := p.Hosts(peeks)
+func showEstimate(w io.Writer, p *prospect, peeks []crawl.Peeked) error {
+	hosts, err := p.hosts(peeks)
 	if err != nil {
 		return err
 	}
-	least, err := p.Least(hosts, peeks)
+	least, err := p.least(hosts, peeks)
 	if err != nil {
 		return err
 	}
@@ -63,23 +63,23 @@ func ShowEstimate(w io.Writer, p *Prospect, peeks []crawl.Peeked) error {
 		term.Count(least.Hosts, "host", ""), term.Span(least.Time)))
 	t.Row("  at most", fmt.Sprintf("%s for pages to %s of origins, in about %s", term.Count(most.Requests, "request", ""),
 		term.Count(most.Hosts, "known host", ""), term.Span(most.Time)))
-	if wide := wildcards(p.Cfg); len(wide) > 0 {
+	if wide := wildcards(p.cfg); len(wide) > 0 {
 		t.Row("  and", "as much to further hosts below "+listed(wide))
 	}
-	if c := p.Cfg.Crawler; c.MaxDepth > 0 {
+	if c := p.cfg.Crawler; c.MaxDepth > 0 {
 		t.Row("  and", fmt.Sprintf("%s to each host on the way within %s", term.Count(c.MaxDomainRequests, "request", ""),
 			term.Count(c.MaxDepth, "link", "")))
 	}
 	return t.Flush()
 }
 
-// Hosts returns the hosts of the state, and the hosts of the seeds with the delays of their robots.txt.
-func (p *Prospect) Hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) {
+// hosts returns the hosts of the state, and the hosts of the seeds with the delays of their robots.txt.
+func (p *prospect) hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) {
 	all := map[string]*schema.Host{}
-	if p.Store != nil && !p.fresh {
-		err := p.Store.View(func(tx *kv.Tx) error {
+	if p.store != nil && !p.fresh {
+		err := p.store.View(func(tx *kv.Tx) error {
 			return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
-				if h.Waiting > 0 || len(h.Retries) > 0 || len(p.Cfg.Scope().OriginsOf(h.Name)) > 0 {
+				if h.Waiting > 0 || len(h.Retries) > 0 || len(p.cfg.Scope().OriginsOf(h.Name)) > 0 {
 					all[h.Name] = h
 				}
 				return true, nil
@@ -102,12 +102,12 @@ func (p *Prospect) Hosts(peeks []crawl.Peeked) (map[string]*schema.Host, error) 
 	return all, nil
 }
 
-// Least returns the least that a crawl costs: the pages that wait in a run that resumes, or else the seeds and the
+// least returns the least that a crawl costs: the pages that wait in a run that resumes, or else the seeds and the
 // robots.txt of their hosts, unless a crawl has a copy of it.
-func (p *Prospect) Least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*Estimate, error) {
-	var e Estimate
-	if p.Goes {
-		return &e, p.Store.View(func(tx *kv.Tx) error { return p.addWaiting(tx, hosts, &e) })
+func (p *prospect) least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*estimate, error) {
+	var e estimate
+	if p.goes {
+		return &e, p.store.View(func(tx *kv.Tx) error { return p.addWaiting(tx, hosts, &e) })
 	}
 	asked := map[string]int{} // requests, by host
 	for _, peek := range peeks {
@@ -119,33 +119,33 @@ func (p *Prospect) Least(hosts map[string]*schema.Host, peeks []crawl.Peeked) (*
 		return nil, err
 	}
 	for name, n := range asked {
-		e.Add(n, p.Cfg.FullDelay(cmp.Or(hosts[name], &schema.Host{Name: name})))
+		e.add(n, p.cfg.FullDelay(cmp.Or(hosts[name], &schema.Host{Name: name})))
 	}
 	return &e, nil
 }
 
 // addWaiting adds the pages that wait in the run that resumes, counted as "ripple stats" does.
-func (p *Prospect) addWaiting(tx *kv.Tx, hosts map[string]*schema.Host, e *Estimate) error {
+func (p *prospect) addWaiting(tx *kv.Tx, hosts map[string]*schema.Host, e *estimate) error {
 	runs, err := tx.Runs.All()
 	if err != nil || len(runs) == 0 {
 		return err
 	}
 	run := &runs[len(runs)-1]
-	pace := census.NewPace(p.Cfg, run, func(name string) *schema.Host { return hosts[name] })
+	pace := census.NewPace(p.cfg, run, func(name string) *schema.Host { return hosts[name] })
 	for _, h := range hosts {
-		waiting, err := survey.WaitingPages(p.Store, tx, run, h)
+		waiting, err := survey.WaitingPages(p.store, tx, run, h)
 		if err != nil {
 			return err
 		}
 		if pages, seconds := pace.Of(h, waiting); pages > 0 {
-			e.Add(int(pages), show.Duration(seconds/pages))
+			e.add(int(pages), show.Duration(seconds/pages))
 		}
 	}
 	return nil
 }
 
 // addSeeds adds the requests for the seeds to those of their hosts.
-func (p *Prospect) addSeeds(asked map[string]int) error {
+func (p *prospect) addSeeds(asked map[string]int) error {
 	for _, norm := range p.seeds() {
 		due, err := p.due(norm)
 		if err != nil {
@@ -157,11 +157,11 @@ func (p *Prospect) addSeeds(asked map[string]int) error {
 }
 
 // seeds returns the pages that the seeds name, each once.
-func (p *Prospect) seeds() (norms []string) {
+func (p *prospect) seeds() (norms []string) {
 	seen := map[string]bool{}
-	for _, q := range p.Cfg.Quality {
+	for _, q := range p.cfg.Quality {
 		for _, seed := range q.Seeds {
-			if u, err := p.Cfg.Rules().Parse(seed); err == nil && !seen[u.Norm] {
+			if u, err := p.cfg.Rules().Parse(seed); err == nil && !seen[u.Norm] {
 				seen[u.Norm] = true
 				norms = append(norms, u.Norm)
 			}
@@ -171,26 +171,26 @@ func (p *Prospect) seeds() (norms []string) {
 }
 
 // due returns the least number of requests for a seed: 0 if its last visit is recent enough to be kept.
-func (p *Prospect) due(norm string) (n int, err error) {
-	if p.Store == nil || p.fresh {
+func (p *prospect) due(norm string) (n int, err error) {
+	if p.store == nil || p.fresh {
 		return 1, nil
 	}
-	err = p.Store.View(func(tx *kv.Tx) error {
+	err = p.store.View(func(tx *kv.Tx) error {
 		n = 1
 		name, pathQuery := weburl.Split(norm)
 		host, known, err := tx.Hosts.Lookup(name)
 		if err != nil || !known {
 			return err
 		}
-		id, known, err := tx.URLs.Lookup(p.Store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
-		if err != nil || !known || p.Store.Latest(id) == 0 {
+		id, known, err := tx.URLs.Lookup(p.store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
+		if err != nil || !known || p.store.Latest(id) == 0 {
 			return err
 		}
-		v, err := tx.Visits.At(p.Store.Latest(id))
+		v, err := tx.Visits.At(p.store.Latest(id))
 		if err != nil || !v.Final() {
 			return err
 		}
-		if p.Cfg.Recrawl.Young(time.Since(v.At), v.Fresh) {
+		if p.cfg.Recrawl.Young(time.Since(v.At), v.Fresh) {
 			n = 0
 		}
 		return nil
@@ -199,11 +199,11 @@ func (p *Prospect) due(norm string) (n int, err error) {
 }
 
 // most returns the most that a crawl costs: the budgets of the origins' hosts.
-func (p *Prospect) most(hosts map[string]*schema.Host) *Estimate {
-	var e Estimate
+func (p *prospect) most(hosts map[string]*schema.Host) *estimate {
+	var e estimate
 	for name, h := range hosts {
-		if len(p.Cfg.Scope().OriginsOf(name)) > 0 {
-			e.Add(p.Cfg.Budget(name), p.Cfg.FullDelay(h))
+		if len(p.cfg.Scope().OriginsOf(name)) > 0 {
+			e.add(p.cfg.Budget(name), p.cfg.FullDelay(h))
 		}
 	}
 	return &e

@@ -30,8 +30,8 @@ func TestEstimateOfVeryMany(t *testing.T) {
 		{1, 1 << 62, 1 << 62},
 	}
 	for _, tt := range tests {
-		var e Estimate
-		if e.Add(tt.requests, tt.gap); e.Time != tt.want {
+		var e estimate
+		if e.add(tt.requests, tt.gap); e.Time != tt.want {
 			t.Errorf("%d requests, %v apart: %v, want %v", tt.requests, tt.gap, e.Time, tt.want)
 		}
 	}
@@ -43,7 +43,7 @@ func TestBegunByAWrongClock(t *testing.T) {
 	before := w.Run
 	before.Finished = time.Now().Add(3 * time.Hour)
 	w.Begin()
-	lines, err := BegunLines(w.Store, w.Config, crawl.Begun{Run: w.Run, Before: before}, true)
+	lines, err := begunLines(w.Store, w.Config, crawl.Begun{Run: w.Run, Before: before}, true)
 	if err != nil || !strings.HasPrefix(lines[0], "run #1 completed 0s ago; run #2 begins") {
 		t.Errorf("%q, %v", lines, err)
 	}
@@ -59,7 +59,7 @@ func TestEstimateOfManyOrigins(t *testing.T) {
 	}
 	cfg := crawltest.Parse(t, text.String())
 	var out strings.Builder
-	if err := ShowEstimate(&out, &Prospect{Cfg: cfg}, []crawl.Peeked{{Host: "h0.test", Asked: true}}); err != nil {
+	if err := showEstimate(&out, &prospect{cfg: cfg}, []crawl.Peeked{{Host: "h0.test", Asked: true}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"75,000 requests for pages to 150 known hosts", "*.h106.test and 140 more\n"} {
@@ -93,12 +93,12 @@ func TestEstimateOfWaiting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Prospect{Cfg: w.Config, Store: w.Store, Goes: true}
-	hosts, err := p.Hosts(nil)
+	p := &prospect{cfg: w.Config, store: w.Store, goes: true}
+	hosts, err := p.hosts(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := p.Least(hosts, nil)
+	e, err := p.least(hosts, nil)
 	if err != nil || e.Requests != 2 || e.Hosts != 2 || s.Left.PagesToVisit != e.Requests {
 		t.Errorf("a dry run says %+v, stats %+v; %v", e, s.Left, err)
 	}

@@ -26,15 +26,15 @@ func TestFarBehindWrittenOutputs(t *testing.T) {
 	}
 	cfg := *world.Config
 	cfg.State.Path = filepath.Join(t.TempDir(), "ripple.bolt")
-	w := NewWalk(term.NewVoice(io.Discard), "", &cfg)
-	w.Store = world.Store
-	w.Watcher = census.NewWatcher(nil, &w.Cfg, world.Run)
-	w.KeepEnd()
-	w.Writing.Store(true)
-	close(w.Begun)
+	w := newWalk(term.NewVoice(io.Discard), "", &cfg)
+	w.store = world.Store
+	w.watcher = census.NewWatcher(nil, &w.cfg, world.Run)
+	w.keepEnd()
+	w.writing.Store(true)
+	close(w.begun)
 	ctx, cancel := context.WithCancel(t.Context())
 	var g errgroup.Group
-	w.Listen(ctx, &g)
+	w.listen(ctx, &g)
 	live := &serve.LiveCrawl{Client: &control.Client{State: cfg.State.Path}}
 	for since, want := range map[uint64][2]int{
 		0: {serve.KeptVisits, behind}, behind: {serve.KeptVisits, 0}, behind + 1: {serve.KeptVisits - 1, 0},

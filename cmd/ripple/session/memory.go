@@ -9,13 +9,13 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/gctune"
 )
 
-// MemoryEvery is the time between two checks of the memory limit.
-const MemoryEvery = 10 * time.Second
+// memoryEvery is the time between two checks of the memory limit.
+const memoryEvery = 10 * time.Second
 
-// KeepMemory applies the memory limit of the configuration until ctx is done, also after the configuration or the
+// keepMemory applies the memory limit of the configuration until ctx is done, also after the configuration or the
 // memory of the machine changes. It warns once if that costs much processor time, and again if that recurs.
-func (w *Walk) KeepMemory(ctx context.Context) error {
-	tick := time.NewTicker(MemoryEvery)
+func (w *walk) keepMemory(ctx context.Context) error {
+	tick := time.NewTicker(memoryEvery)
 	defer tick.Stop()
 	said := false
 	for {
@@ -24,13 +24,13 @@ func (w *Walk) KeepMemory(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		m := term.CrawlMemory(w.Cfg.Load())
+		m := term.CrawlMemory(w.cfg.Load())
 		if m.Bytes != debug.SetMemoryLimit(-1) {
 			w.limitMemory(m)
 		}
 		err := m.Allows(gctune.Live())
 		if err != nil && !said {
-			w.Log.Warn("memory is short: up to half of the processor time goes into keeping to the limit", "error", err)
+			w.log.Warn("memory is short: up to half of the processor time goes into keeping to the limit", "error", err)
 		}
 		said = err != nil
 	}

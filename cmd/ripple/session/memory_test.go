@@ -24,18 +24,18 @@ func TestKeepMemory(t *testing.T) {
 	runtime.GC()
 	synctest.Test(t, func(t *testing.T) {
 		var told bytes.Buffer
-		w := NewWalk(term.NewVoice(&told), "", &config.Config{
+		w := newWalk(term.NewVoice(&told), "", &config.Config{
 			Network: config.Network{MemoryLimit: 80_000_000}, Render: config.Render{Mode: config.RenderOff},
 		})
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { _ = w.KeepMemory(ctx) }()
-		time.Sleep(5 * MemoryEvery)
+		go func() { _ = w.keepMemory(ctx) }()
+		time.Sleep(5 * memoryEvery)
 		synctest.Wait()
 		if n := strings.Count(told.String(), "memory is short"); n != 1 || debug.SetMemoryLimit(-1) != 80_000_000 {
 			t.Errorf("said %d times, want 1; the limit is %d:\n%s", n, debug.SetMemoryLimit(-1), told.String())
 		}
-		w.Cfg.Store(&config.Config{Network: config.Network{MemoryLimit: config.MemoryOff}})
-		time.Sleep(MemoryEvery)
+		w.cfg.Store(&config.Config{Network: config.Network{MemoryLimit: config.MemoryOff}})
+		time.Sleep(memoryEvery)
 		synctest.Wait()
 		if got := debug.SetMemoryLimit(-1); got != math.MaxInt64 {
 			t.Errorf("the limit is still %d", got)

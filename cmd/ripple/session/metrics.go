@@ -23,15 +23,15 @@ import (
 
 const (
 	metricsEvery  = 10 * time.Second
-	MetricsHeader = "timestamp,metric,value\n"
+	metricsHeader = "timestamp,metric,value\n"
 )
 
 // A metricsFile is the file that [monitor] metrics-csv names: lines of Unix seconds, metric and value. They are
 // appended in one write, so a kill leaves at most one incomplete line. The next crawl cuts it. After a full disk it is
 // cut as soon as there is room.
 type metricsFile struct {
-	F        *os.File
-	transfer *Transfer
+	file     *os.File
+	transfer *transfer
 	torn     bool // the last write failed, and may have left an incomplete line
 }
 
@@ -66,15 +66,15 @@ func begunByUs(path string) error {
 		return err
 	}
 	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, int64(len(MetricsHeader))))
-	if err == nil && !bytes.HasPrefix([]byte(MetricsHeader), head) {
+	head, err := io.ReadAll(io.LimitReader(f, int64(len(metricsHeader))))
+	if err == nil && !bytes.HasPrefix([]byte(metricsHeader), head) {
 		err = errors.New("exists and was not written by Ripple; move it away or name another file")
 	}
 	return err
 }
 
-// OpenMetrics opens a file of metrics for appending, or creates it.
-func OpenMetrics(path string) (*metricsFile, error) {
+// openMetrics opens a file of metrics for appending, or creates it.
+func openMetrics(path string) (*metricsFile, error) {
 	if err := refuseMetrics(path); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func OpenMetrics(path string) (*metricsFile, error) {
 	if err != nil {
 		return nil, term.WrongConfig(fmt.Errorf("[monitor] metrics-csv: %w", err))
 	}
-	m := &metricsFile{F: f, transfer: &Transfer{}}
+	m := &metricsFile{file: f, transfer: &transfer{}}
 	if err := m.repair(); err != nil {
 		f.Close()
 		return nil, term.WrongConfig(fmt.Errorf("[monitor] metrics-csv: %s %w", term.Shown(path), err))
@@ -92,37 +92,37 @@ func OpenMetrics(path string) (*metricsFile, error) {
 
 // repair completes the header, and cuts an incomplete line.
 func (m *metricsFile) repair() error {
-	info, err := m.F.Stat()
+	info, err := m.file.Stat()
 	if err != nil {
 		return err
 	}
-	if info.Size() < int64(len(MetricsHeader)) {
-		if err := m.F.Truncate(0); err != nil {
+	if info.Size() < int64(len(metricsHeader)) {
+		if err := m.file.Truncate(0); err != nil {
 			return err
 		}
-		_, err := m.F.WriteString(MetricsHeader)
+		_, err := m.file.WriteString(metricsHeader)
 		return err
 	}
 	tail := make([]byte, min(info.Size(), 4096))
-	if _, err := m.F.ReadAt(tail, info.Size()-int64(len(tail))); err != nil && err != io.EOF {
+	if _, err := m.file.ReadAt(tail, info.Size()-int64(len(tail))); err != nil && err != io.EOF {
 		return err
 	}
 	whole := bytes.LastIndexByte(tail, '\n') + 1
 	if whole == len(tail) {
 		return nil
 	}
-	return m.F.Truncate(info.Size() - int64(len(tail)-whole))
+	return m.file.Truncate(info.Size() - int64(len(tail)-whole))
 }
 
-// A Transfer counts the answers that this process has committed. Its methods may be called from any goroutine; the zero
+// A transfer counts the answers that this process has committed. Its methods may be called from any goroutine; the zero
 // value is empty.
-type Transfer struct {
+type transfer struct {
 	bytes, notModified, retries atomic.Int64
 	groups                      [5]atomic.Int64 // by the first digit of the status, from 1 on
 }
 
-// Add counts the requests of a commit.
-func (t *Transfer) Add(c crawl.Commit) {
+// add counts the requests of a commit.
+func (t *transfer) add(c crawl.Commit) {
 	for i := range c.Outcomes {
 		o := &c.Outcomes[i]
 		t.bytes.Add(max(0, o.Length))
@@ -138,8 +138,8 @@ func (t *Transfer) Add(c crawl.Commit) {
 	}
 }
 
-// Lines calls line for each count.
-func (t *Transfer) Lines(line func(metric string, value float64)) {
+// lines calls line for each count.
+func (t *transfer) lines(line func(metric string, value float64)) {
 	line("bytes", float64(t.bytes.Load()))
 	for i := range t.groups {
 		line(fmt.Sprintf("status_%dxx", i+1), float64(t.groups[i].Load()))
@@ -148,8 +148,8 @@ func (t *Transfer) Lines(line func(metric string, value float64)) {
 	line("retries", float64(t.retries.Load()))
 }
 
-// Append adds the lines of one moment in a single write.
-func (m *metricsFile) Append(at time.Time, s *census.Status) error {
+// append adds the lines of one moment in a single write.
+func (m *metricsFile) append(at time.Time, s *census.Status) error {
 	var b bytes.Buffer
 	line := func(metric string, value float64) {
 		fmt.Fprintf(&b, "%d,%s,%s\n", at.Unix(), metric, strconv.FormatFloat(value, 'f', -1, 64))
@@ -166,7 +166,7 @@ func (m *metricsFile) Append(at time.Time, s *census.Status) error {
 	line("hosts_waiting", float64(s.Hosts.Waiting))
 	line("hosts_suspended", float64(s.Hosts.Suspended))
 	line("hosts_given_up", float64(s.Hosts.GivenUp))
-	m.transfer.Lines(line)
+	m.transfer.lines(line)
 	for _, kind := range slices.Sorted(maps.Keys(s.Errors)) {
 		line("errors_"+kind, float64(s.Errors[kind]))
 	}
@@ -175,15 +175,15 @@ func (m *metricsFile) Append(at time.Time, s *census.Status) error {
 			return err
 		}
 	}
-	_, err := m.F.Write(b.Bytes())
+	_, err := m.file.Write(b.Bytes())
 	m.torn = err != nil
 	return err
 }
 
-// Follow appends the metrics every 10 s, and a last time when ctx is done. A full disk does not end a crawl; warn is
+// follow appends the metrics every 10 s, and a last time when ctx is done. A full disk does not end a crawl; warn is
 // called once.
-func (m *metricsFile) Follow(ctx context.Context, status func() census.Status, warn func(error)) error {
-	defer m.F.Close()
+func (m *metricsFile) follow(ctx context.Context, status func() census.Status, warn func(error)) error {
+	defer m.file.Close()
 	tick := time.NewTicker(metricsEvery)
 	defer tick.Stop()
 	told := false
@@ -194,7 +194,7 @@ func (m *metricsFile) Follow(ctx context.Context, status func() census.Status, w
 			done = true
 		}
 		s := status()
-		if err := m.Append(time.Now(), &s); err != nil && !told {
+		if err := m.append(time.Now(), &s); err != nil && !told {
 			told = true
 			warn(err)
 		}

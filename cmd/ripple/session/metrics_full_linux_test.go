@@ -18,15 +18,15 @@ func TestMetricsDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "256k")
 	path, filler := filepath.Join(disk, "metrics.csv"), filepath.Join(disk, "filler")
-	m, err := OpenMetrics(path)
+	m, err := openMetrics(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.F.Close()
+	defer m.file.Close()
 	crawltest.FillDisk(t, filler)
 	failed := 0
 	for range 100 {
-		if m.Append(time.Unix(1_700_000_000, 0), &census.Status{RunID: 1}) != nil {
+		if m.append(time.Unix(1_700_000_000, 0), &census.Status{RunID: 1}) != nil {
 			failed++
 		}
 	}
@@ -36,7 +36,7 @@ func TestMetricsDiskFull(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Append(time.Unix(1_700_000_010, 0), &census.Status{RunID: 1}); err != nil {
+	if err := m.append(time.Unix(1_700_000_010, 0), &census.Status{RunID: 1}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)

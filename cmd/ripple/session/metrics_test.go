@@ -21,12 +21,12 @@ func TestMetricsFile(t *testing.T) {
 	tests := []struct {
 		name, before, want string // want: "" if it is refused
 	}{
-		{"missing", "-", MetricsHeader},
-		{"empty", "", MetricsHeader},
-		{"a torn header", "timestamp,me", MetricsHeader},
-		{"whole lines", MetricsHeader + "1,requests,2\n", MetricsHeader + "1,requests,2\n"},
-		{"a torn line", MetricsHeader + "1,requests,2\n1,pages_cr", MetricsHeader + "1,requests,2\n"},
-		{"a torn first line", MetricsHeader + "1", MetricsHeader},
+		{"missing", "-", metricsHeader},
+		{"empty", "", metricsHeader},
+		{"a torn header", "timestamp,me", metricsHeader},
+		{"whole lines", metricsHeader + "1,requests,2\n", metricsHeader + "1,requests,2\n"},
+		{"a torn line", metricsHeader + "1,requests,2\n1,pages_cr", metricsHeader + "1,requests,2\n"},
+		{"a torn first line", metricsHeader + "1", metricsHeader},
 		{"somebody's", "my notes\n", ""},
 		{"somebody's table", "timestamp,metric,values\n1,2,3\n", ""},
 	}
@@ -38,7 +38,7 @@ func TestMetricsFile(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			m, err := OpenMetrics(path)
+			m, err := openMetrics(path)
 			if tt.want == "" {
 				if !term.IsUserError(err) {
 					t.Errorf("openMetrics = %v, want what can be mended", err)
@@ -47,7 +47,7 @@ func TestMetricsFile(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			} else {
-				m.F.Close()
+				m.file.Close()
 			}
 			if text, _ := os.ReadFile(path); string(text) != tt.want {
 				t.Errorf("the file holds %q, want %q", text, tt.want)
@@ -59,7 +59,7 @@ func TestMetricsFile(t *testing.T) {
 func TestMetricsEveryTenSeconds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "metrics.csv")
 	synctest.Test(t, func(t *testing.T) {
-		m, err := OpenMetrics(path)
+		m, err := openMetrics(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 			errs := map[string]int{"timeout": 1}
 			return census.Status{RunID: 3, Pages: pages, Errors: errs, PagesPerSecond: 0.5}
 		}
-		if err := m.Follow(ctx, status, func(err error) { t.Error(err) }); err != nil {
+		if err := m.follow(ctx, status, func(err error) { t.Error(err) }); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -94,14 +94,14 @@ func TestMetricsEveryTenSeconds(t *testing.T) {
 
 // TestTransfer counts the requests in commits.
 func TestTransfer(t *testing.T) {
-	var tr Transfer
+	var tr transfer
 	again := ring.Outcome{Status: 503, Length: -1}
 	again.Step.Visit.Retries = 1
-	tr.Add(crawl.Commit{Outcomes: []ring.Outcome{
+	tr.add(crawl.Commit{Outcomes: []ring.Outcome{
 		{Status: 200, Length: 100}, {Status: 304, Length: -1}, {Status: 0, Length: -1}, {Status: 999, Length: 5}, again,
 	}})
 	got := map[string]float64{}
-	tr.Lines(func(metric string, value float64) {
+	tr.lines(func(metric string, value float64) {
 		if value != 0 {
 			got[metric] = value
 		}

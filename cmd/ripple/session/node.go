@@ -27,8 +27,8 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 	if err := os.MkdirAll(own.Cluster.Folder, 0o777); err != nil {
 		return err
 	}
-	view := NewNodeView(v, path, own, opts)
-	m, machine := term.CrawlMemory(own), view.Machine
+	view := newNodeView(v, path, own, opts)
+	m, machine := term.CrawlMemory(own), view.machine
 	view.limitMemory(m)
 	if err := m.Refuse(); err != nil {
 		return err

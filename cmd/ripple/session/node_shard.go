@@ -11,18 +11,18 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// Crawl follows the crawl of a shard, whose file [NodeView.File] has shown, until it ends.
-func (v *NodeView) Crawl(of node.Walk) node.Follower {
+// crawl follows the crawl of a shard, whose file [nodeView.file] has shown, until it ends.
+func (v *nodeView) crawl(of node.Walk) node.Follower {
 	cfg := *of.Config
 	cfg.State.Path = of.Path
-	s := &Shard{session: v.session, Begun: make(chan struct{}), Store: of.Store, Crawl: of.Crawl}
-	s.Cfg.Store(&cfg)
-	s.Watcher = census.NewWatcher(of.Crawl, &s.Cfg, of.Run)
+	s := &Shard{session: v.session, begun: make(chan struct{}), store: of.Store, crawl: of.Crawl}
+	s.cfg.Store(&cfg)
+	s.watcher = census.NewWatcher(of.Crawl, &s.cfg, of.Run)
 	s.shown = v.show(of.Shard, s.moment)
-	close(s.Begun)
+	close(s.begun)
 	ctx, cancel := context.WithCancel(context.Background())
 	var g errgroup.Group
-	g.Go(func() error { return s.Watcher.Follow(ctx, func(census.Status) {}) })
+	g.Go(func() error { return s.watcher.Follow(ctx, func(census.Status) {}) })
 	s.recall(&g, of.Run, of.Store.LastSeq())
 	v.mu.Lock()
 	f := v.shard(of.Shard).file
@@ -31,8 +31,8 @@ func (v *NodeView) Crawl(of node.Walk) node.Follower {
 	s.end = func() {
 		f.shard.Store(nil)
 		cancel()
-		if err := errors.Join(g.Wait(), s.Watcher.End(s.Store)); err != nil {
-			s.Log.Warn("a shard could not be watched", "shard", of.Shard, "error", err)
+		if err := errors.Join(g.Wait(), s.watcher.End(s.store)); err != nil {
+			s.log.Warn("a shard could not be watched", "shard", of.Shard, "error", err)
 		}
 		last := s.moment(ctx)
 		last.Status.Status = "ended"
@@ -41,8 +41,8 @@ func (v *NodeView) Crawl(of node.Walk) node.Follower {
 	return s
 }
 
-// File has other commands reach the file of a shard, by its name, until end is called.
-func (v *NodeView) File(shard int, path string, store *kv.Store) (end func()) {
+// file has other commands reach the file of a shard, by its name, until end is called.
+func (v *nodeView) file(shard int, path string, store *kv.Store) (end func()) {
 	f := &file{session: v.session, store: store}
 	v.mu.Lock()
 	v.shard(shard).file = f
@@ -50,12 +50,12 @@ func (v *NodeView) File(shard int, path string, store *kv.Store) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var g errgroup.Group
 	if err := f.listen(ctx, &g, path); err != nil {
-		v.Log.Warn("other commands cannot reach this shard", "shard", shard, "error", err)
+		v.log.Warn("other commands cannot reach this shard", "shard", shard, "error", err)
 	}
 	return func() {
 		cancel()
 		if err := g.Wait(); err != nil {
-			v.Log.Warn("other commands could not reach this shard", "shard", shard, "error", err)
+			v.log.Warn("other commands could not reach this shard", "shard", shard, "error", err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestShardUnderAnotherConfiguration(t *testing.T) {
 	was := crawltest.Parse(t, "[crawler]\nmax-pages = 1\n"+surveytest.Minimal)
 	text := surveytest.Minimal + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\", \"https://b.test/2\"]\n"
 	cfg := crawltest.Parse(t, text)
-	v := NewNodeView(term.NewVoice(io.Discard), "", was, Options{})
+	v := newNodeView(term.NewVoice(io.Discard), "", was, Options{})
 	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
 	if s := crawled.Status(t.Context()); s.PagesToVisit != 3 {
 		t.Errorf("%d pages are to be visited, want 3", s.PagesToVisit)
@@ -38,23 +38,23 @@ func TestShardUnderAnotherConfiguration(t *testing.T) {
 
 // crawledShardOf is the only shard of a terrain, which a node crawls under a configuration until
 // the test ends. No request is sent.
-func crawledShardOf(t *testing.T, v *NodeView, cfg *config.Config, path string) node.Follower {
+func crawledShardOf(t *testing.T, v *nodeView, cfg *config.Config, path string) node.Follower {
 	t.Helper()
 	store, err := kv.Open(path, kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	closes := v.File(0, path, store)
+	closes := v.file(0, path, store)
 	ctx, cancel := context.WithCancel(t.Context())
 	walk, begun, err := crawl.Begin(ctx, store, crawl.Options{
-		Config: cfg, Log: v.Voice.Logger(), Machine: v.Machine, Paused: true, Shard: &crawl.Shard{Part: schema.Part{
+		Config: cfg, Log: v.voice.Logger(), Machine: v.machine, Paused: true, Shard: &crawl.Shard{Part: schema.Part{
 			Terrain: [16]byte{1}, Rule: shard.Version, Shards: 1, Run: 1, Configuration: 1,
 		}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := v.Crawl(node.Walk{Path: path, Store: store, Crawl: walk, Run: begun.Run, Config: cfg})
+	f := v.crawl(node.Walk{Path: path, Store: store, Crawl: walk, Run: begun.Run, Config: cfg})
 	var g errgroup.Group
 	g.Go(func() error { _, err := walk.Run(ctx); return err })
 	t.Cleanup(func() {
@@ -75,16 +75,16 @@ func TestShardThatHasEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := NewNodeView(term.NewVoice(io.Discard), "", cfg, Options{})
+	v := newNodeView(term.NewVoice(io.Discard), "", cfg, Options{})
 	t.Cleanup(func() {
-		text, err := v.Desk.Metrics(context.Background())
+		text, err := v.desk.Metrics(context.Background())
 		if want := `ripple_hosts{condition="given_up",shard="0"} 1`; err != nil || !strings.Contains(string(text), want) {
 			t.Errorf("no %s in\n%s\n%v", want, text, err)
 		}
 	})
 	crawled := crawledShardOf(t, v, cfg, filepath.Join(t.TempDir(), "s.bolt"))
 	crawled.Status(t.Context())
-	err = crawled.(*Shard).Crawl.Update(func(tx *kv.Tx) error {
+	err = crawled.(*Shard).crawl.Update(func(tx *kv.Tx) error {
 		h, err := tx.Hosts.At(1)
 		if err == nil {
 			h.Run, h.RunGivenUp = 1, schema.GaveUpConnection
@@ -104,7 +104,7 @@ func TestFolderIsCrawled(t *testing.T) {
 	folder, killed := t.TempDir(), t.TempDir()
 	from := statefile.Files{Voice: term.NewVoice(io.Discard)}
 	path := filepath.Join(folder, "shard-000.bolt")
-	crawledShardOf(t, NewNodeView(from.Voice, "", cfg, Options{}), cfg, path)
+	crawledShardOf(t, newNodeView(from.Voice, "", cfg, Options{}), cfg, path)
 	copied, remove, err := from.CopyCrawled(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)

@@ -25,13 +25,13 @@ import (
 // nodeEvery is the time between two lines about a node.
 const nodeEvery = 10 * time.Second
 
-// A NodeView is a session with the shards of a terrain that this machine has. It reports their progress.
-type NodeView struct {
+// A nodeView is a session with the shards of a terrain that this machine has. It reports their progress.
+type nodeView struct {
 	*session
 	cfg      *config.Config
-	Desk     *terrainDesk
+	desk     *TerrainDesk
 	requests atomic.Int64
-	Pages    atomic.Int64
+	pages    atomic.Int64
 
 	idle  int64    // requests at the last line: while they stay the same, this node waits
 	waits []string // what it waits for, as it was last reported
@@ -48,15 +48,15 @@ type held struct {
 }
 
 // shard returns what this machine has of a shard. The caller holds v.mu.
-func (v *NodeView) shard(n int) *held {
+func (v *nodeView) shard(n int) *held {
 	if v.shards[n] == nil {
 		v.shards[n] = &held{}
 	}
 	return v.shards[n]
 }
 
-// NewNodeView returns the view of the shards that this machine crawls.
-func NewNodeView(told *term.Voice, path string, cfg *config.Config, opts Options) *NodeView {
+// newNodeView returns the view of the shards that this machine crawls.
+func newNodeView(told *term.Voice, path string, cfg *config.Config, opts Options) *nodeView {
 	load := func() (*config.Config, error) {
 		now, _, err := config.Load(path) // warnings were printed at the start
 		if err != nil {
@@ -65,12 +65,12 @@ func NewNodeView(told *term.Voice, path string, cfg *config.Config, opts Options
 		return ownConfig(now, opts)
 	}
 	s := newSession(told, path, crawl.NewMachine(cfg.MaxOpen()))
-	return &NodeView{session: s, cfg: cfg, Desk: newTerrainDesk(cfg, load, s.meter),
+	return &nodeView{session: s, cfg: cfg, desk: newTerrainDesk(cfg, load, s.meter),
 		shards: map[int]*held{}}
 }
 
 // run runs a node. To its options it adds the hub, the name of the node, and its callbacks.
-func (v *NodeView) run(ctx context.Context, o node.Options) error {
+func (v *nodeView) run(ctx context.Context, o node.Options) error {
 	name, err := NodeName(v.cfg)
 	if err != nil {
 		return err
@@ -79,17 +79,17 @@ func (v *NodeView) run(ctx context.Context, o node.Options) error {
 	if err != nil {
 		return err
 	}
-	conn, err := connect(ctx, v.Log, v.cfg, name)
+	conn, err := connect(ctx, v.log, v.cfg, name)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	ctx, v.stop = context.WithCancelCause(ctx)
 	defer v.stop(nil)
-	v.Voice.Say("node " + term.Shown(name) + " is connected to the hub " + term.Shown(v.cfg.Cluster.Hub))
+	v.voice.Say("node " + term.Shown(name) + " is connected to the hub " + term.Shown(v.cfg.Cluster.Hub))
 	end := v.begin(conn, at)
-	o.Hub, o.Name, o.Load = conn, name, v.Desk.load
-	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.Visited, v.note, v.File, v.Crawl
+	o.Hub, o.Name, o.Load = conn, name, v.desk.load
+	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.visited, v.note, v.file, v.crawl
 	o.OnRequest = func(int, crawl.Request) { v.requests.Add(1) }
 	o.OnCommit = func(_ int, c crawl.Commit) { v.meter.Committed(c) }
 	o.Stop = func() { v.stop(errStopped) }
@@ -98,20 +98,20 @@ func (v *NodeView) run(ctx context.Context, o node.Options) error {
 }
 
 // listen opens the desk that the node serves, and reports its address; nil: the configuration has none.
-func (v *NodeView) listen() (*desk.Desk, error) {
+func (v *nodeView) listen() (*desk.Desk, error) {
 	if v.cfg.Monitor.Listen == "" {
 		return nil, nil
 	}
-	at, err := v.Desk.Listen(v.Log, v.cfg.Monitor)
+	at, err := v.desk.Listen(v.log, v.cfg.Monitor)
 	if err == nil {
-		err = tellDesk(v.Voice, at)
+		err = tellDesk(v.voice, at)
 	}
 	return at, err
 }
 
 // begin follows the node and obeys signals until end is called. It serves the desk, if there is one.
-func (v *NodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
-	v.Desk.Look.Conn = conn
+func (v *nodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
+	v.desk.Look.Conn = conn
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
 	g.Go(func() error { v.follow(beside); return nil })
@@ -119,9 +119,9 @@ func (v *NodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
 	close(begun)
 	g.Go(func() error { return v.obey(beside, begun, v.report, func() { v.reload(beside, conn) }) })
 	if at == nil {
-		g.Go(func() error { return v.Desk.Look.Follow(beside) }) // for scrapes of a shard
+		g.Go(func() error { return v.desk.Look.Follow(beside) }) // for scrapes of a shard
 	} else {
-		g.Go(func() error { return v.Desk.Serve(beside, at) })
+		g.Go(func() error { return v.desk.Serve(beside, at) })
 	}
 	return func() error {
 		cancel()
@@ -130,7 +130,7 @@ func (v *NodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
 }
 
 // show adds the crawl of a shard to the metrics.
-func (v *NodeView) show(n int, now func(context.Context) meter.Moment) *meter.Part {
+func (v *nodeView) show(n int, now func(context.Context) meter.Moment) *meter.Part {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	h := v.shard(n)
@@ -147,11 +147,11 @@ func (h *held) hide() {
 	}
 }
 
-// Visited counts a visit, and adds it to the metrics. A page that is settled without a request, such as one that is
+// visited counts a visit, and adds it to the metrics. A page that is settled without a request, such as one that is
 // kept, does not count.
-func (v *NodeView) Visited(shard int, e crawl.Event) {
+func (v *nodeView) visited(shard int, e crawl.Event) {
 	if e.Asked {
-		v.Pages.Add(1)
+		v.pages.Add(1)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -161,7 +161,7 @@ func (v *NodeView) Visited(shard int, e crawl.Event) {
 }
 
 // note records the state of a shard, and reports a change.
-func (v *NodeView) note(n int, state string) {
+func (v *nodeView) note(n int, state string) {
 	v.mu.Lock()
 	h := v.shard(n)
 	before := h.state
@@ -172,31 +172,31 @@ func (v *NodeView) note(n int, state string) {
 	}
 	v.mu.Unlock()
 	if before != state {
-		v.Voice.Tell(term.Event("shard", fmt.Sprintf("shard %d: %s", n, state), "shard", n, "state", state))
+		v.voice.Tell(term.Event("shard", fmt.Sprintf("shard %d: %s", n, state), "shard", n, "state", state))
 	}
 }
 
 // reload changes the terrain to the configuration as its file is now.
-func (v *NodeView) reload(ctx context.Context, conn *hub.Conn) {
-	done, err := TellTerrain(ctx, conn, "reload", v.Desk.load)
+func (v *nodeView) reload(ctx context.Context, conn *hub.Conn) {
+	done, err := TellTerrain(ctx, conn, "reload", v.desk.load)
 	for _, r := range done {
-		v.Voice.Tell(r)
+		v.voice.Tell(r)
 	}
 	if err != nil {
-		v.Log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
+		v.log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
 	}
 }
 
 // report reports the progress of the node.
-func (v *NodeView) report() {
-	pages, requests := v.Pages.Load(), v.requests.Load()
+func (v *nodeView) report() {
+	pages, requests := v.pages.Load(), v.requests.Load()
 	text := fmt.Sprintf("%s, %s; shards: %s",
 		show.Visited(int(pages)), term.Count(int(requests), "request", "requests"), v.count())
-	v.Voice.Tell(term.Event("node", text, "pages", pages, "requests", requests))
+	v.voice.Tell(term.Event("node", text, "pages", pages, "requests", requests))
 }
 
 // follow reports the progress of the node at intervals.
-func (v *NodeView) follow(ctx context.Context) {
+func (v *nodeView) follow(ctx context.Context) {
 	tick := time.NewTicker(nodeEvery)
 	defer tick.Stop()
 	for {
@@ -207,15 +207,15 @@ func (v *NodeView) follow(ctx context.Context) {
 			v.report()
 			if asked := v.requests.Load(); asked != v.idle {
 				v.idle, v.waits = asked, nil
-			} else if seen := v.Desk.Look.now(ctx); seen.stats != nil {
-				v.TellWaits(seen.stats, time.Now())
+			} else if seen := v.desk.Look.now(ctx); seen.stats != nil {
+				v.tellWaits(seen.stats, time.Now())
 			}
 		}
 	}
 }
 
 // count returns how many shards are in each state.
-func (v *NodeView) count() string {
+func (v *nodeView) count() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	counts := map[string]int{}
@@ -236,27 +236,27 @@ func (v *NodeView) count() string {
 }
 
 // end reports how the node ended, and the next step.
-func (v *NodeView) end(ctx context.Context, err error) error {
-	pages := show.Visited(int(v.Pages.Load()))
+func (v *nodeView) end(ctx context.Context, err error) error {
+	pages := show.Visited(int(v.pages.Load()))
 	var sig term.SignalError
 	var told *crawl.StopError
 	switch {
 	case errors.As(err, &told):
 		without := told.End.Without
 		text := "\"ripple stop\" has ended the run without " + without.Named() + "; " + pages + " here"
-		v.Voice.Tell(term.Event("run interrupted", text, "without", without.String(), "pages", v.Pages.Load()))
-		next := "ripple crawl " + term.Shown(v.Path)
-		v.Voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
+		v.voice.Tell(term.Event("run interrupted", text, "without", without.String(), "pages", v.pages.Load()))
+		next := "ripple crawl " + term.Shown(v.path)
+		v.voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
 		return nil
 	case err == nil:
-		v.Voice.Tell(term.Event("run completed", "the run is over on all shards; "+pages+" here", "pages", v.Pages.Load()))
+		v.voice.Tell(term.Event("run completed", "the run is over on all shards; "+pages+" here", "pages", v.pages.Load()))
 		next := mergeCommand(v.cfg)
-		v.Voice.Tell(term.Event("next", "  make one map of the folders of all machines: "+next, "command", next))
+		v.voice.Tell(term.Event("next", "  make one map of the folders of all machines: "+next, "command", next))
 		return nil
 	case errors.Is(err, node.ErrTime), errors.Is(context.Cause(ctx), errStopped), errors.As(context.Cause(ctx), &sig):
-		v.Voice.Tell(term.Event("node stopped", "this node has stopped; "+pages+" here", "pages", v.Pages.Load()))
-		next := "ripple crawl " + term.Shown(v.Path)
-		v.Voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
+		v.voice.Tell(term.Event("node stopped", "this node has stopped; "+pages+" here", "pages", v.pages.Load()))
+		next := "ripple crawl " + term.Shown(v.path)
+		v.voice.Tell(term.Event("the run can go on", "  go on with: "+next, "command", next))
 		return early(ctx)
 	}
 	return nodeError(v.cfg, err)

@@ -15,10 +15,10 @@ import (
 
 // A kept page does not count as visited by a node.
 func TestNodeVisits(t *testing.T) {
-	v := NewNodeView(term.NewVoice(io.Discard), "", &config.Config{}, Options{})
-	v.Visited(0, crawl.Event{Asked: true})
-	v.Visited(0, crawl.Event{})
-	if n := v.Pages.Load(); n != 1 {
+	v := newNodeView(term.NewVoice(io.Discard), "", &config.Config{}, Options{})
+	v.visited(0, crawl.Event{Asked: true})
+	v.visited(0, crawl.Event{})
+	if n := v.pages.Load(); n != 1 {
 		t.Errorf("%d pages are visited, want 1", n)
 	}
 }
@@ -26,7 +26,7 @@ func TestNodeVisits(t *testing.T) {
 // A node that waits says for what, once, and again when that changes.
 func TestNodeWaits(t *testing.T) {
 	var said strings.Builder
-	v := NewNodeView(term.NewVoice(&said), "", &config.Config{}, Options{})
+	v := newNodeView(term.NewVoice(&said), "", &config.Config{}, Options{})
 	v.shards = map[int]*held{0: {state: "waiting"}, 1: {state: "crawling"}}
 	now := time.Now()
 	idle := &census.Status{Status: "running"}
@@ -37,7 +37,7 @@ func TestNodeWaits(t *testing.T) {
 		t.Helper()
 		now = now.Add(time.Minute)
 		said.Reset()
-		v.TellWaits(s, now)
+		v.tellWaits(s, now)
 		if got := said.String(); got != want {
 			t.Errorf("it says %q, want %q", got, want)
 		}

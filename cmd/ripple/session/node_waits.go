@@ -13,8 +13,8 @@ import (
 // mostWaits is the maximum number of notes that are reported at once.
 const mostWaits = 5
 
-// TellWaits reports what a node without requests waits for, unless nothing has changed since the last report.
-func (v *NodeView) TellWaits(s *answer.TerrainStats, now time.Time) {
+// tellWaits reports what a node without requests waits for, unless nothing has changed since the last report.
+func (v *nodeView) tellWaits(s *answer.TerrainStats, now time.Time) {
 	var same []string
 	notes := slices.DeleteFunc(s.Notes(now), func(n answer.TerrainNote) bool { return !v.concerns(s, n) })
 	if len(notes) == 0 {
@@ -28,16 +28,16 @@ func (v *NodeView) TellWaits(s *answer.TerrainStats, now time.Time) {
 	}
 	v.waits = same
 	for _, n := range notes[:min(len(notes), mostWaits)] {
-		v.Voice.Tell(term.Event("node waits", "  "+n.Text, "why", n.Text))
+		v.voice.Tell(term.Event("node waits", "  "+n.Text, "why", n.Text))
 	}
 	if more := len(notes) - mostWaits; more > 0 {
-		v.Voice.Say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
+		v.voice.Say(fmt.Sprintf("  and %d more like these, which \"ripple stats\" shows", more))
 	}
 }
 
 // concerns reports whether this node waits for what a note is about. It does not wait for itself, for example if it is
 // about to take the shard, and another node reports what its own shards wait for.
-func (v *NodeView) concerns(s *answer.TerrainStats, n answer.TerrainNote) bool {
+func (v *nodeView) concerns(s *answer.TerrainStats, n answer.TerrainNote) bool {
 	if n.Shard < 0 {
 		return true
 	}
@@ -50,7 +50,7 @@ func (v *NodeView) concerns(s *answer.TerrainStats, n answer.TerrainNote) bool {
 
 // others reports which shards of other nodes are still being crawled when those of this node have nothing left. It
 // reports nothing while this node is about to take or to crawl a shard, because what is left there is not known.
-func (v *NodeView) others(s *answer.TerrainStats) []answer.TerrainNote {
+func (v *nodeView) others(s *answer.TerrainStats) []answer.TerrainNote {
 	var busy []int
 	for n, one := range s.Shards {
 		left := one.Status != nil && one.State != answer.ShardOver && one.Status.PagesToVisit > 0
@@ -69,7 +69,7 @@ func (v *NodeView) others(s *answer.TerrainStats) []answer.TerrainNote {
 }
 
 // has reports whether this node has a shard.
-func (v *NodeView) has(shard int) bool {
+func (v *nodeView) has(shard int) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch v.shard(shard).state {

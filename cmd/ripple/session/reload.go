@@ -16,39 +16,39 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Reload resumes under the configuration file as it is now. The channel is closed when the crawl follows it. If it
+// reload resumes under the configuration file as it is now. The channel is closed when the crawl follows it. If it
 // cannot be followed, Reload reports that and returns why.
-func (w *Walk) Reload() (followed <-chan struct{}, err error) {
+func (w *walk) reload() (followed <-chan struct{}, err error) {
 	w.reloading.Lock()
 	defer w.reloading.Unlock()
-	if w.Writing.Load() {
-		w.Log.Warn(ErrOver.Text + ": the next one reads the configuration again")
-		return nil, ErrOver
+	if w.writing.Load() {
+		w.log.Warn(errOver.Text + ": the next one reads the configuration again")
+		return nil, errOver
 	}
-	if err := w.Crawl.HasRoom(); errors.Is(err, crawl.ErrNoRoom) {
-		w.Log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
+	if err := w.crawl.HasRoom(); errors.Is(err, crawl.ErrNoRoom) {
+		w.log.Error("the configuration is not taken; the crawl goes on as before", "error", err)
 		return nil, term.Hint(err, "make room there and reload again")
 	}
 	cfg, err := w.readAgain()
 	if err != nil {
 		for line := range strings.Lines(term.Complaint(err)) {
-			w.Log.Error("the configuration is wrong", "error", strings.TrimSpace(line))
+			w.log.Error("the configuration is wrong", "error", strings.TrimSpace(line))
 		}
-		w.Log.Error("the configuration is not taken; the crawl goes on as before")
+		w.log.Error("the configuration is not taken; the crawl goes on as before")
 		return nil, err
 	}
-	w.Voice.Say("the configuration was read again; it holds from now on")
-	for _, key := range atStart(&w.Cfg.Load().Monitor, &cfg.Monitor) {
-		w.Log.Warn("[monitor] " + key + " holds from the next start on")
+	w.voice.Say("the configuration was read again; it holds from now on")
+	for _, key := range atStart(&w.cfg.Load().Monitor, &cfg.Monitor) {
+		w.log.Warn("[monitor] " + key + " holds from the next start on")
 	}
-	w.Cfg.Store(cfg) // before the limit, which is checked every few seconds
+	w.cfg.Store(cfg) // before the limit, which is checked every few seconds
 	w.limitMemory(term.CrawlMemory(cfg))
-	return w.Crawl.Reload(cfg), nil
+	return w.crawl.Reload(cfg), nil
 }
 
 // readAgain reads the configuration file as it is now, and reports why it cannot be followed.
-func (w *Walk) readAgain() (*config.Config, error) {
-	cfg, err := statefile.LoadConfig(w.Path, w.Voice)
+func (w *walk) readAgain() (*config.Config, error) {
+	cfg, err := statefile.LoadConfig(w.path, w.voice)
 	if err == nil {
 		seeds := seeds.Extra{AsQuality: w.seeds.AsQuality, URLs: w.seeds.URLs}
 		cfg, err = seeds.JoinKept(cfg, 0) // seeds that are refused now may be accepted later
@@ -57,13 +57,13 @@ func (w *Walk) readAgain() (*config.Config, error) {
 		err = w.mayFollow(cfg)
 	}
 	if err == nil {
-		err = w.Crawl.Admits(context.Background(), cfg)
+		err = w.crawl.Admits(context.Background(), cfg)
 	}
-	if err == nil && cfg.Network.Proxy != w.Cfg.Load().Network.Proxy {
-		err = warnOfProxy(w.Voice, cfg)
+	if err == nil && cfg.Network.Proxy != w.cfg.Load().Network.Proxy {
+		err = warnOfProxy(w.voice, cfg)
 	}
 	if err == nil {
-		err = w.Sender.Follow(cfg)
+		err = w.sender.Follow(cfg)
 	}
 	return cfg, err
 }
@@ -86,8 +86,8 @@ func atStart(old, now *config.Monitor) (keys []string) {
 }
 
 // mayFollow returns an error if a running crawl cannot change to a configuration.
-func (w *Walk) mayFollow(cfg *config.Config) error {
-	old := w.Cfg.Load()
+func (w *walk) mayFollow(cfg *config.Config) error {
+	old := w.cfg.Load()
 	switch {
 	case cfg.State.Path != old.State.Path:
 		return fmt.Errorf("[state] path cannot change while a crawl runs")

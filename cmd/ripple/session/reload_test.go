@@ -43,14 +43,14 @@ func TestReloadTooLate(t *testing.T) {
 	if _, err := c.Run(ctx); err != nil {
 		t.Fatal(err)
 	}
-	w := NewWalk(v, path, cfg)
-	w.Sender, w.Crawl = sender, c
-	w.Writing.Store(true)
-	if _, err := w.Reload(); !errors.Is(err, ErrOver) ||
+	w := newWalk(v, path, cfg)
+	w.sender, w.crawl = sender, c
+	w.writing.Store(true)
+	if _, err := w.reload(); !errors.Is(err, errOver) ||
 		!strings.Contains(told.String(), "the next one reads the configuration again") {
 		t.Errorf("%v\n%s", err, told.String())
 	}
-	if w.Cfg.Load() != cfg {
+	if w.cfg.Load() != cfg {
 		t.Error("the outputs follow the configuration all the same")
 	}
 }

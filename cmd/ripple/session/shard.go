@@ -23,13 +23,13 @@ import (
 // [node.Follower] of that crawl.
 type Shard struct {
 	*session
-	Cfg     atomic.Pointer[config.Config]
-	Begun   chan struct{} // closed when what follows is there
-	Store   *kv.Store
-	Crawl   *crawl.Crawl
-	Watcher *census.Watcher
+	cfg     atomic.Pointer[config.Config]
+	begun   chan struct{} // closed when what follows is there
+	store   *kv.Store
+	crawl   *crawl.Crawl
+	watcher *census.Watcher
 	shown   *meter.Part
-	Writing atomic.Bool               // the crawl is over, the outputs are being written
+	writing atomic.Bool               // the crawl is over, the outputs are being written
 	tail    atomic.Pointer[feed.Tail] // of a crawl that is over
 
 	requests lastRequests
@@ -38,8 +38,8 @@ type Shard struct {
 
 // Status implements [node.Follower].
 func (s *Shard) Status(ctx context.Context) census.Status {
-	if !s.Writing.Load() {
-		s.Watcher.Refresh(ctx)
+	if !s.writing.Load() {
+		s.watcher.Refresh(ctx)
 	}
 	return s.status()
 }
@@ -47,8 +47,8 @@ func (s *Shard) Status(ctx context.Context) census.Status {
 // Reconfigured implements [node.Follower].
 func (s *Shard) Reconfigured(cfg *config.Config) {
 	own := *cfg
-	own.State.Path = s.Cfg.Load().State.Path
-	s.Cfg.Store(&own)
+	own.State.Path = s.cfg.Load().State.Path
+	s.cfg.Store(&own)
 }
 
 // End implements [node.Follower].
@@ -56,9 +56,9 @@ func (s *Shard) End() { s.end() }
 
 // status is the last look at the crawl.
 func (s *Shard) status() census.Status {
-	now := s.Watcher.Latest()
+	now := s.watcher.Latest()
 	now.Waits = show.WaitText(&now)
-	if s.Writing.Load() {
+	if s.writing.Load() {
 		now.Status, now.Waits = "writing", "the outputs are being written"
 	}
 	return now
@@ -66,14 +66,14 @@ func (s *Shard) status() census.Status {
 
 // moment is what a scrape reads.
 func (s *Shard) moment(ctx context.Context) meter.Moment {
-	m := meter.Moment{Status: s.Status(ctx), State: s.Store.Size()}
-	all, err := s.Crawl.Backlog(ctx)
+	m := meter.Moment{Status: s.Status(ctx), State: s.store.Size()}
+	all, err := s.crawl.Backlog(ctx)
 	for _, b := range all {
 		m.Outbox += b.URLs
 	}
 	expected := errors.Is(err, crawl.ErrEnded) || errors.Is(err, crawl.ErrPart) // over, or not one of several shards
 	if err != nil && !expected && ctx.Err() == nil {
-		s.Log.Warn("it is not known what a shard has to tell", "error", err)
+		s.log.Warn("it is not known what a shard has to tell", "error", err)
 	}
 	return m
 }
@@ -81,7 +81,7 @@ func (s *Shard) moment(ctx context.Context) meter.Moment {
 // recall counts what the run had visited before this process, beside the walk.
 func (s *Shard) recall(g *errgroup.Group, run schema.Run, last schema.Seq) {
 	g.Go(func() error {
-		err := s.shown.Recall(s.Crawl.View, run.FirstVisit, last)
+		err := s.shown.Recall(s.crawl.View, run.FirstVisit, last)
 		if errors.Is(err, crawl.ErrEnded) {
 			return nil
 		}
@@ -96,17 +96,17 @@ func (s *Shard) tellVisit(e crawl.Event) {
 	if e.Error != "" {
 		attrs = append(attrs, "error", term.Clean(e.Error, 256))
 	}
-	s.Log.Debug("visit", attrs...)
+	s.log.Debug("visit", attrs...)
 }
 
-// KeepEnd holds the last visits of a walk that is over, and what it came to.
-func (s *Shard) KeepEnd() {
-	tail, err := feed.ReadTail(s.Store, s.Cfg.Load().Scope(), serve.KeptVisits)
+// keepEnd holds the last visits of a walk that is over, and what it came to.
+func (s *Shard) keepEnd() {
+	tail, err := feed.ReadTail(s.store, s.cfg.Load().Scope(), serve.KeptVisits)
 	if err == nil {
 		s.tail.Store(tail)
-		err = s.Watcher.End(s.Store)
+		err = s.watcher.End(s.store)
 	}
 	if err != nil {
-		s.Log.Warn("the end of the walk is not shown at the desk", "error", err)
+		s.log.Warn("the end of the walk is not shown at the desk", "error", err)
 	}
 }

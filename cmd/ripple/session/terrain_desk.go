@@ -25,8 +25,8 @@ import (
 // tellTime is the time limit of a command to the nodes of a terrain.
 const tellTime = 15 * time.Second
 
-// A terrainDesk answers for a terrain of several machines. No machine has the whole map.
-type terrainDesk struct {
+// A TerrainDesk answers for a terrain of several machines. No machine has the whole map.
+type TerrainDesk struct {
 	Look  *lookout
 	load  func() (*config.Config, error) // the configuration as its file is now
 	meter *meter.Meter
@@ -51,13 +51,13 @@ type terrainAnswer struct {
 }
 
 // NewTerrainDesk returns the desk of a terrain of several machines.
-func NewTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *terrainDesk {
+func NewTerrainDesk(cfg *config.Config, load func() (*config.Config, error)) *TerrainDesk {
 	return newTerrainDesk(cfg, load, newMeter())
 }
 
 // newTerrainDesk returns a desk that answers scrapes with m.
-func newTerrainDesk(cfg *config.Config, load func() (*config.Config, error), m *meter.Meter) *terrainDesk {
-	d := &terrainDesk{Look: newLookout(cfg.Cluster.Hub, load), load: load, meter: m, merge: mergeCommand(cfg)}
+func newTerrainDesk(cfg *config.Config, load func() (*config.Config, error), m *meter.Meter) *TerrainDesk {
+	d := &TerrainDesk{Look: newLookout(cfg.Cluster.Hub, load), load: load, meter: m, merge: mergeCommand(cfg)}
 	d.meter.Terrain(d.Look.metrics)
 	return d
 }
@@ -68,7 +68,7 @@ func mergeCommand(cfg *config.Config) string {
 }
 
 // Listen opens the desk, so that its address is known to be free.
-func (d *terrainDesk) Listen(log *slog.Logger, m config.Monitor) (*desk.Desk, error) {
+func (d *TerrainDesk) Listen(log *slog.Logger, m config.Monitor) (*desk.Desk, error) {
 	opened, err := desk.Listen(desk.Options{
 		Monitor: m, Routes: d.routes(), Live: d, Reader: &desk.Reader{},
 		Metrics: d.Metrics, Version: term.ThisBuild().Version, Log: log,
@@ -80,7 +80,7 @@ func (d *terrainDesk) Listen(log *slog.Logger, m config.Monitor) (*desk.Desk, er
 }
 
 // Serve answers at a desk until ctx is done.
-func (d *terrainDesk) Serve(ctx context.Context, at *desk.Desk) error {
+func (d *TerrainDesk) Serve(ctx context.Context, at *desk.Desk) error {
 	looking, stop := context.WithCancel(context.Background())
 	var g errgroup.Group
 	g.Go(func() error { return d.Look.Follow(looking) })
@@ -90,7 +90,7 @@ func (d *terrainDesk) Serve(ctx context.Context, at *desk.Desk) error {
 }
 
 // routes are the questions about the terrain, and the commands to it.
-func (d *terrainDesk) routes() []desk.Route {
+func (d *TerrainDesk) routes() []desk.Route {
 	all := []desk.Route{
 		{Name: "status", Method: http.MethodGet, Path: "status", Returns: DeskTerrain{},
 			Answer: func(ctx context.Context, _ desk.Query) (any, error) { return d.Now(ctx), nil },
@@ -113,7 +113,7 @@ func (d *terrainDesk) routes() []desk.Route {
 }
 
 // Now returns the current state of the terrain.
-func (d *terrainDesk) Now(ctx context.Context) DeskTerrain {
+func (d *TerrainDesk) Now(ctx context.Context) DeskTerrain {
 	seen := d.Look.now(ctx)
 	t := DeskTerrain{Mode: "terrain", Status: "unknown", Stats: seen.stats, Notes: []answer.TerrainNote{}, Merge: d.merge}
 	switch {
@@ -150,7 +150,7 @@ func lookError(err error) string {
 	return term.Clean(err.Error(), 200)
 }
 
-func (d *terrainDesk) Stats(ctx context.Context, _ desk.Query) (any, error) {
+func (d *TerrainDesk) Stats(ctx context.Context, _ desk.Query) (any, error) {
 	seen := d.Look.now(ctx)
 	switch {
 	case seen.err != nil:
@@ -163,7 +163,7 @@ func (d *terrainDesk) Stats(ctx context.Context, _ desk.Query) (any, error) {
 }
 
 // Tell tells all machines to do something.
-func (d *terrainDesk) Tell(ctx context.Context, what string) (any, error) {
+func (d *TerrainDesk) Tell(ctx context.Context, what string) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
 	done, err := TellTerrain(ctx, d.Look.Conn, what, d.load)
@@ -182,22 +182,22 @@ func (d *terrainDesk) Tell(ctx context.Context, what string) (any, error) {
 }
 
 // Status implements [desk.Live]. No visits come: each is in the file of a shard.
-func (d *terrainDesk) Status(ctx context.Context) (status any, runs bool, err error) {
+func (d *TerrainDesk) Status(ctx context.Context) (status any, runs bool, err error) {
 	return d.Now(ctx), false, nil
 }
 
 // Feed implements [desk.Live].
-func (d *terrainDesk) Feed(context.Context, uint64) (*feed.Batch, error) { return noVisits(), nil }
+func (d *TerrainDesk) Feed(context.Context, uint64) (*feed.Batch, error) { return noVisits(), nil }
 
 // Last implements [desk.Live].
-func (d *terrainDesk) Last(context.Context, uint64, uint64) (*feed.Batch, error) {
+func (d *TerrainDesk) Last(context.Context, uint64, uint64) (*feed.Batch, error) {
 	return noVisits(), nil
 }
 
 func noVisits() *feed.Batch { return &feed.Batch{Lines: []json.RawMessage{}} }
 
 // Metrics returns the metrics of the terrain, and of the crawls of this process if there are any.
-func (d *terrainDesk) Metrics(ctx context.Context) ([]byte, error) {
+func (d *TerrainDesk) Metrics(ctx context.Context) ([]byte, error) {
 	a := serve.HeldAnswer{Headers: http.Header{}, Code: http.StatusOK}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/metrics", nil)
 	if err != nil {

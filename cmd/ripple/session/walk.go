@@ -25,56 +25,56 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A Walk is a session with one state file: the crawl, and what comes before and after it.
-type Walk struct {
+// A walk is a session with one state file: the crawl, and what comes before and after it.
+type walk struct {
 	Shard
-	Sender    *webhook.Sender
+	sender    *webhook.Sender
 	seeds     seeds.Extra // of this run
 	desk      *desk.Desk  // nil: none is served
-	transfer  Transfer
+	transfer  transfer
 	reloading sync.Mutex // held while the configuration is read again
 }
 
-// NewWalk returns a walk under a configuration, whose file is at path.
-func NewWalk(v *term.Voice, path string, cfg *config.Config) *Walk {
-	w := &Walk{Shard: Shard{session: newSession(v, path, crawl.NewMachine(0)), Begun: make(chan struct{})}}
-	w.Cfg.Store(cfg)
+// newWalk returns a walk under a configuration, whose file is at path.
+func newWalk(v *term.Voice, path string, cfg *config.Config) *walk {
+	w := &walk{Shard: Shard{session: newSession(v, path, crawl.NewMachine(0)), begun: make(chan struct{})}}
+	w.cfg.Store(cfg)
 	return w
 }
 
 // run opens the state and crawls. Other commands reach it as soon as the state is locked.
-func (w *Walk) run(ctx context.Context, fresh bool) error {
+func (w *walk) run(ctx context.Context, fresh bool) error {
 	ctx, w.stop = context.WithCancelCause(ctx)
 	defer w.stop(nil)
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
-	g.Go(func() error { return w.obey(beside, w.Begun, w.tellStatus, func() { _, _ = w.Reload() }) })
+	g.Go(func() error { return w.obey(beside, w.begun, w.tellStatus, func() { _, _ = w.reload() }) })
 	closeDesk := w.serveDesk()
-	g.Go(func() error { return w.KeepMemory(beside) })
+	g.Go(func() error { return w.keepMemory(beside) })
 	err := w.ready(ctx, fresh)
 	if err == nil {
-		err = w.open(fresh, func() { w.Listen(beside, &g) })
+		err = w.open(fresh, func() { w.listen(beside, &g) })
 	}
 	if err == nil {
-		defer w.Store.Close()
+		defer w.store.Close()
 		err = w.work(ctx, beside, &g)
 	}
-	err = errors.Join(err, w.Machine.LeaveBrowsers())
+	err = errors.Join(err, w.machine.LeaveBrowsers())
 	shown := closeDesk() // first: it asks this crawl for the last events
 	cancel()
 	if errors.Is(err, kv.ErrLost) {
-		err = statefile.Advise(w.Cfg.Load().State.Path, err)
+		err = statefile.Advise(w.cfg.Load().State.Path, err)
 	}
 	return errors.Join(err, shown, g.Wait())
 }
 
 // ready limits the memory, and checks the configuration before the state is touched. It opens the browsers, which stay
 // open until the crawl has them.
-func (w *Walk) ready(ctx context.Context, fresh bool) error {
-	cfg := w.Cfg.Load()
+func (w *walk) ready(ctx context.Context, fresh bool) error {
+	cfg := w.cfg.Load()
 	m := term.CrawlMemory(cfg)
 	w.limitMemory(m)
-	w.Log.Debug("memory is limited", "limit", m.String())
+	w.log.Debug("memory is limited", "limit", m.String())
 	if err := m.Refuse(); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (w *Walk) ready(ctx context.Context, fresh bool) error {
 			return err
 		}
 	}
-	return w.Machine.KeepBrowsers(ctx, cfg)
+	return w.machine.KeepBrowsers(ctx, cfg)
 }
 
 // refusePages returns an error if a page store cannot be created or written.
@@ -113,10 +113,10 @@ func refusePages(p config.Pages) error {
 }
 
 // open opens the state, and gives the run its seeds in addition to those of the configuration.
-func (w *Walk) open(fresh bool, locked func()) error {
-	cfg := w.Cfg.Load()
+func (w *walk) open(fresh bool, locked func()) error {
+	cfg := w.cfg.Load()
 	m := term.CrawlMemory(cfg)
-	store, err := openCrawl(w.Voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.ForURLs()})
+	store, err := openCrawl(w.voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.ForURLs()})
 	if err != nil {
 		return m.Explain(err)
 	}
@@ -124,42 +124,42 @@ func (w *Walk) open(fresh bool, locked func()) error {
 		store.Close()
 		return err
 	}
-	w.Store = store
-	w.Cfg.Store(cfg)
+	w.store = store
+	w.cfg.Store(cfg)
 	return nil
 }
 
 // work crawls. What runs next to the crawl until beside is done runs in g.
-func (w *Walk) work(ctx, beside context.Context, g *errgroup.Group) error {
+func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	w.shown = w.meter.Whole(w.moment)
-	c, begun, err := crawl.Begin(ctx, w.Store, crawl.Options{
-		Config: w.Cfg.Load(), Log: w.Log, OnVisit: w.tellVisit, OnRequest: w.requests.add, OnFull: w.tellFull,
-		OnCommit: func(c crawl.Commit) { w.meter.Committed(c); w.transfer.Add(c) },
-		Machine:  w.Machine,
+	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
+		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnRequest: w.requests.add, OnFull: w.tellFull,
+		OnCommit: func(c crawl.Commit) { w.meter.Committed(c); w.transfer.add(c) },
+		Machine:  w.machine,
 	})
-	if err := errors.Join(err, w.Machine.LeaveBrowsers()); err != nil {
+	if err := errors.Join(err, w.machine.LeaveBrowsers()); err != nil {
 		return err
 	}
-	w.Crawl, w.Watcher = c, census.NewWatcher(c, &w.Cfg, begun.Run)
+	w.crawl, w.watcher = c, census.NewWatcher(c, &w.cfg, begun.Run)
 	if err := w.tellBegun(begun); err != nil {
 		return err
 	}
-	if path := w.Cfg.Load().Monitor.MetricsCSV; path != "" {
-		metrics, err := OpenMetrics(path)
+	if path := w.cfg.Load().Monitor.MetricsCSV; path != "" {
+		metrics, err := openMetrics(path)
 		if err != nil {
 			return err
 		}
-		warn := func(err error) { w.Log.Warn("metrics cannot be written", "error", err) }
+		warn := func(err error) { w.log.Warn("metrics cannot be written", "error", err) }
 		metrics.transfer = &w.transfer
-		g.Go(func() error { return metrics.Follow(beside, w.status, warn) })
+		g.Go(func() error { return metrics.follow(beside, w.status, warn) })
 	}
 	if begun.Run.Walked { // nothing is visited, and no crawl answers
-		w.KeepEnd()
-		w.Writing.Store(true)
+		w.keepEnd()
+		w.writing.Store(true)
 	}
-	close(w.Begun)
+	close(w.begun)
 	if !begun.Run.Walked {
-		w.recall(g, begun.Run, w.Store.LastSeq())
+		w.recall(g, begun.Run, w.store.LastSeq())
 	}
 	end := w.telling(ctx, !begun.Run.Walked)
 	err = w.complete(ctx, begun)
@@ -168,40 +168,40 @@ func (w *Walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 }
 
 // complete crawls, unless only the outputs are missing, and ends the run.
-func (w *Walk) complete(ctx context.Context, begun crawl.Begun) error {
+func (w *walk) complete(ctx context.Context, begun crawl.Begun) error {
 	result := crawl.Result{Run: begun.Run, Walked: true}
 	if !begun.Run.Walked {
 		var err error
 		result, err = w.watched(ctx)
 		if !statefile.StoreFailed(err) {
-			w.KeepEnd()
+			w.keepEnd()
 		}
 		if err != nil {
 			return fmt.Errorf("run #%d: %w", begun.Run.ID, err)
 		}
 	}
-	w.Writing.Store(true)
+	w.writing.Store(true)
 	return w.finish(ctx, result)
 }
 
 // watched crawls and shows the progress.
-func (w *Walk) watched(ctx context.Context) (crawl.Result, error) {
-	v := show.NewStatus(w.Voice, w.Log)
+func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
+	v := show.NewStatus(w.voice, w.log)
 	var g errgroup.Group
 	watching, cancel := context.WithCancel(context.Background())
-	g.Go(func() error { return w.Watcher.Follow(watching, v.See) })
-	result, err := w.Crawl.Run(ctx)
+	g.Go(func() error { return w.watcher.Follow(watching, v.See) })
+	result, err := w.crawl.Run(ctx)
 	cancel()
 	watchErr := g.Wait()
 	v.End()
 	if err == nil && watchErr != nil {
-		w.Log.Warn("the crawl could not be watched", "error", watchErr)
+		w.log.Warn("the crawl could not be watched", "error", watchErr)
 	}
 	return result, err
 }
 
-func (w *Walk) tellBegun(b crawl.Begun) error {
-	lines, err := BegunLines(w.Store, w.Cfg.Load(), b, w.seeds.Same)
+func (w *walk) tellBegun(b crawl.Begun) error {
+	lines, err := begunLines(w.store, w.cfg.Load(), b, w.seeds.Same)
 	if err != nil {
 		return err
 	}
@@ -209,15 +209,15 @@ func (w *Walk) tellBegun(b crawl.Begun) error {
 	if b.Resumed {
 		event = "run goes on"
 	}
-	w.Voice.Tell(term.Event(event, lines[0], "run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID))
+	w.voice.Tell(term.Event(event, lines[0], "run", b.Run.ID, "pages", b.Run.Pages, "before", b.Before.ID))
 	for _, line := range lines[1:] {
-		w.Voice.Say(line)
+		w.voice.Say(line)
 	}
 	return nil
 }
 
-// BegunLines report which run has begun. same means that only the seeds for one run differ in the configuration.
-func BegunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) ([]string, error) {
+// begunLines report which run has begun. same means that only the seeds for one run differ in the configuration.
+func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) ([]string, error) {
 	run := b.Run
 	var text string
 	switch {
@@ -244,17 +244,17 @@ func BegunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 	return lines, nil
 }
 
-// Listen answers other commands until ctx is done.
-func (w *Walk) Listen(ctx context.Context, g *errgroup.Group) {
-	f := &file{session: w.session, reload: w.Reload}
+// listen answers other commands until ctx is done.
+func (w *walk) listen(ctx context.Context, g *errgroup.Group) {
+	f := &file{session: w.session, reload: w.reload}
 	f.shard.Store(&w.Shard)
-	if err := f.listen(ctx, g, w.Cfg.Load().State.Path); err != nil {
-		w.Log.Warn("other commands cannot reach this crawl", "error", err)
+	if err := f.listen(ctx, g, w.cfg.Load().State.Path); err != nil {
+		w.log.Warn("other commands cannot reach this crawl", "error", err)
 	}
 }
 
 // tellStatus reports the progress of the crawl.
-func (w *Walk) tellStatus() {
+func (w *walk) tellStatus() {
 	status := w.status()
-	w.Voice.Tell(term.Event("status", strings.Join(show.StatusLines(&status), "\n"), "status", status))
+	w.voice.Tell(term.Event("status", strings.Join(show.StatusLines(&status), "\n"), "status", status))
 }

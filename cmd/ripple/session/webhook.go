@@ -34,11 +34,11 @@ func NewSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
 }
 
 // telling sends messages during a walk. end stops that, and sends the messages that are left if there is time.
-func (w *Walk) telling(ctx context.Context, walks bool) (end func(error)) {
+func (w *walk) telling(ctx context.Context, walks bool) (end func(error)) {
 	var g errgroup.Group
 	sending, hush := context.WithCancel(context.Background())
 	if walks {
-		g.Go(func() error { return w.Sender.Run(sending, w.Crawl) })
+		g.Go(func() error { return w.sender.Run(sending, w.crawl) })
 	}
 	return func(failed error) {
 		until, cancel := context.WithTimeout(context.Background(), lastDelivery)
@@ -58,19 +58,19 @@ func (w *Walk) telling(ctx context.Context, walks bool) (end func(error)) {
 			err = errors.Join(err, w.tellLast(ctx, until))
 		}
 		if err != nil && !(statefile.StoreFailed(failed) && statefile.StoreFailed(err)) { // this is reported at the end
-			w.Log.Warn("the webhook could not be told", "error", err)
+			w.log.Warn("the webhook could not be told", "error", err)
 		}
 	}
 }
 
 // tellLast sends the messages that wait when the walk is over, and reports how many it could not send.
-func (w *Walk) tellLast(ctx, until context.Context) error {
-	if w.Cfg.Load().Monitor.Webhook == "" {
+func (w *walk) tellLast(ctx, until context.Context) error {
+	if w.cfg.Load().Monitor.Webhook == "" {
 		return nil
 	}
-	left, err := w.Sender.Flush(until, w.Store)
+	left, err := w.sender.Flush(until, w.store)
 	if left > 0 && early(ctx) == nil { // after a signal the last line says how to resume
-		w.Voice.Tell(term.Event("messages wait for the webhook",
+		w.voice.Tell(term.Event("messages wait for the webhook",
 			fmt.Sprintf("  %s the webhook; the next crawl sends what is due", waitFor(left)), "messages", left))
 	}
 	return err
@@ -84,9 +84,9 @@ func waitFor(n int) string {
 }
 
 // tellFull tells the webhook that the disk is full.
-func (w *Walk) tellFull(free uint64) {
-	cfg := w.Cfg.Load()
-	w.Sender.Tell(webhook.DiskLow, webhook.Disk{Subject: webhook.SubjectOf(cfg, 0), Free: free})
+func (w *walk) tellFull(free uint64) {
+	cfg := w.cfg.Load()
+	w.sender.Tell(webhook.DiskLow, webhook.Disk{Subject: webhook.SubjectOf(cfg, 0), Free: free})
 }
 
 var _ webhook.Box = (*kv.Store)(nil) // of a walk that is over

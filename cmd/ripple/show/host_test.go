@@ -80,7 +80,7 @@ func TestDelaysAgree(t *testing.T) {
 		t.Errorf("inspect %d, stats %d, query %q; %v", d.DelayMS, s.Slow[0].DelayMS, row.String(), err)
 	}
 	var table strings.Builder // the wait after slow answers is no longer than max-adaptive-delay
-	if err := PrintSlow(&table, s); err != nil || !strings.Contains(table.String(), "  4 min 00 s  ") {
+	if err := printSlow(&table, s); err != nil || !strings.Contains(table.String(), "  4 min 00 s  ") {
 		t.Errorf("stats tells no delay of 4 min; %v\n%s", err, table.String())
 	}
 }

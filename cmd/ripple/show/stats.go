@@ -29,7 +29,7 @@ func Stats(w io.Writer, s *answer.Stats) error {
 	if err := printDepths(w, s.ByDepth); err != nil {
 		return err
 	}
-	return PrintSlow(w, s)
+	return printSlow(w, s)
 }
 
 // printProgress prints the progress of the run.
@@ -124,8 +124,8 @@ func printDepths(w io.Writer, depths []answer.DepthCount) error {
 	return t.Flush()
 }
 
-// PrintSlow prints the hosts that take longest.
-func PrintSlow(w io.Writer, s *answer.Stats) error {
+// printSlow prints the hosts that take longest.
+func printSlow(w io.Writer, s *answer.Stats) error {
 	if len(s.Slow) == 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ func Compact(path string) (before, after int64, err error) {
 		return 0, 0, Advise(path, err)
 	}
 	defer func() { err = errors.Join(err, old.Close()) }()
-	if err := RoomBeside(path, old.Size()); err != nil {
+	if err := roomBeside(path, old.Size()); err != nil {
 		return 0, 0, err
 	}
 	dir, remove, err := atomicfile.Scratch(filepath.Dir(path)) // another process may be compacting it, too

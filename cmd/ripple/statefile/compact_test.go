@@ -43,7 +43,7 @@ func TestCompactBesideAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range beside {
-		if strings.HasPrefix(e.Name(), ".ripple") || IsBeside(e.Name()) {
+		if strings.HasPrefix(e.Name(), ".ripple") || isBeside(e.Name()) {
 			t.Errorf("%s is left", e.Name())
 		}
 	}

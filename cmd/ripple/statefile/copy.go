@@ -88,8 +88,8 @@ func fits(dir string, size int64) error {
 	return nil
 }
 
-// RoomBeside returns an error if no new file of size bytes can be made next to a state file.
-func RoomBeside(path string, size int64) error {
+// roomBeside returns an error if no new file of size bytes can be made next to a state file.
+func roomBeside(path string, size int64) error {
 	if err := MayWriteState(path); err != nil {
 		return err
 	}

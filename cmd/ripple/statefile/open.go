@@ -40,7 +40,7 @@ func stateFiles(dir string) (found []string, unread, err error) {
 		return nil, nil, err
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || IsBeside(e.Name()) {
+		if !e.Type().IsRegular() || isBeside(e.Name()) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
@@ -55,9 +55,9 @@ func stateFiles(dir string) (found []string, unread, err error) {
 	return found, unread, nil
 }
 
-// IsBeside reports whether a name is that of a file that Ripple keeps next to a state file: the backup of --fresh, or
+// isBeside reports whether a name is that of a file that Ripple keeps next to a state file: the backup of --fresh, or
 // a new file that --fresh, prune or compact is writing.
-func IsBeside(name string) bool {
+func isBeside(name string) bool {
 	return slices.Contains([]string{".bak", ".fresh", ".prune", ".compact"}, filepath.Ext(name))
 }
 

@@ -41,7 +41,7 @@ func Prune(ctx context.Context, path string, keep int) (*Pruned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := RoomBeside(path, store.Size()); err != nil {
+	if err := roomBeside(path, store.Size()); err != nil {
 		return nil, err
 	}
 	compacted := path + ".compact"

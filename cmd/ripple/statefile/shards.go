@@ -67,7 +67,7 @@ func (s *Shards) openFolder(ctx context.Context, from Files, dir string) error {
 	found := len(s.All)
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || IsBeside(e.Name()) || !IsBolt(path) {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || isBeside(e.Name()) || !IsBolt(path) {
 			continue
 		}
 		switch err := s.openFile(ctx, from, path); {

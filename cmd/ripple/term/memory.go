@@ -17,8 +17,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// MemoryBase is what a crawl holds in bytes, apart from what it knows about URLs.
-const MemoryBase = 48_000_000
+// memoryBase is what a crawl holds in bytes, apart from what it knows about URLs.
+const memoryBase = 48_000_000
 
 // A Memory is the soft memory limit of this process. The garbage collector keeps to it as long as half of the processor
 // time is enough for that. A process has one, and only its command sets it.
@@ -60,10 +60,10 @@ func (m Memory) Beside(r *config.Render) Memory {
 
 // MemoryHere returns the memory of the machine, or less if the cgroup or the address space of this process is limited.
 // 0 means unknown.
-func MemoryHere() uint64 { return LeastOf(memlimit.FromCgroup, memlimit.FromSystem, addressSpace) }
+func MemoryHere() uint64 { return leastOf(memlimit.FromCgroup, memlimit.FromSystem, addressSpace) }
 
-// LeastOf returns the smallest known value; 0 means that none is known.
-func LeastOf(all ...memlimit.Provider) (least uint64) {
+// leastOf returns the smallest known value; 0 means that none is known.
+func leastOf(all ...memlimit.Provider) (least uint64) {
 	for _, ask := range all {
 		if n, err := ask(); err == nil && n > 0 && (least == 0 || n < least) {
 			least = n
@@ -83,7 +83,7 @@ func (m Memory) ForURLs() int64 {
 	if m.Bytes == math.MaxInt64 {
 		return 0
 	}
-	return max(1, m.Bytes-MemoryBase)
+	return max(1, m.Bytes-memoryBase)
 }
 
 // OfShard returns the share of ForURLs for each of several shards; 0 means no limit.

@@ -24,15 +24,15 @@ func TestMemoryLimit(t *testing.T) {
 		says  string
 		urls  int64
 	}{
-		{"of the machine", config.MemoryAuto, 4 * gb, 3 * gb, `3.0 GB ([network] memory-limit = "auto")`, 3*gb - MemoryBase},
+		{"of the machine", config.MemoryAuto, 4 * gb, 3 * gb, `3.0 GB ([network] memory-limit = "auto")`, 3*gb - memoryBase},
 		{"of nobody knows what", config.MemoryAuto, 0, math.MaxInt64, "none", 0},
 		{"of a machine beyond numbers", config.MemoryAuto, math.MaxUint64, math.MaxInt64 / 4 * 3,
-			`6.9 EB ([network] memory-limit = "auto")`, math.MaxInt64/4*3 - MemoryBase},
+			`6.9 EB ([network] memory-limit = "auto")`, math.MaxInt64/4*3 - memoryBase},
 		{"of a cgroup too small for anything", config.MemoryAuto, 1 << 20, 3 << 18,
 			`786 kB ([network] memory-limit = "auto")`, 1},
 		{"off", config.MemoryOff, 4 * gb, math.MaxInt64, "none", 0},
-		{"said", 2 * gb, 4 * gb, 2 * gb, `2.0 GB ([network] memory-limit = "2GB")`, 2*gb - MemoryBase},
-		{"more than there is", 8 * gb, 4 * gb, 8 * gb, `8.0 GB ([network] memory-limit = "8GB")`, 8*gb - MemoryBase},
+		{"said", 2 * gb, 4 * gb, 2 * gb, `2.0 GB ([network] memory-limit = "2GB")`, 2*gb - memoryBase},
+		{"more than there is", 8 * gb, 4 * gb, 8 * gb, `8.0 GB ([network] memory-limit = "8GB")`, 8*gb - memoryBase},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestMemoryHere(t *testing.T) {
 		{"a machine that says nothing", []memlimit.Provider{fails, memlimit.Limit(0), free}, 0},
 	}
 	for _, tt := range tests {
-		if got := LeastOf(tt.all...); got != tt.want {
+		if got := leastOf(tt.all...); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}

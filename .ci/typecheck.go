@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 )
 
-// CGO_ENABLED=0 has to be set: files with C are not read.
+// CGO_ENABLED=0 is required: files with C are not read.
 const fields = "Dir,ImportPath,GoFiles,ImportMap,Module,Error"
 
 // listed has the fields of a package that go list is asked for.

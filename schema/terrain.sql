@@ -1,7 +1,7 @@
 -- The SQLite export of Ripple: the terrain as one reading of a state file.
 --
 -- Times are UTC, written 2026-01-15T10:30:00Z. Ids are those of the state file.
--- Indexes stand behind their tables; the export creates them after the load.
+-- Indexes come after their tables; the export creates them after the load.
 -- Columns are only ever added at the end.
 
 -- Walks of the terrain. A run whose process is gone reads 'interrupted'.
@@ -18,7 +18,7 @@ CREATE TABLE runs (
 
 CREATE INDEX idx_runs_status ON runs(status);
 
--- Every page that is known, blacklisted and stub pages included.
+-- Every known page, including blacklisted and stub pages.
 CREATE TABLE pages (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
     url             TEXT NOT NULL UNIQUE,   -- its identity, normalised
@@ -35,15 +35,15 @@ CREATE TABLE pages (
     retry_count     INTEGER DEFAULT 0,
     surt_key        TEXT NOT NULL,          -- com,example,blog)/path?query
     class           TEXT NOT NULL,          -- 'quality', 'blacklist', 'stub', 'discovered'
-    rule            TEXT,                   -- that gave the class or decided the state
-    fetch_url       TEXT,                   -- the form that was asked last
+    rule            TEXT,                   -- the rule that gave the class or decided the state
+    fetch_url       TEXT,                   -- the form that was requested last
     redirect_to     INTEGER REFERENCES pages(id),
     redirect_count  INTEGER NOT NULL,       -- recorded redirects that begin here
     referrer_id     INTEGER REFERENCES pages(id),
     charset         TEXT,
     etag            TEXT,
     content_length  INTEGER,                -- decoded bytes
-    body_sha256     TEXT,                   -- of these, hexadecimal
+    body_sha256     TEXT,                   -- of the decoded body, hexadecimal
     response_ms     INTEGER,
     noindex         INTEGER NOT NULL,
     nofollow        INTEGER NOT NULL,
@@ -52,10 +52,10 @@ CREATE TABLE pages (
     server_date     TEXT,                   -- as the server wrote it
     first_run       INTEGER NOT NULL REFERENCES runs(id),
     last_run        INTEGER NOT NULL REFERENCES runs(id),
-    needs_scripts   TEXT,                   -- the signs that it shows nothing without them; NULL: there are none
-    rendered        TEXT,                   -- why a browser showed it, and what was kept from it; NULL: none did
-    render_requests INTEGER NOT NULL,       -- what its scripts asked for and got, also from what others had asked for
-    own             INTEGER                 -- 1: its host itself names it; 0: only others do; NULL: the run has not met it
+    needs_scripts   TEXT,                   -- signs that the page shows nothing without scripts; NULL: none
+    rendered        TEXT,                   -- why it was rendered in a browser, and what was refused to it; NULL: it was not
+    render_requests INTEGER NOT NULL,       -- resources that its scripts requested and got, including those fetched for other pages
+    own             INTEGER                 -- 1: its own host names it; 0: only others do; NULL: the run has not met it
 );
 
 CREATE INDEX idx_pages_domain ON pages(domain);
@@ -81,10 +81,10 @@ CREATE TABLE links (
     to_page_id      INTEGER NOT NULL REFERENCES pages(id),
     discovered_run  INTEGER NOT NULL REFERENCES runs(id),
     kind            TEXT NOT NULL,          -- the strongest: 'redirect', 'canonical', 'anchor', 'frame', 'refresh'
-    rel             TEXT,                   -- 'nofollow ugc sponsored', as far as all links of the pair carry them
+    rel             TEXT,                   -- 'nofollow ugc sponsored': those that all links of the pair have
     place           TEXT NOT NULL,          -- the best: 'main', 'body', 'aside', 'header', 'footer', 'nav'; empty for a redirect
     anchor          TEXT,
-    rendered        INTEGER NOT NULL,       -- 1: only the scripts of the page show it
+    rendered        INTEGER NOT NULL,       -- 1: only the rendered page contains it
     last_run        INTEGER NOT NULL REFERENCES runs(id),
     sitewide        INTEGER NOT NULL,       -- 1: more than half of the pages of the host link there, of at least 10
     UNIQUE(from_page_id, to_page_id)
@@ -133,7 +133,7 @@ CREATE TABLE stubbed_referrers (
     UNIQUE(stubbed_url_id, referrer_page_id)
 );
 
--- Hosts that were asked, or whose robots.txt is known.
+-- Hosts that were requested, or whose robots.txt is known.
 CREATE TABLE domain_states (
     id                  INTEGER PRIMARY KEY AUTOINCREMENT,
     domain              TEXT NOT NULL UNIQUE,
@@ -199,15 +199,15 @@ CREATE TABLE hosts (
     min_depth       INTEGER,
     pages_known     INTEGER NOT NULL,
     pages_visited   INTEGER NOT NULL,       -- pages with a visit in the newest run, those that were kept without a request too
-    crawl_count     INTEGER NOT NULL,       -- visits that asked, all runs
+    crawl_count     INTEGER NOT NULL,       -- visits that made a request, all runs
     requests        INTEGER NOT NULL,       -- of every kind, all runs
-    delay_ms        INTEGER NOT NULL,       -- promised between two requests, time-outs included
+    delay_ms        INTEGER NOT NULL,       -- promised between two requests, including the effect of time-outs
     coverage        TEXT NOT NULL,
     known_missing   INTEGER NOT NULL,       -- pages that were not visited, denied, blocked, or not even recorded
-    links_omitted   INTEGER NOT NULL,       -- links of its pages that are not recorded
+    links_omitted   INTEGER NOT NULL,       -- links of its pages that were not recorded
     need_scripts    INTEGER NOT NULL,       -- pages processed in the newest run that show nothing without their scripts, and were not rendered
-    tags            TEXT,                   -- that people gave it, separated by commas
-    note            TEXT                    -- that people made
+    tags            TEXT,                   -- tags that people gave it, separated by commas
+    note            TEXT                    -- note that people made
 );
 
 -- Registrable domains.
@@ -216,7 +216,7 @@ CREATE TABLE sites (
     site            TEXT NOT NULL UNIQUE,
     hosts           INTEGER NOT NULL,
     pages           INTEGER NOT NULL,
-    overflow        INTEGER NOT NULL        -- links to further hosts, which are not recorded (max-hosts-per-site)
+    overflow        INTEGER NOT NULL        -- links to further hosts, which were not recorded (max-hosts-per-site)
 );
 
 -- Nodes at entity level.
@@ -228,8 +228,8 @@ CREATE TABLE entities (
 );
 
 -- Links between different hosts, sites and entities: how many pairs of pages, how many pages
--- link, how many of the pairs are endorsements (editorial), and how many are to what most pages
--- of the host link to (sitewide). An endorsement is an anchor (link_kinds) in main, body or
+-- link, how many of the pairs are endorsements (editorial), and how many lead to a target that most
+-- pages of the host link to (sitewide). An endorsement is an anchor (link_kinds) in main, body or
 -- aside that is not site-wide and has no rel flag: neither nofollow, ugc nor sponsored.
 CREATE TABLE host_links (
     from_id         INTEGER NOT NULL REFERENCES hosts(id),
@@ -273,26 +273,26 @@ CREATE TABLE entity_links (
 
 CREATE INDEX idx_entity_links_to ON entity_links(to_id);
 
--- How pages stand in the graph. Degrees and components are of all links. Trust, PageRank,
--- harmonic centrality and communities are of endorsements between different hosts; where the
--- origins are of several sites, between different sites. With --links all they are of all
--- links, too. They are the same in suggest, GEXF, CSV, Parquet and the map where those are of
--- the same run and all its nodes. PageRank: damping 0.85, until a step changes less than 1e-13;
--- from a page without links it jumps to any. Trust: the same, but every jump leads to an
--- origin's page, to each site of origins equally often. At page level a link weighs 1.
+-- Graph metrics of pages. Degrees and components use all links. Trust, PageRank, harmonic
+-- centrality and communities use endorsements between different hosts or, if the origins belong
+-- to several sites, between different sites; with --links all, they use all links, too. They
+-- equal those in suggest, GEXF, CSV, Parquet and the map, if those cover the same run and all its
+-- nodes. PageRank: damping 0.85, until a step changes less than 1e-13; from a page without links
+-- it jumps to any page. Trust: the same, but every jump leads to an origin's page, equally often
+-- to each site of origins. At page level a link weighs 1.
 CREATE TABLE page_metrics (
     page_id         INTEGER PRIMARY KEY REFERENCES pages(id),
     in_degree       INTEGER NOT NULL,       -- pages that link there
     out_degree      INTEGER NOT NULL,
     trust           REAL NOT NULL,          -- a share: all add up to 1
-    pagerank        REAL NOT NULL,          -- likewise
-    harmonic        REAL NOT NULL,          -- centrality: the sum of 1/distance from all that lead there
-    component       INTEGER NOT NULL,       -- hangs together when directions are left out; 0 is the largest
+    pagerank        REAL NOT NULL,          -- a share: all add up to 1
+    harmonic        REAL NOT NULL,          -- harmonic centrality: the sum of 1/distance from all pages that lead there
+    component       INTEGER NOT NULL,       -- weakly connected component; 0 is the largest
     community       INTEGER NOT NULL        -- many links inside, few to others; 0 is the largest
 );
 
--- How hosts and sites stand in the graph of host_links and site_links, likewise: a link weighs
--- as many pairs of pages as count, all of them or its endorsements.
+-- Graph metrics of hosts and sites, by host_links and site_links. The weight of a link is the
+-- number of its pairs of pages that count: all of them, or its endorsements.
 CREATE TABLE host_metrics (
     host_id         INTEGER PRIMARY KEY REFERENCES hosts(id),
     in_degree       INTEGER NOT NULL,       -- hosts that link there

@@ -22,13 +22,13 @@ func (c *Cluster) keys() []key {
 	return []key{
 		{name: "hub", doc: "nats://host:4222 or tls://host:4222, several with commas; \"\": one machine",
 			value: str(&c.Hub, orEmpty(checkHub))},
-		{name: "shards", doc: "parts of a terrain that is created now; they never change", value: number(&c.Shards, 1, 256)},
+		{name: "shards", doc: "number of parts of a new terrain; it never changes", value: number(&c.Shards, 1, 256)},
 		{name: "folder", doc: "this node's state files, shard-000.bolt and so on", value: str(&c.Folder, notEmpty)},
-		{name: "max-shards", doc: "this node holds at most; 0: no limit", value: number(&c.MaxShards, 0, 256)},
+		{name: "max-shards", doc: "shards that this node holds at most; 0: no limit", value: number(&c.MaxShards, 0, 256)},
 		{name: "credentials",
 			doc:   "the hub's token file, or one with this node's NKey, readable by its owner alone",
 			value: str(&c.Credentials, anything)},
-		{name: "ca-file", doc: "certificates that vouch for the hub; \"\": those of the system",
+		{name: "ca-file", doc: "trust anchors for the hub's certificate (PEM); \"\": those of the system",
 			value: str(&c.CAFile, anything)},
 	}
 }

@@ -40,15 +40,15 @@ func readPattern(raw any) (scope.Pattern, error) {
 
 func (r *Render) keys() []key {
 	return []key{
-		{name: "mode", doc: "off | auto: those that show nothing without their scripts | always; takes Chromium",
+		{name: "mode", doc: "off | auto: pages that show nothing without their scripts | always; needs Chromium",
 			value: enum(&r.Mode, RenderOff, RenderAuto, RenderAlways)},
-		{name: "domains", doc: "whose pages, as [\"*.example.com\"]; none: those of all quality hosts",
+		{name: "domains", doc: "hosts whose pages are rendered, as [\"*.example.com\"]; empty: all quality hosts",
 			value: list(&r.Domains, readPattern, func(p scope.Pattern) string { return tomlString(p.String()) })},
 		{name: "browser", doc: "the browser's path; \"\": chromium, chromium-headless-shell or google-chrome on the PATH",
 			value: str(&r.Browser, anything)},
-		{name: "max-browsers", doc: "at a time; 0: one a core", value: number(&r.MaxBrowsers, 0, 64)},
-		{name: "max-requests", doc: "of one page, scripts and data", value: number(&r.MaxRequests, 0, 10_000)},
-		{name: "timeout", unit: "duration", doc: "of one look at a page, by the wall clock",
+		{name: "max-browsers", doc: "browsers at a time; 0: one per core", value: number(&r.MaxBrowsers, 0, 64)},
+		{name: "max-requests", doc: "for scripts and data of one page", value: number(&r.MaxRequests, 0, 10_000)},
+		{name: "timeout", unit: "duration", doc: "for rendering a page once, by the wall clock",
 			value: duration(&r.Timeout, time.Second)},
 		{name: "sandbox", doc: "Chromium's sandbox stays on", value: boolean(&r.Sandbox)},
 	}

@@ -1,16 +1,16 @@
-// Where we look: the middle of the view in units of the layout and pixels a unit.
+// The camera: the centre of the view in units of the layout, and its scale in pixels per unit.
 
 function makeCamera(g) {
   const free = { left: 0, top: 0, right: 1, bottom: 1 };
   return { x: 0, y: 0, scale: 1, width: 1, height: 1, least: 0.001, most: 200, box: bounds(g), free, flight: null };
 }
 
-// freeArea returns the part of the view that no card covers, in pixels: between the
-// cards where they stand beside the map, below and above them where it is narrow.
+// freeArea returns the part of the view that no card covers, in pixels: between the cards on a wide
+// screen, below and above them on a narrow one.
 function freeArea(width, height, cards) {
   const free = { left: 16, top: 16, right: width - 16, bottom: height - 16 };
   for (const { left, top, right, bottom } of cards) {
-    const gaps = { left: width - right, top: height - bottom, right: left, bottom: top }; // what stays free beside it
+    const gaps = { left: width - right, top: height - bottom, right: left, bottom: top }; // what is left free next to it
     const side = Object.keys(gaps).reduce((a, b) => gaps[b] * (/left|right/.test(b) ? height : width)
       > gaps[a] * (/left|right/.test(a) ? height : width) ? b : a);
     if (side === "left") free.left = Math.max(free.left, right + 16);
@@ -70,7 +70,7 @@ function bounded(c, scale) {
   return Math.min(Math.max(scale, c.least), c.most);
 }
 
-// zoom changes the scale around a point of the screen, which stays where it is.
+// zoom changes the scale around a point of the screen, which does not move.
 function zoom(c, factor, px, py) {
   const [x, y] = toWorld(c, px, py);
   c.flight = null;
@@ -91,7 +91,7 @@ function fly(c, to) {
   else c.flight = { from: { x: c.x, y: c.y, scale: c.scale }, to: { x: c.x, y: c.y, scale: c.scale, ...to }, begin: performance.now() };
 }
 
-// advance returns whether the flight goes on.
+// advance moves on, and returns whether the flight continues.
 function advance(c, now) {
   if (!c.flight) return false;
   const { from, to, begin } = c.flight;

@@ -1,4 +1,4 @@
-// Draws nodes and links on a plain canvas, where there is no WebGL2.
+// Draws nodes and links on a plain canvas, if WebGL2 is not available.
 
 function makeCanvas(canvas, g) {
   const p = { canvas, g, paper: canvas.getContext("2d", { alpha: false }), radius: null, colours: null, strong: [] };
@@ -43,7 +43,7 @@ function drawFaint({ paper, g, colours }, c, look) {
   }
 }
 
-// line adds a link to the path unless it lies beside the view.
+// line adds a link to the path unless it is outside the view.
 function line(paper, c, g, u, v) {
   const [ax, ay] = toScreen(c, g.x[u], g.y[u]), [bx, by] = toScreen(c, g.x[v], g.y[v]);
   if (Math.max(ax, bx) < 0 || Math.max(ay, by) < 0 || Math.min(ax, bx) > c.width || Math.min(ay, by) > c.height) return;

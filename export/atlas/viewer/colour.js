@@ -1,4 +1,4 @@
-// What the colours say.
+// The meaning of the colours.
 
 const hues = [
   ["#3f6fd8", "#7ba4ff"], ["#e0762a", "#ffa866"], ["#1f9a6b", "#56d6a4"], ["#c93f63", "#ff87a3"], ["#7d52c1", "#b894f5"], ["#1d93b5", "#63cdea"],
@@ -32,8 +32,8 @@ function classGroups(g, of, theme) {
   return order.map((i) => ({ label: g.classes[i], colour: (colours[rank(g.classes[i])] || hues[i % hues.length])[theme] }));
 }
 
-// coverGroups has what is complete first and what was left out on purpose last, and
-// between them the reasons why hosts were cut, the most frequent first.
+// coverGroups puts complete hosts first and those left out on purpose last. Between them are the
+// reasons why hosts were cut, the most frequent first.
 function coverGroups(g, of, theme) {
   const count = g.covers.map(() => 0);
   for (const c of g.cover) count[c]++;

@@ -74,8 +74,8 @@ function bounds(g) {
   return g.n ? b : { left: -1, top: -1, right: 1, bottom: 1 };
 }
 
-// keepPlaces puts the nodes of a later graph where an earlier one had them, and new ones
-// beside those that they are linked with, one around the other in a widening spiral.
+// keepPlaces puts the nodes of a later graph where an earlier one had them, and new ones next to
+// nodes that they are linked with, in a widening spiral.
 function keepPlaces(before, g) {
   const known = new Map(before.names.map((name, v) => [name, v])), placed = new Uint8Array(g.n), crowd = new Map();
   const put = (v, x, y) => { g.x[v] = x; g.y[v] = y; placed[v] = 1; };
@@ -86,7 +86,7 @@ function keepPlaces(before, g) {
   const order = [...g.names.keys()].filter((v) => !placed[v]).sort((a, b) => g.trust[b] - g.trust[a] || a - b);
   for (const v of order) {
     const [beside] = [...neighbours(g, v, false), ...neighbours(g, v, true)].map(([u]) => u).filter((u) => placed[u]);
-    if (beside === undefined) { placed[v] = 1; continue; } // nothing holds it: where the layout has it
+    if (beside === undefined) { placed[v] = 1; continue; } // no link to a placed node: use the layout's position
     const turn = (crowd.get(beside) || 0) + 1, far = 9 + 3.2 * Math.sqrt(turn), angle = 2.39996 * turn + beside;
     crowd.set(beside, turn);
     put(v, g.x[beside] + far * Math.cos(angle), g.y[beside] + far * Math.sin(angle));

@@ -1,4 +1,4 @@
-// Names beside nodes, the most important first, none over another.
+// Names next to nodes, the most important first, without overlaps.
 
 const cellSide = 64;
 
@@ -113,7 +113,7 @@ function drawLabel(app, v) {
   const [x, y] = toScreen(c, g.x[v], g.y[v]), r = pixels(c, app.radius[v]);
   if (x < -r || y < -r || x > c.width + r || y > c.height + r) return false;
   const origin = app.prominent.has(v), must = v === app.selected || v === app.hovered || origin;
-  if (!must && r < 2.2 && app.selected < 0) return false; // beside a selection only its neighbours come here
+  if (!must && r < 2.2 && app.selected < 0) return false; // with a selection, only its neighbours get names here
   const size = Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15)) + (origin ? 1 : 0);
   const text = short(g.shown[v]), width = textWidth(labels, text, size, must), rim = r + (must ? 8 : 4);
   const boxes = places(c, x, y, rim, width, size, must), tall = size * 1.24;
@@ -127,8 +127,8 @@ function drawLabel(app, v) {
   return true;
 }
 
-// places lists where a name may stand, the nearest first: beside its node, below and
-// above. One that must be there may also stand farther off, and inside the view.
+// places lists the possible places of a name, nearest first: next to its node, below and above. A
+// name that must be shown may also be farther away, inside the view.
 function places(c, x, y, rim, width, size, must) {
   const lefts = [x + rim, x - rim - width, x - width / 2], off = rim + size * 0.5;
   const list = [[lefts[0], y], [lefts[1], y], [lefts[2], y + off], [lefts[2], y - off]];
@@ -140,7 +140,7 @@ function places(c, x, y, rim, width, size, must) {
   return list;
 }
 
-// tie draws a thread from a node to its name, where that stands farther off than names do.
+// tie draws a thread from a node to its name, if the name is farther away than usual.
 function tie(app, x, y, rim, [left, middle], width, size) {
   const tx = Math.max(left, Math.min(x, left + width)), ty = middle + Math.sign(y - middle) * size * 0.5;
   const paper = app.labels.paper, far = Math.hypot(tx - x, ty - y);

@@ -15,7 +15,7 @@ function show(raw, page) {
   setReach(app.camera);
   const said = readView(app);
   restyle(app);
-  if (!said) Object.assign(app.camera, whole(app.camera)); // beside the panel, if there is one
+  if (!said) Object.assign(app.camera, whole(app.camera)); // next to the panel, if there is one
   listen(app);
   return app;
 }
@@ -71,7 +71,7 @@ function openPainter(app, tryWebGL) {
     app.canvas = tryWebGL ? make("canvas", { "aria-hidden": "true" }) : canvas; // a canvas keeps its first context
     app.painter = makeCanvas(app.canvas, app.g);
   }
-  const shown = app.canvas; // of one that was shown before the loss means nothing
+  const shown = app.canvas; // losing an earlier one does not matter
   shown.addEventListener("webglcontextlost", () => { if (shown === app.canvas) { openPainter(app, false); restyle(app); } });
   stage.prepend(shown);
   document.documentElement.dataset.painter = app.painter.name;
@@ -112,7 +112,7 @@ function restyle(app) {
   measure(app);
 }
 
-// relight marks the selection: its links stand out and the rest steps back.
+// relight highlights the selection and its links, and dims the rest.
 function relight(app) {
   const { g, grouping, focus, selected } = app;
   app.near = selected < 0 ? [] : [...neighbours(g, selected, true), ...neighbours(g, selected, false)].map(([v]) => v);

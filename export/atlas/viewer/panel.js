@@ -1,4 +1,4 @@
-// The cards: what is known of the selected node, search results, the legend.
+// The cards: what is known about the selected node, search results, the legend.
 
 // make builds an element; text is only ever text.
 function make(tag, attributes, ...children) {

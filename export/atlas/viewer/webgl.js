@@ -41,7 +41,7 @@ void main() {
   gl_Position = vec4(p / view * vec2(2., -2.), 0., 1.);
 }`;
 
-// makeWebGL returns a painter, or null where there is no WebGL2.
+// makeWebGL returns a painter, or null if WebGL2 is not available.
 function makeWebGL(canvas, g) {
   const gl = canvas.getContext("webgl2", { antialias: true, premultipliedAlpha: true, alpha: false });
   if (!gl) return null;

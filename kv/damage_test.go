@@ -37,7 +37,7 @@ func sample(t testing.TB) []byte {
 		}
 		_, err = tx.URLs.AddForm(3, norm, norm+"?other", false)
 		_, err2 := tx.URLs.AddForm(4, norm, norm+"/", false)
-		return errors.Join(err, err2, tx.Runs.Put(schema.Run{ID: 1, End: schema.End{Detail: "done"}}),
+		return errors.Join(err, err2, tx.Runs.Put(schema.Run{ID: 1, End: schema.End{Kind: schema.EndStopped, Detail: "done"}}),
 			tx.Hosts.PutRobots(1, schema.RobotsCopy{Status: 200, Text: []byte("x")}),
 			tx.Runs.PutConfig([32]byte{1}, []byte("config")),
 			tx.Runs.CountUp("rule", "group", 1), tx.Depths.SetPending([]schema.ID{1, 2}))

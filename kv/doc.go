@@ -113,11 +113,11 @@
 // text. A zstd field begins with the length of what it holds. A
 // set of shards is their number, and each as a byte.
 //
-// A [schema.Reason] is its cause (byte) and its detail, and unless the cause is 0 the
-// status, the wait (us) and the name of another host. A [schema.End] is its kind (byte),
-// its detail, a number, a time (us) and the shards that had no part in the run.
+// A [schema.Reason] is its cause (byte), and unless that is 0 the detail, the status, the
+// wait (us) and the name of another host. A [schema.End] is its kind (byte), unless that is 0
+// the detail, a number and a time (us), and the shards that had no part in the run.
 //
-// Every change of the format takes a new version, which is 5 now. A file of any other
+// Every change of the format takes a new version, which is 6 now. A file of any other
 // version is refused.
 //
 // The value "part" and the last three buckets are only in a file that holds one shard of

@@ -270,7 +270,7 @@ func (n named) fields() []byte {
 		return b
 	}
 	return fieldsOf(n.url, one(n.links), 1, 2, 0 /* at */, n.prev, n.stand, 0, int(schema.Processed), 0, 0 /* shape */, 0,
-		n.redirect, 0, 0, 0, "" /* title */, 0, "", 0, "", 0, "", "", 0, "", 0 /* fresh */, 1, 0, 0, "" /* reason */, "", 0, "", 0,
+		n.redirect, 0, 0, 0, "" /* title */, 0, "", 0, "", 0, "", "", 0, "", 0 /* fresh */, 1, 0, 0 /* reason */, "", 0, "", 0,
 		one(n.sitemap), 0, 0, 0, 0, 0, 0, 0, 0)
 }
 
@@ -368,7 +368,7 @@ func toldOfStanding(t *testing.T, path string) (told bool) {
 func TestForgedValues(t *testing.T) {
 	one, first := []byte{0, 0, 0, 1}, make([]byte, 8)
 	host := func(queues ...byte) []byte {
-		return slices.Concat(fieldsOf("a.test", ""), make([]byte, 15),
+		return slices.Concat(fieldsOf("a.test", ""), make([]byte, 13),
 			fieldsOf(0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0, 0), []byte{1, 0} /* generation */, queues,
 			make([]byte, 11))
 	}

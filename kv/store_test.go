@@ -204,7 +204,7 @@ func TestHostRoundTrip(t *testing.T) {
 			Place: schema.OtherPlace, Targets: []uint64{36, 1 << 63}, LinkText: 35, Heads: 1, Generation: 1,
 			Queues: []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}},
 				{Priority: 9, Open: []schema.ID{1}}},
-			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Reason: schema.Reason{Detail: "e"}}},
+			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Reason: schema.StatusReason(503)}},
 		}
 		want = *h
 		for i := range reflect.TypeOf(want).NumField() {

@@ -9,7 +9,7 @@ type Cause uint8
 // The causes. Those from CauseNXDomain to CauseCancelled leave a request without an answer; the others
 // are drawn by the crawl from the answers.
 const (
-	CauseNone           Cause = iota // no failure, or one known only in words
+	CauseNone           Cause = iota // no failure
 	CauseNXDomain                    // the name does not exist
 	CauseDNSTemporary                // SERVFAIL, DNS time-out
 	CauseRefused                     // connection refused

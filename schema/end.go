@@ -11,7 +11,7 @@ type EndKind uint8
 
 // The kinds of ends.
 const (
-	EndNone         EndKind = iota // the walk continues, or the reason is known only in words
+	EndNone         EndKind = iota // the walk continues
 	EndFrontier                    // no URL is left
 	EndMaxPages                    // max-pages
 	EndBudgets                     // all remaining URLs are beyond the budgets of their hosts
@@ -29,7 +29,7 @@ type End struct {
 	Kind   EndKind
 	N      int           // max-pages, or the number of hosts whose budgets are used up
 	After  time.Duration // max-run-time
-	Detail string        // what stopped it; the whole text if the kind is EndNone
+	Detail string        // what stopped it
 
 	Without Shards // the shards of the terrain that took no part
 }

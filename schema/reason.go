@@ -13,7 +13,7 @@ type Reason struct {
 	Status int           // for [CauseStatus] and [CauseBadLocation]
 	Wait   time.Duration // the wait that the host requests
 	Host   string        // robots.txt redirects to this host and failed there; empty: no redirect
-	Detail string        // sanitised words of a peer or library; the whole text if the cause is CauseNone
+	Detail string        // sanitised words of a peer or library
 }
 
 // StatusReason returns the reason for an HTTP status.

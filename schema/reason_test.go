@@ -12,7 +12,6 @@ func TestReasonString(t *testing.T) {
 		want   string
 	}{
 		{Reason{}, ""},
-		{Reason{Detail: "what an old file says"}, "what an old file says"},
 		{Reason{Cause: CauseRefused}, "connection refused"},
 		{Reason{Cause: CauseTLS, Detail: "certificate has expired"}, "tls error: certificate has expired"},
 		{StatusReason(404), "404 Not Found"},
@@ -75,7 +74,6 @@ func TestEndString(t *testing.T) {
 		want string
 	}{
 		{End{}, ""},
-		{End{Detail: "what an old file says"}, "what an old file says"},
 		{End{Kind: EndFrontier}, "the frontier is empty"},
 		{End{Kind: EndMaxPages, N: 500}, "max-pages = 500"},
 		{End{Kind: EndBudgets, N: 1}, "what is left is beyond the budget of a host"},

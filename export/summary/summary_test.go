@@ -135,7 +135,7 @@ func TestPartial(t *testing.T) {
 	})
 	w.Host("given.test/", func(h *schema.Host) {
 		h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = schema.GaveUpRateLimit, 1045,
-			schema.Reason{Detail: "5 times 429 in a row"}
+			schema.Reason{Cause: schema.CauseRateLimits}
 	})
 	w.Visit("deny.test/x", func(v *schema.Visit) {
 		v.State, v.Status, v.Requests, v.Charset = schema.Failed, 0, 0, ""

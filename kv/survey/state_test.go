@@ -51,9 +51,9 @@ func listedRows() []stateRow {
 			func(w *surveytest.World) { w.Depth("b.test/", 4, 0); w.Visit("b.test/", nil) }, schema.Processed, "", ""},
 		{"visited, failed", minimal, "a.test/", func(w *surveytest.World) {
 			w.Visit("a.test/", func(v *schema.Visit) {
-				v.State, v.Status, v.Reason = schema.Failed, 0, schema.Reason{Detail: "truncated body"}
+				v.State, v.Status, v.Reason = schema.Failed, 0, schema.Reason{Cause: schema.CauseTruncated}
 			})
-		}, schema.Failed, "truncated body", `quality "a.test"`},
+		}, schema.Failed, "truncated response", `quality "a.test"`},
 		{"refused by HEAD, which is not believed any more", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Depth("a.test/x", 0, 0)
 			w.Host("a.test/x", func(h *schema.Host) { h.Heads = schema.HeadPageType | schema.HeadsLie })
@@ -246,15 +246,15 @@ func waitingRows() []stateRow {
 		{"given up: connection, suspended", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Depth("a.test/x", 0, 0)
 			w.Host("a.test/x", func(h *schema.Host) {
-				h.RunGivenUp, h.RunGivenUpWhy, h.Throttles = schema.GaveUpConnection, schema.Reason{Detail: "refused"}, 1
+				h.RunGivenUp, h.RunGivenUpWhy, h.Throttles = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseRefused}, 1
 			})
-		}, schema.Unreachable, "refused", ""},
+		}, schema.Unreachable, "connection refused", ""},
 		{"given up: rate limit", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Depth("a.test/x", 0, 0)
 			w.Host("a.test/x", func(h *schema.Host) {
-				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRateLimit, schema.Reason{Detail: "429"}
+				h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpRateLimit, schema.StatusReason(429)
 			})
-		}, schema.RateLimited, "429", ""},
+		}, schema.RateLimited, "429 Too Many Requests", ""},
 		{"given up: robots.txt", minimal, "a.test/x", func(w *surveytest.World) {
 			w.Depth("a.test/x", 0, 0)
 			w.Host("a.test/x", func(h *schema.Host) {

@@ -27,7 +27,6 @@ func TestFailures(t *testing.T) {
 		given("e.test", expired), given("f.test", expired), robots,
 		given("g.test", schema.Reason{Cause: schema.CauseAskedToWait, Wait: 1e9}),
 		given("h.test", schema.Reason{Cause: schema.CauseAskedToWait, Wait: 2e9}),
-		given("i.test", schema.Reason{Detail: "as an old file says"}),
 	} {
 		f.addHost(h)
 	}
@@ -46,7 +45,6 @@ func TestFailures(t *testing.T) {
 		"2 hosts failed: asked to wait (g.test, h.test)",
 		"2 hosts failed: three connection failures in a row: tls error (c.test, d.test)",
 		"2 hosts failed: tls error: the certificate has expired (e.test, f.test)",
-		"1 host failed: as an old file says (i.test)",
 		"1 host failed: no answer (k.test)",
 		"1 host failed: robots.txt unavailable: 503 Service Unavailable (r.test)",
 		"1 host failed: server errors (5xx) (j.test)",

@@ -94,9 +94,11 @@ func TestHostileHost(t *testing.T) {
 		v.Links[0].Anchor = hostile
 	})
 	w.Visit("b.test/", func(v *schema.Visit) { v.Title = hostile })
-	w.Visit("b.test/2", func(v *schema.Visit) { v.State, v.Reason = schema.Failed, schema.Reason{Detail: hostile} })
+	w.Visit("b.test/2", func(v *schema.Visit) {
+		v.State, v.Reason = schema.Failed, schema.Reason{Cause: schema.CauseTLS, Detail: hostile}
+	})
 	w.Host("b.test/", func(h *schema.Host) {
-		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Detail: hostile}
+		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseTLS, Detail: hostile}
 	})
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
 	d, err := answer.Inspector{State: r}.InspectHost("b.test", 20)

@@ -23,7 +23,7 @@ func newBrokenCommand(a *app) *cobra.Command {
 		Use:   "broken",
 		Short: "List the links that lead nowhere",
 		Long: `List the links whose target is dead, has failed or cannot be reached: by origin,
-with the page that links, the anchor, the target and what became of it. A page
+with the page that links, the anchor, the target and its state. A page
 that robots.txt forbids is not broken: it was never requested. The exit code is 1
 if there are any broken links.`,
 		Example: "  ripple broken\n  ripple broken --csv > july.csv\n" +

@@ -29,7 +29,7 @@ func newCrawlCommand(a *app) *cobra.Command {
 run is resumed; after a completed run the next one begins.
 
 Ctrl-C stops the crawl: open requests get 10 s to finish, and nothing is lost. A
-second Ctrl-C leaves at once. It ends with its terminal, too, unless nohup began it.
+second Ctrl-C ends it at once. It also ends with its terminal, unless nohup started it.
 SIGHUP reloads the configuration, SIGUSR1 prints the status. From another terminal, use
 ripple stats, pause, resume, stop and reload.
 

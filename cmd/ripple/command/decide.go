@@ -43,9 +43,9 @@ from being suggested. The decision is written to the file that [decisions] names
 comments and other entries stay, and is then applied as by "ripple reclassify", or at
 once by a running crawl. Tags and notes appear in every export.
 
-Without such a file, or without a configuration, the entry is only shown. For a map
-that holds part of a terrain, which cannot follow it, nothing is written. With
-[cluster] hub it is written on this machine: once all have it, reload once.`,
+Without such a file, or without a configuration, the entry is only shown. If the map
+holds a part of a terrain, the decision cannot be applied, and nothing is written. With
+[cluster] hub it is written on this machine: once all machines have it, reload once.`,
 		Example: `  ripple decide radio.example.org quality --tag radio --note "asked Ada"
   ripple decide shop.example.com blacklist --dry-run
   ripple decide blog.example.net quality --seed https://blog.example.net/archive/`,

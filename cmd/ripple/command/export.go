@@ -22,18 +22,18 @@ func newExportCommand(a *app) *cobra.Command {
 state. Files are replaced whole or not at all; one that Ripple did not write is left
 alone unless --force is given, and a state file always.
 
-Formats can be combined. Graphs have a node for each host, or for what --level
-says, with class, depth, degree, trust, PageRank, harmonic centrality, component,
-community and a place in the picture, the most trusted first. Trust is PageRank seen
-from the origins. The weight of a link is the number of links between pages that it
-stands for, editorial how many of these endorse: they are in the text of a page, not
-on most pages of a host, and without nofollow, ugc or sponsored. Rankings, communities
-and the picture are made of these, or with --links all of all links. GEXF and the map
-show at most 100,000 links, and say so.
+Formats can be combined. Graphs have a node for each host, or for each unit that
+--level names, with class, depth, degree, trust, PageRank, harmonic centrality,
+component, community and position, the most trusted first. Trust is PageRank that
+starts at the origins. The weight of a link is the number of links between pages that
+it represents. Its editorial count says how many of these are endorsements: in the text
+of a page, not on most pages of a host, and without nofollow, ugc or sponsored.
+Rankings, communities and the picture use endorsements, or with --links all every link.
+GEXF and the map show at most 100,000 links, and say so.
 
---run N shows the map as run N left it, --run all what any run saw. Else a page that
-the last completed run and a later one have not met is in no graph; in SQLite it is
-"discovered", without links.
+--run N shows the map as run N left it, --run all everything that any run saw. By
+default, a page that neither the last completed run nor a later one has met is in no
+graph; in SQLite it is "discovered", without links.
 
 From the file of one shard of a terrain, --parquet DIR writes DIR/shard=N, so that those
 of all shards form one table; its ids are keys that are the same in all shards.

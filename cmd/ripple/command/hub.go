@@ -64,11 +64,11 @@ cannot be written because the disk is full, the hub says so and is unavailable u
 can, for at least half a minute.
 
 The hub prints its address and the path of its token file. [cluster] credentials of each
-node names that file, or a copy of it. Everybody who knows the token may do everything
-at the hub. If the file is deleted together with the store, a new token is made.
+node names that file, or a copy of it. Everyone who knows the token has full access
+to the hub. If the file is deleted together with the store, a new token is made.
 
-Beyond this machine the hub needs --cert and --key. Renewed certificates are picked up
-by themselves; --nkeys is read only at the start.`,
+To serve other machines the hub needs --cert and --key. Renewed certificates are loaded
+automatically; --nkeys is read only at the start.`,
 		Example: `  ripple hub
   ripple hub --listen 0.0.0.0:4222 --token-file hub-token --cert cert.pem --key key.pem`,
 		Args: cobra.NoArgs,

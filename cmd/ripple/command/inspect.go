@@ -32,13 +32,13 @@ func newInspectCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect URL|HOST...",
 		Short: "Show everything known about a page or a host",
-		Long: `Show all that is known of a page: how its URL is read, its class and state and
-the rule behind them, the shortest ways to it, what robots.txt decides, its links
+		Long: `Show everything known about a page: how its URL is read, its class and state and
+the rule behind them, the shortest paths to it, what robots.txt decides, its links
 in and out, and its visits. For a URL that was never met: how it is read, its
 class, whether a rule refuses it, and what robots.txt decides.
 
-For a host, which is a name without a scheme or a slash: its coverage and what is
-in the way, when it is asked next, delay, budget and robots.txt, who links to it,
+For a host, which is a name without a scheme or a slash: its coverage and what
+limits it, when it is requested next, delay, budget and robots.txt, who links to it,
 its busiest pages, its errors and its runs.`,
 		Example: "  ripple inspect https://example.com/page\n" +
 			"  ripple inspect example.com\n" +

@@ -43,14 +43,13 @@ func newMergeCommand(a *app) *cobra.Command {
 reads like that of one machine. Each shard must be given once; of a folder, the files
 that hold a shard are taken. A shard that is being crawled is read from a copy.
 
-If the file of a shard is missing, there is no whole map. With --without there is one
-of the others, which says so: its runs are interrupted without that shard, whose pages
-are foreign in it. It can be read like any other, but not crawled.
+If the file of a shard is missing, there is no whole map. --without makes a map of the
+others, which says so: its runs are interrupted without that shard, whose pages are
+foreign in it. It can be read like any other, but not crawled.
 
 The new file appears whole or not at all, and the shards stay as they are. Pages that
 several machines have stored are found once the segments of all their stores are in the
-one folder that [pages] path names. What webhooks have not been told yet is not carried
-over.`,
+one folder that [pages] path names. Unsent webhook messages are not copied.`,
 		Example: "  ripple merge terrain/ -o terrain.bolt\n" +
 			"  ripple merge shard-000.bolt /mnt/b/shard-001.bolt -o terrain.bolt\n" +
 			"  ripple merge terrain/ -o partial.bolt --without 3\n" +

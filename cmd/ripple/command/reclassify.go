@@ -30,8 +30,8 @@ func newReclassifyCommand(a *app) *cobra.Command {
 		Use:   "reclassify [CONFIG]",
 		Short: "Apply changed lists to the map, without asking a server",
 		Long: `Apply the lists and limits in CONFIG (config.toml if none is named) to the pages
-already known. Classes, depths and the queue are worked out from the recorded links;
-no server is asked, and visited pages keep their facts. The next "ripple crawl"
+already known. Classes, depths and the queue are derived from the recorded links.
+No request is sent, and visited pages keep their facts. The next "ripple crawl"
 visits pages that have come within reach, and "ripple export" rewrites the outputs.
 A running crawl does the same on SIGHUP.`,
 		Example: "  ripple reclassify config.toml --dry-run\n  ripple reclassify config.toml && ripple export",

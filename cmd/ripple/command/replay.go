@@ -30,7 +30,7 @@ func newReplayCommand(a *app) *cobra.Command {
 		Use:   "replay [CONFIG]",
 		Short: "Extract links and facts again from the page store",
 		Long: `Extract links and facts again from the stored pages ([pages] keep), under CONFIG (or
-the configuration of the last run). No server is asked. Use it after adding an
+the configuration of the last run). No request is sent. Use it after adding an
 [[extract]], or with a newer release of Ripple. Pages that are not in the store stay
 as they are; the next "ripple crawl" visits pages that have come within reach.`,
 		Example: "  ripple replay config.toml\n  ripple replay --state valley.bolt --into again.bolt",

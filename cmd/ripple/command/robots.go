@@ -37,7 +37,7 @@ func newRobotsCommand(a *app) *cobra.Command {
 		Use:   "robots URL",
 		Short: "Show what robots.txt says about a URL, and on which line",
 		Long: `Show whether robots.txt allows a URL, and which line decides. It reads a file, or
-the copy kept by the last crawl; no server is asked. The exit code is 0 if the URL is
+the copy kept by the last crawl, and sends no request. The exit code is 0 if the URL is
 allowed, 1 if it is not, and 2 if there is no verdict.`,
 		Example: `  ripple robots https://example.com/search?q=a
   ripple robots https://example.com/a --file robots.txt --agent SumiRipple

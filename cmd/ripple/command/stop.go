@@ -33,7 +33,7 @@ func newStopCommand(a *app) *cobra.Command {
 		Short: "End a running crawl; \"ripple crawl\" resumes it",
 		Long: `Stop a running crawl as Ctrl-C does: open requests get 10 s to finish, nothing is
 lost, no outputs are written, and "ripple crawl" resumes the run. The crawl's exit
-code is 0, as it did what it was told; after Ctrl-C it is 130. With [cluster] hub, all
+code is 0, as for a completed run; after Ctrl-C it is 130. With [cluster] hub, all
 machines that work on a shard stop.
 
 A run of several machines stays open while a shard cannot be reached. If its machine is

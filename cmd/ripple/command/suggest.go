@@ -31,8 +31,8 @@ func newSuggestCommand(a *app) *cobra.Command {
 		Long: `Rank hosts that are on no list by the number of origins that endorse them: that link
 to them in the text of a page, not on most pages of a host, and without nofollow, ugc
 or sponsored. Other links are shown but do not count. Origins of one site count once.
-Hosts with equally many origins are ranked by trust, which is PageRank seen from the
-origins; hosts that never answered come last.
+Hosts with equally many origins are ranked by trust, which is PageRank that starts at
+the origins; hosts that never answered come last.
 The output is TOML: [[quality]] blocks, with comments that say who links there, and
 how, and what the crawl has found there so far. The seed is a page that answered, if
 one did. Stub URLs follow as comments, grouped by entity.`,

@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// DeskExports are the exports that can be ordered at the desk of a state file.
-func DeskExports(path string) *desk.Exports {
+// deskExports are the exports that can be ordered at the desk of a state file.
+func deskExports(path string) *desk.Exports {
 	var offers []desk.Format
 	for _, f := range output.Formats() {
 		if f.Offer.Name != "" {
@@ -22,13 +22,13 @@ func DeskExports(path string) *desk.Exports {
 	return &desk.Exports{
 		Formats: offers,
 		Command: func(o desk.Order, target string) (*exec.Cmd, error) {
-			return ordered(ExportArgs(o, path, target)...)
+			return ordered(exportArgs(o, path, target)...)
 		},
 	}
 }
 
-// ExportArgs are the arguments of the command that writes the same export.
-func ExportArgs(o desk.Order, path, target string) []string {
+// exportArgs are the arguments of the command that writes the same export.
+func exportArgs(o desk.Order, path, target string) []string {
 	args := []string{"export", "--quiet", "--state", path, "--" + o.Format, target}
 	if o.Format == "summary" {
 		args = []string{"summary", "--quiet", "--state", path, "--out", target}

@@ -22,7 +22,7 @@ func OpenDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk,
 	live := &LiveCrawl{Client: &control.Client{State: path}, reader: reader}
 	side := &deskSide{live, newDeciding(cfg)}
 	d, err := desk.Listen(desk.Options{
-		Monitor: m, Routes: deskRoutes(side), Live: live, Reader: reader, Exports: DeskExports(path), Metrics: live.metrics,
+		Monitor: m, Routes: deskRoutes(side), Live: live, Reader: reader, Exports: deskExports(path), Metrics: live.metrics,
 		Version: term.ThisBuild().Version, Log: log,
 	})
 	if err != nil {

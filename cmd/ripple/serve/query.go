@@ -23,14 +23,14 @@ import (
 
 const (
 	maxQueryTime  = 30 * time.Second
-	MaxQueryRows  = 100_000
+	maxQueryRows  = 100_000
 	maxQueryBytes = 64 << 20 // of an answer
 	largeAnswer   = 8 << 20  // in bytes; after a larger one memory is returned at once
 )
 
 // A Statement is a question in SQL; rows answer it.
 type (
-	Statement struct {
+	statement struct {
 		SQL string `json:"sql"`
 	}
 	queryAnswer struct {
@@ -41,7 +41,7 @@ type (
 )
 
 func (o *opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
-	var s Statement
+	var s statement
 	if err := q.Decode(&s); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (d *deskRows) Begin(columns []string) {
 }
 
 func (d *deskRows) Row(values []any) (bool, error) {
-	if d.rows >= MaxQueryRows {
+	if d.rows >= maxQueryRows {
 		d.More = true
 		return false, nil
 	}

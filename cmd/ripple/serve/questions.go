@@ -114,7 +114,7 @@ func stateQuestions() []question {
 				"at most 5,000 hosts, the most trusted; with links in the text of pages counted, and under " +
 				"\"other\" what is different with all."},
 			state: (*opened).answerGraph},
-		{Route: desk.Route{Method: http.MethodPost, Path: "query", Name: "query", Body: Statement{}, Returns: queryAnswer{},
+		{Route: desk.Route{Method: http.MethodPost, Path: "query", Name: "query", Body: statement{}, Returns: queryAnswer{},
 			Doc: "Ask one read-only SQL statement of the tables of the SQLite export: 30 s, 256 MB of memory, " +
 				"1 GB of temporary files, 100,000 rows."},
 			state: (*opened).answerQuery},

@@ -53,11 +53,11 @@ func TestBegunByAWrongClock(t *testing.T) {
 // listed only up to a limit.
 func TestEstimateOfManyOrigins(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("[user-agent]\ncrawler-name = \"x\"\n[crawler]\nmax-depth = 0\n")
+	text.WriteString("[crawler]\nmax-depth = 0\n")
 	for i := range 150 {
 		fmt.Fprintf(&text, "[[quality]]\ndomain = \"*.h%d.test\"\nseeds = [\"https://h%[1]d.test/\"]\n", i)
 	}
-	cfg := crawltest.Parse(t, text.String())
+	cfg := crawltest.Parse(t, crawltest.Paper(text.String()))
 	var out strings.Builder
 	if err := showEstimate(&out, &prospect{cfg: cfg}, []crawl.Peeked{{Host: "h0.test", Asked: true}}); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -145,12 +146,7 @@ func TestLearnEpochs(t *testing.T) {
 // Where two configurations have one number, that of the hub gets another one, whoever finds out: a node that knew the
 // other one, also when it has something else to tell, or a file.
 func TestEqualNumbers(t *testing.T) {
-	cfg := crawltest.Parse(t, `[user-agent]
-crawler-name = "Test"
-[[quality]]
-domain = "a.test"
-seeds = ["https://a.test/"]
-`)
+	cfg := crawltest.Parse(t, surveytest.Minimal)
 	known, hub := chartered(1, false, false), chartered(1, false, false)
 	known.Configuration, hub.Configuration = 2, 2
 	known.Config = digests(cfg.Shared())

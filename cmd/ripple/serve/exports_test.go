@@ -1,0 +1,48 @@
+package serve
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
+)
+
+// Whatever "ripple export" writes can be ordered at the desk.
+func TestDeskOffers(t *testing.T) {
+	offered := map[string]desk.Format{}
+	for _, f := range deskExports("state.bolt").Formats {
+		if f.Name == "" || f.Title == "" || f.For == "" {
+			t.Errorf("an offer lacks words: %+v", f)
+		}
+		offered[f.Name] = f
+	}
+	for _, f := range output.Formats() {
+		if o, ok := offered[f.Flag]; f.Flag != "" && !f.AtEnd && (!ok || o.Graph != (f.Graph != nil)) {
+			t.Errorf("--%s is offered as %+v", f.Flag, o)
+		}
+	}
+	if _, ok := offered["summary"]; !ok {
+		t.Error("the summary is not offered")
+	}
+}
+
+// Orders become flags, and nothing else.
+func TestExportArgs(t *testing.T) {
+	got := exportArgs(desk.Order{
+		Format: "csv", Level: "host --force", Run: "-1", Without: []string{"nav", "footer"}, MinWeight: 3,
+	}, "s.bolt", "out")
+	for _, arg := range got {
+		if arg == "--force" || arg == "-1" {
+			t.Errorf("%q has a flag of its own: %s", got, arg)
+		}
+	}
+	if !strings.Contains(strings.Join(got, " "), "--without=nav,footer") {
+		t.Errorf("%q", got)
+	}
+	got = exportArgs(desk.Order{Format: "summary", Run: "1"}, "s.bolt", "out")
+	if !slices.Contains(got, "--run=1") {
+		t.Errorf("the summary of run 1: %q", got)
+	}
+}

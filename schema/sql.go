@@ -33,3 +33,16 @@ func SQLStatements() (tables, indexes []string) {
 	}
 	return tables, indexes
 }
+
+// Columns returns the names of a table's columns, in order.
+func Columns(table string) []string {
+	_, rest, _ := strings.Cut(terrainSQL, "CREATE TABLE "+table+" (\n")
+	body, _, _ := strings.Cut(rest, "\n)")
+	var names []string
+	for line := range strings.Lines(body) {
+		if name := strings.Fields(line)[0]; name == strings.ToLower(name) { // key words are in capitals
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,6 +19,21 @@ func TestSQLStatements(t *testing.T) {
 	for _, s := range append(tables, indexes...) {
 		if !strings.HasPrefix(s, "CREATE ") || strings.Contains(s, ";\n") {
 			t.Errorf("statement %q", s)
+		}
+	}
+}
+
+// TestColumnsStay: people's queries name columns, and copy tables as they are, so columns are only added at the end.
+func TestColumnsStay(t *testing.T) {
+	text, err := os.ReadFile("testdata/columns.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		names := strings.Fields(line)
+		table, want := names[0], names[1:]
+		if got := Columns(table); len(got) < len(want) || !slices.Equal(got[:len(want)], want) {
+			t.Errorf("table %s has the columns %q; want first %q", table, got, want)
 		}
 	}
 }

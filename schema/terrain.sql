@@ -38,7 +38,7 @@ CREATE TABLE pages (
     rule            TEXT,                   -- the rule that gave the class or decided the state
     fetch_url       TEXT,                   -- the form that was requested last
     redirect_to     INTEGER REFERENCES pages(id),
-    redirect_count  INTEGER NOT NULL,       -- recorded redirects that begin here
+    redirect_count  INTEGER NOT NULL,       -- length of the recorded chain of redirects that begins here
     referrer_id     INTEGER REFERENCES pages(id),
     charset         TEXT,
     etag            TEXT,
@@ -133,7 +133,7 @@ CREATE TABLE stubbed_referrers (
     UNIQUE(stubbed_url_id, referrer_page_id)
 );
 
--- Hosts that were requested, or whose robots.txt is known.
+-- Hosts that were sent a request, or whose robots.txt is known.
 CREATE TABLE domain_states (
     id                  INTEGER PRIMARY KEY AUTOINCREMENT,
     domain              TEXT NOT NULL UNIQUE,
@@ -205,9 +205,9 @@ CREATE TABLE hosts (
     coverage        TEXT NOT NULL,
     known_missing   INTEGER NOT NULL,       -- pages that were not visited, denied, blocked, or not even recorded
     links_omitted   INTEGER NOT NULL,       -- links of its pages that were not recorded
-    need_scripts    INTEGER NOT NULL,       -- pages processed in the newest run that show nothing without their scripts, and were not rendered
     tags            TEXT,                   -- tags that people gave it, separated by commas
-    note            TEXT                    -- note that people made
+    note            TEXT,                   -- note that people made
+    need_scripts    INTEGER NOT NULL        -- pages processed in the newest run that show nothing without their scripts, and were not rendered
 );
 
 -- Registrable domains.

@@ -126,7 +126,7 @@ func (t Trouble) String() string {
 	case TroubleGivenUp:
 		return "given up: " + t.Why.String()
 	case TroubleRest:
-		return "asked for rest" + times(t.Times)
+		return "asked Ripple to wait" + times(t.Times)
 	case TroubleRobots:
 		if t.From != "" {
 			return "robots.txt redirects to " + t.From + t.unanswered()

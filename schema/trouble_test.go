@@ -30,7 +30,7 @@ func TestTrouble(t *testing.T) {
 		{"no name", robots(2, Reason{Cause: CauseDNSTemporary}), "robots.txt failed twice (dns failure)", soon},
 		{"of another run", Host{Run: run - 1, RobotsTries: 1, RunGivenUp: GaveUpConnection, Retries: retries}, "",
 			time.Time{}},
-		{"rest, of whichever run", Host{Throttles: 2, SuspendedTo: later}, "asked for rest twice", later},
+		{"rest, of whichever run", Host{Throttles: 2, SuspendedTo: later}, "asked Ripple to wait twice", later},
 		{"the next of its retries", Host{Run: run, Retries: retries}, "2 pages to be tried again: timeout", soon},
 		{"one retry", Host{Run: run, Retries: retries[:1]}, "1 page to be tried again: 500 Internal Server Error", later},
 		{"given up before all else", Host{Run: run, RobotsTries: 4, RunGivenUp: GaveUpRobots,

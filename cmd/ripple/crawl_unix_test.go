@@ -38,7 +38,7 @@ func TestReload(t *testing.T) {
 		{bytes.Replace(text, []byte("ripple.bolt"), []byte("other.bolt"), 1), "[state] path cannot change"},
 		{append(bytes.Clone(text), "[pages]\nkeep = true\npath = \"config.toml\"\n"...), "is not a folder"},
 		{bytes.Replace(text, []byte("[monitor]\n"), []byte("[monitor]\nhosts = [\"later.test\"]\n"), 1),
-			"[monitor] hosts holds from the next start on"},
+			"[monitor] hosts applies from the next start"},
 		{append(text, "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"...),
 			"the configuration was read again"},
 	} {

@@ -67,7 +67,7 @@ func testGroups(t *testing.T) {
 func TestWhyNext(t *testing.T) {
 	p, began := testPace(t), time.Now().UTC().Truncate(time.Second)
 	h := schema.Host{LastByte: began, Throttles: 2, SuspendedTo: began.Add(time.Hour), SuspendedFor: time.Hour}
-	if got, want := p.whyNext(&h), "asked for rest twice, since "+began.Format(time.RFC3339); got != want {
+	if got, want := p.whyNext(&h), "asked Ripple to wait twice, since "+began.Format(time.RFC3339); got != want {
 		t.Errorf("it waits because it has %q, want %q", got, want)
 	}
 	if got := p.whyNext(&schema.Host{LastByte: time.Now()}); got != "" {
@@ -95,7 +95,7 @@ func testRobotsElsewhere(t *testing.T) {
 		again   time.Duration
 	}{
 		{"clock.test", "", 8 * time.Second},
-		{"rest.test", " (asked for rest twice)", time.Hour},
+		{"rest.test", " (asked Ripple to wait twice)", time.Hour},
 		{"tries.test", " (robots.txt answered 503 Service Unavailable twice)", 30 * time.Second},
 		{"waits.test", " (robots.txt redirects to a.test, no answer from there since " + at + ")", 2100 * time.Millisecond},
 		{"unknown.test", "", 100 * time.Millisecond},

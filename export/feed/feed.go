@@ -24,7 +24,7 @@ import (
 
 // ErrCursor reports a cursor that the state file has not reached: it is from another file, or the crawl
 // was restarted from scratch.
-var ErrCursor = errors.New("the cursor is beyond the last visit; the state was begun anew")
+var ErrCursor = errors.New("the cursor is beyond the last visit: it is of another state")
 
 // Newest is a cursor after the last visit: only later visits are returned.
 const Newest = math.MaxUint64

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"encoding/hex"
 	"reflect"
 	"slices"
@@ -188,9 +189,10 @@ func linkRelation(c *export.Columns) relation[linkRow] {
 	return relation[linkRow]{"links", all}
 }
 
+// hostRelation has the columns in the order of the schema, where a new figure comes last.
 func hostRelation() relation[hostRow] {
 	type row = hostRow
-	return relation[row]{"hosts", slices.Concat([]column[row]{
+	all := slices.Concat([]column[row]{
 		{"id", integer, func(h *row) any { return int64(h.id) }},
 		{"domain", text, func(h *row) any { return h.name }},
 		{"site_id", integer, func(h *row) any { return int64(h.site) }},
@@ -199,7 +201,12 @@ func hostRelation() relation[hostRow] {
 		hostColumns(func(h *row) *survey.HostDetails { return &h.HostDetails }), []column[row]{
 			{"tags", text, func(h *row) any { return words(h.Noted.TagText()) }},
 			{"note", text, func(h *row) any { return words(h.Noted.Note) }},
-		})}
+		})
+	order := schema.Columns("hosts")
+	slices.SortFunc(all, func(a, b column[row]) int {
+		return cmp.Compare(slices.Index(order, a.name), slices.Index(order, b.name))
+	})
+	return relation[row]{"hosts", all}
 }
 
 // hostColumns returns a column for each of the figures of a host that the table has.

@@ -81,8 +81,8 @@ func (p *page) head() {
 	if p.survey.Past() {
 		p.line("")
 		p.line("A later run has followed, and \"-\" stands for what is kept of the last one only: " +
-			"budgets, delays and caps, hosts that were given up or asked for rest, and what was met without being recorded. " +
-			"So it is not known any more by what a domain was cut.")
+			"budgets, delays and caps, hosts that were given up or asked Ripple to wait, and what was met without being " +
+			"recorded. So it is not known any more by what a domain was cut.")
 	}
 	if n := len(p.survey.Runs()); n > 1 && run.Status != schema.RunCompleted {
 		before := p.survey.Runs()[n-2]

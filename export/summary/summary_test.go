@@ -353,7 +353,7 @@ func TestOlderRun(t *testing.T) {
 }
 
 const laterRun = "A later run has followed, and \"-\" stands for what is kept of the last one only: budgets, " +
-	"delays and caps, hosts that were given up or asked for rest, and what was met without being recorded. " +
+	"delays and caps, hosts that were given up or asked Ripple to wait, and what was met without being recorded. " +
 	"So it is not known any more by what a domain was cut."
 
 // told returns a summary as lines.

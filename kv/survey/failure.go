@@ -1,10 +1,6 @@
 package survey
 
-import (
-	"cmp"
-
-	"github.com/sumi-ripple/ripple/schema"
-)
+import "github.com/sumi-ripple/ripple/schema"
 
 // Failure names the kind of error that a page ended in, in the same words for all pages with that
 // error: "404 Not Found", "timeout". It is empty for a page that ended in no error, or that waits.
@@ -15,7 +11,7 @@ func (p *Page) Failure() string {
 	case p.cause.Cause == schema.CauseStatus:
 		return schema.StatusReason(p.cause.Status).String()
 	case p.cause.Cause == schema.CauseNone:
-		return cmp.Or(p.cause.Detail, p.State.String())
+		return p.State.String()
 	}
 	return p.cause.Cause.String()
 }

@@ -12,7 +12,7 @@ import (
 
 func addCrawlFlags(o *session.Options, f *pflag.FlagSet) {
 	f.BoolVar(&o.Fresh, "fresh", false,
-		"begin with an empty map; the old state is kept as a backup, and what\nhosts asked for is remembered")
+		"begin with an empty map; the old state is kept as a backup, and so are\nthe delays and suspensions of hosts")
 	f.BoolVar(&o.DryRun, "dry-run", false,
 		"show what would be crawled or refused, with estimates; visit no page\nand write nothing")
 	f.BoolVar(&o.Resume, "resume", false, "resume the interrupted run (the default)")

@@ -29,7 +29,7 @@ func newPruneCommand(a *app) *cobra.Command {
 		Short: "Drop old runs and compact the file",
 		Long: `Write what the newest runs recorded to a new file, which then replaces the old one,
 whole or not at all. Pages that only older runs knew are forgotten, and those runs
-can no longer be compared. The delays that hosts asked for are kept.`,
+can no longer be compared. The delays, suspensions and robots.txt of hosts are kept.`,
 		Example: "  ripple prune --keep-runs 2\n  ripple prune --state valley.bolt --keep-runs 1 --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runPrune(cmd.Context(), a, opts) },

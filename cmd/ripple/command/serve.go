@@ -37,8 +37,9 @@ func newServeCommand(a *app) *cobra.Command {
 		Short: "Serve the map to a browser, and to programs as JSON",
 		Long: `Serve the desk until Ctrl-C: the map in the browser, from a state file or a running
 crawl, and the same as JSON below /api/v1, described by /api/v1/openapi.json. The
-address that is printed carries a token behind "#"; programs send it as
-"Authorization: Bearer TOKEN". [monitor] token-file keeps one token for good.
+printed address has a ticket after "#" that lets in one browser, once. Programs send
+the token printed below it as "Authorization: Bearer TOKEN"; [monitor] token-file
+keeps one token for good.
 While a crawl runs, /metrics is for Prometheus (authorization, credentials_file).
 
 A state file is only read, and locked only while it is being read, so that a crawl can

@@ -60,9 +60,9 @@ func newRecreateCommand(a *app) *cobra.Command {
 		Long: `Recreate the lost file of shard N on this machine, with the crawl that is running here
 or the next one. It takes a little more than half a minute, to make sure that nobody has
 the shard. All other shards tell the new file what they know, and its sites are visited
-again, after max-suspension: what is lost are their earlier visits, and how long they
-wanted to be left alone. A copy of the old file is refused from then on. If one of
-several shards cannot be recreated, none is.
+again, after max-suspension. Their earlier visits are lost, and so are their suspensions.
+A copy of the old file is refused from then on. If one of several shards cannot be
+recreated, none is.
 
 The machines with all other shards must be running, unless the run is over. If it is
 already over on another shard, the new file takes part from the next run on.`,

@@ -24,8 +24,8 @@ func newStatsCommand(a *app) *cobra.Command {
 		Short: "Show counts, and the hosts that take longest",
 		Long: `Count pages by state, class and depth, and list the hosts that are slow, suspended
 or cut short: how long each will still take, how many of its pages are missing, and
-why. During a crawl, its live status comes first. Errors are visits of the run that
-ended in one, by redirects that lead nowhere too, and pages that got no visit because
+why. During a crawl, its live status comes first. Errors count visits that
+failed, including redirects that lead nowhere, and pages that were not visited because
 their host could not be reached.
 With [cluster] hub it lists the shards of the terrain: which machine has which, how far
 they are, and which wait for others.`,

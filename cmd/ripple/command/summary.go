@@ -39,7 +39,7 @@ func newSummaryCommand(a *app) *cobra.Command {
 		Long: `Summarise the last run in Markdown: what was crawled, what went wrong, which hosts
 matter, and how much is known to be missing. An older run is shown as it was when
 it ended, without what is kept for the last run only: budgets, delays and caps,
-hosts that were given up or asked to be left alone, and what was found without
+hosts that were given up or asked Ripple to wait, and what was found without
 being recorded.`,
 		Example: "  ripple summary\n  ripple summary --run 1\n  ripple summary --out summary.md",
 		Args:    cobra.NoArgs,

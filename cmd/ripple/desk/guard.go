@@ -41,7 +41,7 @@ func (g *Guard) Site(h http.Handler) http.Handler {
 		}
 		if !g.known(r) {
 			Refuse(w, &control.Error{Code: http.StatusMisdirectedRequest,
-				Text: "this desk does not answer to that name; [monitor] hosts lists further names"})
+				Text: "this desk does not answer to that name; add it to [monitor] hosts"})
 			return
 		}
 		h.ServeHTTP(w, r)

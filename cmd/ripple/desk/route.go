@@ -113,6 +113,9 @@ func (r *Route) Parse(req *http.Request) (Query, error) {
 		values := given[p.Name]
 		if r.inPath(p) {
 			values = []string{req.PathValue(p.Name)}
+			if values[0] == "." || values[0] == ".." { // another path, for the crawl
+				return q, wrong("%s is missing: %s", p.Name, p.Doc)
+			}
 			q.asked = strings.ReplaceAll(q.asked, "{"+p.Name+"}", url.PathEscape(values[0]))
 		}
 		if err := q.take(p, values); err != nil {

@@ -55,8 +55,8 @@ func crawlQuestions() []question {
 			Doc: "The requests of the running crawl that are open now, the oldest first; none if no crawl is running."},
 			crawl: func(c Crawl, ctx context.Context, _ desk.Query) (any, error) { return c.Fetching(ctx) },
 			desk:  (*deskSide).idleFetching},
-		command("pause", "Have the crawl send no further request.", Crawl.Pause),
-		command("unpause", "Have the crawl go on.", Crawl.Unpause),
+		command("pause", "Pause the crawl: it sends no further requests.", Crawl.Pause),
+		command("unpause", "Resume a paused crawl.", Crawl.Unpause),
 		command("stop", "End the crawl; it can be resumed.", Crawl.Stop),
 		command("reload", "Have the crawl read its configuration again.", Crawl.Reload),
 	}
@@ -73,26 +73,26 @@ func stateQuestions() []question {
 			Doc: "Pages by state, class and depth, and the hosts that take longest."},
 			state: (*opened).answerStats},
 		{Route: desk.Route{Path: "origins", Name: "origins", Returns: answer.OriginList{},
-			Doc: "How far the run has come with its origins, those first that take longest, at most 1,000: " +
-				"of a crawl from its memory, a second old for every 10,000 hosts."},
+			Doc: "Progress with the origins, slowest first, at most 1,000. During a crawl it comes from memory, " +
+				"and is one second old per 10,000 hosts."},
 			crawl: func(c Crawl, ctx context.Context, _ desk.Query) (any, error) { return c.Origins(ctx) },
 			state: (*opened).answerOrigins},
 		{Route: desk.Route{Path: "hosts", Name: "hosts", Params: hostParams(), Returns: HostPage{},
 			Doc: "Some of the hosts that match, in an order."},
 			state: (*opened).answerHosts},
 		{Route: desk.Route{Path: "hosts/{domain}", Name: "host", Params: []desk.Param{host, rows}, Returns: answer.Host{},
-			Doc: "All that is known of a host."},
+			Doc: "Everything known about a host."},
 			state: (*opened).answerHost},
 		{Route: desk.Route{Path: "hosts/{domain}/requests", Name: "requests", Params: []desk.Param{host},
 			Returns: answer.RequestList{},
-			Doc: "The last 100 requests to a host, the newest first, with the rest that was promised before each " +
-				"and that was kept; where no crawl runs, the visits."},
+			Doc: "The last 100 requests to a host, newest first, with the delay promised and the delay kept before " +
+				"each. If no crawl is running: its visits."},
 			crawl: crawlRequests, state: (*opened).answerRequests},
 		{Route: desk.Route{Path: "pages", Name: "page", Params: []desk.Param{page, rows}, Returns: answer.Page{},
-			Doc: "All that is known of a page."},
+			Doc: "Everything known about a page."},
 			state: (*opened).answerPage},
 		{Route: desk.Route{Path: "path", Name: "path", Params: []desk.Param{page}, Returns: []answer.OriginPath{},
-			Doc: "A shortest way of links from each origin to a page."},
+			Doc: "A shortest path of links from each origin to a page."},
 			state: (*opened).answerPath},
 		{Route: desk.Route{Path: "suggest", Name: "suggest", Params: suggestParams(rows), Returns: answer.Suggestions{},
 			Doc: "Hosts that are on no list, ranked by the origins that link to them."},
@@ -125,16 +125,16 @@ func stateQuestions() []question {
 func deskQuestions() []question {
 	return []question{
 		{Route: desk.Route{Path: "shown", Name: "shown", Params: shownParams(), Returns: shownNames{},
-			Doc: "Hosts with internationalised names as a person is shown them: with the other form behind the name. " +
+			Doc: "Display forms of hosts with internationalised names: the name, followed by its Unicode form. " +
 				"Hosts without one are left out."},
 			desk: answerShown},
 		{Route: desk.Route{Path: "decisions", Name: "decisions", Returns: decisionList{},
-			Doc: "What was decided of hosts, as the file that [decisions] names has it."},
+			Doc: "The decisions about hosts in the file that [decisions] names."},
 			desk: (*deskSide).decisions},
 		{Route: desk.Route{Method: http.MethodPost, Path: "decisions", Name: "decide", Body: deskDecision{},
 			Returns: decide.Result{},
 			Doc: "Decide what a host is: written to the file that [decisions] names, and applied to the map, by the " +
-				"running crawl or as by reclassify. A dry run says what would come and go, and writes nothing."},
+				"running crawl or as by reclassify. A dry run says what would change, and writes nothing."},
 			desk: (*deskSide).decide},
 	}
 }

@@ -145,6 +145,8 @@ func TestDeskAsks(t *testing.T) {
 		{"GET", "hosts/a.test/requests", "200 the reader", `200 {"domain":"a.test","requests":[]}`},
 		{"GET", "/%61pi/v1/h%6Fsts/%61.test%3A8443/requests", "200 the reader",
 			`200 {"domain":"a.test:8443","requests":[]}`},
+		{"GET", "hosts/%2E/requests", `400 {"error":"domain is missing`, `400 {"error":"domain is missing`},
+		{"GET", "hosts/%2E%2e/requests", `400 {"error":"domain is missing`, `400 {"error":"domain is missing`},
 		{"GET", "origins", "200 the reader", `200 {"origins":[{"quality_origin":"a.test"`},
 		{"GET", "status", `200 {"mode":"file","run_id":0,"status":"unknown"`,
 			`200 {"mode":"crawl","run_id":0,"status":"latest=false"`},

@@ -37,9 +37,9 @@ func (w *walk) reload() (followed <-chan struct{}, err error) {
 		w.log.Error("the configuration is not taken; the crawl goes on as before")
 		return nil, err
 	}
-	w.voice.Say("the configuration was read again; it holds from now on")
+	w.voice.Say("the configuration was read again; it applies from now on")
 	for _, key := range atStart(&w.cfg.Load().Monitor, &cfg.Monitor) {
-		w.log.Warn("[monitor] " + key + " holds from the next start on")
+		w.log.Warn("[monitor] " + key + " applies from the next start")
 	}
 	w.cfg.Store(cfg) // before the limit, which is checked every few seconds
 	w.limitMemory(term.CrawlMemory(cfg))

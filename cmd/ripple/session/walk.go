@@ -238,7 +238,7 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 	}
 	lines := []string{text}
 	if b.Changed && !same {
-		lines = append(lines, "the configuration has changed since: lists, rules and limits hold from now on, "+
+		lines = append(lines, "the configuration has changed since: lists, rules and limits apply from now on, "+
 			"visited pages keep their facts")
 	}
 	return lines, nil

@@ -72,7 +72,7 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 			term.Count(k.Budget, "request", ""), k.Run, k.BudgetKey))
 	}
 	if k.RateLimited > 0 {
-		t.Row("  asked for rest", fmt.Sprintf("%s in run #%d (429, or 503 with Retry-After)",
+		t.Row("  asked to wait", fmt.Sprintf("%s in run #%d (429, or 503 with Retry-After)",
 			term.Count(k.RateLimited, "answer", ""), k.Run))
 	}
 	t.Row("  all runs", fmt.Sprintf("%s, %s visited", term.Count(k.Requests, "request", ""), term.Count(k.Visits, "page",

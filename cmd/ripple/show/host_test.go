@@ -22,7 +22,7 @@ func TestHostTrouble(t *testing.T) {
 		want string
 	}{
 		{"suspended", func(h *schema.Host) { h.Throttles, h.SuspendedTo, h.SuspendedFor = 2, soon, time.Hour },
-			`  trouble +asked for rest twice, again in .*\n  next request +in (59 min|1 h)`},
+			`  trouble +asked Ripple to wait twice, again in .*\n  next request +in (59 min|1 h)`},
 		{"robots.txt", func(h *schema.Host) {
 			h.RobotsTries, h.RobotsDue, h.RobotsReason = 2, soon, schema.Reason{Cause: schema.CauseTimeout}
 		}, `  trouble +robots.txt timed out twice, again in .*\n  next request +in `},
@@ -35,7 +35,7 @@ func TestHostTrouble(t *testing.T) {
 		{"never asked", func(*schema.Host) {}, `  next request +at any time: it was never requested\n`},
 		{"budget", func(h *schema.Host) { h.RunRequests, h.RunThrottles = 1234, 3 },
 			`  next request +in the next run\n(?s:.*)  budget +1,234 of 500 requests in run #1 ` +
-				`\(max-domain-requests = 500\)\n  asked for rest +3 answers in run #1 \(429, or 503 with Retry-After\)\n`},
+				`\(max-domain-requests = 500\)\n  asked to wait +3 answers in run #1 \(429, or 503 with Retry-After\)\n`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

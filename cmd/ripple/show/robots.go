@@ -23,9 +23,9 @@ func Robots(w io.Writer, v answer.RobotsVerdict) error {
 	} else {
 		t.Row("why", v.Why)
 	}
-	group := "no group speaks to it"
+	group := "no group applies"
 	if v.Group != "" {
-		group = fmt.Sprintf("the group of %q holds", v.Group)
+		group = fmt.Sprintf("the group for %q applies", v.Group)
 	}
 	t.Row("agent", fmt.Sprintf("%s (%s)", term.Clean(v.Agent, 100), group))
 	if v.CrawlDelay > 0 {

@@ -62,7 +62,7 @@ func printTotals(w io.Writer, s *answer.Stats) {
 	fmt.Fprintf(w, "\n%s on %s, %s; %s waiting\n", term.Count(s.Pages, "page", "pages"), hosts, links,
 		term.Commas(s.Frontier))
 	if s.NotMet > 0 {
-		fmt.Fprintf(w, "%s no longer found\n", term.Count(s.NotMet, "page", "pages"))
+		fmt.Fprintf(w, "%s that no link leads to any more\n", term.Count(s.NotMet, "page", "pages"))
 	}
 	if s.Rendered > 0 {
 		text := term.Count(s.Rendered, "page", "pages") + " rendered"

@@ -251,8 +251,8 @@ func WaitText(s *census.Status) string {
 	case census.ForNetwork:
 		return awayText(&s.Wait) + "; the network of this machine seems to be down, and the crawl resumes when a host answers"
 	case census.ForMeans:
-		return "this machine lacks resources or processor time: " + term.Count(s.Wait.Few, "request is", "requests are") +
-			" open at most for a while"
+		return "this machine lacks resources or processor time: at most " +
+			term.Count(s.Wait.Few, "request is", "requests are") + " open for a while"
 	case census.ForHosts:
 		text := hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + term.ShownHost(s.Wait.Host, 80)
 		if s.Wait.Why != "" {

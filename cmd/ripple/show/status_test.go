@@ -114,7 +114,7 @@ func TestWaitText(t *testing.T) {
 			"no host has answered since 03:04:05 (connect timeout); the network of this machine seems to be down, and the " +
 				"crawl resumes when a host answers"},
 		{"lacks", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForMeans, Few: 32},
-			"this machine lacks resources or processor time: 32 requests are open at most for a while"},
+			"this machine lacks resources or processor time: at most 32 requests are open for a while"},
 		{"empty", census.Hosts{}, census.Wait{Reason: census.ForNothing}, "nothing is left to request"},
 	}
 	for _, tt := range tests {

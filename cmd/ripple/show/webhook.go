@@ -11,15 +11,15 @@ import (
 
 // WebhookTest prints what a webhook answered to a test event.
 func WebhookTest(w io.Writer, a *webhook.Answer) {
-	verdict := "it was taken"
+	verdict := "accepted"
 	switch {
 	case a.Delivered():
 	case a.Status == http.StatusGone:
 		verdict = "a crawl would send nothing more there"
 	case a.Status/100 == 3:
-		verdict = "it was not taken: redirects are not followed"
+		verdict = "not accepted: redirects are not followed"
 	default:
-		verdict = "it was not taken"
+		verdict = "not accepted"
 	}
 	said := a.Reason.String()
 	if a.Status != 0 {

@@ -90,7 +90,7 @@ func startCheck(ctx context.Context, path string, digest bool) (*exec.Cmd, io.Re
 
 var (
 	errCheckTime  = errors.New("the check takes too long")
-	errCheckWaits = errors.New("the check takes too long, for it waits for the disk: nothing is said of the file")
+	errCheckWaits = errors.New("the check takes too long because the disk is slow; this says nothing about the file")
 )
 
 // worked is the time that a process has had a processor.

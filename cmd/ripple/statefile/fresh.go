@@ -84,7 +84,7 @@ func prepareFresh(log *slog.Logger, old *kv.Store, next string, unread bool) err
 		return err
 	}
 	if unread {
-		log.Warn("the old state cannot be read: the delays that hosts asked for could not be kept")
+		log.Warn("the old state cannot be read: the delays and suspensions of hosts could not be kept")
 		return to.Close()
 	}
 	_, err = crawl.Fresh(old, to)

@@ -17,7 +17,7 @@ func dossierOf(r *http.Request) any {
 		"run_id": 3, "title": "The house of A", "domain_shown": "a.test (bücher.test)", "min_depth": 0, "pages_known": 54,
 		"pages_visited": 53, "pages_waiting": 1, "crawl_count": 53, "requests": 56,
 		"pages_by_state": object{"processed": 53, "failed": 1}, "coverage": "denied by robots.txt (1 of 54 pages)",
-		"known_missing": 1, "links_omitted": 0, "trouble": "asked for rest", "again_at": "2036-11-22T13:59:19Z",
+		"known_missing": 1, "links_omitted": 0, "trouble": "asked Ripple to wait", "again_at": "2036-11-22T13:59:19Z",
 		"next_request": "2036-11-22T13:59:19Z", "delay_ms": 1000, "crawl_delay_ms": 0, "timeouts": 0, "smoothed_ms": 8,
 		"request_count": 53, "request_limit": 200, "rate_limited": 1,
 		"robots": object{"status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z",

@@ -90,7 +90,8 @@ function coverage(d) {
 
 function whyOf(d) {
   const scripts = d.need_scripts ? ` ${count(d.need_scripts, "page likely shows", "pages likely show")} nothing without scripts.` : "";
-  const all = d.pages_visited === d.pages_known ? `All ${count(d.pages_known, "known page")} were visited.`
+  const all = d.pages_visited === d.pages_known ?
+    d.pages_known === 1 ? "The only known page was visited." : `All ${count(d.pages_known, "known page")} were visited.`
     : `All pages within reach were visited: ${number(d.pages_visited)} of ${count(d.pages_known, "known page")}.`;
   const ruled = / without ([\d,]+ pages?) that rules leave out$/.exec(d.coverage);
   if (d.coverage.startsWith("complete")) return all + (ruled ? ` Rules leave out ${ruled[1]}.` : "") + scripts;

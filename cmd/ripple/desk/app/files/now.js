@@ -100,8 +100,9 @@ function metaText(s) {
   const parts = [`Run #${s.run_id}`, span(Math.round(s.elapsed_seconds)) + " so far"];
   if (s.status !== "running") parts.push(s.status);
   if (s.depth >= 0) parts.push(`depth ${s.depth} of ${s.max_depth}`);
-  if (s.eta_seconds > 0) parts.push(`the pages known so far take about ${span(s.eta_seconds)}` +
-    (s.eta_limit ? `; then the crawl stops (${s.eta_limit})` : ""));
+  if (s.eta_seconds > 0) parts.push(s.eta_limit ?
+    `the crawl stops in about ${span(s.eta_seconds)} (${s.eta_limit}), before all known pages are visited` :
+    `the pages known so far take about ${span(s.eta_seconds)}`);
   const slow = (s.eta_hosts || []).filter((h) => h.eta_seconds >= s.eta_seconds / 2).slice(0, 2);
   const named = s.eta_seconds > 0 && !s.eta_limit ? slow.map((h) => [" · ", hostLink(h.domain, h.domain_shown),
     ` takes longest, ${count(h.pages_to_visit, "page")}`]) : [];

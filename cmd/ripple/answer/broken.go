@@ -2,7 +2,7 @@ package answer
 
 import "github.com/sumi-ripple/ripple/export/broken"
 
-// BrokenColumns returns the names of the columns of broken links.
+// BrokenColumns returns the column names of a list of broken links.
 func BrokenColumns() []string {
 	return []string{
 		"quality_origin", "from_url", "anchor", "to_url",
@@ -10,7 +10,7 @@ func BrokenColumns() []string {
 	}
 }
 
-// WriteBroken writes broken links as programs read them.
+// WriteBroken writes broken links as rows for programs.
 func WriteBroken(to RowWriter, links []broken.Link) error {
 	for i := range links {
 		l := &links[i]
@@ -23,7 +23,7 @@ func WriteBroken(to RowWriter, links []broken.Link) error {
 	return to.End()
 }
 
-// orNull is NULL for the zero value.
+// orNull returns nil, which is NULL, for the zero value.
 func orNull[T comparable](v T) any {
 	if v == *new(T) {
 		return nil

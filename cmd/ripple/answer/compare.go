@@ -9,7 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// CompareRuns compares two runs. If to is 0, it is the newest; if from is 0, it is the one before.
+// CompareRuns compares two runs. If namedTo is 0, it is the newest; if namedFrom is 0, it is the
+// one before.
 func CompareRuns(s *survey.Survey, namedFrom, namedTo schema.RunID) (*survey.Diff, error) {
 	from, to, err := runsToCompare(s.Runs(), namedFrom, namedTo)
 	if err != nil {
@@ -19,7 +20,7 @@ func CompareRuns(s *survey.Survey, namedFrom, namedTo schema.RunID) (*survey.Dif
 	switch {
 	case !errors.Is(err, survey.ErrRuns):
 		return d, err
-	case namedFrom == 0 && namedTo == 0: // nobody has named what was pruned
+	case namedFrom == 0 && namedTo == 0: // no pruned run was named
 		return nil, term.Hint(err, "\"ripple crawl\" begins the next one once run #%d is completed", to)
 	}
 	return nil, term.Usage("%v", err)

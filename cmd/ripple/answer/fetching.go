@@ -13,30 +13,31 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// maxFetchingBytes bounds the URLs of a [fetching].
+// maxFetchingBytes bounds the total size of the URLs of a [Fetching].
 const maxFetchingBytes = 4 << 20
 
-// A Fetching tells which requests of a crawl are open at a moment.
+// A Fetching lists the requests of a crawl that are open at one moment.
 type Fetching struct {
-	Fetching int           `json:"fetching"` // requests that are open
-	Requests []openRequest `json:"requests"` // the oldest first; the last are left out where their URLs take over 4 MB
-	Held     []HeldFailure `json:"held"`     // requests that failed, where the network of the machine may be at fault
+	Fetching int           `json:"fetching"` // open requests
+	Requests []openRequest `json:"requests"` // oldest first; the newest are omitted if their URLs exceed 4 MB in total
+	Held     []HeldFailure `json:"held"`     // failed requests for which the network of this machine may be at fault
 }
 
-// NoFetching is that of no crawl.
+// NoFetching returns the Fetching of no crawl.
 func NoFetching() Fetching { return Fetching{Requests: []openRequest{}, Held: []HeldFailure{}} }
 
-// A HeldFailure is one that is not recorded before it is known whose fault it is.
+// A HeldFailure is a failed request that is not recorded until it is known whether the server or
+// the local network is at fault.
 type HeldFailure struct {
 	Domain string    `json:"domain"`
 	Why    string    `json:"error_message"`
 	Since  time.Time `json:"since"`
 }
 
-// An openRequest is a request whose answer has not ended.
+// An openRequest is a request whose answer is not complete.
 type openRequest struct {
 	Domain string    `json:"domain"`
-	Page   string    `json:"page_url"` // the page, or sitemap, that it is made for; empty: it is for none
+	Page   string    `json:"page_url"` // the page or sitemap that it is made for; empty: none
 	URL    string    `json:"fetch_url"`
 	Kind   string    `json:"kind"` // robots, sitemap, script, head or get
 	Since  time.Time `json:"since"`
@@ -67,21 +68,20 @@ func NewFetching(open []crawl.Flight, rules *weburl.Rules) Fetching {
 	return f
 }
 
-// Fetching asks the running crawl which requests are open now; none where nobody crawls.
+// Fetching returns the open requests of the running crawl. It is empty if no crawl runs.
 func (r Inspector) Fetching() (Fetching, error) {
 	f := NoFetching()
 	if r.Live == nil {
 		return f, nil
 	}
 	err := r.Crawl.Get(r.Context(), "fetching", &f)
-	if errors.Is(err, control.ErrNobody) { // it has ended since
+	if errors.Is(err, control.ErrNobody) { // the crawl has ended in the meantime
 		err = nil
 	}
 	return f, err
 }
 
-// addFetching counts what the running crawl fetches: requests, and of the pages that are known those that are
-// being requested.
+// addFetching counts the open requests of the running crawl, and the known pages that they are for.
 func (s *Stats) addFetching(r *statefile.State) error {
 	f, err := Inspector{r}.Fetching()
 	if err != nil || s.Live == nil {
@@ -112,7 +112,7 @@ func (s *Stats) addFetching(r *statefile.State) error {
 	return nil
 }
 
-// of returns when the oldest request for a page was made; nil: none is open.
+// of returns when the oldest open request for a page was made. It is nil if none is open.
 func (f *Fetching) of(norm string) *time.Time {
 	for i := range f.Requests {
 		if one := &f.Requests[i]; one.forPage() && one.Page == norm {
@@ -122,10 +122,11 @@ func (f *Fetching) of(norm string) *time.Time {
 	return nil
 }
 
-// RobotsAwaited is what a host waits for while its robots.txt is being requested.
+// RobotsAwaited says that a host waits for its robots.txt, which is being requested.
 const RobotsAwaited = "its robots.txt"
 
-// at returns how many requests to a host are open, what they are for, and when the oldest of them was made.
+// at returns the number of open requests to a host, what they are for, and when the oldest was
+// made.
 func (f *Fetching) at(domain string) (n int, what string, since *time.Time) {
 	robots := false
 	for i := range f.Requests {
@@ -143,14 +144,14 @@ func (f *Fetching) at(domain string) (n int, what string, since *time.Time) {
 	return n, "the answer to " + term.Count(n, "request", "requests"), since
 }
 
-// A Obstacle is why a page or a host is not requested now.
+// An Obstacle is why a page or a host is not requested now.
 type Obstacle struct {
-	Why   string     `json:"waits_for"`   // empty: nothing keeps the crawl from it, or no crawl is running
-	Since *time.Time `json:"waits_since"` // null: not known
-	Until *time.Time `json:"waits_until"` // null: not known, or not in this run
+	Why   string     `json:"waits_for"`   // empty: nothing prevents a request, or no crawl is running
+	Since *time.Time `json:"waits_since"` // null: unknown
+	Until *time.Time `json:"waits_until"` // null: unknown, or not in this run
 }
 
-// waiting says why the running crawl does not request anything of a host now.
+// waiting returns why the running crawl makes no request to a host now.
 func (r Inspector) waiting(h *schema.Host, f *Fetching) Obstacle {
 	if r.Live == nil {
 		return Obstacle{}

@@ -12,11 +12,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// IsHost reports whether an argument names a host and no page: it has neither scheme nor slash, nor what
-// follows a path.
+// IsHost reports whether an argument names a host rather than a page: it has no scheme, slash,
+// query or fragment.
 func IsHost(raw string) bool { return raw != "" && !strings.ContainsAny(raw, "/?#") }
 
-// HostNamed is the host that somebody names, as pages bear it.
+// HostNamed returns the name of the host in the form in which pages have it.
 func HostNamed(raw string) (string, error) {
 	if !IsHost(raw) {
 		return "", term.Usage("%q is not the name of a host", term.Clean(raw, 200))
@@ -29,16 +29,15 @@ func HostNamed(raw string) (string, error) {
 	return u.Host(), err
 }
 
-// parseHost reads the host that a person named: as the front page of the one with that name, which need
-// not have a dot.
+// parseHost parses the name of a host, which need not contain a dot, as the URL of its front page.
 func parseHost(rules *weburl.Rules, raw string) (weburl.URL, error) {
-	if strings.Contains(raw, "@") { // an address of mail, or what it is behind
+	if strings.Contains(raw, "@") { // an e-mail address, or a URL with user information
 		return ParseURL(rules, raw)
 	}
 	return ParseURL(rules, "https://"+raw)
 }
 
-// InspectHost tells what is known of a host.
+// InspectHost returns what is known of a host.
 func (r Inspector) InspectHost(raw string, limit int) (*Host, error) {
 	u, err := parseHost(r.Config().Rules(), raw)
 	if err != nil {
@@ -67,7 +66,7 @@ func (r Inspector) InspectHost(raw string, limit int) (*Host, error) {
 	return d, err
 }
 
-// knownHost tells what is known of a host that was met.
+// knownHost returns what is known of a host that was met.
 func (r Inspector) knownHost(id schema.HostID, limit int) (*KnownHost, error) {
 	report, err := r.Hosts.Report(id)
 	if err != nil {
@@ -94,7 +93,7 @@ func (r Inspector) knownHost(id schema.HostID, limit int) (*KnownHost, error) {
 	return k, r.addPages(k, id, in, limit)
 }
 
-// hostFacts tells what the record of a host says.
+// hostFacts returns the facts in the record of a host.
 func (r Inspector) hostFacts(report *survey.HostReport) *KnownHost {
 	h, run, cfg := report.Host, r.Run(), r.Config()
 	k := &KnownHost{

@@ -16,11 +16,11 @@ import (
 type linker struct {
 	hostLink
 	first, to schema.ID // its first link
-	last      schema.ID // page that was counted last
+	last      schema.ID // the page that was counted last
 }
 
-// addLinkedFrom adds who links to a host, and returns how many links lead to each of
-// its pages.
+// addLinkedFrom adds the hosts that link to a host. It returns the number of links to each of its
+// pages.
 func (r Inspector) addLinkedFrom(k *KnownHost, host schema.HostID, limit int) (map[schema.ID]int, error) {
 	speaks, err := r.Speakers()
 	if err != nil {
@@ -37,7 +37,7 @@ func (r Inspector) addLinkedFrom(k *KnownHost, host schema.HostID, limit int) (m
 			return
 		}
 		if from[id] == nil {
-			from[id] = &linker{first: page, to: to} // of pages and of their links that with the lowest number
+			from[id] = &linker{first: page, to: to} // the page, and of its links the one, with the lowest number
 		}
 		from[id].add(page, to)
 	})
@@ -64,7 +64,7 @@ func (r Inspector) addLinkedFrom(k *KnownHost, host schema.HostID, limit int) (m
 	return in, err
 }
 
-// add counts a link of a page; pages come one after the other, each with its links in order.
+// add counts a link of a page. Pages come one after the other, each with its links in order.
 func (l *linker) add(page, to schema.ID) {
 	l.Links++
 	if page < l.first {
@@ -85,7 +85,7 @@ func (r Inspector) nameLinkers(from map[schema.HostID]*linker) error {
 	return nil
 }
 
-// nameLinker says which host it is that links.
+// nameLinker adds the name and the class of the linking host.
 func (r Inspector) nameLinker(l *linker) error {
 	p, err := r.Page(l.first)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r Inspector) nameLinker(l *linker) error {
 	return nil
 }
 
-// showLink adds what the first link says, and where it leads.
+// showLink adds the text of the first link and its target.
 func (r Inspector) showLink(l *linker) error {
 	p, err := r.Page(l.to)
 	if err != nil {
@@ -114,8 +114,7 @@ func (r Inspector) showLink(l *linker) error {
 	return err
 }
 
-// addPages adds the pages of a host: the busiest, the errors, the depths, and what the
-// runs did.
+// addPages adds the pages of a host: the busiest, the errors, the depths, and what each run did.
 func (r Inspector) addPages(k *KnownHost, host schema.HostID, in map[schema.ID]int, limit int) error {
 	depths, errs, runs := map[uint8]*DepthCount{}, map[string]int{}, map[schema.RunID]*hostRun{}
 	k.Busiest = []busyPage{}
@@ -150,7 +149,7 @@ func (r Inspector) addPages(k *KnownHost, host schema.HostID, in map[schema.ID]i
 	return nil
 }
 
-// pagesOf returns the pages of a host by id.
+// pagesOf returns the IDs of the pages of a host.
 func (r Inspector) pagesOf(host schema.HostID) (own []schema.ID) {
 	for id := schema.ID(1); int(id) <= r.URLs(); id++ {
 		if r.Hosts.Of(id) == host && r.Store.Kind(id) == schema.KindPage {
@@ -160,7 +159,7 @@ func (r Inspector) pagesOf(host schema.HostID) (own []schema.ID) {
 	return own
 }
 
-// order sorts what was counted: the most frequent error and the newest run first.
+// order sorts the counts: the most frequent error and the newest run come first.
 func (k *KnownHost) order(depths map[uint8]*DepthCount, errs map[string]int, runs map[schema.RunID]*hostRun) {
 	k.ByDepth, k.Errors, k.Runs = []DepthCount{}, []hostErrors{}, []hostRun{}
 	for _, depth := range SortedKeys(depths) {
@@ -184,7 +183,7 @@ func newBusyPage(p *survey.Page, in int) busyPage {
 	return b
 }
 
-// SortedKeys returns the keys of a map in order.
+// SortedKeys returns the keys of m in order.
 func SortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 func addDepth(depths map[uint8]*DepthCount, p *survey.Page) {
@@ -201,7 +200,7 @@ func addDepth(depths map[uint8]*DepthCount, p *survey.Page) {
 	}
 }
 
-// addVisits adds the visits of pages to those of their runs.
+// addVisits adds the visits of pages to the runs in which they were made.
 func (r Inspector) addVisits(runs map[schema.RunID]*hostRun, pages []schema.ID) error {
 	return r.Store.View(func(tx *kv.Tx) error {
 		var g kv.Gist

@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestHostRuns counts the visits of a run like the run itself: by requests. A page that robots.txt
-// denies is not requested, and neither is a kept one.
+// A run's visits at a host are counted as in the run's own totals: only those that made a request.
+// A page that robots.txt denies is not requested, and neither is a kept one.
 func TestHostRuns(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", func(v *schema.Visit) { w.Links("a.test/denied", "a.test/kept")(v); v.Requests = 2 })
@@ -27,7 +27,7 @@ func TestHostRuns(t *testing.T) {
 	}
 }
 
-// TestHostLinkedFrom does not count links of pages that are gone or on a list.
+// Links of pages that are gone or on a list are not counted.
 func TestHostLinkedFrom(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal+"[[blacklist]]\nurl = '^https://a.test/ads'\n")
 	finish := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }) }

@@ -11,43 +11,43 @@ type Host struct {
 	Input  string   `json:"input"`
 	Met    bool     `json:"known"`
 	Domain string   `json:"domain"`
-	Shown  string   `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Shown  string   `json:"domain_shown,omitempty"` // the name as people see it, if it differs from the domain
 	Site   string   `json:"site"`
 	Class  string   `json:"class"`
 	Rule   string   `json:"rule"`
 	Origin []string `json:"quality_origins"`
-	Tags   []string `json:"tags"` // that people gave it, as their decisions say
+	Tags   []string `json:"tags"` // given by people's decisions
 	Note   string   `json:"note"`
-	Later  bool     `json:"later"` // it is not suggested for now
+	Later  bool     `json:"later"` // not suggested for now
 
-	Visitable bool `json:"-"` // as its class says
+	Visitable bool `json:"-"` // its class allows visits
 	*KnownHost
 }
 
 // A KnownHost is what is known only of a host that was met.
 type KnownHost struct {
-	Run int `json:"run_id"` // the newest
+	Run int `json:"run_id"` // the newest run
 	survey.HostFigures
 	survey.HostDetails
-	Fetching int            `json:"fetching"` // requests to it that are open
+	Fetching int            `json:"fetching"` // open requests to it
 	ByState  map[string]int `json:"pages_by_state"`
 	ByDepth  []DepthCount   `json:"pages_by_depth"`
 
 	Obstacle
-	Trouble     string     `json:"trouble"`        // what keeps it from being asked; empty: nothing
-	Again       *time.Time `json:"again_at"`       // when that is over; null: not in this run, or there is none
-	Next        *time.Time `json:"next_request"`   // no request comes earlier; null: none was answered
+	Trouble     string     `json:"trouble"`        // what prevents requests to it; empty: nothing
+	Again       *time.Time `json:"again_at"`       // when the trouble ends; null: not in this run, or no trouble
+	Next        *time.Time `json:"next_request"`   // the earliest time of the next request; null: none was answered
 	CrawlMS     int64      `json:"crawl_delay_ms"` // of robots.txt
-	Timeouts    int        `json:"timeouts"`       // in a row, each of which doubles the delay
-	AnswerMS    int64      `json:"smoothed_ms"`    // of an answer; as long a rest follows it
-	BudgetUsed  int        `json:"request_count"`  // of the run
+	Timeouts    int        `json:"timeouts"`       // in a row; each doubles the delay
+	AnswerMS    int64      `json:"smoothed_ms"`    // smoothed answer time; the pause after an answer is at least as long
+	BudgetUsed  int        `json:"request_count"`  // requests of the run
 	Budget      int        `json:"request_limit"`
 	BudgetKey   string     `json:"-"`
-	RateLimited int        `json:"rate_limited"` // answers of the run that asked for rest
+	RateLimited int        `json:"rate_limited"` // answers of the run that asked for a pause
 	Robots      KeptRobots `json:"robots"`
 
 	LinkedFrom hostLinks    `json:"linked_from"`
-	Open       bool         `json:"-"` // a request may be open that the file does not know of
+	Open       bool         `json:"-"` // a request may be open that the file does not show
 	Busiest    []busyPage   `json:"busiest_pages"`
 	Errors     []hostErrors `json:"errors"`
 	Runs       []hostRun    `json:"runs"`
@@ -55,7 +55,7 @@ type KnownHost struct {
 
 // A KeptRobots is a robots.txt as the last answer that counts left it.
 type KeptRobots struct {
-	Status    int        `json:"status_code"` // 0: there is no copy
+	Status    int        `json:"status_code"` // 0: no copy
 	FetchedAt *time.Time `json:"robots_fetched_at"`
 	Text      string     `json:"robots_txt"`
 }
@@ -65,7 +65,7 @@ type hostLinks struct {
 	Hosts int        `json:"hosts"`
 	Pages int        `json:"pages"`
 	Links int        `json:"links"`
-	From  []hostLink `json:"from"` // those of origins first, then by pages
+	From  []hostLink `json:"from"` // origins' hosts first, then by number of pages
 }
 
 // A hostLink is a host that links to another, with the first of its links.
@@ -97,8 +97,8 @@ type hostErrors struct {
 type hostRun struct {
 	Run       int        `json:"run_id"`
 	First     *time.Time `json:"first_visit"`
-	Visited   int        `json:"pages"` // visited by asking
+	Visited   int        `json:"pages"` // visited with a request
 	Kept      int        `json:"kept"`
 	Processed int        `json:"processed"`
-	Requests  int        `json:"requests"` // of these visits: tries before them are not recorded
+	Requests  int        `json:"requests"` // requests of these visits; tries before them are not recorded
 }

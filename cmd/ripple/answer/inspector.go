@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	MaxHistory     = 100 // visits that are shown
+	MaxHistory     = 100 // visits shown
 	maxOriginPaths = 10
 	maxRedirected  = schema.MaxRedirects + 1
 )
 
-// InspectPage returns what is known of a URL. Of links it lists up to limit in each direction.
+// InspectPage returns what is known of a URL. It lists up to limit links in each direction.
 func (r Inspector) InspectPage(raw string, limit int) (*Page, error) {
 	u, err := ParseURL(r.Config().Rules(), raw)
 	if err != nil {
@@ -60,8 +60,8 @@ func (r Inspector) InspectPage(raw string, limit int) (*Page, error) {
 // An Inspector answers questions about one state.
 type Inspector struct{ *statefile.State }
 
-// RunQuery runs a statement over tables whose metrics are made of the counted links. answer is given
-// the names of the columns, and returns what takes the rows.
+// RunQuery runs a statement over tables whose metrics are computed from the counted links. It calls
+// answer with the column names; answer returns the function that takes the rows.
 func (r Inspector) RunQuery(
 	ctx context.Context, text string, counted export.Counted, answer func(columns []string) RowWriter,
 ) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// page tells what is known of a page that was met, whose identity is norm.
+// page returns what is known of a page that was met. norm is its canonical URL.
 func (r Inspector) page(id schema.ID, norm string, limit int) (*KnownPage, error) {
 	p, err := r.Page(id)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r Inspector) page(id schema.ID, norm string, limit int) (*KnownPage, error
 	return out, r.addHistory(out, p)
 }
 
-// addTrouble adds what keeps the page's host from being asked, and why the page waits.
+// addTrouble adds what prevents requests to the page's host, and why the page waits.
 func (r Inspector) addTrouble(out *KnownPage, host string, f *Fetching) error {
 	var h *schema.Host
 	err := r.Store.View(func(tx *kv.Tx) error {
@@ -76,7 +76,7 @@ func (r Inspector) addTrouble(out *KnownPage, host string, f *Fetching) error {
 	return nil
 }
 
-// addLinks adds links in and out.
+// addLinks adds the links in both directions.
 func (r Inspector) addLinks(out *KnownPage, id schema.ID, limit int) error {
 	back, total, err := r.Links.In(id, limit)
 	if err != nil {
@@ -125,7 +125,7 @@ func (r Inspector) AddRedirects(out *KnownPage, p *survey.Page) error {
 	return err
 }
 
-// addHistory adds forms and visits, the newest first.
+// addHistory adds forms and visits, newest first.
 func (r Inspector) addHistory(out *KnownPage, p *survey.Page) error {
 	return r.Store.View(func(tx *kv.Tx) error {
 		forms, err := tx.URLs.Forms(p.ID)

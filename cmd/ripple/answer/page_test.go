@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// TestRedirects follows redirects as far as the state of a page counts them: until they come back,
-// or lead to a page that is on a list now.
+// Redirects are followed as in the state of a page: until they repeat, or lead to a page that is
+// now on a list.
 func TestRedirects(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal+"[[blacklist]]\nurl = '/listed'\n")
 	for from, to := range map[string]string{

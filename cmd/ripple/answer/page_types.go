@@ -2,20 +2,20 @@ package answer
 
 import "time"
 
-// An Page is what is known of a URL.
+// A Page is what is known of a URL.
 type Page struct {
 	Input string    `json:"input"`
 	Known bool      `json:"known"`
 	URL   string    `json:"url"`
-	Shown string    `json:"domain_shown,omitempty"` // its host as a person is shown it, if that is not it alone
+	Shown string    `json:"domain_shown,omitempty"` // its host as people see it, if it differs from the domain
 	SURT  string    `json:"surt_key"`
 	Steps []urlStep `json:"steps"`
 	Class string    `json:"class"`
 	Rule  string    `json:"rule"`
 
-	Robots *RobotsVerdict `json:"robots"` // of the copy of its host's robots.txt; null: there is none
+	Robots *RobotsVerdict `json:"robots"` // by the copy of its host's robots.txt; null: no copy
 
-	ClassRule string `json:"-"` // that gave the class
+	ClassRule string `json:"-"` // the rule that gave the class
 	*KnownPage
 }
 
@@ -24,17 +24,17 @@ type urlStep struct {
 	Result string `json:"result"`
 }
 
-// An KnownPage is what is known only of a page that was met.
+// A KnownPage is what is known only of a page that was met.
 type KnownPage struct {
-	Rule     string     `json:"-"` // that decided
-	form     string     // that was asked last; empty: none was
+	Rule     string     `json:"-"` // the rule that decided
+	form     string     // the form requested last; empty: none
 	State    string     `json:"state"`
 	Error    string     `json:"error_message"`
-	Fetching *time.Time `json:"fetching_since"` // since when it is being requested; null: it is not
+	Fetching *time.Time `json:"fetching_since"` // when its open request was made; null: none is open
 	Obstacle
 	Depth        *int         `json:"depth"`
 	Seed         bool         `json:"seed"`
-	Own          *bool        `json:"own"` // its host itself names it; null: the run has not reached it
+	Own          *bool        `json:"own"` // its host itself names it; null: not reached by the run
 	PageType     string       `json:"page_type"`
 	Title        string       `json:"title"`
 	DiscoveredAt time.Time    `json:"discovered_at"`
@@ -43,20 +43,20 @@ type KnownPage struct {
 	Referrer     string       `json:"referrer"`
 	Forms        []string     `json:"forms"`
 	Paths        []OriginPath `json:"depths"`
-	Trouble      string       `json:"host_trouble"` // why its host is not asked as its delay allows
+	Trouble      string       `json:"host_trouble"` // why its host is requested less often than its delay allows
 	AgainAt      *time.Time   `json:"host_again_at"`
 	Redirects    []string     `json:"redirects"`
 	LinksIn      LinkList     `json:"links_in"`
 	LinksOut     LinkList     `json:"links_out"`
 	Facts        []fact       `json:"facts"`
 	Visits       []Visit      `json:"visits"`
-	OlderVisits  int          `json:"visits_omitted,omitempty"` // before those
+	OlderVisits  int          `json:"visits_omitted,omitempty"` // visits before those
 }
 
 // A LinkList holds links of a page in one direction.
 type LinkList struct {
 	Total int        `json:"total"`
-	Left  int        `json:"links_omitted,omitempty"` // further ones that are not recorded
+	Left  int        `json:"links_omitted,omitempty"` // further links that are not recorded
 	Links []pageLink `json:"links"`
 }
 

@@ -6,14 +6,14 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An OriginPath is a shortest way from an origin to a page.
+// An OriginPath is a shortest path from an origin to a page.
 type OriginPath struct {
 	Origin string    `json:"quality_origin"`
 	Depth  int       `json:"depth"`
 	Path   []pathHop `json:"path"`
 }
 
-// A pathHop is a page on the way, and the link that leads to it.
+// A pathHop is a page on a path, and the link that leads to it.
 type pathHop struct {
 	URL    string `json:"url"`
 	Kind   string `json:"kind,omitempty"`
@@ -27,8 +27,8 @@ type UnknownError struct{ URL string }
 
 func (e *UnknownError) Error() string { return term.Clean(e.URL, 300) + " is not known" }
 
-// Paths returns the canonical URL of a page and a shortest way to it from each origin, the nearest first. It fails with
-// [UnknownError].
+// Paths returns the canonical URL of a page and a shortest path to it from each origin, the nearest
+// origin first. It fails with [UnknownError].
 func (r Inspector) Paths(raw string) (norm string, paths []OriginPath, err error) {
 	u, err := ParseURL(r.Config().Rules(), raw)
 	if err != nil {
@@ -45,8 +45,7 @@ func (r Inspector) Paths(raw string) (norm string, paths []OriginPath, err error
 	return u.Norm, paths, err
 }
 
-// OriginPaths returns shortest ways to a page from up to limit origins, the
-// nearest first.
+// OriginPaths returns shortest paths to a page from up to limit origins, the nearest first.
 func OriginPaths(s *survey.Survey, id schema.ID, limit int) ([]OriginPath, error) {
 	ways, err := s.Ways(id, limit)
 	paths := make([]OriginPath, len(ways))

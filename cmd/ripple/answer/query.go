@@ -6,11 +6,11 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// MaxStatement bounds a statement in bytes.
+// MaxStatement is the maximum length of a statement in bytes.
 const MaxStatement = 1 << 20
 
-// ReadsOnly refuses what is not one statement that reads. The database could not be
-// changed anyway; this says so before it is made, and keeps statements out that
+// ReadsOnly returns an error unless text is one statement that only reads. The database could not
+// be changed anyway; this check comes before the database is built, and it rejects statements that
 // open other files.
 func ReadsOnly(text string) error {
 	if len(text) > MaxStatement || strings.ContainsRune(text, 0) {
@@ -33,7 +33,7 @@ func ReadsOnly(text string) error {
 	return nil
 }
 
-// splitSQL cuts a text into statements, comments left out, literals as they are
+// splitSQL splits a text into statements. It drops comments and keeps literals unchanged
 // (https://www.sqlite.org/lang.html).
 func splitSQL(text string) []string {
 	var all []string
@@ -65,8 +65,8 @@ func splitSQL(text string) []string {
 	return append(all, b.String())
 }
 
-// upTo returns the length of s up to and with an end that is looked for from a
-// place on; all of s if there is none.
+// upTo returns the length of s through the first occurrence of end at or after from. It returns
+// len(s) if there is none.
 func upTo(s, end string, from int) int {
 	if i := strings.Index(s[from:], end); i >= 0 {
 		return from + i + len(end)
@@ -74,8 +74,7 @@ func upTo(s, end string, from int) int {
 	return len(s)
 }
 
-// firstWord returns the first word of a statement in upper case; what is no word is
-// returned as it is.
+// firstWord returns the first word of a statement in upper case. Other text is returned unchanged.
 func firstWord(s string) string {
 	s = strings.TrimLeft(s, " \t\n\f\r(")
 	end := strings.IndexFunc(s, func(r rune) bool {

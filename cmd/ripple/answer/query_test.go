@@ -27,7 +27,7 @@ func TestReadsOnly(t *testing.T) {
 	}
 }
 
-// FuzzSplitSQL states that splitting keeps every byte except comments and separators: a text
+// FuzzSplitSQL checks that splitting keeps every byte except comments and separators: a text
 // without them is one statement.
 func FuzzSplitSQL(f *testing.F) {
 	for _, s := range []string{"SELECT 1", "a;b", "'a;b';c", "/*;*/x", "--;\nx", "[;]", "\"", "'"} {

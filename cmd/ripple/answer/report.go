@@ -9,9 +9,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Report is what [monitor] report-path holds at the end of a run, however that ends.
+// A Report is the content of [monitor] report-path at the end of a run, however the run ends.
 type Report struct {
-	Ripple   string         `json:"ripple"` // the version; its place marks the file as ours
+	Ripple   string         `json:"ripple"` // the version; the first key marks the file as Ripple's
 	RunID    int            `json:"run_id"`
 	Status   string         `json:"status"`
 	Reason   string         `json:"reason"`
@@ -19,7 +19,7 @@ type Report struct {
 	Finished *time.Time     `json:"finished_at"`
 	Seconds  float64        `json:"running_seconds"`
 	Crawled  int            `json:"pages_crawled"`   // processed, or kept, in the run
-	Pages    int            `json:"pages_requested"` // visits of the run that asked the server, whatever came of them
+	Pages    int            `json:"pages_requested"` // visits of the run that made a request, whatever the outcome
 	Requests int            `json:"requests"`
 	Errors   map[string]int `json:"errors"`
 	States   map[string]int `json:"pages_by_state"`
@@ -35,11 +35,11 @@ type metrics struct {
 	NodesDiscovered int     `json:"nodes_discovered"`
 	NodesCrawled    int     `json:"nodes_crawled"`
 	Edges           int     `json:"edges"`
-	LinksOmitted    int     `json:"links_omitted"` // that pages have and that are no edges
+	LinksOmitted    int     `json:"links_omitted"` // links of pages that have no edge
 	PagesFetched    int     `json:"pages_fetched"`
 	PagesFailed     int     `json:"pages_failed"`
 	MeanFetchMS     float64 `json:"mean_fetch_ms"`
-	Rendered        int     `json:"rendered"`         // pages, as ripple stats has them
+	Rendered        int     `json:"rendered"`         // pages, as counted by ripple stats
 	Hindered        int     `json:"rendered_in_part"` // of those
 	Unrendered      int     `json:"not_rendered"`
 	Shells          int     `json:"need_scripts"`
@@ -56,11 +56,11 @@ type coverage struct {
 	NeedScripts  int    `json:"need_scripts"` // pages
 }
 
-// A CutSite is a site of which not all hosts are recorded.
+// A CutSite is a site of which only some hosts are recorded.
 type CutSite struct {
 	Site     string `json:"site"`
 	Hosts    int    `json:"hosts"`
-	Overflow int    `json:"overflow"` // links to further ones
+	Overflow int    `json:"overflow"` // links to further hosts
 	Limit    string `json:"limit"`
 }
 
@@ -123,7 +123,7 @@ func newReport(s *survey.Survey) (*Report, error) {
 	return r, err
 }
 
-// addFetches adds what was fetched and how each host is covered.
+// addFetches adds what was fetched, and the coverage of each host.
 func (r *Report) addFetches(s *survey.Survey) error {
 	var total time.Duration
 	err := s.EachPage(func(p *survey.Page) error {

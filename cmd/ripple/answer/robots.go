@@ -17,17 +17,18 @@ import (
 type RobotsVerdict struct {
 	URL        string     `json:"url,omitempty"`
 	Agent      string     `json:"agent"`
-	Group      string     `json:"group"` // that applies; empty: none
+	Group      string     `json:"group"` // the group that applies; empty: none
 	Allowed    bool       `json:"allowed"`
 	Rule       string     `json:"rule"` // the line as written; empty: no rule matches
 	Line       int        `json:"line"`
-	Why        string     `json:"why,omitempty"` // where no line decides
+	Why        string     `json:"why,omitempty"` // if no line decides
 	Status     int        `json:"status_code,omitempty"`
 	FetchedAt  *time.Time `json:"robots_fetched_at,omitempty"`
 	CrawlDelay float64    `json:"crawl_delay_seconds"`
 }
 
-// AskRobots decides by the copy of a host's robots.txt, if there is one.
+// AskRobots decides by the stored robots.txt of a host. The second result is false if there is
+// none.
 func (r Inspector) AskRobots(host, form, agent string) (RobotsVerdict, bool, error) {
 	if agent == "" {
 		agent = r.Config().UserAgent.CrawlerName
@@ -67,7 +68,7 @@ func JudgeRobots(rules *robots.Rules, agent, form string) RobotsVerdict {
 	return out
 }
 
-// ParseURL reads a URL that a person wrote.
+// ParseURL parses a URL that a person typed.
 func ParseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
 	u, err := rules.Parse(completed(raw))
 	switch {
@@ -80,8 +81,8 @@ func ParseURL(rules *weburl.Rules, raw string) (weburl.URL, error) {
 		term.Clean(raw, 200), err)
 }
 
-// completed is what a person wrote, with the scheme if it begins with a host: a name with
-// a dot in it, and perhaps a port.
+// completed adds the scheme to a typed URL that begins with a host: a name that contains a dot,
+// with an optional port.
 func completed(raw string) string {
 	authority, _, _ := strings.Cut(raw, "/")
 	host, port, _ := strings.Cut(authority, ":")

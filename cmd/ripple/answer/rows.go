@@ -12,13 +12,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema/sanitize"
 )
 
-// A RowWriter shows the rows of an answer.
+// A RowWriter writes the rows of an answer.
 type RowWriter interface {
 	Row(values []any) (more bool, err error)
 	End() error
 }
 
-// Plain is a value as text; NULL is empty.
+// Plain returns a value as text. NULL is empty.
 func Plain(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -33,7 +33,7 @@ func Plain(v any) string {
 	return fmt.Sprint(v)
 }
 
-// csvRows write an answer as CSV without formulas.
+// csvRows writes an answer as CSV, with formulas made harmless.
 type csvRows struct {
 	w    *bufio.Writer
 	line []byte
@@ -82,8 +82,8 @@ func (c *csvRows) End() error {
 	return c.w.Flush()
 }
 
-// jsonRows write an answer as an array of objects, whose members are in the order
-// of the columns. A name that comes again gets a number.
+// jsonRows writes an answer as an array of objects, with members in the order of the columns. A
+// repeated column name gets a number.
 type jsonRows struct {
 	w     *bufio.Writer
 	names []string
@@ -100,7 +100,7 @@ func NewJSONRows(w io.Writer, columns []string) *jsonRows {
 			unique = name + "_" + strconv.Itoa(i)
 		}
 		taken[unique] = true
-		quoted, _ := json.Marshal(unique) // a string always has a form
+		quoted, _ := json.Marshal(unique) // a string always marshals
 		j.names = append(j.names, string(sanitize.JSON(quoted)))
 	}
 	return j
@@ -124,11 +124,11 @@ func (j *jsonRows) Row(values []any) (bool, error) {
 		j.w.WriteString(j.names[i] + ": ")
 		j.w.Write(sanitize.JSON(text))
 	}
-	_, err := j.w.WriteString("}") // errors of a bufio.Writer stay
+	_, err := j.w.WriteString("}") // a bufio.Writer keeps its error
 	return true, err
 }
 
-// JSONValue is a value as JSON can say it.
+// JSONValue converts a value to one that JSON can represent.
 func JSONValue(v any) any {
 	switch f := v.(type) {
 	case []byte:

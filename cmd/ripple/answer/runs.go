@@ -1,6 +1,6 @@
 package answer
 
-// A BrokenLink is a link that leads nowhere, with the columns of [brokenColumns].
+// A BrokenLink is a link that leads nowhere, with the columns of [BrokenColumns].
 type BrokenLink struct {
 	Origin *string `json:"quality_origin"`
 	From   string  `json:"from_url"`

@@ -19,28 +19,28 @@ type Stats struct {
 	State        string         `json:"state_path"`
 	Bytes        int64          `json:"state_bytes"`
 	Run          StatsRun       `json:"run"`
-	Live         *census.Status `json:"live"` // null: nobody crawls
-	Left         census.Left    `json:"left"` // for the run, within its limits
+	Live         *census.Status `json:"live"` // null: no crawl is running
+	Left         census.Left    `json:"left"` // left to do in the run, within its limits
 	Pages        int            `json:"pages"`
-	NotMet       int            `json:"pages_not_met"` // of those: by the last completed run or a later one
+	NotMet       int            `json:"pages_not_met"` // of those: not met by the last completed run or a later one
 	Links        int            `json:"links"`
 	Hosts        int            `json:"hosts"`          // quality and discovered, with pages
 	Listed       int            `json:"listed_hosts"`   // blacklisted and stub, with pages
 	GivenUp      int            `json:"hosts_given_up"` // in the run
 	Frontier     int            `json:"frontier"`
-	LinksOmitted int            `json:"links_omitted"` // that pages have and that are not recorded
-	Shells       int            `json:"need_scripts"`  // processed pages that likely show nothing without their scripts
-	Rendered     int            `json:"rendered"`      // processed pages that are recorded as their scripts left them
+	LinksOmitted int            `json:"links_omitted"` // unrecorded links of pages
+	Shells       int            `json:"need_scripts"`  // processed pages that are likely empty without their scripts
+	Rendered     int            `json:"rendered"`      // processed pages that are recorded after their scripts have run
 	Hindered     int            `json:"rendered_in_part"`
 	Unrendered   int            `json:"not_rendered"` // processed pages for which the browser failed, or showed too much
-	Sites        []CutSite      `json:"cut_sites"`    // of which not all hosts are recorded
+	Sites        []CutSite      `json:"cut_sites"`    // sites of which only some hosts are recorded
 	ByState      map[string]int `json:"pages_by_state"`
 	ByClass      map[string]int `json:"pages_by_class"`
 	ByDepth      []DepthCount   `json:"pages_by_depth"`
 	Origins      []originStats  `json:"origins"`
 	Slow         []slowHost     `json:"slow_hosts"`
 
-	SitesTotal int `json:"cut_sites_total"` // --limit shows some of them
+	SitesTotal int `json:"cut_sites_total"` // --limit may list fewer
 	SlowTotal  int `json:"slow_hosts_total"`
 }
 
@@ -52,8 +52,8 @@ type StatsRun struct {
 	Started    time.Time      `json:"started_at"`
 	Finished   *time.Time     `json:"finished_at"`
 	Pages      int            `json:"pages"`
-	Rendered   int            `json:"rendered"`     // of those: as their scripts left them
-	Unrendered int            `json:"not_rendered"` // of those: as fetched, since rendering failed
+	Rendered   int            `json:"rendered"`     // of those: recorded after their scripts have run
+	Unrendered int            `json:"not_rendered"` // of those: recorded as fetched, because rendering failed
 	Requests   int            `json:"requests"`
 	Seconds    float64        `json:"running_seconds"`
 	Errors     map[string]int `json:"errors"`
@@ -69,20 +69,20 @@ type DepthCount struct {
 // A slowHost is a host that the end of the crawl waits for, or that was cut.
 type slowHost struct {
 	Domain       string     `json:"domain"`
-	Shown        string     `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Shown        string     `json:"domain_shown,omitempty"` // the name as people see it, if it differs from the domain
 	Class        string     `json:"class"`
 	KnownMissing int        `json:"known_missing"`
 	LinksOmitted int        `json:"links_omitted"`
 	DelayMS      int64      `json:"delay_ms"`
-	AnswerMS     int64      `json:"smoothed_ms"`    // of an answer
+	AnswerMS     int64      `json:"smoothed_ms"`    // smoothed answer time
 	ToVisit      int        `json:"pages_to_visit"` // in this run
 	ETA          float64    `json:"eta_seconds"`    // 0: not in this run
 	SuspendedTo  *time.Time `json:"suspended_until"`
-	Trouble      string     `json:"trouble"`  // why it is not asked as its delay allows; empty: it is
-	AgainAt      *time.Time `json:"again_at"` // when it is asked again at the earliest
+	Trouble      string     `json:"trouble"`  // why it is requested less often than its delay allows; empty: it is not
+	AgainAt      *time.Time `json:"again_at"` // the earliest time of the next request
 	Coverage     string     `json:"coverage"`
 
-	Rest time.Duration `json:"-"` // from one request to the next
+	Rest time.Duration `json:"-"` // between two requests
 }
 
 // NewStats counts a state. It lists up to most hosts and sites.
@@ -115,7 +115,7 @@ func NewStats(r *statefile.State, most int) (*Stats, error) {
 	if s.Live == nil && r.Unwritten() {
 		s.Run.Status, s.Run.Reason = schema.RunInterrupted.String(), schema.End{Kind: schema.EndOutputs}.String()
 	}
-	if s.Live != nil { // one count for both: that of the copy
+	if s.Live != nil { // the copy's count serves both
 		s.Live.Pages, s.Live.Requests, s.Live.PagesWaiting = run.Pages, run.Requests, counts.Frontier
 		s.Live.Errors = counts.Errors
 	}
@@ -153,8 +153,8 @@ func NewStatsRun(run schema.Run, errs map[string]int) StatsRun {
 	}
 }
 
-// addHosts counts the hosts of the origins, and lists those with pages that wait or are
-// missing, those first that take longest.
+// addHosts counts the hosts of the origins. It lists those with pages that wait or are missing, the
+// slowest first.
 func (s *Stats) addHosts(r *statefile.State, run schema.Run, most int) error {
 	cfg, err := statefile.LastConfig(r.Store)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// An originStats says how far a run has come with an origin: the sums over its hosts.
+// An originStats is the progress of a run with an origin: the sums over its hosts.
 type originStats struct {
 	Origin   string  `json:"quality_origin"`
 	Hosts    int     `json:"hosts"` // with pages
@@ -18,22 +18,22 @@ type originStats struct {
 	Visited  int     `json:"pages_visited"`
 	ToVisit  int     `json:"pages_to_visit"` // in this run
 	Missing  int     `json:"known_missing"`
-	Used     int     `json:"request_count"` // of the budgets of its hosts
+	Used     int     `json:"request_count"` // requests counted in the budgets of its hosts
 	Limit    int     `json:"request_limit"`
-	ETA      float64 `json:"eta_seconds"` // of the host that takes longest; 0: not in this run
-	Coverage string  `json:"coverage"`    // of the host with most missing
-	CutBy    string  `json:"cut_by"`      // the key that cuts a host, and its value; empty: none does
+	ETA      float64 `json:"eta_seconds"` // of its slowest host; 0: not in this run
+	Coverage string  `json:"coverage"`    // of the host with the most missing pages
+	CutBy    string  `json:"cut_by"`      // the key that cuts a host, and its value; empty: none
 
-	worst int // missing, of that host
+	worst int // missing pages of that host
 }
 
-// An OriginList is how far a run has come with its origins, as far as that is known without
-// a look at pages.
+// An OriginList is the progress of a run with its origins, as far as hosts' records show it without
+// a scan of pages.
 type OriginList struct {
 	Origins []census.Origin `json:"origins"`
 }
 
-// newOriginStats is what is added up, an entry for each origin.
+// newOriginStats returns empty sums, one entry for each origin.
 func newOriginStats(r *statefile.State) []originStats {
 	origins := r.Scope().Origins()
 	list := make([]originStats, len(origins))
@@ -43,7 +43,7 @@ func newOriginStats(r *statefile.State) []originStats {
 	return list
 }
 
-// add counts a host that belongs to the origin, with what it still has to do.
+// add counts a host of the origin, with its remaining work.
 func (o *originStats) add(h *survey.HostReport, run schema.RunID, pages, seconds float64) {
 	if h.Known == 0 {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestStatsLeft counts the waiting pages as left to visit, however often they are in queues, and
-// whatever sitemaps wait as well.
+// Waiting pages count as left to visit once, even if they are in several queues or sitemaps wait
+// too.
 func TestStatsLeft(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/1", "a.test/2"))
@@ -38,8 +38,8 @@ func TestStatsLeft(t *testing.T) {
 	}
 }
 
-// TestStatsLeftOfRefused has an earlier run end a visit because the host asked to be left alone:
-// that page does not wait before the run has reached it.
+// An earlier run ended a visit because the host asked for a pause. That page does not wait until
+// the current run has reached it.
 func TestStatsLeftOfRefused(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("b.test/"))

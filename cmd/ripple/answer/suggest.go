@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// The Suggestions as a program reads them.
+// The Suggestions as programs read them.
 type (
 	Suggestions struct {
 		Origins    int         `json:"origins"`
@@ -16,8 +16,8 @@ type (
 	}
 	candidate struct {
 		Entity   string         `json:"entity"`
-		Domain   *string        `json:"domain"`                 // null: it is no single host
-		Shown    string         `json:"entity_shown,omitempty"` // to a person, if that is not the entity alone
+		Domain   *string        `json:"domain"`                 // null: not a single host
+		Shown    string         `json:"entity_shown,omitempty"` // the name as people see it, if it differs from the entity
 		Title    *string        `json:"title"`
 		Class    string         `json:"class"`
 		Hosts    int            `json:"hosts"`
@@ -43,7 +43,7 @@ type (
 	}
 )
 
-// NewSuggestions returns suggestions as a program reads them.
+// NewSuggestions converts suggestions to the form for programs.
 func NewSuggestions(found *suggest.Suggestions) Suggestions {
 	return Suggestions{Origins: found.Origins, Discovered: newCandidates(found.Discovered),
 		Stubs: newCandidates(found.Stubs)}

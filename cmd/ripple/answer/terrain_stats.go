@@ -13,33 +13,33 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A TerrainStats says how the shards of a terrain get on.
+// A TerrainStats is the progress of the shards of a terrain.
 type TerrainStats struct {
 	Hub      string       `json:"hub"`
 	Terrain  string       `json:"terrain"` // hexadecimal
 	Run      uint64       `json:"run"`
 	Config   uint64       `json:"configuration"` // number
 	Over     bool         `json:"over"`          // on all shards
-	Without  []int        `json:"without"`       // shards that the run was ended without, and nobody goes on with it
+	Without  []int        `json:"without"`       // shards that the run ended without and that nobody works on
 	Paused   bool         `json:"paused"`
-	Nodes    []string     `json:"nodes"`           // that have come
-	Pages    int          `json:"pages_requested"` // by the shards that say it
-	Unsaid   int          `json:"not_counted"`     // shards of which nobody says how many
+	Nodes    []string     `json:"nodes"`           // that have joined
+	Pages    int          `json:"pages_requested"` // total of the shards that report it
+	Unsaid   int          `json:"not_counted"`     // shards for which no node reports a number
 	ToVisit  int          `json:"pages_to_visit"`
-	Fetching int          `json:"fetching"` // requests that are open, by the same
-	Silent   int          `json:"silent"`   // shards that do not answer: their pages are not counted
+	Fetching int          `json:"fetching"` // open requests of the same shards
+	Silent   int          `json:"silent"`   // shards that do not answer; their pages are not counted
 	Shards   []ShardStats `json:"shards"`
 }
 
-// The states of a shard beside those of its crawl.
+// The states of a shard in addition to those of its crawl.
 const (
 	ShardUnmade = "no file yet"
-	ShardIdle   = "nobody has it" // and its file lies on a machine that is off
+	ShardIdle   = "nobody has it" // its file is on a machine that is off
 	ShardSilent = "silent"
 	ShardOver   = "over"
 )
 
-// ShardStates are all that a shard may be in, if its node tells the truth.
+// ShardStates returns all valid states of a shard.
 func ShardStates() []string {
 	return []string{ShardUnmade, ShardIdle, ShardSilent, ShardOver, "waiting", "running", "paused", "stopping"}
 }
@@ -48,17 +48,18 @@ func ShardStates() []string {
 type ShardStats struct {
 	Shard   int             `json:"shard"`
 	State   string          `json:"state"`
-	Pages   *int            `json:"pages_requested"` // null: nobody says it
-	Node    string          `json:"node"`            // that has it, or made its file; empty: unknown
-	Since   *time.Time      `json:"since"`           // when that has it; null: it has not
-	Config  uint64          `json:"configuration"`   // number of the one that it follows; 0: unknown
-	Status  *census.Status  `json:"status"`          // null: it does not answer
-	Backlog []crawl.Backlog `json:"untold"`          // what it has to tell others
-	Waiting []int           `json:"asked_by"`        // shards that wait for an answer of it
+	Pages   *int            `json:"pages_requested"` // null: no node reports it
+	Node    string          `json:"node"`            // that holds it, or that made its file; empty: unknown
+	Since   *time.Time      `json:"since"`           // when that node took it; null: no node holds it
+	Config  uint64          `json:"configuration"`   // number of the configuration that it follows; 0: unknown
+	Status  *census.Status  `json:"status"`          // null: no answer
+	Backlog []crawl.Backlog `json:"untold"`          // messages not yet delivered to other shards
+	Waiting []int           `json:"asked_by"`        // shards that wait for an answer from it
 	Silent  *time.Time      `json:"silent_since"`
 }
 
-// NewTerrainStats returns the progress of a terrain. most is the max-pages of its run; 0: unknown or unlimited.
+// NewTerrainStats returns the progress of a terrain. most is the max-pages of its run; 0 means
+// unknown or unlimited.
 func NewTerrainStats(hub string, most int, t *node.Terrain) *TerrainStats {
 	s := &TerrainStats{
 		Hub: hub, Terrain: hex.EncodeToString(t.ID[:]), Run: t.Run, Config: t.Configuration, Over: t.Over,
@@ -91,7 +92,7 @@ func NewTerrainStats(hub string, most int, t *node.Terrain) *TerrainStats {
 			}
 		}
 	}
-	if most > 0 { // each shard may visit what is left, but not all of them together
+	if most > 0 { // the limit is one for all shards together; each may use what is left of it
 		s.ToVisit = min(s.ToVisit, max(0, most-s.Pages))
 	}
 	return s
@@ -129,25 +130,25 @@ func newShardStats(one *node.Shard) ShardStats {
 // A TerrainNote says what the terrain waits for.
 type TerrainNote struct {
 	Text  string     `json:"text"`
-	Since *time.Time `json:"since"` // null: it is not known
+	Since *time.Time `json:"since"` // null: unknown
 
-	Shard int    `json:"-"` // that it is about; -1: none in particular
-	Same  string `json:"-"` // as long as it is this, what is waited for stays the same
+	Shard int    `json:"-"` // the shard that it is about; -1: none in particular
+	Same  string `json:"-"` // identifies what is waited for; equal values mean the same wait
 }
 
-// NoteOf is a note about a shard, or -1, of which it is not known since when it holds.
+// NoteOf returns a note about a shard, or -1 for none, without a start time.
 func NoteOf(shard int, format string, args ...any) TerrainNote {
 	text := fmt.Sprintf(format, args...)
 	return TerrainNote{Text: text, Shard: shard, Same: text}
 }
 
-// since adds since when it holds, and says for how long.
+// since adds the start time, and the duration to the text.
 func (n TerrainNote) since(at *time.Time, how string, now time.Time) TerrainNote {
-	n.Text, n.Since = n.Text+how+term.Span(max(0, now.Sub(*at))), at // by the clock of another machine
+	n.Text, n.Since = n.Text+how+term.Span(max(0, now.Sub(*at))), at // at comes from another machine's clock
 	return n
 }
 
-// Notes say what keeps the run of the terrain open, or who has to come for it to go on.
+// Notes returns what keeps the terrain's run open, or which nodes must join for it to continue.
 func (s *TerrainStats) Notes(now time.Time) []TerrainNote {
 	notes := []TerrainNote{}
 	if len(s.Without) > 0 {
@@ -164,7 +165,7 @@ func (s *TerrainStats) Notes(now time.Time) []TerrainNote {
 	return notes
 }
 
-// notes say what keeps the run of the terrain open at a shard.
+// notes returns what keeps the terrain's run open at this shard.
 func (s *ShardStats) notes(now time.Time) (notes []TerrainNote) {
 	name := term.Clean(s.Node, 60)
 	switch s.State {

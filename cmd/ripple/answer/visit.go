@@ -27,8 +27,8 @@ type Visit struct {
 	Unchanged   bool      `json:"unchanged"`
 	NoIndex     bool      `json:"noindex"`
 	NoFollow    bool      `json:"nofollow"`
-	Shell       string    `json:"needs_scripts"` // the signs that it shows nothing without them; empty: there are none
-	Rendered    string    `json:"rendered"`      // why a browser showed it, and what was kept from it; empty: none did
+	Shell       string    `json:"needs_scripts"` // the signs that it is empty without scripts; empty: none
+	Rendered    string    `json:"rendered"`      // why a browser rendered it, and what was blocked; empty: not rendered
 	RenderAsked int       `json:"render_requests"`
 	ETag        string    `json:"etag"`
 	Modified    string    `json:"last_modified"`

@@ -5,7 +5,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webhook"
 )
 
-// A WebhookTest is what a webhook answered to a test event.
+// A WebhookTest is a webhook's answer to a test event.
 type WebhookTest struct {
 	ID     string `json:"id"`
 	Host   string `json:"host"`

@@ -19,7 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 )
 
-// A Program says where its commands write, and how long they wait.
+// A Program is where commands write, and how long they wait.
 type Program struct {
 	Stdout, Stderr io.Writer
 	SilentFor      time.Duration // how long work may take before its progress is reported
@@ -31,7 +31,7 @@ func New(stdout, stderr io.Writer) Program {
 	return Program{Stdout: stdout, Stderr: stderr, SilentFor: term.SilentFor, Timing: lease.Standard()}
 }
 
-// Run executes a command. If it fails, Run reports why, and returns the error.
+// Run executes a command. If it fails, Run reports why and returns the error.
 func (p Program) Run(ctx context.Context, args []string) error {
 	a := newApp(p)
 	err := a.execute(ctx, args)
@@ -39,7 +39,7 @@ func (p Program) Run(ctx context.Context, args []string) error {
 	return err
 }
 
-// An app is one run of a program: what every command has.
+// An app is one run of a program. All commands share it.
 type app struct {
 	Program
 	stdout *writer
@@ -62,7 +62,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	err := root.ExecuteContext(ctx)
 	var sig term.SignalError
 	if err != nil && errors.As(context.Cause(ctx), &sig) && !statefile.StoreFailed(err) {
-		if errors.Is(err, crawl.ErrNoRoom) { // what is not kept is told, and the run goes on as after any signal
+		if errors.Is(err, crawl.ErrNoRoom) { // the loss is reported, and the run can be resumed as after any signal
 			a.Voice.Complain(err)
 		}
 		return sig
@@ -70,7 +70,7 @@ func (a *app) execute(ctx context.Context, args []string) error {
 	return cmp.Or(err, a.stdout.err)
 }
 
-// read opens the state that a command is about for reading.
+// read opens the state that a command names for reading.
 func (a *app) read(ctx context.Context) (*statefile.State, error) {
 	path, err := a.named.StatePath()
 	if err != nil {
@@ -79,12 +79,12 @@ func (a *app) read(ctx context.Context) (*statefile.State, error) {
 	return a.states.Read(ctx, path)
 }
 
-// A writer remembers that something could not be written: who asked has not got the answer, whatever the command
-// makes of it.
+// A writer keeps the first write error. Without the complete output the user has no answer, even if
+// the command ignores the error.
 type writer struct {
 	mu  sync.Mutex
 	w   io.Writer
-	err error // the first
+	err error // the first error
 }
 
 func (o *writer) Write(b []byte) (int, error) {
@@ -132,8 +132,9 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	return cmd
 }
 
-// refuseEmpty refuses a flag without a value, as of an unset variable, which would be taken for one that was
-// left out. Only a text may be empty, which removes a note; of its shards "ripple stop" says more.
+// refuseEmpty rejects a flag without a value, which an unset variable produces and which would
+// otherwise count as omitted. Only --note may be empty, which removes the note. An empty --without
+// of "ripple stop" has a message of its own.
 func refuseEmpty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		name, _ := pflag.UnquoteUsage(f)
@@ -150,7 +151,7 @@ func refuseEmpty(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// addCobras adds the commands that cobra brings along, with the words and the exit codes of the others.
+// addCobras adds cobra's own commands, with the wording and exit codes of the others.
 func addCobras(cmd *cobra.Command) {
 	cmd.InitDefaultHelpCmd()
 	if help, _, err := cmd.Find([]string{"help"}); err == nil {
@@ -166,7 +167,7 @@ func addCobras(cmd *cobra.Command) {
 	}
 }
 
-// addCommands adds the commands in groups, as the help lists them.
+// addCommands adds the commands in the groups of the help.
 func addCommands(root *cobra.Command, a *app) {
 	groups := []struct {
 		title    string
@@ -201,13 +202,13 @@ func addCommands(root *cobra.Command, a *app) {
 		formerly("unite", newMergeCommand(a)), formerly("unpause", newResumeCommand(a)))
 }
 
-// formerly makes a command of an earlier name, which works but is not listed.
+// formerly makes cmd available under an earlier name. It works but is not listed.
 func formerly(name string, cmd *cobra.Command) *cobra.Command {
 	cmd.Use, cmd.Hidden = strings.Replace(cmd.Use, cmd.Name(), name, 1), true
 	return cmd
 }
 
-// runHelp shows the help of a command. Unlike cobra, it refuses unknown ones.
+// runHelp shows the help of a command. Unlike cobra's, it rejects unknown commands.
 func runHelp(help *cobra.Command, args []string) error {
 	cmd, rest, err := help.Root().Find(args)
 	if err != nil {
@@ -220,7 +221,7 @@ func runHelp(help *cobra.Command, args []string) error {
 	return cmd.Help()
 }
 
-// unknownCommand refuses what is no command and names what is meant, perhaps.
+// unknownCommand rejects an unknown command and suggests similar ones.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -232,7 +233,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if err := statefile.NotSite(args[0]); err != nil && !cmd.HasParent() {
 		return err
 	}
-	if !cmd.HasSubCommands() { // of which help was asked
+	if !cmd.HasSubCommands() { // the command whose help was requested
 		cmd = cmd.Root()
 	}
 	return term.Usage("%q is not a command; \"%s --help\" lists them", args[0], cmd.CommandPath())

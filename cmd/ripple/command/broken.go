@@ -67,7 +67,7 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	return err
 }
 
-// toldNone says that there are no broken links, among how many.
+// toldNone reports that no link is broken, and how many links there are.
 func toldNone(v *term.Voice, s *survey.Survey) error {
 	counts, err := s.Counts()
 	if err == nil {

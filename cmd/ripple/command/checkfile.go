@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// newCheckFileCommand is the child's side. It is not meant for people.
+// newCheckFileCommand returns the command of the child process. It is not meant for people.
 func newCheckFileCommand(a *app) *cobra.Command {
 	var digest bool
 	cmd := &cobra.Command{

@@ -15,13 +15,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// addCompletions has a shell complete the values of flags and the arguments of commands.
-// What a flag takes is read from its usage, and an argument's kind from the usage line.
+// addCompletions lets a shell complete the values of flags and the arguments of commands. The
+// values of a flag are read from its usage, and the kind of an argument from the usage line.
 func addCompletions(root *cobra.Command, a *app) {
 	for _, c := range append(root.Commands(), root) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if values := flagValues(f); values != nil {
-				_ = c.RegisterFlagCompletionFunc(f.Name, completeWords(f, values)) // of a flag that is there, once
+				_ = c.RegisterFlagCompletionFunc(f.Name, completeWords(f, values)) // the flag exists and has no function yet
 			}
 		})
 		switch _, args, _ := strings.Cut(c.Use, " "); {
@@ -37,8 +37,8 @@ func addCompletions(root *cobra.Command, a *app) {
 	}
 }
 
-// flagValues are the words that a flag takes: those of `one|other`, or those behind
-// the last colon where it takes a list. Capitals stand for something else.
+// flagValues returns the words that a flag takes: those of `one|other` or, for a list, those after
+// the last colon. Words in capitals are placeholders.
 func flagValues(f *pflag.Flag) []string {
 	name, text := pflag.UnquoteUsage(f)
 	words := strings.Split(name, "|")
@@ -55,7 +55,7 @@ func flagValues(f *pflag.Flag) []string {
 
 func isList(f *pflag.Flag) bool { return f.Value.Type() == "stringSlice" }
 
-// completeWords completes a word, and the last one of a list.
+// completeWords completes a word, or the last word of a list.
 func completeWords(f *pflag.Flag, words []string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := ""
@@ -98,7 +98,7 @@ func completeHosts(a *app) cobra.CompletionFunc {
 	}
 }
 
-// completeDecision completes the host of the state that is decided on, and what it is.
+// completeDecision completes the host of a decision from the state, and then its class.
 func completeDecision(a *app) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) (words []string, _ cobra.ShellCompDirective) {
 		switch len(args) {
@@ -113,7 +113,8 @@ func completeDecision(a *app) cobra.CompletionFunc {
 	}
 }
 
-// hostNames are the hosts of the state whose names begin with a prefix; none if it cannot be read.
+// hostNames returns the hosts of the state whose names begin with a prefix. It returns none if the
+// state cannot be read.
 func hostNames(ctx context.Context, a *app, prefix string) (all []string) {
 	ctx, cancel := context.WithTimeout(ctx, completePeriod)
 	defer cancel()
@@ -126,7 +127,7 @@ func hostNames(ctx context.Context, a *app, prefix string) (all []string) {
 		return nil
 	}
 	defer store.Close()
-	_ = store.View(func(tx *kv.Tx) error { // what it has read by then will do
+	_ = store.View(func(tx *kv.Tx) error { // hosts that were read before an error are enough
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 			if strings.HasPrefix(h.Name, prefix) {
 				all = append(all, term.Clean(h.Name, 253))

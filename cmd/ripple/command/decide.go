@@ -93,8 +93,8 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	return term.PrintJSON(a.stdout, d.Result)
 }
 
-// decisionsOf reads the configuration that is decided under; nil: there is none. A program
-// is not told what a person might mend.
+// decisionsOf reads the configuration of a decision, nil if there is none. Advice for people is
+// left out for a program.
 func decisionsOf(a *app, path string, program bool) (*config.Config, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && a.named.Config == "" {
 		return nil, nil

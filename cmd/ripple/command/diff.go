@@ -39,7 +39,7 @@ func (o *diffOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.force, "force", false, "replace a file that Ripple did not write")
 }
 
-// A runNumber is a run that a flag names; 0: it names none.
+// A runNumber is the run that a flag names; 0: none.
 type runNumber uint32
 
 func (n *runNumber) Set(text string) error {

@@ -1,3 +1,4 @@
-// Package command holds the commands, one file each, named after it: the flags, the help, and a call of what does the
-// work in another room. What looks after a state file (verify, compact, prune, replay) is done here itself.
+// Package command holds the commands, each in a file named after it: the flags, the help, and a
+// call to the package that does the work. Commands that maintain a state file (verify, compact,
+// prune, replay) do their work here.
 package command

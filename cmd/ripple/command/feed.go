@@ -49,7 +49,7 @@ func runFeed(ctx context.Context, a *app, opts feedOptions) error {
 	return feedError(serve.NewFeed(a.states, path, opts.since, a.stdout).Write(ctx, opts.follow))
 }
 
-// feedError says that a cursor is wrong as a wrong use.
+// feedError makes the error of an invalid cursor a usage error.
 func feedError(err error) error {
 	var refused *control.Error
 	if errors.Is(err, feed.ErrCursor) || errors.As(err, &refused) && refused.Code == http.StatusBadRequest {

@@ -22,8 +22,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 )
 
-// defaultHub is where the hub listens, and defaultHubStore what it keeps, unless something
-// else is said.
+// The defaults of the address and of the store of the hub.
 const (
 	defaultHub      = "127.0.0.1:4222"
 	defaultHubStore = "./hub"
@@ -107,7 +106,7 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 	return errors.Join(s.Wait(ctx), s.Close())
 }
 
-// check finds out what is wrong with the flags before a file is touched.
+// check checks the flags before a file is touched.
 func (o *hubOptions) check() error {
 	host, text, err := net.SplitHostPort(o.listen)
 	_, noPort := strconv.ParseUint(text, 10, 16)
@@ -126,7 +125,7 @@ func (o *hubOptions) check() error {
 	return nil
 }
 
-// settings reads the files, and makes the token of a hub for which no other one is named.
+// settings reads the files. It creates a token if the hub is given neither a token nor public keys.
 func (o *hubOptions) settings(log *slog.Logger) (s hub.Options, err error) {
 	s = hub.Options{Listen: o.listen, Store: o.store, Log: log}
 	if o.cert != "" {
@@ -150,7 +149,7 @@ func (o *hubOptions) settings(log *slog.Logger) (s hub.Options, err error) {
 	return s, err
 }
 
-// readNKeys reads the public keys of users, one a line; what follows "#" says whose it is.
+// readNKeys reads the public keys of users, one per line. The text after "#" says whose key it is.
 func readNKeys(path string) (keys []string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -67,8 +67,8 @@ func runInit(a *app, urls, args []string) error {
 	return nil
 }
 
-// sampleOf is a configuration of which nothing but the contact is to be replaced, if there are URLs to
-// begin at. URLs that a crawl would refuse there are an error.
+// sampleOf returns a sample configuration. If URLs are given, only the contact must be filled in.
+// URLs that a crawl would reject are an error.
 func sampleOf(urls []string) (string, error) {
 	origins, err := originsOf(urls)
 	if err != nil {
@@ -87,8 +87,8 @@ func sampleOf(urls []string) (string, error) {
 	return text, nil
 }
 
-// originsOf makes an origin of the host of each URL, with the URLs as seeds; of a pattern, the
-// host that it is of.
+// originsOf makes an origin of each URL's host, with the URLs as seeds. A pattern gives the host
+// that it is for.
 func originsOf(urls []string) (origins []config.Origin, err error) {
 	rules, err := weburl.NewRules(weburl.DefaultStripParams(), weburl.DefaultMaxLength)
 	if err != nil {
@@ -113,7 +113,7 @@ func originsOf(urls []string) (origins []config.Origin, err error) {
 	return origins, nil
 }
 
-// writeNew writes a file that must not exist; on an error there is none.
+// writeNew writes a file that must not exist. After an error no file is left.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// FuzzInitOrigins states that a crawl accepts every origin that init accepts, once the contact is
+// FuzzInitOrigins checks that a crawl accepts every origin that init accepts, once the contact is
 // filled in.
 func FuzzInitOrigins(f *testing.F) {
 	for _, seed := range [][2]string{

@@ -77,7 +77,7 @@ func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string)
 	return errors.Join(wrong...)
 }
 
-// tellInspected writes what is known of a page or a host.
+// tellInspected prints what is known of a page or a host.
 func tellInspected(r answer.Inspector, w io.Writer, raw string, opts inspectOptions) error {
 	limit := int(opts.Limit)
 	if answer.IsHost(raw) {

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// TestOlderVisits: for a page with very many visits the newest are shown, and all are counted.
+// Of the visits to a page with very many, the newest are shown, and all are counted.
 func TestOlderVisits(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	for range answer.MaxHistory + 2 {

@@ -102,8 +102,8 @@ func runMerge(ctx context.Context, a *app, opts mergeOptions, args []string) err
 	return nil
 }
 
-// refuse reports why the output cannot or must not be written. Unlike an export, a state file cannot be made
-// again, so an existing one is never replaced silently.
+// refuse returns an error if the output cannot or must not be written. Unlike an export, a state
+// file cannot be made again, so an existing one is never replaced silently.
 func (o *mergeOptions) refuse() error {
 	f := output.Format{State: true, Check: func(path string, force bool) error {
 		info, err := os.Stat(path)
@@ -122,7 +122,7 @@ func (o *mergeOptions) refuse() error {
 	return f.RefuseNamed(o.out, o.force)
 }
 
-// parseShards reads numbers of shards as [schema.Shards] are written.
+// parseShards parses shard numbers in the format of [schema.Shards].
 func parseShards(texts []string) (schema.Shards, error) {
 	var numbers []int
 	for _, text := range texts {

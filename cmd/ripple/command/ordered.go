@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// newOrderedCommand is a command that was ordered at a desk. It is not meant for people.
+// newOrderedCommand returns the command that runs an order of a desk. It is not meant for people.
 func newOrderedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:    "ordered",
@@ -25,11 +25,11 @@ func newOrderedCommand(a *app) *cobra.Command {
 			p := a.Program
 			p.Stdout, p.Stderr = a.stdout, a.Voice.Stderr
 			ordered := newApp(p)
-			if args[0] != "decide" { // of which the output is wanted
+			if args[0] != "decide" { // its output is needed
 				ordered.Voice.Reports = func(r term.Reached) { desk.Report(a.stdout, r.Step, r.Done, r.Total) }
 			}
 			err := ordered.execute(cmd.Context(), args)
-			if left := new(output.UnreadError); errors.As(err, &left) { // the others are written
+			if left := new(output.UnreadError); errors.As(err, &left) { // the other outputs are written
 				desk.ReportLack(a.stdout, left.Error())
 				return nil
 			}

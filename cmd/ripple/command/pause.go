@@ -29,8 +29,7 @@ func newPauseCommand(a *app) *cobra.Command {
 	}
 }
 
-// runCommand tells the running crawl to do something, and then says what was
-// done.
+// runCommand sends a command to the running crawl, and then prints what was done.
 func runCommand(ctx context.Context, a *app, do, done string) error {
 	if cfg := a.named.Terrain(); cfg != nil {
 		return commandTerrain(ctx, a, cfg, do)

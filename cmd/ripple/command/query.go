@@ -23,7 +23,7 @@ type queryOptions struct {
 	limit  term.Limit
 }
 
-// A question is one that people ask of a map, and how it is asked in SQL.
+// A question is an example of a question about a map, and its SQL.
 type question struct{ Asks, SQL string }
 
 func Questions() []question {

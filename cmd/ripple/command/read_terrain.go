@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// newReadTerrainCommand is the child's side. It is not meant for people.
+// newReadTerrainCommand returns the command of the child process. It is not meant for people.
 func newReadTerrainCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:    "read-terrain",

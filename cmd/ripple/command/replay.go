@@ -52,7 +52,7 @@ func runReplay(ctx context.Context, a *app, opts replayOptions, args []string) e
 	}.Run(ctx)
 }
 
-// printReplayed tells what was done.
+// printReplayed prints what was done.
 func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool) error {
 	if program {
 		return term.PrintJSON(a.stdout, struct {
@@ -72,8 +72,7 @@ func printReplayed(a *app, done crawl.Replayed, cfg *config.Config, program bool
 	return nil
 }
 
-// replayed finds the configuration, nil for that of the last run, and the state
-// file.
+// replayed returns the state file and the configuration, which is nil for that of the last run.
 func replayed(a *app, args []string) (*config.Config, string, error) {
 	if len(args) == 0 {
 		state, err := a.named.StateFile()

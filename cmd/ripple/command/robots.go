@@ -71,7 +71,7 @@ func runRobots(ctx context.Context, a *app, opts robotsOptions, raw string) erro
 	return err
 }
 
-// robotsOfFile decides by a file that is given.
+// robotsOfFile decides by a given robots.txt file.
 func robotsOfFile(opts robotsOptions, files *statefile.Target, raw string) (answer.RobotsVerdict, error) {
 	agent, rules, err := askerOf(opts.agent, files)
 	if err != nil {
@@ -100,8 +100,8 @@ func readRobots(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, robots.MaxBytes))
 }
 
-// askerOf is the crawler that rules are read for, the one named or that of a configuration, and how it
-// reads URLs.
+// askerOf returns the crawler whose rules are read, the named one or that of a configuration, and
+// the URL rules.
 func askerOf(name string, files *statefile.Target) (string, *weburl.Rules, error) {
 	path := files.ConfigOrDefault()
 	switch _, err := os.Stat(path); {
@@ -118,7 +118,7 @@ func askerOf(name string, files *statefile.Target) (string, *weburl.Rules, error
 	return cmp.Or(name, cfg.UserAgent.CrawlerName), cfg.Rules(), nil
 }
 
-// robotsOfState decides by the copy that a crawl took.
+// robotsOfState decides by the copy that a crawl has stored.
 func robotsOfState(ctx context.Context, a *app, opts robotsOptions, raw string) (answer.RobotsVerdict, error) {
 	r, err := a.read(ctx)
 	if err != nil {

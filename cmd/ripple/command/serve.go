@@ -17,7 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// defaultListen is where the desk is unless something else is said.
+// defaultListen is the default address of the desk.
 const defaultListen = "127.0.0.1:7575"
 
 type serveOptions struct {
@@ -104,7 +104,7 @@ func serveTerrain(ctx context.Context, a *app, cfg *config.Config, opts serveOpt
 	})
 }
 
-// serveDesk prints where a desk is that answers until serving is over.
+// serveDesk prints the address of a desk, and returns when serving does.
 func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) error {
 	entrance, err := d.Entrance()
 	if err != nil {
@@ -121,7 +121,7 @@ func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) er
 	return g.Wait()
 }
 
-// monitorOf is [monitor] of a configuration, if there is one.
+// monitorOf returns [monitor] of a configuration, if there is one.
 func monitorOf(path string) (config.Monitor, error) {
 	if path == "" {
 		return config.Monitor{}, nil

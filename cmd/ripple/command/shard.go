@@ -72,8 +72,8 @@ already over on another shard, the new file takes part from the next run on.`,
 	}
 }
 
-// shardArgs are the numbers of shards, and the configuration of their terrain, which may
-// follow them.
+// shardArgs returns the shard numbers among the arguments, and the configuration of their terrain,
+// whose path may come last.
 func shardArgs(files *statefile.Target, args []string) (shards []int, cfg *config.Config, err error) {
 	path := files.Config
 	for i, arg := range args {
@@ -174,7 +174,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 	})
 }
 
-// shardError adds what to do about a shard that cannot be moved or recreated.
+// shardError adds advice about a shard that cannot be moved or recreated.
 func shardError(err error) error {
 	var held *lease.HeldError
 	switch {

@@ -46,7 +46,7 @@ the run.`,
 		Example: "  ripple stop\n  ripple stop --config valley.toml\n  ripple stop --without 3",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("without") && len(opts.without) == 0 { // a variable of a script was empty
+			if cmd.Flags().Changed("without") && len(opts.without) == 0 { // a script's variable was empty
 				return term.Usage("--without names no shard; to stop all machines leave it out")
 			}
 			return runStop(cmd.Context(), a, opts)
@@ -93,7 +93,7 @@ func runStop(ctx context.Context, a *app, opts stopOptions) error {
 	})
 }
 
-// splitTerrain is the configuration of the terrain whose run is to end without some shards.
+// splitTerrain returns the configuration of the terrain whose run is to end without some shards.
 func splitTerrain(files *statefile.Target) (*config.Config, error) {
 	if cfg := files.Terrain(); cfg != nil {
 		return cfg, nil
@@ -107,7 +107,7 @@ func splitTerrain(files *statefile.Target) (*config.Config, error) {
 		"name its configuration, with [cluster] hub, by --config")
 }
 
-// stopError says what can be done about a run that cannot be ended without shards.
+// stopError adds advice about a run that cannot be ended without shards.
 func stopError(err error) error {
 	var held *lease.HeldError
 	switch {

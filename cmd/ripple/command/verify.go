@@ -76,7 +76,7 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 	return nil
 }
 
-// printVerdict tells what was found.
+// printVerdict prints what was found.
 func printVerdict(w io.Writer, v *statefile.Verdict, opts verifyOptions) error {
 	if opts.json {
 		return term.PrintJSON(w, v)

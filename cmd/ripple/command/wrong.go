@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// wrongUse makes wrong arguments of any command wrong usage, with its usage line. What has commands of its own
-// takes no arguments, but names these.
+// wrongUse reports wrong arguments of any command as a usage error, with its usage line. Commands
+// with subcommands are left out: their own check names the subcommands.
 func wrongUse(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		wrongUse(c)
@@ -30,7 +30,7 @@ func wrongUse(cmd *cobra.Command) {
 	}
 }
 
-// wrongArgs says which argument is missing, or one too many, by the usage line.
+// wrongArgs names the missing or superfluous argument as in the usage line.
 func wrongArgs(cmd *cobra.Command, args []string) string {
 	wanted := strings.Fields(cmd.Use)[1:]
 	switch {
@@ -44,10 +44,10 @@ func wrongArgs(cmd *cobra.Command, args []string) string {
 	return "unexpected argument " + term.Shown(args[len(wanted)])
 }
 
-// byFlag says which flag names a file that a command was given as an argument; empty: none does.
+// byFlag returns the flag for a file that was given as an argument; empty: none.
 func byFlag(command, name string) string {
 	switch info, err := os.Stat(name); {
-	case slices.Contains([]string{"demo", "hub", "version"}, command): // which read none
+	case slices.Contains([]string{"demo", "hub", "version"}, command): // they read no such file
 		return ""
 	case filepath.Ext(name) == ".toml":
 		return "; name it with --config"
@@ -57,7 +57,7 @@ func byFlag(command, name string) string {
 	return ""
 }
 
-// wrongFlag says what is wrong with a flag.
+// wrongFlag explains an error of a flag.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var value *pflag.InvalidValueError
@@ -81,7 +81,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return term.Usage("%v; \"%s --help\" lists the flags", err, cmd.CommandPath())
 }
 
-// mayBe says what a flag takes.
+// mayBe returns the values that a flag takes.
 func mayBe(err *pflag.InvalidValueError) string {
 	switch err.GetFlag().Value.Type() {
 	case "bool":
@@ -94,7 +94,7 @@ func mayBe(err *pflag.InvalidValueError) string {
 	return strings.TrimPrefix(err.Unwrap().Error(), "it must be ")
 }
 
-// nearFlags are the flags that may be meant, as cobra finds commands.
+// nearFlags returns similar flags, found as cobra finds similar commands.
 func nearFlags(cmd *cobra.Command, name string) []string {
 	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

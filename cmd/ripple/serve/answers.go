@@ -63,7 +63,7 @@ func (o *opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
 	}), nil
 }
 
-// answerOrigins returns what a crawl that resumed from here would report.
+// answerOrigins returns what a crawl would report if it resumed now.
 func (o *opened) answerOrigins(_ context.Context, _ desk.Query) (any, error) {
 	runs := o.Runs()
 	cfg, err := statefile.LastConfig(o.Store)
@@ -187,6 +187,6 @@ func (o *opened) answerDiff(_ context.Context, q desk.Query) (any, error) {
 }
 
 const (
-	KeptHosts    = 1000 // those that were requested last
+	KeptHosts    = 1000 // those requested last
 	KeptRequests = 100  // for each of them
 )

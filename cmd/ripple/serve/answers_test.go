@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestEachVisit finds the visits to each host directly, in agreement with the whole log.
+// The visits to each host are found directly, and agree with the whole log.
 func TestEachVisit(t *testing.T) {
 	size := scaletest.Size{Pages: 3000, Visited: 2000, Links: 9000, Hosts: 20, Runs: 2}
 	store := scaletest.Open(t, scaletest.Made(t, size))
@@ -45,8 +45,7 @@ func TestEachVisit(t *testing.T) {
 	}
 }
 
-// TestVisitsTo has a month pass between two runs: that does not count as a gap between two
-// requests.
+// A month passes between two runs. It does not count as a gap between two requests.
 func TestVisitsTo(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)

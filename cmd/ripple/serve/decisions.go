@@ -22,17 +22,17 @@ import (
 // maxDeciding limits the time of a decision or its dry run.
 const maxDeciding = 10 * time.Minute
 
-// A deciding writes and applies the decisions that are made at a desk, one at a time. Each one runs "ripple decide" in
-// a process of its own, at the lowest priority.
+// A deciding writes and applies the decisions that are made at a desk, one at a time. Each one runs
+// "ripple decide" in a process of its own, at the lowest priority.
 type deciding struct {
-	config string        // path of the configuration; empty: there is none
+	config string        // path of the configuration; empty: none
 	turn   chan struct{} // holds a value during a decision
 }
 
 func newDeciding(config string) *deciding { return &deciding{config, make(chan struct{}, 1)} }
 
-// A deskDecision is a decision on a host. If the file has an entry for the host, fields that are not given stay as they
-// are.
+// A deskDecision is a decision on a host. If the file has an entry for the host, fields that are
+// not given keep their values.
 type deskDecision struct {
 	Host    string   `json:"host"`
 	Class   string   `json:"class"`           // quality, blacklist, stub or later
@@ -46,7 +46,7 @@ type deskDecision struct {
 // The contents of the file of decisions.
 type (
 	decisionList struct {
-		Path      string          `json:"path"`   // of the file; empty: there is none
+		Path      string          `json:"path"`   // of the file; empty: no file
 		Why       string          `json:"reason"` // why none can be written
 		Decisions []decisionEntry `json:"decisions"`
 	}
@@ -124,7 +124,7 @@ func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
 	return json.RawMessage(text), nil
 }
 
-// check refuses an invalid decision.
+// check rejects an invalid decision.
 func (v *deskDecision) check() error {
 	_, e, err := v.entry()
 	if err == nil {
@@ -139,7 +139,7 @@ func (v *deskDecision) check() error {
 	return nil
 }
 
-// shown answers if there is no file: with the decision as TOML.
+// shown answers with the decision as TOML if there is no file.
 func (v *deskDecision) shown() (any, error) {
 	o, e, err := v.entry()
 	if err != nil {
@@ -161,7 +161,7 @@ func (v *deskDecision) entry() (*decide.Choice, config.Decision, error) {
 	return o, o.Edit(host, class)(nil), err
 }
 
-// args are the arguments of "ripple decide" for the same decision.
+// args returns the arguments of "ripple decide" for the same decision.
 func (v *deskDecision) args(config string) []string {
 	args := []string{"decide", "--json", "--quiet", "--config", config}
 	if v.DryRun {
@@ -184,7 +184,7 @@ func (v *deskDecision) args(config string) []string {
 	return append(args, "--", v.Host, v.Class)
 }
 
-// undecidable gives the error of a decision its code.
+// undecidable adds the code to the error of a decision.
 func undecidable(err error) error {
 	var ended *desk.Ended
 	code := http.StatusConflict

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// deskExports are the exports that can be ordered at the desk of a state file.
+// deskExports returns the exports that can be ordered at the desk of a state file.
 func deskExports(path string) *desk.Exports {
 	var offers []desk.Format
 	for _, f := range output.Formats() {
@@ -27,7 +27,7 @@ func deskExports(path string) *desk.Exports {
 	}
 }
 
-// exportArgs are the arguments of the command that writes the same export.
+// exportArgs returns the arguments of the command that writes the same export.
 func exportArgs(o desk.Order, path, target string) []string {
 	args := []string{"export", "--quiet", "--state", path, "--" + o.Format, target}
 	if o.Format == "summary" {
@@ -47,7 +47,7 @@ func exportArgs(o desk.Order, path, target string) []string {
 	return args
 }
 
-// ordered returns the command that runs what was ordered at a desk.
+// ordered returns the command that runs an order of a desk.
 func ordered(args ...string) (*exec.Cmd, error) {
 	self, err := term.ThisProgram()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 )
 
-// Whatever "ripple export" writes can be ordered at the desk.
+// Everything that "ripple export" writes can be ordered at the desk.
 func TestDeskOffers(t *testing.T) {
 	offered := map[string]desk.Format{}
 	for _, f := range deskExports("state.bolt").Formats {

@@ -12,7 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// maxCursor is the largest number that JavaScript counts to. No cursor gets there.
+// maxCursor is the number up to which JavaScript represents every integer exactly. No cursor gets there.
 const maxCursor = 1 << 53
 
 func feedParams() []desk.Param {
@@ -32,7 +32,7 @@ type FeedQuery struct {
 	Last  uint64 // if not 0: only the last visits, at most this many, without their links
 }
 
-// feedQuery is what was asked with [feedParams].
+// feedQuery returns the query in the parameters [feedParams].
 func feedQuery(q desk.Query) FeedQuery {
 	f := FeedQuery{feed.Newest, q.Flag("brief"), uint64(q.Number("last"))}
 	if n := q.Number("since"); n >= 0 {
@@ -41,7 +41,7 @@ func feedQuery(q desk.Query) FeedQuery {
 	return f
 }
 
-// String is the question as the control socket, the reader and the desk take it.
+// String returns the query in the form that the control socket, the reader and the desk take.
 func (f FeedQuery) String() string {
 	cursor := int64(-1)
 	if f.Since != feed.Newest {
@@ -50,7 +50,7 @@ func (f FeedQuery) String() string {
 	return fmt.Sprintf("feed?since=%d&brief=%t&last=%d", cursor, f.Brief, f.Last)
 }
 
-// Short reports whether the visits are asked for without the links of the pages.
+// Short reports whether the query excludes the links of the pages.
 func (f FeedQuery) Short() bool { return f.Brief || f.Last > 0 }
 
 // Read reads the visits from a state.

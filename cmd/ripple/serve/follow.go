@@ -20,7 +20,7 @@ import (
 // feedPause is the time between two checks for further visits.
 const feedPause = 500 * time.Millisecond
 
-// A Feed writes what comes after its cursor, as lines of JSON.
+// A Feed writes the visits after its cursor, as lines of JSON.
 type Feed struct {
 	path   string
 	crawl  *control.Client
@@ -42,7 +42,7 @@ func (f *Feed) Write(ctx context.Context, follow bool) error {
 		now, gone := os.Stat(f.path)
 		live, err := f.fromCrawl(ctx)
 		unread = unread || live || gone == nil && !unchanged(was, now)
-		again := false // the file, which another process has
+		again := false // the file, which another process has locked
 		if err == nil && !live && unread {
 			was, err = now, f.fromFile(ctx)
 			begun = begun || errors.Is(err, errBegun)
@@ -96,8 +96,8 @@ func pause(ctx context.Context) error {
 // errBegun reports that a crawl has taken the file between two batches.
 var errBegun = errors.New("a crawl has begun")
 
-// fromFile writes the visits of a file that is not being crawled. The reader may take long for a batch. Meanwhile the
-// file is not locked, and fromFile fails with [errBegun] if a crawl starts.
+// fromFile writes the visits of a file that is not being crawled. The reader may take long for a
+// batch. Meanwhile the file is not locked, and fromFile fails with [errBegun] if a crawl starts.
 func (f *Feed) fromFile(ctx context.Context) error {
 	store, err := statefile.OpenQuiet(f.path)
 	if err != nil {

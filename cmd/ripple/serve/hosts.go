@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A HostPage is some of the hosts that match.
+// A HostPage is a section of the list of hosts that match.
 type HostPage struct {
 	Total  int       `json:"total"` // that match
 	Offset int       `json:"offset"`
@@ -26,7 +26,7 @@ type HostPage struct {
 // A hostRow is a host in a list.
 type hostRow struct {
 	Domain  string `json:"domain"`
-	Shown   string `json:"domain_shown,omitempty"` // to a person, if that is not the domain alone
+	Shown   string `json:"domain_shown,omitempty"` // the name as people see it, if it differs from the domain
 	Class   string `json:"class"`
 	Site    string `json:"site"`
 	Cover   string `json:"cover"`   // in a word or two, for filters
@@ -37,15 +37,15 @@ type hostRow struct {
 	Note string   `json:"note"`
 }
 
-// A hostIndex filters and sorts hosts. It takes about 60 bytes a host, so that a million hosts can be searched with
-// each key that is typed.
+// A hostIndex filters and sorts hosts. It takes about 60 bytes a host. With it, a million hosts can
+// be searched at every keystroke.
 type hostIndex struct {
 	Hosts  []hostKey           // by name
 	orders map[string][]uint32 // indexes of Hosts by column, made when first needed
 	tagged map[string]map[schema.HostID]bool
 }
 
-// A hostKey is what a host is filtered and sorted by.
+// A hostKey holds the fields by which a host is filtered and sorted.
 type hostKey struct {
 	Name                             string
 	ID                               schema.HostID
@@ -57,7 +57,7 @@ type hostKey struct {
 	depth                            uint8
 }
 
-// hostOrders are the columns that hosts can be sorted by.
+// hostOrders returns the columns that hosts can be sorted by.
 func hostOrders() map[string]func(*hostKey) uint32 {
 	return map[string]func(*hostKey) uint32{
 		"domain":        nil, // the order of the index

@@ -15,13 +15,14 @@ import (
 	"github.com/sumi-ripple/ripple/export/feed"
 )
 
-// ErrWriting reports a crawl that is over and can no longer be asked for visits.
+// ErrWriting reports a crawl that is over and no longer answers questions about visits.
 var ErrWriting = &control.Error{Code: http.StatusServiceUnavailable, Text: "the crawl writes its outputs"}
 
-// KeptVisits is how many of the last visits a crawl that is over keeps in memory, for event streams.
+// KeptVisits is the number of last visits that a crawl keeps in memory after its end, for event
+// streams.
 const KeptVisits = 200
 
-// A LiveCrawl asks the crawl of a state file or, if none is running, the reader.
+// A LiveCrawl gets answers from the crawl of a state file or, if none is running, from the reader.
 type LiveCrawl struct {
 	Client *control.Client
 	reader *desk.Reader
@@ -31,7 +32,7 @@ type LiveCrawl struct {
 	file  fs.FileInfo
 }
 
-// A DeskStatus is what the crawl of a state file does now.
+// A DeskStatus is the current state of the crawl of a state file.
 type DeskStatus struct {
 	Mode string `json:"mode"` // crawl: a crawl is running; file: none is
 	crawlStatus
@@ -46,7 +47,7 @@ func unknownStatus() DeskStatus {
 		Left: census.Left{Depth: -1, ETAHosts: []census.HostETA{}}}}
 }
 
-// endedStatus is the status of the newest run of a file that is not being crawled.
+// endedStatus returns the status of the newest run of a file that is not being crawled.
 func endedStatus(s *answer.Stats) DeskStatus {
 	d := unknownStatus()
 	d.RunID, d.Status, d.Elapsed = s.Run.ID, s.Run.Status, s.Run.Seconds
@@ -62,7 +63,7 @@ func endedStatus(s *answer.Stats) DeskStatus {
 	return d
 }
 
-// idle is the status if no crawl is running. The file is read again after a change.
+// idle returns the status if no crawl is running. The file is read again after a change.
 func (l *LiveCrawl) idle(ctx context.Context) DeskStatus {
 	now, err := os.Stat(l.Client.State)
 	if err != nil {
@@ -103,7 +104,7 @@ func (d *deskSide) idleFetching(context.Context, desk.Query) (any, error) {
 	return answer.NoFetching(), nil
 }
 
-// nobody refuses a command if no crawl is running.
+// nobody rejects a command if no crawl is running.
 func (d *deskSide) nobody(context.Context, desk.Query) (any, error) {
 	return nil, &control.Error{Code: http.StatusConflict, Text: control.ErrNobody.Error()}
 }
@@ -114,7 +115,8 @@ func crawlStatusNow(c Crawl, ctx context.Context, q desk.Query) (any, error) {
 	return running(s), err
 }
 
-// running is the status of a running crawl. Before the first look at it there are no errors yet.
+// running returns the status of a running crawl. Before the first look at it there are no errors
+// yet.
 func running(s census.Status) DeskStatus {
 	if s.Errors == nil {
 		s.Errors = map[string]int{}
@@ -131,7 +133,8 @@ func crawlRequests(c Crawl, ctx context.Context, q desk.Query) (any, error) {
 	return c.Requests(ctx, domain)
 }
 
-// Status returns the last known status, and whether further visits may come. It does not make the crawl look.
+// Status returns the last known status, and whether more visits may come. It does not make the
+// crawl look.
 func (l *LiveCrawl) Status(ctx context.Context) (status any, runs bool, err error) {
 	var s DeskStatus
 	if err := l.Client.Get(ctx, "status?latest=1", &s); errors.Is(err, control.ErrNobody) {
@@ -142,8 +145,8 @@ func (l *LiveCrawl) Status(ctx context.Context) (status any, runs bool, err erro
 	return s, s.Status != "writing", nil
 }
 
-// Feed returns visits after a cursor, without their links. A crawl that is over and writes its outputs returns those
-// that it has kept, and how many it has not.
+// Feed returns visits after a cursor, without their links. A crawl that is over and writes its
+// outputs returns the visits that it has kept, and the number of those that it has not.
 func (l *LiveCrawl) Feed(ctx context.Context, since uint64) (*feed.Batch, error) {
 	b, err := l.visits(ctx, since, 0)
 	var e *control.Error
@@ -158,7 +161,7 @@ func (l *LiveCrawl) Last(ctx context.Context, since, most uint64) (*feed.Batch, 
 	return l.visits(ctx, since, most)
 }
 
-// visits asks the crawl or, if none is running, the reader.
+// visits gets visits from the crawl or, if none is running, from the reader.
 func (l *LiveCrawl) visits(ctx context.Context, since, last uint64) (*feed.Batch, error) {
 	var b feed.Batch
 	what := FeedQuery{Since: since, Brief: true, Last: last}.String()

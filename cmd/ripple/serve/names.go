@@ -11,7 +11,7 @@ import (
 // maxShownNames limits the list of hosts in one question, in bytes.
 const maxShownNames = 1 << 15
 
-// shownNames are hosts as they are shown to people.
+// shownNames are the display forms of host names.
 type shownNames struct {
 	Shown map[string]string `json:"shown"`
 }

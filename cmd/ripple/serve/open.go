@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// OpenDesk opens the desk of a state file. cfg is the path of its configuration; empty: there is none.
+// OpenDesk opens the desk of a state file. cfg is the path of its configuration; empty: none.
 func OpenDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk, error) {
 	reader := &desk.Reader{Command: func(socket string) (*exec.Cmd, error) { return readerCommand(path, socket) }}
 	live := &LiveCrawl{Client: &control.Client{State: path}, reader: reader}
@@ -31,8 +31,8 @@ func OpenDesk(path, cfg string, m config.Monitor, log *slog.Logger) (*desk.Desk,
 	return d, nil
 }
 
-// MayServe reports a file that Ripple did not write, and a folder without state files. Which of those are shards is
-// found out by the first question about them.
+// MayServe returns an error for a file that Ripple did not write, and for a folder without state
+// files. The first question finds out which of those files are shards.
 func MayServe(path string) error {
 	if err := statefile.MustExist(path); err != nil {
 		return err

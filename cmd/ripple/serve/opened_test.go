@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// TestErrorsAgree: the desk's list of runs and stats report the same errors of the newest run.
+// The desk's list of runs and stats report the same errors of the newest run.
 func TestErrorsAgree(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Redirect("a.test/1"))

@@ -28,7 +28,7 @@ const (
 	largeAnswer   = 8 << 20  // in bytes; after a larger one memory is returned at once
 )
 
-// A Statement is a question in SQL; rows answer it.
+// A Statement is a question in SQL. Its answer is rows.
 type (
 	statement struct {
 		SQL string `json:"sql"`
@@ -36,7 +36,7 @@ type (
 	queryAnswer struct {
 		Columns []string `json:"columns"`
 		Rows    [][]any  `json:"rows"`
-		More    bool     `json:"more"` // there are further rows
+		More    bool     `json:"more"` // further rows were left out
 	}
 )
 
@@ -68,7 +68,7 @@ func (o *opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 	return desk.Stream(func(w io.Writer) error { _, err := rows.B.WriteTo(w); return err }), nil
 }
 
-// deskRows collect a [queryAnswer] as JSON.
+// deskRows collects a [queryAnswer] as JSON.
 type deskRows struct {
 	B    bytes.Buffer
 	rows int

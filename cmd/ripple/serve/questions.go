@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	maxName = 2048    // of a host that is asked for, in bytes
-	maxURL  = 1 << 16 // of a page that is asked for, as long as [url] max-length allows
+	maxName = 2048    // of the host in a question, in bytes
+	maxURL  = 1 << 16 // of the page in a question; [url] max-length allows as much
 	maxRows = 100_000
 )
 
-// A question can be asked of a terrain, or is a command to its crawl. At the desk the running crawl answers it, if
-// crawl is set. If no crawl is running, or crawl is nil, the process that reads the state answers it or, if state is
-// nil, the desk itself. The default of Method is GET.
+// A question is about a terrain, or is a command to its crawl. At the desk the running crawl
+// answers it, if crawl is set. If no crawl is running, or crawl is nil, the process that reads the
+// state answers it or, if state is nil, the desk itself. The default of Method is GET.
 type question struct {
 	desk.Route
 	crawl func(Crawl, context.Context, desk.Query) (any, error)
@@ -32,8 +32,9 @@ type question struct {
 	inner []desk.Param // parameters that only the control socket takes
 }
 
-// questions is the table that the control socket of a crawl, the process that reads a state, and the desk with its
-// openapi.json are made of. The answers are those of the commands with --json.
+// questions returns the table from which the control socket of a crawl, the process that reads a
+// state, and the desk with its openapi.json are made. The answers are those of the commands with
+// --json.
 func questions() []question {
 	all := slices.Concat(crawlQuestions(), stateQuestions(), deskQuestions())
 	for i := range all {
@@ -42,7 +43,7 @@ func questions() []question {
 	return all
 }
 
-// crawlQuestions are about the crawl that may be running, and the commands to it.
+// crawlQuestions returns the questions about the crawl that may be running, and the commands to it.
 func crawlQuestions() []question {
 	return []question{
 		{Route: desk.Route{Path: "status", Name: "status", Returns: DeskStatus{},
@@ -62,7 +63,8 @@ func crawlQuestions() []question {
 	}
 }
 
-// stateQuestions are about what is known of the terrain. Some a running crawl can answer from its memory.
+// stateQuestions returns the questions about what is known of the terrain. A running crawl can
+// answer some from memory.
 func stateQuestions() []question {
 	rows := desk.Param{Name: "limit", Kind: desk.Number, Default: 20, Most: maxRows, Doc: "rows of each list at most"}
 	host := desk.Param{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}
@@ -121,7 +123,7 @@ func stateQuestions() []question {
 	}
 }
 
-// deskQuestions are about what the desk itself has.
+// deskQuestions returns the questions about what the desk itself has.
 func deskQuestions() []question {
 	return []question{
 		{Route: desk.Route{Path: "shown", Name: "shown", Params: shownParams(), Returns: shownNames{},
@@ -139,7 +141,8 @@ func deskQuestions() []question {
 	}
 }
 
-// Default is the default of a number that a question takes. The flag of the command that answers the same has it too.
+// Default returns the default of a numeric parameter of a question. The flag of the command with
+// the same answer uses it too.
 func Default(name, param string) int {
 	all := questions()
 	q := &all[slices.IndexFunc(all, func(q question) bool { return q.Name == name })]
@@ -175,7 +178,7 @@ func shownParams() []desk.Param {
 		Doc: "hosts, with spaces between"}}
 }
 
-// hostParams are how hosts are chosen and ordered.
+// hostParams returns the parameters that select and order hosts.
 func hostParams() []desk.Param {
 	return []desk.Param{
 		{Name: "search", Kind: desk.Text, Most: 253, Doc: "a part of the name"},
@@ -190,7 +193,7 @@ func hostParams() []desk.Param {
 	}
 }
 
-// words are the names of values.
+// words returns the names of values.
 func words[T interface{ String() string }](all []T) []string {
 	names := make([]string, len(all))
 	for i, v := range all {

@@ -70,7 +70,7 @@ func asked(t *testing.T, h http.Handler, method, what string) string {
 	return fmt.Sprint(w.Code, " ", strings.TrimSpace(w.Body.String()))
 }
 
-// The control socket answers each question that a crawl answers, and refuses what is wrong.
+// The control socket answers each question that a crawl answers, and rejects invalid ones.
 func TestControlSocket(t *testing.T) {
 	h := CrawlHandler(&fakeCrawl{})
 	tests := []struct{ method, what, want string }{
@@ -123,7 +123,8 @@ func TestControlSocketRefuses(t *testing.T) {
 	}
 }
 
-// At the desk the running crawl is asked first, and then the process that reads the state or the desk itself.
+// The desk tries the running crawl first, and then the process that reads the state or the desk
+// itself.
 func TestDeskAsks(t *testing.T) {
 	dir, err := os.MkdirTemp("", "desk") // short enough for a socket
 	if err != nil {
@@ -200,7 +201,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// A question for visits says the same at all servers.
+// A query for visits has the same meaning at all servers.
 func TestFeedQuery(t *testing.T) {
 	tests := []struct{ since, want uint64 }{
 		{0, 0}, {7, 7}, {maxCursor, maxCursor}, {maxCursor + 1, maxCursor}, {1 << 63, maxCursor},

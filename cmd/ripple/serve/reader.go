@@ -46,8 +46,8 @@ func ReadTerrain(ctx context.Context, v *term.Voice, stdout io.Writer, path, soc
 	return desk.ServeReader(ctx, socket, t.answering(api), os.Stdin, stdout)
 }
 
-// answering answers one question at a time. It sends an answer while it works on the next one, so a slow client
-// delays nobody. The answer to a question is kept as long as the same state is read.
+// answering answers one question at a time. It sends an answer while it works on the next one, so a
+// slow client delays nobody. An answer is kept as long as the same state is read.
 func (t *terrainReader) answering(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var a *HeldAnswer
@@ -73,10 +73,11 @@ func (t *terrainReader) answering(api http.Handler) http.Handler {
 	})
 }
 
-// maxKept bounds the answers that are kept, in bytes.
+// maxKept limits the answers that are kept, in bytes.
 const maxKept = 64 << 20
 
-// keep keeps an answer, unless it is an error, depends on what the crawl does right now, or would take too much room.
+// keep keeps an answer, unless it is an error, depends on what the crawl does right now, or is too
+// large.
 func (t *terrainReader) keep(r *http.Request, a *HeldAnswer) {
 	if t.now != nil && t.now.moment {
 		t.now.moment = false
@@ -89,7 +90,7 @@ func (t *terrainReader) keep(r *http.Request, a *HeldAnswer) {
 	t.now.kept += a.Body.Len() + len(r.URL.String())
 }
 
-// A HeldAnswer is an answer that is made before it is sent.
+// A HeldAnswer is a response that is complete before it is sent.
 type HeldAnswer struct {
 	Headers http.Header
 	Code    int

@@ -24,7 +24,7 @@ type Crawl interface {
 	Requests(ctx context.Context, domain string) (answer.RequestList, error)
 	// Fetching returns the open requests.
 	Fetching(context.Context) (answer.Fetching, error)
-	// Origins tells how far the run has come with its origins.
+	// Origins returns the progress of the run with its origins.
 	Origins(context.Context) (answer.OriginList, error)
 	Pause(context.Context) (census.Status, error)
 	Unpause(context.Context) (census.Status, error)
@@ -57,7 +57,7 @@ func CrawlHandler(c Crawl) http.Handler {
 	return control.NewHandler(c, mux)
 }
 
-// stateRoutes are the questions that t answers in the process that reads a state.
+// stateRoutes returns the questions that t answers in the process that reads a state.
 func stateRoutes(t *terrainReader) []desk.Route {
 	var all []desk.Route
 	for _, q := range questions() {
@@ -69,7 +69,7 @@ func stateRoutes(t *terrainReader) []desk.Route {
 	return all
 }
 
-// deskRoutes are all questions, as the desk answers them.
+// deskRoutes returns all questions, as the desk answers them.
 func deskRoutes(d *deskSide) []desk.Route {
 	var all []desk.Route
 	for _, q := range questions() {
@@ -85,7 +85,7 @@ func deskRoutes(d *deskSide) []desk.Route {
 	return all
 }
 
-// ask answers a question, unless the reader has to: then it fails with [desk.ErrApart].
+// ask answers a question. If the reader has to answer it, ask fails with [desk.ErrApart].
 func (d *deskSide) ask(ctx context.Context, q *question, asked desk.Query) (any, error) {
 	if q.crawl != nil {
 		v := reflect.New(reflect.TypeOf(q.Returns)).Interface()

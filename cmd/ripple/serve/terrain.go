@@ -19,14 +19,15 @@ import (
 )
 
 const (
-	newCopy  = time.Second // at least, between two copies of a state that is being crawled
+	newCopy  = time.Second // minimum time between two copies of a state that is being crawled
 	oldCopy  = time.Minute // age at which a copy is replaced
 	copyWork = 100         // a copy is replaced after this multiple of the time that it took to make
 )
 
-// A terrainReader reads a state for a desk: one question at a time, since a survey belongs to one goroutine. It reads a
-// copy of a state that is being crawled, and of the shards in a folder. While it makes a new copy, the old one answers.
-// A file that is not being crawled is locked only while a question is answered, so that a crawl can start.
+// A terrainReader reads a state for a desk: one question at a time, since a survey belongs to one
+// goroutine. It reads a copy of a state that is being crawled, and of the shards in a folder. While
+// it makes a new copy, the old one answers. A file that is not being crawled is locked only while a
+// question is answered, so that a crawl can start.
 type terrainReader struct {
 	states statefile.Files
 	path   string        // of the state file
@@ -51,7 +52,7 @@ type opened struct {
 	kept    int                    // bytes in them
 }
 
-// copied reports whether a copy is read. A copy does not change, but ages.
+// copied reports whether the state is a copy. A copy does not change, but becomes outdated.
 func (o *opened) copied() bool { return o.Store.Path() != o.Path }
 
 // newTerrainReader returns a reader of the state at path.
@@ -178,7 +179,7 @@ func (t *terrainReader) Close() {
 	t.drop()
 }
 
-// answerable gives an error the code that it is answered with.
+// answerable adds the response code to an error.
 func answerable(err error) error {
 	var u *term.UsageError
 	var h *term.Hinted

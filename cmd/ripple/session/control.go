@@ -23,13 +23,13 @@ import (
 )
 
 var (
-	// errStopped is why a crawl ends that "ripple stop" ends.
+	// errStopped is the cause of a crawl that "ripple stop" ended.
 	errStopped = errors.New("ripple stop")
 
 	// errOver reports a crawl that has nothing left to pause or to stop.
 	errOver = &control.Error{Code: http.StatusConflict, Text: "the crawl is over and writes its outputs"}
 
-	// errStarting reports a crawl that cannot be asked yet.
+	// errStarting reports a crawl that cannot answer yet.
 	errStarting = &control.Error{
 		Code: http.StatusServiceUnavailable,
 		Text: "the crawl is starting and reads what is known; try again, or end it with \"ripple stop\"",
@@ -38,20 +38,20 @@ var (
 	// errIdle reports a shard that waits for the hub, or for other shards.
 	errIdle = &control.Error{Code: http.StatusGone, Text: "this shard is not being crawled just now"}
 
-	// errShard refuses what holds for all shards of a terrain.
+	// errShard rejects a command that applies to all shards of a terrain.
 	errShard = &control.Error{Code: http.StatusConflict,
 		Text: "this is one shard of a terrain: to command it on all machines, name its configuration with --config"}
 )
 
-// startWait is how long a question waits for a crawl that is starting. It is shorter than the time-out of the
-// commands that ask.
+// startWait is how long a question waits for a crawl that is starting. It is shorter than the
+// time-out of the commands that send the question.
 const startWait = 3 * time.Second
 
 // reloadWait is how long a reload waits until the crawl follows the configuration: open requests have 10 s to end.
 const reloadWait = 12 * time.Second
 
-// A file is a state file that this process has open. At its control socket it answers other commands, see
-// [serve.Crawl]: from the crawl of the file, if there is one.
+// A file is a state file that this process has open. At its control socket it answers other
+// commands from the crawl of the file, if there is one; see [serve.Crawl].
 type file struct {
 	*session
 	store  *kv.Store                       // nil: it is opened by the crawl
@@ -133,7 +133,8 @@ func (f *file) command(ctx context.Context, do func(*Shard) error) (census.Statu
 	return s.status(), do(s)
 }
 
-// Stop ends the session as a signal does, also one that is starting or waits: its status is then that of run 0.
+// Stop ends the session as a signal does, even if it is starting or waiting. The status of such a
+// session is that of run 0.
 func (f *file) Stop(context.Context) (census.Status, error) {
 	starting := census.Status{Status: "stopping", PID: os.Getpid(), Left: census.Left{Depth: -1}}
 	s := f.shard.Load()
@@ -194,7 +195,8 @@ func (f *file) Requests(_ context.Context, domain string) (answer.RequestList, e
 	return s.requests.of(domain), nil
 }
 
-// Feed reads visits between two commits, and those that are held of a crawl that is over.
+// Feed reads visits between two commits. After the end of a crawl it reads the visits that are kept
+// in memory.
 func (f *file) Feed(ctx context.Context, q serve.FeedQuery) (*feed.Batch, error) {
 	s, err := f.begun(ctx)
 	if err != nil {
@@ -215,7 +217,7 @@ func (f *file) Feed(ctx context.Context, q serve.FeedQuery) (*feed.Batch, error)
 	return fed(b, err)
 }
 
-// fed is what comes of reading visits.
+// fed adds the code to the error of reading visits.
 func fed(b *feed.Batch, err error) (*feed.Batch, error) {
 	switch {
 	case errors.Is(err, crawl.ErrEnded), errors.Is(err, feed.ErrTail):
@@ -252,7 +254,8 @@ func (f *file) Snapshot(to io.Writer) (int64, error) {
 	return store.Snapshot(to)
 }
 
-// opened returns the store of the file, of which a copy is made also while nobody crawls it.
+// opened returns the store of the file. A copy can be made of it even if the file is not being
+// crawled.
 func (f *file) opened(ctx context.Context) (*kv.Store, error) {
 	if f.store != nil {
 		return f.store, nil

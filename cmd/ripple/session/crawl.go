@@ -29,7 +29,7 @@ type Options struct {
 	Timing lease.Timing // of all machines of a terrain
 }
 
-// Crawl crawls what the configuration at path describes.
+// Crawl runs the crawl that the configuration at path describes.
 func Crawl(ctx context.Context, v *term.Voice, stdout io.Writer, path string, opts Options) error {
 	if opts.Fresh && opts.Resume {
 		return term.Usage("--fresh and --resume are opposites; use one of them")
@@ -67,7 +67,7 @@ func Crawl(ctx context.Context, v *term.Voice, stdout io.Writer, path string, op
 	return w.run(ctx, opts.Fresh)
 }
 
-// warnOfProxy warns of what is not safe behind a proxy, if there is one.
+// warnOfProxy warns, if there is a proxy, that only literal addresses can be checked behind it.
 func warnOfProxy(v *term.Voice, cfg *config.Config) error {
 	proxy, err := fetch.ProxyOf(cfg.Network.Proxy)
 	if err == nil && proxy != "" {

@@ -27,7 +27,8 @@ func (w *walk) openDesk(listen string) error {
 	return tellDesk(w.voice, d)
 }
 
-// tellDesk reports where a browser enters a desk, once, and where programs find it.
+// tellDesk reports the address at which a browser enters a desk, valid once, and the address for
+// programs.
 func tellDesk(v *term.Voice, d *desk.Desk) error {
 	entrance, err := d.Entrance()
 	if err == nil {

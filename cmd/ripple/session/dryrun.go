@@ -25,8 +25,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// runDryRun shows what a configuration means and what a crawl would do, or refuses as a crawl does. No page is visited
-// and nothing is written. The robots.txt of each seed's host is requested once, unless a crawl has a copy.
+// runDryRun shows what a configuration means and what a crawl would do, or fails as a crawl does.
+// No page is visited and nothing is written. The robots.txt of each seed's host is requested once,
+// unless a crawl has a copy.
 func runDryRun(ctx context.Context, v *term.Voice, stdout io.Writer, cfg *config.Config, extra seeds.Extra,
 	opts Options) error {
 	p, err := foreseen(ctx, v, cfg, extra, opts)
@@ -73,7 +74,7 @@ func (p *prospect) close() {
 	}
 }
 
-// foreseen returns what a crawl would do on this machine, or why it would refuse.
+// foreseen returns what a crawl would do on this machine, or the error with which it would fail.
 func foreseen(ctx context.Context, v *term.Voice, cfg *config.Config, extra seeds.Extra,
 	opts Options) (*prospect, error) {
 	at := cfg.Monitor
@@ -120,7 +121,7 @@ func nodeProspect(cfg *config.Config, opts Options) (*prospect, error) {
 	}, nil
 }
 
-// newProspect reads the state file as a crawl would, and refuses as it would.
+// newProspect reads the state file as a crawl would, and fails as it would.
 func newProspect(ctx context.Context, from statefile.Files, cfg *config.Config,
 	extra seeds.Extra, fresh bool) (*prospect, error) {
 	path := cfg.State.Path

@@ -54,7 +54,7 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	return w.barren(s, r)
 }
 
-// barren returns the error of a completed run that got no page.
+// barren returns the error of a completed run that fetched no page.
 func (w *walk) barren(s *survey.Survey, r crawl.Result) error {
 	counts, err := s.Counts()
 	if err != nil || !r.Walked || counts.Processed > 0 {
@@ -144,7 +144,7 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 	return err
 }
 
-// suspect returns what may be wrong with this machine if it got no page.
+// suspect returns what may be wrong with this machine if the run fetched no page.
 func suspect(errors map[string]int) string {
 	if len(errors) == 1 && errors[schema.CauseTLS.ErrorKind()] > 0 {
 		return "the network's log-in and this machine's clock; a proxy that reads along needs its certificate in " +

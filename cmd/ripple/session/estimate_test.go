@@ -37,7 +37,7 @@ func TestEstimateOfVeryMany(t *testing.T) {
 	}
 }
 
-// TestBegunByAWrongClock begins a run after one that ended by a clock that was ahead.
+// The previous run ended by a clock that was ahead.
 func TestBegunByAWrongClock(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	before := w.Run
@@ -69,8 +69,8 @@ func TestEstimateOfManyOrigins(t *testing.T) {
 	}
 }
 
-// TestEstimateOfWaiting resumes a run: the pages left to visit are those of stats, however often a
-// page is in a queue, whatever earlier runs have left in queues, and even if only retries are left.
+// The pages left to visit in a resumed run are those of stats, however often a page is in a queue,
+// whatever earlier runs have left in queues, and even if only retries are left.
 func TestEstimateOfWaiting(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)
@@ -86,7 +86,7 @@ func TestEstimateOfWaiting(t *testing.T) {
 	w.Host("retry.test/", func(h *schema.Host) {
 		h.Retries = []schema.Retry{{URL: w.Page("retry.test/"), Attempts: 1}}
 	})
-	w.Host("former.test/", func(h *schema.Host) { // the run does not reach it any more
+	w.Host("former.test/", func(h *schema.Host) { // the run no longer reaches it
 		h.Retries = []schema.Retry{{URL: w.Page("former.test/"), Attempts: 1}}
 	})
 	s, err := answer.NewStats(&statefile.State{Survey: w.Survey(), Store: w.Store}, 10)

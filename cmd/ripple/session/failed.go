@@ -79,7 +79,7 @@ func whyGivenUp(h *schema.Host) string {
 	}
 }
 
-// failedHosts returns the hosts that a run has given up, from its file.
+// failedHosts reads from the file of a run the hosts that it has given up.
 func failedHosts(store *kv.Store, run schema.RunID) ([]term.Remark, error) {
 	var f failures
 	err := store.View(func(tx *kv.Tx) error {
@@ -105,7 +105,7 @@ func (f *failures) remarks() (lines []term.Remark) {
 	return lines
 }
 
-// named returns the first of its hosts, and how many more there are.
+// named returns the first hosts of the group, and the number of further ones.
 func (g *failure) named() string {
 	names := strings.Join(term.ShownHosts(g.names), ", ")
 	if n := g.count - len(g.names); n > 0 {

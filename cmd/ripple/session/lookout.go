@@ -27,7 +27,7 @@ type lookout struct {
 	load  func() (*config.Config, error)
 
 	number uint64 // of the configuration that most is from; 0: none
-	most   int    // pages of the run; 0: not known, or not limited
+	most   int    // pages of the run; 0: unknown or unlimited
 
 	mu   sync.Mutex
 	last sighting

@@ -15,7 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A crawl that no longer fits its limit says so once, and observes the next limit.
+// A crawl that no longer fits its limit reports that once, and observes the next limit.
 func TestKeepMemory(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "")
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))

@@ -12,8 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// TestMetricsDiskFull fills the disk in the middle of a line: with room again, every line is
-// complete.
+// The disk becomes full in the middle of a line. Once there is room again, every line is complete.
 func TestMetricsDiskFull(t *testing.T) {
 	t.Parallel()
 	disk := crawltest.SmallDisk(t, "256k")

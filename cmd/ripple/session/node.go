@@ -18,7 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// runNode crawls the shards of a terrain that this machine has.
+// runNode crawls the shards of a terrain that this machine holds.
 func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config, opts Options) (err error) {
 	own, err := ownConfig(cfg, opts)
 	if err != nil {
@@ -63,13 +63,13 @@ func preparing(ctx context.Context, machine *crawl.Machine) func(*config.Config)
 	}
 }
 
-// NodeName is the name of a node for other machines.
+// NodeName returns the name of a node as other machines see it.
 func NodeName(cfg *config.Config) (string, error) {
 	host, err := os.Hostname()
 	return host + ":" + cfg.Cluster.Folder, err
 }
 
-// ownConfig is the configuration of a node.
+// ownConfig returns the configuration of a node.
 func ownConfig(cfg *config.Config, opts Options) (*config.Config, error) {
 	if err := refuseNode(opts); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func refuseNode(opts Options) error {
 	return nil
 }
 
-// hubError adds advice to the error of a hub that is not reached, or not understood.
+// hubError adds advice to the error of a hub that cannot be reached or understood.
 func hubError(err error) error {
 	switch {
 	case errors.Is(err, hub.ErrAway):

@@ -41,7 +41,7 @@ func (v *nodeView) crawl(of node.Walk) node.Follower {
 	return s
 }
 
-// file has other commands reach the file of a shard, by its name, until end is called.
+// file lets other commands reach the file of a shard, by its name, until end is called.
 func (v *nodeView) file(shard int, path string, store *kv.Store) (end func()) {
 	f := &file{session: v.session, store: store}
 	v.mu.Lock()

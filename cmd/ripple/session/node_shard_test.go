@@ -23,7 +23,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A shard that is taken after the configuration was changed reports its progress under that one,
+// A shard that is taken after a change of the configuration reports its progress under the new one,
 // not under the one with which the node was started.
 func TestShardUnderAnotherConfiguration(t *testing.T) {
 	was := crawltest.Parse(t, "[crawler]\nmax-pages = 1\n"+surveytest.Minimal)
@@ -36,7 +36,7 @@ func TestShardUnderAnotherConfiguration(t *testing.T) {
 	}
 }
 
-// crawledShardOf is the only shard of a terrain, which a node crawls under a configuration until
+// crawledShardOf returns the only shard of a terrain. A node crawls it under a configuration until
 // the test ends. No request is sent.
 func crawledShardOf(t *testing.T, v *nodeView, cfg *config.Config, path string) node.Follower {
 	t.Helper()

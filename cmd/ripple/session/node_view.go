@@ -25,7 +25,8 @@ import (
 // nodeEvery is the time between two lines about a node.
 const nodeEvery = 10 * time.Second
 
-// A nodeView is a session with the shards of a terrain that this machine has. It reports their progress.
+// A nodeView is a session with the shards of a terrain that this machine holds. It reports their
+// progress.
 type nodeView struct {
 	*session
 	cfg      *config.Config
@@ -33,21 +34,21 @@ type nodeView struct {
 	requests atomic.Int64
 	pages    atomic.Int64
 
-	idle  int64    // requests at the last line: while they stay the same, this node waits
-	waits []string // what it waits for, as it was last reported
+	idle  int64    // requests at the last line; while the number does not change, this node waits
+	waits []string // what it waits for, as last reported
 
 	mu     sync.Mutex
 	shards map[int]*held
 }
 
-// A held is what this machine has of a shard, or had.
+// A held is what this machine knows of a shard that it holds or held.
 type held struct {
-	state string      // as the node reported it last
+	state string      // as last reported by the node
 	file  *file       // nil: it was never open
-	part  *meter.Part // of the metrics; nil: it is not shown
+	part  *meter.Part // of the metrics; nil: not shown
 }
 
-// shard returns what this machine has of a shard. The caller holds v.mu.
+// shard returns what this machine knows of a shard. The caller holds v.mu.
 func (v *nodeView) shard(n int) *held {
 	if v.shards[n] == nil {
 		v.shards[n] = &held{}
@@ -97,7 +98,8 @@ func (v *nodeView) run(ctx context.Context, o node.Options) error {
 	return v.end(ctx, errors.Join(err, end()))
 }
 
-// listen opens the desk that the node serves, and reports its address; nil: the configuration has none.
+// listen opens the desk that the node serves, and reports its address. It returns nil if none is
+// configured.
 func (v *nodeView) listen() (*desk.Desk, error) {
 	if v.cfg.Monitor.Listen == "" {
 		return nil, nil
@@ -139,7 +141,7 @@ func (v *nodeView) show(n int, now func(context.Context) meter.Moment) *meter.Pa
 	return h.part
 }
 
-// hide removes the crawl of a shard from the metrics. Another node may have the shard by now.
+// hide removes the crawl of a shard from the metrics. Another node may hold the shard by now.
 func (h *held) hide() {
 	if h.part != nil {
 		h.part.Drop()
@@ -147,15 +149,15 @@ func (h *held) hide() {
 	}
 }
 
-// visited counts a visit, and adds it to the metrics. A page that is settled without a request, such as one that is
-// kept, does not count.
+// visited counts a visit, and adds it to the metrics. A page that is settled without a request, for
+// example a kept one, does not count.
 func (v *nodeView) visited(shard int, e crawl.Event) {
 	if e.Asked {
 		v.pages.Add(1)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if p := v.shard(shard).part; p != nil { // otherwise it is among the visits that are recalled
+	if p := v.shard(shard).part; p != nil { // otherwise it is among the visits that are counted later
 		p.Visited(e)
 	}
 }
@@ -176,7 +178,7 @@ func (v *nodeView) note(n int, state string) {
 	}
 }
 
-// reload changes the terrain to the configuration as its file is now.
+// reload changes the terrain to the current contents of the configuration file.
 func (v *nodeView) reload(ctx context.Context, conn *hub.Conn) {
 	done, err := TellTerrain(ctx, conn, "reload", v.desk.load)
 	for _, r := range done {

@@ -23,7 +23,7 @@ func TestNodeVisits(t *testing.T) {
 	}
 }
 
-// A node that waits says for what, once, and again when that changes.
+// A waiting node reports once what it waits for, and again when that changes.
 func TestNodeWaits(t *testing.T) {
 	var said strings.Builder
 	v := newNodeView(term.NewVoice(&said), "", &config.Config{}, Options{})

@@ -13,7 +13,8 @@ import (
 // mostWaits is the maximum number of notes that are reported at once.
 const mostWaits = 5
 
-// tellWaits reports what a node without requests waits for, unless nothing has changed since the last report.
+// tellWaits reports what a node that makes no requests waits for, unless nothing has changed since
+// the last report.
 func (v *nodeView) tellWaits(s *answer.TerrainStats, now time.Time) {
 	var same []string
 	notes := slices.DeleteFunc(s.Notes(now), func(n answer.TerrainNote) bool { return !v.concerns(s, n) })
@@ -35,8 +36,9 @@ func (v *nodeView) tellWaits(s *answer.TerrainStats, now time.Time) {
 	}
 }
 
-// concerns reports whether this node waits for what a note is about. It does not wait for itself, for example if it is
-// about to take the shard, and another node reports what its own shards wait for.
+// concerns reports whether this node waits for what a note is about. It does not wait for itself,
+// for example if it is about to take the shard, and another node reports what its own shards wait
+// for.
 func (v *nodeView) concerns(s *answer.TerrainStats, n answer.TerrainNote) bool {
 	if n.Shard < 0 {
 		return true
@@ -48,8 +50,9 @@ func (v *nodeView) concerns(s *answer.TerrainStats, n answer.TerrainNote) bool {
 	return v.has(n.Shard)
 }
 
-// others reports which shards of other nodes are still being crawled when those of this node have nothing left. It
-// reports nothing while this node is about to take or to crawl a shard, because what is left there is not known.
+// others reports which shards of other nodes are still being crawled when those of this node have
+// nothing left. It reports nothing while this node is about to take or to crawl a shard, because
+// the work left there is unknown.
 func (v *nodeView) others(s *answer.TerrainStats) []answer.TerrainNote {
 	var busy []int
 	for n, one := range s.Shards {
@@ -68,7 +71,7 @@ func (v *nodeView) others(s *answer.TerrainStats) []answer.TerrainNote {
 		schema.ShardsOf(busy...).Named())}
 }
 
-// has reports whether this node has a shard.
+// has reports whether this node holds a shard.
 func (v *nodeView) has(shard int) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

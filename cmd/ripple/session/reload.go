@@ -16,8 +16,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// reload resumes under the configuration file as it is now. The channel is closed when the crawl follows it. If it
-// cannot be followed, Reload reports that and returns why.
+// reload reads the configuration file again and resumes under it. The channel is closed when the
+// crawl follows it. If the crawl cannot, reload reports that and returns the reason.
 func (w *walk) reload() (followed <-chan struct{}, err error) {
 	w.reloading.Lock()
 	defer w.reloading.Unlock()
@@ -46,7 +46,7 @@ func (w *walk) reload() (followed <-chan struct{}, err error) {
 	return w.crawl.Reload(cfg), nil
 }
 
-// readAgain reads the configuration file as it is now, and reports why it cannot be followed.
+// readAgain reads the current configuration file, and reports why it cannot be followed.
 func (w *walk) readAgain() (*config.Config, error) {
 	cfg, err := statefile.LoadConfig(w.path, w.voice)
 	if err == nil {

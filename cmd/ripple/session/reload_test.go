@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// A configuration that should be reloaded when the walk is over is left to the next crawl, with a
+// A configuration that is reloaded after the end of the walk is left to the next crawl, with a
 // message.
 func TestReloadTooLate(t *testing.T) {
 	t.Parallel()

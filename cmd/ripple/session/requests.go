@@ -9,8 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 )
 
-// lastRequests are the last requests to each of the hosts that were requested last. Its methods may be called from any
-// goroutine; the zero value is empty.
+// lastRequests are the last requests to each of the hosts that were requested last. Its methods may
+// be called from any goroutine. The zero value is empty.
 type lastRequests struct {
 	mu     sync.Mutex
 	byName map[string]*list.Element // of strips
@@ -41,7 +41,8 @@ func (l *lastRequests) add(r crawl.Request) {
 	s.n++
 }
 
-// begin creates the strip of a host, and drops the one that was requested longest ago if there are too many.
+// begin creates the strip of a host. If there are too many, it drops that of the host with the
+// oldest last request.
 func (l *lastRequests) begin(host string) *list.Element {
 	if l.byName == nil {
 		l.byName = map[string]*list.Element{}

@@ -32,8 +32,8 @@ func newMeter() *meter.Meter {
 	return meter.New(meter.Build{Version: b.Version, Commit: b.Commit, Go: b.Go})
 }
 
-// obey follows the signals that only a crawl listens to, until ctx is done. Those that come before begun is closed are
-// followed then.
+// obey follows the signals that only a crawl handles, until ctx is done. Signals that arrive before
+// begun is closed are followed then.
 func (s *session) obey(ctx context.Context, begun <-chan struct{}, report, reload func()) error {
 	got := make(chan os.Signal, 4)
 	ends := term.EndsWithTerminal()
@@ -63,7 +63,7 @@ func (s *session) obey(ctx context.Context, begun <-chan struct{}, report, reloa
 	}
 }
 
-// limitMemory makes it the limit of the process, and tells the crawls.
+// limitMemory sets the memory limit of the process, and tells the crawls.
 func (s *session) limitMemory(m term.Memory) {
 	m.Set(gctune.Crawl(s.machine.Crawls))
 	s.machine.LimitMemory(m.Bytes)

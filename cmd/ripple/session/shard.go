@@ -19,12 +19,12 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A Shard is the crawl of one state file in a session: of a whole terrain, or of one of its shards. Then it is the
-// [node.Follower] of that crawl.
+// A Shard is the crawl of one state file in a session: of a whole terrain, or of one of its shards.
+// In the second case it is the [node.Follower] of that crawl.
 type Shard struct {
 	*session
 	cfg     atomic.Pointer[config.Config]
-	begun   chan struct{} // closed when what follows is there
+	begun   chan struct{} // closed when the fields below are set
 	store   *kv.Store
 	crawl   *crawl.Crawl
 	watcher *census.Watcher
@@ -33,7 +33,7 @@ type Shard struct {
 	tail    atomic.Pointer[feed.Tail] // of a crawl that is over
 
 	requests lastRequests
-	end      func() // ends what follows the crawl of one of several shards
+	end      func() // ends what runs next to the crawl of one of several shards
 }
 
 // Status implements [node.Follower].
@@ -54,7 +54,7 @@ func (s *Shard) Reconfigured(cfg *config.Config) {
 // End implements [node.Follower].
 func (s *Shard) End() { s.end() }
 
-// status is the last look at the crawl.
+// status returns the result of the last look at the crawl.
 func (s *Shard) status() census.Status {
 	now := s.watcher.Latest()
 	now.Waits = show.WaitText(&now)
@@ -64,7 +64,7 @@ func (s *Shard) status() census.Status {
 	return now
 }
 
-// moment is what a scrape reads.
+// moment returns what a scrape reads.
 func (s *Shard) moment(ctx context.Context) meter.Moment {
 	m := meter.Moment{Status: s.Status(ctx), State: s.store.Size()}
 	all, err := s.crawl.Backlog(ctx)
@@ -78,7 +78,7 @@ func (s *Shard) moment(ctx context.Context) meter.Moment {
 	return m
 }
 
-// recall counts what the run had visited before this process, beside the walk.
+// recall counts, next to the walk, what the run had visited before this process.
 func (s *Shard) recall(g *errgroup.Group, run schema.Run, last schema.Seq) {
 	g.Go(func() error {
 		err := s.shown.Recall(s.crawl.View, run.FirstVisit, last)
@@ -99,7 +99,7 @@ func (s *Shard) tellVisit(e crawl.Event) {
 	s.log.Debug("visit", attrs...)
 }
 
-// keepEnd holds the last visits of a walk that is over, and what it came to.
+// keepEnd keeps the last visits of a walk that is over, and its result.
 func (s *Shard) keepEnd() {
 	tail, err := feed.ReadTail(s.store, s.cfg.Load().Scope(), serve.KeptVisits)
 	if err == nil {

@@ -30,8 +30,8 @@ func connect(ctx context.Context, log *slog.Logger, cfg *config.Config, name str
 	return conn, hubError(err)
 }
 
-// TellTerrain tells all nodes of a terrain to pause, resume, stop, or follow the configuration that load returns. It
-// returns what was done, also together with an error.
+// TellTerrain tells all nodes of a terrain to pause, resume, stop, or follow the configuration that
+// load returns. It returns what was done, even if it also returns an error.
 func TellTerrain(ctx context.Context, conn *hub.Conn, do string,
 	load func() (*config.Config, error)) ([]term.Remark, error) {
 	switch do {

@@ -28,7 +28,7 @@ const tellTime = 15 * time.Second
 // A TerrainDesk answers for a terrain of several machines. No machine has the whole map.
 type TerrainDesk struct {
 	Look  *lookout
-	load  func() (*config.Config, error) // the configuration as its file is now
+	load  func() (*config.Config, error) // reads the current configuration file
 	meter *meter.Meter
 	merge string // the command that makes the map
 }
@@ -39,9 +39,9 @@ type DeskTerrain struct {
 	Status string               `json:"status"` // running, paused, over, interrupted; unknown: nothing was seen yet
 	Rate   float64              `json:"pages_per_second"`
 	Seen   *time.Time           `json:"seen_at"`       // time of this state; null: nothing was seen yet
-	Error  string               `json:"error_message"` // why it is out of date; empty: it is not
+	Error  string               `json:"error_message"` // why the state is out of date; empty: it is current
 	Stats  *answer.TerrainStats `json:"terrain"`       // null: nothing was seen yet
-	Notes  []answer.TerrainNote `json:"notes"`         // what waits for which machine
+	Notes  []answer.TerrainNote `json:"notes"`         // what the terrain waits for, and which machine
 	Merge  string               `json:"unite"`         // the command that makes one map of all shards
 }
 
@@ -62,12 +62,12 @@ func newTerrainDesk(cfg *config.Config, load func() (*config.Config, error), m *
 	return d
 }
 
-// mergeCommand is the command that makes one map of all shards.
+// mergeCommand returns the command that makes one map of all shards.
 func mergeCommand(cfg *config.Config) string {
 	return "ripple merge " + term.Shown(cfg.Cluster.Folder) + " ... -o terrain.bolt"
 }
 
-// Listen opens the desk, so that its address is known to be free.
+// Listen opens the desk, which shows that its address is free.
 func (d *TerrainDesk) Listen(log *slog.Logger, m config.Monitor) (*desk.Desk, error) {
 	opened, err := desk.Listen(desk.Options{
 		Monitor: m, Routes: d.routes(), Live: d, Reader: &desk.Reader{},
@@ -89,7 +89,7 @@ func (d *TerrainDesk) Serve(ctx context.Context, at *desk.Desk) error {
 	return errors.Join(err, g.Wait())
 }
 
-// routes are the questions about the terrain, and the commands to it.
+// routes returns the questions about the terrain, and the commands to it.
 func (d *TerrainDesk) routes() []desk.Route {
 	all := []desk.Route{
 		{Name: "status", Method: http.MethodGet, Path: "status", Returns: DeskTerrain{},
@@ -142,7 +142,7 @@ func (d *TerrainDesk) Now(ctx context.Context) DeskTerrain {
 	return t
 }
 
-// lookError returns why a look at a terrain failed, in a line.
+// lookError returns in one line why a look at a terrain failed.
 func lookError(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "the hub does not answer"
@@ -162,7 +162,7 @@ func (d *TerrainDesk) Stats(ctx context.Context, _ desk.Query) (any, error) {
 	return seen.stats, nil
 }
 
-// Tell tells all machines to do something.
+// Tell sends a command to all machines.
 func (d *TerrainDesk) Tell(ctx context.Context, what string) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
@@ -181,7 +181,7 @@ func (d *TerrainDesk) Tell(ctx context.Context, what string) (any, error) {
 	return terrainAnswer{strings.Join(lines, "; ")}, nil
 }
 
-// Status implements [desk.Live]. No visits come: each is in the file of a shard.
+// Status implements [desk.Live]. There are no visits: each is in the file of a shard.
 func (d *TerrainDesk) Status(ctx context.Context) (status any, runs bool, err error) {
 	return d.Now(ctx), false, nil
 }

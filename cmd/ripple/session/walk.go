@@ -60,7 +60,7 @@ func (w *walk) run(ctx context.Context, fresh bool) error {
 		err = w.work(ctx, beside, &g)
 	}
 	err = errors.Join(err, w.machine.LeaveBrowsers())
-	shown := closeDesk() // first: it asks this crawl for the last events
+	shown := closeDesk() // first, because it gets the last events from this crawl
 	cancel()
 	if errors.Is(err, kv.ErrLost) {
 		err = statefile.Advise(w.cfg.Load().State.Path, err)
@@ -129,7 +129,7 @@ func (w *walk) open(fresh bool, locked func()) error {
 	return nil
 }
 
-// work crawls. What runs next to the crawl until beside is done runs in g.
+// work crawls. Tasks that run next to the crawl until beside is done run in g.
 func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	w.shown = w.meter.Whole(w.moment)
 	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
@@ -153,7 +153,7 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 		metrics.transfer = &w.transfer
 		g.Go(func() error { return metrics.follow(beside, w.status, warn) })
 	}
-	if begun.Run.Walked { // nothing is visited, and no crawl answers
+	if begun.Run.Walked { // all pages are visited, and no crawl answers
 		w.keepEnd()
 		w.writing.Store(true)
 	}
@@ -216,7 +216,8 @@ func (w *walk) tellBegun(b crawl.Begun) error {
 	return nil
 }
 
-// begunLines report which run has begun. same means that only the seeds for one run differ in the configuration.
+// begunLines returns the lines that report which run has begun. same means that the configuration
+// differs only in the seeds for one run.
 func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) ([]string, error) {
 	run := b.Run
 	var text string

@@ -17,14 +17,15 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// How long a crawl that is over waits for its webhook. After a signal it waits less, because it has to end within
-// seconds. No message is lost: it is in the state file, and the next command that crawls sends it.
+// How long a crawl that is over waits for its webhook. After a signal it waits less, because it has
+// to end within seconds. No message is lost: it is in the state file, and the next command that
+// crawls sends it.
 const (
 	lastDelivery   = 30 * time.Second
 	hurriedAtBreak = 5 * time.Second
 )
 
-// NewSender returns the sender to the webhook of a configuration.
+// NewSender returns a sender of messages to the webhook of a configuration.
 func NewSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
 	sender, err := webhook.New(cfg, log)
 	if err != nil {
@@ -33,7 +34,8 @@ func NewSender(cfg *config.Config, log *slog.Logger) (*webhook.Sender, error) {
 	return sender, nil
 }
 
-// telling sends messages during a walk. end stops that, and sends the messages that are left if there is time.
+// telling sends messages during a walk. end stops that, and sends the messages that are left if
+// there is time.
 func (w *walk) telling(ctx context.Context, walks bool) (end func(error)) {
 	var g errgroup.Group
 	sending, hush := context.WithCancel(context.Background())
@@ -63,7 +65,8 @@ func (w *walk) telling(ctx context.Context, walks bool) (end func(error)) {
 	}
 }
 
-// tellLast sends the messages that wait when the walk is over, and reports how many it could not send.
+// tellLast sends the messages that wait at the end of the walk, and reports how many it could not
+// send.
 func (w *walk) tellLast(ctx, until context.Context) error {
 	if w.cfg.Load().Monitor.Webhook == "" {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// BenchmarkDo measures a page of 30 KB over TLS on loopback, including the server, in comparison with a bare
-// client that reads it with io.ReadAll.
+// BenchmarkDo measures a page of 30 KB over TLS on loopback, including the server. It compares Do
+// with a bare client that reads the page with io.ReadAll.
 func BenchmarkDo(b *testing.B) {
 	body := sample(30_000)
 	zipped := encode(b, body, "gzip")

@@ -37,8 +37,9 @@ func tooLarge(limit int64) *Error {
 	return &Error{Cause: TooLarge, Op: "read body", Err: fmt.Errorf("more than %d bytes", limit)}
 }
 
-// A bodyReader reads one body from the connection. It decodes only the beginning, and that only if a type
-// must be detected, so that a request waiting for its body occupies a chunk of memory and no decoder.
+// A bodyReader reads one body from the connection. It decodes only the beginning, and only if a
+// type must be detected. So a request that waits for its body occupies a chunk of memory and no
+// decoder.
 type bodyReader struct {
 	*body
 	exchange *exchange
@@ -128,7 +129,7 @@ func (b *bodyReader) fillTo(upTo int64) error {
 	return err
 }
 
-// find obtains memory for another chunk.
+// find gets memory for another chunk.
 func (b *bodyReader) find() error {
 	if b.slacken(); b.mayGrow() {
 		return nil
@@ -141,8 +142,8 @@ func (b *bodyReader) find() error {
 	return b.await(b.exchange.ctx)
 }
 
-// slacken returns the part of the claim that the body will not use in the next four windows, at the rate of
-// the last one. Otherwise a few slow bodies would keep all others waiting for minutes.
+// slacken gives back the part of the claim that the body will not use in the next four windows, at
+// the rate of the last one. Otherwise a few slow bodies would keep all others waiting for minutes.
 func (b *bodyReader) slacken() {
 	if b.claim.held == 0 || time.Since(b.settled) < b.exchange.limits.window {
 		return
@@ -165,7 +166,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// drain reads a small remainder, so that the connection can be reused. HTTP/2 ends a stream without that.
+// drain reads a small remainder, so that the connection can be reused. HTTP/2 needs no drain to end
+// a stream.
 func (b *bodyReader) drain() {
 	if b.raw.ProtoMajor != 1 || b.raw.ContentLength > drainBytes {
 		return

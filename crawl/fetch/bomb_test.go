@@ -55,8 +55,8 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// growth returns a function that returns how much the heap has grown as seen by the system: its peak, since
-// pages are returned only slowly.
+// growth returns a function that returns the peak growth of the heap as the system sees it. The
+// peak counts, because the heap gives memory pages back slowly.
 func growth() func() int64 {
 	resident := func() int64 {
 		var m runtime.MemStats
@@ -87,7 +87,7 @@ func TestEndlessBody(t *testing.T) {
 	}
 }
 
-// Empty members decode to nothing forever; the encoded size is limited, too.
+// Empty members decode to nothing forever, so the encoded size is limited too.
 func TestEndlessEmptyMembers(t *testing.T) {
 	empty := encode(t, nil, "gzip")
 	read := 0

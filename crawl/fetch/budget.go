@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// The share of the budget that every body may use without a claim, in bytes, is between these.
+// Each body may use a share of the budget without a claim. Its size in bytes is between these.
 const (
 	freeBytes = 1 << 20
 	leastFree = 64 << 10
@@ -14,10 +14,10 @@ const (
 
 // A Budget is the memory that large bodies may use together. It is safe for concurrent use.
 //
-// For more than the free share, a body claims memory for its maximum size at once. Memory that a slow body
-// will hardly need is taken back, and claimed again if necessary. Older claims come first. If all claims that
-// hold memory wait for more, the oldest one gets it: the budget is then exceeded by at most one body, and
-// there is no deadlock.
+// For more than the free share, a body claims memory for its maximum size at once. Memory that a
+// slow body will hardly need is taken back, and claimed again if necessary. Older claims come
+// first. If all claims that hold memory wait for more, the oldest one gets it. The budget is then
+// exceeded by at most one body, and there is no deadlock.
 type Budget struct {
 	size int64
 
@@ -39,7 +39,8 @@ type claim struct {
 // NewBudget returns a budget of size bytes.
 func NewBudget(size int64) *Budget { return &Budget{size: size} }
 
-// free returns how much every body may use without a claim, if open bodies may be open.
+// free returns the number of bytes that a body may use without a claim. open is the maximum number
+// of open bodies.
 func (b *Budget) free(open int) int64 {
 	if b == nil {
 		return freeBytes
@@ -161,8 +162,8 @@ func (b *body) giveBack() {
 	}
 }
 
-// Reserve waits for memory for a body of the given size that does not come from a server; free returns it. If
-// ctx ends, Reserve fails and reserves nothing.
+// Reserve waits for memory for a body of the given size that does not come from a server. free
+// gives it back. If ctx ends, Reserve fails and reserves nothing.
 func (c *Client) Reserve(ctx context.Context, size int64) (free func(), err error) {
 	if c.budget == nil || size <= c.free {
 		return func() {}, nil

@@ -22,8 +22,8 @@ func large(t *testing.T, size int, encodings ...string) script {
 	return answer(head + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(data)) + string(data))
 }
 
-// A large body waits until there is memory for it, longer than any time-out, without a failure. Small ones do
-// not wait.
+// A large body waits until there is memory for it, even longer than the time-outs, and does not
+// fail. Small ones do not wait.
 func TestBudget(t *testing.T) {
 	const size = 3 << 20
 	synctest.Test(t, func(t *testing.T) {
@@ -52,7 +52,8 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// A body that is small when encoded waits at decoding, and its decoder does not block others.
+// A body that is small when encoded waits when it is decoded, and its decoder does not block
+// others.
 func TestBudgetOfDecoded(t *testing.T) {
 	const size = 3 << 20
 	synctest.Test(t, func(t *testing.T) {
@@ -97,7 +98,8 @@ func TestBudgetTooSmall(t *testing.T) {
 	})
 }
 
-// A server that hangs up while its body waits is not at fault, and the wait ends with the caller's context.
+// If a server hangs up while its body waits, the server is not at fault. The wait ends with the
+// caller's context.
 func TestBudgetNoFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := Config{Bodies: NewBudget(5 << 20), MaxBytes: 4 << 20}

@@ -71,7 +71,7 @@ type Busy struct{ Address netip.Addr }
 
 func (b *Busy) Error() string { return "address " + b.Address.String() + " is busy" }
 
-// Limits in bytes on the text of errors and its parts.
+// Limits on the text of errors and of its parts, in bytes.
 const (
 	maxErrorText = 256
 	maxErrorURL  = 120
@@ -101,9 +101,9 @@ func (e *Error) Reason() schema.Reason {
 	return r
 }
 
-// detail returns what the cause does not say. It omits what differs between runs or machines: addresses,
-// ports and stream numbers. It also omits the host of a failed look-up, and a certificate's names, which may
-// number a hundred.
+// detail returns what the cause does not say. It omits everything that differs between runs or
+// machines: addresses, ports and stream numbers. It also omits the host of a failed look-up, and
+// the names in a certificate, of which there may be a hundred.
 func (e *Error) detail() string {
 	var dns *net.DNSError
 	var host x509.HostnameError
@@ -126,8 +126,8 @@ func (e *Error) detail() string {
 	return e.symptom(err)
 }
 
-// symptom returns what the text of a connection error says beyond the cause. How a connection ended, or which
-// clock expired first, is a matter of chance, and is omitted.
+// symptom returns what the text of a connection error adds to the cause. How a connection ended, or
+// which clock expired first, is a matter of chance, and is omitted.
 func (e *Error) symptom(err error) string {
 	var stream http2.StreamError
 	var errno syscall.Errno

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	chunkBytes = 8 << 10 // memory of a body that does not arrive
-	keptChunks = 32      // per body that are reused; those of large bodies would lie idle
+	chunkBytes = 8 << 10 // memory that a body occupies before it arrives
+	keptChunks = 32      // chunks of a body that are reused; those of large bodies would stay unused
 )
 
 // chunks collect bytes of unknown total size without copying them as they grow.
@@ -106,7 +106,7 @@ func appendFrom(out []byte, r io.Reader, upTo int64) ([]byte, error) {
 	return out, nil
 }
 
-// grow gives out a capacity of at least size bytes.
+// grow returns out with a capacity of at least size bytes.
 func grow(out []byte, size int64) []byte {
 	return slices.Grow(out, max(0, int(size)-len(out)))
 }

@@ -130,8 +130,9 @@ func newDialler(ctx context.Context, cfg *Config, g *guard) *dialler {
 	return d
 }
 
-// idleConns returns the number of idle connections kept for all hosts. A polite crawl requests many hosts in
-// turn, so it is many times the number of open requests, if that is small; each costs 30 to 90 KB.
+// idleConns returns the number of idle connections kept for all hosts. A polite crawl requests many
+// hosts in turn, so the number is many times that of open requests, if the latter is small. Each
+// connection costs 30 to 90 KB.
 func idleConns(cfg *Config) int {
 	idle := min(max(16*cfg.MaxOpen, leastIdle), max(cfg.MaxOpen, usualIdle))
 	if cfg.MaxConns > 0 {
@@ -180,14 +181,15 @@ func newTransport(cfg *Config, c *Client) *http.Transport {
 	}
 }
 
-// curves are the usual ones without post-quantum key exchange: a crawler's requests are public and contain no
-// secret that must last for decades, and that exchange is two fifths of the cost of a handshake at both ends.
+// curves returns the usual curves without post-quantum key exchange. A crawler's requests are
+// public and contain no secret that must last for decades, and that exchange is two fifths of the
+// cost of a handshake at both ends.
 func curves() []tls.CurveID {
 	return []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521}
 }
 
-// suites are the usual ones of TLS 1.2, and those without forward secrecy that browsers still accept: some
-// servers have no others. TLS 1.3 has its own.
+// suites returns the usual cipher suites of TLS 1.2, and those without forward secrecy that
+// browsers still accept, because some servers have no others. TLS 1.3 has its own.
 func suites() []uint16 {
 	list := []uint16{
 		tls.TLS_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_256_GCM_SHA384,
@@ -199,7 +201,8 @@ func suites() []uint16 {
 	return list
 }
 
-// trustAnchors returns the system's trust anchors and those in the file; nil means the system's only.
+// trustAnchors returns the system's trust anchors together with those in the file; nil means only
+// the system's.
 func trustAnchors(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
@@ -268,9 +271,9 @@ func isEntityTag(s string) bool {
 	return true
 }
 
-// Resolve returns the addresses that a request to host (or "host:port", default 443) would dial, through the
-// same cache as requests: for a host in connect-to those of its target, behind a proxy none. The error is an
-// [*Error].
+// Resolve returns the addresses that a request to host (or "host:port", default 443) would dial. It
+// uses the same cache as requests. For a host in connect-to these are the addresses of its target;
+// behind a proxy there are none. The error is an [*Error].
 func (c *Client) Resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	name, port := splitPort(host)
 	authority := "https://" + bracketed(name) + ":" + orDefault(port, "443")
@@ -295,8 +298,8 @@ func (c *Client) Resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	return addrs, nil
 }
 
-// Deaf reports whether no name server answers any longer, though one did before. It looks up the name found
-// last, and its top-level domain, for at most 3.75 s.
+// Deaf reports whether no name server answers any more, though one did before. It looks up the name
+// found last, and its top-level domain, for at most 3.75 s.
 func (c *Client) Deaf(ctx context.Context) bool {
 	return c.dialler.resolver.fault(ctx, OwnNothing) == OwnResolver
 }
@@ -314,7 +317,8 @@ func (c *Client) Mapped(host string) bool {
 	return c.routes.target(name, orDefault(port, "443")) != ""
 }
 
-// Proxied reports whether host (or "host:port") is requested through the proxy; NO_PROXY exempts some.
+// Proxied reports whether host (or "host:port") is requested through the proxy. NO_PROXY exempts
+// some hosts.
 func (c *Client) Proxied(host string) bool {
 	if c.Proxy() == "" {
 		return false

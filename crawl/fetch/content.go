@@ -30,9 +30,9 @@ type decoders struct {
 	sniffing sync.Mutex
 }
 
-// content is a decoded body. After slightly more than limit bytes it returns an error; every stage before the
-// last may read an eighth more, since compressed data is normally smaller. It must be closed once and not
-// used afterwards.
+// content is a decoded body. After slightly more than limit bytes it returns an error. Every stage
+// before the last may read an eighth more, since compressed data is normally smaller. It must be
+// closed once and not used afterwards.
 type content struct {
 	io.Reader
 	limit int64
@@ -60,8 +60,8 @@ func (d *decoders) open(header []string, wire io.Reader, limit int64) (*content,
 	return c, nil
 }
 
-// encodingNames parses Content-Encoding and omits names that mean no encoding. If a name is unknown, the body
-// is passed on unchanged, as in Chromium: usually it is not encoded.
+// encodingNames parses Content-Encoding and omits names that mean no encoding. If a name is
+// unknown, the body is passed on unchanged, as in Chromium: such bodies are usually not encoded.
 func encodingNames(header []string) ([]string, error) {
 	known := []string{"gzip", "deflate", "br", "zstd"}
 	var names []string
@@ -123,7 +123,7 @@ func (c *content) gunzip(in *bufio.Reader) (io.Reader, error) {
 	return &members{z: z, in: in}, err
 }
 
-// inflate decodes zlib, as standardized, or raw deflate, which some servers send.
+// inflate decodes zlib, as the standard requires, or raw deflate, which some servers send.
 func (c *content) inflate(in *bufio.Reader) (io.Reader, error) {
 	head, err := in.Peek(2)
 	if err != nil {
@@ -196,7 +196,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A whole ends at data after the end of the compressed stream, which browsers ignore.
+// A whole decodes a stream and ends where other data follows it. Browsers ignore such data.
 type whole struct {
 	r      io.Reader
 	beyond func(error) bool

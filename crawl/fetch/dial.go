@@ -46,8 +46,8 @@ func socketDialer(g *guard) dialFunc {
 	}
 }
 
-// dialContext makes a connection for the transport. The transport keeps dialling after a request has ended;
-// this ends with the request.
+// dialContext makes a connection for the transport. The transport continues to dial after the end
+// of a request; dialContext stops with the request.
 func (d *dialler) dialContext(ctx context.Context, _, addr string) (net.Conn, error) {
 	x := exchangeOf(ctx)
 	ctx, cancel := context.WithCancel(ctx)
@@ -186,7 +186,8 @@ func (a dialled) better(b dialled) dialled {
 	return a
 }
 
-// patience fires when it is the next address's turn: never, if there is none.
+// patience returns a channel that fires when it is the next address's turn. It never fires if there
+// is no next address.
 func (d *dialler) patience(more bool) <-chan time.Time {
 	if !more {
 		return nil
@@ -228,7 +229,7 @@ type conn struct {
 	// guarded by the dialler's lock
 	users int           // requests that use it
 	idle  *list.Element // nil: not idle
-	since time.Time     // since when it is idle
+	since time.Time     // start of the idle time
 }
 
 // track adds a connection to the open ones. If there are too many, which may happen with idle HTTP/2
@@ -307,7 +308,8 @@ func (d *dialler) shed() bool {
 	return true
 }
 
-// idleSince returns since when the connection that shed would close has been idle; zero: there is none.
+// idleSince returns when the connection that shed would close became idle. It is zero if there is
+// none.
 func (d *dialler) idleSince() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -347,16 +349,16 @@ func (c *conn) Close() error {
 	return err
 }
 
-// closeInOrder reverts abort: no data of a request is left.
+// closeInOrder undoes abort when no data of a request is left.
 func (c *conn) closeInOrder() {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(-1) // fails if closed meanwhile
 	}
 }
 
-// abort makes the connection send a reset when it is closed, including by the end of the process. Otherwise
-// the system would keep retransmitting a lost request, and its host would receive it long after it was given
-// up, perhaps just before the next one.
+// abort makes the connection send a reset when it is closed, including by the end of the process.
+// Otherwise the system would continue to retransmit a lost request. Its host would receive the
+// request long after it was given up, perhaps just before the next one.
 func (c *conn) abort() {
 	if tcp, ok := c.Conn.(interface{ SetLinger(sec int) error }); ok {
 		_ = tcp.SetLinger(0) // fails if closed meanwhile

@@ -167,8 +167,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Connections that the transport does not count, idle HTTP/2 ones, are limited, too: the one that has been
-// idle longest is closed, and no other must be re-established.
+// Connections that the transport does not count, such as idle HTTP/2 ones, are limited too. The one
+// that has been idle longest is closed, and no other has to be re-established.
 func TestCrowded(t *testing.T) {
 	made := make([]atomic.Int64, 4)
 	var urls []string
@@ -192,7 +192,7 @@ func TestCrowded(t *testing.T) {
 		made   [4]int64
 	}{
 		{0, [4]int64{1, 0, 0, 0}}, {1, [4]int64{1, 1, 0, 0}}, {2, [4]int64{1, 1, 1, 0}},
-		{0, [4]int64{1, 1, 1, 0}}, // used again: now that to 1 has been idle longest
+		{0, [4]int64{1, 1, 1, 0}}, // used again, so the connection to 1 has been idle longest
 		{3, [4]int64{1, 1, 1, 1}}, {0, [4]int64{1, 1, 1, 1}}, {2, [4]int64{1, 1, 1, 1}},
 		{1, [4]int64{1, 2, 1, 1}}, {0, [4]int64{1, 2, 1, 1}}, {2, [4]int64{1, 2, 1, 1}},
 	} {
@@ -236,8 +236,7 @@ func TestCrowdedInUse(t *testing.T) {
 	}
 }
 
-// TestRaceAdmits lets no address be dialled without permission, except the one whose clock was started for
-// the request.
+// No address is dialled without permission, except the one whose clock was started for the request.
 func TestRaceAdmits(t *testing.T) {
 	at := func(ms time.Duration) time.Duration { return ms * time.Millisecond }
 	down := map[string]error{"192.0.2.1": errors.New("down")}

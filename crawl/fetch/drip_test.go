@@ -42,8 +42,8 @@ func TestBudgetDrips(t *testing.T) {
 	})
 }
 
-// A body whose memory was taken back is read to its end when it becomes faster, even if two of them wait for
-// each other.
+// A body whose memory was taken back is read to its end when it becomes faster, even if two such
+// bodies wait for each other.
 func TestBudgetDripsAndFlows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		budget := NewBudget(5 << 20)
@@ -72,7 +72,8 @@ func TestBudgetDripsAndFlows(t *testing.T) {
 	})
 }
 
-// Whatever bodies do, all of them end, and the memory in use exceeds the budget by at most one body.
+// Every sequence of operations ends for all bodies, and the memory in use exceeds the budget by at
+// most one body.
 func TestBudgetLaw(t *testing.T) {
 	const size, whole, bodies = 100, 40, 30
 	for seed := range uint64(20) {
@@ -123,7 +124,7 @@ func claimAtRandom(t *testing.T, b *Budget, whole int64, r *rand.Rand) {
 	}
 }
 
-// However many bodies may be open, their free shares exceed the budget by little, if at all.
+// For any number of open bodies, their free shares together exceed the budget by little at most.
 func TestBudgetFree(t *testing.T) {
 	for _, tt := range []struct {
 		size int64

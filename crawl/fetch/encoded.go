@@ -63,7 +63,7 @@ func (b *body) head() (head []byte, more bool, err error) {
 	return nil, from.dry, asError(err, bodyCause(err), "read body")
 }
 
-// decode appends the decoded body to out, and one more byte if it exceeds its limit.
+// decode appends the decoded body to out, plus one byte if the body exceeds its limit.
 func (b *body) decode(out []byte) ([]byte, error) {
 	switch {
 	case b.plain && b.chunks.size > b.limit && !b.cut:
@@ -103,7 +103,7 @@ func (b *body) release() {
 type source struct {
 	body *body
 	at   int64
-	dry  bool // a read went beyond what has arrived
+	dry  bool // a read went beyond the data that has arrived
 }
 
 func (s *source) Read(p []byte) (int, error) {

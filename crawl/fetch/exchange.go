@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A phase is the step at which an exchange is.
+// A phase is the current step of an exchange.
 type phase uint8
 
 const (
@@ -28,8 +28,8 @@ const (
 	draining
 )
 
-// An exchange is one request in progress: its state, and the clock that ends it. The transport calls it from
-// goroutines of its own, sometimes after the end of the exchange.
+// An exchange is one request in progress: its state, and the clock that ends it. The transport
+// calls it from its own goroutines, sometimes after the end of the exchange.
 type exchange struct {
 	ctx      context.Context // ends with the caller's, or with an exceeded limit as its cause
 	cancel   context.CancelCauseFunc
@@ -55,11 +55,11 @@ type exchange struct {
 	tunnelled bool      // the proxy, if any, has done its part
 	shakenAt  time.Time // when the handshake with the host for this connection ended; zero: earlier, or never
 	conn      net.Conn
-	taken     *conn // not idle because of this exchange
+	taken     *conn // not idle while this exchange uses it
 	over      bool
 	allowed   []netip.Addr
 	first     time.Time
-	started   time.Time // start of reading, moved by the time waited
+	started   time.Time // start of reading, plus the time waited
 	waited    time.Duration
 	marks     [ticks]int64
 	tick      int
@@ -288,7 +288,7 @@ func sever(c net.Conn) {
 	c.Close()
 }
 
-// response returns what is known when the header has arrived.
+// response returns the known facts once the header has arrived.
 func (x *exchange) response(raw *http.Response) *Response {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -103,7 +103,8 @@ func stalling(n int) script {
 	}
 }
 
-// checkHeaders checks that a response matches its status: none, if the header never arrived.
+// checkHeaders checks that a response matches its status. There is no response if the header never
+// arrived.
 func checkHeaders(t *testing.T, res *Response, status int) {
 	t.Helper()
 	if status == 0 {
@@ -208,7 +209,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// A request that dies is not sent again; on a reused connection the error says so.
+// A request that fails on the way is not sent again. On a reused connection the error says so.
 func TestNeverRepeated(t *testing.T) {
 	const ok = page + "Content-Length: 2\r\n\r\nok"
 	tests := []struct {

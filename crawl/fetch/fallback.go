@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// maxFallbacks is the number of servers for which more is remembered than that they speak HTTP/2.
+// maxFallbacks is the maximum number of servers for which a fallback is remembered.
 const maxFallbacks = 10_000
 
-// fallbacks are servers that need another kind of request, as browsers then make: with HTTP/1.1
-// (HTTP_1_1_REQUIRED, RFC 9113 section 7), or on another connection (421, RFC 9110 section 15.5.20). The zero
-// value is ready to use.
+// fallbacks are the servers that need a different request, which browsers then make: with HTTP/1.1
+// (HTTP_1_1_REQUIRED, RFC 9113 section 7), or on another connection (421, RFC 9110 section
+// 15.5.20). The zero value is ready to use.
 type fallbacks struct {
 	mu    sync.Mutex
 	known map[string]fallback // by "host:port"
@@ -31,7 +31,7 @@ func (f *fallbacks) http1(addr string) bool {
 	return f.known[addr].http1
 }
 
-// requireHTTP1 records that a server refuses HTTP/2. It reports whether that is new.
+// requireHTTP1 records that a server refuses HTTP/2. It reports whether this is new.
 func (f *fallbacks) requireHTTP1(addr string) bool {
 	return f.change(addr, func(b *fallback) bool {
 		had := b.http1

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A server that refuses HTTP/2 gets one more request, with HTTP/1.1, which is used from then on.
+// A server that refuses HTTP/2 gets one more request, with HTTP/1.1. HTTP/1.1 is used from then on.
 func TestHTTP1Required(t *testing.T) {
 	cert, file := certificate(t, time.Now().Add(time.Hour))
 	var refused atomic.Int64

@@ -79,17 +79,18 @@ type Request struct {
 	Header http.Header // sent in addition to the client's own fields, which it may replace
 	Body   []byte      // for a POST
 
-	// Address, if it is one of the host's, is tried first, followed by those after it; empty: any.
+	// Address, if it is one of the host's, is tried first, followed by the addresses after it;
+	// empty: any.
 	Address string
 
-	// MayAsk is called before any other address is dialled, and returns false if that must not be requested
-	// now: the request then ends with [Busy]. With Stay the address is skipped instead, unless none was tried
-	// before it. nil: any address.
+	// MayAsk is called before any other address is dialled. It returns false if that address must
+	// not be requested now; the request then ends with [Busy]. With Stay the address is skipped
+	// instead, unless none was tried before it. nil: any address.
 	MayAsk func(netip.Addr) bool
 	Stay   bool
 
-	// MaySend is called when there is a connection, just before the request is sent on it; its error ends the
-	// request with [Cancelled]. nil: always.
+	// MaySend is called when there is a connection, just before the request is sent on it. Its
+	// error ends the request with [Cancelled]. nil: always.
 	MaySend func() error
 
 	// Accept is called once, when the last header has arrived and, for a 2xx without Content-Type, the first
@@ -146,7 +147,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 			e.Own = OwnAddress
 		}
 		if x.waited > 0 && (e.Cause == Reset || e.Cause == Truncated) {
-			e.Own = OwnWait // the server waits only for so long
+			e.Own = OwnWait // the server waits only for a limited time
 		}
 		return res, e
 	}

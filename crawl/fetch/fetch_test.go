@@ -122,7 +122,7 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// An invalid entity tag is not sent back: "*" would match any version.
+// An invalid entity tag is not sent back, because "*" would match any version.
 func TestEntityTag(t *testing.T) {
 	c := newClient(t, Config{})
 	for tag, sent := range map[string]bool{

@@ -20,7 +20,7 @@ const (
 	OwnNetwork        // no network, no route
 	OwnAddress        // this machine has lost the local address of the connection
 	OwnMeans          // out of descriptors, ports or memory
-	OwnWait           // it waited for memory for longer than the peer did
+	OwnWait           // this machine waited for memory for longer than the peer did
 )
 
 // ownOf classifies a socket error. A peer's refusal or silence is not this machine's fault.
@@ -43,9 +43,9 @@ func isAny(err error, list ...syscall.Errno) bool {
 	return false
 }
 
-// ownDial returns the fault of this machine in a failure to connect to any of the addresses. If there is a
-// route to the last address connected to, or to the other address family, the missing route is the host's
-// fault.
+// ownDial returns the fault of this machine in a failure to connect to any of the addresses. A
+// missing route is the host's fault if there is a route to the last address connected to, or to the
+// other address family.
 func ownDial(err error, tried []netip.Addr, last netip.Addr, routed func(netip.Addr) bool) Own {
 	own := ownOf(err)
 	if own == OwnMeans && isAny(err, syscall.EADDRNOTAVAIL) && !slices.ContainsFunc(tried, routed) {
@@ -97,7 +97,7 @@ func gone(c net.Conn) bool {
 // A fault is the reason why a look-up reached no name server.
 type fault struct {
 	mu       sync.Mutex
-	own      Own  // OwnNetwork means either lack of a resolver
+	own      Own  // OwnNetwork stands for OwnNoResolver and OwnResolver
 	answered bool // a server was reached after all
 }
 
@@ -130,8 +130,8 @@ func (f *fault) noted() Own {
 	return f.own
 }
 
-// watched returns a resolver that records in a look-up's fault why name servers are unreachable, which the
-// resolver's errors contain only as text, and that skips silent ones.
+// watched returns a resolver that records in a look-up's fault why name servers are unreachable;
+// the resolver's errors contain this only as text. It skips silent name servers.
 func watched(r *net.Resolver) *net.Resolver {
 	dial, all := r.Dial, new(servers)
 	if dial == nil {
@@ -160,8 +160,8 @@ func watched(r *net.Resolver) *net.Resolver {
 	}
 }
 
-// ownServer classifies an error in a request to a name server. One that does not exist, on this machine or
-// its network, is this machine's fault.
+// ownServer classifies an error in a request to a name server. If the server does not exist, on
+// this machine or its network, that is this machine's fault.
 func ownServer(err error) Own {
 	if isAny(err, syscall.ECONNREFUSED, syscall.EHOSTUNREACH) {
 		return OwnNetwork

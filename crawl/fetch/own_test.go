@@ -60,7 +60,7 @@ func TestOwnDial(t *testing.T) {
 	}
 }
 
-// Of several addresses, the one whose failure is not this machine's own explains the failure.
+// If several addresses fail, the explanation is the failure that is not this machine's own.
 func TestOwnOfSeveral(t *testing.T) {
 	n := &network{
 		delays: map[string]time.Duration{"2001:db8::1": 0, "192.0.2.1": 0},
@@ -76,7 +76,8 @@ func TestOwnOfSeveral(t *testing.T) {
 	}
 }
 
-// A look-up that reached no name server says so; a failure reported by a server is the name's own.
+// The error of a look-up that reached no name server says so. A failure reported by a server
+// concerns the name itself.
 func TestOwnResolver(t *testing.T) {
 	closed, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -140,7 +141,7 @@ func TestOwnResolverLater(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("lame.test", OwnNothing)
-	zone = ".test" // including that of the name found before
+	zone = ".test" // also of the name found before
 	want("lame.test", OwnNothing)
 	away = true
 	want("lame.test", OwnResolver)
@@ -154,7 +155,7 @@ func TestOwnResolverLater(t *testing.T) {
 	}
 }
 
-// Many concurrent callers that hear no name server share one query.
+// If no name server answers, many concurrent callers share one query.
 func TestDeafTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var away bool

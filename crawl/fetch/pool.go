@@ -118,8 +118,9 @@ func (p *Pool) CloseIdle() {
 	}
 }
 
-// Renew drops what depends on this machine's previous network: idle connections and answers of name servers.
-// Data that busy connections have not delivered is not sent after they are closed.
+// Renew drops everything that depends on this machine's previous network: idle connections and
+// answers of name servers. Busy connections stay, but data that they have not delivered is not sent
+// after they are closed.
 func (p *Pool) Renew() {
 	if p.Resolver != nil {
 		p.Resolver.Forget()

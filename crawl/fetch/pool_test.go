@@ -92,7 +92,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// endsReset ends a request and expects a reset; false: it timed out before the request was sent.
+// endsReset ends a request and expects a reset. It returns false if the request timed out before it
+// was sent.
 func endsReset(t *testing.T, timeout time.Duration, end func(*Pool, context.CancelFunc)) (asked bool) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -148,8 +149,8 @@ func endsReset(t *testing.T, timeout time.Duration, end func(*Pool, context.Canc
 	return true
 }
 
-// The number of idle connections follows that of possible open requests, and leaves enough descriptors for
-// them.
+// The number of idle connections depends on that of possible open requests, and leaves enough
+// descriptors for them.
 func TestIdleConns(t *testing.T) {
 	for _, tt := range []struct{ open, conns, want int }{
 		{1, 0, 64}, {10, 0, 160}, {100, 0, 1024}, {5000, 0, 5000}, {5000, 20_000, 5000}, {9000, 12_000, 3000},
@@ -175,7 +176,7 @@ func TestPoolOpen(t *testing.T) {
 	}
 }
 
-// A changed memory limit applies to the next user, even if all else is equal.
+// A changed memory limit applies to the next user, even if everything else is equal.
 func TestPoolLimitBodies(t *testing.T) {
 	var p Pool
 	var clients []*Client

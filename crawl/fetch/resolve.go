@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Go's resolver returns no TTL. Five minutes are common, and save most look-ups for a host requested once a
-// minute; a failed connection forgets the answer earlier. A missing name is cached for a minute; other
-// failures are not cached, since they are retried after seconds.
+// Go's resolver returns no TTL. Five minutes are common, and save most look-ups for a host that is
+// requested once a minute. A failed connection removes the answer earlier. A missing name is cached
+// for a minute. Other failures are not cached, since they are retried after seconds.
 const (
 	positiveTTL  = 5 * time.Minute
 	negativeTTL  = time.Minute
@@ -22,8 +22,9 @@ const (
 	maxNames     = 32 << 10 // per generation of the cache; a few hundred bytes each
 )
 
-// A home name server answers about 150 queries at a time, and a look-up makes two, one per address family.
-// One that takes long is waiting for a remote name server, and makes room for the next.
+// A home name server answers about 150 queries at a time. A look-up makes two, one per address
+// family. A look-up that takes long is waiting for a remote name server, and makes room for the
+// next.
 const (
 	maxLookups = 64
 	longLookup = time.Second
@@ -80,9 +81,9 @@ func systemLookup(r *net.Resolver) lookupFunc {
 	}
 }
 
-// lookupFamilies looks up the addresses of both families. Their results arrive together, so a server that
-// does not answer for IPv6 holds back those of IPv4. When half of the time is over, IPv4 is therefore queried
-// alone, and the first result wins.
+// lookupFamilies looks up the addresses of both families. Their results arrive together, so a
+// server that does not answer for IPv6 delays those of IPv4. After half of the time, IPv4 is
+// therefore queried alone, and the first result wins.
 func lookupFamilies(ctx context.Context, lookup func(network string) ([]netip.Addr, error)) ([]netip.Addr, error) {
 	type found struct {
 		addrs []netip.Addr
@@ -196,8 +197,8 @@ func (r *Resolver) fill(ctx context.Context, host string, a *record) {
 	r.known = host
 }
 
-// enter waits for a turn to query a name server; a name found before need not wait. leave must be called
-// after the answer.
+// enter waits for a turn to query a name server. A name that was found before need not wait. leave
+// must be called after the answer.
 func (r *Resolver) enter(ctx context.Context, again bool) (leave func(), err error) {
 	if again {
 		return func() {}, nil
@@ -222,9 +223,9 @@ func (r *Resolver) look(ctx context.Context, host string, timeout time.Duration,
 	return addrs, err
 }
 
-// fault returns why a name could not be looked up. If the name found last is no longer found, nor its
-// top-level domain, which every recursive name server has cached, then this machine's name servers are
-// silent, not those of the name.
+// fault returns why a name could not be looked up. It looks up the name found last, and its
+// top-level domain, which every recursive name server has cached. If neither gets an answer, this
+// machine's name servers are silent, not those of the name.
 func (r *Resolver) fault(ctx context.Context, own Own) Own {
 	r.mu.Lock()
 	known := r.known
@@ -235,7 +236,7 @@ func (r *Resolver) fault(ctx context.Context, own Own) Own {
 		}
 		return own
 	}
-	// Thousands may ask this at a time, more than a name server can answer.
+	// Thousands of look-ups may need this at once, more than a name server can answer.
 	heard, _, _ := r.hearing.Do(known, func() (any, error) { return r.hears(ctx, known), nil })
 	if heard.(bool) || ctx.Err() != nil {
 		return OwnNothing
@@ -272,7 +273,7 @@ func (r *Resolver) forget(host string) {
 	}
 }
 
-// Forget drops all entries, as is necessary after a change of network.
+// Forget drops all entries. This is necessary after a change of network.
 func (r *Resolver) Forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -290,8 +291,8 @@ func dnsCause(ctx context.Context, err error) Cause {
 	return DNSTemporary
 }
 
-// interleave returns at most n addresses, alternating between families and starting with that of the first: a
-// name with eight dead IPv6 addresses keeps its IPv4 ones.
+// interleave returns at most n addresses, alternating between families and starting with that of
+// the first. So a name with eight dead IPv6 addresses keeps its IPv4 ones.
 func interleave(addrs []netip.Addr, n int) []netip.Addr {
 	var lists [2][]netip.Addr
 	for _, a := range addrs {

@@ -80,7 +80,7 @@ func TestCache(t *testing.T) {
 	tests := []struct {
 		name string
 		err  error
-		at   []time.Duration // when it is asked
+		at   []time.Duration // times of the look-ups
 		want int             // look-ups
 	}{
 		{"found", nil, []time.Duration{0, time.Minute, 4 * time.Minute, 5 * time.Minute}, 2},

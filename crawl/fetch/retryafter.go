@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// farOff is longer than any wait that is observed.
+// farOff is longer than any wait that Ripple observes.
 const farOff = time.Duration(1 << 62)
 
-// RetryAfter returns how long the answer asks to wait, counted from its first byte; -1 if it does not.
-// Retry-After may contain seconds or an HTTP date (RFC 9110 section 10.2.3), and in other spellings "40s",
-// "1m30s", "2 minutes", or a duration or date of ISO 8601. Without it, a 429 or 503 whose RateLimit fields
-// say that no requests are left asks to wait until there are (draft-ietf-httpapi-ratelimit-headers). Partial
-// seconds are rounded up. A date refers to the server's clock, which is known from the answer's Date, as
-// either clock may be wrong.
+// RetryAfter returns how long the answer asks the client to wait, counted from its first byte, or
+// -1 if it does not. Retry-After may contain seconds or an HTTP date (RFC 9110 section 10.2.3).
+// Other accepted spellings are "40s", "1m30s", "2 minutes", and a duration or date of ISO 8601.
+// Without it, a 429 or 503 may have RateLimit fields that say that no requests are left; the wait
+// then lasts until there are (draft-ietf-httpapi-ratelimit-headers). Partial seconds are rounded
+// up. A date refers to the server's clock, which is known from the answer's Date, as either clock
+// may be wrong.
 func (r *Response) RetryAfter() time.Duration {
 	if wait := r.untilThen(r.Header.Get("Retry-After"), false); wait >= 0 {
 		return wait
@@ -81,21 +82,22 @@ func splitOutside(text string, separator byte) []string {
 	return append(pieces, text[start:])
 }
 
-// untilThen reads a duration, or a time of the server's clock; -1: it is neither. A number is
-// seconds, or a Unix time if it is one of these days; with unix, also if it is any other.
+// untilThen parses a duration, or a time on the server's clock; -1 means that it is neither. A
+// number is in seconds. It is a Unix time if that time is within a year, or, with unix set, any
+// time since 2001.
 func (r *Response) untilThen(value string, unix bool) time.Duration {
 	value = strings.TrimSpace(strings.Trim(strings.TrimSpace(value), `"`))
 	if len(value) > 64 {
 		return -1
 	}
 	if at, ok := unixTime(value); ok {
-		const most = 366 * 24 * time.Hour // as seconds, a time of these days is a wait of 50 years
+		const most = 366 * 24 * time.Hour // as seconds, such a number would be a wait of 50 years
 		if wait := at.Sub(r.sent()); unix || wait.Abs() <= most {
 			return max(0, wait)
 		}
 	}
 	number := strings.TrimPrefix(value, "+")
-	if end := strings.IndexAny(number, ",;("); end > 0 { // sent twice, or with a comment
+	if end := strings.IndexAny(number, ",;("); end > 0 { // duplicated, or followed by a comment
 		number = strings.TrimRight(number[:end], " ")
 	}
 	if wait, ok := seconds(number); ok {
@@ -147,11 +149,11 @@ var (
 	isoPart      = regexp.MustCompile(`([0-9.,]+)([A-Za-z])`)
 	clockParts   = regexp.MustCompile(`^(\d{1,3}):(\d\d):(\d\d)$`)
 	unitPart     = regexp.MustCompile(`([0-9.]+)\s*([a-zA-Z]+)`)
-	// dateFringe is the weekday before a date, however it is spelled, and a zone behind it that is UTC.
+	// dateFringe matches a weekday before a date, in any spelling, and a zone after it that is UTC.
 	dateFringe = regexp.MustCompile(`^[A-Za-z]+,?\s+|(?i)\s(?:GMT|UTC|Z)$`)
 )
 
-// spelled reads a duration with its units: "1m30s", "2 minutes", "PT1M30S", "00:01:30".
+// spelled parses a duration with units: "1m30s", "2 minutes", "PT1M30S", "00:01:30".
 func spelled(value string) (wait time.Duration, ok bool) {
 	const day = 24 * time.Hour
 	if len(value) > 2 && isoDuration.MatchString(value) {
@@ -198,15 +200,15 @@ func total(parts [][]string, units map[string]time.Duration) (sum time.Duration,
 // sent returns when the answer was sent on the server's clock. If that is unknown or more than a day off, it
 // is when the answer arrived on the local clock.
 func (r *Response) sent() time.Time {
-	const most = 24 * time.Hour // apart
+	const most = 24 * time.Hour // maximum difference between the clocks
 	if at, ok := httpDate(r.Header.Get("Date")); ok && at.Sub(r.FirstByte).Abs() <= most {
 		return at
 	}
 	return r.FirstByte
 }
 
-// httpDate parses a date (RFC 9110 section 5.6.7). It is in UTC, whatever zone an obsolete form names or
-// however UTC is spelled.
+// httpDate parses a date (RFC 9110 section 5.6.7). It is taken as UTC, whatever zone an obsolete
+// form names and however UTC is spelled.
 func httpDate(value string) (at time.Time, ok bool) {
 	for _, zone := range []string{" UTC", " +0000"} {
 		if date, cut := strings.CutSuffix(value, zone); cut {

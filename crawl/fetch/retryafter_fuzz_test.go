@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// FuzzRetryAfter checks that a value yields a time that is not negative, or none, and that plain seconds are
-// taken as such.
+// FuzzRetryAfter checks that no value gives a negative time other than -1, and that plain seconds
+// are taken as such.
 func FuzzRetryAfter(f *testing.F) {
 	for _, value := range []string{"120", "0", "", " 7 ", "-1", "1e9", "99999999999999999999",
 		"Fri, 31 Dec 1999 23:59:59 GMT", "Sun Nov  6 08:49:37 1994", "40s", "1m30s", "PT1M30S",

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestRetryAfterZone parses dates as UTC, even if the machine is in the zone that they name.
+// Dates are parsed as UTC, even if the machine is in the zone that they name.
 func TestRetryAfterZone(t *testing.T) {
 	local := time.Local
 	time.Local = time.FixedZone("EST", -5*60*60)
@@ -36,8 +36,7 @@ func TestRetryAfterZone(t *testing.T) {
 	}
 }
 
-// TestRetryAfterClock uses a machine with a wrong clock: the server's wish is computed with the server's
-// clock.
+// On a machine with a wrong clock, the wait is computed with the server's clock.
 func TestRetryAfterClock(t *testing.T) {
 	until := time.Date(2026, 1, 15, 10, 31, 0, 0, time.UTC)
 	for _, tt := range []struct {
@@ -65,7 +64,7 @@ func retryAfterAt(value string, now time.Time) time.Duration {
 	return r.RetryAfter()
 }
 
-// TestRateLimit computes when requests are available again, if an answer says that none are left.
+// If an answer says that no requests are left, the wait lasts until there are.
 func TestRateLimit(t *testing.T) {
 	now := time.Date(2026, 1, 15, 10, 30, 0, 0, time.UTC)
 	epoch := strconv.FormatInt(now.Add(time.Minute).Unix(), 10)

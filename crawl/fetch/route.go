@@ -86,8 +86,8 @@ func environment(text string) *httpproxy.Config {
 	return env
 }
 
-// ProxyOf returns the proxy that a client uses with text in its [Config], or that of the environment if text
-// is empty, without credentials; "" if there is none.
+// ProxyOf returns the proxy, without credentials, that a client with text as the Proxy of its
+// [Config] uses. If text is empty, it is that of the environment. It returns "" if there is none.
 func ProxyOf(text string) (string, error) { return shownProxy(environment(text).HTTPSProxy) }
 
 // shownProxy returns a proxy without its credentials. Its text never appears in an error, because it may
@@ -106,9 +106,9 @@ func shownProxy(text string) (string, error) {
 	return u.Scheme + "://" + u.Host, nil
 }
 
-// choose returns the route of a URL. Behind a proxy only a literal address can be checked, and that is done
-// before the proxy sees it. Ports of other services are refused if this machine would make the connection
-// itself.
+// choose returns the route of a URL. Behind a proxy only a literal address can be checked; this is
+// done before the proxy sees it. Ports of other services are refused if this machine would make the
+// connection itself.
 func (r *routes) choose(u *url.URL) (route, error) {
 	port := u.Port()
 	if port == "" {

@@ -77,8 +77,8 @@ func TestNewErrs(t *testing.T) {
 	}
 }
 
-// Connect-to changes where a connection goes, not its request: name and Host remain those of the URL, and
-// only a mapped name reaches the private target.
+// Connect-to changes where a connection leads, not its request: name and Host remain those of the
+// URL, and only a mapped name reaches the private target.
 func TestMapped(t *testing.T) {
 	var host, sni string
 	s := quietServer(t, func(w http.ResponseWriter, r *http.Request) { host, sni = r.Host, r.TLS.ServerName })
@@ -171,7 +171,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// A fault of this machine that blocks its proxy is not blamed on the host either.
+// A fault of this machine that makes its proxy unreachable is not blamed on the host.
 func TestProxyOwn(t *testing.T) {
 	tests := []struct {
 		errno syscall.Errno

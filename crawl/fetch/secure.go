@@ -24,9 +24,9 @@ func (c *Client) dialPlain(ctx context.Context, network, addr string) (net.Conn,
 	return newAnswers(conn), nil
 }
 
-// dialTLS makes a connection with TLS for the transport, through the proxy if there is one. Without HTTP/2,
-// its answers pass through a [lenient.Reader], which could not be inserted between the transport and the
-// transport's own TLS.
+// dialTLS makes a connection with TLS for the transport, through the proxy if there is one. Without
+// HTTP/2, answers pass through a [lenient.Reader]. It cannot be inserted between the transport and
+// the transport's own TLS, so the handshake is made here.
 func (c *Client) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
 	x := exchangeOf(ctx)
 	ctx, cancel := context.WithCancel(ctx)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Answers that browsers accept are accepted with TLS, without, and through proxies.
+// Answers that browsers accept are accepted with and without TLS, and through proxies.
 func TestFaultyAnswers(t *testing.T) {
 	cert, file := certificate(t, time.Now().Add(time.Hour))
 	faulty := answer("http/1.1 200\r\nno colon\r\nContent-Type : text/html\r\nTransfer-Encoding: identity\r\n" +

@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// A look-up that waits for a silent name server has no time left for the next one. A server that was silent
-// the last time therefore gets less time and, if another one answers, is skipped for a while.
+// A look-up that waits for a silent name server has no time left for the next one. So a server that
+// was silent the last time gets less time. If another one answers, the silent one is skipped for a
+// while.
 const (
 	silentTime = 2 * time.Second
 	silentFor  = time.Minute
-	maxHurried = 8 // times, until it is clear that there is no other server
+	maxHurried = 8 // after this many times it is clear that there is no other server
 )
 
 var errPassedOver = errors.New("the name server said nothing, and another one answers")
@@ -22,12 +23,12 @@ var errPassedOver = errors.New("the name server said nothing, and another one an
 type servers struct {
 	mu      sync.Mutex
 	last    map[string]sign // results of the last queries
-	hurried int             // times
+	hurried int             // how often the only server has got less time
 }
 
-// A sign says whether a name server was silent or answered the last time, when that was, and since when it is
-// skipped. It is zero for a server that was never waited for, that does not exist, or that is no longer
-// silent.
+// A sign is the result of the last query to a name server: whether it was silent or answered, and
+// when, and since when the server is skipped. It is zero for a server that was never waited for,
+// that does not exist, or that is no longer silent.
 type sign struct {
 	silent, answers bool
 	at, since       time.Time
@@ -60,8 +61,8 @@ func (s *servers) note(address string, answer []byte, err error) {
 	}
 }
 
-// tells reports an answer that a name exists or does not. A server that refuses or fails is no more useful
-// than a silent one.
+// tells reports whether an answer says that a name exists or does not. A server that refuses or
+// fails is no more useful than a silent one.
 func tells(answer []byte) bool {
 	const success, noName = 0, 3
 	if len(answer) < 4 {
@@ -71,8 +72,8 @@ func tells(answer []byte) bool {
 	return code == success || code == noName
 }
 
-// hurries reports whether a name server gets less time, because another one exists, or may exist, that may
-// answer.
+// hurries reports whether a name server gets less time, because another one that may answer exists,
+// or could exist.
 func (s *servers) hurries(address string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,8 +92,9 @@ func (s *servers) hurries(address string) bool {
 	return false
 }
 
-// passesOver reports whether a name server is skipped, because it was silent and another one has answered
-// since; one that answered earlier may belong to another network. It is still queried now and then.
+// passesOver reports whether a name server is skipped, because it was silent and another one has
+// answered since. A server that answered earlier may belong to another network. A skipped server is
+// still queried now and then.
 func (s *servers) passesOver(address string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

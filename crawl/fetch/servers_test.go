@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A silent name server gets less time, unless it is the only one, and is skipped if another one answers; now
-// and then it is queried again.
+// A silent name server gets less time, unless it is the only one. It is skipped if another one
+// answers, and queried again now and then.
 func TestSilentServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s servers

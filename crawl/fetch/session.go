@@ -8,8 +8,8 @@ const (
 	mostOfSession = 32 << 10 // largest session that is kept
 )
 
-// sessions returns the number of resumable TLS sessions to keep: for many times as many hosts as there may be
-// open requests, in an eighth of the memory for large bodies.
+// sessions returns the number of resumable TLS sessions to keep. They are for many times as many
+// hosts as there may be open requests, limited to an eighth of the memory for large bodies.
 func sessions(cfg *Config) int {
 	room := leastSessions
 	if cfg.Bodies != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/process"
 )
 
-// BenchmarkSession measures the memory of a stored TLS session: of a host with a certificate of its own,
-// signed by an intermediate that many share.
+// BenchmarkSession measures the memory of a stored TLS session. The host has a certificate of its
+// own, signed by an intermediate that many share.
 func BenchmarkSession(b *testing.B) {
 	ca := newAuthority(b)
 	roots := x509.NewCertPool()

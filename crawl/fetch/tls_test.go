@@ -154,7 +154,7 @@ func TestHTTP2Refusals(t *testing.T) {
 		c := newClient(t, Config{CAFile: file, HTTP2: true, KeepAlive: true, AllowPrivate: loopback()})
 		for n := int64(1); n <= 2; n++ {
 			_, err := do(c, t.Context(), Request{URL: "https://" + addr + "/"})
-			if causeOf(t, err) != want || requests.Load() != n || accepted.Load() < n { // one dial may be in vain
+			if causeOf(t, err) != want || requests.Load() != n || accepted.Load() < n { // one dial may be unused
 				t.Errorf("%v: %v after %d requests on %d connections, want %v after %d on as many", code, err,
 					requests.Load(), accepted.Load(), want, n)
 			}

@@ -20,8 +20,8 @@ func (x *exchange) traced() context.Context {
 	})
 }
 
-// wantConn is called before each attempt to send. It lets a request be sent only once, and cancels the
-// transport's own retries.
+// wantConn is called before each attempt to send. It lets a request be sent only once, and cancels
+// the transport's own retries.
 func (x *exchange) wantConn(string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -78,7 +78,8 @@ func (x *exchange) gotFirstByte() {
 	x.mu.Unlock()
 }
 
-// enterPhase records the progress of the dial. A dial that the request no longer waits for changes nothing.
+// enterPhase records the progress of the dial. A dial that the request no longer waits for has no
+// effect.
 func (x *exchange) enterPhase(p phase) {
 	x.mu.Lock()
 	if !x.got {

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// undelivered is how long the system retransmits data that the peer does not acknowledge. It is less than the
-// time from the end of the trust in a lease to the moment at which another machine may take over.
+// undelivered is how long the system retransmits data that the peer does not acknowledge. It is
+// less than the time between the end of trust in a lease and the moment at which another machine
+// may take over.
 const undelivered = 4 * time.Second
 
 // deliverSoon makes a connection discard unsent data when it is closed, including by the end of the process,

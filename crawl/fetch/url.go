@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// parseURL keeps path and query as they are written: net/url re-escapes some bytes and refuses a stray '%',
-// unlike browsers and servers.
+// parseURL keeps path and query as they are written. Unlike browsers and servers, net/url
+// re-escapes some bytes and rejects a stray '%'.
 func parseURL(raw string) (*url.URL, error) {
 	raw, _, _ = strings.Cut(raw, "#")
 	scheme, rest, ok := strings.Cut(raw, "://")

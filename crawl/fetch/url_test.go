@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 )
 
-// Path and query are sent byte for byte; what cannot be sent is an error.
+// Path and query are sent byte for byte. A URL that cannot be sent is an error.
 func TestRequestLine(t *testing.T) {
 	tests := []struct{ url, want string }{
 		{"http://192.0.2.1", "GET / HTTP/1.1"},

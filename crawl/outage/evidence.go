@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Way is how a request failed.
+// A Way is the way in which a request failed.
 type Way uint8
 
 // The ways.
@@ -19,13 +19,13 @@ const (
 )
 
 const (
-	leastAll = 3                // sites that have answered; fewer than this many never show an outage
-	nobody   = 30 * time.Second // without any answer; after this it does not matter how requests fail
-	silence  = 3 * time.Second  // without an answer; before this the network counts as working
+	leastAll = 3                // sites that have answered; the failures of fewer never show an outage
+	nobody   = 30 * time.Second // without any answer; after this time the way in which requests fail does not matter
+	silence  = 3 * time.Second  // without an answer; before this time has passed the network counts as working
 )
 
-// A rule says which failures show an outage. Only hosts that have answered before, in this process or in an
-// earlier one, have a vote, and each site has one vote.
+// A rule defines which failures show an outage. Only hosts that have answered before, in this
+// process or in an earlier one, have a vote, and each site has one vote.
 type rule struct {
 	ways   []Way
 	sites  int           // votes needed; fewer if fewer sites have answered, but at least leastAll
@@ -33,8 +33,8 @@ type rule struct {
 	others bool          // a further site has been silent for as long, or every site that answered has failed
 }
 
-// evidence lists the rules that begin an outage, in addition to Local failures; one is enough. No rule names
-// Other and Cut, so such failures never count.
+// evidence lists the rules that begin an outage, in addition to Local failures. One rule is enough.
+// No rule contains Other and Cut, so such failures never count.
 var evidence = []rule{
 	{ways: []Way{Silent, Barred}, sites: 5, quiet: silence, others: true},
 	{ways: []Way{Silent, Barred, HungUp}, sites: leastAll, quiet: nobody},
@@ -61,8 +61,9 @@ func (w *Watch) meets(r *rule, now time.Time) bool {
 	return w.votes(r, need, now) && (!r.others || w.othersToo(r.quiet, now))
 }
 
-// votes reports whether need sites vote for the rule. A request sent before the last answer may have failed
-// by chance among many that succeed; it counts only if it has been quiet since.
+// votes reports whether need sites vote for the rule. A request that was sent before the last
+// answer may have failed by chance while many others succeed. It counts only if there has been
+// silence since.
 func (w *Watch) votes(r *rule, need int, now time.Time) bool {
 	for site, f := range w.row {
 		if slices.Contains(r.ways, f.how) && !w.voteless(site, now) &&
@@ -76,8 +77,8 @@ func (w *Watch) votes(r *rule, need int, now time.Time) bool {
 	return false
 }
 
-// othersToo reports whether a site that has not failed is as silent as those that have, or no other site is
-// left.
+// othersToo reports whether a site that has not failed has been silent for as long as those that
+// have, or no other site is left.
 func (w *Watch) othersToo(quiet time.Duration, now time.Time) bool {
 	answered := 0
 	for site := range w.row {
@@ -155,8 +156,9 @@ func (w *Watch) oneServer() bool {
 	return true
 }
 
-// An outage is refuted if it ended with the first request to a site that had not voted for it, and seems to
-// return within a minute. The sites that voted for either then lose their vote for a while.
+// An outage is refuted if the first request to a site that had not voted for it ended it, and it
+// seems to return within a minute. The sites that voted for either then lose their vote for a
+// while.
 const (
 	returns  = time.Minute
 	voteless = time.Hour

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An event happens to a watch at a time. Each of its sites has one host.
+// An event is one event of a watch, at one time. Each of its sites has one host.
 type event struct {
 	at    float64
 	sites []uint64
@@ -145,8 +145,8 @@ func TestOneVoteASite(t *testing.T) {
 	}
 }
 
-// An outage that ends at its first probe and returns within a minute was false: the sites that voted for it
-// lose their vote for an hour; others keep theirs.
+// An outage that ends at its first probe and returns within a minute was false. The sites that
+// voted for it lose their vote for an hour; others keep theirs.
 func TestRefuted(t *testing.T) {
 	again := failure(36, 10, Silent, 6, 7, 8, 9, 10)
 	tests := []struct {
@@ -249,7 +249,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// When all sites fail because of one key for a minute, waiting does not fix it.
+// If all sites fail for a minute because of one key, waiting does not fix it.
 func TestStuck(t *testing.T) {
 	untrusted := Failure{Key: "ca-file", Why: "unknown", Met: true}
 	tests := []struct {

@@ -35,34 +35,35 @@ const (
 	minProbe = 5 * time.Second
 	maxProbe = 60 * time.Second
 
-	elsewhere    = nobody // for which an answer shows that more than one server can be reached
-	maxAddresses = 8      // of a server
+	elsewhere    = nobody // an answer within this time shows that more than one server can be reached
+	maxAddresses = 8      // of one server
 
-	quiet    = 5 * time.Second // without an answer; then requests sent before the last answer count, too
-	onTheWay = time.Second     // for which answers still arrive after the network has gone
+	quiet    = 5 * time.Second // without an answer; then requests sent before the last answer count too
+	onTheWay = time.Second     // time in which answers may still arrive after the network has gone
 	maxGuess = 30 * time.Minute
-	many     = 10 // failed sites; from this many on an outage may last manyFor
+	many     = 10 // failed sites; with at least this many an outage may last manyFor
 	manyFor  = 12 * time.Hour
-	oneWake  = 2 * time.Second // within which several notices report the same suspension
+	oneWake  = 2 * time.Second // several notices within this time report the same suspension
 
-	// MaxHold is how long a failure is held back that an outage may explain. If several sites are being
-	// requested, it is longer while the last answer is less than half a minute old.
+	// MaxHold is how long a failure is held back that may be due to an outage. If several sites are
+	// being requested, a failure is held for longer while the last answer is less than half a
+	// minute old.
 	MaxHold = 10 * time.Second
 
-	lately  = time.Minute // within which several sites must have been requested to tell an outage from its end
-	stuckAt = time.Minute // for which all hosts fail for a reason that waiting does not fix
+	lately  = time.Minute // several sites must have been requested within this time to tell an outage from its end
+	stuckAt = time.Minute // after this time, all hosts are taken to fail for a reason that waiting does not fix
 )
 
 // A Failure is a request without a complete HTTP answer.
 type Failure struct {
 	Host     uint64
 	Site     uint64 // its registrable domain
-	Address  string // "": not known
-	Next     string // address tried next, or Address again; "": not known
+	Address  string // "": unknown
+	Next     string // address tried next, or Address again; "": unknown
 	Sent     time.Time
 	Way      Way
 	Resolver bool      // no name server answers any longer
-	Alone    bool      // no failure of this machine's own is known
+	Alone    bool      // no fault of this machine is known
 	Met      bool      // the host had answered in an earlier process
 	Spoke    bool      // TLS was spoken on its connection
 	Alert    bool      // the peer sent a TLS alert
@@ -80,19 +81,19 @@ type Watch struct {
 	ways      map[way]int         // number of sites in row per way
 	open      map[uint64]asked    // sites with open requests
 	recent    []asked             // the last few sites requested, the latest first
-	first     time.Time           // request
-	last      time.Time           // answer
-	trouble   time.Time           // since when the requests in row fail
+	first     time.Time           // time of the first request
+	last      time.Time           // time of the last answer
+	trouble   time.Time           // when the requests in row began to fail
 	heard     []heard             // addresses that answered, the latest first
 	away      bool
 	why       string    // what failed
-	own       time.Time // last failure of this machine's own
+	own       time.Time // last failure of this machine itself
 	doubted   bool      // an outage has ended without an answer
 	since     time.Time
-	ended     time.Time            // of the last outage
+	ended     time.Time            // end of the last outage
 	voters    map[uint64]struct{}  // sites that voted for it; nil: it was certain
-	confirmed bool                 // by a further site
-	refuted   bool                 // the last outage ended with no further site having failed
+	confirmed bool                 // a further site has confirmed the outage
+	refuted   bool                 // the last outage ended without the failure of a further site
 	lost      map[uint64]time.Time // when each site gets its vote back
 	stuck     stuck
 	woke      time.Time // last wake-up of this machine
@@ -166,8 +167,9 @@ func (w *Watch) meet(site uint64, now time.Time) {
 	w.recent = slices.Insert(others[:min(len(others), leastAll-1)], 0, asked{site: site, since: now})
 }
 
-// Answered records an HTTP answer from host at address; sent and done are the times of the request. It ends
-// an outage, unless the answer was already under way when the outage began, and reports whether one ended.
+// Answered records an HTTP answer from host at address. sent and done are the times of the request.
+// The answer ends an outage, unless it was already under way when the outage began. Answered
+// reports whether an outage ended.
 func (w *Watch) Answered(host, site uint64, address string, sent, done, now time.Time) (ended bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -179,7 +181,7 @@ func (w *Watch) Answered(host, site uint64, address string, sent, done, now time
 	return w.alive(address, sent, done, now)
 }
 
-// alive records that a host could be reached at a given time.
+// alive records that a host could be reached at a given time. It reports whether an outage ended.
 func (w *Watch) alive(address string, sent, at, now time.Time) (ended bool) {
 	w.hear(address, at)
 	if at.After(w.last) {
@@ -199,7 +201,7 @@ func (w *Watch) alive(address string, sent, at, now time.Time) (ended bool) {
 	return true
 }
 
-// hear records when an address answered; it keeps more addresses than one server has.
+// hear records when an address answered. It keeps more addresses than one server has.
 func (w *Watch) hear(address string, at time.Time) {
 	if address == "" {
 		return
@@ -208,7 +210,7 @@ func (w *Watch) hear(address string, at time.Time) {
 	w.heard = slices.Insert(others[:min(len(others), maxAddresses)], 0, heard{address, at})
 }
 
-// News is the change that a failure causes.
+// News is a change caused by a failure, or by the passing of time.
 type News uint8
 
 // The kinds of news.
@@ -220,7 +222,7 @@ const (
 	Refuted      // the apparent return shows that the last outage was false
 )
 
-// Failed records a failure and reports what it changes.
+// Failed records a failure and reports the change that it causes.
 func (w *Watch) Failed(f Failure, now time.Time) News {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -284,7 +286,7 @@ func (w *Watch) Stuck(now time.Time) (key, why string, stuck bool) {
 		2*all >= len(w.sites)
 }
 
-// add records that a site failed; this replaces its previous failure.
+// add records that a site failed, in place of its previous failure.
 func (w *Watch) add(site uint64, f failed) {
 	if w.row == nil {
 		w.row, w.ways = map[uint64]failed{}, map[way]int{}
@@ -323,14 +325,14 @@ func (w *Watch) doubtful(now time.Time) bool {
 	return w.away && now.Sub(w.since) >= guess && now.Sub(w.own) >= guess && now.Sub(w.woke) >= guess
 }
 
-// Look reports what changes because no answer has arrived for a while.
+// Look reports the change if no answer has arrived for a while.
 func (w *Watch) Look(now time.Time) News {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.look(false, now)
 }
 
-// Begin records that the network is down, and why. It reports whether that is news.
+// Begin records that the network is down, and why. It reports whether this is new.
 func (w *Watch) Begin(why string, now time.Time) (begun bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -362,8 +364,8 @@ func (w *Watch) look(certain bool, now time.Time) News {
 	return Begun
 }
 
-// Suspended records that the machine was suspended until now. Several callers may report the same suspension,
-// each a little later. Requests that were open meanwhile show nothing.
+// Suspended records that the machine was suspended until now. Several callers may report the same
+// suspension, each a little later. Requests that were open meanwhile are no evidence.
 func (w *Watch) Suspended(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -381,29 +383,31 @@ func (w *Watch) Woke() time.Time {
 	return w.woke
 }
 
-// Changes returns a number that changes whenever the results of Blameless and Settled may change for a reason
-// other than the passing of time.
+// Changes returns a number that changes whenever the results of Blameless and Settled may change
+// for a reason other than the passing of time.
 func (w *Watch) Changes() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changes
 }
 
-// Anybody reports whether a host has answered after the given time.
+// Anybody reports whether any host has answered after the given time.
 func (w *Watch) Anybody(after time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.last.After(after)
 }
 
-// Away reports since when the network has been down, and when a request may be made to check it again.
+// Away returns the time since which the network has been down, and when the next request may be
+// made to check it. It returns false if the network is not down.
 func (w *Watch) Away() (since, probe time.Time, away bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.since, w.probe, w.away
 }
 
-// Why returns what fails in the current outage, for people; "": there is no outage.
+// Why returns the failure that explains the current outage, for people. It is "" if there is no
+// outage.
 func (w *Watch) Why() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -413,7 +417,7 @@ func (w *Watch) Why() string {
 	return w.why
 }
 
-// Probed records that such a request is made, and schedules the next.
+// Probed records that such a request is being made, and schedules the next.
 func (w *Watch) Probed(now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -421,7 +425,8 @@ func (w *Watch) Probed(now time.Time) {
 	w.probe = now.Add(w.every)
 }
 
-// Listen sends a value to c whenever an outage begins or ends, if c has room, until stop is called.
+// Listen sends a value to c whenever an outage begins or ends, if c has room. It stops when stop is
+// called.
 func (w *Watch) Listen(c chan<- struct{}) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -25,7 +25,8 @@ func watchOf(hosts uint64) *Watch {
 	return w
 }
 
-// Hosts of one server that fail together show an outage only if no other server has answered for a while.
+// If hosts of one server fail together, that is an outage only if no other server has answered for
+// a while.
 func TestOneServer(t *testing.T) {
 	for elsewhere, want := range map[bool]bool{true: false, false: true} {
 		w := watchOf(0)
@@ -40,7 +41,7 @@ func TestOneServer(t *testing.T) {
 		for _, its := range []string{"192.0.2.3", "192.0.2.1", "192.0.2.3"} { // its hosts are requested at both of its addresses
 			w.Answered(1, 1, its, at(now), at(now), at(now))
 		}
-		w.Answered(22, 22, "", at(now), at(now), at(now)) // as with connect-to, where the address is not known
+		w.Answered(22, 22, "", at(now), at(now), at(now)) // as with connect-to, where the address is unknown
 		fail := func(host uint64, address, next string) bool {
 			f := Failure{Host: host, Site: host, Address: address, Next: next, Sent: at(now + 1), Way: Silent}
 			return w.Failed(f, at(now+5)) == Begun
@@ -111,7 +112,8 @@ func TestManyHostsOfOneServer(t *testing.T) {
 	}
 }
 
-// Requests that were open while the machine was suspended fail together, and show nothing of the network.
+// Requests that were open while the machine was suspended fail together, and are no evidence about
+// the network.
 func TestSuspendedShowsNothing(t *testing.T) {
 	w := watchOf(20)
 	fail := func(sent, end float64, hosts ...uint64) (begun bool) {
@@ -130,8 +132,8 @@ func TestSuspendedShowsNothing(t *testing.T) {
 	}
 }
 
-// Hosts that fall silent together at the end of a crawl are an outage for half an hour. After that the
-// failures are their own, unless something of this machine fails, too.
+// If hosts fall silent together at the end of a crawl, that is an outage for half an hour. After
+// that the failures are their own, unless something on this machine fails too.
 func TestDoubted(t *testing.T) {
 	for _, alone := range []bool{true, false} {
 		w, doubts := watchOf(20), 0
@@ -181,8 +183,8 @@ func TestDoubtedLate(t *testing.T) {
 	}
 }
 
-// An outage with evidence from this machine itself is doubted half an hour after that evidence, and after the
-// machine woke: the network may be back and the only remaining hosts dead.
+// An outage with evidence from this machine itself is doubted half an hour after that evidence, and
+// after the machine woke: the network may be back and the only remaining hosts dead.
 func TestDoubtedLater(t *testing.T) {
 	w := watchOf(0)
 	fail := func(now float64, own bool) News {
@@ -219,7 +221,8 @@ func TestAnswerBetween(t *testing.T) {
 	}
 }
 
-// An outage is probed less and less often, an answer ends it, and its failures are blamed on no host.
+// An outage is probed less and less often. An answer ends it, and its failures are blamed on no
+// host.
 func TestCourse(t *testing.T) {
 	w := watchOf(1)
 	told := make(chan struct{}, 1)
@@ -251,7 +254,7 @@ func TestCourse(t *testing.T) {
 	}
 }
 
-// An answer that was on its way when the network went away does not end the outage.
+// An answer that was under way when the network went down does not end the outage.
 func TestAnswerOnItsWay(t *testing.T) {
 	w := watchOf(3)
 	w.Failed(Failure{Host: 1, Site: 1, Sent: at(5), Way: Local}, at(5))
@@ -267,7 +270,7 @@ func TestAnswerOnItsWay(t *testing.T) {
 	}
 }
 
-// An answer says nothing about failures after it, however late it is recorded.
+// An answer is no evidence about failures after it, even if it is recorded late.
 func TestAnswerToldLate(t *testing.T) {
 	w := watchOf(3)
 	w.Failed(Failure{Host: 1, Site: 1, Sent: at(1), Way: Silent}, at(3))

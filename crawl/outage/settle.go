@@ -10,10 +10,10 @@ func (w *Watch) Blameless(sent time.Time) bool {
 	return w.away || sent.Before(w.ended)
 }
 
-// Settled reports whether a failure that ended at end need no longer be held back. That is so if the host can
-// be reached; if a host has answered since, or none has for a long time; if it cannot belong to an outage,
-// because too few sites have answered or are being requested; or if the peer sent a TLS alert and no other
-// request is open that could show more.
+// Settled reports whether a failure that ended at end need no longer be held back. This is so if
+// the host can be reached; if a host has answered since, or none has for a long time; if the
+// failure cannot belong to an outage, because too few sites have answered or are being requested;
+// or if the peer sent a TLS alert and no other request is open that could show more.
 func (w *Watch) Settled(f *Failure, end, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -27,13 +27,13 @@ func (w *Watch) Settled(f *Failure, end, now time.Time) bool {
 		return true
 	case (f.Spoke || w.lonely(end)) && !w.troubled(now), late && w.alone(now):
 		return true
-	case f.Alert && len(w.open) == 0 && now.Sub(end) >= silence && !w.troubled(now): // and nothing else may tell more
+	case f.Alert && len(w.open) == 0 && now.Sub(end) >= silence && !w.troubled(now): // no other request can show more
 		return true
 	}
 	return late && now.Sub(w.quietSince()) >= nobody
 }
 
-// lonely reports whether fewer sites have been requested of late than an outage needs.
+// lonely reports whether fewer sites than an outage needs have been requested lately.
 func (w *Watch) lonely(end time.Time) bool {
 	since := w.first
 	if len(w.recent) == leastAll {
@@ -42,8 +42,8 @@ func (w *Watch) lonely(end time.Time) bool {
 	return end.Sub(since) >= lately
 }
 
-// alone reports whether fewer sites have been requested since the start than an outage needs, though there
-// was time for more.
+// alone reports whether fewer sites than an outage needs have been requested since the start,
+// though there was time for more.
 func (w *Watch) alone(now time.Time) bool {
 	return len(w.recent) < leastAll && now.Sub(w.first) >= MaxHold
 }

@@ -14,7 +14,8 @@ import (
 
 const reasonNavigation = "navigation"
 
-// answer answers a request, or records it as missing and leaves it waiting.
+// answer answers a request. If it has no answer, it records the request as missing and keeps it
+// waiting.
 func (v *visit) answer(e *fetch.EventRequestPaused) error {
 	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == v.frame && !v.started {
 		v.started = true
@@ -48,13 +49,14 @@ func (v *visit) answer(e *fetch.EventRequestPaused) error {
 	return v.fail(e, network.ErrorReasonBlockedByClient)
 }
 
-// preflight reports whether a request is a CORS preflight (Fetch, section 4.9). It always succeeds: the world
-// of the page can answer everything.
+// preflight reports whether a request is a CORS preflight (Fetch, section 4.9). A preflight always
+// succeeds, because an answer may exist for any request of the page.
 func preflight(e *fetch.EventRequestPaused) bool {
 	return e.Request.Method == http.MethodOptions && e.Request.Headers["Access-Control-Request-Method"] != nil
 }
 
-// ask looks up the answer to a request and records the result; false: it is missing.
+// ask looks up the answer to a request and records the result. It returns false if the answer is
+// missing.
 func (v *visit) ask(e *fetch.EventRequestPaused) (Answer, bool) {
 	r := Request{e.Request.Method, e.Request.URL}
 	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == v.frame {
@@ -83,7 +85,8 @@ func once(all []Request, r Request) []Request {
 	return append(all, r)
 }
 
-// forbids returns why a request must not be made, whatever its answer would be; empty: it may be made.
+// forbids returns why a request must not be made, independently of its answer. It is empty if the
+// request may be made.
 func (v *visit) forbids(e *fetch.EventRequestPaused) string {
 	switch e.ResourceType {
 	case network.ResourceTypeScript, network.ResourceTypeXHR, network.ResourceTypeFetch:
@@ -105,7 +108,7 @@ func (v *visit) forbids(e *fetch.EventRequestPaused) string {
 	return ""
 }
 
-// fulfill gives an answer. No other is given until the page has read it.
+// fulfill gives an answer. No other answer is given until the page has read it.
 func (v *visit) fulfill(e *fetch.EventRequestPaused, status int, header []*fetch.HeaderEntry, body []byte) error {
 	v.reading = e.NetworkID
 	_, err := chromedp.Call(v.ctx, fetch.FulfillRequest, fetch.FulfillRequestParams{
@@ -119,8 +122,8 @@ func (v *visit) fail(e *fetch.EventRequestPaused, reason network.ErrorReason) er
 		fetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: reason}))
 }
 
-// unlessGone drops the error for a request that was withdrawn meanwhile, for example because its frame was
-// removed.
+// unlessGone drops the error of a request that was withdrawn meanwhile, for example because its
+// frame was removed.
 func (v *visit) unlessGone(err error) error {
 	const invalidParams = -32602 // JSON-RPC 2.0, section 5.1
 	var said *cdproto.Error

@@ -61,7 +61,7 @@ func (f *fetched) Answer(_, url string) (Answer, bool) {
 	return a, ok
 }
 
-// get fetches a URL unless that was done before.
+// get fetches a URL, unless it has been fetched before.
 func (f *fetched) get(b *testing.B, url string) Answer {
 	b.Helper()
 	if a, ok := f.Answer(http.MethodGet, url); ok {
@@ -82,8 +82,8 @@ func (f *fetched) get(b *testing.B, url string) Answer {
 	return f.all[url]
 }
 
-// BenchmarkRender compares the cost of a page: fetched as is, rendered after everything it misses has been
-// fetched, and displayed by chromedp without interception.
+// BenchmarkRender compares the cost of a page in three cases: fetched without rendering; rendered
+// after all missing requests have been fetched; and displayed by chromedp without interception.
 func BenchmarkRender(b *testing.B) {
 	app := &application{}
 	server := httptest.NewServer(app)
@@ -142,7 +142,7 @@ func (r *Renderer) warm(b *testing.B) (groups []int) {
 	return groups
 }
 
-// browse displays pages in the usual chromedp way, each in a tab of its own.
+// browse displays pages in the usual way of chromedp, each in a tab of its own.
 func (a *application) browse(b *testing.B, page func(int64) string) {
 	path, err := find("")
 	if err != nil {
@@ -201,8 +201,8 @@ func (a *application) measure(b *testing.B, workers int, groups []int, show func
 	b.ReportMetric(float64(held>>20)/float64(len(groups)), "MB/browser")
 }
 
-// processorTime returns the processor time of the processes of groups, including the children they have
-// waited for (proc_pid_stat(5)).
+// processorTime returns the processor time of the processes in groups, including the children for
+// which they have waited (proc_pid_stat(5)).
 func processorTime(groups []int) (sum time.Duration) {
 	for _, group := range groups {
 		for _, process := range members(group) {

@@ -51,12 +51,12 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 	var process *exec.Cmd // set when the browser is started
 	ctx, endAll := chromedp.NewExecAllocator(ctx, append(switches(o, folder.path, wall.Addr().String()),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { detach(cmd); process = cmd }))...)
-	// Commands that fail return their error; chromedp need not log it.
+	// Commands that fail return their error, so chromedp need not log it.
 	ctx, endOne := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
 	b := &browser{ctx: ctx, folder: folder, wall: wall, end: func() { endOne(); endAll() }}
 	late := time.AfterFunc(patience, endAll)
 	err = b.hide()
-	if process != nil && process.Process != nil { // also if it never answered
+	if process != nil && process.Process != nil { // even if it never answered
 		b.group = process.Process.Pid
 	}
 	if err == nil {
@@ -74,8 +74,9 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 	return b, nil
 }
 
-// build opens the wall: a proxy that closes every connection at once. Whatever the browser requests outside
-// the protocol ends there. With a proxy, the browser looks up no names, and has no other way out.
+// build opens the wall, a proxy that closes every connection at once. Everything that the browser
+// requests outside the protocol ends there. With a proxy, the browser looks up no names and has no
+// other way out.
 func build() (net.Listener, error) {
 	wall, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -95,8 +96,8 @@ func build() (net.Listener, error) {
 	return wall, nil
 }
 
-// switches returns Chromium's options: without the user's own settings, with no way out but the wall, and
-// without a process per site, so that one session sees every frame.
+// switches returns Chromium's options. They leave out the user's own settings, leave no way out but
+// the wall, and avoid a process per site, so that one session sees every frame.
 func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 	all := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(o.Path), chromedp.UserDataDir(filepath.Join(folder, "profile")),
@@ -112,7 +113,7 @@ func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 		"accept-lang":                     "en-US",
 		"window-size":                     "1280,800",
 		"force-color-profile":             "srgb",
-		"blink-settings":                  "imagesEnabled=false", // the load of an image ends at an unpredictable time
+		"blink-settings":                  "imagesEnabled=false", // the end of an image's load is unpredictable
 		"password-store":                  "basic",
 		"renderer-process-limit":          "1",
 		"force-webrtc-ip-handling-policy": "disable_non_proxied_udp",
@@ -157,8 +158,8 @@ func (b *browser) hide() error {
 	return err
 }
 
-// await waits for the helper that fetches for all pages. It may have ended while the browser was starting,
-// and a browser without it looks like any other.
+// await waits for the helper that fetches for all pages. That helper may have ended while the
+// browser was starting, and a browser without it looks like any other.
 func (b *browser) await() error {
 	for {
 		all, fetches := lookFor(b.group)
@@ -173,9 +174,10 @@ func (b *browser) await() error {
 	}
 }
 
-// whole reports whether all helpers that have served the browser so far still exist. One that has ended is
-// restarted, but not at once, and pages miss what they request meanwhile. A process that is just being
-// started looks like the helper it was forked from; when it becomes another process it has not ended.
+// whole reports whether all helpers that have served the browser so far still exist. A helper that
+// has ended is restarted, but not at once, and pages miss what they request meanwhile. A process
+// that is just being started looks like the helper from which it was forked; it has not ended when
+// it becomes another process.
 func (b *browser) whole() bool {
 	now := helpers(b.group)
 	gone := slices.DeleteFunc(slices.Clone(b.helpers), func(helper int) bool { return slices.Contains(now, helper) })
@@ -189,8 +191,8 @@ func (b *browser) whole() bool {
 	return true
 }
 
-// watch cancels through fail if the browser's memory exceeds the limit, in bytes. The function returned ends
-// the watch.
+// watch cancels through fail if the browser's memory exceeds the limit, in bytes. The returned
+// function ends the watch.
 func (b *browser) watch(ctx context.Context, limit int64, fail context.CancelCauseFunc) func() {
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -220,7 +222,7 @@ func (b *browser) close() error {
 	}
 	b.end()
 	err := b.wall.Close()
-	for range 100 { // processes forked while the others were killed
+	for range 100 { // some processes are forked while the others are killed
 		if b.group == 0 || len(members(b.group)) == 0 {
 			break
 		}

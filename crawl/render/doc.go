@@ -15,8 +15,8 @@ import (
 // ErrNoBrowser reports that no browser was found. Its text names the package to install.
 var ErrNoBrowser = errors.New("no Chromium found")
 
-// ErrNoSandbox reports that the browser's sandbox cannot protect this machine from the pages. Its text says
-// what can be done.
+// ErrNoSandbox reports that the browser's sandbox cannot protect this machine from the pages. Its
+// text says how to fix that.
 var ErrNoSandbox = errors.New("no sandbox for Chromium")
 
 // A Page is a page to be rendered: the answer to a GET after redirects, with its body decoded.
@@ -27,8 +27,8 @@ type Page struct {
 	Body   []byte
 }
 
-// A Request is made by a page's scripts: GET or HEAD, and an http or https URL as the browser writes it,
-// without fragment. It has no body, no cookies and no headers chosen by the page.
+// A Request is a request of a page's scripts: GET or HEAD, and an http or https URL as the browser
+// writes it, without fragment. It has no body, no cookies and no headers chosen by the page.
 type Request struct {
 	Method, URL string
 }
@@ -45,7 +45,7 @@ type Answer struct {
 // Answers looks answers up. It is used by one goroutine at a time, and must return the same answer to the
 // same request while a page is rendered.
 type Answers interface {
-	// Answer returns the answer to a request; false: it has not been requested yet.
+	// Answer returns the answer to a request, or false if it has not been requested yet.
 	Answer(method, url string) (Answer, bool)
 }
 

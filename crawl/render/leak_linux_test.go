@@ -19,8 +19,8 @@ func TestNoLeak(t *testing.T) {
 	testNoLeak(t, open(t, 1))
 }
 
-// Whatever a page tries, its browser's processes connect only to the wall: not to listeners next to it on
-// loopback, over TCP or UDP, and to no other address.
+// The processes of a page's browser connect only to the wall, whatever the page tries: not to
+// listeners next to it on loopback, over TCP or UDP, and to no other address.
 func testNoLeak(t *testing.T, r *Renderer) {
 	var heard atomic.Int64
 	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -76,7 +76,7 @@ func testNoLeak(t *testing.T, r *Renderer) {
 	}
 }
 
-// watchPeers sees the sockets of the group, wherever they lead, and no others.
+// watchPeers sees all sockets of the group, to any address, and no others.
 func TestWatchPeers(t *testing.T) {
 	t.Parallel()
 	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -104,7 +104,8 @@ func TestWatchPeers(t *testing.T) {
 	}
 }
 
-// A refusing world allows redirects, to forbidden targets, and refuses everything else.
+// A refusing world answers only requests for redirects, whose targets are forbidden. It refuses
+// everything else.
 type refusing struct{}
 
 func (refusing) Answer(method, url string) (Answer, bool) {
@@ -178,9 +179,9 @@ func escapes(base, at string) Page {
 	return p
 }
 
-// watchPeers collects the remote ends, as in /proc, of the sockets held by the processes of a group, until it
-// is stopped. Port 0 means none. Reading a table takes the kernel milliseconds, however few sockets there
-// are.
+// watchPeers collects the remote ends, as in /proc, of the sockets that the processes of a group
+// hold, until it is stopped. Port 0 means none. The kernel needs milliseconds for a table, even if
+// there are few sockets.
 func watchPeers(group int, stop <-chan struct{}) []string {
 	var all []string
 	var processes []int
@@ -195,7 +196,7 @@ func watchPeers(group int, stop <-chan struct{}) []string {
 				judged[s], fresh = true, append(fresh, s)
 			}
 		}
-		if len(fresh) > 0 { // finding the holder of a socket costs most
+		if len(fresh) > 0 { // the search for a socket's holder is the most expensive part
 			processes = members(group)
 			held := heldBy(processes)
 			for _, s := range fresh {
@@ -215,8 +216,9 @@ func watchPeers(group int, stop <-chan struct{}) []string {
 // A socket is a socket with a remote end.
 type socket struct{ inode, peer string }
 
-// socketsOf returns the sockets of the network namespaces of processes, whichever process holds them
-// (proc_net_tcp: local, remote, and seven fields later the inode; 0: no holder any longer).
+// socketsOf returns the sockets of the network namespaces of processes, whichever process holds
+// them (proc_net_tcp: local, remote, and seven fields later the inode, which is 0 if no process
+// holds the socket any more).
 func socketsOf(processes []int) []socket {
 	networks := map[string]bool{}
 	var all []socket

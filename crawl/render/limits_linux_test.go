@@ -64,8 +64,8 @@ func (k killer) Answer(method, url string) (Answer, bool) {
 	return k.web.Answer(method, url)
 }
 
-// ended waits until the killed processes of a group have ended; none named: all. A busy machine takes a while
-// to end them.
+// ended waits until the killed processes of a group have ended, or all processes if none are named.
+// A busy machine takes a while to end them.
 func ended(t *testing.T, group int, killed ...int) {
 	t.Helper()
 	there := func(process int) bool { return len(killed) == 0 || slices.Contains(killed, process) }
@@ -79,8 +79,8 @@ func ended(t *testing.T, group int, killed ...int) {
 	}
 }
 
-// If a process that serves all pages ends while a page is rendered, the page is rendered again, since it may
-// have missed something.
+// If a process that serves all pages ends while a page is rendered, the page is rendered again,
+// since it may lack something.
 func testHelperKilled(t *testing.T, r *Renderer) {
 	page := html("https://a.example/", `<p id=out></p><script src="/x.js"></script>`)
 	web := web{"https://a.example/x.js": `document.querySelector("#out").append("whole")`}
@@ -123,14 +123,14 @@ func testHelperGone(t *testing.T, r *Renderer) {
 	}
 }
 
-// If the helper that fetches ends while a browser is starting, it is waited for, and the page gets its
-// scripts.
+// If the helper that fetches ends while a browser is starting, the browser waits for a new one, and
+// the page gets its scripts.
 func testHelperKilledAtStart(t *testing.T, r *Renderer) {
 	page := html("https://a.example/", `<p id=out></p><script src="/x.js"></script>`)
 	web := web{"https://a.example/x.js": `document.querySelector("#out").append("whole")`}
 	render(t, r, page, web)
 	b := <-r.idle
-	if err := syscall.Kill(b.group, syscall.SIGSTOP); err != nil { // so that it starts no other yet
+	if err := syscall.Kill(b.group, syscall.SIGSTOP); err != nil { // so that it does not start another one yet
 		t.Fatal(err)
 	}
 	for _, fetches := lookFor(b.group); fetches; _, fetches = lookFor(b.group) {
@@ -160,13 +160,14 @@ func testHelperKilledAtStart(t *testing.T, r *Renderer) {
 	r.idle <- b
 }
 
-// A process that looked like a helper while it was being started does not count as one that has ended.
+// A process that only looked like a helper while it was being started does not count as a helper
+// that has ended.
 func testNoHelper(t *testing.T, r *Renderer) {
 	render(t, r, html("https://a.example/", `<p>page</p>`), web{})
 	b := <-r.idle
 	defer func() { r.idle <- b }()
 	usual := slices.Clone(b.helpers)
-	b.helpers = append(b.helpers, b.group) // the browser itself, which lives and is not a helper
+	b.helpers = append(b.helpers, b.group) // the browser itself, which is alive and is not a helper
 	if !b.whole() || !slices.Equal(b.helpers, usual) {
 		t.Errorf("with one more than %v the helpers are %v, or some are missing", usual, b.helpers)
 	}
@@ -197,7 +198,7 @@ func testManyPages(t *testing.T, r *Renderer) {
 	}
 }
 
-// What a page leaves in its browser is gone for the next page.
+// The traces of a page in its browser are gone for the next page.
 func testForgets(t *testing.T, r *Renderer) {
 	page := html("https://a.example/", `<p id=out></p><script>out.append(localStorage.n ?? "new", document.cookie, name);
 		localStorage.n = 1; document.cookie = "n=1"; name = "n"</script>`)
@@ -384,8 +385,8 @@ func testSecondStart(t *testing.T, r *Renderer) {
 	}
 }
 
-// The browser never reports that it has started. The test waits until it has come that far, which may take a
-// while on a busy machine.
+// The browser never reports that it has started. The test waits until the browser has come that
+// far, which may take a while on a busy machine.
 func testSilentStart(t *testing.T, r *Renderer) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	var text []byte
@@ -394,7 +395,7 @@ func testSilentStart(t *testing.T, r *Renderer) {
 			wait); err == nil {
 			t.Errorf("it is started: %v", b.close())
 		}
-		text, _ = os.ReadFile(pid) // not there yet
+		text, _ = os.ReadFile(pid) // fails until the file exists
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// Limits on a page's events. A script can produce events for as long as its page has time, and all are kept
-// here.
+// Limits on a page's events. A script can produce events for as long as its page has time, and all
+// of them are kept here.
 const (
 	maxEvents = 20_000   // per visit
 	maxWords  = 16 << 20 // bytes of the URLs that a page requests or reports

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// In a network namespace without a way out, nothing is even tried: the kernel counts no datagram, and no IPv4
-// datagram without a route. For each tab Chromium checks whether there is a route for IPv6 by connecting a
-// UDP socket, which sends nothing; so IPv6 routes are not counted. TCP on loopback is watched in
-// [testNoLeak].
+// In a network namespace without a way out, no packet is even attempted: the kernel counts no
+// datagram, and no IPv4 datagram without a route. For each tab Chromium checks for an IPv6 route by
+// connecting a UDP socket, which sends nothing. IPv6 routes are therefore not counted. [testNoLeak]
+// watches TCP on loopback.
 func TestNoLeakNamespace(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("RENDER_NAMESPACE") == "1" {

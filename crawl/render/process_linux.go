@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// detach puts a browser into a process group of its own that dies with this process. Only its first process
-// needs the signal: the others end with it.
+// detach puts a browser into a process group of its own that dies with this process. Only the first
+// process of the group needs the signal, because the others end with it.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
@@ -23,7 +23,7 @@ func own(info os.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Getuid()
 }
 
-// kill kills a process group; false: it no longer exists.
+// kill kills a process group. It returns false if the group no longer exists.
 func kill(group int) bool { return syscall.Kill(-group, syscall.SIGKILL) == nil }
 
 // members returns the processes of a group that have not ended.
@@ -53,7 +53,7 @@ func helpers(group int) []int {
 	return all
 }
 
-// lookFor returns the helpers of a group, and whether the one that fetches is among them.
+// lookFor returns the helpers of a group, and whether the helper that fetches is among them.
 func lookFor(group int) (all []int, fetches bool) {
 	for _, process := range members(group) {
 		command, _ := os.ReadFile("/proc/" + strconv.Itoa(process) + "/cmdline")

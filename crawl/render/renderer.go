@@ -22,15 +22,15 @@ const (
 	pagesPerBrowser = 200
 )
 
-// A Renderer renders pages in browsers of its own, one page at a time in each. If a browser is killed, hangs
-// or grows too large, the page it was rendering fails, and the next page gets a new browser. No browser
-// outlives the process, however it ends.
+// A Renderer renders pages in browsers of its own, one page at a time in each. If a browser is
+// killed, hangs or grows too large, the page that it was rendering fails, and the next page gets a
+// new browser. No browser outlives the process, however the process ends.
 //
 // Render is safe for concurrent use, and waits for a browser.
 type Renderer struct {
 	options Options
 	limits  limits
-	idle    chan *browser // of capacity Options.Browsers; nil elements are browsers still to be started
+	idle    chan *browser // of capacity Options.Browsers; nil elements are browsers that are not started yet
 }
 
 // limits are those of one page and one browser.
@@ -41,8 +41,8 @@ type limits struct {
 	pages    int
 }
 
-// Open starts the first browser, so that its problems are known before a page waits for it: [ErrNoBrowser],
-// [ErrNoSandbox]. The browsers end with Close or ctx.
+// Open starts the first browser, so that problems are known before a page waits for it:
+// [ErrNoBrowser], [ErrNoSandbox]. The browsers end with Close or ctx.
 func Open(ctx context.Context, o Options) (*Renderer, error) {
 	return openWithin(ctx, o, limits{start: patience, patience: patience, memory: MemoryLimit, pages: pagesPerBrowser})
 }
@@ -70,8 +70,8 @@ func openWithin(ctx context.Context, o Options, l limits) (*Renderer, error) {
 	return r, nil
 }
 
-// find returns the browser's executable. Only Linux is supported: only there can all the browser's processes
-// be bound to the life of this one.
+// find returns the browser's executable. It succeeds only on Linux, because only there can all
+// processes of the browser be bound to the life of this one.
 func find(path string) (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", fmt.Errorf("%w: pages are rendered on Linux only", ErrNoBrowser)
@@ -88,8 +88,8 @@ func find(path string) (string, error) {
 	return "", fmt.Errorf("%w as %s: install the package chromium", ErrNoBrowser, strings.Join(names, ", "))
 }
 
-// Render renders a page from answers. An error concerns the try, not the page: a crash, too much memory, too
-// much time, or ctx.
+// Render renders a page from answers. An error concerns the attempt, not the page: a crash, too
+// much memory, too much time, or the end of ctx.
 func (r *Renderer) Render(ctx context.Context, p Page, a Answers) (Rendering, error) {
 	var b *browser
 	select {
@@ -102,7 +102,7 @@ func (r *Renderer) Render(ctx context.Context, p Page, a Answers) (Rendering, er
 	return result, err
 }
 
-// render also returns the browser for the next page; nil: it needs a new one.
+// render also returns the browser for the next page. It is nil if that page needs a new one.
 func (r *Renderer) render(ctx context.Context, b *browser, p Page, a Answers) (Rendering, *browser, error) {
 	if b != nil && (b.rendered >= r.limits.pages || b.broken || b.ctx.Err() != nil || !b.whole()) {
 		b.close()
@@ -132,7 +132,7 @@ func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Re
 	b.rendered++
 	result, err := b.render(ctx, p, a, r.options)
 	if err == nil && !b.whole() {
-		err = errors.New("a process of the browser ended") // the page may have missed something
+		err = errors.New("a process of the browser ended") // the page may lack something
 	}
 	if err != nil && ctx.Err() != nil {
 		err = cmp.Or(context.Cause(ctx), err)

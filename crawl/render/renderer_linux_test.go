@@ -34,8 +34,8 @@ func html(url, body string) Page {
 	return Page{url, 200, http.Header{"Content-Type": {"text/html; charset=utf-8"}}, []byte("<!DOCTYPE html>\n" + body)}
 }
 
-// unhurried are limits for tests of other things: a page and a browser may take as long as a busy machine
-// needs.
+// unhurried are limits for tests of other properties: a page and a browser may take as long as a
+// busy machine needs.
 var unhurried = limits{start: 5 * time.Minute, patience: 5 * time.Minute, memory: MemoryLimit, pages: pagesPerBrowser}
 
 // open opens a renderer. If there is no browser, it skips the test, or fails it under RIPPLE_CI=1.
@@ -191,7 +191,8 @@ func testPages(t *testing.T, browsers ...*Renderer) {
 				t.Errorf("document %q, want %q in it", got.DOM, tt.want)
 			}
 			got.DOM = nil
-			// The number recorded in one round depends on the browser; the first does not.
+			// The number recorded in one round depends on the browser; the first one recorded does
+			// not.
 			if len(got.Missing) > 1 {
 				got.Missing = got.Missing[:1]
 			}

@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a browser decides by clock, by chance or by ordering is the same in every rendering, in every process.
+// Values that depend on a clock, on chance or on ordering are the same in every rendering and in
+// every process.
 func testSame(t *testing.T, first, second *Renderer) {
 	for name, page := range lively() {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +108,7 @@ func livelyWeb() web {
 	return w
 }
 
-// A killed browser costs the try, and changes nothing for the next.
+// A killed browser costs the attempt, and does not affect the next one.
 func testKills(t *testing.T, r *Renderer) {
 	page := lively()["data in any order"]
 	want := render(t, r, page, livelyWeb())

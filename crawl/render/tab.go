@@ -29,8 +29,8 @@ const (
 //go:embed world.js
 var world string
 
-// tab opens a tab without a window in a browser context of its own, which shares nothing with earlier pages.
-// The function returned closes both; if it cannot, it marks the browser as broken.
+// tab opens a tab without a window in a browser context of its own, which shares nothing with
+// earlier pages. The returned function closes both. If it cannot, it marks the browser as broken.
 func (b *browser) tab() (context.Context, func(), error) {
 	own, err := chromedp.CallBrowser(b.ctx, target.CreateBrowserContext, target.CreateBrowserContextParams{})
 	if err != nil {
@@ -52,7 +52,8 @@ func (b *browser) tab() (context.Context, func(), error) {
 	}, nil
 }
 
-// hidden opens a tab without a window in a browser context; empty: the browser's default context.
+// hidden opens a tab without a window in a browser context. An empty context is the browser's
+// default.
 func hidden(ctx context.Context, in cdp.BrowserContextID) (target.ID, error) {
 	yes := true
 	made, err := chromedp.CallBrowser(ctx, target.CreateTarget, target.CreateTargetParams{
@@ -60,7 +61,7 @@ func hidden(ctx context.Context, in cdp.BrowserContextID) (target.ID, error) {
 	return made.TargetID, err
 }
 
-// prepare sets up the world of a page in a tab, and pauses its time.
+// prepare sets up the world of a page in a tab, and stops its time.
 func prepare(tab context.Context, o Options) error {
 	c := chromedp.FromContext(tab)
 	return errors.Join(

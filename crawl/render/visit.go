@@ -29,9 +29,9 @@ const (
 //go:embed read.js
 var read string
 
-// A visit renders one page in a tab of its own. Its requests are answered one at a time, in the order in
-// which they were made, each after the page has read the previous answer. From the first request without an
-// answer on, none is answered, and further requests are only recorded.
+// A visit renders one page in a tab of its own. Its requests are answered one at a time, in the
+// order in which they were made, each after the page has read the previous answer. After the first
+// request without an answer, none is answered, and further requests are only recorded.
 type visit struct {
 	ctx     context.Context // chromedp's, for the tab
 	page    Page
@@ -160,7 +160,7 @@ func (v *visit) read(id network.RequestID) {
 	}
 }
 
-// told records what the page's world itself has refused.
+// told records a refusal by world.js, which is part of the page.
 func (v *visit) told(text string) {
 	var t struct{ Method, URL, Reason string }
 	if json.Unmarshal([]byte(text), &t) != nil {
@@ -185,8 +185,8 @@ func (v *visit) advance() error {
 	return nil
 }
 
-// rouse returns when the page's process has had a turn, or has been blocked for long, as in a synchronous
-// request.
+// rouse returns when the page's process has had a turn, or has been blocked for long, as in a
+// synchronous request.
 func (v *visit) rouse() error {
 	ctx, cancel := context.WithTimeout(v.ctx, time.Second)
 	defer cancel()
@@ -198,9 +198,9 @@ func (v *visit) rouse() error {
 	return nil
 }
 
-// gather records what else is missing, until the blocked page makes no more requests. Requests that the page
-// would make only later are left to another round. Whether a request is recorded now affects only the number
-// of rounds.
+// gather records the other missing requests, until the blocked page makes no more requests.
+// Requests that the page would make only later are left to another round. It affects only the
+// number of rounds whether a request is recorded now.
 func (v *visit) gather() error {
 	for quiet := 0; quiet < 2; quiet++ {
 		if err := v.rouse(); err != nil {
@@ -223,7 +223,7 @@ func (v *visit) gather() error {
 	return nil
 }
 
-// note records a request that is kept waiting.
+// note records a request, which is kept waiting.
 func (v *visit) note(e *fetch.EventRequestPaused) error {
 	if e.ResourceType == network.ResourceTypeOther {
 		return nil

@@ -108,7 +108,7 @@ func parseFile(name, data string) (loaded, error) {
 	return l, nil
 }
 
-// splitHeader splits off the header, if the first line begins one.
+// splitHeader splits off the header, if the first line belongs to one.
 func splitHeader(data string) (header []string, body string) {
 	first, _, _ := strings.Cut(data, "\n")
 	key, _, ok := strings.Cut(first, ":")

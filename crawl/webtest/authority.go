@@ -98,8 +98,8 @@ func (a *authority) mint(id leafID) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.leaf}, nil
 }
 
-// validFor returns a template that a client accepts even if its clock is off by years or, if expired,
-// one that ended ten years ago.
+// validFor returns a certificate template. A client accepts it even if its clock is off by years.
+// If expired is set, the certificate ended ten years ago.
 func validFor(subject pkix.Name, serial int64, expired bool) *x509.Certificate {
 	from, to := time.Now().AddDate(-10, 0, 0), time.Now().AddDate(10, 0, 0)
 	if expired {

@@ -35,8 +35,9 @@ func CheckLog(entries []Entry, rules ...Rule) []string {
 	return lines
 }
 
-// MinGap requires at least d, less the tolerance, from the first byte of an answer, or the end of an
-// attempt without one, to the arrival of the next request.
+// MinGap requires a gap of at least d, less the tolerance, between two requests. The gap is
+// measured from the first byte of an answer, or from the end of an attempt without one, to the
+// arrival of the next request.
 func MinGap(d, tolerance time.Duration) Rule {
 	return func(_ string, entries []Entry) (lines []string) {
 		for i := 1; i < len(entries); i++ {
@@ -77,8 +78,8 @@ func answered(e Entry) time.Time {
 	return e.FirstByte
 }
 
-// MaxOpen allows at most n open requests at a time. A request counts as ended tolerance before its end,
-// because a server notices slightly late that a client has left.
+// MaxOpen allows at most n open requests at a time. A request counts as ended tolerance before its
+// end, because a server notices with a slight delay that a client has left.
 func MaxOpen(n int, tolerance time.Duration) Rule {
 	return func(_ string, entries []Entry) (lines []string) {
 		var open []Entry
@@ -95,8 +96,8 @@ func MaxOpen(n int, tolerance time.Duration) Rule {
 	}
 }
 
-// RobotsFirst requires an answer for /robots.txt before any other request. 429 and 5xx are not answers.
-// Paths in besides are exempt, such as those that robots.txt redirects to.
+// RobotsFirst requires an answer for /robots.txt before any other request. 429 and 5xx are not
+// answers. Paths in besides are exempt, for example those to which robots.txt redirects.
 func RobotsFirst(besides ...string) Rule {
 	return func(_ string, entries []Entry) (lines []string) {
 		var known time.Time
@@ -115,7 +116,7 @@ func RobotsFirst(besides ...string) Rule {
 	}
 }
 
-// final reports an answer that settles robots.txt.
+// final reports whether an answer settles robots.txt.
 func final(e Entry) bool {
 	return !e.FirstByte.IsZero() && e.Status >= 200 && e.Status < 500 && e.Status != 429
 }

@@ -17,7 +17,7 @@ func newEncoder(w io.Writer, coding string) io.WriteCloser {
 	case "br":
 		return brotli.NewWriterLevel(w, brotli.DefaultCompression)
 	case "zstd":
-		// No error without invalid options.
+		// With these options there is no error.
 		enc, _ := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		return enc
 	default:
@@ -52,7 +52,7 @@ func accepts(accept, coding string) bool {
 	return any
 }
 
-// refused reports a weight of zero.
+// refused reports whether a coding has a weight of zero.
 func refused(params string) bool {
 	_, q, ok := strings.Cut(strings.ReplaceAll(params, " ", ""), "q=")
 	weight, err := strconv.ParseFloat(q, 64)

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// An exchange is one request with its answer: a ResponseWriter that fills the log entry. It belongs to
-// the goroutine of its handler.
+// An exchange is one request with its answer. It is a ResponseWriter that fills the log entry, and
+// belongs to the goroutine of its handler.
 type exchange struct {
 	http.ResponseWriter
 	request  *http.Request
@@ -51,7 +51,7 @@ func (x *exchange) FlushError() error {
 	return err
 }
 
-// Hijack returns the connection. What is written to it is logged, and its method Reset ends it with
+// Hijack returns the connection. Data written to it is logged, and its method Reset ends it with
 // RST.
 func (x *exchange) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	c, rw, err := http.NewResponseController(x.ResponseWriter).Hijack()
@@ -99,7 +99,8 @@ func (c *rawConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Close records the end, which the client may see before the handler returns.
+// Close records the end. It does so first, because the client may see the end before the handler
+// returns.
 func (c *rawConn) Close() error {
 	c.x.journal.ended(c.x.entry)
 	return c.Conn.Close()

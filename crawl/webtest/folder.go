@@ -17,7 +17,7 @@ import (
 // maxCoded limits the compressed bodies that a folder caches, in bytes.
 const maxCoded = 256 << 20
 
-// A folder serves files. The files must not change meanwhile.
+// A folder serves files, which must not change meanwhile.
 type folder struct {
 	files fs.FS
 

@@ -40,7 +40,7 @@ func nameOf(names []string, i int) string {
 	return names[i]
 }
 
-// A sniRule is how connections to a name are handled.
+// A sniRule is the rule for connections to a name.
 type sniRule struct {
 	down  Down
 	http1 bool
@@ -64,7 +64,7 @@ func (s *Server) gate(name string) (rule sniRule, known bool) {
 	return lookup(s.gates, name), ok || lookup(s.hosts, name) != nil || s.web(name) != nil
 }
 
-// tlsConfig handles every handshake by its name.
+// tlsConfig returns the settings under which each handshake is handled by its name.
 func (s *Server) tlsConfig() *tls.Config {
 	both := s.leafConfig("h2", "http/1.1")
 	one := s.leafConfig("http/1.1")
@@ -140,8 +140,9 @@ func (s *Server) badCertificate(name string, down Down) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{*cert}, NextProtos: []string{"http/1.1"}}, nil
 }
 
-// failConn leaves DownRefused to the caller, whose error becomes a TLS alert. It returns the time at
-// which the connection ended: just before the client could see it, or when the client left.
+// failConn plays a connection fault, except DownRefused, which is left to the caller, whose error
+// becomes a TLS alert. It returns the time at which the connection ended: just before the client
+// could see it, or when the client left.
 func failConn(c net.Conn, down Down) (ended time.Time) {
 	ended = time.Now()
 	switch down {

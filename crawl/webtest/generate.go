@@ -19,7 +19,7 @@ type GenConfig struct {
 	Leave     float64 // share of links that lead to another host
 	Redirects float64 // share of links that lead to a redirect
 	Dead      float64 // share of links that lead to a 404
-	Endless   bool    // there is no end of pages: every page links to new pages
+	Endless   bool    // pages are endless: every page links to new pages
 	Robots    string  // robots.txt of every host; empty: 404
 	Gzip      bool    // compress for clients that accept it; this costs more than creating the page
 }
@@ -44,11 +44,12 @@ func (c *GenConfig) extras(share float64) uint64 {
 	return uint64(share*float64(c.Pages)) + 1
 }
 
-// A Web is generated from a seed; the same seed and configuration give the same web. Pages are created
-// on request and not stored.
+// A Web is generated from a seed. The same seed and configuration give the same web. Pages are
+// created on request and not stored.
 //
-// Every page of a host is reachable from its front page and, if Leave is above zero, every host from
-// the first one. The methods of a Web describe it correctly, for comparison by tests.
+// Every page of a host is reachable from its front page and, if Leave is above zero, every host
+// from the first one. The methods of a Web describe it correctly, so tests can compare their
+// results with it.
 type Web struct {
 	cfg      GenConfig
 	seed     uint64
@@ -108,7 +109,7 @@ func (w *Web) endlessPages(yield func(string) bool) {
 }
 
 // Links returns the distinct targets of a page in document order and canonical form: https, no
-// fragment. For other URLs there are none.
+// fragment. Other URLs have none.
 func (w *Web) Links(url string) []string {
 	from, ok := w.names.parse(url)
 	if !ok || from.kind != page {

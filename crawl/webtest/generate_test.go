@@ -17,8 +17,8 @@ func mixedWeb() GenConfig {
 	return GenConfig{Hosts: 5, Pages: 60, Leave: 0.2, Redirects: 0.05, Dead: 0.05}
 }
 
-// The web's description matches what it serves: every page is fetched, and its links are compared using
-// another parser.
+// The web's description agrees with what it serves: every page is fetched, and its links are
+// compared with those of another parser.
 func TestWebTellsTheTruth(t *testing.T) {
 	s := newServer(t)
 	w := s.Generate(7, mixedWeb())
@@ -167,7 +167,7 @@ func TestWebEndless(t *testing.T) {
 	}
 }
 
-// URLs not in the web are not found, however they are spelled, and a host's own pages take precedence.
+// URLs outside the web are not found in any spelling, and a host's own pages take precedence.
 func TestWebStrangers(t *testing.T) {
 	s := newServer(t)
 	w := s.Generate(1, GenConfig{Hosts: 3, Pages: 3, Gzip: true})

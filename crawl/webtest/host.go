@@ -14,9 +14,9 @@ type responder interface {
 
 // A Host is one name of the web.
 //
-// A request is answered by the first of these that exists: the route of its path and query, the route
-// of its path, the longest route that ends in "*", the folder, 404. Paths are compared byte for byte as
-// requested.
+// A request is answered by the first of these that exists: the route of its path and query, the
+// route of its path, the longest route that ends in "*", the folder, 404. Paths are compared byte
+// for byte as requested.
 type Host struct {
 	server  *Server
 	name    string
@@ -42,7 +42,7 @@ func (h *Host) Robots(text string) {
 	h.Page("/robots.txt", text).Type("text/plain; charset=utf-8")
 }
 
-// Redirect answers from with the status, and with to unchanged as its Location.
+// Redirect answers from with the status. The Location is to, unchanged.
 func (h *Host) Redirect(from, to string, status int) {
 	h.Page(from, "").Status(status).Header("Location", to)
 }
@@ -50,8 +50,8 @@ func (h *Host) Redirect(from, to string, status int) {
 // Status answers path with the code and a line of HTML.
 func (h *Host) Status(path string, code int) { h.Page(path, statusPage(code)).Status(code) }
 
-// Folder serves the files of fsys below "/" as common servers do: types by extension, index.html for a
-// folder, 301 to the form with the slash, validators, gzip for text.
+// Folder serves the files of fsys below "/" as common servers do: with types by extension,
+// index.html for a folder, 301 to the form with the slash, validators, and gzip for text.
 func (h *Host) Folder(fsys fs.FS) {
 	h.server.mu.Lock()
 	defer h.server.mu.Unlock()
@@ -102,7 +102,7 @@ func (h *Host) find(uri string) responder {
 	return nil
 }
 
-// A handler is a caller's own answer.
+// A handler is an answer that the caller writes.
 type handler http.HandlerFunc
 
 func (f handler) respond(x *exchange, r *http.Request) { f(x, r) }

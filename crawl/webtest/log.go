@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// An Entry is one request as the server saw it or, with an empty Method, one connection that a [Down]
-// host ended before a request.
+// An Entry is one request as the server saw it or, with an empty Method, one connection that a
+// [Down] host ended before a request.
 type Entry struct {
 	Host      string      `json:"host"` // as requested: lower case, with the port unless it is 443
 	Method    string      `json:"method"`
@@ -154,8 +154,8 @@ func sortByArrival(entries []Entry) {
 	slices.SortStableFunc(entries, func(a, b Entry) int { return a.Arrived.Compare(b.Arrived) })
 }
 
-// ReadLog reads the lines of [WithLogWriter] and returns them in order of arrival. An incomplete last
-// line, as a killed process leaves it, is dropped.
+// ReadLog reads the lines of [WithLogWriter] and returns them in order of arrival. An incomplete
+// last line, which a killed process leaves, is dropped.
 func ReadLog(r io.Reader) ([]Entry, error) {
 	var entries []Entry
 	lines := bufio.NewReader(r)

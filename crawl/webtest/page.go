@@ -68,7 +68,7 @@ func (p *Page) Header(key, value string) *Page {
 // Status sets the status code, 200 to 999; interim and impossible codes are faults.
 func (p *Page) Status(code int) *Page { return p.change(func() { p.status = code }) }
 
-// Delay waits before the answer, in addition to the host's latency.
+// Delay delays the answer, in addition to the host's latency.
 func (p *Page) Delay(d time.Duration) *Page { return p.change(func() { p.delay = d }) }
 
 // Every sets the time between two bytes of a dripping fault, by default 100 ms.
@@ -98,8 +98,8 @@ func (p *Page) Times(n, status int, header http.Header) *Page {
 	return p.change(func() { p.early = append(p.early, early{n, status, header.Clone()}) })
 }
 
-// Fault makes the page misbehave. A fault that requires HTTP/1.1 restricts new connections to the
-// host's name to that.
+// Fault makes the page misbehave. If the fault requires HTTP/1.1, new connections to the host's
+// name are restricted to that.
 func (p *Page) Fault(f fault.Fault) *Page {
 	if f.Raw() {
 		p.host.HTTP1()

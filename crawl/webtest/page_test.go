@@ -180,7 +180,7 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// What a handler writes itself is logged correctly.
+// Answers written by a handler itself are logged correctly.
 func TestHandleIsLogged(t *testing.T) {
 	s := newServer(t)
 	h := s.Host("a.test")
@@ -217,7 +217,8 @@ func TestHandleIsLogged(t *testing.T) {
 	}
 }
 
-// A connection that a handler closes is logged as ended at that time, however late the handler returns.
+// A connection closed by a handler is logged as ended at that time, even if the handler returns
+// later.
 func TestCloseIsLogged(t *testing.T) {
 	s, returns := newServer(t), make(chan struct{})
 	h := s.Host("a.test")

@@ -31,7 +31,7 @@ import (
 	"time"
 )
 
-// A Server is a web of many host names on one loopback TLS port, or several.
+// A Server is a web of many host names on one or more loopback TLS ports.
 type Server struct {
 	latency       time.Duration
 	http1         bool
@@ -272,7 +272,8 @@ func (s *Server) web(name string) *Web {
 	return nil
 }
 
-// lookup finds the first of the exact names, else the nearest "*." name above the last one.
+// lookup returns the value of the first of the exact names or, if there is none, of the nearest
+// "*." name above the last one.
 func lookup[T any](m map[string]T, names ...string) T {
 	for _, name := range names {
 		if v, ok := m[name]; ok {

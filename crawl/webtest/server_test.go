@@ -17,7 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	log.SetOutput(io.Discard) // the client's remarks on what it meets
+	log.SetOutput(io.Discard) // the client's remarks on faulty answers
 	goleak.VerifyTestMain(m)
 }
 

@@ -80,8 +80,8 @@ func (w *Web) chance(from place, try uint64) place {
 	return to
 }
 
-// movedTo returns a page, as often on another host as with links, or, for every eighth redirect, the
-// previous redirect.
+// movedTo returns the target of a redirect: a page, as often on another host as with links. Every
+// eighth redirect leads to the previous redirect.
 func (w *Web) movedTo(from place) place {
 	if from.n%8 == 7 {
 		return place{from.host, moved, from.n - 1}

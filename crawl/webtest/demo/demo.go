@@ -1,5 +1,5 @@
-// Package demo is the web of the demonstration: a valley of small sites with what a crawler meets on
-// the real web. Tests crawl it too.
+// Package demo is the web of the demonstration: a valley of small sites with the situations that a
+// crawler meets on the real web. Tests crawl it too.
 package demo
 
 import (
@@ -11,12 +11,12 @@ import (
 )
 
 // Serve adds the web to the server and returns the front pages of its quality sites. The web is a
-// valley of a dozen independent sites with about 300 pages, at most 60 per site, and what a crawler
-// meets on the real web: neighbours three links away and one that is too far, a code forge, a tracker,
-// a site only at www., moved, missing and forbidden pages, and a site with a Crawl-delay.
+// valley of a dozen independent sites with about 300 pages, at most 60 per site. It contains
+// situations of the real web: neighbours three links away and one that is too far, a code forge, a
+// tracker, a site only at www., moved, missing and forbidden pages, and a site with a Crawl-delay.
 //
-// The web is always the same. It answers 429 and 503 once each, so a second crawl of the same server
-// meets neither.
+// The web is always the same. It answers 429 and 503 once each, so a second crawl of the same
+// server meets neither.
 func Serve(s *webtest.Server) []string {
 	valley := sites()
 	var seeds []string

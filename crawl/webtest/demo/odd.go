@@ -47,7 +47,8 @@ func linkPage(title string, hrefs ...string) string {
 	return b.String()
 }
 
-// villageOddities: a chain of redirects, a document, dead links, and links with unusual spellings.
+// villageOddities adds a chain of redirects, a document, dead links, and links with unusual
+// spellings.
 func villageOddities(h *webtest.Host) {
 	h.Redirect("/old-minutes", "/council/minutes.html", 301)
 	h.Redirect("/council/minutes.html", "/council", 302)
@@ -63,7 +64,7 @@ func villageOddities(h *webtest.Host) {
 	h.Page("/roll-of-honour", linkPage("Roll of Honour - Alderford", "/"))
 }
 
-// journalOddities: robots.txt rules, a noindex page, two addresses of one page, paid links.
+// journalOddities adds robots.txt rules, a noindex page, two addresses of one page, and paid links.
 func journalOddities(h *webtest.Host) {
 	h.Robots("# Drafts are not ready to be read.\nUser-agent: *\nDisallow: /drafts/\nAllow: /drafts/published\n")
 	h.Page("/drafts/owl", linkPage("An unfinished owl", "/"))
@@ -76,7 +77,7 @@ func journalOddities(h *webtest.Host) {
 		"<a rel=\"sponsored nofollow\" href=\"https://ads.pixelcount.test/wellington-boots\">Wellington boots</a>\n")
 }
 
-// radioOddities: a page that is unavailable at first, one with a refresh, a slow one.
+// radioOddities adds a page that is unavailable at first, one with a refresh, and a slow one.
 func radioOddities(h *webtest.Host) {
 	h.Page("/archive", linkPage("Archive - Saltmarsh Radio", "/programmes/")).Times(1, http.StatusServiceUnavailable,
 		nil)
@@ -85,7 +86,7 @@ func radioOddities(h *webtest.Host) {
 		"/studio-tour")).Delay(300 * time.Millisecond)
 }
 
-// choirOddities: a rate limit, once.
+// choirOddities adds a rate limit, which applies once.
 func choirOddities(h *webtest.Host) {
 	h.Page("/rehearsals", linkPage("Rehearsals - The Lantern Choir", "/songs/")).
 		Times(1, http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}})

@@ -51,7 +51,7 @@ func slug(title string) string {
 	return strings.Join(words, "-")
 }
 
-// serve adds the pages. A section without its slash redirects, as is common.
+// serve adds the pages. A section without its trailing slash redirects, as is common.
 func (d *site) serve(s *webtest.Server) {
 	h := s.Host(d.host)
 	h.Page("/", d.page(d.name, d.front())).Gzip()
@@ -111,7 +111,7 @@ func (d *site) front() string {
 	return b.String() + "</aside>\n"
 }
 
-// nameFrom returns an anchor text for a link: the first label of the host, and the path.
+// nameFrom makes the anchor text of a link from the first label of the host and the path.
 func nameFrom(href string) string {
 	host, path := "", href
 	if _, rest, ok := strings.Cut(href, "://"); ok {

@@ -1,6 +1,6 @@
 package demo
 
-// sites returns the valley: who lives there, their subjects and their links. Friends determine the
+// sites returns the sites of the valley, with their subjects and links. Friends determine the
 // distance from the quality sites: a name that only a neighbour links to is two links away.
 func sites() []site {
 	return []site{

@@ -14,11 +14,11 @@ import (
 	"time"
 )
 
-// A Fault is how a page misbehaves when it is requested.
+// A Fault is the way in which a page misbehaves when it is requested.
 type Fault int
 
-// The faults. Those from HeaderDrip to LengthTooShort need HTTP/1.1; the others work on any connection.
-// Body faults answer HEAD with an honest header.
+// The faults. Those from HeaderDrip to LengthTooShort need HTTP/1.1; the others work on any
+// connection. Body faults answer HEAD with an honest header.
 const (
 	None            Fault = iota
 	HeaderDrip            // an endless header, one byte every [Answer].Every
@@ -80,11 +80,11 @@ func All() []Fault {
 	return all
 }
 
-// Raw reports a fault that is written to the connection itself, which requires HTTP/1.1. No raw fault
-// is a complete answer.
+// Raw reports whether a fault is written to the connection itself, which requires HTTP/1.1. No raw
+// fault is a complete answer.
 func (f Fault) Raw() bool { return f >= HeaderDrip && f <= LengthTooShort }
 
-// InBody reports a fault that the answer to a HEAD cannot show.
+// InBody reports whether the answer to a HEAD cannot show a fault.
 func (f Fault) InBody() bool {
 	return f >= ResetMidBody && f <= LengthTooShort || f >= BodyDrip
 }
@@ -94,7 +94,7 @@ type Answer struct {
 	Status int
 	Header http.Header // not modified
 	Body   []byte
-	Send   func()        // sends it whole, with the header fields set on the ResponseWriter so far
+	Send   func()        // sends the whole answer, with the header fields set on the ResponseWriter so far
 	Every  time.Duration // between two bytes of a dripping fault
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	log.SetOutput(io.Discard) // the client's remarks on what it meets
+	log.SetOutput(io.Discard) // the client's remarks on faulty answers
 	goleak.VerifyTestMain(m)
 }
 
@@ -133,7 +133,7 @@ func matches(err error, part string) bool {
 	return strings.Contains(err.Error(), part)
 }
 
-// The bytes on the wire of faults that a Go client smooths over.
+// The bytes on the wire, for faults that a Go client hides.
 func TestFaultBytes(t *testing.T) {
 	s := crawltest.Serve(t)
 	h := s.Host("a.test")

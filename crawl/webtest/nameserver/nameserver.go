@@ -49,7 +49,7 @@ func (s *Server) Close() error {
 	<-s.done
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.asked { // Go's resolver waits for an answer longer than its caller
+	for _, c := range s.asked { // Go's resolver waits for an answer for longer than its caller does
 		c.Close()
 	}
 	return err

@@ -29,7 +29,7 @@ type Value struct {
 type Column[T any] struct {
 	Name   string // the same in every format
 	Kind   Kind
-	Title  string // label on the cards of the map; empty: not listed, or described in words of its own
+	Title  string // label on the cards of the map; empty: not listed, or the cards have text for it
 	Levels Levels // the levels of the graphs that have it
 	SQL    Tables // tables of the SQLite export that have it; 0: none
 	Form   Form   // in Parquet

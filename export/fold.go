@@ -252,7 +252,7 @@ func (c cover) word() string {
 	return "not visited"
 }
 
-// partial says that hosts were cut.
+// partial returns the coverage, with the number of cut hosts.
 func partial(hosts int) string {
 	if hosts == 1 {
 		return "partial: 1 host cut"

@@ -7,7 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A Level says what one node of the graph represents.
+// A Level is the kind of node in a graph.
 type Level uint8
 
 // The levels, from the finest.

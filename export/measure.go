@@ -15,8 +15,8 @@ import (
 // seed makes communities and pictures reproducible.
 const seed = 1
 
-// Counted says which links are used to rank the nodes of a graph, find its communities and draw its
-// picture.
+// Counted selects the links that are used to rank the nodes of a graph, find its communities and
+// draw its picture.
 type Counted uint8
 
 // The links that can be counted.

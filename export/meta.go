@@ -30,8 +30,8 @@ type Meta struct {
 // Meta returns the description of the graph.
 func (g *Graph) Meta() Meta { return g.meta }
 
-// Partial says that hosts or sites were cut or links left out, or that this is unknown. It is empty if
-// the graph is complete.
+// Partial describes why a graph is incomplete: hosts or sites were cut, links were left out, or
+// this is unknown. It is empty if the graph is complete.
 func (m Meta) Partial() string {
 	var cut []string
 	for _, part := range []struct {

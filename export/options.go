@@ -34,7 +34,7 @@ func (o *Options) links(l schema.Link) bool {
 	return !o.Without.Has(l.Place) && !(l.SiteWide && o.Without.Has(siteWide))
 }
 
-// String says what is left out; it is empty if nothing is.
+// String describes the omitted parts. It is empty if there are none.
 func (o Options) String() string {
 	var parts []string
 	var places, classes []string

@@ -21,7 +21,7 @@ type Picture struct {
 	Left   int           // number of links not shown: those that count least
 }
 
-// Pruned says what a picture leaves out; it is empty if nothing is.
+// Pruned describes the links that a picture leaves out. It is empty if there are none.
 func (p *Picture) Pruned() string {
 	if p.Left == 0 {
 		return ""

@@ -17,12 +17,11 @@ import (
 	"slices"
 )
 
-// A Node is a host, an entity or a site with the facts that the map shows. Texts may be anything that a
-// peer sent.
+// A Node is a host, an entity or a site with the facts that the map shows. Texts are untrusted.
 type Node struct {
 	Name, Title, Class string
 	Cover              string // its coverage in a word or two; empty: unknown
-	Reason             string // the same with everything that limited it; empty: Cover says it all
+	Reason             string // the same with all its limits; empty: Cover is complete
 	Busiest            []Page // pages with the most incoming links first
 	Depth              int    // smallest; below 0: unknown
 	Community          int    // below 0: unknown
@@ -46,7 +45,8 @@ type Edge struct {
 	Other    uint32 // the weight in the other view
 }
 
-// An Other holds what differs in a map when other links count. The reader can switch to it.
+// An Other holds the parts of a map that differ when the other kind of links counts. The reader can
+// switch to it.
 type Other struct {
 	Points []Point // parallel to Map.Nodes, like Scores
 	Scores []Score

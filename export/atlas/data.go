@@ -45,7 +45,7 @@ type data struct {
 	Counted   string   `json:"counted"` // the links that count
 	Other     *other   `json:"other"`   // null: no other view
 
-	// Shown maps nodes to their names for display, where these differ; see [weburl.Shown].
+	// Shown maps nodes to their names for display, where these differ; see [weburl.ShownIfOther].
 	Shown map[int]string `json:"shown,omitempty"`
 
 	More    []string   `json:"more,omitempty"`    // names
@@ -115,8 +115,8 @@ const mostURL = 2000
 // mostTitle is the maximum length of a title in the map, in bytes.
 const mostTitle = 160
 
-// JSON returns the map, pruned (see [Map.Pruned]), in the form that the viewer's show function reads.
-// An error says what is wrong with m.
+// JSON returns the map, pruned (see [Map.Pruned]), in the form that the viewer's show function
+// reads. An error describes a fault in m.
 func (m Map) JSON() ([]byte, error) {
 	if err := m.check(); err != nil {
 		return nil, fmt.Errorf("map: %w", err)

@@ -114,7 +114,7 @@ func (f *field) move(_, lo, hi int) {
 		swing := f.w.mass[v] * math.Hypot(f.fx[v]-f.oldX[v], f.fy[v]-f.oldY[v])
 		pace := f.speed / (1 + math.Sqrt(f.speed*swing))
 		if force := math.Hypot(f.fx[v], f.fy[v]); pace*force > 10+math.Hypot(f.x[v], f.y[v]) {
-			pace = (10 + math.Hypot(f.x[v], f.y[v])) / force // never out of the picture
+			pace = (10 + math.Hypot(f.x[v], f.y[v])) / force // limits the step, so that no body leaves the picture
 		}
 		f.x[v] += f.fx[v] * pace
 		f.y[v] += f.fy[v] * pace

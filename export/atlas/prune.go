@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The limits of what a browser shows smoothly. A larger picture is pruned, and says so.
+// Larger pictures are slow in a browser. They are pruned, and are marked as such.
 const (
 	mostNodes = 100_000
 	mostEdges = 100_000

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Viewer is what another page needs to show a map from [Map.JSON]. The page's own style rules must
-// follow these styles.
+// A Viewer holds the parts with which another page can show a map from [Map.JSON]. The page's own
+// style rules must follow these styles.
 type Viewer struct {
 	Module string        // JavaScript that exports show, renew, restyle and leave; see viewer/main.js
 	Ground string        // CSS: colours in light and dark, text, cards, controls

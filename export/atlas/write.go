@@ -33,9 +33,9 @@ type page struct {
 	Script, Data                template.JS
 }
 
-// Write writes the map as one HTML file, pruned (see [Map.Pruned]). The file's policy allows only its
-// own script and style, by their hashes: no network, no frames, no forms. An error says what is wrong
-// with m, or comes from w; in the latter case a part of the file may have been written.
+// Write writes the map as one HTML file, pruned (see [Map.Pruned]). The file's policy allows only
+// its own script and style, by their hashes: no network, no frames, no forms. An error describes a
+// fault in m, or comes from w; in the latter case a part of the file may have been written.
 func Write(w io.Writer, m Map) error {
 	if err := m.check(); err != nil {
 		return fmt.Errorf("write map: %w", err)
@@ -164,7 +164,7 @@ func (m Map) countsBy(weight func(*Edge) uint32) string {
 	return text + ", " + many(links, "link")
 }
 
-// leftOut says what Pruned left out, or nothing.
+// leftOut describes the nodes and links that Pruned left out. It is empty if there are none.
 func (m Map) leftOut() string {
 	switch {
 	case m.LeftOut.Nodes > 0:

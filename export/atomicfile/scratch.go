@@ -14,7 +14,7 @@ import (
 const (
 	scratchMark = ".ripple-new-" // followed by digits
 	lockName    = ".ripple-lock"
-	staleAge    = time.Hour // for a folder without a lock, or where locks say nothing
+	staleAge    = time.Hour // for a folder without a lock, or where locks are not supported
 )
 
 // Scratch creates a folder in dir that only this user can read, for unfinished output. The caller must

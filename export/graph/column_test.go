@@ -146,7 +146,7 @@ func TestNoColumnTwice(t *testing.T) {
 	}
 }
 
-// TestParquetBatches writes more rows than fit in a batch: none is lost or mixed up.
+// More rows than fit in a batch are written; none is lost or mixed up.
 func TestParquetBatches(t *testing.T) {
 	g := graphAt(t, wide(t, 2500, 50, 3), export.Options{})
 	path := filepath.Join(t.TempDir(), "x")

@@ -31,13 +31,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A reading is what an output says about a host.
+// A reading is the data of an output about a host.
 type reading struct {
 	Trust, PageRank, Harmonic float64
 	Community                 int
 }
 
-// readings returns what each output says about every host, and the order in which it lists them.
+// readings returns the data of each output about every host, and the order in which it lists them.
 func readings(t *testing.T, s *survey.Survey, counted export.Counted) (
 	said map[string]map[string]reading, order map[string][]string,
 ) {

@@ -59,8 +59,8 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 	return o.put()
 }
 
-// shown returns an iterator over the links in the picture of a graph, or over all links if there is no
-// picture. pruned says what is left out.
+// shown returns an iterator over the links in the picture of a graph, or over all links if there is
+// no picture. pruned describes the omitted links.
 func shown(g *export.Graph) (each func(func(*export.Link) error) error, pruned string, err error) {
 	if g.Level() == export.LevelPage {
 		return g.EachLink, "", nil

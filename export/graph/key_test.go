@@ -71,7 +71,7 @@ func shardOf(t *testing.T, n, shards int) *surveytest.World {
 	return w
 }
 
-// Files that all shards wrote into one folder can be read as one table: every link occurs once, its
+// Files that all shards wrote into one folder can be read as one table. Every link occurs once, its
 // ends are nodes, and each page is described by its own shard.
 func TestParquetOfShards(t *testing.T) {
 	const shards = 3
@@ -129,8 +129,7 @@ func TestParquetOfShards(t *testing.T) {
 	}
 }
 
-// toldByOwner checks the owner of a node written by a shard, and reports whether it is the shard
-// itself.
+// toldByOwner checks the owner of a node in a shard's file, and reports whether it is that shard.
 func toldByOwner(t *testing.T, rule *shard.Rule, n int, level export.Level, node *keyedNode) bool {
 	t.Helper()
 	if level == export.LevelEntity {

@@ -18,7 +18,8 @@ func chain(n int) (*Graph, func()) {
 	return g, end
 }
 
-// After a cancellation, everything slow ends at once without a panic, and has done little or nothing.
+// After a cancellation, every slow function returns at once without a panic, having done little or
+// nothing.
 func TestNobodyWaits(t *testing.T) {
 	const n = 3 * chunk
 	g, end := chain(n)

@@ -17,8 +17,8 @@ const steps = 1000
 
 // PageRank returns, for each node, the share of its time that a random walker spends there. With
 // probability damping the walker follows a link, chosen by weight; otherwise, and always at a node
-// without links, it jumps to any node. The shares add up to 1. The iteration ends when a step changes
-// less than tol in total, or after 1,000 steps.
+// without links, it jumps to any node. The shares add up to 1. The iteration ends when a step
+// changes less than tol in total, or after 1,000 steps.
 func PageRank(g *Graph, damping, tol float64) []float64 {
 	return newWalk(g, nil, damping).run(tol)
 }

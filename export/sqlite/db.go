@@ -18,8 +18,8 @@ import (
 )
 
 // A DB is a survey as a database for queries. It has the tables that [Write] writes, with the same
-// columns and rows. Nothing is copied; a statement reads what it needs. Data derived for one statement
-// is kept for the next.
+// columns and rows. Nothing is copied: a statement reads the rows it needs. Data derived for one
+// statement is kept for the next.
 //
 // A DB belongs to the goroutine of its survey, and the store must not change while it is open. A
 // process can have many DBs of different surveys.

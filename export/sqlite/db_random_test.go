@@ -147,7 +147,7 @@ func newTwin(t testing.TB, s *survey.Survey) *twin {
 	return w
 }
 
-// twins returns all that is compared: the newest run and an older one of terrains.
+// twins returns the surveys to compare: the newest run and an older one of several terrains.
 func twins(t testing.TB) []*twin {
 	t.Helper()
 	all := []*twin{newTwin(t, terrain(t).Survey())}

@@ -20,10 +20,10 @@ const (
 )
 
 // served returns the server of the process. A driver keeps everything registered with it until the
-// process ends, so there is one driver with one module and one function, and a connection names its
-// database by a number. Numbers are removed when databases are closed. This, memory, files and running
-// are the only mutable state of the package: the resources that SQLite takes from a process cannot be
-// attributed to its users.
+// process ends. So there is one driver with one module and one function, and a connection names its
+// database by a number. Numbers are removed when databases are closed. The only mutable state of
+// the package is this, memory, files and running: the resources that SQLite takes from a process
+// cannot be attributed to its users.
 var served = sync.OnceValues(newServer)
 
 // A server holds the open databases.

@@ -7,8 +7,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestStatus has pages of the first run whose hosts do not answer in the second, or that were
-// blacklisted since. An answer unknown to the state is not shown with it; facts are kept.
+// Some pages of the first run are on hosts that do not answer in the second, others were
+// blacklisted since. If the state no longer rests on an answer, the answer is not shown with it;
+// facts are kept.
 func TestStatus(t *testing.T) {
 	w := surveytest.New(t, surveytest.Lists)
 	for _, name := range []string{"away.test/", "bad.test/", "limited.test/", "waits.test/"} {

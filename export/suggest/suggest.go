@@ -138,7 +138,7 @@ func Find(s *survey.Survey, opts Options) (*Suggestions, error) {
 	return found, nil
 }
 
-// readLinks reads all links, and of the pages what is needed to count them.
+// readLinks reads all links, and the data of pages that is needed to count them.
 func (f *finder) readLinks() (err error) {
 	f.links, err = f.survey.LinkTable(func(p *survey.Page) error {
 		f.class[p.ID] = p.Class

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// coverage writes how much of the terrain was not seen.
+// coverage writes the unseen part of the terrain.
 func (p *page) coverage() {
 	p.line("## Coverage")
 	p.line("")

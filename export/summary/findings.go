@@ -155,7 +155,8 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 	}
 }
 
-// rateLimited says at which request, or how often, a host rate-limited the run.
+// rateLimited describes at which request, or how often, a host rate-limited the run. The second
+// result is false if it did not.
 func rateLimited(run schema.Run, r *survey.HostReport) (string, bool) {
 	h := r.Host
 	switch {
@@ -190,8 +191,8 @@ func (f *findings) addPage(p *survey.Page) {
 	}
 }
 
-// cut says what is missing from a host: "example.com: 249 pages, 4,751 waiting (max-domain-requests =
-// 500)".
+// cut describes what is missing from a host: "example.com: 249 pages, 4,751 waiting
+// (max-domain-requests = 500)".
 func (h hostLine) cut() string {
 	s := fmt.Sprintf("%s: %s", named(h.name), pagesOf(h.processed))
 	if h.waiting > 0 {

@@ -26,7 +26,7 @@ func (p *page) endorsements() {
 	p.shown(len(hosts), p.cited.hosts.total, p.cited.order()+", then by trust"+p.cited.means())
 }
 
-// order says what a list is ranked by first.
+// order names the figure by which a list is ranked first.
 func (c *citations) order() string {
 	if c.counted == export.AllLinks {
 		return "by the sites of origins that link there"
@@ -42,7 +42,7 @@ func (c *citations) means() string {
 	return "; an endorsement is a link in the text of a page, and not on most pages of its host"
 }
 
-// shown says how much of a list is shown, and its order.
+// shown gives the number of items shown, their total and their order.
 func (p *page) shown(n, total int, what string) {
 	if total == 0 {
 		return

@@ -17,8 +17,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
-// listed is how much of a list is shown openly. folded limits a list including its folded part, unless
-// it must be whole.
+// listed is the number of items of a list that are not folded. folded limits the whole list, unless
+// the list must be complete.
 const (
 	listed = 20
 	folded = 100

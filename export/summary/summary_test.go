@@ -79,8 +79,8 @@ func finish(w *surveytest.World) {
 	})
 }
 
-// Pages that were rendered, completely, partly or in vain, and one that likely should be, are counted.
-// Rows with 0 are omitted.
+// Rendered pages are counted: complete ones, partial ones, failed ones, and one that likely needs
+// rendering. Rows with 0 are omitted.
 func TestRendered(t *testing.T) {
 	w := surveytest.New(t, lists)
 	for name, how := range map[string]schema.Rendering{
@@ -273,8 +273,8 @@ func TestVanished(t *testing.T) {
 	}
 }
 
-// In an older run, a host that was never reached but named with https is not reported as seen only as
-// http.
+// In an older run, a host that was never reached but named with https is not reported as seen only
+// as http.
 func TestOlderRunHTTPS(t *testing.T) {
 	w := surveytest.New(t, lists)
 	w.Visit("a.test/", w.Links("gone.test/"))

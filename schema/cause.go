@@ -6,8 +6,8 @@ import "strings"
 // causes are added at the end.
 type Cause uint8
 
-// The causes. Those from CauseNXDomain to CauseCancelled leave a request without an answer; the others
-// are drawn by the crawl from the answers.
+// The causes. Those from CauseNXDomain to CauseCancelled leave a request without an answer. The
+// crawl derives the others from answers.
 const (
 	CauseNone           Cause = iota // no failure
 	CauseNXDomain                    // the name does not exist

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Content is what a page says, its links aside, and how much of it was read. It is one value from the parser of the
-// page to the outputs, so that whatever copies it copies all of it: a visit that found the page unmodified, a page that
-// is read again from the page store, a pruned file, a merged one.
+// Content is everything on a page except its links, and how much of it was read. It stays one value
+// from the parser to the outputs, so that every copy of a page is complete: for a visit that found
+// the page unmodified, a page that is read again from the page store, and a pruned or merged file.
 type Content struct {
 	Title       string // the first <title>, white space folded, at most 1,000 characters
 	Charset     string // name of the encoding
@@ -19,25 +19,25 @@ type Content struct {
 	BeyondText  int    // not recorded of those: beyond [MaxLinkText] or [MaxSiteText]
 	Refused     int    // in addition to those: hrefs that are not URLs, or too long
 	LinkLimit   int    // max-links-per-page, if the page has more
-	Shell       Shell  // 0, unless the page likely shows nothing without its scripts
+	Shell       Shell  // 0 unless the page is likely empty without its scripts
 	Rendering   Rendering
-	RenderAsked int // requests of its scripts that were answered, by a server or from the answers to other pages
+	RenderAsked int // requests of its scripts that were answered, by a server or from answers for other pages
 }
 
-// Brief returns what a visit says that found the page unmodified. Lists are left out: they are stored once, with the
-// visit that read them.
+// Brief returns the content to record for a visit that found the page unmodified. Lists are left
+// out: they are stored once, with the visit that read them.
 func (c Content) Brief() Content {
 	c.Facts = nil
 	return c
 }
 
-// Withheld returns what is recorded of a page that asks not to be indexed: none of its words.
+// Withheld returns the content to record for a page that asks not to be indexed: without its words.
 func (c Content) Withheld() Content {
 	c.Title, c.Facts = "", nil
 	return c
 }
 
-// Same reports whether two pages say the same.
+// Same reports whether two pages have the same content.
 func (c Content) Same(d Content) bool {
 	return slices.Equal(c.Facts, d.Facts) && reflect.DeepEqual(c.Brief(), d.Brief())
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Two pages say the same only if every fact is the same.
+// Two contents are the same only if every field is the same.
 func TestContentSame(t *testing.T) {
 	var a schema.Content
 	surveytest.Fill(t, &a, 1)
@@ -26,7 +26,7 @@ func TestContentSame(t *testing.T) {
 	}
 }
 
-// A page that asks not to be indexed leaves no word of its own behind, in whatever field.
+// No field keeps a word of a page that asks not to be indexed.
 func TestContentWithheld(t *testing.T) {
 	var c schema.Content
 	surveytest.Fill(t, &c, 1)

@@ -2,8 +2,8 @@ package schema
 
 import "time"
 
-// A Part describes the part of a terrain in a state file, if the terrain is split over several files,
-// and how far the terrain has progressed as far as this file knows. The file holds one shard, or all
+// A Part describes the part of a terrain in a state file, if the terrain is split over several
+// files, and the progress of the terrain as known to this file. The file holds one shard, or all
 // merged shards except those in Without. The zero value means that the file holds a whole terrain.
 type Part struct {
 	Terrain       [16]byte // id, assigned when the terrain was split

@@ -1,8 +1,8 @@
 package schema
 
-// The priority of a waiting URL decides which URL of its host is requested first; lower is earlier.
-// Sitemaps come before pages, but for those on an origin's host that only others name; [Rank.Priority] orders
-// the pages.
+// The priority of a waiting URL decides when it is requested among the URLs of its host; lower is
+// earlier. Sitemaps come before pages, except sitemaps on an origin's host that only other hosts
+// name. [Rank.Priority] orders the pages.
 const (
 	PrioritySitemap       = 0
 	PriorityRevisit       = 128 // lowest priority of pages that an earlier run has visited
@@ -11,7 +11,7 @@ const (
 	priorityPage     = 2
 	priorityDeepest  = 29  // pages beyond this depth share a priority
 	prioritiesAtOnce = 4   // priorities per depth
-	priorityOthers   = 250 // lowest priority of pages on an origin's host that are not its own
+	priorityOthers   = 250 // lowest priority of pages on an origin's host that are not the host's own
 )
 
 // A Rank decides where a page waits in the queue of its host.

@@ -198,17 +198,17 @@ type Host struct {
 	RobotsTries   uint8     // failed attempts since
 	RobotsDue     time.Time // earliest time of the next attempt
 	RobotsReason  Reason    // why the last attempt failed
-	RobotsFrom    string    // the host that it redirects to while the answer from there is out; empty: none
-	RobotsSince   time.Time // since when
+	RobotsFrom    string    // the host that it redirects to and whose answer is pending; empty: none
+	RobotsSince   time.Time // start of that wait
 	SitemapsRun   RunID     // run in which its sitemaps were queued
 	SitemapFiles  int       // number of sitemaps queued in that run
-	SitemapOthers int       // in addition to those: on an origin's host, those that only others name
+	SitemapOthers int       // in addition to those: on an origin's host, those that only other hosts name
 	Run           RunID
 	RunRequests   int // requests for pages (HEAD and GET)
 	RunThrottles  int
 	RunVisited    int  // pages that requests brought to a final state
 	Admitted      bool // in that run, it counts for max-subdomains
-	Vouched       bool // in that run, a seed, an origin's page or, if it is an origin's, one of the same origin names it
+	Vouched       bool // in that run, named by a seed or an origin's page (of the same origin, if it is an origin's)
 	RunGivenUp    GiveUp
 	RunGivenUpAt  int // RunRequests at that time
 	RunGivenUpWhy Reason
@@ -311,7 +311,7 @@ type Run struct {
 	Config     [32]byte  // SHA-256 of the effective configuration
 	Changed    time.Time // when the configuration last changed, in milliseconds; zero: never
 	Status     RunStatus
-	End        End  // why it ended
+	End        End  // why the walk ended
 	Walked     bool // the frontier is empty; only the outputs are missing
 	FirstVisit Seq  // the first visit that may belong to it
 	Pages      int  // visits with a request

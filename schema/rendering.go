@@ -16,8 +16,8 @@ const (
 	RenderFailed                         // recorded as fetched: the browser failed at every attempt
 )
 
-// Tell says why a page with these signs was rendered, and the result. It is empty if no rendering was
-// attempted.
+// Tell returns why a page with these signs was rendered, and the result. It is empty if no
+// rendering was attempted.
 func (r Rendering) Tell(signs Shell) string {
 	if r == 0 {
 		return ""

@@ -37,8 +37,8 @@ func (k TroubleKind) String() string {
 type Trouble struct {
 	Kind  TroubleKind
 	Why   Reason    // of the last failure; none for TroubleRest
-	From  string    // for TroubleRobots: the host that robots.txt redirects to, whose answer is out; empty: none
-	Since time.Time // of From; zero: not known
+	From  string    // for TroubleRobots: the host that robots.txt redirects to, if its answer is pending; empty: none
+	Since time.Time // start of the wait for From; zero: unknown
 	Times int       // failures or rate-limit answers in a row; URLs for TroubleRetries; 0 for TroubleGivenUp
 	Until time.Time // earliest time of the next request; zero for TroubleGivenUp
 }
@@ -120,7 +120,7 @@ func (r Reason) last() Cause {
 	return r.Cause
 }
 
-// String returns the trouble in words, without its time; empty if there is none.
+// String describes the trouble, without its time. It is empty if there is none.
 func (t Trouble) String() string {
 	switch t.Kind {
 	case TroubleGivenUp:
@@ -138,7 +138,7 @@ func (t Trouble) String() string {
 	return ""
 }
 
-// unanswered says that the host which robots.txt redirects to has not answered, and why.
+// unanswered describes the wait for the host that robots.txt redirects to, and its reason.
 func (t Trouble) unanswered() string {
 	text := ", no answer from there yet"
 	if !t.Since.IsZero() {
@@ -150,7 +150,7 @@ func (t Trouble) unanswered() string {
 	return text
 }
 
-// failed says that something failed for a reason, n times.
+// failed describes n failures with this reason.
 func (r Reason) failed(n int) string {
 	switch {
 	case r.Host != "":

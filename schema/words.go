@@ -2,7 +2,7 @@ package schema
 
 import "strings"
 
-// A Class is what a URL is to the terrain, as the lists decide. The zero value is ClassDiscovered.
+// A Class is the class that the lists give a URL. The zero value is ClassDiscovered.
 type Class uint8
 
 // The classes. The first list that names a URL wins in the order blacklist,

@@ -151,7 +151,7 @@ type Pages struct {
 // Recrawl is [recrawl].
 type Recrawl struct {
 	MinAge time.Duration
-	Given  bool // set in the configuration, so that no answer extends it
+	Given  bool // set in the configuration, so an answer's freshness does not extend it
 }
 
 // Young reports whether a page of this age is kept without a request. fresh is how long its answer is

@@ -96,7 +96,7 @@ func replaced(text []byte, before, after *config.Decision) ([]byte, error) {
 	return slices.Concat(text[:at], []byte(block), text[at+len(old):]), nil
 }
 
-// own finds an entry that is on its own: it begins a line (a byte order mark may precede it) and no
+// own finds an entry that starts a line (a byte order mark may precede it) and is complete: no
 // further key of the entry follows.
 func own(text, block []byte) (at int, found bool) {
 	const mark = "\ufeff"

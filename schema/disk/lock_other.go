@@ -4,7 +4,7 @@ package disk
 
 import "os"
 
-// Locks is false: file locks say nothing here.
+// Locks is false: file locks are not supported here.
 const Locks = false
 
 // TryLock takes no lock and always succeeds.

@@ -1,5 +1,5 @@
-// Package process measures for tests what a process has used: CPU time, which other load on the machine
-// does not lengthen as it does wall time, memory, and bytes written.
+// Package process measures, for tests, the resources used by a process: CPU time, which unlike wall
+// time does not grow with other load on the machine, memory, and bytes written.
 package process
 
 import (

@@ -23,7 +23,7 @@ const (
 	noText           // non-characters and annotation marks
 )
 
-// dangerOf is the table of dangers. An invalid UTF-8 byte arrives as [utf8.RuneError].
+// dangerOf is the table of dangers. An invalid UTF-8 byte is passed as [utf8.RuneError].
 func dangerOf(r rune) danger {
 	switch {
 	case r >= ' ' && r <= '~':

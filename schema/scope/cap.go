@@ -9,7 +9,7 @@ import (
 )
 
 // A Cap is a rule that limits how many pages, or hosts, of a group a run visits. When the group is
-// full, the rest is refused by that rule.
+// full, the rule refuses the others.
 type Cap struct {
 	Rule   Rule
 	Group  string

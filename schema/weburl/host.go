@@ -68,7 +68,7 @@ func parsePort(text string) (string, error) {
 	return text, nil
 }
 
-// parseHost is the WHATWG host parser, but drops trailing dots. The rest is parsed again, because
+// parseHost is the WHATWG host parser, but drops trailing dots. It parses the rest again, because
 // "1.2.3.." has become an address.
 func parseHost(text string) (string, error) {
 	host, err := parseHostDotted(text)

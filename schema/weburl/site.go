@@ -83,7 +83,7 @@ func Site(host string) string {
 	return site
 }
 
-// Unicode returns a host with its A-labels decoded, for searching. For display use [Shown].
+// Unicode returns a host with its A-labels decoded, for searching. For display use [ShownIfOther].
 func Unicode(host string) string {
 	if !strings.Contains(host, acePrefix) {
 		return host

@@ -46,7 +46,7 @@ func TestForged(t *testing.T) {
 	files := 60
 	switch {
 	case crawltest.Full():
-		files = 500
+		files = 300
 	case testing.Short():
 		files = 20
 	}

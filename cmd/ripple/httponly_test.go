@@ -13,8 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// Of the unreachable hosts, the end of the crawl and the summary name those that nothing named with
-// https: no link, redirect, seed or sitemap.
+// The end of the crawl and the summary name the unreachable hosts that only http URLs lead to: no link, redirect, seed
+// or sitemap names them with https.
 func TestOnlyHTTP(t *testing.T) {
 	t.Parallel()
 	web, err := webtest.New(webtest.WithUnknownRefused())

@@ -175,8 +175,8 @@ func foreignWeb(web *webtest.Server) {
 }
 
 // silentWeb adds a page that links to a host which never answers a request for robots.txt, and to
-// three that refuse connections in TLS. Of the pages that no page links to, two fail, one always
-// and one by asking to wait once, and one leads to a page without an answer.
+// three that refuse TLS connections. It also adds three pages that no page links to: one always fails,
+// one asks to wait once, and one leads to a page that never answers.
 func silentWeb(web *webtest.Server) {
 	text := link("https://hang.test/", "Hangs")
 	for _, name := range []string{"down1.test", "down2.test", "down3.test"} {

@@ -151,7 +151,7 @@ func TestServeFiles(t *testing.T) {
 	}
 }
 
-// Of the stored pages, the readable ones are sent, with the number of the others.
+// The download has every readable page, and says how many cannot be read.
 func TestServeSomePages(t *testing.T) {
 	t.Parallel()
 	dir, body := t.TempDir(), []byte("<title>A page</title>")
@@ -211,7 +211,7 @@ func TestDemoServes(t *testing.T) {
 		t.Errorf("the run is %v", run)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Skip(err) // this system has no such signals
+		t.Skipf("this system cannot interrupt a process: %v", err)
 	}
 	_, _ = io.Copy(io.Discard, told)
 	if err := cmd.Wait(); err != nil {

@@ -113,7 +113,8 @@ func TestDo(t *testing.T) {
 	}
 	want := map[string]string{
 		"User-Agent": "Ripple/1.0 (+https://example.com)", "Accept-Encoding": "gzip, deflate, br, zstd", "Accept": accepted,
-		"If-None-Match": `"e"`, "If-Modified-Since": "yesterday", "Cookie": "", "Accept-Language": "en,*;q=0.5", "Referer": "", "Authorization": "",
+		"If-None-Match": `"e"`, "If-Modified-Since": "yesterday", "Cookie": "", "Accept-Language": "en,*;q=0.5",
+		"Referer": "", "Authorization": "",
 	}
 	for name, value := range want {
 		if got := seen.Header.Get(name); got != value {

@@ -97,7 +97,7 @@ func gone(c net.Conn) bool {
 // A fault is the reason why a look-up reached no name server.
 type fault struct {
 	mu       sync.Mutex
-	own      Own  // OwnNetwork stands for OwnNoResolver and OwnResolver
+	own      Own  // OwnNetwork covers OwnNoResolver and OwnResolver
 	answered bool // a server was reached after all
 }
 

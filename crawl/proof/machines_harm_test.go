@@ -146,7 +146,8 @@ func (ms *machines) tryMove() (moved bool, err error) {
 		defer ms.all[n].Unlock()
 	}
 	m := ms.all[from]
-	shards := slices.DeleteFunc(m.shards(), func(n int) bool { // a shard that was never crawled may stay with the node that created it
+	// A shard that was never crawled may stay with the node that created it.
+	shards := slices.DeleteFunc(m.shards(), func(n int) bool {
 		return !strings.Contains(m.words(), fmt.Sprintf("shard %d: crawling\n", n))
 	})
 	if len(shards) == 0 {

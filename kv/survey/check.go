@@ -170,7 +170,7 @@ func (c *checker) checkDistances() error {
 	if err != nil {
 		return err
 	}
-	anew, err := c.anew()
+	lost, err := c.lostLinks()
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (c *checker) checkDistances() error {
 		}
 		depth, hops := c.core.store.Depth(id)
 		have, want := near{depth, hops, depth != kv.NoDepth && c.core.store.Own(id)}, found[id]
-		if anew && (depth < want.depth || depth == want.depth && (hops < want.hops || have.own && !want.own)) {
+		if lost && (depth < want.depth || depth == want.depth && (hops < want.hops || have.own && !want.own)) {
 			continue
 		}
 		if depth < want.depth || hops < want.hops || have.own && !want.own || !reapply && !travel && have != want {
@@ -203,9 +203,9 @@ func (c *checker) unfinished() (reapply, travel bool, err error) {
 	return reapply, travel, err
 }
 
-// anew reports whether depths may be smaller than the links say, because those links were lost with
-// the file of a shard.
-func (c *checker) anew() (bool, error) {
+// lostLinks reports whether a shard's file was lost with its links. Depths may then be smaller than the links that are
+// left explain.
+func (c *checker) lostLinks() (bool, error) {
 	if part := c.core.store.Part(); part.Shards > 0 && !part.Merged() {
 		return false, nil // it has received everything
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 )
 
-// Of the visits to a page with very many, the newest are shown, and all are counted.
+// A page with many visits shows the newest and counts all.
 func TestOlderVisits(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	for range answer.MaxHistory + 2 {

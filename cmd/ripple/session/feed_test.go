@@ -48,7 +48,8 @@ func TestFarBehindWrittenOutputs(t *testing.T) {
 			t.Errorf("after %d, until %d: %d visits, %d omitted; want %d", since, b.Next, got[0], got[1], want)
 		}
 	}
-	if err := live.Client.Get(t.Context(), serve.FeedQuery{Brief: true}.String(), nil); err == nil || err.Error() != serve.ErrWriting.Text {
+	err := live.Client.Get(t.Context(), serve.FeedQuery{Brief: true}.String(), nil)
+	if err == nil || err.Error() != serve.ErrWriting.Text {
 		t.Errorf("a program is told %v", err)
 	}
 	cancel()

@@ -57,8 +57,8 @@ func TestNodeWaits(t *testing.T) {
 	tell("")
 	idle.PagesToVisit = 1
 	tell("")
-	for _, about := range []answer.ShardStats{{Shard: 1, State: answer.ShardIdle}, // waiting to be taken again, and then to be crawled
-		{Shard: 1, State: "waiting", Status: &census.Status{Status: "waiting"}}} {
+	for _, about := range []answer.ShardStats{ // waiting to be taken again, and then to be crawled
+		{Shard: 1, State: answer.ShardIdle}, {Shard: 1, State: "waiting", Status: &census.Status{Status: "waiting"}}} {
 		s.Shards[1] = about
 		tell("")
 	}

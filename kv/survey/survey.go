@@ -203,6 +203,6 @@ func (s *Survey) OriginDepths() (*Depths, error) { return s.walks.originDepths()
 
 // Ways returns shortest paths along links that carry depth to a page, from the nearest origins: at
 // most limit of them, by depth and then by the origin's number, and none longer than max-depth + 1.
-// Of several paths from an origin it returns the one over the pages that were met first. It reads
+// If an origin has several, it returns the path over the pages that were met first. It reads
 // the links of all pages once, and holds four bytes for each while it searches.
 func (s *Survey) Ways(id schema.ID, limit int) ([]Way, error) { return s.walks.ways(id, limit) }

@@ -157,8 +157,8 @@ func (w *Watch) oneServer() bool {
 }
 
 // An outage is refuted if the first request to a site that had not voted for it ended it, and it
-// seems to return within a minute. The sites that voted for either then lose their vote for a
-// while.
+// seems to return within a minute, before most of the sites that voted for it have answered. The
+// sites that voted for either then lose their vote for a while.
 const (
 	returns  = time.Minute
 	voteless = time.Hour
@@ -181,6 +181,19 @@ func (w *Watch) refute(now time.Time) bool {
 	w.forget()
 	w.changes++
 	return true
+}
+
+// believe records that a site has answered since the last outage. If most of its voters have, only the network
+// can have been at fault.
+func (w *Watch) believe(site uint64, sent time.Time) {
+	if answered, voted := w.voters[site]; !voted || answered || w.away || sent.Before(w.since) {
+		return
+	}
+	w.voters[site] = true
+	w.back++
+	if 2*w.back > len(w.voters) {
+		w.refuted = false
+	}
 }
 
 func (w *Watch) voteless(site uint64, now time.Time) bool { return now.Before(w.lost[site]) }

@@ -145,8 +145,8 @@ func TestOneVoteASite(t *testing.T) {
 	}
 }
 
-// An outage that ends at its first probe and returns within a minute was false. The sites that
-// voted for it lose their vote for an hour; others keep theirs.
+// An outage that ends at its first probe and returns within a minute, before most of those that voted for it
+// have answered, was false. The sites that voted for it lose their vote for an hour; others keep theirs.
 func TestRefuted(t *testing.T) {
 	again := failure(36, 10, Silent, 6, 7, 8, 9, 10)
 	tests := []struct {
@@ -157,6 +157,10 @@ func TestRefuted(t *testing.T) {
 		{"it returns", []event{answer(21, 20), again}, "refuted"},
 		{"with a voter asked in vain", []event{failure(19, 2, Silent, 3), answer(21, 20), again}, "refuted"},
 		{"with another one asked in vain", []event{failure(19, 2, Silent, 11), answer(21, 20), again}, "begun"},
+		{"after most of its voters answered", []event{answer(21, 20), answer(22, 1, 2, 3), again}, "begun"},
+		{"after few of them did", []event{answer(21, 20), answer(22, 1, 2), again}, "refuted"},
+		{"after an earlier answer arrived", []event{answer(21, 20),
+			{at: 22, took: 12, way: answered, sites: []uint64{1, 2, 3}}, again}, "refuted"},
 		{"a minute later", []event{answer(21, 20), failure(90, 10, Silent, 6, 7, 8, 9, 10)}, "begun"},
 		{"for certain", []event{answer(21, 20), failure(36, 0, Local, 1)}, "begun"},
 		{"all of them once more", []event{answer(21, 20), again, answer(40, 20),

@@ -9,8 +9,9 @@
 // hangs up can usually be reached: while other hosts answer, the failure is its own.
 //
 // During an outage only one request is made at a time, every 5 to 60 s; any answer ends the outage. If an
-// outage ends as soon as a site is requested that did not vote for it, and returns within a minute, it was
-// false: the sites that voted for it are at fault and lose their vote for an hour.
+// outage ends as soon as a site is requested that did not vote for it, and returns within a minute before most
+// of its voters have answered, it was false: the sites that voted for it are at fault and lose their vote for
+// an hour.
 //
 // The last hosts of a crawl may have fallen silent by themselves, when no others are left to answer. An
 // outage therefore also ends when only silence has been evidence for it for half an hour while the machine
@@ -91,7 +92,8 @@ type Watch struct {
 	doubted   bool      // an outage has ended without an answer
 	since     time.Time
 	ended     time.Time            // end of the last outage
-	voters    map[uint64]struct{}  // sites that voted for it; nil: it was certain
+	voters    map[uint64]bool      // sites that voted for it, and whether they have answered since; nil: it was certain
+	back      int                  // voters that have
 	confirmed bool                 // a further site has confirmed the outage
 	refuted   bool                 // the last outage ended without the failure of a further site
 	lost      map[uint64]time.Time // when each site gets its vote back
@@ -178,7 +180,9 @@ func (w *Watch) Answered(host, site uint64, address string, sent, done, now time
 	}
 	w.answered[host], w.sites[site] = struct{}{}, struct{}{}
 	w.meet(site, now)
-	return w.alive(address, sent, done, now)
+	ended = w.alive(address, sent, done, now)
+	w.believe(site, sent)
+	return ended
 }
 
 // alive records that a host could be reached at a given time. It reports whether an outage ended.
@@ -350,11 +354,11 @@ func (w *Watch) look(certain bool, now time.Time) News {
 	case !certain && w.refute(now):
 		return Refuted
 	}
-	w.voters, w.confirmed = nil, false
+	w.voters, w.back, w.confirmed = nil, 0, false
 	if !certain {
-		w.voters = map[uint64]struct{}{}
+		w.voters = map[uint64]bool{}
 		for site := range w.row {
-			w.voters[site] = struct{}{}
+			w.voters[site] = false
 		}
 	}
 	w.away, w.since, w.every = true, now, minProbe

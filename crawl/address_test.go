@@ -39,7 +39,7 @@ func TestLookupIsNoTimeOfServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer set.Client.Close()
-	v := visitors{parsers: newParsers(noHash, 1)}
+	v := visitors{parsers: newParsers(noHash, nil, 1)}
 	step := ring.Step{Kind: ring.Get, URL: "https://a.test:" + portOf(web) + "/", Timeout: set.Timeout(0),
 		Settings: set}
 	v.visit(t.Context(), step, func(o ring.Outcome) {
@@ -67,7 +67,7 @@ func TestLookupsAreNoBurst(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer set.Client.Close()
-	v := visitors{parsers: newParsers(noHash, 3), clocks: new(pace.Clocks)}
+	v := visitors{parsers: newParsers(noHash, nil, 3), clocks: new(pace.Clocks)}
 	var sent [3]time.Time
 	var visits errgroup.Group
 	for i, host := range []string{"a", "b", "c"} {
@@ -112,7 +112,7 @@ func TestLeaseEndsInHandshake(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer set.Client.Close()
-	v := visitors{parsers: newParsers(noHash, 1), member: &member{Shard: &Shard{Lease: lease}}}
+	v := visitors{parsers: newParsers(noHash, nil, 1), member: &member{Shard: &Shard{Lease: lease}}}
 	step := ring.Step{Kind: ring.Get, URL: "https://a.test/", Timeout: set.Timeout(0), Settings: set}
 	v.visit(t.Context(), step, func(o ring.Outcome) {
 		if asked := len(web.Log()); o.Cause != fetch.Cancelled || asked != 0 {
@@ -154,7 +154,7 @@ func TestLookedUpOnce(t *testing.T) {
 		t.Fatal("the name was found")
 	}
 	once := asked.Load()
-	v := visitors{parsers: newParsers(noHash, 1)}
+	v := visitors{parsers: newParsers(noHash, nil, 1)}
 	step := ring.Step{Kind: ring.Get, URL: "https://a.test/", Timeout: set.Timeout(0), Settings: set}
 	v.visit(t.Context(), step, func(o ring.Outcome) {
 		if o.Cause != fetch.DNSTemporary || o.Done.Before(o.Step.Sent) || asked.Load() != 2*once {
@@ -200,7 +200,7 @@ func askAtBoth(t *testing.T, web *webtest.Server, want fetch.Cause) {
 		t.Fatal(err)
 	}
 	defer set.Client.Close()
-	v := visitors{parsers: newParsers(noHash, 1), clocks: new(pace.Clocks)}
+	v := visitors{parsers: newParsers(noHash, nil, 1), clocks: new(pace.Clocks)}
 	step := ring.Step{Kind: ring.Get, URL: "https://a.test:" + portOf(web) + "/", Timeout: set.Timeout(0), Settings: set,
 		Address: "127.0.0.2"}
 	for _, want := range []fetch.Cause{want, fetch.None} {
@@ -229,7 +229,7 @@ func TestRefusedAtBothAddresses(t *testing.T) {
 	}
 	defer set.Client.Close()
 	_, port, _ := net.SplitHostPort(none.Addr().String())
-	v := visitors{parsers: newParsers(noHash, 1), clocks: new(pace.Clocks)}
+	v := visitors{parsers: newParsers(noHash, nil, 1), clocks: new(pace.Clocks)}
 	step := ring.Step{Kind: ring.Get, URL: "https://a.test:" + port + "/", Timeout: set.Timeout(0), Settings: set,
 		Address: "127.0.0.2"}
 	v.visit(t.Context(), step, func(o ring.Outcome) {
@@ -257,7 +257,7 @@ func TestHostAfterLookups(t *testing.T) {
 	}
 	defer set.Client.Close()
 	v := visitors{
-		share: slots.New(0).Share(10), clocks: new(pace.Clocks), parsers: newParsers(noHash, 3),
+		share: slots.New(0).Share(10), clocks: new(pace.Clocks), parsers: newParsers(noHash, nil, 3),
 	}
 	sched := newScheduler(schedulerConfig{
 		Share: v.share, Clocks: v.clocks, AddressGap: 10 * time.Millisecond, MaxUncommitted: 100, Soon: time.Second,

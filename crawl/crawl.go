@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/sumi-ripple/ripple/crawl/answers"
+	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
@@ -61,9 +62,13 @@ type Options struct {
 	OnRequest func(Request) // called for each request; must not block; may be nil
 	OnFull    func(uint64)  // called with the bytes left on a disk that is almost full; must not block; may be nil
 	OnCommit  func(Commit)  // called after each commit of outcomes; must not block; may be nil
-	Machine   *Machine      // shared with other crawls; nil: one of its own
-	Shard     *Shard        // what the state file holds of a terrain; nil: the whole of one
-	Paused    bool          // nothing is sent before [Crawl.Unpause]
+	// OnAnchors is called by several goroutines with the anchors of each page that was fetched, by its canonical
+	// URL; it must not block. nil: anchors are not read.
+	OnAnchors func(page string, a *page.Anchors)
+
+	Machine *Machine // shared with other crawls; nil: one of its own
+	Shard   *Shard   // what the state file holds of a terrain; nil: the whole of one
+	Paused  bool     // nothing is sent before [Crawl.Unpause]
 
 	// OpenRenderer opens the renderer of a configuration that renders pages; nil: a browser.
 	OpenRenderer func(context.Context, *config.Config) (ring.Renderer, error)
@@ -265,7 +270,7 @@ func (c *Crawl) walk(ctx context.Context, deadline <-chan time.Time) (schema.End
 	// make requests and parse answers, own nothing; close found
 	visitors := visitors{
 		share: share, came: semaphore.NewWeighted(int64(cfg.MaxOpen() / openPerCame)),
-		clocks: &c.opts.Machine.clocks, parsers: newParsers(c.store.Hash, 0), member: c.member,
+		clocks: &c.opts.Machine.clocks, parsers: newParsers(c.store.Hash, c.opts.OnAnchors, 0), member: c.member,
 		network: &c.opts.Machine.network, flights: &c.flights,
 	}
 	g.Go(func() error { return visitors.run(walking, asking, steps, found) })

@@ -27,13 +27,13 @@ type hashFunc func(schema.URLKind, string) uint64
 
 // newParsers returns n parsers; 0: twice as many as there are processors, because some wait until
 // the recorder takes their outcomes.
-func newParsers(hash hashFunc, n int) parsers {
+func newParsers(hash hashFunc, onAnchors func(string, *page.Anchors), n int) parsers {
 	if n == 0 {
 		n = 2 * runtime.GOMAXPROCS(0)
 	}
 	all := make(parsers, n)
 	for range n {
-		all <- &parser{hash: hash}
+		all <- &parser{hash: hash, onAnchors: onAnchors}
 	}
 	return all
 }
@@ -51,6 +51,7 @@ func (all parsers) take(ctx context.Context) (*parser, error) {
 // A parser parses one answer after another. It owns nothing but its memory.
 type parser struct {
 	hash      hashFunc
+	onAnchors func(page string, a *page.Anchors) // nil: anchors are not read
 	extractor *page.Extractor
 	under     *ring.Settings // settings of extractor
 	text      []byte         // of the last page; no outcome refers to it
@@ -138,6 +139,10 @@ func (p *parser) page(o *ring.Outcome, header http.Header, body []byte, size int
 			found = &parsed
 		}
 	}
+	if found.Anchors != nil {
+		p.onAnchors(o.Step.Norm, found.Anchors)
+		found.Anchors = nil // it must not wait with the outcome
+	}
 	tag := page.ParseRobotsTag(header.Values("X-Robots-Tag"), s.Config.UserAgent.CrawlerName)
 	found.NoIndex = found.NoIndex || tag.NoIndex
 	found.NoFollow = found.NoFollow || tag.NoFollow
@@ -163,6 +168,7 @@ func (p *parser) extract(step ring.Step, header http.Header, contentType string,
 		p.under = s
 		p.extractor = page.NewExtractor(page.Options{
 			MaxLinks: s.Config.Crawler.LinksPerPage(), Agent: s.Config.UserAgent.CrawlerName, Extracts: s.Extracts,
+			Anchors: p.onAnchors != nil,
 		})
 	}
 	return p.extractor.Answer(header, contentType, body, base, step.Norm), nil

@@ -52,7 +52,7 @@ func TestDripsHoldNoParser(t *testing.T) {
 		web.Host(fmt.Sprintf("d%d.test", i)).Page("/", "<title>a long page</title>").Fault(f)
 	}
 	asking, giveUp := context.WithCancel(t.Context())
-	v := visitors{share: slots.New(0).Share(drips + 1), parsers: newParsers(noHash, 1)}
+	v := visitors{share: slots.New(0).Share(drips + 1), parsers: newParsers(noHash, nil, 1)}
 	steps, outcomes := make(chan ring.Step), make(chan ring.Outcome)
 	ended := make(chan error, 1)
 	go func() { ended <- v.run(t.Context(), asking, steps, outcomes) }()
@@ -85,7 +85,7 @@ func TestDripsHoldNoParser(t *testing.T) {
 // parser counts as not sent.
 func TestParserIsAwaited(t *testing.T) {
 	_, set := goodWeb(t)
-	v := visitors{parsers: newParsers(noHash, 1)}
+	v := visitors{parsers: newParsers(noHash, nil, 1)}
 	step := ring.Step{Kind: ring.Get, URL: "https://good.test/", Timeout: set.Timeout(0), Settings: set}
 	v.visit(t.Context(), step, func(o ring.Outcome) {
 		if len(v.parsers) != 0 {
@@ -109,7 +109,7 @@ func TestParserIsAwaited(t *testing.T) {
 func TestWhatHasComeNeedsNoSlot(t *testing.T) {
 	_, set := goodWeb(t)
 	share := slots.New(0).Share(4)
-	v := visitors{share: share, came: semaphore.NewWeighted(2), parsers: newParsers(noHash, 2)}
+	v := visitors{share: share, came: semaphore.NewWeighted(2), parsers: newParsers(noHash, nil, 2)}
 	steps, outcomes := make(chan ring.Step), make(chan ring.Outcome)
 	ended := make(chan error, 1)
 	go func() { ended <- v.run(t.Context(), t.Context(), steps, outcomes) }()

@@ -233,7 +233,7 @@ func (p *peeker) awaitAddress(ctx context.Context, step *ring.Step) error {
 // ask sends one request. The peek is done unless the answer redirects.
 func (p *peek) ask(ctx context.Context, s *ring.Settings) {
 	hash := func(schema.URLKind, string) uint64 { return 0 }
-	v := visitors{parsers: newParsers(hash, 1)}
+	v := visitors{parsers: newParsers(hash, nil, 1)}
 	v.visit(ctx, p.step, func(o ring.Outcome) { p.answered(&o, s) })
 }
 

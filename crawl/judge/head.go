@@ -6,10 +6,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// head accepts a request for rest in an answer to HEAD. It accepts an unwanted type only if GET has confirmed
-// one for such a path. After anything else, except a failed connection, GET decides. That includes redirects:
-// their targets enter the map at once, on other shards too, and could not be taken back if the host turned out
-// to lie. A GET that redirects has no body worth saving.
+// head accepts a request for rest in an answer to HEAD, and success where HEAD suffices. It accepts an
+// unwanted type only if GET has confirmed one for such a path. After anything else, except a failed
+// connection, GET decides. That includes redirects: their targets enter the map at once, on other shards too,
+// and could not be taken back if the host turned out to lie. A GET that redirects has no body worth saving.
 func head(o *ring.Outcome) Verdict {
 	refusal := refusalOf(o)
 	switch {
@@ -17,6 +17,8 @@ func head(o *ring.Outcome) Verdict {
 		return failure(o)
 	case Throttled(o):
 		return rest(o)
+	case o.Answered() && o.Status >= 200 && o.Status <= 299 && o.Step.Settings.HeadSuffices(o.Step.URL):
+		return success(o)
 	case refusal.Type&o.Step.Visit.Heads == 0: // no refusal, or one that is not confirmed
 	case o.Step.Visit.Heads&schema.HeadsLie != 0: // another refusal was contradicted since this was requested
 	default:

@@ -75,3 +75,40 @@ func TestHeadIsConfirmed(t *testing.T) {
 		}
 	}
 }
+
+// Where HEAD suffices, a success ends the visit, and anything else is left to GET.
+func TestHeadSuffices(t *testing.T) {
+	s := settings(t)
+	s.Config.Crawler.HeadCheck = config.HeadOutside
+	tests := []struct {
+		name string
+		url  string
+		head ring.Outcome
+		act  judge.Act
+		want schema.State
+	}{
+		{"a page", "https://b.test/x", ring.Outcome{Status: 200, ContentType: "text/html"}, judge.Settle, schema.Processed},
+		{"a picture", "https://b.test/x.png", ring.Outcome{Status: 200, ContentType: "image/png"}, judge.Settle,
+			schema.ContentMismatch},
+		{"a page of an origin", "https://a.test/x", ring.Outcome{Status: 200, ContentType: "text/html"}, judge.Follow, 0},
+		{"missing, says HEAD", "https://b.test/x", ring.Outcome{Status: 404}, judge.Follow, 0},
+		{"HEAD not allowed", "https://b.test/x", ring.Outcome{Status: 405}, judge.Follow, 0},
+		{"a redirect", "https://b.test/x", ring.Outcome{Status: 302, Location: target("https://c.test/", "https://c.test/")},
+			judge.Follow, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			step := page(s, ring.Get)
+			step.Visit.Heads = 0
+			if step.Ask(tt.url); (step.Kind == ring.Head) != (tt.url != "https://a.test/x") {
+				t.Errorf("it is requested with %v", step.Kind)
+			}
+			tt.head.Step, tt.head.RetryAfter = step, -1
+			tt.head.Step.Kind = ring.Head
+			v := judge.Page(&tt.head, nil, true, false)
+			if v.Act != tt.act || v.Act == judge.Settle && v.State != tt.want || v.Act == judge.Follow && v.Next.Kind != ring.Get {
+				t.Errorf("%s", v)
+			}
+		})
+	}
+}

@@ -83,6 +83,9 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 		p.Shell = shellOf(&e.scan, text, base, self)
 	}
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
+	if e.opt.Anchors {
+		p.Anchors = anchorsOf(&e.scan, text, base)
+	}
 	e.scan.reset(nil) // releases the body
 	e.base = nil
 	return p

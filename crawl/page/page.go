@@ -36,6 +36,7 @@ type Options struct {
 	MaxLinks int       // distinct targets kept, in document order; 0: [config.DefaultLinks]
 	Agent    string    // crawler-name, for robots metas addressed to it
 	Extracts []Extract // user-defined facts
+	Anchors  bool      // [Page.Anchors] is filled in
 }
 
 // A Page is the content of a page. NoIndex, NoFollow and NoArchive are from the robots metas: those for the agent, or
@@ -44,6 +45,7 @@ type Page struct {
 	schema.Content
 	Links     []Link // one per target, in document order; never the page itself
 	NoArchive bool
+	Anchors   *Anchors // nil: not read
 }
 
 // A Link combines all mentions of one target.

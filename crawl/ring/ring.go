@@ -16,7 +16,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/scope"
-	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // A Kind says what a [Step] does.
@@ -174,7 +173,7 @@ func (o *Outcome) Follow() *Step {
 func (s *Step) Ask(form string) {
 	s.URL, s.Kind = form, Get
 	s.ETag, s.Modified, s.Visit.Revisit, s.Visit.Refusal = "", "", 0, Refusal{}
-	if s.URLKind == schema.KindPage && s.Visit.Heads&schema.HeadsLie == 0 && s.Settings.AsksHead(weburl.PathQuery(form)) {
+	if s.URLKind == schema.KindPage && s.Visit.Heads&schema.HeadsLie == 0 && s.Settings.AsksHead(form) {
 		s.Kind = Head
 	}
 }

@@ -147,14 +147,19 @@ func MediaType(contentType string) string {
 func IsHTML(contentType string) bool { return media.Extract(contentType).IsHTML() }
 
 // AsksHead reports whether a page is requested with HEAD first.
-func (s *Settings) AsksHead(pathQuery string) bool {
+func (s *Settings) AsksHead(url string) bool {
 	switch s.Config.Crawler.HeadCheck {
 	case config.HeadNever:
 		return false
 	case config.HeadAlways:
 		return true
 	}
-	return !LikePage(pathQuery)
+	return s.HeadSuffices(url) || !LikePage(weburl.PathQuery(url))
+}
+
+// HeadSuffices reports whether a page that answers HEAD with success is not requested with GET as well.
+func (s *Settings) HeadSuffices(url string) bool {
+	return s.Config.Crawler.HeadCheck == config.HeadOutside && len(s.Scope.OriginsOf(weburl.Host(url))) == 0
 }
 
 // LikePage reports whether a path has an ending typical of pages.

@@ -216,9 +216,10 @@ type HeadCheck string
 
 // The values of head-check.
 const (
-	HeadAlways HeadCheck = "always"
-	HeadAuto   HeadCheck = "auto"
-	HeadNever  HeadCheck = "never"
+	HeadAlways  HeadCheck = "always"
+	HeadAuto    HeadCheck = "auto"
+	HeadNever   HeadCheck = "never"
+	HeadOutside HeadCheck = "outside" // as auto; pages of no origin get no GET if HEAD succeeds
 )
 
 // Sitemaps says how sitemaps are used.

@@ -148,7 +148,7 @@ func oddWeb(web *webtest.Server) {
 	a.Redirect("/round", "/about", 302)
 	a.Redirect("/about", "/round", 302)
 	a.Redirect("/next", "https://b.test/", 301)
-	web.Host("b.test").Page("/deep", "<title>Deep</title>")
+	web.Host("b.test").Page("/deep", "<title>Deep</title>"+link("/", "Home"))
 	web.Host("b.test").Robots("")
 	web.Host("away.test").Down(webtest.DownRefused)
 }

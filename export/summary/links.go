@@ -8,6 +8,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/broken"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
@@ -117,7 +118,15 @@ func (p *page) pairs() {
 	})
 }
 
-// brokenLinks lists the broken links by origin.
+// The broken links that a summary lists: one with hundreds of thousands must remain readable.
+const (
+	brokenTargets   = 20
+	brokenOrigins   = 20
+	brokenPerOrigin = 5
+	brokenText      = 200 // bytes of a URL
+)
+
+// brokenLinks lists the broken targets that most pages link to, and the first broken links of each origin.
 func (p *page) brokenLinks() {
 	p.line("## Broken Links")
 	p.line("")
@@ -125,37 +134,61 @@ func (p *page) brokenLinks() {
 		p.line("No link leads nowhere.")
 		return
 	}
+	targets := broken.ByTarget(p.broken)
 	all := "; \"ripple broken\" lists them all"
 	if p.survey.Past() {
 		all = "" // it lists those of the newest run
 	}
-	p.linef("%s nowhere%s.", amount.Of(len(p.broken), "link leads", "links lead"), all)
-	for rest := p.broken; len(rest) > 0; {
+	p.linef("%s nowhere, to %s%s.", amount.Of(len(p.broken), "link leads", "links lead"),
+		amount.Of(len(targets), "target", ""), all)
+	p.line("")
+	shown := targets[:min(len(targets), brokenTargets)]
+	p.rows([]string{"Target", "Pages", "Error"}, "target", len(shown), func(i int) []string {
+		return []string{shortened(shown[i].To), amount.Commas(len(shown[i].Links)), quoted(shown[i].Why)}
+	})
+	p.brokenMore(len(targets)-len(shown), "more targets")
+	origins := 0
+	for rest := p.broken; len(rest) > 0; origins++ {
 		n := slices.IndexFunc(rest, func(l broken.Link) bool { return l.Origin != rest[0].Origin })
 		if n < 0 {
 			n = len(rest)
 		}
-		p.brokenOf(rest[:n])
+		if origins < brokenOrigins {
+			p.brokenOf(rest[:n])
+		}
 		rest = rest[n:]
+	}
+	p.brokenMore(origins-brokenOrigins, "more origins with broken links")
+}
+
+func (p *page) brokenMore(n int, noun string) {
+	if n > 0 {
+		p.line("")
+		p.linef("*(%s)*", amount.Commas(n)+" "+noun)
 	}
 }
 
-// brokenOf lists the broken links of one origin.
+// shortened is [named] for a URL that may be long.
+func shortened(url string) string {
+	if len(url) > brokenText {
+		url = schema.Clean(url, brokenText) + "..."
+	}
+	return named(url)
+}
+
+// brokenOf lists the first broken links of one origin.
 func (p *page) brokenOf(links []broken.Link) {
 	p.line("")
 	p.linef("### %s (%s)", named(cmp.Or(links[0].Origin, "Other Pages")), amount.Of(len(links), "link", ""))
 	p.line("")
-	shown := links[:min(len(links), folded)]
+	shown := links[:min(len(links), brokenPerOrigin)]
 	p.rows([]string{"Page", "Anchor", "Target", "Error"}, "link", len(shown), func(i int) []string {
 		l := shown[i]
 		anchor := l.Link.Anchor
 		if kind := l.Link.Kinds.First(); anchor == "" {
 			anchor = "(" + kind.String() + ")"
 		}
-		return []string{named(l.From), quoted(anchor), named(l.To), quoted(l.Why)}
+		return []string{shortened(l.From), quoted(anchor), shortened(l.To), quoted(l.Why)}
 	})
-	if more := len(links) - len(shown); more > 0 {
-		p.line("")
-		p.linef("*(%s more)*", amount.Commas(more))
-	}
+	p.brokenMore(len(links)-len(shown), "more")
 }

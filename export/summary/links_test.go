@@ -56,7 +56,7 @@ func TestCutHosts(t *testing.T) {
 	}
 }
 
-// The broken links are exactly those of broken.Find.
+// A summary names the broken targets that most pages link to, the first links of each origin, and how to see all.
 func TestBrokenLinks(t *testing.T) {
 	w := surveytest.New(t, lists)
 	var dead []string
@@ -78,13 +78,14 @@ func TestBrokenLinks(t *testing.T) {
 	lines := told(t, s)
 	for i, l := range links {
 		row := "| " + strings.Join([]string{l.From, l.Link.Anchor, l.To, l.Why}, " | ") + " |"
-		if there := slices.Contains(lines, row); there != (i < 100 || i == 150) {
+		if there := slices.Contains(lines, row); there != (i < 5 || i == 150) {
 			t.Errorf("%q is told: %t", row, there)
 		}
 	}
 	for _, want := range []string{
-		`151 links lead nowhere; "ripple broken" lists them all.`, "### a.test (150 links)", "### Other Pages (1 link)",
-		"*(50 more)*", "<details><summary>80 more links</summary>", "| 404 Not Found | 150 |",
+		`151 links lead nowhere, to 150 targets; "ripple broken" lists them all.`, "### a.test (150 links)",
+		"### Other Pages (1 link)", "| https://dead.test/000 | 2 | 404 Not Found |", "| https://dead.test/019 | 1 | 404 Not Found |",
+		"*(130 more targets)*", "*(145 more)*", "| 404 Not Found | 150 |",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("%q is missing", want)
@@ -96,8 +97,42 @@ func TestBrokenLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(told(t, past), "151 links lead nowhere.") {
+	if !slices.Contains(told(t, past), "151 links lead nowhere, to 150 targets.") {
 		t.Error("of an older run: who lists all is not told, or wrong")
+	}
+}
+
+// The broken links of many origins with long URLs do not make a summary long.
+func TestBrokenLinksAreFew(t *testing.T) {
+	text := surveytest.Minimal
+	for i := range 60 {
+		text += fmt.Sprintf("[[quality]]\ndomain = \"o%02d.test\"\nseeds = [\"https://o%02d.test/\"]\n", i, i)
+	}
+	w := surveytest.New(t, text)
+	long := strings.Repeat("x", 1500)
+	for i := range 60 {
+		var dead []string
+		for n := range 40 {
+			dead = append(dead, fmt.Sprintf("o%02d.test/%d/%s", i, n, long))
+		}
+		w.Visit(fmt.Sprintf("o%02d.test/", i), w.Links(dead...))
+		for _, name := range dead {
+			w.Visit(name, func(v *schema.Visit) {
+				v.State, v.Status, v.Reason = schema.DeadLink, 404, schema.StatusReason(404)
+			})
+		}
+	}
+	lines := told(t, w.Survey())
+	size := 0
+	from := slices.Index(lines, "## Broken Links")
+	for _, line := range lines[from+1:] {
+		if strings.HasPrefix(line, "## ") {
+			break
+		}
+		size += len(line) + 1
+	}
+	if from < 0 || size > 80_000 || !slices.Contains(lines, "*(40 more origins with broken links)*") {
+		t.Errorf("the broken links take %d bytes", size)
 	}
 }
 

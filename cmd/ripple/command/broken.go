@@ -1,20 +1,64 @@
 package command
 
 import (
+	"cmp"
 	"context"
+	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
+// A brokenForm is the form in which broken links are printed.
+type brokenForm struct {
+	csv, json, junit bool
+	limit            term.Limit
+}
+
+func (o *brokenForm) addFlags(f *pflag.FlagSet) {
+	f.BoolVar(&o.csv, "csv", false, "print CSV, one row for each link")
+	f.BoolVar(&o.json, "json", false, "print JSON, one object for each link")
+	f.BoolVar(&o.junit, "junit", false, "print a JUnit report, one failed test for each target")
+	term.AddLimit(f, &o.limit, 5, "pages that link to a target")
+}
+
+func (o *brokenForm) check() error {
+	switch {
+	case o.csv && o.json:
+		return term.Usage("--csv and --json exclude each other; use one of them")
+	case o.junit && (o.csv || o.json):
+		return term.Usage("--junit excludes --csv and --json; use one of them")
+	}
+	return nil
+}
+
+// forPrograms writes broken links in the chosen form for programs. It returns false if none was chosen.
+func (o *brokenForm) forPrograms(w io.Writer, links []broken.Link) (bool, error) {
+	switch {
+	case o.csv:
+		return true, answer.WriteBroken(answer.NewCSVRows(w, answer.BrokenColumns()), links)
+	case o.json:
+		return true, answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), links)
+	case o.junit:
+		return true, answer.WriteJUnit(w, broken.ByTarget(links), int(o.limit))
+	}
+	return false, nil
+}
+
 type brokenOptions struct {
-	csv  bool
-	json bool
+	brokenForm
+	by     string
+	origin string
+	only   string
 }
 
 func newBrokenCommand(a *app) *cobra.Command {
@@ -22,49 +66,98 @@ func newBrokenCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "broken",
 		Short: "List the links that lead nowhere",
-		Long: `List the links whose target is dead, has failed or cannot be reached: by origin,
-with the page that links, the anchor, the target and its state. A page
-that robots.txt forbids is not broken: it was never requested. The exit code is 1
-if there are any broken links.`,
-		Example: "  ripple broken\n  ripple broken --csv > july.csv\n" +
+		Long: `List the links whose target is dead, has failed or cannot be reached: each target once,
+with the number of pages that link to it and the first of them with their anchors. The
+target that most pages link to comes first. A page that robots.txt forbids is not
+broken: it was never requested. The exit code is 1 if there are any broken links.
+
+"ripple check URL" finds them on a site without a configuration.`,
+		Example: "  ripple broken\n  ripple broken --by origin --only dead_link\n" +
+			"  ripple broken --origin example.org --csv > july.csv\n" +
 			"  grep -vxFf june.csv july.csv   # what is new since the list of June\n" +
-			"  ripple broken --json | jq -r '.[].to_url' | sort -u",
+			"  ripple broken --junit > broken.xml",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBroken(cmd.Context(), a, opts) },
 	}
-	cmd.Flags().BoolVar(&opts.csv, "csv", false, "print CSV")
-	cmd.Flags().BoolVar(&opts.json, "json", false, "print JSON")
+	cmd.Flags().StringVar(&opts.by, "by", "target", "group the links by `target|origin`")
+	cmd.Flags().StringVar(&opts.origin, "origin", "", "only links on pages of the origin `DOMAIN`")
+	cmd.Flags().StringVar(&opts.only, "only", "", "only links to `dead_link|failed|unreachable` pages")
+	opts.addFlags(cmd.Flags())
 	return cmd
 }
 
 func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
-	if opts.csv && opts.json {
-		return term.Usage("--csv and --json exclude each other; use one of them")
+	if err := opts.check(); err != nil {
+		return err
 	}
 	r, err := a.read(ctx)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	if err := opts.hasOrigin(r.Survey); err != nil {
+		return err
+	}
 	links, err := term.Finding(a.Voice, "looking for broken links",
 		func() ([]broken.Link, error) { return broken.Find(r.Survey) })
 	if err != nil {
 		return err
 	}
+	links = opts.choose(links)
+	written, err := opts.forPrograms(a.stdout, links)
 	switch {
-	case opts.csv:
-		err = answer.WriteBroken(answer.NewCSVRows(a.stdout, answer.BrokenColumns()), links)
-	case opts.json:
-		err = answer.WriteBroken(answer.NewJSONRows(a.stdout, answer.BrokenColumns()), links)
+	case written || err != nil:
 	case len(links) == 0:
 		return toldNone(a.Voice, r.Survey)
-	default:
+	case opts.by == "origin":
 		err = show.Broken(a.stdout, links)
+	default:
+		err = show.BrokenTargets(a.stdout, broken.ByTarget(links), int(opts.limit))
 	}
 	if err == nil && len(links) > 0 {
 		return term.ErrQuiet
 	}
 	return err
+}
+
+func (o *brokenOptions) check() error {
+	if o.by != "target" && o.by != "origin" {
+		return term.Usage("--by is %q; it must be \"target\" or \"origin\"", term.Clean(o.by, 40))
+	}
+	switch o.only {
+	case "", schema.DeadLink.String(), schema.Failed.String(), schema.Unreachable.String():
+	default:
+		return term.Usage("--only is %q; it must be \"dead_link\", \"failed\" or \"unreachable\"", term.Clean(o.only, 40))
+	}
+	return o.brokenForm.check()
+}
+
+// hasOrigin returns an error if there is no origin of the chosen name.
+func (o *brokenOptions) hasOrigin(s *survey.Survey) error {
+	var names []string
+	for _, origin := range s.Scope().Origins() {
+		if origin.Name == o.origin {
+			return nil
+		}
+		names = append(names, origin.Name)
+	}
+	if o.origin == "" {
+		return nil
+	}
+	const most = 10
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], ", ..."
+	}
+	return term.Usage("there is no origin %s; the origins are %s%s", term.Shown(term.Clean(o.origin, 253)),
+		term.Clean(strings.Join(names, ", "), 1000), more)
+}
+
+// choose returns the links that the flags choose.
+func (o *brokenOptions) choose(links []broken.Link) []broken.Link {
+	return slices.DeleteFunc(links, func(l broken.Link) bool {
+		return l.Origin != cmp.Or(o.origin, l.Origin) || l.State.String() != cmp.Or(o.only, l.State.String())
+	})
 }
 
 // toldNone reports that no link is broken, and how many links there are.

@@ -88,6 +88,39 @@ func TestDecideAtDesk(t *testing.T) {
 		t.Errorf("status: %v to visit, %v wait; stats: %v, %v; the decision told %d", now["pages_to_visit"],
 			now["pages_waiting"], left["pages_to_visit"], told["frontier"], done.Change.Waiting)
 	}
+	d.undone(file, host, done)
+}
+
+// undone decides about several hosts at once, then undoes that and the decision done before.
+func (d *testDesk) undone(file, host string, done decide.Result) {
+	d.t.Helper()
+	was, _ := os.ReadFile(file)
+	several, _ := d.decide(http.StatusOK, `{"decisions":[{"host":"x.gen.test","class":"stub"},`+
+		`{"host":"y.gen.test","class":"later","note":"n"},{"host":"`+host+`","class":"blacklist"}],"version":"`+
+		done.Version+`"}`)
+	if text, _ := os.ReadFile(file); !several.Written || len(several.Decisions) != 3 || several.Host != "" ||
+		string(text) == string(was) || several.Before[0].Class != "none" || several.Before[2].Note != "--note" {
+		d.t.Errorf("several: %+v\n%s", several, text)
+	}
+	undo := func(r decide.Result) string {
+		body, err := json.Marshal(map[string]any{"decisions": r.Before, "version": r.Version})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		return string(body)
+	}
+	d.decide(http.StatusOK, undo(several))
+	if text, _ := os.ReadFile(file); string(text) != string(was) {
+		d.t.Errorf("undone: %q, was %q", text, was)
+	}
+	d.decide(http.StatusConflict, undo(several)) // the file has changed since
+	last, _ := d.decide(http.StatusOK, undo(done))
+	if text, _ := os.ReadFile(file); len(text) > 0 || last.Change == nil || last.Change.Changed == 0 {
+		d.t.Errorf("all undone: %q, %+v", text, last.Change)
+	}
+	if known := d.json("hosts/" + host).(map[string]any); known["class"] != "discovered" || known["note"] != "" {
+		d.t.Errorf("the host is %v, %v", known["class"], known["note"])
+	}
 }
 
 // noted checks that the notes about a host are shown.
@@ -140,15 +173,20 @@ func TestDecideNowhere(t *testing.T) {
 	}
 	withDecisions(t, cfg)
 	for body, want := range map[string]string{
-		`{"host":"*.gen.test","class":"stub"}`:                    "is a pattern",
-		`{"host":"h1.gen.test","class":"good"}`:                   "is not one of quality",
-		`{"host":"","class":"stub"}`:                              "",
-		`{"host":"--help","class":"stub"}`:                        "",
-		`{"host":"h1.gen.test","class":"stub","tags":["a,b"]}`:    "is not a tag",
-		`{"host":"h1.gen.test","class":"stub","seeds":["x"]}`:     "only quality has seeds",
-		`{"host":"h1.gen.test","class":"stub","note":"a\u0000b"}`: "",
-		`{"host":"h1.gen.test","class":"stub","color":"red"}`:     "not the JSON",
-		`{"host":"b.test","class":"quality","seeds":["x://y"]}`:   "{\"error\":\"",
+		`{"host":"*.gen.test","class":"stub"}`:                                               "is a pattern",
+		`{"host":"h1.gen.test","class":"good"}`:                                              "is not one of quality",
+		`{"host":"","class":"stub"}`:                                                         "",
+		`{"host":"--help","class":"stub"}`:                                                   "",
+		`{"host":"h1.gen.test","class":"stub","tags":["a,b"]}`:                               "is not a tag",
+		`{"host":"h1.gen.test","class":"stub","seeds":["x"]}`:                                "only quality has seeds",
+		`{"host":"h1.gen.test","class":"stub","note":"a\u0000b"}`:                            "",
+		`{"host":"h1.gen.test","class":"stub","color":"red"}`:                                "not the JSON",
+		`{"host":"b.test","class":"quality","seeds":["x://y"]}`:                              "{\"error\":\"",
+		`{"host":"b.test","class":"stub","decisions":[{"host":"c.test","class":"stub"}]}`:    "in place of",
+		`{"decisions":[{"host":"b.test","class":"stub"},{"host":"B.test","class":"later"}]}`: "decided twice",
+		`{"decisions":[{"host":"b.test","class":"stub"},{"host":"c.test","class":"nice"}]}`:  "is not one of",
+		`{"decisions":[` + strings.Repeat(`{"host":"b.test","class":"stub"},`, 1000) +
+			`{"host":"b.test","class":"stub"}]}`: "at most 1000",
 	} {
 		if _, text := plain.decide(http.StatusBadRequest, body); !strings.Contains(text, want) {
 			t.Errorf("%s: %s", body, text)

@@ -34,6 +34,9 @@ const (
 	DecidedLater     DecidedClass = "later"
 )
 
+// DecidedNone, in a [DecisionEdit], removes the entry of a host.
+const DecidedNone DecidedClass = "none"
+
 // DecidedClasses returns the values of class.
 func DecidedClasses() []DecidedClass {
 	return []DecidedClass{DecidedQuality, DecidedBlacklist, DecidedStub, DecidedLater}
@@ -60,10 +63,15 @@ const (
 )
 
 // decisionKeys declares the keys of an entry.
-func decisionKeys(d *Decision) []key {
+func decisionKeys(d *Decision) []key { return keysOfDecision(d, DecidedClasses()) }
+
+// editKeys declares the keys of an edit.
+func editKeys(d *Decision) []key { return keysOfDecision(d, append(DecidedClasses(), DecidedNone)) }
+
+func keysOfDecision(d *Decision, classes []DecidedClass) []key {
 	return []key{
 		{name: "host", required: true, value: patternBy(ParseDecidedHost, &d.Host)},
-		{name: "class", required: true, value: enum(&d.Class, DecidedClasses()...)},
+		{name: "class", required: true, value: enum(&d.Class, classes...)},
 		{name: "seeds", value: list(&d.Seeds, text, tomlString)},
 		{name: "tags", value: list(&d.Tags, tag, tomlString)},
 		{name: "note", value: str(&d.Note, checkNote)},
@@ -100,14 +108,63 @@ func checkNote(s string) error {
 
 // TOML returns the entry as Ripple writes it.
 func (d *Decision) TOML() string {
+	return entryOf(decisionKeys(d), func(_, text string) bool { return text != "[]" && text != `""` })
+}
+
+// entryOf returns an entry with its required keys and the wanted others.
+func entryOf(keys []key, wanted func(name, text string) bool) string {
 	var b strings.Builder
 	b.WriteString("[[decision]]\n")
-	for _, k := range decisionKeys(d) {
-		if text := k.text(); k.required || text != "[]" && text != `""` {
+	for _, k := range keys {
+		if text := k.text(); k.required || wanted(k.name, text) {
 			b.WriteString(k.name + " = " + text + "\n")
 		}
 	}
 	return b.String()
+}
+
+// A DecisionEdit is a change of a host's entry. Keys that are not given keep their values.
+type DecisionEdit struct {
+	Decision
+	Given map[string]bool // names of the keys given
+}
+
+// Apply returns the entry that the edit makes of the one before, which is nil if there is none; nil removes it.
+func (e *DecisionEdit) Apply(before *Decision) *Decision {
+	if e.Class == DecidedNone {
+		return nil
+	}
+	d := Decision{}
+	if before != nil {
+		d = *before
+	}
+	d.Host, d.Class = e.Host, e.Class
+	if e.Given["seeds"] {
+		d.Seeds = e.Seeds
+	}
+	if d.Class != DecidedQuality {
+		d.Seeds = nil
+	}
+	if e.Given["tags"] {
+		d.Tags = e.Tags
+	}
+	if e.Given["note"] {
+		d.Note = e.Note
+	}
+	return &d
+}
+
+// TOML returns the edit as [ParseDecisionEdits] reads it.
+func (e *DecisionEdit) TOML() string {
+	return entryOf(editKeys(&e.Decision), func(name, _ string) bool { return e.Given[name] })
+}
+
+// ParseDecisionEdits parses edits, which are written like the entries of a decisions file; class may also be "none".
+// Its errors are [*Errors] with name as the path.
+func ParseDecisionEdits(name string, text []byte) ([]DecisionEdit, error) {
+	r := &reader{errs: &Errors{Path: name}}
+	edits := r.decisions(text, editKeys)
+	return edits, r.errs.orNil()
 }
 
 // Check returns every violated rule of the decision, as [*Errors].
@@ -119,11 +176,21 @@ func (d *Decision) Check() error {
 // ParseDecisions parses a decisions file. Its errors are [*Errors] with name as the path.
 func ParseDecisions(name string, text []byte) ([]Decision, error) {
 	r := &reader{errs: &Errors{Path: name}}
-	all := r.decisions(text)
+	all := r.entered(text)
 	return all, r.errs.orNil()
 }
 
-func (r *reader) decisions(text []byte) []Decision {
+func (r *reader) entered(text []byte) []Decision {
+	edits := r.decisions(text, decisionKeys)
+	all := make([]Decision, len(edits))
+	for i := range edits {
+		all[i] = edits[i].Decision
+	}
+	return all
+}
+
+// decisions reads all entries, and which keys they have.
+func (r *reader) decisions(text []byte, keys func(*Decision) []key) []DecisionEdit {
 	if len(text) > maxFile {
 		r.errs.add(Problem{Text: tooLarge(maxFile)})
 		return nil
@@ -134,17 +201,22 @@ func (r *reader) decisions(text []byte) []Decision {
 		r.errs.add(*problem)
 		return nil
 	}
-	r.outline, r.declared = outline, []table{{"decision", "", true, decisionKeys(&Decision{})}}
+	r.outline, r.declared = outline, []table{{"decision", "", true, keys(&Decision{})}}
 	root := map[string]any{}
 	if _, err := toml.Decode(string(text), &root); err != nil {
 		r.errs.add(syntaxProblem(err))
 		return nil
 	}
-	all := entries(r, root, "decision", decisionKeys)
+	given, _ := tablesOf(root["decision"])
+	all := entries(r, root, "decision", func(e *DecisionEdit) []key { return keys(&e.Decision) })
 	r.unknownTables(root)
 	first := map[scope.Pattern]int{}
 	for i := range all {
 		d, at := &all[i], entryPath("decision", i)
+		d.Given = map[string]bool{}
+		for name := range given[i] {
+			d.Given[name] = true
+		}
 		if j, twice := first[d.Host]; twice && !d.Host.IsZero() {
 			r.problem(at, fmt.Sprintf("[[decision]] host: %s is decided already, at line %d", quote(d.Host.String()),
 				r.outline.at(entryPath("decision", j))))

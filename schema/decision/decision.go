@@ -1,4 +1,4 @@
-// Package decision edits one entry of a decisions file that users also edit by hand.
+// Package decision edits entries of a decisions file that users also edit by hand.
 //
 // Everything Ripple did not write is preserved byte for byte: comments, entries of others and line
 // endings. Ripple owns an entry as long as its text is exactly what Ripple would write. The file is
@@ -41,42 +41,60 @@ const maxFile = 4 << 20
 // lockWait is how long to wait for another writer.
 const lockWait = 5 * time.Second
 
-// An Edit returns the new decision for a host. before is nil if there was none.
-type Edit func(before *config.Decision) config.Decision
+// An Edit returns the new decision for a host, or nil to remove the entry. before is nil if there is none.
+type Edit func(before *config.Decision) *config.Decision
 
-// Apply changes or adds the entry of a host and returns the new text and the entry. name is the file's
-// name, for error messages.
-func Apply(name string, text []byte, host scope.Pattern, edit Edit) ([]byte, config.Decision, error) {
-	all, err := config.ParseDecisions(name, text)
-	if err != nil {
-		return nil, config.Decision{}, err
-	}
-	var before *config.Decision
-	if i := slices.IndexFunc(all, func(d config.Decision) bool { return d.Host == host }); i >= 0 {
-		before = &all[i]
-	}
-	after := edit(before)
-	if err := after.Check(); err != nil {
-		return nil, after, err
-	}
-	next, err := replaced(text, before, &after)
-	if err != nil {
-		return nil, after, err
-	}
-	if _, err := config.ParseDecisions(name, next); err != nil {
-		return nil, after, fmt.Errorf("%s would not be a file of decisions any more: %w", name, err)
-	}
-	return next, after, nil
+// A Change is an edit of one host's entry.
+type Change struct {
+	Host scope.Pattern
+	Edit Edit
 }
 
-// replaced replaces the entry before, or appends a new one if before is nil.
+// An Edited is an entry before and after a change. Either is nil if there is none.
+type Edited struct{ Before, After *config.Decision }
+
+// Apply makes all changes or, with an error, none. It returns the new text, and the entries in the order of the
+// changes, which are for different hosts. name is the file's name, for error messages.
+func Apply(name string, text []byte, changes []Change) ([]byte, []Edited, error) {
+	all, err := config.ParseDecisions(name, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	byHost := make(map[scope.Pattern]*config.Decision, len(all))
+	for i := range all {
+		byHost[all[i].Host] = &all[i]
+	}
+	edited := make([]Edited, len(changes))
+	for i, c := range changes {
+		before := byHost[c.Host]
+		after := c.Edit(before)
+		if after != nil {
+			if err := after.Check(); err != nil {
+				return nil, nil, err
+			}
+		}
+		if text, err = replaced(text, before, after); err != nil {
+			return nil, nil, err
+		}
+		edited[i] = Edited{before, after}
+	}
+	if _, err := config.ParseDecisions(name, text); err != nil {
+		return nil, nil, fmt.Errorf("%s would not be a file of decisions any more: %w", name, err)
+	}
+	return text, edited, nil
+}
+
+// replaced replaces the entry before by after. It appends an entry that is new, and removes one if after is nil.
 func replaced(text []byte, before, after *config.Decision) ([]byte, error) {
 	end := "\n"
 	if bytes.Contains(text, []byte("\r\n")) {
 		end = "\r\n"
 	}
-	block := strings.ReplaceAll(after.TOML(), "\n", end)
-	if before == nil {
+	block := func(d *config.Decision) []byte { return []byte(strings.ReplaceAll(d.TOML(), "\n", end)) }
+	switch {
+	case before == nil && after == nil:
+		return text, nil
+	case before == nil:
 		var b bytes.Buffer
 		b.Write(text)
 		if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
@@ -85,15 +103,22 @@ func replaced(text []byte, before, after *config.Decision) ([]byte, error) {
 		if len(text) > 0 {
 			b.WriteString(end)
 		}
-		b.WriteString(block)
+		b.Write(block(after))
 		return b.Bytes(), nil
 	}
-	old := []byte(strings.ReplaceAll(before.TOML(), "\n", end))
+	old := block(before)
 	at, found := own(text, old)
 	if !found {
 		return nil, fmt.Errorf("%s: %w", before.Host, ErrForeign)
 	}
-	return slices.Concat(text[:at], []byte(block), text[at+len(old):]), nil
+	head, tail := text[:at], text[at+len(old):]
+	if after != nil {
+		return slices.Concat(head, block(after), tail), nil
+	}
+	if above := bytes.TrimSuffix(head, []byte(end)); bytes.HasSuffix(above, []byte("\n")) {
+		return slices.Concat(above, tail), nil // without the blank line that was written with the entry
+	}
+	return slices.Concat(head, bytes.TrimPrefix(tail, []byte(end))), nil
 }
 
 // own finds an entry that starts a line (a byte order mark may precede it) and is complete: no
@@ -129,30 +154,29 @@ func Version(text []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Write changes the entry of a host in a file and returns the entry. It creates a missing file, and
-// follows a symbolic link to the file behind it. If the file's version is not seen, Write returns
-// [ErrChanged] and leaves the file alone; an empty seen matches any version.
-func Write(path string, host scope.Pattern, seen string, edit Edit) (config.Decision, error) {
-	var d config.Decision
+// Write makes all changes in a file or, with an error, none. It returns the entries and the file's new version. It
+// creates a missing file, and follows a symbolic link to the file behind it. If the file's version is not seen, Write
+// returns [ErrChanged] and leaves the file alone; an empty seen matches any version.
+func Write(path string, seen string, changes []Change) (edited []Edited, version string, err error) {
 	f, err := lock(path)
 	if err != nil {
-		return d, err
+		return nil, "", err
 	}
 	defer f.Close() // and with it the lock
 
 	path = disk.Behind(path)
 	text, err := read(f)
 	if err != nil {
-		return d, fmt.Errorf("%s: %w", path, err)
+		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
 	if seen != "" && seen != Version(text) {
-		return d, fmt.Errorf("%s: %w", path, ErrChanged)
+		return nil, "", fmt.Errorf("%s: %w", path, ErrChanged)
 	}
-	next, d, err := Apply(path, text, host, edit)
+	next, edited, err := Apply(path, text, changes)
 	if err != nil {
-		return d, err
+		return nil, "", err
 	}
-	return d, replace(path, f, text, next)
+	return edited, Version(next), replace(path, f, text, next)
 }
 
 // lock opens a file and waits for its lock, at most lockWait.

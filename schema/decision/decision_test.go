@@ -30,15 +30,20 @@ func host(t testing.TB, name string) scope.Pattern {
 }
 
 // as returns an edit that sets the class and keeps the rest.
-func as(p scope.Pattern, class config.DecidedClass) Edit {
-	return func(before *config.Decision) config.Decision {
+func as(p scope.Pattern, class config.DecidedClass) []Change {
+	return []Change{{p, func(before *config.Decision) *config.Decision {
 		d := config.Decision{Host: p}
 		if before != nil {
 			d = *before
 		}
 		d.Class = class
-		return d
-	}
+		return &d
+	}}}
+}
+
+// without removes an entry.
+func without(p scope.Pattern) Change {
+	return Change{p, func(*config.Decision) *config.Decision { return nil }}
 }
 
 const byPeople = `# Our decisions. Talk to Ada before you change them.
@@ -80,11 +85,44 @@ func TestApply(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := host(t, tt.host)
-			got, _, err := Apply("d.toml", []byte(tt.text), p, as(p, tt.class))
+			got, _, err := Apply("d.toml", []byte(tt.text), as(p, tt.class))
 			if !errors.Is(err, tt.err) || err == nil && string(got) != tt.want {
 				t.Errorf("%v\n%s", err, cmp.Diff(tt.want, string(got)))
 			}
 		})
+	}
+}
+
+// Several changes are made together or not at all, and undone by the entries as they were.
+func TestApplySeveral(t *testing.T) {
+	a, b, c, forge := host(t, "a.test"), host(t, "b.test"), host(t, "c.test"), host(t, "forge.test")
+	changes := append(append(as(b, "stub"), as(c, "later")...), without(a))
+	text, edited, err := Apply("d.toml", []byte(byPeople), changes)
+	own := "\n[[decision]]\nhost = \"a.test\"\nclass = \"quality\"\ntags = [\"radio\", \"salt\"]\n"
+	want := strings.Replace(byPeople, own, "", 1) + "\n[[decision]]\nhost = \"b.test\"\nclass = \"stub\"\n\n[[decision]]\nhost = \"c.test\"\nclass = \"later\"\n"
+	if err != nil || string(text) != want {
+		t.Fatalf("%v\n%s", err, cmp.Diff(want, string(text)))
+	}
+	if edited[0].Before != nil || edited[0].After.Class != "stub" || edited[2].After != nil ||
+		len(edited[2].Before.Tags) != 2 {
+		t.Errorf("edited: %+v", edited)
+	}
+	var undo []Change
+	for i, e := range edited {
+		undo = append(undo, Change{changes[i].Host, func(*config.Decision) *config.Decision { return e.Before }})
+	}
+	back, _, err := Apply("d.toml", text, undo)
+	was, _ := config.ParseDecisions("d.toml", []byte(byPeople))
+	is, bad := config.ParseDecisions("d.toml", back)
+	if diff := cmp.Diff(fmt.Sprint(was), fmt.Sprint(is)); err != nil || bad != nil || diff != "" {
+		t.Errorf("undone: %v, %v, %s", err, bad, diff)
+	}
+	text, _, err = Apply("d.toml", []byte(byPeople), append(as(b, "stub"), as(forge, "later")...))
+	if !errors.Is(err, ErrForeign) || text != nil {
+		t.Errorf("with an entry of people: %v, %q", err, text)
+	}
+	if text, _, err = Apply("d.toml", []byte(byPeople), []Change{without(b)}); err != nil || string(text) != byPeople {
+		t.Errorf("without an entry that is not there: %v, %q", err, text)
 	}
 }
 
@@ -113,7 +151,7 @@ func TestRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := host(t, "b.test")
-			_, err := Write(path, p, "", as(p, "later"))
+			_, _, err := Write(path, "", as(p, "later"))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Write = %v, want %q", err, tt.want)
 			}
@@ -142,12 +180,12 @@ func TestChangedMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := host(t, "b.test")
-			_, err := Write(path, p, "", func(*config.Decision) config.Decision {
+			_, _, err := Write(path, "", []Change{{p, func(*config.Decision) *config.Decision {
 				if err := save(path); err != nil {
 					t.Fatal(err)
 				}
-				return config.Decision{Host: p, Class: "later"}
-			})
+				return &config.Decision{Host: p, Class: "later"}
+			}}})
 			if !errors.Is(err, ErrChanged) {
 				t.Errorf("Write = %v", err)
 			}
@@ -172,7 +210,7 @@ func TestWritersAtOnce(t *testing.T) {
 		g.Go(func() {
 			p := host(t, fmt.Sprintf("h%d.test", i))
 			for err := errors.New("not yet"); err != nil; {
-				if _, err = Write(path, p, "", as(p, "later")); err != nil && !errors.Is(err, ErrBusy) {
+				if _, _, err = Write(path, "", as(p, "later")); err != nil && !errors.Is(err, ErrBusy) {
 					t.Error(err)
 					return
 				}
@@ -210,7 +248,7 @@ func testSymlink(t *testing.T, begin func(file string) error) {
 		t.Skip(err)
 	}
 	p := host(t, "b.test")
-	if _, err := Write(link, p, "", as(p, "later")); err != nil {
+	if _, _, err := Write(link, "", as(p, "later")); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -225,7 +263,7 @@ func testSymlink(t *testing.T, begin func(file string) error) {
 // are kept.
 func TestByteOrderMark(t *testing.T) {
 	path, p := filepath.Join(t.TempDir(), "d.toml"), host(t, "b.test")
-	if _, err := Write(path, p, "", as(p, "later")); err != nil {
+	if _, _, err := Write(path, "", as(p, "later")); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -235,7 +273,7 @@ func TestByteOrderMark(t *testing.T) {
 	if err := os.WriteFile(path, append([]byte("\ufeff"), text...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(path, p, "", as(p, "stub")); err != nil {
+	if _, _, err := Write(path, "", as(p, "stub")); err != nil {
 		t.Error(err)
 	}
 	want := "\ufeff" + strings.Replace(string(text), "later", "stub", 1)
@@ -247,23 +285,23 @@ func TestByteOrderMark(t *testing.T) {
 // A file is changed only if it has the version seen; this includes a missing file.
 func TestSeen(t *testing.T) {
 	path, p := filepath.Join(t.TempDir(), "d.toml"), host(t, "b.test")
-	if _, err := Write(path, p, Version([]byte(byPeople)), as(p, "later")); !errors.Is(err, ErrChanged) {
+	if _, _, err := Write(path, Version([]byte(byPeople)), as(p, "later")); !errors.Is(err, ErrChanged) {
 		t.Errorf("a file that is not there is changed: %v", err)
 	}
-	if _, err := Write(path, p, Version(nil), as(p, "later")); err != nil {
+	if _, _, err := Write(path, Version(nil), as(p, "later")); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(path, p, Version(nil), as(p, "stub")); !errors.Is(err, ErrChanged) {
+	if _, _, err := Write(path, Version(nil), as(p, "stub")); !errors.Is(err, ErrChanged) {
 		t.Errorf("another file is changed: %v", err)
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, text) {
 		t.Errorf("the file holds %q, %v", now, err)
 	}
-	if _, err := Write(path, p, Version(text), as(p, "stub")); err != nil {
+	if _, _, err := Write(path, Version(text), as(p, "stub")); err != nil {
 		t.Errorf("the file that was seen: %v", err)
 	}
 }
@@ -271,10 +309,10 @@ func TestSeen(t *testing.T) {
 // An unwritable folder and a name that is not a regular file are errors that change nothing.
 func TestNoPlace(t *testing.T) {
 	p := host(t, "b.test")
-	if _, err := Write(t.TempDir(), p, "", as(p, "later")); err == nil {
+	if _, _, err := Write(t.TempDir(), "", as(p, "later")); err == nil {
 		t.Error("a folder was taken for a file")
 	}
-	_, err := Write(filepath.Join(t.TempDir(), "none", "d.toml"), p, "", as(p, "later"))
+	_, _, err := Write(filepath.Join(t.TempDir(), "none", "d.toml"), "", as(p, "later"))
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
@@ -286,7 +324,7 @@ func TestNoPlace(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, []byte("# x\n"), 0o600), os.Chmod(dir, 0o500)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Write(path, p, "", as(p, "later")); !errors.Is(err, fs.ErrPermission) {
+	if _, _, err := Write(path, "", as(p, "later")); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a read-only folder: %v", err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "# x\n" {
@@ -304,7 +342,7 @@ func TestMain(m *testing.M) {
 	}
 	p, _, err := scope.ParsePattern("b.test")
 	for i := 0; err == nil; i++ {
-		_, err = Write(path, p, "", as(p, config.DecidedClasses()[i%4]))
+		_, _, err = Write(path, "", as(p, config.DecidedClasses()[i%4]))
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -335,7 +373,7 @@ func TestKilledWriter(t *testing.T) {
 		}
 	}
 	p := host(t, "c.test")
-	if _, err := Write(path, p, "", as(p, "later")); err != nil {
+	if _, _, err := Write(path, "", as(p, "later")); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
@@ -351,7 +389,7 @@ func TestBeside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Write(filepath.Join(dir, "d.toml"), p, "", as(p, "later")); err != nil {
+	if _, _, err := Write(filepath.Join(dir, "d.toml"), "", as(p, "later")); err != nil {
 		t.Fatal(err)
 	}
 	beside, err := os.ReadDir(dir)
@@ -376,7 +414,7 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		next, d, err := Apply("d", []byte(text), p, as(p, "later"))
+		next, first, err := Apply("d", []byte(text), as(p, "later"))
 		if err != nil {
 			return
 		}
@@ -398,9 +436,14 @@ func FuzzApply(f *testing.F) {
 		if got, want := bytes.Count(next, []byte("#")), strings.Count(text, "#"); got != want {
 			t.Errorf("%d signs of comments, were %d", got, want)
 		}
-		again, same, err := Apply("d", next, p, as(p, "later"))
-		if err != nil || !bytes.Equal(again, next) || same.TOML() != d.TOML() {
+		again, same, err := Apply("d", next, as(p, "later"))
+		if err != nil || !bytes.Equal(again, next) || same[0].After.TOML() != first[0].After.TOML() {
 			t.Errorf("again: %v\n%s", err, cmp.Diff(string(next), string(again)))
+		}
+		undo := Change{p, func(*config.Decision) *config.Decision { return first[0].Before }}
+		undone, _, err := Apply("d", next, []Change{undo})
+		if want := text; err != nil || string(undone) != want && (first[0].Before != nil || strings.HasSuffix(want, "\n")) {
+			t.Errorf("undone: %v\n%s", err, cmp.Diff(want, string(undone)))
 		}
 	})
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 
@@ -16,16 +17,19 @@ import (
 )
 
 type decideOptions struct {
-	choice decide.Choice
+	edit   config.DecisionEdit // of the host in the arguments
+	from   string
 	dryRun bool
 	seen   string
 	json   bool
 }
 
 func (o *decideOptions) addFlags(f *pflag.FlagSet) {
-	f.StringArrayVar(&o.choice.Seeds, "seed", nil, "begin at `URL` (quality; else at https://HOST/); may be repeated")
-	f.StringArrayVar(&o.choice.Tags, "tag", nil, "tag the host with `WORD`; may be repeated; '' removes all tags")
-	f.StringVar(&o.choice.Note, "note", "", "add the note `TEXT` to the host; '' removes it")
+	f.StringArrayVar(&o.edit.Seeds, "seed", nil, "begin at `URL` (quality; else at https://HOST/); may be repeated")
+	f.StringArrayVar(&o.edit.Tags, "tag", nil, "tag the host with `WORD`; may be repeated; '' removes all tags")
+	f.StringVar(&o.edit.Note, "note", "", "add the note `TEXT` to the host; '' removes it")
+	f.StringVar(&o.from, "from", "",
+		"make all decisions of `FILE`, written as [[decision]] entries, or none; - reads standard input")
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would come and go, and write nothing")
 	f.StringVar(&o.seen, "if-version", "",
 		"refuse if the file has changed since a dry run, whose --json gave its `VERSION`")
@@ -35,24 +39,31 @@ func (o *decideOptions) addFlags(f *pflag.FlagSet) {
 func newDecideCommand(a *app) *cobra.Command {
 	var opts decideOptions
 	cmd := &cobra.Command{
-		Use:   "decide HOST CLASS",
+		Use:   "decide {HOST CLASS | --from FILE}",
 		Short: "Decide what a host is: quality, blacklist, stub or later",
 		Long: `Decide what HOST is, in place of what the lists of the configuration say; url patterns
 still come first. "quality" makes it an origin, "later" changes no class and keeps it
-from being suggested. The decision is written to the file that [decisions] names, whose
-comments and other entries stay, and is then applied as by "ripple reclassify", or at
-once by a running crawl. Tags and notes appear in every export.
+from being suggested, "none" removes the decision. It is written to the file that
+[decisions] names, whose comments and other entries stay, and is then applied as by
+"ripple reclassify", or at once by a running crawl. Tags and notes appear in every
+export. With --from up to 1,000 decisions are made together: all of them or none.
 
 Without such a file, or without a configuration, the entry is only shown. If the map
 holds a part of a terrain, the decision cannot be applied, and nothing is written. With
 [cluster] hub it is written on this machine: once all machines have it, reload once.`,
 		Example: `  ripple decide radio.example.org quality --tag radio --note "asked Ada"
   ripple decide shop.example.com blacklist --dry-run
-  ripple decide blog.example.net quality --seed https://blog.example.net/archive/`,
-		Args: cobra.ExactArgs(2),
+  ripple decide blog.example.net quality --seed https://blog.example.net/archive/
+  ripple decide --from chosen.toml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if opts.from != "" {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.ExactArgs(2)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.choice.Given = map[string]bool{}
-			cmd.Flags().Visit(func(f *pflag.Flag) { opts.choice.Given[f.Name] = true })
+			given := func(flag string) bool { return cmd.Flags().Changed(flag) }
+			opts.edit.Given = map[string]bool{"seeds": given("seed"), "tags": given("tag"), "note": given("note")}
 			return runDecide(cmd.Context(), a, opts, args)
 		},
 	}
@@ -61,12 +72,9 @@ holds a part of a terrain, the decision cannot be applied, and nothing is writte
 }
 
 func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) error {
-	host, class, err := decide.Parse(args[0], args[1])
+	edits, err := opts.edits(a, args)
 	if err != nil {
 		return err
-	}
-	if class != config.DecidedQuality && len(decide.WithoutEmpty(opts.choice.Seeds)) > 0 {
-		return term.Usage("--seed: only quality has seeds, not %s", class)
 	}
 	path, err := a.named.ConfigPath(nil)
 	if err != nil {
@@ -77,8 +85,7 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 		return err
 	}
 	d := &decide.Decider{Voice: a.Voice, Stdout: a.stdout, States: a.states, JSON: opts.json, Path: path, Cfg: cfg,
-		Host: host,
-		Edit: opts.choice.Edit(host, class)}
+		Edits: edits}
 	switch {
 	case cfg == nil || cfg.Decisions.File == "":
 		err = d.Show()
@@ -91,6 +98,42 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 		return err
 	}
 	return term.PrintJSON(a.stdout, d.Result)
+}
+
+// edits returns what is to be decided: what the arguments say, or what a file says.
+func (o *decideOptions) edits(a *app, args []string) ([]config.DecisionEdit, error) {
+	if o.from != "" {
+		return o.read(a)
+	}
+	host, class, err := decide.Parse(args[0], args[1])
+	if err != nil {
+		return nil, err
+	}
+	e := o.edit
+	e.Host, e.Class, e.Seeds, e.Tags = host, class, decide.WithoutEmpty(e.Seeds), decide.WithoutEmpty(e.Tags)
+	if class != config.DecidedQuality && len(e.Seeds) > 0 {
+		return nil, term.Usage("--seed: only quality has seeds, not %s", class)
+	}
+	return []config.DecisionEdit{e}, nil
+}
+
+func (o *decideOptions) read(a *app) ([]config.DecisionEdit, error) {
+	for flag, key := range map[string]string{"seed": "seeds", "tag": "tags", "note": "note"} {
+		if o.edit.Given[key] {
+			return nil, term.Usage("--%s: with --from, the file has %s", flag, key)
+		}
+	}
+	var text []byte
+	var err error
+	if o.from == "-" {
+		text, err = io.ReadAll(io.LimitReader(os.Stdin, decide.MostText+1))
+	} else {
+		text, err = os.ReadFile(o.from)
+	}
+	if err != nil {
+		return nil, term.WrongConfig(err)
+	}
+	return decide.Read(o.from, text)
 }
 
 // decisionsOf reads the configuration of a decision, nil if there is none. Advice for people is

@@ -11,48 +11,47 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
+// Limits on decisions that are made together: their number, and the size of their text in bytes.
+const (
+	Most     = 1000
+	MostText = 4 << 20
+)
+
 // Parse reads the arguments.
 func Parse(name, class string) (scope.Pattern, config.DecidedClass, error) {
 	host, _, err := config.ParseDecidedHost(name)
 	switch {
 	case err != nil:
 		return host, "", term.Usage("%v", err)
-	case !slices.Contains(config.DecidedClasses(), config.DecidedClass(class)):
-		return host, "", term.Usage("%s is not one of quality, blacklist, stub, later", term.Shown(term.Clean(class, 40)))
+	case class != string(config.DecidedNone) &&
+		!slices.Contains(config.DecidedClasses(), config.DecidedClass(class)):
+		return host, "", term.Usage("%s is not one of quality, blacklist, stub, later, none",
+			term.Shown(term.Clean(class, 40)))
 	}
 	return host, config.DecidedClass(class), nil
 }
 
-// A Choice is a decision about a host. Values that are not given stay as they are in the entry.
-type Choice struct {
-	Seeds []string
-	Tags  []string
-	Note  string
-	Given map[string]bool // names of the flags that were given
+// Read reads decisions that are to be made together, written as [[decision]] entries. name is that of their file.
+func Read(name string, text []byte) ([]config.DecisionEdit, error) {
+	edits, err := config.ParseDecisionEdits(name, text)
+	switch {
+	case err != nil:
+		return nil, term.WrongConfig(err)
+	case len(edits) == 0:
+		return nil, term.Usage("%s has no [[decision]] entry", term.Shown(name))
+	case len(edits) > Most:
+		return nil, term.Usage("%s has %d decisions; at most %d are made together", term.Shown(name), len(edits), Most)
+	}
+	return edits, nil
 }
 
-// Edit returns a function that applies the choice to an entry.
-func (o *Choice) Edit(host scope.Pattern, class config.DecidedClass) decision.Edit {
-	return func(before *config.Decision) config.Decision {
-		d := config.Decision{}
-		if before != nil {
-			d = *before
-		}
-		d.Host, d.Class = host, class
-		if o.Given["seed"] {
-			d.Seeds = WithoutEmpty(o.Seeds)
-		}
-		if class != config.DecidedQuality {
-			d.Seeds = nil
-		}
-		if o.Given["tag"] {
-			d.Tags = WithoutEmpty(o.Tags)
-		}
-		if o.Given["note"] {
-			d.Note = o.Note
-		}
-		return d
+// changes returns edits as changes of the file.
+func changes(edits []config.DecisionEdit) []decision.Change {
+	all := make([]decision.Change, len(edits))
+	for i, e := range edits {
+		all[i] = decision.Change{Host: e.Host, Edit: e.Apply}
 	}
+	return all
 }
 
 // WithoutEmpty returns the non-empty texts.

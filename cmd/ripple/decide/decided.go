@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,20 +18,31 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/decision"
-	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// A Result is the result of a decision, for programs.
-type Result struct {
+// An Entry is a decision about a host, for programs.
+type Entry struct {
 	Host  string   `json:"host"`
-	Class string   `json:"class"`
+	Class string   `json:"class"` // none: there is no entry
 	Seeds []string `json:"seeds"`
 	Tags  []string `json:"tags"`
 	Note  string   `json:"note"`
-	TOML  string   `json:"toml"` // the entry
+}
+
+// EntryOf returns an entry of the file.
+func EntryOf(d *config.Decision) Entry {
+	return Entry{d.Host.String(), string(d.Class), append([]string{}, d.Seeds...), append([]string{}, d.Tags...), d.Note}
+}
+
+// A Result is the result of decisions, for programs.
+type Result struct {
+	Entry             // of the decision, if there is only one
+	TOML      string  `json:"toml"`      // all entries
+	Decisions []Entry `json:"decisions"` // the entries
+	Before    []Entry `json:"before"`    // the same hosts' entries before; they undo the decisions
 
 	Path    string       `json:"path"`    // file of decisions; empty: there is none
-	Version string       `json:"version"` // of that file, as a dry run saw it
+	Version string       `json:"version"` // of that file, as a dry run saw it or as it was written
 	Written bool         `json:"written"`
 	Applied string       `json:"applied"` // reload: by the running crawl; reclassify: to the file; empty: not applied
 	Why     string       `json:"reason"`  // why nothing was written, or nothing changes
@@ -44,8 +56,8 @@ type ShownChange struct {
 	More   int          `json:"turned_more"`  // number of further pages
 }
 
-// A Decider decides about a host under a configuration, for people or programs. It prints its
-// progress for people; the result is for programs.
+// A Decider makes decisions about hosts under a configuration, all of them or none, for people or programs. It prints
+// its progress for people; the result is for programs.
 type Decider struct {
 	Voice  *term.Voice
 	Stdout io.Writer
@@ -53,15 +65,29 @@ type Decider struct {
 	JSON   bool
 	Path   string         // of the configuration
 	Cfg    *config.Config // nil: there is none
-	Host   scope.Pattern
-	Edit   decision.Edit
+	Edits  []config.DecisionEdit
 	Result Result
 }
 
-// entered records an entry in the result.
-func (d *Decider) entered(e config.Decision) {
-	d.Result.Host, d.Result.Class, d.Result.Note, d.Result.TOML = d.Host.String(), string(e.Class), e.Note, e.TOML()
-	d.Result.Seeds, d.Result.Tags = append([]string{}, e.Seeds...), append([]string{}, e.Tags...)
+// entered records entries in the result.
+func (d *Decider) entered(all []decision.Edited) {
+	r := &d.Result
+	r.Decisions, r.Before, r.TOML = []Entry{}, []Entry{}, ""
+	for i, e := range all {
+		none := &config.Decision{Host: d.Edits[i].Host, Class: config.DecidedNone}
+		if e.After != nil && r.TOML != "" {
+			r.TOML += "\n"
+		}
+		if e.After != nil {
+			r.TOML += e.After.TOML()
+		}
+		r.Decisions = append(r.Decisions, EntryOf(cmp.Or(e.After, none)))
+		r.Before = append(r.Before, EntryOf(cmp.Or(e.Before, none)))
+	}
+	r.Entry = Entry{Seeds: []string{}, Tags: []string{}}
+	if len(r.Decisions) == 1 {
+		r.Entry = r.Decisions[0]
+	}
 }
 
 // because records why the decision has no effect, and prints that.
@@ -78,22 +104,22 @@ func (d *Decider) print(text string) error {
 	return term.Flushed(d.Stdout, func(w io.Writer) error { fmt.Fprint(w, text); return nil })
 }
 
-// Show shows an entry that cannot be saved in a file.
+// Show shows the entries if they cannot be saved in a file.
 func (d *Decider) Show() error {
-	e := d.Edit(nil)
-	if err := e.Check(); err != nil {
+	_, all, err := decision.Apply("", nil, changes(d.Edits))
+	if err != nil {
 		return decideError(d.Path, err)
 	}
-	d.entered(e)
+	d.entered(all)
 	if d.Cfg == nil {
 		d.because(fmt.Sprintf("not saved: there is no %s here; name your configuration with --config", term.Shown(d.Path)))
 	} else {
 		d.because(fmt.Sprintf("not saved: %s names no [decisions] file", term.Shown(d.Path)))
 	}
-	return d.print(e.TOML())
+	return d.print(d.Result.TOML)
 }
 
-// foresee returns the configuration as it would be with the entry.
+// foresee returns the configuration as it would be with the entries.
 func (d *Decider) foresee() (*config.Config, error) {
 	file := d.Cfg.Decisions.File
 	text, err := os.ReadFile(file)
@@ -104,16 +130,16 @@ func (d *Decider) foresee() (*config.Config, error) {
 		return nil, err
 	}
 	d.Result.Path, d.Result.Version = file, decision.Version(text)
-	text, e, err := decision.Apply(file, text, d.Host, d.Edit)
+	text, all, err := decision.Apply(file, text, changes(d.Edits))
 	if err != nil {
 		return nil, err
 	}
-	d.entered(e)
+	d.entered(all)
 	next, _, err := config.LoadWith(d.Path, map[string][]byte{file: text})
 	return next, err
 }
 
-// Foretell shows an entry and its effect on the map.
+// Foretell shows the entries and their effect on the map.
 func (d *Decider) Foretell(ctx context.Context) error {
 	next, err := d.foresee()
 	if err != nil {
@@ -142,7 +168,7 @@ func (d *Decider) Foretell(ctx context.Context) error {
 	return d.reclassify(copied, next, true)
 }
 
-// Write writes an entry into the file, if that is unchanged since it was seen, and applies it.
+// Write writes the entries into the file, if that is unchanged since it was seen, and applies them.
 func (d *Decider) Write(ctx context.Context, seen string) error {
 	next, err := d.foresee() // otherwise it might be written and then refused
 	if err != nil {
@@ -151,15 +177,30 @@ func (d *Decider) Write(ctx context.Context, seen string) error {
 	if err := mayReclassify(next); err != nil {
 		return term.Hint(err, "nothing was written")
 	}
-	e, err := decision.Write(d.Result.Path, d.Host, seen, d.Edit)
+	all, version, err := decision.Write(d.Result.Path, seen, changes(d.Edits))
 	if err != nil {
 		return decideError(d.Path, err)
 	}
-	d.entered(e)
-	d.Result.Written, d.Result.Version = true, ""
-	d.Voice.Tell(term.Event("decided", fmt.Sprintf("%s is decided: %s, in %s", d.Host, e.Class,
-		term.Shown(d.Result.Path)), "host", d.Host.String(), "class", string(e.Class), "path", d.Result.Path))
+	d.entered(all)
+	d.Result.Written, d.Result.Version = true, version
+	d.tell()
 	return d.apply(ctx, next)
+}
+
+// tell tells what is decided.
+func (d *Decider) tell() {
+	in := term.Shown(d.Result.Path)
+	if len(d.Edits) > 1 {
+		d.Voice.Tell(term.Event("decided", fmt.Sprintf("%d hosts are decided, in %s", len(d.Edits), in),
+			"hosts", len(d.Edits), "path", d.Result.Path))
+		return
+	}
+	host, class := d.Result.Host, d.Result.Class
+	said := fmt.Sprintf("%s is decided: %s, in %s", host, class, in)
+	if class == string(config.DecidedNone) {
+		said = fmt.Sprintf("%s is not decided any more: its entry is removed from %s", host, in)
+	}
+	d.Voice.Tell(term.Event("decided", said, "host", host, "class", class, "path", d.Result.Path))
 }
 
 // mayReclassify returns an error for a state file that cannot follow another configuration: it

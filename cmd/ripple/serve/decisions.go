@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -17,12 +18,13 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
 // maxDeciding limits the time of a decision or its dry run.
 const maxDeciding = 10 * time.Minute
 
-// A deciding writes and applies the decisions that are made at a desk, one at a time. Each one runs
+// A deciding writes and applies the decisions that are made at a desk, one request at a time. Each one runs
 // "ripple decide" in a process of its own, at the lowest priority.
 type deciding struct {
 	config string        // path of the configuration; empty: none
@@ -34,34 +36,31 @@ func newDeciding(config string) *deciding { return &deciding{config, make(chan s
 // A deskDecision is a decision on a host. If the file has an entry for the host, fields that are
 // not given keep their values.
 type deskDecision struct {
-	Host    string   `json:"host"`
-	Class   string   `json:"class"`           // quality, blacklist, stub or later
-	Seeds   []string `json:"seeds,omitempty"` // of class quality
-	Tags    []string `json:"tags,omitempty"`
-	Note    *string  `json:"note,omitempty"`
-	DryRun  bool     `json:"dry_run,omitempty"` // report what would change, and write nothing
-	Version string   `json:"version,omitempty"` // of the file that the dry run read; another version is not changed
+	Host  string   `json:"host,omitempty"`
+	Class string   `json:"class,omitempty"` // quality, blacklist, stub, later, or none, which removes the entry
+	Seeds []string `json:"seeds,omitempty"` // of class quality
+	Tags  []string `json:"tags,omitempty"`
+	Note  *string  `json:"note,omitempty"`
 }
 
-// The contents of the file of decisions.
-type (
-	decisionList struct {
-		Path      string          `json:"path"`   // of the file; empty: no file
-		Why       string          `json:"reason"` // why none can be written
-		Decisions []decisionEntry `json:"decisions"`
-	}
-	decisionEntry struct {
-		Host  string   `json:"host"`
-		Class string   `json:"class"`
-		Seeds []string `json:"seeds"`
-		Tags  []string `json:"tags"`
-		Note  string   `json:"note"`
-	}
-)
+// deskDecisions are one decision or several, which are all made or none.
+type deskDecisions struct {
+	deskDecision
+	Decisions []deskDecision `json:"decisions,omitempty"` // in place of host and class; at most 1,000
+	DryRun    bool           `json:"dry_run,omitempty"`   // report what would change, and write nothing
+	Version   string         `json:"version,omitempty"`   // of the file that is to be changed, and no other
+}
+
+// A decisionList is what the file of decisions contains.
+type decisionList struct {
+	Path      string         `json:"path"`   // of the file; empty: no file
+	Why       string         `json:"reason"` // why none can be written
+	Decisions []decide.Entry `json:"decisions"`
+}
 
 // decisions reads the file of decisions.
 func (d *deciding) decisions(context.Context, desk.Query) (any, error) {
-	list := decisionList{Decisions: []decisionEntry{}}
+	list := decisionList{Decisions: []decide.Entry{}}
 	if d.config == "" {
 		list.Why = "this desk shows a state file without its configuration; open it with --config FILE"
 		return list, nil
@@ -82,22 +81,21 @@ func (d *deciding) decisions(context.Context, desk.Query) (any, error) {
 	if err != nil {
 		return nil, undecidable(err)
 	}
-	for _, e := range all {
-		list.Decisions = append(list.Decisions, decisionEntry{
-			e.Host.String(), string(e.Class), append([]string{}, e.Seeds...), append([]string{}, e.Tags...), e.Note,
-		})
+	for i := range all {
+		list.Decisions = append(list.Decisions, decide.EntryOf(&all[i]))
 	}
 	return list, nil
 }
 
-// decide applies a decision. Once it has started, it finishes, even if the client disconnects.
+// decide makes decisions. Once it has started to write, it finishes, even if the client disconnects.
 func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
-	var v deskDecision
+	var v deskDecisions
 	if err := q.Decode(&v); err != nil {
 		return nil, err
 	}
-	if err := v.check(); err != nil {
-		return nil, err
+	edits, err := v.edits()
+	if err != nil {
+		return nil, &control.Error{Code: http.StatusBadRequest, Text: err.Error()}
 	}
 	select {
 	case d.turn <- struct{}{}:
@@ -105,15 +103,29 @@ func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if d.config == "" {
-		return v.shown()
+	if d.config == "" { // there is no file
+		d := &decide.Decider{Voice: term.NewVoice(io.Discard), Stdout: io.Discard, JSON: true,
+			Path: statefile.DefaultConfig, Edits: edits}
+		return &d.Result, d.Show()
 	}
 	if !v.DryRun {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, maxDeciding, errors.New("it takes longer than "+maxDeciding.String()))
 	defer cancel()
-	cmd, err := ordered(v.args(d.config)...)
+	file, err := fileOf(edits)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(file)
+	args := []string{"decide", "--json", "--quiet", "--config", d.config, "--from", file}
+	if v.DryRun {
+		args = append(args, "--dry-run")
+	}
+	if v.Version != "" {
+		args = append(args, "--if-version="+v.Version)
+	}
+	cmd, err := ordered(args...)
 	if err != nil {
 		return nil, err
 	}
@@ -124,64 +136,69 @@ func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
 	return json.RawMessage(text), nil
 }
 
-// check rejects an invalid decision.
-func (v *deskDecision) check() error {
-	_, e, err := v.entry()
-	if err == nil {
-		err = e.Check()
-	}
-	if err == nil && strings.ContainsRune(strings.Join(append(append(e.Tags, e.Seeds...), e.Note), " "), 0) {
-		err = errors.New("there is a NUL in it")
-	}
+// fileOf writes edits into a temporary file.
+func fileOf(edits []config.DecisionEdit) (string, error) {
+	f, err := os.CreateTemp("", "ripple-decisions-*.toml")
 	if err != nil {
-		return &control.Error{Code: http.StatusBadRequest, Text: err.Error()}
+		return "", err
 	}
-	return nil
-}
-
-// shown answers with the decision as TOML if there is no file.
-func (v *deskDecision) shown() (any, error) {
-	o, e, err := v.entry()
-	if err != nil {
-		return nil, err
-	}
-	d := &decide.Decider{Voice: term.NewVoice(io.Discard), Stdout: io.Discard, JSON: true, Path: statefile.DefaultConfig,
-		Host: e.Host, Edit: o.Edit(e.Host, e.Class)}
-	return &d.Result, d.Show()
-}
-
-// entry returns the decision as the command line takes it, and as an entry.
-func (v *deskDecision) entry() (*decide.Choice, config.Decision, error) {
-	host, class, err := decide.Parse(v.Host, v.Class)
-	o := &decide.Choice{Seeds: v.Seeds, Tags: v.Tags,
-		Given: map[string]bool{"seed": v.Seeds != nil, "tag": v.Tags != nil, "note": v.Note != nil}}
-	if v.Note != nil {
-		o.Note = *v.Note
-	}
-	return o, o.Edit(host, class)(nil), err
-}
-
-// args returns the arguments of "ripple decide" for the same decision.
-func (v *deskDecision) args(config string) []string {
-	args := []string{"decide", "--json", "--quiet", "--config", config}
-	if v.DryRun {
-		args = append(args, "--dry-run")
-	}
-	if v.Version != "" {
-		args = append(args, "--if-version="+v.Version)
-	}
-	for flag, values := range map[string][]string{"--seed=": v.Seeds, "--tag=": v.Tags} {
-		for _, value := range values {
-			args = append(args, flag+value)
-		}
-		if values != nil && len(values) == 0 {
-			args = append(args, flag)
+	for i := range edits {
+		if _, err = f.WriteString(edits[i].TOML()); err != nil {
+			break
 		}
 	}
-	if v.Note != nil {
-		args = append(args, "--note="+*v.Note)
+	if bad := f.Close(); err == nil {
+		err = bad
 	}
-	return append(args, "--", v.Host, v.Class)
+	if err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
+}
+
+// edits returns the decisions as a file of decisions has them, or says why they are invalid.
+func (v *deskDecisions) edits() ([]config.DecisionEdit, error) {
+	all := v.Decisions
+	switch {
+	case len(all) == 0:
+		all = []deskDecision{v.deskDecision}
+	case v.Host != "" || v.Class != "":
+		return nil, errors.New("decisions are in place of host and class")
+	case len(all) > decide.Most:
+		return nil, fmt.Errorf("there are %d decisions; at most %d are made together", len(all), decide.Most)
+	}
+	seen := map[scope.Pattern]bool{}
+	edits := make([]config.DecisionEdit, len(all))
+	for i := range all {
+		e, err := all[i].edit()
+		if err == nil && seen[e.Host] {
+			err = fmt.Errorf("%s is decided twice", e.Host)
+		}
+		if err != nil {
+			return nil, err
+		}
+		seen[e.Host], edits[i] = true, e
+	}
+	return edits, nil
+}
+
+func (v *deskDecision) edit() (config.DecisionEdit, error) {
+	e := config.DecisionEdit{Given: map[string]bool{"seeds": v.Seeds != nil, "tags": v.Tags != nil, "note": v.Note != nil}}
+	var err error
+	if e.Host, e.Class, err = decide.Parse(v.Host, v.Class); err != nil {
+		return e, err
+	}
+	e.Seeds, e.Tags = v.Seeds, v.Tags
+	if v.Note != nil {
+		e.Note = *v.Note
+	}
+	if strings.ContainsRune(strings.Join(append(append([]string{e.Note}, e.Tags...), e.Seeds...), " "), 0) {
+		return e, errors.New("there is a NUL in it")
+	}
+	if after := e.Apply(nil); after != nil {
+		err = after.Check()
+	}
+	return e, err
 }
 
 // undecidable adds the code to the error of a decision.

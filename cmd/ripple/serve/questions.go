@@ -133,10 +133,11 @@ func deskQuestions() []question {
 		{Route: desk.Route{Path: "decisions", Name: "decisions", Returns: decisionList{},
 			Doc: "The decisions about hosts in the file that [decisions] names."},
 			desk: (*deskSide).decisions},
-		{Route: desk.Route{Method: http.MethodPost, Path: "decisions", Name: "decide", Body: deskDecision{},
+		{Route: desk.Route{Method: http.MethodPost, Path: "decisions", Name: "decide", Body: deskDecisions{},
 			Returns: decide.Result{},
-			Doc: "Decide what a host is: written to the file that [decisions] names, and applied to the map, by the " +
-				"running crawl or as by reclassify. A dry run says what would change, and writes nothing."},
+			Doc: "Decide what a host is, or up to 1,000 hosts, all or none: written to the file that [decisions] " +
+				"names, and applied to the map, by the running crawl or as by reclassify. A dry run says what would " +
+				"change, and writes nothing. The entries before, sent as decisions with the version, undo it."},
 			desk: (*deskSide).decide},
 	}
 }

@@ -49,6 +49,8 @@ func TestServeAnswers(t *testing.T) {
 		{"host", "hosts/never.met.test", []string{"inspect", "--json", "never.met.test"}},
 		{"page", "pages?url=" + url.QueryEscape(page), []string{"inspect", "--json", page}},
 		{"page", "pages?url=https://never.met.test/", []string{"inspect", "--json", "https://never.met.test/"}},
+		{"pages", "pages/list", nil},
+		{"pages", "pages/list?search=h1&sort=title&desc=1&state=processed&columns=url,title&choices=1&limit=3", nil},
 		{"path", "path?url=" + url.QueryEscape(page), []string{"path", "--json", page}},
 		{"suggest", "suggest?min_origins=0", []string{"suggest", "--json", "--min-origins", "0"}},
 		{"broken", "broken", []string{"broken", "--json"}},

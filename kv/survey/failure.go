@@ -35,3 +35,15 @@ func (p *Page) Status() int {
 	}
 	return p.Visit.Status
 }
+
+// ErrorKind returns the kind under which [Counts.Errors] counts the visit of a page in the run;
+// empty: it ended in no error. See [Survey.UnaskedKind] for pages that got no visit.
+func (p *Page) ErrorKind() string {
+	switch {
+	case !p.Visited || p.Visit.Kept:
+		return ""
+	case p.State == schema.Failed && p.Visit.State == schema.Processed:
+		return schema.CauseRedirectLoop.ErrorKind()
+	}
+	return p.Visit.ErrorKind()
+}

@@ -191,6 +191,12 @@ func (st *stands) visit(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 		return nil, kv.OfAnother(from.Seq, v.URL)
 	}
 	stand(v, from)
+	return v, nil
+}
+
+// stand makes a visit say what another one says of the page.
+func stand(v, from *schema.Visit) {
+	v.Links, v.Content = from.Links, from.Content
 	if v.Length < 0 || v.SHA256 == [32]byte{} {
 		v.Length, v.SHA256 = from.Length, from.SHA256
 	}
@@ -198,8 +204,4 @@ func (st *stands) visit(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	v.LastModified = cmp.Or(v.LastModified, from.LastModified)
 	v.ETag = cmp.Or(v.ETag, from.ETag)
 	v.StoredPath = cmp.Or(v.StoredPath, from.StoredPath)
-	return v, nil
 }
-
-// stand makes a visit say what another one says of the page.
-func stand(v, from *schema.Visit) { v.Links, v.Content = from.Links, from.Content }

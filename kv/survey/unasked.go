@@ -12,7 +12,7 @@ import (
 func (ts *tallies) addErrors(t *tally, p *Page) {
 	h := &t.hosts[p.Host]
 	switch {
-	case !p.fromVisit && p.Missing() && (p.State == schema.Unreachable || p.State == schema.Failed):
+	case p.Unasked():
 		if ts.hosts.byID[p.Host].away != schema.CauseNone {
 			h.unasked++
 		}
@@ -36,14 +36,32 @@ func (ts *tallies) countErrors(t *tally) {
 		t.counts.Errors[schema.CauseRedirectLoop.ErrorKind()] += t.misled
 	}
 	for id := range t.hosts {
-		h := &t.hosts[id]
-		if h.unasked == 0 {
-			continue
+		if n := t.hosts[id].unasked; n > 0 {
+			t.counts.Errors[ts.unaskedKind(t, schema.HostID(id))] += int(n)
 		}
-		away := ts.hosts.byID[id].away
-		if away == schema.CauseConnections && h.away != schema.CauseNone {
-			away = h.away
-		}
-		t.counts.Errors[away.ErrorKind()] += int(h.unasked)
 	}
+}
+
+// Unasked reports whether a page got no visit because its host could not be reached.
+func (p *Page) Unasked() bool {
+	return !p.fromVisit && p.Missing() && (p.State == schema.Unreachable || p.State == schema.Failed)
+}
+
+// UnaskedKind returns the kind under which [Counts.Errors] counts the pages of a host that are
+// [Page.Unasked]; empty: it does not count them.
+func (s *Survey) UnaskedKind(host schema.HostID) (string, error) {
+	t, err := s.tallies.tallied()
+	if err != nil || t.hosts[host].unasked == 0 {
+		return "", err
+	}
+	return s.tallies.unaskedKind(t, host), nil
+}
+
+// unaskedKind returns the kind of error that pages without a visit count as.
+func (ts *tallies) unaskedKind(t *tally, host schema.HostID) string {
+	h, away := &t.hosts[host], ts.hosts.byID[host].away
+	if away == schema.CauseConnections && h.away != schema.CauseNone {
+		away = h.away
+	}
+	return away.ErrorKind()
 }

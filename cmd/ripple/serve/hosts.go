@@ -144,11 +144,6 @@ func (x *hostIndex) choose(q desk.Query, f func(*hostKey)) {
 	}
 }
 
-// nameHas reports whether a text is part of a host's name, in its ASCII or Unicode form.
-func nameHas(name, search string) bool {
-	return strings.Contains(name, search) || strings.Contains(weburl.Unicode(name), search)
-}
-
 func (o *opened) answerHosts(_ context.Context, q desk.Query) (any, error) {
 	x, err := o.index()
 	if err != nil {

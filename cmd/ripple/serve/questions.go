@@ -93,6 +93,10 @@ func stateQuestions() []question {
 		{Route: desk.Route{Path: "pages", Name: "page", Params: []desk.Param{page, rows}, Returns: answer.Page{},
 			Doc: "Everything known about a page."},
 			state: (*opened).answerPage},
+		{Route: desk.Route{Path: "pages/list", Name: "pages", Params: pageParams(), Returns: PageList{},
+			Doc: "Some of the pages that match, in an order. Pages that are listed again within 10 minutes are listed " +
+				"as they were, if their snapshot is given."},
+			state: (*opened).answerPages},
 		{Route: desk.Route{Path: "path", Name: "path", Params: []desk.Param{page}, Returns: []answer.OriginPath{},
 			Doc: "A shortest path of links from each origin to a page."},
 			state: (*opened).answerPath},

@@ -52,6 +52,7 @@ func (t *terrainReader) answering(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var a *HeldAnswer
 		t.own(r.Context(), r.Header.Get("Cache-Control") == "no-cache", func() {
+			t.asked = t.now
 			if t.now != nil {
 				a = t.now.answers[r.URL.String()]
 			}
@@ -60,8 +61,8 @@ func (t *terrainReader) answering(api http.Handler) http.Handler {
 				api.ServeHTTP(a, r)
 				t.keep(r, a)
 			}
-			if t.now != nil && t.now.copied() {
-				w.Header().Set(desk.AgeHeader, fmt.Sprintf("%.1f", time.Since(t.now.at).Seconds()))
+			if t.asked != nil && t.asked.copied() {
+				w.Header().Set(desk.AgeHeader, fmt.Sprintf("%.1f", time.Since(t.asked.at).Seconds()))
 			}
 		})
 		if a == nil {
@@ -76,11 +77,10 @@ func (t *terrainReader) answering(api http.Handler) http.Handler {
 // maxKept limits the answers that are kept, in bytes.
 const maxKept = 64 << 20
 
-// keep keeps an answer, unless it is an error, depends on what the crawl does right now, or is too
-// large.
+// keep keeps an answer of the open state, unless it is an error, is not to be kept, or is too large.
 func (t *terrainReader) keep(r *http.Request, a *HeldAnswer) {
-	if t.now != nil && t.now.moment {
-		t.now.moment = false
+	if t.asked != nil && t.asked.moment {
+		t.asked.moment = false
 		return
 	}
 	if t.now == nil || r.Method != http.MethodGet || a.Code != http.StatusOK || t.now.kept+a.Body.Len() > maxKept {

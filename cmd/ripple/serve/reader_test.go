@@ -42,7 +42,7 @@ func TestShardsServed(t *testing.T) {
 	var first *opened
 	for range 3 {
 		reader.own(t.Context(), false, func() {
-			now, err := reader.reading(t.Context())
+			now, err := reader.reading(t.Context(), "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/http"
 	"os"
@@ -22,6 +23,8 @@ const (
 	newCopy  = time.Second // minimum time between two copies of a state that is being crawled
 	oldCopy  = time.Minute // age at which a copy is replaced
 	copyWork = 100         // a copy is replaced after this multiple of the time that it took to make
+
+	heldCopy = 10 * time.Minute // after which a list of pages loses an older copy
 )
 
 // A terrainReader reads a state for a desk: one question at a time, since a survey belongs to one
@@ -33,6 +36,8 @@ type terrainReader struct {
 	path   string        // of the state file
 	turn   chan struct{} // holds a value while the fields below are in use
 	now    *opened       // nil: nothing is open
+	held   *opened       // an older copy that a list of pages is read from; nil: none
+	asked  *opened       // the one that answered last
 	next   chan *opened  // gets a new copy
 	made   bool          // a new copy is being made
 	work   errgroup.Group
@@ -45,8 +50,11 @@ type opened struct {
 	took   time.Duration
 	err    error
 	merged bool       // from the shards in a folder
-	moment bool       // the last answer depends on what the crawl does right now
+	moment bool       // the last answer is not kept: it depends on what the crawl does right now, or is quickly made
 	hosts  *hostIndex // nil: not made yet
+	name   string     // by which a list of pages asks for the same reading
+	pages  *pageTable // nil: not made yet
+	listed time.Time  // when pages were listed last
 
 	answers map[string]*HeldAnswer // by URL
 	kept    int                    // bytes in them
@@ -72,6 +80,9 @@ func (t *terrainReader) own(ctx context.Context, fresh bool, f func()) {
 		t.ripen(ctx)
 	}
 	t.renew(fresh)
+	if t.held != nil && time.Since(t.held.listed) > heldCopy {
+		t.release()
+	}
 	f()
 	if t.now != nil && !t.now.copied() && !t.now.Store.Lend() {
 		t.drop()
@@ -94,7 +105,7 @@ func (t *terrainReader) renew(fresh bool) {
 	select {
 	case o := <-t.next:
 		if t.made = false; o.err == nil {
-			t.drop()
+			t.retire()
 			t.now = o
 		}
 	default:
@@ -109,7 +120,7 @@ func (t *terrainReader) renew(fresh bool) {
 			t.drop()
 		}
 	case !t.now.merged && (t.ended() || fresh && age >= newCopy):
-		t.drop()
+		t.retire()
 	case age > max(oldCopy, copyWork*t.now.took) && !t.made:
 		t.made = true
 		t.work.Go(func() error { t.next <- t.open(context.Background()); return nil })
@@ -124,18 +135,23 @@ func (t *terrainReader) of(
 	answer func(*opened, context.Context, desk.Query) (any, error),
 ) func(context.Context, desk.Query) (any, error) {
 	return func(ctx context.Context, q desk.Query) (any, error) {
-		o, err := t.reading(ctx)
+		o, err := t.reading(ctx, q.Text("snapshot"))
 		if err != nil {
 			return nil, answerable(err)
 		}
+		t.asked = o
 		o.Until(ctx)
 		v, err := answer(o, ctx, q)
 		return v, answerable(err)
 	}
 }
 
-// reading returns the open state, and opens it first if necessary.
-func (t *terrainReader) reading(ctx context.Context) (*opened, error) {
+// reading returns the open state, and opens it first if necessary. With a name it returns the
+// reading of that name, which may be an older one.
+func (t *terrainReader) reading(ctx context.Context, name string) (*opened, error) {
+	if t.held != nil && t.held.name == name {
+		return t.held, nil
+	}
 	if t.now == nil {
 		o := t.open(context.WithoutCancel(ctx)) // the next questions need it too
 		if o.err != nil {
@@ -143,12 +159,15 @@ func (t *terrainReader) reading(ctx context.Context) (*opened, error) {
 		}
 		t.now = o
 	}
+	if name != "" && t.now.name != name {
+		return nil, gone()
+	}
 	return t.now, nil
 }
 
 // open opens a file that is not being crawled, or a copy. During a crawl this process runs at the lowest priority.
 func (t *terrainReader) open(ctx context.Context) *opened {
-	o := &opened{at: time.Now(), answers: map[string]*HeldAnswer{}}
+	o := &opened{at: time.Now(), answers: map[string]*HeldAnswer{}, name: rand.Text()}
 	if err := statefile.MustExist(t.path); err != nil {
 		o.err = &control.Error{Code: http.StatusServiceUnavailable, Text: term.Complaint(err)}
 		return o
@@ -164,6 +183,23 @@ func (t *terrainReader) open(ctx context.Context) *opened {
 	return o
 }
 
+// retire drops what is open, but holds a copy that a list of pages is read from.
+func (t *terrainReader) retire() {
+	if t.now != nil && t.now.copied() && time.Since(t.now.listed) < heldCopy {
+		t.release()
+		t.held, t.now = t.now, nil
+	}
+	t.drop()
+}
+
+// release closes the older copy.
+func (t *terrainReader) release() {
+	if t.held != nil {
+		t.held.Close()
+		t.held = nil
+	}
+}
+
 // drop closes what is open.
 func (t *terrainReader) drop() {
 	if t.now != nil {
@@ -177,6 +213,7 @@ func (t *terrainReader) Close() {
 	t.turn <- struct{}{}
 	_ = t.work.Wait()
 	t.drop()
+	t.release()
 }
 
 // answerable adds the response code to an error.

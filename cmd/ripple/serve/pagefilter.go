@@ -1,0 +1,267 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// noValue filters pages without a value.
+const noValue = "none"
+
+// pageFilters returns the names of the parameters that filter pages.
+func pageFilters() []string {
+	return []string{"search", "state", "class", "status_code", "content_type", "depth", "domain", "error", "error_kind",
+		"run"}
+}
+
+// filterKey names a selection of pages; empty: all of them.
+func filterKey(q desk.Query) string {
+	var b strings.Builder
+	for _, name := range pageFilters() {
+		if value := filterValue(q, name); value != "" {
+			b.WriteString(name + "=" + strconv.Quote(value) + "&")
+		}
+	}
+	return b.String()
+}
+
+func filterValue(q desk.Query, name string) string {
+	if name == "run" {
+		if q.Number(name) == 0 {
+			return ""
+		}
+		return strconv.Itoa(q.Number(name))
+	}
+	return q.Text(name)
+}
+
+// matching returns the pages that match a query, by id.
+func (t *pageTable) matching(ctx context.Context, q desk.Query) (*pageList, error) {
+	key := filterKey(q)
+	if key == "" {
+		return &pageList{ids: t.all(), whole: true}, nil
+	}
+	return t.keep("matching "+key, func() (*pageList, error) {
+		fits, err := t.tests(q)
+		if err != nil {
+			return nil, err
+		}
+		list := &pageList{whole: true}
+		for _, id := range t.all() {
+			if fits(schema.ID(id)) {
+				list.ids = append(list.ids, id)
+			}
+		}
+		if search := q.Text("search"); search != "" && len(list.ids) > 0 {
+			list, err = t.search(ctx, list.ids, strings.ToLower(search))
+		}
+		return list, err
+	})
+}
+
+// tests returns a function that applies the filters of a query other than the search.
+func (t *pageTable) tests(q desk.Query) (func(schema.ID) bool, error) {
+	var all []func(schema.ID) bool
+	ofFact := func(name string, make func(value string) (func(*pageFact) bool, error)) error {
+		value := q.Text(name)
+		if value == "" {
+			return nil
+		}
+		if err := t.readFacts(); err != nil {
+			return err
+		}
+		is, err := make(value)
+		all = append(all, func(id schema.ID) bool { return is(&t.facts[id]) })
+		return err
+	}
+	word := func(list func() *wordList, of func(*pageFact) uint16) func(string) (func(*pageFact) bool, error) {
+		return func(value string) (func(*pageFact) bool, error) {
+			n, known := list().numbers[value]
+			if value == noValue {
+				n, known = 0, true
+			}
+			return func(f *pageFact) bool { return known && of(f) == n }, nil
+		}
+	}
+	err := errors.Join(
+		ofFact("state", func(value string) (func(*pageFact) bool, error) {
+			return func(f *pageFact) bool { return f.state.String() == value }, nil
+		}),
+		ofFact("class", func(value string) (func(*pageFact) bool, error) {
+			return func(f *pageFact) bool { return f.class.String() == value }, nil
+		}),
+		ofFact("status_code", statusTest), ofFact("depth", depthTest),
+		ofFact("content_type", word(func() *wordList { return t.media }, func(f *pageFact) uint16 { return f.media })),
+		ofFact("error", word(func() *wordList { return t.failures }, func(f *pageFact) uint16 { return f.failure })),
+		ofFact("error_kind", word(func() *wordList { return t.kinds }, func(f *pageFact) uint16 { return f.kind })),
+	)
+	if err != nil {
+		return nil, err
+	}
+	if name := q.Text("domain"); name != "" {
+		on, err := t.onHosts(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, on)
+	}
+	if run := q.Number("run"); run > 0 {
+		asked, err := t.requestedIn(schema.RunID(run))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, asked)
+	}
+	return func(id schema.ID) bool {
+		for _, is := range all {
+			if !is(id) {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// statusTest selects a status, such as 404, a class of them, such as 4xx, or pages without one.
+func statusTest(value string) (func(*pageFact) bool, error) {
+	if value == noValue {
+		return func(f *pageFact) bool { return f.status == 0 }, nil
+	}
+	low, wide := strings.CutSuffix(value, "xx")
+	n, err := strconv.ParseUint(low, 10, 16)
+	if err != nil || wide && n > 9 {
+		return nil, term.Usage("status_code must be a status, such as 404 or 4xx, or %s", noValue)
+	}
+	return func(f *pageFact) bool { return wide && f.status/100 == uint16(n) || !wide && f.status == uint16(n) }, nil
+}
+
+func depthTest(value string) (func(*pageFact) bool, error) {
+	if value == noValue {
+		return func(f *pageFact) bool { return f.depth == kv.NoDepth }, nil
+	}
+	n, err := strconv.ParseUint(value, 10, 8)
+	if err != nil || n == kv.NoDepth {
+		return nil, term.Usage("depth must be a number, or %s", noValue)
+	}
+	return func(f *pageFact) bool { return f.depth == uint8(n) }, nil
+}
+
+// onHosts selects the pages of a host, or with *.NAME those of NAME and its subdomains.
+func (t *pageTable) onHosts(name string) (func(schema.ID) bool, error) {
+	hosts, name := &t.survey.Hosts, strings.ToLower(name)
+	parent, below := strings.CutPrefix(name, "*.")
+	if !below {
+		host, known, err := hosts.Lookup(name)
+		return func(id schema.ID) bool { return known && hosts.Of(id) == host }, err
+	}
+	chosen := make([]bool, hosts.Count()+1)
+	for id := range chosen {
+		if id == 0 {
+			continue
+		}
+		of, err := hosts.Name(schema.HostID(id))
+		if err != nil {
+			return nil, err
+		}
+		chosen[id] = of == parent || strings.HasSuffix(of, "."+parent)
+	}
+	return func(id schema.ID) bool { return chosen[hosts.Of(id)] }, nil
+}
+
+// requestedIn selects the pages that a run requested.
+func (t *pageTable) requestedIn(run schema.RunID) (func(schema.ID) bool, error) {
+	asked := make([]bool, t.survey.URLs()+1)
+	from, end := schema.Seq(0), t.store.LastSeq()+1
+	for _, r := range t.survey.Runs() {
+		switch {
+		case r.ID == run:
+			from = r.FirstVisit
+		case r.ID > run && r.FirstVisit < end:
+			end = r.FirstVisit
+		}
+	}
+	if from == 0 {
+		return nil, term.Usage("there is no run %d", run)
+	}
+	err := t.store.View(func(tx *kv.Tx) error {
+		return tx.Visits.Gists(func(seq schema.Seq, _ schema.ID) bool { return seq >= from && seq < end },
+			func(g *kv.Gist) error {
+				asked[g.URL] = asked[g.URL] || g.Requests > 0
+				return nil
+			})
+	})
+	return func(id schema.ID) bool { return asked[id] }, err
+}
+
+// fewPages is the part of all pages, as a divisor, up to which they are looked up one by one.
+const fewPages = 20
+
+// search returns those of some pages that have a text in their URL, the Unicode form of their host,
+// or their title. It ends after t.patience.
+func (t *pageTable) search(ctx context.Context, among []uint32, text string) (*pageList, error) {
+	found, end, seen := &pageList{whole: true}, time.Now().Add(t.patience), 0
+	shown := map[schema.HostID]bool{} // whether a host's Unicode form has the text
+	look := func(p *survey.Page) error {
+		if seen++; seen%256 == 0 && time.Now().After(end) {
+			return errLate
+		}
+		in, known := shown[p.Host]
+		if !known {
+			in = nameHas(p.HostName, text)
+			shown[p.Host] = in
+		}
+		if in || has(p.URL, text) || p.Visit != nil && has(p.Visit.Title, text) {
+			found.ids = append(found.ids, uint32(p.ID))
+		}
+		return ctx.Err()
+	}
+	err := t.eachOf(among, look)
+	if errors.Is(err, errLate) {
+		found.whole, err = false, nil
+	}
+	return found, err
+}
+
+var errLate = errors.New("the search takes too long")
+
+// eachOf calls f for some pages, by id.
+func (t *pageTable) eachOf(ids []uint32, f func(*survey.Page) error) error {
+	if len(ids) < t.survey.URLs()/fewPages {
+		for _, id := range ids {
+			p, err := t.survey.Page(schema.ID(id))
+			if err == nil {
+				err = f(p)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	at := 0
+	return t.survey.EachPage(func(p *survey.Page) error {
+		if at == len(ids) || ids[at] != uint32(p.ID) {
+			return nil
+		}
+		at++
+		return f(p)
+	})
+}
+
+// has reports whether a text contains another one, which is in lower case.
+func has(text, part string) bool { return strings.Contains(strings.ToLower(text), part) }
+
+// nameHas reports whether a text is part of a host's name, in its ASCII or Unicode form.
+func nameHas(name, search string) bool {
+	return strings.Contains(name, search) || strings.Contains(weburl.Unicode(name), search)
+}

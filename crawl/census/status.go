@@ -32,7 +32,29 @@ type Status struct {
 	Waits      string     `json:"waits_for"`   // why nothing is being fetched, or less than could be; empty: neither
 	WaitsSince *time.Time `json:"waits_since"` // since when the network is away; null: it is not
 	Wait       Wait       `json:"-"`           // the same, as a value
-	Next       time.Time  `json:"-"`           // when the clock of the next host runs out; zero: none is waited for
+	Condition  Condition  `json:"condition"`
+	Next       time.Time  `json:"-"` // when the clock of the next host runs out; zero: none is waited for
+}
+
+// A Condition is what a run is doing, in the words that every view shows.
+type Condition struct {
+	// Name is running, paused, network, disk, memory, hub, silent (shards), stopping, writing, completed, stopped,
+	// interrupted, none (no run yet) or unknown.
+	Name     string   `json:"name"`
+	Label    string   `json:"label"`    // the same in a few words
+	Headline string   `json:"headline"` // what is being fetched, and why no more
+	Commands []string `json:"commands"` // that the crawl obeys now: pause, unpause, reload, stop
+	Fetches  bool     `json:"fetches"`  // requests are made, so there is a rate, and a time until the end
+}
+
+// rest removes the rate and the remaining time, which mean nothing while nothing can be requested.
+func (s *Status) rest() {
+	s.PagesPerSecond, s.ETA, s.ETALimit, s.ETAHosts = 0, 0, "", []HostETA{}
+}
+
+// rests reports whether the crawl makes no requests until it is resumed, or until its network or disk is back.
+func (s *Status) rests() bool {
+	return s.Status != "running" || s.Wait.Reason == ForNetwork || s.Wait.Reason == ForDisk
 }
 
 // Left is the known remaining work of a run within its budgets, max-pages and the delays of hosts. It is the

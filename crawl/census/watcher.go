@@ -17,6 +17,7 @@ const (
 	atOnce      = 10_000           // hosts that all watchers of a process count at a time; takes a few ms
 	leastAtOnce = 100              // minimum number of hosts each of them counts
 	rateWindow  = 20 * time.Second // over which pages per second are measured
+	rateLeast   = 5 * time.Second  // that it must cover before it says how long the crawl will take
 	refreshWait = 2 * time.Second  // to wait for a current status before using an older one
 )
 
@@ -160,7 +161,8 @@ func (w *Watcher) End(store *kv.Store) error {
 		return err
 	}
 	s := w.status(&crawl.Status{Stopped: true}, nil, nextHost{})
-	s.Elapsed, s.PagesPerSecond, s.Left = w.run.Running.Seconds(), 0, w.last.leftBy(w.pace)
+	s.Elapsed, s.Left = w.run.Running.Seconds(), w.last.leftBy(w.pace)
+	s.rest()
 	w.latest.Store(s)
 	return nil
 }
@@ -253,7 +255,7 @@ func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost
 	case st.Paused:
 		s.Status = "paused"
 	}
-	if s.PagesPerSecond > 0 {
+	if s.PagesPerSecond > 0 && w.measured() >= rateLeast {
 		s.ETA = max(s.ETA, float64(s.PagesToVisit)/s.PagesPerSecond)
 	}
 	s.Fetching, s.Hosts.Active = len(flights), hostsOf(flights)
@@ -264,10 +266,13 @@ func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost
 	if s.ETA > 0 { // the hosts of a recreated file rest for longer
 		s.ETA = max(s.ETA, s.Wait.Rest.Seconds())
 	}
-	if !st.Away.IsZero() { // its end is unknown
-		s.ETA, s.ETAHosts = 0, []HostETA{}
-	}
 	s.endBy(w.pace.cfg.Crawler.MaxRunTime, time.Since(w.since))
+	if s.rests() {
+		s.rest()
+	}
+	if s.Status != "running" || s.Wait.Reason == ForNetwork { // the rate is measured again from the next request
+		w.marks = nil
+	}
 	return s
 }
 
@@ -287,9 +292,13 @@ func (w *Watcher) rate() float64 {
 	for len(w.marks) > 2 && now.Sub(w.marks[0].at) > rateWindow {
 		w.marks = w.marks[1:]
 	}
-	first := w.marks[0]
-	if passed := now.Sub(first.at).Seconds(); passed > 0 {
-		return float64(w.run.Pages-first.pages) / passed
+	if passed := w.measured().Seconds(); passed > 0 {
+		return float64(w.run.Pages-w.marks[0].pages) / passed
 	}
 	return 0
+}
+
+// measured returns the time over which the rate is measured.
+func (w *Watcher) measured() time.Duration {
+	return w.marks[len(w.marks)-1].at.Sub(w.marks[0].at)
 }

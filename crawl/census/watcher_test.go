@@ -97,3 +97,37 @@ func TestStatusOfTheEnd(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// While a crawl is paused or its network is away, it has no rate and no remaining time. After that, both come from
+// the time since then.
+func TestRestsWithoutRate(t *testing.T) {
+	for name, rest := range map[string]crawl.Status{
+		"paused": {Paused: true}, "away": {Away: time.Now()}, "stopping": {Stopped: true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &Watcher{pace: testPace(t), begun: time.Now()}
+			w.last = count{depth: -1, work: 60, slowest: []HostETA{{Domain: "a.test", ToVisit: 60, Seconds: 10}}}
+			look := func(st crawl.Status, pages int) *Status {
+				time.Sleep(time.Second)
+				w.run.Pages += pages
+				return w.status(&st, nil, nextHost{})
+			}
+			for range 10 {
+				look(crawl.Status{Open: 1}, 2)
+			}
+			if s := look(crawl.Status{Open: 1}, 2); s.PagesPerSecond != 2 || s.ETA != 30 {
+				t.Errorf("%s: before, %v pages/s and %v s", name, s.PagesPerSecond, s.ETA)
+			}
+			for range 600 {
+				if s := look(rest, 0); s.PagesPerSecond != 0 || s.ETA != 0 || len(s.ETAHosts) != 0 {
+					t.Fatalf("%s: %v pages/s and %v s", name, s.PagesPerSecond, s.ETA)
+				}
+			}
+			for i := range 10 {
+				if s := look(crawl.Status{Open: 1}, 2); s.ETA != 10 && s.ETA != 30 || i == 9 && s.PagesPerSecond != 2 {
+					t.Errorf("%s: %d s after, %v pages/s and %v s", name, i, s.PagesPerSecond, s.ETA)
+				}
+			}
+		})
+	}
+}

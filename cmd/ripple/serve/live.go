@@ -42,7 +42,8 @@ type crawlStatus = census.Status // the alias keeps its field Status from being 
 
 // unknownStatus is the status if no crawl is running and no run is known.
 func unknownStatus() DeskStatus {
-	return DeskStatus{"file", census.Status{Status: "unknown", Errors: map[string]int{},
+	return DeskStatus{"file", census.Status{Status: "unknown", Condition: census.Condition{Name: "unknown",
+		Label: "unknown", Headline: "The state cannot be read just now.", Commands: []string{}}, Errors: map[string]int{},
 		Troubles: []census.Trouble{}, Groups: []census.Group{},
 		Left: census.Left{Depth: -1, ETAHosts: []census.HostETA{}}}}
 }
@@ -57,9 +58,8 @@ func endedStatus(s *answer.Stats) DeskStatus {
 	if s.Run.Errors != nil {
 		d.Errors = s.Run.Errors
 	}
-	if d.ETAHosts == nil {
-		d.ETAHosts = []census.HostETA{}
-	}
+	d.ETA, d.ETALimit, d.ETAHosts = 0, "", []census.HostETA{} // nothing is being fetched
+	d.Condition = answer.ConditionOf(&d.crawlStatus, &s.Run)
 	return d
 }
 

@@ -137,6 +137,7 @@ func (f *file) command(ctx context.Context, do func(*Shard) error) (census.Statu
 // session is that of run 0.
 func (f *file) Stop(context.Context) (census.Status, error) {
 	starting := census.Status{Status: "stopping", PID: os.Getpid(), Left: census.Left{Depth: -1}}
+	answer.Tell(&starting)
 	s := f.shard.Load()
 	if s == nil {
 		f.stop(errStopped)

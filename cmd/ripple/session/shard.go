@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
-	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
@@ -57,10 +57,10 @@ func (s *Shard) End() { s.end() }
 // status returns the result of the last look at the crawl.
 func (s *Shard) status() census.Status {
 	now := s.watcher.Latest()
-	now.Waits = show.WaitText(&now)
 	if s.writing.Load() {
-		now.Status, now.Waits = "writing", "the outputs are being written"
+		now.Status = "writing"
 	}
+	answer.Tell(&now)
 	return now
 }
 

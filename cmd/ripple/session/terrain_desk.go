@@ -15,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/export/feed"
@@ -35,14 +36,17 @@ type TerrainDesk struct {
 
 // A DeskTerrain is the current state of a terrain.
 type DeskTerrain struct {
-	Mode   string               `json:"mode"`   // terrain
-	Status string               `json:"status"` // running, paused, over, interrupted; unknown: nothing was seen yet
-	Rate   float64              `json:"pages_per_second"`
-	Seen   *time.Time           `json:"seen_at"`       // time of this state; null: nothing was seen yet
-	Error  string               `json:"error_message"` // why the state is out of date; empty: it is current
-	Stats  *answer.TerrainStats `json:"terrain"`       // null: nothing was seen yet
-	Notes  []answer.TerrainNote `json:"notes"`         // what the terrain waits for, and which machine
-	Merge  string               `json:"unite"`         // the command that makes one map of all shards
+	Mode   string  `json:"mode"`   // terrain
+	Status string  `json:"status"` // running, paused, over, interrupted; unknown: nothing was seen yet
+	Rate   float64 `json:"pages_per_second"`
+
+	Condition census.Condition `json:"condition"`
+
+	Seen  *time.Time           `json:"seen_at"`       // time of this state; null: nothing was seen yet
+	Error string               `json:"error_message"` // why the state is out of date; empty: it is current
+	Stats *answer.TerrainStats `json:"terrain"`       // null: nothing was seen yet
+	Notes []answer.TerrainNote `json:"notes"`         // what the terrain waits for, and which machine
+	Merge string               `json:"unite"`         // the command that makes one map of all shards
 }
 
 // A terrainAnswer is the result of a command.
@@ -122,6 +126,11 @@ func (d *TerrainDesk) Now(ctx context.Context) DeskTerrain {
 	case seen.stats == nil:
 		t.Error = "the terrain is being looked at"
 	}
+	away := t.Error
+	if seen.err == nil {
+		away = ""
+	}
+	t.Condition = answer.ConditionOfTerrain(seen.stats, away, seen.at)
 	if seen.stats == nil {
 		return t
 	}
@@ -135,7 +144,7 @@ func (d *TerrainDesk) Now(ctx context.Context) DeskTerrain {
 	}
 	t.Seen, t.Notes = &seen.at, seen.stats.Notes(time.Now())
 	for _, one := range seen.stats.Shards {
-		if one.Status != nil {
+		if one.Status != nil && t.Condition.Fetches {
 			t.Rate += one.Status.PagesPerSecond
 		}
 	}

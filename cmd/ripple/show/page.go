@@ -128,7 +128,7 @@ func againText(at *time.Time) string {
 	if at == nil || time.Until(*at) <= 0 {
 		return ""
 	}
-	return ", again in " + restText(time.Until(*at))
+	return ", again in " + answer.RestText(time.Until(*at))
 }
 
 func robotsText(in *answer.Page) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -46,6 +47,9 @@ func printProgress(w io.Writer, s *answer.Stats) {
 	}
 	if text := ErrorText(s.Run.Errors); text != "" {
 		fmt.Fprintln(w, "errors: "+text)
+	}
+	if c := answer.ConditionOf(&census.Status{Left: s.Left}, &s.Run); c.Name == "interrupted" || c.Name == "stopped" {
+		fmt.Fprintln(w, c.Headline)
 	}
 }
 

@@ -36,7 +36,7 @@ func NewStatus(v *term.Voice, log *slog.Logger) *Status {
 
 // See shows the current status of a crawl.
 func (v *Status) See(s census.Status) {
-	s.Waits = WaitText(&s)
+	answer.Tell(&s)
 	if v.inTerm {
 		v.screen.Show(StatusLines(&s))
 		return
@@ -64,13 +64,13 @@ func StatusLines(s *census.Status) []string {
 	if s.Depth >= 0 {
 		head += fmt.Sprintf(" · depth %d of %d", s.Depth, s.MaxDepth)
 	}
-	if s.Status != "running" {
-		head += " · " + s.Status
+	if s.Condition.Name != "running" {
+		head += " · " + s.Condition.Label
 	}
 	lines := []string{
 		head,
-		fmt.Sprintf("  pages   %s done · %s to visit · %.1f/s%s", term.Commas(s.Pages), term.Commas(s.PagesToVisit),
-			s.PagesPerSecond, renderedText(s)),
+		fmt.Sprintf("  pages   %s done · %s to visit%s%s", term.Commas(s.Pages), term.Commas(s.PagesToVisit), rateText(s),
+			renderedText(s)),
 		fmt.Sprintf("  asked   %s · %s fetching", term.Count(s.Requests, "request", ""), term.Commas(s.Fetching)),
 		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
 			term.Commas(s.Hosts.Active), term.Commas(s.Hosts.Waiting), term.Commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
@@ -88,6 +88,14 @@ func StatusLines(s *census.Status) []string {
 		lines = append(lines, "  "+s.Waits)
 	}
 	return lines
+}
+
+// rateText returns the rate; empty: nothing can be fetched.
+func rateText(s *census.Status) string {
+	if !s.Condition.Fetches {
+		return ""
+	}
+	return fmt.Sprintf(" · %.1f/s", s.PagesPerSecond)
 }
 
 // renderedText says how many of the pages were rendered, and for how many that failed.
@@ -127,7 +135,7 @@ func troubleText(t *census.Trouble) string {
 	case t.Silent > 0:
 		return "requested " + seconds(t.Silent) + " ago, no answer yet"
 	}
-	return term.Clean(t.Why, 200) + ", again in " + restText(Duration(t.Again))
+	return term.Clean(t.Why, 200) + ", again in " + answer.RestText(Duration(t.Again))
 }
 
 // Duration converts seconds; it returns the longest duration if they overflow.
@@ -187,7 +195,7 @@ func etaText(s *census.Left) string {
 	if s.ETA <= 0 {
 		return ""
 	}
-	text := restText(Duration(s.ETA))
+	text := answer.RestText(Duration(s.ETA))
 	if s.ETA >= 1 {
 		text = "about " + text
 	}
@@ -213,6 +221,9 @@ func statusAttrs(s *census.Status) []any {
 		"fetching", s.Fetching, "active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting,
 		"suspended", s.Hosts.Suspended, "depth", s.Depth,
 	}
+	if s.Condition.Name != "running" {
+		attrs = append(attrs, "condition", s.Condition.Label)
+	}
 	if s.Rendered > 0 || s.Unrendered > 0 {
 		attrs = append(attrs, "rendered", s.Rendered, "not_rendered", s.Unrendered)
 	}
@@ -229,61 +240,6 @@ func statusAttrs(s *census.Status) []any {
 		attrs = append(attrs, "waits", s.Waits)
 	}
 	return attrs
-}
-
-// WaitText says why nothing is being fetched, or less than could be.
-func WaitText(s *census.Status) string {
-	switch s.Wait.Reason {
-	case census.Stopping:
-		return "stopping"
-	case census.Paused:
-		text := "paused; \"ripple resume\" resumes it"
-		if !s.Wait.Since.IsZero() {
-			text += "; " + awayText(&s.Wait)
-		}
-		return text
-	case census.ForDisk:
-		return "waiting for the disk"
-	case census.ForDecision:
-		return "deciding what to request next"
-	case census.ForNothing:
-		return "nothing is left to request"
-	case census.ForNetwork:
-		return awayText(&s.Wait) + "; the network of this machine seems to be down, and the crawl resumes when a host answers"
-	case census.ForMeans:
-		return "this machine lacks resources or processor time: at most " +
-			term.Count(s.Wait.Few, "request is", "requests are") + " open for a while"
-	case census.ForHosts:
-		text := hostsText(&s.Hosts) + ", next in " + restText(s.Wait.Rest) + ": " + term.ShownHost(s.Wait.Host, 80)
-		if s.Wait.Why != "" {
-			text += ", " + term.Clean(s.Wait.Why, 200)
-		}
-		return text
-	}
-	return ""
-}
-
-// awayText says since when no host answers, and what failed.
-func awayText(w *census.Wait) string {
-	text := "no host has answered since " + w.Since.Local().Format(time.TimeOnly)
-	if w.Why != "" {
-		text += " (" + term.Clean(w.Why, 200) + ")"
-	}
-	return text
-}
-
-func hostsText(h *census.Hosts) string {
-	if h.Suspended > 0 && h.Suspended == h.Waiting {
-		return term.Count(h.Waiting, "host has", "hosts have") + " asked Ripple to wait"
-	}
-	return term.Count(h.Waiting, "host waits", "hosts wait")
-}
-
-func restText(rest time.Duration) string {
-	if rest < time.Second {
-		return "a moment"
-	}
-	return term.Span(rest)
 }
 
 // Visited formats the number of pages that a run has requested, whatever the answer.

@@ -61,19 +61,19 @@ func TestStatusLines(t *testing.T) {
 		}},
 		{"ends before", census.Status{RunID: 1, Left: census.Left{PagesToVisit: 900, ETA: 300,
 			ETALimit: "max-run-time = 1h0m0s", ETAHosts: []census.HostETA{{Domain: "a.test", ToVisit: 900, Seconds: 300}}}}, []string{
-			"run #1 · 0s · depth 0 of 0 · ",
+			"run #1 · 0s · depth 0 of 0",
 			"  pages   0 done · 900 to visit · 0.0/s",
 			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 			"  ETA     about 5 min 00 s, when the crawl stops: max-run-time = 1h0m0s",
 		}},
 		{"hostile", census.Status{
-			RunID: 1, Status: "paused", Waits: "paused",
+			RunID: 1, Status: "paused", Waits: "paused", Condition: census.Condition{Name: "paused", Label: "paused"},
 			Left:     census.Left{ETA: 9, ETAHosts: []census.HostETA{{Domain: "a\x1b[2J.test", ToVisit: 1, Seconds: 9}}},
 			Troubles: []census.Trouble{{Domain: "a\x1b[2J.test", Why: "\x1b[2J"}},
 		}, []string{
 			"run #1 · 0s · depth 0 of 0 · paused",
-			"  pages   0 done · 0 to visit · 0.0/s",
+			"  pages   0 done · 0 to visit",
 			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
 			"  ETA     about 9 s: a[2J.test (1 to visit)",
@@ -83,44 +83,11 @@ func TestStatusLines(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			if tt.status.Condition.Name == "" {
+				tt.status.Condition = census.Condition{Name: "running", Fetches: true}
+			}
 			if diff := cmp.Diff(tt.want, StatusLines(&tt.status)); diff != "" {
 				t.Error(diff)
-			}
-		})
-	}
-}
-
-// A crawl that fetches nothing always says why.
-func TestWaitText(t *testing.T) {
-	soon := census.Wait{Reason: census.ForHosts, Host: "a.test", Rest: 500 * time.Millisecond}
-	later := soon
-	later.Rest = 12500 * time.Millisecond
-	tests := []struct {
-		name  string
-		hosts census.Hosts
-		wait  census.Wait
-		want  string
-	}{
-		{"asks", census.Hosts{Waiting: 3}, census.Wait{}, ""},
-		{"waits", census.Hosts{Waiting: 3}, later, "3 hosts wait, next in 12 s: a.test"},
-		{"one", census.Hosts{Waiting: 1}, later, "1 host waits, next in 12 s: a.test"},
-		{"suspended", census.Hosts{Waiting: 2, Suspended: 2}, later, "2 hosts have asked Ripple to wait, next in 12 s: a.test"},
-		{"soon", census.Hosts{Waiting: 1}, soon, "1 host waits, next in a moment: a.test"},
-		{"paused", census.Hosts{Waiting: 1}, census.Wait{Reason: census.Paused}, `paused; "ripple resume" resumes it`},
-		{"stopping", census.Hosts{}, census.Wait{Reason: census.Stopping}, "stopping"},
-		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "waiting for the disk"},
-		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork,
-			Why: "connect timeout", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)},
-			"no host has answered since 03:04:05 (connect timeout); the network of this machine seems to be down, and the " +
-				"crawl resumes when a host answers"},
-		{"lacks", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForMeans, Few: 32},
-			"this machine lacks resources or processor time: at most 32 requests are open for a while"},
-		{"empty", census.Hosts{}, census.Wait{Reason: census.ForNothing}, "nothing is left to request"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := WaitText(&census.Status{Hosts: tt.hosts, Wait: tt.wait}); got != tt.want {
-				t.Errorf("waitText = %q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -189,7 +189,8 @@ func terrainOf() object {
 	two["asked_by"], two["silent_since"] = []any{0}, since
 	three["status"] = running
 	one["pages_requested"], three["pages_requested"] = 1200, 1200
-	return object{"mode": "terrain", "status": "running", "pages_per_second": 12.5, "seen_at": since,
+	return object{"mode": "terrain", "status": "running", "condition": conditionOf("silent",
+		"Run #3 is open until 1 silent shard answers.", "pause", "reload", "stop"), "pages_per_second": 12.5, "seen_at": since,
 		"error_message": "the hub does not answer", "unite": "ripple merge ./terrain ... -o terrain.bolt",
 		"notes": []any{object{"text": "shard 0 has to tell shard 1 of 2 URLs, and waits for an answer for 12 s", "since": since},
 			object{"text": "shard 2 waits for a node that makes its file", "since": nil}},

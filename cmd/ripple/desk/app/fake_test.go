@@ -193,7 +193,8 @@ func (d *fake) asks(prefix string) (list []string) {
 func (d *fake) status() object {
 	switch d.mode {
 	case "file":
-		return object{"mode": "file", "run_id": 3, "status": "completed", "pages_requested": 282, "max_depth": 3}
+		return object{"mode": "file", "run_id": 3, "status": "completed", "pages_requested": 282, "max_depth": 3,
+			"condition": conditionOf("completed", "Run #3 is completed: the frontier is empty.")}
 	case "terrain":
 		return terrainOf()
 	}
@@ -207,7 +208,14 @@ func (d *fake) status() object {
 			"robots": true, "given_up": false}}, "troubled": 5,
 		"reasons": []any{reasonOf("ready", 1, 0, ""), reasonOf("crawl_delay", 12, 3.2, "Crawl-delay 10"),
 			reasonOf("retries", 40, 31, "1 page to be tried again: timeout")},
-		"waits_for": "12 hosts wait, next in 3.2 s: a.test"}
+		"waits_for": "12 hosts wait, next in 3.2 s: a.test",
+		"condition": conditionOf("running", "12 hosts wait, next in 3.2 s: a.test.", "pause", "reload", "stop")}
+}
+
+// conditionOf returns a condition. A crawl that may be paused makes requests.
+func conditionOf(name, headline string, commands ...any) object {
+	return object{"name": name, "label": name, "headline": headline, "commands": append([]any{}, commands...),
+		"fetches": len(commands) > 0 && commands[0] == "pause"}
 }
 
 func reasonOf(name string, hosts int, next float64, why string) object {

@@ -128,21 +128,63 @@ func TestHiddenTabAsksNothing(t *testing.T) {
 	}
 }
 
-// A lost connection is shown, and so is its return.
-func TestLostLine(t *testing.T) {
+// In every condition, the headline, the pill, the buttons, the rate and the remaining time agree. When the connection
+// is lost, the last view stays, greyed, and it returns by itself.
+func TestConditions(t *testing.T) {
 	t.Parallel()
-	d := newFake(t)
+	d, next := newFake(t), make(chan func(http.ResponseWriter))
+	d.stream = func(w http.ResponseWriter, r *http.Request) { hold(w, r, next) }
 	b := desktest.Open(t, d.url("now"))
-	b.Wait(`document.querySelector("#pulse")?.innerText.startsWith("running")`)
+	for _, tt := range []struct {
+		name     string
+		commands []any
+		buttons  string // at the headline
+		pill     string
+	}{
+		{"running", []any{"pause", "reload", "stop"}, "Pause", "running8.3/s"},
+		{"paused", []any{"unpause", "reload", "stop"}, "Resume", "paused"},
+		{"waiting for the network", []any{"reload", "stop"}, "", "waiting for the network"},
+		{"stopping", nil, "", "stopping"}, {"writing outputs", nil, "", "writing outputs"},
+		{"paused", []any{"unpause"}, "Resume", "paused"},
+	} {
+		status := d.status()
+		status["condition"] = conditionOf(tt.name, "This is "+tt.name+".", tt.commands...)
+		if tt.buttons != "Pause" {
+			status["eta_seconds"], status["eta_hosts"], status["pages_per_second"] = 0, []any{}, 0
+		}
+		next <- func(w http.ResponseWriter) { d.event(w, "status", "", status) }
+		b.Wait(fmt.Sprintf(`document.querySelector(".sentence")?.innerText === %q`, "This is "+tt.name+"."))
+		got := desktest.Ask[string](b, `[document.querySelector("#pulse").innerText.replace(/\s/g, " "),
+			[...document.querySelectorAll(".hero button")].map((x) => x.innerText).join(" "),
+			[...document.querySelectorAll(".figure")].find((x) => x.innerText.startsWith("pages / s")).querySelector("b").innerText,
+			document.querySelector(".meta").innerText.includes("take about")].join("|")`)
+		rate, eta := "–", false
+		if tt.buttons == "Pause" {
+			rate, eta = "8.3", true
+		}
+		if want := fmt.Sprintf("%s|%s|%s|%t", tt.pill, tt.buttons, rate, eta); strings.ReplaceAll(got, "running 8.3", "running8.3") != want {
+			t.Errorf("%s: %q, want %q", tt.name, got, want)
+		}
+	}
+	desktest.Ask[any](b, `document.querySelector(".hero button").click(), 1`)
+	b.Wait(`document.querySelector(".hero button").disabled`)
 	d.mu.Lock()
+	if told := strings.Join(d.told, " "); told != "unpause" {
+		t.Errorf("the crawl was told %q", told)
+	}
 	d.refuse["events"], d.refuse["status"] = 500, 500
 	d.mu.Unlock()
 	d.server.CloseClientConnections()
-	b.Wait(`document.documentElement.dataset.line === "down" && document.querySelector("#pulse").innerText === "disconnected"`)
+	b.Wait(`document.documentElement.dataset.line === "down" &&
+		/^disconnected since \d\d:\d\d, trying again$/.test(document.querySelector("#pulse").innerText)`)
+	if left := desktest.Ask[string](b, `document.querySelector(".sentence").innerText + getComputedStyle(
+		document.querySelector("#view").firstElementChild).opacity`); left != "This is paused.0.5" {
+		t.Errorf("the last view is %q", left)
+	}
 	d.mu.Lock()
 	clear(d.refuse)
 	d.mu.Unlock()
-	b.Wait(`document.documentElement.dataset.line === "up"`)
+	b.Wait(`document.documentElement.dataset.line === "up" && document.querySelector("#pulse").innerText === "paused"`)
 }
 
 // If the desk has no free stream, its status is polled.

@@ -189,7 +189,7 @@ func TestFinishedFile(t *testing.T) {
 	d := newFake(t)
 	d.mode = "file"
 	b := desktest.Open(t, d.url("now"))
-	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Nothing is being fetched. Run #3 was completed")`)
+	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Run #3 is completed")`)
 	b.Wait(`document.querySelector(".figures").innerText.includes("31,800")`)
 	b.Visit("control", `document.querySelector("#view .empty")?.innerText.includes("No crawl is using")`)
 }
@@ -205,12 +205,12 @@ func TestShardsInAFolder(t *testing.T) {
 			run["status"], run["reason"], run["finished_at"] = "running", "", nil
 		}
 		if answer["mode"] == "file" {
-			answer["status"] = "running"
+			answer["condition"] = conditionOf("running", "Run #3 is running on shards.")
 		}
 		return v
 	}
 	b := desktest.Open(t, d.url("now"))
-	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Shards are being crawled. Run #3 is running.")`)
+	b.Wait(`document.querySelector(".sentence")?.innerText.startsWith("Run #3 is running on shards.")`)
 	b.Wait(`document.querySelector("#pulse").innerText === "running"`)
 }
 

@@ -4,26 +4,24 @@ import { ask } from "./api.js";
 import { el, put, button, chip } from "./dom.js";
 import { listen } from "./live.js";
 import { heading, section, facts, empty, failed, loading, confirmed } from "./parts.js";
-import { span } from "./words.js";
+import { span, conditionColour } from "./words.js";
 
-const tints = { running: "good", paused: "warm", stopping: "warm", writing: "accent", finished: "calm" };
 // A command has two texts: for one crawl, and for a terrain of several machines.
 const commands = [
   { name: "pause", title: "Pause", text: "No further requests are sent until the crawl is resumed; open requests finish.",
     all: "No machine sends further requests until the terrain is resumed, not even one that joins later.",
-    when: ["running"], done: "The crawl is paused." },
+    done: "The crawl is paused." },
   { name: "unpause", title: "Resume", text: "The crawl continues; the clocks of hosts kept running.",
-    all: "All machines continue within a second.", when: ["paused"],
+    all: "All machines continue within a second.",
     done: "The crawl continues." },
   { name: "reload", title: "Reload the configuration",
     text: "Applies changed lists and scope to the waiting pages, like SIGHUP.",
     all: "The terrain uses this machine's file; each machine applies it when its own file says the same.",
-    when: ["running", "paused"],
     done: "The configuration was read again." },
   { name: "stop", title: "Stop",
     text: "The crawl stops within 10 s; no outputs are written. “ripple crawl” resumes it where it stopped.",
     all: "All machines that have a shard stop within 10 s. “ripple crawl” on each resumes where it stopped.",
-    when: ["running", "paused"], done: "The crawl is stopping.", danger: "Stop the crawl?" },
+    done: "The crawl is stopping.", danger: "Stop the crawl?" },
 ];
 
 export function show(view, said, signal) {
@@ -42,15 +40,29 @@ export function show(view, said, signal) {
   };
   listen(({ status: s, line }) => {
     if (!s) { put(box, line && line !== true ? failed(line) : loading()); return; }
-    const now = s.mode + s.status + (s.terrain ? [s.terrain.run, s.terrain.configuration, s.terrain.nodes] : "");
+    const now = s.mode + s.condition.name + s.condition.commands + (s.terrain ? [s.terrain.run, s.terrain.configuration, s.terrain.nodes] : "");
     several = s.mode === "terrain";
-    if (drawn !== now) put(box, s.mode === "file" ? finished() : running(s, tell));
+    if (drawn !== now) put(box, s.mode === "file" ? finished(s) : running(s, tell));
     drawn = now;
   }, signal);
 }
 
-function finished() {
-  return empty("No crawl is using this state file, so there is nothing to control. “ripple crawl CONFIG” starts " +
+// quick returns the buttons that pause or resume a crawl, where its condition is told.
+export function quick({ condition: c }, problem, signal) {
+  return commands.filter((one) => /pause$/.test(one.name) && c.commands.includes(one.name)).map((one) => {
+    const made = button(one.title, async () => {
+      made.disabled = true;
+      try { await ask(one.name, { body: {}, signal }); put(problem); } catch (error) {
+        if (error.name !== "AbortError") put(problem, failed(error));
+        made.disabled = false;
+      }
+    }, { class: "button" + (one.name === "unpause" ? " main" : "") });
+    return made;
+  });
+}
+
+function finished(s) {
+  return empty(s.condition.headline + " " +"No crawl is using this state file, so there is nothing to control. “ripple crawl CONFIG” starts " +
     "or resumes one, and this page then follows it.");
 }
 
@@ -58,14 +70,14 @@ function running(s, tell) {
   const several = s.mode === "terrain";
   return [section(several ? "This terrain" : "This crawl", null, facts(several ? ofTerrain(s) : ofCrawl(s))),
     el("ul", { class: "commands" }, commands.map((c) => {
-      const able = c.when.includes(s.status);
+      const able = s.condition.commands.includes(c.name);
       return el("li", { class: "block" }, button(c.title, () => tell(c),
         { class: "button" + (c.danger ? " danger" : ""), disabled: !able }),
         el("p", { class: "soft" }, several ? c.all : c.text));
     }))];
 }
 
-function stateOf(s) { return ["state", chip(s.status, Object.hasOwn(tints, s.status) ? tints[s.status] : "calm")]; }
+function stateOf(s) { return ["state", chip(s.condition.label, conditionColour(s.condition.name))]; }
 
 function ofCrawl(s) {
   return [stateOf(s), ["run", "#" + s.run_id], ["process", String(s.pid)],

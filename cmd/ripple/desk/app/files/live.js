@@ -9,6 +9,7 @@ const mostVisits = 200, mostSamples = 3600, patience = 5000;
 export const live = {
   status: null, // the latest; null: none yet
   line: null, // null: connecting; true: connected; or the Failure that prevents it
+  lost: 0, // since when it does; 0: connected
   visits: [], // newest first
   samples: [], // {at, rate, waiting}, oldest first
   listeners: new Set(),
@@ -64,6 +65,7 @@ function untilFile(signal) {
 
 function tellLine(line) {
   live.line = line;
+  live.lost = line === true ? 0 : live.lost || Date.now();
   tell();
 }
 

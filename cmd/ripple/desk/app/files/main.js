@@ -6,7 +6,7 @@ import { live, listen, start } from "./live.js";
 import { apply, flip } from "./theme.js";
 import { listenKeys, showKeys } from "./keys.js";
 import { failed, empty, heading, loading } from "./parts.js";
-import { number } from "./words.js";
+import { number, clock, conditionColour } from "./words.js";
 import * as now from "./now.js";
 import * as map from "./map.js";
 import * as hosts from "./hosts.js";
@@ -79,21 +79,20 @@ function focusTitle() {
 }
 
 // showPulse shows in the bar whether the crawl is running and the desk is connected.
-function showPulse({ status: s, line }) {
+// Meanwhile the last view stays, greyed.
+function showPulse({ status: s, line, lost }) {
   document.documentElement.dataset.line = line === true ? "up" : line === null ? "none" : "down";
   if (line && line !== true) {
-    put(pulse, swatch("bad"), line.code === 401 ? "no token" : "disconnected");
+    put(pulse, swatch("bad"), line.code === 401 ? "no token" : `disconnected since ${clock(lost).slice(0, 5)}, trying again`);
     pulse.title = line.message;
     if (line.code === 401) askToken(line);
     return;
   }
   if (!s) return;
   pulse.title = "";
-  if (s.mode === "file") put(pulse, swatch("calm"), s.status === "running" ? s.status : "finished");
-  else if (s.terrain && s.terrain.silent && !s.terrain.over && !s.terrain.without.length)
-    put(pulse, swatch("bad"), number(s.terrain.silent) + " silent");
-  else put(pulse, swatch(s.status === "running" ? "good" : "warm"), s.status,
-    el("span", { class: "num more" }, number(s.pages_per_second) + "/s"));
+  const c = s.condition;
+  put(pulse, swatch(conditionColour(c.name)), c.label,
+    c.fetches && el("span", { class: "num more" }, number(s.pages_per_second) + "/s"));
 }
 
 function askToken(error) {

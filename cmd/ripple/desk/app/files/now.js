@@ -3,6 +3,7 @@
 import { ask } from "./api.js";
 import { el, put, pageLink, hostLink, chip, swatch, address } from "./dom.js";
 import { live, listen } from "./live.js";
+import { quick } from "./control.js";
 import { seen } from "./stream.js";
 import { lineChart, bars, meter } from "./chart.js";
 import { section, figure, table, empty, loading, fetched, failed } from "./parts.js";
@@ -19,42 +20,30 @@ export function show(view, said, signal) {
   put(view, box);
   listen(({ status, line }) => {
     if (!status) { if (line && line !== true) put(box, title(), failed(line)); return; }
-    if (shown !== status.mode) {
-      shown = status.mode;
-      (shown === "file" ? showFinished : showRunning)(box, signal);
-    }
+    const now = status.mode === "file" ? status.mode + status.run_id + status.condition.name : status.mode;
+    if (shown === now) return;
+    shown = now;
+    (status.mode === "file" ? showFinished : showRunning)(box, signal);
   }, signal);
 }
 
 function title() { return el("h1", { class: "hidden", tabindex: "-1" }, "Now"); }
 
-// sentence explains in one line how much is being fetched, and why.
-function sentence(s) {
-  if (s.waits_for) return s.waits_for[0].toUpperCase() + s.waits_for.slice(1) + ".";
-  if (s.fetching > 0) {
-    const resting = count(s.hosts.waiting, "host is", "hosts are");
-    return `${count(s.fetching, "request is", "requests are")} open; ${resting} waiting between two requests.`;
-  }
-  return s.pages_to_visit > 0 ? "The next request is about to be made." : "Nothing is left to request.";
-}
-
 function showRunning(box, signal) {
-  const said = el("p", { class: "sentence", "aria-live": "off" }), meta = el("p", { class: "soft meta" }),
-    figures = el("div", { class: "figures" });
+  const hero = heroOf(signal), figures = el("div", { class: "figures" });
   const rate = lineChart({ title: "Pages per second", unit: "/s", colour: "accent", signal });
   const waiting = lineChart({ title: "Pages waiting", unit: "", colour: "stub", signal });
   const why = el("div", {}), origins = el("div", {}), age = el("span", {}),
     errors = el("div", {}), visits = el("div", { class: "visits" });
-  put(box, title(), el("header", { class: "hero" }, said, meta), figures,
+  put(box, title(), hero.element, figures,
     el("div", { class: "columns charts" }, el("section", { class: "block" }, rate.element),
       el("section", { class: "block" }, waiting.element)),
     el("div", { class: "columns" },
       section("Hosts with pages left", "by why they wait", why), section("Errors", "of this run", errors)),
     section("Origins", ["coverage, budget, and what limited them", age], origins), section("Latest visits", null, visits));
   const draw = ({ status: s, line, samples, visits: list }) => {
-    if (!s || s.mode === "file") return;
-    put(said, line === true ? sentence(s) : line ? line.message : "");
-    put(meta, metaText(s));
+    if (!s || s.mode === "file" || line !== true) return; // the last view stays while the connection is lost
+    hero.show(s, metaText(s));
     put(figures, figuresOf(s));
     rate.show(samples.map(({ at, rate: value }) => ({ at, value })));
     waiting.show(samples.map(({ at, waiting: value }) => ({ at, value })));
@@ -79,7 +68,9 @@ function followOrigins(box, age, signal) {
     const old = read && Math.round((Date.now() - read) / 1000);
     put(age, old >= 2 && `; coverage as of ${span(old)} ago`);
   };
-  const failing = (error) => { put(problem, failed(error)); if (!sheet.querySelector("table")) put(sheet); };
+  const failing = (error) => {
+    if (live.line !== true && sheet.querySelector("table")) return;
+    put(problem, failed(error)); if (!sheet.querySelector("table")) put(sheet); };
   again("origins", glance, ({ data }) => { moves = data.origins; draw(); }, failing, signal);
   again("stats", look, ({ data, age: was }) => {
     whole = data.origins;
@@ -98,7 +89,6 @@ function visitedOf(o) { return Math.max(o.pages_visited || 0, o.pages_requested 
 
 function metaText(s) {
   const parts = [`Run #${s.run_id}`, span(Math.round(s.elapsed_seconds)) + " so far"];
-  if (s.status !== "running") parts.push(s.status);
   if (s.depth >= 0) parts.push(`depth ${s.depth} of ${s.max_depth}`);
   if (s.eta_seconds > 0) parts.push(s.eta_limit ?
     `the crawl stops in about ${span(s.eta_seconds)} (${s.eta_limit}), before all known pages are visited` :
@@ -114,7 +104,7 @@ function figuresOf(s) {
   return [figure("pages requested", number(s.pages_requested),
     known ? percent(s.pages_requested, known) + " of the pages known so far" : null),
     figure("pages to visit", number(s.pages_to_visit)),
-    figure("pages / s", number(s.pages_per_second)), figure("requests", number(s.requests)),
+    figure("pages / s", s.condition.fetches ? number(s.pages_per_second) : "–"), figure("requests", number(s.requests)),
     figure("fetching", number(s.fetching)), figure("hosts active", number(s.hosts.active)),
     figure("hosts waiting", number(s.hosts.waiting)), figure("suspended", number(s.hosts.suspended)),
     figure("given up", number(s.hosts.given_up))];
@@ -198,10 +188,11 @@ function originsOf(list) {
     { title: "budget", class: "wide", cell: (o) => part(o.request_count, o.request_limit, o.cut_by ? "bad" : "accent",
       "requests of the budget") },
     { title: "to visit", class: "num", cell: (o) => number(o.pages_to_visit) },
-    { title: "ETA", class: "num", cell: (o) => (o.eta_seconds > 0 ? span(o.eta_seconds) : "–") },
+    live.status.condition.fetches && { title: "ETA", class: "num",
+      cell: (o) => (o.eta_seconds > 0 ? span(o.eta_seconds) : "–") },
     { title: "missing", class: "num", cell: (o) => number(o.known_missing) },
     { title: "cut by", cell: (o) => (o.cut_by ? el("code", {}, o.cut_by) : "–") },
-  ], list, { most: 50 });
+  ].filter(Boolean), list, { most: 50 });
 }
 
 // originLink links to the host of an origin, or to the list of its hosts if it may have several.
@@ -238,23 +229,31 @@ function visitLine(v) {
   return line;
 }
 
-// showFinished shows a file that no crawl is using, or the shards in a folder.
-function showFinished(box, signal) {
-  fetched(box, () => ask("stats", { signal }), finished, signal);
+// heroOf returns the head of the view: the condition, what it means, and the button that changes it.
+function heroOf(signal) {
+  const said = el("p", { class: "sentence", "aria-live": "off" }), meta = el("p", { class: "soft meta" }),
+    problem = el("div", {}), buttons = el("div", { class: "buttons" });
+  let able = "";
+  const show = (s, text) => {
+    put(said, s.condition.headline);
+    put(meta, text);
+    if (able === String(s.condition.commands)) return;
+    able = String(s.condition.commands);
+    put(buttons, quick(s, problem, signal));
+  };
+  return { element: el("header", { class: "hero" }, said, meta, buttons, problem), show };
 }
 
-function finished(s) {
-  const run = s.run, ended = run.finished_at ? ago(run.finished_at) : "";
-  const end = run.status === "completed" ? `was completed ${ended}` : run.status === "running" ? "is running" : `was ${run.status}`;
-  const going = run.status === "running"; // on shards, of which this is a copy
-  const doing = going ? "Shards are being crawled" : "Nothing is being fetched";
-  const left = s.left.pages_to_visit > 0 ? ` ${count(s.left.pages_to_visit, "page is", "pages are")} waiting`
-    + (going ? "." : "; “ripple crawl” resumes.") : "";
-  return [title(),
-    el("header", { class: "hero" }, el("p", { class: "sentence" },
-      `${doing}. Run #${run.id} ${end}${run.reason ? ": " + run.reason : ""}.${left}`),
-      el("p", { class: "soft meta" },
-        `${s.state_path} · ${span(Math.round(run.running_seconds))} of work, ${count(run.requests, "request")}`)),
+// showFinished shows a file that no crawl is using, or the shards in a folder.
+function showFinished(box, signal) {
+  fetched(box, () => ask("stats", { signal }), (s) => finished(s, signal), signal);
+}
+
+function finished(s, signal) {
+  const run = s.run, ended = run.finished_at ? ` · ended ${ago(run.finished_at)}` : "", hero = heroOf(signal);
+  hero.show(live.status, `${s.state_path}${ended} · ${span(Math.round(run.running_seconds))} of work, ${
+    count(run.requests, "request")}`);
+  return [title(), hero.element,
     el("div", { class: "figures" }, figure("pages", number(s.pages)), figure("links", number(s.links)),
       figure("hosts", number(s.hosts)), figure("listed hosts", number(s.listed_hosts)),
       figure("waiting", number(s.frontier)), figure("visited", number(run.pages), "in run #" + run.id)),
@@ -280,6 +279,5 @@ function cutTable(list) {
     { title: "class", cell: (h) => chip(h.class, classColour(h.class)) },
     { title: "coverage", cell: (h) => h.coverage }, { title: "missing", class: "num",
       cell: (h) => number(h.known_missing) },
-    { title: "to visit", class: "num", cell: (h) => number(h.pages_to_visit) },
-    { title: "ETA", class: "num", cell: (h) => (h.eta_seconds > 0 ? span(h.eta_seconds) : "–") }], list);
+    { title: "to visit", class: "num", cell: (h) => number(h.pages_to_visit) }], list);
 }

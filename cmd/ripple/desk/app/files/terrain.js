@@ -2,27 +2,32 @@
 
 import { el, put, chip, copier } from "./dom.js";
 import { listen } from "./live.js";
+import { quick } from "./control.js";
 import { heading, section, figure, table, empty, loading, failed } from "./parts.js";
-import { number, count, span, ago, clock, moment, percent } from "./words.js";
+import { number, count, span, clock, moment, percent } from "./words.js";
 
 const tints = { running: "good", over: "calm", waiting: "calm", paused: "warm", stopping: "warm", silent: "bad",
   "nobody has it": "bad", "no file yet": "warm" };
 
 export function show(view, said, signal) {
   const sentence = el("p", { class: "sentence", "aria-live": "off" }), meta = el("p", { class: "soft meta" }),
-    problem = el("div", {}), figures = el("div", { class: "figures" }), notes = el("div", { class: "notes" }),
+    problem = el("div", {}), buttons = el("div", { class: "buttons" }), figures = el("div", { class: "figures" }), notes = el("div", { class: "notes" }),
     shards = el("div", { class: "shards" }), map = el("div", {});
-  put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Terrain"), el("header", { class: "hero" }, sentence, meta),
+  put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Terrain"), el("header", { class: "hero" }, sentence, meta, buttons),
     problem, figures, section("Waiting", null, notes), section("Shards", null, shards), map);
-  let merge = "";
+  let merge = "", able = null;
   listen(({ status: s, line }) => {
-    if (line && line !== true) { put(problem, failed(line)); return; }
+    if (line && line !== true) { if (!s) put(problem, failed(line)); return; }
     if (!s) { put(sentence, loading("Loading the status…")); return; }
-    put(problem, s.error_message && stale(s));
+    put(problem);
     if (merge !== s.unite) { merge = s.unite; put(map, whole(merge)); }
     const t = s.terrain;
-    if (!t) { put(sentence, "Nothing is known about the terrain yet."); return; }
-    put(sentence, sentenceOf(s, t));
+    put(sentence, s.condition.headline);
+    if (able !== String(s.condition.commands)) {
+      able = String(s.condition.commands);
+      put(buttons, quick(s, problem, signal));
+    }
+    if (!t) return;
     put(meta, [count(t.shards.length, "shard"), " on ", count(t.nodes.length, "machine"), " · terrain ",
       t.terrain.slice(0, 8), " at ", el("span", { class: "name" }, t.hub)]);
     put(figures, figuresOf(s, t));
@@ -32,27 +37,11 @@ export function show(view, said, signal) {
   }, signal);
 }
 
-// stale explains why the view is not current.
-function stale(s) {
-  return el("div", { class: "failed", role: "alert" }, el("p", {},
-    "The terrain cannot be seen: " + s.error_message + ".",
-    s.seen_at && ` This was its state ${ago(s.seen_at)}.`));
-}
-
-function sentenceOf(s, t) {
-  const run = `Run #${t.run} `;
-  if (t.over) return run + "has ended on all shards.";
-  if (t.without.length)
-    return run + `was interrupted without ${t.without.length > 1 ? "shards" : "shard"} ${t.without.join(", ")}.`;
-  if (t.silent) return run + `is open until ${count(t.silent, "silent shard answers", "silent shards answer")}.`;
-  return run + (t.paused ? "is paused." : "is running.");
-}
-
 function figuresOf(s, t) {
   const known = t.pages_requested + t.pages_to_visit, left = t.not_counted ? `without ${count(t.not_counted, "shard")}` : null;
   return [figure("pages requested", number(t.pages_requested),
     left || (known ? percent(t.pages_requested, known) + " of the pages known so far" : null)),
-    figure("pages to visit", number(t.pages_to_visit), left), figure("pages / s", number(s.pages_per_second)),
+    figure("pages to visit", number(t.pages_to_visit), left), figure("pages / s", s.condition.fetches ? number(s.pages_per_second) : "–"),
     figure("shards that answer", `${number(t.shards.length - t.silent)} of ${number(t.shards.length)}`),
     figure("machines", number(t.nodes.length))];
 }

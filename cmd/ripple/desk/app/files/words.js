@@ -49,7 +49,8 @@ export function moment(time) {
 }
 
 export function clock(time) {
-  return Number.isNaN(Date.parse(time)) ? "–" : new Date(time).toLocaleTimeString("en-GB");
+  const at = new Date(time);
+  return Number.isNaN(at.getTime()) ? "–" : at.toLocaleTimeString("en-GB");
 }
 
 export function bytes(n) {
@@ -73,6 +74,11 @@ const states = {
 };
 
 export function stateColour(state) { return Object.hasOwn(states, state) ? states[state] : "calm"; }
+
+const conditions = { running: "good", paused: "warm", network: "bad", disk: "warm", memory: "warm", hub: "bad",
+  silent: "bad", stopping: "warm", writing: "accent", stopped: "warm", interrupted: "warm" };
+
+export function conditionColour(name) { return Object.hasOwn(conditions, name) ? conditions[name] : "calm"; }
 
 const classes = { quality: "class-quality", discovered: "class-discovered", stub: "class-stub",
   blacklist: "class-blacklist" };

@@ -192,7 +192,8 @@ func (b *browser) whole() bool {
 }
 
 // watch cancels through fail if the browser's memory exceeds the limit, in bytes. The returned
-// function ends the watch.
+// function ends the watch. The exact figure takes long to find, so it is looked up every two seconds, and as soon as
+// mapped memory has grown by a quarter of what the limit still leaves.
 func (b *browser) watch(ctx context.Context, limit int64, fail context.CancelCauseFunc) func() {
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -200,13 +201,18 @@ func (b *browser) watch(ctx context.Context, limit int64, fail context.CancelCau
 		defer close(done)
 		look := time.NewTicker(250 * time.Millisecond)
 		defer look.Stop()
-		for {
+		var held, then int64 // exact, and mapped memory at that time or at its lowest since
+		for n := 0; ; n++ {
 			select {
 			case <-ctx.Done():
 				return
 			case <-look.C:
 			}
-			if held := resident(b.group); held > limit {
+			now := mapped(b.group)
+			if then = min(then, now); n%8 == 0 || now-then > (limit-held)/4 {
+				held, then = resident(b.group), now
+			}
+			if held > limit {
 				fail(fmt.Errorf("browser holds %d MB, more than %d", held>>20, limit>>20))
 				return
 			}

@@ -22,3 +22,5 @@ func helpers(int) []int { return nil }
 func lookFor(int) ([]int, bool) { return nil, false }
 
 func resident(int) int64 { return 0 }
+
+func mapped(int) int64 { return 0 }

@@ -19,12 +19,7 @@ func screens() map[string][2]int64 {
 // view opens a map on a screen of the given size.
 func view(t *testing.T, m Map, size [2]int64) *browsertest.Tab {
 	t.Helper()
-	b := open(t, m)
-	b.Size(size[0], size[1])
-	rest(t, b)
-	browsertest.Ask[any](b, `history.replaceState(null, "", location.pathname), 1`)
-	b.Do(chromedp.Reload())
-	b.Wait("document.documentElement.dataset.drawn")
+	b := show(browsertest.Open(t), m, size)
 	rest(t, b)
 	return b
 }

@@ -19,13 +19,13 @@ func TestMain(m *testing.M) { os.Exit(browsertest.Run(m)) }
 // open shows a map in a tab.
 func open(t testing.TB, m Map) *browsertest.Tab {
 	t.Helper()
-	return show(browsertest.Open(t), m)
+	return show(browsertest.Open(t), m, [2]int64{1280, 940})
 }
 
-// show shows a map. Console output until the end of the test fails the test.
-func show(b *browsertest.Tab, m Map) *browsertest.Tab {
+// show shows a map in a window of the given size. Console output until the end of the test fails the test.
+func show(b *browsertest.Tab, m Map, size [2]int64) *browsertest.Tab {
 	b.Helper()
-	b.Size(1280, 940)
+	b.Size(size[0], size[1])
 	b.Silent()
 	visit(b, m)
 	return b
@@ -289,7 +289,7 @@ func denser(m Map, links int) Map {
 
 func TestMapWithoutWebGL(t *testing.T) {
 	m := sample(400)
-	b := show(browsertest.OpenWith(t, "disable-3d-apis"), m)
+	b := show(browsertest.OpenWith(t, "disable-3d-apis"), m, [2]int64{1280, 940})
 	if painter := browsertest.Ask[string](b, "document.documentElement.dataset.painter"); painter != "canvas" {
 		t.Fatalf("drawn by %s", painter)
 	}

@@ -247,7 +247,7 @@ func TestProofsBite(t *testing.T) {
 	}
 	all, seed := mutations(), crawltest.Seed(t)
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	all = all[:min(len(all), crawltest.Number("RIPPLE_MUTATIONS", 15))]
+	all = all[:min(len(all), crawltest.Number("RIPPLE_MUTATIONS", 8))]
 	for lane := range lanes {
 		t.Run(strconv.Itoa(lane), func(t *testing.T) {
 			t.Parallel()

@@ -35,6 +35,8 @@ func exitCode(err error) int {
 		return sig.Code()
 	case term.IsUserError(err):
 		return 2
+	case term.IsUnfinished(err):
+		return 3
 	default:
 		return 1
 	}

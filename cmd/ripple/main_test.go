@@ -106,6 +106,9 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	case "shells":
 		shellWeb(web)
 		text = smallConfig(web.Addr(), false, args[1:])
+	case "links":
+		linksWeb(web)
+		text = smallConfig(web.Addr(), false, args[1:])
 	case "foreign":
 		foreignWeb(web)
 		text = smallConfig(web.Addr(), false, args[1:])
@@ -162,6 +165,27 @@ func shellWeb(web *webtest.Server) {
 	a.Page("/map", `<title>Map</title><div id="root"></div>`+app).Header("Etag", `"1"`)
 	a.Page("/shop", `<title>Shop</title><noscript>Please enable JavaScript.</noscript><div id="page"></div>`+app)
 	a.Page("/news", `<title>News</title><div id="root"><h1>News</h1><p>The mill is open.</p></div>`+app)
+}
+
+// linksWeb is a site with broken links to itself and elsewhere, and with fragments. Its neighbours are a site that
+// has moved to it, one that forbids everything and one that is down.
+func linksWeb(web *webtest.Server) {
+	a := web.Host("a.test")
+	a.Page("/", `<title>Front</title><h1 id="top of page">A</h1>`+link("/one#Part%202", "Part 2")+link("/one#gone", "Part 3")+
+		link("#nowhere", "Nowhere")+link("/missing", "Missing")+link("https://b.test/", "Neighbour"))
+	a.Page("/one", `<p id="Part 2">x</p><a name="old"></a>`+link("#old", "Old")+link("/missing", "Gone")+
+		link("https://b.test/gone", "Gone")+link("https://b.test/getonly", "Form")+link("https://shut.test/", "Shut")+
+		link("https://away.test/", "Away"))
+	a.Page("/alone", "<title>Alone</title>")
+	web.Host("b.test").Page("/", link("/deep", "Deep")+link("/dead", "Dead"))
+	web.Host("b.test").Handle("/getonly", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+		}
+	})
+	web.Host("moved.test").Redirect("/", "https://b.test/", http.StatusMovedPermanently)
+	web.Host("shut.test").Robots("User-agent: *\nDisallow: /\n")
+	web.Host("away.test").Down(webtest.DownRefused)
 }
 
 // foreignWeb is a quality site that links to two hosts with A-labels, one of which imitates another name, and to a

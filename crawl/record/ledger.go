@@ -17,6 +17,7 @@ type ledger struct {
 
 // An Event is a visit that is about to be committed, for a live view.
 type Event struct {
+	ID     schema.ID
 	URL    string
 	State  schema.State
 	Status int
@@ -119,7 +120,7 @@ func (l *ledger) tell(v *schema.Visit, h *schema.Host) error {
 		norm = "https://" + h.Name
 	}
 	e := Event{
-		URL: norm, State: v.State, Status: v.Status, Links: len(v.Links), Error: v.Reason.String(),
+		ID: v.URL, URL: norm, State: v.State, Status: v.Status, Links: len(v.Links), Error: v.Reason.String(),
 		Time: v.ResponseTime, Asked: v.Requests > 0,
 	}
 	if v.Prev >= l.in.run.FirstVisit {

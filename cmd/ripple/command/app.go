@@ -104,6 +104,7 @@ func newRootCommand(a *app) *cobra.Command {
 them, records who links to whom, and never visits what you told it to leave alone.
 The state is one file; SQLite, Markdown and graph files are made from it.`,
 		Example: `  ripple demo                      # see it work, on a small built-in web
+  ripple check https://a.example/  # find the broken links of a site
   ripple init                      # write config.toml, with every key explained
   ripple crawl config.toml         # Ctrl-C stops it; the same command resumes it
   ripple inspect https://a.example/page
@@ -173,7 +174,8 @@ func addCommands(root *cobra.Command, a *app) {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Crawl:", []*cobra.Command{newDemoCommand(a), newInitCommand(a), newCrawlCommand(a), newRobotsCommand(a)}},
+		{"Crawl:", []*cobra.Command{newDemoCommand(a), newCheckCommand(a), newInitCommand(a), newCrawlCommand(a),
+			newRobotsCommand(a)}},
 		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newResumeCommand(a), newStopCommand(a),
 			newReloadCommand(a), newWebhookCommand(a)}},
 		{"More than one machine:", []*cobra.Command{newHubCommand(a), newShardCommand(a)}},

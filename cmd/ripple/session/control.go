@@ -29,6 +29,9 @@ var (
 	// errOver reports a crawl that has nothing left to pause or to stop.
 	errOver = &control.Error{Code: http.StatusConflict, Text: "the crawl is over and writes its outputs"}
 
+	// errCheck reports a check of links, which follows its command line.
+	errCheck = &control.Error{Code: http.StatusConflict, Text: "a check of links has no configuration to read again"}
+
 	// errStarting reports a crawl that cannot answer yet.
 	errStarting = &control.Error{
 		Code: http.StatusServiceUnavailable,

@@ -19,6 +19,9 @@ import (
 
 // finish writes the outputs of a walk that reached its end or a limit, completes the run, and reports how it ended.
 func (w *walk) finish(ctx context.Context, r crawl.Result) error {
+	if w.check != nil {
+		return w.check.finish(ctx, w, r)
+	}
 	limit := r.Run.End.Kind == schema.EndMaxRunTime
 	if !r.Walked && !limit {
 		return errors.Join(w.tellInterrupted(r), w.report(), early(ctx))

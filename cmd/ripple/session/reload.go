@@ -21,6 +21,10 @@ import (
 func (w *walk) reload() (followed <-chan struct{}, err error) {
 	w.reloading.Lock()
 	defer w.reloading.Unlock()
+	if w.check != nil {
+		w.log.Warn(errCheck.Text)
+		return nil, errCheck
+	}
 	if w.writing.Load() {
 		w.log.Warn(errOver.Text + ": the next one reads the configuration again")
 		return nil, errOver

@@ -31,6 +31,7 @@ type walk struct {
 	sender    *webhook.Sender
 	seeds     seeds.Extra // of this run
 	desk      *desk.Desk  // nil: none is served
+	check     *checker    // nil: a crawl that a configuration describes
 	transfer  transfer
 	reloading sync.Mutex // held while the configuration is read again
 }
@@ -120,7 +121,12 @@ func (w *walk) open(fresh bool, locked func()) error {
 	if err != nil {
 		return m.Explain(err)
 	}
-	if cfg, err = w.seeds.ForRun(store, cfg); err != nil {
+	if w.check != nil {
+		cfg, err = w.check.mayEnter(store, cfg.State.Path, cfg)
+	} else {
+		cfg, err = w.seeds.ForRun(store, cfg)
+	}
+	if err != nil {
 		store.Close()
 		return err
 	}
@@ -133,7 +139,8 @@ func (w *walk) open(fresh bool, locked func()) error {
 func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 	w.shown = w.meter.Whole(w.moment)
 	c, begun, err := crawl.Begin(ctx, w.store, crawl.Options{
-		Config: w.cfg.Load(), Log: w.log, OnVisit: w.tellVisit, OnRequest: w.requests.add, OnFull: w.tellFull,
+		Config: w.cfg.Load(), Log: w.log, OnAnchors: w.check.onAnchors(),
+		OnVisit: func(e crawl.Event) { w.tellVisit(e); w.check.visited(e) }, OnRequest: w.requests.add, OnFull: w.tellFull,
 		OnCommit: func(c crawl.Commit) { w.meter.Committed(c); w.transfer.add(c) },
 		Machine:  w.machine,
 	})
@@ -190,7 +197,9 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 	var g errgroup.Group
 	watching, cancel := context.WithCancel(context.Background())
 	g.Go(func() error { return w.watcher.Follow(watching, v.See) })
+	end := w.check.printing(w)
 	result, err := w.crawl.Run(ctx)
+	err = errors.Join(err, end())
 	cancel()
 	watchErr := g.Wait()
 	v.End()
@@ -201,6 +210,10 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 }
 
 func (w *walk) tellBegun(b crawl.Begun) error {
+	if w.check != nil {
+		w.check.tellBegun(b)
+		return nil
+	}
 	lines, err := begunLines(w.store, w.cfg.Load(), b, w.seeds.Same)
 	if err != nil {
 		return err

@@ -24,6 +24,17 @@ func Usage(format string, args ...any) error { return &UsageError{fmt.Sprintf(fo
 // ErrQuiet ends a command with exit code 1 and prints nothing: its output has said everything.
 var ErrQuiet = errors.New("said")
 
+// An unfinished error reports that a check could not be completed.
+type unfinished struct{ error }
+
+func (u *unfinished) Unwrap() error { return u.error }
+
+// Unfinished marks an error that keeps a check from its end. It ends the program with exit code 3.
+func Unfinished(err error) error { return &unfinished{err} }
+
+// IsUnfinished reports whether an error was marked by [Unfinished].
+func IsUnfinished(err error) bool { return errors.As(err, new(*unfinished)) }
+
 // A Hinted error carries advice: what the user can do about it.
 type Hinted struct {
 	error

@@ -72,6 +72,24 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Beside writes text to w, which may be the same terminal, while the block is not shown.
+func (s *Screen) Beside(w io.Writer, text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if shown := len(s.drawn) > 0; shown {
+		var b bytes.Buffer
+		s.erase(&b)
+		_, _ = s.w.Write(b.Bytes())
+		defer func() {
+			b.Reset()
+			s.draw(&b)
+			_, _ = s.w.Write(b.Bytes())
+		}()
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
 // tell writes lines above the block. On a terminal they are wrapped between words unless whole is set.
 func (s *Screen) tell(text string, whole bool) {
 	if s.Term && !whole {

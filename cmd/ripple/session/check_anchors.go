@@ -1,0 +1,115 @@
+package session
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/page"
+	"github.com/sumi-ripple/ripple/export/broken"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// Limits of what is kept of the pages of a check, which is about 100 MB.
+const (
+	mostIDs       = 8 << 20
+	mostFragments = 1 << 18
+)
+
+// An anchorBook holds, for the time of a check, hashes of the ids of all pages and the fragments of all links.
+type anchorBook struct {
+	mu        sync.Mutex
+	ids       map[string][]uint64 // by page, ascending
+	fragments map[page.Fragment][]string
+	held      int // ids
+	uses      int // of fragments
+	left      int // pages and fragments beyond the limits
+}
+
+// add is called by the parsers.
+func (b *anchorBook) add(of string, a *page.Anchors) {
+	slices.Sort(a.IDs)
+	ids := slices.Clip(slices.Compact(a.IDs))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ids == nil {
+		b.ids, b.fragments = map[string][]uint64{}, map[page.Fragment][]string{}
+	}
+	b.held -= len(b.ids[of])
+	if a.Cut || b.held+len(ids) > mostIDs {
+		b.left++
+		delete(b.ids, of)
+	} else {
+		b.ids[of], b.held = ids, b.held+len(ids)
+	}
+	for _, f := range a.Fragments {
+		switch {
+		case slices.Contains(b.fragments[f], of): // the page was visited twice
+		case b.uses == mostFragments:
+			b.left++
+		default:
+			b.fragments[f], b.uses = append(b.fragments[f], of), b.uses+1
+		}
+	}
+}
+
+// broken returns the fragments that lead nowhere on pages of the origins. It adds to unknown those that could not
+// be checked.
+func (b *anchorBook) broken(s *survey.Survey, unknown *int) (links []broken.Link) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*unknown += b.left
+	sources := map[string]*broken.Source{}
+	for f, pages := range b.fragments {
+		if len(s.Scope().OriginsOf(weburl.Host(f.To))) == 0 {
+			continue
+		}
+		ids, read := b.ids[f.To]
+		has := func(id uint64) bool {
+			_, found := slices.BinarySearch(ids, id)
+			return found
+		}
+		switch {
+		case page.Leads(f.ID, has):
+			continue
+		case !read:
+			if processed(s, f.To) {
+				*unknown++
+			}
+			continue
+		}
+		to := &broken.Target{To: withFragment(f.To, f.ID), State: schema.Processed, Status: 200,
+			Why: fmt.Sprintf("the page has no element with the id %q", term.Clean(f.ID, 100))}
+		for _, from := range pages {
+			if sources[from] == nil {
+				sources[from] = &broken.Source{From: from, Origin: originOf(s, from)}
+			}
+			links = append(links, broken.Link{Source: sources[from], Target: to,
+				Link: schema.Link{Kinds: schema.Kinds(0).Add(schema.LinkAnchor)}})
+		}
+	}
+	slices.SortFunc(links, func(a, b broken.Link) int {
+		return slices.Compare([]string{a.Origin, a.From, a.To}, []string{b.Origin, b.From, b.To})
+	})
+	return links
+}
+
+func originOf(s *survey.Survey, page string) string {
+	if i := s.Scope().Narrowest(weburl.Host(page)); i >= 0 {
+		return s.Scope().Origins()[i].Name
+	}
+	return ""
+}
+
+// processed reports whether a page answered and is not a redirect.
+func processed(s *survey.Survey, norm string) bool {
+	id, known, err := s.Lookup(norm)
+	if err != nil || !known {
+		return false
+	}
+	p, err := s.Page(id)
+	return err == nil && p.State == schema.Processed && p.Status() < 300
+}

@@ -41,8 +41,10 @@ func allViews() []seenView {
 const misfits = `(() => {
 	const out = [], root = document.documentElement;
 	if (root.scrollWidth > innerWidth) out.push("the page is " + root.scrollWidth + " px wide");
-	const read = (text) => { const c = new OffscreenCanvas(1, 1).getContext("2d"); c.fillStyle = text; c.fillRect(0, 0, 1, 1);
-		const d = c.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };
+	const dot = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true }), known = new Map();
+	const paint = (text) => { dot.clearRect(0, 0, 1, 1); dot.fillStyle = text; dot.fillRect(0, 0, 1, 1);
+		const d = dot.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255]; };
+	const read = (text) => { if (!known.has(text)) known.set(text, paint(text)); return known.get(text); };
 	const over = (a, b) => [0, 1, 2].map((i) => a[i] * a[3] + b[i] * (1 - a[3]));
 	const light = (c) => { const [r, g, b] = c.map((v) => { v /= 255;
 		return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; });

@@ -427,7 +427,7 @@ func TestEditDistance(t *testing.T) {
 		want int
 	}{{"", "", 0}, {"a", "", 1}, {"max-dept", "max-depth", 1}, {"kitten", "sitting", 3}, {"abc", "abc", 0}}
 	for _, tt := range tests {
-		if got, back := editDistance(tt.a, tt.b), editDistance(tt.b, tt.a); got != tt.want || back != tt.want {
+		if got, back := EditDistance(tt.a, tt.b), EditDistance(tt.b, tt.a); got != tt.want || back != tt.want {
 			t.Errorf("distance of %q and %q: %d and %d, want %d", tt.a, tt.b, got, back, tt.want)
 		}
 	}

@@ -58,8 +58,8 @@ func (t table) header() string {
 // meant suggests the known name with the most similar spelling. If it is not similar enough, it lists
 // all.
 func meant(name string, known []string, show func(string) string) string {
-	near := slices.MinFunc(known, func(a, b string) int { return editDistance(name, a) - editDistance(name, b) })
-	if editDistance(name, near) <= max(1, len(near)/3) {
+	near := slices.MinFunc(known, func(a, b string) int { return EditDistance(name, a) - EditDistance(name, b) })
+	if EditDistance(name, near) <= max(1, len(near)/3) {
 		return ": did you mean " + show(near) + "?"
 	}
 	all := make([]string, len(known))
@@ -74,9 +74,9 @@ func clean(name string) string {
 	return q[1 : len(q)-1]
 }
 
-// editDistance counts the single-byte edits from a to b. Only the beginnings of long names are
+// EditDistance counts the single-byte edits from a to b. Only the beginnings of long names are
 // compared.
-func editDistance(a, b string) int {
+func EditDistance(a, b string) int {
 	const longest = 64
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
 	row := make([]int, len(b)+1)

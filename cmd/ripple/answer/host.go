@@ -59,6 +59,9 @@ func (r Inspector) InspectHost(raw string, limit int) (*Host, error) {
 		id, d.Met, err = tx.Hosts.Lookup(name)
 		return err
 	})
+	if err == nil && !d.Met {
+		d.Near, err = NearHosts(r.Store, name)
+	}
 	if err != nil || !d.Met {
 		return d, err
 	}

@@ -10,6 +10,7 @@ import (
 type Host struct {
 	Input  string   `json:"input"`
 	Met    bool     `json:"known"`
+	Near   []string `json:"-"` // hosts with similar names, of one that was never met
 	Domain string   `json:"domain"`
 	Shown  string   `json:"domain_shown,omitempty"` // the name as people see it, if it differs from the domain
 	Site   string   `json:"site"`

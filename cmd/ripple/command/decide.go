@@ -1,18 +1,24 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -48,7 +54,8 @@ from being suggested, "none" removes the decision. It is written to the file tha
 "ripple reclassify", or at once by a running crawl. Tags and notes appear in every
 export. With --from up to 1,000 decisions are made together: all of them or none.
 
-Without such a file, or without a configuration, the entry is only shown. If the map
+Without such a file, or without a configuration, the entry is only shown, and the exit
+code is 2. If the map
 holds a part of a terrain, the decision cannot be applied, and nothing is written. With
 [cluster] hub it is written on this machine: once all machines have it, reload once.`,
 		Example: `  ripple decide radio.example.org quality --tag radio --note "asked Ada"
@@ -86,18 +93,44 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	}
 	d := &decide.Decider{Voice: a.Voice, Stdout: a.stdout, States: a.states, JSON: opts.json, Path: path, Cfg: cfg,
 		Edits: edits}
+	if cfg != nil {
+		tellNear(a, cfg.State.Path, edits)
+	}
+	var unsaved error
 	switch {
 	case cfg == nil || cfg.Decisions.File == "":
-		err = d.Show()
+		if err = d.Show(); opts.dryRun {
+			a.Voice.Say(d.Result.Why)
+		} else {
+			unsaved = term.Usage("%s", d.Result.Why)
+		}
 	case opts.dryRun:
 		err = d.Foretell(ctx)
 	default:
 		err = d.Write(ctx, opts.seen)
 	}
-	if err != nil || !opts.json {
-		return err
+	if err == nil && opts.json {
+		err = term.PrintJSON(a.stdout, d.Result)
 	}
-	return term.PrintJSON(a.stdout, d.Result)
+	return cmp.Or(err, unsaved)
+}
+
+// tellNear reports a host that is not on the map, if hosts there have similar names. It does not wait for a crawl.
+func tellNear(a *app, state string, edits []config.DecisionEdit) {
+	store, err := kv.Open(state, kv.Options{ReadOnly: true, Timeout: 50 * time.Millisecond})
+	if err != nil {
+		return
+	}
+	defer store.Close()
+	for _, e := range edits {
+		name := e.Host.String()
+		near, err := answer.NearHosts(store, name)
+		if err != nil || len(near) == 0 {
+			continue
+		}
+		a.Voice.Tell(term.Event("host is not on the map", fmt.Sprintf("%s is not on the map; did you mean %s?",
+			term.ShownHost(name, 253), strings.Join(term.ShownHosts(near), ", ")), "host", name, "near", near))
+	}
 }
 
 // edits returns what is to be decided: what the arguments say, or what a file says.

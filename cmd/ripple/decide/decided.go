@@ -104,7 +104,7 @@ func (d *Decider) print(text string) error {
 	return term.Flushed(d.Stdout, func(w io.Writer) error { fmt.Fprint(w, text); return nil })
 }
 
-// Show shows the entries if they cannot be saved in a file.
+// Show shows the entries if they cannot be saved in a file. The result says why.
 func (d *Decider) Show() error {
 	_, all, err := decision.Apply("", nil, changes(d.Edits))
 	if err != nil {
@@ -112,9 +112,10 @@ func (d *Decider) Show() error {
 	}
 	d.entered(all)
 	if d.Cfg == nil {
-		d.because(fmt.Sprintf("not saved: there is no %s here; name your configuration with --config", term.Shown(d.Path)))
+		d.Result.Why = fmt.Sprintf("not saved: there is no %s here; name your configuration with --config",
+			term.Shown(d.Path))
 	} else {
-		d.because(fmt.Sprintf("not saved: %s names no [decisions] file", term.Shown(d.Path)))
+		d.Result.Why = fmt.Sprintf("not saved: %s names no [decisions] file", term.Shown(d.Path))
 	}
 	return d.print(d.Result.TOML)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
@@ -47,6 +49,7 @@ func (w *walk) finish(ctx context.Context, r crawl.Result) error {
 	if err := w.tellEnd(s, r); err != nil {
 		return err
 	}
+	w.tellMore(s)
 	for _, path := range written {
 		w.voice.Tell(term.Event("output written", "  wrote "+term.Shown(path), "path", path))
 	}
@@ -145,6 +148,23 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 		w.voice.Tell(line)
 	}
 	return err
+}
+
+// tellMore reports how to visit what a budget has left, if one did.
+func (w *walk) tellMore(s *survey.Survey) {
+	var budget string
+	_ = s.Hosts.Each(func(h *survey.HostReport) error { // it was read without an error for the remarks
+		if budget == "" && len(h.Origins) > 0 && h.KnownMissing > 0 {
+			budget = h.Budget
+		}
+		return nil
+	})
+	key, number, found := strings.Cut(budget, " = ")
+	if n, err := strconv.Atoi(number); found && err == nil {
+		next := "ripple crawl " + term.Shown(w.path)
+		w.voice.Tell(term.Event("the next run visits more", fmt.Sprintf("  run %q again for the next %s, or raise %s", next,
+			term.Commas(n), key), "next", next, "key", key))
+	}
 }
 
 // suspect returns what may be wrong with this machine if the run fetched no page.

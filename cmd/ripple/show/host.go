@@ -24,6 +24,9 @@ func Host(w io.Writer, d *answer.Host, limit int) error {
 	printNoted(d, t)
 	if !d.Met {
 		t.Row("  known", "no: no page that was visited links to the host")
+		if len(d.Near) > 0 {
+			t.Row("  did you mean", strings.Join(term.ShownHosts(d.Near), ", "))
+		}
 		return t.Flush()
 	}
 	printHostFacts(d.KnownHost, t, d.Visitable)

@@ -57,6 +57,7 @@ func LeavePages(store *kv.Store) error { return record.LeavePages(store) }
 // Options say what to crawl, and hold the callbacks.
 type Options struct {
 	Config    *config.Config
+	Waiting   func() int    // the number of pages to visit, as last counted, for the history of the run; may be nil
 	Log       *slog.Logger  // nil: nothing is logged
 	OnVisit   func(Event)   // called by the recorder for each visit; must not block; may be nil
 	OnRequest func(Request) // called for each request; must not block; may be nil
@@ -135,7 +136,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 func (c *Crawl) newCommitter(set *ring.Settings) *committer {
 	r := newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
 	r.onFull, r.onCommit, r.member = c.opts.OnFull, c.opts.OnCommit, c.member
-	r.recorder.OnRequest = c.opts.OnRequest
+	r.recorder.OnRequest, r.recorder.Waiting = c.opts.OnRequest, c.opts.Waiting
 	if c.member != nil {
 		r.recorder.Tells = c.member.tellsRun
 	}

@@ -24,7 +24,7 @@
 //	Visits    visits, anchors, done      URLs
 //	Frontier  frontier                   Hosts, to whose records it gives the ends of the queues
 //	Depths    depths; meta "pending"
-//	Runs      runs, configs, caps
+//	Runs      runs, configs, caps; meta "history/"
 //	Vouchers  vouchers
 //	Meta      meta "value/"
 //	Messages  meta "message/"
@@ -55,6 +55,8 @@
 //	                                            values in depths of the generation, pending?, reapply?
 //	           "pending"                        list of URL ids
 //	           "value/" name                    bytes
+//	           "history/" run u32               s between points, number, then of each the time (ms) less that of the
+//	                                            point before, pages, requests, errors, waiting pages
 //	           "message/" u64                   id, kind, made (ms), tries, next (ms), body (all texts)
 //	           "opening/" commit u64            16 random bytes
 //	           "part"                           id of the terrain (16 bytes), version of the rule, shard, shards,

@@ -369,7 +369,7 @@ func (p *pruning) copyQueues() error {
 	})
 }
 
-// copyRest copies counters, named values, messages, openings and pending work.
+// copyRest copies counters, named values, histories of runs, messages, openings and pending work.
 func (p *pruning) copyRest() error {
 	return p.both(func(old, next *Tx) error {
 		ids, err := old.Depths.Pending()
@@ -383,7 +383,7 @@ func (p *pruning) copyRest() error {
 		if err := errors.Join(next.Depths.SetPending(ids), next.Meta.SetReapply(p.old.state.reapply)); err != nil {
 			return err
 		}
-		kept := []string{valuePrefix, messagePrefix, openingPrefix}
+		kept := []string{valuePrefix, messagePrefix, openingPrefix, historyPrefix}
 		for _, b := range []bucket{bCaps, bMeta} {
 			err := old.each(b, nil, func(key []byte, r *reader) (bool, error) {
 				if b == bMeta && !slices.ContainsFunc(kept, func(p string) bool { return bytes.HasPrefix(key, []byte(p)) }) {

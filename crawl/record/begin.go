@@ -66,6 +66,10 @@ func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
 		if err := keepNotes(&r.in); err != nil {
 			return err
 		}
+		r.replaying = again
+		if r.history, err = tx.Runs.History(r.in.run.ID); err != nil {
+			return err
+		}
 		if err := t.sow(reapply); err != nil || again {
 			return err
 		}

@@ -18,6 +18,8 @@ import (
 type Recorder struct {
 	// MostTravelled is the number of pages whose depth travels on in one transaction.
 	MostTravelled int
+	// Waiting returns the number of pages to visit, as last counted, for the history of the run; nil: unknown.
+	Waiting func() int
 	// OnRequest is called for each request of a turn, and must not block; may be nil.
 	OnRequest func(Request)
 	// Enter is called first in the transaction of [Recorder.Begin] that chooses the run; may be nil.
@@ -38,6 +40,8 @@ type Recorder struct {
 	reach       reach
 	delegated   delegatedRequests
 	plan        plan
+	history     schema.History
+	replaying   bool      // an earlier run is worked on, whose history stays
 	ticked      time.Time // until when the run's time is counted
 }
 
@@ -127,6 +131,9 @@ func (r *Recorder) Turn(tx *kv.Tx, news ring.News) (effects []ring.Effect, more 
 	}
 	r.hosts.live.sweep(r.in.now)
 	r.tick()
+	if err == nil {
+		err = r.note(tx)
+	}
 	return effects, len(r.reach.work)+len(r.robots.servings) > 0, errors.Join(err, tx.Runs.Put(r.in.run))
 }
 
@@ -135,6 +142,22 @@ func (r *Recorder) tick() {
 	now := time.Now()
 	r.in.run.Running += now.Sub(r.ticked)
 	r.ticked = now
+}
+
+// note adds a point to the history of the run, if one is due.
+func (r *Recorder) note(tx *kv.Tx) error {
+	if r.replaying || !r.history.Due(r.in.now) {
+		return nil
+	}
+	p := schema.Point{At: r.in.now, Pages: r.in.run.Pages, Requests: r.in.run.Requests}
+	for _, n := range r.in.run.Errors {
+		p.Errors += n
+	}
+	if r.Waiting != nil {
+		p.Waiting = r.Waiting()
+	}
+	r.history.Add(p)
+	return tx.Runs.PutHistory(r.in.run.ID, r.history)
 }
 
 // EachWaiting calls wake for each host that has work, to be woken when its full delay since the start has passed. It

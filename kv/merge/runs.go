@@ -41,7 +41,18 @@ func (m *merger) copyRun(n int) error {
 	if whole.End.Without = m.without; m.partial() {
 		whole.Status, whole.Walked = schema.RunInterrupted, false
 	}
-	err := m.dst.Update(func(tx *kv.Tx) error { return errors.Join(m.copyConfigs(tx, n), tx.Runs.Put(whole)) })
+	var histories []schema.History
+	for _, s := range m.sources {
+		h, err := s.tx.Runs.History(whole.ID)
+		if err != nil {
+			return s.named(err)
+		}
+		histories = append(histories, h)
+	}
+	err := m.dst.Update(func(tx *kv.Tx) error {
+		return errors.Join(m.copyConfigs(tx, n), tx.Runs.Put(whole),
+			tx.Runs.PutHistory(whole.ID, schema.SumHistories(histories)))
+	})
 	for _, s := range m.sources {
 		if err == nil {
 			err = m.copyVisits(s, whole.ID)

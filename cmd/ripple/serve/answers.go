@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/bits"
@@ -90,6 +91,15 @@ func (o *opened) answerRuns(_ context.Context, _ desk.Query) (any, error) {
 	}
 	slices.Reverse(list.Runs)
 	return list, nil
+}
+
+// answerHistory returns the progress of a run over time.
+func (o *opened) answerHistory(_ context.Context, q desk.Query) (h any, err error) {
+	viewErr := o.Store.View(func(tx *kv.Tx) error {
+		h, err = answer.NewHistory(tx, q.Number("run"))
+		return nil
+	})
+	return h, errors.Join(err, viewErr)
 }
 
 // answerRequests returns the last visits to a host.

@@ -108,6 +108,10 @@ func stateQuestions() []question {
 			state: (*opened).answerBroken},
 		{Route: desk.Route{Path: "runs", Name: "runs", Returns: answer.RunList{}, Doc: "All runs, the newest first."},
 			state: (*opened).answerRuns},
+		{Route: desk.Route{Path: "history", Name: "history", Params: historyParams(), Returns: answer.History{},
+			Doc: "The progress of a run over time: at most 512 points, over the whole run. While it paused, there are none."},
+			crawl: func(c Crawl, ctx context.Context, q desk.Query) (any, error) { return c.History(ctx, q.Number("run")) },
+			state: (*opened).answerHistory},
 		{Route: desk.Route{Path: "feed", Name: "feed", Params: feedParams(), Returns: feed.Batch{},
 			Doc: "Visits after a cursor, each once, and the cursor to go on with."},
 			crawl: func(c Crawl, ctx context.Context, q desk.Query) (any, error) { return c.Feed(ctx, feedQuery(q)) },
@@ -169,6 +173,10 @@ func command(name, doc string, obey func(Crawl, context.Context) (census.Status,
 func suggestParams(rows desk.Param) []desk.Param {
 	least := "origins that link there, at least"
 	return []desk.Param{{Name: "min_origins", Kind: desk.Number, Default: 1, Most: maxRows, Doc: least}, rows}
+}
+
+func historyParams() []desk.Param {
+	return []desk.Param{{Name: "run", Kind: desk.Number, Most: 1<<31 - 1, Doc: "the run; 0: the newest"}}
 }
 
 func diffParams() []desk.Param {

@@ -44,6 +44,10 @@ func (c *fakeCrawl) Requests(_ context.Context, domain string) (answer.RequestLi
 	return answer.RequestList{Domain: domain, Requests: []answer.Request{}}, c.err
 }
 
+func (c *fakeCrawl) History(_ context.Context, run int) (answer.History, error) {
+	return answer.History{Run: run}, c.err
+}
+
 func (c *fakeCrawl) Fetching(context.Context) (answer.Fetching, error) {
 	return answer.Fetching{Fetching: 3}, c.err
 }
@@ -77,6 +81,7 @@ func TestControlSocket(t *testing.T) {
 		{"GET", "status", `200 {"mode":"crawl","run_id":0,"status":"latest=false"`},
 		{"GET", "status?latest=1", `200 {"mode":"crawl","run_id":0,"status":"latest=true"`},
 		{"GET", "fetching", `200 {"fetching":3`},
+		{"GET", "history?run=3", `200 {"run_id":3`},
 		{"GET", "origins", `200 {"origins":[{"quality_origin":"a.test"`},
 		{"GET", "feed?since=7", `200 {"lines":["7 false 0"]`},
 		{"GET", "feed?since=7&brief=1&last=2", `200 {"lines":["7 true 2"]`},

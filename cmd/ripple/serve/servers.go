@@ -22,6 +22,8 @@ type Crawl interface {
 	Feed(context.Context, FeedQuery) (*feed.Batch, error)
 	// Requests returns the last requests to a host.
 	Requests(ctx context.Context, domain string) (answer.RequestList, error)
+	// History returns the progress of a run over time; 0: of the current one.
+	History(ctx context.Context, run int) (answer.History, error)
 	// Fetching returns the open requests.
 	Fetching(context.Context) (answer.Fetching, error)
 	// Origins returns the progress of the run with its origins.

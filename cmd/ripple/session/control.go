@@ -191,6 +191,23 @@ func (f *file) Origins(ctx context.Context) (answer.OriginList, error) {
 	return answer.OriginList{Origins: s.watcher.Origins()}, nil
 }
 
+// History returns the progress of a run over time; 0: of the current one.
+func (f *file) History(ctx context.Context, run int) (h answer.History, err error) {
+	s, err := f.begun(ctx)
+	if err != nil {
+		return h, err
+	}
+	read := func(tx *kv.Tx) error {
+		h, err = answer.NewHistory(tx, run)
+		return err
+	}
+	err = s.crawl.View(read)
+	if errors.Is(err, crawl.ErrEnded) {
+		err = s.store.View(read)
+	}
+	return h, err
+}
+
 func (f *file) Requests(_ context.Context, domain string) (answer.RequestList, error) {
 	s := f.shard.Load()
 	if s == nil {

@@ -142,7 +142,7 @@ func (w *walk) work(ctx, beside context.Context, g *errgroup.Group) error {
 		Config: w.cfg.Load(), Log: w.log, OnAnchors: w.check.onAnchors(),
 		OnVisit: func(e crawl.Event) { w.tellVisit(e); w.check.visited(e) }, OnRequest: w.requests.add, OnFull: w.tellFull,
 		OnCommit: func(c crawl.Commit) { w.meter.Committed(c); w.transfer.add(c) },
-		Machine:  w.machine,
+		Machine:  w.machine, Waiting: func() int { return int(w.waiting.Load()) },
 	})
 	if err := errors.Join(err, w.machine.LeaveBrowsers()); err != nil {
 		return err
@@ -196,7 +196,12 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 	v := show.NewStatus(w.voice, w.log)
 	var g errgroup.Group
 	watching, cancel := context.WithCancel(context.Background())
-	g.Go(func() error { return w.watcher.Follow(watching, v.See) })
+	g.Go(func() error {
+		return w.watcher.Follow(watching, func(s census.Status) {
+			w.waiting.Store(int64(s.PagesToVisit))
+			v.See(s)
+		})
+	})
 	end := w.check.printing(w)
 	result, err := w.crawl.Run(ctx)
 	err = errors.Join(err, end())

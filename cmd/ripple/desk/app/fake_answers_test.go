@@ -136,6 +136,19 @@ func runsOf(*http.Request) any {
 	return object{"runs": []any{run(2), run(1)}}
 }
 
+// historyOf returns a run that paused after 20 s.
+func historyOf(*http.Request) any {
+	points := []any{}
+	for i := range 40 {
+		at := time.Date(2026, 11, 22, 13, 0, i, 0, time.UTC)
+		if i >= 20 {
+			at = at.Add(time.Minute)
+		}
+		points = append(points, object{"at": at, "pages_requested": 3 * i, "requests": 4 * i, "errors": 0, "pages_to_visit": 90 - i})
+	}
+	return object{"run_id": 2, "every_seconds": 1, "points": points}
+}
+
 func diffOf(*http.Request) any {
 	page := object{"url": "https://a.test/", "change": "changed", "what": []any{"title"}, "before": object{"state": "processed",
 		"status_code": 200}, "after": nil}

@@ -97,7 +97,7 @@ func (d *fake) api() http.Handler {
 		"status": func(*http.Request) any { return d.status() }, "stats": func(*http.Request) any { return statsOf() },
 		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf, "pages": pageOf,
 		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
-		"decisions": decisionsOf, "origins": originsOf, "shown": shownOf,
+		"decisions": decisionsOf, "origins": originsOf, "history": historyOf, "shown": shownOf,
 	}
 	for path, answer := range answers {
 		mux.HandleFunc("GET /api/v1/"+path, func(w http.ResponseWriter, r *http.Request) { d.send(w, answer(r)) })
@@ -257,7 +257,7 @@ func (d *fake) document(*http.Request) any {
 		return object{"paths": list}
 	}
 	for _, path := range strings.Fields("status stats hosts/{domain} hosts/{domain}/requests pages suggest broken runs " +
-		"decisions diff graph query events files tickets pause unpause stop reload") {
+		"decisions diff graph history query events files tickets pause unpause stop reload") {
 		list["/"+path] = object{}
 	}
 	parameter := func(name string, words ...any) object {

@@ -125,6 +125,7 @@ func TestFigures(t *testing.T) {
 		{"host/a.test", `document.querySelector(".deciding")`, ".hero", "radio"},
 		{"host/a.test", "true", ".hero", "a.test (bücher.test)"},
 		{"broken", `document.querySelector("#view td")`, ".total", "2 links"},
+		{"runs", `document.querySelectorAll("#view .line .over").length === 4`, ".charts", "Pages per second"}, // a gap in each
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 added, 5 removed, 6 changed"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "The later run is not completed"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "shown as run #1 saw them host away.test"},

@@ -24,7 +24,7 @@ function sized(box, draw, signal) {
 }
 
 // lineChart returns an element and show, which takes the points {at, value}, the oldest first.
-export function lineChart({ title, unit, colour, signal }) {
+export function lineChart({ title, unit, colour, signal, end = "now" }) {
   const picture = el("div", { class: "plot", tabindex: "0", role: "img" });
   const latest = el("b", { class: "latest" }), said = el("span", { class: "soft" });
   const box = el("figure", { class: "chart" }, el("figcaption", {}, title, el("span", { class: "spacer" }), said,
@@ -37,7 +37,7 @@ export function lineChart({ title, unit, colour, signal }) {
     said.textContent = at >= 0 && shown ? before(last.at - shown.at) : "";
     picture.setAttribute("aria-label", title + (shown ? `: ${number(shown.value)} ${unit}` : ": nothing yet"));
     put(picture, points.length < 2 ? el("p", { class: "empty" }, "The chart begins with the second sample, in a second.")
-      : drawLine(points, width, colour, at));
+      : drawLine(points, width, colour, at, end));
   };
   const hover = (index) => { at = index; draw(); };
   picture.addEventListener("pointermove", (event) => {
@@ -70,18 +70,24 @@ function before(ms) {
 
 const tall = 120;
 
-function drawLine(points, width, colour, at) {
+function drawLine(points, width, colour, at, end) {
   const marks = ticks(Math.max(...points.map((point) => point.value)), 3), high = marks[marks.length - 1];
   const first = points[0].at, whole = Math.max(1, points[points.length - 1].at - first);
   const x = (t) => edge.left + ((t - first) / whole) * (width - edge.left - edge.right);
   const y = (v) => edge.top + (1 - v / high) * (tall - edge.top - edge.bottom);
-  const path = thin(points, width).map((point, i) => (i ? "L" : "M") + x(point.at).toFixed(1) + " " + y(point.value)
-    .toFixed(1)).join("");
-  const ground = `L${x(first + whole).toFixed(1)} ${y(0)}L${x(first)} ${y(0)}Z`;
+  const stretches = [[]]; // a point after a gap begins another
+  for (const point of thin(points, width)) {
+    if (point.gap) stretches.push([]);
+    stretches[stretches.length - 1].push(point);
+  }
+  const lines = stretches.filter((list) => list.length).map((list) => ({
+    path: list.map((point, i) => (i ? "L" : "M") + x(point.at).toFixed(1) + " " + y(point.value).toFixed(1)).join(""),
+    ground: `L${x(list[list.length - 1].at).toFixed(1)} ${y(0)}L${x(list[0].at).toFixed(1)} ${y(0)}Z` }));
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${tall}`, width, height: tall, class: "line " + colour,
     "aria-hidden": "true" },
-    ...marks.map((mark) => axisMark(mark, y(mark), width)), ...timeMarks(whole, x, first),
-    svg("path", { class: "under", d: path + ground }), svg("path", { class: "over", d: path }));
+    ...marks.map((mark) => axisMark(mark, y(mark), width)), ...timeMarks(whole, x, first, end),
+    ...lines.flatMap(({ path, ground }) =>
+      [svg("path", { class: "under", d: path + ground }), svg("path", { class: "over", d: path })]));
   if (points[at]) drawing.append(...cross(x(points[at].at), y(points[at].value)));
   return drawing;
 }
@@ -89,7 +95,16 @@ function drawLine(points, width, colour, at) {
 // thin keeps one point for each pixel of width.
 function thin(points, width) {
   const every = Math.max(1, Math.ceil(points.length / width));
-  return points.filter((point, i) => i % every === 0 || i === points.length - 1);
+  return points.filter((point, i) => i % every === 0 || point.gap || i === points.length - 1);
+}
+
+// progress turns the history of a run into points with a rate. Where the run paused, a gap begins.
+export function progress({ points, every_seconds: every }) {
+  return points.slice(1).map((point, i) => {
+    const at = Date.parse(point.at), passed = (at - Date.parse(points[i].at)) / 1000, gap = passed > 3 * every + 2;
+    return { at, gap, waiting: point.pages_to_visit,
+      rate: gap || passed <= 0 ? 0 : (point.pages_requested - points[i].pages_requested) / passed };
+  });
 }
 
 function axisMark(mark, y, width) {
@@ -98,11 +113,11 @@ function axisMark(mark, y, width) {
       mark >= 10000 ? mark / 1000 + "k" : mark.toLocaleString("en", { maximumSignificantDigits: 3 })));
 }
 
-function timeMarks(whole, x, first) {
-  const text = whole < 120000 ? Math.round(whole / 1000) + " s ago" : whole < 7200000
-    ? Math.round(whole / 60000) + " min ago" : Math.round(whole / 3600000) + " h ago";
-  return [svg("text", { class: "axis", x: x(first), y: tall - 5 }, text),
-    svg("text", { class: "axis", x: x(first + whole), y: tall - 5, "text-anchor": "end" }, "now")];
+function timeMarks(whole, x, first, end) {
+  const text = whole < 120000 ? Math.round(whole / 1000) + " s" : whole < 7200000
+    ? Math.round(whole / 60000) + " min" : Math.round(whole / 3600000) + " h";
+  return [svg("text", { class: "axis", x: x(first), y: tall - 5 }, text + (end === "now" ? " ago" : " before")),
+    svg("text", { class: "axis", x: x(first + whole), y: tall - 5, "text-anchor": "end" }, end)];
 }
 
 function cross(x, y) {

@@ -77,9 +77,10 @@ function take(name, data) {
 }
 
 function takeStatus(status) {
+  if (live.status && live.status.run_id !== status.run_id) live.samples = [];
   live.status = status;
   if (status.mode === "file") return;
-  live.samples.push({ at: Date.now(), rate: status.pages_per_second, waiting: status.pages_waiting });
+  live.samples.push({ at: Date.now(), rate: status.pages_per_second, waiting: status.pages_to_visit });
   if (live.samples.length > mostSamples) live.samples.shift();
 }
 

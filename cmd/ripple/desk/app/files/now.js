@@ -1,11 +1,11 @@
 // Now: what is being fetched and why no more, and the results.
 
-import { ask } from "./api.js";
+import { ask, offers } from "./api.js";
 import { el, put, pageLink, hostLink, chip, swatch, address } from "./dom.js";
 import { live, listen } from "./live.js";
 import { quick } from "./control.js";
 import { seen } from "./stream.js";
-import { lineChart, bars, meter } from "./chart.js";
+import { lineChart, bars, meter, progress } from "./chart.js";
 import { section, figure, table, empty, loading, fetched, failed } from "./parts.js";
 import { number, count, span, ago, clock, percent, plain, coverColour, stateColour, classColour,
   milliseconds } from "./words.js";
@@ -32,7 +32,7 @@ function title() { return el("h1", { class: "hidden", tabindex: "-1" }, "Now"); 
 function showRunning(box, signal) {
   const hero = heroOf(signal), figures = el("div", { class: "figures" });
   const rate = lineChart({ title: "Pages per second", unit: "/s", colour: "accent", signal });
-  const waiting = lineChart({ title: "Pages waiting", unit: "", colour: "stub", signal });
+  const waiting = lineChart({ title: "Pages to visit", unit: "", colour: "stub", signal });
   const why = el("div", {}), origins = el("div", {}), age = el("span", {}),
     errors = el("div", {}), visits = el("div", { class: "visits" });
   put(box, title(), hero.element, figures,
@@ -41,12 +41,15 @@ function showRunning(box, signal) {
     el("div", { class: "columns" },
       section("Hosts with pages left", "by why they wait", why), section("Errors", "of this run", errors)),
     section("Origins", ["coverage, budget, and what limited them", age], origins), section("Latest visits", null, visits));
-  const draw = ({ status: s, line, samples, visits: list }) => {
+  let before = []; // what the run did before this tab followed it
+  if (offers("history")) ask("history", { signal }).then(({ data }) => { before = progress(data); }, () => {});
+  const draw = ({ status: s, line, samples: latest, visits: list }) => {
     if (!s || s.mode === "file" || line !== true) return; // the last view stays while the connection is lost
     hero.show(s, metaText(s));
     put(figures, figuresOf(s));
-    rate.show(samples.map(({ at, rate: value }) => ({ at, value })));
-    waiting.show(samples.map(({ at, waiting: value }) => ({ at, value })));
+    const samples = [...before.filter(({ at }) => !latest.length || at < latest[0].at), ...latest];
+    rate.show(samples.map(({ at, gap, rate: value }) => ({ at, gap, value })));
+    waiting.show(samples.map(({ at, gap, waiting: value }) => ({ at, gap, value })));
     put(why, reasonsOf(s));
     put(errors, errorsOf(s.errors));
     drawVisits(visits, list);

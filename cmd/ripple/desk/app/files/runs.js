@@ -1,9 +1,10 @@
 // Runs: their history, and the difference between any two.
 
-import { ask } from "./api.js";
+import { ask, offers } from "./api.js";
+import { lineChart, progress } from "./chart.js";
 import { el, put, keep, pageLink, hostLink, chip, button } from "./dom.js";
 import { heading, section, figure, empty, fetched, table, choice } from "./parts.js";
-import { number, count, span, moment, plain } from "./words.js";
+import { number, count, span, clock, moment, plain } from "./words.js";
 
 const tints = { completed: "good", running: "accent", interrupted: "warm" };
 const changed = { came: "good", went: "bad", changed: "warm" };
@@ -25,8 +26,29 @@ function history(runs, said, signal) {
     { title: "took", class: "num", cell: (r) => span(seconds(r)) },
     { title: "pages", class: "num", cell: (r) => number(r.pages) },
     { title: "requests", class: "num", cell: (r) => number(r.requests) }], list, { most: 50 });
-  return [section(null, null, sheet), list.length < 2 ? empty("There is only one run, so there is nothing to compare yet.")
+  const charts = el("div", {}), ids = list.map((r) => [String(idOf(r)), "#" + idOf(r)]);
+  const chosen = choice("run", ids, ids[0][0], (run) => course(charts, run, signal));
+  course(charts, ids[0][0], signal);
+  return [section(null, null, sheet), offers("history") && section("Progress", null, el("div", { class: "filters" }, chosen),
+    charts), list.length < 2 ? empty("There is only one run, so there is nothing to compare yet.")
     : comparison(list, said, signal)];
+}
+
+// course draws the progress of a run over time.
+function course(box, run, signal) {
+  if (!offers("history")) return;
+  fetched(box, () => ask("history", { said: { run }, signal }), (history) => {
+    const points = progress(history);
+    if (points.length < 2) return empty("The run was too short for a chart.");
+    const end = clock(points[points.length - 1].at);
+    const charts = [["Pages per second", "/s", "accent", "rate"], ["Pages to visit", "", "stub", "waiting"]].map(
+      ([title, unit, colour, key]) => {
+        const chart = lineChart({ title, unit, colour, signal, end });
+        chart.show(points.map((point) => ({ at: point.at, gap: point.gap, value: point[key] })));
+        return el("div", {}, chart.element);
+      });
+    return el("div", { class: "columns charts" }, charts);
+  }, signal);
 }
 
 function idOf(r) { return r.id === undefined ? r.run_id : r.id; }

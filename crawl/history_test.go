@@ -1,0 +1,42 @@
+package crawl_test
+
+import (
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Each run has a history of its own, which only grows, and is never ahead of the run.
+func TestHistoryOfRuns(t *testing.T) {
+	c := newChanging(t, 100, "off", "0s")
+	c.page("a.test", "/", crawltest.Anchors("https://a.test/1", "https://a.test/2"))
+	c.page("a.test", "/1", "one")
+	c.page("a.test", "/2", "two")
+	c.run()
+	c.run()
+	err := c.store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		for _, run := range runs {
+			h, historyErr := tx.Runs.History(run.ID)
+			if historyErr != nil || len(h.Points) == 0 {
+				t.Errorf("run %d: %d points, %v", run.ID, len(h.Points), historyErr)
+			}
+			last := schema.Point{}
+			for _, p := range h.Points {
+				if !p.At.After(last.At) || p.Pages < last.Pages || p.Pages > run.Pages || p.Requests > run.Requests {
+					t.Errorf("run %d: %+v after %+v", run.ID, p, last)
+				}
+				last = p
+			}
+		}
+		if len(runs) != 2 {
+			t.Errorf("%d runs", len(runs))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

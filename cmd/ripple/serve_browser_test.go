@@ -45,6 +45,7 @@ func TestDeskShowsWhatIsAnswered(t *testing.T) {
 	host := d.json("hosts/h0.gen.test").(map[string]any)
 	inspected := d.json("pages?url=" + page).(map[string]any)
 	suggested := d.json("suggest?limit=200").(map[string]any)
+	first := suggested["discovered"].([]any)[0].(map[string]any)
 	tests := []struct {
 		view, selector string
 		want           []any
@@ -57,7 +58,7 @@ func TestDeskShowsWhatIsAnswered(t *testing.T) {
 		{"host/h0.gen.test", "#view", append(byState(host), host["title"], host["coverage"], figure(host["pages_known"]))},
 		{"page?url=" + page, "#view", []any{inspected["title"], inspected["surt_key"], inspected["rule"],
 			figure(total(inspected, "links_in")) + " page", figure(total(inspected, "links_out")) + " page"}},
-		{"suggest", "#view", []any{suggested["discovered"].([]any)[0].(map[string]any)["block"]}},
+		{"suggest", "#view", []any{first["entity"], fmt.Sprintf("%v of %v origins", first["origins"], suggested["origins"])}},
 		{"broken", ".total", []any{fmt.Sprint(len(d.json("broken").([]any))) + " link"}},
 		{"runs", "#view td", []any{"#1"}},
 		{"map", "#counts", []any{d.json("graph").(map[string]any)["counts"]}},

@@ -18,6 +18,7 @@ type (
 		Entity   string         `json:"entity"`
 		Domain   *string        `json:"domain"`                 // null: not a single host
 		Shown    string         `json:"entity_shown,omitempty"` // the name as people see it, if it differs from the entity
+		Site     string         `json:"site"`                   // registrable domain
 		Title    *string        `json:"title"`
 		Class    string         `json:"class"`
 		Hosts    int            `json:"hosts"`
@@ -55,7 +56,7 @@ func newCandidates(all []suggest.Candidate) []candidate {
 		c := &all[i]
 		one := candidate{
 			Entity: c.Name, Shown: weburl.ShownIfOther(c.Name),
-			Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links,
+			Site: siteOf(c.Name), Class: c.Class.String(), Hosts: c.Hosts, Pages: c.Pages, Origins: c.Votes, Links: c.Links,
 			Trust: c.Trust,
 			From:  []citingOrigin{}, Coverage: c.Coverage, Missing: c.Missing,
 			Answers: c.Answers,
@@ -77,4 +78,10 @@ func newCandidates(all []suggest.Candidate) []candidate {
 		list = append(list, one)
 	}
 	return list
+}
+
+// siteOf returns the registrable domain of an entity, which may be a part of a host.
+func siteOf(entity string) string {
+	host, _, _ := strings.Cut(entity, "/")
+	return weburl.Site(host)
 }

@@ -66,13 +66,16 @@ func pageOf(r *http.Request) any {
 }
 
 func suggestOf(*http.Request) any {
-	one := object{"entity": "new.test", "domain": "new.test", "answering_url": "https://new.test/start", "title": "New",
+	one := object{"entity": "new.test", "domain": "new.test", "site": "new.test", "answering_url": "https://new.test/start", "title": "New",
 		"class": "discovered", "hosts": 1, "pages": 22, "origins": 2,
 		"links": 9, "trust": 0.0204, "coverage": "complete", "known_missing": 0,
 		"block": "[[quality]]\ndomain = \"new.test\"\nseeds = [\"https://new.test/\"]",
 		"linked_from": []any{object{"quality_origin": "a.test", "editorial": 2, "elsewhere": 1, "sitewide": 4,
 			"from_url": "https://a.test/", "to_url": "https://new.test/", "anchor": "new", "place": "main"}}}
-	return object{"origins": 3, "discovered": []any{one}, "stubs": []any{one}}
+	stub := object{"entity": "shop.other.test", "domain": "shop.other.test", "site": "other.test", "answering_url": "",
+		"title": nil, "class": "stub", "hosts": 1, "pages": 1, "origins": 1, "links": 3, "trust": 0.01, "coverage": "",
+		"known_missing": 0, "linked_from": one["linked_from"]}
+	return object{"origins": 3, "discovered": []any{one}, "stubs": []any{stub}}
 }
 
 func decisionsOf(*http.Request) any {
@@ -89,7 +92,14 @@ func (d *fake) decided(r *http.Request) any {
 	d.told = append(d.told, string(text))
 	d.mu.Unlock()
 	turn := object{"from": "discovered", "to": v["class"], "pages": 22}
-	return object{"host": v["host"], "class": v["class"], "seeds": v["seeds"], "tags": v["tags"], "note": v["note"],
+	entries, before := []any{map[string]any(v)}, []any{}
+	if several, is := v["decisions"].([]any); is {
+		entries = several
+	}
+	for _, e := range entries {
+		before = append(before, object{"host": e.(map[string]any)["host"], "class": "none"})
+	}
+	return object{"decisions": entries, "before": before, "host": v["host"], "class": v["class"], "seeds": v["seeds"], "tags": v["tags"], "note": v["note"],
 		"toml": fmt.Sprintf("[[decision]]\nhost = %q\n", v["host"]), "path": "/tmp/decided.toml", "version": "v1",
 		"written": v["dry_run"] != true, "applied": "reclassify", "reason": "", "change": object{"pages": 282,
 			"pages_changed": 22, "classes": []any{turn}, "states": []any{turn}, "pages_waiting": 21, "turned_more": 21,

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
@@ -119,7 +120,8 @@ func TestFigures(t *testing.T) {
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, ".route", "“the A”"},
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, "#view", "the newest; 7 older"},
 		{"suggest", `document.querySelector(".candidate")`, ".candidate", "2 of 3 origins"},
-		{"suggest", `document.querySelector(".candidate details").open = true`, ".paste code", "[[quality]]\ndomain = \"new.test\""},
+		{"suggest", `document.querySelector(".candidate details")?.open || document.querySelector(".candidate .line .link")?.click()
+			|| (document.querySelector(".candidate details").open = true)`, ".paste code", "[[quality]]\ndomain = \"new.test\""},
 		{"suggest", `document.querySelector(".candidate")`, "#view", "asked Ada"},
 		{"hosts?tag=radio", `document.querySelector(".grid-row .tag")`, ".choice-place select", "near"},
 		{"host/a.test", `document.querySelector(".deciding")`, ".hero", "radio"},
@@ -393,6 +395,8 @@ func TestDecide(t *testing.T) {
 		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view .decide button")]
 			.find((x) => x.innerText === %q).click()`, name))
 	}
+	b.Wait(`document.querySelector(".candidate")`)
+	desktest.Ask[any](b, `document.querySelector(".candidate .line .link").click()`)
 	b.Wait(`document.querySelector(".decide .fields")?.hidden`)
 	desktest.Ask[any](b, `document.querySelector(".decide input[value=quality]").click()`)
 	desktest.Ask[any](b, `document.querySelector(".decide input[type=text]").focus()`)
@@ -407,10 +411,49 @@ func TestDecide(t *testing.T) {
 	b.Wait(`document.querySelector(".foresight").innerText.includes("The map has been updated.")`)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	want := `{"host":"new.test","class":"quality","note":"","tags":["radio","near!"],"dry_run":false,"version":"v1",` +
-		`"seeds":["https://new.test/start"]}`
+	want := `{"host":"new.test","class":"quality","note":"","tags":["radio","near!"],"seeds":["https://new.test/start"],` +
+		`"version":"v1","dry_run":false}`
 	if len(d.told) != 3 || d.told[2] != want {
 		t.Errorf("the desk was told %q, want %s", d.told, want)
+	}
+}
+
+// Classes are chosen by keys, for one candidate or for those that are marked, decided together and undone.
+func TestDecideSeveral(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	b := desktest.Open(t, d.url("suggest"))
+	b.Wait(`document.querySelectorAll(".candidate").length === 2`)
+	press := func(name string) {
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll(".tray button")]
+			.find((x) => x.innerText === %q).click()`, name))
+	}
+	desktest.Ask[any](b, `document.querySelector(".candidate").focus()`)
+	b.Press("q") // the next one has the focus then
+	b.Wait(`document.activeElement.dataset.entity === "shop.other.test"`)
+	b.Press(" ")
+	b.Wait(`document.querySelector(".tray")?.innerText.includes("1 marked")`)
+	b.Press("b")
+	b.Wait(`document.querySelector(".tray")?.innerText.includes("2 chosen")`)
+	press("See what would change")
+	b.Wait(`document.querySelector(".tray .foresight .turns")`)
+	press("Save and apply")
+	b.Wait(`document.querySelector(".tray .foresight").innerText.includes("2 hosts decided.")`)
+	b.Wait(`document.querySelectorAll(".candidate.settled").length === 2`)
+	press("Undo")
+	b.Wait(`document.querySelector(".tray .foresight").innerText.includes("Undone")`)
+	b.Wait(`document.querySelectorAll(".candidate.settled").length === 0`)
+	desktest.Ask[any](b, `document.querySelector("input.search").focus()`)
+	b.Press("other")
+	b.Wait(`document.querySelectorAll(".candidate").length === 1 && location.hash.includes("search=other")`)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	both := `{"decisions":[{"host":"new.test","class":"quality","seeds":["https://new.test/start"]},` +
+		`{"host":"shop.other.test","class":"blacklist"}],`
+	want := []string{both + `"dry_run":true}`, both + `"version":"v1","dry_run":false}`,
+		`{"decisions":[{"class":"none","host":"new.test"},{"class":"none","host":"shop.other.test"}],"version":"v1","dry_run":false}`}
+	if diff := cmp.Diff(want, d.told); diff != "" {
+		t.Errorf("the desk was told (-want +got): %s", diff)
 	}
 }
 

@@ -27,7 +27,8 @@ export function decideForm(host, { chosen = "", tags = [], note = "", seed = "",
     autocapitalize: "none" });
   const remark = el("textarea", { class: "field", rows: "1", maxlength: "1000", placeholder: "why, or who was asked" });
   remark.value = note;
-  const foresee = button("See what would change", () => attempt(true), { class: "button" });
+  const foresee = button("See what would change",
+    () => propose(outcome, body(), { done, signal, from: foresee }), { class: "button" });
   const rest = el("div", { class: "fields", hidden: true },
     el("label", {}, el("span", { class: "soft" }, "tags"), words),
     el("label", {}, el("span", { class: "soft" }, "note"), remark), el("div", { class: "buttons" }, foresee));
@@ -44,22 +45,29 @@ export function decideForm(host, { chosen = "", tags = [], note = "", seed = "",
     put(outcome); // it was computed for another choice
   });
   if (known()) say();
-  const attempt = async (dryRun, version = "") => {
-    const body = { host, class: chosen, note: remark.value.trim(),
-      tags: words.value.split(",").map((word) => word.trim()).filter(Boolean), dry_run: dryRun, version };
-    if (seed && chosen === "quality") body.seeds = [seed];
-    foresee.disabled = true;
-    put(outcome, loading(dryRun ? "Computing the changes…" : "Saving and applying…"));
-    try {
-      const { data } = await askFresh(() => ask("decisions", { body, signal }));
-      put(outcome, dryRun ? foresight(data, () => attempt(false, data.version), () => put(outcome)) : settled(data));
-      if (data.written && done) done(data);
-    } catch (error) {
-      if (error.name !== "AbortError") put(outcome, failed(error, () => attempt(true)));
-    }
-    foresee.disabled = false;
-  };
+  const body = () => ({ host, class: chosen, note: remark.value.trim(),
+    tags: words.value.split(",").map((word) => word.trim()).filter(Boolean),
+    ...(seed && chosen === "quality" ? { seeds: [seed] } : {}) });
   return form;
+}
+
+// propose shows in outcome what decisions would change. They can then be saved, and undone. done is called with each
+// answer once the decisions are in force; from is the button that was pressed.
+export async function propose(outcome, body, { done, signal, from, write = false, undo = false }) {
+  const next = (more, version, how) => propose(outcome, { ...more, version },
+    { done, signal, from, write: true, ...how });
+  if (from) from.disabled = true;
+  put(outcome, loading(write ? "Saving and applying…" : "Computing the changes…"));
+  try {
+    const { data } = await askFresh(() => ask("decisions", { body: { ...body, dry_run: !write }, signal }));
+    put(outcome, write
+      ? settled(data, undo, () => next({ decisions: data.before }, data.version, { undo: true }))
+      : foresight(data, () => next(body, data.version), () => put(outcome)));
+    if (data.written && done) done(data);
+  } catch (error) {
+    if (error.name !== "AbortError") put(outcome, failed(error, () => propose(outcome, body, { done, signal, from })));
+  }
+  if (from) from.disabled = false;
 }
 
 // foresight shows what a decision would change, with a button to save it.
@@ -71,13 +79,16 @@ function foresight(d, write, cancel) {
     el("p", { class: "soft" }, "It is saved to ", el("code", {}, d.path), " and applied at once.")];
 }
 
-// settled shows the result of a decision.
-function settled(d) {
+// settled shows the result of decisions, with a button to undo them.
+function settled(d, undone, undo) {
   if (!d.written) return [el("p", {}, sentence(d.reason)), entry(d)];
   const how = { reload: "The running crawl uses it from now on.", reclassify: "The map has been updated." };
   const follows = Object.hasOwn(how, d.applied) ? how[d.applied] : sentence(d.reason);
-  return [el("p", {}, "Decided: ", decidedChip(d.class), " ", follows),
-    d.change && changes(d.change, "changed")];
+  const said = undone ? "Undone: the entries are as they were before. " : d.decisions.length === 1
+    ? ["Decided: ", decidedChip(d.class), " "] : `${count(d.decisions.length, "host")} decided. `;
+  return [el("p", {}, said, follows), d.change && changes(d.change, "changed"),
+    undone ? el("p", { class: "soft" }, "Visits that were made meanwhile stay.")
+      : el("div", { class: "buttons" }, button("Undo", undo))];
 }
 
 function sentence(text) { return text ? text[0].toUpperCase() + text.slice(1) + "." : ""; }

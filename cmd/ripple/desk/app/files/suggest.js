@@ -1,55 +1,211 @@
-// Suggest: hosts worth adding, with the evidence, and decisions about them.
+// Suggest: hosts worth adding, a line each with its evidence inside, and decisions about one or many of them.
 
 import { ask, offers } from "./api.js";
-import { el, put, chip, hostLink, pageLink, copier, tagLink, address } from "./dom.js";
+import { el, put, chip, button, hostLink, pageLink, copier, tagLink, keep } from "./dom.js";
 import { heading, section, table, empty, fetched, choice } from "./parts.js";
-import { decideForm, decidedChip } from "./decide.js";
+import { decideForm, decidedChip, propose } from "./decide.js";
 import { number, count, coverColour } from "./words.js";
 
+const most = 500; // candidates of each kind
+const keys = { q: "quality", s: "stub", b: "blacklist", l: "later" };
+const least = [["", "any origin"], ["2", "2 origins or more"], ["3", "3 origins or more"], ["5", "5 origins or more"]];
+const orders = [["", "origins"], ["links", "links"], ["trust", "trust"], ["pages", "pages known"], ["name", "name"]];
+
 export function show(view, said, signal) {
-  const box = el("div", {}), least = said.min_origins || "";
-  const choose = (value) => { location.hash = address("suggest", { min_origins: value }); };
-  put(view, heading("Suggest", el("span", { class: "soft" }, "by how many different origins link there")),
-    el("div", { class: "filters" }, choice("linked from",
-      [["", "any origin"], ["2", "2 origins or more"], ["3", "3 origins or more"], ["5", "5 origins or more"]], least,
-      choose)), box);
-  fetched(box, async () => {
-    const [found, decided] = await Promise.all([ask("suggest", { said: { min_origins: least, limit: 200 }, signal }),
+  const chosen = { min_origins: said.min_origins || "", search: said.search || "", sort: said.sort || "",
+    group: said.group || "" };
+  const box = el("div", {}), total = el("span", { class: "soft total", role: "status" });
+  const state = { chosen, total, signal, staged: new Map(), marked: new Set(), decided: new Map(), arrange: () => {} };
+  const renew = (changes) => { Object.assign(chosen, changes); keep("suggest", chosen); state.arrange(); };
+  const search = el("input", { type: "search", class: "search", placeholder: "Search hosts, titles, origins   /",
+    "aria-label": "Search suggestions", value: chosen.search, spellcheck: "false", autocapitalize: "none",
+    oninput: () => renew({ search: search.value }) });
+  const load = () => fetched(box, async () => {
+    const [found, decided] = await Promise.all([
+      ask("suggest", { said: { min_origins: chosen.min_origins, limit: most }, signal }),
       offers("decisions") ? ask("decisions", { signal }) : null]);
     return { age: found.age, data: { found: found.data, decided: decided && decided.data } };
-  }, (data) => draw(data, signal), signal);
+  }, (data) => draw(data, state), signal);
+  put(view, heading("Suggest", total), el("div", { class: "filters" }, search,
+    choice("linked from", least, chosen.min_origins, (value) => { renew({ min_origins: value }); load(); }),
+    choice("sort by", orders, chosen.sort, (value) => renew({ sort: value })),
+    choice("group by", [["", "nothing"], ["site", "site"]], chosen.group, (value) => renew({ group: value }))), box);
+  load();
 }
 
-function draw({ found, decided }, signal) {
-  const known = new Set(decided ? decided.decisions.map((d) => d.host) : []);
-  const open = (list) => list.filter((c) => !known.has(c.domain)); // the snapshot may be older than a decision
-  const discovered = open(found.discovered), stubs = open(found.stubs);
-  const list = (all) => el("ol", { class: "candidates" }, all.map((c, i) => candidate(c, i + 1, found.origins,
-    decided, signal)));
+function draw({ found, decided }, state) {
+  const known = new Set(decided ? decided.decisions.map((d) => d.host) : []); // the snapshot may be older
+  const open = (list) => list.filter((c) => !known.has(c.domain));
+  const place = el("div", { class: "candidates" }), tray = el("div", { class: "tray block", hidden: true });
+  Object.assign(state, { origins: found.origins, decisions: decided, tray, outcome: el("div", { class: "foresight" }),
+    rows: [...open(found.discovered), ...open(found.stubs)].map((c, i) => ({ c, rank: i,
+      text: [c.entity, c.entity_shown, c.domain, c.title, ...c.linked_from.map((o) => o.quality_origin)]
+        .join(" ").toLowerCase() })) });
+  state.arrange = () => arrange(place, state);
+  state.arrange();
+  listen(place, state);
   return [decided && decided.reason && el("p", { class: "lead soft" },
     `Decisions can only be copied here: ${decided.reason}.`),
-  discovered.length + stubs.length > 0 ? list(discovered) : empty("No other host is linked from that many origins."),
-  stubs.length > 0 && [el("h2", {}, "Stubs", el("span", { class: "soft" }, "never visited, but linked to")),
-    list(stubs)],
-  decided && decided.decisions.length > 0 && section("Decided", `in ${decided.path}`, decisions(decided.decisions))];
+  decided && el("p", { class: "soft hint" }, "↑ ↓ a line, Space marks it, Enter opens it; ",
+    Object.entries(keys).map(([key, name]) => [el("kbd", {}, key), " ", name, " "])),
+  place, tray, decided && decided.decisions.length > 0 &&
+    section("Decided", `in ${decided.path}`, decisions(decided.decisions))];
 }
 
-function candidate(c, rank, origins, decided, signal) {
-  const name = c.domain ? hostLink(c.domain, c.entity_shown || c.entity)
+// arrange draws the lines that match the search, in the chosen order and groups.
+function arrange(place, state) {
+  const { search, sort, group } = state.chosen, word = search.trim().toLowerCase();
+  const rows = state.rows.filter((r) => r.text.includes(word));
+  if (sort === "name") rows.sort((a, b) => (a.c.entity < b.c.entity ? -1 : 1));
+  else if (sort) rows.sort((a, b) => b.c[sort] - a.c[sort] || a.rank - b.rank);
+  const held = place.contains(document.activeElement) && document.activeElement.dataset.entity;
+  const kinds = [["discovered", "", ""], ["stub", "Stubs", "never visited, but linked to"]];
+  const lists = kinds.map(([name, title, more]) => {
+    const some = rows.filter((r) => (r.c.class === "stub") === (name === "stub"));
+    return some.length > 0 && [title && el("h2", {}, title, el("span", { class: "soft" }, more)), group === "site"
+      ? [...Map.groupBy(some, (r) => r.c.site)].map(([site, its]) => el("section", { class: "site" },
+        its.length > 1 && el("h3", {}, site, el("span", { class: "soft" }, count(its.length, "host"))),
+        lines(its, state)))
+      : lines(some, state)];
+  });
+  put(state.total, count(rows.length, "candidate"));
+  put(place, rows.length > 0 ? lists : empty(state.rows.length > 0 ? "Nothing matches the search."
+    : "No other host is linked from that many origins."));
+  const all = [...place.querySelectorAll(".candidate")];
+  const at = all.find((line) => line.dataset.entity === held);
+  for (const line of all) line.tabIndex = line === (at || all[0]) ? 0 : -1;
+  if (at) at.focus({ preventScroll: true });
+}
+
+function lines(rows, state) { return el("ol", {}, rows.map((r) => line(r, state))); }
+
+function line(r, state) {
+  const { c } = r, name = c.domain ? hostLink(c.domain, c.entity_shown)
     : el("span", { class: "name" }, c.entity_shown || c.entity);
-  return el("li", { class: "block candidate" },
-    el("div", { class: "rank num", "aria-hidden": "true" }, rank),
-    el("div", { class: "evidence" }, el("h3", {}, name), c.title && el("p", { class: "title" }, c.title),
-      el("p", { class: "chips" }, chip(`${number(c.origins)} of ${count(origins, "origin")}`, "class-quality"),
-        chip(count(c.links, "link")), chip(count(c.pages, "page") + " known"),
-        chip("trust " + c.trust.toPrecision(3)),
-        c.coverage && chip(c.coverage, coverColour(c.coverage)),
-        c.known_missing > 0 && chip(number(c.known_missing) + " missing", "warm")),
-      el("ul", { class: "citing" }, c.linked_from.map(citing))),
-    el("div", { class: "verdict" },
-      decided && c.domain && decideForm(c.domain, { seed: seedOf(c), signal }),
-      c.block && (decided && c.domain ? el("details", { open: !decided.path },
-        el("summary", {}, "As a [[quality]] entry"), block(c)) : block(c))));
+  const mark = state.decisions && c.domain && el("input", { type: "checkbox", tabindex: "-1",
+    "aria-label": "Mark " + c.domain, checked: state.marked.has(r), onchange: () => toggle(r, state) });
+  const more = el("div", { class: "more", hidden: true }), verdict = el("span", { class: "verdict" });
+  r.line = el("li", { class: "candidate", tabindex: "-1" }, el("div", { class: "line" }, mark || el("span", {}), name,
+    el("span", { class: "title" }, c.title || ""), verdict,
+    chip(`${number(c.origins)} of ${count(state.origins, "origin")}`, "class-quality"),
+    el("span", { class: "soft num" }, count(c.links, "link")),
+    el("span", { class: "soft num" }, count(c.pages, "page")),
+    button("Evidence", () => unfold(r, more, state), { class: "link", tabindex: "-1", "aria-expanded": "false",
+      "aria-label": "Evidence for " + (c.domain || c.entity) })), more);
+  r.line.dataset.entity = c.entity;
+  r.verdict = verdict;
+  r.unfold = () => unfold(r, more, state);
+  tell(r, state);
+  return r.line;
+}
+
+// unfold opens or closes the evidence of a line.
+function unfold({ c, line }, more, state) {
+  if (!more.hasChildNodes()) put(more, evidence(c, state));
+  more.hidden = !more.hidden;
+  line.querySelector("[aria-expanded]").setAttribute("aria-expanded", String(!more.hidden));
+}
+
+function evidence(c, { decisions: decided, signal }) {
+  return [el("div", {}, el("p", { class: "chips" }, chip("trust " + c.trust.toPrecision(3)),
+    c.hosts > 1 && chip(count(c.hosts, "host")), c.coverage && chip(c.coverage, coverColour(c.coverage)),
+    c.known_missing > 0 && chip(number(c.known_missing) + " missing", "warm")),
+  el("ul", { class: "citing" }, c.linked_from.map(citing))),
+  el("div", { class: "sides" }, decided && c.domain && decideForm(c.domain, { seed: seedOf(c), signal }),
+    c.block && (decided && c.domain ? el("details", { open: !decided.path },
+      el("summary", {}, "As a [[quality]] entry"), block(c)) : block(c)))];
+}
+
+// tell shows what is chosen or decided for a line.
+function tell(r, state) {
+  const decided = state.decided.get(r.c.domain), staged = state.staged.get(r);
+  r.line.classList.toggle("marked", state.marked.has(r));
+  r.line.classList.toggle("settled", Boolean(decided));
+  put(r.verdict, decided ? ["decided ", decidedChip(decided)] : staged && decidedChip(staged));
+  const box = r.line.querySelector("input[type=checkbox]");
+  if (box) box.checked = state.marked.has(r);
+}
+
+function toggle(r, state) {
+  if (!state.marked.delete(r)) state.marked.add(r);
+  tell(r, state);
+  tray(state);
+}
+
+// listen handles the keys of the list: through the lines, and what the marked ones, or the present one, should be.
+function listen(place, state) {
+  let going = false; // g was pressed: the key of a view follows
+  place.addEventListener("keydown", (event) => {
+    const here = event.target.classList.contains("candidate") && event.target;
+    if (!here || event.ctrlKey || event.metaKey || event.altKey) return;
+    const view = going;
+    going = event.key === "g";
+    const r = state.rows.find((one) => one.line === here), all = [...place.querySelectorAll(".candidate")];
+    const go = (to) => { if (!all[to]) return;
+      here.tabIndex = -1;
+      all[to].tabIndex = 0;
+      all[to].focus(); };
+    const at = all.indexOf(here), choosing = !view && r.c.domain && state.decisions && keys[event.key];
+    if (choosing) { stage(state.marked.size > 0 ? [...state.marked] : [r], choosing, state);
+      go(next(all, at, state)); }
+    else if (event.key === "ArrowDown" || event.key === "j") go(at + 1);
+    else if (event.key === "ArrowUp" || event.key === "k") go(at - 1);
+    else if (event.key === "Home") go(0);
+    else if (event.key === "End") go(all.length - 1);
+    else if (event.key === "Enter") r.unfold();
+    else if (event.key === " " && r.c.domain && state.decisions) toggle(r, state);
+    else return;
+    event.preventDefault();
+  });
+}
+
+// next returns the position of the next line that nothing is chosen for.
+function next(all, at, state) {
+  const waits = (line) => { const r = state.rows.find((one) => one.line === line);
+    return r.c.domain && !state.staged.has(r) && !state.decided.has(r.c.domain); };
+  const after = all.findIndex((line, i) => i > at && waits(line));
+  return after < 0 ? at : after;
+}
+
+// stage chooses a class for lines; the same class again takes the choice back.
+function stage(rows, name, state) {
+  for (const r of rows) {
+    if (state.staged.get(r) === name) state.staged.delete(r);
+    else state.staged.set(r, name);
+    state.marked.delete(r);
+    state.decided.delete(r.c.domain);
+    tell(r, state);
+  }
+  put(state.outcome); // it was computed for other choices
+  tray(state);
+}
+
+// tray shows what is chosen, and has it decided together.
+function tray(state) {
+  const { staged, marked, outcome, signal } = state, some = [...staged];
+  const forget = () => { const all = [...staged.keys(), ...marked];
+    staged.clear();
+    marked.clear();
+    for (const r of all) tell(r, state);
+    put(outcome);
+    tray(state); };
+  const decide = () => propose(outcome, { decisions: some.map(([r, name]) => ({ host: r.c.domain, class: name,
+    ...(name === "quality" && seedOf(r.c) ? { seeds: [seedOf(r.c)] } : {}) })) }, { signal, done: (d) => {
+    for (const e of d.decisions) state.decided.set(e.host, e.class === "none" ? "" : e.class);
+    staged.clear();
+    for (const r of state.rows) if (r.line) tell(r, state);
+    head();
+  } });
+  const buttons = Object.entries(keys).map(([key, name]) => button([el("kbd", {}, key), " ", name],
+    () => stage([...marked], name, state), { class: "button", disabled: marked.size === 0 }));
+  const top = el("div", { class: "buttons" });
+  const head = () => put(top, el("span", { role: "status" }, marked.size > 0 ? number(marked.size) + " marked"
+    : staged.size > 0 ? number(staged.size) + " chosen" : ""), marked.size > 0 && buttons,
+  staged.size > 0 && marked.size === 0 && button("See what would change", decide, { class: "button main" }),
+  (staged.size > 0 || marked.size > 0) && button("Clear", forget));
+  head();
+  put(state.tray, top, outcome);
+  state.tray.hidden = staged.size === 0 && marked.size === 0 && !outcome.hasChildNodes();
 }
 
 // seedOf returns the page to begin at, if it is not the front page that answered.

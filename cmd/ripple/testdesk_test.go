@@ -73,12 +73,12 @@ func deskAddress(said string) string {
 // the token, and its further output.
 func servedDesk(t testing.TB, cmd *exec.Cmd) (address string, then *bufio.Reader) {
 	t.Helper()
-	_, then = served(t, cmd)
+	programs, then := served(t, cmd)
 	line, err := then.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || !strings.HasPrefix(line, "the desk is at http") {
+		t.Fatalf("the last line is %q, %v", line, err)
 	}
-	return deskAddress(line), then
+	return deskAddress(programs), then
 }
 
 func newTestDesk(t testing.TB, address string) *testDesk {

@@ -38,7 +38,7 @@ func newServeCommand(a *app) *cobra.Command {
 		Long: `Serve the desk until Ctrl-C: the map in the browser, from a state file or a running
 crawl, and the same as JSON below /api/v1, described by /api/v1/openapi.json. The
 printed address has a ticket after "#" that lets in one browser, once. Programs send
-the token printed below it as "Authorization: Bearer TOKEN"; [monitor] token-file
+the token printed above it as "Authorization: Bearer TOKEN"; [monitor] token-file
 keeps one token for good.
 While a crawl runs, /metrics is for Prometheus (authorization, credentials_file).
 
@@ -113,8 +113,8 @@ func serveDesk(a *app, d *desk.Desk, opts serveOptions, serving func() error) er
 	term.OutliveReaders()
 	var g errgroup.Group
 	g.Go(serving)
-	fmt.Fprintf(a.stdout, "%s\nfor programs: %s\n", entrance, d.Programs())
 	a.Voice.Say("Ctrl-C ends it")
+	fmt.Fprintf(a.stdout, "for programs: %s\nthe desk is at %s\n", d.Programs(), entrance)
 	if opts.open {
 		defer serve.Browse(d, a.Voice)()
 	}

@@ -122,11 +122,15 @@ func (d *demonstration) serve(ctx context.Context) error {
 	defer cancel()
 	var g errgroup.Group
 	g.Go(func() error { return at.Serve(serving) })
-	fmt.Fprintf(d.program.Stdout, "%s\nfor programs: %s\n", entrance, at.Programs())
+	fmt.Fprintf(d.program.Stdout, "for programs: %s\nthe desk is at %s\n", at.Programs(), entrance)
 	defer serve.Browse(at, v)()
 	err = d.crawl(ctx)
+	if err == nil { // the first address may have been used
+		entrance, err = at.Entrance()
+	}
 	if err == nil {
 		v.Say("the desk runs until Ctrl-C")
+		fmt.Fprintf(d.program.Stdout, "\nthe desk is at %s\n", entrance)
 	} else {
 		cancel()
 	}

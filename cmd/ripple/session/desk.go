@@ -32,7 +32,7 @@ func (w *walk) openDesk(listen string) error {
 func tellDesk(v *term.Voice, d *desk.Desk) error {
 	entrance, err := d.Entrance()
 	if err == nil {
-		v.Tell(term.Event("desk", "the desk is at "+entrance+"\nfor programs: "+d.Programs(), "address", entrance, "api",
+		v.Tell(term.Event("desk", "for programs: "+d.Programs()+"\nthe desk is at "+entrance, "address", entrance, "api",
 			d.Programs()))
 	}
 	return err

@@ -3,6 +3,7 @@ package serve
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"net/http"
 	"slices"
 	"strings"
@@ -194,33 +195,49 @@ func ranked(ids []uint32, key func(uint32) uint32) (sorted, rest []uint32) {
 	return sorted, rest
 }
 
+// A pageValue is the value of a column for a page: numbers are ordered first, then texts.
+type pageValue struct {
+	number int64
+	head   uint64 // the first bytes of the text, which are compared faster
+	text   string
+	id     uint32
+}
+
+func (v pageValue) compare(w pageValue) int {
+	return cmp.Or(cmp.Compare(v.number, w.number), cmp.Compare(v.head, w.head), strings.Compare(v.text, w.text),
+		cmp.Compare(v.id, w.id))
+}
+
 // byValue sorts pages by the values of a column, which it reads for every page.
 func (t *pageTable) byValue(c *pageColumn) (sorted, rest []uint32, err error) {
-	type entry struct {
-		id     uint32
-		number int64
-		text   string
-	}
 	walk, size := t.survey.EachPage, 0
 	if c.near {
 		walk = t.survey.EachPlace
 	}
-	var all []entry
+	ranks, err := t.hostRanks()
+	if err != nil {
+		return nil, nil, err
+	}
+	all := make([]pageValue, 0, len(t.all()))
 	err = walk(func(p *survey.Page) error {
-		e := entry{id: uint32(p.ID)}
-		switch v := c.of(t, p).(type) {
+		v := pageValue{id: uint32(p.ID)}
+		switch of := c.of(t, p).(type) {
 		case nil:
-			rest = append(rest, e.id)
+			rest = append(rest, v.id)
 			return nil
 		case int64:
-			e.number = v
+			v.number = of
 		case string:
-			if e.text = v[:min(len(v), mostTextKey)]; len(v) > mostTextKey {
-				e.text = strings.Clone(e.text)
+			if c.Name == "url" { // by host, then by path: the same order, found faster
+				v.number, of = ranks[p.Host], of[len("https://")+len(p.HostName):]
 			}
-			size += len(e.text)
+			v.text = strings.Clone(of[:min(len(of), mostTextKey)])
+			var head [8]byte
+			copy(head[:], v.text)
+			v.head = binary.BigEndian.Uint64(head[:])
+			size += len(v.text)
 		}
-		if all = append(all, e); size > mostTextBytes {
+		if all = append(all, v); size > mostTextBytes {
 			return term.Usage("there are too many pages to sort them by %s", c.Title)
 		}
 		return nil
@@ -228,14 +245,34 @@ func (t *pageTable) byValue(c *pageColumn) (sorted, rest []uint32, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortFunc(all, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text), cmp.Compare(a.id, b.id))
-	})
+	slices.SortFunc(all, pageValue.compare)
 	sorted = make([]uint32, len(all), len(all)+len(rest))
-	for i, e := range all {
-		sorted[i] = e.id
+	for i, v := range all {
+		sorted[i] = v.id
 	}
 	return sorted, rest, nil
+}
+
+// hostRanks returns the positions of hosts in the order of the URLs of their pages.
+func (t *pageTable) hostRanks() ([]int64, error) {
+	names := make([]string, t.survey.Hosts.Count()+1)
+	order := make([]int, len(names))
+	for id := range names {
+		if order[id] = id; id == 0 {
+			continue
+		}
+		name, err := t.survey.Hosts.Name(schema.HostID(id))
+		if err != nil {
+			return nil, err
+		}
+		names[id] = name + "/"
+	}
+	slices.SortFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
+	ranks := make([]int64, len(names))
+	for rank, id := range order {
+		ranks[id] = int64(rank)
+	}
+	return ranks, nil
 }
 
 // at returns a page by its rank.

@@ -82,6 +82,7 @@ func (d *fake) guarded(h http.Handler) http.Handler {
 		if r.Header.Get("Authorization") != "Bearer "+token {
 			code = http.StatusUnauthorized
 		}
+		w.Header().Set("Cache-Control", "no-store") // as the desk does: a browser may keep an error
 		if code != 0 {
 			w.WriteHeader(code)
 			fmt.Fprintf(w, `{"error":"refused with %d"}`, code)
@@ -95,7 +96,7 @@ func (d *fake) api() http.Handler {
 	mux := http.NewServeMux()
 	answers := map[string]func(*http.Request) any{
 		"status": func(*http.Request) any { return d.status() }, "stats": func(*http.Request) any { return statsOf() },
-		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf, "pages": pageOf,
+		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf, "pages": pageOf, "pages/list": d.pageList,
 		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
 		"decisions": decisionsOf, "origins": originsOf, "history": historyOf, "shown": shownOf,
 	}
@@ -256,7 +257,8 @@ func (d *fake) document(*http.Request) any {
 		}
 		return object{"paths": list}
 	}
-	for _, path := range strings.Fields("status stats hosts/{domain} hosts/{domain}/requests pages suggest broken runs " +
+	for _, path := range strings.Fields("status stats hosts/{domain} hosts/{domain}/requests pages pages/list " +
+		"suggest broken runs " +
 		"decisions diff graph history query events files tickets pause unpause stop reload") {
 		list["/"+path] = object{}
 	}
@@ -265,6 +267,8 @@ func (d *fake) document(*http.Request) any {
 	}
 	list["/hosts"] = object{"get": object{"parameters": []any{parameter("class", "quality", "stub"),
 		parameter("cover", "complete"), parameter("reason", "rest", "retries")}}}
+	list["/pages/list"] = object{"get": object{"parameters": []any{parameter("class", "quality", "stub"),
+		parameter("state", "processed", "dead_link")}}}
 	return object{"paths": list}
 }
 
@@ -281,4 +285,27 @@ func (d *fake) hostList(r *http.Request) any {
 			"pages_visited": i, "requests": i, "delay_ms": 1000, "known_missing": 1, "tags": []any{"near"}, "note": "asked Ada"})
 	}
 	return object{"total": total, "offset": offset, "hosts": hosts, "tags": []any{"near", "radio"}}
+}
+
+// pageList lists as many pages as there are hosts.
+func (d *fake) pageList(r *http.Request) any {
+	offset, _ := strconv.Atoi(r.FormValue("offset"))
+	limit, _ := strconv.Atoi(r.FormValue("limit"))
+	total, rows := d.hosts, []any{}
+	if r.FormValue("search") == "nowhere" {
+		total = 0
+	}
+	for i := offset; i < min(offset+limit, total); i++ {
+		rows = append(rows, []any{fmt.Sprintf("https://host-%07d.test/", i), "=A page", "processed", 200, 1234, nil})
+	}
+	column := func(name, title, kind string) object {
+		return object{"name": name, "title": title, "kind": kind, "usual": name != "etag"}
+	}
+	return object{"snapshot": "S", "total": total, "whole": true, "offset": offset, "rows": rows,
+		"columns": []any{column("url", "page", "page"), column("title", "title", "text"), column("state", "state", "state"),
+			column("status_code", "status", "number"), column("response_ms", "answer time", "milliseconds"),
+			column("visited_at", "visited", "time"), column("etag", "ETag", "constructor")},
+		"chosen": []any{"url", "title", "state", "status_code", "response_ms", "visited_at"},
+		"choices": object{"status_code": []any{200, 404}, "content_type": []any{"text/html"}, "depth": []any{"0", "none"},
+			"error": []any{"404 Not Found"}, "error_kind": []any{}}}
 }

@@ -78,3 +78,44 @@ func TestHostsAreSearchedAndSorted(t *testing.T) {
 		t.Errorf("the last question is %s", got)
 	}
 }
+
+// The list of pages keeps its filters, order and columns in the address, asks for the rows of one
+// snapshot, and offers to refresh it when it is gone.
+func TestPagesList(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	d.hosts = 1_000_000
+	b := desktest.Open(t, d.url("pages?state=dead_link&run=3&sort=title"))
+	drawn := `document.querySelector(".grid-rows .state .chip")`
+	b.Wait(drawn + ` && document.querySelector(".total").innerText === "1,000,000 pages" &&
+		[...document.querySelectorAll("select")].some((x) => x.value === "dead_link") &&
+		document.querySelector(".removable").textContent === "requested in run #3 ×"`)
+	press := func(text string) {
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view button")]
+			.find((x) => x.innerText.trim().startsWith(%q)).click()`, text))
+	}
+	press("title")
+	b.Wait(`location.hash.includes("sort=title&desc=1") && ` + drawn)
+	press("requested in run")
+	b.Wait(`!location.hash.includes("run=") && !document.querySelector(".removable") && ` + drawn)
+	desktest.Ask[any](b, `document.querySelector(".picker input[value=etag]").click()`)
+	b.Wait(`location.hash.includes("columns=") && location.hash.includes("etag") && ` + drawn)
+	desktest.Ask[any](b, `document.querySelector(".grid").focus()`)
+	b.Press(kb.End)
+	b.Wait(`[...document.querySelectorAll(".grid-rows a.name")].some((a) => a.innerText === "https://host-0999999.test/")`)
+	asked := d.asks("GET pages/list?")
+	if last := asked[len(asked)-1]; !strings.Contains(last, "snapshot=S") || !strings.Contains(last, "state=dead_link") ||
+		!strings.Contains(last, "desc=1") {
+		t.Errorf("the last question is %s", last)
+	}
+	d.mu.Lock()
+	d.refuse["pages/list"] = 410
+	d.mu.Unlock()
+	press("status")
+	b.Wait(`document.querySelector(".failed button")?.innerText === "Refresh"`)
+	d.mu.Lock()
+	delete(d.refuse, "pages/list")
+	d.mu.Unlock()
+	press("Refresh")
+	b.Wait(`!document.querySelector(".failed") && ` + drawn)
+}

@@ -30,6 +30,7 @@ func allViews() []seenView {
 	return []seenView{
 		{"now", `document.querySelector(".sentence")?.innerText && ` + table}, {"map", `document.documentElement.dataset.drawn`},
 		{"hosts", `document.querySelector(".grid-row .chip")`}, {"host/a.test", `document.querySelector(".strip rect")`},
+		{"pages?run=3&domain=a.test", `document.querySelector(".grid-rows .state .chip")`},
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`},
 		{"suggest", `document.querySelector(".candidate")`}, {"broken", table},
 		{"runs?from=1&to=2", `document.querySelectorAll("#view table").length > 2`},

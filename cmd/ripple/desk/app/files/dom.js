@@ -159,15 +159,15 @@ export function copier(text, name) {
   return made;
 }
 
-// save makes the browser save a text as a file.
+// save makes the browser save a text, or a list of its parts, as a file.
 export function save(text, name, type) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+  const url = URL.createObjectURL(new Blob([text].flat(), { type }));
   el("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
 // csv returns a table for spreadsheets. A cell that they would take for a formula, even after white space, is quoted
-// with an apostrophe.
+// with an apostrophe. Without columns there is no head.
 export function csv(columns, rows) {
   const formula = /^[\s\u061c\u200b-\u200f\u2060\ufffd"']*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|^[\t\r]/;
   const cell = (value) => {
@@ -175,5 +175,5 @@ export function csv(columns, rows) {
     const inert = typeof value !== "number" && formula.test(text) ? "'" + text : text;
     return /[",;\r\n]/.test(inert) || inert.trim() !== inert ? '"' + inert.replaceAll('"', '""') + '"' : inert;
   };
-  return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+  return [columns, ...rows].filter(Boolean).map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }

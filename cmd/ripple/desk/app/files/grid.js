@@ -9,18 +9,19 @@ const mostChunks = 40; // kept
 const mostTall = 12e6; // px; browsers cannot make elements much taller than that
 const patience = 80; // ms without scrolling before rows are requested
 
-// makeGrid returns an element and its methods. columns are {name, title, class, cell(row), sort},
-// fetchRows(offset, limit, signal) resolves to {total, rows}, and open(row) is called for the row on
+// makeGrid returns an element and its methods. columns are {name, title, class, cell(row), sort, wide}, where wide is the
+// width in the terms of the style sheet; without it, that has the widths. label names the grid, fetchRows(offset, limit, signal) resolves to {total, rows}, and open(row) is called for the row on
 // which Enter is pressed.
-export function makeGrid({ columns, fetchRows, open, empty, sorted, onsort, failed, signal }) {
+export function makeGrid({ label, columns, fetchRows, open, empty, sorted, onsort, failed, signal }) {
   const g = { columns, fetchRows, open, empty, failed, signal, total: -1, chunks: new Map(), asked: new Map(), at: 0,
     tall: 33, shown: [0, 0] };
   g.head = el("div", { class: "grid-row grid-head", role: "row", "aria-rowindex": 1 },
     columns.map((c) => headCell(c, sorted, onsort)));
   g.room = el("div", { class: "grid-room", role: "presentation" });
   g.rows = el("div", { class: "grid-rows", role: "rowgroup" });
-  g.box = el("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": "Hosts", "aria-rowcount": -1 }, g.head,
+  g.box = el("div", { class: "grid", role: "grid", tabindex: "0", "aria-label": label, "aria-rowcount": -1 }, g.head,
     g.room, g.rows);
+  if (columns.every((c) => c.wide)) widen(g);
   g.box.addEventListener("scroll", () => draw(g), { passive: true });
   g.box.addEventListener("keydown", (event) => key(g, event));
   g.box.addEventListener("click", (event) => click(g, event));
@@ -29,6 +30,13 @@ export function makeGrid({ columns, fetchRows, open, empty, sorted, onsort, fail
   signal.addEventListener("abort", () => { watch.disconnect(); forget(g); });
   ask(g, 0);
   return { element: g.box, reload: () => reload(g), total: () => g.total };
+}
+
+// widen sets the widths of columns. The grid scrolls to the side if there is no room for the smallest.
+function widen(g) {
+  const least = g.columns.reduce((sum, c) => sum + Number(/\d+(?=px)/.exec(c.wide)[0]), 14 * g.columns.length + 18);
+  g.box.style.setProperty("--columns", g.columns.map((c) => c.wide).join(" "));
+  g.box.style.setProperty("--least", least + "px");
 }
 
 function headCell(c, sorted, onsort) {

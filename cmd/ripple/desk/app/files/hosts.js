@@ -55,7 +55,7 @@ export function show(view, said, signal) {
       offerTags(data.tags);
       return { total: data.total, rows: data.hosts };
     };
-    const grid = makeGrid({ columns, fetchRows, signal: grids.signal,
+    const grid = makeGrid({ label: "Hosts", columns, fetchRows, signal: grids.signal,
       sorted: { name: chosen.sort, desc: chosen.desc === "1" },
       open: (h) => { location.hash = address("host/" + encodeURIComponent(h.domain)); },
       empty: () => (["search", "class", "cover", "reason", "tag"].some((name) => chosen[name]) ? "No host is like that."

@@ -5,7 +5,7 @@ import { flip } from "./theme.js";
 
 const general = [["?", "this list"], ["/", "search in this view"], ["t", "light or dark"],
   ["Esc", "close, or leave a field"], ["Tab", "to the next control"]];
-const inside = [["↑ ↓ PgUp PgDn Home End", "through the hosts"], ["Enter", "open the host"],
+const inside = [["↑ ↓ PgUp PgDn Home End", "through the hosts, or pages"], ["Enter", "open the host, or page"],
   ["q s b l", "quality, stub, blacklist, later, in Suggest"],
   ["Space", "mark a suggestion"], ["← →", "through the points of a chart"], ["Ctrl+Enter", "run the query, in Ask"],
   ["+ − 0", "zoom the map, show all of it"],

@@ -11,6 +11,7 @@ import * as now from "./now.js";
 import * as map from "./map.js";
 import * as hosts from "./hosts.js";
 import * as host from "./host.js";
+import * as pages from "./pages.js";
 import * as page from "./page.js";
 import * as suggest from "./suggest.js";
 import * as broken from "./broken.js";
@@ -26,6 +27,7 @@ const views = [
   { name: "now", key: "n", title: "Terrain", module: terrain, needs: ["terrain"] }, // of several machines
   { name: "map", key: "m", title: "Map", module: map, needs: ["graph"] },
   { name: "hosts", key: "h", title: "Hosts", module: hosts, needs: ["hosts"] },
+  { name: "pages", key: "l", title: "Pages", module: pages, needs: ["pages/list"] },
   { name: "page", key: "p", title: "Page", module: page, needs: ["pages"] },
   { name: "suggest", key: "s", title: "Suggest", module: suggest, needs: ["suggest"] },
   { name: "broken", key: "b", title: "Broken", module: broken, needs: ["broken"] },

@@ -24,11 +24,11 @@ export function empty(text, ...more) {
 }
 
 // failed shows why there is no answer, and how to try again.
-export function failed(error, again) {
+export function failed(error, again, name = "Try again") {
   const known = error instanceof Failure;
   return el("div", { class: "failed", role: "alert" },
     el("p", {}, known ? error.message : "This view could not be drawn: " + error),
-    again && button("Try again", again));
+    again && button(name, again));
 }
 
 // fetched shows that an answer is loading, then what draw makes of it, or why there is none.

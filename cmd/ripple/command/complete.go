@@ -25,7 +25,7 @@ func addCompletions(root *cobra.Command, a *app) {
 			}
 		})
 		switch _, args, _ := strings.Cut(c.Use, " "); {
-		case args == "HOST CLASS":
+		case strings.Contains(args, "HOST CLASS"):
 			c.ValidArgsFunction = completeDecision(a)
 		case strings.Contains(args, "URL") || strings.Contains(args, "HOST"):
 			c.ValidArgsFunction = completeHosts(a)

@@ -88,7 +88,7 @@ func ConfiguredTargets(files *statefile.Target, r *statefile.State) (targets []T
 // outputConfig returns the configuration that names the outputs: the one by which the state file
 // was found, since both may have been moved, or else that of the run.
 func outputConfig(files *statefile.Target, r *statefile.State) (*config.Config, error) {
-	path := files.ConfigOrDefault()
+	path := files.StateConfig()
 	if _, err := os.Stat(path); files.State != "" || err != nil {
 		return r.Config(), nil
 	}

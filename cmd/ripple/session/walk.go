@@ -125,6 +125,7 @@ func (w *walk) open(fresh bool, locked func()) error {
 		cfg, err = w.check.mayEnter(store, cfg.State.Path, cfg)
 	} else {
 		cfg, err = w.seeds.ForRun(store, cfg)
+		err = errors.Join(err, statefile.KeepConfig(store, w.path))
 	}
 	if err != nil {
 		store.Close()

@@ -7,11 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -29,7 +32,7 @@ func (n *Target) AddFlags(f *pflag.FlagSet) {
 		"use the state `FILE`, or a folder that holds all shards of a terrain,\nwhich are read as one map")
 	f.StringVar(&n.Config, "config", "",
 		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
-			"else the only state file in this folder)")
+			"else the only state file in this folder, with the configuration it was crawled under)")
 }
 
 // StatePath returns the state file that a command is about: the one named, that of the configuration, or the only one
@@ -102,9 +105,12 @@ func (n *Target) ConfigPath(args []string) (string, error) {
 	case len(args) > 0 && n.Config != "":
 		return "", term.Usage("the configuration is named twice, %s and %s", term.Shown(args[0]), term.Shown(n.Config))
 	}
-	path, err := n.ConfigOrDefault(), error(nil)
+	var path string
+	var err error
 	if len(args) > 0 {
 		path, err = args[0], NotSite(args[0])
+	} else if path, err = n.usual(); err != nil {
+		return "", err
 	}
 	if IsBolt(path) {
 		return "", term.Usage("%s is a state file; name the configuration that it was crawled under", term.Shown(path))
@@ -114,15 +120,101 @@ func (n *Target) ConfigPath(args []string) (string, error) {
 
 func (n *Target) ConfigOrDefault() string { return cmp.Or(n.Config, DefaultConfig) }
 
+// usual returns the configuration to follow if no argument names one: that of --config, else ./config.toml, else the
+// one under which the folder's only state file was last crawled, else the only one in the folder. If there is none, it
+// returns the name of the default.
+func (n *Target) usual() (string, error) {
+	if n.Config != "" {
+		return n.Config, nil
+	}
+	if _, err := os.Stat(DefaultConfig); err == nil {
+		return DefaultConfig, nil
+	}
+	if found, _, err := stateFiles("."); err == nil && len(found) == 1 {
+		if path := lastConfig(found[0]); path != "" {
+			return path, nil
+		}
+	}
+	names, err := filepath.Glob("*.toml")
+	if err != nil {
+		return "", err
+	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		_, _, err := config.Load(name)
+		return err != nil
+	})
+	switch len(names) {
+	case 0:
+		return DefaultConfig, nil
+	case 1:
+		return names[0], nil
+	}
+	for i, name := range names {
+		names[i] = term.Shown(name)
+	}
+	return "", term.Usage("there are several configurations here: %s; name one", strings.Join(names, ", "))
+}
+
+// metaConfig is the name of the value that holds the path of the configuration of the last crawl.
+const metaConfig = "configuration file"
+
+// KeepConfig records in a state file under which configuration it is crawled.
+func KeepConfig(store *kv.Store, path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if before, err := readConfig(store); err != nil || before == path {
+		return err
+	}
+	return store.Update(func(tx *kv.Tx) error { return tx.Meta.Put(metaConfig, []byte(path)) })
+}
+
+func readConfig(store *kv.Store) (path string, err error) {
+	err = store.View(func(tx *kv.Tx) error {
+		text, err := tx.Meta.Value(metaConfig)
+		path = string(text)
+		return err
+	})
+	return path, err
+}
+
+// lastConfig returns the configuration under which a state file was last crawled, if that is still there and names the
+// file; else an empty string.
+func lastConfig(state string) string {
+	store, err := kv.Open(state, kv.Options{ReadOnly: true, Timeout: 50 * time.Millisecond})
+	if err != nil {
+		return ""
+	}
+	defer store.Close()
+	path, err := readConfig(store)
+	if err != nil || path == "" {
+		return ""
+	}
+	cfg, _, err := config.Load(path)
+	if err != nil {
+		return ""
+	}
+	named, err := os.Stat(cfg.State.Path)
+	if here, err2 := os.Stat(state); err != nil || err2 != nil || !os.SameFile(named, here) {
+		return ""
+	}
+	return path
+}
+
 // StateConfig returns the configuration that names the state file; empty if none does.
 func (n *Target) StateConfig() string {
 	if n.Config != "" || n.State != "" {
 		return n.Config
 	}
-	if _, err := os.Stat(DefaultConfig); errors.Is(err, fs.ErrNotExist) {
+	path, err := n.usual()
+	if err != nil {
 		return ""
 	}
-	return DefaultConfig
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return path
 }
 
 // Terrain returns the configuration of a terrain of several machines; nil if the command is about one state file.

@@ -119,3 +119,19 @@ func TestPagesList(t *testing.T) {
 	press("Refresh")
 	b.Wait(`!document.querySelector(".failed") && ` + drawn)
 }
+
+// Numbers of pages lead to these pages.
+func TestNumbersLeadToPages(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	d.mode = "file"
+	b := desktest.Open(t, d.url("now"))
+	for _, step := range []struct{ view, link string }{
+		{"now", "state=dead_link"}, {"now", "class=quality"}, {"now", "error_kind=dead_link"}, {"now", "depth=none"},
+		{"now", "depth=0&state=processed"}, {"runs", "run=2"}, {"host/a.test", "domain=a.test&state=failed"},
+		{"host/a.test", "domain=a.test&error=denied+by+robots.txt"},
+	} {
+		desktest.Ask[any](b, fmt.Sprintf(`location.hash = "#/%s", 1`, step.view))
+		b.Wait(fmt.Sprintf(`document.querySelector('#view a[href="#/pages?%s"]')`, step.link))
+	}
+}

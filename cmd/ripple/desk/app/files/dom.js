@@ -101,6 +101,9 @@ export function pageLink(url, text) {
   return text ? link : read(link, url);
 }
 
+// pagesLink links to the pages that a number counts. said are their filters.
+export function pagesLink(said, text) { return el("a", { class: "name", href: address("pages", said) }, text); }
+
 // named returns the text of a host or an address, with both forms of the host's name.
 export function named(text) { return read(el("span", {}, text), text); }
 

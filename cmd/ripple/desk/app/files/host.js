@@ -1,7 +1,7 @@
 // Host: everything known about one host.
 
 import { ask, askFresh, offers } from "./api.js";
-import { el, put, chip, hostLink, pageLink, outside, tagLink } from "./dom.js";
+import { el, put, chip, hostLink, pageLink, pagesLink, outside, tagLink } from "./dom.js";
 import { decideForm, decidedChip } from "./decide.js";
 import { bars, meter, gapStrip } from "./chart.js";
 import { heading, section, figure, facts, table, empty, failed, fetched, state } from "./parts.js";
@@ -41,8 +41,9 @@ function dossier(d, question, signal) {
   return [head, covered,
     asksStrip && section("The last requests", "and the gaps between them", strip),
     el("div", { class: "columns" }, section("Pages by state", null,
-      bars(Object.entries(d.pages_by_state), { words: plain, colour: stateColour })),
-      section("Errors", null, errors(d.errors)), deciding),
+      bars(Object.entries(d.pages_by_state), { words: plain, colour: stateColour,
+        links: (state, text) => pagesLink({ domain: d.domain, state }, text) })),
+      section("Errors", null, errors(d)), deciding),
     section("robots.txt", robotsMeta(d.robots), robots),
     section("Who links here", count(d.linked_from.hosts, "host") + ", " + count(d.linked_from.pages, "page"),
       endorsers(d.linked_from.from)),
@@ -153,8 +154,9 @@ function robotsFile(text, deciding) {
     `${number(lines.length - shown.length)} more lines`)];
 }
 
-function errors(list) {
-  return list.length ? bars(list.map((e) => [e.error, e.pages]), { colour: () => "bad" })
+function errors({ domain, errors: list }) {
+  return list.length ? bars(list.map((e) => [e.error, e.pages]), { colour: () => "bad",
+    links: (error, text) => pagesLink({ domain, error }, text) })
     : empty("No visit has ended in an error.");
 }
 

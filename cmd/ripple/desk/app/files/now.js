@@ -1,7 +1,7 @@
 // Now: what is being fetched and why no more, and the results.
 
 import { ask, offers } from "./api.js";
-import { el, put, pageLink, hostLink, chip, swatch, address } from "./dom.js";
+import { el, put, pageLink, pagesLink, hostLink, chip, swatch, address } from "./dom.js";
 import { live, listen } from "./live.js";
 import { quick } from "./control.js";
 import { seen } from "./stream.js";
@@ -159,7 +159,8 @@ function troubleText(t) {
 function errorsOf(errors) {
   const list = Object.entries(errors || {});
   if (!list.some(([, n]) => n > 0)) return empty("No visit has ended in an error.");
-  return bars(list, { words: plain, colour: () => "bad" });
+  return bars(list, { words: plain, colour: () => "bad",
+    links: (kind, text) => pagesLink({ error_kind: kind }, text) });
 }
 
 // again repeats a request, pause ms after each answer, while the tab is visible.
@@ -261,18 +262,23 @@ function finished(s, signal) {
       figure("hosts", number(s.hosts)), figure("listed hosts", number(s.listed_hosts)),
       figure("waiting", number(s.frontier)), figure("visited", number(run.pages), "in run #" + run.id)),
     el("div", { class: "columns" }, section("Pages by state", null,
-      bars(Object.entries(s.pages_by_state), { words: plain, colour: stateColour })),
-      el("div", {}, section("Pages by class", null, bars(Object.entries(s.pages_by_class), { colour: classColour })),
+      bars(Object.entries(s.pages_by_state), { words: plain, colour: stateColour,
+        links: (state, text) => pagesLink({ state }, text) })),
+      el("div", {}, section("Pages by class", null, bars(Object.entries(s.pages_by_class), { colour: classColour,
+        links: (name, text) => pagesLink({ class: name }, text) })),
         section("Errors", "of run #" + run.id, errorsOf(run.errors))),
       section("Pages by depth", null, depthTable(s.pages_by_depth))),
     section("Origins", "coverage, budget, and what limited them", originsOf(s.origins)),
     section("Hosts cut short", s.slow_hosts_total ? count(s.slow_hosts_total, "host") : null, cutTable(s.slow_hosts))];
 }
 
+function atDepth({ depth }) { return { depth: depth === null ? "none" : depth }; }
+
 function depthTable(list) {
   return table([{ title: "depth", class: "num", cell: (d) => (d.depth === null ? "none" : d.depth) },
-    { title: "pages", class: "num", cell: (d) => number(d.pages) },
-    { title: "processed", class: "num", cell: (d) => number(d.processed) },
+    { title: "pages", class: "num", cell: (d) => pagesLink(atDepth(d), number(d.pages)) },
+    { title: "processed", class: "num",
+      cell: (d) => pagesLink({ ...atDepth(d), state: "processed" }, number(d.processed)) },
     { title: "", class: "wide middle", cell: (d) => meter(d.processed, d.pages, "good", "processed") }], list);
 }
 

@@ -2,7 +2,7 @@
 
 import { ask, offers } from "./api.js";
 import { lineChart, progress } from "./chart.js";
-import { el, put, keep, pageLink, hostLink, chip, button } from "./dom.js";
+import { el, put, keep, pageLink, pagesLink, hostLink, chip, button } from "./dom.js";
 import { heading, section, figure, empty, fetched, table, choice } from "./parts.js";
 import { number, count, span, clock, moment, plain } from "./words.js";
 
@@ -24,7 +24,7 @@ function history(runs, said, signal) {
     { title: "why it ended", cell: (r) => r.reason || "–" },
     { title: "started", cell: (r) => moment(r.started_at) },
     { title: "took", class: "num", cell: (r) => span(seconds(r)) },
-    { title: "pages", class: "num", cell: (r) => number(r.pages) },
+    { title: "pages", class: "num", cell: (r) => pagesLink({ run: idOf(r) }, number(r.pages)) },
     { title: "requests", class: "num", cell: (r) => number(r.requests) }], list, { most: 50 });
   const charts = el("div", {}), ids = list.map((r) => [String(idOf(r)), "#" + idOf(r)]);
   const chosen = choice("run", ids, ids[0][0], (run) => course(charts, run, signal));

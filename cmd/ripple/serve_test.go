@@ -55,6 +55,7 @@ func TestServeAnswers(t *testing.T) {
 		{"suggest", "suggest?min_origins=0", []string{"suggest", "--json", "--min-origins", "0"}},
 		{"broken", "broken", []string{"broken", "--json"}},
 		{"runs", "runs", nil},
+		{"history", "history?run=1", nil},
 		{"decisions", "decisions", nil},
 		{"graph", "graph", nil},
 		{"feed", "feed?since=0", nil},

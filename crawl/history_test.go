@@ -8,7 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Each run has a history of its own, which only grows, and is never ahead of the run.
+// Each run has a history of its own, which only grows, is never ahead of the run, and ends with it.
 func TestHistoryOfRuns(t *testing.T) {
 	c := newChanging(t, 100, "off", "0s")
 	c.page("a.test", "/", crawltest.Anchors("https://a.test/1", "https://a.test/2"))
@@ -29,6 +29,10 @@ func TestHistoryOfRuns(t *testing.T) {
 					t.Errorf("run %d: %+v after %+v", run.ID, p, last)
 				}
 				last = p
+			}
+			if last.Pages != run.Pages || last.Requests != run.Requests {
+				t.Errorf("run %d ended with %d pages and %d requests; its history ends with %+v", run.ID, run.Pages,
+					run.Requests, last)
 			}
 		}
 		if len(runs) != 2 {

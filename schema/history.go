@@ -33,11 +33,11 @@ func (h *History) Due(now time.Time) bool {
 	return passed >= max(h.Every, time.Second) || passed < 0 // a clock was set back
 }
 
-// Add adds a point.
+// Add adds a point in place of those that are not earlier, which are there if a clock was set back.
 func (h *History) Add(p Point) {
 	p.At = p.At.UTC().Truncate(time.Millisecond)
-	if n := len(h.Points); n > 0 && p.At.Before(h.Points[n-1].At) {
-		p.At = h.Points[n-1].At
+	for n := len(h.Points); n > 0 && !h.Points[n-1].At.Before(p.At); n = len(h.Points) {
+		h.Points = h.Points[:n-1]
 	}
 	h.Every = max(h.Every, time.Second)
 	if len(h.Points) >= MaxPoints {

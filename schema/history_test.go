@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -27,6 +28,24 @@ func TestHistory(t *testing.T) {
 		if gap := h.Points[i].At.Sub(h.Points[i-1].At); gap != h.Every && i < len(h.Points)-1 {
 			t.Fatalf("%v between points %d and %d", gap, i-1, i)
 		}
+	}
+}
+
+// A clock that is set back takes the points of its false time away, and the history goes on.
+func TestHistoryClockSetBack(t *testing.T) {
+	var h History
+	at := func(s int) time.Time { return time.Unix(int64(s), 0).UTC() }
+	for _, s := range []int{10, 11, 5000, 5001, 12, 12, 13} {
+		if now := at(s); h.Due(now) || s == 12 {
+			h.Add(Point{At: now, Pages: s})
+		}
+	}
+	var got []int
+	for _, p := range h.Points {
+		got = append(got, p.Pages)
+	}
+	if want := []int{10, 11, 12, 13}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

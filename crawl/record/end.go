@@ -47,7 +47,9 @@ func (r *Recorder) Complete() error {
 }
 
 func (r *Recorder) putRun(tell func(*kv.Tx) error) error {
-	return r.in.store.Update(func(tx *kv.Tx) error { return errors.Join(tx.Runs.Put(r.in.run), tell(tx)) })
+	return r.in.store.Update(func(tx *kv.Tx) error {
+		return errors.Join(tx.Runs.Put(r.in.run), r.mark(tx, time.Now()), tell(tx))
+	})
 }
 
 // tellRun records the end of the run, and queues a message about it.

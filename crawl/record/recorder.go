@@ -146,10 +146,18 @@ func (r *Recorder) tick() {
 
 // note adds a point to the history of the run, if one is due.
 func (r *Recorder) note(tx *kv.Tx) error {
-	if r.replaying || !r.history.Due(r.in.now) {
+	if !r.history.Due(r.in.now) {
 		return nil
 	}
-	p := schema.Point{At: r.in.now, Pages: r.in.run.Pages, Requests: r.in.run.Requests}
+	return r.mark(tx, r.in.now)
+}
+
+// mark adds a point to the history of the run.
+func (r *Recorder) mark(tx *kv.Tx, now time.Time) error {
+	if r.replaying {
+		return nil
+	}
+	p := schema.Point{At: now, Pages: r.in.run.Pages, Requests: r.in.run.Requests}
 	for _, n := range r.in.run.Errors {
 		p.Errors += n
 	}

@@ -153,13 +153,21 @@ func TestReadWhileHubIsAway(t *testing.T) {
 	m := machines[0]
 	m.start()
 	says := func(what string) bool {
-		return soon(func() bool { return strings.Count(m.said.String(), what) >= 4 })
+		return soon(func() bool {
+			said := m.said.String()
+			for shard := range 4 {
+				if !strings.Contains(said, fmt.Sprintf("shard %d: %s", shard, what)) {
+					return false
+				}
+			}
+			return true
+		})
 	}
-	crawls := says(": crawling")
+	crawls := says("crawling")
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if !crawls || !says(": lost") {
+	if !crawls || !says("lost") {
 		t.Fatalf("not all shards are crawled, and lost: %s", m.said)
 	}
 	folder := strings.TrimSuffix(m.config, ".toml")

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,10 +104,8 @@ func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if d.config == "" { // there is no file
-		d := &decide.Decider{Voice: term.NewVoice(io.Discard), Stdout: io.Discard, JSON: true,
-			Path: statefile.DefaultConfig, Edits: edits}
-		return &d.Result, d.Show()
+	if shown, err := d.show(edits); shown != nil || err != nil {
+		return shown, err
 	}
 	if !v.DryRun {
 		ctx = context.WithoutCancel(ctx)
@@ -134,6 +133,23 @@ func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
 		return nil, undecidable(err)
 	}
 	return json.RawMessage(text), nil
+}
+
+// show answers with the entries if there is no file for them; else with nil.
+func (d *deciding) show(edits []config.DecisionEdit) (any, error) {
+	shown := &decide.Decider{Voice: term.NewVoice(io.Discard), Stdout: io.Discard, JSON: true,
+		Path: cmp.Or(d.config, statefile.DefaultConfig), Edits: edits}
+	if d.config != "" {
+		cfg, _, err := config.Load(d.config)
+		if err != nil {
+			return nil, &control.Error{Code: http.StatusBadRequest, Text: err.Error()}
+		}
+		if cfg.Decisions.File != "" {
+			return nil, nil
+		}
+		shown.Cfg = cfg
+	}
+	return &shown.Result, shown.Show()
 }
 
 // fileOf writes edits into a temporary file.

@@ -59,8 +59,8 @@ func (c *Crawler) keys() []key {
 			doc:   "hosts visited per site; 0: all; on an origin's site, hosts that only other sites name get a tenth",
 			value: number(&c.MaxSubdomains, 0, most)},
 		{name: "head-check",
-			doc: "HEAD before GET: always | auto (unless the path looks like a page) | never | " +
-				"outside (as auto, and HEAD alone outside the origins)",
+			doc: "HEAD before GET: always | auto (unless it looks like a page) | never | " +
+				"outside (auto; off origins HEAD alone)",
 			sample: `"auto"`,
 			value:  enum(&c.HeadCheck, HeadAlways, HeadAuto, HeadNever, HeadOutside)},
 		{name: "respect-nofollow", doc: "links with rel=nofollow are recorded, not followed",

@@ -172,7 +172,7 @@ func shellWeb(web *webtest.Server) {
 func linksWeb(web *webtest.Server) {
 	a := web.Host("a.test")
 	a.Page("/", `<title>Front</title><h1 id="top of page">A</h1>`+link("/one#Part%202", "Part 2")+link("/one#gone", "Part 3")+
-		link("#nowhere", "Nowhere")+link("/missing", "Missing")+link("https://b.test/", "Neighbour"))
+		link("#nowhere", "Nowhere")+link("#now%68ere", "Nowhere")+link("/missing", "Missing")+link("https://b.test/", "Neighbour"))
 	a.Page("/one", `<p id="Part 2">x</p><a name="old"></a>`+link("#old", "Old")+link("/missing", "Gone")+
 		link("https://b.test/gone", "Gone")+link("https://b.test/getonly", "Form")+link("https://shut.test/", "Shut")+
 		link("https://away.test/", "Away"))

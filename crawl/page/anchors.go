@@ -53,8 +53,7 @@ func anchorsOf(scan *scanner, text []byte, base *weburl.Base) *Anchors {
 		if token != tokenStart {
 			continue
 		}
-		named, links := false, scan.tag == tagA || scan.tag == tagArea
-		named = scan.tag == tagA
+		named, links := scan.tag == tagA, scan.tag == tagA || scan.tag == tagArea
 		for name, value := range scan.eachAttribute() {
 			switch {
 			case bytes.EqualFold(name, []byte("id")), named && bytes.EqualFold(name, []byte("name")):

@@ -159,9 +159,11 @@ func (o *checkOptions) print(a *app, r *session.Checked) error {
 	}{
 		{r.Forbidden, "page was not requested:", "pages were not requested:", "robots.txt forbids it"},
 		{r.Resting, "page was not checked:", "pages were not checked:", "the host asks Ripple to wait"},
-		{r.Waiting, "page was not checked:", "pages were not checked:", o.whyCut()},
+		{r.Waiting, "page was not checked:", "pages were not checked:", o.whyCut(r)},
 		{r.Unknown, "fragment was not checked:", "fragments were not checked:",
 			"the ids of the page were not read in this process, or are too many"},
+		{r.Earlier, "page was visited before the check was resumed:", "pages were visited before the check was resumed:",
+			"the fragments of links there were not checked"},
 	} {
 		if rest.n > 0 {
 			a.Voice.Tell(term.Event("not checked", "  "+term.Count(rest.n, rest.one, rest.many)+" "+rest.of, "count", rest.n,
@@ -172,9 +174,9 @@ func (o *checkOptions) print(a *app, r *session.Checked) error {
 }
 
 // whyCut says why pages wait, and how to visit them.
-func (o *checkOptions) whyCut() string {
-	if o.maxPages == 0 {
-		return "the check was stopped"
+func (o *checkOptions) whyCut(r *session.Checked) string {
+	if !r.MaxPages {
+		return "the check was stopped; with --state, the same command resumes it"
 	}
 	return fmt.Sprintf("the check ended before; a larger --max-pages than %d, or the same command with --state again, "+
 		"goes on", o.maxPages)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -37,12 +39,14 @@ type CheckOptions struct {
 type Checked struct {
 	Links     []broken.Link // those of [broken.Find], seeds that are broken, and fragments that lead nowhere
 	Pages     int           // visited pages and other addresses
-	Total     int           // links that were found
+	Total     int           // links that were found, and fragments that were checked
 	Waiting   int           // pages that a limit left waiting
 	Forbidden int           // pages that robots.txt forbids
 	Resting   int           // pages of hosts that asked Ripple to wait for too long
 	Unread    []string      // what is wrong with the seeds, if no page of the sites could be read
 	Unknown   int           // fragments of pages that an earlier process has visited, or beyond the limits
+	Earlier   int           // pages that an earlier process has visited; the fragments in their links are unknown
+	MaxPages  bool          // that limit ended the check
 }
 
 // maxStrays is how often a check follows a site to another host.
@@ -61,7 +65,7 @@ func Check(ctx context.Context, v *term.Voice, found io.Writer, opts CheckOption
 			return nil, err
 		}
 		defer remove()
-		c.limits.State = filepath.Join(dir, "check.bolt")
+		c.scratch, c.limits.State = true, filepath.Join(dir, "check.bolt")
 	}
 	term.OutliveReaders()
 	for fresh := false; len(c.urls) < len(c.typed)+maxStrays; fresh = true { // what HEAD said of the site is not enough
@@ -86,10 +90,12 @@ func Check(ctx context.Context, v *term.Voice, found io.Writer, opts CheckOption
 type checker struct {
 	voice   *term.Voice
 	out     io.Writer // nil: nothing is printed before the end
+	scratch bool      // the state is removed at the end
 	limits  config.LinkCheck
 	typed   []string // where the user begins
 	urls    []string // where to begin: typed, and where it redirects to
 	anchors anchorBook
+	earlier int  // pages that an earlier process has visited
 	strayed bool // another walk follows, because a site redirects to another host
 	result  *Checked
 
@@ -210,7 +216,7 @@ func (c *checker) finish(ctx context.Context, w *walk, r crawl.Result) error {
 			return err
 		}
 	}
-	c.result = &Checked{Pages: r.Run.Pages}
+	c.result = &Checked{Pages: r.Run.Pages, Earlier: c.earlier, MaxPages: r.Run.End.Kind == schema.EndMaxPages}
 	counts, err := s.Counts()
 	if err != nil {
 		return err
@@ -226,7 +232,7 @@ func (c *checker) finish(ctx context.Context, w *walk, r crawl.Result) error {
 		err = c.count(s)
 	}
 	if err == nil {
-		c.result.Links = append(c.result.Links, c.anchors.broken(s, &c.result.Unknown)...)
+		c.result.Links = append(c.result.Links, c.anchors.broken(s, c.result)...)
 		err = c.printAll(c.result.Links)
 	}
 	return errors.Join(err, early(ctx))
@@ -287,10 +293,11 @@ func (c *checker) count(s *survey.Survey) error {
 	})
 }
 
-// withFragment returns the URL of a place on a page.
-func withFragment(page, id string) string {
-	if decoded, err := url.PathUnescape(id); err == nil && strings.ToValidUTF8(decoded, "") == decoded {
-		return page + "#" + decoded
+// withFragment returns the URL of a place on a page, and the id there. The fragment is decoded if that can be read.
+func withFragment(page, fragment string) (at, id string) {
+	decoded, err := url.PathUnescape(fragment)
+	if err == nil && utf8.ValidString(decoded) && !strings.ContainsFunc(decoded, unicode.IsControl) {
+		fragment = decoded
 	}
-	return page + "#" + id
+	return page + "#" + fragment, fragment
 }

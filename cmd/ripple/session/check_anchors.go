@@ -56,13 +56,13 @@ func (b *anchorBook) add(of string, a *page.Anchors) {
 	}
 }
 
-// broken returns the fragments that lead nowhere on pages of the origins. It adds to unknown those that could not
-// be checked.
-func (b *anchorBook) broken(s *survey.Survey, unknown *int) (links []broken.Link) {
+// broken returns the fragments that lead nowhere on pages of the origins. It counts in a result those that were
+// checked, and those that could not be.
+func (b *anchorBook) broken(s *survey.Survey, r *Checked) (links []broken.Link) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	*unknown += b.left
-	sources := map[string]*broken.Source{}
+	r.Unknown += b.left
+	sources, targets, known := map[string]*broken.Source{}, map[string]*broken.Target{}, map[[2]string]bool{}
 	for f, pages := range b.fragments {
 		if len(s.Scope().OriginsOf(weburl.Host(f.To))) == 0 {
 			continue
@@ -72,22 +72,32 @@ func (b *anchorBook) broken(s *survey.Survey, unknown *int) (links []broken.Link
 			_, found := slices.BinarySearch(ids, id)
 			return found
 		}
+		if read {
+			r.Total += len(pages)
+		}
 		switch {
 		case page.Leads(f.ID, has):
 			continue
 		case !read:
 			if processed(s, f.To) {
-				*unknown++
+				r.Unknown++
 			}
 			continue
 		}
-		to := &broken.Target{To: withFragment(f.To, f.ID), State: schema.Processed, Status: 200,
-			Why: fmt.Sprintf("the page has no element with the id %q", term.Clean(f.ID, 100))}
+		url, id := withFragment(f.To, f.ID)
+		if targets[url] == nil { // links may write it in several ways
+			targets[url] = &broken.Target{To: url, State: schema.Processed, Status: 200,
+				Why: fmt.Sprintf("the page has no element with the id %q", term.Clean(id, 100))}
+		}
 		for _, from := range pages {
+			if known[[2]string{from, url}] {
+				continue
+			}
+			known[[2]string{from, url}] = true
 			if sources[from] == nil {
 				sources[from] = &broken.Source{From: from, Origin: originOf(s, from)}
 			}
-			links = append(links, broken.Link{Source: sources[from], Target: to,
+			links = append(links, broken.Link{Source: sources[from], Target: targets[url],
 				Link: schema.Link{Kinds: schema.Kinds(0).Add(schema.LinkAnchor)}})
 		}
 	}

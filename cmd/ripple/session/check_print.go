@@ -127,7 +127,8 @@ func (c *checker) tellBegun(b crawl.Begun) {
 		shown[i] = term.ShownHost(u, 500)
 	}
 	text := "checking " + strings.Join(shown, ", ")
-	if b.Resumed && b.Run.Pages > 0 {
+	if c.earlier = 0; b.Resumed && b.Run.Pages > 0 {
+		c.earlier = b.Run.Pages
 		text += "; " + show.Visited(b.Run.Pages)
 	}
 	c.voice.Tell(term.Event("check begins", text, "urls", c.urls, "pages", b.Run.Pages))

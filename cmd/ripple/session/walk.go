@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -117,7 +118,11 @@ func refusePages(p config.Pages) error {
 func (w *walk) open(fresh bool, locked func()) error {
 	cfg := w.cfg.Load()
 	m := term.CrawlMemory(cfg)
-	store, err := openCrawl(w.voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.ForURLs()})
+	voice := w.voice
+	if w.check != nil && w.check.scratch { // nobody will look for the backup of a state that is removed
+		voice = term.NewVoice(io.Discard)
+	}
+	store, err := openCrawl(voice, cfg.State.Path, fresh, kv.Options{Locked: locked, Memory: m.ForURLs()})
 	if err != nil {
 		return m.Explain(err)
 	}

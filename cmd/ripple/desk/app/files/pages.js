@@ -137,7 +137,8 @@ function drawGrid(page) {
     },
     sorted: { name: chosen.sort, desc: chosen.desc === "1" },
     open: (p) => { location.hash = address("page", { url: p.url }); },
-    empty: () => (filters.some((name) => chosen[name]) ? "No page is like that." : "No page is known yet."),
+    empty: () => (chosen.error_kind ? "No page has this error now: a later request got another answer."
+      : filters.some((name) => chosen[name]) ? "No page is like that." : "No page is known yet."),
     onsort: (name) => page.renew({ sort: name, desc: chosen.sort === name && chosen.desc !== "1" ? "1" : "" }),
     failed: (error) => put(page.problem, failed(error, () => (error.code === 410 ? refresh(page) : build(page)),
       error.code === 410 ? "Refresh" : undefined)) });

@@ -61,6 +61,8 @@ type hostKey struct {
 func hostOrders() map[string]func(*hostKey) uint32 {
 	return map[string]func(*hostKey) uint32{
 		"domain":        nil, // the order of the index
+		"class":         func(k *hostKey) uint32 { return uint32(k.Class) },
+		"coverage":      func(k *hostKey) uint32 { return uint32(k.cover) },
 		"pages_known":   func(k *hostKey) uint32 { return k.Known },
 		"pages_visited": func(k *hostKey) uint32 { return k.visited },
 		"crawl_count":   func(k *hostKey) uint32 { return k.visits },

@@ -44,6 +44,8 @@ func TestChooseHosts(t *testing.T) {
 		"desc=1":                             "[4 3 2 1]",
 		"sort=pages_known":                   "[2 4 1 3]",
 		"sort=pages_known&desc=1":            "[3 1 4 2]",
+		"sort=class":                         "[2 3 1 4]",
+		"sort=coverage&desc=1":               "[4 3 2 1]",
 		"search=TEST":                        "[1 2 4]",
 		"search=.test&class=stub":            "[4]",
 		"reason=rest":                        "[2]",

@@ -77,6 +77,12 @@ func TestHostsAreSearchedAndSorted(t *testing.T) {
 		!strings.Contains(got, "class=quality") {
 		t.Errorf("the last question is %s", got)
 	}
+	desktest.Ask[any](b, `[...document.querySelectorAll(".sorter")].find((x) => x.innerText.startsWith("coverage")).click()`)
+	b.Wait(`document.querySelector('[aria-sort="ascending"]')?.innerText === "coverage ↑" && location.hash.includes("coverage")`)
+	desktest.Ask[any](b, `history.back(), 1`)
+	b.Wait(`document.querySelector('[aria-sort="descending"]')?.innerText === "missing ↓"`)
+	desktest.Ask[any](b, `history.back(), 1`)
+	b.Wait(`location.hash === "#/hosts?class=quality" && document.querySelector('[aria-sort="descending"]')?.innerText === "known ↓"`)
 }
 
 // The list of pages keeps its filters, order and columns in the address, asks for the rows of one

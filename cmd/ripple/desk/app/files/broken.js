@@ -31,7 +31,7 @@ function draw(links, said, total) {
     "aria-label": "Search broken links", value: chosen.search });
   const choose = (changes) => {
     Object.assign(chosen, changes);
-    keep("broken", chosen);
+    keep("broken", chosen, changes);
     const list = links.filter((l) => (!chosen.origin || (l.quality_origin || "–") === chosen.origin) &&
       (!chosen.state || l.state === chosen.state) && matches(l, chosen.search.toLowerCase()));
     put(total, list.length === links.length ? count(links.length, "link")

@@ -85,9 +85,13 @@ export function address(view, said = {}) {
 // at reports whether the address is that of a view. It may already be that of the next one.
 export const at = (view) => location.hash.split("?")[0] === "#/" + view;
 
-// keep records in the address what a view shows.
-export function keep(view, said) {
-  if (at(view)) history.replaceState(null, "", address(view, said));
+// keep records in the address what a view shows. The way back undoes changes, but not those of a search: every pause in
+// typing would be a step.
+export function keep(view, said, changes = {}) {
+  const next = address(view, said);
+  if (!at(view) || location.hash === next) return;
+  const step = Object.keys(changes).some((name) => name !== "search");
+  history[step ? "pushState" : "replaceState"](null, "", next);
 }
 
 export function hostLink(domain, text) {

@@ -12,8 +12,8 @@ const columns = [
   { name: "domain", title: "host", sort: "domain", class: "name",
     cell: (h) => [hostLink(h.domain, h.domain_shown), h.tags.map((tag) => [" ", tagLink(tag)]),
       (h.note || h.title) && el("span", { class: "soft title", title: h.note }, h.note || h.title)] },
-  { name: "class", title: "class", class: "class", cell: (h) => chip(h.class, classColour(h.class)) },
-  { name: "coverage", title: "coverage", class: "cover",
+  { name: "class", title: "class", sort: "class", class: "class", cell: (h) => chip(h.class, classColour(h.class)) },
+  { name: "coverage", title: "coverage", sort: "coverage", class: "cover",
     cell: (h) => chip(h.coverage, coverColour(h.coverage), h.trouble || h.coverage) },
   { name: "visited", title: "visited", sort: "pages_visited", class: "num", cell: (h) => number(h.pages_visited) },
   { name: "known", title: "known", sort: "pages_known", class: "num", cell: (h) => number(h.pages_known) },
@@ -23,17 +23,18 @@ const columns = [
   { name: "depth", title: "depth", sort: "min_depth", class: "num less",
     cell: (h) => (h.min_depth === null ? "–" : h.min_depth) },
 ];
-const upward = ["domain", "min_depth"]; // first sorted in ascending order
+const upward = ["domain", "class", "coverage", "min_depth"]; // first sorted in ascending order
 
 export function show(view, said, signal) {
   const chosen = { search: "", class: "", cover: "", reason: "", tag: "", sort: "pages_known", desc: "1" };
   for (const name of Object.keys(chosen)) if (said[name] !== undefined) chosen[name] = said[name];
+  if (said.sort) chosen.desc = said.desc || ""; // an address has no empty values
   const total = el("span", { class: "soft total", role: "status" }), place = el("div", { class: "grid-place" }),
     problem = el("div", {}), tags = el("span", { class: "choice-place" });
   const search = el("input", { type: "search", class: "search", placeholder: "Search hosts   /",
     "aria-label": "Search hosts", value: chosen.search, spellcheck: "false", autocapitalize: "none" });
   const renew = (changes) => { Object.assign(chosen, changes);
-    keep("hosts", chosen); build(); };
+    keep("hosts", chosen, changes); build(); };
   let grids = new AbortController(), timer = 0, known = [];
   signal.addEventListener("abort", () => { grids.abort(); clearTimeout(timer); });
   search.addEventListener("input", () => { clearTimeout(timer);

@@ -279,7 +279,7 @@ function depthTable(list) {
     { title: "pages", class: "num", cell: (d) => pagesLink(atDepth(d), number(d.pages)) },
     { title: "processed", class: "num",
       cell: (d) => pagesLink({ ...atDepth(d), state: "processed" }, number(d.processed)) },
-    { title: "", class: "wide middle", cell: (d) => meter(d.processed, d.pages, "good", "processed") }], list);
+    { title: "share", class: "wide middle", cell: (d) => meter(d.processed, d.pages, "good", "processed") }], list);
 }
 
 function cutTable(list) {

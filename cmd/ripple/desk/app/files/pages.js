@@ -36,7 +36,7 @@ export function show(view, said, signal) {
   const page = { chosen, total, place, problem, selects, picker, csvPlace, signal, snapshot: "", taken: NaN,
     choices: {}, offered: false, columns: null, grids: new AbortController() };
   let timer = 0;
-  page.renew = (changes) => { Object.assign(chosen, changes); keep("pages", chosen); build(page); };
+  page.renew = (changes) => { Object.assign(chosen, changes); keep("pages", chosen, changes); build(page); };
   search.addEventListener("input", () => { clearTimeout(timer);
     timer = setTimeout(() => page.renew({ search: search.value.trim() }), rest); });
   const aging = setInterval(() => showAge(page), growing);

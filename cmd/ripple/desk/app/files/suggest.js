@@ -16,7 +16,7 @@ export function show(view, said, signal) {
     group: said.group || "" };
   const box = el("div", {}), total = el("span", { class: "soft total", role: "status" });
   const state = { chosen, total, signal, staged: new Map(), marked: new Set(), decided: new Map(), arrange: () => {} };
-  const renew = (changes) => { Object.assign(chosen, changes); keep("suggest", chosen); state.arrange(); };
+  const renew = (changes) => { Object.assign(chosen, changes); keep("suggest", chosen, changes); state.arrange(); };
   const search = el("input", { type: "search", class: "search", placeholder: "Search hosts, titles, origins   /",
     "aria-label": "Search suggestions", value: chosen.search, spellcheck: "false", autocapitalize: "none",
     oninput: () => renew({ search: search.value }) });
@@ -59,10 +59,10 @@ function arrange(place, state) {
   if (sort === "name") rows.sort((a, b) => (a.c.entity < b.c.entity ? -1 : 1));
   else if (sort) rows.sort((a, b) => b.c[sort] - a.c[sort] || a.rank - b.rank);
   const held = place.contains(document.activeElement) && document.activeElement.dataset.entity;
-  const kinds = [["discovered", "", ""], ["stub", "Stubs", "never visited, but linked to"]];
-  const lists = kinds.map(([name, title, more]) => {
+  const kinds = [["discovered", "Discovered", "", "hidden"], ["stub", "Stubs", "never visited, but linked to"]];
+  const lists = kinds.map(([name, title, more, shown]) => {
     const some = rows.filter((r) => (r.c.class === "stub") === (name === "stub"));
-    return some.length > 0 && [title && el("h2", {}, title, el("span", { class: "soft" }, more)), group === "site"
+    return some.length > 0 && [el("h2", { class: shown }, title, el("span", { class: "soft" }, more)), group === "site"
       ? [...Map.groupBy(some, (r) => r.c.site)].map(([site, its]) => el("section", { class: "site" },
         its.length > 1 && el("h3", {}, site, el("span", { class: "soft" }, count(its.length, "host"))),
         lines(its, state)))

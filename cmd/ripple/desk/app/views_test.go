@@ -69,6 +69,15 @@ const misfits = `(() => {
 	return out.join("; ");
 })()`
 
+// outline tells what a screen reader would miss: a column without a name, a second main part, a level of headings
+// that is left out.
+const outline = `(() => {
+	const all = (what) => [...document.querySelectorAll(what)], levels = all("h1, h2, h3, h4").map((h) => +h.tagName[1]);
+	return [all("th").some((th) => !th.textContent.trim()) && "a th is empty",
+		all("main:not([role]), [role=main]").length !== 1 && "not one main part",
+		levels.some((level, i) => level > (levels[i - 1] ?? 0) + 1) && "headings skip a level: " + levels].filter(Boolean).join("; ");
+})()`
+
 // Every view is drawn at every width in both themes: nothing lies outside the window, nothing is
 // too faint, there is no fault, and one heading.
 func TestViews(t *testing.T) {
@@ -93,6 +102,9 @@ func looksRight(b *desktest.Tab, v seenView) {
 	}
 	if n := desktest.Ask[int](b, `document.querySelectorAll("h1").length`); n != 1 {
 		b.Errorf("%d headings", n)
+	}
+	if wrong := desktest.Ask[string](b, outline); wrong != "" {
+		b.Error(wrong)
 	}
 	if fault := desktest.Ask[string](b, `document.documentElement.dataset.fault ?? ""`); fault != "" {
 		b.Error(fault)

@@ -91,7 +91,7 @@ function list(files, fetchOne) {
       f.error_message && el("span", { class: "warn" }, " " + f.error_message)] },
     { title: "size", class: "num", cell: (f) => (f.bytes > 0 ? bytes(f.bytes) : "–") },
     { title: "took", class: "num", cell: (f) => (f.seconds > 0 ? span(f.seconds) : "–") },
-    { title: "", cell: (f) => f.status === "done" && button("Download", () => fetchOne(f),
+    { title: "download", cell: (f) => f.status === "done" && button("Download", () => fetchOne(f),
       { "aria-label": "Download " + f.name }) },
   ], [...files].reverse());
 }

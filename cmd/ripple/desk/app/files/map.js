@@ -45,6 +45,7 @@ export function show(view, said, signal) {
 // may have the focus.
 function begin(note, data, signal) {
   note.replaceWith(document.getElementById("map-stage").content.cloneNode(true));
+  document.getElementById("stage").setAttribute("role", "group"); // the view is the main part
   const app = draw(data, {
     read: () => new URLSearchParams(location.hash.replace(/^[^?]*\??/, "")),
     write: (said) => { if (at("map")) history.replaceState(null, "", "#/map?" + said); },

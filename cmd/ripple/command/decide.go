@@ -79,7 +79,7 @@ holds a part of a terrain, the decision cannot be applied, and nothing is writte
 }
 
 func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) error {
-	edits, err := opts.edits(a, args)
+	edits, err := opts.edits(args)
 	if err != nil {
 		return err
 	}
@@ -134,9 +134,9 @@ func tellNear(a *app, state string, edits []config.DecisionEdit) {
 }
 
 // edits returns what is to be decided: what the arguments say, or what a file says.
-func (o *decideOptions) edits(a *app, args []string) ([]config.DecisionEdit, error) {
+func (o *decideOptions) edits(args []string) ([]config.DecisionEdit, error) {
 	if o.from != "" {
-		return o.read(a)
+		return o.read()
 	}
 	host, class, err := decide.Parse(args[0], args[1])
 	if err != nil {
@@ -150,23 +150,26 @@ func (o *decideOptions) edits(a *app, args []string) ([]config.DecisionEdit, err
 	return []config.DecisionEdit{e}, nil
 }
 
-func (o *decideOptions) read(a *app) ([]config.DecisionEdit, error) {
+func (o *decideOptions) read() ([]config.DecisionEdit, error) {
 	for flag, key := range map[string]string{"seed": "seeds", "tag": "tags", "note": "note"} {
 		if o.edit.Given[key] {
 			return nil, term.Usage("--%s: with --from, the file has %s", flag, key)
 		}
 	}
-	var text []byte
-	var err error
-	if o.from == "-" {
-		text, err = io.ReadAll(io.LimitReader(os.Stdin, decide.MostText+1))
-	} else {
-		text, err = os.ReadFile(o.from)
+	file, name := os.Stdin, "standard input"
+	if o.from != "-" {
+		var err error
+		if file, err = os.Open(o.from); err != nil {
+			return nil, term.WrongConfig(err)
+		}
+		defer file.Close()
+		name = o.from
 	}
+	text, err := io.ReadAll(io.LimitReader(file, decide.MostText+1))
 	if err != nil {
 		return nil, term.WrongConfig(err)
 	}
-	return decide.Read(o.from, text)
+	return decide.Read(name, text)
 }
 
 // decisionsOf reads the configuration of a decision, nil if there is none. Advice for people is

@@ -49,7 +49,8 @@ func TestPagesAgreeWithSQL(t *testing.T) {
 		"&status_code=4xx":          "WHERE status_code BETWEEN 400 AND 499",
 		"&search=h1":                "WHERE instr(url, 'h1') OR instr(title, 'h1')",
 		"&domain=h0.gen.test":       "WHERE domain = 'h0.gen.test'",
-		"&class=discovered&depth=1": "WHERE class = 'discovered' AND id IN (SELECT page_id FROM page_depths GROUP BY 1 HAVING min(depth) = 1)",
+		"&class=discovered&depth=1": "WHERE class = 'discovered' AND id IN " +
+			"(SELECT page_id FROM page_depths GROUP BY 1 HAVING min(depth) = 1)",
 		"&content_type=text%2Fhtml": "WHERE content_type = 'text/html'",
 		"&run=1&sort=response_ms":   "WHERE visited_at IS NOT NULL ORDER BY response_ms, id",
 		"&sort=links_in&desc=1":     "ORDER BY (SELECT count(*) FROM links WHERE to_page_id = pages.id) DESC, id DESC",

@@ -99,7 +99,8 @@ func TestApplySeveral(t *testing.T) {
 	changes := append(append(as(b, "stub"), as(c, "later")...), without(a))
 	text, edited, err := Apply("d.toml", []byte(byPeople), changes)
 	own := "\n[[decision]]\nhost = \"a.test\"\nclass = \"quality\"\ntags = [\"radio\", \"salt\"]\n"
-	want := strings.Replace(byPeople, own, "", 1) + "\n[[decision]]\nhost = \"b.test\"\nclass = \"stub\"\n\n[[decision]]\nhost = \"c.test\"\nclass = \"later\"\n"
+	want := strings.Replace(byPeople, own, "", 1) + "\n[[decision]]\nhost = \"b.test\"\nclass = \"stub\"\n" +
+		"\n[[decision]]\nhost = \"c.test\"\nclass = \"later\"\n"
 	if err != nil || string(text) != want {
 		t.Fatalf("%v\n%s", err, cmp.Diff(want, string(text)))
 	}

@@ -178,6 +178,5 @@ func (o *checkOptions) whyCut(r *session.Checked) string {
 	if !r.MaxPages {
 		return "the check was stopped; with --state, the same command resumes it"
 	}
-	return fmt.Sprintf("the check ended before; a larger --max-pages than %d, or the same command with --state again, "+
-		"goes on", o.maxPages)
+	return fmt.Sprintf("--max-pages is %d; a larger one checks more", o.maxPages)
 }

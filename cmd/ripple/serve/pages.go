@@ -58,7 +58,7 @@ type pageTable struct {
 // A pageList is a list of pages by id or in the order of a column. A page takes 4 bytes.
 type pageList struct {
 	ids   []uint32
-	known int  // so many of them have a value in the column; the others come last
+	known int  // pages with a value in the column; they come first
 	whole bool // false: more pages may match
 	used  int
 }

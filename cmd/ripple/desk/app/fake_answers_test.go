@@ -66,7 +66,8 @@ func pageOf(r *http.Request) any {
 }
 
 func suggestOf(*http.Request) any {
-	one := object{"entity": "new.test", "domain": "new.test", "site": "new.test", "answering_url": "https://new.test/start", "title": "New",
+	one := object{"entity": "new.test", "domain": "new.test", "site": "new.test",
+		"answering_url": "https://new.test/start", "title": "New",
 		"class": "discovered", "hosts": 1, "pages": 22, "origins": 2,
 		"links": 9, "trust": 0.0204, "coverage": "complete", "known_missing": 0,
 		"block": "[[quality]]\ndomain = \"new.test\"\nseeds = [\"https://new.test/\"]",
@@ -99,7 +100,8 @@ func (d *fake) decided(r *http.Request) any {
 	for _, e := range entries {
 		before = append(before, object{"host": e.(map[string]any)["host"], "class": "none"})
 	}
-	return object{"decisions": entries, "before": before, "host": v["host"], "class": v["class"], "seeds": v["seeds"], "tags": v["tags"], "note": v["note"],
+	return object{"decisions": entries, "before": before,
+		"host": v["host"], "class": v["class"], "seeds": v["seeds"], "tags": v["tags"], "note": v["note"],
 		"toml": fmt.Sprintf("[[decision]]\nhost = %q\n", v["host"]), "path": "/tmp/decided.toml", "version": "v1",
 		"written": v["dry_run"] != true, "applied": "reclassify", "reason": "", "change": object{"pages": 282,
 			"pages_changed": 22, "classes": []any{turn}, "states": []any{turn}, "pages_waiting": 21, "turned_more": 21,

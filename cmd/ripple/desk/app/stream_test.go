@@ -163,7 +163,8 @@ func TestConditions(t *testing.T) {
 		if tt.buttons == "Pause" {
 			rate, eta = "8.3", true
 		}
-		if want := fmt.Sprintf("%s|%s|%s|%t", tt.pill, tt.buttons, rate, eta); strings.ReplaceAll(got, "running 8.3", "running8.3") != want {
+		want := fmt.Sprintf("%s|%s|%s|%t", tt.pill, tt.buttons, rate, eta)
+		if strings.ReplaceAll(got, "running 8.3", "running8.3") != want {
 			t.Errorf("%s: %q, want %q", tt.name, got, want)
 		}
 	}

@@ -125,7 +125,8 @@ func TestFigures(t *testing.T) {
 		{"now", `document.querySelector("#view td")`, "#view tbody", "777 of 1,000"},
 		{"now", `document.querySelector("#view td")`, "#view tbody tr:nth-child(2)", "kept.test complete 58 of 60"},
 		{"now", `document.querySelector("#view td")`, "#view tbody tr:nth-child(3)", "new.test – 3 of 3"},
-		{"now", "true", ".reasons", "12 waiting for the Crawl-delay of their robots.txt 120 pages · next in 3.2 s: a.test, Crawl-delay 10"},
+		{"now", "true", ".reasons", "12 waiting for the Crawl-delay of their robots.txt " +
+			"120 pages · next in 3.2 s: a.test, Crawl-delay 10"},
 		{"now", "true", ".reasons", "40 with only retries left"},
 		{"host/a.test", `document.querySelector(".deciding")`, ".deciding", "Disallow: /drafts/"},
 		{"host/a.test", `document.querySelector(".deciding")`, "#view", "53 of 200"},

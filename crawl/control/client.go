@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -118,6 +119,9 @@ func (c *Client) do(ctx context.Context, method, what string) (*http.Response, e
 		}()
 	}
 	answer, err := t.RoundTrip(r)
+	if cut(err) { // by a crawl that ends, or that took a busy machine's late request for silence
+		answer, err = t.RoundTrip(r)
+	}
 	if err != nil {
 		return nil, silent(ctx, err)
 	}
@@ -154,10 +158,15 @@ func silent(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ErrSilent
-	case errors.Is(err, ErrNobody), errors.Is(err, io.EOF):
+	case errors.Is(err, ErrNobody), cut(err):
 		return ErrNobody // the crawl ended before it could answer
 	}
 	return err
+}
+
+// cut reports whether the crawl closed the connection.
+func cut(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 }
 
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
@@ -156,6 +157,75 @@ func TestNobody(t *testing.T) {
 	left(t, c.State)
 	if err := c.Get(t.Context(), "status", new(did)); !errors.Is(err, control.ErrNobody) {
 		t.Errorf("with a socket left behind: %v", err)
+	}
+}
+
+// A request whose connection the crawl closes is sent once more; if that is closed too, the crawl has ended.
+func TestCutOff(t *testing.T) {
+	tests := []struct {
+		name   string
+		closed int // connections that are closed before the first that is served
+		want   error
+	}{{"one dropped", 1, nil}, {"the crawl ends", 2, control.ErrNobody}}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &control.Client{State: state(t)}
+			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: c.State + ".sock", Net: "unix"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := &http.Server{Handler: &crawl{}}
+			var g errgroup.Group
+			g.Go(func() error {
+				for range tt.closed {
+					conn, err := l.Accept()
+					if err != nil {
+						return err
+					}
+					if err := conn.Close(); err != nil {
+						return err
+					}
+				}
+				if err := server.Serve(l); !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+					return err
+				}
+				return nil
+			})
+			var got did
+			if err := c.Get(t.Context(), "status", &got); !errors.Is(err, tt.want) {
+				t.Errorf("Get = %v, want %v", err, tt.want)
+			}
+			if tt.want == nil && got.Did != "GET /api/v1/status" {
+				t.Errorf("the crawl was asked %q", got.Did)
+			}
+			l.Close()
+			server.Close()
+			if err := g.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A crawl that ends while requests wait to be accepted is nobody, like one that ended before.
+func TestEndsUnheard(t *testing.T) {
+	for range 50 {
+		c := &control.Client{State: state(t)}
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: c.State + ".sock", Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var g errgroup.Group
+		for range 8 {
+			g.Go(func() error { return c.Get(t.Context(), "status", new(did)) })
+		}
+		time.Sleep(2 * time.Millisecond) // most of them wait by then
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Wait(); !errors.Is(err, control.ErrNobody) {
+			t.Fatalf("Get = %v, want %v", err, control.ErrNobody)
+		}
 	}
 }
 

@@ -186,6 +186,11 @@ func linksWeb(web *webtest.Server) {
 	web.Host("moved.test").Redirect("/", "https://b.test/", http.StatusMovedPermanently)
 	web.Host("shut.test").Robots("User-agent: *\nDisallow: /\n")
 	web.Host("away.test").Down(webtest.DownRefused)
+	web.Host("rest.test").Page("/", link("/later", "Later"))
+	web.Host("rest.test").Handle("/later", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "864000")
+		w.WriteHeader(http.StatusTooManyRequests)
+	})
 }
 
 // foreignWeb is a quality site that links to two hosts with A-labels, one of which imitates another name, and to a

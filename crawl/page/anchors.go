@@ -14,7 +14,8 @@ import (
 type Anchors struct {
 	IDs       []uint64 // of [HashID]
 	Fragments []Fragment
-	Cut       bool // the page has more than the limits
+	CutIDs    bool // the page has more ids than are kept
+	Cut       bool // the page has more fragments than are kept
 }
 
 // A Fragment is a link to a place on a page, which may be the page itself.
@@ -70,7 +71,7 @@ func (a *Anchors) addID(id string) {
 	switch {
 	case id == "":
 	case len(a.IDs) == maxIDs:
-		a.Cut = true
+		a.CutIDs = true
 	default:
 		a.IDs = append(a.IDs, HashID(id))
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -46,8 +47,16 @@ func TestAnchorsAreBounded(t *testing.T) {
 	}
 	b.WriteString("<a href='#" + strings.Repeat("y", maxFragment+1) + "'>")
 	p := NewExtractor(Options{Anchors: true}).Extract([]byte(b.String()), "text/html", base, "https://a.test/")
-	if len(p.Anchors.IDs) != maxIDs || !p.Anchors.Cut || len(p.Anchors.Fragments) != 0 {
-		t.Errorf("%d ids, cut %v, %d fragments", len(p.Anchors.IDs), p.Anchors.Cut, len(p.Anchors.Fragments))
+	if len(p.Anchors.IDs) != maxIDs || !p.Anchors.CutIDs || p.Anchors.Cut || len(p.Anchors.Fragments) != 0 {
+		t.Errorf("%d ids, cut %v, %d fragments", len(p.Anchors.IDs), p.Anchors.CutIDs, len(p.Anchors.Fragments))
+	}
+	b.Reset()
+	for i := range maxFragments + 1 {
+		fmt.Fprintf(&b, "<a id=x%d href=#x%d>", i, i)
+	}
+	p = NewExtractor(Options{Anchors: true}).Extract([]byte(b.String()), "text/html", base, "https://a.test/")
+	if len(p.Anchors.Fragments) != maxFragments || !p.Anchors.Cut || p.Anchors.CutIDs || len(p.Anchors.IDs) != maxFragments+1 {
+		t.Errorf("%d fragments, cut %v, %d ids", len(p.Anchors.Fragments), p.Anchors.Cut, len(p.Anchors.IDs))
 	}
 }
 

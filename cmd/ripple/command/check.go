@@ -42,8 +42,8 @@ configuration apply, such as [network], [user-agent], [politeness] and its black
 but not its origins.
 
 The exit code is 0 if nothing is broken, 1 if there are broken links, 2 after wrong use,
-and 3 if none was found and the check is not complete: --max-pages was reached, or the
-site could not be read.`,
+and 3 if none was found and the check is not complete: --max-pages was reached, a host
+asks Ripple to wait for too long, or the site could not be read.`,
 		Example: "  ripple check https://example.com/\n" +
 			"  ripple check example.com --contact me@example.com --csv > broken.csv\n" +
 			"  ripple check https://example.com/ --state check.bolt --max-pages 500\n" +
@@ -90,7 +90,7 @@ func runCheck(ctx context.Context, a *app, opts checkOptions, args []string) err
 		return term.ErrQuiet
 	case len(r.Unread) > 0:
 		return term.Unfinished(fmt.Errorf("there was nothing to check: %s", strings.Join(r.Unread, "; ")))
-	case r.Waiting > 0:
+	case r.Waiting+r.Resting > 0:
 		return term.Unfinished(errors.New("the check is not complete"))
 	}
 	return nil

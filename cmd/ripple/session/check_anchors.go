@@ -39,7 +39,10 @@ func (b *anchorBook) add(of string, a *page.Anchors) {
 		b.ids, b.fragments = map[string][]uint64{}, map[page.Fragment][]string{}
 	}
 	b.held -= len(b.ids[of])
-	if a.Cut || b.held+len(ids) > mostIDs {
+	if a.Cut {
+		b.left++
+	}
+	if a.CutIDs || b.held+len(ids) > mostIDs {
 		b.left++
 		delete(b.ids, of)
 	} else {

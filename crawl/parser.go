@@ -143,10 +143,7 @@ func (p *parser) page(o *ring.Outcome, header http.Header, body []byte, size int
 		p.onAnchors(o.Step.Norm, found.Anchors)
 		found.Anchors = nil // it must not wait with the outcome
 	}
-	tag := page.ParseRobotsTag(header.Values("X-Robots-Tag"), s.Config.UserAgent.CrawlerName)
-	found.NoIndex = found.NoIndex || tag.NoIndex
-	found.NoFollow = found.NoFollow || tag.NoFollow
-	found.NoArchive = found.NoArchive || tag.NoArchive
+	found.Obey(page.HeaderRobotsTag(header, s.Config.UserAgent.CrawlerName))
 	o.Page = found
 	p.hashLinks(o)
 }

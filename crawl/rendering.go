@@ -108,8 +108,7 @@ func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) {
 	for i := range dom.Links {
 		dom.Links[i].Rendered = !before[dom.Links[i].URL.Norm]
 	}
-	dom.NoIndex, dom.NoFollow = dom.NoIndex || fetched.NoIndex, dom.NoFollow || fetched.NoFollow
-	dom.NoArchive = dom.NoArchive || fetched.NoArchive
+	dom.Obey(fetched.RobotsTag())
 	dom.Charset, dom.Shell = fetched.Charset, fetched.Shell
 	o.Page = &dom
 	p.hashLinks(o)

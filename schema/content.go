@@ -11,7 +11,7 @@ import (
 type Content struct {
 	Title       string // the first <title>, white space folded, at most 1,000 characters
 	Charset     string // name of the encoding
-	NoIndex     bool   // robots metas and X-Robots-Tag
+	NoIndex     bool   // robots metas, X-Robots-Tag and Robots-Tag
 	NoFollow    bool
 	Facts       []Fact // in document order; at most 100, of 1,000 characters each
 	Distinct    int    // distinct link targets found; more than there are links if some were not recorded

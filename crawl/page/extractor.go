@@ -77,12 +77,11 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 		}
 	}
 	e.ledger.resolve(&p, base, self, e.opt.MaxLinks)
-	tag := e.robots.tag()
-	p.NoIndex, p.NoFollow, p.NoArchive = tag.NoIndex, tag.NoFollow, tag.NoArchive
 	if e.scripted && p.Distinct <= shellTargets {
 		p.Shell = shellOf(&e.scan, text, base, self)
 	}
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
+	p.Obey(e.robots.tag)
 	if e.opt.Anchors {
 		p.Anchors = anchorsOf(&e.scan, text, base)
 	}

@@ -39,13 +39,28 @@ type Options struct {
 	Anchors  bool      // [Page.Anchors] is filled in
 }
 
-// A Page is the content of a page. NoIndex, NoFollow and NoArchive are from the robots metas: those for the agent, or
-// else those for all. Beyond 40,000 hrefs (or 4 x MaxLinks) or 16 MiB, new targets are counted unresolved.
+// A Page is the content of a page. NoIndex, NoFollow, NoArchive and NoSnippet are from the robots metas for all and
+// those for the agent. Beyond 40,000 hrefs (or 4 x MaxLinks) or 16 MiB, new targets are counted unresolved.
 type Page struct {
 	schema.Content
 	Links     []Link // one per target, in document order; never the page itself
 	NoArchive bool
+	NoSnippet bool
 	Anchors   *Anchors // nil: not read
+}
+
+// Obey applies directives for crawlers, in addition to those that apply already.
+func (p *Page) Obey(t RobotsTag) {
+	t = t.And(p.RobotsTag())
+	p.NoIndex, p.NoFollow, p.NoArchive, p.NoSnippet = t.NoIndex, t.NoFollow, t.NoArchive, t.NoSnippet
+	if p.NoSnippet {
+		p.Facts = nil
+	}
+}
+
+// RobotsTag returns the directives that apply.
+func (p *Page) RobotsTag() RobotsTag {
+	return RobotsTag{p.NoIndex, p.NoFollow, p.NoArchive, p.NoSnippet}
 }
 
 // A Link combines all mentions of one target.

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -306,23 +307,27 @@ func TestRobotsMeta(t *testing.T) {
 	}{
 		{``, RobotsTag{}},
 		{`<meta name=robots content="noindex, NoFollow">`, RobotsTag{NoIndex: true, NoFollow: true}},
-		{`<meta name=ROBOTS content=none><meta name=robots content=noarchive>`, RobotsTag{true, true, true}},
+		{`<meta name=ROBOTS content=none><meta name=robots content=noarchive>`, RobotsTag{true, true, true, false}},
 		{`<meta name=robots content=all>`, RobotsTag{}},
 		{`<meta name=googlebot content=noindex>`, RobotsTag{}},
 		{`<template><meta name=robots content=noindex></template>`, RobotsTag{}},
 		{`<svg><meta name=robots content=noindex>`, RobotsTag{NoIndex: true}},
-		{`<meta name=robots content=noindex><meta name=sumiripple content=noarchive>`, RobotsTag{NoArchive: true}},
-		{`<meta name=sumiripple content=index><meta name=robots content=noindex>`, RobotsTag{}},
+		{`<meta name=robots content=noindex><meta name=sumiripple content=noarchive>`,
+			RobotsTag{NoIndex: true, NoArchive: true}},
+		{`<meta name=sumiripple content=index><meta name=robots content=noindex>`, RobotsTag{NoIndex: true}},
+		{`<meta name=robots content=nosnippet>`, RobotsTag{NoSnippet: true}},
+		{`<meta name=robots content="index, max-snippet: 0">`, RobotsTag{NoSnippet: true}},
+		{`<meta name=robots content="max-snippet:20">`, RobotsTag{}},
 	}
 	for _, tt := range tests {
 		p := extract(t, tt.in, Options{Agent: "SumiRipple"})
-		if got := (RobotsTag{p.NoIndex, p.NoFollow, p.NoArchive}); got != tt.want {
+		if got := p.RobotsTag(); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.in, got, tt.want)
 		}
 	}
 }
 
-func TestParseRobotsTag(t *testing.T) {
+func TestHeaderRobotsTag(t *testing.T) {
 	tests := []struct {
 		values []string
 		want   RobotsTag
@@ -335,13 +340,40 @@ func TestParseRobotsTag(t *testing.T) {
 		{[]string{"otherbot: noindex", "nofollow"}, RobotsTag{NoFollow: true}},
 		{[]string{"sumiripple: noindex, noarchive"}, RobotsTag{NoIndex: true, NoArchive: true}},
 		{[]string{"otherbot: none, SumiRipple: noarchive"}, RobotsTag{NoArchive: true}},
-		{[]string{"noindex", "SumiRipple: index"}, RobotsTag{}},
+		{[]string{"noindex", "SumiRipple: index"}, RobotsTag{NoIndex: true}},
+		{[]string{"robots: nosnippet"}, RobotsTag{NoSnippet: true}},
+		{[]string{"otherbot: noindex, max-snippet: 0"}, RobotsTag{}},
+		{[]string{"max-snippet: 0"}, RobotsTag{NoSnippet: true}},
 		{[]string{"unavailable_after: Sun, 25 Jun 2010 15:00:00 PST, noindex"}, RobotsTag{NoIndex: true}},
 		{[]string{"max-snippet: 20, noindex"}, RobotsTag{NoIndex: true}},
 		{[]string{"noindexed", ":", ",,"}, RobotsTag{}},
 	}
 	for _, tt := range tests {
-		if got := ParseRobotsTag(tt.values, "SumiRipple"); got != tt.want {
+		if got := HeaderRobotsTag(http.Header{"X-Robots-Tag": tt.values}, "SumiRipple"); got != tt.want {
+			t.Errorf("%q: %+v, want %+v", tt.values, got, tt.want)
+		}
+	}
+}
+
+func TestStructuredRobotsTag(t *testing.T) {
+	tests := []struct {
+		values []string
+		want   RobotsTag
+	}{
+		{[]string{"*;noindex"}, RobotsTag{NoIndex: true}},
+		{[]string{"*;NoSnippet, SumiRipple;nofollow;noarchive"}, RobotsTag{NoFollow: true, NoArchive: true, NoSnippet: true}},
+		{[]string{"*;nosnippet", "sumiripple;noindex"}, RobotsTag{NoIndex: true, NoSnippet: true}},
+		{[]string{"OtherBot;noindex, *;nofollow"}, RobotsTag{NoFollow: true}},
+		{[]string{`"SumiRipple";none`}, RobotsTag{NoIndex: true, NoFollow: true}},
+		{[]string{"*;noindex=?0;max-snippet=0"}, RobotsTag{NoSnippet: true}},
+		{[]string{"*;max-snippet=20"}, RobotsTag{}},
+		{[]string{"(*);noindex"}, RobotsTag{}},
+		{[]string{"noindex, nofollow"}, RobotsTag{NoIndex: true, NoFollow: true}}, // as in an X-Robots-Tag
+		{[]string{"otherbot: noindex", "sumiripple: noarchive"}, RobotsTag{NoArchive: true}},
+		{[]string{"*;noindex", ";;="}, RobotsTag{NoIndex: true}},
+	}
+	for _, tt := range tests {
+		if got := HeaderRobotsTag(http.Header{"Robots-Tag": tt.values}, "SumiRipple"); got != tt.want {
 			t.Errorf("%q: %+v, want %+v", tt.values, got, tt.want)
 		}
 	}

@@ -5,19 +5,17 @@ function makeCamera(g) {
   return { x: 0, y: 0, scale: 1, width: 1, height: 1, least: 0.001, most: 200, box: bounds(g), free, flight: null };
 }
 
-// freeArea returns the part of the view that no card covers, in pixels: between the cards on a wide
-// screen, below and above them on a narrow one.
+// freeArea returns the largest part of the view that no card covers, in pixels: between the cards on a
+// wide screen, below and above them on a narrow one.
 function freeArea(width, height, cards) {
-  const free = { left: 16, top: 16, right: width - 16, bottom: height - 16 };
-  for (const { left, top, right, bottom } of cards) {
-    const gaps = { left: width - right, top: height - bottom, right: left, bottom: top }; // what is left free next to it
-    const side = Object.keys(gaps).reduce((a, b) => gaps[b] * (/left|right/.test(b) ? height : width)
-      > gaps[a] * (/left|right/.test(a) ? height : width) ? b : a);
-    if (side === "left") free.left = Math.max(free.left, right + 16);
-    else if (side === "right") free.right = Math.min(free.right, left - 16);
-    else if (side === "top") free.top = Math.max(free.top, bottom + 12);
-    else free.bottom = Math.min(free.bottom, top - 12);
-  }
+  const size = ({ left, top, right, bottom }) => Math.max(right - left, 0) * Math.max(bottom - top, 0);
+  const best = (free, [card, ...rest]) => {
+    if (!card) return free;
+    if (card.left >= free.right || card.right <= free.left || card.top >= free.bottom || card.bottom <= free.top) return best(free, rest);
+    return [{ left: card.right + 16 }, { right: card.left - 16 }, { top: card.bottom + 12 }, { bottom: card.top - 12 }]
+      .map((side) => best({ ...free, ...side }, rest)).reduce((a, b) => size(b) > size(a) ? b : a);
+  };
+  const free = best({ left: 16, top: 16, right: width - 16, bottom: height - 16 }, cards);
   if (free.right - free.left < 80) Object.assign(free, { left: 16, right: width - 16 });
   if (free.bottom - free.top < 80) Object.assign(free, { top: 16, bottom: height - 16 });
   return free;

@@ -17,12 +17,23 @@ function readGraph(raw, counted) {
     for (const name of ["from", "to", "weight"]) g[name] = g[name].filter((_, i) => weight[i] > 0);
   }
   g.counted = view === raw ? raw.counted : counted;
+  g.labels = g.shown.map((name, v) => reading(name.slice(g.names[v].length)) || g.names[v]);
   g.lower = g.shown.map((name) => name.toLowerCase());
   g.lowerTitles = g.titles.map((title) => title.toLowerCase());
   g.origin = (v) => g.classes[g.class[v]] === "quality";
   g.outward = group(g.n, g.from);
   g.inward = group(g.n, g.to);
   return g;
+}
+
+// aliens are letters of other scripts that look like Latin ones.
+const aliens = /^[-0-9\u0430\u0441\u0501\u0435\u04bb\u0456\u0458\u04cf\u043e\u0440\u051b\u0455\u051d\u0445\u0443\u0475\u043a\u043c\u0442\u03bf\u03bd\u03c1\u03b1\u03c5]+$/u;
+
+// reading returns the Unicode form in " (b\u00fccher.example)". It is empty if that could pass for another name: a
+// label has several scripts, or only letters that look like Latin ones.
+function reading(more) {
+  const text = more.slice(2, -1);
+  return more.includes(", ") || text.split(".").some((label) => /[^-0-9]/.test(label) && aliens.test(label)) ? "" : text;
 }
 
 function decode(text, Type) {

@@ -1,10 +1,10 @@
-// Names next to nodes, the most important first, without overlaps.
+// Names next to nodes. The greater node's name takes its place first, and a name without room is left out.
 
 const cellSide = 64;
 
 // makeLabels returns the state of the layer above the nodes.
 function makeLabels(canvas) {
-  return { canvas, paper: canvas.getContext("2d"), widths: new Map(), taken: new Map(), named: [] };
+  return { canvas, paper: canvas.getContext("2d"), widths: new Map(), taken: new Map(), spots: new Map(), named: [] };
 }
 
 function drawLabels(app) {
@@ -17,8 +17,8 @@ function drawLabels(app) {
   paper.lineJoin = "round";
   labels.taken.clear();
   drawArrows(app);
-  for (const v of app.origins) if (app.lit(v)) drawRing(app, v, 1.5, 1.5);
-  for (const v of [app.selected, app.hovered]) if (v >= 0) drawRing(app, v, 3, 2);
+  drawRings(app, app.origins.filter(app.lit), 1.5, 1.5);
+  drawRings(app, [app.selected, app.hovered].filter((v) => v >= 0), 3, 2);
   keepClear(app);
   labels.named = [];
   let room = Math.max(12, Math.round((c.width * c.height) / 20000));
@@ -32,7 +32,7 @@ function drawLabels(app) {
 // wanted lists nodes in the order in which they get names, each once.
 function* wanted(app) {
   const named = new Set();
-  for (const list of [[app.selected, app.hovered], app.origins, app.selected >= 0 ? app.near.slice(0, 60) : [], app.order.subarray(0, 6000)]) {
+  for (const list of [[app.selected], app.origins, app.selected >= 0 ? app.near.slice(0, 60) : [], app.order.subarray(0, 6000)]) {
     for (const v of list) {
       if (v < 0 || named.has(v) || !app.lit(v)) continue;
       named.add(v);
@@ -45,7 +45,7 @@ function* wanted(app) {
 // lie under or cover.
 function keepClear(app) {
   const c = app.camera;
-  for (const { left, top, width, height } of app.cards) take(app.labels, left, top, width, height);
+  for (const { left, top, width, height } of app.cards) take(app.labels, left, top, width, height, true);
   let kept = 0;
   for (const v of app.order) {
     const r = pixels(c, app.radius[v]);
@@ -57,13 +57,17 @@ function keepClear(app) {
   }
 }
 
-function drawRing(app, v, gap, width) {
-  const [x, y] = toScreen(app.camera, app.g.x[v], app.g.y[v]);
-  const paper = app.labels.paper;
-  paper.strokeStyle = css(app.ink);
+function drawRings(app, nodes, gap, width, colour = app.ink) {
+  const paper = app.labels.paper, c = app.camera;
+  paper.strokeStyle = css(colour);
   paper.lineWidth = width;
   paper.beginPath();
-  paper.arc(x, y, pixels(app.camera, app.radius[v]) + gap, 0, 2 * Math.PI);
+  for (const v of nodes) {
+    const [x, y] = toScreen(c, app.g.x[v], app.g.y[v]), r = pixels(c, app.radius[v]) + gap;
+    if (x < -r || y < -r || x > c.width + r || y > c.height + r) continue;
+    paper.moveTo(x + r, y);
+    paper.arc(x, y, r, 0, 2 * Math.PI);
+  }
   paper.stroke();
 }
 
@@ -107,22 +111,23 @@ function drawArrow(app, u, v, colour, size) {
   paper.fill();
 }
 
-// drawLabel returns whether there was room for the name of v.
+// drawLabel returns whether there was room for the name of v. A name that is drawn again takes the place
+// that it had, if that is still free.
 function drawLabel(app, v) {
   const { camera: c, g, labels } = app;
   const [x, y] = toScreen(c, g.x[v], g.y[v]), r = pixels(c, app.radius[v]);
   if (x < -r || y < -r || x > c.width + r || y > c.height + r) return false;
-  const origin = app.prominent.has(v), must = v === app.selected || v === app.hovered || origin;
+  const origin = app.prominent.has(v), must = v === app.selected || origin;
   if (!must && r < 2.2 && app.selected < 0) return false; // with a selection, only its neighbours get names here
   const size = Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15)) + (origin ? 1 : 0);
-  const text = short(g.shown[v]), width = textWidth(labels, text, size, must), rim = r + (must ? 8 : 4);
-  const boxes = places(c, x, y, rim, width, size, must), tall = size * 1.24;
-  const fits = ([left, middle]) => left > 2 && left + width < c.width - 2 && middle > tall / 2 && middle < c.height - tall / 2;
-  const place = boxes.find((box) => fits(box) && free(labels, box[0] - 2, box[1] - tall / 2, width + 4, tall)) || (must && (boxes.find(fits) || boxes[0]));
-  if (!place) return false;
-  take(labels, place[0] - 2, place[1] - tall / 2, width + 4, tall);
-  if (must) tie(app, x, y, rim, place, width, size);
-  writeLabel(app, text, place, size, must);
+  const text = short(g.labels[v]), width = textWidth(labels, text, size, must), rim = r + (must ? 8 : 4);
+  const spots = places(c, x, y, rim, width, size, must), tall = size * 1.24, had = labels.spots.get(v);
+  const spot = spots.length && room(labels, spots, had, { c, x, y, rim, width, tall, size, urgent: must && app.prominent.size <= fewOrigins, first: v === app.selected });
+  if (!spot) { labels.spots.delete(v); return false; }
+  labels.spots.set(v, spots.indexOf(spot));
+  take(labels, spot[0] - 2, spot[1] - tall / 2, width + 4, tall, true);
+  tie(app, threadTo(x, y, rim, spot, width, size));
+  writeLabel(app, text, spot, size, must);
   labels.named.push(g.names[v]);
   return true;
 }
@@ -132,7 +137,7 @@ function drawLabel(app, v) {
 function places(c, x, y, rim, width, size, must) {
   const lefts = [x + rim, x - rim - width, x - width / 2], off = rim + size * 0.5;
   const list = [[lefts[0], y], [lefts[1], y], [lefts[2], y + off], [lefts[2], y - off]];
-  for (let away = 1; must && away <= 10; away++) {
+  for (let away = 1; must && away <= 7; away++) {
     for (const dy of [away * size, -away * size]) {
       for (const left of lefts) list.push([Math.max(4, Math.min(left, c.width - width - 4)), y + dy]);
     }
@@ -140,19 +145,41 @@ function places(c, x, y, rim, width, size, must) {
   return list;
 }
 
-// tie draws a thread from a node to its name, if the name is farther away than usual.
-function tie(app, x, y, rim, [left, middle], width, size) {
+const fewOrigins = 12; // with more of them, their names yield too
+
+// room returns the place for a name: the one that it had, else the first where nothing lies. An urgent name may
+// cover nodes and threads, but no other name and no card. The name that comes first is always shown.
+function room(labels, spots, had, { c, x, y, rim, width, tall, size, urgent, first }) {
+  const inside = ([left, middle]) => left > 2 && left + width < c.width - 2 && middle > tall / 2 && middle < c.height - tall / 2;
+  const open = (firm, crossing) => (spot) => inside(spot) && free(labels, spot[0] - 2, spot[1] - tall / 2, width + 4, tall, firm)
+    && (crossing || threadTo(x, y, rim, spot, width, size).every(([px, py]) => free(labels, px, py, 1, 1, true)));
+  if (had < 4 && open(false)(spots[had])) return spots[had];
+  return spots.find(open(false)) || urgent && (spots.find(open(true)) || spots.find(open(true, true))) || first && (spots.find(inside) || spots[0]);
+}
+
+// threadTo returns points of the thread from a node to its name. There are none if the name is as near
+// as usual.
+function threadTo(x, y, rim, [left, middle], width, size) {
   const tx = Math.max(left, Math.min(x, left + width)), ty = middle + Math.sign(y - middle) * size * 0.5;
-  const paper = app.labels.paper, far = Math.hypot(tx - x, ty - y);
-  if (far < rim + size) return;
+  const far = Math.hypot(tx - x, ty - y), points = [];
+  if (far < rim + size) return points;
+  for (let at = rim - 4; at < far; at += 6) points.push([x + ((tx - x) * at) / far, y + ((ty - y) * at) / far]);
+  return [...points, [tx, ty]];
+}
+
+// tie draws the thread from a node to its name. Lesser names keep off it.
+function tie(app, thread) {
+  if (!thread.length) return;
+  const paper = app.labels.paper;
   paper.strokeStyle = css(app.ink);
   paper.globalAlpha = 0.5;
   paper.lineWidth = 1;
   paper.beginPath();
-  paper.moveTo(x + ((tx - x) * (rim - 4)) / far, y + ((ty - y) * (rim - 4)) / far);
-  paper.lineTo(tx, ty);
+  paper.moveTo(...thread[0]);
+  paper.lineTo(...thread.at(-1));
   paper.stroke();
   paper.globalAlpha = 1;
+  for (const [x, y] of thread) take(app.labels, x, y, 1, 1);
 }
 
 function writeLabel(app, text, [x, y], size, must) {
@@ -189,19 +216,20 @@ function eachCell(left, top, width, height, visit) {
   }
 }
 
-function free(labels, left, top, width, height) {
+// free reports whether nothing lies in a box: no name, card or thread, and no node unless only what is firm counts.
+function free(labels, left, top, width, height, firmOnly) {
   let empty = true;
   eachCell(left, top, width, height, (key) => {
-    for (const [l, t, w, h] of labels.taken.get(key) || []) {
-      if (left < l + w && l < left + width && top < t + h && t < top + height) empty = false;
+    for (const [l, t, w, h, firm] of labels.taken.get(key) || []) {
+      if ((firm || !firmOnly) && left < l + w && l < left + width && top < t + h && t < top + height) empty = false;
     }
   });
   return empty;
 }
 
-function take(labels, left, top, width, height) {
+function take(labels, left, top, width, height, firm) {
   eachCell(left, top, width, height, (key) => {
     if (!labels.taken.has(key)) labels.taken.set(key, []);
-    labels.taken.get(key).push([left, top, width, height]);
+    labels.taken.get(key).push([left, top, width, height, firm]);
   });
 }

@@ -41,6 +41,7 @@ function recount(app) {
 
 function adopt(app, g, selected, focus) {
   Object.assign(app, { g, selected, hovered: -1, focus, grid: makeGrid(g) });
+  app.labels.spots.clear();
   app.camera.box = bounds(g);
   setReach(app.camera);
   openPainter(app, true);
@@ -81,7 +82,7 @@ function measure(app) {
   const box = document.getElementById("stage").getBoundingClientRect();
   app.ratio = Math.min(devicePixelRatio || 1, 2.5);
   const width = Math.max(box.width, 1), height = Math.max(box.height, 1);
-  const cards = [...document.querySelectorAll(".card:is(#head, #legend, #panel, .bar)")].filter((card) => !card.hidden)
+  const cards = [...document.querySelectorAll(".card:is(#head, #legend, #panel, #tools, .bar)")].filter((card) => !card.hidden)
     .map((card) => card.getBoundingClientRect()).filter((r) => r.width > 0);
   Object.assign(app.camera, { width, height, free: freeArea(width, height, cards) });
   app.cards = cards;
@@ -103,7 +104,7 @@ function restyle(app) {
   app.grouping = groupsOf(g, app.colour, dark);
   app.radius = radii(g, app.size);
   app.order = Uint32Array.from(app.radius.keys()).sort((a, b) => app.radius[b] - app.radius[a] || a - b);
-  app.origins = [...app.order].filter((v) => g.origin(v)).slice(0, 200);
+  app.origins = [...app.order].filter((v) => g.origin(v));
   app.prominent = new Set(app.origins.slice(0, 40)); // more names than that would hide the map
   relight(app);
   showLegend(app);

@@ -20,8 +20,8 @@ function dotOf(app, v) {
 
 // nodeRow is a button that selects a node.
 function nodeRow(app, v, more) {
-  const button = make("button", { type: "button", class: "row", title: app.g.titles[v] || app.g.shown[v] },
-    dotOf(app, v), make("span", { class: "name" }, app.g.shown[v]), make("span", { class: "more" }, more));
+  const button = make("button", { type: "button", class: "row", title: [app.g.titles[v], app.g.shown[v]].filter(Boolean).join("\n") },
+    dotOf(app, v), make("span", { class: "name" }, app.g.labels[v]), make("span", { class: "more" }, more));
   button.addEventListener("click", () => select(app, v, true));
   return button;
 }
@@ -33,7 +33,9 @@ function showPanel(app) {
   if (v < 0) return;
   const close = make("button", { type: "button", class: "close", "aria-label": "Close", title: "Close (Esc)" }, "×");
   close.addEventListener("click", () => select(app, -1));
-  panel.append(close, make("h2", {}, g.shown[v]));
+  panel.append(close, make("h2", {}, g.labels[v]));
+  if (g.labels[v] !== g.names[v]) panel.append(make("p", { class: "title" }, g.names[v]));
+  else if (g.shown[v] !== g.names[v]) panel.append(make("p", { class: "title" }, g.shown[v].slice(g.names[v].length + 1)));
   if (g.titles[v]) panel.append(make("p", { class: "title" }, g.titles[v]));
   panel.append(chips(app, v));
   if (g.reasons[v]) panel.append(make("p", { class: "reason" }, g.reasons[v]));
@@ -105,6 +107,7 @@ function linkList(app, kind, name, list) {
 }
 
 function showLegend(app) {
+  document.getElementById("ring").hidden = !app.g.classes.includes("quality");
   const { of, groups } = app.grouping;
   document.getElementById("groups").replaceChildren(...groups.map((group, i) => {
     const dot = make("span", { class: "dot", "aria-hidden": "true" });
@@ -121,7 +124,8 @@ function showTip(app, px, py) {
   tip.hidden = v < 0;
   if (v < 0) return;
   const group = app.grouping.groups[app.grouping.of[v]].label;
-  tip.replaceChildren(make("b", {}, g.shown[v]));
+  tip.replaceChildren(make("b", {}, g.labels[v]));
+  if (g.shown[v] !== g.labels[v]) tip.append(make("span", {}, g.labels[v] === g.names[v] ? g.shown[v] : g.names[v]));
   if (g.titles[v]) tip.append(make("span", {}, g.titles[v]));
   tip.append(make("span", {}, [g.classes[g.class[v]], g.depth[v] >= 0 ? "depth " + g.depth[v] : "", count(g.in[v]) + " in, " + count(g.out[v]) + " out", count(g.visited[v]) + " of " + count(g.pages[v]) + " pages"].filter(Boolean).join(" · ")));
   tip.style.left = Math.min(px + 14, app.camera.width - tip.offsetWidth - 8) + "px";

@@ -253,6 +253,41 @@ func chooses(t *testing.T, b *browsertest.Tab) {
 	b.Wait(`document.querySelector("#groups button").getAttribute("aria-pressed") === "true"`)
 }
 
+// filters keeps the nodes that match a filter and their links, by the fields and by the address, and removes the filters
+// for a result of the search that they hide.
+func filters(t *testing.T, b *browsertest.Tab, m Map) {
+	turnTo(t, b, "#links=all")
+	all := browsertest.Ask[int](b, inkedPixels)
+	shallow, hidden := 0, ""
+	for _, n := range m.Nodes {
+		switch {
+		case n.Depth <= 1 && n.In+n.Out >= 4:
+			shallow++
+		case hidden == "":
+			hidden = n.Name
+		}
+	}
+	turnTo(t, b, "#max-depth=1&min-links=x&coverage=nonsense")
+	browsertest.Ask[any](b, `(() => { const field = document.getElementById("min-links"); field.value = 4;
+		field.dispatchEvent(new Event("change")); })()`)
+	b.Wait(`location.hash.includes("min-links=4") && location.hash.includes("max-depth=1")`)
+	if got, want := b.Text("#kept"), fmt.Sprintf("%d of %d", shallow, len(m.Nodes)); got != want {
+		t.Errorf("shown are %s, want %s", got, want)
+	}
+	some := browsertest.Ask[int](b, inkedPixels)
+	turnTo(t, b, "#max-depth=1&min-links=4&min-weight=999")
+	if none := browsertest.Ask[int](b, inkedPixels); none == 0 || some < none+50 || all < 2*some {
+		t.Errorf("%d pixels are drawn, %d of what is kept, %d of that without links", all, some, none)
+	}
+	slash(t, b)
+	b.Press(hidden)
+	b.Press(kb.Enter)
+	b.Wait(fmt.Sprintf(`(%s) === %q && document.getElementById("kept").textContent === ""`, panelHead, hidden))
+	b.Press(kb.Escape)
+	b.Press(kb.Escape)
+	rest(t, b)
+}
+
 // returns reloads the page at the address that it has written.
 func returns(t *testing.T, b *browsertest.Tab, m Map) {
 	turnTo(t, b, fmt.Sprintf("#x=10&y=-20&z=3&node=%s&colour=depth&theme=dark", m.Nodes[7].Name))
@@ -298,6 +333,7 @@ func TestMapWithoutWebGL(t *testing.T) {
 	}
 	searches(t, b, m)
 	clicks(t, b, m)
+	filters(t, b, m)
 }
 
 // inkedPixels counts non-background pixels of the lower canvas.

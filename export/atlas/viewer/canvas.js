@@ -1,10 +1,10 @@
 // Draws nodes and links on a plain canvas, if WebGL2 is not available.
 
 function makeCanvas(canvas, g) {
-  const p = { canvas, g, paper: canvas.getContext("2d", { alpha: false }), radius: null, colours: null, strong: [] };
+  const p = { canvas, g, paper: canvas.getContext("2d", { alpha: false }), radius: null, colours: null, shares: null, strong: [] };
   return {
     name: "canvas",
-    nodes: (radius, colours) => Object.assign(p, { radius, colours }),
+    nodes: (radius, colours, shares) => Object.assign(p, { radius, colours, shares }),
     highlight: (list) => { p.strong = list; },
     draw: (camera, look) => drawCanvas(p, camera, look),
   };
@@ -27,18 +27,22 @@ function css(colour) {
   return `rgb(${colour[0]},${colour[1]},${colour[2]})`;
 }
 
-// drawFaint strokes the links in one go for each opacity.
-function drawFaint({ paper, g, colours }, c, look) {
-  const count = Math.min(look.most, g.from.length);
-  paper.strokeStyle = css(look.thread);
+// drawFaint strokes the links in one go for each colour and opacity.
+function drawFaint({ paper, g, colours, shares }, c, look) {
+  const bundles = new Map();
+  for (let i = 0; i < Math.min(look.most, g.from.length); i++) {
+    const at = 4 * g.from[i], opacity = shares[i] * Math.min(colours[at + 3], colours[4 * g.to[i] + 3]) / 255;
+    if (!opacity) continue;
+    const colour = css(colours.subarray(at, at + 3)), key = colour + opacity.toFixed(3);
+    if (!bundles.has(key)) bundles.set(key, { colour, opacity, links: [] });
+    bundles.get(key).links.push(i);
+  }
   paper.lineWidth = 1 / look.ratio;
-  for (const [dim, share] of [[true, 0.18], [false, 1]]) {
-    paper.globalAlpha = Math.min(1, look.alpha * share);
+  for (const { colour, opacity, links } of bundles.values()) {
+    paper.strokeStyle = colour;
+    paper.globalAlpha = Math.min(1, look.alpha * opacity);
     paper.beginPath();
-    for (let i = 0; i < count; i++) {
-      const u = g.from[i], v = g.to[i];
-      if ((colours[4 * u + 3] < 255 || colours[4 * v + 3] < 255) === dim) line(paper, c, g, u, v);
-    }
+    for (const i of links) line(paper, c, g, g.from[i], g.to[i]);
     paper.stroke();
   }
 }
@@ -64,7 +68,7 @@ function drawNodes({ paper, g, radius, colours }, c, look) {
   paper.strokeStyle = css(look.ground);
   for (let v = 0; v < g.n; v++) {
     const [x, y] = toScreen(c, g.x[v], g.y[v]), r = pixels(c, radius[v]);
-    if (x < -r || y < -r || x > c.width + r || y > c.height + r) continue;
+    if (!colours[4 * v + 3] || x < -r || y < -r || x > c.width + r || y > c.height + r) continue;
     paper.globalAlpha = colours[4 * v + 3] / 255;
     paper.fillStyle = css(colours.subarray(4 * v, 4 * v + 3));
     paper.beginPath();

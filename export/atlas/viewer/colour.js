@@ -15,12 +15,12 @@ const cutColours = [
 const plain = ["#8b929c", "#7d8694"];
 
 // groupsOf returns the groups of a colouring, the largest first for communities,
-// with label, colour for the theme and members, and the group of every node.
-function groupsOf(g, colouring, dark) {
+// with label, colour for the theme and number of members that are kept, and the group of every node.
+function groupsOf(g, colouring, dark, kept) {
   const of = new Int32Array(g.n);
   const groups = { class: classGroups, coverage: coverGroups, community: communityGroups, depth: depthGroups }[colouring](g, of, dark ? 1 : 0);
   for (const group of groups) group.count = 0;
-  for (let v = 0; v < g.n; v++) groups[of[v]].count++;
+  for (let v = 0; v < g.n; v++) if (!kept || kept[v]) groups[of[v]].count++;
   return { of, groups };
 }
 
@@ -90,14 +90,14 @@ function parts(colour) {
   return [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
 }
 
-// paint gives every node red, green, blue and opacity; those for which lit is
-// false step back.
-function paint(g, { of, groups }, lit) {
+// paint gives every node red, green, blue and opacity. Those that are not lit step back, those that are not kept
+// are not seen.
+function paint(g, { of, groups }, lit, kept) {
   const colours = new Uint8Array(4 * g.n);
   const palette = groups.map((group) => parts(group.colour));
   for (let v = 0; v < g.n; v++) {
     colours.set(palette[of[v]], 4 * v);
-    colours[4 * v + 3] = lit(v) ? 255 : 45;
+    colours[4 * v + 3] = lit(v) ? 255 : kept[v] ? 45 : 0;
   }
   return colours;
 }

@@ -76,13 +76,15 @@ function radii(g, metric) {
   return all;
 }
 
-function bounds(g) {
+// bounds returns the box around the nodes that are kept, or around all of them.
+function bounds(g, kept) {
   const b = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
   for (let v = 0; v < g.n; v++) {
+    if (kept && !kept[v]) continue;
     b.left = Math.min(b.left, g.x[v]); b.right = Math.max(b.right, g.x[v]);
     b.top = Math.min(b.top, g.y[v]); b.bottom = Math.max(b.bottom, g.y[v]);
   }
-  return g.n ? b : { left: -1, top: -1, right: 1, bottom: 1 };
+  return b.left < Infinity ? b : { left: -1, top: -1, right: 1, bottom: 1 };
 }
 
 // keepPlaces puts the nodes of a later graph where an earlier one had them, and new ones next to

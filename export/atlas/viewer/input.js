@@ -22,6 +22,9 @@ function listenCards(app) {
   on("query", "input", () => showResults(app));
   on("search", "submit", (event) => { event.preventDefault(); const [first] = showResults(app); if (first !== undefined) select(app, first, true); });
   for (const id of ["colour", "size", "links", "count"]) on(id, "change", (event) => choose(app, id, event.target.value));
+  for (const id of Object.keys(noFilters)) on(id, "change", (event) => setFilters(app, { [id]: valid(app, id, event.target.value) }));
+  on("unfilter", "click", () => { setFilters(app, noFilters); document.querySelector("#filters summary").focus(); });
+  on("filters", "toggle", () => { measure(app); redraw(app); });
   on("zoom-in", "click", () => step(app, 1.5));
   on("zoom-out", "click", () => step(app, 1 / 1.5));
   on("fit", "click", () => { fly(app.camera, whole(app.camera)); moved(app); });
@@ -121,6 +124,7 @@ function pick(app, px, py) {
   const c = app.camera, [x, y] = toWorld(c, px, py);
   let best = -1, nearest = Infinity;
   eachNear(app.grid, x, y, (app.widest + 8) / c.scale, (v) => {
+    if (!app.kept[v]) return;
     const [vx, vy] = toScreen(c, app.g.x[v], app.g.y[v]);
     const over = Math.hypot(vx - px, vy - py) - Math.max(pixels(c, app.radius[v]), 5);
     if (over < 1 && over < nearest) { nearest = over; best = v; }

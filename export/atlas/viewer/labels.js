@@ -83,7 +83,7 @@ function drawArrows(app) {
   if (links === "all" && app.selected < 0) {
     const seen = [];
     for (let i = 0; i < g.from.length && i < 20000 && seen.length <= mostArrows; i++) {
-      if (app.lit(g.from[i]) && app.lit(g.to[i]) && inView(app.camera, g.x[g.to[i]], g.y[g.to[i]])) seen.push(i);
+      if (app.shares[i] > 0 && app.lit(g.from[i]) && app.lit(g.to[i]) && inView(app.camera, g.x[g.to[i]], g.y[g.to[i]])) seen.push(i);
     }
     if (seen.length <= mostArrows) for (const i of seen) drawArrow(app, g.from[i], g.to[i], app.thread, 4.5);
   }

@@ -6,7 +6,7 @@
 function show(raw, page) {
   const g = readGraph(raw);
   const app = { g, page, raw, count: g.counted, ended: new AbortController(), camera: makeCamera(g), labels: makeLabels(document.getElementById("labels")), grid: makeGrid(g),
-    colour: "class", size: "trust", links: "all", theme: "", selected: -1, hovered: -1, focus: -1, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
+    colour: "class", size: "trust", links: "all", theme: "", filters: { ...noFilters }, selected: -1, hovered: -1, focus: -1, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
   document.getElementById("counting").hidden = !raw.other;
   openPainter(app, true);
   app.grouping = groupsOf(g, app.colour, isDark(app));
@@ -101,13 +101,17 @@ function restyle(app) {
   app.ink = parts(dark ? "#e6e9ee" : "#1c2128");
   app.thread = parts(dark ? "#6d7c92" : "#6f7680");
   app.ways = dark ? [parts("#ffa45c"), parts("#7ab2ff")] : [parts("#d0581b"), parts("#1b66d1")];
-  app.grouping = groupsOf(g, app.colour, dark);
+  Object.assign(app, filtering(g, app.filters));
+  app.grouping = groupsOf(g, app.colour, dark, app.kept);
   app.radius = radii(g, app.size);
   app.order = Uint32Array.from(app.radius.keys()).sort((a, b) => app.radius[b] - app.radius[a] || a - b);
   app.origins = [...app.order].filter((v) => g.origin(v));
   app.prominent = new Set(app.origins.slice(0, 40)); // more names than that would hide the map
+  app.camera.box = bounds(g, app.kept);
+  if (app.selected >= 0 && !app.kept[app.selected]) app.selected = -1;
   relight(app);
   showLegend(app);
+  showFilters(app);
   showPanel(app);
   showResults(app);
   measure(app);
@@ -116,13 +120,15 @@ function restyle(app) {
 // relight highlights the selection and its links, and dims the rest.
 function relight(app) {
   const { g, grouping, focus, selected } = app;
-  app.near = selected < 0 ? [] : [...neighbours(g, selected, true), ...neighbours(g, selected, false)].map(([v]) => v);
+  const drawn = (outward) => selected < 0 ? [] : neighbours(g, selected, outward)
+    .filter(([v, weight]) => app.kept[v] && weight >= Number(app.filters["min-weight"])).map(([v]) => v);
+  const [outward, inward] = [drawn(true), drawn(false)];
+  app.near = [...outward, ...inward];
   const near = new Set([selected, ...app.near]);
-  app.lit = (v) => (focus < 0 || grouping.of[v] === focus) && (selected < 0 || near.has(v));
-  app.painter.nodes(app.radius, paint(g, grouping, app.lit));
-  app.strong = selected < 0 || app.links === "none" ? [] : [
-    ...neighbours(g, selected, false).map(([v]) => [v, selected, app.ways[1]]),
-    ...neighbours(g, selected, true).map(([v]) => [selected, v, app.ways[0]]),
+  app.lit = (v) => app.kept[v] && (focus < 0 || grouping.of[v] === focus) && (selected < 0 || near.has(v));
+  app.painter.nodes(app.radius, paint(g, grouping, app.lit, app.kept), app.shares);
+  app.strong = app.links === "none" ? [] : [
+    ...inward.map((v) => [v, selected, app.ways[1]]), ...outward.map((v) => [selected, v, app.ways[0]]),
   ];
   app.painter.highlight(app.strong);
   redraw(app);
@@ -151,6 +157,7 @@ function focusGroup(app, group) {
 // else only as far as no card covers the node.
 function select(app, v, centre) {
   app.selected = v;
+  if (v >= 0 && !app.kept[v]) setFilters(app, noFilters); // they would hide it
   if (v >= 0 && app.focus >= 0 && app.grouping.of[v] !== app.focus) focusGroup(app, -1); // which would hide it
   else relight(app);
   showPanel(app);
@@ -203,7 +210,7 @@ function frame(app, now) {
 function lookOf(app, moving) {
   const c = app.camera, m = app.g.from.length, zoomed = Math.min(Math.max(c.scale / whole(c).scale, 1), 8);
   const crowd = Math.sqrt(m + 1) * Math.max(1, m / 20000) ** 0.3 * Math.max(1, 1000 / Math.sqrt(c.width * c.height)) ** 0.7;
-  const alpha = Math.min(0.5, (isDark(app) ? 13 : 15) / crowd * Math.sqrt(zoomed));
+  const alpha = Math.min(0.5, (isDark(app) ? 16 : 18) / crowd * Math.sqrt(zoomed));
   app.slow = moving ? app.slow || app.cost > 60 && app.cost < 1000 : false;
-  return { ground: app.ground, thread: app.thread, ratio: app.ratio, alpha: app.links === "all" ? alpha * (app.selected >= 0 ? 0.6 : 1) : 0, most: app.slow ? 4000 : m };
+  return { ground: app.ground, ratio: app.ratio, alpha: app.links === "all" ? alpha * (app.selected >= 0 ? 0.6 : 1) : 0, most: app.slow ? 4000 : m };
 }

@@ -1,4 +1,4 @@
-// The view in the address: x=..&y=..&z=..&node=..&colour=..&size=..&links=..&count=..&theme=..
+// The view in the address: x=..&y=..&z=..&node=..&colour=..&size=..&links=..&count=..&theme=.., and the filters: &min-links=..&min-weight=..&max-depth=..&coverage=..
 // The page reads and writes it: page.read returns what the address says, page.write
 // takes what it is to say.
 
@@ -14,6 +14,8 @@ function readView(app) {
     document.getElementById(name).value = app[name];
   }
   if (app.raw.other && app.count !== app.g.counted) recount(app);
+  for (const name of Object.keys(noFilters)) app.filters[name] = valid(app, name, said.get(name) || "");
+  if (anyFilter(app) && innerWidth > 700) document.getElementById("filters").open = true;
   if (["dark", "light"].includes(said.get("theme"))) app.theme = said.get("theme");
   const node = said.has("node") ? app.g.names.indexOf(said.get("node")) : -1;
   app.selected = node;
@@ -36,6 +38,7 @@ function writeView(app) {
   const said = new URLSearchParams({ x: c.x.toFixed(2), y: c.y.toFixed(2), z: c.scale.toPrecision(4) });
   if (app.selected >= 0) said.set("node", app.g.names[app.selected]);
   for (const name of Object.keys(choices)) if (app[name] !== choices[name][0]) said.set(name, app[name]);
+  for (const [name, value] of Object.entries(app.filters)) if (value) said.set(name, value);
   if (app.theme) said.set("theme", app.theme);
   try { app.page.write(said); } catch { /* some browsers refuse it on files */ }
   app.hash = location.hash;

@@ -53,7 +53,7 @@ function makeWebGL(canvas, g) {
   gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
   return {
     name: "webgl",
-    nodes: (radius, colours) => fillNodes(p, radius, colours),
+    nodes: (radius, colours, shares) => fillNodes(p, radius, colours, shares),
     highlight: (list) => fillStrong(p, list),
     draw: (camera, look) => drawWebGL(p, camera, look),
   };
@@ -113,13 +113,13 @@ function arrays(gl, list) {
   return all;
 }
 
-function fillNodes(p, radius, colours) {
+function fillNodes(p, radius, colours, shares) {
   const { gl, g } = p;
   refill(gl, p.radius, radius);
   refill(gl, p.tint, colours);
   const tints = new Uint8Array(8 * g.from.length);
   for (let i = 0; i < g.from.length; i++) {
-    const at = 4 * g.from[i], opacity = Math.min(colours[at + 3], colours[4 * g.to[i] + 3]);
+    const at = 4 * g.from[i], opacity = shares[i] * Math.min(colours[at + 3], colours[4 * g.to[i] + 3]);
     for (const end of [8 * i, 8 * i + 4]) {
       for (let k = 0; k < 3; k++) tints[end + k] = colours[at + k];
       tints[end + 3] = opacity;

@@ -1,0 +1,49 @@
+// Filters: nodes and links that do not match them are not drawn.
+
+const amounts = ["min-links", "min-weight", "max-depth"];
+const noFilters = { "min-links": "", "min-weight": "", "max-depth": "", coverage: "" };
+
+// filtering returns which nodes are kept, and how strongly each link is drawn: 0 for one that is not, else the more the
+// greater its weight.
+function filtering(g, filters) {
+  const links = Number(filters["min-links"]), weight = Number(filters["min-weight"]), depth = filters["max-depth"];
+  const cover = filters.coverage && g.covers.indexOf(filters.coverage);
+  const kept = new Uint8Array(g.n), shares = new Float32Array(g.from.length);
+  for (let v = 0; v < g.n; v++) {
+    kept[v] = g.in[v] + g.out[v] >= links && (depth === "" || g.depth[v] >= 0 && g.depth[v] <= Number(depth))
+      && (cover === "" || g.cover[v] === cover) ? 1 : 0;
+  }
+  let most = 1;
+  for (const w of g.weight) most = Math.max(most, w);
+  for (let i = 0; i < shares.length; i++) {
+    if (g.weight[i] < weight || !kept[g.from[i]] || !kept[g.to[i]]) continue;
+    shares[i] = Math.round(5 * (0.4 + 0.6 * Math.log2(1 + g.weight[i]) / Math.log2(1 + most))) / 5;
+  }
+  return { kept, shares };
+}
+
+function anyFilter(app) { return Object.values(app.filters).some(Boolean); }
+
+function setFilters(app, changes) {
+  Object.assign(app.filters, changes);
+  app.labels.spots.clear();
+  restyle(app);
+}
+
+// showFilters fills the fields, and says how much is left.
+function showFilters(app) {
+  const { g, filters, kept } = app, field = document.getElementById("coverage");
+  const covers = [...g.covers].sort(), listed = [...field.options].slice(1).map((option) => option.value);
+  if (covers.join("\n") !== listed.join("\n")) {
+    field.replaceChildren(make("option", { value: "" }, "any"), ...covers.map((cover) => make("option", { value: cover }, cover)));
+  }
+  for (const [name, value] of Object.entries(filters)) if (document.getElementById(name).value !== value) document.getElementById(name).value = value;
+  const some = anyFilter(app);
+  document.getElementById("kept").textContent = some ? count(kept.reduce((a, b) => a + b, 0)) + " of " + count(g.n) : "";
+  document.getElementById("unfilter").hidden = !some;
+}
+
+// valid returns a filter as the address or a field has it, or nothing if it cannot be one.
+function valid(app, name, value) {
+  return (amounts.includes(name) ? /^[0-9]{1,9}$/.test(value) : app.g.covers.includes(value)) ? value : "";
+}

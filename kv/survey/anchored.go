@@ -12,15 +12,45 @@ import (
 // order of [Links.EachTargetWritten], then by target. Several goroutines may call want at once. An
 // error of f ends the walk.
 func (ls *Links) EachTo(want func(to schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
+	return ls.eachTo(ls.core.speaks, want, f)
+}
+
+func (ls *Links) eachTo(from, want func(schema.ID) bool, f func(from schema.ID, l schema.Link) error) error {
 	urls := ls.core.urls()
 	near := func(to schema.ID) bool { return int(to) > urls || want(to) }
 	return ls.core.view(func(tx *kv.Tx) error {
 		t := &teller{tx: tx, want: want, f: f}
-		err := ls.stands.each(ls.core.speaks, near, t.add)
+		err := ls.stands.each(from, near, t.add)
 		if err == nil {
 			err = t.tell()
 		}
 		return err
+	})
+}
+
+// EachInto calls f for the current links from pages of wanted hosts to wanted targets, like
+// [Links.EachTo], with site-wide links marked. It reads the file twice, and the other links only of
+// hosts that can have a site-wide link to one of the targets.
+func (ls *Links) EachInto(from func(schema.HostID) bool, to func(schema.ID) bool,
+	f func(from schema.ID, l schema.Link) error) error {
+	hostOf := ls.core.store.HostOf
+	links := make([]uint32, ls.core.store.Hosts()+1) // by host: to all targets
+	err := ls.EachTargetWritten(func(page, target schema.ID) {
+		if host := hostOf(page); to(target) && from(host) {
+			links[host]++
+		}
+	})
+	if err != nil {
+		return err
+	}
+	wide, err := ls.siteWide.among(func(host schema.HostID) bool { return 2*links[host] > siteWidePages })
+	if err != nil {
+		return err
+	}
+	linking := func(page schema.ID) bool { return links[hostOf(page)] > 0 && ls.core.speaks(page) }
+	return ls.eachTo(linking, to, func(page schema.ID, l schema.Link) error {
+		l.SiteWide = wide.has(page, &l)
+		return f(page, l)
 	})
 }
 

@@ -271,49 +271,6 @@ func (ls *Links) Out(id schema.ID) ([]schema.Link, error) {
 	return links, err
 }
 
-// A Backlink is a link to a page.
-type Backlink struct {
-	From schema.ID
-	Link schema.Link
-}
-
-// In returns the current links to a page: the first limit of them by the page that links, with
-// their anchors, and their total number. It reads the links of all pages.
-func (ls *Links) In(id schema.ID, limit int) (links []Backlink, total int, err error) {
-	var from []schema.ID
-	err = ls.stands.eachTarget(func(l *kv.Targeted) error {
-		if _, ok := slices.BinarySearch(l.To, id); ok {
-			total++
-			from = append(from, l.URL)
-		}
-		if len(from) > 2*limit+1000 {
-			from = firstOf(from, limit)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, 0, err
-	}
-	err = ls.core.view(func(tx *kv.Tx) error {
-		for _, page := range firstOf(from, limit) {
-			v, err := ls.stands.anchored(tx, page)
-			if err != nil {
-				return err
-			}
-			link, _ := linkTo(v.Links, id)
-			links = append(links, Backlink{page, link})
-		}
-		return nil
-	})
-	return links, total, err
-}
-
-// firstOf sorts ids and returns the first n of them.
-func firstOf(ids []schema.ID, n int) []schema.ID {
-	slices.Sort(ids)
-	return ids[:min(n, len(ids))]
-}
-
 // linkTo finds a link among links sorted by target.
 func linkTo(links []schema.Link, to schema.ID) (schema.Link, bool) {
 	i, ok := slices.BinarySearchFunc(links, to, func(l schema.Link, to schema.ID) int { return cmp.Compare(l.To, to) })

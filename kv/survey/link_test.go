@@ -49,13 +49,6 @@ func TestLinks(t *testing.T) {
 	if err != nil || len(out) != 2 || out[0].Anchor != "to a.test/2" {
 		t.Errorf("Out = %+v, %v", out, err)
 	}
-	in, total, err := s.Links.In(w.Page("a.test/2"), 5)
-	if err != nil || total != 1 || len(in) != 1 || in[0].From != w.Page("a.test/") || in[0].Link.Anchor != "to a.test/2" {
-		t.Errorf("In = %+v, %d, %v", in, total, err)
-	}
-	if in, total, err = s.Links.In(w.Page("a.test/2"), 0); err != nil || total != 1 || len(in) != 0 {
-		t.Errorf("In without room = %+v, %d, %v", in, total, err)
-	}
 	targets := 0
 	if err := s.Links.EachTarget(func(_, _ schema.ID) { targets++ }); err != nil || targets != 2 {
 		t.Errorf("EachTarget: %d links, %v", targets, err)

@@ -70,3 +70,59 @@ func TestLinkTable(t *testing.T) {
 		t.Errorf("told of %d pages of %d, %d URLs of %d", told, pages, len(table.Page), s.URLs())
 	}
 }
+
+// TestEachInto compares the links into single pages, and into all pages of a host from others, with
+// all links read one by one.
+func TestEachInto(t *testing.T) {
+	size := scaletest.Size{Pages: 3000, Visited: 1500, Links: 15_000, Hosts: 40, Runs: 2}
+	store := scaletest.Open(t, scaletest.Made(t, size))
+	open := func() *survey.Survey {
+		s, err := survey.New(store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	type end struct {
+		from schema.ID
+		link schema.Link
+	}
+	var all []end
+	s := open()
+	marked, busy := map[schema.ID]int{}, schema.ID(0)
+	err := s.Links.Each(func(from schema.ID, l schema.Link, _, _ schema.RunID) error {
+		if all = append(all, end{from, l}); l.SiteWide {
+			marked[l.To]++
+			busy = max(busy, l.To)
+		}
+		return nil
+	})
+	if err != nil || busy == 0 {
+		t.Fatalf("%d site-wide links, %v", len(marked), err)
+	}
+	host := s.Hosts.Of(busy)
+	everyHost := func(schema.HostID) bool { return true }
+	for name, of := range map[string]struct {
+		from func(schema.HostID) bool
+		to   func(schema.ID) bool
+	}{
+		"a target of site-wide links": {everyHost, func(id schema.ID) bool { return id == busy }},
+		"a page that few link to":     {everyHost, func(id schema.ID) bool { return id == all[0].link.To }},
+		"a host":                      {func(h schema.HostID) bool { return h != host }, func(id schema.ID) bool { return s.Hosts.Of(id) == host }},
+		"all pages":                   {everyHost, func(schema.ID) bool { return true }},
+	} {
+		want, got := map[end]int{}, map[end]int{}
+		for _, e := range all {
+			if of.from(s.Hosts.Of(e.from)) && of.to(e.link.To) {
+				want[e]++
+			}
+		}
+		err := open().Links.EachInto(of.from, of.to, func(from schema.ID, l schema.Link) error {
+			got[end{from, l}]++
+			return nil
+		})
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(end{})); diff != "" || err != nil || len(want) == 0 {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}

@@ -40,8 +40,12 @@ func BenchmarkWays(b *testing.B) {
 	ask(b, func(s *survey.Survey) error { _, err := s.Ways(somePage(s), 10); return err })
 }
 
-func BenchmarkIn(b *testing.B) {
-	ask(b, func(s *survey.Survey) error { _, _, err := s.Links.In(somePage(s), 20); return err })
+func BenchmarkEachInto(b *testing.B) {
+	ask(b, func(s *survey.Survey) error {
+		to := somePage(s)
+		return s.Links.EachInto(func(schema.HostID) bool { return true }, func(id schema.ID) bool { return id == to },
+			func(schema.ID, schema.Link) error { return nil })
+	})
 }
 
 func BenchmarkEachTarget(b *testing.B) {

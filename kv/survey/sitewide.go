@@ -48,10 +48,25 @@ func (sw *siteWide) derive() error {
 	if sw.targets != nil {
 		return nil
 	}
+	return sw.look(sw.count)
+}
+
+// look calls f with a function that looks up the rows of pages.
+func (sw *siteWide) look(f func(rowFunc) error) error {
 	return sw.core.view(func(tx *kv.Tx) error {
 		r := &lookup{core: sw.core, stands: sw.stands, tx: tx}
-		return sw.count(r.row)
+		return f(r.row)
 	})
+}
+
+// among knows the targets of the hosts for which want holds. Unless those of all hosts have been
+// derived, it reads the links of these hosts alone.
+func (sw *siteWide) among(want func(schema.HostID) bool) (*siteWide, error) {
+	if sw.targets != nil {
+		return sw, nil
+	}
+	some := &siteWide{core: sw.core, stands: sw.stands, walks: sw.walks}
+	return some, some.look(func(row rowFunc) error { return some.countOf(want, row) })
 }
 
 // A row is the targets of a page's links, and whether the page is HTML.
@@ -64,15 +79,28 @@ type row struct {
 // A rowFunc returns the row of a page, valid until the next call.
 type rowFunc func(id schema.ID) (row, error)
 
-// count derives the targets from the links of pages, host by host.
+// count derives the targets of all hosts.
 func (sw *siteWide) count(row rowFunc) error {
+	return sw.countOf(func(schema.HostID) bool { return true }, row)
+}
+
+// countOf derives the targets of wanted hosts from the links of their pages, host by host.
+func (sw *siteWide) countOf(want func(schema.HostID) bool, row rowFunc) error {
+	targets := make([][]schema.ID, sw.core.store.Hosts()+1)
+	wanted := false
+	for host := 1; host < len(targets) && !wanted; host++ {
+		wanted = want(schema.HostID(host))
+	}
+	if !wanted {
+		sw.targets = targets
+		return nil
+	}
 	speaks, err := sw.walks.speakers()
 	if err != nil {
 		return err
 	}
-	targets := make([][]schema.ID, sw.core.store.Hosts()+1)
 	c := counter{core: sw.core, row: row, counts: make([]uint32, sw.core.store.URLs()+1)}
-	pages, ends := sw.core.byHost(speaks)
+	pages, ends := sw.core.byHost(func(id schema.ID) bool { return want(sw.core.store.HostOf(id)) && speaks(id) })
 	for host := 1; host < len(targets) && err == nil; host++ {
 		if own := pages[ends[host-1]:ends[host]]; len(own) >= siteWidePages {
 			targets[host], err = c.wideTargets(own)

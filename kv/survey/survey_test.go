@@ -132,7 +132,10 @@ func TestUntil(t *testing.T) {
 		"EachLinkBetween": func(s *survey.Survey) error {
 			return s.Links.EachBetween([][2]schema.ID{{1, b}}, func(int, schema.Link) error { return nil })
 		},
-		"In":           func(s *survey.Survey) error { _, _, err := s.Links.In(b, 1); return err },
+		"EachLinkInto": func(s *survey.Survey) error {
+			return s.Links.EachInto(func(schema.HostID) bool { return true }, func(schema.ID) bool { return true },
+				func(schema.ID, schema.Link) error { return nil })
+		},
 		"Ways":         func(s *survey.Survey) error { _, err := s.Ways(b, 1); return err },
 		"OriginDepths": func(s *survey.Survey) error { _, err := s.OriginDepths(); return err },
 		"Digest":       func(s *survey.Survey) error { _, err := survey.Digest(s); return err },

@@ -37,8 +37,12 @@ func parseHost(rules *weburl.Rules, raw string) (weburl.URL, error) {
 	return ParseURL(rules, "https://"+raw)
 }
 
-// InspectHost returns what is known of a host.
-func (r Inspector) InspectHost(raw string, limit int) (*Host, error) {
+// InspectHost returns what is known of a host. Of the hosts that link to it, it lists those with a link
+// in one of the [Places]; empty: in any.
+func (r Inspector) InspectHost(raw, place string, limit int) (*Host, error) {
+	if err := checkPlace(place); err != nil {
+		return nil, err
+	}
 	u, err := parseHost(r.Config().Rules(), raw)
 	if err != nil {
 		return nil, err
@@ -65,12 +69,12 @@ func (r Inspector) InspectHost(raw string, limit int) (*Host, error) {
 	if err != nil || !d.Met {
 		return d, err
 	}
-	d.KnownHost, err = r.knownHost(id, limit)
+	d.KnownHost, err = r.knownHost(id, place, limit)
 	return d, err
 }
 
 // knownHost returns what is known of a host that was met.
-func (r Inspector) knownHost(id schema.HostID, limit int) (*KnownHost, error) {
+func (r Inspector) knownHost(id schema.HostID, place string, limit int) (*KnownHost, error) {
 	report, err := r.Hosts.Report(id)
 	if err != nil {
 		return nil, err
@@ -89,11 +93,10 @@ func (r Inspector) knownHost(id schema.HostID, limit int) (*KnownHost, error) {
 		return nil, err
 	}
 	k.Robots = KeptRobots{kept.Status, timeOrNull(kept.At), string(kept.Text)}
-	in, err := r.addLinkedFrom(k, id, limit)
-	if err != nil {
+	if err := r.addLinkedFrom(k, id, place, limit); err != nil {
 		return nil, err
 	}
-	return k, r.addPages(k, id, in, limit)
+	return k, r.addPages(k, id, limit)
 }
 
 // hostFacts returns the facts in the record of a host.

@@ -15,60 +15,74 @@ import (
 // A linker is a host that links to another.
 type linker struct {
 	hostLink
-	first, to schema.ID // its first link
-	last      schema.ID // the page that was counted last
+	from, to schema.ID // its first link, an endorsement if possible
+	last     schema.ID // the page that was counted last
 }
 
-// addLinkedFrom adds the hosts that link to a host. It returns the number of links to each of its
-// pages.
-func (r Inspector) addLinkedFrom(k *KnownHost, host schema.HostID, limit int) (map[schema.ID]int, error) {
+// addLinkedFrom adds the hosts that link to a host, by the links in a place; empty: in any.
+func (r Inspector) addLinkedFrom(k *KnownHost, host schema.HostID, place string, limit int) error {
 	speaks, err := r.Speakers()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	in, from := map[schema.ID]int{}, map[schema.HostID]*linker{}
-	err = r.Links.EachTargetWritten(func(page, to schema.ID) {
-		if r.Hosts.Of(to) != host || !speaks(page) {
-			return
+	tally, from := newPlaceTally(place), map[schema.HostID]*linker{}
+	others := func(id schema.HostID) bool { return id != host }
+	own := func(to schema.ID) bool { return r.Hosts.Of(to) == host }
+	err = r.Links.EachInto(others, own, func(page schema.ID, l schema.Link) error {
+		if !speaks(page) {
+			return nil
 		}
-		in[to]++
+		listed, err := tally.add(r, page, &l)
+		if !listed || err != nil {
+			return err
+		}
 		id := r.Hosts.Of(page)
-		if id == host {
-			return
-		}
 		if from[id] == nil {
-			from[id] = &linker{first: page, to: to} // the page, and of its links the one, with the lowest number
+			from[id] = &linker{}
 		}
-		from[id].add(page, to)
+		from[id].add(page, &l)
+		return nil
 	})
 	if err == nil {
 		err = r.Hold(r.Context(), func() error { return r.nameLinkers(from) })
 	}
-	all := make([]*linker, 0, len(from))
-	for _, l := range from {
-		k.LinkedFrom.Pages += l.Pages
-		k.LinkedFrom.Links += l.Links
-		all = append(all, l)
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(all, func(a, b *linker) int {
-		return cmp.Or(cmp.Compare(min(len(b.Origin), 1), min(len(a.Origin), 1)), cmp.Compare(b.Pages, a.Pages),
-			cmp.Compare(a.Domain, b.Domain))
-	})
-	k.LinkedFrom.Hosts, k.LinkedFrom.From = len(all), []hostLink{}
-	for _, l := range all[:min(len(all), limit)] {
-		if err == nil {
-			err = r.showLink(l)
-		}
-		k.LinkedFrom.From = append(k.LinkedFrom.From, l.hostLink)
-	}
-	return in, err
+	k.LinkedFrom.list(slices.Collect(maps.Values(from)), limit)
+	k.LinkedFrom.Places = tally.list()
+	return r.Hold(r.Context(), func() error { return r.nameTargets(k.LinkedFrom.From) })
 }
 
-// add counts a link of a page. Pages come one after the other, each with its links in order.
-func (l *linker) add(page, to schema.ID) {
+// list adds the first of the linking hosts: those that endorse, then those of origins.
+func (h *hostLinks) list(all []*linker, limit int) {
+	for _, l := range all {
+		h.Pages += l.Pages
+		h.Links += l.Links
+	}
+	slices.SortFunc(all, func(a, b *linker) int {
+		return cmp.Or(cmp.Compare(min(b.Editorial, 1), min(a.Editorial, 1)),
+			cmp.Compare(min(len(b.Origin), 1), min(len(a.Origin), 1)), cmp.Compare(b.Editorial, a.Editorial),
+			cmp.Compare(b.Pages, a.Pages), cmp.Compare(a.Domain, b.Domain))
+	})
+	h.Hosts, h.From = len(all), []hostLink{}
+	for _, l := range all[:min(len(all), limit)] {
+		l.target = l.to
+		h.From = append(h.From, l.hostLink)
+	}
+}
+
+// add counts a link of a page. Pages come one after the other.
+func (l *linker) add(page schema.ID, link *schema.Link) {
+	first, endorses := l.Links == 0, link.Endorses()
+	better := endorses && l.Editorial == 0
+	equal := endorses == (l.Editorial > 0)
+	if first || better || equal && (page < l.from || page == l.from && link.To < l.to) {
+		l.from, l.to, l.Anchor, l.Place = page, link.To, link.Anchor, link.Where()
+	}
 	l.Links++
-	if page < l.first {
-		l.first, l.to = page, to
+	if endorses {
+		l.Editorial++
 	}
 	if page != l.last {
 		l.Pages++
@@ -87,7 +101,7 @@ func (r Inspector) nameLinkers(from map[schema.HostID]*linker) error {
 
 // nameLinker adds the name and the class of the linking host.
 func (r Inspector) nameLinker(l *linker) error {
-	p, err := r.Page(l.first)
+	p, err := r.Page(l.from)
 	if err != nil {
 		return err
 	}
@@ -98,28 +112,40 @@ func (r Inspector) nameLinker(l *linker) error {
 	return nil
 }
 
-// showLink adds the text of the first link and its target.
-func (r Inspector) showLink(l *linker) error {
-	p, err := r.Page(l.to)
-	if err != nil {
-		return err
-	}
-	l.To = p.URL
-	links, err := r.Links.Out(l.first)
-	for _, link := range links {
-		if link.To == l.to {
-			l.Anchor, l.Place = link.Anchor, link.Where()
+// nameTargets adds the targets of the first links.
+func (r Inspector) nameTargets(links []hostLink) (err error) {
+	for i := range links {
+		if links[i].To, err = r.Norm(links[i].target); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
+}
+
+// linksInto counts the links to each page of a host.
+func (r Inspector) linksInto(host schema.HostID) (map[schema.ID]int, error) {
+	speaks, err := r.Speakers()
+	if err != nil {
+		return nil, err
+	}
+	in := map[schema.ID]int{}
+	return in, r.Links.EachTargetWritten(func(page, to schema.ID) {
+		if r.Hosts.Of(to) == host && speaks(page) {
+			in[to]++
+		}
+	})
 }
 
 // addPages adds the pages of a host: the busiest, the errors, the depths, and what each run did.
-func (r Inspector) addPages(k *KnownHost, host schema.HostID, in map[schema.ID]int, limit int) error {
+func (r Inspector) addPages(k *KnownHost, host schema.HostID, limit int) error {
+	in, err := r.linksInto(host)
+	if err != nil {
+		return err
+	}
 	depths, errs, runs := map[uint8]*DepthCount{}, map[string]int{}, map[schema.RunID]*hostRun{}
 	k.Busiest = []busyPage{}
 	own := r.pagesOf(host)
-	err := r.Hold(r.Context(), func() error {
+	err = r.Hold(r.Context(), func() error {
 		for _, id := range own {
 			p, err := r.Page(id)
 			if err != nil {

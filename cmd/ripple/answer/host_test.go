@@ -18,7 +18,7 @@ func TestHostRuns(t *testing.T) {
 	})
 	w.Visit("a.test/kept", func(v *schema.Visit) { v.Kept, v.Requests = true, 0 })
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	d, err := Inspector{State: r}.InspectHost("a.test", 20)
+	d, err := Inspector{State: r}.InspectHost("a.test", "", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestHostLinkedFrom(t *testing.T) {
 	w.Visit("a.test/", w.Links("b.test/"))
 	w.Visit("a.test/ads", w.Links("b.test/"))
 	finish()
-	d, err := Inspector{State: &statefile.State{Survey: w.Survey(), Store: w.Store}}.InspectHost("b.test", 20)
+	d, err := Inspector{State: &statefile.State{Survey: w.Survey(), Store: w.Store}}.InspectHost("b.test", "", 20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A Host is what is known of a host.
@@ -61,25 +62,30 @@ type KeptRobots struct {
 	Text      string     `json:"robots_txt"`
 }
 
-// hostLinks are the hosts that link to a host.
+// hostLinks are the hosts that link to a host, by the links in the chosen place or in all.
 type hostLinks struct {
-	Hosts int        `json:"hosts"`
-	Pages int        `json:"pages"`
-	Links int        `json:"links"`
-	From  []hostLink `json:"from"` // origins' hosts first, then by number of pages
+	Hosts  int          `json:"hosts"`
+	Pages  int          `json:"pages"`
+	Links  int          `json:"links"`
+	Places []PlaceCount `json:"places"` // of all links, whichever are chosen
+	From   []hostLink   `json:"from"`   // those that endorse first, then origins' hosts
 }
 
-// A hostLink is a host that links to another, with the first of its links.
+// A hostLink is a host that links to another, with the first of its links, an endorsement if possible.
 type hostLink struct {
 	Domain string `json:"domain"`
 	Shown  string `json:"domain_shown,omitempty"`
 	Origin string `json:"quality_origin"`
 	Pages  int    `json:"pages"`
 	Links  int    `json:"links"`
+
+	Editorial int `json:"editorial"` // endorsements
+
 	From   string `json:"from_url"`
 	To     string `json:"to_url"`
 	Anchor string `json:"anchor"`
 	Place  string `json:"place"`
+	target schema.ID
 }
 
 type busyPage struct {

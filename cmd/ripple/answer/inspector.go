@@ -19,8 +19,12 @@ const (
 	maxRedirected  = schema.MaxRedirects + 1
 )
 
-// InspectPage returns what is known of a URL. It lists up to limit links in each direction.
-func (r Inspector) InspectPage(raw string, limit int) (*Page, error) {
+// InspectPage returns what is known of a URL. It lists up to limit links in each direction; of those to
+// the page, the ones in one of the [Places]; empty: in any.
+func (r Inspector) InspectPage(raw, place string, limit int) (*Page, error) {
+	if err := checkPlace(place); err != nil {
+		return nil, err
+	}
 	u, err := ParseURL(r.Config().Rules(), raw)
 	if err != nil {
 		return nil, err
@@ -45,7 +49,7 @@ func (r Inspector) InspectPage(raw string, limit int) (*Page, error) {
 	}
 	form := u.Form
 	if in.Known = known; known {
-		if in.KnownPage, err = r.page(id, u.Norm, limit); err != nil {
+		if in.KnownPage, err = r.page(id, u.Norm, place, limit); err != nil {
 			return in, err
 		}
 		in.Rule, form = in.KnownPage.Rule, cmp.Or(in.KnownPage.form, form)

@@ -8,7 +8,7 @@ import (
 )
 
 // page returns what is known of a page that was met. norm is its canonical URL.
-func (r Inspector) page(id schema.ID, norm string, limit int) (*KnownPage, error) {
+func (r Inspector) page(id schema.ID, norm, place string, limit int) (*KnownPage, error) {
 	p, err := r.Page(id)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,10 @@ func (r Inspector) page(id schema.ID, norm string, limit int) (*KnownPage, error
 	if out.Paths, err = OriginPaths(r.Survey, id, maxOriginPaths); err != nil {
 		return nil, err
 	}
-	if err := r.addLinks(out, id, limit); err != nil {
+	if err := r.addLinksIn(out, id, place, limit); err != nil {
+		return nil, err
+	}
+	if err := r.addLinksOut(out, id, limit); err != nil {
 		return nil, err
 	}
 	out.LinksOut.Left = p.LinksOmitted()
@@ -76,41 +79,32 @@ func (r Inspector) addTrouble(out *KnownPage, host string, f *Fetching) error {
 	return nil
 }
 
-// addLinks adds the links in both directions.
-func (r Inspector) addLinks(out *KnownPage, id schema.ID, limit int) error {
-	back, total, err := r.Links.In(id, limit)
-	if err != nil {
-		return err
-	}
-	out.LinksIn = LinkList{Total: total, Links: []pageLink{}}
-	for _, b := range back {
-		if err := r.addLink(&out.LinksIn, b.From, b.Link); err != nil {
-			return err
-		}
-	}
+// addLinksOut adds the links of a page.
+func (r Inspector) addLinksOut(out *KnownPage, id schema.ID, limit int) error {
 	links, err := r.Links.Out(id)
 	if err != nil {
 		return err
 	}
-	out.LinksOut = LinkList{Total: len(links), Links: []pageLink{}}
+	out.LinksOut = LinkList[PageLink]{Total: len(links), Links: []PageLink{}}
 	for _, l := range links[:min(limit, len(links))] {
-		if err := r.addLink(&out.LinksOut, l.To, l); err != nil {
+		link, err := r.pageLink(l.To, l)
+		if err != nil {
 			return err
 		}
+		out.LinksOut.Links = append(out.LinksOut.Links, link)
 	}
 	return nil
 }
 
-func (r Inspector) addLink(list *LinkList, other schema.ID, l schema.Link) error {
+func (r Inspector) pageLink(other schema.ID, l schema.Link) (PageLink, error) {
 	p, err := r.Page(other)
 	if err != nil {
-		return err
+		return PageLink{}, err
 	}
-	list.Links = append(list.Links, pageLink{
+	return PageLink{
 		URL: p.URL, State: p.State.String(), Kind: l.Kinds.First().String(), Rel: l.Rel.String(), Place: l.Where(),
 		Anchor: l.Anchor,
-	})
-	return nil
+	}, nil
 }
 
 // AddRedirects adds the pages that the recorded redirects from a page lead to.

@@ -32,35 +32,49 @@ type KnownPage struct {
 	Error    string     `json:"error_message"`
 	Fetching *time.Time `json:"fetching_since"` // when its open request was made; null: none is open
 	Obstacle
-	Depth        *int         `json:"depth"`
-	Seed         bool         `json:"seed"`
-	Own          *bool        `json:"own"` // its host itself names it; null: not reached by the run
-	PageType     string       `json:"page_type"`
-	Title        string       `json:"title"`
-	DiscoveredAt time.Time    `json:"discovered_at"`
-	FirstRun     int          `json:"first_run"`
-	LastRun      int          `json:"last_run"`
-	Referrer     string       `json:"referrer"`
-	Forms        []string     `json:"forms"`
-	Paths        []OriginPath `json:"depths"`
-	Trouble      string       `json:"host_trouble"` // why its host is requested less often than its delay allows
-	AgainAt      *time.Time   `json:"host_again_at"`
-	Redirects    []string     `json:"redirects"`
-	LinksIn      LinkList     `json:"links_in"`
-	LinksOut     LinkList     `json:"links_out"`
-	Facts        []fact       `json:"facts"`
-	Visits       []Visit      `json:"visits"`
-	OlderVisits  int          `json:"visits_omitted,omitempty"` // visits before those
+	Depth        *int               `json:"depth"`
+	Seed         bool               `json:"seed"`
+	Own          *bool              `json:"own"` // its host itself names it; null: not reached by the run
+	PageType     string             `json:"page_type"`
+	Title        string             `json:"title"`
+	DiscoveredAt time.Time          `json:"discovered_at"`
+	FirstRun     int                `json:"first_run"`
+	LastRun      int                `json:"last_run"`
+	Referrer     string             `json:"referrer"`
+	Forms        []string           `json:"forms"`
+	Paths        []OriginPath       `json:"depths"`
+	Trouble      string             `json:"host_trouble"` // why its host is requested less often than its delay allows
+	AgainAt      *time.Time         `json:"host_again_at"`
+	Redirects    []string           `json:"redirects"`
+	LinksIn      LinksIn            `json:"links_in"`
+	LinksOut     LinkList[PageLink] `json:"links_out"`
+	Facts        []fact             `json:"facts"`
+	Visits       []Visit            `json:"visits"`
+	OlderVisits  int                `json:"visits_omitted,omitempty"` // visits before those
+}
+
+// LinksIn are the links to a page, in the chosen place or in all, endorsements first.
+type LinksIn struct {
+	LinkList[LinkIn]
+	Places []PlaceCount `json:"places"` // of all links, whichever are chosen
+}
+
+// A LinkIn is a link to a page.
+type LinkIn struct {
+	PageLink
+	Editorial bool `json:"editorial"` // it is an endorsement
+	SiteWide  bool `json:"sitewide"`
 }
 
 // A LinkList holds links of a page in one direction.
-type LinkList struct {
-	Total int        `json:"total"`
-	Left  int        `json:"links_omitted,omitempty"` // further links that are not recorded
-	Links []pageLink `json:"links"`
+type LinkList[L any] struct {
+	Total int `json:"total"`
+	Left  int `json:"links_omitted,omitempty"` // further links that are not recorded
+	Links []L `json:"links"`
 }
 
-type pageLink struct {
+// A PageLink is a link, with the page at its other end.
+type PageLink struct {
 	URL    string `json:"url"`
 	State  string `json:"state"`
 	Kind   string `json:"kind"`

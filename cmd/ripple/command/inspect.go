@@ -18,12 +18,15 @@ import (
 
 type inspectOptions struct {
 	Limit term.Limit
+	Place string
 	JSON  bool
 }
 
 func (o *inspectOptions) addFlags(f *pflag.FlagSet) {
 	term.AddLimit(f, &o.Limit, term.Limit(serve.Default("page", "limit")),
 		"links in each direction, or rows of each list of a host")
+	f.StringVar(&o.Place, "place", "", "list who links there by links in one `PLACE` alone: "+
+		strings.Join(answer.Places(), ", "))
 	f.BoolVar(&o.JSON, "json", false, "print JSON, one object for each URL")
 }
 
@@ -39,9 +42,17 @@ class, whether a rule refuses it, and what robots.txt decides.
 
 For a host, which is a name without a scheme or a slash: its coverage and what
 limits it, when it is requested next, delay, budget and robots.txt, who links to it,
-its busiest pages, its errors and its runs.`,
+its busiest pages, its errors and its runs.
+
+Who links to a page or a host begins with links in the text: endorsements, which are
+anchors in main, body or aside that are neither site-wide nor nofollow, ugc or
+sponsored. Those to a host are counted from other hosts, those to a page from all.
+A pair of pages has one link, in the best of its places; it is an anchor if one of
+its kinds is (link_kinds in SQL). A site-wide link is counted in its place as well.
+An origin counts if one of its hosts has such a link, an anchor once for each text.`,
 		Example: "  ripple inspect https://example.com/page\n" +
 			"  ripple inspect example.com\n" +
+			"  ripple inspect --place text example.com\n" +
 			"  # Who links to the pages of a list, and with which anchors?\n" +
 			"  tr '\\n' '\\0' < urls.txt | xargs -0 ripple inspect --json --limit -1 |\n" +
 			"    jq -r '.url as $to | .links_in.links[]? | [$to, .url, .anchor] | @csv'",
@@ -81,21 +92,21 @@ func runInspect(ctx context.Context, a *app, opts inspectOptions, urls []string)
 func tellInspected(r answer.Inspector, w io.Writer, raw string, opts inspectOptions) error {
 	limit := int(opts.Limit)
 	if answer.IsHost(raw) {
-		d, err := r.InspectHost(raw, limit)
+		d, err := r.InspectHost(raw, opts.Place, limit)
 		switch {
 		case err != nil:
 			return err
 		case opts.JSON:
 			return term.PrintJSON(w, d)
 		}
-		return show.Host(w, d, limit)
+		return show.Host(w, d, opts.Place, limit)
 	}
-	in, err := r.InspectPage(raw, limit)
+	in, err := r.InspectPage(raw, opts.Place, limit)
 	switch {
 	case err != nil:
 		return err
 	case opts.JSON:
 		return term.PrintJSON(w, in)
 	}
-	return show.Page(w, in)
+	return show.Page(w, in, opts.Place)
 }

@@ -32,12 +32,12 @@ func (o *opened) answerHost(_ context.Context, q desk.Query) (any, error) {
 		return nil, term.Usage("%q is not the name of a host", term.Clean(q.Text("domain"), 200))
 	}
 	o.moment = o.Live != nil
-	return o.InspectHost(q.Text("domain"), q.Number("limit"))
+	return o.InspectHost(q.Text("domain"), q.Text("place"), q.Number("limit"))
 }
 
 func (o *opened) answerPage(_ context.Context, q desk.Query) (any, error) {
 	o.moment = o.Live != nil
-	return o.InspectPage(q.Text("url"), q.Number("limit"))
+	return o.InspectPage(q.Text("url"), q.Text("place"), q.Number("limit"))
 }
 
 func (o *opened) answerPath(_ context.Context, q desk.Query) (any, error) {

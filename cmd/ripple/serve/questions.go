@@ -69,6 +69,8 @@ func stateQuestions() []question {
 	rows := desk.Param{Name: "limit", Kind: desk.Number, Default: 20, Most: maxRows, Doc: "rows of each list at most"}
 	host := desk.Param{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}
 	page := desk.Param{Name: "url", Kind: desk.Text, Required: true, Most: maxURL, Doc: "a page"}
+	place := desk.Param{Name: "place", Kind: desk.Text, Words: answer.Places(),
+		Doc: "who links there by links in this place alone; text: endorsements"}
 	links := desk.Param{Name: "limit", Kind: desk.Number, Default: 10_000, Most: maxRows, Doc: "links at most"}
 	return []question{
 		{Route: desk.Route{Path: "stats", Name: "stats", Params: []desk.Param{rows}, Returns: answer.Stats{},
@@ -82,15 +84,16 @@ func stateQuestions() []question {
 		{Route: desk.Route{Path: "hosts", Name: "hosts", Params: hostParams(), Returns: HostPage{},
 			Doc: "Some of the hosts that match, in an order."},
 			state: (*opened).answerHosts},
-		{Route: desk.Route{Path: "hosts/{domain}", Name: "host", Params: []desk.Param{host, rows}, Returns: answer.Host{},
-			Doc: "Everything known about a host."},
+		{Route: desk.Route{Path: "hosts/{domain}", Name: "host", Params: []desk.Param{host, rows, place},
+			Returns: answer.Host{},
+			Doc:     "Everything known about a host."},
 			state: (*opened).answerHost},
 		{Route: desk.Route{Path: "hosts/{domain}/requests", Name: "requests", Params: []desk.Param{host},
 			Returns: answer.RequestList{},
 			Doc: "The last 100 requests to a host, newest first, with the delay promised and the delay kept before " +
 				"each. If no crawl is running: its visits."},
 			crawl: crawlRequests, state: (*opened).answerRequests},
-		{Route: desk.Route{Path: "pages", Name: "page", Params: []desk.Param{page, rows}, Returns: answer.Page{},
+		{Route: desk.Route{Path: "pages", Name: "page", Params: []desk.Param{page, rows, place}, Returns: answer.Page{},
 			Doc: "Everything known about a page."},
 			state: (*opened).answerPage},
 		{Route: desk.Route{Path: "pages/list", Name: "pages", Params: pageParams(), Returns: PageList{},

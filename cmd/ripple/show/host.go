@@ -12,8 +12,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Host prints what is known about a host. limit is the maximum length of its lists.
-func Host(w io.Writer, d *answer.Host, limit int) error {
+// Host prints what is known about a host, with the hosts that link to it by links in a place; empty: in
+// any. limit is the maximum length of its lists.
+func Host(w io.Writer, d *answer.Host, place string, limit int) error {
 	fmt.Fprintln(w, term.ShownHost(d.Domain, 253))
 	t := term.NewTable(w)
 	t.Row("  class", withRule(d.Class, d.Rule))
@@ -34,7 +35,7 @@ func Host(w io.Writer, d *answer.Host, limit int) error {
 		return err
 	}
 	printHostRobots(d.KnownHost, w, limit)
-	printHostLinks(d.KnownHost, w)
+	printHostLinks(d.KnownHost, w, place)
 	return printHostTables(d.KnownHost, w)
 }
 
@@ -189,16 +190,23 @@ func printHostRobots(k *answer.KnownHost, w io.Writer, limit int) {
 	}
 }
 
-func printHostLinks(k *answer.KnownHost, w io.Writer) {
+func printHostLinks(k *answer.KnownHost, w io.Writer, place string) {
 	l := k.LinkedFrom
-	fmt.Fprintf(w, "\nlinked from: %s, %s\n", term.Count(l.Hosts, "host", ""), term.Count(l.Pages, "page", ""))
+	fmt.Fprintf(w, "\nlinked from%s: %s, %s\n", chosenPlace(place), term.Count(l.Hosts, "host", ""),
+		term.Count(l.Pages, "page", ""))
+	if len(l.Places) > 1 {
+		printPlaces(w, l.Places)
+	}
 	for _, from := range l.From {
 		name := term.ShownHost(from.Domain, 253)
 		if from.Origin != "" {
 			name += " (origin " + term.ShownHost(from.Origin, 253) + ")"
 		}
-		fmt.Fprintf(w, "  %s: %s\n    %s -> %s  %s\n", name, term.Count(from.Links, "link", ""), term.ShownHost(from.From,
-			300),
+		links := term.Count(from.Links, "link", "")
+		if from.Editorial > 0 && from.Editorial < from.Links {
+			links += ", " + term.Commas(from.Editorial) + " in the text"
+		}
+		fmt.Fprintf(w, "  %s: %s\n    %s -> %s  %s\n", name, links, term.ShownHost(from.From, 300),
 			term.ShownHost(from.To, 300), placed(from.Anchor, from.Place))
 	}
 	if more := l.Hosts - len(l.From); more > 0 {

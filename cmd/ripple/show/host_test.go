@@ -44,12 +44,12 @@ func TestHostTrouble(t *testing.T) {
 			w.Depth("b.test/", 1, 0)
 			w.Host("b.test/", tt.host)
 			r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-			d, err := answer.Inspector{State: r}.InspectHost("b.test", 20)
+			d, err := answer.Inspector{State: r}.InspectHost("b.test", "", 20)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var b strings.Builder
-			if err := Host(&b, d, 20); err != nil || !regexp.MustCompile(tt.want).MatchString(b.String()) {
+			if err := Host(&b, d, "", 20); err != nil || !regexp.MustCompile(tt.want).MatchString(b.String()) {
 				t.Errorf("%v; no %q in\n%s", err, tt.want, b.String())
 			}
 		})
@@ -64,7 +64,7 @@ func TestDelaysAgree(t *testing.T) {
 	w.Depth("b.test/", 1, 0)
 	w.Host("b.test/", func(h *schema.Host) { h.CrawlDelay, h.Timeouts, h.Smoothed = time.Minute, 2, 5*time.Minute })
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	d, err := answer.Inspector{State: r}.InspectHost("b.test", 20)
+	d, err := answer.Inspector{State: r}.InspectHost("b.test", "", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +101,13 @@ func TestHostileHost(t *testing.T) {
 		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseTLS, Detail: hostile}
 	})
 	r := &statefile.State{Survey: w.Survey(), Store: w.Store}
-	d, err := answer.Inspector{State: r}.InspectHost("b.test", 20)
+	d, err := answer.Inspector{State: r}.InspectHost("b.test", "", 20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.Robots = answer.KeptRobots{Status: 200, FetchedAt: &w.At, Text: hostile}
 	var b strings.Builder
-	if err := Host(&b, d, 20); err != nil || strings.ContainsAny(b.String(), "\x1b\u202e\r\x07") {
+	if err := Host(&b, d, "", 20); err != nil || strings.ContainsAny(b.String(), "\x1b\u202e\r\x07") {
 		t.Errorf("%v; not inert: %q", err, b.String())
 	}
 }

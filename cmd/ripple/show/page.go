@@ -11,8 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
 
-// Page prints what is known about a URL.
-func Page(w io.Writer, in *answer.Page) error {
+// Page prints what is known about a URL, with the links to it in a place; empty: in any.
+func Page(w io.Writer, in *answer.Page, place string) error {
 	fmt.Fprintln(w, term.ShownHost(in.URL, 2048))
 	t := term.NewTable(w)
 	if len(in.Steps) > 1 || in.Input != in.URL {
@@ -38,8 +38,8 @@ func Page(w io.Writer, in *answer.Page) error {
 		return err
 	}
 	printWays(w, p)
-	printLinks(w, "links in", p.LinksIn)
-	printLinks(w, "links out", p.LinksOut)
+	printLinksIn(w, &p.LinksIn, place)
+	printLinksOut(w, &p.LinksOut)
 	return printVisits(w, p)
 }
 
@@ -156,18 +156,37 @@ func printWays(w io.Writer, p *answer.KnownPage) {
 	}
 }
 
-func printLinks(w io.Writer, title string, list answer.LinkList) {
-	fmt.Fprintf(w, "\n%s: %s\n", title, term.Commas(list.Total))
+func printLinksIn(w io.Writer, in *answer.LinksIn, place string) {
+	fmt.Fprintf(w, "\nlinks in%s: %s\n", chosenPlace(place), term.Commas(in.Total))
+	if len(in.Places) > 1 {
+		printPlaces(w, in.Places)
+	}
+	links := make([]answer.PageLink, len(in.Links))
+	for i, l := range in.Links {
+		if links[i] = l.PageLink; l.SiteWide {
+			links[i].Place += ", site-wide"
+		}
+	}
+	printLinks(w, links, in.Total)
+}
+
+func printLinksOut(w io.Writer, out *answer.LinkList[answer.PageLink]) {
+	fmt.Fprintf(w, "\nlinks out: %s\n", term.Commas(out.Total))
+	printLinks(w, out.Links, out.Total)
+	if out.Left > 0 {
+		fmt.Fprintf(w, "  and %s left out\n", term.Count(out.Left, "link", "links"))
+	}
+}
+
+// printLinks prints the first of the links of a page in one direction.
+func printLinks(w io.Writer, links []answer.PageLink, total int) {
 	t := term.NewTable(w)
-	for _, l := range list.Links {
+	for _, l := range links {
 		t.Row("  "+term.ShownHost(l.URL, 200), l.State, linkText(l.Kind, l.Rel, l.Place, l.Anchor))
 	}
 	_ = t.Flush() // writing to a builder cannot fail
-	if n := list.Total - len(list.Links); n > 0 {
+	if n := total - len(links); n > 0 {
 		fmt.Fprintf(w, "  and %s more (--limit)\n", term.Commas(n))
-	}
-	if list.Left > 0 {
-		fmt.Fprintf(w, "  and %s left out\n", term.Count(list.Left, "link", "links"))
 	}
 }
 

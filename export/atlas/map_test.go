@@ -1,8 +1,10 @@
 package atlas
 
 import (
+	"encoding/xml"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,6 +83,8 @@ func TestMapInABrowser(t *testing.T) {
 	t.Run("keys", func(t *testing.T) { keys(t, b.In(t)) })
 	t.Run("fingers", func(t *testing.T) { pinches(t, b.In(t)) })
 	t.Run("drag", func(t *testing.T) { drags(t, b.In(t)) })
+	t.Run("marks", func(t *testing.T) { marks(t, b.In(t), m) })
+	t.Run("pictures", func(t *testing.T) { saves(t, b.In(t), m) })
 	t.Run("choices", func(t *testing.T) { chooses(t, b.In(t)) })
 	t.Run("address", func(t *testing.T) { returns(t, b.In(t), m) })
 }
@@ -251,6 +255,77 @@ func chooses(t *testing.T, b *browsertest.Tab) {
 	b.Wait(fmt.Sprintf("document.documentElement.dataset.theme !== %q", theme))
 	browsertest.Ask[any](b, `document.querySelector("#groups button").click()`)
 	b.Wait(`document.querySelector("#groups button").getAttribute("aria-pressed") === "true"`)
+}
+
+// marks marks nodes with the mouse and with keys, and reads the decisions on them.
+func marks(t *testing.T, b *browsertest.Tab, m Map) {
+	marked := func(want int) {
+		t.Helper()
+		b.Wait(fmt.Sprintf(`document.getElementById("marked-count").textContent === (%d ? "%[1]d marked" : "")`, want))
+	}
+	shift := chromedp.ButtonModifiers(chromedp.ModifierShift)
+	x, y := onScreen(t, b, m.Points[0])
+	b.Do(chromedp.MouseClickXY(x, y, shift))
+	marked(1)
+	before := address(t, b)["x"]
+	b.Do(chromedp.MouseEvent("mousePressed", x-4, y-4, chromedp.ButtonLeft, shift),
+		chromedp.MouseEvent("mouseMoved", x+8, y+8, chromedp.ButtonLeft, shift),
+		chromedp.MouseEvent("mouseReleased", x+8, y+8, chromedp.ButtonLeft, shift))
+	marked(1)
+	if after := address(t, b)["x"]; after != before {
+		t.Errorf("marking moved the map from %s to %s", before, after)
+	}
+	slash(t, b)
+	b.Press(m.Nodes[8].Name)
+	b.Press(kb.Enter)
+	b.Wait(fmt.Sprintf(`(%s) === %q`, panelHead, m.Nodes[8].Name))
+	b.Press(kb.Escape)
+	b.Press("x")
+	marked(2)
+	browsertest.Ask[any](b, `[...document.querySelectorAll("#verdicts button")].find((e) => e.textContent === "stub").click()`)
+	names := []string{m.Nodes[0].Name, m.Nodes[8].Name}
+	slices.Sort(names)
+	want := fmt.Sprintf("[[decision]]\nhost = %q\nclass = \"stub\"\n\n[[decision]]\nhost = %q\nclass = \"stub\"\n", names[0], names[1])
+	if got := browsertest.Ask[string](b, `document.querySelector("#verdict pre").textContent`); got != want {
+		t.Errorf("the entries are\n%s\nwant\n%s", got, want)
+	}
+	b.Press("x")
+	marked(1)
+	b.Wait(`document.querySelector("#verdict").childElementCount === 0`)
+	b.Press(kb.Escape) // the selection
+	b.Press(kb.Escape)
+	marked(0)
+	b.Wait(`document.getElementById("marked").hidden`)
+}
+
+// saves saves what is seen in both formats.
+func saves(t *testing.T, b *browsertest.Tab, m Map) {
+	onScreen(t, b, m.Points[0])
+	browsertest.Ask[any](b, `(() => { const make = URL.createObjectURL;
+		URL.createObjectURL = (blob) => { window.saved = blob; return make.call(URL, blob); }; })()`)
+	save := func(format string) string {
+		return fmt.Sprintf(`(async () => { window.saved = null; document.getElementById(%q).click();
+			while (!window.saved) await new Promise((done) => setTimeout(done, 20)); return await (%%s); })()`, format)
+	}
+	colours := browsertest.Ask[int](b, fmt.Sprintf(save("png"), `createImageBitmap(window.saved).then((picture) => {
+		const copy = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+		copy.drawImage(picture, 0, 0);
+		return new Set(new Uint32Array(copy.getImageData(0, 0, picture.width, picture.height).data.buffer)).size; })`))
+	if colours < 100 {
+		t.Errorf("%d colours in the PNG", colours)
+	}
+	text := browsertest.Ask[string](b, fmt.Sprintf(save("svg"), "window.saved.text()"))
+	var picture struct {
+		XMLName xml.Name
+		Texts   []string   `xml:"text"`
+		Paths   []struct{} `xml:"path"`
+	}
+	if err := xml.Unmarshal([]byte(text), &picture); err != nil {
+		t.Fatal(err)
+	}
+	if picture.XMLName.Local != "svg" || !slices.Contains(picture.Texts, m.Nodes[0].Name) || len(picture.Paths) < 5 {
+		t.Errorf("the %s has %d paths and names %s", picture.XMLName.Local, len(picture.Paths), picture.Texts)
+	}
 }
 
 // filters keeps the nodes that match a filter and their links, by the fields and by the address, and removes the filters

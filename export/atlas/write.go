@@ -22,7 +22,7 @@ var viewer embed.FS
 // scripts returns the parts of the viewer in the order in which they are put into a page.
 func scripts() []string {
 	return []string{"graph.js", "colour.js", "camera.js", "webgl.js", "canvas.js", "labels.js", "panel.js",
-		"filter.js", "view.js", "input.js", "main.js"}
+		"filter.js", "mark.js", "picture.js", "view.js", "input.js", "main.js"}
 }
 
 // page is the data of the template.

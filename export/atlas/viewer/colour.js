@@ -49,19 +49,24 @@ function coverGroups(g, of, theme) {
   });
 }
 
-// communityGroups names the largest communities after their first node by rank
-// and leaves the small ones together.
-function communityGroups(g, of, theme) {
+// communities returns by community the number of its nodes, and the greatest of them, after which it is named.
+function communities(g) {
   const count = new Map(), head = new Map();
   for (let v = 0; v < g.n; v++) {
     const c = g.community[v];
     count.set(c, (count.get(c) || 0) + 1);
     if (!head.has(c) || g.trust[v] > g.trust[head.get(c)]) head.set(c, v);
   }
+  return { count, head };
+}
+
+// communityGroups leaves the small communities together.
+function communityGroups(g, of, theme) {
+  const { count, head } = communities(g);
   const large = [...count.keys()].filter((c) => count.get(c) > 1).sort((a, b) => count.get(b) - count.get(a) || a - b).slice(0, 3 * hues.length);
   const place = new Map(large.map((c, i) => [c, i]));
   for (let v = 0; v < g.n; v++) of[v] = place.has(g.community[v]) ? place.get(g.community[v]) : large.length;
-  const groups = large.map((c, i) => ({ label: g.shown[head.get(c)], colour: shade(hues[i % hues.length][theme], Math.floor(i / hues.length), theme) }));
+  const groups = large.map((c, i) => ({ label: g.labels[head.get(c)], colour: shade(hues[i % hues.length][theme], Math.floor(i / hues.length), theme) }));
   if (place.size < count.size) groups.push({ label: "smaller communities", colour: plain[theme] });
   return groups;
 }

@@ -1,6 +1,6 @@
 // Filters: nodes and links that do not match them are not drawn.
 
-const amounts = ["min-links", "min-weight", "max-depth"];
+const amounts = { "min-links": /^[1-9][0-9]{0,8}$/, "min-weight": /^[1-9][0-9]{0,8}$/, "max-depth": /^[0-9]{1,9}$/ };
 const noFilters = { "min-links": "", "min-weight": "", "max-depth": "", coverage: "" };
 
 // filtering returns which nodes are kept, and how strongly each link is drawn: 0 for one that is not, else the more the
@@ -45,5 +45,5 @@ function showFilters(app) {
 
 // valid returns a filter as the address or a field has it, or nothing if it cannot be one.
 function valid(app, name, value) {
-  return (amounts.includes(name) ? /^[0-9]{1,9}$/.test(value) : app.g.covers.includes(value)) ? value : "";
+  return (name in amounts ? amounts[name].test(value) : app.g.covers.includes(value)) ? value : "";
 }

@@ -28,11 +28,12 @@ function listenCards(app) {
   on("zoom-in", "click", () => step(app, 1.5));
   on("zoom-out", "click", () => step(app, 1 / 1.5));
   on("fit", "click", () => { fly(app.camera, whole(app.camera)); moved(app); });
+  for (const format of ["png", "svg"]) on(format, "click", () => savePicture(app, format));
   if (document.getElementById("theme")) on("theme", "click", () => flip(app));
 }
 
 function press(app, pointers, event) {
-  pointers.set(event.pointerId, { x: event.clientX, y: event.clientY, far: 0 });
+  pointers.set(event.pointerId, { x: event.clientX, y: event.clientY, far: 0, marks: event.shiftKey, from: [event.clientX, event.clientY] });
   app.labels.canvas.setPointerCapture(event.pointerId);
   app.labels.canvas.focus({ preventScroll: true });
 }
@@ -42,6 +43,12 @@ function drag(app, pointers, event) {
   if (!pointer) return hover(app, event.pointerType === "touch" ? -1 : pick(app, event.clientX, event.clientY), event.clientX, event.clientY);
   const dx = event.clientX - pointer.x, dy = event.clientY - pointer.y;
   pointer.far += Math.abs(dx) + Math.abs(dy);
+  if (pointer.marks) {
+    const [x, y] = pointer.from;
+    app.box = { left: Math.min(x, event.clientX), top: Math.min(y, event.clientY), right: Math.max(x, event.clientX), bottom: Math.max(y, event.clientY) };
+    hover(app, -1);
+    return redraw(app);
+  }
   if (pointers.size === 2) pinch(app, pointers, event, pointer);
   else if (pointer.far > 4) { pan(app.camera, dx, dy); app.labels.canvas.classList.add("dragging"); hover(app, -1); }
   if (pointers.size === 2 || pointer.far > 4) { pointer.x = event.clientX; pointer.y = event.clientY; moved(app); }
@@ -61,7 +68,11 @@ function release(app, pointers, event) {
   const pointer = pointers.get(event.pointerId);
   pointers.delete(event.pointerId);
   app.labels.canvas.classList.remove("dragging");
-  if (pointer && pointer.far <= 4 && event.type === "pointerup") select(app, pick(app, event.clientX, event.clientY));
+  const { box } = app, done = pointer && event.type === "pointerup";
+  app.box = null;
+  if (done && pointer.far <= 4) (pointer.marks ? toggleMark : select)(app, pick(app, event.clientX, event.clientY));
+  else if (done && pointer.marks) markWithin(app, box);
+  else redraw(app);
 }
 
 function wheel(app, event) {
@@ -83,8 +94,8 @@ function key(app, event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const field = event.target instanceof Element && event.target.closest("input, select");
   if (event.key === "Escape") return escape(app, field);
-  if (field) return enterResults(event);
-  const act = { "/": () => document.getElementById("query").focus(), "+": () => step(app, 1.5), "=": () => step(app, 1.5), "-": () => step(app, 1 / 1.5), 0: () => document.getElementById("fit").click(), t: !app.page.dark && (() => flip(app)) }[event.key];
+  if (field) return enterResults(app, event);
+  const act = { "/": () => document.getElementById("query").focus(), "+": () => step(app, 1.5), "=": () => step(app, 1.5), "-": () => step(app, 1 / 1.5), 0: () => document.getElementById("fit").click(), x: () => toggleMark(app, app.selected), t: !app.page.dark && (() => flip(app)) }[event.key];
   if (act) { event.preventDefault(); act(); }
   if (arrows[event.key]) travel(app, event);
 }
@@ -104,8 +115,13 @@ function travel(app, event) {
   moved(app);
 }
 
-// enterResults leads from the search field to the first result.
-function enterResults(event) {
+// enterResults leads from the search field to the first result. With the shift key Enter marks it.
+function enterResults(app, event) {
+  if (event.key === "Enter" && event.shiftKey && event.target.id === "query") {
+    event.preventDefault();
+    const [first = -1] = showResults(app);
+    toggleMark(app, first);
+  }
   const first = document.querySelector("#results button");
   if (event.key === "ArrowDown" && event.target.id === "query" && first) { event.preventDefault(); first.focus(); }
 }
@@ -114,6 +130,7 @@ function escape(app, field) {
   const query = document.getElementById("query");
   if (query.value) { query.value = ""; showResults(app); }
   else if (app.selected >= 0) select(app, -1);
+  else if (app.marked.size) clearMarks(app);
   else if (app.focus >= 0) focusGroup(app, -1);
   if (field) field.blur();
   app.labels.canvas.focus({ preventScroll: true });

@@ -19,6 +19,7 @@ function drawLabels(app) {
   drawArrows(app);
   drawRings(app, app.origins.filter(app.lit), 1.5, 1.5);
   drawRings(app, [app.selected, app.hovered].filter((v) => v >= 0), 3, 2);
+  drawRings(app, [...app.marked], 5, 2.5, app.ways[0]);
   keepClear(app);
   labels.named = [];
   let room = Math.max(12, Math.round((c.width * c.height) / 20000));
@@ -26,13 +27,25 @@ function drawLabels(app) {
     if (room <= 0) break;
     if (drawLabel(app, v)) room--;
   }
+  if (app.box) drawBox(app);
   labels.canvas.dataset.named = labels.named.slice(0, 60).join(" ");
+}
+
+// drawBox draws the rectangle in which nodes will be marked.
+function drawBox({ box, labels, ways }) {
+  labels.paper.strokeStyle = labels.paper.fillStyle = css(ways[0]);
+  labels.paper.lineWidth = 1;
+  const sides = [box.left, box.top, box.right - box.left, box.bottom - box.top];
+  labels.paper.strokeRect(...sides);
+  labels.paper.globalAlpha = 0.1;
+  labels.paper.fillRect(...sides);
+  labels.paper.globalAlpha = 1;
 }
 
 // wanted lists nodes in the order in which they get names, each once.
 function* wanted(app) {
   const named = new Set();
-  for (const list of [[app.selected], app.origins, app.selected >= 0 ? app.near.slice(0, 60) : [], app.order.subarray(0, 6000)]) {
+  for (const list of [[app.selected], [...app.marked], app.origins, app.selected >= 0 ? app.near.slice(0, 60) : [], app.order.subarray(0, 6000)]) {
     for (const v of list) {
       if (v < 0 || named.has(v) || !app.lit(v)) continue;
       named.add(v);
@@ -118,9 +131,9 @@ function drawLabel(app, v) {
   const [x, y] = toScreen(c, g.x[v], g.y[v]), r = pixels(c, app.radius[v]);
   if (x < -r || y < -r || x > c.width + r || y > c.height + r) return false;
   const origin = app.prominent.has(v), must = v === app.selected || origin;
-  if (!must && r < 2.2 && app.selected < 0) return false; // with a selection, only its neighbours get names here
+  if (!must && r < 2.2 && app.selected < 0 && !app.marked.has(v)) return false; // with a selection, only its neighbours get names here
   const size = Math.round(Math.min(10.5 + app.radius[v] * 0.7, 15)) + (origin ? 1 : 0);
-  const text = short(g.labels[v]), width = textWidth(labels, text, size, must), rim = r + (must ? 8 : 4);
+  const text = short(g.labels[v]), width = textWidth(labels, text, size, must), rim = r + (app.marked.has(v) ? 11 : must ? 8 : 4);
   const spots = places(c, x, y, rim, width, size, must), tall = size * 1.24, had = labels.spots.get(v);
   const spot = spots.length && room(labels, spots, had, { c, x, y, rim, width, tall, size, urgent: must && app.prominent.size <= fewOrigins, first: v === app.selected });
   if (!spot) { labels.spots.delete(v); return false; }

@@ -2,11 +2,12 @@
 
 // show draws a graph as it was written, see graph.js, on the page's elements. Page says
 // where the view is kept, see view.js; the rest of it is optional: dark, whether the
-// ground is dark, and dossier, the address where more is told of a node.
+// ground is dark, dossier, the address where more is told of a node, and decide, which shows in an element what
+// decisions on hosts would change.
 function show(raw, page) {
   const g = readGraph(raw);
   const app = { g, page, raw, count: g.counted, ended: new AbortController(), camera: makeCamera(g), labels: makeLabels(document.getElementById("labels")), grid: makeGrid(g),
-    colour: "class", size: "trust", links: "all", theme: "", filters: { ...noFilters }, selected: -1, hovered: -1, focus: -1, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
+    colour: "class", size: "trust", links: "all", theme: "", filters: { ...noFilters }, selected: -1, hovered: -1, focus: -1, marked: new Set(), box: null, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
   document.getElementById("counting").hidden = !raw.other;
   openPainter(app, true);
   app.grouping = groupsOf(g, app.colour, isDark(app));
@@ -27,6 +28,8 @@ function renew(app, raw) {
   const chosen = app.focus < 0 ? null : app.grouping.groups[app.focus].label;
   const focus = groupsOf(g, app.colour, isDark(app)).groups.findIndex((group) => group.label === chosen);
   keepPlaces(app.g, g);
+  const places = new Map(g.names.map((name, v) => [name, v]));
+  app.marked = new Set([...app.marked].map((v) => places.get(app.g.names[v])).filter((v) => v !== undefined));
   app.raw = raw;
   adopt(app, g, selected, focus);
   restyle(app);
@@ -82,7 +85,7 @@ function measure(app) {
   const box = document.getElementById("stage").getBoundingClientRect();
   app.ratio = Math.min(devicePixelRatio || 1, 2.5);
   const width = Math.max(box.width, 1), height = Math.max(box.height, 1);
-  const cards = [...document.querySelectorAll(".card:is(#head, #legend, #panel, #tools, .bar)")].filter((card) => !card.hidden)
+  const cards = [...document.querySelectorAll(".card:is(#head, #legend, #panel, #tools, #marked, .bar)")].filter((card) => !card.hidden)
     .map((card) => card.getBoundingClientRect()).filter((r) => r.width > 0);
   Object.assign(app.camera, { width, height, free: freeArea(width, height, cards) });
   app.cards = cards;
@@ -109,9 +112,11 @@ function restyle(app) {
   app.prominent = new Set(app.origins.slice(0, 40)); // more names than that would hide the map
   app.camera.box = bounds(g, app.kept);
   if (app.selected >= 0 && !app.kept[app.selected]) app.selected = -1;
+  app.marked = new Set([...app.marked].filter((v) => app.kept[v]));
   relight(app);
   showLegend(app);
   showFilters(app);
+  showMarked(app);
   showPanel(app);
   showResults(app);
   measure(app);
@@ -126,7 +131,8 @@ function relight(app) {
   app.near = [...outward, ...inward];
   const near = new Set([selected, ...app.near]);
   app.lit = (v) => app.kept[v] && (focus < 0 || grouping.of[v] === focus) && (selected < 0 || near.has(v));
-  app.painter.nodes(app.radius, paint(g, grouping, app.lit, app.kept), app.shares);
+  app.colours = paint(g, grouping, app.lit, app.kept);
+  app.painter.nodes(app.radius, app.colours, app.shares);
   app.strong = app.links === "none" ? [] : [
     ...inward.map((v) => [v, selected, app.ways[1]]), ...outward.map((v) => [selected, v, app.ways[0]]),
   ];

@@ -22,7 +22,7 @@ function dotOf(app, v) {
 function nodeRow(app, v, more) {
   const button = make("button", { type: "button", class: "row", title: [app.g.titles[v], app.g.shown[v]].filter(Boolean).join("\n") },
     dotOf(app, v), make("span", { class: "name" }, app.g.labels[v]), make("span", { class: "more" }, more));
-  button.addEventListener("click", () => select(app, v, true));
+  button.addEventListener("click", (event) => event.shiftKey ? toggleMark(app, v) : select(app, v, true));
   return button;
 }
 
@@ -48,7 +48,11 @@ function chips(app, v) {
   const g = app.g, chip = make("span", { class: "chip" }, dotOf(app, v), g.classes[g.class[v]]);
   const list = make("div", { class: "chips" }, chip);
   if (g.depth[v] >= 0) list.append(make("span", { class: "chip" }, "depth " + g.depth[v]));
-  if (g.community[v] >= 0) list.append(make("span", { class: "chip" }, "community " + g.community[v]));
+  const { count, head } = communities(g), c = g.community[v];
+  if (c >= 0 && count.get(c) > 1) list.append(make("span", { class: "chip" }, "community of " + g.labels[head.get(c)]));
+  const mark = make("button", { type: "button", class: "chip mark", "aria-pressed": String(app.marked.has(v)), title: "Mark (x)" }, "mark");
+  mark.addEventListener("click", () => toggleMark(app, v));
+  list.append(mark);
   if (app.page.dossier) list.append(make("a", { class: "chip", href: app.page.dossier(g.names[v]) }, "all about it"));
   if (/^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$/.test(g.names[v])) {
     list.append(make("a", { class: "chip", href: "https://" + g.names[v] + "/", target: "_blank", rel: "noopener noreferrer nofollow" }, "open ↗"));

@@ -432,7 +432,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// Classes are chosen by keys, for one candidate or for those that are marked, decided together and undone.
+// Classes are chosen by keys, for one candidate or for those that are marked, decided together and undone. Hosts that
+// are marked on the map are decided on in the same way.
 func TestDecideSeveral(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -460,12 +461,28 @@ func TestDecideSeveral(t *testing.T) {
 	desktest.Ask[any](b, `document.querySelector("input.search").focus()`)
 	b.Press("other")
 	b.Wait(`document.querySelectorAll(".candidate").length === 1 && location.hash.includes("search=other")`)
+	b.Visit("map?node=host-7.test", `document.querySelector("#panel .mark")`)
+	desktest.Ask[any](b, `document.querySelector("#panel .mark").click()`)
+	desktest.Ask[any](b, `document.querySelector("#panel h3.out + ul button").click()`)
+	b.Wait(`document.querySelector("#panel h2").innerText === "host-8.test"`)
+	b.Press("x")
+	b.Wait(`document.querySelector("#marked-count").innerText === "2 marked"`)
+	mark := func(name string) {
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#marked button")]
+			.find((x) => x.innerText === %q).click()`, name))
+	}
+	mark("stub")
+	b.Wait(`document.querySelector("#verdict .turns")`)
+	mark("Save and apply")
+	b.Wait(`document.querySelector("#verdict").innerText.includes("2 hosts decided. The map has been updated.")`)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	both := `{"decisions":[{"host":"new.test","class":"quality","seeds":["https://new.test/start"]},` +
 		`{"host":"shop.other.test","class":"blacklist"}],`
+	marked := `{"decisions":[{"host":"host-7.test","class":"stub"},{"host":"host-8.test","class":"stub"}],`
 	want := []string{both + `"dry_run":true}`, both + `"version":"v1","dry_run":false}`,
-		`{"decisions":[{"class":"none","host":"new.test"},{"class":"none","host":"shop.other.test"}],"version":"v1","dry_run":false}`}
+		`{"decisions":[{"class":"none","host":"new.test"},{"class":"none","host":"shop.other.test"}],"version":"v1","dry_run":false}`,
+		marked + `"dry_run":true}`, marked + `"version":"v1","dry_run":false}`}
 	if diff := cmp.Diff(want, d.told); diff != "" {
 		t.Errorf("the desk was told (-want +got): %s", diff)
 	}

@@ -9,7 +9,7 @@ const inside = [["↑ ↓ PgUp PgDn Home End", "through the hosts, or pages"], [
   ["q s b l", "quality, stub, blacklist, later, in Suggest"],
   ["Space", "mark a suggestion"], ["← →", "through the points of a chart"], ["Ctrl+Enter", "run the query, in Ask"],
   ["+ − 0", "zoom the map, show all of it"],
-  ["arrows", "move the map"]];
+  ["arrows", "move the map"], ["x", "mark the selected host of the map"]];
 
 // listenKeys handles keys. views returns the available views, as {name, key, title}.
 export function listenKeys(views) {

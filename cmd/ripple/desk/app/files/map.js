@@ -1,6 +1,7 @@
 // Map: the graph of hosts, drawn by the viewer of the exported map, growing while the crawl runs.
 
-import { ask } from "./api.js";
+import { ask, offers } from "./api.js";
+import { propose } from "./decide.js";
 import { el, put, address, at, harmless } from "./dom.js";
 import { live } from "./live.js";
 import { seen } from "./stream.js";
@@ -23,6 +24,7 @@ export function show(view, said, signal) {
     if (app) leave(app);
   });
   const again = async () => {
+    clearTimeout(timer);
     await seen(signal);
     if (signal.aborted) return;
     try {
@@ -30,7 +32,7 @@ export function show(view, said, signal) {
       if (signal.aborted) return;
       if (!data.names.length) put(note, empty("There is nothing to draw yet."));
       else if (app) renew(app, data);
-      else app = begin(note, data, signal);
+      else app = begin(note, data, signal, again);
       if (data.names.length) caption(data, app);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -41,15 +43,19 @@ export function show(view, said, signal) {
   again();
 }
 
-// begin replaces the note with the viewer's elements and starts the viewer. The title stays, because it
-// may have the focus.
-function begin(note, data, signal) {
+// begin replaces the note with the viewer's elements and starts the viewer, which decides as other views do. done is
+// called when decisions are in force. The title stays, because it may have the focus.
+function begin(note, data, signal, done) {
   note.replaceWith(document.getElementById("map-stage").content.cloneNode(true));
   document.getElementById("stage").setAttribute("role", "group"); // the view is the main part
   const app = draw(data, {
     read: () => new URLSearchParams(location.hash.replace(/^[^?]*\??/, "")),
     write: (said) => { if (at("map")) history.replaceState(null, "", "#/map?" + said); },
     dark: isDark,
+    decide: offers("decisions") && ((place, decisions) => {
+      place.classList.add("foresight");
+      propose(place, { decisions }, { signal, done });
+    }),
     dossier: (name) => address("host/" + encodeURIComponent(name)),
   });
   document.addEventListener("theme", () => restyle(app), { signal });

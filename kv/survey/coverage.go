@@ -62,6 +62,7 @@ type HostReport struct {
 	Budget       string // the key that limited the host, "max-domain-requests = 500"; empty: none did
 	Limit        int    // requests for pages that a run may send to the host
 	LimitKey     string // the key and value that set Limit
+	NotRecorded  int    // of KnownMissing: found, and beyond the limits for new URLs, so not pages of the map
 	SiteOverflow int    // links to further hosts of its site, which were not recorded
 }
 
@@ -170,7 +171,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	for i, n := range t.byState {
 		report.ByState[i] = int(n)
 	}
-	report.Away = t.unreachable()
+	report.NotRecorded, report.Away = report.KnownMissing, t.unreachable()
 	if h.verdict.Class.Visitable() {
 		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unreached + t.unanswered + t.brokenAll())
 	}

@@ -222,14 +222,15 @@ func (t *tally) add(p *Page) {
 	} else if p.State == schema.Discovered && p.Class.Visitable() && p.Rule != "" && p.Rule == p.Error {
 		h.ruled++
 	}
-	if p.Visited && p.Class.Visitable() {
+	if p.VisitedNow() {
 		h.visited++
 		t.addVisited(p, h)
 	}
 }
 
 func (t *tally) addVisited(p *Page, h *hostTally) {
-	switch v := p.Visit; {
+	v := p.Visit
+	switch {
 	case p.State == schema.Processed:
 		t.counts.Processed++
 		t.counts.ProcessedByDepth[p.Depth]++
@@ -244,20 +245,54 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 			}
 			t.countRendering(h, v)
 		}
-	case v.Reason.Cause == schema.CauseDenied:
-		h.denied++
-	case v.Status == 401 || v.Status == 403 || v.Status == 429:
-		h.blocked++
-	case v.State == schema.RateLimited:
-		h.missing++
-	case v.State == schema.Unreachable:
-		h.unreached++
-	case v.State == schema.Failed && v.Reason.Cause.Unanswered():
-		h.unanswered++
-	case v.State == schema.Failed && v.Status >= 500:
-		h.broken++
+	default:
+		if n := h.lackOf(p); n != nil {
+			*n++
+		}
 	}
 }
+
+// lackOf returns the count of a page that was visited, and not processed, among the missing pages of
+// its host; nil: it is not missing.
+func (h *hostTally) lackOf(p *Page) *uint32 {
+	switch v := p.Visit; {
+	case v.Reason.Cause == schema.CauseDenied:
+		return &h.denied
+	case v.Status == 401 || v.Status == 403 || v.Status == 429:
+		return &h.blocked
+	case v.State == schema.RateLimited:
+		return &h.missing
+	case v.State == schema.Unreachable:
+		return &h.unreached
+	case v.State == schema.Failed && v.Reason.Cause.Unanswered():
+		return &h.unanswered
+	case v.State == schema.Failed && v.Status >= 500:
+		return &h.broken
+	}
+	return nil
+}
+
+// Lacks returns a function that reports whether a sketched page is one of the missing pages of its
+// host: [HostFigures.KnownMissing] without [HostReport.NotRecorded].
+func (s *Survey) Lacks() (func(*Page) bool, error) {
+	t, err := s.tallies.tallied()
+	return func(p *Page) bool {
+		h := &t.hosts[p.Host]
+		switch {
+		case !s.tallies.hosts.byID[p.Host].verdict.Class.Visitable():
+			return false
+		case p.Missing():
+			return true
+		case p.State == schema.Processed || !p.VisitedNow():
+			return false
+		}
+		n := h.lackOf(p)
+		return n != nil && (n != &h.broken || h.brokenAll() > 0)
+	}, err
+}
+
+// VisitedNow reports whether the run of the survey visited a page of a class that is visited.
+func (p *Page) VisitedNow() bool { return p.Visited && p.Class.Visitable() }
 
 // countRendering counts a page that was rendered or likely needs rendering.
 func (t *tally) countRendering(h *hostTally, v *schema.Visit) {

@@ -18,7 +18,8 @@ type originStats struct {
 	Visited  int     `json:"pages_visited"`
 	ToVisit  int     `json:"pages_to_visit"` // in this run
 	Missing  int     `json:"known_missing"`
-	Used     int     `json:"request_count"` // requests counted in the budgets of its hosts
+	Unnoted  int     `json:"urls_not_recorded"` // of known_missing: they are not pages of the map
+	Used     int     `json:"request_count"`     // requests counted in the budgets of its hosts
 	Limit    int     `json:"request_limit"`
 	ETA      float64 `json:"eta_seconds"` // of its slowest host; 0: not in this run
 	Coverage string  `json:"coverage"`    // of the host with the most missing pages
@@ -52,6 +53,7 @@ func (o *originStats) add(h *survey.HostReport, run schema.RunID, pages, seconds
 	o.Known += h.Known
 	o.Visited += h.Visited
 	o.Missing += h.KnownMissing
+	o.Unnoted += h.NotRecorded
 	o.ToVisit += int(pages)
 	o.Limit += h.Limit
 	if h.Host.Run == run {

@@ -3,10 +3,12 @@ package serve
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
@@ -20,8 +22,8 @@ const noValue = "none"
 
 // pageFilters returns the names of the parameters that filter pages.
 func pageFilters() []string {
-	return []string{"search", "state", "class", "status_code", "content_type", "depth", "domain", "error", "error_kind",
-		"run"}
+	return []string{"search", "state", "class", "status_code", "content_type", "depth", "domain", "quality_origin",
+		"error", "error_kind", "progress", "run", "change", "from", "to"}
 }
 
 // filterKey names a selection of pages; empty: all of them.
@@ -36,7 +38,8 @@ func filterKey(q desk.Query) string {
 }
 
 func filterValue(q desk.Query, name string) string {
-	if name == "run" {
+	switch name {
+	case "run", "from", "to":
 		if q.Number(name) == 0 {
 			return ""
 		}
@@ -108,19 +111,23 @@ func (t *pageTable) tests(q desk.Query) (func(schema.ID) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name := q.Text("domain"); name != "" {
-		on, err := t.onHosts(name)
-		if err != nil {
-			return nil, err
+	// A slow filter looks at hosts, visits or all pages first.
+	slow := func(wanted bool, make func() (func(schema.ID) bool, error)) {
+		if wanted && err == nil {
+			var is func(schema.ID) bool
+			is, err = make()
+			all = append(all, is)
 		}
-		all = append(all, on)
 	}
-	if run := q.Number("run"); run > 0 {
-		asked, err := t.requestedIn(schema.RunID(run))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, asked)
+	type test = func(schema.ID) bool
+	name, origin, progress, run := q.Text("domain"), q.Text("quality_origin"), q.Text("progress"), q.Number("run")
+	slow(name != "", func() (test, error) { return t.onHosts(name) })
+	slow(origin != "", func() (test, error) { return t.ofOrigin(origin) })
+	slow(progress != "", func() (test, error) { return t.inProgress(progress) })
+	slow(run > 0, func() (test, error) { return t.requestedIn(schema.RunID(run)) })
+	slow(q.Text("change") != "", func() (test, error) { return t.changed(q) })
+	if err != nil {
+		return nil, err
 	}
 	return func(id schema.ID) bool {
 		for _, is := range all {
@@ -164,18 +171,81 @@ func (t *pageTable) onHosts(name string) (func(schema.ID) bool, error) {
 		host, known, err := hosts.Lookup(name)
 		return func(id schema.ID) bool { return known && hosts.Of(id) == host }, err
 	}
+	return t.onNamed(func(name string) bool { return name == parent || strings.HasSuffix(name, "."+parent) })
+}
+
+// onNamed selects the pages of the hosts whose names are chosen.
+func (t *pageTable) onNamed(is func(name string) bool) (func(schema.ID) bool, error) {
+	hosts := &t.survey.Hosts
 	chosen := make([]bool, hosts.Count()+1)
-	for id := range chosen {
-		if id == 0 {
-			continue
-		}
-		of, err := hosts.Name(schema.HostID(id))
+	for id := 1; id < len(chosen); id++ {
+		name, err := hosts.Name(schema.HostID(id))
 		if err != nil {
 			return nil, err
 		}
-		chosen[id] = of == parent || strings.HasSuffix(of, "."+parent)
+		chosen[id] = is(name)
 	}
 	return func(id schema.ID) bool { return chosen[hosts.Of(id)] }, nil
+}
+
+// ofOrigin selects the pages of an origin's hosts.
+func (t *pageTable) ofOrigin(name string) (func(schema.ID) bool, error) {
+	scope := t.survey.Scope()
+	at, err := originAt(t.survey, name)
+	if err != nil {
+		return nil, err
+	}
+	return t.onNamed(func(host string) bool { return slices.Contains(scope.OriginsOf(host), at) })
+}
+
+// originAt returns the number of an origin.
+func originAt(s *survey.Survey, name string) (int, error) {
+	for i, origin := range s.Scope().Origins() {
+		if origin.Name == name {
+			return i, nil
+		}
+	}
+	return 0, term.Usage("there is no origin %q", term.Clean(name, 253))
+}
+
+// The words for how far the newest run is with a page.
+const (
+	progressVisited = "visited" // by this run
+	progressWaiting = "waiting"
+	progressMissing = "missing" // counted in known_missing
+)
+
+// inProgress selects the pages with which the newest run is so far.
+func (t *pageTable) inProgress(word string) (func(schema.ID) bool, error) {
+	is := map[string]func(*survey.Page) bool{progressVisited: (*survey.Page).VisitedNow,
+		progressWaiting: (*survey.Page).Waits}[word]
+	if word == progressMissing {
+		lacks, err := t.survey.Lacks()
+		if err != nil {
+			return nil, err
+		}
+		is = lacks
+	}
+	chosen := make([]bool, t.survey.URLs()+1)
+	err := t.survey.EachSketch(func(p *survey.Page) error {
+		chosen[p.ID] = is(p)
+		return nil
+	})
+	return func(id schema.ID) bool { return chosen[id] }, err
+}
+
+// changed selects the pages that differ between two runs.
+func (t *pageTable) changed(q desk.Query) (func(schema.ID) bool, error) {
+	d, err := answer.CompareRuns(t.survey, schema.RunID(q.Number("from")), schema.RunID(q.Number("to")))
+	if err != nil {
+		return nil, err
+	}
+	chosen := make([]bool, t.survey.URLs()+1)
+	err = d.EachPage(func(c *survey.PageChange) error {
+		chosen[c.ID] = c.Change.String() == q.Text("change")
+		return nil
+	})
+	return func(id schema.ID) bool { return chosen[id] }, err
 }
 
 // requestedIn selects the pages that a run requested.

@@ -167,11 +167,102 @@ func TestPagesFilter(t *testing.T) {
 			t.Errorf("run %d: %d pages are listed, %d counted", run.ID, list.Total, run.Pages)
 		}
 	}
+	for _, origin := range s.Scope().Origins() {
+		var want [4]int // known, visited, missing, not recorded
+		err := s.Hosts.Each(func(h *survey.HostReport) error {
+			if slices.Contains(s.Scope().OriginsOf(h.Host.Name), slices.Index(originNames(s), origin.Name)) && h.Known > 0 {
+				for i, n := range []int{h.Known, h.Visited, h.KnownMissing, h.NotRecorded} {
+					want[i] += n
+				}
+			}
+			return nil
+		})
+		of := func(progress string) int {
+			return listed(t, table, "limit=0&quality_origin="+origin.Name+"&progress="+progress).Total
+		}
+		got := [4]int{of(""), of(progressVisited), of(progressMissing) + want[3], want[3]}
+		if got != want || err != nil {
+			t.Errorf("%s: %d are listed, %d counted, %v", origin.Name, got, want, err)
+		}
+	}
+	if list := listed(t, table, "limit=0&progress=waiting"); list.Total != counts.Frontier {
+		t.Errorf("%d waiting pages are listed, %d counted", list.Total, counts.Frontier)
+	}
 	choices := listed(t, table, "limit=0&choices=1").Choices
 	if !slices.Contains(choices.StatusCode, 404) || !slices.Contains(choices.ContentType, "text/html") ||
 		!slices.Contains(choices.Error, "404 Not Found") || !slices.Contains(choices.ErrorKind, "dead_link") ||
 		!slices.Contains(choices.Depth, "0") {
 		t.Errorf("the choices are %+v", choices)
+	}
+}
+
+func originNames(s *survey.Survey) (names []string) {
+	for _, origin := range s.Scope().Origins() {
+		names = append(names, origin.Name)
+	}
+	return names
+}
+
+// The missing pages of hosts of every kind are listed as they are counted: waiting, denied, blocked, broken.
+func TestPagesMissing(t *testing.T) {
+	w := surveytest.New(t, surveytest.Lists)
+	ended := func(name string, state schema.State, why schema.Reason) {
+		w.Visit(name, func(v *schema.Visit) { v.State, v.Status, v.Reason = state, why.Status, why })
+	}
+	w.Visit("a.test/", w.Links("b.test/", "broken.test/", "some.test/", "deny.test/", "waits.test/"))
+	w.Depth("waits.test/", 1, 0)
+	ended("broken.test/", schema.Failed, schema.StatusReason(503))
+	ended("some.test/", schema.Failed, schema.StatusReason(503))
+	w.Visit("some.test/well", nil)
+	ended("deny.test/", schema.Failed, schema.Reason{Cause: schema.CauseDenied})
+	ended("b.test/", schema.Failed, schema.StatusReason(403))
+	s := w.Survey()
+	var want int
+	err := s.Hosts.Each(func(h *survey.HostReport) error {
+		want += h.KnownMissing - h.NotRecorded
+		return nil
+	})
+	if list := listed(t, newPageTable(s, w.Store), "limit=0&progress=missing"); list.Total != want || want < 3 || err != nil {
+		t.Errorf("%d missing pages are listed, %d counted, %v", list.Total, want, err)
+	}
+}
+
+// The pages that differ between two runs are listed as they are counted.
+func TestPagesOfADiff(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	finish := func() { w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted }) }
+	w.Visit("a.test/", w.Links("a.test/gone", "a.test/same", "a.test/other"))
+	for _, name := range []string{"a.test/gone", "a.test/same", "a.test/other"} {
+		w.Visit(name, nil)
+	}
+	finish()
+	w.Begin()
+	w.Visit("a.test/", w.Links("a.test/same", "a.test/other", "b.test/new"))
+	w.Visit("a.test/same", nil)
+	w.Visit("a.test/other", func(v *schema.Visit) { v.Title = "another" })
+	w.Visit("b.test/new", nil)
+	finish()
+	s := w.Survey()
+	d, err := survey.Compare(s, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := d.Sum()
+	if err != nil || sum.Came == 0 || sum.Went == 0 || sum.Changed == 0 {
+		t.Fatalf("%+v, %v", sum, err)
+	}
+	table := newPageTable(s, w.Store)
+	for change, want := range map[string]int{"came": sum.Came, "went": sum.Went, "changed": sum.Changed} {
+		for _, between := range []string{"", "&from=1&to=2"} {
+			if list := listed(t, table, "change="+change+between); list.Total != want {
+				t.Errorf("%s%s: %d pages are listed, %d counted", change, between, list.Total, want)
+			}
+		}
+	}
+	for _, h := range sum.Hosts {
+		if list := listed(t, table, "change=came&domain="+h.Name); list.Total != h.Came {
+			t.Errorf("%s: %d added pages are listed, %d counted", h.Name, list.Total, h.Came)
+		}
 	}
 }
 
@@ -220,7 +311,8 @@ func TestPagesHostile(t *testing.T) {
 	for _, said := range []string{
 		"search=" + strings.Repeat("x", 10_000), "sort=password", "sort=url%3B", "columns=url,password", "columns=,",
 		"state=gone", "status_code=x", "status_code=99xx", "depth=255", "depth=-1", "run=7", "run=-1", "offset=-1",
-		"limit=5001", "offset=99999999999999999999", "desc=maybe", "snapshot=" + strings.Repeat("x", 100), "no=1",
+		"limit=5001", "offset=99999999999999999999", "desc=maybe", "quality_origin=nowhere.example", "progress=fast", "change=gone",
+		"snapshot=" + strings.Repeat("x", 100), "no=1",
 	} {
 		q, err := pageQuery(t, said)
 		if err == nil {

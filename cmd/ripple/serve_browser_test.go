@@ -35,7 +35,7 @@ func (d *testDesk) typed(b *desktest.Tab) {
 	b.Wait(`document.querySelector("#view h1") && !document.querySelector("form.token")`)
 }
 
-// The desk shows in every view the figures that the commands print.
+// The desk shows in every view the figures that the commands print, and numbers lead to what they count.
 func TestDeskShowsWhatIsAnswered(t *testing.T) {
 	t.Parallel()
 	cfg := rippletest.CrawledWhole(t, 5)
@@ -72,6 +72,28 @@ func TestDeskShowsWhatIsAnswered(t *testing.T) {
 					tt.selector, strings.ToLower(strings.Join(strings.Fields(fmt.Sprint(want)), " "))))
 			}
 		})
+	}
+	d.walksNumbers(b)
+}
+
+// Every number that is a link leads to as many pages or hosts.
+func (d *testDesk) walksNumbers(b *desktest.Tab) {
+	b.Helper()
+	b.Visit("now", `document.querySelector("#view .figures")`)
+	links := desktest.Ask[[][2]string](b, `[...document.querySelectorAll('#view a:is([href^="#/pages"], [href^="#/hosts"])')]
+		.map((a) => [a.getAttribute("href").slice(2), (a.closest(".bars li")?.querySelector(".amount") ?? a).innerText])`)
+	if len(links) < 20 {
+		b.Errorf("only %d numbers are links", len(links))
+	}
+	for i, link := range links {
+		view, said, _ := strings.Cut(link[0], "?")
+		question := map[string]string{"pages": "pages/list", "hosts": "hosts"}[view]
+		if got := figure(d.json(question + "?limit=1&" + said).(map[string]any)["total"]); got != strings.Fields(link[1])[0] {
+			b.Errorf("%q leads to %s of %s", link[1], got, link[0])
+		}
+		if i%10 == 0 { // the view shows it, too
+			b.Visit(link[0], fmt.Sprintf(`document.querySelector(".total")?.innerText.startsWith(%q + " ")`, strings.Fields(link[1])[0]))
+		}
 	}
 }
 

@@ -240,7 +240,7 @@ func statsOf() object {
 		"pages_by_depth": []any{object{"depth": 0, "pages": 175, "processed": 170}, object{"depth": nil, "pages": 3,
 			"processed": 0}},
 		"origins": []any{object{"quality_origin": "*.a.test", "hosts": 2, "hosts_cut": 2, "pages_known": 4751,
-			"pages_visited": 249, "pages_to_visit": 12, "known_missing": 4502, "request_count": 500, "request_limit": 1000,
+			"pages_visited": 249, "pages_to_visit": 12, "known_missing": 4502, "urls_not_recorded": 2, "request_count": 500, "request_limit": 1000,
 			"eta_seconds": 61.5, "coverage": "cut by budget (max-domain-requests = 500)",
 			"cut_by": "max-domain-requests = 500"}, object{"quality_origin": "kept.test", "hosts": 1, "pages_known": 60,
 			"pages_visited": 58, "coverage": "complete"}},

@@ -108,6 +108,9 @@ export function pageLink(url, text) {
 // pagesLink links to the pages that a number counts. said are their filters.
 export function pagesLink(said, text) { return el("a", { class: "name", href: address("pages", said) }, text); }
 
+// hostsLink links to the hosts that a number counts.
+export function hostsLink(said, text) { return el("a", { class: "name", href: address("hosts", said) }, text); }
+
 // named returns the text of a host or an address, with both forms of the host's name.
 export function named(text) { return read(el("span", {}, text), text); }
 
@@ -154,6 +157,12 @@ export function outside(url, text) {
 // button returns a button that submits nothing.
 export function button(text, onclick, properties = {}) {
   return el("button", { type: "button", class: "button", onclick, ...properties }, text);
+}
+
+// removable returns a button that shows a filter and removes it. remove is called with the button.
+export function removable(text, remove) {
+  return button([text, el("span", { "aria-hidden": "true" }, " ×")], (event) => remove(event.currentTarget),
+    { class: "chip removable", "aria-label": `${text}: remove this filter` });
 }
 
 // copier returns a button that copies a text.

@@ -1,7 +1,7 @@
 // Hosts: all of them, by search, order, class, coverage, reason and tag.
 
 import { ask, wordsOf } from "./api.js";
-import { el, put, address, keep, hostLink, tagLink, chip } from "./dom.js";
+import { el, put, address, keep, hostLink, tagLink, chip, removable } from "./dom.js";
 import { makeGrid, totalText } from "./grid.js";
 import { heading, choice, failed } from "./parts.js";
 import { number, milliseconds, coverColour, classColour } from "./words.js";
@@ -26,7 +26,7 @@ const columns = [
 const upward = ["domain", "class", "coverage", "min_depth"]; // first sorted in ascending order
 
 export function show(view, said, signal) {
-  const chosen = { search: "", class: "", cover: "", reason: "", tag: "", sort: "pages_known", desc: "1" };
+  const chosen = { search: "", class: "", cover: "", reason: "", tag: "", quality_origin: "", sort: "pages_known", desc: "1" };
   for (const name of Object.keys(chosen)) if (said[name] !== undefined) chosen[name] = said[name];
   if (said.sort) chosen.desc = said.desc || ""; // an address has no empty values
   const total = el("span", { class: "soft total", role: "status" }), place = el("div", { class: "grid-place" }),
@@ -59,7 +59,7 @@ export function show(view, said, signal) {
     const grid = makeGrid({ label: "Hosts", columns, fetchRows, signal: grids.signal,
       sorted: { name: chosen.sort, desc: chosen.desc === "1" },
       open: (h) => { location.hash = address("host/" + encodeURIComponent(h.domain)); },
-      empty: () => (["search", "class", "cover", "reason", "tag"].some((name) => chosen[name]) ? "No host is like that."
+      empty: () => (["search", "class", "cover", "reason", "tag", "quality_origin"].some((name) => chosen[name]) ? "No host is like that."
         : "No host is known yet."),
       onsort: (name) => renew({ sort: name, desc: chosen.sort === name ? (chosen.desc === "1" ? "" : "1")
         : upward.includes(name) ? "" : "1" }),
@@ -70,7 +70,9 @@ export function show(view, said, signal) {
     el("div", { class: "filters" }, search,
       choice("class", named("class"), chosen.class, (value) => renew({ class: value })),
       choice("coverage", named("cover"), chosen.cover, (cover) => renew({ cover })),
-      choice("trouble", named("reason"), chosen.reason, (reason) => renew({ reason })), tags), problem, place));
+      choice("trouble", named("reason"), chosen.reason, (reason) => renew({ reason })), tags,
+      chosen.quality_origin && removable(`origin ${chosen.quality_origin}`, (tag) => {
+        tag.remove(); renew({ quality_origin: "" }); })), problem, place));
   build();
 }
 

@@ -1,7 +1,7 @@
 // Now: what is being fetched and why no more, and the results.
 
 import { ask, offers } from "./api.js";
-import { el, put, pageLink, pagesLink, hostLink, chip, swatch, address } from "./dom.js";
+import { el, put, pageLink, pagesLink, hostsLink, hostLink, chip, swatch, address } from "./dom.js";
 import { live, listen } from "./live.js";
 import { quick } from "./control.js";
 import { seen } from "./stream.js";
@@ -104,13 +104,15 @@ function metaText(s) {
 
 function figuresOf(s) {
   const known = s.pages_requested + s.pages_to_visit;
-  return [figure("pages requested", number(s.pages_requested),
+  const waits = (text) => pagesLink({ progress: "waiting" }, text), some = s.pages_waiting !== s.pages_to_visit;
+  return [figure("pages requested", pagesLink({ run: s.run_id }, number(s.pages_requested)),
     known ? percent(s.pages_requested, known) + " of the pages known so far" : null),
-    figure("pages to visit", number(s.pages_to_visit)),
+    figure("pages to visit", some ? number(s.pages_to_visit) : waits(number(s.pages_to_visit)),
+      some && ["of ", waits(`${number(s.pages_waiting)} waiting`)]),
     figure("pages / s", s.condition.fetches ? number(s.pages_per_second) : "–"), figure("requests", number(s.requests)),
     figure("fetching", number(s.fetching)), figure("hosts active", number(s.hosts.active)),
     figure("hosts waiting", number(s.hosts.waiting)), figure("suspended", number(s.hosts.suspended)),
-    figure("given up", number(s.hosts.given_up))];
+    figure("given up", hostsLink({ reason: "given up" }, number(s.hosts.given_up)))];
 }
 
 // reasons are why hosts wait: a colour, the words, and the filter that lists such hosts, if there is one.
@@ -183,20 +185,28 @@ function again(what, pause, told, failing, signal) {
 
 function originsOf(list) {
   return table([
-    { title: "origin", class: "name", cell: (o) => [originLink(o.quality_origin),
-      o.hosts > 1 && el("span", { class: "soft" }, " " + count(o.hosts, "host"))] },
-    { title: "coverage", cell: (o) => !o.coverage ? "–" : [chip(o.coverage, coverColour(o.coverage)),
-      o.hosts_cut > 1 && el("span", { class: "soft" }, ` ${count(o.hosts_cut, "host")} cut`)] },
-    { title: "visited", class: "wide", cell: (o) => part(visitedOf(o),
-      Math.max(o.pages_known || 0, visitedOf(o)), "good", "pages visited") },
+    { title: "origin", class: "name", cell: (o) => [originLink(o.quality_origin), o.hosts > 1 && [" · ",
+      hostsLink({ quality_origin: o.quality_origin }, count(o.hosts, "host"))]] },
+    { title: "coverage", cell: (o) => !o.coverage ? "–" : [chip(o.coverage, coverColour(o.coverage)), o.hosts_cut > 0 && o.hosts > 1 &&
+      [" ", hostsLink({ quality_origin: o.quality_origin, cover: "cut short" }, `${count(o.hosts_cut, "host")} cut`)]] },
+    { title: "visited", class: "wide", cell: (o) => part(visitedOf(o), Math.max(o.pages_known || 0, visitedOf(o)), "good",
+      "pages visited", (said, text) => pagesLink({ quality_origin: o.quality_origin, progress: said }, text)) },
     { title: "budget", class: "wide", cell: (o) => part(o.request_count, o.request_limit, o.cut_by ? "bad" : "accent",
       "requests of the budget") },
     { title: "to visit", class: "num", cell: (o) => number(o.pages_to_visit) },
     live.status.condition.fetches && { title: "ETA", class: "num",
       cell: (o) => (o.eta_seconds > 0 ? span(o.eta_seconds) : "–") },
-    { title: "missing", class: "num", cell: (o) => number(o.known_missing) },
+    { title: "missing", class: "num", cell: missing },
     { title: "cut by", cell: (o) => (o.cut_by ? el("code", {}, o.cut_by) : "–") },
   ].filter(Boolean), list, { most: 50 });
+}
+
+// missing shows how many pages of an origin are missing. Only those that are recorded can be listed.
+function missing(o) {
+  const apart = o.urls_not_recorded || 0, pages = o.known_missing - apart;
+  if (!o.known_missing) return number(o.known_missing);
+  return [pages > 0 && pagesLink({ quality_origin: o.quality_origin, progress: "missing" }, number(pages)),
+    apart > 0 && el("span", { class: "soft" }, `${pages > 0 ? " + " : ""}${number(apart)} not recorded`)];
 }
 
 // originLink links to the host of an origin, or to the list of its hosts if it may have several.
@@ -205,8 +215,9 @@ function originLink(name) {
     : hostLink(name);
 }
 
-function part(n, whole, colour, label) {
-  return [el("span", { class: "num" }, `${number(n)} of ${number(whole)}`), meter(n, whole, colour, label)];
+function part(n, whole, colour, label, link = (_, text) => text) {
+  return [el("span", { class: "num" }, link("visited", number(n)), " of ", link("", number(whole))),
+    meter(n, whole, colour, label)];
 }
 
 // drawVisits puts new visits above those that are already shown.
@@ -258,9 +269,11 @@ function finished(s, signal) {
   hero.show(live.status, `${s.state_path}${ended} · ${span(Math.round(run.running_seconds))} of work, ${
     count(run.requests, "request")}`);
   return [title(), hero.element,
-    el("div", { class: "figures" }, figure("pages", number(s.pages)), figure("links", number(s.links)),
-      figure("hosts", number(s.hosts)), figure("listed hosts", number(s.listed_hosts)),
-      figure("waiting", number(s.frontier)), figure("visited", number(run.pages), "in run #" + run.id)),
+    el("div", { class: "figures" }, figure("pages", pagesLink({}, number(s.pages))), figure("links", number(s.links)),
+      figure("hosts", hostsLink({ class: "quality or discovered" }, number(s.hosts))),
+      figure("listed hosts", hostsLink({ class: "stub or blacklist" }, number(s.listed_hosts))),
+      figure("pages waiting", pagesLink({ progress: "waiting" }, number(s.frontier))),
+      figure("pages requested", pagesLink({ run: run.id }, number(run.pages)), "in run #" + run.id)),
     el("div", { class: "columns" }, section("Pages by state", null,
       bars(Object.entries(s.pages_by_state), { words: plain, colour: stateColour,
         links: (state, text) => pagesLink({ state }, text) })),

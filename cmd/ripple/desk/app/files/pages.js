@@ -2,7 +2,7 @@
 // which it keeps until it is refreshed.
 
 import { ask, askFresh, wordsOf } from "./api.js";
-import { el, put, address, keep, hostLink, pageLink, chip, button, save, csv } from "./dom.js";
+import { el, put, address, keep, hostLink, pageLink, chip, button, removable, save, csv } from "./dom.js";
 import { makeGrid, totalText } from "./grid.js";
 import { heading, choice, failed, state, tellAge } from "./parts.js";
 import { number, milliseconds, moment, bytes, count, plain, classColour } from "./words.js";
@@ -11,7 +11,9 @@ const rest = 200; // ms without a key stroke before the search starts
 const growing = 5000; // ms between two looks at the age of the snapshot
 const written = 5000; // pages requested at a time for a CSV file
 const filters = ["search", "state", "class", "status_code", "content_type", "depth", "error", "error_kind", "domain",
-  "run"];
+  "quality_origin", "progress", "run", "change"];
+const progress = { visited: "visited in the newest run", waiting: "waiting", missing: "missing" };
+const changes = { came: "added", went: "removed", changed: "changed" };
 
 // How values are shown, by the kind of their column: the class of a cell, its width, and the cell.
 const kinds = {
@@ -27,7 +29,7 @@ const kinds = {
 };
 
 export function show(view, said, signal) {
-  const chosen = Object.fromEntries([...filters, "sort", "desc", "columns"].map((name) => [name, said[name] || ""]));
+  const chosen = Object.fromEntries([...filters, "from", "to", "sort", "desc", "columns"].map((name) => [name, said[name] || ""]));
   const total = el("span", { class: "soft total", role: "status" }), place = el("div", { class: "grid-place" }),
     problem = el("div", {}), selects = el("span", { class: "selects" }), picker = el("span", {}),
     csvPlace = el("span", {});
@@ -106,15 +108,18 @@ function drawFilters(page) {
   const pick = (label, name, values, text = (value) => value) => choice(label, [["", "all"],
     ...[...new Set([...values.map(String), chosen[name]])].filter(Boolean).map((value) => [value, text(value)])],
   chosen[name], field(name));
-  const tag = (name, text) => chosen[name] && button([text, el("span", { "aria-hidden": "true" }, " ×")],
-    () => renew({ [name]: "" }), { class: "chip removable", "aria-label": `${text}: remove this filter` });
+  const tag = (name, text) => chosen[name] && removable(text,
+    () => renew({ [name]: "", ...(name === "change" && { from: "", to: "" }) }));
   const used = page.selects.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
   put(page.selects, pick("state", "state", wordsOf("pages/list", "state"), plain),
     pick("class", "class", wordsOf("pages/list", "class")),
     pick("status", "status_code", ["2xx", "3xx", "4xx", "5xx", ...(choices.status_code || []), "none"]),
     pick("type", "content_type", [...(choices.content_type || []), "none"]), pick("depth", "depth", choices.depth || []),
     pick("error", "error", choices.error || []), tag("error_kind", "errors of the run: " + plain(chosen.error_kind)),
-    tag("domain", "host " + chosen.domain), tag("run", "requested in run #" + chosen.run));
+    tag("domain", "host " + chosen.domain), tag("quality_origin", "origin " + chosen.quality_origin),
+    tag("progress", progress[chosen.progress] || chosen.progress),
+    tag("change", `${changes[chosen.change] || chosen.change} between runs #${chosen.from || "?"} and #${chosen.to || "?"}`),
+    tag("run", "requested in run #" + chosen.run));
   const again = used && page.selects.querySelector(`[aria-label="${CSS.escape(used)}"]`);
   if (again) again.focus({ preventScroll: true });
 }

@@ -71,25 +71,72 @@ export function figure(name, value, more) {
     more && el("span", { class: "soft more" }, more));
 }
 
-// table shows rows of columns {title, cell(row), class}. On a narrow screen a row becomes a card.
-export function table(columns, rows, { caption, most = 200 } = {}) {
-  const body = el("tbody", {}), rest = el("p", { class: "rest" });
-  const add = (from, to) => body.append(...rows.slice(from, to).map((row) => el("tr", {}, columns.map((c) => {
-    const cell = el("td", { class: c.class }, c.cell(row));
-    cell.dataset.title = c.title;
-    if (cell.textContent === "–") cell.classList.add("nil");
-    return cell;
-  }))));
+// table shows rows of columns {title, cell(row), class}. On a narrow screen a row becomes a card. Columns with a name
+// and value(row) can be sorted by, if onsort is given: it is called with "name", or "-name" for the descending order,
+// which is also the form of sort. inner(row) returns what a button at the beginning of the row opens.
+export function table(columns, rows, { caption, most = 200, sort = "", onsort, inner } = {}) {
+  const head = el("tr", {}), body = el("tbody", {}), rest = el("p", { class: "rest" });
+  let order = sort, list = rows;
+  const rowOf = (row) => {
+    const line = el("tr", {}, columns.map((c) => {
+      const cell = el("td", { class: c.class }, c.cell(row));
+      cell.dataset.title = c.title;
+      if (cell.textContent === "–") cell.classList.add("nil");
+      return cell;
+    }));
+    if (inner) line.firstChild.prepend(opener(line, columns.length, () => inner(row)));
+    return line;
+  };
   const grow = (from) => {
-    add(from, from + most);
+    body.append(...list.slice(from, from + most).map(rowOf));
     const left = rows.length - from - most;
     put(rest, left > 0 && button(`Show ${number(Math.min(left, most))} of ${number(left)} more`,
       () => grow(from + most)));
   };
-  grow(0);
-  return el("div", { class: "sheet" }, el("table", {}, caption && el("caption", {}, caption),
-    el("thead", {}, el("tr", {}, columns.map((c) => el("th", { class: c.class, scope: "col" }, c.title)))), body),
-    rest);
+  const draw = () => {
+    const held = [...head.children].findIndex((th) => th.contains(document.activeElement));
+    list = arranged(columns, rows, order);
+    put(head, columns.map((c) => headOf(c, order, onsort && ((next) => { order = next; draw(); onsort(next); }))));
+    if (held >= 0) head.children[held].querySelector("button").focus();
+    put(body);
+    grow(0);
+  };
+  draw();
+  return el("div", { class: "sheet" }, el("table", { class: onsort && "sortable" },
+    caption && el("caption", {}, caption), el("thead", {}, head), body), rest);
+}
+
+function headOf(c, order, choose) {
+  const name = order.replace(/^-/, ""), is = choose && c.name && c.name === name, down = is && order !== name;
+  if (!choose || !c.value) return el("th", { class: c.class, scope: "col" }, c.title);
+  const first = /\bnum\b/.test(c.class) ? "-" : ""; // the largest numbers first
+  const next = is ? (down ? "" : "-") + name : first + c.name;
+  return el("th", { class: c.class, scope: "col", "aria-sort": is ? (down ? "descending" : "ascending") : "none" },
+    el("button", { type: "button", class: "sorter", onclick: () => choose(next) }, c.title + (is ? (down ? " ↓" : " ↑") : "")));
+}
+
+// arranged sorts rows. Those without a value come last in both directions.
+function arranged(columns, rows, order) {
+  const name = order.replace(/^-/, ""), c = columns.find((one) => one.value && one.name === name);
+  if (!c) return rows;
+  const lacks = (value) => value === null || value === undefined || value === "" || Number.isNaN(value);
+  const values = new Map(rows.map((row) => [row, c.value(row)])), way = order === name ? 1 : -1;
+  return [...rows].sort((a, b) => {
+    const [x, y] = [values.get(a), values.get(b)];
+    if (lacks(x) || lacks(y)) return lacks(x) - lacks(y);
+    return x < y ? -way : x > y ? way : 0;
+  });
+}
+
+// opener returns a button that shows more below a row, and hides it again.
+function opener(line, width, more) {
+  const open = button("", () => {
+    const shown = open.getAttribute("aria-expanded") === "true";
+    open.setAttribute("aria-expanded", String(!shown));
+    if (shown) line.nextSibling.remove();
+    else line.after(el("tr", { class: "inner" }, el("td", { colspan: width }, more())));
+  }, { class: "opener", "aria-expanded": "false", "aria-label": "What links here" });
+  return open;
 }
 
 // confirmed asks the user before an action that cannot be undone.

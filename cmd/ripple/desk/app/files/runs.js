@@ -6,8 +6,8 @@ import { el, put, keep, pageLink, pagesLink, hostLink, chip, button } from "./do
 import { heading, section, figure, empty, fetched, table, choice } from "./parts.js";
 import { number, count, span, clock, moment, plain } from "./words.js";
 
-const tints = { completed: "good", running: "accent", interrupted: "warm" };
-const changed = { came: "good", went: "bad", changed: "warm" };
+const tints = { completed: "good", running: "accent", interrupted: "warm", added: "good", removed: "bad",
+  changed: "warm" };
 const changeNames = { came: "added", went: "removed", changed: "changed" };
 
 export function show(view, said, signal) {
@@ -19,19 +19,25 @@ export function show(view, said, signal) {
 function history(runs, said, signal) {
   if (!runs.length) return empty("There has been no run yet.");
   const list = [...runs].sort((a, b) => idOf(b) - idOf(a));
-  const sheet = table([{ title: "run", cell: (r) => "#" + idOf(r) },
-    { title: "status", cell: (r) => chip(r.status, tints[r.status]) },
-    { title: "why it ended", cell: (r) => r.reason || "–" },
-    { title: "started", cell: (r) => moment(r.started_at) },
-    { title: "took", class: "num", cell: (r) => span(seconds(r)) },
-    { title: "pages", class: "num", cell: (r) => pagesLink({ run: idOf(r) }, number(r.pages)) },
-    { title: "requests", class: "num", cell: (r) => number(r.requests) }], list, { most: 50 });
+  const chosen = { sort: "", ...said }, remember = (changes) => {
+    Object.assign(chosen, changes);
+    keep("runs", chosen, changes);
+  };
+  const sheet = table([{ title: "run", name: "run", value: idOf, cell: (r) => "#" + idOf(r) },
+    { title: "status", name: "status", value: (r) => r.status, cell: (r) => chip(r.status, tints[r.status]) },
+    { title: "why it ended", name: "why", value: (r) => r.reason, cell: (r) => r.reason || "–" },
+    { title: "started", name: "started", value: (r) => r.started_at, cell: (r) => moment(r.started_at) },
+    { title: "took", name: "took", value: seconds, class: "num", cell: (r) => span(seconds(r)) },
+    { title: "pages", name: "pages", value: (r) => r.pages, class: "num",
+      cell: (r) => pagesLink({ run: idOf(r) }, number(r.pages)) },
+    { title: "requests", name: "requests", value: (r) => r.requests, class: "num", cell: (r) => number(r.requests) }],
+  list, { most: 50, sort: chosen.sort, onsort: (sort) => remember({ sort }) });
   const charts = el("div", {}), ids = list.map((r) => [String(idOf(r)), "#" + idOf(r)]);
-  const chosen = choice("run", ids, ids[0][0], (run) => course(charts, run, signal));
+  const which = choice("run", ids, ids[0][0], (run) => course(charts, run, signal));
   course(charts, ids[0][0], signal);
-  return [section(null, null, sheet), offers("history") && section("Progress", null, el("div", { class: "filters" }, chosen),
+  return [section(null, null, sheet), offers("history") && section("Progress", null, el("div", { class: "filters" }, which),
     charts), list.length < 2 ? empty("There is only one run, so there is nothing to compare yet.")
-    : comparison(list, said, signal)];
+    : comparison(list, chosen, remember, signal)];
 }
 
 // course draws the progress of a run over time.
@@ -58,56 +64,74 @@ function seconds(r) {
   return r.finished_at ? Math.round((Date.parse(r.finished_at) - Date.parse(r.started_at)) / 1000) : NaN;
 }
 
-function comparison(list, said, signal) {
-  const ids = list.map((r) => [String(idOf(r)), "#" + idOf(r)]),
-    chosen = { from: said.from || ids[1][0], to: said.to || ids[0][0] }, box = el("div", {});
+function comparison(list, chosen, remember, signal) {
+  const ids = list.map((r) => [String(idOf(r)), "#" + idOf(r)]), box = el("div", {}),
+    range = { from: chosen.from || ids[1][0], to: chosen.to || ids[0][0] };
   const renew = (changes) => {
-    Object.assign(chosen, changes);
-    keep("runs", chosen);
-    if (chosen.from === chosen.to) put(box, empty("Choose two different runs."));
-    else fetched(box, () => ask("diff", { said: chosen, signal }), difference, signal);
+    Object.assign(range, changes);
+    remember(range);
+    if (range.from === range.to) put(box, empty("Choose two different runs."));
+    else fetched(box, () => ask("diff", { said: range, signal }), (d) => difference(d, chosen, remember), signal);
   };
-  if (said.from) renew({});
+  if (chosen.from) renew({});
   return section("What changed", null, el("div", { class: "filters" },
-    choice("from", ids, chosen.from, (from) => renew({ from })), choice("to", ids, chosen.to, (to) => renew({ to })),
+    choice("from", ids, range.from, (from) => renew({ from })), choice("to", ids, range.to, (to) => renew({ to })),
     button("Compare", () => renew({}))), box);
 }
 
-function difference(d) {
-  const counts = (c) => `${number(c.came)} added, ${number(c.went)} removed` +
-    (c.changed ? `, ${number(c.changed)} changed` : "");
+// counted returns the numbers of things that were added, removed and changed. link makes a number a link.
+function counted(c, link = (_, text) => text) {
+  return [link("came", number(c.came)), " added, ", link("went", number(c.went)), " removed",
+    c.changed ? [", ", link("changed", number(c.changed)), " changed"] : null];
+}
+
+function difference(d, chosen, remember) {
   const { pages, links, hosts, link_rot: rot, hosts_not_visited: unknown } = d;
+  const order = (name) => ({ sort: chosen[name] || "", onsort: (sort) => remember({ [name]: sort }) });
+  const differing = (more) => (change, text) => pagesLink({ change, from: d.from.run_id, to: d.to.run_id, ...more }, text);
+  const inHost = (title, change, key) => ({ title, name: change, value: (h) => h[key], class: "num",
+    cell: (h) => (h[key] ? differing({ domain: h.domain })(change, number(h[key])) : "0") });
   return [d.to.status !== "completed" && el("p", { class: "lead" },
     "The later run is not completed: pages that it has not visited are shown as they were."),
-    el("div", { class: "figures" }, figure("pages", counts(d.page_counts)),
-    figure("links", counts(d.link_counts)), figure("hosts", number(hosts.length), "with changes")),
+    el("div", { class: "figures" }, figure("pages", counted(d.page_counts, differing())),
+    figure("links", counted(d.link_counts)), figure("hosts", number(hosts.length), "with changes")),
     rot.length > 0 && section("Link rot", "links of each origin that lead to dead pages",
-      table([{ title: "origin", cell: (r) => r.quality_origin || "–" },
-      { title: "links", class: "num", cell: (r) => number(r.links) },
-      { title: "dead", class: "num", cell: (r) => number(r.dead) },
-      { title: "newly dead", class: "num", cell: (r) => number(r.newly_dead) },
-      { title: "fixed", class: "num", cell: (r) => number(r.mended) }], rot)),
+      table([{ title: "origin", name: "origin", value: (r) => r.quality_origin, cell: (r) => r.quality_origin || "–" },
+      amount("links", "links"), amount("dead", "dead"), amount("newly dead", "newly_dead"), amount("fixed", "mended")],
+      rot, order("rot"))),
     section("Hosts", count(hosts.length, "host"), hosts.length
-      ? table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain, h.domain_shown) },
-      { title: "change", cell: (h) => chip(changeNames[h.change] || "same", changed[h.change]) },
-      { title: "added", class: "num", cell: (h) => number(h.pages_came) },
-      { title: "removed", class: "num", cell: (h) => number(h.pages_went) },
-      { title: "changed", class: "num", cell: (h) => number(h.pages_changed) }], hosts, { most: 50 })
+      ? table([{ title: "host", name: "host", value: (h) => h.domain, class: "name",
+        cell: (h) => hostLink(h.domain, h.domain_shown) }, changeOf((h) => changeNames[h.change] || "same"),
+      inHost("added", "came", "pages_came"), inHost("removed", "went", "pages_went"),
+      inHost("changed", "changed", "pages_changed")], hosts, { most: 50, ...order("hosts") })
       : empty("No host changed.")),
     unknown.length > 0 && section(`Hosts that run #${d.to.run_id} did not visit`,
       `shown as run #${d.from.run_id} saw them`,
       table([{ title: "host", class: "name", cell: (name) => hostLink(name) }], unknown, { most: 50 })),
     section("Pages", count(pages.length, "page"), pages.length
-      ? table([{ title: "page", class: "name", cell: (p) => pageLink(p.url) },
-      { title: "change", cell: (p) => chip(changeNames[p.change], changed[p.change]) },
-      { title: "what", cell: (p) => (p.what || []).map(plain).join(", ") || "–" },
-      { title: "before", cell: (p) => answer(p.before) }, { title: "after", cell: (p) => answer(p.after) }], pages,
-      { most: 100 }) : empty("No page changed.")),
+      ? table([{ title: "page", name: "page", value: (p) => p.url, class: "name", cell: (p) => pageLink(p.url) },
+      changeOf((p) => changeNames[p.change]),
+      { title: "what", name: "what", value: whatOf, cell: (p) => whatOf(p) || "–" },
+      answered("before"), answered("after")], pages, { most: 100, ...order("pages") }) : empty("No page changed.")),
     section("Links", count(links.length, "link"), links.length
-      ? table([{ title: "from", class: "name", cell: (l) => pageLink(l.from_url) },
-      { title: "to", class: "name", cell: (l) => pageLink(l.to_url) },
-      { title: "kind", cell: (l) => l.kind }, { title: "change", cell: (l) => chip(changeNames[l.change], changed[l.change]) }],
-      links, { most: 100 }) : empty("No link changed."))];
+      ? table([{ title: "from", name: "from", value: (l) => l.from_url, class: "name", cell: (l) => pageLink(l.from_url) },
+      { title: "to", name: "to", value: (l) => l.to_url, class: "name", cell: (l) => pageLink(l.to_url) },
+      { title: "kind", name: "kind", value: (l) => l.kind, cell: (l) => l.kind },
+      changeOf((l) => changeNames[l.change])],
+      links, { most: 100, ...order("links") }) : empty("No link changed."))];
 }
 
-function answer(a) { return a ? [plain(a.state), a.status_code ? " " + a.status_code : ""] : "–"; }
+function amount(title, key) {
+  return { title, name: key, value: (r) => r[key], class: "num", cell: (r) => number(r[key]) };
+}
+
+function changeOf(word) {
+  return { title: "change", name: "change", value: word, cell: (one) => chip(word(one), tints[word(one)]) };
+}
+
+function whatOf(p) { return (p.what || []).map(plain).join(", "); }
+
+function answered(when) {
+  const text = (p) => (p[when] ? plain(p[when].state) + (p[when].status_code ? " " + p[when].status_code : "") : "");
+  return { title: when, name: when, value: text, cell: (p) => text(p) || "–" };
+}

@@ -133,6 +133,7 @@
 //   - lenient: HTTP/1 as browsers read it
 //
 // What an answer contains:
+//   - wall: whether it is a page at all
 //   - media: its type
 //   - charset: its encoding
 //   - page: the links and facts of an HTML page

@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -10,10 +11,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
+	"github.com/sumi-ripple/ripple/crawl/wall"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -67,6 +70,9 @@ func (p *parser) decode(o *ring.Outcome, resp *fetch.Response) error {
 		return resp.Decode(nil)
 	}
 	err := resp.Decode(p.text)
+	if o.Status >= 400 && !errors.Is(err, fetch.ErrCrowded) {
+		err = nil // the status says enough
+	}
 	if size := cap(resp.Body); size > cap(p.text) && size <= maxKept {
 		p.text = resp.Body
 	}
@@ -78,6 +84,9 @@ func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
 	step := o.Step
 	if step.Kind == ring.Asset {
 		o.Answer = &render.Answer{Status: o.Status, Header: resp.Header, Body: resp.Body}
+		return
+	}
+	if o.Wall = wall.Detect(o.Status, resp.Header, markup(resp), weburl.Host(step.URL)); o.Wall != nil {
 		return
 	}
 	if o.Status >= 300 && o.Status < 400 && o.Status != http.StatusNotModified {
@@ -95,6 +104,14 @@ func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
 	case step.Settings.Accepts(o.ContentType):
 		p.page(o, resp.Header, resp.Body, resp.Size)
 	}
+}
+
+// markup returns the body of an HTML answer, and nil for others.
+func markup(resp *fetch.Response) []byte {
+	if media.Extract(resp.Header.Get("Content-Type")).IsHTML() {
+		return resp.Body
+	}
+	return nil
 }
 
 func (p *parser) redirect(o *ring.Outcome, location string) {

@@ -235,6 +235,8 @@ func limit(step ring.Step) func(int, http.Header) int64 {
 	s := step.Settings
 	return func(status int, header http.Header) int64 {
 		switch {
+		case step.Kind == ring.Get && mayBeWall(status, header):
+			return maxWall
 		case status < 200 || status > 299 || step.Kind == ring.Head:
 			return 0
 		case step.Kind == ring.Asset:
@@ -248,6 +250,18 @@ func limit(step ring.Step) func(int, http.Header) int64 {
 		}
 		return s.Config.Content.MaxResponseBytes
 	}
+}
+
+// maxWall is how much of an error is read, to see whether it is a wall.
+const maxWall = 64 << 10
+
+// mayBeWall reports whether an error may be a wall that only its body shows.
+func mayBeWall(status int, header http.Header) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return media.Extract(header.Get("Content-Type")).IsHTML()
+	}
+	return false
 }
 
 func fail(o *ring.Outcome, err error) {

@@ -55,6 +55,8 @@ func encodeHost(w *writer, h *schema.Host) {
 	for _, hash := range h.Targets {
 		w.fixed(hash)
 	}
+	w.byte(h.Walls)
+	w.bool(h.RunShown)
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -138,6 +140,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	for range r.length(8) {
 		h.Targets = append(h.Targets, r.fixed())
 	}
+	h.Walls, h.RunShown = r.byte(), r.bool()
 	return h
 }
 

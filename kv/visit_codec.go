@@ -96,6 +96,11 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.byte(byte(v.Rendering))
 	w.number(v.RenderAsked)
 	w.number(v.Refused)
+	w.byte(byte(v.Answer))
+	if v.Answer != schema.AnswerPage {
+		w.string(v.AnswerRule)
+		w.number(v.AnswerStatus)
+	}
 }
 
 func encodeFindings(w *writer, v *schema.Visit) {
@@ -199,6 +204,12 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.BeyondHosts, v.BeyondText, v.LinkLimit = r.number(), r.number(), r.number()
 	v.Shell, v.Rendering = schema.Shell(r.byte()), schema.Rendering(r.byte())
 	v.RenderAsked, v.Refused = r.number(), r.number()
+	if v.Answer = schema.Answer(r.byte()); v.Answer >= schema.AnswerCount {
+		r.fail()
+	}
+	if v.Answer != schema.AnswerPage {
+		v.AnswerRule, v.AnswerStatus = r.string(), r.number()
+	}
 	return shape
 }
 

@@ -44,6 +44,7 @@ const (
 	CauseCrawlDelay    // Crawl-delay exceeds max-crawl-delay, or max-suspension as well
 	CauseRefusedPort   // a port on which no web server is contacted
 	CauseManyTargets   // robots.txt redirects to a host where the run has already requested ten other addresses this way
+	CauseChallenge     // a wall instead of a page, see [AnswerChallenge]
 	causeCount
 )
 
@@ -60,7 +61,7 @@ func (c Cause) String() string {
 		"status", "redirect", "304 without a conditional request", "redirect loop", "too many redirects",
 		"content type", "sitemap", "denied by robots.txt", "robots.txt unavailable", "redirects to a host that is given up",
 		"three connection failures in a row", "asked to wait", "asked to wait, still", "rate limited too often in a row",
-		"Crawl-delay", "bad port", "ten other addresses were asked for other hosts",
+		"Crawl-delay", "bad port", "ten other addresses were asked for other hosts", "walled",
 	}
 	if int(c) >= len(words) {
 		return "unknown"
@@ -91,6 +92,7 @@ const (
 	ErrorRobots      = "robots_unavailable"
 	ErrorRedirect    = "bad_redirect"
 	ErrorResponse    = "bad_response"
+	ErrorChallenge   = "challenge" // a wall
 	ErrorOther       = "other"
 )
 
@@ -104,8 +106,20 @@ func (v *Visit) Final() bool {
 	return v.State == Failed && v.Reason.Cause == CauseStatus && v.Status >= 400 && v.Status < 500
 }
 
+// Real reports whether the visit says what the page is. A failure says only that it is not known.
+func (v *Visit) Real() bool {
+	switch v.State {
+	case Processed, DeadLink, ContentMismatch:
+		return true
+	}
+	return false
+}
+
 // ErrorKind returns the kind of error that a visit counts as, or "" if it counts as none.
 func (v *Visit) ErrorKind() string {
+	if v.Answer == AnswerChallenge {
+		return ErrorChallenge
+	}
 	switch v.State {
 	case Processed, ContentMismatch:
 		return ""
@@ -128,6 +142,8 @@ func (v *Visit) ErrorKind() string {
 // ErrorKind returns the kind of error that a page counts as if it was not visited because of c.
 func (c Cause) ErrorKind() string {
 	switch c {
+	case CauseChallenge:
+		return ErrorChallenge
 	case CauseDenied:
 		return ErrorDenied
 	case CauseRefused:

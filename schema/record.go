@@ -137,6 +137,12 @@ type Visit struct {
 	Rule         string        // the rule that decided, if any
 	StoredPath   string        // path in the page store
 
+	// A visit that met a wall keeps what the last real one found, if there was one, and says here what the server
+	// answered.
+	Answer       Answer
+	AnswerRule   string // the rule by which it was recognised
+	AnswerStatus int    // its HTTP status
+
 	Content                 // as of Stand; its lists, like Links, only if that is 0
 	Links    []Link         // by ascending To
 	Sitemap  []SitemapEntry // of a sitemap file
@@ -171,6 +177,7 @@ const (
 	GaveUpRateLimit         // rate-limited too often, or for longer than max-suspension
 	GaveUpRobots            // robots.txt unavailable
 	GaveUpCrawlDelay        // a Crawl-delay longer than max-suspension and max-crawl-delay
+	GaveUpWall              // walls instead of pages, several times in a row
 )
 
 // A Host is everything stored about a host. Times are wall times in milliseconds. Counters named "Run"
@@ -232,6 +239,9 @@ type Host struct {
 	// in field Run: hashes of the URLs requested because the robots.txt of other hosts redirects there
 	Targets  []uint64
 	LinkText int // bytes of URLs that links of its pages added in that run, not yet counted for its site
+
+	Walls    uint8 // met in a row on its own URLs, in any run
+	RunShown bool  // in the run in field Run, it has shown a page
 }
 
 // A SitePlace is how a host counted against [traps] max-hosts-per-site when it was recorded.
@@ -273,6 +283,7 @@ func (h *Host) BeginRun(run RunID) bool {
 	h.Admitted, h.Vouched = false, false
 	h.Overflow, h.OverflowBefore = 0, max(h.Overflow, h.OverflowBefore)
 	h.LinkText, h.Targets = 0, nil
+	h.RunShown = false
 	h.RunRequests, h.RunThrottles, h.RunVisited = 0, 0, 0
 	h.SitemapFiles, h.SitemapOthers, h.SitemapsLeft = 0, 0, 0
 	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = NotGivenUp, 0, Reason{}

@@ -55,7 +55,9 @@ CREATE TABLE pages (
     needs_scripts   TEXT,                   -- signs that the page shows nothing without scripts; NULL: none
     rendered        TEXT,                   -- why it was rendered in a browser, and what was refused to it; NULL: it was not
     render_requests INTEGER NOT NULL,       -- resources that its scripts requested and got, including those fetched for other pages
-    own             INTEGER                 -- 1: its own host names it; 0: only others do; NULL: the run has not met it
+    own             INTEGER,                -- 1: its own host names it; 0: only others do; NULL: the run has not met it
+    answer          TEXT,                   -- 'challenge': the last visit met a wall, and what an earlier one found stands; NULL: it did not
+    answer_rule     TEXT                    -- the rule that recognised it
 );
 
 CREATE INDEX idx_pages_domain ON pages(domain);

@@ -175,7 +175,8 @@ func linksWeb(web *webtest.Server) {
 		link("#nowhere", "Nowhere")+link("#now%68ere", "Nowhere")+link("/missing", "Missing")+link("https://b.test/", "Neighbour"))
 	a.Page("/one", `<p id="Part 2">x</p><a name="old"></a>`+link("#old", "Old")+link("/missing", "Gone")+
 		link("https://b.test/gone", "Gone")+link("https://b.test/getonly", "Form")+link("https://shut.test/", "Shut")+
-		link("https://away.test/", "Away"))
+		link("https://away.test/", "Away")+link("https://walled.test/", "Walled"))
+	web.Host("walled.test").Page("/", "").Status(http.StatusForbidden).Header("Cf-Mitigated", "challenge")
 	a.Page("/alone", "<title>Alone</title>")
 	web.Host("b.test").Page("/", link("/deep", "Deep")+link("/dead", "Dead"))
 	web.Host("b.test").Handle("/getonly", func(w http.ResponseWriter, r *http.Request) {

@@ -48,7 +48,7 @@ func givenUpAs(h *schema.Host) schema.State {
 		return schema.Unreachable
 	case schema.GaveUpRateLimit, schema.GaveUpCrawlDelay:
 		return schema.RateLimited
-	case schema.GaveUpRobots:
+	case schema.GaveUpRobots, schema.GaveUpWall:
 		return schema.Failed
 	}
 	return schema.Queued

@@ -57,6 +57,7 @@ func (b *bodyReader) choose(req *Request, res *Response) (wanted bool, err error
 	if req.Accept != nil {
 		b.limit = min(req.Accept(b.raw.StatusCode, b.raw.Header), maxLimit)
 	}
+	b.cut = b.cut || b.raw.StatusCode >= 400
 	switch {
 	case b.absent():
 		return false, nil

@@ -99,7 +99,7 @@ type Request struct {
 	// Config.MaxBytes.
 	Accept func(status int, header http.Header) int64
 
-	// Cut cuts a longer body at the limit instead of failing.
+	// Cut cuts a longer body at the limit instead of failing. That of an error (4xx, 5xx) is always cut.
 	Cut bool
 }
 
@@ -178,6 +178,9 @@ func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Respons
 	res.Done = time.Now()
 	if err != nil {
 		x.abandon(err)
+	}
+	if raw.StatusCode >= 400 && x.ctx.Err() == nil {
+		return res, nil // the status says enough
 	}
 	return res, err
 }

@@ -48,7 +48,8 @@ func refusalOf(o *ring.Outcome) ring.Refusal {
 // contradicts a refusal; 0: nothing. Server errors and requests for rest show nothing.
 func Heads(o *ring.Outcome) schema.Heads {
 	refusal := o.Step.Visit.Refusal
-	if refusal == (ring.Refusal{}) || o.Step.Kind != ring.Get || !o.Answered() || Throttled(o) || inTrouble(o) {
+	if refusal == (ring.Refusal{}) || o.Step.Kind != ring.Get || !o.Answered() || o.Wall != nil || Throttled(o) ||
+		inTrouble(o) {
 		return 0
 	}
 	if refusalOf(o) == refusal {

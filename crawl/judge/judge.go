@@ -113,6 +113,8 @@ func rest(o *ring.Outcome) Verdict {
 // answer is the table of answers and failures. It depends only on the outcome.
 func answer(o *ring.Outcome) Verdict {
 	switch {
+	case o.Wall != nil && o.Answered():
+		return settle(schema.Failed, walled(o))
 	case o.Step.Kind == ring.Head:
 		return head(o)
 	case !o.Answered():
@@ -133,6 +135,11 @@ func answer(o *ring.Outcome) Verdict {
 		return retry(schema.Failed, schema.StatusReason(o.Status))
 	}
 	return settle(schema.Failed, schema.StatusReason(o.Status))
+}
+
+// walled names the wall that an answer is.
+func walled(o *ring.Outcome) schema.Reason {
+	return schema.Reason{Cause: schema.CauseChallenge, Detail: o.Wall.Vendor}
 }
 
 func success(o *ring.Outcome) Verdict {

@@ -132,7 +132,11 @@ func TestStatuses(t *testing.T) {
 		robots      string
 	}{
 		{99, 199, "failed", "go on", "try later"},
-		{200, 299, "processed", "content_mismatch", "keep x"},
+		{200, 200, "processed", "content_mismatch", "keep x"},
+		{201, 202, "processed", "content_mismatch", "try later"},
+		{203, 203, "processed", "content_mismatch", "keep x"},
+		{204, 204, "processed", "content_mismatch", "keep"},
+		{205, 299, "processed", "content_mismatch", "try later"},
 		{300, 399, "nowhere", "go on", "keep"},
 		{400, 499, "failed", "go on", "keep"},
 		{500, 599, "retry", "go on", "try later"},

@@ -55,9 +55,13 @@ func Robots(o *ring.Outcome, asked string, last bool) RobotsVerdict {
 		return RobotsVerdict{Act: Forget}
 	case !o.Answered():
 		return robotsFailure(o, asked, last)
+	case o.Wall != nil:
+		return tryLater(walled(o))
 	case Throttled(o):
 		return tryLater(schema.StatusReason(o.Status))
-	case o.Status >= 200 && o.Status <= 299:
+	case o.Status == http.StatusNoContent:
+		return RobotsVerdict{Act: Keep, Status: o.Status}
+	case o.Status == http.StatusOK || o.Status == http.StatusNonAuthoritativeInfo:
 		return RobotsVerdict{Act: Keep, Status: o.Status, Text: o.Robots}
 	case o.Status >= 300 && o.Status <= 399:
 		return robotsRedirect(o)

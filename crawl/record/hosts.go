@@ -159,6 +159,28 @@ func (h *hosts) giveUpUnreached(host *schema.Host, last schema.Reason) {
 	}
 }
 
+// Walls in a row after which a host is given up: one that has shown no page in the run, and any other.
+const (
+	mostWallsUnseen = 3
+	mostWalls       = 10
+)
+
+// meetWall counts walls in a row, and gives a host up that shows nothing else. Walls on URLs that only other hosts
+// name do not count for that. A host that was given up in an earlier run is requested once.
+func (h *hosts) meetWall(host *schema.Host, o *ring.Outcome, v judge.Verdict) {
+	switch {
+	case o.Wall == nil:
+		if o.Answered() && v.Act == judge.Settle && v.State == schema.Processed {
+			host.Walls, host.RunShown = 0, true
+		}
+	case !h.in.isPage(o.Step.ID) || h.in.store.Own(o.Step.ID):
+		host.Walls = max(host.Walls, host.Walls+1) // not beyond the largest number
+		if host.Walls >= mostWalls || host.Walls >= mostWallsUnseen && !host.RunShown {
+			h.giveUp(host, schema.GaveUpWall, v.Reason)
+		}
+	}
+}
+
 // throttle follows an answer that asks for a suspension, or ends one. An answer that merely lets a visit continue does
 // not end it: the next answer that asks for a suspension counts as one in a row.
 func (h *hosts) throttle(host *schema.Host, o *ring.Outcome) {

@@ -5,8 +5,8 @@ import (
 )
 
 // stay settles pages that wait at a host which is not requested any more and that are kept without
-// a request: pages that are young enough and, if spent is set because the budget is used up, all
-// pages that an earlier run has visited.
+// a request: pages that are young enough and, if spent is set because the budget is used up or the
+// host shows only walls, all pages that an earlier run has visited.
 func (c *pageChooser) stay(h *schema.Host, live *liveHost, spent bool) (decision, error) {
 	c.begin()
 	ids, err := c.revisits(h, live, spent)

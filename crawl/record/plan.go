@@ -91,7 +91,7 @@ func (p *plan) begin(h *schema.Host, live *liveHost) (decision, error) {
 		return decision{refuse: r, again: true}, nil
 	}
 	if len(live.assets) == 0 && (shut || p.closed(h, live) || rules != nil && p.quotas.tooSlow(h)) {
-		return p.chooser.stay(h, live, shut || p.quotas.spent(h))
+		return p.chooser.stay(h, live, shut || p.quotas.spent(h) || h.RunGivenUp == schema.GaveUpWall)
 	}
 	if p.mustResolve(h, live) {
 		look := &ring.Step{Kind: ring.Resolve, Host: h.ID, URL: "https://" + h.Name + "/", Settings: p.in.set}

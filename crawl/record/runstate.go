@@ -47,7 +47,7 @@ func (in *runState) known(id schema.ID) bool {
 // young reports whether a visit is younger than min-age, or than the freshness that its answer
 // declared.
 func (in *runState) young(v *schema.Visit) bool {
-	return in.set.Config.Recrawl.Young(in.now.Sub(v.At), v.Fresh)
+	return v.Answer == schema.AnswerPage && in.set.Config.Recrawl.Young(in.now.Sub(v.At), v.Fresh)
 }
 
 // leftBefore reports whether a page that is in a line, or waits for a retry, was left there by an

@@ -136,6 +136,7 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 	triesLeft := o.Step.Visit.Retries < t.in.set.Config.Retry.MaxRetries
 	v := judge.Page(o, rules, triesLeft, h.RunGivenUp == schema.GaveUpRateLimit)
 	t.ledger.tellVerdict(o, v.String(), v.Reason)
+	t.hosts.meetWall(h, o, v)
 	if v.Act == judge.Follow {
 		v.Next.Timeout, v.Next.Settings = t.in.set.Timeout(v.Next.Visit.Retries), t.in.set
 		live.goOn(*v.Next)

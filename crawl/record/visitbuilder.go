@@ -21,6 +21,9 @@ type visitBuilder struct {
 // visit returns the complete visit that an outcome ends.
 func (d *visitBuilder) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) {
 	visit := d.answer(o, v)
+	if o.Wall != nil {
+		return d.walled(o, visit)
+	}
 	if err := d.prefer(o, visit); err != nil {
 		return nil, err
 	}
@@ -41,6 +44,31 @@ func (d *visitBuilder) prefer(o *ring.Outcome, visit *schema.Visit) error {
 	}
 	_, err := d.in.tx.URLs.AddForm(visit.URL, o.Step.Norm, visit.Form, true)
 	return err
+}
+
+// walled returns the visit of a page that met a wall. What the last real visit found stands, if there was one.
+func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit) (*schema.Visit, error) {
+	visit.Answer, visit.AnswerRule, visit.AnswerStatus = schema.AnswerChallenge, o.Wall.ID, o.Status
+	seq := d.in.store.Latest(visit.URL)
+	if seq == 0 {
+		return visit, nil
+	}
+	before, err := d.in.tx.Visits.At(seq)
+	if err != nil || !before.Real() {
+		return visit, err
+	}
+	stands := *before
+	stands.Run, stands.At, stands.Kept, stands.Knew, stands.LeftOwn = visit.Run, visit.At, false, visit.Knew, visit.LeftOwn
+	stands.Requests, stands.Retries, stands.ResponseTime = visit.Requests, visit.Retries, visit.ResponseTime
+	stands.Proxy, stands.Unchanged = visit.Proxy, true
+	stands.Answer, stands.AnswerRule, stands.AnswerStatus = visit.Answer, visit.AnswerRule, visit.AnswerStatus
+	if d.in.isPage(visit.URL) { // a sitemap refers to itself, with everything that it named
+		stands.Links, stands.Content = nil, stands.Brief()
+		if stands.Stand == 0 {
+			stands.Stand = seq
+		}
+	}
+	return &stands, nil
 }
 
 // answer returns what an outcome itself says, without links.

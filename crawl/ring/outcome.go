@@ -7,6 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
+	"github.com/sumi-ripple/ripple/crawl/wall"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -39,6 +40,8 @@ type Outcome struct {
 	Fresh        time.Duration // freshness lifetime from Cache-Control
 	Location     *Target       // target of a redirect; nil: none that is usable
 	BadLocation  string        // why it is not usable
+
+	Wall *wall.Rule // the rule by which the answer is a wall, so that its body is not read; nil: it is not one
 
 	Length  int64 // decoded bytes of the body; -1: not read
 	SHA256  [32]byte

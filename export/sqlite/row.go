@@ -95,6 +95,8 @@ func pageRelation() relation[pageRow] {
 		{"rendered", text, func(p *pageRow) any { return words(p.visit.Rendering.Tell(p.visit.Shell)) }},
 		{"render_requests", integer, func(p *pageRow) any { return int64(p.visit.RenderAsked) }},
 		{"own", integer, (*pageRow).own},
+		{"answer", text, func(p *pageRow) any { return words(p.visit.Answer.String()) }},
+		{"answer_rule", text, func(p *pageRow) any { return words(p.visit.AnswerRule) }},
 	}}
 }
 

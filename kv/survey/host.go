@@ -89,7 +89,7 @@ func (hs *hosts) hold(h *host, r *schema.Host) {
 		h.held = schema.Unreachable
 	case schema.GaveUpRateLimit, schema.GaveUpCrawlDelay:
 		h.held = schema.RateLimited
-	case schema.GaveUpRobots:
+	case schema.GaveUpRobots, schema.GaveUpWall:
 		h.held = schema.Failed
 	default:
 		return

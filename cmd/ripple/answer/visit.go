@@ -33,6 +33,9 @@ type Visit struct {
 	ETag        string    `json:"etag"`
 	Modified    string    `json:"last_modified"`
 	Rule        string    `json:"rule"`
+	Answer      string    `json:"answer,omitempty"` // what came instead of a page; the rest is what an earlier visit found
+	AnswerRule  string    `json:"answer_rule,omitempty"`
+	AnswerCode  int       `json:"answer_status_code,omitempty"`
 	Error       string    `json:"error_message"`
 }
 
@@ -44,6 +47,7 @@ func newVisit(tx *kv.Tx, v *schema.Visit) (Visit, error) {
 		NoFollow: v.NoFollow, Shell: v.Shell.String(),
 		Rendered: v.Rendering.Tell(v.Shell), RenderAsked: v.RenderAsked,
 		ETag: v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
+		Answer: v.Answer.String(), AnswerRule: v.AnswerRule, AnswerCode: v.AnswerStatus,
 	}
 	if v.SHA256 != [32]byte{} {
 		one.BodySHA256 = hex.EncodeToString(v.SHA256[:])

@@ -158,6 +158,7 @@ func (o *checkOptions) print(a *app, r *session.Checked) error {
 		one, many, of string
 	}{
 		{r.Forbidden, "page was not requested:", "pages were not requested:", "robots.txt forbids it"},
+		{r.Walled, "page was not checked:", "pages were not checked:", "the server wants proof that it answers a browser"},
 		{r.Resting, "page was not checked:", "pages were not checked:", "the host asks Ripple to wait"},
 		{r.Waiting, "page was not checked:", "pages were not checked:", o.whyCut(r)},
 		{r.Unknown, "fragment was not checked:", "fragments were not checked:",

@@ -61,6 +61,8 @@ func pageColumns() []pageColumn {
 		{PageColumn: column{"class", "class", "class", false}, near: true},
 		{PageColumn: column{"error_message", "error", "text", false}},
 		{PageColumn: column{"rule", "rule", "text", false}},
+		{PageColumn: column{"answer", "answer", "text", false}},
+		{PageColumn: column{"answer_rule", "answer's rule", "text", false}},
 		{PageColumn: column{"page_type", "page type", "text", false}, near: true},
 		{PageColumn: column{"discovered_at", "found", "time", false}, near: true},
 		{PageColumn: column{"discovered_run", "found in run", "number", false}, near: true},

@@ -207,6 +207,12 @@ func visitText(v answer.Visit) string {
 		return "kept, without a request"
 	}
 	var parts []string
+	if v.Answer != "" {
+		parts = append(parts, fmt.Sprintf("a wall (%d, %s)", v.AnswerCode, term.Clean(v.AnswerRule, 60)))
+		if v.State != "failed" {
+			return parts[0] + ", so an earlier visit counts"
+		}
+	}
 	if v.Status != 0 {
 		parts = append(parts, fmt.Sprint(v.Status))
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/demo"
 	"github.com/sumi-ripple/ripple/cmd/ripple/session"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 )
@@ -61,6 +62,11 @@ func runCrawl(ctx context.Context, a *app, opts session.Options, args []string) 
 	path, err := a.named.ConfigPath(args)
 	if err != nil {
 		return err
+	}
+	if !opts.DryRun {
+		if err := demo.Served(path); err != nil {
+			return err
+		}
 	}
 	opts.Timing = a.Timing
 	return session.Crawl(ctx, a.Voice, a.stdout, path, opts)

@@ -25,9 +25,11 @@ func newDemoCommand(a *app) *cobra.Command {
 		Use:   "demo",
 		Short: "Crawl a small built-in web and write every output",
 		Long: `Serve a small web on this machine, crawl it over TLS as a real one would be, and
-write the state and every output to a folder. It contacts no other machine and
-takes a few seconds. Look around in the folder afterwards; running "ripple demo"
-again replaces it.`,
+write the state and every output to a folder. Then the web changes and is crawled
+again, so that "ripple diff" has something to show. It contacts no other machine
+and takes less than half a minute. Look around in the folder afterwards; running
+"ripple demo" again replaces it. Its web is gone when it ends: to crawl it yourself,
+leave "ripple demo --serve" running and use "ripple crawl" in its folder.`,
 		Example: "  ripple demo\n  ripple demo --serve\n  ripple demo --nodes 3\n  ripple demo --dir /tmp/valley",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

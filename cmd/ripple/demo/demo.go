@@ -61,7 +61,7 @@ func Run(ctx context.Context, p Program, opts Options) error {
 	}
 	defer web.Close()
 	demo.Serve(web)
-	d := &demonstration{program: p, opts: opts, dir: dir}
+	d := &demonstration{program: p, opts: opts, dir: dir, web: web}
 	if d.config, err = writeConfig(web, dir); err != nil {
 		return err
 	}
@@ -74,6 +74,7 @@ type demonstration struct {
 	opts    Options
 	dir     string // absolute
 	config  string // the file
+	web     *webtest.Server
 }
 
 func (d *demonstration) run(ctx context.Context) error {
@@ -82,14 +83,10 @@ func (d *demonstration) run(ctx context.Context) error {
 			return err
 		}
 	}
-	crawl := d.crawl
 	if d.opts.Serve {
-		crawl = d.serve
+		return d.serve(ctx)
 	}
-	if err := crawl(ctx); err != nil || d.opts.Nodes == 0 {
-		return err
-	}
-	return d.compare(ctx)
+	return d.crawl(ctx)
 }
 
 // state returns the state file of the crawl on one machine.
@@ -98,13 +95,40 @@ func (d *demonstration) state() string { return filepath.Join(d.dir, "ripple.bol
 // merged returns the merged state file of the nodes.
 func (d *demonstration) merged() string { return filepath.Join(d.dir, "terrain.bolt") }
 
-// crawl crawls the web and shows the result.
+// crawl crawls the web twice, with changes to it between the runs, and shows the result.
 func (d *demonstration) crawl(ctx context.Context) error {
 	d.program.Voice.Say("a small web is served on this machine, and crawled over TLS as a real one would be")
 	if err := d.program.Crawl(ctx, d.config); err != nil {
 		return err
 	}
-	return d.show(ctx)
+	first, err := d.digest(ctx, d.state())
+	if err == nil && d.opts.Nodes > 0 {
+		err = d.compare(ctx, first)
+	}
+	if err != nil {
+		return err
+	}
+	demo.Change(d.web)
+	d.program.Voice.Say("the web changes: pages are new, moved, rewritten or gone, and a host is down; " +
+		"it is crawled again")
+	if err := d.program.Crawl(ctx, d.config); err != nil {
+		return err
+	}
+	second, err := d.digest(ctx, d.state())
+	if err != nil {
+		return err
+	}
+	return d.show(ctx, first, second)
+}
+
+// digest returns the digest of the map in a state file.
+func (d *demonstration) digest(ctx context.Context, state string) (string, error) {
+	r, err := d.program.states().Read(ctx, state)
+	if err != nil {
+		return "", err
+	}
+	digest, err := survey.Digest(r.Survey)
+	return digest, errors.Join(err, r.Close())
 }
 
 // serve crawls the web while a browser shows it, until ctx is done.
@@ -218,8 +242,8 @@ func writeConfig(web *webtest.Server, dir string) (string, error) {
 	return path, os.WriteFile(path, []byte(text), 0o666)
 }
 
-// show shows the result, and what to do next.
-func (d *demonstration) show(ctx context.Context) error {
+// show shows the result with the digests of both runs, and what to do next.
+func (d *demonstration) show(ctx context.Context, first, second string) error {
 	r, err := d.program.states().Read(ctx, d.state())
 	if err != nil {
 		return err
@@ -228,9 +252,11 @@ func (d *demonstration) show(ctx context.Context) error {
 	if err := demoTable(d.program.Stdout, r.Survey); err != nil {
 		return err
 	}
+	fmt.Fprintf(d.program.Stdout, "\ndigest of run #1: %s\ndigest of run #2: %s\n", first, second)
 	fmt.Fprintf(d.program.Stdout, `
 Everything is in %[1]s. Look around there:
   cd %[1]s && %[2]s stats
+  %[2]s diff
   %[2]s inspect https://alderford.test/about
   %[2]s path https://tidewater-maps.test/
   %[2]s query 'SELECT domain, coverage FROM hosts'

@@ -257,9 +257,11 @@ func begunLines(store *kv.Store, cfg *config.Config, b crawl.Begun, same bool) (
 		if err != nil {
 			return nil, err
 		}
-		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins; %s",
-			b.Before.ID, term.Span(max(0, time.Since(b.Before.Finished))), run.ID, // 0: a clock was wrong
-			show.KeptText(young, fresh, term.Span(cfg.Recrawl.MinAge)))
+		text = fmt.Sprintf("run #%d completed %s ago; run #%d begins",
+			b.Before.ID, term.Span(max(0, time.Since(b.Before.Finished))), run.ID) // 0: a clock was wrong
+		if cfg.Recrawl.MinAge > 0 || young+fresh > 0 {
+			text += "; " + show.KeptText(young, fresh, term.Span(cfg.Recrawl.MinAge))
+		}
 	}
 	lines := []string{text}
 	if b.Changed && !same {

@@ -15,7 +15,7 @@ import (
 // situations of the real web: neighbours three links away and one that is too far, a code forge, a
 // tracker, a site only at www., moved, missing and forbidden pages, and a site with a Crawl-delay.
 //
-// The web is always the same. It answers 429 and 503 once each, so a second crawl of the same
+// The web is always the same until [Change] is called. It answers 429 and 503 once each, so a second crawl of the same
 // server meets neither.
 func Serve(s *webtest.Server) []string {
 	valley := sites()
@@ -74,6 +74,9 @@ file = %s
 
 [monitor]
 report-path = %s
+
+[recrawl]
+min-age = "0s"                 # the next run may begin at once
 
 [retry]
 delay = "300ms"

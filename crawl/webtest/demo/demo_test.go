@@ -241,3 +241,54 @@ func values(m map[string]string) (out []string) {
 	}
 	return out
 }
+
+// The changed web differs where its documentation says so, and its dated sitemaps name pages that are unchanged.
+func TestChange(t *testing.T) {
+	s := crawltest.Serve(t)
+	Serve(s)
+	c := newClient(t, s)
+	names := []string{"https://alderford.test/walks/the-footbridge", "https://hedgerow-journal.test/winter/the-blackthorn",
+		"https://saltmarsh-radio.test/programmes/dawn-chorus-revisited", "https://archive.alderford.test/about",
+		"https://alderford.test/"}
+	before := map[string]string{}
+	for _, at := range names {
+		before[at] = get(t, c, at)
+	}
+	unchanged := map[string]string{}
+	for _, d := range sites()[:3] {
+		d.write()
+		for _, a := range d.articles {
+			unchanged[d.url(a.path)] = get(t, c, d.url(a.path))
+		}
+	}
+	c.CloseIdleConnections()
+	Change(s)
+	for _, at := range names {
+		if get(t, c, at) == before[at] {
+			t.Errorf("%s is as it was", at)
+		}
+	}
+	if text := get(t, c, "https://alderford.test/"); !strings.Contains(text, "/news/the-flood-gauge") {
+		t.Errorf("the front page does not name the new one: %s", text)
+	}
+	if resp, err := c.Get("https://lantern-choir.test/"); err == nil {
+		resp.Body.Close()
+		t.Errorf("the choir answers: %s", resp.Status)
+	}
+	for _, host := range []string{"alderford.test", "hedgerow-journal.test"} {
+		listed := 0
+		for part := range strings.SplitSeq(get(t, c, "https://"+host+"/sitemap.xml"), "<loc>") {
+			at, _, _ := strings.Cut(part, "<")
+			was, ok := unchanged[at]
+			if !ok {
+				continue
+			}
+			if listed++; get(t, c, at) != was {
+				t.Errorf("the sitemap calls %s unchanged", at)
+			}
+		}
+		if listed != 43 {
+			t.Errorf("%s: the sitemap names %d articles", host, listed)
+		}
+	}
+}

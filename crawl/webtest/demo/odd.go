@@ -64,9 +64,12 @@ func villageOddities(h *webtest.Host) {
 	h.Page("/roll-of-honour", linkPage("Roll of Honour - Alderford", "/"))
 }
 
+const journalRobots = "# Drafts are not ready to be read.\n" +
+	"User-agent: *\nDisallow: /drafts/\nAllow: /drafts/published\n"
+
 // journalOddities adds robots.txt rules, a noindex page, two addresses of one page, and paid links.
 func journalOddities(h *webtest.Host) {
-	h.Robots("# Drafts are not ready to be read.\nUser-agent: *\nDisallow: /drafts/\nAllow: /drafts/published\n")
+	h.Robots(journalRobots)
 	h.Page("/drafts/owl", linkPage("An unfinished owl", "/"))
 	h.Page("/drafts/published", linkPage("Drafts that made it", "/spring/"))
 	h.Page("/subscribers", "<title>For subscribers</title><meta name=\"robots\" content=\"noindex\">"+
@@ -93,12 +96,15 @@ func choirOddities(h *webtest.Host) {
 	h.Page("/about", linkPage("About - The Lantern Choir", "/rehearsals"))
 }
 
-func sitemap(urls ...string) string {
+func sitemap(urls ...string) string { return sitemapOf(urls, func(int) string { return "" }) }
+
+// sitemapOf returns a sitemap with more about the i-th page.
+func sitemapOf(urls []string, more func(i int) string) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" +
 		"<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n")
-	for _, u := range urls {
-		fmt.Fprintf(&b, "<url><loc>%s</loc></url>\n", u)
+	for i, u := range urls {
+		fmt.Fprintf(&b, "<url><loc>%s</loc>%s</url>\n", u, more(i))
 	}
 	return b.String() + "</urlset>\n"
 }

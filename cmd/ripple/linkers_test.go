@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -9,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
@@ -100,6 +101,30 @@ func (r *revised) placesBySQL(target, where string) map[string][]answer.PlaceCou
 	return all
 }
 
+// metricsAgree compares metrics of the desk and of the command, by links in the text and by all links.
+func (r *revised) metricsAgree(d *testDesk) {
+	r.t.Helper()
+	const trust = "SELECT domain, round(trust, 6) AS trust FROM host_metrics JOIN hosts ON id = host_id ORDER BY 1"
+	said := map[string]bool{}
+	for _, links := range []string{"", "text", "all"} {
+		_, text := d.send("query", fmt.Sprintf(`{"sql": %q, "links": %q}`, trust, links))
+		served := decoded[struct{ Rows [][2]any }](r.t, string(text)).Rows
+		printed := decoded[[]map[string]any](r.t, r.ripple("query", "--json", "--links", cmp.Or(links, "text"), trust))
+		for i, row := range printed {
+			if i >= len(served) || served[i] != [2]any{row["domain"], row["trust"]} {
+				r.t.Fatalf("links %q: the desk answers %v; query %v", links, served, printed)
+			}
+		}
+		said[fmt.Sprint(served)] = true
+	}
+	if len(said) != 2 {
+		r.t.Errorf("%d answers, not one by links in the text and one by all", len(said))
+	}
+	if code, text := d.send("query", `{"sql": "SELECT 1", "links": "some"}`); code != http.StatusBadRequest {
+		r.t.Errorf("links that do not exist: %d %s", code, text)
+	}
+}
+
 // The commands, the desk and SQL count the same links to every host and page, by place.
 func TestLinkersAgree(t *testing.T) {
 	r := &revised{t: t, config: linkersWeb(t)}
@@ -135,10 +160,10 @@ func TestLinkersAgree(t *testing.T) {
 			}
 			_, text := d.get(asked)
 			printed, served := decoded[inspected](t, r.ripple(args...)), decoded[inspected](t, string(text))
-			if diff := cmp.Diff(printed, served); diff != "" {
+			if diff := gocmp.Diff(printed, served); diff != "" {
 				t.Errorf("%s, %s: the desk answers otherwise (-inspect +desk):\n%s", target, w.Place, diff)
 			}
-			if diff := cmp.Diff(want, of(&printed)); diff != "" {
+			if diff := gocmp.Diff(want, of(&printed)); diff != "" {
 				t.Errorf("%s (-SQL +inspect):\n%s", target, diff)
 			}
 			if n := listed(&printed); w.Place != "" && n != w.Links {
@@ -171,6 +196,7 @@ func TestLinkersAgree(t *testing.T) {
 				return len(in.LinksIn.Links)
 			})
 	}
+	r.metricsAgree(d)
 	for _, place := range answer.Places() {
 		if !seen[place] {
 			t.Errorf("no link is in %s", place)

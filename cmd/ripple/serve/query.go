@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,7 +32,8 @@ const (
 // A Statement is a question in SQL. Its answer is rows.
 type (
 	statement struct {
-		SQL string `json:"sql"`
+		SQL   string `json:"sql"`
+		Links string `json:"links,omitempty"` // by which metrics are computed: "text" (the default) or "all"
 	}
 	queryAnswer struct {
 		Columns []string `json:"columns"`
@@ -48,10 +50,14 @@ func (o *opened) answerQuery(ctx context.Context, q desk.Query) (any, error) {
 	if err := answer.ReadsOnly(s.SQL); err != nil {
 		return nil, err
 	}
+	counted, err := export.ParseCounted(cmp.Or(s.Links, export.Endorsements.String()))
+	if err != nil {
+		return nil, term.Usage("links: %v", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, maxQueryTime)
 	defer cancel()
 	rows := &deskRows{}
-	err := o.RunQuery(ctx, s.SQL, export.Endorsements, func(columns []string) answer.RowWriter {
+	err = o.RunQuery(ctx, s.SQL, counted, func(columns []string) answer.RowWriter {
 		rows.Begin(columns)
 		return rows
 	})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -22,13 +23,27 @@ func dossierOf(r *http.Request) any {
 		"request_count": 53, "request_limit": 200, "rate_limited": 1,
 		"robots": object{"status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z",
 			"robots_txt": "User-agent: *\nDisallow: /drafts/\nAllow: /drafts/published\n"},
-		"linked_from": object{"hosts": 1, "pages": 3, "links": 4, "from": []any{object{"domain": "b.test",
-			"quality_origin": "b.test", "pages": 3, "links": 4, "from_url": "https://b.test/", "to_url": "https://a.test/",
-			"anchor": "the A", "place": "main"}}},
+		"linked_from":   linkedFrom(r.FormValue("place")),
 		"busiest_pages": []any{object{"url": "https://a.test/", "title": "A", "state": "processed", "links_in": 57}},
 		"errors":        []any{object{"error": "denied by robots.txt", "pages": 1}},
 		"runs": []any{object{"run_id": 3, "first_visit": "2026-11-22T13:59:13Z", "pages": 54, "kept": 0, "processed": 53,
 			"requests": 53}}}
+}
+
+func linkedFrom(place string) any {
+	by := object{"domain": "b.test", "quality_origin": "b.test", "pages": 3, "links": 4, "editorial": 2,
+		"from_url": "https://b.test/", "to_url": "https://a.test/", "anchor": "the A", "place": "main"}
+	if place == "nav" {
+		by["domain"], by["editorial"], by["place"] = "menu.test", 0, "nav"
+	}
+	return object{"hosts": 1, "pages": 3, "links": 4, "places": placesOf(), "from": []any{by}}
+}
+
+func placesOf() any {
+	return []any{object{"place": "text", "links": 2, "pages": 2, "anchors": 1, "origins": 1},
+		object{"place": "main", "links": 3, "pages": 3, "anchors": 2, "origins": 1},
+		object{"place": "nav", "links": 297, "pages": 297, "anchors": 4, "origins": 0},
+		object{"place": "sitewide", "links": 290, "pages": 290, "anchors": 1, "origins": 0}}
 }
 
 func requestsOf(*http.Request) any {
@@ -49,6 +64,8 @@ func pageOf(r *http.Request) any {
 		"anchor": "the A"}}
 	link := object{"url": "https://b.test/", "state": "processed", "kind": "anchor", "rel": "nofollow", "place": "main",
 		"anchor": "the B"}
+	in := object{"editorial": true, "sitewide": r.FormValue("place") == "sitewide"}
+	maps.Copy(in, link)
 	return object{"input": r.FormValue("url"), "known": true, "url": r.FormValue("url"), "surt_key": "test,a)/",
 		"steps": []any{object{"step": "parse", "result": r.FormValue("url")}}, "class": "quality", "rule": "a rule",
 		"state": "failed", "error_message": "500 Internal", "depth": 0, "seed": true, "page_type": "issue",
@@ -58,7 +75,7 @@ func pageOf(r *http.Request) any {
 		"robots": object{"agent": "Bot", "group": "*", "allowed": false, "rule": "Disallow: /drafts/", "line": 2,
 			"why": "line 2", "status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z"}, "host_trouble": "",
 		"redirects": []any{"https://b.test/"}, "facts": []any{object{"name": "author", "value": "Ann"}},
-		"links_in":  object{"total": 300, "links": []any{link}},
+		"links_in":  object{"total": 300, "places": placesOf(), "links": []any{in}},
 		"links_out": object{"total": 1, "links": []any{link}, "links_omitted": 3}, "visits_omitted": 7,
 		"visits": []any{object{"run_id": 3, "visited_at": "2026-11-22T13:59:13Z", "state": "failed", "status_code": 500,
 			"content_type": "text/html", "content_length": 544, "response_ms": 0, "requests": 1, "kept": false,

@@ -205,6 +205,38 @@ func TestHostSays(t *testing.T) {
 			}
 		})
 	}
+	d.change = nil
+	byPlace(t, d, b)
+}
+
+// byPlace chooses the places of links in the views of a host and a page, and SQL metrics by all links.
+func byPlace(t *testing.T, d *fake, b *desktest.Tab) {
+	choose := func(label, value string) {
+		b.Helper()
+		b.Wait(fmt.Sprintf(`(() => { const s = document.querySelector('select[aria-label=%q]'); if (!s) return false;
+			s.value = %q; s.dispatchEvent(new Event("change")); return true; })()`, label, value))
+	}
+	asks := func(prefix string) {
+		t.Helper()
+		if len(d.asks(prefix)) == 0 {
+			t.Errorf("nothing was asked that begins with %q", prefix)
+		}
+	}
+	b.Shows("host/a.test", "#view", "in the text 2 2 1 1 main 3 3 2 1 nav 297 297 4 0 site-wide 290 290 1 0")
+	choose("links", "nav")
+	b.Wait(`document.querySelector("#view").innerText.includes("menu.test") && location.hash.endsWith("?place=nav")`)
+	choose("links", "text")
+	b.Wait(`!document.querySelector("#view").innerText.includes("menu.test") && location.hash.endsWith("?place=text")`)
+	b.Shows("host/a.test?place=nav", "#view", "menu.test")
+	asks("GET hosts/a.test?limit=100&place=nav")
+	asks("GET hosts/a.test?limit=100&place=text")
+	b.Shows("page?url=https%3A%2F%2Fa.test%2Fabout", "#view", "site-wide 290 290 1 0")
+	choose("links", "sitewide")
+	b.Wait(`document.querySelector("#view").innerText.includes("main, site-wide") && location.hash.endsWith("&place=sitewide")`)
+	asks("GET pages?url=https%3A%2F%2Fa.test%2Fabout&limit=100&place=sitewide")
+	b.Shows("ask?sql=SELECT+1", "#view", "2 rows")
+	choose("metrics by links", "all")
+	b.Wait(`location.hash.endsWith("&links=all")`)
 }
 
 func TestFinishedFile(t *testing.T) {

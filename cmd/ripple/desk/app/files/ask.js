@@ -2,7 +2,7 @@
 
 import { ask, askFresh } from "./api.js";
 import { el, put, keep, button, hostLink, pageLink, save, csv } from "./dom.js";
-import { heading, section, empty, failed, loading, table, tellAge } from "./parts.js";
+import { heading, section, empty, failed, loading, table, tellAge, choice } from "./parts.js";
 import { number, count, span } from "./words.js";
 
 const examples = [
@@ -34,17 +34,17 @@ export function show(view, said, signal) {
   const text = el("textarea", { class: "sql", rows: "6", spellcheck: "false", autocapitalize: "none",
     "aria-label": "SQL", placeholder: "SELECT …" });
   text.value = said.sql || examples[0][1];
-  let question = new AbortController();
+  let question = new AbortController(), links = said.links || "text";
   signal.addEventListener("abort", () => question.abort());
   const run = async () => {
     question.abort();
     question = new AbortController();
     const mine = question, begun = performance.now();
-    keep("ask", { sql: text.value });
+    keep("ask", { sql: text.value, links: links === "text" ? "" : links });
     put(box, loading("Running the query; it may take 30 s…"));
     put(time);
     try {
-      const { data, age } = await ask("query", { body: { sql: text.value }, signal: mine.signal });
+      const { data, age } = await ask("query", { body: { sql: text.value, links }, signal: mine.signal });
       put(box, rows(data));
       tellAge(age, () => askFresh(run));
       const took = span((performance.now() - begun) / 1000);
@@ -58,7 +58,9 @@ export function show(view, said, signal) {
   const take = (sql) => { text.value = sql; text.focus(); run(); };
   put(view, heading("Ask"), el("div", { class: "asking" },
     el("div", {}, text, el("div", { class: "filters" },
-      button("Ask", run, { class: "button main", title: "Ctrl+Enter" }), time), box),
+      button("Ask", run, { class: "button main", title: "Ctrl+Enter" }),
+      choice("metrics by links", [["text", "in the text"], ["all", "all"]], links, (next) => { links = next; run(); }),
+      time), box),
     el("aside", {}, section("Examples", null, el("ul", { class: "plain-list" },
       examples.map(([name, sql]) => el("li", {}, button(name, () => take(sql), { class: "link" }))))),
       section("Tables", null, tables))));

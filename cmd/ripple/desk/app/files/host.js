@@ -2,6 +2,7 @@
 
 import { ask, askFresh, offers } from "./api.js";
 import { el, put, chip, hostLink, pageLink, pagesLink, outside, tagLink } from "./dom.js";
+import { linkers } from "./places.js";
 import { decideForm, decidedChip } from "./decide.js";
 import { bars, meter, gapStrip } from "./chart.js";
 import { heading, section, figure, facts, table, empty, failed, fetched, state } from "./parts.js";
@@ -11,12 +12,13 @@ import { number, count, span, ago, moment, clock, milliseconds, plain, percent, 
 export function show(view, said, signal, domain) {
   const box = el("div", { class: "host" });
   put(view, box);
-  const question = () => ask("hosts/" + encodeURIComponent(domain), { said: { limit: 100 }, signal });
-  fetched(box, question, (d) => dossier(d, question, signal), signal);
+  const question = (place = said.place) =>
+    ask("hosts/" + encodeURIComponent(domain), { said: { limit: 100, place }, signal });
+  fetched(box, () => question(), (d) => dossier(d, question, said, signal), signal);
 }
 
-// dossier shows what is known about a host. question requests it again, after a decision.
-function dossier(d, question, signal) {
+// dossier shows what is known about a host. question requests it again, after a decision or with another place of links.
+function dossier(d, question, said, signal) {
   const head = el("header", { class: "hero" }, heading(d.domain_shown || d.domain,
     outside("https://" + d.domain + "/", "open ↗")),
     d.title && el("p", { class: "title" }, d.title),
@@ -24,7 +26,7 @@ function dossier(d, question, signal) {
   const chips = head.querySelector(".chips"), covered = el("div", {});
   const draw = (now) => { put(chips, chipsOf(now)); put(covered, now.known && coverage(now)); };
   const done = async () => {
-    try { draw((await askFresh(question)).data); } catch (error) {
+    try { draw((await askFresh(() => question())).data); } catch (error) {
       if (error.name !== "AbortError") put(covered, failed(error, done));
     }
   };
@@ -37,7 +39,9 @@ function dossier(d, question, signal) {
   if (asksStrip) fetched(strip, () => ask(`hosts/${encodeURIComponent(d.domain)}/requests`, { signal }),
     (answer) => stripOf(answer, signal), signal);
   askRobots(robots, d, `https://${d.domain}/`, signal);
-  if (asksSQL) fetched(out, () => ask("query", { body: { sql: linksOut(d.domain) }, signal }), outOf, signal);
+  const linksTo = (place) =>
+    fetched(out, () => ask("query", { body: { sql: linksOut(d.domain, place) }, signal }), outOf, signal);
+  if (asksSQL) linksTo(said.place);
   return [head, covered,
     asksStrip && section("The last requests", "and the gaps between them", strip),
     el("div", { class: "columns" }, section("Pages by state", null,
@@ -45,8 +49,9 @@ function dossier(d, question, signal) {
         links: (state, text) => pagesLink({ domain: d.domain, state }, text) })),
       section("Errors", null, errors(d)), deciding),
     section("robots.txt", robotsMeta(d.robots), robots),
-    section("Who links here", count(d.linked_from.hosts, "host") + ", " + count(d.linked_from.pages, "page"),
-      endorsers(d.linked_from.from)),
+    section("Who links here", "links in the text first", linkers(d.linked_from, { said, question, signal,
+      view: "host/" + encodeURIComponent(d.domain), of: (other) => other.linked_from, draw: linking,
+      chosen: asksSQL && linksTo })),
     asksSQL && section("What it links to", null, out),
     section("Top pages", "by number of links to them", pages(d.busiest_pages)), section("Runs", null, runs(d.runs))];
 }
@@ -160,19 +165,25 @@ function errors({ domain, errors: list }) {
     : empty("No visit has ended in an error.");
 }
 
-function endorsers(list) {
-  if (!list.length) return empty("No other host links here.");
-  return table([{ title: "host", class: "name", cell: (f) => hostLink(f.domain, f.domain_shown) },
-    { title: "origin", cell: (f) => f.quality_origin || "–" },
-    { title: "pages", class: "num", cell: (f) => number(f.pages) }, { title: "anchor", cell: (f) => f.anchor || "–" },
-    { title: "from", class: "name", cell: (f) => pageLink(f.from_url) },
-    { title: "to", class: "name", cell: (f) => pageLink(f.to_url) }], list, { most: 20 });
+function linking({ hosts, pages: from, from: list }) {
+  if (!list.length) return empty("No other host has such a link.");
+  return [el("p", { class: "soft" }, count(hosts, "host") + ", " + count(from, "page")),
+    table([{ title: "host", class: "name", cell: (f) => hostLink(f.domain, f.domain_shown) },
+      { title: "origin", cell: (f) => f.quality_origin || "–" },
+      { title: "pages", class: "num", cell: (f) => number(f.pages) },
+      { title: "links", class: "num", cell: (f) => number(f.links) },
+      { title: "in the text", class: "num", cell: (f) => number(f.editorial) },
+      { title: "anchor", cell: (f) => f.anchor || "–" },
+      { title: "from", class: "name", cell: (f) => pageLink(f.from_url) },
+      { title: "to", class: "name", cell: (f) => pageLink(f.to_url) }], list, { most: 20 })];
 }
 
-function linksOut(domain) {
+// linksOut returns the query for the hosts that a host links to; in the text alone, if that is the chosen place.
+function linksOut(domain, place) {
+  const [only, by] = place === "text" ? [" AND l.editorial > 0", "l.editorial"] : ["", "l.links"];
   return `SELECT t.domain, l.pages, l.links, l.editorial
 FROM host_links l JOIN hosts f ON f.id = l.from_id JOIN hosts t ON t.id = l.to_id
-WHERE f.domain = '${domain.replaceAll("'", "''")}' ORDER BY l.links DESC, t.domain LIMIT 50`;
+WHERE f.domain = '${domain.replaceAll("'", "''")}'${only} ORDER BY ${by} DESC, t.domain LIMIT 50`;
 }
 
 function outOf({ rows }) {
@@ -180,7 +191,7 @@ function outOf({ rows }) {
   return table([{ title: "host", class: "name", cell: (r) => hostLink(r[0]) },
     { title: "pages", class: "num", cell: (r) => number(r[1]) },
     { title: "links", class: "num", cell: (r) => number(r[2]) },
-    { title: "endorsements", class: "num", cell: (r) => number(r[3]) }], rows, { most: 20 });
+    { title: "in the text", class: "num", cell: (r) => number(r[3]) }], rows, { most: 20 });
 }
 
 function pages(list) {

@@ -3,6 +3,7 @@
 import { ask, offers } from "./api.js";
 import { el, put, chip, hostLink, pageLink, outside, address, button } from "./dom.js";
 import { heading, section, facts, table, empty, fetched, state, route } from "./parts.js";
+import { linkers, placed, inPlace } from "./places.js";
 import { number, count, moment, ago, bytes, milliseconds, classColour } from "./words.js";
 
 export function show(view, said, signal) {
@@ -14,13 +15,15 @@ export function show(view, said, signal) {
   const box = el("div", { class: "page" });
   put(view, el("form", { class: "filters", onsubmit: go }, field, el("button", { class: "button" }, "Look it up")),
     box);
-  if (url) fetched(box, () => ask("pages", { said: { url, limit: 100 }, signal }), inspection, signal);
+  const question = (place) => ask("pages", { said: { url, limit: 100, place }, signal });
+  if (url) fetched(box, () => question(said.place), (p) => inspection(p, question, said, signal), signal);
   else put(box, heading("Page"),
     empty("Enter the address of a page to see everything known about it: class, state and reason, " +
     "shortest paths, links and visits."));
 }
 
-function inspection(p) {
+// inspection shows what is known about a page. question requests it again, with another place of links.
+function inspection(p, question, said, signal) {
   const title = p.title || (p.known ? "No title" : "Not known");
   const head = el("header", { class: "hero" }, heading(title),
     el("p", { class: "address" }, el("span", {}, p.url || p.input), " ", outside(p.url || p.input, "open ↗")),
@@ -37,10 +40,9 @@ function inspection(p) {
         [el("h3", {}, "Facts"), facts(p.facts.map((f) => [f.name, f.value]))])),
     p.redirects.length > 0 && section("Redirects", null,
       el("ol", { class: "plain-list" }, p.redirects.map((url) => el("li", {}, pageLink(url))))),
-    section("Links in", count(p.links_in.total, "page"),
-      links(p.links_in, "No page links here.", linking(p.url, "f", "t"))),
-      section("Links out", count(p.links_out.total, "page"),
-      links(p.links_out, "It links to no page.", linking(p.url, "t", "f"))),
+    section("Links in", "those in the text first", linksIn(p, question, said, signal)),
+    section("Links out", count(p.links_out.total, "page"),
+      links(p.links_out, "It links to no page.", linking(p.url, "t", "f"), placeColumn)),
     section("Visits", p.visits_omitted && `the newest; ${number(p.visits_omitted)} older`, visits(p.visits))];
 }
 
@@ -67,12 +69,25 @@ function paths(list) {
   return el("div", { class: "routes" }, list.map((o) => route(o.quality_origin, o.depth, o.path)));
 }
 
-function links({ links: list, total, links_omitted: left }, none, sql) {
+const placeColumn = [{ title: "place", cell: placed }];
+
+// linksIn shows the links to a page, and a choice of their place.
+function linksIn(p, question, said, signal) {
+  let place = said.place || "";
+  const draw = (list) => [list.total > 0 && el("p", { class: "soft" }, count(list.total, "page")),
+    links(list, place ? "No page has such a link." : "No page links here.",
+      linking(p.url, "f", "t", inPlace(place)), [...placeColumn,
+        { title: "in the text", cell: (l) => (l.editorial ? "yes" : "–") }])];
+  return linkers(p.links_in, { view: "page", said, question, signal, of: (other) => other.links_in, draw,
+    chosen: (next) => { place = next; } });
+}
+
+function links({ links: list, total, links_omitted: left }, none, sql, columns) {
   if (!list.length) return empty(none);
   const more = total - list.length;
   return [table([{ title: "page", class: "name", cell: (l) => pageLink(l.url) },
     { title: "state", cell: (l) => state(l.state) }, { title: "anchor", cell: (l) => l.anchor || "–" },
-    { title: "kind", cell: (l) => [l.kind, l.rel && " " + l.rel] }, { title: "place", cell: (l) => l.place || "–" }],
+    { title: "kind", cell: (l) => [l.kind, l.rel && " " + l.rel] }, ...columns],
     list, { most: 25 }),
   more > 0 && el("p", { class: "rest" }, offers("query")
     ? el("a", { href: address("ask", { sql }) }, `Ask for all ${number(total)}`) : `and ${number(more)} more`),
@@ -84,10 +99,10 @@ function hostOf(url) {
 }
 
 // linking returns the query for the pages at one end of the links whose other end is the page.
-function linking(url, one, other) {
+function linking(url, one, other, more = "") {
   return `SELECT ${one}.url, ${one}.state, l.anchor, l.kind, l.place
 FROM links l JOIN pages f ON f.id = l.from_page_id JOIN pages t ON t.id = l.to_page_id
-WHERE ${other}.url = '${url.replaceAll("'", "''")}' ORDER BY 1`;
+WHERE ${other}.url = '${url.replaceAll("'", "''")}'${more} ORDER BY 1`;
 }
 
 function visits(list) {

@@ -21,6 +21,24 @@ func (p *page) answers() {
 		}
 		return []string{quoted(name), amount.Commas(p.statuses[statuses[i]])}
 	})
+	p.noPages()
+}
+
+// noPages counts the answers of the run that were no pages, by the rule that recognised them. The section is left
+// out if there were none.
+func (p *page) noPages() {
+	if len(p.walls) == 0 {
+		return
+	}
+	p.line("")
+	p.line("### Answers That Were No Pages")
+	p.line("")
+	rules := slices.Sorted(maps.Keys(p.walls))
+	p.rows([]string{"Answer", "Rule", "Pages"}, "rule", len(rules), func(i int) []string {
+		return []string{schema.AnswerChallenge.String(), quoted(rules[i]), amount.Commas(p.walls[rules[i]])}
+	})
+	p.line("")
+	p.line("A challenge asks for proof that it answers a browser. What an earlier visit found there is kept.")
 }
 
 // failures counts the pages that failed by kind of error.

@@ -35,6 +35,7 @@ type findings struct {
 	broken []broken.Link
 
 	statuses map[int]int    // answered pages of the run, by status
+	walls    map[string]int // visits of the run that met a wall, by rule
 	failed   map[string]int // failed pages, by kind of error
 }
 
@@ -82,6 +83,7 @@ func collect(s *survey.Survey, counted export.Counted) (*findings, error) {
 		cutHosts: newTop(whole, byMissing), shells: newTop(whole, byShells), linkless: newTop(whole, byPages),
 		unreached: newTop(whole, byPages),
 		cited:     newCitations(s, counted), statuses: map[int]int{}, failed: map[string]int{},
+		walls: map[string]int{},
 	}
 	each := func(r *survey.HostReport) error {
 		f.addHost(s.Run(), r)
@@ -187,7 +189,11 @@ func (f *findings) addPage(p *survey.Page) {
 		f.failed[kind]++
 	}
 	if v := p.Visit; p.Visited && p.Class.Visitable() && (v.Requests > 0 || v.Kept) {
-		f.statuses[v.Status]++
+		if v.Answer == schema.AnswerPage {
+			f.statuses[v.Status]++
+		} else if f.statuses[v.AnswerStatus]++; !v.Kept {
+			f.walls[v.AnswerRule]++
+		}
 	}
 }
 

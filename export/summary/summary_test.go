@@ -105,6 +105,38 @@ func TestRendered(t *testing.T) {
 	}
 }
 
+// Answers that were no pages are counted by their rule, and by their own status. A page that was kept was not asked.
+func TestNoPages(t *testing.T) {
+	w := surveytest.New(t, lists)
+	for name, change := range map[string]func(*schema.Visit){
+		"a.test/":  nil,
+		"a.test/1": func(v *schema.Visit) { v.AnswerRule = "anubis-challenge" },
+		"a.test/2": func(v *schema.Visit) { v.AnswerRule, v.AnswerStatus = "cloudflare-header", 403 },
+		"a.test/3": func(v *schema.Visit) { v.AnswerRule, v.AnswerStatus = "cloudflare-header", 403 },
+		"a.test/4": func(v *schema.Visit) { v.AnswerRule, v.Kept, v.Requests = "cloudflare-header", true, 0 },
+	} {
+		w.Depth(name, 0, 0)
+		w.Visit(name, func(v *schema.Visit) {
+			if change != nil {
+				v.Answer, v.AnswerStatus = schema.AnswerChallenge, 200
+				change(v)
+			}
+		})
+	}
+	var b strings.Builder
+	if err := summary.Write(&b, w.Survey(), "v1.0", export.Endorsements); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"### Answers That Were No Pages", "| challenge | anubis-challenge | 1 |", "| challenge | cloudflare-header | 2 |",
+		"| 200 OK | 3 |", "| 403 Forbidden | 2 |",
+	} {
+		if !strings.Contains(b.String(), want+"\n") {
+			t.Errorf("the summary lacks %q:\n%s", want, b.String())
+		}
+	}
+}
+
 // TestPartial has a host for every way in which a map can be incomplete.
 func TestPartial(t *testing.T) {
 	w := surveytest.New(t, "[crawler]\nmax-domain-requests = 5\n"+lists)

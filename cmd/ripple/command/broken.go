@@ -68,8 +68,9 @@ func newBrokenCommand(a *app) *cobra.Command {
 		Short: "List the links that lead nowhere",
 		Long: `List the links whose target is dead, has failed or cannot be reached: each target once,
 with the number of pages that link to it and the first of them with their anchors. The
-target that most pages link to comes first. A page that robots.txt forbids is not
-broken: it was never requested. The exit code is 1 if there are any broken links.
+target that most pages link to comes first. A page that robots.txt forbids, or that
+shows a wall to crawlers, is not known to be broken. The exit code is 1 if there are any
+broken links.
 
 "ripple check URL" finds them on a site without a configuration.`,
 		Example: "  ripple broken\n  ripple broken --by origin --only dead_link\n" +
@@ -104,6 +105,10 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 		return err
 	}
 	links = opts.choose(links)
+	if n := r.Survey.Run().Errors[schema.ErrorChallenge]; n > 0 {
+		defer a.Voice.Tell(term.Event("walls", "  "+term.Count(n, "page is", "pages are")+
+			" not listed: the server wants proof that it answers a browser", "count", n))
+	}
 	written, err := opts.forPrograms(a.stdout, links)
 	switch {
 	case written || err != nil:

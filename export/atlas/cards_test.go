@@ -78,7 +78,7 @@ func TestSelectedIsUncovered(t *testing.T) {
 	}
 }
 
-// No node is hidden by a card when the map opens.
+// No node is hidden by a card when the map opens, and the map takes the room that the cards leave.
 func TestWholeFits(t *testing.T) {
 	for name, size := range screens() {
 		t.Run(name, func(t *testing.T) {
@@ -93,8 +93,22 @@ func TestWholeFits(t *testing.T) {
 					t.Fatalf("node %d is under %s", v, under)
 				}
 			}
+			scale := scaleOf(t, b)
+			wide, tall := scale*span(m.Points, func(p Point) float32 { return p.X }), scale*span(m.Points, func(p Point) float32 { return p.Y })
+			if wide < 0.6*float64(size[0]) && tall < 0.8*float64(size[1]) {
+				t.Errorf("the map is %.0f x %.0f px", wide, tall)
+			}
 		})
 	}
+}
+
+// span returns the distance between the outermost points in one direction.
+func span(points []Point, of func(Point) float32) float64 {
+	low, high := of(points[0]), of(points[0])
+	for _, p := range points {
+		low, high = min(low, of(p)), max(high, of(p))
+	}
+	return float64(high - low)
 }
 
 // TestCoverage colours by coverage, filters by it and reads the reason on the card.

@@ -5,15 +5,14 @@ function makeCamera(g) {
   return { x: 0, y: 0, scale: 1, width: 1, height: 1, least: 0.001, most: 200, box: bounds(g), free, flight: null };
 }
 
-// freeArea returns the largest part of the view that no card covers, in pixels: between the cards on a
-// wide screen, below and above them on a narrow one.
-function freeArea(width, height, cards) {
-  const size = ({ left, top, right, bottom }) => Math.max(right - left, 0) * Math.max(bottom - top, 0);
+// freeArea returns the part of the view that no card covers and that shows a box largest, in pixels: between
+// the cards on a wide screen, below and above them on a narrow one.
+function freeArea(width, height, cards, box) {
   const best = (free, [card, ...rest]) => {
     if (!card) return free;
     if (card.left >= free.right || card.right <= free.left || card.top >= free.bottom || card.bottom <= free.top) return best(free, rest);
     return [{ left: card.right + 16 }, { right: card.left - 16 }, { top: card.bottom + 12 }, { bottom: card.top - 12 }]
-      .map((side) => best({ ...free, ...side }, rest)).reduce((a, b) => size(b) > size(a) ? b : a);
+      .map((side) => best({ ...free, ...side }, rest)).reduce((a, b) => fitting(b, box) > fitting(a, box) ? b : a);
   };
   const free = best({ left: 16, top: 16, right: width - 16, bottom: height - 16 }, cards);
   if (free.right - free.left < 80) Object.assign(free, { left: 16, right: width - 16 });
@@ -58,10 +57,13 @@ function pixels(c, radius) {
 
 // whole returns the view that shows everything in the free area, with room for names.
 function whole(c) {
-  const { left, right, top, bottom } = c.free, names = right - left > 600 ? 60 : 24;
-  const width = Math.max(right - left - 2 * names, 60), height = Math.max(bottom - top - 40, 60);
-  const scale = Math.min(width / Math.max(c.box.right - c.box.left, 20), height / Math.max(c.box.bottom - c.box.top, 20), 24);
-  return centred(c, (c.box.left + c.box.right) / 2, (c.box.top + c.box.bottom) / 2, bounded(c, scale));
+  return centred(c, (c.box.left + c.box.right) / 2, (c.box.top + c.box.bottom) / 2, bounded(c, Math.min(fitting(c.free, c.box), 24)));
+}
+
+// fitting returns the scale at which a box fits into an area, with room for names.
+function fitting({ left, right, top, bottom }, box) {
+  const names = right - left > 600 ? 60 : 24, width = Math.max(right - left - 2 * names, 1), height = Math.max(bottom - top - 40, 1);
+  return Math.min(width / Math.max(box.right - box.left, 20), height / Math.max(box.bottom - box.top, 20));
 }
 
 function bounded(c, scale) {

@@ -145,11 +145,14 @@ function drawLabel(app, v) {
   return true;
 }
 
+const near = 8; // places of a name that touch its node
+
 // places lists the possible places of a name, nearest first: next to its node, below and above. A
 // name that must be shown may also be farther away, inside the view.
 function places(c, x, y, rim, width, size, must) {
   const lefts = [x + rim, x - rim - width, x - width / 2], off = rim + size * 0.5;
-  const list = [[lefts[0], y], [lefts[1], y], [lefts[2], y + off], [lefts[2], y - off]];
+  const list = [[lefts[0], y], [lefts[1], y], [lefts[2], y + off], [lefts[2], y - off],
+    ...[x - size, x + size - width].flatMap((left) => [[left, y + off], [left, y - off]])];
   for (let away = 1; must && away <= 7; away++) {
     for (const dy of [away * size, -away * size]) {
       for (const left of lefts) list.push([Math.max(4, Math.min(left, c.width - width - 4)), y + dy]);
@@ -166,7 +169,7 @@ function room(labels, spots, had, { c, x, y, rim, width, tall, size, urgent, fir
   const inside = ([left, middle]) => left > 2 && left + width < c.width - 2 && middle > tall / 2 && middle < c.height - tall / 2;
   const open = (firm, crossing) => (spot) => inside(spot) && free(labels, spot[0] - 2, spot[1] - tall / 2, width + 4, tall, firm)
     && (crossing || threadTo(x, y, rim, spot, width, size).every(([px, py]) => free(labels, px, py, 1, 1, true)));
-  if (had < 4 && open(false)(spots[had])) return spots[had];
+  if (had < near && open(false)(spots[had])) return spots[had];
   return spots.find(open(false)) || urgent && (spots.find(open(true)) || spots.find(open(true, true))) || first && (spots.find(inside) || spots[0]);
 }
 

@@ -87,7 +87,7 @@ function measure(app) {
   const width = Math.max(box.width, 1), height = Math.max(box.height, 1);
   const cards = [...document.querySelectorAll(".card:is(#head, #legend, #panel, #tools, #marked, .bar)")].filter((card) => !card.hidden)
     .map((card) => card.getBoundingClientRect()).filter((r) => r.width > 0);
-  Object.assign(app.camera, { width, height, free: freeArea(width, height, cards) });
+  Object.assign(app.camera, { width, height, free: freeArea(width, height, cards, app.camera.box) });
   app.cards = cards;
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -450,7 +451,7 @@ func orEmpty(v any) any {
 	return v
 }
 
-// answers runs the examples of "ripple query" on the terrain after two runs.
+// answers runs the built-in questions on the terrain after two runs.
 func (r *revised) answers() {
 	r.t.Helper()
 	want := map[string][]string{
@@ -459,7 +460,7 @@ func (r *revised) answers() {
 		"How many links of each origin are broken?": {"a.test,1"},
 		"Which hosts does only one origin link to?": {"b.test,a.test,1"},
 	}
-	for _, q := range command.Questions() {
+	for _, q := range docs.Questions() {
 		sql := strings.ReplaceAll(q.SQL, "https://tidewater-maps.test/", "https://a.test/same")
 		rows := strings.Split(strings.TrimSpace(r.ripple("query", "--csv", sql)), "\n")[1:]
 		if strings.Contains(q.Asks, "matter most") && strings.Contains(strings.Join(rows, " "), "only.test") {

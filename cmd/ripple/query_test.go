@@ -12,12 +12,13 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/command"
+	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestQuestions runs every query in the help text on the demonstration's web.
+// TestQuestions runs every built-in question on the demonstration's web.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -44,11 +45,11 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	run("crawl", config)
-	run("query", "--help")
-	help := out.String()
-	for _, q := range command.Questions() {
+	run("help", "questions")
+	help := strings.ReplaceAll(out.String(), "\n    ", "\n")
+	for _, q := range docs.Questions() {
 		if !strings.Contains(help, q.Asks) || !strings.Contains(help, q.SQL) || strings.ContainsAny(q.SQL, "\"$`\\") {
-			t.Errorf("%s: not in the help text, or not to be pasted", q.Asks)
+			t.Errorf("%s: not in the topic, or not to be pasted", q.Asks)
 		}
 		run("query", "--config", config, q.SQL)
 		if rows := strings.Count(out.String(), "\n"); rows < 2 {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -23,46 +24,31 @@ type queryOptions struct {
 	limit  term.Limit
 }
 
-// A question is an example of a question about a map, and its SQL.
-type question struct{ Asks, SQL string }
-
-func Questions() []question {
-	return []question{
-		{"Who links to a page?", `SELECT f.url, l.anchor, l.place FROM links l JOIN pages f ON f.id = l.from_page_id
-    JOIN pages t ON t.id = l.to_page_id WHERE t.url = 'https://tidewater-maps.test/'`},
-		{"Which pages does no page link to?", `SELECT url FROM pages p WHERE state = 'processed'
-    AND NOT EXISTS (SELECT 1 FROM links WHERE to_page_id = p.id)`},
-		{"How many links of each origin are broken?", `SELECT d.quality_origin, count(*) AS broken FROM page_depths d
-    JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
-    WHERE d.depth = 0 AND t.state IN ('dead_link', 'unreachable', 'failed')
-    AND t.error_message NOT LIKE 'denied by robots.txt%' GROUP BY 1 ORDER BY 2 DESC`},
-		{"Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin,
-    count(*) AS links
-    FROM page_depths d JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
-    WHERE d.depth = 0 AND t.class = 'discovered'
-    GROUP BY 1 HAVING count(DISTINCT d.quality_origin) = 1 ORDER BY 3 DESC, 1`},
-		{"Which hosts matter most?", `SELECT domain, class, in_degree, round(trust, 4) AS trust FROM host_metrics
-    JOIN hosts ON id = host_id ORDER BY host_metrics.trust DESC LIMIT 10`},
+// queryExamples returns the first question of each persona.
+func queryExamples() string {
+	var examples []string
+	persona := ""
+	for _, q := range docs.Questions() {
+		if q.Persona != persona {
+			persona = q.Persona
+			examples = append(examples, fmt.Sprintf("  # %s\n  ripple query \"%s\"", q.Asks,
+				strings.ReplaceAll(q.SQL, "\n", "\n    ")))
+		}
 	}
+	return strings.Join(examples, "\n\n")
 }
 
 func newQueryCommand(a *app) *cobra.Command {
 	var opts queryOptions
-	var examples strings.Builder
-	for i, q := range Questions() {
-		if i > 0 {
-			examples.WriteString("\n\n")
-		}
-		fmt.Fprintf(&examples, "  # %s\n  ripple query \"%s\"", q.Asks, q.SQL)
-	}
 	cmd := &cobra.Command{
 		Use:   "query 'SQL'",
 		Short: "Query the map in SQL",
 		Long: `Run one read-only SQL statement over the tables that "ripple export --sqlite" writes.
 They are read from the state as it is now: nothing is copied, and a question about few
 pages is answered at once. "-" reads the statement from stdin; --schema shows the
-tables. To ask many questions about everything, export once and use sqlite3.`,
-		Example: examples.String(),
+tables. To ask many questions about everything, export once and use sqlite3.
+"ripple help questions" has more examples than are shown here.`,
+		Example: queryExamples(),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if opts.schema {
 				return cobra.MaximumNArgs(1)(cmd, args)

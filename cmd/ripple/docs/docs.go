@@ -1,5 +1,6 @@
 // Package docs holds the documentation that "ripple help TOPIC" prints. Each topic is a Markdown
-// file of this folder; its first line is its title. The list of keys in configuration.md and the list of
+// file of this folder; its first line is its title. The questions in
+// SQL come from [Questions]. The list of keys in configuration.md and the list of
 // tables in data.md are generated:
 //
 //	go test ./schema/config -run TestReference -update
@@ -31,6 +32,9 @@ func Topics() []Topic {
 		text, err := files.ReadFile(name + ".md")
 		if err != nil {
 			panic(fmt.Sprintf("a topic without its file: %v", err)) // the files are part of the program
+		}
+		if name == "questions" {
+			text = append(text, questionsText()...)
 		}
 		title, _, _ := strings.Cut(string(text), "\n")
 		topics[i] = Topic{Name: name, Title: strings.TrimPrefix(title, "# "), Text: string(text)}

@@ -7,6 +7,7 @@ package app
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/export/atlas"
 	"github.com/sumi-ripple/ripple/schema"
@@ -53,7 +55,7 @@ func NewHandler() http.Handler {
 // contentType does not depend on the machine's own tables.
 func contentType(name string) string {
 	return map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
-		".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+		".js": "text/javascript; charset=utf-8", ".json": "application/json", ".svg": "image/svg+xml",
 		".sql": "text/plain; charset=utf-8"}[path.Ext(name)]
 }
 
@@ -66,6 +68,9 @@ func all() (map[string][]byte, error) {
 	texts := map[string][]byte{
 		"viewer.js": []byte(viewer.Module), "viewer.css": []byte(viewer.Style), "schema.sql": []byte(schema.SQL()),
 		"ground.css": []byte(viewer.Ground + classColours()),
+	}
+	if texts["questions.json"], err = json.Marshal(docs.Questions()); err != nil {
+		return nil, err
 	}
 	names, err := fs.Glob(files, "files/*")
 	if err != nil {

@@ -196,6 +196,9 @@ func queryOf(r *http.Request) any {
 	if strings.Contains(asked.SQL, "host_links") {
 		return object{"columns": []any{"domain", "pages", "links", "editorial"}, "rows": []any{[]any{"b.test", 1, 2, 1}}}
 	}
+	if strings.Contains(asked.SQL, "GROUP BY") {
+		return object{"columns": []any{"state", "pages"}, "rows": []any{[]any{"processed", 1234}, []any{nil, 0.25}}}
+	}
 	return object{"columns": []any{"domain", "url", "n", "text"}, "more": true,
 		"rows": []any{[]any{"a.test", "https://a.test/", 1234, "=1+1"}, []any{"b.test", nil, nil, "two"}}}
 }

@@ -150,6 +150,15 @@ func TestFigures(t *testing.T) {
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "The later run is not completed"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "shown as run #1 saw them host away.test"},
 		{"ask?sql=SELECT+1", `document.querySelector("#view td")`, "#view", "1,234"},
+		{"ask?sql=SELECT+1", `!document.querySelector(".row-bars")`, ".tables", "Which hosts matter most?"},
+		{"ask?sql=GROUP+BY", `document.querySelector(".row-bars[aria-label*='processed: 1,234; null: 0.25']")`,
+			"#view figure", "pages by state"},
+		{"ask?sql=SELECT+1", `(() => { const form = document.querySelector(".saved form");
+			if (!form || document.querySelector(".saved a[href$='sql=SELECT+1']")) return form;
+			form.querySelector("input").value = "Mine"; form.requestSubmit(); })()`, ".saved", "Mine ×"},
+		{"ask", `(() => { document.querySelector(".saved li button")?.click();
+			return document.querySelector(".saved form") && !localStorage.getItem("ripple-questions").includes("Mine"); })()`,
+			"#view", "Saved in this browser"},
 		{"files", `document.querySelector("#view td")`, "#view", "123 MB"},
 		{"files", `document.querySelector("#view td")`, "#view", "terrain-csv of run #2, from weight 3, without nav, footer"},
 		{"files", `document.querySelector("#view .sheet .meter")`, "#view", "writing links 40 %"},

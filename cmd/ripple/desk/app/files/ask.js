@@ -1,39 +1,28 @@
 // Ask: one read-only SQL query at a time.
 
 import { ask, askFresh } from "./api.js";
-import { el, put, keep, button, hostLink, pageLink, save, csv } from "./dom.js";
+import { barChart } from "./chart.js";
+import { el, put, keep, address, button, hostLink, pageLink, save, csv } from "./dom.js";
 import { heading, section, empty, failed, loading, table, tellAge, choice } from "./parts.js";
 import { number, count, span } from "./words.js";
 
-const examples = [
-  ["Which hosts matter most?", `SELECT domain, class, in_degree, round(trust, 4) AS trust
-FROM host_metrics JOIN hosts ON id = host_id
-ORDER BY host_metrics.trust DESC LIMIT 20`],
-  ["Where is coverage missing?", `SELECT domain, coverage, pages_known, pages_visited, known_missing
-FROM hosts WHERE known_missing > 0
-ORDER BY known_missing DESC`],
-  ["Which hosts does only one origin link to?", `SELECT t.domain, min(d.quality_origin) AS origin, count(*) AS links
-FROM page_depths d JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
-WHERE d.depth = 0 AND t.class = 'discovered'
-GROUP BY 1 HAVING count(DISTINCT d.quality_origin) = 1
-ORDER BY 3 DESC, 1`],
-  ["Which pages does no page link to?", `SELECT url, title FROM pages p
-WHERE state = 'processed' AND NOT EXISTS (SELECT 1 FROM links WHERE to_page_id = p.id)`],
-  ["What failed, and why?", `SELECT error_message, count(*) AS pages, min(url) AS example
-FROM pages WHERE state IN ('failed', 'unreachable', 'dead_link')
-GROUP BY 1 ORDER BY 2 DESC`],
-  ["Which titles occur more than once?", `SELECT title, count(*) AS pages, min(url) AS example
-FROM pages WHERE title <> ''
-GROUP BY 1 HAVING count(*) > 1
-ORDER BY 2 DESC`],
-];
+const first = "SELECT state, count(*) AS pages FROM pages\nGROUP BY state ORDER BY pages DESC";
+const place = "ripple-questions"; // in the storage of this browser
+
+// saved returns the questions that this browser keeps, {name, sql, links}.
+function saved() {
+  try {
+    const list = JSON.parse(localStorage.getItem(place));
+    return Array.isArray(list) ? list.filter((q) => q && typeof q.name === "string" && typeof q.sql === "string") : [];
+  } catch { return []; }
+}
 
 export function show(view, said, signal) {
   const box = el("div", { class: "answer" }), time = el("span", { class: "soft", role: "status" }),
     tables = el("div", { class: "tables" });
   const text = el("textarea", { class: "sql", rows: "6", spellcheck: "false", autocapitalize: "none",
     "aria-label": "SQL", placeholder: "SELECT …" });
-  text.value = said.sql || examples[0][1];
+  text.value = said.sql || first;
   let question = new AbortController(), links = said.links || "text";
   signal.addEventListener("abort", () => question.abort());
   const run = async () => {
@@ -56,14 +45,16 @@ export function show(view, said, signal) {
   text.addEventListener("keydown", (event) => { if (event.key === "Enter" &&
     (event.ctrlKey || event.metaKey)) { event.preventDefault(); run(); } });
   const take = (sql) => { text.value = sql; text.focus(); run(); };
+  const own = el("div", { class: "saved" }), index = el("div", { class: "tables" });
   put(view, heading("Ask"), el("div", { class: "asking" },
     el("div", {}, text, el("div", { class: "filters" },
       button("Ask", run, { class: "button main", title: "Ctrl+Enter" }),
       choice("metrics by links", [["text", "in the text"], ["all", "all"]], links, (next) => { links = next; run(); }),
       time), box),
-    el("aside", {}, section("Examples", null, el("ul", { class: "plain-list" },
-      examples.map(([name, sql]) => el("li", {}, button(name, () => take(sql), { class: "link" }))))),
+    el("aside", {}, section("Saved in this browser", null, own), section("Questions", null, index),
       section("Tables", null, tables))));
+  showSaved(own, () => ({ sql: text.value, ...(links === "all" && { links }) }));
+  showIndex(index, take, signal);
   showTables(tables, text, signal);
   if (said.sql) run();
 }
@@ -71,10 +62,59 @@ export function show(view, said, signal) {
 function rows({ columns, rows: list }) {
   if (!list.length) return empty("No rows.");
   const cut = list.map((row) => (Array.isArray(row) ? row : columns.map((c) => row[c])));
-  return [table(columns.map((name, i) => ({ title: name,
+  return [chartOf(columns, cut), table(columns.map((name, i) => ({ title: name,
     class: cut.every((row) => typeof row[i] === "number" || row[i] === null) ? "num" : "",
     cell: (row) => value(name, row[i]) })), cut, { most: 200 }),
     button("CSV", () => save(csv(columns, cut), "answer.csv", "text/csv"), { class: "button rest" })];
+}
+
+const mostBars = 40;
+
+// chartOf draws names with numbers, where the answer is that. The table below it says the same.
+function chartOf(columns, list) {
+  const drawn = list.filter(([, n]) => typeof n === "number" && n >= 0);
+  if (columns.length !== 2 || list.length < 2 || drawn.length < list.length || /(^|_)id$/.test(columns[1])) return null;
+  return barChart(drawn.slice(0, mostBars).map(([name, n]) => [name === null ? "null" : String(name), n]),
+    `${columns[1]} by ${columns[0]}`, list.length - mostBars);
+}
+
+// showSaved lists the saved questions. Each is a link, whose address can be sent. asked returns the present one.
+function showSaved(element, asked) {
+  const name = el("input", { class: "few wide", "aria-label": "Name of this question", placeholder: "Name",
+    maxlength: "80" });
+  const failure = el("p", { class: "soft", role: "status" });
+  const store = (list) => {
+    try {
+      localStorage.setItem(place, JSON.stringify(list));
+    } catch {
+      failure.textContent = "This browser keeps nothing for this page; the address of the view can be kept instead.";
+      return;
+    }
+    showSaved(element, asked);
+  };
+  const form = el("form", { class: "filters", onsubmit: (event) => {
+    event.preventDefault();
+    const title = name.value.trim();
+    if (title) store([...saved().filter((q) => q.name !== title), { name: title, ...asked() }]);
+    else name.focus();
+  } }, name, el("button", { class: "button", type: "submit" }, "Save"));
+  put(element, form, failure, el("ul", { class: "plain-list" }, saved().map((q) => el("li", {},
+    el("a", { href: address("ask", { sql: q.sql, links: q.links === "all" ? "all" : "" }), title: q.sql }, q.name), " ",
+    button("×", () => store(saved().filter((one) => one.name !== q.name)),
+      { class: "link", "aria-label": "Delete " + q.name })))));
+}
+
+// showIndex lists the built-in questions by who usually asks them.
+async function showIndex(element, take, signal) {
+  try {
+    const list = await (await fetch("app/questions.json", { signal })).json();
+    const personas = [...new Set(list.map((q) => q.persona))];
+    put(element, personas.map((persona, i) => el("details", { open: i === 0 }, el("summary", {}, persona),
+      el("ul", { class: "plain-list" }, list.filter((q) => q.persona === persona).map((q) =>
+        el("li", {}, button(q.asks, () => take(q.sql), { class: "link" })))))));
+  } catch (error) {
+    if (error.name !== "AbortError") put(element, failed(error));
+  }
 }
 
 function value(name, v) {

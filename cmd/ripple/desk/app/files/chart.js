@@ -186,9 +186,31 @@ export function bars(entries, { words = (name) => name, colour = () => "accent",
     bar.style.setProperty("--share", n / most);
     bar.style.setProperty("--bar", `var(--${colour(name)})`);
     return el("li", {}, links ? links(name, words(name)) : el("span", { class: "name" }, words(name)),
-      el("span", { class: "amount" }, number(n)), bar);
+      el("span", { class: "amount" }, exact(n)), bar);
   }));
 }
+
+const exact = (n) => n.toLocaleString("en", { maximumFractionDigits: 4 });
+
+// barChart draws names with numbers as horizontal bars, in their order. more are left out.
+export function barChart(entries, title, more = 0) {
+  const wide = 640, row = 22, names = 220, room = wide - names - 90;
+  const most = Math.max(...entries.map(([, n]) => n)) || 1, high = entries.length * row + 4;
+  const words = entries.slice(0, 8).map(([name, n]) => `${name}: ${exact(n)}`).join("; ");
+  const label = `Bar chart, ${title}. ${words}${entries.length > 8 ? "; all values are in the table" : ""}`;
+  return el("figure", { class: "chart" }, el("figcaption", {}, title),
+    svg("svg", { viewBox: `0 0 ${wide} ${high}`, class: "row-bars", role: "img", "aria-label": label },
+      ...entries.flatMap(([name, n], i) => {
+        const y = i * row + 2, length = Math.max(1, (n / most) * room);
+        return [svg("text", { x: names - 8, y: y + 14, "text-anchor": "end" }, svg("title", {}, name), short(name)),
+          svg("rect", { x: names, y, width: length.toFixed(1), height: row - 6, rx: 2 }),
+          svg("text", { x: (names + length + 6).toFixed(1), y: y + 14, class: "amount" }, exact(n))];
+      })),
+    more > 0 && el("p", { class: "soft" }, `${number(more)} more rows are in the table only.`));
+}
+
+// short cuts the middle of a name, as both ends of an address tell it apart.
+function short(name) { return name.length <= 32 ? name : name.slice(0, 14) + "…" + name.slice(-17); }
 
 // meter shows a part of a whole as a bar.
 export function meter(part, whole, colour, label) {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -372,6 +374,55 @@ func TestPagesOfManyTables(t *testing.T) {
 		t.Errorf("%d lists are kept", len(table.lists))
 	}
 }
+
+// Tables that are read at the same time get what each would get alone.
+func TestPagesAskedAtOnce(t *testing.T) {
+	path := scaletest.Made(t, scaletest.Size{Pages: 3000, Links: 9000, Hosts: 20, Runs: 2})
+	reader := newTerrainReader(statefile.Files{Voice: term.NewVoice(nil)}, path)
+	defer reader.Close()
+	api, err := desk.NewAPI(stateRoutes(reader), nil, "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := reader.answering(api)
+	ask := func(said string) (int, string) {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/api/v1/pages/list?"+said, nil))
+		return w.Code, w.Body.String()
+	}
+	var all []string
+	for _, filter := range []string{"", "&state=processed", "&search=quin", "&change=changed"} {
+		for _, column := range []string{"url", "title", "links_in", "status_code"} {
+			all = append(all, "sort="+column+filter)
+		}
+	}
+	type answer struct{ said, text string }
+	answers := make(chan answer)
+	for _, said := range all {
+		go func() {
+			for offset := range 3 {
+				said := fmt.Sprintf("%s&limit=50&offset=%d", said, 50*offset)
+				code, text := ask(said)
+				answers <- answer{said, fmt.Sprint(code, text)}
+			}
+		}()
+	}
+	got := map[string]string{}
+	for range 3 * len(all) {
+		a := <-answers
+		got[a.said] = a.text
+	}
+	reader.drop() // what was read for the others
+	for said, text := range got {
+		code, want := ask(said)
+		if text, want = unnamed.ReplaceAllString(text, ""), unnamed.ReplaceAllString(fmt.Sprint(code, want), ""); code != 200 || text != want {
+			t.Errorf("%s: %.300s; alone: %.300s", said, text, want)
+		}
+	}
+}
+
+// unnamed matches the name of a snapshot.
+var unnamed = regexp.MustCompile(`"snapshot":\s*"[^"]*"`)
 
 // A list of pages keeps its snapshot while newer ones are read, for a while, and is told when it is
 // gone.

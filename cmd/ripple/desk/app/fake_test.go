@@ -291,12 +291,14 @@ func (d *fake) hostList(r *http.Request) any {
 func (d *fake) pageList(r *http.Request) any {
 	offset, _ := strconv.Atoi(r.FormValue("offset"))
 	limit, _ := strconv.Atoi(r.FormValue("limit"))
+	d.mu.Lock()
 	total, rows := d.hosts, []any{}
+	d.mu.Unlock()
 	if r.FormValue("search") == "nowhere" {
 		total = 0
 	}
 	for i := offset; i < min(offset+limit, total); i++ {
-		rows = append(rows, []any{fmt.Sprintf("https://host-%07d.test/", i), "=A page", "processed", 200, 1234, nil})
+		rows = append(rows, []any{fmt.Sprintf("https://host-%07d.test/", i), "=A\u202e\"page\"\t\x00x", "processed", 200, 1234, nil})
 	}
 	column := func(name, title, kind string) object {
 		return object{"name": name, "title": title, "kind": kind, "usual": name != "etag"}

@@ -102,6 +102,7 @@ func TestPagesList(t *testing.T) {
 	}
 	press("title")
 	b.Wait(`location.hash.includes("sort=title&desc=1") && ` + drawn)
+	savesPages(t, d, b, press)
 	press("requested in run")
 	b.Wait(`!location.hash.includes("run=") && !document.querySelector(".removable") && ` + drawn)
 	desktest.Ask[any](b, `document.querySelector(".picker input[value=etag]").click()`)
@@ -124,6 +125,27 @@ func TestPagesList(t *testing.T) {
 	d.mu.Unlock()
 	press("Refresh")
 	b.Wait(`!document.querySelector(".failed") && ` + drawn)
+}
+
+// savesPages saves the pages as CSV: all that match, with the columns that are shown, and no formula among them.
+func savesPages(t *testing.T, d *fake, b *desktest.Tab, press func(string)) {
+	t.Helper()
+	resize := func(n int) {
+		d.mu.Lock()
+		d.hosts = n
+		d.mu.Unlock()
+	}
+	resize(5002) // more than are asked for at once
+	desktest.Ask[any](b, `URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return ""; }`)
+	press("CSV")
+	b.Wait("window.saved")
+	lines := strings.Split(desktest.Ask[string](b, "window.saved"), "\r\n")
+	if len(lines) != 5004 || lines[0] != "url,title,state,status_code,response_ms,visited_at" ||
+		lines[2] != "https://host-0000001.test/,\"'=A\u202e\"\"page\"\"\t\x00x\",processed,200,1234," ||
+		!strings.HasPrefix(lines[5002], "https://host-0005001.test/") || lines[5003] != "" {
+		t.Errorf("%d lines: %q", len(lines), lines[:min(len(lines), 3)])
+	}
+	resize(1_000_000)
 }
 
 // Numbers of pages lead to these pages.

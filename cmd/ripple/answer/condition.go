@@ -83,6 +83,8 @@ func conditionOfFile(s *census.Status, run *StatsRun) census.Condition {
 	switch why := term.Clean(run.Reason, 200); {
 	case strings.HasPrefix(why, stopCommand):
 		c.Name, c.Label, c.Headline = "stopped", "stopped", name+" was stopped with \""+why+"\""
+	case why == (schema.End{Kind: schema.EndReclassified}).String():
+		c.Label, c.Headline = "open again", name+" is open again: pages were reclassified"
 	case why != "":
 		c.Headline += ": " + why
 	}

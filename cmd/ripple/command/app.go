@@ -125,6 +125,7 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	cmd.Flags().BoolVarP(&version, "version", "V", false, "print the version")
 	a.named.AddFlags(cmd.PersistentFlags())
 	a.Voice.AddFlags(cmd.PersistentFlags())
+	cmd.SetUsageTemplate(strings.Replace(cmd.UsageTemplate(), inherited, everywhere, 1))
 	cmd.SetFlagErrorFunc(wrongFlag)
 	addCommands(cmd, a)
 	wrongUse(cmd)
@@ -132,6 +133,12 @@ The state is one file; SQLite, Markdown and graph files are made from it.`,
 	addCobras(cmd)
 	return cmd
 }
+
+// The help of a command has one line in place of the flags of every command, which the help of ripple lists.
+const (
+	inherited  = "\n\nGlobal Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
+	everywhere = "\n\nFor --config, --state, --log-format, --quiet and --verbose, see \"ripple help\"."
+)
 
 // refuseEmpty rejects a flag without a value, which an unset variable produces and which would
 // otherwise count as omitted. Only --note may be empty, which removes the note. An empty --without

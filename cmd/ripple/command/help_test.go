@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Every command's help says what it does and shows an example, on lines of 88 characters.
@@ -17,6 +18,24 @@ func TestHelp(t *testing.T) {
 		}
 		t.Run(c.Name(), func(t *testing.T) { checkHelp(t, c) })
 	}
+}
+
+// The flags of every command are listed once, by the help of ripple.
+func TestGlobalFlags(t *testing.T) {
+	root := newRootCommand(newApp(New(io.Discard, io.Discard)))
+	c, _, err := root.Find([]string{"path"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := c.UsageString()
+	if strings.Contains(text, "Global Flags") || !strings.HasSuffix(text, everywhere+"\n") {
+		t.Errorf("the help of path ends with %q", text)
+	}
+	c.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		if !strings.Contains(everywhere, "--"+f.Name) || !strings.Contains(root.UsageString(), "--"+f.Name) {
+			t.Errorf("--%s is not named", f.Name)
+		}
+	})
 }
 
 func checkHelp(t *testing.T, c *cobra.Command) {

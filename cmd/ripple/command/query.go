@@ -98,8 +98,27 @@ func runQuery(ctx context.Context, a *app, opts queryOptions, stdin io.Reader, t
 		return err
 	}
 	defer r.Close()
-	return answer.Inspector{State: r}.RunQuery(ctx, text, counted,
-		func(columns []string) answer.RowWriter { return newRows(a, opts, columns) })
+	_, over := a.Voice.Begin("running the query")
+	defer over()
+	return answer.Inspector{State: r}.RunQuery(ctx, text, counted, func(columns []string) answer.RowWriter {
+		return firstRow{newRows(a, opts, columns), over}
+	})
+}
+
+// firstRow writes rows, and ends the report of progress before the first one, which may be for the same terminal.
+type firstRow struct {
+	answer.RowWriter
+	over func()
+}
+
+func (w firstRow) Row(values []any) (bool, error) {
+	w.over()
+	return w.RowWriter.Row(values)
+}
+
+func (w firstRow) End() error {
+	w.over()
+	return w.RowWriter.End()
 }
 
 func newRows(a *app, opts queryOptions, columns []string) answer.RowWriter {

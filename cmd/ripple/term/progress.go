@@ -3,6 +3,7 @@ package term
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,15 +37,22 @@ type Reached struct {
 
 // During runs work and reports its progress, unless only problems are to be reported.
 func (v *Voice) During(what string, work func(export.Progress) error) error {
+	see, over := v.Begin(what)
+	defer over()
+	return work(see)
+}
+
+// Begin reports the progress of work until over is called, unless only problems are to be reported; then see is nil.
+// over may be called several times. Afterwards nothing of the report is left on a terminal.
+func (v *Voice) Begin(what string) (see export.Progress, over func()) {
 	if v.Quiet && v.Reports == nil {
-		return work(nil)
+		return nil, func() {}
 	}
 	p := &progress{voice: v, what: what, begun: time.Now()}
-	over := make(chan struct{})
+	done := make(chan struct{})
 	var watching errgroup.Group
-	watching.Go(func() error { p.watch(over); return nil })
-	defer func() { close(over); _ = watching.Wait() }()
-	return work(p.see)
+	watching.Go(func() error { p.watch(done); return nil })
+	return p.see, sync.OnceFunc(func() { close(done); _ = watching.Wait() })
 }
 
 // Finding runs a search that reports no progress of its own, and returns its result.

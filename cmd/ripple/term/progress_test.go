@@ -71,6 +71,27 @@ func TestReportedWork(t *testing.T) {
 	})
 }
 
+// Work whose first result ends the report leaves nothing of it on the terminal, before the result is written.
+func TestBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all bytes.Buffer
+		v := NewVoice(&all)
+		v.Stderr.Term, v.LogFormat = true, "text"
+		_, over := v.Begin("running the query")
+		time.Sleep(SilentFor + redrawEvery*3/2)
+		over()
+		shown := all.Len()
+		if !strings.Contains(all.String(), "running the query · 2 s") {
+			t.Errorf("shown is %q", all.String())
+		}
+		time.Sleep(time.Minute)
+		over()
+		if all.Len() != shown {
+			t.Errorf("afterwards it says %q", all.String()[shown:])
+		}
+	})
+}
+
 // TestShortWork reports nothing.
 func TestShortWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -184,7 +184,7 @@ func TestReadWhileHubIsAway(t *testing.T) {
 		t.Errorf("pause: %v: %s", err, out)
 	}
 	if out, err := ripple("stop", "--state", file).CombinedOutput(); err != nil {
-		t.Errorf("stop: %v: %s", err, out)
+		t.Fatalf("stop: %v: %s", err, out)
 	}
 	if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "this node has stopped") {
 		t.Errorf("after ripple stop: exit code %d: %s", code, m.said)
@@ -198,13 +198,13 @@ func crawledShard(said string) string {
 }
 
 // whileHeld runs a command about a shard, and repeats it if a busy machine has lost the lease
-// meanwhile.
+// meanwhile and takes the shard again.
 func whileHeld(args ...string) (out string, err error) {
 	soon(func() bool {
 		var text []byte
 		text, err = ripple(args...).CombinedOutput()
 		out = string(text)
-		return !strings.Contains(out, "is in use by process")
+		return !strings.Contains(out, "is in use by process") && !strings.Contains(out, "no crawl is running")
 	})
 	return out, err
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -102,9 +103,21 @@ func (c *Client) do(ctx context.Context, method, what string) (*http.Response, e
 	if err != nil {
 		return nil, fmt.Errorf("control: %w", err)
 	}
+	var last atomic.Pointer[listening]
 	t := &http.Transport{
 		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return c.connect(ctx) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := c.connect(ctx)
+			if err != nil {
+				return nil, err
+			}
+			last.Store(conn)
+			return conn, nil
+		},
+	}
+	unheard := func(err error) bool {
+		conn := last.Load()
+		return err != nil && ctx.Err() == nil && conn != nil && conn.cut.Load()
 	}
 	if c.Slow != nil {
 		told := make(chan struct{})
@@ -119,10 +132,13 @@ func (c *Client) do(ctx context.Context, method, what string) (*http.Response, e
 		}()
 	}
 	answer, err := t.RoundTrip(r)
-	if cut(err) { // by a crawl that ends, or that took a busy machine's late request for silence
+	if unheard(err) { // by a crawl that ends, or that took a busy machine's late request for silence
 		answer, err = t.RoundTrip(r)
 	}
-	if err != nil {
+	switch {
+	case unheard(err):
+		return nil, ErrNobody // the crawl has ended
+	case err != nil:
 		return nil, silent(ctx, err)
 	}
 	if answer.StatusCode != http.StatusOK {
@@ -158,18 +174,13 @@ func silent(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return ErrSilent
-	case errors.Is(err, ErrNobody), cut(err):
-		return ErrNobody // the crawl ended before it could answer
+	case errors.Is(err, ErrNobody):
+		return ErrNobody
 	}
 	return err
 }
 
-// cut reports whether the crawl closed the connection.
-func cut(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
-}
-
-func (c *Client) connect(ctx context.Context) (net.Conn, error) {
+func (c *Client) connect(ctx context.Context) (*listening, error) {
 	dial := c.dial
 	if dial == nil {
 		dial = c.socket
@@ -178,7 +189,7 @@ func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listening{conn}, nil
+	return &listening{Conn: conn}, nil
 }
 
 // socket connects to the crawl, which must belong to this user, to root, or to the owner of the state file.
@@ -214,9 +225,26 @@ func (c *Client) socket(ctx context.Context) (net.Conn, error) {
 }
 
 // A listening connection fails if nothing arrives for a long time.
-type listening struct{ net.Conn }
+type listening struct {
+	net.Conn
+	heard bool        // used by Read alone
+	cut   atomic.Bool // closed by the crawl before the first byte of an answer
+}
 
 func (l *listening) Read(b []byte) (int, error) {
 	_ = l.SetReadDeadline(time.Now().Add(tooLong))
-	return l.Conn.Read(b)
+	n, err := l.Conn.Read(b)
+	l.heard = l.heard || n > 0
+	if !l.heard && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)) {
+		l.cut.Store(true)
+	}
+	return n, err
+}
+
+func (l *listening) Write(b []byte) (int, error) {
+	n, err := l.Conn.Write(b)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		l.cut.Store(true)
+	}
+	return n, err
 }

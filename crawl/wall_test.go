@@ -106,6 +106,56 @@ func TestWalledLater(t *testing.T) {
 	}
 }
 
+// A failure between a real visit and a wall does not hide what the real one found.
+func TestWalledAfterFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		real, now := site("", 4), reply{}
+		s.host["a.test"] = func(q question) reply {
+			if now.status != 0 && q.path != "/robots.txt" {
+				return now
+			}
+			return real(q)
+		}
+		text := politeConfig(map[string]string{"recrawl": `min-age = "0s"`, "retry": "max-retries = 0"})
+		s.crawl(text, 0)
+		s.completed()
+		pages, links := s.terrainOf()
+		for _, now = range []reply{{status: http.StatusInternalServerError}, mitigated(403)} {
+			time.Sleep(48 * time.Hour)
+			s.crawl(text, 0)
+			s.completed()
+		}
+		nowPages, nowLinks := s.terrainOf()
+		if !slices.Contains(nowPages, pages[0]) || len(nowLinks) != len(links) {
+			t.Errorf("the terrain is\n%s\n%s\nit was\n%s\n%s", nowPages, nowLinks, pages, links)
+		}
+		crawltest.Verify(t, s.path)
+	})
+}
+
+// Only walls without an answer between them are in a row.
+func TestWallsInARow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		n := 0
+		s.host["a.test"] = pages(map[string]reply{"/": links("https://b.test/1", "https://b.test/2", "https://b.test/3",
+			"https://b.test/4", "https://b.test/5", "https://b.test/6", "https://b.test/7")})
+		s.host["b.test"] = func(q question) reply {
+			if n++; q.path == "/robots.txt" || n%2 == 0 {
+				return reply{status: http.StatusNotFound}
+			}
+			return anubis()
+		}
+		s.crawl(politeConfig(nil), 0)
+		if h := s.hostRecord("b.test"); h.RunGivenUp != schema.NotGivenUp || h.RunVisited != 7 {
+			t.Errorf("b.test: %d, %d pages visited", h.RunGivenUp, h.RunVisited)
+		}
+	})
+}
+
 // A site that shows walls from the start is given up after three, nothing of them enters the map, and the host's
 // waits hold all the same.
 func TestWalledFirst(t *testing.T) {

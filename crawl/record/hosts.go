@@ -170,8 +170,14 @@ const (
 func (h *hosts) meetWall(host *schema.Host, o *ring.Outcome, v judge.Verdict) {
 	switch {
 	case o.Wall == nil:
-		if o.Answered() && v.Act == judge.Settle && v.State == schema.Processed {
+		if !o.Answered() || v.Act != judge.Settle {
+			return
+		}
+		switch v.State {
+		case schema.Processed:
 			host.Walls, host.RunShown = 0, true
+		case schema.DeadLink, schema.ContentMismatch:
+			host.Walls = 0
 		}
 	case !h.in.isPage(o.Step.ID) || h.in.store.Own(o.Step.ID):
 		host.Walls = max(host.Walls, host.Walls+1) // not beyond the largest number

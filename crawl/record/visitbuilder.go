@@ -50,12 +50,18 @@ func (d *visitBuilder) prefer(o *ring.Outcome, visit *schema.Visit) error {
 func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit) (*schema.Visit, error) {
 	visit.Answer, visit.AnswerRule, visit.AnswerStatus = schema.AnswerChallenge, o.Wall.ID, o.Status
 	seq := d.in.store.Latest(visit.URL)
-	if seq == 0 {
-		return visit, nil
-	}
-	before, err := d.in.tx.Visits.At(seq)
-	if err != nil || !before.Real() {
-		return visit, err
+	var before *schema.Visit
+	for ; ; seq = before.Prev { // failures say nothing of the page
+		var err error
+		if seq == 0 {
+			return visit, nil
+		}
+		if before, err = d.in.tx.Visits.At(seq); err != nil {
+			return nil, err
+		}
+		if before.Real() {
+			break
+		}
 	}
 	stands := *before
 	stands.Run, stands.At, stands.Kept, stands.Knew, stands.LeftOwn = visit.Run, visit.At, false, visit.Knew, visit.LeftOwn

@@ -8,7 +8,7 @@ const (
 	HeaderField Place = iota // a field of the header, whose value is one of the patterns
 	ScriptID                 // the id of a <script>
 	ScriptText               // the text of a <script>
-	Resource                 // the address of a script, style sheet, image or frame, or the text of a <script>
+	Resource                 // the address on the page's host of a script, style sheet, image or frame, or a script's text
 )
 
 // A Condition must hold in addition to a pattern.
@@ -62,12 +62,4 @@ func Rules() []Rule {
 			Source:   "Imperva: challenge page as served",
 			Patterns: []string{"/_Incapsula_Resource"}, Needs: LittleText},
 	}
-}
-
-// Version returns the date of the newest rule.
-func Version() (date string) {
-	for _, r := range Rules() {
-		date = max(date, r.Date)
-	}
-	return date
 }

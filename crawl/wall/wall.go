@@ -119,31 +119,35 @@ func signsOf(body []byte, host string) *signs {
 			case atom.Script, atom.Style, atom.Title:
 				in = t.DataAtom
 			}
-			s.start(&t)
+			s.start(&t, host)
 			links = links || t.DataAtom == atom.A && leadsOn(attribute(&t, "href"), host)
 		}
 	}
 }
 
-// start notes what a start tag shows.
-func (s *signs) start(t *html.Token) {
+// start notes what a start tag on a page of a host shows. Resources of other hosts are not signs.
+func (s *signs) start(t *html.Token, host string) {
+	resource := ""
 	switch t.DataAtom {
 	case atom.Script:
 		s.ids = append(s.ids, attribute(t, "id"))
-		s.resources = append(s.resources, attribute(t, "src"))
+		resource = attribute(t, "src")
 	case atom.Img, atom.Iframe, atom.Frame:
-		s.resources = append(s.resources, attribute(t, "src"))
+		resource = attribute(t, "src")
 	case atom.Link:
-		s.resources = append(s.resources, attribute(t, "href"))
+		resource = attribute(t, "href")
 	case atom.Meta:
 		if strings.EqualFold(attribute(t, "name"), "robots") &&
 			strings.Contains(strings.ToLower(attribute(t, "content")), "noindex") {
 			s.holds |= NoIndex
 		}
 	}
+	if leadsOn(resource, host) {
+		s.resources = append(s.resources, resource)
+	}
 }
 
-// leadsOn reports whether a link on a page of a host leads to another page there.
+// leadsOn reports whether an address on a page of a host leads to something else there.
 func leadsOn(href, host string) bool {
 	u, err := url.Parse(strings.TrimSpace(href))
 	if err != nil || u.Opaque != "" || u.Path == "" && u.RawQuery == "" && u.Host == "" {

@@ -23,7 +23,7 @@ const (
 	CoverWaiting                 // the run has not finished it
 	CoverLost                    // an older run left pages out, and the reason is no longer known
 	CoverTrap                    // a cap or trap kept pages from being visited, or links from being recorded
-	CoverBlocked                 // at least half of its answers were 401, 403 or 429
+	CoverBlocked                 // at least half of its answers were 401, 403, 429 or walls
 	CoverDenied                  // robots.txt forbids pages
 	CoverComplete                // all of its pages were visited
 	CoverByRule                  // all but those that exclude, include or nofollow leaves out
@@ -173,7 +173,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	}
 	report.NotRecorded, report.Away = report.KnownMissing, t.unreachable()
 	if h.verdict.Class.Visitable() {
-		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unreached + t.unanswered + t.brokenAll())
+		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.walled + t.unreached + t.unanswered + t.brokenAll())
 	}
 	if _, err := cv.cutSites(tx); err != nil {
 		return nil, err

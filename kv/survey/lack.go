@@ -130,7 +130,7 @@ func (t *hostTally) brokenAll() uint32 {
 }
 
 // lacksVisited says which pages were requested and are missing nevertheless. A host with a few
-// unreachable, unanswered or blocked pages still counts as complete.
+// unreachable, unanswered, blocked or walled pages still counts as complete.
 func lacksVisited(t *hostTally) (all []lack) {
 	silent := CoverComplete
 	if t.unreached+t.unanswered+t.brokenAll() == t.visited && t.missing == t.capped { // otherwise why they wait says more
@@ -150,6 +150,13 @@ func lacksVisited(t *hostTally) (all []lack) {
 	if n := t.blocked; n > 0 {
 		alone := fmt.Sprintf("blocked (401, 403 or 429 on %d of %d pages)", n, t.visited)
 		l := lack{n, CoverComplete, "blocked (401, 403 or 429)", alone}
+		if 2*n >= t.visited {
+			l.cover = CoverBlocked
+		}
+		all = append(all, l)
+	}
+	if n := t.walled; n > 0 {
+		l := lack{n, CoverComplete, "walled", fmt.Sprintf("walled (%d of %d pages)", n, t.visited)}
 		if 2*n >= t.visited {
 			l.cover = CoverBlocked
 		}

@@ -191,6 +191,9 @@ func pageRows(w *surveytest.World) []coverRow {
 		v.Reason.Cause = schema.CauseDenied
 	}
 	blocked := func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 403, "" }
+	walled := func(v *schema.Visit) {
+		v.State, v.Status, v.Charset, v.Answer, v.Reason.Cause = schema.Failed, 200, "", schema.AnswerChallenge, schema.CauseChallenge
+	}
 	lost := func(c schema.Cause) func(*schema.Visit) {
 		return func(v *schema.Visit) { v.State, v.Status, v.Charset, v.Reason.Cause = schema.Unreachable, 0, "", c }
 	}
@@ -204,6 +207,10 @@ func pageRows(w *surveytest.World) []coverRow {
 		{"block.test", func(p string) { w.Visit(p, blocked); w.Visit("block.test/2", nil) }, survey.CoverBlocked,
 			"blocked (401, 403 or 429 on 1 of 2 pages)", 1},
 		{"login.test", func(p string) { w.Visit(p, nil); w.Visit("login.test/2", blocked); w.Visit("login.test/3", nil) },
+			survey.CoverComplete, "complete", 1},
+		{"wall.test", func(p string) { w.Visit(p, walled); w.Visit("wall.test/2", nil) }, survey.CoverBlocked,
+			"walled (1 of 2 pages)", 1},
+		{"walls.test", func(p string) { w.Visit(p, nil); w.Visit("walls.test/2", walled); w.Visit("walls.test/3", nil) },
 			survey.CoverComplete, "complete", 1},
 		{"deny.test", func(p string) { w.Visit(p, nil); w.Visit("deny.test/2", denied) }, survey.CoverDenied,
 			"denied by robots.txt (1 of 2 pages)", 1},

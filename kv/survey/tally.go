@@ -47,6 +47,7 @@ type hostTally struct {
 	processed   uint32       // of visited
 	denied      uint32       // of visited: by robots.txt
 	blocked     uint32       // of visited: 401, 403, 429
+	walled      uint32       // of visited: a wall, and no earlier visit that counts
 	unreached   uint32       // of visited: no connection
 	unanswered  uint32       // of visited: a connection, and no answer
 	broken      uint32       // of visited: 5xx
@@ -258,6 +259,8 @@ func (h *hostTally) lackOf(p *Page) *uint32 {
 	switch v := p.Visit; {
 	case v.Reason.Cause == schema.CauseDenied:
 		return &h.denied
+	case v.Reason.Cause == schema.CauseChallenge:
+		return &h.walled
 	case v.Status == 401 || v.Status == 403 || v.Status == 429:
 		return &h.blocked
 	case v.State == schema.RateLimited:

@@ -106,8 +106,8 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	}
 	links = opts.choose(links)
 	if n := r.Survey.Run().Errors[schema.ErrorChallenge]; n > 0 {
-		defer a.Voice.Tell(term.Event("walls", "  "+term.Count(n, "page is", "pages are")+
-			" not listed: the server wants proof that it answers a browser", "count", n))
+		defer a.Voice.Tell(term.Event("walls", "  "+term.Count(n, "visit", "")+
+			" of the run met a wall; what is behind it is not listed", "count", n))
 	}
 	written, err := opts.forPrograms(a.stdout, links)
 	switch {

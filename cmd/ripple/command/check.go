@@ -19,6 +19,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
+// wall is why a page behind a wall was not checked.
+const wall = "the server wants proof that it answers a browser"
+
 type checkOptions struct {
 	brokenForm
 	maxPages int
@@ -43,7 +46,7 @@ but not its origins.
 
 The exit code is 0 if nothing is broken, 1 if there are broken links, 2 after wrong use,
 and 3 if none was found and the check is not complete: --max-pages was reached, a host
-asks Ripple to wait for too long, or the site could not be read.`,
+asks Ripple to wait for too long, or the site, or a page of it, could not be read.`,
 		Example: "  ripple check https://example.com/\n" +
 			"  ripple check example.com --contact me@example.com --csv > broken.csv\n" +
 			"  ripple check https://example.com/ --state check.bolt --max-pages 500\n" +
@@ -90,7 +93,7 @@ func runCheck(ctx context.Context, a *app, opts checkOptions, args []string) err
 		return term.ErrQuiet
 	case len(r.Unread) > 0:
 		return term.Unfinished(fmt.Errorf("there was nothing to check: %s", strings.Join(r.Unread, "; ")))
-	case r.Waiting+r.Resting > 0:
+	case r.Waiting+r.Resting+r.Walled > 0:
 		return term.Unfinished(errors.New("the check is not complete"))
 	}
 	return nil
@@ -158,7 +161,8 @@ func (o *checkOptions) print(a *app, r *session.Checked) error {
 		one, many, of string
 	}{
 		{r.Forbidden, "page was not requested:", "pages were not requested:", "robots.txt forbids it"},
-		{r.Walled, "page was not checked:", "pages were not checked:", "the server wants proof that it answers a browser"},
+		{r.Walled, "page of the site was not read:", "pages of the site were not read:", wall},
+		{r.Outside, "page was not checked:", "pages were not checked:", wall},
 		{r.Resting, "page was not checked:", "pages were not checked:", "the host asks Ripple to wait"},
 		{r.Waiting, "page was not checked:", "pages were not checked:", o.whyCut(r)},
 		{r.Unknown, "fragment was not checked:", "fragments were not checked:",

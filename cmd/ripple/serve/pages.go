@@ -358,7 +358,7 @@ func pageParams() []desk.Param {
 		filter("error", "that ended in this error alone", 300),
 		filter("error_kind", "that the newest run counts as an error of this kind alone", 300),
 		{Name: "progress", Kind: desk.Text, Words: []string{progressVisited, progressWaiting, progressMissing},
-			Doc: "that the newest run visited, that wait, or that known_missing counts alone"},
+			Doc: "that the newest run visited or kept, that wait, or that known_missing counts alone"},
 		{Name: "run", Kind: desk.Number, Most: 1<<31 - 1, Doc: "that this run requested alone; 0: all"},
 		{Name: "change", Kind: desk.Text, Words: words([]survey.Change{survey.Came, survey.Went, survey.Changed}),
 			Doc: "that differ in this way between the runs from and to alone"},

@@ -42,7 +42,8 @@ type Checked struct {
 	Total     int           // links that were found, and fragments that were checked
 	Waiting   int           // pages that a limit left waiting
 	Forbidden int           // pages that robots.txt forbids
-	Walled    int           // pages behind a wall
+	Walled    int           // pages of the sites behind a wall
+	Outside   int           // other pages behind a wall
 	Resting   int           // pages of hosts that asked Ripple to wait for too long
 	Unread    []string      // what is wrong with the seeds, if no page of the sites could be read
 	Unknown   int           // fragments of pages that an earlier process has visited, or beyond the limits
@@ -286,7 +287,11 @@ func (c *checker) count(s *survey.Survey) error {
 	return s.EachSketch(func(p *survey.Page) error {
 		switch {
 		case p.Visit != nil && p.Visit.Answer == schema.AnswerChallenge:
-			c.result.Walled++
+			if s.Scope().OriginsOf(p.HostName) == nil {
+				c.result.Outside++
+			} else {
+				c.result.Walled++
+			}
 		case p.State == schema.RateLimited:
 			c.result.Resting++
 		case p.State == schema.Failed && !p.Broken():

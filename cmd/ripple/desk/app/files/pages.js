@@ -12,7 +12,7 @@ const growing = 5000; // ms between two looks at the age of the snapshot
 const written = 5000; // pages requested at a time for a CSV file
 const filters = ["search", "state", "class", "status_code", "content_type", "depth", "error", "error_kind", "domain",
   "quality_origin", "progress", "run", "change"];
-const progress = { visited: "visited in the newest run", waiting: "waiting", missing: "missing" };
+const progress = { visited: "visited, or kept from an earlier run", waiting: "waiting", missing: "missing" };
 const changes = { came: "added", went: "removed", changed: "changed" };
 
 // How values are shown, by the kind of their column: the class of a cell, its width, and the cell.

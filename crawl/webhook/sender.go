@@ -42,7 +42,8 @@ type Sender struct {
 	log    *slog.Logger
 	target atomic.Pointer[target] // nil: nothing is sent
 	told   chan Event
-	owed   []outcome // results not recorded yet
+	owed   []outcome   // results not recorded yet
+	looked atomic.Bool // whether the address had answered 410 Gone before
 
 	post func(ctx context.Context, t *target, m *schema.Message) Answer
 }
@@ -115,14 +116,16 @@ func (s *Sender) Run(ctx context.Context, box Box) error {
 	}
 }
 
-// warnOfEnd logs a warning if the address has answered 410 Gone.
+// warnOfEnd logs a warning if the address has answered 410 Gone before. A crawl may end before [Sender.Run] can look;
+// then [Sender.Flush] does.
 func (s *Sender) warnOfEnd(box Box) {
 	t := s.target.Load()
-	if t == nil {
+	if t == nil || s.looked.Load() {
 		return
 	}
 	var ended []byte
 	err := box.View(func(tx *kv.Tx) (err error) { ended, err = tx.Meta.Value(metaEnded); return err })
+	s.looked.Store(err == nil)
 	if err == nil && string(ended) == t.cfg.Monitor.Webhook {
 		s.log.Warn("the webhook has answered 410 Gone: nothing is sent there until [monitor] webhook is another "+
 			"address",
@@ -133,6 +136,7 @@ func (s *Sender) warnOfEnd(box Box) {
 // Flush sends waiting messages that have not been tried, and those that become due before ctx is done. It
 // returns the number of messages left.
 func (s *Sender) Flush(ctx context.Context, box Box) (left int, err error) {
+	s.warnOfEnd(box)
 	for {
 		if err := s.sendDue(ctx, box, true); err != nil {
 			return 0, err

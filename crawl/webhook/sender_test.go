@@ -3,8 +3,10 @@ package webhook
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,6 +168,35 @@ func TestGone(t *testing.T) {
 			t.Errorf("another address: %d sent, %d wait", len(r.got), len(waiting(t, store)))
 		}
 	})
+}
+
+// That an address has answered 410 in an earlier crawl is told once, even if the crawl ends before Run can look.
+func TestToldOfGone(t *testing.T) {
+	cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+	update(t, store, func(tx *kv.Tx) error { return tx.Meta.Put(metaEnded, []byte(cfg.Monitor.Webhook)) })
+	for _, tt := range []struct {
+		name string
+		runs bool
+	}{{"run and flush", true}, {"flush alone", false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var text strings.Builder
+				s, err := New(cfg, slog.New(slog.NewTextHandler(&text, nil)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if tt.runs {
+					runFor(t, s, store, time.Minute)
+				}
+				if _, err := s.Flush(t.Context(), store); err != nil {
+					t.Fatal(err)
+				}
+				if n := strings.Count(text.String(), "has answered 410 Gone"); n != 1 {
+					t.Errorf("it is told %d times: %s", n, text.String())
+				}
+			})
+		})
+	}
 }
 
 // cutBox loses its writes from a given transaction on, like a kill.

@@ -33,7 +33,7 @@ func TestTerrainOfAnotherClock(t *testing.T) {
 		{Number: 1, Made: true, Node: "barn"},
 	}})
 	for _, n := range s.Notes(now) {
-		if strings.Contains(n.Text, "-3m") || !strings.HasSuffix(n.Text, " for 0s") {
+		if strings.Contains(n.Text, "-3m") || !strings.HasSuffix(n.Text, " for 0 s") {
 			t.Errorf("it says %q", n.Text)
 		}
 	}

@@ -44,7 +44,7 @@ func TestBegunByAWrongClock(t *testing.T) {
 	before.Finished = time.Now().Add(3 * time.Hour)
 	w.Begin()
 	lines, err := begunLines(w.Store, w.Config, crawl.Begun{Run: w.Run, Before: before}, true)
-	if err != nil || !strings.HasPrefix(lines[0], "run #1 completed 0s ago; run #2 begins") {
+	if err != nil || !strings.HasPrefix(lines[0], "run #1 completed 0 s ago; run #2 begins") {
 		t.Errorf("%q, %v", lines, err)
 	}
 }

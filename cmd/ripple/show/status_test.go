@@ -19,7 +19,7 @@ func TestStatusLines(t *testing.T) {
 		want   []string
 	}{
 		{"begins", census.Status{RunID: 1, Status: "running", Left: census.Left{Depth: -1}}, []string{
-			"run #1 · 0s",
+			"run #1 · 0 s",
 			"  pages   0 done · 0 to visit · 0.0/s",
 			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
@@ -48,7 +48,7 @@ func TestStatusLines(t *testing.T) {
 			{Domain: "held.test", Why: "connection refused", Held: 4, Silent: 9},
 			{Domain: "b.test", Robots: true, Silent: 3},
 		}, Left: census.Left{ETA: 0.4}}, []string{
-			"run #1 · 0s · depth 0 of 0",
+			"run #1 · 0 s · depth 0 of 0",
 			"  pages   0 done · 0 to visit · 0.0/s",
 			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
@@ -61,7 +61,7 @@ func TestStatusLines(t *testing.T) {
 		}},
 		{"ends before", census.Status{RunID: 1, Left: census.Left{PagesToVisit: 900, ETA: 300,
 			ETALimit: "max-run-time = 1h0m0s", ETAHosts: []census.HostETA{{Domain: "a.test", ToVisit: 900, Seconds: 300}}}}, []string{
-			"run #1 · 0s · depth 0 of 0",
+			"run #1 · 0 s · depth 0 of 0",
 			"  pages   0 done · 900 to visit · 0.0/s",
 			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
@@ -72,7 +72,7 @@ func TestStatusLines(t *testing.T) {
 			Left:     census.Left{ETA: 9, ETAHosts: []census.HostETA{{Domain: "a\x1b[2J.test", ToVisit: 1, Seconds: 9}}},
 			Troubles: []census.Trouble{{Domain: "a\x1b[2J.test", Why: "\x1b[2J"}},
 		}, []string{
-			"run #1 · 0s · depth 0 of 0 · paused",
+			"run #1 · 0 s · depth 0 of 0 · paused",
 			"  pages   0 done · 0 to visit",
 			"  asked   0 requests · 0 fetching",
 			"  hosts   0 active · 0 waiting · 0 suspended",
@@ -191,7 +191,7 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		0: "0s", 1500 * time.Microsecond: "2ms", 59 * time.Second: "59 s", 61 * time.Second: "1 min 01 s",
+		0: "0 s", 1500 * time.Microsecond: "2 ms", 59 * time.Second: "59 s", 61 * time.Second: "1 min 01 s",
 		90 * time.Minute: "1 h 30 min", 24 * time.Hour: "24 h 00 min", 48 * time.Hour: "2 days",
 		71 * time.Hour: "2 days 23 h",
 	} {
@@ -200,7 +200,7 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		0: "0s", 100 * time.Millisecond: "100ms", time.Second: "1 s", 1500 * time.Millisecond: "1.5 s",
+		0: "0 s", 100 * time.Millisecond: "100 ms", time.Second: "1 s", 1500 * time.Millisecond: "1.5 s",
 		2 * time.Second: "2 s", 59900 * time.Millisecond: "59.9 s", time.Minute: "1 min 00 s",
 	} {
 		if got := term.Gap(d); got != want {
@@ -218,7 +218,7 @@ func TestNumbers(t *testing.T) {
 
 // Centuries are formatted as such.
 func TestLongTimes(t *testing.T) {
-	for n, want := range map[float64]string{0: "0s", 90: "1 min 30 s", 1e9: "11574 days 1 h", 1e11: "106751 days 23 h"} {
+	for n, want := range map[float64]string{0: "0 s", 90: "1 min 30 s", 1e9: "11574 days 1 h", 1e11: "106751 days 23 h"} {
 		if got := seconds(n); got != want {
 			t.Errorf("%g s: %q, want %q", n, got, want)
 		}

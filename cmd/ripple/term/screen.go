@@ -269,9 +269,11 @@ func Commas(n int) string { return amount.Commas(n) }
 
 // Span returns a duration as a person says it, in at most two units.
 func Span(d time.Duration) string {
-	switch {
+	switch d = d.Round(time.Millisecond); {
+	case d == 0:
+		return "0 s"
 	case d < time.Second:
-		return d.Round(time.Millisecond).String()
+		return fmt.Sprintf("%d ms", d.Milliseconds())
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < time.Hour:

@@ -46,7 +46,7 @@ func (d *visitBuilder) prefer(o *ring.Outcome, visit *schema.Visit) error {
 	return err
 }
 
-// walled returns the visit of a page that met a wall. What the last real visit found stands, if there was one.
+// walled returns the visit of a page that met a wall. It keeps what the last real visit found, if there was one.
 func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit) (*schema.Visit, error) {
 	visit.Answer, visit.AnswerRule, visit.AnswerStatus = schema.AnswerChallenge, o.Wall.ID, o.Status
 	seq := d.in.store.Latest(visit.URL)

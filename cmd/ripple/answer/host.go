@@ -37,8 +37,8 @@ func parseHost(rules *weburl.Rules, raw string) (weburl.URL, error) {
 	return ParseURL(rules, "https://"+raw)
 }
 
-// InspectHost returns what is known of a host. Of the hosts that link to it, it lists those with a link
-// in one of the [Places]; empty: in any.
+// InspectHost returns what is known of a host. It lists the hosts that link to it in one of the [Places];
+// empty: in any.
 func (r Inspector) InspectHost(raw, place string, limit int) (*Host, error) {
 	if err := checkPlace(place); err != nil {
 		return nil, err

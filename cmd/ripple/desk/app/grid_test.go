@@ -163,3 +163,64 @@ func TestNumbersLeadToPages(t *testing.T) {
 		b.Wait(fmt.Sprintf(`document.querySelector('#view a[href="#/pages?%s"]')`, step.link))
 	}
 }
+
+// Tables sort by every column, keep the order in the address, and open what is inside a row.
+func TestSortedTables(t *testing.T) {
+	t.Parallel()
+	b := desktest.Open(t, newFake(t).url("broken"))
+	press := func(name string) {
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view .sorter")].find((x) => x.innerText.startsWith(%q)).click()`,
+			name))
+	}
+	first := func(text string) {
+		b.Wait(fmt.Sprintf(`document.querySelector("#view tbody tr").innerText.includes(%q)`, text))
+	}
+	b.Wait(`document.querySelectorAll("#view .sorter").length === 6`)
+	for _, step := range []struct{ press, first, address string }{
+		{"status", "guestbook", "sort=-status"}, {"status", "guestbook", "sort=status"}, // the other one has none
+		{"state", "guestbook", "sort=state"}, {"state", "gone.test", "sort=-state"}, {"origins", "guestbook", "sort=-origins"},
+		{"origins", "gone.test", "sort=origins"}, {"why", "guestbook", "sort=why"},
+	} {
+		press(step.press)
+		first(step.first)
+		b.Wait(fmt.Sprintf(`location.hash.endsWith(%q) && document.querySelector("#view th[aria-sort$=ending]").innerText.startsWith(%q)`, "?"+step.address, step.press))
+	}
+	desktest.Ask[any](b, `document.querySelector(".opener").click()`)
+	b.Wait(`document.querySelector("tr.inner")?.innerText.includes("Guestbook")`)
+	desktest.Ask[any](b, `document.querySelector(".opener").click()`)
+	b.Wait(`!document.querySelector("tr.inner")`)
+	b.Visit("broken?state=unreachable&sort=-state", `document.querySelector(".total")?.innerText === "1 of 2 links to 1 target"`)
+	b.Visit("runs?sort=run", `document.querySelector("#view tbody tr")?.innerText.startsWith("#1")`)
+	press("run")
+	first("#2")
+	b.Visit("runs?from=1&to=2&pages=-page", `document.querySelectorAll("#view .sorter").length === 7 + 5 + 5 + 5 + 4`)
+	b.Wait(`[...document.querySelectorAll("#view .figure a")].map((a) => a.getAttribute("href").split("?")[1] + " " + a.innerText)
+		.join("; ") === "change=came&from=1&to=2 4; change=went&from=1&to=2 5; change=changed&from=1&to=2 6"`)
+}
+
+// If there are more broken links than are shown, the view says so.
+func TestBrokenLinksCut(t *testing.T) {
+	t.Parallel()
+	d := newFake(t)
+	b := desktest.Open(t, d.url("broken"))
+	b.Wait(`document.querySelector(".total")?.innerText === "2 links to 2 targets"`)
+	if desktest.Ask[bool](b, `document.querySelector("#view").innerText.includes("the first")`) {
+		t.Error("two links are said to be cut")
+	}
+	d.change = func(v any) any {
+		links, is := v.([]any)
+		for is && len(links) <= 10000 {
+			links = append(links, links[0])
+		}
+		if is {
+			return links
+		}
+		return v
+	}
+	b.Visit("now", `document.querySelector(".figures")`)
+	b.Visit("broken", `document.querySelector(".total")?.innerText === "10,000 links to 2 targets"`)
+	b.Wait(`document.querySelector("#view").innerText.includes("These are the first 10,000 broken links")`)
+	if asked := strings.Join(d.asks("GET broken?"), " "); !strings.Contains(asked, "limit=10001") {
+		t.Errorf("asked %s", asked)
+	}
+}

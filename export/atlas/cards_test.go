@@ -94,7 +94,8 @@ func TestWholeFits(t *testing.T) {
 				}
 			}
 			scale := scaleOf(t, b)
-			wide, tall := scale*span(m.Points, func(p Point) float32 { return p.X }), scale*span(m.Points, func(p Point) float32 { return p.Y })
+			wide, tall := scale*span(m.Points, func(p Point) float32 { return p.X }),
+				scale*span(m.Points, func(p Point) float32 { return p.Y })
 			if wide < 0.6*float64(size[0]) && tall < 0.8*float64(size[1]) {
 				t.Errorf("the map is %.0f x %.0f px", wide, tall)
 			}

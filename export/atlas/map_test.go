@@ -285,7 +285,8 @@ func marks(t *testing.T, b *browsertest.Tab, m Map) {
 	browsertest.Ask[any](b, `[...document.querySelectorAll("#verdicts button")].find((e) => e.textContent === "stub").click()`)
 	names := []string{m.Nodes[0].Name, m.Nodes[8].Name}
 	slices.Sort(names)
-	want := fmt.Sprintf("[[decision]]\nhost = %q\nclass = \"stub\"\n\n[[decision]]\nhost = %q\nclass = \"stub\"\n", names[0], names[1])
+	want := fmt.Sprintf("[[decision]]\nhost = %q\nclass = \"stub\"\n\n[[decision]]\nhost = %q\nclass = \"stub\"\n",
+		names[0], names[1])
 	if got := browsertest.Ask[string](b, `document.querySelector("#verdict pre").textContent`); got != want {
 		t.Errorf("the entries are\n%s\nwant\n%s", got, want)
 	}

@@ -108,8 +108,9 @@ func TestEachInto(t *testing.T) {
 	}{
 		"a target of site-wide links": {everyHost, func(id schema.ID) bool { return id == busy }},
 		"a page that few link to":     {everyHost, func(id schema.ID) bool { return id == all[0].link.To }},
-		"a host":                      {func(h schema.HostID) bool { return h != host }, func(id schema.ID) bool { return s.Hosts.Of(id) == host }},
-		"all pages":                   {everyHost, func(schema.ID) bool { return true }},
+		"a host": {func(h schema.HostID) bool { return h != host },
+			func(id schema.ID) bool { return s.Hosts.Of(id) == host }},
+		"all pages": {everyHost, func(schema.ID) bool { return true }},
 	} {
 		want, got := map[end]int{}, map[end]int{}
 		for _, e := range all {

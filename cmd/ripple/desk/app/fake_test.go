@@ -96,7 +96,8 @@ func (d *fake) api() http.Handler {
 	mux := http.NewServeMux()
 	answers := map[string]func(*http.Request) any{
 		"status": func(*http.Request) any { return d.status() }, "stats": func(*http.Request) any { return statsOf() },
-		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf, "pages": pageOf, "pages/list": d.pageList,
+		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf,
+		"pages": pageOf, "pages/list": d.pageList,
 		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
 		"decisions": decisionsOf, "origins": originsOf, "history": historyOf, "shown": shownOf,
 	}
@@ -240,7 +241,8 @@ func statsOf() object {
 		"pages_by_depth": []any{object{"depth": 0, "pages": 175, "processed": 170}, object{"depth": nil, "pages": 3,
 			"processed": 0}},
 		"origins": []any{object{"quality_origin": "*.a.test", "hosts": 2, "hosts_cut": 2, "pages_known": 4751,
-			"pages_visited": 249, "pages_to_visit": 12, "known_missing": 4502, "urls_not_recorded": 2, "request_count": 500, "request_limit": 1000,
+			"pages_visited": 249, "pages_to_visit": 12, "known_missing": 4502, "urls_not_recorded": 2,
+			"request_count": 500, "request_limit": 1000,
 			"eta_seconds": 61.5, "coverage": "cut by budget (max-domain-requests = 500)",
 			"cut_by": "max-domain-requests = 500"}, object{"quality_origin": "kept.test", "hosts": 1, "pages_known": 60,
 			"pages_visited": 58, "coverage": "complete"}},

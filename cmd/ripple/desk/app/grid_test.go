@@ -183,7 +183,8 @@ func TestSortedTables(t *testing.T) {
 	} {
 		press(step.press)
 		first(step.first)
-		b.Wait(fmt.Sprintf(`location.hash.endsWith(%q) && document.querySelector("#view th[aria-sort$=ending]").innerText.startsWith(%q)`, "?"+step.address, step.press))
+		b.Wait(fmt.Sprintf(`location.hash.endsWith(%q) && document.querySelector("#view th[aria-sort$=ending]").innerText.startsWith(%q)`,
+			"?"+step.address, step.press))
 	}
 	desktest.Ask[any](b, `document.querySelector(".opener").click()`)
 	b.Wait(`document.querySelector("tr.inner")?.innerText.includes("Guestbook")`)

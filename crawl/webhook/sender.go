@@ -53,6 +53,7 @@ type outcome struct {
 	seq   uint64
 	gone  string    // the address that answered 410
 	again time.Time // earliest next try; zero: the message is finished
+	tries int       // made so far, if there is a next one
 }
 
 // New returns a sender for a configuration, which may have no webhook. It returns an error for unusable
@@ -94,8 +95,8 @@ func (s *Sender) Test(ctx context.Context) (Answer, error) {
 }
 
 // Run sends due messages, one at a time, until ctx is done or the box fails with an error other than
-// [ErrLater], which Run returns. A message that the end of ctx interrupts is due again after 5 s. A 2xx
-// answer finishes a message, and 410 Gone finishes all messages for that address. After anything else the
+// [ErrLater], which Run returns. A try that the end of ctx interrupts does not count; it is due again after 5 s.
+// A 2xx answer finishes a message, and 410 Gone finishes all messages for that address. After anything else the
 // message is retried after 5 s, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours, or when the receiver asks
 // for it (Retry-After), but after at most a day.
 func (s *Sender) Run(ctx context.Context, box Box) error {
@@ -236,7 +237,7 @@ func (s *Sender) settle(tx *kv.Tx) error {
 		case o.again.IsZero():
 			err = tx.Messages.Delete(o.seq)
 		default:
-			err = putOff(tx, o.seq, o.again)
+			err = putOff(tx, o)
 		}
 		if err != nil {
 			return err
@@ -258,15 +259,15 @@ func endAll(tx *kv.Tx, address string) error {
 	return errors.Join(err, tx.Meta.Put(metaEnded, []byte(address)))
 }
 
-func putOff(tx *kv.Tx, seq uint64, until time.Time) error {
-	m, err := tx.Messages.At(seq)
+func putOff(tx *kv.Tx, o outcome) error {
+	m, err := tx.Messages.At(o.seq)
 	if errors.Is(err, kv.ErrNotFound) { // finished with all others
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	m.Next = until
+	m.Next, m.Tries = o.again, o.tries
 	return tx.Messages.Put(m)
 }
 
@@ -281,17 +282,15 @@ func (s *Sender) deliver(ctx context.Context, t *target, m *schema.Message) {
 	case a.Status == http.StatusGone:
 		s.log.Warn("the webhook answers 410 Gone: nothing more is sent there", "host", a.Host)
 		s.owed = append(s.owed, outcome{seq: m.Seq, gone: t.cfg.Monitor.Webhook})
-	case ctx.Err() != nil && a.Status == 0: // unknown, and not the receiver's fault: soon due again
-		if again := time.Now().Add(delays()[0]); again.Before(m.Next) {
-			s.owed = append(s.owed, outcome{seq: m.Seq, again: again})
-		}
+	case ctx.Err() != nil && a.Status == 0: // unknown, and not the receiver's fault: no try of its ten
+		s.owed = append(s.owed, outcome{seq: m.Seq, again: time.Now().Add(delays()[0]), tries: m.Tries - 1})
 	case last:
 		s.warn("the webhook takes no message: it is given up", a, m)
 		s.owed = append(s.owed, outcome{seq: m.Seq})
 	default:
 		if asked := time.Now().Add(min(a.RetryAfter, longestWait)); asked.After(m.Next) {
 			m.Next = asked
-			s.owed = append(s.owed, outcome{seq: m.Seq, again: asked})
+			s.owed = append(s.owed, outcome{seq: m.Seq, again: asked, tries: m.Tries})
 		}
 		s.warn("the webhook took no message", a, m, "again", m.Next.UTC().Format(time.RFC3339))
 	}

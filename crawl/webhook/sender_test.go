@@ -308,23 +308,39 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// A try that the end of a run interrupts does not postpone the message: the final flush sends it.
+// A try that the end of a run interrupts does not postpone the message: the final flush sends it, even if the
+// receiver refuses it once.
 func TestCutShort(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
-		addRun(t, store, cfg)
-		r := &receiver{answers: []Answer{status(503), status(204)}}
-		s := newSender(t, cfg, r)
-		runFor(t, s, store, time.Second)
-		r.takes = time.Hour
-		runFor(t, s, store, 10*time.Second) // the second try is under way at the end
-		r.takes = 0
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		if left, err := s.Flush(ctx, store); left != 0 || err != nil || len(r.got) != 3 {
-			t.Errorf("%d left, %v; %d sent", left, err, len(r.got))
-		}
-	})
+	for _, tt := range []struct {
+		name    string
+		before  int // tries that the receiver answers before the interrupted one
+		answers []Answer
+	}{
+		{"the second try", 1, []Answer{status(503), status(204)}},
+		{"the first try", 0, []Answer{status(204)}},
+		{"the first try, and the next is refused", 0, []Answer{status(204), status(503), status(204)}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+				addRun(t, store, cfg)
+				r := &receiver{answers: tt.answers}
+				s := newSender(t, cfg, r)
+				if tt.before > 0 {
+					runFor(t, s, store, time.Second)
+				}
+				r.takes = time.Hour
+				runFor(t, s, store, 10*time.Second) // a try is under way at the end
+				r.takes = 0
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				want := max(len(tt.answers), tt.before+2)
+				if left, err := s.Flush(ctx, store); left != 0 || err != nil || len(r.got) != want {
+					t.Errorf("%d left, %v; %d sent, want %d", left, err, len(r.got), want)
+				}
+			})
+		})
+	}
 }
 
 // An event from Tell is sent once and leaves no trace in the file.

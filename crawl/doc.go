@@ -137,6 +137,7 @@
 //   - media: its type
 //   - charset: its encoding
 //   - page: the links and facts of an HTML page
+//   - simhash: a fingerprint of its text
 //   - robots: what a robots.txt allows
 //   - sitemap: the URLs of a sitemap
 //   - render: the page as its scripts leave it

@@ -19,6 +19,7 @@ const (
 	visitLeftOwn
 	visitByHead
 	visitProxied
+	visitSimHashed
 )
 
 // Bits of a link: its place, its rel flags, whether its kinds follow because they are not those of a plain
@@ -95,6 +96,9 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.byte(byte(v.Shell))
 	w.byte(byte(v.Rendering))
 	w.number(v.RenderAsked)
+	if v.SimHash != 0 {
+		w.fixed(uint64(v.SimHash))
+	}
 	w.number(v.Refused)
 	w.byte(byte(v.Answer))
 	if v.Answer != schema.AnswerPage {
@@ -128,7 +132,7 @@ func visitFlags(v *schema.Visit) uint64 {
 		flag uint64
 	}{{v.Kept, visitKept}, {v.NoIndex, visitNoIndex}, {v.NoFollow, visitNoFollow}, {v.Unchanged, visitUnchanged},
 		{v.SHA256 != [32]byte{}, visitHashed}, {v.Left, visitLeft}, {v.LeftOwn, visitLeftOwn},
-		{v.ByHead, visitByHead}, {v.Proxy != "", visitProxied}} {
+		{v.ByHead, visitByHead}, {v.Proxy != "", visitProxied}, {v.SimHash != 0, visitSimHashed}} {
 		if f.on {
 			flags |= f.flag
 		}
@@ -203,7 +207,11 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	decodeFindings(r, v)
 	v.BeyondHosts, v.BeyondText, v.LinkLimit = r.number(), r.number(), r.number()
 	v.Shell, v.Rendering = schema.Shell(r.byte()), schema.Rendering(r.byte())
-	v.RenderAsked, v.Refused = r.number(), r.number()
+	v.RenderAsked = r.number()
+	if flags&visitSimHashed != 0 {
+		v.SimHash = schema.SimHash(r.fixed())
+	}
+	v.Refused = r.number()
 	if v.Answer = schema.Answer(r.byte()); v.Answer >= schema.AnswerCount {
 		r.fail()
 	}

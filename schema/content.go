@@ -21,7 +21,8 @@ type Content struct {
 	LinkLimit   int    // max-links-per-page, if the page has more
 	Shell       Shell  // 0 unless the page is likely empty without its scripts
 	Rendering   Rendering
-	RenderAsked int // requests of its scripts that were answered, by a server or from answers for other pages
+	SimHash     SimHash // of the text in main, body and aside, as the extraction reads it
+	RenderAsked int     // requests of its scripts that were answered, by a server or from answers for other pages
 }
 
 // Brief returns the content to record for a visit that found the page unmodified. Lists are left

@@ -57,7 +57,8 @@ CREATE TABLE pages (
     render_requests INTEGER NOT NULL,       -- resources that its scripts requested and got, including those fetched for other pages
     own             INTEGER,                -- 1: its own host names it; 0: only others do; NULL: the run has not met it
     answer          TEXT,                   -- 'challenge': the last visit met a wall, and what an earlier one found stands; NULL: it did not
-    answer_rule     TEXT                    -- the rule that recognised it
+    answer_rule     TEXT,                   -- the rule that recognised it
+    simhash         TEXT                    -- of its text, hexadecimal; near-duplicates differ in 3 of its 64 bits or less; NULL: too little text
 );
 
 CREATE INDEX idx_pages_domain ON pages(domain);

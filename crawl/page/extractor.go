@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sumi-ripple/ripple/crawl/media"
+	"github.com/sumi-ripple/ripple/crawl/simhash"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -20,6 +21,7 @@ type Extractor struct {
 	ledger  ledger
 	nesting nesting
 	robots  robots
+	words   simhash.Hasher // of the text outside headers, footers and navigation
 
 	page     *Page
 	heads    []headerLink // from the header of the answer
@@ -80,6 +82,7 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 	if e.scripted && p.Distinct <= shellTargets {
 		p.Shell = shellOf(&e.scan, text, base, self)
 	}
+	p.SimHash = e.words.Sum()
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
 	p.Obey(e.robots.tag)
 	if e.opt.Anchors {
@@ -96,6 +99,8 @@ func (e *Extractor) read(p *Page, text []byte) {
 	e.scan.reset(text)
 	e.ledger.reset()
 	e.nesting.reset()
+	e.words.Reset()
+	e.scan.keepText = true
 	e.robots = robots{agent: e.opt.Agent}
 	e.titled, e.scripted, e.base, e.based, e.link = false, false, nil, false, -1
 	for _, l := range e.heads {
@@ -190,7 +195,6 @@ func (e *Extractor) openLink(attrs *attributes) {
 	rel, _ := attrs.get(attrRel)
 	e.link = e.ledger.add(target, schema.LinkAnchor, relFlags(rel), e.nesting.place())
 	e.reading = e.link >= 0 && e.ledger.hrefs[e.link].anchor == ""
-	e.scan.keepText = e.reading
 	e.text, e.alt, e.hidden = e.text[:0], "", false
 }
 
@@ -203,17 +207,25 @@ func (e *Extractor) closeLink() {
 		}
 		e.ledger.anchor(e.link, anchor)
 	}
-	e.link, e.reading, e.scan.keepText = -1, false, false
+	e.link, e.reading = -1, false
 }
 
-// addText adds a piece of a link's text, cut to more than 120 characters can need.
+// addText adds a piece of text.
 func (e *Extractor) addText(raw []byte) {
+	if e.hidden = e.hidden && e.scan.foreign.within(); e.hidden {
+		return
+	}
+	e.addWords(raw)
+	if e.reading {
+		e.addAnchor(raw)
+	}
+}
+
+// addAnchor adds a piece of a link's text, cut to more than 120 characters can need.
+func (e *Extractor) addAnchor(raw []byte) {
 	const enough = 8 << 10
-	e.hidden = e.hidden && e.scan.foreign.within()
 	switch {
-	case e.hidden:
 	case len(e.text) > enough:
-		e.scan.keepText = false
 	case e.scan.literal:
 		e.text = append(e.text, raw[:min(len(raw), enough)]...)
 	default:
@@ -223,6 +235,7 @@ func (e *Extractor) addText(raw []byte) {
 
 // breakWord separates the words before and after a tag that is not inline.
 func (e *Extractor) breakWord() {
+	e.words.Break()
 	if n := len(e.text); e.reading && n > 0 && e.text[n-1] != ' ' {
 		e.text = append(e.text, ' ')
 	}

@@ -97,6 +97,7 @@ func pageRelation() relation[pageRow] {
 		{"own", integer, (*pageRow).own},
 		{"answer", text, func(p *pageRow) any { return words(p.visit.Answer.String()) }},
 		{"answer_rule", text, func(p *pageRow) any { return words(p.visit.AnswerRule) }},
+		{"simhash", text, func(p *pageRow) any { return words(p.visit.SimHash.String()) }},
 	}}
 }
 

@@ -30,6 +30,7 @@ type Visit struct {
 	Shell       string    `json:"needs_scripts"` // the signs that it is empty without scripts; empty: none
 	Rendered    string    `json:"rendered"`      // why a browser rendered it, and what was blocked; empty: not rendered
 	RenderAsked int       `json:"render_requests"`
+	SimHash     string    `json:"simhash,omitempty"`
 	ETag        string    `json:"etag"`
 	Modified    string    `json:"last_modified"`
 	Rule        string    `json:"rule"`
@@ -45,7 +46,7 @@ func newVisit(tx *kv.Tx, v *schema.Visit) (Visit, error) {
 		ContentType: v.ContentType, Charset: v.Charset, Length: v.Length, ResponseMS: v.ResponseTime.Milliseconds(),
 		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex,
 		NoFollow: v.NoFollow, Shell: v.Shell.String(),
-		Rendered: v.Rendering.Tell(v.Shell), RenderAsked: v.RenderAsked,
+		Rendered: v.Rendering.Tell(v.Shell), RenderAsked: v.RenderAsked, SimHash: v.SimHash.String(),
 		ETag: v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
 		Answer: v.Answer.String(), AnswerRule: v.AnswerRule, AnswerCode: v.AnswerStatus,
 	}

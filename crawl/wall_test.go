@@ -206,6 +206,63 @@ func TestWalledFirst(t *testing.T) {
 	})
 }
 
+// Walls on URLs that only other hosts name end the requests to such URLs alone: after three in the first run, and after
+// one in the next. A URL that becomes the host's own is requested all the same, unless the run has kept it by then.
+func TestWalledOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		var others []string
+		for _, p := range paths(9) {
+			others = append(others, "https://c.test"+p)
+		}
+		s.host["a.test"] = pages(map[string]reply{
+			"/": links("https://b.test/", "https://c.test/own", "/late1"), "/late1": links("/late2"), "/late2": links("/late3"),
+			"/late3": links("/late4"), "/late4": links("/late5"), "/late5": links("https://c.test/9"),
+		})
+		s.host["b.test"] = pages(map[string]reply{"/": links(others...)})
+		s.host["c.test"] = func(q question) reply {
+			switch q.path {
+			case "/robots.txt":
+				return reply{status: http.StatusNotFound}
+			case "/own", "/9":
+				return links("https://d.test" + q.path)
+			}
+			return anubis()
+		}
+		text := politeConfig(map[string]string{
+			"crawler": "max-depth = 3\nminimum-time-on-page = 10000", "recrawl": `min-age = "0s"`,
+		})
+		for run, want := range []struct{ own, others int }{{2, 3}, {1, 1}} {
+			before := len(s.requests("c.test"))
+			s.crawl(text, 0)
+			s.completed()
+			own, other := 0, 0
+			for _, r := range s.requests("c.test")[before:] {
+				switch {
+				case strings.Contains(r, "/own"), strings.HasSuffix(r, "/9"):
+					own++
+				case !strings.Contains(r, "robots.txt"):
+					other++
+				}
+			}
+			h := s.hostRecord("c.test")
+			if own != want.own || other != want.others || h.RunGivenUp != schema.NotGivenUp || !h.RunOthersEnded {
+				t.Errorf("run %d: %d own and %d other pages were requested: %v", run+1, own, other, s.requests("c.test")[before:])
+			}
+			s.surveyed(func(sv *survey.Survey) error {
+				r, err := sv.Hosts.Report(h.ID)
+				if err == nil && (!strings.Contains(r.Coverage, "walled: URLs that only other hosts name") || r.Waiting > 0) {
+					t.Errorf("run %d: coverage %q, %d waiting", run+1, r.Coverage, r.Waiting)
+				}
+				return err
+			})
+			crawltest.Verify(t, s.path)
+			time.Sleep(48 * time.Hour)
+		}
+	})
+}
+
 // A wall in front of robots.txt allows nothing; neither does a success that is no answer. No content is no rules, and
 // a web page is read as rules.
 func TestWalledRobots(t *testing.T) {

@@ -57,6 +57,8 @@ func encodeHost(w *writer, h *schema.Host) {
 	}
 	w.byte(h.Walls)
 	w.bool(h.RunShown)
+	w.byte(h.OthersWalls)
+	w.bool(h.RunOthersEnded)
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -141,6 +143,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 		h.Targets = append(h.Targets, r.fixed())
 	}
 	h.Walls, h.RunShown = r.byte(), r.bool()
+	h.OthersWalls, h.RunOthersEnded = r.byte(), r.bool()
 	return h
 }
 

@@ -240,8 +240,10 @@ type Host struct {
 	Targets  []uint64
 	LinkText int // bytes of URLs that links of its pages added in that run, not yet counted for its site
 
-	Walls    uint8 // met in a row on its own URLs, in any run
-	RunShown bool  // in the run in field Run, it has shown a page
+	Walls          uint8 // met in a row on its own URLs, in any run
+	RunShown       bool  // in the run in field Run, it has shown a page
+	OthersWalls    uint8 // met in a row on URLs that only other hosts name, in any run
+	RunOthersEnded bool  // in the run in field Run, because of those: no more such URL is requested
 }
 
 // A SitePlace is how a host counted against [traps] max-hosts-per-site when it was recorded.
@@ -283,7 +285,7 @@ func (h *Host) BeginRun(run RunID) bool {
 	h.Admitted, h.Vouched = false, false
 	h.Overflow, h.OverflowBefore = 0, max(h.Overflow, h.OverflowBefore)
 	h.LinkText, h.Targets = 0, nil
-	h.RunShown = false
+	h.RunShown, h.RunOthersEnded = false, false
 	h.RunRequests, h.RunThrottles, h.RunVisited = 0, 0, 0
 	h.SitemapFiles, h.SitemapOthers, h.SitemapsLeft = 0, 0, 0
 	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = NotGivenUp, 0, Reason{}

@@ -84,8 +84,7 @@ func (c *pageChooser) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	if !c.in.known(id) {
 		return false, nil
 	}
-	seq := c.in.store.Latest(id)
-	v, err := c.in.tx.Visits.At(seq)
+	v, err := c.in.tx.Visits.At(c.in.store.Latest(id))
 	if err != nil {
 		return false, err
 	}
@@ -95,14 +94,21 @@ func (c *pageChooser) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	if open, err := c.ledger.reopened(v); err != nil || open {
 		return false, err
 	}
-	kept := *v
-	kept.Run, kept.Kept, kept.Requests = c.in.run.ID, true, 0
-	if c.in.isPage(id) { // a sitemap refers to itself, with everything that it named
-		kept.Links, kept.Content = nil, kept.Brief()
-		if kept.Stand == 0 {
-			kept.Stand = seq
+	kept := c.in.standing(v)
+	kept.Kept, kept.Requests = true, 0
+	c.settle = append(c.settle, kept)
+	return true, nil
+}
+
+// standing returns a visit of this run in which everything stands that an earlier visit found.
+func (in *runState) standing(before *schema.Visit) *schema.Visit {
+	v := *before
+	v.Run = in.run.ID
+	if in.isPage(v.URL) { // a sitemap refers to itself, with everything that it named
+		v.Links, v.Content = nil, v.Brief()
+		if v.Stand == 0 {
+			v.Stand = before.Seq
 		}
 	}
-	c.settle = append(c.settle, &kept)
-	return true, nil
+	return &v
 }

@@ -220,6 +220,10 @@ func (c *pageChooser) mayAsk(id schema.ID, h *schema.Host) (bool, error) {
 	if kept, err := c.settleKept(id, false); err != nil || kept {
 		return false, err
 	}
+	if h.RunOthersEnded && !c.quotas.own(id) {
+		_, err := c.settleKept(id, true)
+		return false, err
+	}
 	switch room, err := c.quotas.room(id, h); {
 	case err != nil:
 		return false, err

@@ -76,8 +76,11 @@ func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]scope.Cap, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.in.set.Scope.Caps(h.Name, u.PathQuery, q.in.store.Own(id) || q.ownLeft[id]), nil
+	return q.in.set.Scope.Caps(h.Name, u.PathQuery, q.own(id)), nil
 }
+
+// own reports whether a page is its host's own, or was when an earlier run left it waiting.
+func (q *quotas) own(id schema.ID) bool { return q.in.store.Own(id) || q.ownLeft[id] }
 
 // reserve counts the first step of a visit before it is sent.
 func (q *quotas) reserve(step *ring.Step, h *schema.Host) error {

@@ -63,18 +63,12 @@ func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit) (*schema.Vis
 			break
 		}
 	}
-	stands := *before
-	stands.Run, stands.At, stands.Kept, stands.Knew, stands.LeftOwn = visit.Run, visit.At, false, visit.Knew, visit.LeftOwn
+	stands := d.in.standing(before)
+	stands.At, stands.Kept, stands.Knew, stands.LeftOwn = visit.At, false, visit.Knew, visit.LeftOwn
 	stands.Requests, stands.Retries, stands.ResponseTime = visit.Requests, visit.Retries, visit.ResponseTime
 	stands.Proxy, stands.Unchanged = visit.Proxy, true
 	stands.Answer, stands.AnswerRule, stands.AnswerStatus = visit.Answer, visit.AnswerRule, visit.AnswerStatus
-	if d.in.isPage(visit.URL) { // a sitemap refers to itself, with everything that it named
-		stands.Links, stands.Content = nil, stands.Brief()
-		if stands.Stand == 0 {
-			stands.Stand = seq
-		}
-	}
-	return &stands, nil
+	return stands, nil
 }
 
 // answer returns what an outcome itself says, without links.

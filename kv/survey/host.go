@@ -28,6 +28,7 @@ type host struct {
 	retries  []schema.Retry
 	away     schema.Cause // see [schema.Host.OutOfReach], of the newest run
 	heads    schema.Heads
+	others   bool // the newest run ended the requests to URLs that only other hosts name, because of walls
 }
 
 // hosts derives and caches what each host means for its pages.
@@ -62,6 +63,7 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 	}
 	if r.Run == hs.core.run.ID {
 		h.admitted, h.vouched, h.retries, h.away = r.Admitted, r.Vouched, r.Retries, r.OutOfReach(hs.core.run.ID)
+		h.others = r.RunOthersEnded
 		hs.hold(h, r)
 	}
 	if hs.core.past != nil {

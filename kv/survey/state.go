@@ -160,6 +160,7 @@ const (
 	hinderedByCap
 	hinderedByTrap
 	hinderedByDelay // a Crawl-delay leaves only seeds to be visited
+	hinderedByWalls // the pages that only other hosts name are walled
 )
 
 func obstacleOf(r scope.Rule) obstacle {

@@ -133,6 +133,31 @@ func TestGistsAndTargets(t *testing.T) {
 	}
 }
 
+// TestTitles compares the titles of visits with those of complete visits.
+func TestTitles(t *testing.T) {
+	s := openStore(t, scaletest.Made(t, scaletest.Size{Pages: 2000, Links: 9000, Hosts: 20, Runs: 2}))
+	odd := func(_ schema.Seq, id schema.ID) bool { return id%2 == 1 }
+	type titled struct {
+		URL   schema.ID
+		Title string
+	}
+	var want, got []titled
+	view(t, s, func(tx *kv.Tx) error {
+		return errors.Join(tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
+			if odd(v.Seq, v.URL) && v.Title != "" {
+				want = append(want, titled{v.URL, v.Title})
+			}
+			return true, nil
+		}), tx.Visits.Titles(odd, func(id schema.ID, title string) error {
+			got = append(got, titled{id, title})
+			return nil
+		}))
+	})
+	if diff := cmp.Diff(want, got); diff != "" || len(got) == 0 {
+		t.Errorf("titles (-want +got):\n%s", diff)
+	}
+}
+
 // TestAtAnyOrder reads URLs one by one, upwards, downwards and back and forth: the results equal those of a
 // walk over all.
 func TestAtAnyOrder(t *testing.T) {

@@ -286,6 +286,7 @@ type urlBlocks struct {
 	tx    *base
 	first schema.ID // of the walk
 	all   []schema.URL
+	paths []byte // of the block that is being read
 }
 
 func (p *urlBlocks) reset() { p.all = p.all[:0] }
@@ -295,13 +296,20 @@ func (p *urlBlocks) add(at int, key []byte, r *reader) error {
 	if !isKey(key, uint64(id)/urlBlock) {
 		return damaged(bURLs, key, "does not follow the one before")
 	}
+	block, ends := len(p.all), [urlBlock]int{}
+	p.paths = p.paths[:0]
 	for b := openURLs(r, id); b.next(); {
 		if b.u.Host == 0 || b.u.Host != p.tx.s.HostOf(b.u.ID) {
 			return damaged(bURLs, key, "does not have the URLs that were seen")
 		}
-		u := b.u
-		u.PathQuery = string(b.path)
-		p.all = append(p.all, u)
+		p.paths = append(p.paths, b.path...)
+		ends[len(p.all)-block] = len(p.paths)
+		p.all = append(p.all, b.u)
+	}
+	begin, paths := 0, string(p.paths) // one allocation for all
+	for i := range p.all[block:] {
+		p.all[block+i].PathQuery = paths[begin:ends[i]]
+		begin = ends[i]
 	}
 	return nil
 }

@@ -157,34 +157,7 @@ func (r *reader) earlier(than schema.Seq) schema.Seq { return schema.Seq(r.narro
 
 // decodeFields decodes the fields after the links of a visit.
 func decodeFields(v *schema.Visit, r *reader) schema.Shape {
-	v.Run = schema.RunID(r.id())
-	v.Commit = r.uint()
-	v.At = r.millis()
-	v.Prev = r.earlier(v.Seq)
-	v.Stand = r.earlier(v.Seq)
-	flags := r.uint()
-	v.Kept = flags&visitKept != 0
-	v.NoIndex = flags&visitNoIndex != 0
-	v.NoFollow = flags&visitNoFollow != 0
-	v.Unchanged = flags&visitUnchanged != 0
-	v.Left = flags&visitLeft != 0
-	v.LeftOwn = flags&visitLeftOwn != 0
-	v.ByHead = flags&visitByHead != 0
-	if v.State = schema.State(r.byte()); !v.State.Valid() {
-		r.fail()
-	}
-	v.Status = r.number()
-	shape := schema.Shape(r.byte())
-	if shape == schema.ShapeOther {
-		v.Form = r.text()
-	}
-	forms := r.narrow(1<<40 - 1)
-	v.Knew = schema.FormSet{Shapes: schema.Shape(forms & 15), Own: schema.Shape(forms >> 4 & 15),
-		Others: uint16(forms >> 8), OwnOthers: uint16(forms >> 24)}
-	v.RedirectTo = r.id()
-	v.AliasHops = r.number()
-	v.Retries = r.number()
-	v.Requests = r.number()
+	shape, flags := decodeRequest(v, r)
 	v.Title = r.text()
 	v.ContentType = r.word()
 	v.Charset = r.word()
@@ -219,6 +192,39 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 		v.AnswerRule, v.AnswerStatus = r.string(), r.number()
 	}
 	return shape
+}
+
+// decodeRequest decodes the fields between the links and the title of a visit, and returns its form and flags.
+func decodeRequest(v *schema.Visit, r *reader) (shape schema.Shape, flags uint64) {
+	v.Run = schema.RunID(r.id())
+	v.Commit = r.uint()
+	v.At = r.millis()
+	v.Prev = r.earlier(v.Seq)
+	v.Stand = r.earlier(v.Seq)
+	flags = r.uint()
+	v.Kept = flags&visitKept != 0
+	v.NoIndex = flags&visitNoIndex != 0
+	v.NoFollow = flags&visitNoFollow != 0
+	v.Unchanged = flags&visitUnchanged != 0
+	v.Left = flags&visitLeft != 0
+	v.LeftOwn = flags&visitLeftOwn != 0
+	v.ByHead = flags&visitByHead != 0
+	if v.State = schema.State(r.byte()); !v.State.Valid() {
+		r.fail()
+	}
+	v.Status = r.number()
+	shape = schema.Shape(r.byte())
+	if shape == schema.ShapeOther {
+		v.Form = r.text()
+	}
+	forms := r.narrow(1<<40 - 1)
+	v.Knew = schema.FormSet{Shapes: schema.Shape(forms & 15), Own: schema.Shape(forms >> 4 & 15),
+		Others: uint16(forms >> 8), OwnOthers: uint16(forms >> 24)}
+	v.RedirectTo = r.id()
+	v.AliasHops = r.number()
+	v.Retries = r.number()
+	v.Requests = r.number()
+	return shape, flags
 }
 
 func decodeFindings(r *reader, v *schema.Visit) {

@@ -96,6 +96,22 @@ func (ps *pages) placed(tx *kv.Tx, u schema.URL) (*Page, error) {
 
 // walk calls f for the result of page for every page from an id on.
 func (ps *pages) walk(from schema.ID, page func(*kv.Tx, schema.URL) (*Page, error), f func(*Page) error) error {
+	return ps.eachURL(from, func(tx *kv.Tx, u schema.URL) error {
+		p, err := page(tx, u)
+		if err == nil {
+			err = f(p)
+		}
+		return err
+	})
+}
+
+// urls calls f for the URL of every page.
+func (ps *pages) urls(f func(schema.URL) error) error {
+	return ps.eachURL(1, func(_ *kv.Tx, u schema.URL) error { return f(u) })
+}
+
+// eachURL calls f for the URL of every page from an id on.
+func (ps *pages) eachURL(from schema.ID, f func(*kv.Tx, schema.URL) error) error {
 	return ps.core.view(func(tx *kv.Tx) error {
 		return tx.URLs.Each(from, func(u schema.URL) (bool, error) {
 			if int(u.ID) > ps.core.urls() {
@@ -104,12 +120,9 @@ func (ps *pages) walk(from schema.ID, page func(*kv.Tx, schema.URL) (*Page, erro
 			if u.Kind != schema.KindPage {
 				return true, nil
 			}
-			if err := ps.core.live(); err != nil {
-				return false, err
-			}
-			p, err := page(tx, u)
+			err := ps.core.live()
 			if err == nil {
-				err = f(p)
+				err = f(tx, u)
 			}
 			return err == nil, err
 		})

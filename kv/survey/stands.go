@@ -66,6 +66,21 @@ func (st *stands) eachTarget(f func(l *kv.Targeted) error) error {
 	})
 }
 
+// titles calls f for every page with a title.
+func (st *stands) titles(f func(schema.ID, string) error) error {
+	if err := st.find(); err != nil {
+		return err
+	}
+	return st.core.view(func(tx *kv.Tx) error {
+		return tx.Visits.Titles(st.holds, func(id schema.ID, title string) error {
+			if err := st.core.live(); err != nil {
+				return err
+			}
+			return f(id, title)
+		})
+	})
+}
+
 // speaking is holds for the pages that speak.
 func (st *stands) speaking(seq schema.Seq, page schema.ID) bool {
 	return st.holds(seq, page) && st.core.speaks(page)

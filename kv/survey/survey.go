@@ -163,6 +163,13 @@ func (s *Survey) EachPageFrom(id schema.ID, f func(*Page) error) error { return 
 // what decided it, and for most pages the visit itself.
 func (s *Survey) EachPlace(f func(*Page) error) error { return s.pages.places(f) }
 
+// EachURL calls f for the URL of every page by id. An error of f ends the walk.
+func (s *Survey) EachURL(f func(schema.URL) error) error { return s.pages.urls(f) }
+
+// EachTitle calls f for the title of every page that has one, in no particular order. A title that is
+// kept keeps some others in memory. An error of f ends the walk.
+func (s *Survey) EachTitle(f func(id schema.ID, title string) error) error { return s.stands.titles(f) }
+
 // IsPage reports whether a URL is a page.
 func (s *Survey) IsPage(id schema.ID) bool { return s.core.isPage(id) }
 

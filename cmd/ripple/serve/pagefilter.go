@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
@@ -14,7 +13,6 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
-	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // noValue filters pages without a value.
@@ -271,67 +269,4 @@ func (t *pageTable) requestedIn(run schema.RunID) (func(schema.ID) bool, error) 
 			})
 	})
 	return func(id schema.ID) bool { return asked[id] }, err
-}
-
-// fewPages is the part of all pages, as a divisor, up to which they are looked up one by one.
-const fewPages = 20
-
-// search returns those of some pages that have a text in their URL, the Unicode form of their host,
-// or their title. It ends after t.patience.
-func (t *pageTable) search(ctx context.Context, among []uint32, text string) (*pageList, error) {
-	found, end, seen := &pageList{whole: true}, time.Now().Add(t.patience), 0
-	shown := map[schema.HostID]bool{} // whether a host's Unicode form has the text
-	look := func(p *survey.Page) error {
-		if seen++; seen%256 == 0 && time.Now().After(end) {
-			return errLate
-		}
-		in, known := shown[p.Host]
-		if !known {
-			in = nameHas(p.HostName, text)
-			shown[p.Host] = in
-		}
-		if in || has(p.URL, text) || p.Visit != nil && has(p.Visit.Title, text) {
-			found.ids = append(found.ids, uint32(p.ID))
-		}
-		return ctx.Err()
-	}
-	err := t.eachOf(among, look)
-	if errors.Is(err, errLate) {
-		found.whole, err = false, nil
-	}
-	return found, err
-}
-
-var errLate = errors.New("the search takes too long")
-
-// eachOf calls f for some pages, by id.
-func (t *pageTable) eachOf(ids []uint32, f func(*survey.Page) error) error {
-	if len(ids) < t.survey.URLs()/fewPages {
-		for _, id := range ids {
-			p, err := t.survey.Page(schema.ID(id))
-			if err == nil {
-				err = f(p)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	at := 0
-	return t.survey.EachPage(func(p *survey.Page) error {
-		if at == len(ids) || ids[at] != uint32(p.ID) {
-			return nil
-		}
-		at++
-		return f(p)
-	})
-}
-
-// has reports whether a text contains another one, which is in lower case.
-func has(text, part string) bool { return strings.Contains(strings.ToLower(text), part) }
-
-// nameHas reports whether a text is part of a host's name, in its ASCII or Unicode form.
-func nameHas(name, search string) bool {
-	return strings.Contains(name, search) || strings.Contains(weburl.Unicode(name), search)
 }

@@ -1,17 +1,13 @@
 package serve
 
 import (
-	"cmp"
 	"context"
-	"encoding/binary"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
-	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -21,8 +17,6 @@ import (
 const (
 	mostLists     = 32              // lists of pages that are kept
 	mostListBytes = 128 << 20       // of these
-	mostTextBytes = 512 << 20       // of the texts by which pages are sorted
-	mostTextKey   = 200             // bytes of each of these texts
 	searchTime    = 3 * time.Second // after which a search ends
 )
 
@@ -30,7 +24,7 @@ const (
 type PageList struct {
 	Snapshot string       `json:"snapshot"` // the reading of the state that later sections are to be asked of
 	Total    int          `json:"total"`    // pages that match
-	Whole    bool         `json:"whole"`    // false: the search took too long, and saw only the first pages
+	Whole    bool         `json:"whole"`    // false: the search took too long, and did not see all pages
 	Offset   int          `json:"offset"`
 	Columns  []PageColumn `json:"columns"` // all there are
 	Chosen   []string     `json:"chosen"`  // names of those in the rows
@@ -193,86 +187,6 @@ func ranked(ids []uint32, key func(uint32) uint32) (sorted, rest []uint32) {
 		sorted[i] = uint32(k)
 	}
 	return sorted, rest
-}
-
-// A pageValue is the value of a column for a page: numbers are ordered first, then texts.
-type pageValue struct {
-	number int64
-	head   uint64 // the first bytes of the text, which are compared faster
-	text   string
-	id     uint32
-}
-
-func (v pageValue) compare(w pageValue) int {
-	return cmp.Or(cmp.Compare(v.number, w.number), cmp.Compare(v.head, w.head), strings.Compare(v.text, w.text),
-		cmp.Compare(v.id, w.id))
-}
-
-// byValue sorts pages by the values of a column, which it reads for every page.
-func (t *pageTable) byValue(c *pageColumn) (sorted, rest []uint32, err error) {
-	walk, size := t.survey.EachPage, 0
-	if c.near {
-		walk = t.survey.EachPlace
-	}
-	ranks, err := t.hostRanks()
-	if err != nil {
-		return nil, nil, err
-	}
-	all := make([]pageValue, 0, len(t.all()))
-	err = walk(func(p *survey.Page) error {
-		v := pageValue{id: uint32(p.ID)}
-		switch of := c.of(t, p).(type) {
-		case nil:
-			rest = append(rest, v.id)
-			return nil
-		case int64:
-			v.number = of
-		case string:
-			if c.Name == "url" { // by host, then by path: the same order, found faster
-				v.number, of = ranks[p.Host], of[len("https://")+len(p.HostName):]
-			}
-			v.text = strings.Clone(of[:min(len(of), mostTextKey)])
-			var head [8]byte
-			copy(head[:], v.text)
-			v.head = binary.BigEndian.Uint64(head[:])
-			size += len(v.text)
-		}
-		if all = append(all, v); size > mostTextBytes {
-			return term.Usage("there are too many pages to sort them by %s", c.Title)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	slices.SortFunc(all, pageValue.compare)
-	sorted = make([]uint32, len(all), len(all)+len(rest))
-	for i, v := range all {
-		sorted[i] = v.id
-	}
-	return sorted, rest, nil
-}
-
-// hostRanks returns the positions of hosts in the order of the URLs of their pages.
-func (t *pageTable) hostRanks() ([]int64, error) {
-	names := make([]string, t.survey.Hosts.Count()+1)
-	order := make([]int, len(names))
-	for id := range names {
-		if order[id] = id; id == 0 {
-			continue
-		}
-		name, err := t.survey.Hosts.Name(schema.HostID(id))
-		if err != nil {
-			return nil, err
-		}
-		names[id] = name + "/"
-	}
-	slices.SortFunc(order, func(a, b int) int { return strings.Compare(names[a], names[b]) })
-	ranks := make([]int64, len(names))
-	for rank, id := range order {
-		ranks[id] = int64(rank)
-	}
-	return ranks, nil
 }
 
 // at returns a page by its rank.

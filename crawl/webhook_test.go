@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,7 +64,7 @@ func eventsIn(t testing.TB, path string) (all []toldEvent) {
 	return all
 }
 
-// TestEvents crawls a web in which a host refuses connections and two origins are cut: the messages
+// TestEvents crawls a web in which a host refuses connections, another shows walls and two origins are cut: the messages
 // are what the run records, in its order.
 func TestEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -73,7 +74,14 @@ func TestEvents(t *testing.T) {
 			if r := front(q); q.path != "/" {
 				return r
 			}
-			return links(append(paths(30), "https://down.test/1", "https://down.test/2", "https://down.test/3")...)
+			return links(append(paths(30), "https://down.test/1", "https://down.test/2", "https://down.test/3",
+				"https://wall.test/1", "https://wall.test/2", "https://wall.test/3")...)
+		}
+		s.host["wall.test"] = func(q question) reply {
+			if q.path == "/robots.txt" {
+				return reply{status: http.StatusNotFound}
+			}
+			return anubis()
 		}
 		s.host["b.test"] = site("", 30)
 		s.host["down.test"] = func(question) reply { return reply{cause: fetch.Refused} }
@@ -88,18 +96,23 @@ seeds = ["https://b.test/"]
 max-requests = 5
 `), 0)
 		events := eventsIn(t, s.path)
-		if len(events) != 2 || events[0].Kind != webhook.HostGivenUp || events[1].Kind != webhook.OriginCut {
+		if len(events) != 3 || events[0].Kind != webhook.HostGivenUp || events[1].Kind != webhook.HostWalled ||
+			events[2].Kind != webhook.OriginCut {
 			t.Fatalf("events: %+v", events)
 		}
-		if hosts := events[0].Data.Hosts; len(hosts) != 1 || hosts[0].Domain != "down.test" ||
-			!strings.Contains(hosts[0].Reason, "connection refused") {
+		if hosts := events[0].Data.Hosts; len(hosts) != 2 || hosts[0].Domain != "down.test" ||
+			!strings.Contains(hosts[0].Reason, "connection refused") || hosts[1].Domain != "wall.test" {
 			t.Errorf("given up: %+v", hosts)
+		}
+		if hosts := events[1].Data.Hosts; len(hosts) != 1 || hosts[0].Domain != "wall.test" ||
+			hosts[0].Reason != "walled: Anubis" || hosts[0].Requests != 3 {
+			t.Errorf("walled: %+v", hosts)
 		}
 		want := []webhook.Origin{
 			{Origin: "a.test", Reason: "max-domain-requests = 10", Hosts: 1, Domains: []string{"a.test"}},
 			{Origin: "*.b.test", Reason: "max-requests = 5", Hosts: 1, Domains: []string{"b.test"}},
 		}
-		if diff := cmp.Diff(want, events[1].Data.Origins); diff != "" {
+		if diff := cmp.Diff(want, events[2].Data.Origins); diff != "" {
 			t.Error(diff)
 		}
 		if run.End.Kind != schema.EndBudgets || run.End.N != 2 {

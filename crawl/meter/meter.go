@@ -33,6 +33,7 @@ type Build struct{ Version, Commit, Go string }
 type Meter struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
+	walls    *prometheus.CounterVec
 	answers  prometheus.Histogram
 	commits  prometheus.Histogram
 
@@ -54,6 +55,11 @@ func New(build Build) *Meter {
 			Help: "Requests whose outcome this process has committed, by the status code of the answer; " +
 				"none: no answer.",
 		}, []string{"code"}),
+		walls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ripple_walls_total",
+			Help: "Answers that were walls instead of pages, among those in ripple_requests_total, by the rule that " +
+				"recognised them.",
+		}, []string{"rule"}),
 		answers: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "ripple_request_duration_seconds",
 			Help: "Time from sending a request to the end of its answer, or to its failure, excluding waits on this " +
@@ -74,7 +80,7 @@ func New(build Build) *Meter {
 	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "ripple_memory_bytes", Help: "Memory of the process that has not been returned to the system.",
 	}, func() float64 { return float64(memory()) })
-	m.registry.MustRegister(m.requests, m.answers, m.commits, built, held)
+	m.registry.MustRegister(m.requests, m.walls, m.answers, m.commits, built, held)
 	return m
 }
 
@@ -87,6 +93,9 @@ func (m *Meter) Committed(c crawl.Commit) {
 			continue
 		}
 		m.requests.WithLabelValues(code(o.Status)).Inc()
+		if o.Wall != nil {
+			m.walls.WithLabelValues(o.Wall.ID).Inc()
+		}
 		if o.Cause != fetch.NXDomain && o.Cause != fetch.DNSTemporary { // such failures include the wait for a name server
 			m.answers.Observe((o.Done.Sub(o.Step.Sent) - o.Waited).Seconds())
 		}

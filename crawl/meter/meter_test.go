@@ -21,6 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/wall"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -60,11 +61,13 @@ func fed() *Meter {
 	m, p := newMeter()
 	look, moved := outcome(0, fetch.None), outcome(0, fetch.None)
 	look.Step.Kind, moved.Moved = ring.Resolve, true
+	walled := outcome(403, fetch.None)
+	walled.Wall = &wall.Rule{ID: "anubis-challenge"}
 	held := outcome(404, fetch.None)
 	held.Done, held.Waited = held.Done.Add(time.Hour), time.Hour
 	m.Committed(crawl.Commit{Took: 3 * time.Millisecond, Outcomes: []ring.Outcome{
 		outcome(200, fetch.None), outcome(200, fetch.None), held, outcome(999, fetch.None),
-		outcome(0, fetch.Refused), outcome(0, fetch.DNSTemporary), look, moved,
+		outcome(0, fetch.Refused), outcome(0, fetch.DNSTemporary), look, moved, walled,
 	}})
 	p.Visited(crawl.Event{State: schema.Processed})
 	p.Visited(crawl.Event{State: schema.DeadLink})
@@ -89,11 +92,12 @@ func TestShown(t *testing.T) {
 		`ripple_next_request_timestamp_seconds 1.7000000005e+09`,
 		`ripple_open_requests 6`,
 		`ripple_pages{state="processed"} 2`,
-		`ripple_request_duration_seconds_count 5`, `ripple_request_duration_seconds_sum 5`,
-		`ripple_requests_total{code="200"} 2`, `ripple_requests_total{code="404"} 1`,
+		`ripple_request_duration_seconds_count 6`, `ripple_request_duration_seconds_sum 6`,
+		`ripple_requests_total{code="200"} 2`, `ripple_requests_total{code="403"} 1`, `ripple_requests_total{code="404"} 1`,
 		`ripple_requests_total{code="none"} 2`, `ripple_requests_total{code="other"} 1`,
 		`ripple_run_info{run_id="7",status="running"} 1`,
 		`ripple_state_bytes 4096`,
+		`ripple_walls_total{rule="anubis-challenge"} 1`,
 	}
 	slices.Sort(got)
 	slices.Sort(want)

@@ -26,6 +26,7 @@ type hosts struct {
 	listed  []hostFacts // by host id
 
 	gone    []webhook.Host                 // given up in this turn
+	walled  []webhook.Host                 // of those: because they show walls
 	lost    []schema.HostID                // of those: out of reach, with sitemaps still to be replaced
 	loaded  map[schema.HostID]*schema.Host // brought up to date in this turn
 	marks   map[schema.HostID]*mark
@@ -78,7 +79,7 @@ func namingOf(h *schema.Host) naming {
 func (h *hosts) begin() {
 	h.loaded, h.marks = map[schema.HostID]*schema.Host{}, map[schema.HostID]*mark{}
 	h.names, h.lastName, h.lastHost = map[string]schema.HostID{}, "", 0
-	h.touched, h.gone, h.lost = h.touched[:0], nil, nil
+	h.touched, h.gone, h.walled, h.lost = h.touched[:0], nil, nil, nil
 }
 
 // touch marks a host to be planned before the turn ends.
@@ -147,7 +148,14 @@ func (h *hosts) giveUp(host *schema.Host, how schema.GiveUp, why schema.Reason) 
 	if how == schema.GaveUpConnection && host.SitemapFiles+host.SitemapOthers > 0 {
 		h.lost = append(h.lost, host.ID)
 	}
-	h.gone = append(h.gone, webhook.Host{Domain: host.Name, Reason: why.String(), Requests: host.RunGivenUpAt})
+	told := webhook.Host{Domain: host.Name, Reason: why.String(), Requests: host.RunGivenUpAt}
+	if h.gone = append(h.gone, told); how == schema.GaveUpWall {
+		h.walled = append(h.walled, told)
+	}
+	if how == schema.GaveUpWall && h.facts(host.ID).own {
+		h.in.log.Warn("an origin shows walls instead of pages", "host", host.Name, "reason", why.String(),
+			"requests", host.RunGivenUpAt)
+	}
 	h.in.log.Debug("host given up", "host", host.Name, "reason", why.String(), "requests", host.RunGivenUpAt)
 }
 

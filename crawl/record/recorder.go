@@ -127,7 +127,8 @@ func (r *Recorder) Turn(tx *kv.Tx, news ring.News) (effects []ring.Effect, more 
 		err = tx.Depths.SetPending(r.reach.work)
 	}
 	if err == nil && len(r.hosts.gone) > 0 {
-		err = webhook.AddHosts(tx, r.in.set.Config, r.in.run.ID, r.hosts.gone)
+		err = errors.Join(webhook.AddHosts(tx, r.in.set.Config, r.in.run.ID, webhook.HostGivenUp, r.hosts.gone),
+			webhook.AddHosts(tx, r.in.set.Config, r.in.run.ID, webhook.HostWalled, r.hosts.walled))
 	}
 	r.hosts.live.sweep(r.in.now)
 	r.tick()

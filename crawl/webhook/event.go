@@ -33,6 +33,7 @@ const (
 	RunCompleted   = "run.completed"   // data: a Run
 	RunInterrupted = "run.interrupted" // a Run
 	HostGivenUp    = "host.given_up"   // Hosts
+	HostWalled     = "host.walled"     // Hosts: those given up because they show walls, which are in host.given_up too
 	OriginCut      = "origin.cut"      // Origins
 	DiskLow        = "disk.low"        // a Disk
 	Test           = "test"            // a Subject
@@ -173,20 +174,20 @@ func newMessage(kind string, data any) (*schema.Message, error) {
 	return &schema.Message{ID: "msg_" + rand.Text(), Kind: kind, Made: now, Next: now, Body: body}, err
 }
 
-// AddHosts stores hosts in the transaction that gives them up, unless no events are sent. It adds them to the
-// gathering message, if there is one of the same run that has not been tried yet.
-func AddHosts(tx *kv.Tx, cfg *config.Config, run schema.RunID, hosts []Host) error {
+// AddHosts stores an event of a kind about hosts in the transaction that gives them up, unless no events are sent. It
+// adds the hosts to the gathering message of the kind, if there is one of the same run that has not been tried yet.
+func AddHosts(tx *kv.Tx, cfg *config.Config, run schema.RunID, kind string, hosts []Host) error {
 	tells, err := Tells(tx, cfg)
 	if err != nil || !tells {
 		return err
 	}
 	subject := SubjectOf(cfg, run)
 	for len(hosts) > 0 {
-		last, waiting, err := tx.Messages.Last()
+		last, waiting, err := lastOf(tx, kind)
 		if err != nil {
 			return err
 		}
-		m, list, err := gathering(last, subject)
+		m, list, err := gathering(last, kind, subject)
 		if err != nil || m.Seq == 0 && waiting >= mostWait {
 			return err
 		}
@@ -199,17 +200,32 @@ func AddHosts(tx *kv.Tx, cfg *config.Config, run schema.RunID, hosts []Host) err
 	return nil
 }
 
-// gathering returns the message that gathers hosts, with its hosts so far: the last one, if it is still
+// lastOf returns the newest message of a kind, nil if there is none, and the number of messages of all kinds.
+func lastOf(tx *kv.Tx, kind string) (last *schema.Message, waiting int, err error) {
+	var seq uint64
+	err = tx.Messages.Heads(func(m *schema.Message) bool {
+		if waiting++; m.Kind == kind {
+			seq = m.Seq
+		}
+		return true
+	})
+	if err == nil && seq != 0 {
+		last, err = tx.Messages.At(seq)
+	}
+	return last, waiting, err
+}
+
+// gathering returns the message that gathers hosts, with its hosts so far: the last one of the kind, if it is still
 // gathering, or a new one.
-func gathering(last *schema.Message, subject Subject) (*schema.Message, []Host, error) {
-	if last != nil && last.Kind == HostGivenUp && last.Tries == 0 && time.Now().Before(last.Next) {
+func gathering(last *schema.Message, kind string, subject Subject) (*schema.Message, []Host, error) {
+	if last != nil && last.Tries == 0 && time.Now().Before(last.Next) {
 		var has struct{ Data Hosts }
 		err := json.Unmarshal(last.Body, &has)
 		if err == nil && has.Data.Subject == subject && len(has.Data.Hosts) < MaxGathered {
 			return last, has.Data.Hosts, nil
 		}
 	}
-	m, err := newMessage(HostGivenUp, nil)
+	m, err := newMessage(kind, nil)
 	m.Next = m.Made.Add(gatherTime)
 	return m, nil, err
 }

@@ -37,7 +37,7 @@ func TestGathered(t *testing.T) {
 		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
 		add := func(run schema.RunID, from, to int) {
 			t.Helper()
-			update(t, store, func(tx *kv.Tx) error { return AddHosts(tx, cfg, run, hostsFrom(from, to)) })
+			update(t, store, func(tx *kv.Tx) error { return AddHosts(tx, cfg, run, HostGivenUp, hostsFrom(from, to)) })
 		}
 		add(1, 0, 30)
 		time.Sleep(9 * time.Second)
@@ -76,10 +76,29 @@ func TestGathered(t *testing.T) {
 	})
 }
 
+// Each kind of event about hosts gathers its own.
+func TestGatheredByKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+		for i := range 5 {
+			for _, kind := range []string{HostGivenUp, HostWalled} {
+				update(t, store, func(tx *kv.Tx) error { return AddHosts(tx, cfg, 1, kind, hostsFrom(i, i+1)) })
+			}
+		}
+		all := waiting(t, store)
+		if len(all) != 2 || all[0].Kind != HostGivenUp || len(told(t, all[0])) != 5 || all[1].Kind != HostWalled ||
+			len(told(t, all[1])) != 5 {
+			t.Errorf("%d messages", len(all))
+		}
+	})
+}
+
 // A receiver that is away forever costs a bounded file; ends of runs are reported even then.
 func TestMostWait(t *testing.T) {
 	cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
-	update(t, store, func(tx *kv.Tx) error { return AddHosts(tx, cfg, 1, hostsFrom(0, (mostWait+5)*MaxGathered)) })
+	update(t, store, func(tx *kv.Tx) error {
+		return AddHosts(tx, cfg, 1, HostGivenUp, hostsFrom(0, (mostWait+5)*MaxGathered))
+	})
 	if n := len(waiting(t, store)); n != mostWait {
 		t.Errorf("%d messages wait, want %d", n, mostWait)
 	}
@@ -93,7 +112,7 @@ func TestMostWait(t *testing.T) {
 func TestNobodyToTell(t *testing.T) {
 	cfg, store := configured(t, "", "", secret(0)), newStore(t)
 	update(t, store, func(tx *kv.Tx) error {
-		if err := AddHosts(tx, cfg, 1, hostsFrom(0, 1)); err != nil {
+		if err := AddHosts(tx, cfg, 1, HostGivenUp, hostsFrom(0, 1)); err != nil {
 			return err
 		}
 		return Add(tx, cfg, RunCompleted, nil)

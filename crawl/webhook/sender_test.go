@@ -295,7 +295,7 @@ func TestFlush(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
 				addRun(t, store, cfg)
-				update(t, store, func(tx *kv.Tx) error { return AddHosts(tx, cfg, 1, hostsFrom(0, 1)) })
+				update(t, store, func(tx *kv.Tx) error { return AddHosts(tx, cfg, 1, HostGivenUp, hostsFrom(0, 1)) })
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				defer cancel()
 				began := time.Now()

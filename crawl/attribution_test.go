@@ -241,7 +241,7 @@ func TestAttributionStuck(t *testing.T) {
 				t.Fatalf("it is to end after %d s", second)
 			}
 		}
-		const want = "no host can be reached: tls error: certificate signed by unknown authority ([network] ca-file)"
+		const want = "no host can be reached: TLS error: certificate signed by unknown authority ([network] ca-file)"
 		if len(ends) == 0 || ends[0].String() != want {
 			t.Errorf("%v, want %q", ends, want)
 		}

@@ -54,8 +54,8 @@ func (c Cause) Known() bool { return c < causeCount }
 // String returns a few words for people; a [Reason] begins with them.
 func (c Cause) String() string {
 	words := [...]string{
-		"none", "no such host", "dns failure", "connection refused", "address refused",
-		"connect timeout", "no route", "tls error", "tls timeout", "timeout",
+		"none", "no such host", "DNS failure", "connection refused", "address refused",
+		"connect timeout", "no route", "TLS error", "TLS timeout", "timeout",
 		"connection reset", "truncated response", "bad response", "response too large",
 		"response too slow", "proxy error", "cancelled",
 		"status", "redirect", "304 without a conditional request", "redirect loop", "too many redirects",
@@ -160,7 +160,7 @@ func (c Cause) ErrorKind() string {
 		return ErrorResponse
 	case CauseRefusedAddress, CauseNoRoute, CauseTLS, CauseReset, CauseTruncated, CauseTooLarge, CauseSlow, CauseProxy,
 		CauseSitemap:
-		return strings.ReplaceAll(c.String(), " ", "_") // each is its own kind
+		return strings.ReplaceAll(strings.ToLower(c.String()), " ", "_") // each is its own kind
 	}
 	return ErrorOther
 }

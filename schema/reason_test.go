@@ -13,7 +13,7 @@ func TestReasonString(t *testing.T) {
 	}{
 		{Reason{}, ""},
 		{Reason{Cause: CauseRefused}, "connection refused"},
-		{Reason{Cause: CauseTLS, Detail: "certificate has expired"}, "tls error: certificate has expired"},
+		{Reason{Cause: CauseTLS, Detail: "certificate has expired"}, "TLS error: certificate has expired"},
 		{StatusReason(404), "404 Not Found"},
 		{StatusReason(599), "status 599"},
 		{Reason{Cause: CauseBadLocation, Status: 302, Detail: "redirect without Location"},
@@ -53,7 +53,7 @@ func TestCauseString(t *testing.T) {
 
 // FuzzReason states a law: the words of a reason end with its detail.
 func FuzzReason(f *testing.F) {
-	f.Add("tls error: certificate has expired", 0, byte(CauseTLS), "b.test")
+	f.Add("TLS error: certificate has expired", 0, byte(CauseTLS), "b.test")
 	f.Add("302 Found: redirect without Location", 302, byte(CauseTargetGivenUp), "")
 	f.Add("redirects to a host that is given up: x", 0, byte(200), "b.test")
 	f.Fuzz(func(t *testing.T, text string, status int, cause byte, host string) {

@@ -27,7 +27,7 @@ func TestTrouble(t *testing.T) {
 		{"the host that robots.txt redirects to", Host{Run: run, RobotsFrom: "b.test", RobotsSince: soon, RobotsTries: 2},
 			"robots.txt redirects to b.test, no answer from there since 1970-01-01T00:01:40Z", time.Time{}},
 		{"that host, of another run", Host{Run: run - 1, RobotsFrom: "b.test", RobotsSince: soon}, "", time.Time{}},
-		{"no name", robots(2, Reason{Cause: CauseDNSTemporary}), "robots.txt failed twice (dns failure)", soon},
+		{"no name", robots(2, Reason{Cause: CauseDNSTemporary}), "robots.txt failed twice (DNS failure)", soon},
 		{"of another run", Host{Run: run - 1, RobotsTries: 1, RunGivenUp: GaveUpConnection, Retries: retries}, "",
 			time.Time{}},
 		{"rest, of whichever run", Host{Throttles: 2, SuspendedTo: later}, "asked Ripple to wait twice", later},

@@ -362,7 +362,7 @@ func TestCrawlWrongCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "(given up: tls error: the certificate is not for a.test)"
+	const want = "(given up: TLS error: the certificate is not for a.test)"
 	if !strings.Contains(told.String(), want) || !strings.Contains(string(text), want) {
 		t.Errorf("%q is not told:\n%s\n%s", want, told.String(), text)
 	}

@@ -88,7 +88,7 @@ func (e *Error) Error() string {
 	return shorten(b.String(), maxErrorText)
 }
 
-// Reason returns the cause with its details: "tls error: certificate has expired". It neither repeats itself
+// Reason returns the cause with its details: "TLS error: certificate has expired". It neither repeats itself
 // nor names the URL.
 func (e *Error) Reason() schema.Reason {
 	r := schema.Reason{Cause: e.Cause}

@@ -53,17 +53,17 @@ func TestErrorText(t *testing.T) {
 	}{
 		{Refused, errors.New("dial tcp 192.0.2.1:443: connect: connection refused"), "connection refused"},
 		{TLS, refused(x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a.test"}}, Host: "b.test"}),
-			"tls error: the certificate is not for b.test"},
-		{TLS, refused(x509.UnknownAuthorityError{}), "tls error: certificate signed by unknown authority"},
+			"TLS error: the certificate is not for b.test"},
+		{TLS, refused(x509.UnknownAuthorityError{}), "TLS error: certificate signed by unknown authority"},
 		{TLS, refused(errors.New("x509: certificate signed by unknown authority (possibly because of \"x509: bad\")")),
-			"tls error: certificate signed by unknown authority"},
-		{TLS, errors.New("tls: unsupported"), "tls error: unsupported"},
-		{TLS, &net.OpError{Op: "remote error", Err: tls.AlertError(80)}, "tls error: the server says internal error"},
+			"TLS error: certificate signed by unknown authority"},
+		{TLS, errors.New("tls: unsupported"), "TLS error: unsupported"},
+		{TLS, &net.OpError{Op: "remote error", Err: tls.AlertError(80)}, "TLS error: the server says internal error"},
 		{NXDomain, nil, "no such host"},
 		{NXDomain, &net.DNSError{Err: "no such host", Name: "b.test", Server: "192.0.2.1:53"}, "no such host"},
 		{DNSTemporary, &net.DNSError{Err: "dial udp 192.0.2.1:53: connect: network is unreachable", Name: "www.b.test.",
-			Server: "192.0.2.1:53"}, "dns failure: network is unreachable"},
-		{DNSTemporary, &net.DNSError{Err: "server misbehaving", Name: "b.test"}, "dns failure: server misbehaving"},
+			Server: "192.0.2.1:53"}, "DNS failure: network is unreachable"},
+		{DNSTemporary, &net.DNSError{Err: "server misbehaving", Name: "b.test"}, "DNS failure: server misbehaving"},
 		{Proxy, &net.DNSError{Err: "server misbehaving", Name: "proxy.test"},
 			"proxy error: lookup proxy.test: server misbehaving"},
 		{Timeout, errExpired, "timeout"},
@@ -89,7 +89,7 @@ func TestErrorText(t *testing.T) {
 		{Proxy, errors.New("lookup proxy.test on 127.0.0.53:53: server misbehaving"), "proxy error: server misbehaving"},
 		{BadResponse, errors.New("read tcp [::1]:4242->[::1]:443: something else"), "bad response: something else"},
 		{BadResponse, errors.New("socks connect tcp 127.0.0.1:1080->a.test:443: unknown"), "bad response: unknown"},
-		{DNSTemporary, errExpired, "dns failure: the request's time is over"},
+		{DNSTemporary, errExpired, "DNS failure: the request's time is over"},
 		{BadResponse, errors.New(strings.Repeat("é", 200)), "bad response: " + strings.Repeat("é", 71) + "…"},
 	} {
 		if got := (&Error{Cause: tt.cause, Op: "connect", URL: "https://b.test/",
@@ -99,7 +99,7 @@ func TestErrorText(t *testing.T) {
 	}
 	long := &Error{Cause: TLS, Op: "tls handshake", URL: "https://" + strings.Repeat("é", 2000),
 		Err: errors.New("because")}
-	if got := long.Error(); !strings.HasSuffix(got, ": tls error: because") {
+	if got := long.Error(); !strings.HasSuffix(got, ": TLS error: because") {
 		t.Errorf("%q", got)
 	}
 }

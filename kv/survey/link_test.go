@@ -240,7 +240,7 @@ func pageRows(w *surveytest.World) []coverRow {
 			})
 		}, survey.CoverGivenUp, "1 given up: three connection failures in a row, 1 unreachable", 2},
 		{"tls.test", func(p string) { w.Visit(p, lost(schema.CauseTLS)); w.Visit("tls.test/2", lost(schema.CauseTLS)) },
-			survey.CoverGivenUp, "unreachable: tls error", 2},
+			survey.CoverGivenUp, "unreachable: TLS error", 2},
 		{"mixed.test", func(p string) { w.Visit(p, lost(schema.CauseTLS)); w.Visit("mixed.test/2", lost(schema.CauseReset)) },
 			survey.CoverGivenUp, "unreachable", 2},
 		{"far.test", func(p string) { w.Depth(p, 4, 0) }, survey.CoverNotVisited, "not visited", 0},

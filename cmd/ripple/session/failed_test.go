@@ -23,7 +23,7 @@ func TestFailures(t *testing.T) {
 	var f failures
 	for _, h := range []*schema.Host{
 		given("a.test", three("connection refused")), given("b.test", three("connection refused")),
-		given("c.test", three("tls error: the certificate has expired")), given("d.test", three("tls error: bad")),
+		given("c.test", three("TLS error: the certificate has expired")), given("d.test", three("TLS error: bad")),
 		given("e.test", expired), given("f.test", expired), robots,
 		given("g.test", schema.Reason{Cause: schema.CauseAskedToWait, Wait: 1e9}),
 		given("h.test", schema.Reason{Cause: schema.CauseAskedToWait, Wait: 2e9}),
@@ -42,9 +42,9 @@ func TestFailures(t *testing.T) {
 	}
 	want := []string{
 		"3 hosts failed: three connection failures in a row: connection refused (a.test, b.test, a.test)",
+		"2 hosts failed: TLS error: the certificate has expired (e.test, f.test)",
 		"2 hosts failed: asked to wait (g.test, h.test)",
-		"2 hosts failed: three connection failures in a row: tls error (c.test, d.test)",
-		"2 hosts failed: tls error: the certificate has expired (e.test, f.test)",
+		"2 hosts failed: three connection failures in a row: TLS error (c.test, d.test)",
 		"1 host failed: no answer (k.test)",
 		"1 host failed: robots.txt unavailable: 503 Service Unavailable (r.test)",
 		"1 host failed: server errors (5xx) (j.test)",

@@ -152,7 +152,7 @@ func brokenOf(*http.Request) any {
 		"to_url": "https://a.test/guestbook", "state": "dead_link", "status_code": 410, "error_message": "410 Gone",
 		"kind": "anchor", "rel": "", "place": "body"},
 		object{"quality_origin": nil, "from_url": "https://b.test/", "anchor": "", "to_url": "https://gone.test/",
-			"state": "unreachable", "status_code": nil, "error_message": "=tls error", "kind": "anchor", "rel": "",
+			"state": "unreachable", "status_code": nil, "error_message": "=TLS error", "kind": "anchor", "rel": "",
 			"place": "body"}}
 }
 

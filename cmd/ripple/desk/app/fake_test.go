@@ -206,7 +206,7 @@ func (d *fake) status() object {
 		"errors": object{"dead_link": 31, "timeout": 4}, "pages_to_visit": 4300, "depth": 1, "max_depth": 3,
 		"eta_seconds": 3120.5, "eta_limit": "", "eta_hosts": []any{object{"domain": "slow.test", "pages_to_visit": 2400,
 			"eta_seconds": 3120.5}},
-		"troubles": []any{object{"domain": "gone.test", "why": "tls error", "again_seconds": 31, "silent_seconds": 0,
+		"troubles": []any{object{"domain": "gone.test", "why": "TLS error", "again_seconds": 31, "silent_seconds": 0,
 			"robots": true, "given_up": false}}, "troubled": 5,
 		"reasons": []any{reasonOf("ready", 1, 0, ""), reasonOf("crawl_delay", 12, 3.2, "Crawl-delay 10"),
 			reasonOf("retries", 40, 31, "1 page to be tried again: timeout")},
@@ -247,7 +247,7 @@ func statsOf() object {
 			"cut_by": "max-domain-requests = 500"}, object{"quality_origin": "kept.test", "hosts": 1, "pages_known": 60,
 			"pages_visited": 58, "coverage": "complete"}},
 		"slow_hosts": []any{object{"domain": "gone.test", "class": "discovered", "known_missing": 1, "pages_to_visit": 7,
-			"eta_seconds": 12.5, "coverage": "unreachable: tls error"}}, "slow_hosts_total": 1}
+			"eta_seconds": 12.5, "coverage": "unreachable: TLS error"}}, "slow_hosts_total": 1}
 }
 
 // document returns the parts of openapi.json that the application reads.

@@ -118,7 +118,7 @@ func TestFigures(t *testing.T) {
 	tests := []struct{ address, until, selector, want string }{
 		{"now", "true", ".sentence", "12 hosts wait, next in 3.2 s: a.test."},
 		{"now", "true", ".figures", "12,847"}, {"now", "true", ".figures", "4,300"}, {"now", "true", "#pulse", "8.3/s"},
-		{"now", "true", ".meta", "slow.test"}, {"now", "true", ".troubles", "gone.test tls error, next try in 31 s"},
+		{"now", "true", ".meta", "slow.test"}, {"now", "true", ".troubles", "gone.test TLS error, next try in 31 s"},
 		{"now", `document.querySelector(".visits li")`, ".visits", "Page 2"},
 		{"now", `document.querySelector("#view td")`, "#view td:last-child", "max-domain-requests = 500"},
 		{"now", `document.querySelector("#view td")`, "#view tbody", "251 of 4,751"},
@@ -143,7 +143,7 @@ func TestFigures(t *testing.T) {
 		{"host/a.test", `document.querySelector(".deciding")`, ".hero", "radio"},
 		{"host/a.test", "true", ".hero", "a.test (bücher.test)"},
 		{"broken", `document.querySelector("#view td")`, ".total", "2 links to 2 targets"},
-		{"broken", "true", "#view tbody tr:nth-child(2)", "https://gone.test/ ↗ unreachable – =tls error 1 0"},
+		{"broken", "true", "#view tbody tr:nth-child(2)", "https://gone.test/ ↗ unreachable – =TLS error 1 0"},
 		{"broken?by=origin", `document.querySelector("#view td")`, "#view tbody tr", "a.test https://a.test/ Guestbook"},
 		{"runs", `document.querySelectorAll("#view .line .over").length === 4`, ".charts", "Pages per second"}, // a gap in each
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 added, 5 removed, 6 changed"},
@@ -189,7 +189,7 @@ func TestHostSays(t *testing.T) {
 			"All 54 known pages were visited.", "within reach"},
 		{"complete as far as it is within reach", object{"coverage": "complete", "known_missing": 0, "pages_visited": 30},
 			"All pages within reach were visited: 30 of 54 known pages.", "All 54"},
-		{"given up", object{"trouble": "given up: tls error", "again_at": nil, "next_request": nil},
+		{"given up", object{"trouble": "given up: TLS error", "again_at": nil, "next_request": nil},
 			"next request in the next run", "allowed now"},
 		{"budget used up", object{"trouble": "", "again_at": nil, "request_count": 200},
 			"next request in the next run", "allowed now"},

@@ -66,12 +66,17 @@ const maxKept = 1 << 20
 // decode undoes the encodings of a body. Only the text of a page uses the parser's memory; other
 // bodies are kept in the outcome.
 func (p *parser) decode(o *ring.Outcome, resp *fetch.Response) error {
-	if o.Step.Kind != ring.Get || o.Step.URLKind != schema.KindPage {
-		return resp.Decode(nil)
+	page := o.Step.Kind == ring.Get && o.Step.URLKind == schema.KindPage
+	var text []byte
+	if page {
+		text = p.text
 	}
-	err := resp.Decode(p.text)
-	if o.Status >= 400 && !errors.Is(err, fetch.ErrCrowded) {
+	err := resp.Decode(text)
+	if o.Status >= 400 && o.Step.Kind != ring.Asset && !errors.Is(err, fetch.ErrCrowded) {
 		err = nil // the status says enough
+	}
+	if !page {
+		return err
 	}
 	if size := cap(resp.Body); size > cap(p.text) && size <= maxKept {
 		p.text = resp.Body
@@ -86,7 +91,7 @@ func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
 		o.Answer = &render.Answer{Status: o.Status, Header: resp.Header, Body: resp.Body}
 		return
 	}
-	if o.Wall = wall.Detect(o.Status, resp.Header, markup(resp), weburl.Host(step.URL)); o.Wall != nil {
+	if o.Wall = wall.Detect(o.Status, resp.Header, markup(o, resp), weburl.Host(step.URL)); o.Wall != nil {
 		return
 	}
 	if o.Status >= 300 && o.Status < 400 && o.Status != http.StatusNotModified {
@@ -106,9 +111,12 @@ func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
 	}
 }
 
-// markup returns the body of an HTML answer, and nil for others.
-func markup(resp *fetch.Response) []byte {
-	if media.Extract(resp.Header.Get("Content-Type")).IsHTML() {
+// markup returns the body of an HTML answer, and nil for others. Errors without a type, and answers for robots.txt, are
+// HTML if they look like it.
+func markup(o *ring.Outcome, resp *fetch.Response) []byte {
+	declared := media.Extract(resp.Header.Get("Content-Type"))
+	if declared.IsHTML() ||
+		(declared.Essence == "" || o.Step.Kind == ring.Robots) && media.LooksLikeHTML(resp.Body) {
 		return resp.Body
 	}
 	return nil

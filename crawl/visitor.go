@@ -235,7 +235,7 @@ func limit(step ring.Step) func(int, http.Header) int64 {
 	s := step.Settings
 	return func(status int, header http.Header) int64 {
 		switch {
-		case step.Kind == ring.Get && mayBeWall(status, header):
+		case (step.Kind == ring.Get || step.Kind == ring.Robots) && mayBeWall(status, header):
 			return maxWall
 		case status < 200 || status > 299 || step.Kind == ring.Head:
 			return 0
@@ -257,11 +257,8 @@ const maxWall = 64 << 10
 
 // mayBeWall reports whether an error may be a wall that only its body shows.
 func mayBeWall(status int, header http.Header) bool {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return media.Extract(header.Get("Content-Type")).IsHTML()
-	}
-	return false
+	declared := media.Extract(header.Get("Content-Type"))
+	return status >= 400 && (declared.IsHTML() || declared.Essence == "")
 }
 
 func fail(o *ring.Outcome, err error) {

@@ -31,6 +31,11 @@ func TestWalledBodies(t *testing.T) {
 			"403 Forbidden"},
 		{"/unknown", c.Host("a.test").Page("/unknown", "<p>no</p>").Status(401).Header("Content-Encoding", "x"), "",
 			"401 Unauthorized"},
+		{"/missing", c.Host("a.test").Page("/missing", wall).Status(404), "challenge", "walled: Cloudflare"},
+		{"/broken", c.Host("a.test").Page("/broken", wall).Status(500), "challenge", "walled: Cloudflare"},
+		{"/untyped", c.Host("a.test").Page("/untyped", wall).Status(403).Type(""), "challenge", "walled: Cloudflare"},
+		{"/found", c.Host("a.test").Page("/found", wall).Type(""), "challenge", "walled: Cloudflare"},
+		{"/quote", c.Host("a.test").Page("/quote", "<pre>&lt;script>_cf_chl_opt").Status(404).Type(""), "", "404 Not Found"},
 		{"/text", c.Host("a.test").Page("/text", wall).Status(403).Type("text/plain"), "", "403 Forbidden"},
 	}
 	c.Host("a.test").Handle("/cut", func(w http.ResponseWriter, _ *http.Request) {

@@ -23,6 +23,12 @@ func anubis() reply {
 		`<a href="https://maker.test/">Protected by</a>`}
 }
 
+// with returns a reply with another status and type.
+func (r reply) with(status int, contentType string) reply {
+	r.status, r.header = status, http.Header{"Content-Type": {contentType}}
+	return r
+}
+
 // mitigated is a wall that only its header shows.
 func mitigated(status int) reply {
 	return reply{status: status, header: http.Header{"Cf-Mitigated": {"challenge"}, "Content-Type": {"text/html"}},
@@ -275,12 +281,15 @@ func TestWalledRobots(t *testing.T) {
 		{"anubis", anubis(), false},
 		{"header", mitigated(200), false},
 		{"forbidden", mitigated(403), false},
+		{"forbidden, by its body", anubis().with(http.StatusForbidden, "text/html"), false},
+		{"missing, by its body, without a type", anubis().with(http.StatusNotFound, ""), false},
+		{"plain text, by its body", anubis().with(http.StatusOK, "text/plain"), false},
 		{"accepted", reply{status: http.StatusAccepted}, false},
 		{"partial", reply{status: http.StatusPartialContent}, false},
 		{"no content", reply{status: http.StatusNoContent}, true},
 		{"a 403 without a wall", reply{status: http.StatusForbidden}, true},
 		{"a web page", reply{status: http.StatusOK, body: "<title>Home</title>"}, true},
-		{"a web page with rules", reply{status: http.StatusOK, body: "<pre>\nUser-agent: *\nDisallow: /\n</pre>"}, false},
+		{"a web page with rules", reply{status: http.StatusOK, body: "<html><pre>\nUser-agent: *\nDisallow: /\n</pre>"}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -298,6 +307,15 @@ func TestWalledRobots(t *testing.T) {
 				if asked != tt.asked {
 					t.Errorf("requests %v", s.requests("a.test"))
 				}
+				id := s.hostRecord("a.test").ID
+				s.surveyed(func(sv *survey.Survey) error {
+					r, err := sv.Hosts.Report(id)
+					page := err == nil && strings.HasSuffix(r.Coverage, "; robots.txt is a web page")
+					if want := strings.HasPrefix(tt.name, "a web page"); err == nil && page != want {
+						t.Errorf("coverage %q", r.Coverage)
+					}
+					return err
+				})
 			})
 		})
 	}

@@ -59,6 +59,7 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.bool(h.RunShown)
 	w.byte(h.OthersWalls)
 	w.bool(h.RunOthersEnded)
+	w.bool(h.RobotsHTML)
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -143,7 +144,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 		h.Targets = append(h.Targets, r.fixed())
 	}
 	h.Walls, h.RunShown = r.byte(), r.bool()
-	h.OthersWalls, h.RunOthersEnded = r.byte(), r.bool()
+	h.OthersWalls, h.RunOthersEnded, h.RobotsHTML = r.byte(), r.bool(), r.bool()
 	return h
 }
 

@@ -244,6 +244,7 @@ type Host struct {
 	RunShown       bool  // in the run in field Run, it has shown a page
 	OthersWalls    uint8 // met in a row on URLs that only other hosts name, in any run
 	RunOthersEnded bool  // in the run in field Run, because of those: no more such URL is requested
+	RobotsHTML     bool  // the copy of robots.txt is a web page
 }
 
 // A SitePlace is how a host counted against [traps] max-hosts-per-site when it was recorded.

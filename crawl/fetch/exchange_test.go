@@ -62,6 +62,8 @@ func TestFaults(t *testing.T) {
 		{"body stalls", stalling(1 << 20), Slow, 200, 10 * time.Second, 11 * time.Second},
 		{"body without end", answerThen(page+"\r\n", strings.Repeat("x", 2048), every(time.Second)), Slow, 200,
 			5 * time.Minute, 5*time.Minute + time.Second},
+		{"body of an error dripped", answerThen("HTTP/1.1 404 Not Found\r\n\r\n", "x", every(time.Second)), None, 404,
+			10 * time.Second, 11 * time.Second},
 		{"short body", answer(page + "Content-Length: 100\r\n\r\nabc"), Truncated, 200, 0, 0},
 		{"chunk cut", answer(page + "Transfer-Encoding: chunked\r\n\r\n5\r\nab"), Truncated, 200, 0, 0},
 		{"last chunk missing", answer(page + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"), Truncated, 200, 0, 0},

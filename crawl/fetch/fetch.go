@@ -136,7 +136,7 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	x.method = orDefault(req.Method, http.MethodGet)
 	x.favoured, _ = netip.ParseAddr(req.Address)
 	defer x.end()
-	res, err := c.exchange(x, c.build(x.traced(), target, &req), &req)
+	res, err := c.exchange(ctx, x, c.build(x.traced(), target, &req), &req)
 	if err != nil {
 		e := c.fail(ctx, err, req.URL)
 		if refusesHTTP2(err) && c.fallbacks.requireHTTP1(addrOf(target)) {
@@ -154,8 +154,8 @@ func (c *Client) Do(ctx context.Context, req Request) (*Response, error) {
 	return res, nil
 }
 
-// exchange sends the request, waits for the header, and reads as much of the body as is wanted.
-func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Response, error) {
+// exchange sends the request, waits for the header, and reads as much of the body as is wanted. ctx is the caller's.
+func (c *Client) exchange(ctx context.Context, x *exchange, hr *http.Request, req *Request) (*Response, error) {
 	x.await(c.connect, orDefault(req.Timeout, c.timeout))
 	raw, err := c.send(hr)
 	for tries := 0; err != nil && tries < 3 && x.unsent(); tries++ {
@@ -179,8 +179,8 @@ func (c *Client) exchange(x *exchange, hr *http.Request, req *Request) (*Respons
 	if err != nil {
 		x.abandon(err)
 	}
-	if raw.StatusCode >= 400 && x.ctx.Err() == nil {
-		return res, nil // the status says enough
+	if raw.StatusCode >= 400 && ctx.Err() == nil {
+		return res, nil // the status says enough, even if the body is too slow
 	}
 	return res, err
 }

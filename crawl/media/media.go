@@ -6,7 +6,11 @@
 // read "text/html charset=utf-8" as "text/html". Any text is accepted, and parsed in linear time.
 package media
 
-import "strings"
+import (
+	"bytes"
+	"net/http"
+	"strings"
+)
 
 // A Type is a MIME type, as much of it as a crawler needs. The zero value is no type.
 type Type struct {
@@ -49,6 +53,12 @@ func saysNothing(essence string) bool {
 
 // IsHTML reports HTML or XHTML.
 func (t Type) IsHTML() bool { return t.Essence == "text/html" || t.IsXHTML() }
+
+// LooksLikeHTML reports whether a browser would take a body without a type for HTML (MIME Sniffing, section 7.1).
+func LooksLikeHTML(body []byte) bool {
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	return strings.HasPrefix(http.DetectContentType(body), "text/html")
+}
 
 // IsXHTML reports a type that browsers parse as XML.
 func (t Type) IsXHTML() bool { return t.Essence == "application/xhtml+xml" }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
@@ -123,7 +124,7 @@ func (c *robotsCache) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsV
 // store keeps an answer that is valid for the host. An empty text allows everything.
 func (c *robotsCache) store(h *schema.Host, live *liveHost, v judge.RobotsVerdict, o *ring.Outcome) error {
 	h.RobotsAt, h.RobotsStatus, h.RobotsTries = o.FirstByte.Truncate(time.Millisecond), v.Status, 0
-	h.RobotsDue, h.RobotsReason = time.Time{}, schema.Reason{}
+	h.RobotsDue, h.RobotsReason, h.RobotsHTML = time.Time{}, schema.Reason{}, media.LooksLikeHTML(v.Text)
 	here := o.Step.For == o.Step.Host
 	if o.Step.Visit.Unreached && here {
 		h.WWW = isWWW(o.Step.URL, h.Name)

@@ -193,6 +193,9 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		}
 		report.Coverage += used
 	}
+	if r.RobotsHTML {
+		report.Coverage += "; robots.txt is a web page"
+	}
 	return report, nil
 }
 

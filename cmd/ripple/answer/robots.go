@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -25,6 +26,7 @@ type RobotsVerdict struct {
 	Status     int        `json:"status_code,omitempty"`
 	FetchedAt  *time.Time `json:"robots_fetched_at,omitempty"`
 	CrawlDelay float64    `json:"crawl_delay_seconds"`
+	WebPage    bool       `json:"web_page"` // the file is HTML; its rules hold all the same
 }
 
 // AskRobots decides by the stored robots.txt of a host. The second result is false if there is
@@ -46,7 +48,7 @@ func (r Inspector) AskRobots(host, form, agent string) (RobotsVerdict, bool, err
 	if err != nil || !ok {
 		return RobotsVerdict{}, false, err
 	}
-	v := JudgeRobots(robots.Parse(kept.Text, agent), agent, form)
+	v := JudgeRobots(kept.Text, agent, form)
 	v.Status, v.FetchedAt = kept.Status, timeOrNull(kept.At)
 	if kept.Text == nil && kept.Status/100 != 2 {
 		v.Why = fmt.Sprintf("there is no robots.txt (%d)", kept.Status)
@@ -54,13 +56,14 @@ func (r Inspector) AskRobots(host, form, agent string) (RobotsVerdict, bool, err
 	return v, true, nil
 }
 
-// JudgeRobots returns what a robots.txt decides for an agent and a URL.
-func JudgeRobots(rules *robots.Rules, agent, form string) RobotsVerdict {
+// JudgeRobots returns what the text of a robots.txt decides for an agent and a URL.
+func JudgeRobots(text []byte, agent, form string) RobotsVerdict {
+	rules := robots.Parse(text, agent)
 	v := rules.Check(weburl.PathQuery(form))
 	delay, _ := rules.CrawlDelay()
 	out := RobotsVerdict{
 		URL: form, Agent: agent, Group: rules.Agent(), Allowed: v.Allowed, Rule: v.Rule, Line: v.Line,
-		CrawlDelay: delay.Seconds(),
+		CrawlDelay: delay.Seconds(), WebPage: media.LooksLikeHTML(text),
 	}
 	if v.Line == 0 {
 		out.Why = "no rule matches"

@@ -85,7 +85,7 @@ func robotsOfFile(opts robotsOptions, files *statefile.Target, raw string) (answ
 	if err != nil {
 		return answer.RobotsVerdict{}, term.Hint(err, "name a robots.txt with --file")
 	}
-	return answer.JudgeRobots(robots.Parse(text, agent), agent, u.Form), nil
+	return answer.JudgeRobots(text, agent, u.Form), nil
 }
 
 func readRobots(path string) ([]byte, error) {

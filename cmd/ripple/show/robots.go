@@ -31,6 +31,9 @@ func Robots(w io.Writer, v answer.RobotsVerdict) error {
 	if v.CrawlDelay > 0 {
 		t.Row("delay", term.Gap(time.Duration(v.CrawlDelay*float64(time.Second))))
 	}
+	if v.WebPage {
+		t.Row("note", "robots.txt is a web page; the rules in it hold")
+	}
 	if v.FetchedAt != nil {
 		t.Row("copy", fmt.Sprintf("of %s, status %d", v.FetchedAt.Format(time.RFC3339), v.Status))
 	}

@@ -97,6 +97,6 @@ func carryClocks(to, from *schema.Host) {
 	to.CrawlDelay, to.Timeouts, to.Failures = from.CrawlDelay, from.Timeouts, from.Failures
 	to.SuspendedTo, to.SuspendedFor = from.SuspendedTo, from.SuspendedFor
 	to.Throttles, to.Suspension = from.Throttles, from.Suspension
-	to.RobotsAt, to.RobotsStatus = from.RobotsAt, from.RobotsStatus
+	to.RobotsAt, to.RobotsStatus, to.Preferences = from.RobotsAt, from.RobotsStatus, from.Preferences
 	to.Requests, to.Visits = from.Requests, from.Visits
 }

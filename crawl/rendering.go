@@ -13,6 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 // headerOf returns the headers of a step that other requests do not have: resources that a page
@@ -109,6 +110,7 @@ func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) {
 		dom.Links[i].Rendered = !before[dom.Links[i].URL.Norm]
 	}
 	dom.Obey(fetched.RobotsTag())
+	dom.Preferences = preference.Union(fetched.Preferences, dom.Preferences)
 	dom.Charset, dom.Shell = fetched.Charset, fetched.Shell
 	o.Page = &dom
 	p.hashLinks(o)

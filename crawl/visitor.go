@@ -282,6 +282,9 @@ func answer(o *ring.Outcome, resp *fetch.Response) {
 	o.ETag = exact(resp.Header.Get("ETag"), 256)
 	o.Date = get("Date", 64)
 	o.Fresh = resp.Fresh()
+	if o.Status == http.StatusPaymentRequired {
+		o.Price = get("Crawler-Price", 64)
+	}
 	o.RetryAfter = resp.RetryAfter() // a suspension is counted from there
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 // A Kind is the type of a column.
@@ -117,6 +118,8 @@ func nodeColumns() []Column[Node] {
 		figure("y", Real, AbovePages, func(n *node) Value { return place(n, -n.Y) }).as(Nullable), // upwards
 		figure("tags", Text, AllLevels, func(n *node) Value { return words(n.Tags) }).as(Nullable).titled("tags"),
 		figure("note", Text, AllLevels, func(n *node) Value { return words(n.Note) }).as(Nullable).titled("note"),
+		figure("preferences", Text, AllLevels, func(n *node) Value { return words(preference.Applied(n.Said)) }).as(Nullable).
+			titled("preferences"),
 	)
 }
 

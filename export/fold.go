@@ -8,6 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 // A Fold aggregates pages and their links to a higher level. It needs all hosts, then all pages, each
@@ -21,6 +22,7 @@ type Fold struct {
 	of     []uint32          // by page for entities, by host for sites
 	kinds  []survey.Cover    // by host
 	noted  map[schema.HostID]schema.HostNote
+	said   map[schema.HostID]string // what owners say about the use of hosts
 	seen   map[[2]uint32]bool
 	last   []lastEntity // by host, for entities
 }
@@ -44,7 +46,7 @@ func NewFold(s *survey.Survey, level Level) *Fold {
 	f := &Fold{
 		survey: s, level: level, ids: make(map[string]uint32), nodes: make([]Node, 1), covers: make([]cover, 1),
 		kinds: make([]survey.Cover, s.Hosts.Count()+1), seen: make(map[[2]uint32]bool),
-		noted: make(map[schema.HostID]schema.HostNote),
+		noted: make(map[schema.HostID]schema.HostNote), said: make(map[schema.HostID]string),
 	}
 	switch level {
 	case LevelEntity:
@@ -65,11 +67,14 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 	if r.Noted.Note != "" || len(r.Noted.Tags) > 0 {
 		f.noted[r.Host.ID] = r.Noted
 	}
+	if r.Host.Preferences != "" {
+		f.said[r.Host.ID] = r.Host.Preferences
+	}
 	switch f.level {
 	case LevelHost:
 		n := f.nodeOf(uint32(r.Host.ID), r.Host.Name)
 		n.Title, n.Class, n.State, n.Cover, n.Hosts = r.Title, r.Class, r.Coverage, r.Cover.String(), 1
-		n.Host, n.Site = r.Host.Name, r.Site
+		n.Host, n.Site, n.Said = r.Host.Name, r.Site, r.Host.Preferences
 		f.note(n, r.Host.ID)
 	case LevelSite:
 		id := f.named(r.Site)
@@ -79,6 +84,7 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 		n.Hosts++
 		n.add(r.Class)
 		f.note(n, r.Host.ID)
+		n.say(r.Host.Preferences)
 		if r.Title != "" && (r.Host.Name == r.Site || n.Title == "") {
 			n.Title = r.Title
 		}
@@ -100,6 +106,13 @@ func (f *Fold) note(n *Node, host schema.HostID) {
 		n.Note += noted.Note
 	} else {
 		n.Note += "; " + noted.Note
+	}
+}
+
+// say adds what the owner of one more host says. The first of the strictest counts.
+func (n *Node) say(said string) {
+	if preference.StanceOf(said) > preference.StanceOf(n.Said) {
+		n.Said = said
 	}
 }
 
@@ -149,6 +162,7 @@ func (f *Fold) addToEntity(p *survey.Page) *Node {
 	f.seen[[2]uint32{id, uint32(p.Host)}] = true
 	n.Hosts++
 	f.note(n, p.Host)
+	n.say(f.said[p.Host])
 	f.covers[id].add(f.kinds[p.Host])
 	return n
 }

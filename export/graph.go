@@ -240,7 +240,7 @@ func pageNode(p *survey.Page) Node {
 		Host: p.HostName, Site: p.Site, Entity: p.Entity, Hosts: 1, Pages: 1, First: p.FirstRun, Last: p.LastRun, Page: p,
 	}
 	if p.Visit != nil {
-		n.Title = p.Visit.Title
+		n.Title, n.Said = p.Visit.Title, p.Visit.Preferences
 	}
 	if p.Visited && p.Class.Visitable() {
 		n.Visited = 1

@@ -19,6 +19,7 @@ type Node struct {
 	Entity   string // for a page
 	Tags     string // tags of its hosts, or of a page's host, without duplicates, separated by commas
 	Note     string // notes on these hosts
+	Said     string // what its owner says about its use, see package preference; otherwise one of its hosts, the strictest
 	Hosts    int    // number of hosts of its pages
 	Pages    int    // selected
 	Visited  int    // visited pages among those, in the newest run, except pages now excluded by a list

@@ -60,6 +60,8 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.byte(h.OthersWalls)
 	w.bool(h.RunOthersEnded)
 	w.bool(h.RobotsHTML)
+	w.byte(h.Payments)
+	w.string(h.Preferences)
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -145,6 +147,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	}
 	h.Walls, h.RunShown = r.byte(), r.bool()
 	h.OthersWalls, h.RunOthersEnded, h.RobotsHTML = r.byte(), r.bool(), r.bool()
+	h.Payments, h.Preferences = r.byte(), r.string()
 	return h
 }
 

@@ -271,7 +271,7 @@ func (n named) fields() []byte {
 	}
 	return fieldsOf(n.url, one(n.links), 1, 2, 0 /* at */, n.prev, n.stand, 0, int(schema.Processed), 0, 0 /* shape */, 0,
 		n.redirect, 0, 0, 0, "" /* title */, 0, "", 0, "", 0, "", "", 0, "", 0 /* fresh */, 1, 0, 0 /* reason */, "", 0, "", 0,
-		one(n.sitemap), 0, 0, 0, 0, 0, 0, 0, 0, 0)
+		one(n.sitemap), 0, 0, 0, 0, 0, 0, 0, 0, "" /* preferences */, 0)
 }
 
 // TestNamesWhatIsNotThere has a visit refer to URLs or visits that do not exist, and to URLs twice. No reader
@@ -370,7 +370,7 @@ func TestForgedValues(t *testing.T) {
 	host := func(queues ...byte) []byte {
 		return slices.Concat(fieldsOf("a.test", ""), make([]byte, 13),
 			fieldsOf(0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0, 0), []byte{1, 0} /* generation */, queues,
-			make([]byte, 16))
+			make([]byte, 18))
 	}
 	walk := func(tx *kv.Tx) error {
 		h, err := tx.Hosts.At(1)

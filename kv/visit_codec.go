@@ -100,6 +100,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 		w.fixed(uint64(v.SimHash))
 	}
 	w.number(v.Refused)
+	w.string(v.Preferences)
 	w.byte(byte(v.Answer))
 	if v.Answer != schema.AnswerPage {
 		w.string(v.AnswerRule)
@@ -185,6 +186,7 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 		v.SimHash = schema.SimHash(r.fixed())
 	}
 	v.Refused = r.number()
+	v.Preferences = r.text()
 	if v.Answer = schema.Answer(r.byte()); v.Answer >= schema.AnswerCount {
 		r.fail()
 	}

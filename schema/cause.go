@@ -45,6 +45,7 @@ const (
 	CauseRefusedPort   // a port on which no web server is contacted
 	CauseManyTargets   // robots.txt redirects to a host where the run has already requested ten other addresses this way
 	CauseChallenge     // a wall instead of a page, see [AnswerChallenge]
+	CausePayment       // status 402; the detail is the price, if the server names one
 	causeCount
 )
 
@@ -62,6 +63,7 @@ func (c Cause) String() string {
 		"content type", "sitemap", "denied by robots.txt", "robots.txt unavailable", "redirects to a host that is given up",
 		"three connection failures in a row", "asked to wait", "asked to wait, still", "rate limited too often in a row",
 		"Crawl-delay", "bad port", "ten other addresses were asked for other hosts", "walled",
+		"payment required",
 	}
 	if int(c) >= len(words) {
 		return "unknown"
@@ -93,6 +95,7 @@ const (
 	ErrorRedirect    = "bad_redirect"
 	ErrorResponse    = "bad_response"
 	ErrorChallenge   = "challenge" // a wall
+	ErrorPayment     = "payment"   // status 402
 	ErrorOther       = "other"
 )
 
@@ -103,7 +106,8 @@ func (v *Visit) Final() bool {
 	case Processed, DeadLink, ContentMismatch:
 		return true
 	}
-	return v.State == Failed && v.Reason.Cause == CauseStatus && v.Status >= 400 && v.Status < 500
+	return v.State == Failed && (v.Reason.Cause == CauseStatus && v.Status >= 400 && v.Status < 500 ||
+		v.Reason.Cause == CausePayment)
 }
 
 // Real reports whether the visit says what the page is. A failure says only that it is not known.
@@ -144,6 +148,8 @@ func (c Cause) ErrorKind() string {
 	switch c {
 	case CauseChallenge:
 		return ErrorChallenge
+	case CausePayment:
+		return ErrorPayment
 	case CauseDenied:
 		return ErrorDenied
 	case CauseRefused:

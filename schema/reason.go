@@ -10,7 +10,7 @@ import (
 // The zero value is no reason.
 type Reason struct {
 	Cause  Cause
-	Status int           // for [CauseStatus] and [CauseBadLocation]
+	Status int           // for [CauseStatus], [CauseBadLocation] and [CausePayment]
 	Wait   time.Duration // the wait that the host requests
 	Host   string        // robots.txt redirects to this host and failed there; empty: no redirect
 	Detail string        // sanitised words of a peer or library

@@ -178,6 +178,7 @@ const (
 	GaveUpRobots            // robots.txt unavailable
 	GaveUpCrawlDelay        // a Crawl-delay longer than max-suspension and max-crawl-delay
 	GaveUpWall              // walls instead of pages, several times in a row
+	GaveUpPayment           // demands for payment (402), three times in a row
 )
 
 // A Host is everything stored about a host. Times are wall times in milliseconds. Counters named "Run"
@@ -193,6 +194,7 @@ type Host struct {
 	LastEnd      time.Time     // end of the last response
 	Smoothed     time.Duration // smoothed response time, weight 0.3
 	CrawlDelay   time.Duration // from robots.txt; 0: none
+	Preferences  string        // what robots.txt says about the use of pages, see package preference
 	Timeouts     uint8         // in a row; each doubles the delay
 	Failures     uint8         // connection failures in a row
 	SuspendedTo  time.Time     // zero: not suspended
@@ -240,9 +242,11 @@ type Host struct {
 	Targets  []uint64
 	LinkText int // bytes of URLs that links of its pages added in that run, not yet counted for its site
 
+	Payments uint8 // demands for payment met in a row on its own URLs, in any run
+
 	Walls          uint8 // met in a row on its own URLs, in any run
 	RunShown       bool  // in the run in field Run, it has shown a page
-	OthersWalls    uint8 // met in a row on URLs that only other hosts name, in any run
+	OthersWalls    uint8 // met in a row on URLs that only other hosts name, or demands for payment, in any run
 	RunOthersEnded bool  // in the run in field Run, because of those: no more such URL is requested
 	RobotsHTML     bool  // the copy of robots.txt is a web page
 }

@@ -58,7 +58,8 @@ CREATE TABLE pages (
     own             INTEGER,                -- 1: its own host names it; 0: only others do; NULL: the run has not met it
     answer          TEXT,                   -- 'challenge': the last visit met a wall, and what an earlier one found stands; NULL: it did not
     answer_rule     TEXT,                   -- the rule that recognised it
-    simhash         TEXT                    -- of its text, hexadecimal; near-duplicates differ in 3 of its 64 bits or less; NULL: too little text
+    simhash         TEXT,                   -- of its text, hexadecimal; near-duplicates differ in 3 of its 64 bits or less; NULL: too little text
+    preferences     TEXT                    -- what its owner says about its use, all statements together; NULL: nothing
 );
 
 CREATE INDEX idx_pages_domain ON pages(domain);
@@ -210,7 +211,8 @@ CREATE TABLE hosts (
     links_omitted   INTEGER NOT NULL,       -- links of its pages that were not recorded
     tags            TEXT,                   -- tags that people gave it, separated by commas
     note            TEXT,                   -- note that people made
-    need_scripts    INTEGER NOT NULL        -- pages processed in the newest run that show nothing without their scripts, and were not rendered
+    need_scripts    INTEGER NOT NULL,       -- pages processed in the newest run that show nothing without their scripts, and were not rendered
+    preferences     TEXT                    -- what its robots.txt says about the use of pages, as written, a statement a line; NULL: nothing
 );
 
 -- Registrable domains.

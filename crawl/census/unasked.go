@@ -48,7 +48,7 @@ func givenUpAs(h *schema.Host) schema.State {
 		return schema.Unreachable
 	case schema.GaveUpRateLimit, schema.GaveUpCrawlDelay:
 		return schema.RateLimited
-	case schema.GaveUpRobots, schema.GaveUpWall:
+	case schema.GaveUpRobots, schema.GaveUpWall, schema.GaveUpPayment:
 		return schema.Failed
 	}
 	return schema.Queued

@@ -131,6 +131,8 @@ func answer(o *ring.Outcome) Verdict {
 		return redirect(o)
 	case o.Status == http.StatusNotFound || o.Status == http.StatusGone:
 		return otherForm(o, notFound(schema.StatusReason(o.Status)))
+	case o.Status == http.StatusPaymentRequired:
+		return settle(schema.Failed, schema.Reason{Cause: schema.CausePayment, Status: o.Status, Detail: o.Price})
 	case inTrouble(o):
 		return retry(schema.Failed, schema.StatusReason(o.Status))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/simhash"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/preference"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -25,15 +26,17 @@ type Extractor struct {
 
 	page     *Page
 	heads    []headerLink // from the header of the answer
-	titled   bool         // the title was found
-	scripted bool         // a script was found
-	base     []byte       // value of the first <base href>
-	based    bool         // there is one
-	link     int          // position in the ledger of the current link, -1: none
-	reading  bool         // the link's text is needed
-	text     []byte       // the text so far
-	hidden   bool         // the text is that of a style or script in a drawing
-	alt      string       // of the first image in the link that has one
+	said     []preference.Statement
+	licenses []string // as the elements name them
+	titled   bool     // the title was found
+	scripted bool     // a script was found
+	base     []byte   // value of the first <base href>
+	based    bool     // there is one
+	link     int      // position in the ledger of the current link, -1: none
+	reading  bool     // the link's text is needed
+	text     []byte   // the text so far
+	hidden   bool     // the text is that of a style or script in a drawing
+	alt      string   // of the first image in the link that has one
 }
 
 // NewExtractor returns an extractor with its own memory.
@@ -49,16 +52,17 @@ func NewExtractor(opt Options) *Extractor {
 // Answer reads a page together with the header of its answer: type, refresh and canonical. If the body is not
 // HTML, the links are those of the header.
 func (e *Extractor) Answer(header http.Header, contentType string, body []byte, base *weburl.Base, self string) Page {
-	e.heads = headerLinks(header, base, self)
-	defer func() { e.heads = nil }()
+	e.heads, e.said = headerLinks(header, base, self), headerPreferences(header, base, self)
+	defer func() { e.heads, e.said = nil, nil }()
 	if len(body) > 0 && media.Extract(contentType).IsHTML() {
 		return e.Extract(body, contentType, base, self)
 	}
-	if len(e.heads) == 0 {
+	if len(e.heads)+len(e.said) == 0 {
 		return Page{}
 	}
 	said := e.Extract(nil, "text/html", base, self)
-	return Page{Content: schema.Content{Distinct: said.Distinct, Refused: said.Refused}, Links: said.Links}
+	content := schema.Content{Distinct: said.Distinct, Refused: said.Refused, Preferences: said.Preferences}
+	return Page{Content: content, Links: said.Links}
 }
 
 // Extract reads a page that was fetched from base with the given content type; self is its Norm.
@@ -79,6 +83,7 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 		}
 	}
 	e.ledger.resolve(&p, base, self, e.opt.MaxLinks)
+	p.Preferences = e.preferences(base)
 	if e.scripted && p.Distinct <= shellTargets {
 		p.Shell = shellOf(&e.scan, text, base, self)
 	}
@@ -102,7 +107,7 @@ func (e *Extractor) read(p *Page, text []byte) {
 	e.words.Reset()
 	e.scan.keepText = true
 	e.robots = robots{agent: e.opt.Agent}
-	e.titled, e.scripted, e.base, e.based, e.link = false, false, nil, false, -1
+	e.titled, e.scripted, e.base, e.based, e.link, e.licenses = false, false, nil, false, -1, nil
 	for _, l := range e.heads {
 		e.ledger.add(asWritten(l.url), l.kind, 0, e.nesting.place())
 	}
@@ -136,7 +141,7 @@ func (e *Extractor) start(t tag) {
 	case tagImg:
 		e.image(attrs)
 	case tagLink:
-		e.canonical(attrs)
+		e.linkElement(attrs)
 	case tagFrame:
 		if src, ok := attrs.get(attrSrc); ok {
 			e.ledger.add(src, schema.LinkFrame, 0, e.nesting.place())
@@ -258,10 +263,18 @@ func (e *Extractor) image(attrs *attributes) {
 	}
 }
 
-func (e *Extractor) canonical(attrs *attributes) {
+// linkElement reads the relations canonical and license of a <link>.
+func (e *Extractor) linkElement(attrs *attributes) {
 	target, ok := attrs.get(attrHref)
-	if rel, _ := attrs.get(attrRel); ok && hasWord(rel, "canonical") && e.scan.foreign.document() {
+	if !ok || !e.scan.foreign.document() {
+		return
+	}
+	rel, _ := attrs.get(attrRel)
+	if hasWord(rel, "canonical") {
 		e.ledger.add(target, schema.LinkCanonical, 0, e.nesting.place())
+	}
+	if hasWord(rel, "license") {
+		e.license(target)
 	}
 }
 

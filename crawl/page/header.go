@@ -1,6 +1,7 @@
 package page
 
 import (
+	"iter"
 	"net/http"
 	"strings"
 
@@ -23,30 +24,44 @@ type headerLink struct {
 func headerLinks(header http.Header, base *weburl.Base, self string) []headerLink {
 	var links []headerLink
 	add := func(ref string, kind schema.LinkKind) {
-		u, err := base.Parse(ref)
-		if err != nil || len(links) == maxHeaderLinks {
-			return
+		if u, ok := absolute(ref, base); ok && len(links) < maxHeaderLinks {
+			links = append(links, headerLink{u, kind})
 		}
-		if u.HTTP {
-			u.Form = "http" + strings.TrimPrefix(u.Form, "https")
-		}
-		links = append(links, headerLink{u.Form, kind})
 	}
 	for _, value := range header.Values("Refresh") {
 		if target := refreshTarget(strings.ToValidUTF8(value, "\ufffd")); target != "" {
 			add(target, schema.LinkRefresh)
 		}
 	}
-	for rest := strings.Join(header.Values("Link"), ","); rest != ""; {
-		var l linkValue
-		if l, rest = nextLink(rest); !hasWord([]byte(l.rel), "canonical") {
-			continue
-		}
-		if u, err := base.Parse(l.anchor); err == nil && u.Norm == self { // otherwise it concerns another page
-			add(l.target, schema.LinkCanonical)
-		}
+	for target := range linked(header, "canonical", base, self) {
+		add(target, schema.LinkCanonical)
 	}
 	return links
+}
+
+// absolute resolves a reference, and keeps its scheme.
+func absolute(ref string, base *weburl.Base) (string, bool) {
+	u, err := base.Parse(ref)
+	if u.HTTP {
+		u.Form = "http" + strings.TrimPrefix(u.Form, "https")
+	}
+	return u.Form, err == nil
+}
+
+// linked yields the targets of the links of a page in the Link fields of its answer that have a relation.
+func linked(header http.Header, rel string, base *weburl.Base, self string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for rest := strings.Join(header.Values("Link"), ","); rest != ""; {
+			var l linkValue
+			if l, rest = nextLink(rest); !hasWord([]byte(l.rel), rel) {
+				continue
+			}
+			u, err := base.Parse(l.anchor)
+			if err == nil && u.Norm == self && !yield(l.target) { // otherwise it concerns another page
+				return
+			}
+		}
+	}
 }
 
 // A linkValue is one link of a Link field.

@@ -167,49 +167,6 @@ func (h *hosts) giveUpUnreached(host *schema.Host, last schema.Reason) {
 	}
 }
 
-// Walls in a row after which a host is given up: one that has shown no page in the run, and any other; and after which
-// URLs that only other hosts name are not requested any more.
-const (
-	mostWallsUnseen = 3
-	mostWalls       = 10
-	mostWallsOthers = 3
-)
-
-// meetWall counts walls in a row, and gives a host up that shows nothing else. Walls on URLs that only other hosts
-// name are counted apart: they end the requests to such URLs alone. A host, or its line of such URLs, that was given up
-// in an earlier run is requested once.
-func (h *hosts) meetWall(host *schema.Host, o *ring.Outcome, v judge.Verdict) {
-	own := !h.in.isPage(o.Step.ID) || h.in.store.Own(o.Step.ID) || o.Step.Visit.LeftOwn
-	switch {
-	case o.Wall == nil:
-		if !o.Answered() || v.Act != judge.Settle {
-			return
-		}
-		switch v.State {
-		case schema.Processed:
-			host.RunShown = true
-		case schema.DeadLink, schema.ContentMismatch:
-		default:
-			return
-		}
-		host.Walls = 0
-		if !own {
-			host.OthersWalls = 0
-		}
-	case !own:
-		host.OthersWalls = max(host.OthersWalls, host.OthersWalls+1)
-		if host.OthersWalls >= mostWallsOthers && !host.RunOthersEnded {
-			host.RunOthersEnded = true
-			h.in.log.Debug("host is walled for URLs that only others name", "host", host.Name, "reason", v.Reason.String())
-		}
-	default:
-		host.Walls = max(host.Walls, host.Walls+1) // not beyond the largest number
-		if host.Walls >= mostWalls || host.Walls >= mostWallsUnseen && !host.RunShown {
-			h.giveUp(host, schema.GaveUpWall, v.Reason)
-		}
-	}
-}
-
 // throttle follows an answer that asks for a suspension, or ends one. An answer that merely lets a visit continue does
 // not end it: the next answer that asks for a suspension counts as one in a row.
 func (h *hosts) throttle(host *schema.Host, o *ring.Outcome) {

@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 // metaPages is the name under which the state file keeps the committed position in its page store:
@@ -29,7 +30,8 @@ type pageStore struct {
 
 // add appends a page to the store, before the commit that refers to it.
 func (p *pageStore) add(in *runState, o *ring.Outcome, visit *schema.Visit) error {
-	if o.Sealed == nil || visit.State != schema.Processed || visit.RedirectTo != 0 {
+	if o.Sealed == nil || visit.State != schema.Processed || visit.RedirectTo != 0 ||
+		preference.Fleeting(visit.Preferences) {
 		return nil
 	}
 	if err := p.open(in); err != nil {

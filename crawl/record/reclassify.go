@@ -11,6 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 // Reclassify derives classes, depths and queues again, in place of [Recorder.Begin]. Afterwards the last run has the
@@ -176,6 +177,8 @@ func (t *turn) redraft(o *ring.Outcome, before *schema.Visit) (*schema.Visit, er
 	after.Kept, after.Requests, after.Stand = true, 0, 0
 	after.Run, after.Links = t.in.run.ID, nil
 	after.Content = t.builder.answer(o, judge.Verdict{State: before.State}).Content
+	robots := preference.From(before.Preferences, preference.Robots)
+	after.Preferences = preferencesOf(after.Preferences, robots)
 	err := t.builder.links(o, &after)
 	return &after, err
 }

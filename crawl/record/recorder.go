@@ -64,7 +64,7 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	r.quotas = newQuotas(in, &r.hosts)
 	r.renderQueue = newRenderQueue(in, &r.hosts)
 	r.ledger = ledger{in: in, onVisit: onVisit}
-	r.builder = visitBuilder{in: in, urls: &r.urls, pages: &r.pages}
+	r.builder = visitBuilder{in: in, urls: &r.urls, robots: &r.robots, pages: &r.pages}
 	r.delegated = newDelegatedRequests(in, &r.hosts, &r.renderQueue, &r.robots)
 	r.reach = reach{in: in, hosts: &r.hosts, ledger: &r.ledger, listings: said}
 	r.plan = plan{

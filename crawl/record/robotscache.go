@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/preference"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -60,8 +61,8 @@ func (c *robotsCache) lastTry(h *schema.Host) bool {
 	return int(h.RobotsTries) >= c.in.set.Config.Retry.MaxRetries || clock.OutOfReach(h)
 }
 
-// copied returns the rules of the copy, however old it is; nil: there is none. The delay that they ask for may have
-// changed, because it depends on the crawler's name.
+// copied returns the rules of the copy, however old it is; nil: there is none. The delay and the preferences may have
+// changed, because they depend on the crawler's name.
 func (c *robotsCache) copied(h *schema.Host) (*robots.Rules, error) {
 	if rules, ok := c.parsed[h.ID]; ok {
 		return rules, nil
@@ -77,8 +78,9 @@ func (c *robotsCache) copied(h *schema.Host) (*robots.Rules, error) {
 	}
 	c.parsed[h.ID] = rules
 	c.size += rules.Size()
-	if delay, _ := rules.CrawlDelay(); delay != h.CrawlDelay {
-		h.CrawlDelay = delay
+	said := preference.Text(statements(rules.Statements())...)
+	if delay, _ := rules.CrawlDelay(); delay != h.CrawlDelay || said != h.Preferences {
+		h.CrawlDelay, h.Preferences = delay, said
 		c.hosts.put(h)
 	}
 	return rules, nil

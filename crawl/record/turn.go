@@ -137,6 +137,9 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 	v := judge.Page(o, rules, triesLeft, h.RunGivenUp == schema.GaveUpRateLimit)
 	t.ledger.tellVerdict(o, v.String(), v.Reason)
 	t.hosts.meetWall(h, o, v)
+	if err := t.hosts.meetPayment(h, o, v); err != nil {
+		return err
+	}
 	if v.Act == judge.Follow {
 		v.Next.Timeout, v.Next.Settings = t.in.set.Timeout(v.Next.Visit.Retries), t.in.set
 		live.goOn(*v.Next)

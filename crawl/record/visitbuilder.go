@@ -13,9 +13,10 @@ import (
 
 // A visitBuilder turns an outcome into a visit: the facts of the answer, and the URLs that it leads to.
 type visitBuilder struct {
-	in    *runState
-	urls  *urls
-	pages *pageStore
+	in     *runState
+	urls   *urls
+	robots *robotsCache
+	pages  *pageStore
 }
 
 // visit returns the complete visit that an outcome ends.
@@ -25,6 +26,9 @@ func (d *visitBuilder) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, e
 		return d.walled(o, visit)
 	}
 	if err := d.prefer(o, visit); err != nil {
+		return nil, err
+	}
+	if err := d.permit(o, visit); err != nil {
 		return nil, err
 	}
 	if err := d.compare(visit); err != nil {

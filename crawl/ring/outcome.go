@@ -37,6 +37,7 @@ type Outcome struct {
 	ETag         string
 	Date         string
 	RetryAfter   time.Duration // -1: not given
+	Price        string        // Crawler-Price of a 402
 	Fresh        time.Duration // freshness lifetime from Cache-Control
 	Location     *Target       // target of a redirect; nil: none that is usable
 	BadLocation  string        // why it is not usable

@@ -37,6 +37,9 @@ type group struct {
 	open   bool // the current group names it
 	lines  []line
 	delays delays
+
+	stating bool // like open, where a statement begins the next group as a rule does
+	said    []saidLine
 }
 
 // A line is one Allow or Disallow line of the file.
@@ -52,6 +55,8 @@ type parser struct {
 	own, all    group
 	marked      bool // the file or a User-agent line begins with a byte order mark; then rules may, too
 	ruled       bool // the current group has a rule, so the next User-agent begins another
+	stated      bool // the current group has a rule or a statement
+	licenses    []saidLine
 	sitemaps    []string
 	sitemapSeen map[string]bool
 }
@@ -79,6 +84,10 @@ func (p *parser) read(text string) {
 		p.rule(line{text: text, value: value, no: p.lineNo})
 	case strings.EqualFold(key, "allow"):
 		p.rule(line{text: text, value: value, no: p.lineNo, allow: true})
+	default:
+		if field, ok := statementField(name); ok {
+			p.statement(field, trimUnseen(value))
+		}
 	}
 }
 
@@ -86,11 +95,14 @@ func (p *parser) userAgent(value string) {
 	if p.ruled {
 		p.ruled, p.own.open, p.all.open = false, false, false
 	}
+	if p.stated {
+		p.stated, p.own.stating, p.all.stating = false, false, false
+	}
 	if name := token(value); name != "" && strings.EqualFold(name, p.agent) {
-		p.own.named, p.own.open = true, true
+		p.own.named, p.own.open, p.own.stating = true, true, true
 	}
 	if rest, ok := strings.CutPrefix(value, "*"); ok && strings.TrimLeftFunc(rest, isBlank) != rest || value == "*" {
-		p.all.named, p.all.open = true, true
+		p.all.named, p.all.open, p.all.stating = true, true, true
 	}
 }
 
@@ -98,7 +110,7 @@ func (p *parser) userAgent(value string) {
 // list of agents like any other. A path with invisible characters applies both as written and without them:
 // the site may mean either.
 func (p *parser) rule(l line) {
-	p.ruled = true
+	p.ruled, p.stated = true, true
 	written, read := l.value, withoutUnseen(l.value)
 	for _, l.value = range []string{written, read} {
 		if l.value == "" || l.value[0] != '/' && l.value[0] != '*' {
@@ -135,6 +147,7 @@ func (p *parser) rules() *Rules {
 	}
 	r.delay, r.hasDelay = g.delays.longest, g.delays.valid
 	r.compile(g.lines)
+	r.state(append(g.said, p.licenses...))
 	return r
 }
 

@@ -39,6 +39,10 @@ type Rules struct {
 	delay    time.Duration
 	hasDelay bool
 	sitemaps []string
+
+	said           string // the text of the statements, which hold offsets into it
+	statements     []statement
+	wildStatements int // number of statements whose path has a "*"
 }
 
 // A Verdict says whether a URL may be requested, and which line decides that.
@@ -65,7 +69,7 @@ func (r *Rules) Sitemaps() []string { return r.sitemaps[:len(r.sitemaps):len(r.s
 // Size returns the approximate memory of the rules in bytes: at most four times the length of the longest
 // file.
 func (r *Rules) Size() int {
-	n := len(r.text) + len(r.rules)*int(unsafe.Sizeof(rule{}))
+	n := len(r.text) + len(r.rules)*int(unsafe.Sizeof(rule{})) + r.statementsSize()
 	for _, s := range r.sitemaps {
 		n += len(s) + int(unsafe.Sizeof(s))
 	}

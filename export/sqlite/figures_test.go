@@ -18,7 +18,9 @@ func TestHostFigures(t *testing.T) {
 	})
 	w.Depth("a.test/waits", 1, 0)
 	w.Push("a.test/waits")
-	w.Host("a.test/", func(h *schema.Host) { h.Visits, h.Requests = 7, 9 })
+	w.Host("a.test/", func(h *schema.Host) {
+		h.Visits, h.Requests, h.Preferences = 7, 9, "robots.txt: License: l"
+	})
 	s := w.Survey()
 	id, _, err := s.Hosts.Lookup("a.test")
 	if err != nil {

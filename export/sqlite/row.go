@@ -9,6 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/preference"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -98,6 +99,7 @@ func pageRelation() relation[pageRow] {
 		{"answer", text, func(p *pageRow) any { return words(p.visit.Answer.String()) }},
 		{"answer_rule", text, func(p *pageRow) any { return words(p.visit.AnswerRule) }},
 		{"simhash", text, func(p *pageRow) any { return words(p.visit.SimHash.String()) }},
+		{"preferences", text, func(p *pageRow) any { return words(preference.Applied(p.visit.Preferences)) }},
 	}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 // A Cover says how well a host is covered, and why not completely.
@@ -160,8 +161,9 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 			Visits: r.Visits, Requests: r.Requests, DelayMS: cv.core.cfg.FullDelay(r).Milliseconds(),
 			KnownMissing: cv.overflowOf(r),
 		},
-		HostDetails: HostDetails{LinksOmitted: int(t.omitted), HTML: int(t.html), Shells: int(t.shells)},
-		FromDepth:   t.from, ToDepth: t.to, Processed: int(t.processed),
+		HostDetails: HostDetails{LinksOmitted: int(t.omitted), HTML: int(t.html), Shells: int(t.shells),
+			Preferences: preference.Written(r.Preferences)},
+		FromDepth: t.from, ToDepth: t.to, Processed: int(t.processed),
 		Linkless: int(t.linkless), Unreached: int(t.unreached), Broken: int(t.brokenAll()),
 	}
 	if t.nearest != kv.NoDepth {

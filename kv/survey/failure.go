@@ -17,13 +17,15 @@ func (p *Page) Failure() string {
 }
 
 // Broken reports whether a link to a page leads nowhere: the page is dead, has failed or cannot be
-// reached. A page that robots.txt forbids is not broken, because it was never requested, nor is one behind a wall.
+// reached. A page that robots.txt forbids is not broken, because it was never requested, nor is one behind a wall
+// or for sale to crawlers (402).
 func (p *Page) Broken() bool { return leadsNowhere(p.State, p.cause) }
 
 // leadsNowhere reports whether a link to a page in a state, for a reason, leads nowhere.
 func leadsNowhere(s schema.State, why schema.Reason) bool {
 	dead := s == schema.DeadLink || s == schema.Unreachable || s == schema.Failed
-	return dead && why.Cause != schema.CauseDenied && why.Cause != schema.CauseChallenge
+	return dead && why.Cause != schema.CauseDenied && why.Cause != schema.CauseChallenge &&
+		why.Cause != schema.CausePayment
 }
 
 // Status returns the status of the last answer. It is 0 if there was none, or if the state is that

@@ -20,4 +20,7 @@ type HostDetails struct {
 	LinksOmitted int `json:"links_omitted"`      // links of its pages that are not recorded
 	HTML         int `json:"html_pages" sql:"-"` // pages of HTML that were processed
 	Shells       int `json:"need_scripts"`       // of those: likely show nothing without their scripts, and not rendered
+
+	// what its robots.txt says about the use of pages, as written, one statement a line
+	Preferences string `json:"preferences"`
 }

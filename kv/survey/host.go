@@ -91,7 +91,7 @@ func (hs *hosts) hold(h *host, r *schema.Host) {
 		h.held = schema.Unreachable
 	case schema.GaveUpRateLimit, schema.GaveUpCrawlDelay:
 		h.held = schema.RateLimited
-	case schema.GaveUpRobots, schema.GaveUpWall:
+	case schema.GaveUpRobots, schema.GaveUpWall, schema.GaveUpPayment:
 		h.held = schema.Failed
 	default:
 		return

@@ -261,7 +261,7 @@ func (h *hostTally) lackOf(p *Page) *uint32 {
 		return &h.denied
 	case v.Reason.Cause == schema.CauseChallenge:
 		return &h.walled
-	case v.Status == 401 || v.Status == 403 || v.Status == 429:
+	case v.Status == 401 || v.Status == 402 || v.Status == 403 || v.Status == 429:
 		return &h.blocked
 	case v.State == schema.RateLimited:
 		return &h.missing

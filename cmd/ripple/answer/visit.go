@@ -6,6 +6,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 // A Visit is one visit to a page.
@@ -38,6 +39,9 @@ type Visit struct {
 	AnswerRule  string    `json:"answer_rule,omitempty"`
 	AnswerCode  int       `json:"answer_status_code,omitempty"`
 	Error       string    `json:"error_message"`
+
+	Preferences string   `json:"preferences,omitempty"`         // what the owner says about the page's use
+	Written     []string `json:"preferences_written,omitempty"` // each statement as written, after its place
 }
 
 func newVisit(tx *kv.Tx, v *schema.Visit) (Visit, error) {
@@ -49,6 +53,10 @@ func newVisit(tx *kv.Tx, v *schema.Visit) (Visit, error) {
 		Rendered: v.Rendering.Tell(v.Shell), RenderAsked: v.RenderAsked, SimHash: v.SimHash.String(),
 		ETag: v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
 		Answer: v.Answer.String(), AnswerRule: v.AnswerRule, AnswerCode: v.AnswerStatus,
+		Preferences: preference.Applied(v.Preferences),
+	}
+	for _, s := range preference.Parse(v.Preferences) {
+		one.Written = append(one.Written, s.String())
 	}
 	if v.SHA256 != [32]byte{} {
 		one.BodySHA256 = hex.EncodeToString(v.SHA256[:])

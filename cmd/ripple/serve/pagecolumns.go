@@ -63,6 +63,7 @@ func pageColumns() []pageColumn {
 		{PageColumn: column{"rule", "rule", "text", false}},
 		{PageColumn: column{"answer", "answer", "text", false}},
 		{PageColumn: column{"answer_rule", "answer's rule", "text", false}},
+		{PageColumn: column{"preferences", "preferences", "text", false}},
 		{PageColumn: column{"page_type", "page type", "text", false}, near: true},
 		{PageColumn: column{"discovered_at", "found", "time", false}, near: true},
 		{PageColumn: column{"discovered_run", "found in run", "number", false}, near: true},

@@ -63,6 +63,13 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 	if k.Shells > 0 {
 		t.Row("  scripts", fmt.Sprintf("%s of %s likely need them", term.Commas(k.Shells), term.Count(k.HTML, "page", "")))
 	}
+	for i, said := range strings.Split(k.Preferences, "\n") {
+		if i == 0 && said != "" {
+			t.Row("  preferences", term.Clean(said, 300))
+		} else if said != "" {
+			t.Row("", term.Clean(said, 300))
+		}
+	}
 	if text := waitingText(&k.Obstacle); text != "" {
 		t.Row("  waits for", text)
 	}

@@ -234,6 +234,9 @@ func visitText(v answer.Visit) string {
 	if v.NoFollow {
 		parts = append(parts, "nofollow")
 	}
+	if v.Preferences != "" {
+		parts = append(parts, term.Clean(v.Preferences, 200))
+	}
 	if v.Unchanged {
 		parts = append(parts, "unchanged")
 	}

@@ -1,0 +1,50 @@
+package record
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/preference"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// permit adds to what a page says about its use what robots.txt says about it. That is the copy that holds when the
+// page is fetched: a later one does not apply to it.
+func (d *visitBuilder) permit(o *ring.Outcome, visit *schema.Visit) error {
+	if o.Page == nil || visit.State != schema.Processed || !d.in.isPage(visit.URL) {
+		return nil
+	}
+	h, err := d.robots.hosts.load(d.in.store.HostOf(visit.URL))
+	if err != nil {
+		return err
+	}
+	rules, err := d.robots.standing(h)
+	if err == nil && rules != nil {
+		said := statements(rules.Applying(weburl.PathQuery(visit.Form)))
+		visit.Preferences = preferencesOf(visit.Preferences, said)
+	}
+	return err
+}
+
+// preferencesOf returns what a page and its robots.txt say about its use. Licences come last, because they may be long.
+func preferencesOf(page string, robots []preference.Statement) string {
+	if page == "" && len(robots) == 0 {
+		return ""
+	}
+	all := append(preference.Parse(page), robots...)
+	slices.SortStableFunc(all, func(a, b preference.Statement) int { return cmp.Compare(a.Field, b.Field) })
+	return preference.Text(all...)
+}
+
+// statements returns lines of a robots.txt as statements.
+func statements(lines []robots.Statement) (all []preference.Statement) {
+	for _, l := range lines {
+		if field, ok := preference.FieldOf(l.Field); ok {
+			all = append(all, preference.Statement{Field: field, Path: l.Path, Value: l.Value})
+		}
+	}
+	return all
+}

@@ -125,6 +125,29 @@ func (r *revised) metricsAgree(d *testDesk) {
 	}
 }
 
+// busiestAgree compares the busiest pages of b.test, by links in every place, with the links to these pages.
+func busiestAgree(d *testDesk, pages map[string][]answer.PlaceCount) {
+	d.t.Helper()
+	for _, place := range answer.Places() {
+		want := map[string]int{}
+		for page, counts := range pages {
+			for _, c := range counts {
+				if c.Place == place && strings.HasPrefix(page, "https://b.test/") {
+					want[page] = c.Links
+				}
+			}
+		}
+		got := map[string]int{}
+		for _, p := range d.json("hosts/b.test?place=" + place).(map[string]any)["busiest_pages"].([]any) {
+			p := p.(map[string]any)
+			got[p["url"].(string)] = int(p["links_in"].(float64))
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			d.t.Errorf("busiest pages by links in %s (-SQL +desk):\n%s", place, diff)
+		}
+	}
+}
+
 // The commands, the desk and SQL count the same links to every host and page, by place.
 func TestLinkersAgree(t *testing.T) {
 	r := &revised{t: t, config: linkersWeb(t)}
@@ -196,6 +219,7 @@ func TestLinkersAgree(t *testing.T) {
 				return len(in.LinksIn.Links)
 			})
 	}
+	busiestAgree(d, pages)
 	r.metricsAgree(d)
 	for _, place := range answer.Places() {
 		if !seen[place] {

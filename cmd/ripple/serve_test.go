@@ -54,6 +54,8 @@ func TestServeAnswers(t *testing.T) {
 		{"path", "path?url=" + url.QueryEscape(page), []string{"path", "--json", page}},
 		{"suggest", "suggest?min_origins=0", []string{"suggest", "--json", "--min-origins", "0"}},
 		{"broken", "broken", []string{"broken", "--json"}},
+		{"broken", "broken?state=dead_link", []string{"broken", "--only", "dead_link", "--json"}},
+		{"broken targets", "broken/targets", nil},
 		{"runs", "runs", nil},
 		{"history", "history?run=1", nil},
 		{"decisions", "decisions", nil},

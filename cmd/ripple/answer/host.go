@@ -37,8 +37,8 @@ func parseHost(rules *weburl.Rules, raw string) (weburl.URL, error) {
 	return ParseURL(rules, "https://"+raw)
 }
 
-// InspectHost returns what is known of a host. It lists the hosts that link to it in one of the [Places];
-// empty: in any.
+// InspectHost returns what is known of a host. It lists the hosts that link to it, and its most linked
+// pages, by the links in one of the [Places]; empty: in any.
 func (r Inspector) InspectHost(raw, place string, limit int) (*Host, error) {
 	if err := checkPlace(place); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (r Inspector) knownHost(id schema.HostID, place string, limit int) (*KnownH
 	if err := r.addLinkedFrom(k, id, place, limit); err != nil {
 		return nil, err
 	}
-	return k, r.addPages(k, id, limit)
+	return k, r.addPages(k, id, place, limit)
 }
 
 // hostFacts returns the facts in the record of a host.

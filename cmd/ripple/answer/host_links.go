@@ -122,23 +122,34 @@ func (r Inspector) nameTargets(links []hostLink) (err error) {
 	return nil
 }
 
-// linksInto counts the links to each page of a host.
-func (r Inspector) linksInto(host schema.HostID) (map[schema.ID]int, error) {
+// linksInto counts the links to each page of a host, by the links in a place; empty: in any.
+func (r Inspector) linksInto(host schema.HostID, place string) (map[schema.ID]int, error) {
 	speaks, err := r.Speakers()
 	if err != nil {
 		return nil, err
 	}
 	in := map[schema.ID]int{}
-	return in, r.Links.EachTargetWritten(func(page, to schema.ID) {
-		if r.Hosts.Of(to) == host && speaks(page) {
-			in[to]++
+	if place == "" {
+		return in, r.Links.EachTargetWritten(func(page, to schema.ID) {
+			if r.Hosts.Of(to) == host && speaks(page) {
+				in[to]++
+			}
+		})
+	}
+	chosen, all := placeBit(place), func(schema.HostID) bool { return true }
+	own := func(to schema.ID) bool { return r.Hosts.Of(to) == host }
+	return in, r.Links.EachInto(all, own, func(page schema.ID, l schema.Link) error {
+		if speaks(page) && placesOf(&l)&chosen != 0 {
+			in[l.To]++
 		}
+		return nil
 	})
 }
 
-// addPages adds the pages of a host: the busiest, the errors, the depths, and what each run did.
-func (r Inspector) addPages(k *KnownHost, host schema.HostID, limit int) error {
-	in, err := r.linksInto(host)
+// addPages adds the pages of a host: the busiest by the links in a place (empty: in any), the errors,
+// the depths, and what each run did.
+func (r Inspector) addPages(k *KnownHost, host schema.HostID, place string, limit int) error {
+	in, err := r.linksInto(host, place)
 	if err != nil {
 		return err
 	}

@@ -72,10 +72,13 @@ func newPlaceTally(place string) *placeTally {
 		t.counts[i].Place, t.origins[i] = name, map[int]bool{}
 	}
 	if place != "" {
-		t.chosen = 1 << slices.Index(names, place)
+		t.chosen = placeBit(place)
 	}
 	return t
 }
+
+// placeBit returns the bit of one of the [Places], as in [placesOf].
+func placeBit(place string) uint16 { return 1 << slices.Index(Places(), place) }
 
 // checkPlace returns an error for a name that is none of the [Places].
 func checkPlace(name string) error {

@@ -1,10 +1,8 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -104,7 +102,7 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	if err != nil {
 		return err
 	}
-	links = opts.choose(links)
+	links = broken.Choice{Origin: opts.origin, State: opts.only}.Of(links)
 	if n := r.Survey.Run().Errors[schema.ErrorChallenge]; n > 0 {
 		defer a.Voice.Tell(term.Event("walls", "  "+term.Count(n, "visit", "")+
 			" of the run met a wall; what is behind it is not listed", "count", n))
@@ -156,13 +154,6 @@ func (o *brokenOptions) hasOrigin(s *survey.Survey) error {
 	}
 	return term.Usage("there is no origin %s; the origins are %s%s", term.Shown(term.Clean(o.origin, 253)),
 		term.Clean(strings.Join(names, ", "), 1000), more)
-}
-
-// choose returns the links that the flags choose.
-func (o *brokenOptions) choose(links []broken.Link) []broken.Link {
-	return slices.DeleteFunc(links, func(l broken.Link) bool {
-		return l.Origin != cmp.Or(o.origin, l.Origin) || l.State.String() != cmp.Or(o.only, l.State.String())
-	})
 }
 
 // toldNone reports that no link is broken, and how many links there are.

@@ -25,8 +25,9 @@ type inspectOptions struct {
 func (o *inspectOptions) addFlags(f *pflag.FlagSet) {
 	term.AddLimit(f, &o.Limit, term.Limit(serve.Default("page", "limit")),
 		"links in each direction, or rows of each list of a host")
-	f.StringVar(&o.Place, "place", "", "list who links there by links in one `PLACE` alone: "+
-		strings.Join(answer.Places(), ", "))
+	f.StringVar(&o.Place, "place", "",
+		"list who links there, and the busiest pages of a host, by links in one `PLACE` alone: "+
+			strings.Join(answer.Places(), ", "))
 	f.BoolVar(&o.JSON, "json", false, "print JSON, one object for each URL")
 }
 

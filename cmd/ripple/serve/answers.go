@@ -54,14 +54,42 @@ func (o *opened) answerSuggest(_ context.Context, q desk.Query) (any, error) {
 }
 
 func (o *opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
-	links, err := broken.Find(o.Survey)
+	links, err := o.brokenLinks()
 	if err != nil {
 		return nil, err
 	}
+	links = brokenChoice(q).Of(links)
 	links = links[:min(len(links), q.Number("limit"))]
 	return desk.Stream(func(w io.Writer) error {
 		return answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), links)
 	}), nil
+}
+
+func (o *opened) answerBrokenTargets(_ context.Context, q desk.Query) (any, error) {
+	links, err := o.brokenLinks()
+	if err != nil {
+		return nil, err
+	}
+	return answer.NewBrokenTargets(links, brokenChoice(q), q.Number("limit")), nil
+}
+
+// mostBroken is the number of broken links up to which they are kept for the next question.
+const mostBroken = 1_000_000
+
+// brokenLinks returns all broken links, which must not be changed.
+func (o *opened) brokenLinks() ([]broken.Link, error) {
+	if o.broken != nil {
+		return o.broken, nil
+	}
+	links, err := broken.Find(o.Survey)
+	if err == nil && len(links) <= mostBroken {
+		o.broken = links
+	}
+	return links, err
+}
+
+func brokenChoice(q desk.Query) broken.Choice {
+	return broken.Choice{Origin: q.Text("quality_origin"), State: q.Text("state"), Search: q.Text("search")}
 }
 
 // answerOrigins returns what a crawl would report if it resumed now.

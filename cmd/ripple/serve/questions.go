@@ -70,8 +70,7 @@ func stateQuestions() []question {
 	host := desk.Param{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}
 	page := desk.Param{Name: "url", Kind: desk.Text, Required: true, Most: maxURL, Doc: "a page"}
 	place := desk.Param{Name: "place", Kind: desk.Text, Words: answer.Places(),
-		Doc: "who links there by links in this place alone; text: endorsements"}
-	links := desk.Param{Name: "limit", Kind: desk.Number, Default: 10_000, Most: maxRows, Doc: "links at most"}
+		Doc: "who links there, and the busiest pages of a host, by links in this place alone; text: endorsements"}
 	return []question{
 		{Route: desk.Route{Path: "stats", Name: "stats", Params: []desk.Param{rows}, Returns: answer.Stats{},
 			Doc: "Pages by state, class and depth, and the hosts that take longest."},
@@ -106,9 +105,14 @@ func stateQuestions() []question {
 		{Route: desk.Route{Path: "suggest", Name: "suggest", Params: suggestParams(rows), Returns: answer.Suggestions{},
 			Doc: "Hosts that are on no list, ranked by the origins that link to them."},
 			state: (*opened).answerSuggest},
-		{Route: desk.Route{Path: "broken", Name: "broken", Params: []desk.Param{links}, Returns: []answer.BrokenLink{},
-			Doc: "Links that lead nowhere, by origin."},
+		{Route: desk.Route{Path: "broken", Name: "broken", Params: brokenParams("links", 10_000),
+			Returns: []answer.BrokenLink{}, Doc: "Links that lead nowhere, by origin."},
 			state: (*opened).answerBroken},
+		{Route: desk.Route{Path: "broken/targets", Name: "broken targets", Params: brokenParams("targets", 1000),
+			Returns: answer.BrokenTargets{},
+			Doc: "The targets of links that lead nowhere, and the numbers of all these links, however many targets " +
+				"are listed."},
+			state: (*opened).answerBrokenTargets},
 		{Route: desk.Route{Path: "runs", Name: "runs", Returns: answer.RunList{}, Doc: "All runs, the newest first."},
 			state: (*opened).answerRuns},
 		{Route: desk.Route{Path: "history", Name: "history", Params: historyParams(), Returns: answer.History{},
@@ -170,6 +174,17 @@ func command(name, doc string, obey func(Crawl, context.Context) (census.Status,
 			return running(s), err
 		},
 		desk: (*deskSide).nobody,
+	}
+}
+
+// brokenParams returns the parameters that select broken links.
+func brokenParams(rows string, most int) []desk.Param {
+	return []desk.Param{
+		{Name: "quality_origin", Kind: desk.Text, Most: maxName, Doc: "on pages of this origin alone, or none"},
+		{Name: "state", Kind: desk.Text, Words: words([]schema.State{schema.DeadLink, schema.Failed, schema.Unreachable}),
+			Doc: "with a target in this state alone"},
+		{Name: "search", Kind: desk.Text, Most: 1000, Doc: "a part of a URL, of the anchor, or of the error"},
+		{Name: "limit", Kind: desk.Number, Default: most, Most: maxRows, Doc: rows + " at most"},
 	}
 }
 

@@ -36,7 +36,7 @@ func Host(w io.Writer, d *answer.Host, place string, limit int) error {
 	}
 	printHostRobots(d.KnownHost, w, limit)
 	printHostLinks(d.KnownHost, w, place)
-	return printHostTables(d.KnownHost, w)
+	return printHostTables(d.KnownHost, w, place)
 }
 
 // printNoted prints what people decided and noted about the host.
@@ -221,10 +221,10 @@ func printHostLinks(k *answer.KnownHost, w io.Writer, place string) {
 	}
 }
 
-func printHostTables(k *answer.KnownHost, w io.Writer) error {
+func printHostTables(k *answer.KnownHost, w io.Writer, place string) error {
 	t := term.NewTable(w)
 	if len(k.Busiest) > 0 {
-		t.Row("\nbusiest pages", "links in", "state", "title")
+		t.Row("\nbusiest pages"+chosenPlace(place), "links in", "state", "title")
 	}
 	for _, p := range k.Busiest {
 		t.Row("  "+term.ShownHost(p.URL, 200), term.Commas(p.In), p.State, term.Clean(p.Title, 100))

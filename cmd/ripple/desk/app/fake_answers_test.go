@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -147,13 +148,31 @@ func originsOf(*http.Request) any {
 	return object{"origins": []any{origin("*.a.test", 251), origin("kept.test", 2), origin("new.test", 3)}}
 }
 
-func brokenOf(*http.Request) any {
-	return []any{object{"quality_origin": "a.test", "from_url": "https://a.test/", "anchor": "Guestbook",
+// brokenLinks returns those broken links whose targets are in a state; empty: in any.
+func brokenLinks(state string) []object {
+	return slices.DeleteFunc([]object{{"quality_origin": "a.test", "from_url": "https://a.test/", "anchor": "Guestbook",
 		"to_url": "https://a.test/guestbook", "state": "dead_link", "status_code": 410, "error_message": "410 Gone",
 		"kind": "anchor", "rel": "", "place": "body"},
-		object{"quality_origin": nil, "from_url": "https://b.test/", "anchor": "", "to_url": "https://gone.test/",
+		{"quality_origin": nil, "from_url": "https://b.test/", "anchor": "", "to_url": "https://gone.test/",
 			"state": "unreachable", "status_code": nil, "error_message": "=TLS error", "kind": "anchor", "rel": "",
-			"place": "body"}}
+			"place": "body"}}, func(l object) bool { return state != "" && state != l["state"] })
+}
+
+func brokenOf(r *http.Request) any { return brokenLinks(r.FormValue("state")) }
+
+func brokenTargetsOf(r *http.Request) any {
+	links, targets := brokenLinks(r.FormValue("state")), []any{}
+	for _, l := range links {
+		origins := 0
+		if l["quality_origin"] != nil {
+			origins = 1
+		}
+		targets = append(targets, object{"to_url": l["to_url"], "state": l["state"], "status_code": l["status_code"],
+			"error_message": l["error_message"], "links": 1, "origins": origins, "first_links": []any{l}})
+	}
+	one := func(name string) object { return object{"name": name, "links": 1} }
+	return object{"all_links": 2, "links": len(links), "target_count": len(links), "targets": targets,
+		"origins": []any{one("a.test"), one("none")}, "states": []any{one("dead_link"), one("unreachable")}}
 }
 
 func runsOf(*http.Request) any {

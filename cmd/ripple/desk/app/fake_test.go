@@ -98,7 +98,7 @@ func (d *fake) api() http.Handler {
 		"status": func(*http.Request) any { return d.status() }, "stats": func(*http.Request) any { return statsOf() },
 		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf,
 		"pages": pageOf, "pages/list": d.pageList,
-		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
+		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "broken/targets": brokenTargetsOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
 		"decisions": decisionsOf, "origins": originsOf, "history": historyOf, "shown": shownOf,
 	}
 	for path, answer := range answers {
@@ -260,7 +260,7 @@ func (d *fake) document(*http.Request) any {
 		return object{"paths": list}
 	}
 	for _, path := range strings.Fields("status stats hosts/{domain} hosts/{domain}/requests pages pages/list " +
-		"suggest broken runs " +
+		"suggest broken broken/targets runs " +
 		"decisions diff graph history query events files tickets pause unpause stop reload") {
 		list["/"+path] = object{}
 	}

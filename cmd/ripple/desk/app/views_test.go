@@ -282,7 +282,7 @@ func TestShardsInAFolder(t *testing.T) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
-	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken", "runs", "files", "query", "pages", "pages/list",
+	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken/targets", "runs", "files", "query", "pages", "pages/list",
 		"hosts/a.test"} {
 		d.refuse[path] = 503
 	}

@@ -1,77 +1,82 @@
-// Broken: links that lead nowhere, by target or by origin.
+// Broken: links that lead nowhere, by target or by origin. The desk counts all of them; some are listed.
 
 import { ask } from "./api.js";
 import { el, put, named, pageLink, outside, keep, button, save, csv } from "./dom.js";
-import { heading, section, empty, fetched, table, state, choice } from "./parts.js";
-import { number, count } from "./words.js";
+import { heading, section, empty, failed, fetched, table, state, choice } from "./parts.js";
+import { number, count, plain } from "./words.js";
 
-const most = 10000; // links shown
+const most = { targets: 1000, links: 5000, csv: 100000 }; // listed; in a CSV file
+const rest = 200; // ms without a key stroke before the search starts
 const columns = ["quality_origin", "from_url", "anchor", "to_url", "state", "status_code", "error_message", "kind",
   "rel", "place"];
 const groups = [["", "target"], ["origin", "origin"]];
 
 export function show(view, said, signal) {
-  const total = el("span", { class: "soft total", role: "status" }), box = el("div", {});
-  put(view, heading("Broken links", total), box);
-  fetched(box, () => ask("broken?limit=" + (most + 1), { signal }), (links) => [cutAt(links),
-    draw(links.slice(0, most), said, total)].flat(), signal);
-}
-
-// cutAt reports that there are more links than are shown.
-function cutAt(links) {
-  return links.length > most && el("p", { class: "warn", role: "status" },
-    `These are the first ${number(most)} broken links, and only they are counted; `, el("code", {}, "ripple broken"),
-    " prints all of them.");
-}
-
-function draw(links, said, total) {
-  if (!links.length) return empty("No link whose target was requested is broken.");
-  const origins = [...new Set(links.map((l) => l.quality_origin || ""))],
-    states = [...new Set(links.map((l) => l.state))];
-  const chosen = { by: "", origin: "", state: "", search: "", sort: "", ...said }, sheet = el("div", {});
+  const chosen = { by: "", origin: "", state: "", search: "", sort: "", ...said };
+  const total = el("span", { class: "soft total", role: "status" }), selects = el("span", { class: "selects" }),
+    sheet = el("div", {}), page = { chosen, total, selects, sheet, signal, asked: new AbortController() };
   const search = el("input", { type: "search", class: "search", placeholder: "Search pages, anchors, errors   /",
-    "aria-label": "Search broken links", value: chosen.search });
-  let shown = links;
-  const remember = (changes) => { Object.assign(chosen, changes); keep("broken", chosen, changes); };
-  const choose = (changes) => {
-    remember(changes);
-    const list = links.filter((l) => (!chosen.origin || (l.quality_origin || "–") === chosen.origin) &&
-      (!chosen.state || l.state === chosen.state) && matches(l, chosen.search.toLowerCase()));
-    const targets = byTarget(list), drawing = { sort: chosen.sort, onsort: (sort) => remember({ sort }) };
-    put(total, list.length === links.length ? count(links.length, "link")
-      : `${number(list.length)} of ${count(links.length, "link")}`, " to ", count(targets.length, "target"));
-    put(sheet, !list.length ? empty("No broken link matches.")
-      : section(null, null, chosen.by === "origin" ? linkTable(list, drawing) : targetTable(targets, drawing)));
-    shown = list;
+    "aria-label": "Search broken links", value: chosen.search, maxlength: 250 });
+  let timer = 0;
+  page.remember = (changes) => { Object.assign(chosen, changes); keep("broken", chosen, changes); };
+  page.renew = (changes) => { page.remember(changes); build(page); };
+  search.addEventListener("input", () => { clearTimeout(timer);
+    timer = setTimeout(() => page.renew({ search: search.value.trim() }), rest); });
+  signal.addEventListener("abort", () => { clearTimeout(timer); page.asked.abort(); });
+  put(view, heading("Broken links", total), el("div", { class: "filters" }, search, selects), sheet);
+  build(page);
+}
+
+// build shows the links that are chosen now.
+function build(page) {
+  page.asked.abort();
+  page.asked = new AbortController();
+  const { chosen } = page, { signal } = page.asked;
+  const said = { quality_origin: chosen.origin, state: chosen.state, search: chosen.search };
+  const questions = async () => {
+    const counts = await ask("broken/targets", { said: { ...said, limit: chosen.by ? 0 : most.targets }, signal });
+    const links = chosen.by && await ask("broken", { said: { ...said, limit: most.links }, signal });
+    return { data: { counts: counts.data, links: links && links.data }, age: counts.age };
   };
-  search.addEventListener("input", () => choose({ search: search.value }));
-  const filters = el("div", { class: "filters" }, search,
-    choice("group by", groups, chosen.by, (by) => choose({ by, sort: "" })),
-    choice("origin", [["", "all"], ...origins.map((o) => [o || "–", o || "none"])], chosen.origin,
-    (origin) => choose({ origin })),
-    choice("state", [["", "all"], ...states.map((s) => [s, s.replaceAll("_", " ")])], chosen.state,
-      (value) => choose({ state: value })),
-    button("CSV", () => save(csv(columns, shown.map((l) => columns.map((c) => l[c]))), "broken.csv",
-      "text/csv")));
-  choose({});
-  return [filters, sheet];
+  put(page.total, "");
+  fetched(page.sheet, questions, ({ counts, links }) => draw(page, said, counts, links), signal);
 }
 
-function matches(l, word) {
-  return !word || [l.from_url, l.to_url, l.anchor, l.error_message].some((text) => String(text).toLowerCase()
-    .includes(word));
+function draw(page, said, counts, links) {
+  const { chosen } = page, drawing = { sort: chosen.sort, onsort: (sort) => page.remember({ sort }) };
+  put(page.total, counts.links === counts.all_links ? count(counts.links, "link")
+    : `${number(counts.links)} of ${count(counts.all_links, "link")}`, " to ", count(counts.target_count, "target"));
+  drawFilters(page, said, counts);
+  if (!counts.all_links) return empty("No link whose target was requested is broken.");
+  if (!counts.links) return empty("No broken link matches.");
+  return [links ? cutAt(links.length, counts.links, "links")
+    : cutAt(counts.targets.length, counts.target_count, "targets that most pages link to"),
+  section(null, null, links ? linkTable(links, drawing) : targetTable(counts.targets, drawing))].flat();
 }
 
-// byTarget groups links by target. The target that most pages link to comes first.
-function byTarget(list) {
-  const groups = new Map();
-  for (const l of list) {
-    if (!groups.has(l.to_url)) groups.set(l.to_url, { ...l, links: [], origins: new Set() });
-    const group = groups.get(l.to_url);
-    group.links.push(l);
-    if (l.quality_origin) group.origins.add(l.quality_origin);
-  }
-  return [...groups.values()].sort((a, b) => b.links.length - a.links.length || (a.to_url < b.to_url ? -1 : 1));
+// cutAt reports that there are more than are listed.
+function cutAt(listed, all, what) {
+  return listed < all && el("p", { class: "soft", role: "status" },
+    `All are counted. Listed are the first ${number(listed)} ${what}; `, el("code", {}, "ripple broken"), " prints all.");
+}
+
+function drawFilters({ chosen, selects, sheet, signal, renew }, said, counts) {
+  const offered = (list, text) => [["", "all"], ...list.map(({ name, links }) => [name, `${text(name)} (${number(links)})`])];
+  const file = button("CSV", async () => {
+    file.disabled = true;
+    try {
+      const { data } = await ask("broken", { said: { ...said, limit: most.csv }, signal });
+      save(csv(columns, data.map((l) => columns.map((c) => l[c]))), "broken.csv", "text/csv");
+    } catch (error) {
+      if (error.name !== "AbortError" && !signal.aborted) put(sheet, failed(error));
+    }
+    file.disabled = false;
+  }, { title: counts.links > most.csv && `the first ${number(most.csv)} links; “ripple broken --csv” writes all` });
+  const held = selects.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
+  put(selects, choice("group by", groups, chosen.by, (by) => renew({ by, sort: "" })),
+    choice("origin", offered(counts.origins, (name) => name), chosen.origin, (origin) => renew({ origin })),
+    choice("state", offered(counts.states, plain), chosen.state, (value) => renew({ state: value })), file);
+  if (held) selects.querySelector(`[aria-label="${held}"]`).focus();
 }
 
 // The columns of a target, which a link has, too.
@@ -85,9 +90,11 @@ function ofTarget(title) {
 
 function targetTable(targets, drawing) {
   return table([...ofTarget("target"),
-    { title: "links", name: "links", value: (t) => t.links.length, class: "num", cell: (t) => number(t.links.length) },
-    { title: "origins", name: "origins", value: (t) => t.origins.size, class: "num", cell: (t) => number(t.origins.size) }],
-  targets, { ...drawing, inner: (t) => table(ofSource(), t.links, { most: 50 }) });
+    { title: "links", name: "links", value: (t) => t.links, class: "num", cell: (t) => number(t.links) },
+    { title: "origins", name: "origins", value: (t) => t.origins, class: "num", cell: (t) => number(t.origins) }],
+  targets, { ...drawing, inner: (t) => [table(ofSource(), t.first_links), t.links > t.first_links.length &&
+    el("p", { class: "soft" }, `The first ${number(t.first_links.length)} of ${number(t.links)} pages; all are at `,
+      pageLink(t.to_url, "the target"), ".")] });
 }
 
 // The columns of the page with a link.

@@ -30,7 +30,7 @@ const views = [
   { name: "pages", key: "l", title: "Pages", module: pages, needs: ["pages/list"] },
   { name: "page", key: "p", title: "Page", module: page, needs: ["pages"] },
   { name: "suggest", key: "s", title: "Suggest", module: suggest, needs: ["suggest"] },
-  { name: "broken", key: "b", title: "Broken", module: broken, needs: ["broken"] },
+  { name: "broken", key: "b", title: "Broken", module: broken, needs: ["broken", "broken/targets"] },
   { name: "runs", key: "r", title: "Runs", module: runs, needs: ["runs", "diff"] },
   { name: "ask", key: "a", title: "Ask", module: asking, needs: ["query"] },
   { name: "files", key: "f", title: "Files", module: files, needs: ["files", "tickets"] },

@@ -1,0 +1,91 @@
+package answer
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sumi-ripple/ripple/export/broken"
+)
+
+// BrokenTargets counts broken links, and lists the targets of those that are chosen. All counts are of
+// all links, however many are listed.
+type BrokenTargets struct {
+	All     int            `json:"all_links"` // whatever is chosen
+	Origins []BrokenCount  `json:"origins"`   // of all links; the name of no origin is "none"
+	States  []BrokenCount  `json:"states"`    // of all links
+	Links   int            `json:"links"`     // that are chosen
+	Count   int            `json:"target_count"`
+	Targets []BrokenTarget `json:"targets"` // those that most pages link to, first
+}
+
+// A BrokenCount is a number of broken links.
+type BrokenCount struct {
+	Name  string `json:"name"`
+	Links int    `json:"links"`
+}
+
+// A BrokenTarget is the target of broken links.
+type BrokenTarget struct {
+	To      string       `json:"to_url"`
+	State   string       `json:"state"`
+	Status  *int         `json:"status_code"`
+	Error   string       `json:"error_message"`
+	Links   int          `json:"links"`
+	Origins int          `json:"origins"`
+	First   []BrokenLink `json:"first_links"`
+}
+
+// mostFirstLinks is the number of links that are listed with a target.
+const mostFirstLinks = 20
+
+// NewBrokenTargets counts all links, and lists at most limit targets of the chosen ones.
+func NewBrokenTargets(all []broken.Link, c broken.Choice, limit int) *BrokenTargets {
+	chosen := c.Of(all)
+	groups := broken.ByTarget(chosen)
+	b := &BrokenTargets{All: len(all), Links: len(chosen), Count: len(groups), Targets: []BrokenTarget{},
+		Origins: countBroken(all, func(l *broken.Link) string { return cmp.Or(l.Origin, broken.NoOrigin) }),
+		States:  countBroken(all, func(l *broken.Link) string { return l.State.String() })}
+	for _, g := range groups[:min(limit, len(groups))] {
+		origins := map[string]bool{}
+		for i := range g.Links {
+			origins[g.Links[i].Origin] = true
+		}
+		delete(origins, "")
+		t := BrokenTarget{To: g.To, State: g.State.String(), Error: g.Why, Links: len(g.Links), Origins: len(origins)}
+		if g.Status != 0 {
+			t.Status = &g.Status
+		}
+		for i := range g.Links[:min(mostFirstLinks, len(g.Links))] {
+			t.First = append(t.First, newBrokenLink(&g.Links[i]))
+		}
+		b.Targets = append(b.Targets, t)
+	}
+	return b
+}
+
+// countBroken counts links by name, in the order in which the names first occur.
+func countBroken(links []broken.Link, name func(*broken.Link) string) []BrokenCount {
+	counts := []BrokenCount{}
+	at := map[string]int{}
+	for i := range links {
+		n := name(&links[i])
+		if _, known := at[n]; !known {
+			at[n] = len(counts)
+			counts = append(counts, BrokenCount{Name: n})
+		}
+		counts[at[n]].Links++
+	}
+	return slices.Clip(counts)
+}
+
+func newBrokenLink(l *broken.Link) BrokenLink {
+	b := BrokenLink{From: l.From, Anchor: l.Link.Anchor, To: l.To, State: l.State.String(), Error: l.Why,
+		Kind: l.Link.Kinds.First().String(), Rel: l.Link.Rel.String(), Place: l.Link.Where()}
+	if l.Origin != "" {
+		b.Origin = &l.Origin
+	}
+	if l.Status != 0 {
+		b.Status = &l.Status
+	}
+	return b
+}

@@ -25,6 +25,7 @@ type Meta struct {
 	Omitted  int       // links on pages to URLs that are not recorded
 	Past     bool      // a later run has followed, so not all cuts are known
 	Options  string    // what was left out on request; empty: nothing
+	Rules    string    // versions of the tables of rules that have judged the answers of that run
 }
 
 // Meta returns the description of the graph.
@@ -72,6 +73,9 @@ func (m Meta) String() string {
 			parts = append(parts, part)
 		}
 	}
+	if m.Rules != "" {
+		parts = append(parts, "judged by "+m.Rules)
+	}
 	return strings.Join(parts, "; ")
 }
 
@@ -79,6 +83,7 @@ func (g *Graph) readMeta() error {
 	m := &g.meta
 	r := g.survey.Run()
 	m.Level, m.Runs, m.Options = g.opts.Level, fmt.Sprint(r.ID), g.opts.String()
+	m.Rules = r.Rules
 	if g.opts.All {
 		m.Runs = "all"
 	}

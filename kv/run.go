@@ -81,6 +81,7 @@ func encodeRun(w *writer, run *schema.Run) {
 	w.uint(uint64(run.Unrendered))
 	w.uint(uint64(run.Portion))
 	w.millis(run.Changed)
+	w.string(run.Rules)
 }
 
 func decodeRun(r *reader, id schema.RunID) schema.Run {
@@ -103,6 +104,7 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 	}
 	run.Rendered, run.Unrendered, run.Portion = int(r.uint()), int(r.uint()), int(r.uint())
 	run.Changed = r.millis()
+	run.Rules = r.string()
 	return run
 }
 

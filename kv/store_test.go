@@ -239,7 +239,7 @@ func TestSmallRecords(t *testing.T) {
 		End:     schema.End{Kind: schema.EndMaxRunTime, N: 1, After: time.Hour, Detail: "d", Without: schema.ShardsOf(0, 255)},
 		Changed: time.UnixMilli(1_750_000_000_123).UTC(),
 		Walked:  true, FirstVisit: 1, Pages: 2, Portion: 9, Rendered: 1, Unrendered: 300,
-		Requests: 3, Generation: 1, Running: 5 * time.Second,
+		Requests: 3, Generation: 1, Running: 5 * time.Second, Rules: "walls 1",
 		Errors: map[string]int{"timeout": 2, "dns": 1}}
 	robots := schema.RobotsCopy{At: time.UnixMilli(77).UTC(), Status: 200,
 		Text: bytes.Repeat([]byte("Disallow: /\n"), 100)}

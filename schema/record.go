@@ -1,6 +1,10 @@
 package schema
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // An ID identifies a URL in one state file. IDs are dense and start at 1; 0 means none.
 type ID uint32
@@ -340,6 +344,18 @@ type Run struct {
 	Generation uint32         // of its depths
 	Running    time.Duration  // time that processes have spent on it
 	Errors     map[string]int // visits and rate-limit answers, by kind of error
+	Rules      string         // versions of the tables of rules that have judged its answers: "walls 2026-11-28-1f0e9c2a"
+}
+
+// JudgedBy adds the version of a table of rules to those that have judged the answers of a run.
+func (r *Run) JudgedBy(table, version string) {
+	used := table + " " + version
+	switch {
+	case r.Rules == "":
+		r.Rules = used
+	case !slices.Contains(strings.Split(r.Rules, ", "), used):
+		r.Rules += ", " + used
+	}
 }
 
 // MaxRobotsAge is how long a copy of robots.txt is valid while robots.txt is unreachable.

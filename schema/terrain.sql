@@ -13,7 +13,8 @@ CREATE TABLE runs (
     status          TEXT NOT NULL,      -- 'running', 'completed', 'interrupted'
     reason          TEXT,               -- why it ended
     pages           INTEGER NOT NULL,   -- visits that requested the page: "pages_requested" elsewhere
-    requests        INTEGER NOT NULL    -- of every kind
+    requests        INTEGER NOT NULL,   -- of every kind
+    rules           TEXT                -- versions of the tables of rules that have judged its answers
 );
 
 CREATE INDEX idx_runs_status ON runs(status);

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/wall"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -106,6 +107,9 @@ func (t *turn) enterRun(again bool, b *Begun) (reapply bool, err error) {
 	}
 	if reapply, err = chooseRun(t.in, b, again); err != nil {
 		return false, err
+	}
+	if !again {
+		t.in.run.JudgedBy("walls", wall.Version())
 	}
 	if !reapply && !t.in.tx.Meta.Reapply() {
 		return false, nil

@@ -1,5 +1,10 @@
 package wall
 
+import (
+	"crypto/sha256"
+	"fmt"
+)
+
 // A Place is where a rule looks.
 type Place uint8
 
@@ -32,6 +37,16 @@ type Rule struct {
 	Patterns []string // one of them; in lower case for HeaderField
 	Statuses []int    // nil: any
 	Needs    Condition
+}
+
+// Version names the rules as they are: the date of the newest one, and a part of the SHA-256 of the table.
+func Version() string {
+	newest, sum := "", sha256.New()
+	for _, r := range Rules() {
+		newest = max(newest, r.Date)
+		fmt.Fprintf(sum, "%+v\n", r)
+	}
+	return fmt.Sprintf("%s-%x", newest, sum.Sum(nil)[:4])
 }
 
 // Rules returns all rules, in the order in which they are tried.

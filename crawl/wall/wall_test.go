@@ -148,3 +148,10 @@ func FuzzDetect(f *testing.F) {
 		}
 	})
 }
+
+// The version changes with the rules alone.
+func TestVersion(t *testing.T) {
+	if v := Version(); v != Version() || !strings.HasPrefix(v, "2026-") || len(v) != len("2026-11-28-00000000") {
+		t.Errorf("version %q", v)
+	}
+}

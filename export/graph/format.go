@@ -155,6 +155,7 @@ func facts(g *export.Graph) []fact {
 	all := []fact{
 		{"ripple", "graph"}, {"level", m.Level.String()}, {"runs", m.Runs}, {"run", fmt.Sprint(m.Run)},
 		{"status", m.Status}, {"reason", m.Reason}, {"partial", m.Partial()}, {"shard", shardOf(g)}, {"selection", m.Options},
+		{"rules", m.Rules},
 	}
 	kept := all[:0]
 	for _, f := range all {

@@ -55,6 +55,7 @@ func runRelation() relation[schema.Run] {
 		{"reason", text, func(r *run) any { return words(r.End.String()) }},
 		{"pages", integer, func(r *run) any { return int64(r.Pages) }},
 		{"requests", integer, func(r *run) any { return int64(r.Requests) }},
+		{"rules", text, func(r *run) any { return words(r.Rules) }},
 	}}
 }
 

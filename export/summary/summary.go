@@ -77,6 +77,9 @@ func (p *page) head() {
 	if p.digest != "" {
 		p.field("Digest", "SHA-256 "+p.digest)
 	}
+	if run.Rules != "" {
+		p.field("Rules", quoted(run.Rules))
+	}
 	p.field("Version", "Sumi-Ripple "+quoted(p.version))
 	if p.survey.Past() {
 		p.line("")

@@ -57,6 +57,7 @@ type StatsRun struct {
 	Requests   int            `json:"requests"`
 	Seconds    float64        `json:"running_seconds"`
 	Errors     map[string]int `json:"errors"`
+	Rules      string         `json:"rules"` // versions of the tables of rules that have judged its answers
 }
 
 // A DepthCount counts the pages at a depth.
@@ -149,7 +150,7 @@ func NewStatsRun(run schema.Run, errs map[string]int) StatsRun {
 		ID: int(run.ID), Status: run.Status.String(), Reason: run.End.String(), Started: run.Started.UTC(),
 		Finished: timeOrNull(run.Finished),
 		Pages:    run.Pages, Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests,
-		Seconds: run.Running.Seconds(), Errors: errs,
+		Seconds: run.Running.Seconds(), Errors: errs, Rules: run.Rules,
 	}
 }
 

@@ -23,7 +23,7 @@ func (d *visitBuilder) permit(o *ring.Outcome, visit *schema.Visit) error {
 	}
 	rules, err := d.robots.standing(h)
 	if err == nil && rules != nil {
-		said := statements(rules.Applying(weburl.PathQuery(visit.Form)))
+		said := Statements(rules.Applying(weburl.PathQuery(visit.Form)))
 		visit.Preferences = preferencesOf(visit.Preferences, said)
 	}
 	return err
@@ -39,8 +39,8 @@ func preferencesOf(page string, robots []preference.Statement) string {
 	return preference.Text(all...)
 }
 
-// statements returns lines of a robots.txt as statements.
-func statements(lines []robots.Statement) (all []preference.Statement) {
+// Statements returns lines of a robots.txt as statements.
+func Statements(lines []robots.Statement) (all []preference.Statement) {
 	for _, l := range lines {
 		if field, ok := preference.FieldOf(l.Field); ok {
 			all = append(all, preference.Statement{Field: field, Path: l.Path, Value: l.Value})

@@ -78,7 +78,7 @@ func (c *robotsCache) copied(h *schema.Host) (*robots.Rules, error) {
 	}
 	c.parsed[h.ID] = rules
 	c.size += rules.Size()
-	said := preference.Text(statements(rules.Statements())...)
+	said := preference.Text(Statements(rules.Statements())...)
 	if delay, _ := rules.CrawlDelay(); delay != h.CrawlDelay || said != h.Preferences {
 		h.CrawlDelay, h.Preferences = delay, said
 		c.hosts.put(h)

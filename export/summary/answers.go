@@ -2,11 +2,13 @@ package summary
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 // answers counts the pages of the run by HTTP status.
@@ -22,6 +24,25 @@ func (p *page) answers() {
 		return []string{quoted(name), amount.Commas(p.statuses[statuses[i]])}
 	})
 	p.noPages()
+	p.preferences()
+}
+
+// preferences says how many pages have preferences about their use. It is left out if there are none.
+func (p *page) preferences() {
+	all := 0
+	for _, n := range p.stances {
+		all += n
+	}
+	if all == 0 {
+		return
+	}
+	p.line("")
+	p.line("### What Owners Say about Use")
+	p.line("")
+	p.line(fmt.Sprintf("Preferences of owners (Content-Usage, Content-Signal, licences) apply to %s that were read: "+
+		"on %s they refuse the training of models, on %s they permit it, and on %s they say something else.",
+		pagesOf(all), amount.Commas(p.stances[preference.Refused]), amount.Commas(p.stances[preference.Permitted]),
+		amount.Commas(p.stances[preference.Otherwise])))
 }
 
 // noPages counts the answers of the run that were no pages, by the rule that recognised them. The section is left

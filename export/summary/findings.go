@@ -9,6 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 // findings are the contents of the summary, read from a survey in a few passes over its hosts, links
@@ -34,9 +35,10 @@ type findings struct {
 	cited  *citations
 	broken []broken.Link
 
-	statuses map[int]int    // answered pages of the run, by status
-	walls    map[string]int // visits of the run that met a wall, by rule
-	failed   map[string]int // failed pages, by kind of error
+	statuses map[int]int               // answered pages of the run, by status
+	walls    map[string]int            // visits of the run that met a wall, by rule
+	failed   map[string]int            // failed pages, by kind of error
+	stances  map[preference.Stance]int // pages read in the run with preferences, by what they say about training
 }
 
 // A hostLine is a host in a list.
@@ -83,7 +85,7 @@ func collect(s *survey.Survey, counted export.Counted) (*findings, error) {
 		cutHosts: newTop(whole, byMissing), shells: newTop(whole, byShells), linkless: newTop(whole, byPages),
 		unreached: newTop(whole, byPages),
 		cited:     newCitations(s, counted), statuses: map[int]int{}, failed: map[string]int{},
-		walls: map[string]int{},
+		walls: map[string]int{}, stances: map[preference.Stance]int{},
 	}
 	each := func(r *survey.HostReport) error {
 		f.addHost(s.Run(), r)
@@ -189,6 +191,9 @@ func (f *findings) addPage(p *survey.Page) {
 		f.failed[kind]++
 	}
 	if v := p.Visit; p.Visited && p.Class.Visitable() && (v.Requests > 0 || v.Kept) {
+		if v.State == schema.Processed && v.Preferences != "" {
+			f.stances[preference.StanceOf(v.Preferences)]++
+		}
 		if v.Answer == schema.AnswerPage {
 			f.statuses[v.Status]++
 		} else if f.statuses[v.AnswerStatus]++; !v.Kept {

@@ -137,6 +137,29 @@ func TestNoPages(t *testing.T) {
 	}
 }
 
+// The summary counts the pages with preferences, by what they say about training.
+func TestPreferences(t *testing.T) {
+	w := surveytest.New(t, lists)
+	for name, said := range map[string]string{
+		"a.test/":  "",
+		"a.test/1": "robots.txt: Content-Usage: train-ai=n",
+		"a.test/2": "header: Content-Signal: ai-train=no",
+		"a.test/3": "header: Content-Usage: train-ai=y",
+		"a.test/4": "element: License: https://l.test/",
+	} {
+		w.Depth(name, 0, 0)
+		w.Visit(name, func(v *schema.Visit) { v.Preferences = said })
+	}
+	var b strings.Builder
+	if err := summary.Write(&b, w.Survey(), "v1.0", export.Endorsements); err != nil {
+		t.Fatal(err)
+	}
+	want := "apply to 4 pages that were read: on 2 they refuse the training of models, on 1 they permit it, and on 1 they"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("the summary lacks %q:\n%s", want, b.String())
+	}
+}
+
 // TestPartial has a host for every way in which a map can be incomplete.
 func TestPartial(t *testing.T) {
 	w := surveytest.New(t, "[crawler]\nmax-domain-requests = 5\n"+lists)

@@ -3,14 +3,17 @@ package answer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/media"
+	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/preference"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -27,6 +30,16 @@ type RobotsVerdict struct {
 	FetchedAt  *time.Time `json:"robots_fetched_at,omitempty"`
 	CrawlDelay float64    `json:"crawl_delay_seconds"`
 	WebPage    bool       `json:"web_page"` // the file is HTML; its rules hold all the same
+
+	Preferences string             `json:"preferences,omitempty"` // what the statements that apply say together
+	Statements  []RobotsPreference `json:"statements,omitempty"`  // of the group, by line
+}
+
+// A RobotsPreference is a line of robots.txt about the use of pages.
+type RobotsPreference struct {
+	Line    int    `json:"line"`
+	Written string `json:"written"`
+	Applies bool   `json:"applies"` // to the URL; nothing is said about a URL that is not allowed
 }
 
 // AskRobots decides by the stored robots.txt of a host. The second result is false if there is
@@ -68,7 +81,23 @@ func JudgeRobots(text []byte, agent, form string) RobotsVerdict {
 	if v.Line == 0 {
 		out.Why = "no rule matches"
 	}
+	out.addStatements(rules, form)
 	return out
+}
+
+// addStatements adds what robots.txt says about the use of pages.
+func (v *RobotsVerdict) addStatements(rules *robots.Rules, form string) {
+	var applying []robots.Statement
+	if v.Allowed {
+		applying = rules.Applying(weburl.PathQuery(form))
+	}
+	v.Preferences = preference.Applied(preference.Text(record.Statements(applying)...))
+	for _, s := range rules.Statements() {
+		one := record.Statements([]robots.Statement{s})
+		v.Statements = append(v.Statements, RobotsPreference{
+			Line: s.Line, Written: preference.Written(preference.Text(one...)), Applies: slices.Contains(applying, s),
+		})
+	}
 }
 
 // ParseURL parses a URL that a person typed.

@@ -34,6 +34,16 @@ func Robots(w io.Writer, v answer.RobotsVerdict) error {
 	if v.WebPage {
 		t.Row("note", "robots.txt is a web page; the rules in it hold")
 	}
+	if v.Preferences != "" {
+		t.Row("use", term.Clean(v.Preferences, 1000))
+	}
+	for _, s := range v.Statements {
+		note := "elsewhere"
+		if s.Applies {
+			note = "applies"
+		}
+		t.Row(fmt.Sprintf("line %d", s.Line), fmt.Sprintf("%s: %s", note, term.Clean(s.Written, 600)))
+	}
 	if v.FetchedAt != nil {
 		t.Row("copy", fmt.Sprintf("of %s, status %d", v.FetchedAt.Format(time.RFC3339), v.Status))
 	}

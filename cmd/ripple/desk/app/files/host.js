@@ -95,6 +95,11 @@ function coverage(d) {
 }
 
 function whyOf(d) {
+  const use = d.preferences ? ` robots.txt says about the use of pages: ${d.preferences.split("\n").join("; ")}.` : "";
+  return coverageOf(d) + use;
+}
+
+function coverageOf(d) {
   const scripts = d.need_scripts ? ` ${count(d.need_scripts, "page likely shows", "pages likely show")} nothing without scripts.` : "";
   const all = d.pages_visited === d.pages_known ?
     d.pages_known === 1 ? "The only known page was visited." : `All ${count(d.pages_known, "known page")} were visited.`

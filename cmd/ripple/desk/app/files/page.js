@@ -115,7 +115,7 @@ function visits(list) {
     { title: "type", cell: (v) => v.content_type || "–" },
     { title: "requests", class: "num", cell: (v) => number(v.requests) },
     { title: "more", cell: (v) => [v.kept && "kept", v.unchanged && "unchanged", v.noindex && "noindex",
-      v.nofollow && "nofollow", v.rendered ? `rendered with ${v.render_requests} requests: ${v.rendered}` :
+      v.nofollow && "nofollow", v.preferences, v.rendered ? `rendered with ${v.render_requests} requests: ${v.rendered}` :
         v.needs_scripts && `likely needs scripts: ${v.needs_scripts}`,
       v.error_message].filter(Boolean).join(", ") || "–" }], list, { most: 20 });
 }

@@ -138,6 +138,7 @@
 //   - charset: its encoding
 //   - page: the links and facts of an HTML page
 //   - simhash: a fingerprint of its text
+//   - maze: whether it belongs to a part of its host that never ends
 //   - robots: what a robots.txt allows
 //   - sitemap: the URLs of a sitemap
 //   - render: the page as its scripts leave it

@@ -149,6 +149,7 @@ func trapKeys() []keyRow {
 		{key: "traps.max-sitemap-hosts", a: "1", b: "0",
 			web: map[string]reply{"a.test/robots.txt": html("Sitemap: https://m.test/x\nSitemap: https://n.test/x\n"),
 				"a.test/": html("x")}, with: "crawler.sitemaps = \"quality\"", see: knownHosts, seenA: "2", seenB: "3"},
+		{key: "traps.maze", a: "true", b: "false", web: endless(300), see: requestsOf("a.test"), seenA: "60", seenB: "302"},
 		{key: "content.accept-content-types", a: `["text/html"]`, b: `["text/*"]`,
 			web: map[string]reply{"a.test/": links("/x"), "a.test/x": typed("text/plain")},
 			see: visitOf("a.test/x", stateAndTitle), seenA: "content_mismatch", seenB: "processed"},

@@ -62,6 +62,7 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.bool(h.RobotsHTML)
 	w.byte(h.Payments)
 	w.string(h.Preferences)
+	encodeMazes(w, h.Mazes)
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -148,7 +149,26 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	h.Walls, h.RunShown = r.byte(), r.bool()
 	h.OthersWalls, h.RunOthersEnded, h.RobotsHTML = r.byte(), r.bool(), r.bool()
 	h.Payments, h.Preferences = r.byte(), r.string()
+	h.Mazes = decodeMazes(r)
 	return h
+}
+
+func encodeMazes(w *writer, mazes schema.Mazes) {
+	w.number(len(mazes))
+	for i := range mazes {
+		w.string(mazes[i].Prefix)
+		w.uint(uint64(mazes[i].Run))
+		w.number(mazes[i].Pages)
+		w.number(mazes[i].Other)
+	}
+}
+
+func decodeMazes(r *reader) (mazes schema.Mazes) {
+	for range r.length(4) {
+		m := schema.Maze{Prefix: r.string(), Run: schema.RunID(r.id()), Pages: r.number(), Other: r.number()}
+		mazes = append(mazes, m)
+	}
+	return mazes
 }
 
 func decodeHostRun(r *reader, h *schema.Host) {

@@ -205,6 +205,7 @@ func TestHostRoundTrip(t *testing.T) {
 			Place: schema.OtherPlace, Targets: []uint64{36, 1 << 63}, LinkText: 35, Heads: 1, Generation: 1, Walls: 38, RunShown: true,
 			OthersWalls: 39, RunOthersEnded: true, RobotsHTML: true,
 			Payments: 40, Preferences: "robots.txt: License: l",
+			Mazes: schema.Mazes{{Prefix: "/a", Run: 40, Pages: 41, Other: 42}, {Prefix: "/?", Run: 1}},
 			Queues: []schema.Queue{{Priority: 3, Head: 1, Pos: 5, Tail: 7, Open: []schema.ID{9, 2, 4}},
 				{Priority: 9, Open: []schema.ID{1}}},
 			Waiting: 20, Retries: []schema.Retry{{URL: 1, Attempts: 2, Due: ms(30), Reason: schema.StatusReason(503)}},

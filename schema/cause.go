@@ -46,6 +46,7 @@ const (
 	CauseManyTargets   // robots.txt redirects to a host where the run has already requested ten other addresses this way
 	CauseChallenge     // a wall instead of a page, see [AnswerChallenge]
 	CausePayment       // status 402; the detail is the price, if the server names one
+	CauseMaze          // in a part of its host that never ends, see [Maze]
 	causeCount
 )
 
@@ -64,6 +65,7 @@ func (c Cause) String() string {
 		"three connection failures in a row", "asked to wait", "asked to wait, still", "rate limited too often in a row",
 		"Crawl-delay", "bad port", "ten other addresses were asked for other hosts", "walled",
 		"payment required",
+		"maze",
 	}
 	if int(c) >= len(words) {
 		return "unknown"

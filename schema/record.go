@@ -253,6 +253,8 @@ type Host struct {
 	OthersWalls    uint8 // met in a row on URLs that only other hosts name, or demands for payment, in any run
 	RunOthersEnded bool  // in the run in field Run, because of those: no more such URL is requested
 	RobotsHTML     bool  // the copy of robots.txt is a web page
+
+	Mazes Mazes // at most [MaxMazes]
 }
 
 // A SitePlace is how a host counted against [traps] max-hosts-per-site when it was recorded.

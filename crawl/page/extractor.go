@@ -87,7 +87,7 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 	if e.scripted && p.Distinct <= shellTargets {
 		p.Shell = shellOf(&e.scan, text, base, self)
 	}
-	p.SimHash = e.words.Sum()
+	p.SimHash, p.Words = e.words.Sum(), e.words.Vocabulary()
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
 	p.Obey(e.robots.tag)
 	if e.opt.Anchors {

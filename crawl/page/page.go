@@ -47,6 +47,7 @@ type Page struct {
 	NoArchive bool
 	NoSnippet bool
 	Anchors   *Anchors // nil: not read
+	Words     []uint32 // hashes of the first longer words outside links, see [simhash.Hasher.Vocabulary]
 }
 
 // Obey applies directives for crawlers, in addition to those that apply already.

@@ -18,6 +18,7 @@ func (e *Extractor) addWords(raw []byte) {
 	if e.scan.foreign.count[elementTemplate] > 0 {
 		return
 	}
+	e.words.Quoted = e.link >= 0
 	for !e.scan.literal {
 		i := bytes.IndexByte(raw, '&')
 		if i < 0 {

@@ -10,6 +10,7 @@
 //	urls      what is met is recorded: a URL, its host, its forms; the limits on what is recorded
 //	robots    the cache of robots.txt: its rules, the tries to get it, redirects to other hosts
 //	quotas    caps, budgets, max-pages, max-subdomains: reserve, release, count
+//	mazes     parts of hosts that never end: noticed, left, looked at again
 //	builder   an outcome becomes a visit, with the URLs that it leads to; the page store
 //	ledger    the log of visits, what needs no visit any more, the counts of the run
 //	reach     depths: carried over links, travelling on, into the line of a host; sitemaps

@@ -32,6 +32,7 @@ import (
 type quotas struct {
 	in       *runState
 	hosts    *hosts
+	mazes    *mazes
 	reserved map[scope.Cap]int
 	pages    int                                  // reserved of max-pages
 	held     map[scope.Cap]map[schema.HostID]bool // hosts with pages that wait for a place in a group
@@ -40,17 +41,20 @@ type quotas struct {
 	ownLeft  map[schema.ID]bool                   // pages left by an earlier run that wait as their host's own
 }
 
-func newQuotas(in *runState, hosts *hosts) quotas {
+func newQuotas(in *runState, hosts *hosts, mazes *mazes) quotas {
 	return quotas{
-		in: in, hosts: hosts, reserved: map[scope.Cap]int{},
+		in: in, hosts: hosts, mazes: mazes, reserved: map[scope.Cap]int{},
 		held: map[scope.Cap]map[schema.HostID]bool{}, starved: map[schema.HostID]bool{},
 		ownLeft: map[schema.ID]bool{},
 	}
 }
 
 // room returns what the groups of a page leave for it. If that is held, the host is planned again once a visit that
-// holds it is over.
+// holds it is over. A page in a maze has no room.
 func (q *quotas) room(id schema.ID, h *schema.Host) (scope.Room, error) {
+	if closed, err := q.mazes.closed(id, h); err != nil || closed {
+		return scope.Full, err
+	}
 	caps, err := q.capsOf(id, h)
 	if err != nil {
 		return scope.Full, err

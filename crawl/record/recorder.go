@@ -37,6 +37,7 @@ type Recorder struct {
 	ledger      ledger
 	pages       pageStore
 	builder     visitBuilder
+	mazes       mazes
 	reach       reach
 	delegated   delegatedRequests
 	plan        plan
@@ -61,7 +62,8 @@ func New(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Eve
 	r.urls = urls{in: in, hosts: &r.hosts}
 	r.robots = robotsCache{in: in, hosts: &r.hosts, parsed: map[schema.HostID]*robots.Rules{},
 		targets: map[string]*target{}}
-	r.quotas = newQuotas(in, &r.hosts)
+	r.mazes = mazes{in: in, hosts: &r.hosts, seen: map[schema.HostID]*trails{}}
+	r.quotas = newQuotas(in, &r.hosts, &r.mazes)
 	r.renderQueue = newRenderQueue(in, &r.hosts)
 	r.ledger = ledger{in: in, onVisit: onVisit}
 	r.builder = visitBuilder{in: in, urls: &r.urls, robots: &r.robots, pages: &r.pages}
@@ -101,8 +103,8 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 	r.robots.served, r.robots.servedBytes = 0, 0
 	return turn{
 		in: &r.in, hosts: &r.hosts, urls: &r.urls, robots: &r.robots, quotas: &r.quotas,
-		renderQueue: &r.renderQueue, ledger: &r.ledger, builder: &r.builder, reach: &r.reach, delegated: &r.delegated,
-		plan: &r.plan, onRequest: r.OnRequest,
+		renderQueue: &r.renderQueue, ledger: &r.ledger, builder: &r.builder, mazes: &r.mazes, reach: &r.reach,
+		delegated: &r.delegated, plan: &r.plan, onRequest: r.OnRequest,
 	}, err
 }
 

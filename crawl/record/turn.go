@@ -23,6 +23,7 @@ type turn struct {
 	renderQueue *renderQueue
 	ledger      *ledger
 	builder     *visitBuilder
+	mazes       *mazes
 	reach       *reach
 	delegated   *delegatedRequests
 	plan        *plan
@@ -203,6 +204,11 @@ func (t *turn) settleAnswer(h *schema.Host, o *ring.Outcome, v judge.Verdict) er
 		}
 	}
 	noteWWW(h, o)
+	if o.Step.URLKind == schema.KindPage {
+		if err := t.mazes.note(h, o, visit, t.builder.met); err != nil {
+			return err
+		}
+	}
 	if err := t.settle(h, visit); err != nil || !retried {
 		return err
 	}

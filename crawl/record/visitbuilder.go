@@ -17,10 +17,12 @@ type visitBuilder struct {
 	urls   *urls
 	robots *robotsCache
 	pages  *pageStore
+	met    []met // links of the last visit, as far as it recorded some
 }
 
 // visit returns the complete visit that an outcome ends.
 func (d *visitBuilder) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, error) {
+	d.met = d.met[:0]
 	visit := d.answer(o, v)
 	if o.Wall != nil {
 		return d.walled(o, visit)
@@ -172,6 +174,8 @@ func (d *visitBuilder) redirect(to ring.Target, visit *schema.Visit) error {
 func (d *visitBuilder) links(o *ring.Outcome, visit *schema.Visit) error {
 	keepAnchors := !visit.NoIndex || !d.in.set.Config.Crawler.RespectNoindex
 	d.in.tx.URLs.Warm(o.Hashes)
+	known := schema.ID(d.in.store.URLs())
+	self := weburl.Host(o.Step.Norm)
 	var foreign foreignHosts
 	if most := d.in.set.Config.Traps.MaxHostsPerPage; len(o.Page.Links) > most { // fewer links lead to fewer hosts
 		page, err := d.in.tx.Hosts.Name(d.in.store.HostOf(visit.URL))
@@ -204,6 +208,10 @@ func (d *visitBuilder) links(o *ring.Outcome, visit *schema.Visit) error {
 		}
 		if id == 0 || id == visit.URL {
 			continue
+		}
+		d.met = append(d.met, met{id: id, fresh: id > known})
+		if host, pathQuery := weburl.Split(from.URL.Norm); host == self {
+			d.met[len(d.met)-1].pathQuery = pathQuery
 		}
 		link := schema.Link{To: id, Kinds: from.Kinds, Rel: from.Rel, Place: from.Place, Rendered: from.Rendered}
 		link.Nofollow = !from.Followed && link.Kinds.Has(schema.LinkCanonical) && link.Kinds != schema.OnlyCanonical

@@ -27,6 +27,12 @@ const (
 
 const gramLetters = 5
 
+// Words of the vocabulary.
+const (
+	mostVocabulary = 100
+	leastLength    = 4
+)
+
 // Odd constants with as many ones as zeros, from the fraction of pi.
 const (
 	mixA = 0x243f6a8885a308d3
@@ -36,9 +42,12 @@ const (
 
 // A Hasher computes the SimHash of one text after the other. The zero value is ready for the first one.
 type Hasher struct {
+	Quoted bool // the words are not the text's own: they do not count for its vocabulary
+
 	word   uint64 // hash of the complete groups of eight bytes of the current word
 	tail   uint64 // its bytes since then
 	length int    // number of its bytes
+	plain  byte   // 0x40 if none of them is a digit
 	words  int
 	before [2]uint64 // hashes of the last two words, the latest first
 
@@ -46,10 +55,26 @@ type Hasher struct {
 	gram    [gramLetters - 1]uint64 // the last letters, the latest first
 
 	votes tally
+
+	vocabulary []uint32
 }
 
 // Reset begins a new text.
 func (h *Hasher) Reset() { *h = Hasher{} }
+
+// Vocabulary returns hashes of the first words of the text, with repetitions: at most 100, each of four letters or
+// more and without digits. In scripts that write no spaces, every two letters in a row count as a word.
+func (h *Hasher) Vocabulary() []uint32 { return h.vocabulary }
+
+// learn adds a word to the vocabulary.
+func (h *Hasher) learn(word uint64) {
+	if h.vocabulary == nil {
+		h.vocabulary = make([]uint32, 0, mostVocabulary)
+	}
+	if len(h.vocabulary) < mostVocabulary && !h.Quoted {
+		h.vocabulary = append(h.vocabulary, uint32(word>>32))
+	}
+}
 
 // Write adds a piece of the text in UTF-8. A word may continue in the next piece, but not a character.
 func (h *Hasher) Write(text []byte) {
@@ -71,7 +96,10 @@ func (h *Hasher) Write(text []byte) {
 
 // run adds the ASCII letters and digits at the beginning of a text to the current word. It returns their number.
 func (h *Hasher) run(text []byte) int {
-	tail, length := h.tail, h.length
+	tail, length, plain := h.tail, h.length, h.plain
+	if length == 0 {
+		plain = 0x40
+	}
 	n := len(text)
 	for i, c := range text {
 		low := folded[c]
@@ -79,12 +107,12 @@ func (h *Hasher) run(text []byte) int {
 			n = i
 			break
 		}
-		tail = tail<<8 | uint64(low)
+		tail, plain = tail<<8|uint64(low), plain&low
 		if length++; length&7 == 0 {
 			h.word, tail = mix(h.word^tail, mixB), 0
 		}
 	}
-	h.tail, h.length = tail, length
+	h.tail, h.length, h.plain = tail, length, plain
 	return n
 }
 
@@ -94,7 +122,10 @@ func (h *Hasher) Break() {
 		return
 	}
 	word := mix(h.word^h.tail, mixA+uint64(h.length))
-	h.word, h.tail, h.length = 0, 0, 0
+	if h.length >= leastLength && h.plain != 0 {
+		h.learn(word)
+	}
+	h.word, h.tail, h.length, h.plain = 0, 0, 0, 0
 	if h.words++; h.words >= 3 {
 		h.votes.add(mix(word^mixB, mix(h.before[0]^mixC, h.before[1]^mixA)))
 	}
@@ -112,6 +143,9 @@ func (h *Hasher) Sum() schema.SimHash {
 
 // byte adds a byte to the current word.
 func (h *Hasher) byte(c byte) {
+	if h.length == 0 {
+		h.plain = 0x40
+	}
 	h.tail = h.tail<<8 | uint64(c)
 	if h.length++; h.length&7 == 0 {
 		h.word, h.tail = mix(h.word^h.tail, mixB), 0
@@ -143,6 +177,7 @@ func (h *Hasher) letter(r uint64) {
 		}
 		h.votes.add(mix(hash^mixC, r^mixB))
 	}
+	h.learn(mix(h.gram[0]^mixA, r))
 	copy(h.gram[1:], h.gram[:])
 	h.gram[0] = r
 }

@@ -28,7 +28,8 @@ type host struct {
 	retries  []schema.Retry
 	away     schema.Cause // see [schema.Host.OutOfReach], of the newest run
 	heads    schema.Heads
-	others   bool // the newest run ended the requests to URLs that only other hosts name, because of walls
+	others   bool         // the newest run ended the requests to URLs that only other hosts name, because of walls
+	mazes    schema.Mazes // empty: none is left out
 }
 
 // hosts derives and caches what each host means for its pages.
@@ -56,6 +57,9 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 	}
 	if entity, ok := hs.core.scope.EntityOfHost(r.Name); ok {
 		h.entity = entity
+	}
+	if hs.core.cfg.Traps.Maze {
+		h.mazes = r.Mazes
 	}
 	limit := hs.core.cfg.Politeness.MaxCrawlDelay
 	if r.CrawlDelay > limit && (r.Run != hs.core.run.ID || r.RunGivenUp != schema.GaveUpCrawlDelay) {

@@ -116,6 +116,8 @@ func lackCapped(c cappedPages) lack {
 		return lack{c.pages, CoverSlow, "slowed by Crawl-delay (" + c.by.text + ")", ""}
 	case hinderedByWalls:
 		return lack{c.pages, CoverBlocked, c.by.text, ""}
+	case hinderedByMaze:
+		return lack{c.pages, CoverTrap, "capped as a maze (" + c.by.text + ")", ""}
 	case hinderedByTrap:
 		return lack{c.pages, CoverTrap, "capped as a trap (" + c.by.text + ")", ""}
 	}

@@ -159,6 +159,7 @@ const (
 	unhindered hindrance = iota
 	hinderedByCap
 	hinderedByTrap
+	hinderedByMaze
 	hinderedByDelay // a Crawl-delay leaves only seeds to be visited
 	hinderedByWalls // the pages that only other hosts name are walled
 )
@@ -175,6 +176,8 @@ func (o obstacle) String() string {
 	switch o.by {
 	case hinderedByTrap:
 		return scope.Rule{Trap: true, Text: o.text}.String()
+	case hinderedByMaze:
+		return schema.Reason{Cause: schema.CauseMaze, Detail: o.text}.String()
 	case hinderedByDelay:
 		return schema.Reason{Cause: schema.CauseCrawlDelay, Detail: o.text}.String()
 	}

@@ -32,6 +32,7 @@ func newConfig() *Config {
 			MaxHostsPerSite:     1000,
 			MaxHostsPerPage:     1000,
 			MaxSitemapHosts:     10,
+			Maze:                true,
 		},
 		Retry: Retry{
 			MaxRetries:     3,

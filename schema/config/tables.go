@@ -129,6 +129,8 @@ func (c *Config) trapKeys() []key {
 			value: number(&t.MaxHostsPerPage, 0, most)},
 		{name: "max-sitemap-hosts", doc: "foreign hosts that one host's robots.txt may name sitemaps on",
 			value: number(&t.MaxSitemapHosts, 0, most)},
+		{name: "maze", doc: "leave parts of a host that never end: endless links to pages that are alike",
+			value: boolean(&t.Maze)},
 	}
 }
 

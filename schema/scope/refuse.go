@@ -18,6 +18,7 @@ type Traps struct {
 	MaxHostsPerSite     int
 	MaxHostsPerPage     int
 	MaxSitemapHosts     int
+	Maze                bool // endless parts of a host are left
 }
 
 // Traps returns the limits.

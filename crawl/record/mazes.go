@@ -1,0 +1,305 @@
+package record
+
+import (
+	"slices"
+
+	"github.com/sumi-ripple/ripple/crawl/maze"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// Limits on the trails in memory.
+const (
+	mostTrails = schema.MaxMazes // of a host
+	allTrails  = 4096            // of all hosts: 16 MB
+	warmUp     = 10              // pages below a prefix before those that are longer by a segment are followed
+	evenTop    = 5               // the whole host is suspected if no first segment has one of so many of its pages
+)
+
+// mazes notices the parts of hosts that never end ([schema.Maze]), while pages are recorded. A suspicion (package
+// maze) needs only what this process has seen. It is checked against the log, so that a crawl that is killed and
+// resumed finds the same mazes, if a little later.
+type mazes struct {
+	in    *runState
+	hosts *hosts
+	seen  map[schema.HostID]*trails
+	count int // trails in seen
+}
+
+// trails are what was seen of a host in this run.
+type trails struct {
+	run      schema.RunID
+	whole    maze.Trail
+	byPrefix map[string]*maze.Trail
+	cleared  map[string]int // prefixes that are no mazes, and the number of pages at which that is checked again
+}
+
+// A met is a link of the page that is recorded.
+type met struct {
+	id        schema.ID
+	pathQuery string // empty: on another host
+	fresh     bool   // no page had named it
+}
+
+// note takes notice of a visit that requested a page, with the links that it recorded.
+func (m *mazes) note(h *schema.Host, o *ring.Outcome, visit *schema.Visit, links []met) error {
+	if !m.in.set.Config.Traps.Maze || o.Wall != nil || len(h.Mazes) == 0 && h.RunVisited < warmUp {
+		return nil
+	}
+	url, err := m.in.tx.URLs.At(visit.URL)
+	if err != nil || m.tryAgain(h, url.PathQuery, visit) {
+		return err
+	}
+	if o.Page == nil || visit.State != schema.Processed || visit.RedirectTo != 0 {
+		return nil
+	}
+	return m.follow(h, url.PathQuery, links, maze.Page{SimHash: visit.SimHash, Words: o.Page.Words})
+}
+
+// tryAgain counts a page of a known maze. If half of the first ones of a later run no longer look like it, it is no
+// maze any more.
+func (m *mazes) tryAgain(h *schema.Host, pathQuery string, visit *schema.Visit) bool {
+	for i := range h.Mazes {
+		z := &h.Mazes[i]
+		if !schema.Within(pathQuery, z.Prefix) {
+			continue
+		}
+		if z.Run != m.in.run.ID {
+			z.Run, z.Pages, z.Other = m.in.run.ID, 0, 0
+		}
+		z.Pages++
+		if visit.State != schema.Processed || visit.RedirectTo != 0 || visit.Stand == 0 && len(visit.Links) == 0 {
+			z.Other++
+		}
+		if z.Pages == schema.MazePages && 2*z.Other >= schema.MazePages {
+			m.in.log.Info("no maze any more", "host", h.Name, "prefix", z.Prefix)
+			h.Mazes = slices.Delete(slices.Clone(h.Mazes), i, i+1)
+		}
+		m.hosts.put(h)
+		return true
+	}
+	return false
+}
+
+// follow adds a page to the trails of its host, and makes a maze of the first that is one.
+func (m *mazes) follow(h *schema.Host, pathQuery string, links []met, page maze.Page) error {
+	t := m.of(h.ID)
+	t.whole.Add(below(&page, links, "/"))
+	var followed []*maze.Trail
+	prefixes := maze.Prefixes(pathQuery)
+	for _, prefix := range prefixes {
+		if n := len(followed); n > 0 && followed[n-1].Pages < warmUp {
+			break
+		}
+		one := m.trail(t, prefix)
+		if one == nil {
+			break
+		}
+		one.Add(below(&page, links, prefix))
+		followed = append(followed, one)
+	}
+	for i, one := range followed {
+		if i+1 < len(followed) && 2*followed[i+1].Pages >= one.Pages {
+			continue // the longer prefix says it better
+		}
+		if found, err := m.judge(h, t, prefixes[i], one); found || err != nil {
+			return err
+		}
+	}
+	if t.whole.Pages < 2*maze.Window || !t.even() {
+		return nil
+	}
+	_, err := m.judge(h, t, "/", &t.whole)
+	return err
+}
+
+// below completes what a page shows for the trail of a prefix.
+func below(page *maze.Page, links []met, prefix string) *maze.Page {
+	page.Below, page.New, page.Out = 0, 0, page.Out[:0]
+	for _, l := range links {
+		if !schema.Within(l.pathQuery, prefix) {
+			page.Out = append(page.Out, l.id)
+			continue
+		}
+		if page.Below++; l.fresh {
+			page.New++
+		}
+	}
+	return page
+}
+
+// of returns the trails of a host.
+func (m *mazes) of(id schema.HostID) *trails {
+	t := m.seen[id]
+	if t != nil && t.run == m.in.run.ID {
+		return t
+	}
+	for other, o := range m.seen {
+		if m.count < allTrails {
+			break
+		}
+		m.count -= 1 + len(o.byPrefix)
+		delete(m.seen, other)
+	}
+	t = &trails{run: m.in.run.ID, byPrefix: map[string]*maze.Trail{}, cleared: map[string]int{}}
+	m.seen[id] = t
+	m.count++
+	return t
+}
+
+// trail returns the trail of a prefix. If the host has too many, one of at most two pages makes room; nil: there is no
+// such.
+func (m *mazes) trail(t *trails, prefix string) *maze.Trail {
+	if one := t.byPrefix[prefix]; one != nil {
+		return one
+	}
+	if len(t.byPrefix) >= mostTrails {
+		least, pages := "", 2
+		for p, one := range t.byPrefix {
+			if one.Pages < pages || one.Pages == pages && (least == "" || p < least) {
+				least, pages = p, one.Pages
+			}
+		}
+		if least == "" {
+			return nil
+		}
+		delete(t.byPrefix, least)
+		m.count--
+	}
+	t.byPrefix[prefix] = &maze.Trail{}
+	m.count++
+	return t.byPrefix[prefix]
+}
+
+// even reports whether the pages of the whole host are spread over so many first segments that these say nothing.
+func (t *trails) even() bool {
+	for _, one := range t.byPrefix {
+		if one.Pages*evenTop > t.whole.Pages {
+			return false
+		}
+	}
+	return true
+}
+
+// judge makes a prefix a maze if its trail is suspected and the log agrees.
+func (m *mazes) judge(h *schema.Host, t *trails, prefix string, trail *maze.Trail) (bool, error) {
+	if trail.Pages < t.cleared[prefix] || len(h.Mazes) >= schema.MaxMazes {
+		return false, nil
+	}
+	suspicion := trail.Suspicion()
+	if suspicion == maze.None {
+		return false, nil
+	}
+	evidence, err := m.gather(h, prefix)
+	if err != nil {
+		return false, err
+	}
+	if evidence.entered || evidence.listed || suspicion == maze.Babble && evidence.woven() {
+		t.cleared[prefix] = 2 * trail.Pages
+		return false, nil
+	}
+	h.Mazes = append(slices.Clip(h.Mazes), schema.Maze{Prefix: prefix, Run: m.in.run.ID, Pages: schema.MazePages})
+	m.hosts.put(h)
+	m.hosts.touch(h.ID)
+	m.in.log.Warn("a maze: its pages are no longer visited", "host", h.Name, "prefix", prefix, "pages", evidence.pages)
+	return true, nil
+}
+
+// An evidence is what the log of the run says about a prefix.
+type evidence struct {
+	pages   int  // visited below it
+	entered bool // a page of the host outside it leads to more than one of its pages
+	listed  bool // a sitemap names one
+	links   int  // between pages below it, without those that are navigation
+	crossed int  // of those: to pages that another page had named before, and that do not lead back
+}
+
+// woven reports whether pages below a prefix lead to each other, as those of an encyclopedia do, and not only on.
+func (e *evidence) woven() bool { return e.crossed*5 > e.links }
+
+// gather reads the log of the run.
+func (m *mazes) gather(h *schema.Host, prefix string) (e evidence, err error) {
+	inside := map[schema.ID]bool{}
+	below := func(id schema.ID) bool {
+		if m.in.store.HostOf(id) != h.ID || !m.in.isPage(id) || err != nil {
+			return false
+		}
+		in, known := inside[id]
+		if !known {
+			var url schema.URL
+			url, err = m.in.tx.URLs.At(id)
+			in = schema.Within(url.PathQuery, prefix)
+			inside[id] = in
+		}
+		return in
+	}
+	var pages []*schema.Visit
+	for id := schema.ID(1); int(id) <= m.in.store.URLs() && err == nil; id++ {
+		page := m.in.store.HostOf(id) == h.ID && m.in.isPage(id)
+		if !page && m.in.isPage(id) || !m.in.visited(id) {
+			continue
+		}
+		var v *schema.Visit
+		if v, err = m.in.tx.Visits.At(m.in.store.Latest(id)); err != nil {
+			break
+		}
+		switch {
+		case !page:
+			e.listed = e.listed || slices.ContainsFunc(v.Sitemap, func(s schema.SitemapEntry) bool { return below(s.To) })
+		case below(id):
+			pages = append(pages, v)
+		default:
+			n := 0
+			for _, l := range v.Links {
+				if below(l.To) {
+					n++
+				}
+			}
+			e.entered = e.entered || n > 1 && m.in.store.Own(id)
+		}
+	}
+	e.pages = len(pages)
+	if err == nil {
+		err = m.weigh(&e, pages, below)
+	}
+	return e, err
+}
+
+// weigh counts the links between the pages below a prefix.
+func (m *mazes) weigh(e *evidence, pages []*schema.Visit, below func(schema.ID) bool) error {
+	links, named := map[schema.ID]*schema.Visit{}, map[schema.ID]int{}
+	for _, v := range pages {
+		links[v.URL] = v
+		for _, l := range v.Links {
+			named[l.To]++
+		}
+	}
+	back := func(from, to schema.ID) bool {
+		v := links[from]
+		return v != nil && slices.ContainsFunc(v.Links, func(l schema.Link) bool { return l.To == to })
+	}
+	for _, v := range pages {
+		for _, l := range v.Links {
+			if 4*named[l.To] > len(pages) || !below(l.To) {
+				continue
+			}
+			url, err := m.in.tx.URLs.At(l.To)
+			if err != nil {
+				return err
+			}
+			if e.links++; url.Referrer != v.URL && !back(l.To, v.URL) {
+				e.crossed++
+			}
+		}
+	}
+	return nil
+}
+
+// closed reports whether a page is in a maze that the run has left. Seeds are visited all the same.
+func (m *mazes) closed(id schema.ID, h *schema.Host) (bool, error) {
+	if len(h.Mazes) == 0 || !m.in.set.Config.Traps.Maze || m.in.seeds.pages[id] {
+		return false, nil
+	}
+	url, err := m.in.tx.URLs.At(id)
+	return err == nil && h.Mazes.Closed(url.PathQuery, m.in.run.ID) != nil, err
+}

@@ -32,9 +32,13 @@ type Source struct {
 type Target struct {
 	To     string
 	State  schema.State
-	Status int    // HTTP status; 0: no answer
-	Why    string // in words
+	Answer schema.Answer // what the server answered instead of a page
+	Status int           // HTTP status; 0: no answer
+	Why    string        // in words
 }
+
+// walled reports whether the target shows a wall to crawlers, and so is not known to be broken.
+func (t *Target) walled() bool { return t.Answer == schema.AnswerChallenge }
 
 // A targeted is a link with its target.
 type targeted struct {
@@ -42,24 +46,32 @@ type targeted struct {
 	link   schema.Link
 }
 
-// Find returns the current broken links on the pages of [survey.Survey.Speakers]. They are sorted by
-// the page's origin in configured order (pages of no origin come last), then by page, then by target.
-func Find(s *survey.Survey) ([]Link, error) {
+// Find returns the current broken links on the pages of [survey.Survey.Speakers], and apart from them the links to
+// pages that show a wall, which are not known to be broken. Both are sorted by the page's origin in configured order
+// (pages of no origin come last), then by page, then by target.
+func Find(s *survey.Survey) (links, walled []Link, err error) {
 	speaks, err := s.Speakers()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	f := &finder{survey: s, speaks: speaks, targets: make(map[schema.ID]*Target), broken: make([]bool, s.URLs()+1)}
 	if err := s.EachSketch(f.addPage); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := s.Links.EachTo(func(to schema.ID) bool { return f.broken[to] }, f.addLink); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := s.Hold(s.Context(), f.name); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return f.list(), nil
+	for _, l := range f.list() {
+		if l.walled() {
+			walled = append(walled, l)
+		} else {
+			links = append(links, l)
+		}
+	}
+	return links, walled, nil
 }
 
 // A finder collects broken links.
@@ -67,15 +79,19 @@ type finder struct {
 	survey  *survey.Survey
 	speaks  func(schema.ID) bool
 	targets map[schema.ID]*Target
-	broken  []bool // by id
+	broken  []bool // by id; or walled
 	sources []*Source
 	links   []targeted // of the last source
 	count   int
 }
 
 func (f *finder) addPage(p *survey.Page) error {
-	if f.broken[p.ID] = p.Broken(); f.broken[p.ID] {
-		f.targets[p.ID] = &Target{State: p.State, Status: p.Status(), Why: p.Error}
+	if f.broken[p.ID] = p.Broken() || p.Walled(); f.broken[p.ID] {
+		to := &Target{State: p.State, Status: p.Status(), Why: p.Error}
+		if p.Walled() {
+			to.Answer = schema.AnswerChallenge
+		}
+		f.targets[p.ID] = to
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func TestFind(t *testing.T) {
 	}
 	w.Visit("x.q.test/", w.Links("dead.test/", "b.test/"))
 	w.Visit("b.test/", w.Links("away.test/", "dead.test/", "waits.test/", "bad.test/", "stub.test/x"))
-	w.Visit("a.test/", w.Links("deny.test/", "moved.test/", "hosts.test/1", "fails.test/", "b.test/"))
+	w.Visit("a.test/", w.Links("deny.test/", "moved.test/", "hosts.test/1", "fails.test/", "b.test/", "wall.test/"))
 	w.Visit("moved.test/", w.Redirect("dead.test/"))
 	w.Visit("round.test/", w.Redirect("round.test/2"))
 	w.Visit("round.test/2", w.Redirect("round.test/"))
@@ -28,13 +28,17 @@ func TestFind(t *testing.T) {
 	ended("dead.test/", schema.DeadLink, schema.StatusReason(404))
 	ended("away.test/", schema.Unreachable, schema.Reason{Cause: schema.CauseNXDomain})
 	ended("fails.test/", schema.Failed, schema.StatusReason(503))
+	ended("wall.test/", schema.Failed, schema.Reason{Cause: schema.CauseChallenge, Detail: "Anubis"})
 	ended("deny.test/", schema.Failed, schema.Reason{Cause: schema.CauseDenied})
 	w.Host("hosts.test/1", func(h *schema.Host) {
 		h.RunGivenUp, h.RunGivenUpWhy = schema.GaveUpConnection, schema.Reason{Cause: schema.CauseRefused}
 	})
-	links, err := broken.Find(w.Survey())
+	links, walled, err := broken.Find(w.Survey())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(walled) != 1 || walled[0].To != "https://wall.test/" || walled[0].Answer != schema.AnswerChallenge {
+		t.Errorf("links to walled pages: %+v", walled)
 	}
 	type row struct {
 		Origin, From, Anchor, Kind, To, State string
@@ -79,7 +83,7 @@ func TestFindInLaterRun(t *testing.T) {
 	w.Visit("a.test/ads", w.Links("dead.test/"))
 	w.Visit("dead.test/", dead)
 	for _, want := range []int{2, 1} { // pages that the run has not reached yet still count
-		links, err := broken.Find(w.Survey())
+		links, _, err := broken.Find(w.Survey())
 		if err != nil || len(links) != want {
 			t.Errorf("%d broken links, %v; want %d: %v", len(links), err, want, links)
 		}

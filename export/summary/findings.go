@@ -103,7 +103,7 @@ func collect(s *survey.Survey, counted export.Counted) (*findings, error) {
 		func() (err error) { f.sites, err = survey.CutSites(s); return err },
 		func() (err error) { f.uncovered, err = survey.UncoveredSubdomains(s); return err },
 		func() error { return f.readDigest(s) }, // before results that stay in memory
-		func() (err error) { f.broken, err = broken.Find(s); return err },
+		func() (err error) { f.broken, _, err = broken.Find(s); return err },
 	} {
 		if err := step(); err != nil {
 			return nil, err

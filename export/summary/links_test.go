@@ -71,7 +71,7 @@ func TestBrokenLinks(t *testing.T) {
 		})
 	}
 	s := w.Survey()
-	links, err := broken.Find(s)
+	links, _, err := broken.Find(s)
 	if err != nil || len(links) != 151 {
 		t.Fatalf("%d links, %v", len(links), err)
 	}

@@ -21,6 +21,12 @@ func (p *Page) Failure() string {
 // or for sale to crawlers (402).
 func (p *Page) Broken() bool { return leadsNowhere(p.State, p.cause) }
 
+// Walled reports whether a page shows a wall, and no earlier visit has read it. Pages of a host that was given up for
+// its walls count as well.
+func (p *Page) Walled() bool {
+	return p.State == schema.Failed && p.cause.Cause == schema.CauseChallenge
+}
+
 // leadsNowhere reports whether a link to a page in a state, for a reason, leads nowhere.
 func leadsNowhere(s schema.State, why schema.Reason) bool {
 	dead := s == schema.DeadLink || s == schema.Unreachable || s == schema.Failed

@@ -6,7 +6,7 @@ import "github.com/sumi-ripple/ripple/export/broken"
 func BrokenColumns() []string {
 	return []string{
 		"quality_origin", "from_url", "anchor", "to_url",
-		"state", "status_code", "error_message", "kind", "rel", "place",
+		"state", "status_code", "error_message", "kind", "rel", "place", "answer",
 	}
 }
 
@@ -15,7 +15,7 @@ func WriteBroken(to RowWriter, links []broken.Link) error {
 	for i := range links {
 		l := &links[i]
 		values := []any{orNull(l.Origin), l.From, l.Link.Anchor, l.To, l.State.String(), orNull(int64(l.Status)), l.Why,
-			l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where()}
+			l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where(), orNull(l.Answer.String())}
 		if _, err := to.Row(values); err != nil {
 			return err
 		}

@@ -32,6 +32,10 @@ type (
 		Class   string        `xml:"classname,attr"`
 		Name    string        `xml:"name,attr"`
 		Failure *junitFailure `xml:"failure"`
+		Skipped *junitSkipped `xml:"skipped"`
+	}
+	junitSkipped struct {
+		Message string `xml:"message,attr"`
 	}
 	junitFailure struct {
 		Message string `xml:"message,attr"`
@@ -41,17 +45,25 @@ type (
 )
 
 // WriteJUnit writes broken targets as a JUnit report: a failed test for each, with at most limit of the pages that
-// link to it. Without a broken target one test has passed, because CI systems reject a report without tests.
-func WriteJUnit(w io.Writer, groups []broken.Group, limit int) error {
-	suite := junitSuite{Name: "links", Tests: max(1, len(groups)), Failures: len(groups)}
+// link to it, and a skipped one for each walled target. Without a broken target one test has passed, because CI systems
+// reject a report without tests.
+func WriteJUnit(w io.Writer, groups, walled []broken.Group, limit int) error {
+	suite := junitSuite{
+		Name: "links", Tests: max(1, len(groups)) + len(walled), Failures: len(groups), Skipped: len(walled),
+	}
+	why := func(g broken.Group) string {
+		return fmt.Sprintf("%s; %s here", term.Clean(g.Why, 300), term.Count(len(g.Links), "page links", "pages link"))
+	}
 	for _, g := range groups {
-		suite.Cases = append(suite.Cases, junitCase{"links." + g.State.String(), term.Clean(g.To, 2048), &junitFailure{
-			Message: fmt.Sprintf("%s; %s here", term.Clean(g.Why, 300), term.Count(len(g.Links), "page links", "pages link")),
-			Type:    g.State.String(), Text: sources(g, limit),
-		}})
+		suite.Cases = append(suite.Cases, junitCase{Class: "links." + g.State.String(), Name: term.Clean(g.To, 2048),
+			Failure: &junitFailure{Message: why(g), Type: g.State.String(), Text: sources(g, limit)}})
 	}
 	if len(groups) == 0 {
 		suite.Cases = []junitCase{{Class: "links", Name: "no broken links"}}
+	}
+	for _, g := range walled {
+		suite.Cases = append(suite.Cases, junitCase{Class: "links." + g.Answer.String(), Name: term.Clean(g.To, 2048),
+			Skipped: &junitSkipped{why(g)}})
 	}
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err

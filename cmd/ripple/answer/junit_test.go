@@ -22,12 +22,14 @@ func TestWriteJUnit(t *testing.T) {
 		links = append(links, broken.Link{Source: from, Target: gone, Link: schema.Link{Anchor: "]]>\x00 here"}})
 	}
 	links = append(links, broken.Link{Source: links[0].Source, Target: away})
+	wall := &broken.Target{To: "https://wall.test/", State: schema.Failed, Answer: schema.AnswerChallenge, Why: "walled"}
+	walled := broken.ByTarget([]broken.Link{{Source: links[0].Source, Target: wall}})
 	for _, tt := range []struct {
-		groups          []broken.Group
+		groups, walled  []broken.Group
 		tests, failures int
-	}{{broken.ByTarget(links), 2, 2}, {nil, 1, 0}} {
+	}{{broken.ByTarget(links), nil, 2, 2}, {nil, nil, 1, 0}, {nil, walled, 2, 0}, {broken.ByTarget(links), walled, 3, 2}} {
 		var out bytes.Buffer
-		if err := answer.WriteJUnit(&out, tt.groups, 3); err != nil {
+		if err := answer.WriteJUnit(&out, tt.groups, tt.walled, 3); err != nil {
 			t.Fatal(err)
 		}
 		var got struct {

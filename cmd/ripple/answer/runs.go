@@ -12,6 +12,7 @@ type BrokenLink struct {
 	Kind   string  `json:"kind"`
 	Rel    string  `json:"rel"`
 	Place  string  `json:"place"`
+	Answer *string `json:"answer"` // what the server answered instead of a page; null: nothing else
 }
 
 // A RunList holds the runs of a state.

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,15 +40,17 @@ func (o *brokenForm) check() error {
 	return nil
 }
 
-// forPrograms writes broken links in the chosen form for programs. It returns false if none was chosen.
-func (o *brokenForm) forPrograms(w io.Writer, links []broken.Link) (bool, error) {
+// forPrograms writes broken links, and after them those to walled pages, in the chosen form for programs. It returns
+// false if none was chosen.
+func (o *brokenForm) forPrograms(w io.Writer, links, walled []broken.Link) (bool, error) {
+	all := slices.Concat(links, walled)
 	switch {
 	case o.csv:
-		return true, answer.WriteBroken(answer.NewCSVRows(w, answer.BrokenColumns()), links)
+		return true, answer.WriteBroken(answer.NewCSVRows(w, answer.BrokenColumns()), all)
 	case o.json:
-		return true, answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), links)
+		return true, answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), all)
 	case o.junit:
-		return true, answer.WriteJUnit(w, broken.ByTarget(links), int(o.limit))
+		return true, answer.WriteJUnit(w, broken.ByTarget(links), broken.ByTarget(walled), int(o.limit))
 	}
 	return false, nil
 }
@@ -66,9 +69,9 @@ func newBrokenCommand(a *app) *cobra.Command {
 		Short: "List the links that lead nowhere",
 		Long: `List the links whose target is dead, has failed or cannot be reached: each target once,
 with the number of pages that link to it and the first of them with their anchors. The
-target that most pages link to comes first. A page that robots.txt forbids, or that
-shows a wall to crawlers, is not known to be broken. The exit code is 1 if there are any
-broken links.
+target that most pages link to comes first. A page that robots.txt forbids is not known
+to be broken. Nor is one that shows a wall to crawlers; such pages are listed last. The
+exit code is 1 if there are any broken links.
 
 "ripple check URL" finds them on a site without a configuration.`,
 		Example: "  ripple broken\n  ripple broken --by origin --only dead_link\n" +
@@ -97,30 +100,45 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	if err := opts.hasOrigin(r.Survey); err != nil {
 		return err
 	}
-	links, err := term.Finding(a.Voice, "looking for broken links",
-		func() ([]broken.Link, error) { return broken.Find(r.Survey) })
+	var walled []broken.Link
+	links, err := term.Finding(a.Voice, "looking for broken links", func() (links []broken.Link, err error) {
+		links, walled, err = broken.Find(r.Survey)
+		return links, err
+	})
 	if err != nil {
 		return err
 	}
 	links = broken.Choice{Origin: opts.origin, State: opts.only}.Of(links)
-	if n := r.Survey.Run().Errors[schema.ErrorChallenge]; n > 0 {
-		defer a.Voice.Tell(term.Event("walls", "  "+term.Count(n, "visit", "")+
-			" of the run met a wall; what is behind it is not listed", "count", n))
+	if walled = (broken.Choice{Origin: opts.origin}).Of(walled); opts.only != "" {
+		walled = nil
 	}
-	written, err := opts.forPrograms(a.stdout, links)
-	switch {
-	case written || err != nil:
-	case len(links) == 0:
-		return toldNone(a.Voice, r.Survey)
-	case opts.by == "origin":
-		err = show.Broken(a.stdout, links)
-	default:
-		err = show.BrokenTargets(a.stdout, broken.ByTarget(links), int(opts.limit))
+	written, err := opts.forPrograms(a.stdout, links, walled)
+	if !written && err == nil {
+		err = opts.print(a, r.Survey, links, walled)
 	}
 	if err == nil && len(links) > 0 {
 		return term.ErrQuiet
 	}
 	return err
+}
+
+// print prints broken links for people, and apart from them the walled targets.
+func (o *brokenOptions) print(a *app, s *survey.Survey, links, walled []broken.Link) (err error) {
+	switch {
+	case len(links) == 0:
+		err = toldNone(a.Voice, s)
+	case o.by == "origin":
+		err = show.Broken(a.stdout, links)
+	default:
+		err = show.BrokenTargets(a.stdout, broken.ByTarget(links), int(o.limit))
+	}
+	if err != nil || len(walled) == 0 {
+		return err
+	}
+	if _, err = io.WriteString(a.stdout, "\nnot known to be broken, because they show a wall to crawlers:\n"); err != nil {
+		return err
+	}
+	return show.BrokenTargets(a.stdout, broken.ByTarget(walled), int(o.limit))
 }
 
 func (o *brokenOptions) check() error {

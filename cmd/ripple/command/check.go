@@ -137,7 +137,7 @@ func firstPart(s string) string {
 
 // print prints the result: broken links for programs, or what was not printed while they were found.
 func (o *checkOptions) print(a *app, r *session.Checked) error {
-	written, err := o.forPrograms(a.stdout, r.Links)
+	written, err := o.forPrograms(a.stdout, r.Links, nil)
 	groups := broken.ByTarget(r.Links)
 	several := groups // the first ones
 	if i := slices.IndexFunc(groups, func(g broken.Group) bool { return len(g.Links) == 1 }); i >= 0 {

@@ -81,7 +81,7 @@ func (o *opened) brokenLinks() ([]broken.Link, error) {
 	if o.broken != nil {
 		return o.broken, nil
 	}
-	links, err := broken.Find(o.Survey)
+	links, _, err := broken.Find(o.Survey)
 	if err == nil && len(links) <= mostBroken {
 		o.broken = links
 	}

@@ -227,7 +227,7 @@ func (c *checker) finish(ctx context.Context, w *walk, r crawl.Result) error {
 	if !r.Walked {
 		c.result.Waiting = max(1, c.result.Waiting)
 	}
-	if c.result.Links, err = broken.Find(s); err == nil {
+	if c.result.Links, _, err = broken.Find(s); err == nil {
 		err = c.seeds(s)
 	}
 	if err == nil {

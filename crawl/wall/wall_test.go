@@ -79,6 +79,12 @@ func TestRules(t *testing.T) {
 			if r := a.detect(); r == nil || r.ID != tt.rule {
 				t.Errorf("%s: answer %d is found by %v", tt.rule, i, r)
 			}
+			for _, a.status = range []int{200, 202, 401, 403, 429, 503} {
+				want := ruleOf(tt.rule).Statuses == nil || slices.Contains(ruleOf(tt.rule).Statuses, a.status)
+				if r := a.detect(); (r != nil && r.ID == tt.rule) != want {
+					t.Errorf("%s: answer %d with status %d is found by %v", tt.rule, i, a.status, r)
+				}
+			}
 		}
 		for i, a := range tt.missed {
 			if r := a.detect(); r != nil {
@@ -99,6 +105,11 @@ func TestRules(t *testing.T) {
 	if !slices.Equal(rules, tested) {
 		t.Errorf("rules %v, tested are %v", rules, tested)
 	}
+}
+
+func ruleOf(id string) Rule {
+	all := Rules()
+	return all[slices.IndexFunc(all, func(r Rule) bool { return r.ID == id })]
 }
 
 type answer struct {

@@ -31,6 +31,7 @@ GROUP BY depth ORDER BY depth`},
 FROM page_depths d JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
 WHERE d.depth = 0 AND t.state IN ('dead_link', 'unreachable', 'failed')
 AND t.error_message NOT LIKE 'denied by robots.txt%' AND t.error_message NOT LIKE 'walled%'
+AND t.error_message NOT LIKE 'payment required%'
 GROUP BY 1 ORDER BY 2 DESC`},
 		{"Librarian", "Which types of documents are there?", `SELECT content_type, count(*) AS pages FROM pages
 WHERE state IN ('processed', 'content_mismatch') GROUP BY 1 ORDER BY 2 DESC`},

@@ -60,7 +60,8 @@ CREATE TABLE pages (
     answer          TEXT,                   -- 'challenge': the last visit met a wall, and what an earlier one found stands; NULL: it did not
     answer_rule     TEXT,                   -- the rule that recognised it
     simhash         TEXT,                   -- of its text, hexadecimal; near-duplicates differ in 3 of its 64 bits or less; NULL: too little text
-    preferences     TEXT                    -- what its owner says about its use, all statements together; NULL: nothing
+    preferences     TEXT,                   -- what its owner says about its use, all statements together; NULL: nothing
+    duplicate_of    INTEGER REFERENCES pages(id) -- the page that represents those of nearly the same text; NULL: it does, or there are none
 );
 
 CREATE INDEX idx_pages_domain ON pages(domain);

@@ -156,3 +156,27 @@ func BenchmarkHasher(b *testing.B) {
 		h.Sum()
 	}
 }
+
+// Pages of which one word differs, such as a date, are found as near-duplicates: the longer, the more surely.
+func TestRecall(t *testing.T) {
+	for _, tt := range []struct {
+		words int
+		least float64
+	}{{300, 0.5}, {1_000, 0.85}, {3_000, 0.98}, {10_000, 0.99}} {
+		const n = 400
+		found := 0
+		for seed := range uint64(n) {
+			words := prose(seed, tt.words)
+			a := of(strings.Join(words, " "))
+			words[int(seed)%tt.words] = "another"
+			if a.Near(of(strings.Join(words, " "))) {
+				found++
+			}
+		}
+		recall := float64(found) / n
+		if recall < tt.least {
+			t.Errorf("%d words: recall %.3f, want %.2f", tt.words, recall, tt.least)
+		}
+		t.Logf("%d words: recall %.3f", tt.words, recall)
+	}
+}

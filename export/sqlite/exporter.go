@@ -36,6 +36,7 @@ type exporter struct {
 	class      []schema.Class // by page
 	references []uint32       // by page: number of pages that link to it
 	graph      *pageGraph
+	duplicates *survey.Duplicates
 	page       pageRow     // being written
 	link       linkRow     // being written
 	body       schema.Link // of link
@@ -143,7 +144,10 @@ func (e *exporter) addRuns() error {
 	return nil
 }
 
-func (e *exporter) addPages() error {
+func (e *exporter) addPages() (err error) {
+	if e.duplicates, err = e.survey.Duplicates(); err != nil {
+		return err
+	}
 	return e.survey.EachPage(func(p *survey.Page) error {
 		e.progress.Passing("pages", int(p.ID), e.survey.URLs())
 		if !p.Gone {
@@ -158,6 +162,7 @@ func (e *exporter) addPages() error {
 
 func (e *exporter) addPage(p *survey.Page) error {
 	e.page.of(p)
+	e.page.duplicateOf = e.duplicates.Of(p.ID)
 	return e.pages.put(&e.page)
 }
 

@@ -23,6 +23,8 @@ type pageRow struct {
 	read  func(schema.ID) (*survey.Page, error) // reads the page
 	whole bool                                  // the page was read; if not, Page is &some or nil
 	some  survey.Page
+
+	duplicateOf schema.ID // see [survey.Duplicates]
 }
 
 // A linkRow is a link between two pages, with the id of its row.
@@ -101,6 +103,7 @@ func pageRelation() relation[pageRow] {
 		{"answer_rule", text, func(p *pageRow) any { return words(p.visit.AnswerRule) }},
 		{"simhash", text, func(p *pageRow) any { return words(p.visit.SimHash.String()) }},
 		{"preferences", text, func(p *pageRow) any { return words(preference.Applied(p.visit.Preferences)) }},
+		{"duplicate_of", integer, func(p *pageRow) any { return number(p.duplicateOf) }},
 	}}
 }
 

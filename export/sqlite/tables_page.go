@@ -28,8 +28,13 @@ func pageView(d *DB) virtual {
 		func(s span) (next[pageRow], error) { return d.eachPage(s, false), nil })
 	v.ordered = true
 	v.load = func(p *pageRow, column string) error {
-		if column == "id" {
+		switch column {
+		case "id":
 			return nil
+		case "duplicate_of":
+			var err error
+			p.duplicateOf, err = d.duplicateOf(p.id)
+			return err
 		}
 		if ok, err := p.loadSome(d, column); ok || err != nil {
 			return err

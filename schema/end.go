@@ -68,7 +68,7 @@ func (e End) words() string {
 	case EndOutputs:
 		return "stopped before its outputs were written"
 	case EndAnew:
-		return "the file of a shard was made anew since"
+		return "the file of a shard has been recreated since"
 	}
 	return ""
 }

@@ -164,7 +164,7 @@ func (r *Recorder) mark(tx *kv.Tx, now time.Time) error {
 	for _, n := range r.in.run.Errors {
 		p.Errors += n
 	}
-	if r.Waiting != nil {
+	if r.Waiting != nil && !r.in.run.Walked { // what was counted before the walk ended is visited, or beyond a limit
 		p.Waiting = r.Waiting()
 	}
 	r.history.Add(p)

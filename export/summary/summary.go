@@ -244,7 +244,7 @@ func errorKinds(errs map[string]int) []string {
 func errorName(kind string) string {
 	switch kind {
 	case schema.ErrorDeadLink:
-		return "Dead Links (404)"
+		return "Dead Links (404, 410)"
 	case schema.ErrorRateLimited:
 		return "Rate Limited (429)"
 	case schema.ErrorServer:

@@ -156,6 +156,9 @@ func TestFigures(t *testing.T) {
 		{"ask?sql=SELECT+1", `(() => { const form = document.querySelector(".saved form");
 			if (!form || document.querySelector(".saved a[href$='sql=SELECT+1']")) return form;
 			form.querySelector("input").value = "Mine"; form.requestSubmit(); })()`, ".saved", "Mine ×"},
+		{"ask?sql=SELECT+1", `(() => { const text = document.querySelector("#view textarea"), own = document.querySelector(".saved a");
+			if (!text || !own) return false;
+			text.value = "edited"; own.click(); return text.value === "SELECT 1"; })()`, ".saved", "Mine ×"},
 		{"ask", `(() => { document.querySelector(".saved li button")?.click();
 			return document.querySelector(".saved form") && !localStorage.getItem("ripple-questions").includes("Mine"); })()`,
 			"#view", "Saved in this browser"},
@@ -232,10 +235,18 @@ func byPlace(t *testing.T, d *fake, b *desktest.Tab) {
 		}
 	}
 	b.Shows("host/a.test", "#view", "in the text 2 2 1 1 main 3 3 2 1 nav 297 297 4 0 site-wide 290 290 1 0")
-	choose("links", "nav")
+	const dossier = "links counted here, in “What it links to” and in “Top pages”"
+	choose(dossier, "nav")
 	b.Wait(`document.querySelector("#view").innerText.includes("menu.test") && location.hash.endsWith("?place=nav")`)
-	choose("links", "text")
+	heads := func(text string) {
+		b.Helper()
+		b.Wait(fmt.Sprintf(`[...document.querySelectorAll("#view h2")].some((h) => h.innerText.replace(/\s+/g, "") === %q)`, text))
+	}
+	heads("Whatitlinkstoalllinks")
+	b.Shows("host/a.test?place=nav", "#view", "by number of links to them: links in nav alone")
+	choose(dossier, "text")
 	b.Wait(`!document.querySelector("#view").innerText.includes("menu.test") && location.hash.endsWith("?place=text")`)
+	heads("Whatitlinkstolinksinthetextalone")
 	b.Shows("host/a.test?place=nav", "#view", "menu.test")
 	asks("GET hosts/a.test?limit=100&place=nav")
 	asks("GET hosts/a.test?limit=100&place=text")

@@ -53,7 +53,7 @@ export function show(view, said, signal) {
       time), box),
     el("aside", {}, section("Saved in this browser", null, own), section("Questions", null, index),
       section("Tables", null, tables))));
-  showSaved(own, () => ({ sql: text.value, ...(links === "all" && { links }) }));
+  showSaved(own, () => ({ sql: text.value, ...(links === "all" && { links }) }), take);
   showIndex(index, take, signal);
   showTables(tables, text, signal);
   if (said.sql) run();
@@ -78,8 +78,9 @@ function chartOf(columns, list) {
     `${columns[1]} by ${columns[0]}`, list.length - mostBars);
 }
 
-// showSaved lists the saved questions. Each is a link, whose address can be sent. asked returns the present one.
-function showSaved(element, asked) {
+// showSaved lists the saved questions. Each is a link, whose address can be sent. asked returns the present one. take
+// asks one whose address is that of the view: such a link leads nowhere, and the text may have been edited.
+function showSaved(element, asked, take) {
   const name = el("input", { class: "few wide", "aria-label": "Name of this question", placeholder: "Name",
     maxlength: "80" });
   const failure = el("p", { class: "soft", role: "status" });
@@ -90,7 +91,7 @@ function showSaved(element, asked) {
       failure.textContent = "This browser keeps nothing for this page; the address of the view can be kept instead.";
       return;
     }
-    showSaved(element, asked);
+    showSaved(element, asked, take);
   };
   const form = el("form", { class: "filters", onsubmit: (event) => {
     event.preventDefault();
@@ -99,9 +100,18 @@ function showSaved(element, asked) {
     else name.focus();
   } }, name, el("button", { class: "button", type: "submit" }, "Save"));
   put(element, form, failure, el("ul", { class: "plain-list" }, saved().map((q) => el("li", {},
-    el("a", { href: address("ask", { sql: q.sql, links: q.links === "all" ? "all" : "" }), title: q.sql }, q.name), " ",
+    savedLink(q, take), " ",
     button("×", () => store(saved().filter((one) => one.name !== q.name)),
       { class: "link", "aria-label": "Delete " + q.name })))));
+}
+
+function savedLink(q, take) {
+  const href = address("ask", { sql: q.sql, links: q.links === "all" ? "all" : "" });
+  return el("a", { href, title: q.sql, onclick: (event) => {
+    if (location.hash !== href) return;
+    event.preventDefault();
+    take(q.sql);
+  } }, q.name);
 }
 
 // showIndex lists the built-in questions by who usually asks them.

@@ -2,7 +2,7 @@
 
 import { ask, askFresh, offers } from "./api.js";
 import { el, put, chip, hostLink, pageLink, pagesLink, outside, tagLink } from "./dom.js";
-import { linkers } from "./places.js";
+import { linkers, inPlaceText } from "./places.js";
 import { decideForm, decidedChip } from "./decide.js";
 import { bars, meter, gapStrip } from "./chart.js";
 import { heading, section, figure, facts, table, empty, failed, fetched, state } from "./parts.js";
@@ -39,9 +39,16 @@ function dossier(d, question, said, signal) {
   if (asksStrip) fetched(strip, () => ask(`hosts/${encodeURIComponent(d.domain)}/requests`, { signal }),
     (answer) => stripOf(answer, signal), signal);
   askRobots(robots, d, `https://${d.domain}/`, signal);
-  const linksTo = (place) =>
-    fetched(out, () => ask("query", { body: { sql: linksOut(d.domain, place) }, signal }), outOf, signal);
-  if (asksSQL) linksTo(said.place);
+  const top = el("div", {}, pages(d.busiest_pages)), outText = el("span", {}), topText = el("span", {});
+  const say = (place) => {
+    put(outText, inPlaceText(place === "text" ? place : ""));
+    put(topText, "by number of links to them: " + inPlaceText(place));
+  };
+  const linksTo = (place) => {
+    say(place);
+    if (asksSQL) fetched(out, () => ask("query", { body: { sql: linksOut(d.domain, place) }, signal }), outOf, signal);
+  };
+  linksTo(said.place);
   return [head, covered,
     asksStrip && section("The last requests", "and the gaps between them", strip),
     el("div", { class: "columns" }, section("Pages by state", null,
@@ -50,10 +57,12 @@ function dossier(d, question, said, signal) {
       section("Errors", null, errors(d)), deciding),
     section("robots.txt", robotsMeta(d.robots), robots),
     section("Who links here", "links in the text first", linkers(d.linked_from, { said, question, signal,
-      view: "host/" + encodeURIComponent(d.domain), of: (other) => other.linked_from, draw: linking,
-      chosen: asksSQL && linksTo })),
-    asksSQL && section("What it links to", null, out),
-    section("Top pages", "by number of links to them", pages(d.busiest_pages)), section("Runs", null, runs(d.runs))];
+      view: "host/" + encodeURIComponent(d.domain), draw: linking, chosen: linksTo,
+      label: asksSQL ? "links counted here, in “What it links to” and in “Top pages”"
+        : "links counted here and in “Top pages”",
+      of: (other) => { put(top, pages(other.busiest_pages)); return other.linked_from; } })),
+    asksSQL && section("What it links to", outText, out),
+    section("Top pages", topText, top), section("Runs", null, runs(d.runs))];
 }
 
 function chipsOf(d) {

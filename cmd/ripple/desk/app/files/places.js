@@ -6,9 +6,14 @@ import { number } from "./words.js";
 
 const names = { "": "all", text: "in the text", sitewide: "site-wide" };
 
+// inPlaceText says which links are counted.
+export const inPlaceText = (place) => (!place ? "all links" : place === "text" ? "links in the text alone"
+  : place === "sitewide" ? "site-wide links alone" : place === "redirect" ? "redirects alone" : `links in ${place} alone`);
+
 // linkers shows the links in each place, and draws those of the chosen one into list. After a choice, question(place)
-// asks for others, and links(answer) are drawn.
-export function linkers(links, { view, said, question, of, draw, chosen, signal }) {
+// asks for others, and of(answer) are drawn. label says what the choice is about.
+export function linkers(links, more) {
+  const { view, said, question, of, draw, chosen, signal, label = "links" } = more;
   const list = el("div", {}, draw(links)), place = said.place || "";
   const choose = (next) => {
     keep(view, { ...said, place: next }, { place: next });
@@ -19,7 +24,7 @@ export function linkers(links, { view, said, question, of, draw, chosen, signal 
   return [table([{ title: "place", cell: (p) => names[p.place] || p.place },
     ...["links", "pages", "anchors", "origins"].map((name) => (
       { title: name, class: "num", cell: (p) => number(p[name]) }))], links.places),
-  el("div", { class: "filters" }, choice("links", offered.map((p) => [p, names[p] || p]), place, choose)), list];
+  el("div", { class: "filters" }, choice(label, offered.map((p) => [p, names[p] || p]), place, choose)), list];
 }
 
 // placed says where a link is.

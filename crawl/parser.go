@@ -66,7 +66,7 @@ const maxKept = 1 << 20
 // decode undoes the encodings of a body. Only the text of a page uses the parser's memory; other
 // bodies are kept in the outcome.
 func (p *parser) decode(o *ring.Outcome, resp *fetch.Response) error {
-	page := o.Step.Kind == ring.Get && o.Step.URLKind == schema.KindPage
+	page := (o.Step.Kind == ring.Get || o.Step.Kind == ring.Probe) && o.Step.URLKind == schema.KindPage
 	var text []byte
 	if page {
 		text = p.text
@@ -164,12 +164,14 @@ func (p *parser) page(o *ring.Outcome, header http.Header, body []byte, size int
 			found = &parsed
 		}
 	}
-	if found.Anchors != nil {
+	if found.Anchors != nil && o.Step.Kind != ring.Probe {
 		p.onAnchors(o.Step.Norm, found.Anchors)
-		found.Anchors = nil // it must not wait with the outcome
 	}
+	found.Anchors = nil // it must not wait with the outcome
 	found.Obey(page.HeaderRobotsTag(header, s.Config.UserAgent.CrawlerName))
-	o.Page = found
+	if o.Page = found; o.Step.Kind == ring.Probe {
+		found.Links = nil // nothing follows them
+	}
 	p.hashLinks(o)
 }
 

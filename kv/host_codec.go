@@ -63,6 +63,33 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.byte(h.Payments)
 	w.string(h.Preferences)
 	encodeMazes(w, h.Mazes)
+	w.bool(h.ShownWWW)
+	encodeMissing(w, &h.Missing)
+}
+
+func encodeMissing(w *writer, p *schema.MissingProbe) {
+	w.uint(uint64(p.Run))
+	if p.Run == 0 {
+		return
+	}
+	w.millis(p.At)
+	w.number(p.Status)
+	w.bool(p.Walled)
+	w.string(p.Target)
+	w.string(p.Title)
+	w.fixed(uint64(p.Shown))
+	w.fixed(uint64(p.Sim))
+	w.bool(p.Shell)
+}
+
+func decodeMissing(r *reader) (p schema.MissingProbe) {
+	if p.Run = schema.RunID(r.id()); p.Run == 0 {
+		return p
+	}
+	p.At, p.Status, p.Walled = r.millis(), r.number(), r.bool()
+	p.Target, p.Title = r.text(), r.text()
+	p.Shown, p.Sim, p.Shell = schema.Shown(r.fixed()), schema.SimHash(r.fixed()), r.bool()
+	return p
 }
 
 func encodeHostRun(w *writer, h *schema.Host) {
@@ -150,6 +177,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	h.OthersWalls, h.RunOthersEnded, h.RobotsHTML = r.byte(), r.bool(), r.bool()
 	h.Payments, h.Preferences = r.byte(), r.string()
 	h.Mazes = decodeMazes(r)
+	h.ShownWWW, h.Missing = r.bool(), decodeMissing(r)
 	return h
 }
 

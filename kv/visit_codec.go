@@ -20,6 +20,7 @@ const (
 	visitByHead
 	visitProxied
 	visitSimHashed
+	visitShown
 )
 
 // Bits of a link: its place, its rel flags, whether its kinds follow because they are not those of a plain
@@ -99,6 +100,9 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	if v.SimHash != 0 {
 		w.fixed(uint64(v.SimHash))
 	}
+	if v.Shown != 0 {
+		w.fixed(uint64(v.Shown))
+	}
 	w.number(v.Refused)
 	w.string(v.Preferences)
 	w.byte(byte(v.Answer))
@@ -133,7 +137,8 @@ func visitFlags(v *schema.Visit) uint64 {
 		flag uint64
 	}{{v.Kept, visitKept}, {v.NoIndex, visitNoIndex}, {v.NoFollow, visitNoFollow}, {v.Unchanged, visitUnchanged},
 		{v.SHA256 != [32]byte{}, visitHashed}, {v.Left, visitLeft}, {v.LeftOwn, visitLeftOwn},
-		{v.ByHead, visitByHead}, {v.Proxy != "", visitProxied}, {v.SimHash != 0, visitSimHashed}} {
+		{v.ByHead, visitByHead}, {v.Proxy != "", visitProxied}, {v.SimHash != 0, visitSimHashed},
+		{v.Shown != 0, visitShown}} {
 		if f.on {
 			flags |= f.flag
 		}
@@ -185,9 +190,12 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	if flags&visitSimHashed != 0 {
 		v.SimHash = schema.SimHash(r.fixed())
 	}
+	if flags&visitShown != 0 {
+		v.Shown = schema.Shown(r.fixed())
+	}
 	v.Refused = r.number()
 	v.Preferences = r.text()
-	if v.Answer = schema.Answer(r.byte()); v.Answer >= schema.AnswerCount {
+	if v.Answer = schema.Answer(r.byte()); !v.Answer.Stored() {
 		r.fail()
 	}
 	if v.Answer != schema.AnswerPage {

@@ -22,8 +22,9 @@ type Content struct {
 	Shell       Shell  // 0 unless the page is likely empty without its scripts
 	Rendering   Rendering
 	SimHash     SimHash // of the text in main, body and aside, as the extraction reads it
-	RenderAsked int     // requests of its scripts that were answered, by a server or from answers for other pages
-	Preferences string  // what its owner says about its use, see package preference
+	Shown       Shown
+	RenderAsked int    // requests of its scripts that were answered, by a server or from answers for other pages
+	Preferences string // what its owner says about its use, see package preference
 }
 
 // Brief returns the content to record for a visit that found the page unmodified. Lists are left

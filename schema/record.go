@@ -254,7 +254,9 @@ type Host struct {
 	RunOthersEnded bool  // in the run in field Run, because of those: no more such URL is requested
 	RobotsHTML     bool  // the copy of robots.txt is a web page
 
-	Mazes Mazes // at most [MaxMazes]
+	Mazes    Mazes // at most [MaxMazes]
+	ShownWWW bool  // its last page was at www.
+	Missing  MissingProbe
 }
 
 // A SitePlace is how a host counted against [traps] max-hosts-per-site when it was recorded.

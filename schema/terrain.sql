@@ -57,7 +57,7 @@ CREATE TABLE pages (
     rendered        TEXT,                   -- why it was rendered in a browser, and what was refused to it; NULL: it was not
     render_requests INTEGER NOT NULL,       -- resources that its scripts requested and got, including those fetched for other pages
     own             INTEGER,                -- 1: its own host names it; 0: only others do; NULL: the run has not met it
-    answer          TEXT,                   -- 'challenge': the last visit met a wall, and what an earlier one found stands; NULL: it did not
+    answer          TEXT,                   -- 'challenge': the last visit met a wall, and what an earlier one found stands; 'soft404': what the host answers for any page that does not exist; 'parked': an offer to buy the domain; NULL: a page, or an error that says so
     answer_rule     TEXT,                   -- the rule that recognised it
     simhash         TEXT,                   -- of its text, hexadecimal; near-duplicates differ in 3 of its 64 bits or less; NULL: too little text
     preferences     TEXT,                   -- what its owner says about its use, all statements together; NULL: nothing
@@ -214,7 +214,9 @@ CREATE TABLE hosts (
     tags            TEXT,                   -- tags that people gave it, separated by commas
     note            TEXT,                   -- note that people made
     need_scripts    INTEGER NOT NULL,       -- pages processed in the newest run that show nothing without their scripts, and were not rendered
-    preferences     TEXT                    -- what its robots.txt says about the use of pages, as written, a statement a line; NULL: nothing
+    preferences     TEXT,                   -- what its robots.txt says about the use of pages, as written, a statement a line; NULL: nothing
+    missing_pages   TEXT,                   -- its answer for a page that does not exist: 'honest' (404, 410), 'soft' (a page or a redirect), 'unknown'; NULL: not asked
+    parked          TEXT                    -- the rule by which the domain is for sale; NULL: it is not
 );
 
 -- Registrable domains.

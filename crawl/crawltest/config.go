@@ -23,20 +23,22 @@ func Config(t testing.TB, s *webtest.Server, text string) string {
 }
 
 // Complete adds the defaults of all tests to a configuration: the shortest delay, GET without HEAD, no
-// sitemaps, a name, and the connection to the server at addr. ca is the file with the certificate of
-// the server's authority.
+// sitemaps, no request for a page that does not exist, a name, and the connection to the server at addr. ca is the file
+// with the certificate of the server's authority.
 func Complete(text, ca, addr string) string {
 	way := []string{fmt.Sprintf("ca-file = %q", ca), fmt.Sprintf("connect-to = { \"*.test\" = %q }", addr)}
 	text = complete(text, "network", way...)
 	text = complete(text, "user-agent", `crawler-name = "TestBot"`)
+	text = complete(text, "checks", `soft-404 = "off"`)
 	return complete(text, "crawler", "minimum-time-on-page = 100", `head-check = "never"`, `sitemaps = "off"`)
 }
 
 // Paper adds defaults for a crawl without sockets, whose hosts share one address: a name, GET without
-// HEAD, no sitemaps, and no delay per address.
+// HEAD, no sitemaps, no request for a page that does not exist, and no delay per address.
 func Paper(text string) string {
 	text = complete(text, "politeness", `minimum-time-per-address = "0s"`)
 	text = complete(text, "user-agent", `crawler-name = "TestBot"`)
+	text = complete(text, "checks", `soft-404 = "off"`)
 	return complete(text, "crawler", `head-check = "never"`, `sitemaps = "off"`)
 }
 

@@ -23,6 +23,7 @@ type Extractor struct {
 	nesting nesting
 	robots  robots
 	words   simhash.Hasher // of the text outside headers, footers and navigation
+	shown   shown
 
 	page     *Page
 	heads    []headerLink // from the header of the answer
@@ -88,6 +89,7 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 		p.Shell = shellOf(&e.scan, text, base, self)
 	}
 	p.SimHash, p.Words = e.words.Sum(), e.words.Vocabulary()
+	p.Shown = e.shown.sum(p.Title, weburl.PathQuery(self))
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
 	p.Obey(e.robots.tag)
 	if e.opt.Anchors {
@@ -105,6 +107,7 @@ func (e *Extractor) read(p *Page, text []byte) {
 	e.ledger.reset()
 	e.nesting.reset()
 	e.words.Reset()
+	e.shown.reset()
 	e.scan.keepText = true
 	e.robots = robots{agent: e.opt.Agent}
 	e.titled, e.scripted, e.base, e.based, e.link, e.licenses = false, false, nil, false, -1, nil
@@ -221,6 +224,7 @@ func (e *Extractor) addText(raw []byte) {
 		return
 	}
 	e.addWords(raw)
+	e.addShown(raw)
 	if e.reading {
 		e.addAnchor(raw)
 	}
@@ -241,6 +245,7 @@ func (e *Extractor) addAnchor(raw []byte) {
 // breakWord separates the words before and after a tag that is not inline.
 func (e *Extractor) breakWord() {
 	e.words.Break()
+	e.shown.separate()
 	if n := len(e.text); e.reading && n > 0 && e.text[n-1] != ' ' {
 		e.text = append(e.text, ' ')
 	}
@@ -258,6 +263,11 @@ func (e *Extractor) area(attrs *attributes) {
 }
 
 func (e *Extractor) image(attrs *attributes) {
+	if src, ok := attrs.get(attrSrc); ok {
+		e.shown.separate()
+		e.addShown(src)
+		e.shown.separate()
+	}
 	if e.reading && e.alt == "" {
 		e.alt = altText(attrs)
 	}

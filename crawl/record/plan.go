@@ -55,7 +55,7 @@ func (p *plan) decide(h *schema.Host, live *liveHost) (decision, error) {
 		return p.goOn(h, live), nil
 	case len(live.assets) > 0 && p.in.store.Foreign(h.ID):
 		return p.entrust(h, live), nil
-	case !hasWork(h) && len(live.assets) == 0:
+	case !hasWork(h) && len(live.assets) == 0 && !p.probeDue(h):
 		return decision{}, nil
 	}
 	return p.begin(h, live)
@@ -102,6 +102,9 @@ func (p *plan) begin(h *schema.Host, live *liveHost) (decision, error) {
 		return p.askRobots(h, live)
 	case p.reach.sitemapsDue(h):
 		return decision{sitemaps: rules, again: true}, nil
+	}
+	if step := p.probe(h, live, rules); step != nil {
+		return decision{step: step}, nil
 	}
 	if d, ok := p.asset(h, live, rules); ok {
 		return d, nil
@@ -225,9 +228,11 @@ func (p *plan) time(e *ring.Effect, h *schema.Host, live *liveHost, wake time.Ti
 	if len(h.Queues) > 0 {
 		e.Priority = h.Queues[0].Priority
 	}
-	if len(e.Steps) > 0 && e.Steps[0].Kind == ring.Asset {
+	switch {
+	case len(e.Steps) == 0 || e.Steps[0].Kind == ring.Probe:
+	case e.Steps[0].Kind == ring.Asset:
 		e.Priority = 0 // pages wait for it
-	} else if len(e.Steps) > 0 && e.Steps[0].ID != 0 {
+	case e.Steps[0].ID != 0:
 		depth, _ := p.in.store.Depth(e.Steps[0].ID)
 		own := p.in.store.Own(e.Steps[0].ID)
 		e.Priority = min(e.Priority, schema.Rank{Depth: depth, OfOrigin: p.hosts.facts(h.ID).own, Own: own}.Priority())
@@ -264,7 +269,7 @@ func (p *plan) crowded(h *schema.Host, live *liveHost, woken bool) bool {
 func (p *plan) atStart(h *schema.Host) (ring.Effect, bool) {
 	queued := h.Waiting > 0 && h.Generation == p.in.store.Generation()
 	retries := len(h.Retries) > 0 && h.Run == p.in.run.ID
-	if !queued && !retries {
+	if !queued && !retries && !(h.Run == p.in.run.ID && p.probeDue(h)) {
 		return ring.Effect{}, false
 	}
 	clock.Clamp(p.in.set.Config, h, p.in.started)

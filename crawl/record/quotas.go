@@ -217,7 +217,7 @@ func (q *quotas) shutOut(h *schema.Host) (bool, error) {
 func (q *quotas) exhausted(h *schema.Host, live *liveHost) bool {
 	out := 0
 	for _, id := range live.open {
-		if id == ring.AssetID || id != 0 && q.in.isPage(id) {
+		if id == ring.AssetID || id == ring.ProbeID || id != 0 && q.in.isPage(id) {
 			out++
 		}
 	}

@@ -26,7 +26,7 @@ func (h *hosts) meetWall(host *schema.Host, o *ring.Outcome, v judge.Verdict) {
 		}
 		switch v.State {
 		case schema.Processed:
-			host.RunShown = true
+			host.RunShown, host.ShownWWW = true, isWWW(o.Step.URL, host.Name)
 		case schema.DeadLink, schema.ContentMismatch:
 		default:
 			return

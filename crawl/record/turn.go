@@ -88,6 +88,9 @@ func (t *turn) apply(o *ring.Outcome) error {
 	case o.Step.Kind == ring.Asset:
 		t.fetchedAsset(h, live, o)
 		return nil
+	case o.Step.Kind == ring.Probe:
+		t.probed(h, o)
+		return nil
 	case o.Cause == fetch.Cancelled:
 		t.quotas.release(&o.Step)
 		return nil
@@ -312,7 +315,7 @@ func (t *turn) drop(step *ring.Step) error {
 	case step.Kind == ring.Asset:
 		live := t.hosts.live.of(step.Host)
 		live.assets = append(live.assets, asset{url: step.URL, tries: step.Visit.Retries})
-	default:
+	case step.Kind != ring.Probe: // which is due still
 		t.quotas.release(step)
 	}
 	return nil

@@ -29,6 +29,7 @@ const (
 	Get                 // GET a page or a sitemap
 	Asset               // GET a resource that the scripts of a page request
 	Render              // render a page; no request
+	Probe               // GET a page that does not exist, to see what the host answers
 )
 
 // Browser is the pseudo-host in whose queue steps of kind Render wait. It has no clock. No more of its steps
@@ -37,6 +38,9 @@ const Browser schema.HostID = 0
 
 // AssetID is the ID of steps of kind Asset, whose URLs are not pages.
 const AssetID schema.ID = math.MaxUint32
+
+// ProbeID is the ID of steps of kind Probe.
+const ProbeID = AssetID - 1
 
 // Asks reports whether a step makes a request to a server.
 func (k Kind) Asks() bool { return k != Resolve && k != Render }
@@ -75,13 +79,15 @@ type Step struct {
 	Errand     *Errand        // of Robots and Asset: has another shard make the request; nil: this shard does
 }
 
-// RequestKind says what the request of a step is for: robots, script, sitemap, head or get.
+// RequestKind says what the request of a step is for: robots, script, probe, sitemap, head or get.
 func (s *Step) RequestKind() string {
 	switch {
 	case s.Kind == Robots:
 		return "robots"
 	case s.Kind == Asset:
 		return "script"
+	case s.Kind == Probe:
+		return "probe"
 	case s.URLKind == schema.KindSitemap:
 		return "sitemap"
 	case s.Kind == Head:

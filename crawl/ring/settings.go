@@ -57,7 +57,7 @@ func (s *Settings) Close() error {
 
 // Renders reports whether a fetched page is to be rendered.
 func (s *Settings) Renders(o *Outcome) bool {
-	return s.Renderer != nil && o.Page != nil && o.Length > 0 && IsHTML(o.ContentType) &&
+	return s.Renderer != nil && o.Step.Kind != Probe && o.Page != nil && o.Length > 0 && IsHTML(o.ContentType) &&
 		s.MayRender(weburl.Host(o.Step.Norm), o.Page.Shell)
 }
 
@@ -183,6 +183,7 @@ func (s *Settings) SitemapsOnly() bool { return s.Config.Crawler.Sitemaps == con
 // Keeps reports whether an answer belongs in the page store.
 func (s *Settings) Keeps(o *Outcome) bool {
 	p := o.Page
-	return s.Config.Pages.Keep && o.Step.URLKind == schema.KindPage && p != nil && IsHTML(o.ContentType) &&
+	return s.Config.Pages.Keep && o.Step.Kind != Probe && o.Step.URLKind == schema.KindPage && p != nil &&
+		IsHTML(o.ContentType) &&
 		!p.NoArchive && (!p.NoIndex || !s.Config.Crawler.RespectNoindex)
 }

@@ -1,4 +1,5 @@
-// Package broken finds broken links: their target is dead, has failed or is unreachable. A link to a
+// Package broken finds broken links: their target is dead, has failed or is unreachable, or shows what its host shows
+// for pages that do not exist. A link to a
 // page that redirects is not broken; the redirect itself is, if its target is.
 package broken
 
@@ -39,6 +40,14 @@ type Target struct {
 
 // walled reports whether the target shows a wall to crawlers, and so is not known to be broken.
 func (t *Target) walled() bool { return t.Answer == schema.AnswerChallenge }
+
+// Class returns the class of the target among broken ones: its state, unless it is a soft 404.
+func (t *Target) Class() string {
+	if t.Answer == schema.AnswerSoft404 {
+		return t.Answer.String()
+	}
+	return t.State.String()
+}
 
 // A targeted is a link with its target.
 type targeted struct {
@@ -87,9 +96,12 @@ type finder struct {
 
 func (f *finder) addPage(p *survey.Page) error {
 	if f.broken[p.ID] = p.Broken() || p.Walled(); f.broken[p.ID] {
-		to := &Target{State: p.State, Status: p.Status(), Why: p.Error}
-		if p.Walled() {
+		to := &Target{State: p.State, Status: p.Status(), Why: p.Why()}
+		switch {
+		case p.Walled():
 			to.Answer = schema.AnswerChallenge
+		case p.Answer == schema.AnswerSoft404:
+			to.Answer = p.Answer
 		}
 		f.targets[p.ID] = to
 	}

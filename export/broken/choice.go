@@ -11,7 +11,7 @@ const NoOrigin = "none"
 // A Choice selects broken links; empty fields select all.
 type Choice struct {
 	Origin string // of the pages with the links
-	State  string // of their targets
+	State  string // class of their targets
 	Search string // a part of a URL, of the anchor, or of why the target is broken
 }
 
@@ -28,7 +28,7 @@ func (c *Choice) has(l *Link) bool {
 	switch {
 	case c.Origin != "" && c.Origin != l.Origin && (c.Origin != NoOrigin || l.Origin != ""):
 		return false
-	case c.State != "" && c.State != l.State.String():
+	case c.State != "" && c.State != l.Class():
 		return false
 	}
 	return c.Search == "" || slices.ContainsFunc([]string{l.From, l.To, l.Link.Anchor, l.Why},

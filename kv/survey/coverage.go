@@ -173,6 +173,9 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	for i, n := range t.byState {
 		report.ByState[i] = int(n)
 	}
+	if err := cv.answers(tx, report); err != nil {
+		return nil, err
+	}
 	report.NotRecorded, report.Away = report.KnownMissing, t.unreachable()
 	if h.verdict.Class.Visitable() {
 		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.walled + t.unreached + t.unanswered + t.brokenAll())
@@ -199,6 +202,24 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 		report.Coverage += "; robots.txt is a web page"
 	}
 	return report, nil
+}
+
+// answers adds what a host answers instead of pages.
+func (cv *coverage) answers(tx *kv.Tx, report *HostReport) error {
+	if report.Visits == 0 {
+		return nil
+	}
+	ps := cv.tallies.pages
+	asked, err := ps.missing.of(tx, report.Host.ID)
+	if err != nil {
+		return err
+	}
+	if asked != nil {
+		report.MissingPages, report.SoftPages = asked.manner.String(), len(asked.rules)
+	}
+	offered, err := ps.parked.of(tx, report.Host.ID)
+	report.Parked = offered.rule
+	return err
 }
 
 // qualify adds what a complete host still lacks.

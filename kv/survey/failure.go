@@ -1,11 +1,16 @@
 package survey
 
-import "github.com/sumi-ripple/ripple/schema"
+import (
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/missing"
+)
 
 // Failure names the kind of error that a page ended in, in the same words for all pages with that
 // error: "404 Not Found", "timeout". It is empty for a page that ended in no error, or that waits.
 func (p *Page) Failure() string {
 	switch {
+	case p.Answer == schema.AnswerSoft404:
+		return softFailure
 	case p.State != schema.DeadLink && p.State != schema.Unreachable && p.State != schema.Failed:
 		return ""
 	case p.cause.Cause == schema.CauseStatus:
@@ -16,10 +21,23 @@ func (p *Page) Failure() string {
 	return p.cause.Cause.String()
 }
 
-// Broken reports whether a link to a page leads nowhere: the page is dead, has failed or cannot be
-// reached. A page that robots.txt forbids is not broken, because it was never requested, nor is one behind a wall
-// or for sale to crawlers (402).
-func (p *Page) Broken() bool { return leadsNowhere(p.State, p.cause) }
+// softFailure names the error of a page that does not exist although its status says that it does.
+const softFailure = "soft 404"
+
+// Broken reports whether a link to a page leads nowhere: the page is dead, has failed or cannot be reached, or it shows
+// what its host shows for pages that do not exist. A page that robots.txt forbids is not broken, because it was never
+// requested, nor is one behind a wall or for sale to crawlers (402).
+func (p *Page) Broken() bool {
+	return p.Answer == schema.AnswerSoft404 || leadsNowhere(p.State, p.cause)
+}
+
+// Why returns in words why a link to a page leads nowhere.
+func (p *Page) Why() string {
+	if p.Answer == schema.AnswerSoft404 {
+		return softFailure + " (" + missing.Meaning(p.AnswerRule) + ")"
+	}
+	return p.Error
+}
 
 // Walled reports whether a page shows a wall, and no earlier visit has read it. Pages of a host that was given up for
 // its walls count as well.

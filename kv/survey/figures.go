@@ -22,5 +22,8 @@ type HostDetails struct {
 	Shells       int `json:"need_scripts"`       // of those: likely show nothing without their scripts, and not rendered
 
 	// what its robots.txt says about the use of pages, as written, one statement a line
-	Preferences string `json:"preferences"`
+	Preferences  string `json:"preferences"`
+	MissingPages string `json:"missing_pages"` // see [missing.Manner]; empty: not known
+	SoftPages    int    `json:"soft404_pages" sql:"-"`
+	Parked       string `json:"parked"` // the rule by which the domain is for sale; empty: it is not
 }

@@ -28,8 +28,9 @@ type host struct {
 	retries  []schema.Retry
 	away     schema.Cause // see [schema.Host.OutOfReach], of the newest run
 	heads    schema.Heads
-	others   bool         // the newest run ended the requests to URLs that only other hosts name, because of walls
-	mazes    schema.Mazes // empty: none is left out
+	others   bool                 // the newest run ended the requests to URLs that only other hosts name, because of walls
+	mazes    schema.Mazes         // empty: none is left out
+	probe    *schema.MissingProbe // nil: it was not asked for a page that does not exist
 }
 
 // hosts derives and caches what each host means for its pages.
@@ -54,6 +55,10 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 	h := &host{
 		name: r.Name, site: weburl.Site(r.Name), held: schema.Queued, heads: r.Heads,
 		verdict: hs.core.scope.HostClass(r.Name), origins: hs.core.scope.OriginsOf(r.Name),
+	}
+	if r.Missing.Run != 0 {
+		probe := r.Missing
+		h.probe = &probe
 	}
 	if entity, ok := hs.core.scope.EntityOfHost(r.Name); ok {
 		h.entity = entity

@@ -37,6 +37,9 @@ type Page struct {
 	LastRun   schema.RunID // the last that saw it
 	Referrer  schema.ID    // the page that first linked to it; 0: none
 
+	Answer     schema.Answer // what the server answered instead of a page
+	AnswerRule string        // the rule that recognised it
+
 	// Visit is the last visit with the current links and facts, without anchors; nil: it was never
 	// visited. It must not be changed.
 	Visit         *schema.Visit
@@ -62,6 +65,8 @@ type pages struct {
 	hosts     *hosts
 	redirects *redirects
 	walks     *walks
+	missing   *missingPages
+	parked    *parkedHosts
 
 	ref    cachedLinks // of the last referrer read
 	listed *bitset     // pages that a sitemap names; nil: not read yet

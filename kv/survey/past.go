@@ -116,7 +116,7 @@ func latestBefore(tx *kv.Tx, id schema.ID, seq, end schema.Seq) (schema.Seq, err
 // anything has named it with https, which no later run undoes.
 func (c *core) known(r *schema.Host) *schema.Host {
 	if c.past != nil {
-		return &schema.Host{ID: r.ID, Name: r.Name, HTTPS: r.HTTPS}
+		return &schema.Host{ID: r.ID, Name: r.Name, HTTPS: r.HTTPS, Missing: r.Missing}
 	}
 	return r
 }

@@ -2,6 +2,7 @@ package survey
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -10,8 +11,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
-// judge derives the state of a page: gone, class, visited, depth, rule, host.
+// judge derives the state of a page, and what the server answered instead of it.
 func (ps *pages) judge(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
+	return errors.Join(ps.judgeState(tx, h, pathQuery, p), ps.answer(tx, p))
+}
+
+// judgeState derives the state of a page: gone, class, visited, depth, rule, host.
+func (ps *pages) judgeState(tx *kv.Tx, h *host, pathQuery string, p *Page) error {
 	if err := ps.redirects.followRedirects(tx, p); err != nil {
 		return err
 	}

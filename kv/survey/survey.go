@@ -60,7 +60,9 @@ func newSurvey(store *kv.Store) *Survey {
 	hs := &hosts{core: c, byID: make([]*host, store.Hosts()+1)}
 	rd := &redirects{core: c, hosts: hs, next: make(map[schema.ID]schema.ID)}
 	ws := &walks{core: c, stands: st, sights: si, hosts: hs}
-	ps := &pages{core: c, stands: st, sights: si, hosts: hs, redirects: rd, walks: ws}
+	ms := &missingPages{core: c, stands: st, hosts: hs}
+	pk := &parkedHosts{core: c, stands: st, hosts: hs}
+	ps := &pages{core: c, stands: st, sights: si, hosts: hs, redirects: rd, walks: ws, missing: ms, parked: pk}
 	ts := &tallies{core: c, hosts: hs, pages: ps}
 	cv := &coverage{core: c, stands: st, hosts: hs, tallies: ts}
 	return &Survey{

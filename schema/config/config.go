@@ -27,6 +27,7 @@ type Config struct {
 	Network    Network
 	Pages      Pages
 	Recrawl    Recrawl
+	Checks     Checks
 	Monitor    Monitor
 	Render     Render
 	Cluster    Cluster
@@ -168,6 +169,9 @@ func (r Recrawl) Oldest() time.Duration {
 	return max(r.MinAge, schema.MaxFresh)
 }
 
+// Checks is [checks].
+type Checks struct{ Soft404 Soft404 }
+
 // Monitor is [monitor]. Features with an empty value are off.
 type Monitor struct {
 	Listen            string
@@ -230,6 +234,16 @@ const (
 	SitemapsQuality Sitemaps = "quality"
 	SitemapsOff     Sitemaps = "off"
 	SitemapsOnly    Sitemaps = "only"
+)
+
+// Soft404 says which hosts get a request for a page that does not exist.
+type Soft404 string
+
+// The values of soft-404.
+const (
+	Soft404Origins Soft404 = "origins"
+	Soft404All     Soft404 = "all"
+	Soft404Off     Soft404 = "off"
 )
 
 // Backoff says how the delay between retries grows.

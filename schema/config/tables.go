@@ -28,6 +28,7 @@ func (c *Config) tables() []table {
 		{name: "network", doc: "How hosts are reached.", keys: c.Network.keys()},
 		{name: "pages", doc: "The page store.", keys: c.Pages.keys()},
 		{name: "recrawl", doc: "What a later run requests again.", keys: c.Recrawl.keys()},
+		{name: "checks", doc: "What is found out about hosts.", keys: c.Checks.keys()},
 		{name: "monitor", doc: "Monitoring of the run.", keys: c.Monitor.keys()},
 		{name: "render", doc: "Pages that are empty until their scripts have run.", keys: c.Render.keys()},
 		{name: "cluster", doc: "A terrain that several machines crawl together; see \"ripple help machines\".",
@@ -215,6 +216,14 @@ func (r *Recrawl) keys() []key {
 		{name: "min-age", unit: "duration",
 			doc:    "a younger final answer is kept; absent: 24h, or longer if Cache-Control says so, up to 7 days",
 			sample: `"24h"`, value: given(duration(&r.MinAge, 0), &r.Given)},
+	}
+}
+
+func (c *Checks) keys() []key {
+	return []key{
+		{name: "soft-404", doc: "one request per run and host for a page that does not exist: origins | all (hosts) | off; " +
+			"not with a budget under 20",
+			value: enum(&c.Soft404, Soft404Origins, Soft404All, Soft404Off)},
 	}
 }
 

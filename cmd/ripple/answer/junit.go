@@ -55,8 +55,8 @@ func WriteJUnit(w io.Writer, groups, walled []broken.Group, limit int) error {
 		return fmt.Sprintf("%s; %s here", term.Clean(g.Why, 300), term.Count(len(g.Links), "page links", "pages link"))
 	}
 	for _, g := range groups {
-		suite.Cases = append(suite.Cases, junitCase{Class: "links." + g.State.String(), Name: term.Clean(g.To, 2048),
-			Failure: &junitFailure{Message: why(g), Type: g.State.String(), Text: sources(g, limit)}})
+		suite.Cases = append(suite.Cases, junitCase{Class: "links." + g.Class(), Name: term.Clean(g.To, 2048),
+			Failure: &junitFailure{Message: why(g), Type: g.Class(), Text: sources(g, limit)}})
 	}
 	if len(groups) == 0 {
 		suite.Cases = []junitCase{{Class: "links", Name: "no broken links"}}

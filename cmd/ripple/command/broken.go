@@ -69,9 +69,10 @@ func newBrokenCommand(a *app) *cobra.Command {
 		Short: "List the links that lead nowhere",
 		Long: `List the links whose target is dead, has failed or cannot be reached: each target once,
 with the number of pages that link to it and the first of them with their anchors. The
-target that most pages link to comes first. A page that robots.txt forbids is not known
-to be broken. Nor is one that shows a wall to crawlers; such pages are listed last. The
-exit code is 1 if there are any broken links.
+target that most pages link to comes first. A page with a status of success that shows
+what its host shows for pages that do not exist is broken, too (soft404). A page that
+robots.txt forbids is not known to be broken. Nor is one that shows a wall to crawlers;
+such pages are listed last. The exit code is 1 if there are any broken links.
 
 "ripple check URL" finds them on a site without a configuration.`,
 		Example: "  ripple broken\n  ripple broken --by origin --only dead_link\n" +
@@ -83,7 +84,7 @@ exit code is 1 if there are any broken links.
 	}
 	cmd.Flags().StringVar(&opts.by, "by", "target", "group the links by `target|origin`")
 	cmd.Flags().StringVar(&opts.origin, "origin", "", "only links on pages of the origin `DOMAIN`")
-	cmd.Flags().StringVar(&opts.only, "only", "", "only links to `dead_link|failed|unreachable` pages")
+	cmd.Flags().StringVar(&opts.only, "only", "", "only links to `dead_link|failed|unreachable|soft404` pages")
 	opts.addFlags(cmd.Flags())
 	return cmd
 }
@@ -146,9 +147,10 @@ func (o *brokenOptions) check() error {
 		return term.Usage("--by is %q; it must be \"target\" or \"origin\"", term.Clean(o.by, 40))
 	}
 	switch o.only {
-	case "", schema.DeadLink.String(), schema.Failed.String(), schema.Unreachable.String():
+	case "", schema.DeadLink.String(), schema.Failed.String(), schema.Unreachable.String(), schema.AnswerSoft404.String():
 	default:
-		return term.Usage("--only is %q; it must be \"dead_link\", \"failed\" or \"unreachable\"", term.Clean(o.only, 40))
+		return term.Usage("--only is %q; it must be \"dead_link\", \"failed\", \"unreachable\" or \"soft404\"",
+			term.Clean(o.only, 40))
 	}
 	return o.brokenForm.check()
 }

@@ -265,7 +265,7 @@ func (c *checker) seeds(s *survey.Survey) error {
 			term.Clean(orState(p), 300)))
 		if p.Broken() && !slices.ContainsFunc(c.result.Links, func(l broken.Link) bool { return l.To == u.Norm }) {
 			wrong = append(wrong, broken.Link{Source: &broken.Source{From: "the command line"},
-				Target: &broken.Target{To: u.Norm, State: p.State, Status: p.Status(), Why: p.Error}})
+				Target: &broken.Target{To: u.Norm, State: p.State, Answer: p.Answer, Status: p.Status(), Why: p.Why()}})
 		}
 	}
 	if read {

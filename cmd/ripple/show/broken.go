@@ -55,7 +55,7 @@ func appendBroken(b []byte, links []broken.Link, from, to int, byOrigin map[stri
 		}
 		b = append(append(append(b, "    -> "...), term.ShownHost(l.To, 2048)...), "  "...)
 		b = appendLinkText(b, l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where(), l.Link.Anchor)
-		b = append(append(append(b, "\n       "...), l.State.String()...), ": "...)
+		b = append(append(append(b, "\n       "...), l.Class()...), ": "...)
 		b = append(append(b, term.Clean(l.Why, 300)...), '\n')
 	}
 	return b

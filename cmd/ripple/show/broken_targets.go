@@ -15,7 +15,7 @@ func BrokenTargets(w io.Writer, groups []broken.Group, limit int) error {
 	var line []byte
 	for i := range groups {
 		g := &groups[i]
-		fmt.Fprintf(out, "%s\n  %s: %s; %s here\n", term.ShownHost(g.To, 2048), g.State, term.Clean(g.Why, 300),
+		fmt.Fprintf(out, "%s\n  %s: %s; %s here\n", term.ShownHost(g.To, 2048), g.Class(), term.Clean(g.Why, 300),
 			term.Count(len(g.Links), "page links", "pages link"))
 		for j := range g.Links[:min(limit, len(g.Links))] {
 			l := &g.Links[j]

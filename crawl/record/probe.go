@@ -1,0 +1,73 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/robots"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/missing"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// leastProbed is the smallest budget of a host of which a request is spent on a page that does not exist.
+const leastProbed = 20
+
+// probeDue reports whether a host has shown a page in this run and has not been requested for a page that does not
+// exist.
+func (p *plan) probeDue(h *schema.Host) bool {
+	if !h.RunShown || h.Missing.Run == p.in.run.ID || p.in.set.Config.Budget(h.Name) < leastProbed {
+		return false
+	}
+	switch p.in.set.Config.Checks.Soft404 {
+	case config.Soft404All:
+		return true
+	case config.Soft404Origins:
+		return p.in.set.Scope.OriginsOf(h.Name) != nil
+	}
+	return false
+}
+
+// probe returns the request for a page that does not exist; nil: none is due, or robots.txt forbids it.
+func (p *plan) probe(h *schema.Host, live *liveHost, rules *robots.Rules) *ring.Step {
+	path := missing.Path(h.Name)
+	if !p.probeDue(h) || slices.Contains(live.open, ring.ProbeID) || !rules.Check(path).Allowed {
+		return nil
+	}
+	at := h.Name
+	if h.ShownWWW {
+		at = "www." + at
+	}
+	return &ring.Step{
+		Kind: ring.Probe, Host: h.ID, For: h.ID, ID: ring.ProbeID, URL: "https://" + at + path,
+		Norm: "https://" + h.Name + path, Timeout: p.in.set.Timeout(0), Settings: p.in.set,
+	}
+}
+
+// probed keeps what a host answered to the request for a page that does not exist. Only a request that this machine
+// cut short is sent again: whatever else comes is the answer of the run.
+func (t *turn) probed(h *schema.Host, o *ring.Outcome) {
+	if o.Cause == fetch.Cancelled {
+		return
+	}
+	t.hosts.giveUpUnreached(h, o.Reason())
+	m := schema.MissingProbe{Run: t.in.run.ID, At: o.FirstByte.Truncate(time.Millisecond), Walled: o.Wall != nil}
+	if o.Answered() {
+		m.Status = o.Status
+	}
+	if to := o.Location; to != nil && to.Norm != o.Step.Norm {
+		m.Target = missing.Target(to.Norm, weburl.PathQuery(o.Step.Norm))
+	}
+	if p := o.Page; p != nil && o.Answered() {
+		c := p.Content
+		if c.NoIndex && t.in.set.Config.Crawler.RespectNoindex {
+			c = c.Withheld()
+		}
+		m.Title, m.Shown, m.Sim, m.Shell = c.Title, c.Shown, c.SimHash, c.Shell != 0
+	}
+	h.Missing = m
+	t.hosts.put(h)
+}

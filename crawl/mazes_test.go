@@ -299,7 +299,8 @@ func TestNoMazes(t *testing.T) {
 // Nor is the documentation of Debian, as far as it is installed.
 func TestDocumentationIsNoMaze(t *testing.T) {
 	t.Parallel()
-	for _, folder := range []string{"git-doc", "python3.11/html", "postgresql-doc-15/html", "cmake-data/html", "nodejs/api"} {
+	folders := []string{"git-doc", "python3.11/html", "postgresql-doc-15/html", "cmake-data/html", "nodejs/api"}
+	for _, folder := range folders {
 		root := filepath.Join("/usr/share/doc", folder)
 		if _, err := os.Stat(filepath.Join(root, "index.html")); err != nil {
 			continue

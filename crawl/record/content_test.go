@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ func said(t *testing.T, seed int) schema.Content {
 	var c schema.Content
 	surveytest.Fill(t, &c, seed)
 	c.BeyondHosts, c.BeyondText, c.LinkLimit = 0, 0, 0
+	c.Preferences = fmt.Sprintf("header: Content-Usage: train-ai=%d", seed)
 	return c
 }
 

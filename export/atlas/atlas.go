@@ -22,6 +22,7 @@ type Node struct {
 	Name, Title, Class string
 	Cover              string // its coverage in a word or two; empty: unknown
 	Reason             string // the same with all its limits; empty: Cover is complete
+	Training           string // what its owner says about training models on it; empty: nothing
 	Busiest            []Page // pages with the most incoming links first
 	Depth              int    // smallest; below 0: unknown
 	Community          int    // below 0: unknown

@@ -112,13 +112,15 @@ func span(points []Point, of func(Point) float32) float64 {
 	return float64(high - low)
 }
 
-// TestCoverage colours by coverage, filters by it and reads the reason on the card.
+// TestCoverage colours by coverage, filters by it and reads the reason on the card. Then it does the same with what
+// owners say about training.
 func TestCoverage(t *testing.T) {
 	m := sample(40)
 	for v := range m.Nodes {
 		m.Nodes[v].Cover = "complete"
 	}
 	m.Nodes[3].Cover, m.Nodes[3].Reason = "denied by robots.txt", "denied by robots.txt (<b>7</b> of 12 pages)"
+	m.Nodes[3].Training, m.Nodes[4].Training, m.Nodes[5].Training = "permitted", "refused", "refused"
 	m.Nodes[3].Busiest = []Page{
 		{URL: "https://a.example/x", Title: "<i>Busy</i>", In: 1234}, {URL: "javascript:alert(1)", Title: "worse", In: 9},
 	}
@@ -142,6 +144,14 @@ func TestCoverage(t *testing.T) {
 	b.Press(kb.Escape)
 	browsertest.Ask[any](b, `document.querySelectorAll("#groups button")[1].click()`)
 	b.Wait(fmt.Sprintf(`document.getElementById("labels").dataset.named === %q`, m.Nodes[3].Name))
+	turnTo(t, b, "#colour=training")
+	b.Wait(`[...document.querySelectorAll("#groups li")].map((e) => e.innerText.replace(/\s+/g, " ")).join(", ") ===
+		"refused 2, permitted 1, no preference 37"`)
+	browsertest.Ask[any](b, `(() => { const field = document.getElementById("training"); field.value = "refused";
+		field.dispatchEvent(new Event("change")); })()`)
+	b.Wait(`document.getElementById("kept").textContent === "2 of 40" && location.hash.includes("training=refused")`)
+	turnTo(t, b, "#training=nonsense")
+	b.Wait(`document.getElementById("kept").textContent === ""`)
 }
 
 // An arrow has its head at the end of a link, and none at its beginning.

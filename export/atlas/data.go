@@ -23,10 +23,12 @@ type data struct {
 	Classes   []string `json:"classes"`
 	Palette   []Shade  `json:"palette"`
 	Covers    []string `json:"covers"`
+	Stances   []string `json:"stances"` // on training
 	Reasons   []string `json:"reasons"`
 	Busiest   [][]link `json:"busiest"`
 	Class     column   `json:"class"`
 	Cover     column   `json:"cover"`
+	Stance    column   `json:"stance"`
 	Community column   `json:"community"`
 	Depth     column   `json:"depth"`
 	X         column   `json:"x"`
@@ -133,15 +135,17 @@ func (m Map) encode(c *caption) ([]byte, error) {
 	d := data{
 		caption: c,
 		Level:   line(m.Level), Palette: m.Palette, Names: []string{}, Titles: []string{}, Reasons: []string{},
-		Busiest: [][]link{}, Classes: []string{}, Covers: []string{}, Counts: m.counts(), Counted: line(m.Counted),
+		Busiest: [][]link{}, Classes: []string{}, Covers: []string{}, Stances: []string{}, Counts: m.counts(),
+		Counted: line(m.Counted),
 	}
 	for _, name := range m.More {
 		d.More = append(d.More, line(name))
 	}
-	classes, covers := map[string]int{}, map[string]int{}
+	classes, covers, stances := map[string]int{}, map[string]int{}, map[string]int{}
 	for v, n := range m.Nodes {
 		d.Class.label(numbered(&d.Classes, classes, line(n.Class)))
 		d.Cover.label(numbered(&d.Covers, covers, line(cmp.Or(n.Cover, "unknown"))))
+		d.Stance.label(numbered(&d.Stances, stances, line(cmp.Or(n.Training, "no preference"))))
 		d.node(n, m.Points[v])
 	}
 	for _, e := range m.Edges {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,6 +233,31 @@ func TestPagesDenied(t *testing.T) {
 	}
 	if text := contents(t, path)["nodes.csv"]; !strings.Contains(text, "\n,https://a.test/no,,0,,,,,,,,,,,0,,,") {
 		t.Errorf("a time in\n%s", text)
+	}
+}
+
+// The map knows what the owners of hosts say about training, and of several hosts the strictest.
+func TestMapTraining(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("b.a.test/", "c.test/"))
+	w.Host("a.test/", func(h *schema.Host) { h.Preferences = "robots.txt: Content-Signal: ai-train=yes" })
+	w.Host("b.a.test/", func(h *schema.Host) { h.Preferences = "robots.txt: Content-Usage: train-ai=n" })
+	for level, want := range map[export.Level]string{
+		export.LevelHost: "a.test permitted, b.a.test refused, c.test no preference",
+		export.LevelSite: "a.test refused, c.test no preference",
+	} {
+		m, err := graph.Foremost(graphAt(t, w, export.Options{Level: level, All: true}), 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said []string
+		for _, n := range m.Nodes {
+			said = append(said, n.Name+" "+n.Training)
+		}
+		slices.Sort(said)
+		if got := strings.Join(said, ", "); got != want {
+			t.Errorf("by %s: %s, want %s", level, got, want)
+		}
 	}
 }
 

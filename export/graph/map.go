@@ -11,6 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
 const (
@@ -146,7 +147,7 @@ func mapNode(n *export.Node, more []export.Column[export.Node]) atlas.Node {
 		Name: n.Name, Title: n.Title, Class: n.Class.String(), Cover: n.Cover, Reason: n.State, Depth: depth,
 		Community: int(n.Community), Pages: n.Pages, Visited: n.Visited,
 		In: int(n.InDegree), Out: int(n.OutDegree), Trust: n.Trust, PageRank: n.PageRank,
-		Harmonic: n.Harmonic,
+		Harmonic: n.Harmonic, Training: preference.StanceOf(n.Said).String(),
 	}
 	for _, c := range more {
 		node.More = append(node.More, readable(c.Of(n), c.Kind))

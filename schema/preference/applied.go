@@ -62,8 +62,9 @@ func StanceOf(text string) Stance {
 	return Otherwise
 }
 
-// String returns a word for the stance; empty: silent.
-func (s Stance) String() string { return [...]string{"", "other", "permitted", "refused"}[s] }
+func (s Stance) String() string {
+	return [...]string{"no preference", "other preferences", "permitted", "refused"}[s]
+}
 
 // Fleeting reports whether a page must not be stored: its owner permits immediate use only.
 func Fleeting(text string) bool {

@@ -8,6 +8,9 @@ const depths = [["#7a1f5c", "#ffe08a"], ["#b5375f", "#ffab6b"], ["#dd6a4a", "#f2
 const coverColours = {
   "complete": ["#1f9a6b", "#56d6a4"], "complete but for rules": ["#3c9f72", "#72d0a6"], "complete to max-depth": ["#5fae86", "#8fe0bd"], "not visited": ["#9aa1ab", "#727b88"], "listed": ["#c98a12", "#f2bd4d"],
 };
+const stanceColours = {
+  "refused": ["#c8433f", "#ff7d76"], "permitted": ["#1f9a6b", "#56d6a4"], "other preferences": ["#c98a12", "#f2bd4d"], "no preference": ["#9aa1ab", "#727b88"],
+};
 const cutColours = [
   ["#c8433f", "#ff7d76"], ["#7d52c1", "#b894f5"], ["#3f6fd8", "#7ba4ff"], ["#b4489f", "#ec8fd8"], ["#1d93b5", "#63cdea"],
   ["#9a6240", "#d3a07c"], ["#6b8f1d", "#b2d65a"], ["#4f5fb0", "#97a3ec"], ["#c25a3c", "#f29a7f"],
@@ -18,7 +21,7 @@ const plain = ["#8b929c", "#7d8694"];
 // with label, colour for the theme and number of members that are kept, and the group of every node.
 function groupsOf(g, colouring, dark, kept) {
   const of = new Int32Array(g.n);
-  const groups = { class: classGroups, coverage: coverGroups, community: communityGroups, depth: depthGroups }[colouring](g, of, dark ? 1 : 0);
+  const groups = { class: classGroups, coverage: coverGroups, training: stanceGroups, community: communityGroups, depth: depthGroups }[colouring](g, of, dark ? 1 : 0);
   for (const group of groups) group.count = 0;
   for (let v = 0; v < g.n; v++) if (!kept || kept[v]) groups[of[v]].count++;
   return { of, groups };
@@ -47,6 +50,13 @@ function coverGroups(g, of, theme) {
     const label = g.covers[i], colour = coverColours[label] || cutColours[cut++ % cutColours.length];
     return { label, colour: colour[theme] };
   });
+}
+
+// stanceGroups puts a refusal first and silence last.
+function stanceGroups(g, of, theme) {
+  const known = Object.keys(stanceColours).filter((label) => g.stances.includes(label));
+  for (let v = 0; v < g.n; v++) of[v] = known.indexOf(g.stances[g.stance[v]]);
+  return known.map((label) => ({ label, colour: stanceColours[label][theme] }));
 }
 
 // communities returns by community the number of its nodes, and the greatest of them, after which it is named.

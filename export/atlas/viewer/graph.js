@@ -5,11 +5,11 @@ function readGraph(raw, counted) {
   const view = raw.other && counted && counted !== raw.counted ? raw.other : raw;
   const shown = raw.shown || {}; // the names that a person is shown in another form
   const g = { names: raw.names, shown: raw.names.map((name, v) => shown[v] || name), titles: raw.titles, classes: raw.classes, palette: raw.palette || [], level: raw.level, n: raw.names.length,
-    covers: raw.covers, reasons: raw.reasons, busiest: raw.busiest, more: raw.more || [], figures: raw.figures || [], counts: view.counts };
+    covers: raw.covers, stances: raw.stances, reasons: raw.reasons, busiest: raw.busiest, more: raw.more || [], figures: raw.figures || [], counts: view.counts };
   for (const name of ["x", "y"]) g[name] = decode(view[name], Float32Array);
   for (const name of ["trust", "pagerank", "harmonic"]) g[name] = decode(view[name], Float64Array);
   for (const name of ["in", "out", "pages", "visited", "from", "to"]) g[name] = decode(raw[name], Uint32Array);
-  for (const name of ["class", "cover", "depth"]) g[name] = decode(raw[name], Int32Array);
+  for (const name of ["class", "cover", "stance", "depth"]) g[name] = decode(raw[name], Int32Array);
   g.community = decode(view.community, Int32Array);
   g.weight = decode(view.weight, Uint32Array);
   if (raw.other) {

@@ -1,8 +1,8 @@
-// The view in the address: x=..&y=..&z=..&node=..&colour=..&size=..&links=..&count=..&theme=.., and the filters: &min-links=..&min-weight=..&max-depth=..&coverage=..
+// The view in the address: x=..&y=..&z=..&node=..&colour=..&size=..&links=..&count=..&theme=.., and the filters: &min-links=..&min-weight=..&max-depth=..&coverage=..&training=..
 // The page reads and writes it: page.read returns what the address says, page.write
 // takes what it is to say.
 
-const choices = { colour: ["class", "coverage", "community", "depth"], size: ["trust", "pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"], count: ["text", "all"] };
+const choices = { colour: ["class", "coverage", "training", "community", "depth"], size: ["trust", "pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"], count: ["text", "all"] };
 
 // readView takes from the address what is there and valid, and returns whether that
 // is a place to look at.

@@ -24,7 +24,7 @@ type host struct {
 	why      string        // why held is not Queued; empty: it is
 	cause    schema.Reason // the error behind why; zero: none
 	budget   string        // the key and its value, if the budget is used up
-	spent    bool          // the newest run has no visit left for its pages
+	spent    bool          // the newest run has no visit left for its pages, or met only walls: earlier results apply
 	retries  []schema.Retry
 	away     schema.Cause // see [schema.Host.OutOfReach], of the newest run
 	heads    schema.Heads
@@ -78,7 +78,9 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 	if hs.core.past != nil {
 		h.held, h.why = schema.Discovered, fmt.Sprintf("not visited by run %d; why is not known any more", hs.core.run.ID)
 	}
-	h.spent = h.budget != "" || hs.core.maxPages() != "" && (r.Run != hs.core.run.ID || r.RunGivenUp == schema.NotGivenUp)
+	shown := r.Run != hs.core.run.ID || r.RunGivenUp != schema.GaveUpWall // walls say nothing of pages
+	h.spent = h.budget != "" || !shown ||
+		hs.core.maxPages() != "" && (r.Run != hs.core.run.ID || r.RunGivenUp == schema.NotGivenUp)
 	if h.held == schema.Queued && r.Throttles > 0 {
 		h.held, h.why = schema.RateLimited, "suspended"
 		if !r.SuspendedTo.IsZero() {

@@ -23,7 +23,7 @@ func (p *page) answers() {
 		}
 		return []string{quoted(name), amount.Commas(p.statuses[statuses[i]])}
 	})
-	p.noPages()
+	p.answersNoPages()
 	p.preferences()
 }
 
@@ -45,21 +45,25 @@ func (p *page) preferences() {
 		amount.Commas(p.stances[preference.Otherwise])))
 }
 
-// noPages counts the answers of the run that were no pages, by the rule that recognised them. The section is left
-// out if there were none.
-func (p *page) noPages() {
-	if len(p.walls) == 0 {
+// answersNoPages counts the answers of the run that were no pages, by the rule that recognised them. The section is
+// left out if there were none.
+func (p *page) answersNoPages() {
+	if len(p.noPages) == 0 {
 		return
 	}
 	p.line("")
 	p.line("### Answers That Were No Pages")
 	p.line("")
-	rules := slices.Sorted(maps.Keys(p.walls))
+	rules := slices.SortedFunc(maps.Keys(p.noPages), func(a, b [2]string) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
 	p.rows([]string{"Answer", "Rule", "Pages"}, "rule", len(rules), func(i int) []string {
-		return []string{schema.AnswerChallenge.String(), quoted(rules[i]), amount.Commas(p.walls[rules[i]])}
+		return []string{rules[i][0], quoted(rules[i][1]), amount.Commas(p.noPages[rules[i]])}
 	})
 	p.line("")
-	p.line("A challenge asks for proof that it answers a browser. What an earlier visit found there is kept.")
+	p.line("A challenge asks for proof that it answers a browser. What an earlier visit found there is kept. " +
+		"A soft404 is what the host answers for any page that does not exist; links to it are dead. " +
+		"A parked page offers the domain.")
 }
 
 // failures counts the pages that failed by kind of error.

@@ -36,7 +36,7 @@ type findings struct {
 	broken []broken.Link
 
 	statuses map[int]int               // answered pages of the run, by status
-	walls    map[string]int            // visits of the run that met a wall, by rule
+	noPages  map[[2]string]int         // answers of the run that were no pages, by answer and rule
 	failed   map[string]int            // failed pages, by kind of error
 	stances  map[preference.Stance]int // pages read in the run with preferences, by what they say about training
 }
@@ -85,7 +85,7 @@ func collect(s *survey.Survey, counted export.Counted) (*findings, error) {
 		cutHosts: newTop(whole, byMissing), shells: newTop(whole, byShells), linkless: newTop(whole, byPages),
 		unreached: newTop(whole, byPages),
 		cited:     newCitations(s, counted), statuses: map[int]int{}, failed: map[string]int{},
-		walls: map[string]int{}, stances: map[preference.Stance]int{},
+		noPages: map[[2]string]int{}, stances: map[preference.Stance]int{},
 	}
 	each := func(r *survey.HostReport) error {
 		f.addHost(s.Run(), r)
@@ -196,8 +196,11 @@ func (f *findings) addPage(p *survey.Page) {
 		}
 		if v.Answer == schema.AnswerPage {
 			f.statuses[v.Status]++
+			if p.Answer != schema.AnswerPage {
+				f.noPages[[2]string{p.Answer.String(), p.AnswerRule}]++
+			}
 		} else if f.statuses[v.AnswerStatus]++; !v.Kept {
-			f.walls[v.AnswerRule]++
+			f.noPages[[2]string{v.Answer.String(), v.AnswerRule}]++
 		}
 	}
 }

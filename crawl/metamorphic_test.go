@@ -2,9 +2,11 @@ package crawl
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,13 +72,18 @@ func TestOneDigest(t *testing.T) {
 }
 
 func crawlShuffled(t *testing.T, web *webtest.Web, r *rand.Rand, workers, most, kills int) string {
+	return crawlAnswers(t, func(q question) reply { return generated(web, q) }, r, workers, most, kills)
+}
+
+// crawlAnswers crawls servers that answer after different times, and returns the digest.
+func crawlAnswers(t *testing.T, answers func(question) reply, r *rand.Rand, workers, most, kills int) string {
 	s := newPaperServers(t)
 	delays := rand.New(rand.NewPCG(r.Uint64(), 0))
 	s.other = func(q question) reply {
 		s.mu.Lock()
 		wait := time.Duration(delays.IntN(400)) * time.Millisecond
 		s.mu.Unlock()
-		answer := generated(web, q)
+		answer := answers(q)
 		answer.wait = wait
 		return answer
 	}
@@ -107,4 +114,69 @@ func generated(web *webtest.Web, q question) reply {
 		fmt.Fprintf(&b, "<a href=%q>link %d</a>", to, i)
 	}
 	return reply{status: http.StatusOK, body: b.String()}
+}
+
+// TestOneDigestGuarded crawls a web of which two sites show walls on half of their pages, demand payment, and say in
+// robots.txt, headers and elements what their pages may be used for. Orders and kills change nothing.
+func TestOneDigestGuarded(t *testing.T) {
+	t.Parallel()
+	seed := crawltest.Seed(t)
+	server, err := webtest.New(webtest.WithoutLog())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	web := server.Generate(4, webtest.GenConfig{Hosts: 6, Pages: 10, Links: 8, Leave: 0.3, Redirects: 0.1, Dead: 0.05})
+	var mu sync.Mutex
+	met := map[string]int{} // answers of each kind
+	answers := func(q question) reply {
+		answer, kind := protected(web, q)
+		mu.Lock()
+		defer mu.Unlock()
+		met[kind]++
+		return answer
+	}
+	digests := map[string]string{}
+	for order := range 6 {
+		workers, kills := []int{1, 4, 32}[order%3], order%2*3
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, uint64(order)))
+			digests[crawlAnswers(t, answers, r, workers, 20, kills)] = fmt.Sprintf("%d workers, %d kills", workers, kills)
+		})
+	}
+	if len(digests) != 1 {
+		t.Errorf("seed %d: %d different maps: %v", seed, len(digests), digests)
+	}
+	for _, kind := range []string{"wall", "payment", "page"} {
+		if met[kind] == 0 {
+			t.Errorf("seed %d: no answer was a %s: %v", seed, kind, met)
+		}
+	}
+}
+
+// protected answers like the web, but two hosts protect their pages. It returns the kind of the answer as well.
+func protected(web *webtest.Web, q question) (reply, string) {
+	if q.host != "h0.gen.test" && q.host != "h1.gen.test" {
+		return generated(web, q), "other"
+	}
+	if q.path == "/robots.txt" {
+		return reply{status: http.StatusOK, body: "User-agent: *\nContent-Usage: train-ai=n\nContent-Signal: search=yes\n"}, "robots"
+	}
+	answer := generated(web, q)
+	if answer.status != http.StatusOK || q.path == "/" {
+		return answer, "other"
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(q.host + q.path))
+	switch n := h.Sum32() % 16; {
+	case n < 4:
+		return anubis(), "wall"
+	case n < 8:
+		return mitigated(http.StatusForbidden), "wall"
+	case n == 8:
+		return reply{status: http.StatusPaymentRequired, header: http.Header{"Crawler-Price": {"USD 0.01"}}}, "payment"
+	}
+	answer.header = http.Header{"Content-Usage": {"search=n"}, "X-Robots-Tag": {"nosnippet"}}
+	answer.body += `<link rel=license href="/licence"><meta name=robots content=noarchive>`
+	return answer, "page"
 }

@@ -176,6 +176,7 @@ func linksWeb(web *webtest.Server) {
 	a.Page("/one", `<p id="Part 2">x</p><a name="old"></a>`+link("#old", "Old")+link("/missing", "Gone")+
 		link("https://b.test/gone", "Gone")+link("https://b.test/getonly", "Form")+link("https://shut.test/", "Shut")+
 		link("https://away.test/", "Away")+link("https://walled.test/", "Walled"))
+	web.Host("walls.test").Page("/", link("https://walled.test/", "Walled"))
 	web.Host("walled.test").Page("/", "").Status(http.StatusForbidden).Header("Cf-Mitigated", "challenge")
 	a.Page("/alone", "<title>Alone</title>")
 	web.Host("b.test").Page("/", link("/deep", "Deep")+link("/dead", "Dead"))

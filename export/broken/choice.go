@@ -24,6 +24,15 @@ func (c Choice) Of(links []Link) []Link {
 	return slices.DeleteFunc(slices.Clone(links), func(l Link) bool { return !c.has(&l) })
 }
 
+// OfWalled returns those links to walled pages that are chosen. A choice of a state has none: a walled page is not
+// known to be in one.
+func (c Choice) OfWalled(links []Link) []Link {
+	if c.State != "" {
+		return nil
+	}
+	return c.Of(links)
+}
+
 func (c *Choice) has(l *Link) bool {
 	switch {
 	case c.Origin != "" && c.Origin != l.Origin && (c.Origin != NoOrigin || l.Origin != ""):

@@ -16,6 +16,11 @@ type BrokenTargets struct {
 	Links   int            `json:"links"`     // that are chosen
 	Count   int            `json:"target_count"`
 	Targets []BrokenTarget `json:"targets"` // those that most pages link to, first
+
+	// Links to pages that show a wall, which are not known to be broken: none of them is in the fields above.
+	WalledLinks int            `json:"walled_links"` // that are chosen
+	WalledCount int            `json:"walled_target_count"`
+	Walled      []BrokenTarget `json:"walled_targets"`
 }
 
 // A BrokenCount is a number of broken links.
@@ -38,13 +43,19 @@ type BrokenTarget struct {
 // mostFirstLinks is the number of links that are listed with a target.
 const mostFirstLinks = 20
 
-// NewBrokenTargets counts all links, and lists at most limit targets of the chosen ones.
-func NewBrokenTargets(all []broken.Link, c broken.Choice, limit int) *BrokenTargets {
-	chosen := c.Of(all)
-	groups := broken.ByTarget(chosen)
-	b := &BrokenTargets{All: len(all), Links: len(chosen), Count: len(groups), Targets: []BrokenTarget{},
+// NewBrokenTargets counts all links, and lists at most limit targets of the chosen ones, and as many walled targets.
+func NewBrokenTargets(all, allWalled []broken.Link, c broken.Choice, limit int) *BrokenTargets {
+	chosen, walled := c.Of(all), c.OfWalled(allWalled)
+	groups, walledGroups := broken.ByTarget(chosen), broken.ByTarget(walled)
+	return &BrokenTargets{All: len(all), Links: len(chosen), Count: len(groups), Targets: brokenTargets(groups, limit),
+		WalledLinks: len(walled), WalledCount: len(walledGroups), Walled: brokenTargets(walledGroups, limit),
 		Origins: countBroken(all, func(l *broken.Link) string { return cmp.Or(l.Origin, broken.NoOrigin) }),
-		States:  countBroken(all, func(l *broken.Link) string { return l.State.String() })}
+		States:  countBroken(all, func(l *broken.Link) string { return l.Class() })}
+}
+
+// brokenTargets lists at most limit targets.
+func brokenTargets(groups []broken.Group, limit int) []BrokenTarget {
+	targets := []BrokenTarget{}
 	for _, g := range groups[:min(limit, len(groups))] {
 		origins := map[string]bool{}
 		for i := range g.Links {
@@ -58,9 +69,9 @@ func NewBrokenTargets(all []broken.Link, c broken.Choice, limit int) *BrokenTarg
 		for i := range g.Links[:min(mostFirstLinks, len(g.Links))] {
 			t.First = append(t.First, newBrokenLink(&g.Links[i]))
 		}
-		b.Targets = append(b.Targets, t)
+		targets = append(targets, t)
 	}
-	return b
+	return targets
 }
 
 // countBroken counts links by name, in the order in which the names first occur.
@@ -86,6 +97,9 @@ func newBrokenLink(l *broken.Link) BrokenLink {
 	}
 	if l.Status != 0 {
 		b.Status = &l.Status
+	}
+	if answer := l.Answer.String(); answer != "" {
+		b.Answer = &answer
 	}
 	return b
 }

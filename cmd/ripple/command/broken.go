@@ -109,10 +109,8 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	if err != nil {
 		return err
 	}
-	links = broken.Choice{Origin: opts.origin, State: opts.only}.Of(links)
-	if walled = (broken.Choice{Origin: opts.origin}).Of(walled); opts.only != "" {
-		walled = nil
-	}
+	chosen := broken.Choice{Origin: opts.origin, State: opts.only}
+	links, walled = chosen.Of(links), chosen.OfWalled(walled)
 	written, err := opts.forPrograms(a.stdout, links, walled)
 	if !written && err == nil {
 		err = opts.print(a, r.Survey, links, walled)

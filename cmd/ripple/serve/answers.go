@@ -58,10 +58,11 @@ func (o *opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	links = brokenChoice(q).Of(links)
-	links = links[:min(len(links), q.Number("limit"))]
+	choice := brokenChoice(q)
+	all := slices.Concat(choice.Of(links.broken), choice.OfWalled(links.walled))
+	all = all[:min(len(all), q.Number("limit"))]
 	return desk.Stream(func(w io.Writer) error {
-		return answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), links)
+		return answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), all)
 	}), nil
 }
 
@@ -70,19 +71,23 @@ func (o *opened) answerBrokenTargets(_ context.Context, q desk.Query) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	return answer.NewBrokenTargets(links, brokenChoice(q), q.Number("limit")), nil
+	return answer.NewBrokenTargets(links.broken, links.walled, brokenChoice(q), q.Number("limit")), nil
 }
 
 // mostBroken is the number of broken links up to which they are kept for the next question.
 const mostBroken = 1_000_000
 
-// brokenLinks returns all broken links, which must not be changed.
-func (o *opened) brokenLinks() ([]broken.Link, error) {
+// brokenLinks are all broken links, and apart from them those to walled pages.
+type brokenLinks struct{ broken, walled []broken.Link }
+
+// brokenLinks returns all links that [broken.Find] finds, which must not be changed.
+func (o *opened) brokenLinks() (links *brokenLinks, err error) {
 	if o.broken != nil {
 		return o.broken, nil
 	}
-	links, _, err := broken.Find(o.Survey)
-	if err == nil && len(links) <= mostBroken {
+	links = new(brokenLinks)
+	links.broken, links.walled, err = broken.Find(o.Survey)
+	if err == nil && len(links.broken)+len(links.walled) <= mostBroken {
 		o.broken = links
 	}
 	return links, err

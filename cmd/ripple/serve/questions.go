@@ -106,12 +106,13 @@ func stateQuestions() []question {
 			Doc: "Hosts that are on no list, ranked by the origins that link to them."},
 			state: (*opened).answerSuggest},
 		{Route: desk.Route{Path: "broken", Name: "broken", Params: brokenParams("links", 10_000),
-			Returns: []answer.BrokenLink{}, Doc: "Links that lead nowhere, by origin."},
+			Returns: []answer.BrokenLink{},
+			Doc:     "Links that lead nowhere, by origin, and after them links to pages that show a wall."},
 			state: (*opened).answerBroken},
 		{Route: desk.Route{Path: "broken/targets", Name: "broken targets", Params: brokenParams("targets", 1000),
 			Returns: answer.BrokenTargets{},
 			Doc: "The targets of links that lead nowhere, and the numbers of all these links, however many targets " +
-				"are listed."},
+				"are listed. Apart from them pages that show a wall."},
 			state: (*opened).answerBrokenTargets},
 		{Route: desk.Route{Path: "runs", Name: "runs", Returns: answer.RunList{}, Doc: "All runs, the newest first."},
 			state: (*opened).answerRuns},
@@ -179,10 +180,11 @@ func command(name, doc string, obey func(Crawl, context.Context) (census.Status,
 
 // brokenParams returns the parameters that select broken links.
 func brokenParams(rows string, most int) []desk.Param {
+	states := words([]schema.State{schema.DeadLink, schema.Failed, schema.Unreachable})
 	return []desk.Param{
 		{Name: "quality_origin", Kind: desk.Text, Most: maxName, Doc: "on pages of this origin alone, or none"},
-		{Name: "state", Kind: desk.Text, Words: words([]schema.State{schema.DeadLink, schema.Failed, schema.Unreachable}),
-			Doc: "with a target in this state alone"},
+		{Name: "state", Kind: desk.Text, Words: append(states, schema.AnswerSoft404.String()),
+			Doc: "with a target in this state alone, or soft404"},
 		{Name: "search", Kind: desk.Text, Most: 1000, Doc: "a part of a URL, of the anchor, or of the error"},
 		{Name: "limit", Kind: desk.Number, Default: most, Most: maxRows, Doc: rows + " at most"},
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
-	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
@@ -50,13 +49,13 @@ type opened struct {
 	at     time.Time
 	took   time.Duration
 	err    error
-	merged bool          // from the shards in a folder
-	moment bool          // the last answer is not kept: it depends on what the crawl does right now, or is quickly made
-	hosts  *hostIndex    // nil: not made yet
-	name   string        // by which a list of pages asks for the same reading
-	pages  *pageTable    // nil: not made yet
-	listed time.Time     // when pages were listed last
-	broken []broken.Link // nil: not found yet, or too many to keep
+	merged bool         // from the shards in a folder
+	moment bool         // the last answer is not kept: it depends on what the crawl does right now, or is quickly made
+	hosts  *hostIndex   // nil: not made yet
+	name   string       // by which a list of pages asks for the same reading
+	pages  *pageTable   // nil: not made yet
+	listed time.Time    // when pages were listed last
+	broken *brokenLinks // nil: not found yet, or too many to keep
 
 	answers map[string]*HeldAnswer // by URL
 	kept    int                    // bytes in them

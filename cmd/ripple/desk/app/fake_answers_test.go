@@ -152,16 +152,38 @@ func originsOf(*http.Request) any {
 func brokenLinks(state string) []object {
 	return slices.DeleteFunc([]object{{"quality_origin": "a.test", "from_url": "https://a.test/", "anchor": "Guestbook",
 		"to_url": "https://a.test/guestbook", "state": "dead_link", "status_code": 410, "error_message": "410 Gone",
-		"kind": "anchor", "rel": "", "place": "body"},
+		"kind": "anchor", "rel": "", "place": "body", "answer": nil},
 		{"quality_origin": nil, "from_url": "https://b.test/", "anchor": "", "to_url": "https://gone.test/",
 			"state": "unreachable", "status_code": nil, "error_message": "=TLS error", "kind": "anchor", "rel": "",
-			"place": "body"}}, func(l object) bool { return state != "" && state != l["state"] })
+			"place": "body", "answer": nil}}, func(l object) bool { return state != "" && state != l["state"] })
 }
 
-func brokenOf(r *http.Request) any { return brokenLinks(r.FormValue("state")) }
+// walledLinks returns the links to pages that show a wall. They are in no state that can be chosen.
+func walledLinks(state string) []object {
+	if state != "" {
+		return nil
+	}
+	return []object{{"quality_origin": "a.test", "from_url": "https://a.test/", "anchor": "Shop",
+		"to_url": "https://walled.test/", "state": "failed", "status_code": 403, "error_message": "walled: Cloudflare",
+		"kind": "anchor", "rel": "", "place": "body", "answer": "challenge"}}
+}
+
+func brokenOf(r *http.Request) any {
+	state := r.FormValue("state")
+	return slices.Concat(brokenLinks(state), walledLinks(state))
+}
 
 func brokenTargetsOf(r *http.Request) any {
-	links, targets := brokenLinks(r.FormValue("state")), []any{}
+	links, walled := brokenLinks(r.FormValue("state")), walledLinks(r.FormValue("state"))
+	one := func(name string) object { return object{"name": name, "links": 1} }
+	return object{"all_links": 2, "links": len(links), "target_count": len(links), "targets": targetsOf(links),
+		"walled_links": len(walled), "walled_target_count": len(walled), "walled_targets": targetsOf(walled),
+		"origins": []any{one("a.test"), one("none")}, "states": []any{one("dead_link"), one("unreachable")}}
+}
+
+// targetsOf returns the targets of links, each of which has one of its own.
+func targetsOf(links []object) []any {
+	targets := []any{}
 	for _, l := range links {
 		origins := 0
 		if l["quality_origin"] != nil {
@@ -170,9 +192,7 @@ func brokenTargetsOf(r *http.Request) any {
 		targets = append(targets, object{"to_url": l["to_url"], "state": l["state"], "status_code": l["status_code"],
 			"error_message": l["error_message"], "links": 1, "origins": origins, "first_links": []any{l}})
 	}
-	one := func(name string) object { return object{"name": name, "links": 1} }
-	return object{"all_links": 2, "links": len(links), "target_count": len(links), "targets": targets,
-		"origins": []any{one("a.test"), one("none")}, "states": []any{one("dead_link"), one("unreachable")}}
+	return targets
 }
 
 func runsOf(*http.Request) any {

@@ -144,7 +144,10 @@ func TestFigures(t *testing.T) {
 		{"host/a.test", "true", ".hero", "a.test (bücher.test)"},
 		{"broken", `document.querySelector("#view td")`, ".total", "2 links to 2 targets"},
 		{"broken", "true", "#view tbody tr:nth-child(2)", "https://gone.test/ ↗ unreachable – =TLS error 1 0"},
+		{"broken", "true", "#view section:nth-of-type(2)", "1 link to pages that show a wall"},
+		{"broken", "true", "#view section:nth-of-type(2) tbody tr", "https://walled.test/ ↗ failed 403 walled: Cloudflare 1 1"},
 		{"broken?by=origin", `document.querySelector("#view td")`, "#view tbody tr", "a.test https://a.test/ Guestbook"},
+		{"broken?by=origin", "true", "#view section:nth-of-type(2) tbody tr", "a.test https://a.test/ Shop"},
 		{"runs", `document.querySelectorAll("#view .line .over").length === 4`, ".charts", "Pages per second"}, // a gap in each
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 added, 5 removed, 6 changed"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "The later run is not completed"},

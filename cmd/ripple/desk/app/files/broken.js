@@ -8,7 +8,7 @@ import { number, count, plain } from "./words.js";
 const most = { targets: 1000, links: 5000, csv: 100000 }; // listed; in a CSV file
 const rest = 200; // ms without a key stroke before the search starts
 const columns = ["quality_origin", "from_url", "anchor", "to_url", "state", "status_code", "error_message", "kind",
-  "rel", "place"];
+  "rel", "place", "answer"];
 const groups = [["", "target"], ["origin", "origin"]];
 
 export function show(view, said, signal) {
@@ -47,11 +47,21 @@ function draw(page, said, counts, links) {
   put(page.total, counts.links === counts.all_links ? count(counts.links, "link")
     : `${number(counts.links)} of ${count(counts.all_links, "link")}`, " to ", count(counts.target_count, "target"));
   drawFilters(page, said, counts);
-  if (!counts.all_links) return empty("No link whose target was requested is broken.");
-  if (!counts.links) return empty("No broken link matches.");
-  return [links ? cutAt(links.length, counts.links, "links")
-    : cutAt(counts.targets.length, counts.target_count, "targets that most pages link to"),
-  section(null, null, links ? linkTable(links, drawing) : targetTable(counts.targets, drawing))].flat();
+  const isWalled = (l) => l.answer === "challenge", walled = links && links.filter(isWalled);
+  const broken = links && links.filter((l) => !isWalled(l));
+  const none = !counts.links && empty(counts.all_links ? "No broken link matches."
+    : "No link whose target was requested is broken.");
+  return [none || [listed(broken, counts.links, counts.targets, counts.target_count),
+    section(null, null, broken ? linkTable(broken, drawing) : targetTable(counts.targets, drawing))],
+  counts.walled_links > 0 && [
+    section("Not known to be broken", count(counts.walled_links, "link") + " to pages that show a wall to crawlers",
+      listed(walled, counts.walled_links, counts.walled_targets, counts.walled_target_count),
+      walled ? linkTable(walled) : targetTable(counts.walled_targets))]].flat(2);
+}
+
+// listed reports that there are more links, or targets, than are listed.
+function listed(links, allLinks, targets, allTargets) {
+  return links ? cutAt(links.length, allLinks, "links") : cutAt(targets.length, allTargets, "targets that most pages link to");
 }
 
 // cutAt reports that there are more than are listed.

@@ -160,7 +160,8 @@ func protected(web *webtest.Web, q question) (reply, string) {
 		return generated(web, q), "other"
 	}
 	if q.path == "/robots.txt" {
-		return reply{status: http.StatusOK, body: "User-agent: *\nContent-Usage: train-ai=n\nContent-Signal: search=yes\n"}, "robots"
+		rules := "User-agent: *\nContent-Usage: train-ai=n\nContent-Signal: search=yes\n"
+		return reply{status: http.StatusOK, body: rules}, "robots"
 	}
 	answer := generated(web, q)
 	if answer.status != http.StatusOK || q.path == "/" {

@@ -91,7 +91,8 @@ func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
 		o.Answer = &render.Answer{Status: o.Status, Header: resp.Header, Body: resp.Body}
 		return
 	}
-	if o.Wall = wall.Detect(o.Status, resp.Header, markup(o, resp), weburl.Host(step.URL)); o.Wall != nil {
+	text := markup(o, resp.Header, resp.Body)
+	if o.Wall = wall.Detect(o.Status, resp.Header, text, weburl.Host(step.URL)); o.Wall != nil {
 		return
 	}
 	if o.Status >= 300 && o.Status < 400 && o.Status != http.StatusNotModified {
@@ -113,11 +114,11 @@ func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
 
 // markup returns the body of an HTML answer, and nil for others. Errors without a type, and answers for robots.txt, are
 // HTML if they look like it.
-func markup(o *ring.Outcome, resp *fetch.Response) []byte {
-	declared := media.Extract(resp.Header.Get("Content-Type"))
+func markup(o *ring.Outcome, header http.Header, body []byte) []byte {
+	declared := media.Extract(header.Get("Content-Type"))
 	if declared.IsHTML() ||
-		(declared.Essence == "" || o.Step.Kind == ring.Robots) && media.LooksLikeHTML(resp.Body) {
-		return resp.Body
+		(declared.Essence == "" || o.Step.Kind == ring.Robots) && media.LooksLikeHTML(body) {
+		return body
 	}
 	return nil
 }

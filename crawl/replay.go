@@ -3,10 +3,12 @@ package crawl
 import (
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/wall"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // replayBatch is the most pages in one commit of a replay, and replayBytes the most bytes of their
@@ -25,7 +27,8 @@ type Replayed struct {
 }
 
 // Replay extracts links and facts again from the page store, without a request to any server, and
-// records what differs. Depths, what waits, and the status of the run then follow as in
+// records what differs. A page whose answer the present rules recognise as a wall is as an earlier
+// visit found it, or failed. Depths, what waits, and the status of the run then follow as in
 // [Reclassify]. It is idempotent.
 //
 // Pages that are not in the page store stay as they are, and so do those that the last run has not
@@ -82,6 +85,12 @@ func (p *replay) read(r record.Reading) (o *ring.Outcome, more bool) {
 	o = &ring.Outcome{
 		Step:   ring.Step{Kind: ring.Get, ID: r.ID, URL: rec.URL, Norm: r.Norm, Settings: p.set},
 		Status: rec.Status, FirstByte: rec.At, Done: rec.At, ContentType: contentType(rec.Header.Get("Content-Type")),
+	}
+	if o.Wall = wall.Detect(o.Status, rec.Header, markup(o, rec.Header, rec.Body), weburl.Host(rec.URL)); o.Wall != nil {
+		o.Length = int64(len(rec.Body))
+		p.done.Pages++
+		p.pages++
+		return o, p.pages < replayBatch && p.size < replayBytes
 	}
 	p.parser.page(o, rec.Header, rec.Body, int64(len(rec.Body)))
 	if r.Visit.Rendering&schema.Rendered != 0 {

@@ -45,3 +45,27 @@ func TestReplayWithoutRendered(t *testing.T) {
 		t.Errorf("%d read and %d missing, want 1 and 1", p.done.Pages, p.done.Missing)
 	}
 }
+
+// A stored answer that the rules recognise is a wall.
+func TestReplayReadsWall(t *testing.T) {
+	dir := t.TempDir()
+	w, err := warc.Open(dir, "t", warc.Position{}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []byte(anubis().body)
+	sealed, err := warc.Seal(&warc.Page{URL: "https://a.test/", At: time.Unix(1, 0), Status: 200, Body: body,
+		Header: http.Header{"Content-Type": {"text/html"}}, Digest: sha256.Sum256(body)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := w.Append(sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &replay{reader: warc.NewReader(dir), parser: &parser{}}
+	o, _ := p.read(record.Reading{ID: 1, Norm: "https://a.test/", Visit: &schema.Visit{StoredPath: at}})
+	if o == nil || o.Wall == nil || o.Wall.ID != "anubis-challenge" || o.Page != nil {
+		t.Errorf("read %+v", o)
+	}
+}

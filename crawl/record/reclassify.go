@@ -160,8 +160,11 @@ func (t *turn) reread(id schema.ID, read Reader) (changed, more bool, err error)
 	if o == nil {
 		return false, more, nil
 	}
-	after, err := t.redraft(o, before)
-	if err == nil {
+	var after *schema.Visit
+	if o.Wall != nil {
+		changed = true
+		after, err = t.unmask(o, before)
+	} else if after, err = t.redraft(o, before); err == nil {
 		changed, err = differs(t.in.tx, before, after)
 	}
 	if err == nil && changed {
@@ -169,6 +172,23 @@ func (t *turn) reread(id schema.ID, read Reader) (changed, more bool, err error)
 		err = errors.Join(err, t.in.tx.Meta.SetReapply(true)) // its depth travels again
 	}
 	return changed, more, errors.Join(err, t.reopen())
+}
+
+// unmask returns the visit of a page whose answer was a wall all along. It keeps what the last visit before that answer
+// found, if there was one.
+func (t *turn) unmask(o *ring.Outcome, before *schema.Visit) (*schema.Visit, error) {
+	wall := *before
+	wall.State, wall.Reason = schema.Failed, schema.Reason{Cause: schema.CauseChallenge, Detail: o.Wall.Vendor}
+	wall.Kept, wall.Requests, wall.Stand = true, 0, 0
+	wall.Run, wall.Links, wall.Content, wall.Preferences = t.in.run.ID, nil, schema.Content{}, ""
+	after, err := t.builder.walled(o, &wall, before.Prev)
+	if err == nil {
+		after.Kept = true
+		if after == &wall {
+			after.StoredPath = ""
+		}
+	}
+	return after, err
 }
 
 // redraft returns the visit of a page with the links and facts of an outcome, as under the present configuration.

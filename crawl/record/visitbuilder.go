@@ -25,7 +25,7 @@ func (d *visitBuilder) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, e
 	d.met = d.met[:0]
 	visit := d.answer(o, v)
 	if o.Wall != nil {
-		return d.walled(o, visit)
+		return d.walled(o, visit, d.in.store.Latest(visit.URL))
 	}
 	if err := d.prefer(o, visit); err != nil {
 		return nil, err
@@ -52,10 +52,10 @@ func (d *visitBuilder) prefer(o *ring.Outcome, visit *schema.Visit) error {
 	return err
 }
 
-// walled returns the visit of a page that met a wall. It keeps what the last real visit found, if there was one.
-func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit) (*schema.Visit, error) {
+// walled returns the visit of a page that met a wall. It keeps what the last real visit found, if there was one. seq is
+// the visit before.
+func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit, seq schema.Seq) (*schema.Visit, error) {
 	visit.Answer, visit.AnswerRule, visit.AnswerStatus = schema.AnswerChallenge, o.Wall.ID, o.Status
-	seq := d.in.store.Latest(visit.URL)
 	var before *schema.Visit
 	for ; ; seq = before.Prev { // failures say nothing of the page
 		var err error
@@ -65,7 +65,7 @@ func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit) (*schema.Vis
 		if before, err = d.in.tx.Visits.At(seq); err != nil {
 			return nil, err
 		}
-		if before.Real() {
+		if before.Real() && (visit.StoredPath == "" || before.StoredPath != visit.StoredPath) {
 			break
 		}
 	}

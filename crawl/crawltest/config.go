@@ -57,9 +57,10 @@ func complete(text, table string, lines ...string) string {
 	return before + header + strings.Join(append(missing, after), "\n")
 }
 
-// Parse parses a configuration.
+// Parse parses a configuration, by default without requests for pages that do not exist.
 func Parse(t testing.TB, text string) *config.Config {
 	t.Helper()
+	text = complete(text, "checks", `soft-404 = "off"`)
 	cfg, _, err := config.Parse([]byte(text), t.TempDir(), os.ReadFile)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,7 @@
 // not be stored is not in the page store.
 //
 // Statements are untrusted. They are stored cleaned and cut: a value to [MaxValue] bytes, all statements about a
-// page, or in a robots.txt, to [MaxText].
+// page, or in a robots.txt, to [MaxText]. Keys that a vocabulary knows are cut last.
 package preference
 
 import (
@@ -98,25 +98,27 @@ func (s Statement) Written() string {
 	return said + s.Value
 }
 
-// Text returns statements as text, one a line, each once. Statements without a value are left out, and the last
-// ones if the text would be longer than [MaxText].
+// Text returns statements as text, one a line, each once. Statements without a value are left out. If the text would
+// be longer than [MaxText], the statements that decide about keys of a vocabulary are kept, then the first ones.
 func Text(statements ...Statement) string {
-	var b strings.Builder
+	var lines []string
 	seen := map[string]bool{}
+	size := 0
 	for _, s := range statements {
 		s.Path = sanitize.Line(s.Path, MaxValue)
-		s.Value = sanitize.Line(s.Value, MaxValue)
+		s.Value = shortened(s.Field, s.Value)
 		line := s.String()
-		if s.Value == "" || seen[line] || b.Len()+len(line)+1 > MaxText {
+		if s.Value == "" || seen[line] {
 			continue
 		}
 		seen[line] = true
-		if b.Len() > 0 {
-			b.WriteByte('\n')
-		}
-		b.WriteString(line)
+		size += len(line) + 1
+		lines = append(lines, line)
 	}
-	return b.String()
+	if size > MaxText {
+		lines = fitting(lines)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Written returns the statements of a text as written in their places, one a line.

@@ -1,6 +1,8 @@
 package preference_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -116,6 +118,56 @@ func TestText(t *testing.T) {
 	}
 	if text := preference.Text(long...); len(text) > preference.MaxText || len(text) < preference.MaxText/2 {
 		t.Errorf("%d bytes", len(text))
+	}
+}
+
+// What a known key says survives any length of the rest.
+func TestKnownKeysAreNotCut(t *testing.T) {
+	many := func(n int) string {
+		var own []string
+		for i := range n {
+			own = append(own, fmt.Sprintf("own%d=\"a, b\"", i))
+		}
+		return strings.Join(own, ", ")
+	}
+	long := strings.Repeat("x", 600)
+	crowd := said(preference.Robots, preference.ContentUsage, many(20), many(25), many(30), many(35), many(40), many(45))
+	type statements = []preference.Statement
+	tests := []struct {
+		name     string
+		all      statements
+		stance   preference.Stance
+		fleeting bool
+	}{
+		{"usage, last", said(preference.Header, preference.ContentUsage, many(100)+", train-ai=n"), preference.Refused, false},
+		{"usage, first", said(preference.Header, preference.ContentUsage, "train-ai=n, "+many(100)), preference.Refused, false},
+		{"usage, revoked", said(preference.Header, preference.ContentUsage, "train-ai=n, "+many(100)+", train-ai=y"),
+			preference.Permitted, false},
+		{"usage, a long member", said(preference.Header, preference.ContentUsage, "a="+long+", train-ai=n"),
+			preference.Refused, false},
+		{"usage, malformed after the limit", said(preference.Header, preference.ContentUsage, "train-ai=n, "+many(100)+","),
+			preference.Otherwise, false},
+		{"signal", said(preference.Header, preference.ContentSignal, long+", use=immediate, "+long+", ai-train=no"),
+			preference.Refused, true},
+		{"other statements", append(slices.Clone(crowd),
+			said(preference.Header, preference.ContentSignal, "use=full", "use=immediate", "ai-train=no")...),
+			preference.Refused, true},
+		{"other statements, usage", append(slices.Clone(crowd),
+			said(preference.Header, preference.ContentUsage, "train-ai=n")...), preference.Refused, false},
+	}
+	for _, tt := range tests {
+		text := preference.Text(tt.all...)
+		if got := preference.StanceOf(text); got != tt.stance || preference.Fleeting(text) != tt.fleeting {
+			t.Errorf("%s: %s, fleeting %t: %q", tt.name, got, preference.Fleeting(text), text)
+		}
+		if len(text) > preference.MaxText || preference.Text(preference.Parse(text)...) != text {
+			t.Errorf("%s: %q", tt.name, text)
+		}
+		for _, s := range preference.Parse(text) {
+			if len(s.Value) > preference.MaxValue {
+				t.Errorf("%s: a value has %d bytes", tt.name, len(s.Value))
+			}
+		}
 	}
 }
 

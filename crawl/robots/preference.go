@@ -25,8 +25,11 @@ type statement struct {
 	valueTo uint32
 }
 
-// maxLicenses is how many License lines of a file are read.
-const maxLicenses = 10
+// The numbers of License lines of a file, and of other statements of a group, that are read.
+const (
+	maxLicenses   = 10
+	maxStatements = 100
+)
 
 // fieldLicense is the position of License in statementFields, after those that belong to groups.
 const fieldLicense = 2
@@ -69,7 +72,7 @@ func (p *parser) statement(field uint8, value string) {
 		}
 	}
 	for _, g := range []*group{&p.own, &p.all} {
-		if g.stating && l.value != "" {
+		if g.stating && l.value != "" && len(g.said) < maxStatements {
 			g.said = append(g.said, l)
 		}
 	}

@@ -59,6 +59,24 @@ func TestApplying(t *testing.T) {
 	}
 }
 
+// Of each group the first hundred statements are read, because every page is compared with them.
+func TestMostStatements(t *testing.T) {
+	var body strings.Builder
+	for _, agent := range []string{"*", "r"} {
+		body.WriteString("User-agent: " + agent + "\n")
+		for range 1000 {
+			body.WriteString("Content-Usage: / train-ai=n\n")
+		}
+	}
+	body.WriteString("License: https://l\n")
+	for _, agent := range []string{"r", "other"} {
+		rules := robots.Parse([]byte(body.String()), agent)
+		if n, all := len(rules.Applying("/a")), len(rules.Statements()); n != 101 || all != n {
+			t.Errorf("%s: %d statements of %d apply, want 101", agent, n, all)
+		}
+	}
+}
+
 // A line that states something permits and forbids nothing, and does not end a list of agents for rules.
 func TestStatementsChangeNoRule(t *testing.T) {
 	with := "User-agent: r\nContent-Usage: / train-ai=n\nLicense: https://l\nUser-agent: other\nContent-Signal: use=full\n" +

@@ -221,8 +221,8 @@ func (r *Recrawl) keys() []key {
 
 func (c *Checks) keys() []key {
 	return []key{
-		{name: "soft-404", doc: "one request per run and host for a page that does not exist: origins | all (hosts) | off; " +
-			"not with a budget under 20",
+		{name: "soft-404", doc: "a request per run and host for a page that does not exist, to know its answer: " +
+			"origins | all | off",
 			value: enum(&c.Soft404, Soft404Origins, Soft404All, Soft404Off)},
 	}
 }

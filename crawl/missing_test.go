@@ -50,7 +50,7 @@ type missingSite struct {
 	name    string
 	exists  func(path string, n int) reply // a page, requested for the n-th time
 	missing func(path string, n int) reply
-	finds   int            // of 10 links to pages that do not exist
+	finds   int            // of 10 links to pages that do not exist; the word "s" is too short to be told from text
 	manner  missing.Manner // of the host
 }
 
@@ -71,6 +71,11 @@ func softSites() []missingSite {
 		{"with the words of the path in it", article, func(p string, _ int) reply {
 			words := strings.ReplaceAll(p[1:], "-", " ")
 			return framed("Nothing about "+words, "We looked for “"+words+"” and found nothing.")
+		}, 9, missing.Soft},
+		{"with a logo in a folder that begins like a path", article, func(string, int) reply {
+			r := framed(notFound, "It's not here. "+sorry)
+			r.body += "<img src=/ga/logo.png><img src=/static/logo.png><img src=/close/x.png>"
+			return r
 		}, 10, missing.Soft},
 		{"to the front page", article, func(string, int) reply { return moved("/") }, 10, missing.Soft},
 		{"to a search", article, func(p string, _ int) reply {
@@ -133,7 +138,7 @@ var (
 	existingPaths = []string{"/bread-1", "/harbour-2", "/de-hafen-3", "/lamps-4", "/tide-5", "/wool-6", "/map-7", "/inn-8", "/sea-9",
 		"/oak-10", "/fair-11", "/mill-12"}
 	missingPaths = []string{"/gone-away", "/old-news", "/de-alte-seite", "/de-weg", "/de-verschwunden", "/de-leer", "/de-nichts",
-		"/closed-shop", "/last-year", "/broken"}
+		"/closed-shop", "/s", "/close"}
 )
 
 func (m *missingSite) answer(q question) reply {

@@ -30,17 +30,27 @@ func Path(host string) string {
 	return string(b)
 }
 
+// leastPath and leastWord are the smallest lengths of what is replaced in a page, in bytes. A shorter word is likely to
+// be one of the text, as in "it's", and not the name of the page.
+const (
+	leastPath = 2
+	leastWord = 4
+)
+
 // A Mask replaces the address of one page, so that what differs between two pages only by their addresses is equal.
 type Mask struct {
-	paths []string // beginning with a slash, plain or escaped
+	paths []string // beginning with a slash, plain or escaped, to be replaced as whole addresses
 	words []string // without it, to be replaced as whole words
 }
 
 // NewMask returns the mask of the page with a path and query.
-func NewMask(pathQuery string) Mask {
+func NewMask(pathQuery string) Mask { return newMask(pathQuery, leastWord) }
+
+// newMask returns the mask of a page that replaces words of at least that length.
+func newMask(pathQuery string, leastWord int) Mask {
 	var m Mask
-	add := func(list *[]string, s string) {
-		if s = strings.ToLower(s); len(s) > 1 && !slices.Contains(*list, s) {
+	add := func(list *[]string, s string, least int) {
+		if s = strings.ToLower(s); len(s) >= least && !slices.Contains(*list, s) {
 			*list = append(*list, s)
 		}
 	}
@@ -50,16 +60,16 @@ func NewMask(pathQuery string) Mask {
 		plain = onlyPath
 	}
 	for _, s := range []string{pathQuery, onlyPath, plain} {
-		add(&m.paths, s)
-		if len(s) > 1 {
-			add(&m.paths, url.QueryEscape(s))
+		add(&m.paths, s, leastPath)
+		if len(s) >= leastPath {
+			add(&m.paths, url.QueryEscape(s), leastPath)
 		}
 	}
 	last := path.Base(plain)
 	for _, s := range []string{strings.Trim(onlyPath, "/"), strings.Trim(plain, "/"), last,
 		strings.TrimSuffix(last, path.Ext(last)), spaced(strings.TrimSuffix(last, path.Ext(last)))} {
-		add(&m.words, s)
-		add(&m.words, url.QueryEscape(s))
+		add(&m.words, s, leastWord)
+		add(&m.words, url.QueryEscape(s), leastWord)
 	}
 	byLength := func(a, b string) int { return len(b) - len(a) }
 	slices.SortStableFunc(m.paths, byLength)
@@ -80,34 +90,44 @@ func spaced(segment string) string {
 // Replace returns a text, which is in lower case, with a mark in place of the address.
 func (m Mask) Replace(text string) string {
 	for _, s := range m.paths {
-		text = strings.ReplaceAll(text, s, mark)
+		text = replaceWhole(text, s, func(before, after string) bool { return !longer(after) })
 	}
 	for _, s := range m.words {
-		text = replaceWords(text, s)
+		text = replaceWhole(text, s, func(before, after string) bool {
+			c, _ := utf8.DecodeLastRuneInString(before)
+			return !isWord(c) && !longer(after)
+		})
 	}
 	return text
 }
 
-// replaceWords replaces a text where it does not begin or end within a word.
-func replaceWords(text, old string) string {
-	if !strings.Contains(text, old) {
-		return text
+// longer reports whether the text after an address makes it a longer address or word: "/s" is no part of "/static", and
+// not "/s/logo.png".
+func longer(after string) bool {
+	c, size := utf8.DecodeRuneInString(after)
+	if c == '/' {
+		c, _ = utf8.DecodeRuneInString(after[size:])
 	}
+	return isWord(c)
+}
+
+// replaceWhole replaces a text where whole holds for what is before and after it.
+func replaceWhole(text, old string, whole func(before, after string) bool) string {
 	var b strings.Builder
-	for {
-		i := strings.Index(text, old)
+	for at := 0; ; {
+		i := strings.Index(text[at:], old)
 		if i < 0 {
-			return b.String() + text
+			b.WriteString(text[at:])
+			return b.String()
 		}
-		end := i + len(old)
-		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		after, _ := utf8.DecodeRuneInString(text[end:])
-		if isWord(before) || isWord(after) {
-			b.WriteString(text[:end])
+		b.WriteString(text[at : at+i])
+		begin, end := at+i, at+i+len(old)
+		if whole(text[:begin], text[end:]) {
+			b.WriteString(mark)
 		} else {
-			b.WriteString(text[:i] + mark)
+			b.WriteString(old)
 		}
-		text = text[end:]
+		at = end
 	}
 }
 
@@ -121,7 +141,8 @@ func Target(target, pathQuery string) string {
 			host, rest = target[:i+3+j], target[i+3+j:]
 		}
 	}
-	return schema.Clean(host+strings.ReplaceAll(NewMask(pathQuery).Replace(strings.ToLower(rest)), mark, "*"), maxTarget)
+	rest = newMask(pathQuery, 1).Replace(strings.ToLower(rest))
+	return schema.Clean(host+strings.ReplaceAll(rest, mark, "*"), maxTarget)
 }
 
 // maxTarget is the largest length of a target, in bytes.

@@ -10,10 +10,10 @@ import (
 )
 
 // ByRedirect returns the rule by which a redirect from a host's front page to a URL offers the domain; nil: none does.
-// The URL must name the domain: marketplaces have domains of their own that redirect to them.
+// The URL must name the domain and be of another site: marketplaces have domains of their own that redirect to them.
 func ByRedirect(host, target string) *Rule {
-	to := weburl.Host(target)
-	if !names(strings.ToLower(weburl.PathQuery(target)), weburl.Site(host)) && !names(to, weburl.Site(host)) {
+	to, site := weburl.Host(target), weburl.Site(host)
+	if site == weburl.Site(to) || !names(strings.ToLower(weburl.PathQuery(target)), site) && !names(to, site) {
 		return nil
 	}
 	return find(RedirectHost, func(pattern string) bool {

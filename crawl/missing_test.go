@@ -97,7 +97,7 @@ func softSites() []missingSite {
 		}, 10, missing.Soft},
 		{"with an advertisement in a long text", article, func(p string, n int) reply {
 			return framed(notFound, sorry+prose("help", 160)+prose(fmt.Sprint(p, n, "ad"), 6))
-		}, 10, missing.Soft},
+		}, 5, missing.Soft},
 		{"with a clock", article, func(p string, n int) reply {
 			at := time.Date(2026, 11, 28, 9, n, len(p), 0, time.UTC)
 			return framed(notFound, sorry+at.Format(" It is 15:04:05 on 2006-01-02.")+" Request 7f3a"+fmt.Sprintf("%012d", len(p)*n+7)+

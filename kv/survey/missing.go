@@ -82,24 +82,12 @@ type comparison struct {
 	m      *missingPages
 	tx     *kv.Tx
 	host   *host
-	front  string // title of the front page
-	pages  int    // that could be compared
+	pages  int // that could be compared
 	rules  map[schema.ID]string
 	counts map[string]int // by rule
 }
 
 func (c *comparison) compare(pages []schema.ID) error {
-	id, known, err := c.m.core.lookup(front(c.host.name))
-	if err != nil {
-		return err
-	}
-	if seq := c.m.core.latest(id); known && seq != 0 {
-		v, err := c.m.stands.visit(c.tx, seq)
-		if err != nil {
-			return err
-		}
-		c.front = v.Title
-	}
 	for _, id := range pages {
 		if err := errors.Join(c.page(id), c.m.core.live()); err != nil {
 			return err
@@ -121,7 +109,7 @@ func (c *comparison) page(id schema.ID) error {
 	}
 	rule := ""
 	if v.RedirectTo == 0 {
-		rule = missing.Compare(c.host.probe, &v.Content, c.front)
+		rule = missing.Compare(c.host.probe, &v.Content)
 	} else {
 		to, err := c.tx.URLs.Norm(v.RedirectTo)
 		if err != nil {

@@ -74,10 +74,6 @@ func Meaning(rule string) string {
 	return rule
 }
 
-// farBits is the number of bits in which the SimHashes of two pages may differ that share a title which the front page
-// does not have.
-const farBits = 10
-
 // leastRedirects is the number of pages that must redirect to an address for that to mean anything.
 const leastRedirects = 6
 
@@ -101,17 +97,14 @@ func isFront(pathQuery string) bool {
 }
 
 // Compare returns the rule by which a page is like what a host answered for a page that does not exist; empty: it is
-// not. front is the title of the front page.
-func Compare(p *schema.MissingProbe, c *schema.Content, front string) string {
-	if p.Status < 200 || p.Status > 299 {
-		return ""
-	}
+// not.
+func Compare(p *schema.MissingProbe, c *schema.Content) string {
 	switch {
+	case p.Status < 200 || p.Status > 299:
+		return ""
 	case p.Shown != 0 && p.Shown == c.Shown:
 		return RuleSame
-	case p.Title != c.Title || p.Sim == 0 || c.SimHash == 0:
-		return ""
-	case p.Sim.Near(c.SimHash), c.Title != "" && c.Title != front && p.Sim.Distance(c.SimHash) <= farBits:
+	case p.Title == c.Title && p.Sim != 0 && c.SimHash != 0 && p.Sim.Near(c.SimHash):
 		return RuleNear
 	}
 	return ""

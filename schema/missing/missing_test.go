@@ -3,6 +3,8 @@ package missing
 import (
 	"strings"
 	"testing"
+
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // TestReplace replaces whole addresses and names, and tears no word and no longer address.
@@ -20,6 +22,25 @@ func TestReplace(t *testing.T) {
 	} {
 		if got := strings.ReplaceAll(NewMask(tt.page).Replace(tt.text), mark, "*"); got != tt.want {
 			t.Errorf("%s: %q becomes %q, want %q", tt.page, tt.text, got, tt.want)
+		}
+	}
+}
+
+// TestCompare takes no page for a missing one that only resembles it, whatever its title is.
+func TestCompare(t *testing.T) {
+	probe := &schema.MissingProbe{Run: 1, Status: 200, Title: "Shop", Shown: 7, Sim: 0xff00}
+	for _, tt := range []struct {
+		page schema.Content
+		want string
+	}{
+		{schema.Content{Title: "Shop", Shown: 7}, RuleSame},
+		{schema.Content{Title: "Shop", Shown: 8, SimHash: 0xff07}, RuleNear},
+		{schema.Content{Title: "Bread", Shown: 8, SimHash: 0xff07}, ""},
+		{schema.Content{Title: "Shop", Shown: 8, SimHash: 0xff0f}, ""},
+		{schema.Content{Title: "Shop", Shown: 8}, ""},
+	} {
+		if got := Compare(probe, &tt.page); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.page, got, tt.want)
 		}
 	}
 }

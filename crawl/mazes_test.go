@@ -141,6 +141,32 @@ func wiki(path string) (string, []string) {
 	return saying(rng, 250), append(to, "/wiki/index")
 }
 
+// stubs is a wiki of 3000 articles with many links, two in five of which have the same text.
+func stubs(path string) (string, []string) {
+	rng := diceOf(path)
+	var to []string
+	for range 40 {
+		to = append(to, fmt.Sprintf("/wiki/article%d", rng.IntN(3000)))
+	}
+	if rng.IntN(5) < 2 {
+		rng = diceOf("/wiki")
+	}
+	return saying(rng, 250), to
+}
+
+// goods is a shop without folders. Two in five of its 3000 goods have the same text.
+func goods(path string) (string, []string) {
+	rng := diceOf(path)
+	var to []string
+	for range 6 {
+		to = append(to, fmt.Sprintf("/product-%d", rng.IntN(3000)))
+	}
+	if rng.IntN(5) < 2 {
+		rng = diceOf("/product")
+	}
+	return path + " " + saying(rng, 250), to
+}
+
 // forum has threads of several pages, and users.
 func forum(path string) (string, []string) {
 	var thread, page int
@@ -280,6 +306,8 @@ func TestNoMazes(t *testing.T) {
 		least       int
 	}{
 		{"wiki", "/wiki/index", wiki, 300},
+		{"wiki with stubs", "/wiki/index", stubs, 300},
+		{"shop without folders", "/product-1", goods, 900},
 		{"forum", "/forum/page/1", forum, 880},
 		{"archive", "/archive/page/1", archive, 439},
 	} {

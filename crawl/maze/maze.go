@@ -3,9 +3,9 @@
 //
 // A [Trail] is what was seen below one path prefix. It is suspected if its links stay there, if its latest pages
 // named as many new URLs as its first ones, and if its pages are alike in one of two ways: 30 % are near-duplicates
-// of earlier ones, or most of them name new URLs without a new word. An honest part of a host names fewer new URLs
-// the longer it is walked, or says something on every page. Package record decides the rest from the log, such as
-// which pages lead there.
+// of earlier ones, or most of them name new URLs with hardly any new words (at most one in a hundred). An honest part
+// of a host names fewer new URLs the longer it is walked, or says something on every page. Package record decides the
+// rest from the log, such as which pages lead there.
 //
 // A trail takes less than 4 KiB and has no locks.
 package maze
@@ -46,7 +46,8 @@ type Suspicion uint8
 const (
 	None   Suspicion = iota
 	Copies           // near-duplicates
-	Babble           // new URLs without new words
+	Babble           // new URLs, and hardly any new words
+	Clones           // nearly all are near-duplicates: no honest part of a host is, even if its pages link to each other
 )
 
 // A Trail is what was seen below a prefix. The zero value has seen nothing.
@@ -67,7 +68,7 @@ type Trail struct {
 type look struct {
 	fresh uint8 // new URLs
 	near  bool  // a near-duplicate of an earlier page
-	mute  bool  // without a new word
+	mute  bool  // all words but one in a hundred were known
 }
 
 // A way is a target outside, and how many pages link there.
@@ -175,6 +176,8 @@ func (t *Trail) Suspicion() Suspicion {
 	switch {
 	case latest*10 < half*9 || latest*4 < t.first*3:
 		return None
+	case near*100 >= Window*leastMute:
+		return Clones
 	case near*100 >= Window*leastNear:
 		return Copies
 	case yielding*100 >= Window*leastMute && mute*100 >= Window*leastMute:

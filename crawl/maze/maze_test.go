@@ -44,7 +44,14 @@ func TestSuspicion(t *testing.T) {
 		page  func(int) Page
 		want  Suspicion
 	}{
-		{"a maze of copies", 50, maze, Copies},
+		{"a maze of copies", 50, maze, Clones},
+		{"two copies in five pages", 50, func(i int) Page {
+			p := maze(i)
+			if i%5 < 3 {
+				p.SimHash, p.Words = schema.SimHash(uint64(i+1)*0x9e3779b97f4a7c15), []uint32{uint32(i) * 0x9e3779b9}
+			}
+			return p
+		}, Copies},
 		{"too few pages", 49, maze, None},
 		{"links that lead out", 50, func(i int) Page {
 			p := maze(i)
@@ -77,7 +84,7 @@ func TestSuspicion(t *testing.T) {
 				p.New = 900
 			}
 			return p
-		}, Copies},
+		}, Clones},
 	} {
 		var trail Trail
 		for i := range tt.pages {

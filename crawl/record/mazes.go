@@ -13,7 +13,7 @@ const (
 	mostTrails = schema.MaxMazes // of a host
 	allTrails  = 4096            // of all hosts: 16 MB
 	warmUp     = 10              // pages below a prefix before those that are longer by a segment are followed
-	evenTop    = 5               // the whole host is suspected if no first segment has one of so many of its pages
+	evenTop    = 5               // the whole host is suspected only if no folder has more than a fifth of its pages
 )
 
 // mazes notices the parts of hosts that never end ([schema.Maze]), while pages are recorded. A suspicion (package
@@ -30,6 +30,7 @@ type mazes struct {
 type trails struct {
 	run      schema.RunID
 	whole    maze.Trail
+	flat     int // pages in no folder
 	byPrefix map[string]*maze.Trail
 	cleared  map[string]int // prefixes that are no mazes, and the number of pages at which that is checked again
 }
@@ -87,6 +88,9 @@ func (m *mazes) follow(h *schema.Host, pathQuery string, links []met, page maze.
 	t.whole.Add(below(&page, links, "/"))
 	var followed []*maze.Trail
 	prefixes := maze.Prefixes(pathQuery)
+	if len(prefixes) == 0 {
+		t.flat++
+	}
 	for _, prefix := range prefixes {
 		if n := len(followed); n > 0 && followed[n-1].Pages < warmUp {
 			break
@@ -106,7 +110,7 @@ func (m *mazes) follow(h *schema.Host, pathQuery string, links []met, page maze.
 			return err
 		}
 	}
-	if t.whole.Pages < 2*maze.Window || !t.even() {
+	if t.whole.Pages < 2*maze.Window || !t.even() || len(m.in.set.Scope.OriginsOf(h.Name)) > 0 {
 		return nil
 	}
 	_, err := m.judge(h, t, "/", &t.whole)
@@ -171,8 +175,12 @@ func (m *mazes) trail(t *trails, prefix string) *maze.Trail {
 	return t.byPrefix[prefix]
 }
 
-// even reports whether the pages of the whole host are spread over so many first segments that these say nothing.
+// even reports whether the pages of the whole host are spread over many folders, none of which says anything about it.
+// A host without folders is not: its URLs do not tell a maze from a shop.
 func (t *trails) even() bool {
+	if 2*t.flat > t.whole.Pages {
+		return false
+	}
 	for _, one := range t.byPrefix {
 		if one.Pages*evenTop > t.whole.Pages {
 			return false
@@ -194,7 +202,7 @@ func (m *mazes) judge(h *schema.Host, t *trails, prefix string, trail *maze.Trai
 	if err != nil {
 		return false, err
 	}
-	if evidence.entered || evidence.listed || suspicion == maze.Babble && evidence.woven() {
+	if evidence.entered || evidence.listed || suspicion != maze.Clones && evidence.woven() {
 		t.cleared[prefix] = 2 * trail.Pages
 		return false, nil
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"container/list"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/crawl/maze"
@@ -23,16 +24,25 @@ type mazes struct {
 	in    *runState
 	hosts *hosts
 	seen  map[schema.HostID]*trails
-	count int // trails in seen
+	order list.List // of *trails, the latest visited host first
+	count int       // trails in seen, at most allTrails
 }
 
 // trails are what was seen of a host in this run.
 type trails struct {
+	host     schema.HostID
 	run      schema.RunID
+	place    *list.Element // in the order of hosts
 	whole    maze.Trail
 	flat     int // pages in no folder
-	byPrefix map[string]*maze.Trail
+	byPrefix map[string]*trail
 	cleared  map[string]int // prefixes that are no mazes, and the number of pages at which that is checked again
+}
+
+// A trail is what was seen below a prefix.
+type trail struct {
+	maze.Trail
+	last int // page of the host that was the last one below it
 }
 
 // A met is a link of the page that is recorded.
@@ -86,7 +96,7 @@ func (m *mazes) tryAgain(h *schema.Host, pathQuery string, visit *schema.Visit) 
 func (m *mazes) follow(h *schema.Host, pathQuery string, links []met, page maze.Page) error {
 	t := m.of(h.ID)
 	t.whole.Add(below(&page, links, "/"))
-	var followed []*maze.Trail
+	var followed []*trail
 	prefixes := maze.Prefixes(pathQuery)
 	if len(prefixes) == 0 {
 		t.flat++
@@ -106,7 +116,7 @@ func (m *mazes) follow(h *schema.Host, pathQuery string, links []met, page maze.
 		if i+1 < len(followed) && 2*followed[i+1].Pages >= one.Pages {
 			continue // the longer prefix says it better
 		}
-		if found, err := m.judge(h, t, prefixes[i], one); found || err != nil {
+		if found, err := m.judge(h, t, prefixes[i], &one.Trail); found || err != nil {
 			return err
 		}
 	}
@@ -132,47 +142,68 @@ func below(page *maze.Page, links []met, prefix string) *maze.Page {
 	return page
 }
 
-// of returns the trails of a host.
+// of returns the trails of a host, which becomes the latest visited one.
 func (m *mazes) of(id schema.HostID) *trails {
 	t := m.seen[id]
 	if t != nil && t.run == m.in.run.ID {
+		m.order.MoveToFront(t.place)
 		return t
 	}
-	for other, o := range m.seen {
-		if m.count < allTrails {
-			break
-		}
-		m.count -= 1 + len(o.byPrefix)
-		delete(m.seen, other)
+	if t != nil {
+		m.forget(t)
 	}
-	t = &trails{run: m.in.run.ID, byPrefix: map[string]*maze.Trail{}, cleared: map[string]int{}}
+	t = &trails{host: id, run: m.in.run.ID, byPrefix: map[string]*trail{}, cleared: map[string]int{}}
+	t.place = m.order.PushFront(t)
 	m.seen[id] = t
-	m.count++
+	m.add()
 	return t
 }
 
-// trail returns the trail of a prefix. If the host has too many, one of at most two pages makes room; nil: there is no
-// such.
-func (m *mazes) trail(t *trails, prefix string) *maze.Trail {
-	if one := t.byPrefix[prefix]; one != nil {
-		return one
+// add counts a new trail of the latest visited host. Hosts that were visited least recently make room for it.
+func (m *mazes) add() {
+	for m.count++; m.count > allTrails && m.order.Len() > 1; {
+		m.forget(m.order.Back().Value.(*trails))
 	}
-	if len(t.byPrefix) >= mostTrails {
-		least, pages := "", 2
-		for p, one := range t.byPrefix {
-			if one.Pages < pages || one.Pages == pages && (least == "" || p < least) {
-				least, pages = p, one.Pages
-			}
-		}
-		if least == "" {
+}
+
+// forget drops the trails of a host.
+func (m *mazes) forget(t *trails) {
+	m.count -= 1 + len(t.byPrefix)
+	m.order.Remove(t.place)
+	delete(m.seen, t.host)
+}
+
+// trail returns the trail of a prefix. If the host has too many, the one least recently seen makes room, unless it has
+// enough pages to be judged; nil: all have.
+func (m *mazes) trail(t *trails, prefix string) *trail {
+	one := t.byPrefix[prefix]
+	if one == nil {
+		if len(t.byPrefix) >= mostTrails && !m.makeRoom(t) {
 			return nil
 		}
-		delete(t.byPrefix, least)
-		m.count--
+		one = &trail{}
+		t.byPrefix[prefix] = one
+		m.add()
 	}
-	t.byPrefix[prefix] = &maze.Trail{}
-	m.count++
-	return t.byPrefix[prefix]
+	one.last = t.whole.Pages
+	return one
+}
+
+// makeRoom drops the trail that is least recently seen, of those that have not enough pages to be judged.
+func (m *mazes) makeRoom(t *trails) bool {
+	least := ""
+	for p, one := range t.byPrefix {
+		other := t.byPrefix[least]
+		if one.Pages < maze.Window && (other == nil || one.last < other.last || one.last == other.last && p < least) {
+			least = p
+		}
+	}
+	if least == "" {
+		return false
+	}
+	delete(t.byPrefix, least)
+	m.count--
+	return true
 }
 
 // even reports whether the pages of the whole host are spread over many folders, none of which says anything about it.

@@ -37,7 +37,8 @@ func TestPreferences(t *testing.T) {
 	web := func(said bool) (c *changing, asked []string) {
 		c = newChanging(t, 500, "off", "0s")
 		c.text, _ = keeping(c)
-		c.page("a.test", "/", crawltest.Anchors("/open/x", "/brief"))
+		c.page("a.test", "/", crawltest.Anchors("/open/x", "/brief", "/same"))
+		c.page("a.test", "/same", "s")
 		if said {
 			c.page("a.test", "/open/x", `<link rel=license href="/l">`)
 			c.Host("a.test").Page("/open/x", `<link rel=license href="/l">`).Header("Content-Usage", "search=n, train-ai=y;p")
@@ -62,7 +63,7 @@ func TestPreferences(t *testing.T) {
 	}
 	whole := "Content-Usage: own=1, train-ai=n; Content-Signal: search=yes, use=reference; License: https://l.test/"
 	want := map[string]string{
-		"a.test/": whole, "a.test/brief": strings.Replace(whole, "reference", "immediate", 1),
+		"a.test/": whole, "a.test/same": whole, "a.test/brief": strings.Replace(whole, "reference", "immediate", 1),
 		"a.test/open/x": "Content-Usage: search=n, train-ai=y; Content-Signal: search=yes, use=reference; " +
 			"License: https://a.test/l https://l.test/",
 	}
@@ -82,11 +83,17 @@ func TestPreferences(t *testing.T) {
 	}
 	c.Host("a.test").Robots("User-agent: *\nContent-Usage: train-ai=y\n")
 	c.forgetRobots()
-	c.page("a.test", "/", crawltest.Anchors("/open/x", "/brief", "/"))
-	c.run()
-	want["a.test/"] = "Content-Usage: train-ai=y"
-	if got := c.preferences(); got["a.test/"] != want["a.test/"] {
-		t.Errorf("after a change of robots.txt: %q, want %q", got["a.test/"], want["a.test/"])
+	c.page("a.test", "/", crawltest.Anchors("/open/x", "/brief", "/same", "/"))
+	if asked := c.run(); !slices.Contains(asked, "a.test/same 304") {
+		t.Errorf("a page is not found unmodified: %q", asked)
+	}
+	want = map[string]string{
+		"a.test/": "Content-Usage: train-ai=y", "a.test/same": "Content-Usage: train-ai=y",
+		"a.test/brief":  "Content-Usage: train-ai=y; Content-Signal: use=immediate",
+		"a.test/open/x": "Content-Usage: search=n, train-ai=y; License: https://a.test/l",
+	}
+	if diff := cmp.Diff(want, c.preferences()); diff != "" {
+		t.Errorf("after a change of robots.txt (-want +got):\n%s", diff)
 	}
 	err := c.survey().Hosts.Each(func(h *survey.HostReport) error {
 		if h.Host.Name == "a.test" && h.Preferences != "Content-Usage: train-ai=y" {

@@ -12,9 +12,9 @@ import (
 )
 
 // permit adds to what a page says about its use what robots.txt says about it. That is the copy that holds when the
-// page is fetched: a later one does not apply to it.
+// page is fetched, or found unmodified: a later one does not apply to it.
 func (d *visitBuilder) permit(o *ring.Outcome, visit *schema.Visit) error {
-	if o.Page == nil || visit.State != schema.Processed || !d.in.isPage(visit.URL) {
+	if o.Page == nil && visit.Stand == 0 || visit.State != schema.Processed || !d.in.isPage(visit.URL) {
 		return nil
 	}
 	h, err := d.robots.hosts.load(d.in.store.HostOf(visit.URL))
@@ -22,19 +22,27 @@ func (d *visitBuilder) permit(o *ring.Outcome, visit *schema.Visit) error {
 		return err
 	}
 	rules, err := d.robots.standing(h)
-	if err == nil && rules != nil {
-		said := Statements(rules.Applying(weburl.PathQuery(visit.Form)))
-		visit.Preferences = preferencesOf(visit.Preferences, said)
+	if err != nil {
+		return err
 	}
-	return err
+	var said []preference.Statement
+	if rules != nil {
+		said = Statements(rules.Applying(weburl.PathQuery(visit.Form)))
+	}
+	visit.Preferences = preferencesOf(visit.Preferences, said)
+	return nil
 }
 
-// preferencesOf returns what a page and its robots.txt say about its use. Licences come last, because they may be long.
+// preferencesOf returns what a page and its robots.txt say about its use; what page has of an earlier robots.txt no
+// longer counts. Licences come last, because they may be long.
 func preferencesOf(page string, robots []preference.Statement) string {
 	if page == "" && len(robots) == 0 {
 		return ""
 	}
-	all := append(preference.Parse(page), robots...)
+	own := slices.DeleteFunc(preference.Parse(page), func(s preference.Statement) bool {
+		return s.Source == preference.Robots
+	})
+	all := append(own, robots...)
 	slices.SortStableFunc(all, func(a, b preference.Statement) int { return cmp.Compare(a.Field, b.Field) })
 	return preference.Text(all...)
 }

@@ -30,10 +30,10 @@ func (d *visitBuilder) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, e
 	if err := d.prefer(o, visit); err != nil {
 		return nil, err
 	}
-	if err := d.permit(o, visit); err != nil {
+	if err := d.compare(visit); err != nil {
 		return nil, err
 	}
-	if err := d.compare(visit); err != nil {
+	if err := d.permit(o, visit); err != nil {
 		return nil, err
 	}
 	if err := d.targets(o, visit); err != nil {

@@ -209,9 +209,12 @@ func (st *stands) visit(tx *kv.Tx, seq schema.Seq) (*schema.Visit, error) {
 	return v, nil
 }
 
-// stand makes a visit say what another one says of the page.
+// stand makes a visit say what another one says of the page. Its preferences remain: robots.txt may have changed since
+// the other visit.
 func stand(v, from *schema.Visit) {
+	said := v.Preferences
 	v.Links, v.Content = from.Links, from.Content
+	v.Preferences = said
 	if v.Length < 0 || v.SHA256 == [32]byte{} {
 		v.Length, v.SHA256 = from.Length, from.SHA256
 	}

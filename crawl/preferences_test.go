@@ -1,6 +1,7 @@
 package crawl_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,32 @@ func (c *changing) storedPaths() map[string]string {
 		c.t.Fatal(err)
 	}
 	return found
+}
+
+// Demands for payment are in a row until a page is shown: a page that is missing, or a wall, shows none.
+func TestPaymentRow(t *testing.T) {
+	t.Parallel()
+	for _, between := range []struct{ status, demands int }{{404, 3}, {410, 3}, {403, 3}, {200, 5}} {
+		c := newChanging(t, 500, "off", "0s")
+		c.text = strings.Replace(c.text, "[politeness]\n", "[politeness]\nmax-parallel-per-domain = 1\n", 1)
+		var paths []string
+		for i := range 5 {
+			paid, other := fmt.Sprintf("/%d", 2*i), fmt.Sprintf("/%d", 2*i+1)
+			c.Host("a.test").Page(paid, "").Status(402)
+			c.Host("a.test").Page(other, "x").Status(between.status)
+			paths = append(paths, paid, other)
+		}
+		c.page("a.test", "/", crawltest.Anchors(paths...))
+		demands := 0
+		for _, line := range c.run() {
+			if strings.HasSuffix(line, " 402") {
+				demands++
+			}
+		}
+		if demands != between.demands {
+			t.Errorf("with answers %d between: %d demands for payment, want %d", between.status, demands, between.demands)
+		}
+	}
 }
 
 // A demand for payment is not retried, and keeps the price as written. A host that makes three in a row is left, and

@@ -60,22 +60,23 @@ func (h *hosts) ownAnswer(o *ring.Outcome) bool {
 	return !h.in.isPage(o.Step.ID) || h.in.store.Own(o.Step.ID) || o.Step.Visit.LeftOwn
 }
 
-// mostPayments is how many demands for payment in a row give a host up.
+// mostPayments is how many demands for payment without a page between them give a host up.
 const mostPayments = 3
 
-// meetPayment counts demands for payment in a row, and gives up a host that makes three. Those on URLs that only other
-// hosts name are counted with walls on such URLs. A host that was given up may have free pages. So in the next runs one
-// demand is enough, until a page that had a price is shown.
+// meetPayment counts demands for payment without a page between them, and gives up a host that makes three. Those on
+// URLs that only other hosts name are counted with walls on such URLs. A host that was given up may have free pages. So
+// in the next runs one demand is enough, until a page that had a price is shown.
 func (h *hosts) meetPayment(host *schema.Host, o *ring.Outcome, v judge.Verdict) error {
 	switch {
 	case !o.Answered() || v.Act != judge.Settle:
-	case v.Reason.Cause != schema.CausePayment:
+	case v.State == schema.Processed:
 		if host.Payments >= mostPayments {
 			if priced, err := h.priced(o.Step.ID); err != nil || !priced {
 				return err
 			}
 		}
 		host.Payments = 0
+	case v.Reason.Cause != schema.CausePayment:
 	case !h.ownAnswer(o):
 		h.refuseOthers(host, v.Reason)
 	default:

@@ -216,9 +216,10 @@ func lastOf(tx *kv.Tx, kind string) (last *schema.Message, waiting int, err erro
 }
 
 // gathering returns the message that gathers hosts, with its hosts so far: the last one of the kind, if it is still
-// gathering, or a new one.
+// gathering, or a new one. A message that was claimed is not gathering any more, even if an interrupted try does not
+// count: the receiver may have it. Its Next tells.
 func gathering(last *schema.Message, kind string, subject Subject) (*schema.Message, []Host, error) {
-	if last != nil && last.Tries == 0 && time.Now().Before(last.Next) {
+	if last != nil && last.Tries == 0 && last.Next.Equal(last.Made.Add(gatherTime)) && time.Now().Before(last.Next) {
 		var has struct{ Data Hosts }
 		err := json.Unmarshal(last.Body, &has)
 		if err == nil && has.Data.Subject == subject && len(has.Data.Hosts) < MaxGathered {

@@ -343,6 +343,28 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
+// A message whose first try was interrupted takes no further host: the receiver may have it.
+func TestCutShortIsNotGathering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, store := configured(t, "https://hook.test/", "", secret(0)), newStore(t)
+		add := func(from, to int) {
+			update(t, store, func(tx *kv.Tx) error { return AddHosts(tx, cfg, 1, HostGivenUp, hostsFrom(from, to)) })
+		}
+		add(0, 10)
+		s := newSender(t, cfg, &receiver{answers: []Answer{status(204)}, takes: time.Hour})
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if left, err := s.Flush(ctx, store); left != 1 || err != nil {
+			t.Fatalf("%d left, %v", left, err)
+		}
+		add(10, 20)
+		all := waiting(t, store)
+		if len(all) != 2 || all[0].Tries != 0 || len(told(t, all[0])) != 10 || len(told(t, all[1])) != 10 {
+			t.Errorf("%d messages, the first with %d hosts", len(all), len(told(t, all[0])))
+		}
+	})
+}
+
 // An event from Tell is sent once and leaves no trace in the file.
 func TestTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

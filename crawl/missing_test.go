@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/missing"
@@ -204,4 +205,43 @@ func TestMissingPages(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestMissingPageKept keeps what a host answered for a page that does not exist when it says nothing in a later run, and
+// does not judge an earlier run by a later answer.
+func TestMissingPageKept(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		m := softSites()[0]
+		runs := 0
+		s.host["a.test"] = func(q question) reply {
+			if q.path != missing.Path("a.test") || runs == 0 {
+				return m.answer(q)
+			}
+			return []reply{{cause: fetch.Timeout}, {status: http.StatusBadGateway}, mitigated(http.StatusForbidden),
+				{status: http.StatusNotFound}}[runs-1]
+		}
+		cfg := politeConfig(map[string]string{"more": "[checks]\nsoft-404 = \"origins\"\n"})
+		for run, want := range []missing.Manner{missing.Soft, missing.Soft, missing.Soft, missing.Soft, missing.Honest} {
+			s.crawl(cfg, 0)
+			s.completed()
+			if h := s.hostRecord("a.test"); missing.MannerOf(&h.Missing) != want || h.Missing.Run != schema.RunID(run+1) {
+				t.Errorf("run %d: kept is %+v, want %s", run+1, h.Missing, want)
+			}
+			runs++
+			time.Sleep(48 * time.Hour)
+		}
+		s.surveyed(func(sv *survey.Survey) error {
+			first, err := sv.At(1)
+			if err != nil {
+				return err
+			}
+			r, err := first.Hosts.Report(1)
+			if err == nil && r.MissingPages != "" {
+				t.Errorf("run 1 is judged by the answer of run 5: %s", r.MissingPages)
+			}
+			return err
+		})
+	})
 }

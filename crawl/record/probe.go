@@ -1,6 +1,7 @@
 package record
 
 import (
+	"net/http"
 	"slices"
 	"time"
 
@@ -48,7 +49,8 @@ func (p *plan) probe(h *schema.Host, live *liveHost, rules *robots.Rules) *ring.
 }
 
 // probed keeps what a host answered to the request for a page that does not exist. Only a request that this machine
-// cut short is sent again: whatever else comes is the answer of the run.
+// cut short is sent again: whatever else comes is the answer of the run. One that says nothing, such as an error of the
+// server, leaves what an earlier run has found.
 func (t *turn) probed(h *schema.Host, o *ring.Outcome) {
 	if o.Cause == fetch.Cancelled {
 		return
@@ -68,6 +70,11 @@ func (t *turn) probed(h *schema.Host, o *ring.Outcome) {
 		}
 		m.Title, m.Shown, m.Sim, m.Shell = c.Title, c.Shown, c.SimHash, c.Shell != 0
 	}
-	h.Missing = m
+	says := !m.Walled && m.Status != 0 && m.Status < http.StatusInternalServerError &&
+		m.Status != http.StatusTooManyRequests
+	if says || h.Missing.Run == 0 {
+		h.Missing = m
+	}
+	h.Missing.Run = m.Run
 	t.hosts.put(h)
 }

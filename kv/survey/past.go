@@ -112,11 +112,15 @@ func latestBefore(tx *kv.Tx, id schema.ID, seq, end schema.Seq) (schema.Seq, err
 	return seq, nil
 }
 
-// known returns what is known of a host. For an older run that is only its name, and whether
-// anything has named it with https, which no later run undoes.
+// known returns what is known of a host. For an older run that is only its name, whether anything has named it with
+// https, which no later run undoes, and its answer for a page that does not exist unless a later run has asked.
 func (c *core) known(r *schema.Host) *schema.Host {
 	if c.past != nil {
-		return &schema.Host{ID: r.ID, Name: r.Name, HTTPS: r.HTTPS, Missing: r.Missing}
+		h := &schema.Host{ID: r.ID, Name: r.Name, HTTPS: r.HTTPS}
+		if r.Missing.Run <= c.run.ID {
+			h.Missing = r.Missing
+		}
+		return h
 	}
 	return r
 }

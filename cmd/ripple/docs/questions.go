@@ -29,7 +29,7 @@ ORDER BY 3 DESC, 1`},
 GROUP BY depth ORDER BY depth`},
 		{"Librarian", "How many links of each origin are broken?", `SELECT d.quality_origin, count(*) AS broken
 FROM page_depths d JOIN links l ON l.from_page_id = d.page_id JOIN pages t ON t.id = l.to_page_id
-WHERE d.depth = 0 AND t.state IN ('dead_link', 'unreachable', 'failed')
+WHERE d.depth = 0 AND (t.state IN ('dead_link', 'unreachable', 'failed') OR t.answer = 'soft404')
 AND t.error_message NOT LIKE 'denied by robots.txt%' AND t.error_message NOT LIKE 'walled%'
 AND t.error_message NOT LIKE 'payment required%'
 GROUP BY 1 ORDER BY 2 DESC`},

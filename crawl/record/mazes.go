@@ -13,6 +13,7 @@ import (
 const (
 	mostTrails = schema.MaxMazes // of a host
 	allTrails  = 4096            // of all hosts: 16 MB
+	mostChecks = 16              // of a host in a run: each reads the log
 	warmUp     = 10              // pages below a prefix before those that are longer by a segment are followed
 	evenTop    = 5               // the whole host is suspected only if no folder has more than a fifth of its pages
 )
@@ -36,6 +37,7 @@ type trails struct {
 	whole    maze.Trail
 	flat     int // pages in no folder
 	byPrefix map[string]*trail
+	checks   int            // suspicions that were checked against the log
 	cleared  map[string]int // prefixes that are no mazes, and the number of pages at which that is checked again
 }
 
@@ -222,13 +224,14 @@ func (t *trails) even() bool {
 
 // judge makes a prefix a maze if its trail is suspected and the log agrees.
 func (m *mazes) judge(h *schema.Host, t *trails, prefix string, trail *maze.Trail) (bool, error) {
-	if trail.Pages < t.cleared[prefix] || len(h.Mazes) >= schema.MaxMazes {
+	if t.checks >= mostChecks || trail.Pages < t.cleared[prefix] || len(h.Mazes) >= schema.MaxMazes {
 		return false, nil
 	}
 	suspicion := trail.Suspicion()
 	if suspicion == maze.None {
 		return false, nil
 	}
+	t.checks++
 	evidence, err := m.gather(h, prefix)
 	if err != nil {
 		return false, err
@@ -256,7 +259,7 @@ type evidence struct {
 // woven reports whether pages below a prefix lead to each other, as those of an encyclopedia do, and not only on.
 func (e *evidence) woven() bool { return e.crossed*5 > e.links }
 
-// gather reads the log of the run.
+// gather reads the log of the run, up to the first thing that clears the prefix.
 func (m *mazes) gather(h *schema.Host, prefix string) (e evidence, err error) {
 	inside := map[schema.ID]bool{}
 	below := func(id schema.ID) bool {
@@ -273,7 +276,7 @@ func (m *mazes) gather(h *schema.Host, prefix string) (e evidence, err error) {
 		return in
 	}
 	var pages []*schema.Visit
-	for id := schema.ID(1); int(id) <= m.in.store.URLs() && err == nil; id++ {
+	for id := schema.ID(1); int(id) <= m.in.store.URLs() && err == nil && !e.entered && !e.listed; id++ {
 		page := m.in.store.HostOf(id) == h.ID && m.in.isPage(id)
 		if !page && m.in.isPage(id) || !m.in.visited(id) {
 			continue
@@ -298,7 +301,7 @@ func (m *mazes) gather(h *schema.Host, prefix string) (e evidence, err error) {
 		}
 	}
 	e.pages = len(pages)
-	if err == nil {
+	if err == nil && !e.entered && !e.listed {
 		err = m.weigh(&e, pages, below)
 	}
 	return e, err

@@ -87,3 +87,22 @@ func TestTrailMakesRoom(t *testing.T) {
 		}
 	}
 }
+
+// A host cannot have its log read for ever: after some suspicions no further one is checked.
+func TestSuspicionsAreBounded(t *testing.T) {
+	t.Parallel()
+	m := newMazes(1)
+	of := m.of(1)
+	of.checks = mostChecks
+	one := m.trail(of, "/a")
+	for range maze.Window {
+		one.Add(&maze.Page{SimHash: 1, Words: []uint32{1}, Below: 20, New: 4})
+	}
+	if one.Suspicion() == maze.None {
+		t.Fatal("no suspicion")
+	}
+	h := &schema.Host{}
+	if found, err := m.judge(h, of, "/a", &one.Trail); found || err != nil || len(h.Mazes) > 0 { // without a log to read
+		t.Errorf("found %v, error %v", found, err)
+	}
+}

@@ -258,7 +258,7 @@ func TestWalledOthers(t *testing.T) {
 			}
 			s.surveyed(func(sv *survey.Survey) error {
 				r, err := sv.Hosts.Report(h.ID)
-				if err == nil && (!strings.Contains(r.Coverage, "walled: URLs that only other hosts name") || r.Waiting > 0) {
+				if err == nil && (!strings.Contains(r.Coverage, "refused: URLs that only other hosts name") || r.Waiting > 0) {
 					t.Errorf("run %d: coverage %q, %d waiting", run+1, r.Coverage, r.Waiting)
 				}
 				return err

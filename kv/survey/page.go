@@ -229,14 +229,14 @@ func (ps *pages) addVisit(p *Page, v *schema.Visit) {
 	}
 }
 
-// fullCap returns the first cap of a page that is full, or the walls that ended its line, or the maze around it; zero:
+// fullCap returns the first cap of a page that is full, or what ended its line, or the maze around it; zero:
 // there is none. For an older run the counts are no longer known.
 func (ps *pages) fullCap(tx *kv.Tx, h *host, pathQuery string, p *Page) (obstacle, error) {
 	if ps.core.past != nil {
 		return obstacle{}, nil
 	}
 	if h.others && !p.Own {
-		return obstacle{hinderedByWalls, "walled: URLs that only other hosts name"}, nil
+		return obstacle{hinderedByWalls, "refused: URLs that only other hosts name"}, nil
 	}
 	if maze := h.mazes.Closed(pathQuery, ps.core.run.ID); maze != nil && !p.Seed {
 		return obstacle{hinderedByMaze, maze.Prefix}, nil

@@ -65,9 +65,11 @@ func (s *pageSearch) all(among []uint32, found []bool) error {
 	}
 	err := s.survey.EachURL(func(u schema.URL) (err error) {
 		if in[u.ID] {
-			found[u.ID], err = s.url(u.Host, u.PathQuery)
+			if found[u.ID], err = s.url(u.Host, u.PathQuery); err != nil {
+				return err
+			}
 		}
-		return errors.Join(err, s.late())
+		return s.late()
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/missing"
 )
 
 // completed marks the newest run as completed, so that the next crawl begins another.
@@ -157,7 +159,9 @@ func TestFreshAfterAKill(t *testing.T) {
 	}
 }
 
-// TestRestartsArePolite kills a crawl repeatedly, at any moment, and restarts it at once.
+// TestRestartsArePolite kills a crawl repeatedly, at any moment, and restarts it at once. A host is asked for a page
+// that does not exist until one answer is kept, again only if a kill cut the answer, and never where robots.txt forbids
+// it.
 func TestRestartsArePolite(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
@@ -174,20 +178,46 @@ func TestRestartsArePolite(t *testing.T) {
 			}
 			s.other = func(q question) reply {
 				a := site("", 3)(q)
+				if q.host == "d.test" {
+					a = site("User-agent: *\nDisallow: "+missing.Path("d.test")+"\n", 3)(q)
+				}
 				a.wait, a.last = 700*time.Millisecond, 200*time.Millisecond
 				if strings.HasPrefix(q.host, "c.") {
 					a.wait = 3 * time.Second
 				}
 				return a
 			}
-			cfg := politeConfig(map[string]string{"politeness": "adaptive-delay = false"})
+			cfg := politeConfig(map[string]string{"politeness": "adaptive-delay = false",
+				"more": "[checks]\nsoft-404 = \"all\"\n"})
+			var kills []time.Time
 			for range 20 {
-				s.crawl(cfg, time.Duration(300+r.IntN(6000))*time.Millisecond)
+				runs := time.Duration(300+r.IntN(6000)) * time.Millisecond
+				kills = append(kills, time.Now().Add(runs))
+				s.crawl(cfg, runs)
 			}
 			s.crawl(cfg, 0)
 			rules := []webtest.Rule{webtest.MinGap(time.Second, 0), webtest.MaxOpen(1, 0), webtest.RobotsFirst()}
 			for _, bad := range webtest.CheckLog(s.log, rules...) {
 				t.Errorf("seed %d: %s", seed, bad)
+			}
+			for _, host := range []string{"a.test", "b.test", "c.test", "d.test"} {
+				probes := slices.DeleteFunc(only(s.log, host), func(e webtest.Entry) bool { return e.Path != missing.Path(host) })
+				kept := s.hostRecord(host).Missing
+				if host == "d.test" {
+					if len(probes) > 0 || kept.Run != 0 {
+						t.Errorf("seed %d: robots.txt of %s forbids the probe: %d, %+v", seed, host, len(probes), kept)
+					}
+					continue
+				}
+				if len(probes) == 0 || kept.Run != 1 || !kept.At.Equal(probes[len(probes)-1].FirstByte) {
+					t.Errorf("seed %d: %s keeps %+v of %d probes", seed, host, kept, len(probes))
+					continue
+				}
+				for _, e := range probes[:len(probes)-1] {
+					if !slices.ContainsFunc(kills, func(at time.Time) bool { return !at.Before(e.Arrived) && !at.After(e.Done) }) {
+						t.Errorf("seed %d: %s is probed again although no kill cut the answer at %v", seed, host, e.Done)
+					}
+				}
 			}
 			var after bool // its robots.txt was committed before a page was requested
 			for i, e := range only(s.log, "a.test") {

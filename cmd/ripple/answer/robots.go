@@ -87,7 +87,10 @@ func JudgeRobots(text []byte, agent, form string) RobotsVerdict {
 
 // addStatements adds what robots.txt says about the use of pages.
 func (v *RobotsVerdict) addStatements(rules *robots.Rules, form string) {
-	applying := rules.Applying(weburl.PathQuery(form))
+	var applying []robots.Statement
+	if v.Allowed {
+		applying = rules.Applying(weburl.PathQuery(form))
+	}
 	v.Preferences = preference.Applied(preference.Text(record.Statements(applying)...))
 	for _, s := range rules.Statements() {
 		one := record.Statements([]robots.Statement{s})

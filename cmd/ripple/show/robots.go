@@ -39,8 +39,11 @@ func Robots(w io.Writer, v answer.RobotsVerdict) error {
 	}
 	for _, s := range v.Statements {
 		note := "elsewhere"
-		if s.Applies {
+		switch {
+		case s.Applies:
 			note = "applies"
+		case !v.Allowed:
+			note = "not requested"
 		}
 		t.Row(fmt.Sprintf("line %d", s.Line), fmt.Sprintf("%s: %s", note, term.Clean(s.Written, 600)))
 	}

@@ -87,9 +87,9 @@ func faultEnds() map[fault.Fault]hostilePage {
 // downEnds returns how the visit of a page must end whose host is down, in each way.
 func downEnds() map[webtest.Down]hostilePage {
 	return map[webtest.Down]hostilePage{
-		webtest.DownSilent: {state: schema.Unreachable, why: "TLS timeout"},
+		webtest.DownSilent: {state: schema.Unreachable, why: "tls timeout"},
 		webtest.DownHanging: {state: schema.Unreachable,
-			why: "TLS timeout"},
+			why: "tls timeout"},
 		webtest.DownClosed:  {state: schema.Failed, why: "connection reset"},
 		webtest.DownReset:   {state: schema.Failed, why: "connection reset"},
 		webtest.DownRefused: {state: schema.Unreachable, why: "tls"}, webtest.DownGarbled: {state: schema.Unreachable,

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -32,17 +33,18 @@ func TestHostFigures(t *testing.T) {
 	}
 	file := write(t, s)
 	read := openDB(t, s)
+	empty := []string{"MissingPages", "SoftPages", "Parked"} // of a host that was not probed and is not for sale
 	for _, figures := range []reflect.Value{reflect.ValueOf(h.HostFigures), reflect.ValueOf(h.HostDetails)} {
 		for i := range figures.NumField() {
 			f, value := figures.Type().Field(i), figures.Field(i)
-			if value.IsZero() {
+			if value.IsZero() && !slices.Contains(empty, f.Name) {
 				t.Errorf("%s is not counted", f.Name)
 			}
 			if f.Tag.Get("sql") == "-" {
 				continue
 			}
 			want := fmt.Sprint(reflect.Indirect(value))
-			query := "SELECT " + f.Tag.Get("json") + " FROM hosts"
+			query := "SELECT coalesce(" + f.Tag.Get("json") + ", '') FROM hosts"
 			var got string
 			if err := file.QueryRow(query).Scan(&got); err != nil || got != want {
 				t.Errorf("%s is %q, %v; want %q", f.Name, got, err, want)

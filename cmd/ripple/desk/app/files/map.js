@@ -9,8 +9,8 @@ import { isDark } from "./theme.js";
 import { loading, failed, empty } from "./parts.js";
 import { show as draw, renew, restyle, leave } from "./viewer.js";
 
-const columns = ["class", "cover", "community", "depth", "x", "y", "trust", "pagerank", "harmonic", "in", "out", "pages",
-  "visited", "from", "to", "weight"];
+const columns = ["class", "cover", "stance", "community", "depth", "x", "y", "trust", "pagerank", "harmonic", "in", "out",
+  "pages", "visited", "from", "to", "weight"];
 const look = 30000; // ms between two reads of a growing terrain
 
 export function show(view, said, signal) {

@@ -104,13 +104,15 @@ func softSites() []missingSite {
 			return framed(notFound, sorry+at.Format(" It is 15:04:05 on 2006-01-02.")+" Request 7f3a"+fmt.Sprintf("%012d", len(p)*n+7)+
 				" took 0.0"+fmt.Sprint(137+len(p))+" s.")
 		}, 10, missing.Soft},
-		{"the front page itself", article, func(string, int) reply { return framed("Our House", prose("front", 60)) }, 10, missing.Soft},
+		{"the front page itself", article,
+			func(string, int) reply { return framed("Our House", prose("front", 60)) }, 10, missing.Soft},
 		{"without indexing", article, func(string, int) reply {
 			r := framed(notFound, sorry+prose("help", 80))
 			r.body = "<meta name=robots content=noindex>" + r.body
 			return r
 		}, 10, missing.Soft},
-		{"an application", func(string, int) reply { return shell("/app.js") }, func(string, int) reply { return shell("/app.js") }, 0, missing.Unknown},
+		{"an application", func(string, int) reply { return shell("/app.js") },
+			func(string, int) reply { return shell("/app.js") }, 0, missing.Unknown},
 		{"404", article, func(string, int) reply { return reply{status: http.StatusNotFound, body: notFound} }, 0, missing.Honest},
 		{"410", article, func(string, int) reply { return reply{status: http.StatusGone, body: notFound} }, 0, missing.Honest},
 		{"a login", func(p string, n int) reply {

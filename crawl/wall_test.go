@@ -19,7 +19,8 @@ import (
 // anubis is a wall with status 200 that names its own resources.
 func anubis() reply {
 	return reply{status: http.StatusOK, body: `<title>Making sure you're not a bot!</title><meta name=robots content=noindex>` +
-		`<script id="anubis_challenge" type="application/json">{}</script><meta http-equiv=refresh content="1; url=/pass-challenge?x=1">` +
+		`<script id="anubis_challenge" type="application/json">{}</script>` +
+		`<meta http-equiv=refresh content="1; url=/pass-challenge?x=1">` +
 		`<a href="https://maker.test/">Protected by</a>`}
 }
 

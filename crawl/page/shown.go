@@ -36,8 +36,8 @@ func (s *shown) separate() {
 	}
 }
 
-// addShown adds text, or the address of an image, to what the page shows. What is beside it, such as advertisements,
-// does not count.
+// addShown adds text, or the address of an image, to what the page shows. Asides, which are often advertisements, do
+// not count.
 func (e *Extractor) addShown(text []byte) {
 	if e.nesting.place() != schema.PlaceAside && e.scan.foreign.count[elementTemplate] == 0 {
 		e.shown.add(text)

@@ -14,6 +14,7 @@ const (
 	mostTrails = schema.MaxMazes // of a host
 	allTrails  = 4096            // of all hosts: 16 MB
 	mostChecks = 16              // of a host in a run: each reads the log
+	mostBelow  = 5000            // visited pages below a prefix that may be a maze: one is noticed long before
 	warmUp     = 10              // pages below a prefix before those that are longer by a segment are followed
 	evenTop    = 5               // the whole host is suspected only if no folder has more than a fifth of its pages
 )
@@ -236,7 +237,7 @@ func (m *mazes) judge(h *schema.Host, t *trails, prefix string, trail *maze.Trai
 	if err != nil {
 		return false, err
 	}
-	if evidence.entered || evidence.listed || suspicion != maze.Clones && evidence.woven() {
+	if evidence.clears() || suspicion != maze.Clones && evidence.woven() {
 		t.cleared[prefix] = 2 * trail.Pages
 		return false, nil
 	}
@@ -252,9 +253,13 @@ type evidence struct {
 	pages   int  // visited below it
 	entered bool // a page of the host outside it leads to more than one of its pages
 	listed  bool // a sitemap names one
+	large   bool // too many pages were visited below it
 	links   int  // between pages below it, without those that are navigation
 	crossed int  // of those: to pages that another page had named before, and that do not lead back
 }
+
+// clears reports whether the prefix is no maze, whatever its pages link to.
+func (e *evidence) clears() bool { return e.entered || e.listed || e.large }
 
 // woven reports whether pages below a prefix lead to each other, as those of an encyclopedia do, and not only on.
 func (e *evidence) woven() bool { return e.crossed*5 > e.links }
@@ -276,7 +281,7 @@ func (m *mazes) gather(h *schema.Host, prefix string) (e evidence, err error) {
 		return in
 	}
 	var pages []*schema.Visit
-	for id := schema.ID(1); int(id) <= m.in.store.URLs() && err == nil && !e.entered && !e.listed; id++ {
+	for id := schema.ID(1); int(id) <= m.in.store.URLs() && err == nil && !e.clears(); id++ {
 		page := m.in.store.HostOf(id) == h.ID && m.in.isPage(id)
 		if !page && m.in.isPage(id) || !m.in.visited(id) {
 			continue
@@ -290,6 +295,7 @@ func (m *mazes) gather(h *schema.Host, prefix string) (e evidence, err error) {
 			e.listed = e.listed || slices.ContainsFunc(v.Sitemap, func(s schema.SitemapEntry) bool { return below(s.To) })
 		case below(id):
 			pages = append(pages, v)
+			e.large = len(pages) > mostBelow
 		default:
 			n := 0
 			for _, l := range v.Links {
@@ -301,7 +307,7 @@ func (m *mazes) gather(h *schema.Host, prefix string) (e evidence, err error) {
 		}
 	}
 	e.pages = len(pages)
-	if err == nil && !e.entered && !e.listed {
+	if err == nil && !e.clears() {
 		err = m.weigh(&e, pages, below)
 	}
 	return e, err

@@ -7,7 +7,7 @@
 // number of votes are sorted by trust: that of the candidate's hosts as computed by [export.Meter], to
 // four digits. A part of a host has the trust of the host. A page of several origins votes for the most
 // specific one. Candidates that never answered a request come last. Hosts that people have deferred
-// ("later") are excluded.
+// ("later") are excluded, and so are domains for sale ([schema.AnswerParked]).
 package suggest
 
 import (
@@ -81,7 +81,7 @@ type finder struct {
 	hosts      []string
 	entity     []string             // by host; empty: it depends on paths
 	silent     []bool               // by host
-	later      []bool               // by host: people have deferred it
+	excluded   []bool               // by host: people have deferred it, or its domain is for sale
 	class      []schema.Class       // by page
 	answered   []bool               // by page
 	trust      []float64            // by host
@@ -107,7 +107,7 @@ func Find(s *survey.Survey, opts Options) (*Suggestions, error) {
 	hosts, urls := s.Hosts.Count()+1, s.URLs()+1
 	f := &finder{
 		survey: s, fold: export.NewFold(s, export.LevelEntity), origin: make([]int, hosts), hosts: make([]string, hosts),
-		entity: make([]string, hosts), silent: make([]bool, hosts), later: make([]bool, hosts),
+		entity: make([]string, hosts), silent: make([]bool, hosts), excluded: make([]bool, hosts),
 		class: make([]schema.Class, urls), answered: make([]bool, urls), answers: make(map[uint32]schema.ID),
 		target: make([]uint32, urls), trusted: make([]bool, hosts),
 	}
@@ -152,7 +152,7 @@ func (f *finder) readHosts() error {
 	return f.survey.Hosts.EachUntitled(func(r *survey.HostReport) error {
 		f.fold.AddHost(r)
 		f.hosts[r.Host.ID], f.entity[r.Host.ID] = r.Host.Name, r.Entity
-		f.silent[r.Host.ID], f.later[r.Host.ID] = r.Host.Silent(), r.Noted.Later
+		f.silent[r.Host.ID], f.excluded[r.Host.ID] = r.Host.Silent(), r.Noted.Later || r.Parked != ""
 		f.origin[r.Host.ID] = f.survey.Scope().Narrowest(r.Host.Name)
 		return nil
 	})
@@ -179,7 +179,7 @@ func (f *finder) readPages() error {
 		}
 		f.fold.AddPage(&p, true)
 		node := f.fold.Node(id)
-		if !f.later[host] && (p.Class == schema.ClassDiscovered || p.Class == schema.ClassStub) {
+		if !f.excluded[host] && (p.Class == schema.ClassDiscovered || p.Class == schema.ClassStub) {
 			f.target[f.links.Number(id)] = node
 		}
 		if int(node) >= len(f.speaks) {

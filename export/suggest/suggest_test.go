@@ -39,7 +39,7 @@ func terrain(t *testing.T) *surveytest.World {
 		}
 	}
 	w.Visit("a.test/", w.Links("two.test/", "two.test/b", "near.test/", "bad.test/", "q.test/", "stub.test/o/r",
-		"forge.test/o.x/r", "a.many.test/", "host.test:8443/", "192.0.2.7/"))
+		"forge.test/o.x/r", "a.many.test/", "host.test:8443/", "192.0.2.7/", "sold.test/"))
 	w.Visit("a.test/more", func(v *schema.Visit) {
 		w.Links("two.test/", "foot.test/")(v)
 		footer(v, "foot.test/")
@@ -54,6 +54,8 @@ func terrain(t *testing.T) *surveytest.World {
 		footer(v, "two.test/")
 	})
 	w.Visit("two.test/", func(v *schema.Visit) { v.Title = "Two"; w.Links("far.test/", "near.test/")(v) })
+	w.Visit("sold.test/", func(v *schema.Visit) { v.Title = "sold.test is for sale" })
+	w.Host("sold.test/", func(h *schema.Host) { h.Visits = 1 })
 	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
 	return w
 }

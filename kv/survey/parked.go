@@ -75,13 +75,3 @@ func (pk *parkedHosts) leadsOn(host schema.HostID, links []schema.Link) bool {
 	}
 	return false
 }
-
-// Parked returns the rule by which the front page of a host offers the domain; empty: it does not.
-func (s *Survey) Parked(host schema.HostID) (rule string, err error) {
-	err = s.core.view(func(tx *kv.Tx) error {
-		found, err := s.pages.parked.of(tx, host)
-		rule = found.rule
-		return err
-	})
-	return rule, err
-}

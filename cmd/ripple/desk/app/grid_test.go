@@ -82,7 +82,8 @@ func TestHostsAreSearchedAndSorted(t *testing.T) {
 	desktest.Ask[any](b, `history.back(), 1`)
 	b.Wait(`document.querySelector('[aria-sort="descending"]')?.innerText === "missing ↓"`)
 	desktest.Ask[any](b, `history.back(), 1`)
-	b.Wait(`location.hash === "#/hosts?class=quality" && document.querySelector('[aria-sort="descending"]')?.innerText === "known ↓"`)
+	b.Wait(`location.hash === "#/hosts?class=quality"
+		&& document.querySelector('[aria-sort="descending"]')?.innerText === "known ↓"`)
 }
 
 // The list of pages keeps its filters, order and columns in the address, asks for the rows of one
@@ -169,8 +170,8 @@ func TestSortedTables(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("broken"))
 	press := func(name string) {
-		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view .sorter")].find((x) => x.innerText.startsWith(%q)).click()`,
-			name))
+		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view .sorter")]
+			.find((x) => x.innerText.startsWith(%q)).click()`, name))
 	}
 	first := func(text string) {
 		b.Wait(fmt.Sprintf(`document.querySelector("#view tbody tr").innerText.includes(%q)`, text))
@@ -183,8 +184,8 @@ func TestSortedTables(t *testing.T) {
 	} {
 		press(step.press)
 		first(step.first)
-		b.Wait(fmt.Sprintf(`location.hash.endsWith(%q) && document.querySelector("#view th[aria-sort$=ending]").innerText.startsWith(%q)`,
-			"?"+step.address, step.press))
+		b.Wait(fmt.Sprintf(`location.hash.endsWith(%q)
+			&& document.querySelector("#view th[aria-sort$=ending]").innerText.startsWith(%q)`, "?"+step.address, step.press))
 	}
 	desktest.Ask[any](b, `document.querySelector(".opener").click()`)
 	b.Wait(`document.querySelector("tr.inner")?.innerText.includes("Guestbook")`)

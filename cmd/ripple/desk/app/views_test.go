@@ -72,8 +72,10 @@ const misfits = `(() => {
 // that is left out. It also names links within a text that only their colour shows.
 const outline = `(() => {
 	const all = (what) => [...document.querySelectorAll(what)], levels = all("h1, h2, h3, h4").map((h) => +h.tagName[1]);
-	const hidden = all("#view p:not(.chips) a, #view .soft a").filter((a) => !/underline/.test(getComputedStyle(a).textDecorationLine));
-	return [hidden.length && "a link in a text looks like the text: " + hidden[0].innerText, all("th").some((th) => !th.textContent.trim()) && "a th is empty",
+	const hidden = all("#view p:not(.chips) a, #view .soft a")
+		.filter((a) => !/underline/.test(getComputedStyle(a).textDecorationLine));
+	return [hidden.length && "a link in a text looks like the text: " + hidden[0].innerText,
+		all("th").some((th) => !th.textContent.trim()) && "a th is empty",
 		all("main:not([role]), [role=main]").length !== 1 && "not one main part",
 		levels.some((level, i) => level > (levels[i - 1] ?? 0) + 1) && "headings skip a level: " + levels].filter(Boolean).join("; ");
 })()`
@@ -296,8 +298,8 @@ func TestShardsInAFolder(t *testing.T) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
-	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken/targets", "runs", "files", "query", "pages", "pages/list",
-		"hosts/a.test"} {
+	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken/targets", "runs", "files", "query", "pages",
+		"pages/list", "hosts/a.test"} {
 		d.refuse[path] = 503
 	}
 	b := desktest.Open(t, d.url("now"))

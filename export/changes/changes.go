@@ -26,6 +26,7 @@ type page struct {
 type answer struct {
 	State  string `json:"state"`
 	Status int    `json:"status_code"`
+	Answer string `json:"answer,omitempty"` // instead of a page
 	Title  string `json:"title,omitempty"`
 	SHA256 string `json:"body_sha256,omitempty"`
 }
@@ -121,7 +122,7 @@ func newAnswer(v *schema.Visit) *answer {
 	if v == nil {
 		return nil
 	}
-	a := &answer{State: v.State.String(), Status: v.Status, Title: v.Title}
+	a := &answer{State: v.State.String(), Status: v.Status, Answer: v.Answer.String(), Title: v.Title}
 	if v.SHA256 != [32]byte{} {
 		a.SHA256 = hex.EncodeToString(v.SHA256[:])
 	}

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -143,6 +144,8 @@ func answerText(v *schema.Visit) string {
 	switch {
 	case v == nil:
 		return "-"
+	case v.Answer != schema.AnswerPage:
+		return fmt.Sprintf("%s %d", v.Answer, cmp.Or(v.AnswerStatus, v.Status))
 	case v.Status == 0:
 		return v.State.String()
 	}

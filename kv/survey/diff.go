@@ -37,6 +37,7 @@ type side struct {
 	away   *bitset                    // pages without a visit, because their hosts could not be reached
 	moved  map[schema.ID]schema.ID    // redirects of the last visits, until they are followed
 	misled map[schema.ID]schema.Cause // pages whose redirects lead nowhere, and why
+	soft   map[schema.ID]string       // pages that show what their hosts show for missing pages, and the rule
 }
 
 // ErrRuns reports two runs that cannot be compared.
@@ -69,6 +70,9 @@ func Compare(s *Survey, from, to schema.RunID) (*Diff, error) {
 	if err := s.core.view(d.goBack); err != nil {
 		return nil, err
 	}
+	if err := s.core.view(d.judgeMissing); err != nil {
+		return nil, err
+	}
 	if err := d.readAway(); err != nil {
 		return nil, err
 	}
@@ -80,6 +84,7 @@ func newSide(run schema.Run, end schema.Seq, urls int) side {
 		run: run, end: end, known: newBitset(urls), seq: make([]uint32, urls+1), source: make([]uint32, urls+1),
 		missed: newBitset(urls), plain: newBitset(urls), answer: make([]uint8, urls+1), away: newBitset(urls),
 		moved: make(map[schema.ID]schema.ID), misled: make(map[schema.ID]schema.Cause),
+		soft: make(map[schema.ID]string),
 	}
 }
 
@@ -109,7 +114,11 @@ func (d *Diff) read(tx *kv.Tx) error {
 			i = 1
 		}
 		stood[i].set(int(cmp.Or(v.Stand, v.Seq)))
-		return errors.Join(d.sides[i].add(tx, &v.Visit, d.s.core.store.Kind(v.URL)), d.s.core.live())
+		err := errors.Join(d.sides[i].add(tx, &v.Visit, d.s.core.store.Kind(v.URL)), d.s.core.live())
+		if i == 1 && v.Answer == schema.AnswerChallenge { // which says nothing about the page
+			d.sides[i].answer[v.URL] = notAsked
+		}
+		return err
 	})
 	if err != nil {
 		return err
@@ -215,7 +224,7 @@ type PageChange struct {
 	ID            schema.ID
 	URL           string
 	Change        Change
-	What          []string // of a changed page: state, status, redirect, content, noindex, title
+	What          []string // of a changed page: state, status, answer, redirect, content, noindex, title
 	Before, After *schema.Visit
 }
 
@@ -276,7 +285,8 @@ func (d *Diff) isSame(id schema.ID) bool {
 	case d.changed != nil:
 		return !d.changed.has(int(id))
 	}
-	return before.source[id] == after.source[id] && before.plain.has(int(id)) && after.plain.has(int(id))
+	return before.source[id] == after.source[id] && before.plain.has(int(id)) && after.plain.has(int(id)) &&
+		before.soft[id] == after.soft[id]
 }
 
 // compare compares the visits of a page that both runs visited and knew.
@@ -311,8 +321,11 @@ func (d *Diff) readVisits(tx *kv.Tx, c *PageChange) (err error) {
 	return err
 }
 
-// differences names the ways in which two visits of a page differ.
+// differences names the ways in which two visits of a page differ. A page behind a wall was not seen again.
 func differences(before, after *schema.Visit) []string {
+	if after.Answer == schema.AnswerChallenge {
+		return nil
+	}
 	var what []string
 	note := func(name string, differ bool) {
 		if differ {
@@ -322,6 +335,7 @@ func differences(before, after *schema.Visit) []string {
 	note("state", before.State != after.State)
 	same := after.Kept || after.Stand != 0
 	note("status", !same && before.Stand == 0 && before.Status != after.Status)
+	note("answer", (before.Answer == schema.AnswerSoft404) != (after.Answer == schema.AnswerSoft404))
 	note("redirect", before.RedirectTo != after.RedirectTo)
 	if before.State != schema.Processed || after.State != schema.Processed {
 		return what

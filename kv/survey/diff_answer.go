@@ -5,6 +5,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/missing"
 )
 
 // How a page answered in a run.
@@ -91,6 +92,52 @@ func (hs *hosts) anyAway() (any bool, err error) {
 	return any, err
 }
 
+// judgeMissing finds the pages that show what their hosts show for pages that do not exist. Only the newest run knows
+// what hosts show for these. The same judges the earlier run, so a page that it does not change has not changed.
+func (d *Diff) judgeMissing(tx *kv.Tx) error {
+	if d.s.core.past != nil || d.To.ID != d.s.core.run.ID {
+		return nil
+	}
+	before, after := &d.sides[0], &d.sides[1]
+	soft := make([]*missingOf, len(d.s.hosts.byID))
+	for id := schema.HostID(1); int(id) < len(soft); id++ {
+		of, err := d.s.pages.missing.of(tx, id)
+		if err != nil {
+			return err
+		}
+		if of != nil && of.manner == missing.Soft {
+			soft[id] = of
+		}
+	}
+	pages, ends := d.s.core.byHost(func(id schema.ID) bool {
+		return soft[d.s.core.store.HostOf(id)] != nil && d.s.core.isPage(id) && before.seq[id] != 0
+	})
+	for host := 1; host < len(soft); host++ {
+		if soft[host] == nil {
+			continue
+		}
+		for id, rule := range soft[host].rules {
+			if after.seq[id] != 0 {
+				after.judge(id, rule)
+			}
+		}
+		c := comparison{
+			m: d.s.pages.missing, tx: tx, host: d.s.hosts.byID[host], rules: map[schema.ID]string{}, counts: map[string]int{},
+		}
+		err := c.compare(pages[ends[host-1]:ends[host]], func(id schema.ID) schema.Seq { return schema.Seq(before.seq[id]) })
+		if err != nil {
+			return err
+		}
+		for id, rule := range c.rules {
+			before.judge(id, rule)
+		}
+	}
+	return nil
+}
+
+// judge records the rule by which a page does not exist.
+func (sd *side) judge(id schema.ID, rule string) { sd.soft[id], sd.answer[id] = rule, dead }
+
 // visit returns what a run recorded about a page, with the resulting state. A page whose redirects
 // lead nowhere, or whose host could not be reached, has such a state even without a visit. nil:
 // nothing is known.
@@ -109,6 +156,9 @@ func (d *Diff) visit(tx *kv.Tx, sd *side, id schema.ID) (*schema.Visit, error) {
 	v, err := d.s.stands.visit(tx, seq)
 	if why, ok := sd.misled[id]; ok && err == nil {
 		v.State, v.Reason = schema.Failed, schema.Reason{Cause: why}
+	}
+	if rule := sd.soft[id]; rule != "" && err == nil {
+		v.Answer, v.AnswerRule = schema.AnswerSoft404, rule
 	}
 	return v, err
 }

@@ -2,6 +2,7 @@ package survey
 
 import (
 	"errors"
+	"maps"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -65,7 +66,7 @@ func (m *missingPages) derive(tx *kv.Tx, hosts []schema.HostID) error {
 			continue
 		}
 		c := comparison{m: m, tx: tx, host: m.hosts.byID[id], rules: map[schema.ID]string{}, counts: map[string]int{}}
-		if err := c.compare(pages[ends[id-1]:ends[id]]); err != nil {
+		if err := c.compare(pages[ends[id-1]:ends[id]], m.core.latest); err != nil {
 			return err
 		}
 		if !c.tells() {
@@ -87,18 +88,20 @@ type comparison struct {
 	counts map[string]int // by rule
 }
 
-func (c *comparison) compare(pages []schema.ID) error {
+// compare compares pages as visits have found them, and drops what too few pages show.
+func (c *comparison) compare(pages []schema.ID, visit func(schema.ID) schema.Seq) error {
 	for _, id := range pages {
-		if err := errors.Join(c.page(id), c.m.core.live()); err != nil {
+		if err := errors.Join(c.page(id, visit(id)), c.m.core.live()); err != nil {
 			return err
 		}
 	}
+	maps.DeleteFunc(c.rules, func(_ schema.ID, rule string) bool { return !missing.Enough(rule, c.counts[rule]) })
 	return nil
 }
 
 // page compares one page.
-func (c *comparison) page(id schema.ID) error {
-	v, err := c.m.stands.visit(c.tx, c.m.core.latest(id))
+func (c *comparison) page(id schema.ID, seq schema.Seq) error {
+	v, err := c.m.stands.visit(c.tx, seq)
 	if err != nil || v.State != schema.Processed || v.Answer != schema.AnswerPage || v.RedirectTo == 0 && !isHTML(v) {
 		return err
 	}
@@ -124,22 +127,8 @@ func (c *comparison) page(id schema.ID) error {
 	return nil
 }
 
-// tells reports whether what was found tells pages that exist from those that do not, and drops what is too little.
-func (c *comparison) tells() bool {
-	found := 0
-	for rule, n := range c.counts {
-		if missing.Enough(rule, n) {
-			found += n
-			continue
-		}
-		for id, by := range c.rules {
-			if by == rule {
-				delete(c.rules, id)
-			}
-		}
-	}
-	return 2*found <= c.pages
-}
+// tells reports whether what was found tells pages that exist from those that do not.
+func (c *comparison) tells() bool { return 2*len(c.rules) <= c.pages }
 
 // answer sets what the server answered instead of a page.
 func (ps *pages) answer(tx *kv.Tx, p *Page) error {

@@ -132,6 +132,6 @@ function changeOf(word) {
 function whatOf(p) { return (p.what || []).map(plain).join(", "); }
 
 function answered(when) {
-  const text = (p) => (p[when] ? plain(p[when].state) + (p[when].status_code ? " " + p[when].status_code : "") : "");
+  const text = ({ [when]: a }) => (a ? plain(a.answer || a.state) + (a.status_code ? " " + a.status_code : "") : "");
   return { title: when, name: when, value: text, cell: (p) => text(p) || "–" };
 }

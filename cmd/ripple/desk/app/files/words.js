@@ -63,7 +63,8 @@ export function bytes(n) {
 
 // plain turns a name of the API into words: "dead_link" is "dead link".
 export function plain(name) {
-  return String(name).replaceAll("_", " ").replace(/\bdns\b/, "DNS").replace(/\btls\b/, "TLS");
+  return String(name).replaceAll("_", " ").replace(/\bdns\b/, "DNS").replace(/\btls\b/, "TLS")
+    .replace(/\bsoft404\b/, "soft 404");
 }
 
 const states = {

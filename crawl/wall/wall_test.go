@@ -52,7 +52,8 @@ func TestRules(t *testing.T) {
 		}, []answer{
 			{200, "", honest(`<script src="/.within.website/x/cmd/anubis/static/js/main.mjs"></script>`)},
 			{200, "", honest(`<meta name="robots" content="noindex"><img src="https://b.test/.within.website/x/cmd/anubis/i.webp">`)},
-			{200, "", honest(`<meta name="robots" content="noindex">`) + `<p>/.within.website/x/cmd/anubis/ <a href="/.within.website/x/cmd/anubis/">`},
+			{200, "", honest(`<meta name="robots" content="noindex">`) +
+				`<p>/.within.website/x/cmd/anubis/ <a href="/.within.website/x/cmd/anubis/">`},
 		}},
 		{"cloudflare-script", []answer{
 			{403, "", bare(`<title>Just a moment...</title><script>window._cf_chl_opt={cvId:'3'}</script>`)},

@@ -415,7 +415,8 @@ func TestPagesAskedAtOnce(t *testing.T) {
 	reader.drop() // what was read for the others
 	for said, text := range got {
 		code, want := ask(said)
-		if text, want = unnamed.ReplaceAllString(text, ""), unnamed.ReplaceAllString(fmt.Sprint(code, want), ""); code != 200 || text != want {
+		text, want = unnamed.ReplaceAllString(text, ""), unnamed.ReplaceAllString(fmt.Sprint(code, want), "")
+		if code != 200 || text != want {
 			t.Errorf("%s: %.300s; alone: %.300s", said, text, want)
 		}
 	}

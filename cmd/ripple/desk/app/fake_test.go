@@ -98,7 +98,8 @@ func (d *fake) api() http.Handler {
 		"status": func(*http.Request) any { return d.status() }, "stats": func(*http.Request) any { return statsOf() },
 		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf,
 		"pages": pageOf, "pages/list": d.pageList,
-		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "broken/targets": brokenTargetsOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
+		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "broken/targets": brokenTargetsOf,
+		"runs": runsOf, "diff": diffOf, "graph": graphOf,
 		"decisions": decisionsOf, "origins": originsOf, "history": historyOf, "shown": shownOf,
 	}
 	for path, answer := range answers {

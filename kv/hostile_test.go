@@ -271,7 +271,7 @@ func (n named) fields() []byte {
 	}
 	return fieldsOf(n.url, one(n.links), 1, 2, 0 /* at */, n.prev, n.stand, 0, int(schema.Processed), 0, 0 /* shape */, 0,
 		n.redirect, 0, 0, 0, "" /* title */, 0, "", 0, "", 0, "", "", 0, "", 0 /* fresh */, 1, 0, 0 /* reason */, "", 0, "", 0,
-		one(n.sitemap), 0, 0, 0, 0, 0, 0, 0, 0, "" /* preferences */, 0)
+		one(n.sitemap), 0, 0, 0, 0, 0, 0, 0, 0, 0, "" /* preferences */, 0)
 }
 
 // TestNamesWhatIsNotThere has a visit refer to URLs or visits that do not exist, and to URLs twice. No reader

@@ -103,6 +103,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	if v.Shown != 0 {
 		w.fixed(uint64(v.Shown))
 	}
+	w.number(v.WordCount)
 	w.number(v.Refused)
 	w.string(v.Preferences)
 	w.byte(byte(v.Answer))
@@ -193,7 +194,7 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	if flags&visitShown != 0 {
 		v.Shown = schema.Shown(r.fixed())
 	}
-	v.Refused = r.number()
+	v.WordCount, v.Refused = r.number(), r.number()
 	v.Preferences = r.text()
 	if v.Answer = schema.Answer(r.byte()); !v.Answer.Stored() {
 		r.fail()

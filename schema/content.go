@@ -22,6 +22,7 @@ type Content struct {
 	Shell       Shell  // 0 unless the page is likely empty without its scripts
 	Rendering   Rendering
 	SimHash     SimHash // of the text in main, body and aside, as the extraction reads it
+	WordCount   int     // of that text, see package crawl/simhash
 	Shown       Shown
 	RenderAsked int    // requests of its scripts that were answered, by a server or from answers for other pages
 	Preferences string // what its owner says about its use, see package preference

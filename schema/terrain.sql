@@ -59,6 +59,7 @@ CREATE TABLE pages (
     own             INTEGER,                -- 1: its own host names it; 0: only others do; NULL: the run has not met it
     answer          TEXT,                   -- 'challenge': the last visit met a wall, and what an earlier one found stands; 'soft404': what the host answers for any page that does not exist; 'parked': an offer to buy the domain; NULL: a page, or an error that says so
     answer_rule     TEXT,                   -- the rule that recognised it
+    words           INTEGER,                -- of its text outside header, footer and navigation; NULL: it is not HTML
     simhash         TEXT,                   -- of its text, hexadecimal; near-duplicates differ in 3 of its 64 bits or less; NULL: too little text
     preferences     TEXT,                   -- what its owner says about its use, all statements together; NULL: nothing
     duplicate_of    INTEGER REFERENCES pages(id) -- the page that represents those of nearly the same text; NULL: it does, or there are none

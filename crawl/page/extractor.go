@@ -88,7 +88,7 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 	if e.scripted && p.Distinct <= shellTargets {
 		p.Shell = shellOf(&e.scan, text, base, self)
 	}
-	p.SimHash, p.Words = e.words.Sum(), e.words.Vocabulary()
+	p.SimHash, p.WordCount, p.Words = e.words.Sum(), e.words.Words(), e.words.Vocabulary()
 	p.Shown = e.shown.sum(p.Title, weburl.PathQuery(self))
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
 	p.Obey(e.robots.tag)

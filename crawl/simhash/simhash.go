@@ -141,6 +141,12 @@ func (h *Hasher) Sum() schema.SimHash {
 	return schema.SimHash(h.votes.majority())
 }
 
+// Words returns the number of words of the text so far. In scripts that write no spaces, five letters count as one.
+func (h *Hasher) Words() int {
+	h.Break()
+	return h.words + h.letters/gramLetters
+}
+
 // byte adds a byte to the current word.
 func (h *Hasher) byte(c byte) {
 	if h.length == 0 {

@@ -80,6 +80,18 @@ func TestLeastText(t *testing.T) {
 	}
 }
 
+func TestWords(t *testing.T) {
+	for text, want := range map[string]int{
+		"": 0, "one": 1, "one, two – 3": 3, "x1y it's": 3, "山水花鳥風": 1, "山水花鳥 and 風月雪": 2, "— … ": 0,
+	} {
+		var h Hasher
+		h.Write([]byte(text))
+		if got := h.Words(); got != want || h.Words() != want {
+			t.Errorf("%q: %d words, want %d", text, got, want)
+		}
+	}
+}
+
 // Texts that differ in one word of 5,000 are near-duplicates, and texts about other things are far apart.
 func TestDistance(t *testing.T) {
 	for seed := range uint64(200) {

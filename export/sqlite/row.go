@@ -101,6 +101,7 @@ func pageRelation() relation[pageRow] {
 		{"own", integer, (*pageRow).own},
 		{"answer", text, func(p *pageRow) any { return words(p.Answer.String()) }},
 		{"answer_rule", text, func(p *pageRow) any { return words(p.AnswerRule) }},
+		{"words", integer, (*pageRow).wordCount},
 		{"simhash", text, func(p *pageRow) any { return words(p.visit.SimHash.String()) }},
 		{"preferences", text, func(p *pageRow) any { return words(preference.Applied(p.visit.Preferences)) }},
 		{"duplicate_of", integer, func(p *pageRow) any { return number(p.duplicateOf) }},
@@ -113,6 +114,14 @@ func (p *pageRow) own() any {
 		return nil
 	}
 	return flag(p.Own)
+}
+
+// wordCount returns the number of words of the page, or NULL if it is not HTML: only such pages have a charset.
+func (p *pageRow) wordCount() any {
+	if p.visit.Charset == "" {
+		return nil
+	}
+	return int64(p.visit.WordCount)
 }
 
 // of sets p to the row of a page.

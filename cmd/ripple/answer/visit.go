@@ -31,6 +31,7 @@ type Visit struct {
 	Shell       string    `json:"needs_scripts"` // the signs that it is empty without scripts; empty: none
 	Rendered    string    `json:"rendered"`      // why a browser rendered it, and what was blocked; empty: not rendered
 	RenderAsked int       `json:"render_requests"`
+	WordCount   int       `json:"words,omitempty"`
 	SimHash     string    `json:"simhash,omitempty"`
 	ETag        string    `json:"etag"`
 	Modified    string    `json:"last_modified"`
@@ -50,7 +51,7 @@ func newVisit(tx *kv.Tx, v *schema.Visit) (Visit, error) {
 		ContentType: v.ContentType, Charset: v.Charset, Length: v.Length, ResponseMS: v.ResponseTime.Milliseconds(),
 		Requests: v.Requests, Retries: v.Retries, Kept: v.Kept, Unchanged: v.Unchanged, NoIndex: v.NoIndex,
 		NoFollow: v.NoFollow, Shell: v.Shell.String(),
-		Rendered: v.Rendering.Tell(v.Shell), RenderAsked: v.RenderAsked, SimHash: v.SimHash.String(),
+		Rendered: v.Rendering.Tell(v.Shell), RenderAsked: v.RenderAsked, WordCount: v.WordCount, SimHash: v.SimHash.String(),
 		ETag: v.ETag, Modified: v.LastModified, Rule: v.Rule, Error: v.Reason.String(),
 		Answer: v.Answer.String(), AnswerRule: v.AnswerRule, AnswerCode: v.AnswerStatus,
 		Preferences: preference.Applied(v.Preferences),

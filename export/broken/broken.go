@@ -1,6 +1,6 @@
 // Package broken finds broken links: their target is dead, has failed or is unreachable, or shows what its host shows
-// for pages that do not exist. A link to a
-// page that redirects is not broken; the redirect itself is, if its target is.
+// for pages that do not exist. A link to a page that redirects is not broken; the redirect itself is, if its target
+// is.
 package broken
 
 import (

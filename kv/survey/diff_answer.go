@@ -18,7 +18,7 @@ const (
 // answerOf returns how a page answered a visit.
 func answerOf(v *schema.Visit) uint8 {
 	switch {
-	case leadsNowhere(v.State, v.Reason):
+	case LeadsNowhere(v.State, v.Reason):
 		return dead
 	case v.State == schema.Processed, v.State == schema.ContentMismatch:
 		return alive
@@ -85,7 +85,7 @@ func (hs *hosts) anyAway() (any bool, err error) {
 			if err != nil {
 				return err
 			}
-			any = leadsNowhere(h.held, h.cause)
+			any = LeadsNowhere(h.held, h.cause)
 		}
 		return nil
 	})

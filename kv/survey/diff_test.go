@@ -355,63 +355,6 @@ func TestDiffListed(t *testing.T) {
 	}
 }
 
-// TestDiffOfMissingPages: a page that shows what its host shows for pages that do not exist is dead, one that shows it no
-// more is back, and one behind a wall was not seen.
-func TestDiffOfMissingPages(t *testing.T) {
-	w := surveytest.New(t, surveytest.Minimal)
-	const sorry = 404
-	shows := func(what schema.Shown) func(v *schema.Visit) {
-		return func(v *schema.Visit) { v.Shown, v.SHA256[0] = what, byte(what) }
-	}
-	names := []string{"a.test/died", "a.test/back", "a.test/dead", "a.test/lives", "a.test/walled", "a.test/was-walled",
-		"a.test/deadwall"}
-	run := func(answers ...func(v *schema.Visit)) {
-		w.Visit("a.test/", w.Links(names...))
-		for i, answer := range answers {
-			w.Visit(names[i], answer)
-		}
-		w.Host("a.test/", func(h *schema.Host) {
-			h.Missing = schema.MissingProbe{Run: w.Run.ID, At: w.At, Status: 200, Shown: sorry}
-		})
-		w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
-	}
-	wall := func(v *schema.Visit) {
-		v.Answer, v.AnswerRule, v.AnswerStatus = schema.AnswerChallenge, "anubis-challenge", 403
-	}
-	walledFirst := func(v *schema.Visit) {
-		wall(v)
-		state(schema.Failed, 403)(v)
-		v.Reason = because(schema.CauseChallenge)
-	}
-	stands := func(name string) func(v *schema.Visit) {
-		return func(v *schema.Visit) { wall(v); v.Stand, v.Unchanged = w.Store.Latest(w.Page(name)), true }
-	}
-	run(shows(1), shows(sorry), shows(sorry), shows(2), shows(3), walledFirst, shows(sorry))
-	w.Begin()
-	run(shows(sorry), shows(4), shows(sorry), shows(2), stands("a.test/walled"), shows(5), stands("a.test/deadwall"))
-	got := slices.DeleteFunc(story(t, w, 1, 2), func(s string) bool { return strings.HasPrefix(s, "came") })
-	want := []string{
-		"changed a.test/back answer+content", "changed a.test/died answer+content", "changed a.test/was-walled state+status",
-		"rot 0: 5 links, 2 dead, 1 new, 1 mended", "same a.test 0 0 3",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	d, err := survey.Compare(w.Survey(), 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string][2]schema.Answer{
-		"a.test/died": {schema.AnswerPage, schema.AnswerSoft404}, "a.test/back": {schema.AnswerSoft404, schema.AnswerPage},
-		"a.test/walled": {schema.AnswerPage, schema.AnswerChallenge},
-	} {
-		before, after, err := d.Visits(w.Page(name))
-		if err != nil || before.Answer != want[0] || after.Answer != want[1] {
-			t.Errorf("%s: %s, then %s, %v; want %q", name, before.Answer, after.Answer, err, want)
-		}
-	}
-}
-
 // A run that has just begun does not report anything as gone.
 func TestDiffOfUnfinishedRun(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)

@@ -28,7 +28,7 @@ const softFailure = "soft 404"
 // what its host shows for pages that do not exist. A page that robots.txt forbids is not broken, because it was never
 // requested, nor is one behind a wall or for sale to crawlers (402).
 func (p *Page) Broken() bool {
-	return p.Answer == schema.AnswerSoft404 || leadsNowhere(p.State, p.cause)
+	return p.Answer == schema.AnswerSoft404 || LeadsNowhere(p.State, p.cause)
 }
 
 // Why returns in words why a link to a page leads nowhere.
@@ -45,8 +45,8 @@ func (p *Page) Walled() bool {
 	return p.State == schema.Failed && p.cause.Cause == schema.CauseChallenge
 }
 
-// leadsNowhere reports whether a link to a page in a state, for a reason, leads nowhere.
-func leadsNowhere(s schema.State, why schema.Reason) bool {
+// LeadsNowhere reports whether a link to a page in a state, for a reason, leads nowhere, see [Page.Broken].
+func LeadsNowhere(s schema.State, why schema.Reason) bool {
 	dead := s == schema.DeadLink || s == schema.Unreachable || s == schema.Failed
 	return dead && why.Cause != schema.CauseDenied && why.Cause != schema.CauseChallenge &&
 		why.Cause != schema.CausePayment

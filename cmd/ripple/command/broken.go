@@ -131,13 +131,21 @@ func (o *brokenOptions) print(a *app, s *survey.Survey, links, walled []broken.L
 	default:
 		err = show.BrokenTargets(a.stdout, broken.ByTarget(links), int(o.limit))
 	}
-	if err != nil || len(walled) == 0 {
+	if err != nil {
 		return err
 	}
-	if _, err = io.WriteString(a.stdout, "\nnot known to be broken, because they show a wall to crawlers:\n"); err != nil {
+	return printWalled(a.stdout, walled, int(o.limit))
+}
+
+// printWalled prints the targets that show a wall, if there are any.
+func printWalled(w io.Writer, walled []broken.Link, limit int) error {
+	if len(walled) == 0 {
+		return nil
+	}
+	if _, err := io.WriteString(w, "\nnot known to be broken, because they show a wall to crawlers:\n"); err != nil {
 		return err
 	}
-	return show.BrokenTargets(a.stdout, broken.ByTarget(walled), int(o.limit))
+	return show.BrokenTargets(w, broken.ByTarget(walled), limit)
 }
 
 func (o *brokenOptions) check() error {

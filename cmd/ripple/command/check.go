@@ -46,7 +46,9 @@ but not its origins.
 
 The exit code is 0 if nothing is broken, 1 if there are broken links, 2 after wrong use,
 and 3 if none was found and the check is not complete: --max-pages was reached, a host
-asks Ripple to wait for too long, or the site, or a page of it, could not be read.`,
+asks Ripple to wait for too long, or the site, or a page of it, could not be read. Pages
+elsewhere that show a wall to crawlers are listed apart, and skipped tests with --junit;
+they do not change the exit code.`,
 		Example: "  ripple check https://example.com/\n" +
 			"  ripple check example.com --contact me@example.com --csv > broken.csv\n" +
 			"  ripple check https://example.com/ --state check.bolt --max-pages 500\n" +
@@ -137,7 +139,7 @@ func firstPart(s string) string {
 
 // print prints the result: broken links for programs, or what was not printed while they were found.
 func (o *checkOptions) print(a *app, r *session.Checked) error {
-	written, err := o.forPrograms(a.stdout, r.Links, nil)
+	written, err := o.forPrograms(a.stdout, r.Links, r.Skipped)
 	groups := broken.ByTarget(r.Links)
 	several := groups // the first ones
 	if i := slices.IndexFunc(groups, func(g broken.Group) bool { return len(g.Links) == 1 }); i >= 0 {
@@ -146,6 +148,9 @@ func (o *checkOptions) print(a *app, r *session.Checked) error {
 	if !written && err == nil && len(several) > 0 {
 		fmt.Fprintln(a.stdout, "\nlinked from several pages:")
 		err = show.BrokenTargets(a.stdout, several, int(o.limit))
+	}
+	if !written && err == nil {
+		err = printWalled(a.stdout, r.Skipped, int(o.limit))
 	}
 	if err != nil {
 		return err

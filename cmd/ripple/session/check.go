@@ -38,6 +38,7 @@ type CheckOptions struct {
 // Checked is the result of a check of links.
 type Checked struct {
 	Links     []broken.Link // those of [broken.Find], seeds that are broken, and fragments that lead nowhere
+	Skipped   []broken.Link // links to pages behind a wall, which are not known to be broken
 	Pages     int           // visited pages and other addresses
 	Total     int           // links that were found, and fragments that were checked
 	Waiting   int           // pages that a limit left waiting
@@ -227,7 +228,7 @@ func (c *checker) finish(ctx context.Context, w *walk, r crawl.Result) error {
 	if !r.Walked {
 		c.result.Waiting = max(1, c.result.Waiting)
 	}
-	if c.result.Links, _, err = broken.Find(s); err == nil {
+	if c.result.Links, c.result.Skipped, err = broken.Find(s); err == nil {
 		err = c.seeds(s)
 	}
 	if err == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -63,7 +64,7 @@ func (c *checker) printOne(of *crawl.Crawl, id schema.ID) error {
 	err := of.Query(func(store *kv.Store) error {
 		return store.View(func(tx *kv.Tx) error {
 			v, err := tx.Visits.At(store.Latest(id))
-			if err != nil || v.State == schema.Processed || v.Reason.Cause == schema.CauseDenied {
+			if err != nil || !survey.LeadsNowhere(v.State, v.Reason) {
 				return err
 			}
 			u, err := tx.URLs.At(id)

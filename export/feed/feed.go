@@ -56,6 +56,9 @@ type line struct {
 	Kept     bool     `json:"kept,omitempty"` // no request was made: the previous visit is current
 	Visited  string   `json:"visited_at"`
 	Error    string   `json:"error_message,omitempty"`
+	Answer   string   `json:"answer,omitempty"` // what came instead of a page
+	Rule     string   `json:"answer_rule,omitempty"`
+	Code     int      `json:"answer_status_code,omitempty"` // of a wall, if the rest is what an earlier visit found
 	Redirect *string  `json:"redirect_to,omitempty"`
 	Metadata metadata `json:"metadata"`
 	Links    []link   `json:"links,omitzero"`
@@ -78,9 +81,13 @@ type link struct {
 	Anchor string `json:"anchor,omitempty"`
 }
 
-// Read returns the lines of visits after a cursor; 0 is before the first.
-func Read(store *kv.Store, t *scope.Scope, cursor uint64) (*Batch, error) {
-	return read(store, t, cursor, &reader{})
+// A Judge returns what a server answered to a visit instead of a page, and the rule that recognised it.
+type Judge func(*kv.Tx, *schema.Visit) (schema.Answer, string, error)
+
+// Read returns the lines of visits after a cursor; 0 is before the first. judge adds the answers that are derived from
+// a whole run, as [survey.Survey.AnswerTo] does; nil: while a crawl runs, only walls are known.
+func Read(store *kv.Store, t *scope.Scope, cursor uint64, judge Judge) (*Batch, error) {
+	return read(store, t, cursor, &reader{judge: judge})
 }
 
 // ReadBrief is like Read, but lines have no links. If there are more than most visits, only the last
@@ -123,6 +130,7 @@ type reader struct {
 	cursors cursors
 	cursor  uint64 // of the last visit read
 	batch   *Batch
+	judge   Judge  // nil: only walls are known
 	brief   bool   // without links
 	most    uint64 // number of visits; 0: all
 	size    int
@@ -181,6 +189,13 @@ func (r *reader) line(v *schema.Visit) (*line, error) {
 		Visited: v.At.UTC().Format(time.RFC3339), Error: v.Reason.String(),
 		Metadata: metadata{v.Status, v.Length, v.ResponseTime.Milliseconds(), v.Title, v.ContentType},
 	}
+	answer, rule := v.Answer, v.AnswerRule
+	if r.judge != nil {
+		if answer, rule, err = r.judge(r.tx, v); err != nil {
+			return nil, err
+		}
+	}
+	l.Answer, l.Rule, l.Code = answer.String(), rule, v.AnswerStatus
 	if name, _, _, ok := r.scope.PageType(host, u.PathQuery); ok {
 		l.PageType = &name
 	}

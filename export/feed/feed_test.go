@@ -16,7 +16,7 @@ import (
 
 func read(t *testing.T, w *surveytest.World, cursor uint64) *feed.Batch {
 	t.Helper()
-	b, err := feed.Read(w.Store, w.Config.Scope(), cursor)
+	b, err := feed.Read(w.Store, w.Config.Scope(), cursor, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,12 +54,40 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// TestAnswers: a wall is known at once, and a page that does not exist when the run can be judged.
+func TestAnswers(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", w.Links("a.test/gone", "a.test/1"))
+	w.Visit("a.test/gone", func(v *schema.Visit) { v.Shown = 7 })
+	w.Visit("a.test/1", func(v *schema.Visit) {
+		v.State, v.Status, v.Reason = schema.Failed, 403, schema.Reason{Cause: schema.CauseChallenge, Detail: "Anubis"}
+		v.Answer, v.AnswerRule, v.AnswerStatus = schema.AnswerChallenge, "anubis-challenge", 403
+	})
+	w.Host("a.test/", func(h *schema.Host) { h.Missing = schema.MissingProbe{Run: 1, Status: 200, Shown: 7} })
+	wall := `"answer":"challenge","answer_rule":"anubis-challenge","answer_status_code":403,`
+	for _, tt := range []struct {
+		judge feed.Judge
+		gone  string
+	}{{nil, ""}, {w.Survey().AnswerTo, `"answer":"soft404","answer_rule":"missing-same",`}} {
+		b, err := feed.Read(w.Store, w.Config.Scope(), 0, tt.judge)
+		if err != nil || len(b.Lines) != 3 {
+			t.Fatalf("%+v, %v", b, err)
+		}
+		for i, want := range []string{"", tt.gone, wall} {
+			_, found, _ := strings.Cut(string(b.Lines[i]), `"answer"`)
+			if found, _, _ = strings.Cut(found, `"metadata"`); found != strings.TrimPrefix(want, `"answer"`) {
+				t.Errorf("line %d has the answer %q, want %q", i, found, want)
+			}
+		}
+	}
+}
+
 // A visit whose links are taken from a visit of another page means a damaged file.
 func TestLinksOfAnother(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", w.Links("a.test/1"))
 	w.Visit("a.test/1", func(v *schema.Visit) { v.Status, v.Stand = 304, 1 })
-	if _, err := feed.Read(w.Store, w.Config.Scope(), 0); !errors.Is(err, kv.ErrDamaged) {
+	if _, err := feed.Read(w.Store, w.Config.Scope(), 0, nil); !errors.Is(err, kv.ErrDamaged) {
 		t.Error(err)
 	}
 }
@@ -143,7 +171,7 @@ func TestEveryLineOnce(t *testing.T) {
 func TestCursorOfAnotherState(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)
 	w.Visit("a.test/", nil)
-	if _, err := feed.Read(w.Store, w.Config.Scope(), 2); !errors.Is(err, feed.ErrCursor) {
+	if _, err := feed.Read(w.Store, w.Config.Scope(), 2, nil); !errors.Is(err, feed.ErrCursor) {
 		t.Errorf("Read = %v, want %v", err, feed.ErrCursor)
 	}
 	w.Update(func(tx *kv.Tx) error { return tx.Meta.Put(feed.MetaBase, []byte("10")) })
@@ -161,7 +189,7 @@ func TestCursorsBeyondAll(t *testing.T) {
 		w.Visit(fmt.Sprint("a.test/", i), nil)
 	}
 	w.Update(func(tx *kv.Tx) error { return tx.Meta.Put(feed.MetaBase, []byte("18446744073709551612")) })
-	if b, err := feed.Read(w.Store, w.Config.Scope(), 0); !errors.Is(err, kv.ErrDamaged) {
+	if b, err := feed.Read(w.Store, w.Config.Scope(), 0, nil); !errors.Is(err, kv.ErrDamaged) {
 		t.Errorf("Read = %+v, %v", b, err)
 	}
 }
@@ -191,7 +219,7 @@ func TestCursorsOfEarlyVisits(t *testing.T) {
 		t.Errorf("the last four after 1: %+v, %v", b, err)
 	}
 	early(0x3f)
-	if b, err := feed.Read(w.Store, w.Config.Scope(), 0); !errors.Is(err, kv.ErrDamaged) {
+	if b, err := feed.Read(w.Store, w.Config.Scope(), 0, nil); !errors.Is(err, kv.ErrDamaged) {
 		t.Errorf("Read = %+v, %v", b, err)
 	}
 }

@@ -184,6 +184,20 @@ func (s *Survey) EachSketch(f func(*Page) error) error { return s.tallies.along(
 // Page returns a page, or an error that wraps [kv.ErrNotFound].
 func (s *Survey) Page(id schema.ID) (*Page, error) { return s.pages.byID(id) }
 
+// AnswerTo returns what a server answered to a visit instead of a page, and the rule that recognised it. Other answers
+// than walls are derived from the whole run, for the last visit of each page.
+func (s *Survey) AnswerTo(tx *kv.Tx, v *schema.Visit) (schema.Answer, string, error) {
+	p := &Page{
+		ID: v.URL, Host: s.core.store.HostOf(v.URL), State: v.State, Visit: v, fromVisit: v.Seq == s.core.latest(v.URL),
+	}
+	if s.core.tx == nil {
+		s.core.tx = tx
+		defer func() { s.core.tx = nil }()
+	}
+	err := s.pages.answer(tx, p)
+	return p.Answer, p.AnswerRule, err
+}
+
 // Redirects returns the pages that the recorded redirects from a page lead to, in order and at most
 // most of them. If they come back, the last one is the page that occurs again.
 func (s *Survey) Redirects(p *Page, most int) ([]schema.ID, error) {

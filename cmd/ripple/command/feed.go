@@ -32,7 +32,9 @@ func newFeedCommand(a *app) *cobra.Command {
 		Long: `Print visits in the order in which they were committed, each as a line of JSON:
 url, page_type, depth, referrer, state, metadata, links, run and cursor. Given the
 cursor of the last line you read, it continues there; no line is lost or repeated.
-It also works during a crawl and never slows it down.`,
+It also works during a crawl and never slows it down. What came instead of a page is
+its answer: "challenge" of a wall; and for the last visit of a page, once the crawl has
+ended, "soft404" and "parked".`,
 		Example: "  ripple feed > visits.jsonl\n  ripple feed --follow --since 1042 | worker",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runFeed(cmd.Context(), a, opts) },

@@ -58,7 +58,7 @@ func (f FeedQuery) Read(store *kv.Store, lists *scope.Scope) (*feed.Batch, error
 	if f.Short() {
 		return feed.ReadBrief(store, lists, f.Since, f.Last)
 	}
-	return feed.Read(store, lists, f.Since)
+	return feed.Read(store, lists, f.Since, nil)
 }
 
 func (o *opened) answerFeed(_ context.Context, q desk.Query) (any, error) {

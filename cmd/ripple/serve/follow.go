@@ -15,6 +15,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
 // feedPause is the time between two checks for further visits.
@@ -104,12 +105,12 @@ func (f *Feed) fromFile(ctx context.Context) error {
 		return err
 	}
 	defer store.Close()
-	cfg, err := statefile.LastConfig(store)
+	s, err := survey.New(store)
 	if err != nil {
 		return err
 	}
 	for {
-		b, err := feed.Read(store, cfg.Scope(), f.cursor)
+		b, err := feed.Read(store, s.Scope(), f.cursor, s.AnswerTo)
 		if err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func fedAfter(t *testing.T, path string, cursor uint64) (all []fedLine) {
 		t.Fatal(err)
 	}
 	for more := true; more; {
-		b, err := feed.Read(store, cfg.Scope(), cursor)
+		b, err := feed.Read(store, cfg.Scope(), cursor, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

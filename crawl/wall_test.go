@@ -321,3 +321,53 @@ func TestWalledRobots(t *testing.T) {
 		})
 	}
 }
+
+// A wall that no rule knows is suspected where nearly every page is the same interstitial, and neither at an honest site
+// of short pages, nor at a gallery that its scripts build. Nothing else changes: the pages are processed.
+func TestSuspectedWall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		var targets []string
+		for name, body := range map[string]func(q question) string{
+			"wall.test": func(q question) string {
+				return "<title>One moment</title><p>Checking the connection. Request " + q.path + " at 12:0" + q.path[2:] +
+					`:00.</p><a href="https://maker.test/">Protected</a>`
+			},
+			"thin.test": func(q question) string {
+				return "<title>Our house</title><p>Come and see us.</p><a href=/about>About us</a>"
+			},
+			"gallery.test": func(q question) string {
+				return `<title>Gallery</title><div id=root></div><noscript>You need to enable JavaScript to run this app.` +
+					`</noscript><script src=/static/js/main.4f3a2b1c.js></script>`
+			},
+		} {
+			for i := range 10 {
+				targets = append(targets, fmt.Sprintf("https://%s/p%d", name, i))
+			}
+			s.host[name] = func(q question) reply {
+				if q.path == "/robots.txt" {
+					return reply{status: http.StatusNotFound}
+				}
+				return reply{status: http.StatusOK, body: body(q)}
+			}
+		}
+		s.host["a.test"] = func(q question) reply {
+			if q.path != "/" {
+				return reply{status: http.StatusNotFound}
+			}
+			return links(targets...)
+		}
+		s.crawl(politeConfig(map[string]string{}), 0)
+		s.completed()
+		s.surveyed(func(sv *survey.Survey) error {
+			return sv.Hosts.Each(func(r *survey.HostReport) error {
+				want := map[string]string{"wall.test": survey.WallSuspected}[r.Host.Name]
+				if r.Wall != want || r.Known >= 10 && r.Known != r.Processed {
+					t.Errorf("%s: %q, %d pages; want %q", r.Host.Name, r.Wall, r.Processed, want)
+				}
+				return nil
+			})
+		})
+	})
+}

@@ -120,6 +120,7 @@ func nodeColumns() []Column[Node] {
 		figure("note", Text, AllLevels, func(n *node) Value { return words(n.Note) }).as(Nullable).titled("note"),
 		figure("preferences", Text, AllLevels, func(n *node) Value { return words(preference.Applied(n.Said)) }).as(Nullable).
 			titled("preferences"),
+		figure("wall", Text, AbovePages, func(n *node) Value { return words(n.Wall) }).as(Nullable|Dictionary).titled("wall"),
 	)
 }
 

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ type Fold struct {
 	kinds  []survey.Cover    // by host
 	noted  map[schema.HostID]schema.HostNote
 	said   map[schema.HostID]string // what owners say about the use of hosts
+	walls  map[schema.HostID]string // see [survey.HostDetails]
 	seen   map[[2]uint32]bool
 	last   []lastEntity // by host, for entities
 }
@@ -47,6 +49,7 @@ func NewFold(s *survey.Survey, level Level) *Fold {
 		survey: s, level: level, ids: make(map[string]uint32), nodes: make([]Node, 1), covers: make([]cover, 1),
 		kinds: make([]survey.Cover, s.Hosts.Count()+1), seen: make(map[[2]uint32]bool),
 		noted: make(map[schema.HostID]schema.HostNote), said: make(map[schema.HostID]string),
+		walls: make(map[schema.HostID]string),
 	}
 	switch level {
 	case LevelEntity:
@@ -70,11 +73,14 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 	if r.Host.Preferences != "" {
 		f.said[r.Host.ID] = r.Host.Preferences
 	}
+	if r.Wall != "" {
+		f.walls[r.Host.ID] = r.Wall
+	}
 	switch f.level {
 	case LevelHost:
 		n := f.nodeOf(uint32(r.Host.ID), r.Host.Name)
 		n.Title, n.Class, n.State, n.Cover, n.Hosts = r.Title, r.Class, r.Coverage, r.Cover.String(), 1
-		n.Host, n.Site, n.Said = r.Host.Name, r.Site, r.Host.Preferences
+		n.Host, n.Site, n.Said, n.Wall = r.Host.Name, r.Site, r.Host.Preferences, r.Wall
 		f.note(n, r.Host.ID)
 	case LevelSite:
 		id := f.named(r.Site)
@@ -85,6 +91,7 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 		n.add(r.Class)
 		f.note(n, r.Host.ID)
 		n.say(r.Host.Preferences)
+		n.Wall = cmp.Or(n.Wall, r.Wall)
 		if r.Title != "" && (r.Host.Name == r.Site || n.Title == "") {
 			n.Title = r.Title
 		}
@@ -163,6 +170,7 @@ func (f *Fold) addToEntity(p *survey.Page) *Node {
 	n.Hosts++
 	f.note(n, p.Host)
 	n.say(f.said[p.Host])
+	n.Wall = cmp.Or(n.Wall, f.walls[p.Host])
 	f.covers[id].add(f.kinds[p.Host])
 	return n
 }

@@ -19,6 +19,7 @@ type Node struct {
 	Entity   string // for a page
 	Tags     string // tags of its hosts, or of a page's host, without duplicates, separated by commas
 	Note     string // notes on these hosts
+	Wall     string // see [survey.HostDetails]; of the first of its hosts that has one
 	Said     string // what its owner says about its use, see package preference; otherwise one of its hosts, the strictest
 	Hosts    int    // number of hosts of its pages
 	Pages    int    // selected

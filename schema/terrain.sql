@@ -217,7 +217,8 @@ CREATE TABLE hosts (
     need_scripts    INTEGER NOT NULL,       -- pages processed in the newest run that show nothing without their scripts, and were not rendered
     preferences     TEXT,                   -- what its robots.txt says about the use of pages, as written, a statement a line; NULL: nothing
     missing_pages   TEXT,                   -- its answer for a page that does not exist: 'honest' (404, 410), 'soft' (a page or a redirect), 'unknown'; NULL: not asked
-    parked          TEXT                    -- the rule by which the domain is for sale; NULL: it is not
+    parked          TEXT,                   -- the rule by which the domain is for sale; NULL: it is not
+    wall            TEXT                    -- the rule of the walls that its pages met; 'suspected': nearly all show the same few words and lead nowhere; NULL: none
 );
 
 -- Registrable domains.

@@ -271,7 +271,7 @@ func TestNeo4j(t *testing.T) {
 	for name, want := range map[string]string{
 		"nodes.csv": "id:ID,label,:LABEL,title,class,depth:long,state,hosts:long,pages:long,visited:long,first_run:long," +
 			"last_run:long,degree:long,in_degree:long,out_degree:long,trust:double,pagerank:double,harmonic:double,component:long," +
-			"community:long,x:double,y:double,tags,note,preferences\n5,q.test,Host,,quality,1,",
+			"community:long,x:double,y:double,tags,note,preferences,wall\n5,q.test,Host,,quality,1,",
 		"edges.csv": ":START_ID,:END_ID,:TYPE,weight:long,pages:long,editorial:long,first_run:long,last_run:long," +
 			"sitewide:long\n" +
 			"1,2,LINKS,",

@@ -17,6 +17,9 @@ func TestHostFigures(t *testing.T) {
 		v.Title, v.Shell, v.Distinct = "Home", schema.ShellMount, 5
 		w.Links("a.test/waits")(v)
 	})
+	w.Visit("a.test/walled", func(v *schema.Visit) {
+		v.State, v.Answer, v.AnswerRule = schema.Failed, schema.AnswerChallenge, "anubis-challenge"
+	})
 	w.Depth("a.test/waits", 1, 0)
 	w.Push("a.test/waits")
 	w.Host("a.test/", func(h *schema.Host) {

@@ -45,15 +45,21 @@ func (p *page) preferences() {
 		amount.Commas(p.stances[preference.Otherwise])))
 }
 
-// answersNoPages counts the answers of the run that were no pages, by the rule that recognised them. The section is
-// left out if there were none.
+// answersNoPages counts the answers of the run that were no pages, by the rule that recognised them, and lists hosts
+// whose pages are likely none. What is empty is left out.
 func (p *page) answersNoPages() {
-	if len(p.noPages) == 0 {
-		return
+	if len(p.noPages) > 0 {
+		p.line("")
+		p.line("### Answers That Were No Pages")
+		p.line("")
+		p.answersByRule()
 	}
-	p.line("")
-	p.line("### Answers That Were No Pages")
-	p.line("")
+	p.hostItems("### Domains Whose Pages Are Likely a Wall", &p.walls, func(h hostLine) string {
+		return named(h.name) + " (" + pagesOf(h.processed) + ", nearly all with the same few words)"
+	})
+}
+
+func (p *page) answersByRule() {
 	rules := slices.SortedFunc(maps.Keys(p.noPages), func(a, b [2]string) int {
 		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
 	})

@@ -29,6 +29,7 @@ type findings struct {
 	shells    top[hostLine] // by pages that likely need scripts
 	linkless  top[hostLine] // except those
 	unreached top[hostLine]
+	walls     top[hostLine] // hosts whose pages are likely a wall that no rule knows
 	stray     []survey.StraySeed
 	uncovered []survey.Uncovered
 
@@ -83,8 +84,8 @@ func collect(s *survey.Survey, counted export.Counted) (*findings, error) {
 		full: newTop(listed, byPages), partly: newTop(listed, byPages), others: newTop(listed, byPages),
 		limited: newTop(listed, byPages), black: newTop(listed, byReferences), stub: newTop(listed, byReferences),
 		cutHosts: newTop(whole, byMissing), shells: newTop(whole, byShells), linkless: newTop(whole, byPages),
-		unreached: newTop(whole, byPages),
-		cited:     newCitations(s, counted), statuses: map[int]int{}, failed: map[string]int{},
+		unreached: newTop(whole, byPages), walls: newTop(whole, byPages),
+		cited: newCitations(s, counted), statuses: map[int]int{}, failed: map[string]int{},
 		noPages: map[[2]string]int{}, stances: map[preference.Stance]int{},
 	}
 	each := func(r *survey.HostReport) error {
@@ -135,6 +136,9 @@ func (f *findings) addHost(run schema.Run, r *survey.HostReport) {
 		return
 	}
 	f.covers[r.Cover]++
+	if r.Wall == survey.WallSuspected {
+		f.walls.add(line)
+	}
 	switch {
 	case !r.Class.Visitable():
 	case r.Class != schema.ClassQuality:

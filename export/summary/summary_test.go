@@ -123,13 +123,20 @@ func TestNoPages(t *testing.T) {
 			}
 		})
 	}
+	for i := range 10 {
+		name := fmt.Sprintf("wall.test/%d", i)
+		w.Depth(name, 1, 0)
+		w.Visit(name, func(v *schema.Visit) { v.Charset, v.Shown = "utf-8", 7 })
+	}
+	w.Host("wall.test", func(h *schema.Host) { h.Visits = 10 })
 	var b strings.Builder
 	if err := summary.Write(&b, w.Survey(), "v1.0", export.Endorsements); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
+		"### Domains Whose Pages Are Likely a Wall", "- wall.test (10 pages, nearly all with the same few words)",
 		"### Answers That Were No Pages", "| challenge | anubis-challenge | 1 |", "| challenge | cloudflare-header | 2 |",
-		"| 200 OK | 3 |", "| 403 Forbidden | 2 |",
+		"| 200 OK | 13 |", "| 403 Forbidden | 2 |",
 	} {
 		if !strings.Contains(b.String(), want+"\n") {
 			t.Errorf("the summary lacks %q:\n%s", want, b.String())

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,14 +9,16 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
+func unending() error { return nil }
+
 // The blocks find every pair that comparing all pairs finds, in any order of the pages.
 func TestClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var all []printed
+	var all []printedPage
 	for len(all) < 600 {
 		h := schema.SimHash(rng.Uint64() | 1)
 		for range 1 + rng.IntN(3) {
-			all = append(all, printed{hash: h, id: schema.ID(len(all) + 1)})
+			all = append(all, printedPage{hash: h, id: schema.ID(len(all) + 1)})
 			for range 1 + rng.IntN(4) {
 				h ^= 1 << rng.IntN(64)
 			}
@@ -41,7 +44,11 @@ func TestClusters(t *testing.T) {
 		for _, p := range all {
 			got[p.id] = p.id
 		}
-		for _, cluster := range clusters(slices.Clone(all)) {
+		found, err := clusters(unending, slices.Clone(all))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, cluster := range found {
 			least := cluster[0].id
 			for _, p := range cluster {
 				least = min(least, p.id)
@@ -55,5 +62,54 @@ func TestClusters(t *testing.T) {
 				t.Fatalf("page %d is with %d, want %d", id, got[id], want[id])
 			}
 		}
+	}
+}
+
+// Equal pages are never compared, and hashes that crowd into a block only with as many others as the bound allows. A
+// clustering ends when it should, amid a crowd too.
+func TestCrowds(t *testing.T) {
+	const pages = 200_000
+	rng := rand.New(rand.NewPCG(3, 4))
+	equal, apart := make([]printedPage, pages), make([]printedPage, pages)
+	for i := range pages {
+		equal[i] = printedPage{hash: 0xfeed, id: schema.ID(i + 1)}
+		apart[i] = printedPage{hash: schema.SimHash(0xfeed<<48 | rng.Uint64()&(1<<32-1)), id: schema.ID(i + 1)}
+	}
+	found, err := clusters(unending, equal)
+	if err != nil || len(found) != 1 || len(found[0]) != pages {
+		t.Errorf("%d equal pages: %d clusters, %v", pages, len(found), err)
+	}
+	hashes := make([]keyedHash, pages)
+	for i, p := range apart {
+		hashes[i] = keyedHash{uint64(p.hash), uint32(i)}
+	}
+	n := nearHashes{sets: newDisjoint(pages), live: unending}
+	if err := n.find(hashes, 64, true); err != nil || n.compared > 20*crowd*pages {
+		t.Errorf("%d comparisons of %d hashes, %v", n.compared, pages, err)
+	}
+	ended, asked := errors.New("ended"), 0
+	_, err = clusters(func() error {
+		if asked++; asked > 10 {
+			return ended
+		}
+		return nil
+	}, apart)
+	if !errors.Is(err, ended) || asked != 11 {
+		t.Errorf("asked %d times whether to end: %v", asked, err)
+	}
+}
+
+// A crowd that shares a block is divided, and no pair in it is missed.
+func TestCrowdIsDivided(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var all []printedPage
+	for len(all) < 20*crowd {
+		h := schema.SimHash(0xfeed<<48 | rng.Uint64()>>16)
+		near := h ^ 1<<rng.IntN(16) ^ 1<<(16+rng.IntN(16)) ^ 1<<(32+rng.IntN(16))
+		all = append(all, printedPage{hash: h, id: schema.ID(len(all) + 1)}, printedPage{hash: near, id: schema.ID(len(all) + 2)})
+	}
+	found, err := clusters(unending, slices.Clone(all))
+	if err != nil || len(found) != len(all)/2 {
+		t.Errorf("%d clusters of %d pairs, %v", len(found), len(all)/2, err)
 	}
 }

@@ -85,6 +85,7 @@ type coverage struct {
 	stands  *stands
 	hosts   *hosts
 	tallies *tallies
+	walls   *walls
 
 	left     int // see [tallies.leftBefore]
 	cut      []CutSite
@@ -173,7 +174,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	for i, n := range t.byState {
 		report.ByState[i] = int(n)
 	}
-	if err := cv.answers(tx, report); err != nil {
+	if err := cv.answers(tx, report, t); err != nil {
 		return nil, err
 	}
 	report.NotRecorded, report.Away = report.KnownMissing, t.unreachable()
@@ -205,7 +206,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 }
 
 // answers adds what a host answers instead of pages.
-func (cv *coverage) answers(tx *kv.Tx, report *HostReport) error {
+func (cv *coverage) answers(tx *kv.Tx, report *HostReport, t *hostTally) error {
 	if report.Visits == 0 {
 		return nil
 	}
@@ -218,7 +219,14 @@ func (cv *coverage) answers(tx *kv.Tx, report *HostReport) error {
 		report.MissingPages, report.SoftPages = asked.manner.String(), len(asked.rules)
 	}
 	offered, err := ps.parked.of(tx, report.Host.ID)
+	if err != nil {
+		return err
+	}
 	report.Parked = offered.rule
+	report.Wall, err = cv.walls.of(tx, report.Host.ID, t)
+	if report.Wall == WallSuspected && report.Parked != "" { // an offer of the domain explains it
+		report.Wall = ""
+	}
 	return err
 }
 

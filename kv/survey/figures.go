@@ -26,4 +26,5 @@ type HostDetails struct {
 	MissingPages string `json:"missing_pages"` // see [missing.Manner]; empty: not known
 	SoftPages    int    `json:"soft404_pages" sql:"-"`
 	Parked       string `json:"parked"` // the rule by which the domain is for sale; empty: it is not
+	Wall         string `json:"wall"`   // the rule of the walls that its pages met, or [WallSuspected]; empty: none
 }

@@ -57,21 +57,11 @@ func (pk *parkedHosts) look(tx *kv.Tx, host schema.HostID, name string) (parkedH
 			return found, err
 		}
 		rule = parked.ByRedirect(name, to)
-	} else if v.SimHash == 0 && !pk.leadsOn(host, v.Links) {
+	} else if v.SimHash == 0 && !pk.core.leadsOn(host, v.Links) {
 		rule = parked.ByTitle(name, v.Title)
 	}
 	if rule != nil {
 		found.rule = rule.ID
 	}
 	return found, nil
-}
-
-// leadsOn reports whether one of the links of a page leads to another page of its host.
-func (pk *parkedHosts) leadsOn(host schema.HostID, links []schema.Link) bool {
-	for _, l := range links {
-		if pk.core.store.HostOf(l.To) == host {
-			return true
-		}
-	}
-	return false
 }

@@ -54,6 +54,7 @@ type hostTally struct {
 	html        uint32       // of processed: HTML pages
 	linkless    uint32       // of html: without links
 	shells      uint32       // of html: that likely need scripts
+	short       uint32       // of html: see isShort
 	waits       uint32       // see Page.Waits
 	missing     uint32       // see Page.Missing; and of visited: 503, if the host was given up for its requests to wait
 	ruled       uint32       // not visited because exclude, include or nofollow leaves them out
@@ -72,6 +73,7 @@ type hostTally struct {
 	from, to    uint8        // depths of processed pages
 	cappedBy    []cappedPages
 	others      others
+	walls       map[string]uint32 // of visited: pages that met a wall, by rule; nil: none did
 }
 
 // A cappedPages counts the pages of a host that an obstacle keeps from being visited.
@@ -231,6 +233,12 @@ func (t *tally) add(p *Page) {
 
 func (t *tally) addVisited(p *Page, h *hostTally) {
 	v := p.Visit
+	if v.Answer == schema.AnswerChallenge {
+		if h.walls == nil {
+			h.walls = map[string]uint32{}
+		}
+		h.walls[v.AnswerRule]++
+	}
 	switch {
 	case p.State == schema.Processed:
 		t.counts.Processed++
@@ -243,6 +251,9 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 			h.html++
 			if p.LinkCount == 0 {
 				h.linkless++
+			}
+			if isShort(v) {
+				h.short++
 			}
 			t.countRendering(h, v)
 		}

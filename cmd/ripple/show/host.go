@@ -9,6 +9,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -59,6 +60,11 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 	t.Row("  coverage", term.Clean(k.Coverage, 300))
 	if k.KnownMissing > 0 {
 		t.Row("  missing", term.Count(k.KnownMissing, "page", ""))
+	}
+	if k.Wall == survey.WallSuspected {
+		t.Row("  wall", "suspected: nearly all of its pages show the same few words and lead nowhere on the host")
+	} else if k.Wall != "" {
+		t.Row("  wall", "pages met one ("+term.Clean(k.Wall, 100)+")")
 	}
 	if k.Shells > 0 {
 		t.Row("  scripts", fmt.Sprintf("%s of %s likely need them", term.Commas(k.Shells), term.Count(k.HTML, "page", "")))

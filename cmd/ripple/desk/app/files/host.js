@@ -105,7 +105,14 @@ function coverage(d) {
 
 function whyOf(d) {
   const use = d.preferences ? ` robots.txt says about the use of pages: ${d.preferences.split("\n").join("; ")}.` : "";
-  return coverageOf(d) + use;
+  return coverageOf(d) + wallOf(d) + use;
+}
+
+function wallOf(d) {
+  if (!d.wall) return "";
+  return d.wall === "suspected"
+    ? " A wall is suspected: nearly all of its pages show the same few words and lead nowhere on the host."
+    : ` Pages of the host met a wall (${d.wall}).`;
 }
 
 function coverageOf(d) {

@@ -15,6 +15,7 @@ type exchange struct {
 	request  *http.Request
 	journal  *journal
 	entry    *Entry
+	conn     connection
 	bytes    int64
 	began    bool // the final header is written
 	hijacked bool
@@ -25,7 +26,7 @@ type exchange struct {
 // WriteHeader records the time of the first byte.
 func (x *exchange) WriteHeader(status int) {
 	if !x.began {
-		x.journal.answered(x.entry, status)
+		x.journal.answered(x.entry, x.conn.latest(), status)
 		x.began = status >= 200
 	}
 	x.ResponseWriter.WriteHeader(status)
@@ -70,7 +71,7 @@ func (x *exchange) end() {
 	if x.returned && !x.began && !x.hijacked {
 		x.WriteHeader(http.StatusOK) // as net/http does if the handler writes nothing
 	}
-	x.journal.finish(x.entry, x.bytes, !x.returned || x.failed || x.cut())
+	x.journal.finish(x.entry, x.conn.latest(), x.bytes, !x.returned || x.failed || x.cut())
 }
 
 // cut reports whether the client left before it had the whole answer.
@@ -91,7 +92,7 @@ type rawConn struct {
 func (c *rawConn) Write(b []byte) (int, error) {
 	if !c.x.began {
 		c.x.began = true
-		c.x.journal.answered(c.x.entry, rawStatus(b))
+		c.x.journal.answered(c.x.entry, c.x.conn.latest(), rawStatus(b))
 	}
 	n, err := c.Conn.Write(b)
 	c.x.bytes += int64(n)
@@ -102,13 +103,13 @@ func (c *rawConn) Write(b []byte) (int, error) {
 // Close records the end. It does so first, because the client may see the end before the handler
 // returns.
 func (c *rawConn) Close() error {
-	c.x.journal.ended(c.x.entry)
+	c.x.journal.ended(c.x.entry, c.x.conn.latest())
 	return c.Conn.Close()
 }
 
 // Reset ends the TCP connection below TLS with RST.
 func (c *rawConn) Reset() {
-	c.x.journal.ended(c.x.entry)
+	c.x.journal.ended(c.x.entry, c.x.conn.latest())
 	below := c.Conn
 	if t, ok := below.(*tls.Conn); ok {
 		below = t.NetConn()

@@ -1,8 +1,12 @@
 package webtest
 
 import (
+	"errors"
 	"net"
+	"os"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // A listener tracks its open connections, including hijacked ones, so that closing the server ends them
@@ -57,9 +61,26 @@ func (l *listener) closeConns() {
 type socket struct {
 	*net.TCPConn
 	owner *listener
+	over  atomic.Pointer[time.Time] // when either side ended it; nil: not yet
 }
 
+// Read records the end of a connection that the client ended.
+func (s *socket) Read(b []byte) (int, error) {
+	n, err := s.TCPConn.Read(b)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		s.end()
+	}
+	return n, err
+}
+
+func (s *socket) end() {
+	now := time.Now()
+	s.over.CompareAndSwap(nil, &now)
+}
+
+// Close records the end first, because the client may see it before Close returns.
 func (s *socket) Close() error {
+	s.end()
 	s.owner.mu.Lock()
 	delete(s.owner.conns, s)
 	s.owner.mu.Unlock()

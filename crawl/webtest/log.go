@@ -38,6 +38,18 @@ type connKey struct{}
 type connection struct {
 	number uint64
 	opened time.Time
+	socket *socket
+}
+
+// latest returns now or, if the connection ended before, the time of its end: no request outlives
+// its connection, though a busy server may notice late.
+func (c connection) latest() time.Time {
+	if c.socket != nil {
+		if over := c.socket.over.Load(); over != nil {
+			return *over
+		}
+	}
+	return time.Now()
 }
 
 // A journal is the log of a server. Its zero value keeps everything, except that open must be
@@ -66,32 +78,30 @@ func (j *journal) begin(w http.ResponseWriter, r *http.Request) *exchange {
 	if !j.forget {
 		j.entries = append(j.entries, e)
 	}
-	return &exchange{ResponseWriter: w, request: r, journal: j, entry: e}
+	return &exchange{ResponseWriter: w, request: r, journal: j, entry: e, conn: conn}
 }
 
 // answered records the first byte. A later status replaces an interim one.
-func (j *journal) answered(e *Entry, status int) {
-	now := time.Now()
+func (j *journal) answered(e *Entry, at time.Time, status int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if e.FirstByte.IsZero() {
-		e.FirstByte = now
+		e.FirstByte = at
 	}
 	e.Status = status
 }
 
-// ended records the end of an answer, unless already recorded.
-func (j *journal) ended(e *Entry) {
-	now := time.Now()
+// ended records when an answer ended, unless already recorded.
+func (j *journal) ended(e *Entry, at time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if e.Done.IsZero() {
-		e.Done = now
+		e.Done = at
 	}
 }
 
-func (j *journal) finish(e *Entry, bytes int64, aborted bool) {
-	j.ended(e)
+func (j *journal) finish(e *Entry, at time.Time, bytes int64, aborted bool) {
+	j.ended(e, at)
 	key := siteHost(e.Host)
 	j.mu.Lock()
 	defer j.mu.Unlock()

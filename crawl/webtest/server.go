@@ -17,6 +17,7 @@ package webtest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -131,8 +132,9 @@ func (s *Server) start() {
 		TLSConfig:   s.tlsConfig(),
 		ErrorLog:    log.New(io.Discard, "", 0),
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: func(ctx context.Context, _ net.Conn) context.Context { // right after it was accepted
-			return context.WithValue(ctx, connKey{}, connection{s.conns.Add(1), time.Now()})
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { // right after it was accepted
+			sock := c.(*tls.Conn).NetConn().(*socket)
+			return context.WithValue(ctx, connKey{}, connection{s.conns.Add(1), time.Now(), sock})
 		},
 	}
 	for _, l := range s.listeners {

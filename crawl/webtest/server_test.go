@@ -161,6 +161,44 @@ func TestServerProtocol(t *testing.T) {
 	}
 }
 
+// A request is over when its connection is, even if its handler notices later.
+func TestRequestEndsWithItsConnection(t *testing.T) {
+	for name, opts := range map[string][]Option{"HTTP/2": nil, "HTTP/1.1": {WithoutHTTP2()}} {
+		s, asked, seen := newServer(t, opts...), make(chan struct{}), make(chan time.Time, 1)
+		s.Host("a.test").Handle("/", func(w http.ResponseWriter, r *http.Request) {
+			close(asked)
+			<-r.Context().Done()
+			seen <- time.Now()
+			time.Sleep(time.Millisecond)
+			w.WriteHeader(http.StatusOK) // reaches nobody
+		})
+		transport, conns := s.Transport(), make(chan net.Conn, 1)
+		dial := transport.DialContext
+		transport.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := dial(ctx, network, addr)
+			conns <- c
+			return c, err
+		}
+		go func() {
+			<-asked
+			_ = (<-conns).Close()
+		}()
+		client := &http.Client{Transport: transport}
+		if resp, err := client.Get("https://a.test/"); err == nil {
+			resp.Body.Close()
+			t.Errorf("%s: the client has an answer", name)
+		}
+		latest := <-seen
+		if err := s.Close(); err != nil { // waits for the handler
+			t.Error(err)
+		}
+		if e := s.Log()[0]; e.Done.After(latest) || e.FirstByte.After(latest) || !e.Aborted {
+			t.Errorf("%s: first byte at %v, done at %v, aborted %t, but its connection was over by %v", name, e.FirstByte,
+				e.Done, e.Aborted, latest)
+		}
+	}
+}
+
 func TestServerRefusesUnknown(t *testing.T) {
 	s := newServer(t, WithUnknownRefused())
 	s.Host("known.test").Page("/", "here")

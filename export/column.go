@@ -101,6 +101,7 @@ func nodeColumns() []Column[Node] {
 		figure("entity", Text, OfPages, func(n *node) Value { return words(n.Entity) }).as(Nullable),
 		figure("site", Text, OfPages, func(n *node) Value { return words(n.Site) }).as(Nullable | Dictionary),
 		figure("status_code", Integer, OfPages, status).as(Nullable),
+		figure("answer", Text, OfPages, answered).as(Nullable | Dictionary),
 		figure("hosts", Integer, AbovePages, func(n *node) Value { return number(n.Hosts) }).in(InLevels),
 		figure("pages", Integer, AbovePages, func(n *node) Value { return number(n.Pages) }).in(InLevels),
 		figure("visited", Integer, AbovePages, func(n *node) Value { return number(n.Visited) }),
@@ -121,6 +122,11 @@ func nodeColumns() []Column[Node] {
 		figure("preferences", Text, AllLevels, func(n *node) Value { return words(preference.Applied(n.Said)) }).as(Nullable).
 			titled("preferences"),
 		figure("wall", Text, AbovePages, func(n *node) Value { return words(n.Wall) }).as(Nullable|Dictionary).titled("wall"),
+		figure("missing_pages", Text, AbovePages, func(n *node) Value { return words(n.Missing) }).as(Nullable|Dictionary).
+			titled("missing pages"),
+		figure("walled", Integer, AbovePages, func(n *node) Value { return number(n.Walled) }).titled("walled pages"),
+		figure("parked", Text, AbovePages, func(n *node) Value { return words(n.Parked) }).as(Nullable|Dictionary).
+			titled("for sale, by rule"),
 	)
 }
 
@@ -225,6 +231,13 @@ func place(n *Node, at float32) Value             { return Value{Real: float64(a
 func depth(n *Node) Value { return Value{Count: int64(n.Depth), None: n.Depth == kv.NoDepth} }
 
 func degree(n *Node) Value { return Value{Count: int64(n.InDegree) + int64(n.OutDegree)} }
+
+func answered(n *Node) Value {
+	if n.Page == nil {
+		return Value{None: true}
+	}
+	return words(n.Page.Answer.String())
+}
 
 func status(n *Node) Value {
 	if n.Page == nil {

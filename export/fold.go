@@ -9,6 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/missing"
 	"github.com/sumi-ripple/ripple/schema/preference"
 )
 
@@ -23,8 +24,7 @@ type Fold struct {
 	of     []uint32          // by page for entities, by host for sites
 	kinds  []survey.Cover    // by host
 	noted  map[schema.HostID]schema.HostNote
-	said   map[schema.HostID]string // what owners say about the use of hosts
-	walls  map[schema.HostID]string // see [survey.HostDetails]
+	said   map[schema.HostID]saying // of hosts that say anything
 	seen   map[[2]uint32]bool
 	last   []lastEntity // by host, for entities
 }
@@ -33,6 +33,14 @@ type Fold struct {
 type lastEntity struct {
 	name string
 	id   uint32 // 0: none
+}
+
+// A saying is what a host says other than by its pages.
+type saying struct {
+	use     string // what its owner says about the use of its pages, see package preference
+	missing string // how it answers requests for pages that do not exist, see [missing.Manner]
+	parked  string // the rule by which it is for sale
+	wall    string // see [survey.HostDetails]
 }
 
 // A cover aggregates how completely hosts are covered.
@@ -48,8 +56,7 @@ func NewFold(s *survey.Survey, level Level) *Fold {
 	f := &Fold{
 		survey: s, level: level, ids: make(map[string]uint32), nodes: make([]Node, 1), covers: make([]cover, 1),
 		kinds: make([]survey.Cover, s.Hosts.Count()+1), seen: make(map[[2]uint32]bool),
-		noted: make(map[schema.HostID]schema.HostNote), said: make(map[schema.HostID]string),
-		walls: make(map[schema.HostID]string),
+		noted: make(map[schema.HostID]schema.HostNote), said: make(map[schema.HostID]saying),
 	}
 	switch level {
 	case LevelEntity:
@@ -70,28 +77,27 @@ func (f *Fold) AddHost(r *survey.HostReport) {
 	if r.Noted.Note != "" || len(r.Noted.Tags) > 0 {
 		f.noted[r.Host.ID] = r.Noted
 	}
-	if r.Host.Preferences != "" {
-		f.said[r.Host.ID] = r.Host.Preferences
-	}
-	if r.Wall != "" {
-		f.walls[r.Host.ID] = r.Wall
+	said := saying{r.Host.Preferences, r.MissingPages, r.Parked, r.Wall}
+	if said != (saying{}) {
+		f.said[r.Host.ID] = said
 	}
 	switch f.level {
 	case LevelHost:
 		n := f.nodeOf(uint32(r.Host.ID), r.Host.Name)
 		n.Title, n.Class, n.State, n.Cover, n.Hosts = r.Title, r.Class, r.Coverage, r.Cover.String(), 1
-		n.Host, n.Site, n.Said, n.Wall = r.Host.Name, r.Site, r.Host.Preferences, r.Wall
+		n.Host, n.Site, n.Walled = r.Host.Name, r.Site, r.WalledPages
 		f.note(n, r.Host.ID)
+		n.say(said)
 	case LevelSite:
 		id := f.named(r.Site)
 		f.of[r.Host.ID] = id
 		n := &f.nodes[id]
 		n.Host, n.Site = r.Site, r.Site
 		n.Hosts++
+		n.Walled += r.WalledPages
 		n.add(r.Class)
 		f.note(n, r.Host.ID)
-		n.say(r.Host.Preferences)
-		n.Wall = cmp.Or(n.Wall, r.Wall)
+		n.say(said)
 		if r.Title != "" && (r.Host.Name == r.Site || n.Title == "") {
 			n.Title = r.Title
 		}
@@ -116,11 +122,17 @@ func (f *Fold) note(n *Node, host schema.HostID) {
 	}
 }
 
-// say adds what the owner of one more host says. The first of the strictest counts.
-func (n *Node) say(said string) {
-	if preference.StanceOf(said) > preference.StanceOf(n.Said) {
-		n.Said = said
+// say adds what one more host says. The first of the strictest preferences counts, the manner of answering that tells
+// least, and the first rules by which hosts are for sale or show walls.
+func (n *Node) say(said saying) {
+	if preference.StanceOf(said.use) > preference.StanceOf(n.Said) {
+		n.Said = said.use
 	}
+	manners := []string{"", missing.Honest.String(), missing.Unknown.String(), missing.Soft.String()}
+	if slices.Index(manners, said.missing) > slices.Index(manners, n.Missing) {
+		n.Missing = said.missing
+	}
+	n.Parked, n.Wall = cmp.Or(n.Parked, said.parked), cmp.Or(n.Wall, said.wall)
 }
 
 // AddPage adds a page. A page that is not selected only gets its node. Entities need the title from the
@@ -160,6 +172,9 @@ func (f *Fold) addToEntity(p *survey.Page) *Node {
 	n := &f.nodes[id]
 	n.add(p.Class)
 	n.Host, n.Site = p.HostName, p.Site
+	if p.VisitedNow() && p.Visit != nil && p.Visit.Answer == schema.AnswerChallenge {
+		n.Walled++
+	}
 	if p.Visit != nil && strings.TrimSuffix(p.URL, "/") == "https://"+p.Entity {
 		n.Title = p.Visit.Title
 	}
@@ -170,7 +185,6 @@ func (f *Fold) addToEntity(p *survey.Page) *Node {
 	n.Hosts++
 	f.note(n, p.Host)
 	n.say(f.said[p.Host])
-	n.Wall = cmp.Or(n.Wall, f.walls[p.Host])
 	f.covers[id].add(f.kinds[p.Host])
 	return n
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema/missing"
 )
 
 // A Build identifies the crawling program.
@@ -34,6 +35,7 @@ type Meter struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
 	walls    *prometheus.CounterVec
+	probes   *prometheus.CounterVec
 	answers  prometheus.Histogram
 	commits  prometheus.Histogram
 
@@ -60,6 +62,11 @@ func New(build Build) *Meter {
 			Help: "Answers that were walls instead of pages, among those in ripple_requests_total, by the rule that " +
 				"recognised them.",
 		}, []string{"rule"}),
+		probes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "ripple_missing_page_probes_total",
+			Help: "Requests for pages that do not exist, among those in ripple_requests_total, by how the host answered: " +
+				"honest (404 or 410), soft (as for a page that exists), unknown.",
+		}, []string{"manner"}),
 		answers: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "ripple_request_duration_seconds",
 			Help: "Time from sending a request to the end of its answer, or to its failure, excluding waits on this " +
@@ -80,7 +87,7 @@ func New(build Build) *Meter {
 	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "ripple_memory_bytes", Help: "Memory of the process that has not been returned to the system.",
 	}, func() float64 { return float64(memory()) })
-	m.registry.MustRegister(m.requests, m.walls, m.answers, m.commits, built, held)
+	m.registry.MustRegister(m.requests, m.walls, m.probes, m.answers, m.commits, built, held)
 	return m
 }
 
@@ -95,6 +102,10 @@ func (m *Meter) Committed(c crawl.Commit) {
 		m.requests.WithLabelValues(code(o.Status)).Inc()
 		if o.Wall != nil {
 			m.walls.WithLabelValues(o.Wall.ID).Inc()
+		}
+		if o.Step.Kind == ring.Probe && o.Cause != fetch.Cancelled {
+			answer := o.MissingProbe(1) // it depends on no run
+			m.probes.WithLabelValues(missing.MannerOf(&answer).String()).Inc()
 		}
 		if o.Cause != fetch.NXDomain && o.Cause != fetch.DNSTemporary { // such failures include the wait for a name server
 			m.answers.Observe((o.Done.Sub(o.Step.Sent) - o.Waited).Seconds())

@@ -24,6 +24,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/wall"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 func newMeter() (*Meter, *Part) {
@@ -63,11 +64,18 @@ func fed() *Meter {
 	look.Step.Kind, moved.Moved = ring.Resolve, true
 	walled := outcome(403, fetch.None)
 	walled.Wall = &wall.Rule{ID: "anubis-challenge"}
+	honest, soft, login := outcome(404, fetch.None), outcome(302, fetch.None), outcome(302, fetch.None)
+	for _, o := range []*ring.Outcome{&honest, &soft, &login} {
+		o.Step.Kind, o.Step.Norm = ring.Probe, "https://a.test/pqrs"
+	}
+	soft.Location = &ring.Target{URL: weburl.URL{Norm: "https://a.test/"}}
+	login.Location = &ring.Target{URL: weburl.URL{Norm: "https://a.test/login"}}
 	held := outcome(404, fetch.None)
 	held.Done, held.Waited = held.Done.Add(time.Hour), time.Hour
 	m.Committed(crawl.Commit{Took: 3 * time.Millisecond, Outcomes: []ring.Outcome{
 		outcome(200, fetch.None), outcome(200, fetch.None), held, outcome(999, fetch.None),
 		outcome(0, fetch.Refused), outcome(0, fetch.DNSTemporary), look, moved, walled,
+		honest, soft, login,
 	}})
 	p.Visited(crawl.Event{State: schema.Processed})
 	p.Visited(crawl.Event{State: schema.DeadLink})
@@ -90,10 +98,13 @@ func TestShown(t *testing.T) {
 		`ripple_hosts{condition="active"} 1`, `ripple_hosts{condition="given_up"} 4`,
 		`ripple_hosts{condition="suspended"} 3`, `ripple_hosts{condition="waiting"} 2`,
 		`ripple_next_request_timestamp_seconds 1.7000000005e+09`,
+		`ripple_missing_page_probes_total{manner="honest"} 1`, `ripple_missing_page_probes_total{manner="soft"} 1`,
+		`ripple_missing_page_probes_total{manner="unknown"} 1`,
 		`ripple_open_requests 6`,
 		`ripple_pages{state="processed"} 2`,
-		`ripple_request_duration_seconds_count 6`, `ripple_request_duration_seconds_sum 6`,
-		`ripple_requests_total{code="200"} 2`, `ripple_requests_total{code="403"} 1`, `ripple_requests_total{code="404"} 1`,
+		`ripple_request_duration_seconds_count 9`, `ripple_request_duration_seconds_sum 9`,
+		`ripple_requests_total{code="200"} 2`, `ripple_requests_total{code="302"} 2`,
+		`ripple_requests_total{code="403"} 1`, `ripple_requests_total{code="404"} 2`,
 		`ripple_requests_total{code="none"} 2`, `ripple_requests_total{code="other"} 1`,
 		`ripple_run_info{run_id="7",status="running"} 1`,
 		`ripple_state_bytes 4096`,

@@ -3,7 +3,6 @@ package record
 import (
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -11,7 +10,6 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/missing"
-	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 // leastProbed is the smallest budget of a host of which a request is spent on a page that does not exist.
@@ -56,20 +54,7 @@ func (t *turn) probed(h *schema.Host, o *ring.Outcome) {
 		return
 	}
 	t.hosts.giveUpUnreached(h, o.Reason())
-	m := schema.MissingProbe{Run: t.in.run.ID, At: o.FirstByte.Truncate(time.Millisecond), Walled: o.Wall != nil}
-	if o.Answered() {
-		m.Status = o.Status
-	}
-	if to := o.Location; to != nil && to.Norm != o.Step.Norm {
-		m.Target = missing.Target(to.Norm, weburl.PathQuery(o.Step.Norm))
-	}
-	if p := o.Page; p != nil && o.Answered() {
-		c := p.Content
-		if c.NoIndex && t.in.set.Config.Crawler.RespectNoindex {
-			c = c.Withheld()
-		}
-		m.Title, m.Shown, m.Sim, m.Shell = c.Title, c.Shown, c.SimHash, c.Shell != 0
-	}
+	m := o.MissingProbe(t.in.run.ID)
 	says := !m.Walled && m.Status != 0 && m.Status < http.StatusInternalServerError &&
 		m.Status != http.StatusTooManyRequests
 	if says || h.Missing.Run == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/wall"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/missing"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -75,3 +76,22 @@ func (o *Outcome) Answered() bool { return o.Cause == fetch.None }
 
 // Reason returns why there is no answer.
 func (o *Outcome) Reason() schema.Reason { return schema.Reason{Cause: o.Cause, Detail: o.Detail} }
+
+// MissingProbe returns what the answer to a [Probe] in a run says about pages that do not exist.
+func (o *Outcome) MissingProbe(run schema.RunID) schema.MissingProbe {
+	m := schema.MissingProbe{Run: run, At: o.FirstByte.Truncate(time.Millisecond), Walled: o.Wall != nil}
+	if o.Answered() {
+		m.Status = o.Status
+	}
+	if to := o.Location; to != nil && to.Norm != o.Step.Norm {
+		m.Target = missing.Target(to.Norm, weburl.PathQuery(o.Step.Norm))
+	}
+	if p := o.Page; p != nil && o.Answered() {
+		c := p.Content
+		if c.NoIndex && o.Step.Settings.Config.Crawler.RespectNoindex {
+			c = c.Withheld()
+		}
+		m.Title, m.Shown, m.Sim, m.Shell = c.Title, c.Shown, c.SimHash, c.Shell != 0
+	}
+	return m
+}

@@ -56,8 +56,9 @@ func TestNewColumn(t *testing.T) {
 					return
 				case f.Name == "map":
 					nodes, links = all["x"], all["x"]
-					want = []string{`"more":["first met in run","last met in run","tags","note","preferences","wall","three times the id"]`,
-						`"figures":[["1","1","","","","","3,000,000"],`}
+					want = []string{`"more":["first met in run","last met in run","tags","note","preferences","wall","missing pages",` +
+						`"walled pages","for sale, by rule","three times the id"]`,
+						`"figures":[["1","1","","","","","","","","3,000,000"],`}
 				case !f.Folder():
 					nodes, links = all["x"], all["x"]
 				}

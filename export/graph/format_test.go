@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -261,6 +262,51 @@ func TestMapTraining(t *testing.T) {
 	}
 }
 
+// Nodes know what hosts answer instead of pages, and of several hosts all of it.
+func TestAnswers(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal+"[[entity]]\ndomain = \"b.a.test\"\nby = \"path-1\"\n")
+	w.Visit("a.test/", w.Links("a.test/gone", "b.a.test/x/1", "b.a.test/y/1", "c.test/"))
+	w.Visit("a.test/gone", func(v *schema.Visit) { v.Shown = 7 })
+	w.Visit("b.a.test/x/1", func(v *schema.Visit) {
+		v.State, v.Status, v.Reason = schema.Failed, 403, schema.Reason{Cause: schema.CauseChallenge}
+		v.Answer, v.AnswerRule, v.AnswerStatus = schema.AnswerChallenge, "anubis-challenge", 403
+	})
+	w.Visit("b.a.test/y/1", nil)
+	w.Visit("c.test/", func(v *schema.Visit) { v.Title = "c.test is for sale" })
+	for name, probe := range map[string]schema.MissingProbe{
+		"a.test/": {Run: 1, Status: 200, Shown: 7}, "b.a.test/x/1": {Run: 1, Status: 404}, "c.test/": {},
+	} {
+		w.Host(name, func(h *schema.Host) { h.Missing, h.Visits = probe, 1 })
+	}
+	for level, want := range map[export.Level][]string{
+		export.LevelPage:   {"a.test/gone soft404", "b.a.test/x/1 challenge", "c.test/ parked"},
+		export.LevelHost:   {"a.test soft", "b.a.test honest 1", "c.test title"},
+		export.LevelSite:   {"a.test soft 1", "c.test title"},
+		export.LevelEntity: {"a.test soft", "b.a.test/x honest 1", "b.a.test/y honest", "c.test title"},
+	} {
+		g := graphAt(t, w, export.Options{Level: level, All: true})
+		var got []string
+		err := g.EachNode(func(n *export.Node) error {
+			line := ""
+			for _, c := range g.NodeColumns() {
+				if v := c.Of(n); slices.Contains([]string{"answer", "missing_pages", "walled", "parked"}, c.Name) {
+					if line += " " + v.Text; v.Count > 0 {
+						line += " " + strconv.FormatInt(v.Count, 10)
+					}
+				}
+			}
+			if fields := strings.Fields(line); len(fields) > 0 {
+				got = append(got, strings.TrimPrefix(n.Name, "https://")+" "+strings.Join(fields, " "))
+			}
+			return nil
+		})
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("by %s, %v (-want +got):\n%s", level, err, diff)
+		}
+	}
+}
+
 func TestNeo4j(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "csv")
 	g := graphAt(t, terrain(t), export.Options{Level: export.LevelHost, All: true})
@@ -271,7 +317,7 @@ func TestNeo4j(t *testing.T) {
 	for name, want := range map[string]string{
 		"nodes.csv": "id:ID,label,:LABEL,title,class,depth:long,state,hosts:long,pages:long,visited:long,first_run:long," +
 			"last_run:long,degree:long,in_degree:long,out_degree:long,trust:double,pagerank:double,harmonic:double,component:long," +
-			"community:long,x:double,y:double,tags,note,preferences,wall\n5,q.test,Host,,quality,1,",
+			"community:long,x:double,y:double,tags,note,preferences,wall,missing_pages,walled:long,parked\n5,q.test,Host,,quality,1,",
 		"edges.csv": ":START_ID,:END_ID,:TYPE,weight:long,pages:long,editorial:long,first_run:long,last_run:long," +
 			"sitewide:long\n" +
 			"1,2,LINKS,",

@@ -155,10 +155,10 @@ func mapNode(n *export.Node, more []export.Column[export.Node]) atlas.Node {
 	return node
 }
 
-// readable formats a cell for people; it is empty if the value is unknown.
+// readable formats a cell for people; it is empty if the value is unknown or 0.
 func readable(v export.Value, k export.Kind) string {
 	switch {
-	case v.None:
+	case v.None, k == export.Integer && v.Count == 0:
 		return ""
 	case k == export.Text:
 		return v.Text

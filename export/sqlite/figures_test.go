@@ -36,7 +36,7 @@ func TestHostFigures(t *testing.T) {
 	}
 	file := write(t, s)
 	read := openDB(t, s)
-	empty := []string{"MissingPages", "SoftPages", "Parked"} // of a host that was not probed and is not for sale
+	empty := []string{"MissingPages", "SoftPages", "WalledPages", "Parked"} // of a host that shows only pages
 	for _, figures := range []reflect.Value{reflect.ValueOf(h.HostFigures), reflect.ValueOf(h.HostDetails)} {
 		for i := range figures.NumField() {
 			f, value := figures.Type().Field(i), figures.Field(i)

@@ -223,6 +223,9 @@ func (cv *coverage) answers(tx *kv.Tx, report *HostReport, t *hostTally) error {
 		return err
 	}
 	report.Parked = offered.rule
+	for _, n := range t.walls {
+		report.WalledPages += int(n)
+	}
 	report.Wall, err = cv.walls.of(tx, report.Host.ID, t)
 	if report.Wall == WallSuspected && report.Parked != "" { // an offer of the domain explains it
 		report.Wall = ""

@@ -25,6 +25,7 @@ type HostDetails struct {
 	Preferences  string `json:"preferences"`
 	MissingPages string `json:"missing_pages"` // see [missing.Manner]; empty: not known
 	SoftPages    int    `json:"soft404_pages" sql:"-"`
-	Parked       string `json:"parked"` // the rule by which the domain is for sale; empty: it is not
-	Wall         string `json:"wall"`   // the rule of the walls that its pages met, or [WallSuspected]; empty: none
+	WalledPages  int    `json:"walled_pages" sql:"-"` // visited in the run and met a wall
+	Parked       string `json:"parked"`               // the rule by which the domain is for sale; empty: it is not
+	Wall         string `json:"wall"`                 // the rule of these walls, or [WallSuspected]; empty: none
 }

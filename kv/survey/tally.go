@@ -10,26 +10,27 @@ import (
 // Counts are the pages of a terrain, counted.
 type Counts struct {
 	Pages            int
-	Gone             int                    // of those: neither the last completed run nor a later one has met them
-	Processed        int                    // in the run
-	ByState          [schema.StateCount]int // by schema.State
-	ByClass          [schema.ClassCount]int // by schema.Class
-	ByDepth          [kv.NoDepth + 1]int    // by smallest depth; the last: pages without one
-	ProcessedByDepth [kv.NoDepth + 1]int    // those of Processed, by smallest depth
-	StandingByDepth  [kv.NoDepth + 1]int    // those processed in this run or an older one, by smallest depth
-	HostsByDepth     [kv.NoDepth + 1]int    // those of Hosts, by the smallest depth of their pages
-	Hosts            int                    // with pages, of the classes that are visited
-	Listed           int                    // hosts with pages that are blacklisted or stubs
-	Frontier         int                    // waiting pages, see [Page.Waits]
-	Links            int                    // current links
-	LinksOmitted     int                    // see [Page.LinksOmitted]; of [Survey.Speakers]
-	LinksRefused     int                    // of those: not URLs, or longer than max-length
-	leftBefore       int                    // of those: left out by traps, of pages that an earlier run read
-	Shells           int                    // of Processed: likely to need scripts, and not rendered
-	Rendered         int                    // of Processed
-	Hindered         int                    // of Rendered: some requests of their scripts were refused
-	Unrendered       int                    // of Processed: as fetched; the browser failed or the result was too large
-	Errors           map[string]int         // of the run, by kind, see [tallies.countErrors]
+	Gone             int                     // of those: neither the last completed run nor a later one has met them
+	Processed        int                     // in the run
+	ByState          [schema.StateCount]int  // by schema.State
+	ByAnswer         [schema.AnswerCount]int // by schema.Answer
+	ByClass          [schema.ClassCount]int  // by schema.Class
+	ByDepth          [kv.NoDepth + 1]int     // by smallest depth; the last: pages without one
+	ProcessedByDepth [kv.NoDepth + 1]int     // those of Processed, by smallest depth
+	StandingByDepth  [kv.NoDepth + 1]int     // those processed in this run or an older one, by smallest depth
+	HostsByDepth     [kv.NoDepth + 1]int     // those of Hosts, by the smallest depth of their pages
+	Hosts            int                     // with pages, of the classes that are visited
+	Listed           int                     // hosts with pages that are blacklisted or stubs
+	Frontier         int                     // waiting pages, see [Page.Waits]
+	Links            int                     // current links
+	LinksOmitted     int                     // see [Page.LinksOmitted]; of [Survey.Speakers]
+	LinksRefused     int                     // of those: not URLs, or longer than max-length
+	leftBefore       int                     // of those: left out by traps, of pages that an earlier run read
+	Shells           int                     // of Processed: likely to need scripts, and not rendered
+	Rendered         int                     // of Processed
+	Hindered         int                     // of Rendered: some requests of their scripts were refused
+	Unrendered       int                     // of Processed: as fetched; the browser failed or the result was too large
+	Errors           map[string]int          // of the run, by kind, see [tallies.countErrors]
 }
 
 // A tally is the result of one pass over all pages.
@@ -205,6 +206,7 @@ func (t *tally) add(p *Page) {
 		c.Gone++
 	}
 	c.ByState[p.State]++
+	c.ByAnswer[p.Answer]++
 	c.ByClass[p.Class]++
 	c.ByDepth[p.Depth]++
 	if p.State == schema.Processed {

@@ -23,6 +23,7 @@ type Report struct {
 	Requests int            `json:"requests"`
 	Errors   map[string]int `json:"errors"`
 	States   map[string]int `json:"pages_by_state"`
+	Answers  map[string]int `json:"pages_by_answer"` // what came instead of a page
 
 	Metrics  metrics      `json:"metrics"`
 	Coverage []coverage   `json:"coverage"`
@@ -103,7 +104,7 @@ func newReport(s *survey.Survey) (*Report, error) {
 			r.States[state.String()] = n
 		}
 	}
-	r.Crawled, r.Errors = counts.Processed, counts.Errors
+	r.Crawled, r.Errors, r.Answers = counts.Processed, counts.Errors, byAnswer(counts)
 	r.Metrics.NodesDiscovered, r.Metrics.NodesCrawled = counts.Pages, counts.Processed
 	r.Metrics.Edges, r.Metrics.LinksOmitted = counts.Links, counts.LinksOmitted
 	r.Metrics.Rendered, r.Metrics.Hindered = counts.Rendered, counts.Hindered

@@ -35,6 +35,7 @@ type Stats struct {
 	Unrendered   int            `json:"not_rendered"` // processed pages for which the browser failed, or showed too much
 	Sites        []CutSite      `json:"cut_sites"`    // sites of which only some hosts are recorded
 	ByState      map[string]int `json:"pages_by_state"`
+	ByAnswer     map[string]int `json:"pages_by_answer"` // what came instead of a page
 	ByClass      map[string]int `json:"pages_by_class"`
 	ByDepth      []DepthCount   `json:"pages_by_depth"`
 	Origins      []originStats  `json:"origins"`
@@ -100,7 +101,7 @@ func NewStats(r *statefile.State, most int) (*Stats, error) {
 		Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
 		LinksOmitted: counts.LinksOmitted, Shells: counts.Shells,
 		Rendered: counts.Rendered, Hindered: counts.Hindered, Unrendered: counts.Unrendered,
-		ByState: map[string]int{}, ByClass: map[string]int{}, ByDepth: depthCounts(counts),
+		ByState: map[string]int{}, ByAnswer: byAnswer(counts), ByClass: map[string]int{}, ByDepth: depthCounts(counts),
 	}
 	for _, state := range schema.States() {
 		if n := counts.ByState[state]; n > 0 || state != schema.Foreign {
@@ -127,6 +128,17 @@ func NewStats(r *statefile.State, most int) (*Stats, error) {
 	s.SitesTotal = len(cut)
 	s.Sites = newCutSites(cut[:min(len(cut), most)])
 	return s, s.addHosts(r, run, most)
+}
+
+// byAnswer returns the number of pages by what came instead of a page.
+func byAnswer(counts *survey.Counts) map[string]int {
+	all := map[string]int{}
+	for _, a := range schema.Answers() {
+		if a != schema.AnswerPage {
+			all[a.String()] = counts.ByAnswer[a]
+		}
+	}
+	return all
 }
 
 func depthCounts(counts *survey.Counts) []DepthCount {

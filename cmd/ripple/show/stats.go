@@ -84,7 +84,7 @@ func printTotals(w io.Writer, s *answer.Stats) {
 	}
 }
 
-// printStates prints the pages by state and by class.
+// printStates prints the pages by state, by what came instead of a page, and by class.
 func printStates(w io.Writer, s *answer.Stats) error {
 	fmt.Fprintln(w)
 	t := term.NewTable(w)
@@ -94,8 +94,18 @@ func printStates(w io.Writer, s *answer.Stats) error {
 			t.Row(state, term.Commas(n))
 		}
 	}
-	t.Row("")
-	t.Row("class", "pages")
+	any := false
+	for _, a := range schema.Answers() {
+		n := s.ByAnswer[a.String()]
+		if n > 0 && !any {
+			t.Row("\ninstead of a page", "pages")
+			any = true
+		}
+		if n > 0 {
+			t.Row(a, term.Commas(n))
+		}
+	}
+	t.Row("\nclass", "pages")
 	for class := range schema.ClassCount {
 		if n := s.ByClass[class.String()]; n > 0 {
 			t.Row(class, term.Commas(n))

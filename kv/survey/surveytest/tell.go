@@ -30,6 +30,7 @@ func Tell(t testing.TB, s *survey.Survey) []string {
 	lasting.Gone = 0 // it depends on what waits now
 	lasting.Frontier, lasting.Errors = 0, nil
 	clear(lasting.ByState[:])
+	clear(lasting.ByAnswer[:])
 	lines := []string{fmt.Sprintf("%+v", lasting)}
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	err = s.EachPage(func(p *survey.Page) error {
@@ -77,12 +78,14 @@ func recount(t testing.TB, s *survey.Survey, counts *survey.Counts) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, got := survey.Counts{}, survey.Counts{ByState: counts.ByState, ByClass: counts.ByClass, ByDepth: counts.ByDepth,
+	want, got := survey.Counts{}, survey.Counts{ByState: counts.ByState, ByAnswer: counts.ByAnswer,
+		ByClass: counts.ByClass, ByDepth: counts.ByDepth,
 		Pages: counts.Pages, Gone: counts.Gone, Frontier: counts.Frontier, Links: counts.Links,
 		LinksOmitted: counts.LinksOmitted}
 	err = s.EachPage(func(p *survey.Page) error {
 		want.Pages++
 		want.ByState[p.State]++
+		want.ByAnswer[p.Answer]++
 		want.ByClass[p.Class]++
 		want.ByDepth[p.Depth]++
 		if p.Waits() {

@@ -3,6 +3,7 @@ package wall
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 )
 
 // A Place is where a rule looks.
@@ -37,6 +38,25 @@ type Rule struct {
 	Patterns []string // one of them; in lower case for HeaderField
 	Statuses []int    // nil: any
 	Needs    Condition
+}
+
+// Sign says what the rule finds, and where.
+func (r *Rule) Sign() string {
+	where := [...]string{
+		HeaderField: "header field " + r.Field, ScriptID: "id of a script", ScriptText: "text of a script",
+		Resource: "address of a resource, or text of a script,",
+	}[r.Where]
+	text := where + " " + strings.Join(r.Patterns, " or ")
+	if r.Needs&NoIndex != 0 {
+		text += "; a robots meta says noindex"
+	}
+	if r.Needs&NoOwnLinks != 0 {
+		text += "; no link leads to another page of the host"
+	}
+	if r.Needs&LittleText != 0 {
+		text += "; no title, and little text"
+	}
+	return text
 }
 
 // Version names the rules as they are: the date of the newest one, and a part of the SHA-256 of the table.

@@ -9,6 +9,11 @@ const (
 	Title                     // the whole title of a page without other content; NAME is the domain
 )
 
+// String says where that is.
+func (p Place) String() string {
+	return [...]string{"redirect of the front page", "title of the front page"}[p]
+}
+
 // A Rule says how the offer of a domain is recognised.
 type Rule struct {
 	ID       string // never changes and is never used again

@@ -106,7 +106,13 @@ func (r Inspector) hostFacts(report *survey.HostReport) *KnownHost {
 		Open: r.Open, Run: int(run.ID), HostFigures: report.HostFigures, HostDetails: report.HostDetails,
 		ByState: map[string]int{}, CrawlMS: h.CrawlDelay.Milliseconds(),
 		Timeouts: int(h.Timeouts), AnswerMS: h.Smoothed.Milliseconds(),
-		Budget: report.Limit, BudgetKey: report.LimitKey,
+		Budget: report.Limit, BudgetKey: report.LimitKey, Probe: newMissingProbe(h), Answered: []Answered{},
+	}
+	if report.WalledPages > 0 {
+		k.Answered = append(k.Answered, *newAnswered(schema.AnswerChallenge, report.Wall))
+	}
+	if report.Parked != "" {
+		k.Answered = append(k.Answered, *newAnswered(schema.AnswerParked, report.Parked))
 	}
 	for state, n := range report.ByState {
 		if n > 0 {

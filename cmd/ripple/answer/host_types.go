@@ -48,6 +48,9 @@ type KnownHost struct {
 	RateLimited int        `json:"rate_limited"` // answers of the run that asked for a pause
 	Robots      KeptRobots `json:"robots"`
 
+	Answered []Answered    `json:"answered"`      // what came instead of pages, by rule
+	Probe    *MissingProbe `json:"missing_probe"` // null: the host was not asked
+
 	LinkedFrom hostLinks    `json:"linked_from"`
 	Open       bool         `json:"-"` // a request may be open that the file does not show
 	Busiest    []busyPage   `json:"busiest_pages"`

@@ -31,6 +31,9 @@ func (r Inspector) page(id schema.ID, norm, place string, limit int) (*KnownPage
 			out.Facts = append(out.Facts, fact{f.Name, f.Value})
 		}
 	}
+	if out.Answered = newAnswered(p.Answer, p.AnswerRule); p.Answer == schema.AnswerSoft404 {
+		out.Probe = newMissingProbe(r.Hosts.Record(p.HostName))
+	}
 	f, err := r.Fetching()
 	if err != nil {
 		return nil, err

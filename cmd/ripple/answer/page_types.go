@@ -49,6 +49,8 @@ type KnownPage struct {
 	LinksIn      LinksIn            `json:"links_in"`
 	LinksOut     LinkList[PageLink] `json:"links_out"`
 	Facts        []fact             `json:"facts"`
+	Answered     *Answered          `json:"answered"`      // null: a page, or nothing is known
+	Probe        *MissingProbe      `json:"missing_probe"` // with which a soft 404 was compared; otherwise null
 	Visits       []Visit            `json:"visits"`
 	OlderVisits  int                `json:"visits_omitted,omitempty"` // visits before those
 }

@@ -61,13 +61,25 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 	if k.KnownMissing > 0 {
 		t.Row("  missing", term.Count(k.KnownMissing, "page", ""))
 	}
-	if k.Wall == survey.WallSuspected {
-		t.Row("  wall", "suspected: nearly all of its pages show the same few words and lead nowhere on the host")
-	} else if k.Wall != "" {
-		t.Row("  wall", "pages met one ("+term.Clean(k.Wall, 100)+")")
-	}
 	if k.Shells > 0 {
 		t.Row("  scripts", fmt.Sprintf("%s of %s likely need them", term.Commas(k.Shells), term.Count(k.HTML, "page", "")))
+	}
+	if k.Wall == survey.WallSuspected {
+		t.Row("  wall", "suspected: nearly all of its pages show the same few words and lead nowhere on the host")
+	}
+	for _, a := range k.Answered {
+		if a.Answer == schema.AnswerParked.String() {
+			t.Row("  for sale", ruleText(&a))
+		} else {
+			t.Row("  wall", fmt.Sprintf("met by %s; %s", term.Count(k.WalledPages, "page", ""), ruleText(&a)))
+		}
+	}
+	if k.Probe != nil {
+		manner := k.MissingPages
+		if k.SoftPages > 0 {
+			manner += fmt.Sprintf(" (%s)", term.Count(k.SoftPages, "page", ""))
+		}
+		t.Row("  missing pages", manner+"; "+probeText(k.Probe))
 	}
 	for i, said := range strings.Split(k.Preferences, "\n") {
 		if i == 0 && said != "" {

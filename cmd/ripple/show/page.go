@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -56,6 +57,12 @@ func printFacts(t term.Table, in *answer.Page) {
 	if text := waitingText(&p.Obstacle); text != "" {
 		t.Row("  waits for", text)
 	}
+	if p.Answered != nil {
+		t.Row("  answer", p.Answered.Answer+": "+ruleText(p.Answered))
+	}
+	if p.Probe != nil {
+		t.Row("  compared with", probeText(p.Probe))
+	}
 	depth := "none"
 	if p.Depth != nil {
 		depth = fmt.Sprint(*p.Depth)
@@ -92,6 +99,41 @@ func printFacts(t term.Table, in *answer.Page) {
 		met += ", on " + term.ShownHost(p.Referrer, 2048)
 	}
 	t.Row("  first met", met)
+}
+
+// ruleText says by which rule an answer was recognised.
+func ruleText(a *answer.Answered) string {
+	text := fmt.Sprintf("%s (rule %s", a.Sign, term.Clean(a.Rule, 60))
+	if a.Date != "" {
+		text += " of " + a.Date + "; " + a.Source
+	}
+	return text + ")"
+}
+
+// probeText says what a host answered to a request for a page that does not exist.
+func probeText(p *answer.MissingProbe) string {
+	parts := []string{term.ShownHost(p.URL, 300) + ":"}
+	switch {
+	case p.Wall:
+		parts = append(parts, "a wall")
+	case p.Status == 0:
+		parts = append(parts, "no answer")
+	default:
+		parts = append(parts, fmt.Sprint(p.Status))
+	}
+	if p.Target != "" {
+		parts = append(parts, "to "+term.ShownHost(p.Target, 300))
+	}
+	if p.Title != "" {
+		parts = append(parts, strconv.Quote(term.Clean(p.Title, 200)))
+	}
+	if p.Scripts {
+		parts = append(parts, "(needs scripts)")
+	}
+	if p.At != nil {
+		parts = append(parts, "at "+p.At.Format(time.RFC3339))
+	}
+	return strings.Join(parts, " ")
 }
 
 // stateText says which state a page has, and why.
@@ -203,15 +245,19 @@ func printVisits(w io.Writer, p *answer.KnownPage) error {
 }
 
 func visitText(v answer.Visit) string {
-	if v.Kept {
-		return "kept, without a request"
-	}
 	var parts []string
+	if v.Kept {
+		parts = append(parts, "kept, without a request")
+	}
 	if v.Answer != "" {
 		parts = append(parts, fmt.Sprintf("a wall (%d, %s)", v.AnswerCode, term.Clean(v.AnswerRule, 60)))
-		if v.State != "failed" {
-			return parts[0] + ", so an earlier visit counts"
-		}
+	}
+	switch {
+	case v.Answer != "" && v.State != "failed":
+		parts = append(parts, "so an earlier visit counts")
+		fallthrough
+	case v.Kept:
+		return strings.Join(parts, ", ")
 	}
 	if v.Status != 0 {
 		parts = append(parts, fmt.Sprint(v.Status))

@@ -23,18 +23,6 @@ type derived struct {
 	named  []sitemapEntry
 
 	pageMetrics []export.Measured
-	duplicates  *survey.Duplicates
-}
-
-// duplicateOf returns the page of which a page is a near-duplicate; 0: none.
-func (d *derived) duplicateOf(page schema.ID) (schema.ID, error) {
-	if d.duplicates == nil {
-		var err error
-		if d.duplicates, err = d.db.survey.Duplicates(); err != nil {
-			return 0, err
-		}
-	}
-	return d.duplicates.Of(page), nil
 }
 
 func newDerived(d *DB) derived {

@@ -144,10 +144,7 @@ func (e *exporter) addRuns() error {
 	return nil
 }
 
-func (e *exporter) addPages() (err error) {
-	if e.duplicates, err = e.survey.Duplicates(); err != nil {
-		return err
-	}
+func (e *exporter) addPages() error {
 	return e.survey.EachPage(func(p *survey.Page) error {
 		e.progress.Passing("pages", int(p.ID), e.survey.URLs())
 		if !p.Gone {
@@ -264,7 +261,10 @@ func (e *exporter) addSitemapURLs() error {
 	})
 }
 
-func (e *exporter) addHosts() error {
+func (e *exporter) addHosts() (err error) {
+	if e.duplicates, err = e.survey.Duplicates(); err != nil {
+		return err
+	}
 	return e.survey.Hosts.Each(func(r *survey.HostReport) error {
 		for _, l := range e.levels {
 			l.fold.AddHost(r)
@@ -277,6 +277,6 @@ func (e *exporter) addHosts() error {
 		if err != nil {
 			return err
 		}
-		return e.hosts.put(&hostRow{r.Host.ID, r.Host.Name, r, e.sites.NodeOfHost(r.Host.ID)})
+		return e.hosts.put(&hostRow{r.Host.ID, r.Host.Name, r, e.sites.NodeOfHost(r.Host.ID), e.duplicates})
 	})
 }

@@ -43,7 +43,17 @@ type hostRow struct {
 	id   schema.HostID
 	name string
 	*survey.HostReport
-	site uint32
+	site       uint32
+	duplicates *survey.Duplicates
+}
+
+// duplicateShare returns which part of the host's pages are near-duplicates of another page, or NULL if none has a text
+// that is long enough.
+func (h *hostRow) duplicateShare() any {
+	if share, ok := h.duplicates.Share(h.id); ok {
+		return share
+	}
+	return nil
 }
 
 func runRelation() relation[schema.Run] {
@@ -219,6 +229,7 @@ func hostRelation() relation[hostRow] {
 		hostColumns(func(h *row) *survey.HostDetails { return &h.HostDetails }), []column[row]{
 			{"tags", text, func(h *row) any { return words(h.Noted.TagText()) }},
 			{"note", text, func(h *row) any { return words(h.Noted.Note) }},
+			{"duplicate_share", export.Real, (*row).duplicateShare},
 		})
 	order := schema.Columns("hosts")
 	slices.SortFunc(all, func(a, b column[row]) int {

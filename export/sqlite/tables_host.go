@@ -42,6 +42,9 @@ func (d *DB) loadHost(h *hostRow, column string) (err error) {
 			h.site = of[h.id]
 		}
 		return err
+	case "duplicate_share":
+		h.duplicates, err = d.survey.Duplicates()
+		return err
 	}
 	if h.HostReport == nil {
 		h.HostReport, err = d.survey.Hosts.Report(h.id)

@@ -32,8 +32,10 @@ func pageView(d *DB) virtual {
 		case "id":
 			return nil
 		case "duplicate_of":
-			var err error
-			p.duplicateOf, err = d.duplicateOf(p.id)
+			duplicates, err := d.survey.Duplicates()
+			if err == nil {
+				p.duplicateOf = duplicates.Of(p.id)
+			}
 			return err
 		}
 		if ok, err := p.loadSome(d, column); ok || err != nil {

@@ -27,6 +27,8 @@ type Survey struct {
 	pages     *pages
 	tallies   *tallies
 	coverage  *coverage
+
+	duplicates *Duplicates // nil: not derived yet
 }
 
 // New reads the runs of a store, and the newest one's configuration and seeds. It fails with

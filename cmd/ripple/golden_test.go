@@ -41,6 +41,7 @@ func TestAnswersKeepTheirKeys(t *testing.T) {
 		{"path", "--json", "https://b.test/"},
 		{"broken", "--json"},
 		{"suggest", "--json", "--min-origins", "0"},
+		{"duplicates", "--json"},
 		{"diff", "--json"},
 		{"query", "--json", "SELECT url, state, status_code FROM pages ORDER BY url"},
 		{"robots", "--json", "https://a.test/private", "--file", robots, "--agent", "SumiRipple"},

@@ -77,7 +77,7 @@ func TestScripts(t *testing.T) {
 // that crawls it: web demo, or web small|slow|silent|odd [KEY=VALUE of [crawler]]...
 func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: web demo|small|slow|silent|odd|shells|foreign|pair|untold [key=value...]")
+		ts.Fatalf("usage: web demo|small|slow|silent|odd|shells|twins|foreign|pair|untold [key=value...]")
 	}
 	web, err := webtest.New()
 	ts.Check(err)
@@ -105,6 +105,9 @@ func scriptWeb(ts *testscript.TestScript, neg bool, args []string) {
 		text = smallConfig(web.Addr(), false, args[1:])
 	case "shells":
 		shellWeb(web)
+		text = smallConfig(web.Addr(), false, args[1:])
+	case "twins":
+		twinsWeb(web)
 		text = smallConfig(web.Addr(), false, args[1:])
 	case "links":
 		linksWeb(web)
@@ -193,6 +196,27 @@ func linksWeb(web *webtest.Server) {
 		w.Header().Set("Retry-After", "864000")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
+}
+
+// twinsWeb is a site that prints each of its articles in several places, once on another host.
+func twinsWeb(web *webtest.Server) {
+	a, b := web.Host("a.test"), web.Host("b.test")
+	text := func(seed int) string {
+		words := make([]string, 400)
+		for i := range words {
+			words[i] = fmt.Sprint("w", (i*i*31+i*seed*17+seed)%251)
+		}
+		return "<p>" + strings.Join(words, " ") + "</p>"
+	}
+	a.Page("/", "<title>Front</title>"+link("/one", "One")+link("/print/one", "Print")+link("/old/one", "Old")+
+		link("/two", "Two")+link("https://b.test/two", "Copy")+link("/three", "Three")+link("/short", "Short"))
+	a.Page("/one", text(1)+link("/two", "Next"))
+	a.Page("/print/one", text(1)+link("/three", "Third"))
+	a.Page("/old/one", text(1)+"<p>Archived</p>"+link("/two", "Next"))
+	a.Page("/two", text(2)+link("/print/one", "Before"))
+	a.Page("/three", text(3))
+	a.Page("/short", "<p>Few words.</p>")
+	b.Page("/two", text(2))
 }
 
 // foreignWeb is a quality site that links to two hosts with A-labels, one of which imitates another name, and to a

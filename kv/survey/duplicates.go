@@ -50,6 +50,14 @@ func (d *Duplicates) First(page schema.ID) schema.ID {
 // Len returns the number of pages that are near-duplicates of another.
 func (d *Duplicates) Len() int { return d.len }
 
+// LenOf returns the number of those on a host.
+func (d *Duplicates) LenOf(host schema.HostID) int {
+	if int(host) >= len(d.pages) {
+		return 0
+	}
+	return int(d.pages[host].duplicate)
+}
+
 // Clusters returns all clusters, the largest first, and of several of one size by the id of their first page. They must
 // not be changed.
 func (d *Duplicates) Clusters() []Cluster { return d.clusters }

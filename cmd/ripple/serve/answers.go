@@ -53,6 +53,21 @@ func (o *opened) answerSuggest(_ context.Context, q desk.Query) (any, error) {
 	return answer.NewSuggestions(found), nil
 }
 
+func (o *opened) answerDuplicates(_ context.Context, q desk.Query) (any, error) {
+	host := schema.HostID(0)
+	if q.Text("domain") != "" {
+		name, err := answer.HostNamed(q.Text("domain"))
+		if err != nil {
+			return nil, err
+		}
+		known := false
+		if host, known, err = o.Survey.Hosts.Lookup(name); err != nil || !known {
+			return &answer.Duplicates{Domain: name, Clusters: []answer.DuplicateCluster{}}, err
+		}
+	}
+	return answer.NewDuplicates(o.Survey, host, q.Number("limit"))
+}
+
 func (o *opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
 	links, err := o.brokenLinks()
 	if err != nil {

@@ -114,6 +114,11 @@ func stateQuestions() []question {
 			Doc: "The targets of links that lead nowhere, and the numbers of all these links, however many targets " +
 				"are listed. Apart from them pages that show a wall."},
 			state: (*opened).answerBrokenTargets},
+		{Route: desk.Route{Path: "duplicates", Name: "duplicates", Params: []desk.Param{rows,
+			{Name: "domain", Kind: desk.Text, Most: maxName, Doc: "with a page of this host, and of that its pages alone"}},
+			Returns: answer.Duplicates{},
+			Doc:     "Clusters of pages whose texts are nearly the same, the largest first. A domain that is not known has none."},
+			state: (*opened).answerDuplicates},
 		{Route: desk.Route{Path: "runs", Name: "runs", Returns: answer.RunList{}, Doc: "All runs, the newest first."},
 			state: (*opened).answerRuns},
 		{Route: desk.Route{Path: "history", Name: "history", Params: historyParams(), Returns: answer.History{},

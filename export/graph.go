@@ -23,6 +23,8 @@ type Graph struct {
 	links   []pair // above page level, by the ranks of their ends
 	origins []bool // at page level, by rank: the page belongs to an origin
 
+	into []schema.ID // with [Options.Collapse], by page of a cluster: the page whose node it belongs to; nil: without
+
 	views [2]view // by Counted
 }
 
@@ -50,7 +52,10 @@ func New(s *survey.Survey, opts Options) (*Graph, error) {
 		return nil, err
 	}
 	if opts.Level == LevelPage {
-		return g, g.selectPages()
+		if err := g.selectPages(); err != nil || !opts.Collapse {
+			return g, err
+		}
+		return g, g.collapse()
 	}
 	return g, g.fold()
 }
@@ -248,8 +253,8 @@ func pageNode(p *survey.Page) Node {
 	return n
 }
 
-// EachLink calls f for every link, by the ranks of its ends. A link is valid only during the call. An
-// error from f ends the iteration.
+// EachLink calls f for every link, by the ranks of its ends; links of clusters that were collapsed come last. A link is
+// valid only during the call. An error from f ends the iteration.
 func (g *Graph) EachLink(f func(*Link) error) error {
 	if g.opts.Level != LevelPage {
 		for i := range g.links {
@@ -264,10 +269,22 @@ func (g *Graph) EachLink(f func(*Link) error) error {
 	if g.opts.MinWeight > 1 {
 		return nil
 	}
-	return g.eachPageLink(g.within(func(l *Link) error {
+	return g.joined(g.eachPageLink, func(l *Link) error {
 		g.opts.Progress.Passing("links", int(l.From), g.survey.URLs())
 		return f(l)
-	}))
+	})
+}
+
+// joined calls f for the links between nodes at page level, which each tells.
+func (g *Graph) joined(each func(survey.LinkFunc) error, f func(*Link) error) error {
+	if g.into == nil {
+		return each(g.within(f))
+	}
+	add, end := g.collapsed(f)
+	if err := each(add); err != nil {
+		return err
+	}
+	return end()
 }
 
 // within returns a function that calls f for links with both ends in the graph.

@@ -374,10 +374,11 @@ func (g *Graph) pageMeter(counted Counted) (*Meter, error) {
 		}
 		return groups[host], origin
 	})
-	return m, g.survey.Links.EachWritten(g.selected(g.within(func(l *Link) error {
+	written := func(f survey.LinkFunc) error { return g.survey.Links.EachWritten(g.selected(f)) }
+	return m, g.joined(written, func(l *Link) error {
 		m.Add(int(g.rank[l.From]-1), int(g.rank[l.To]-1), l)
 		return nil
-	})))
+	})
 }
 
 // ids returns the pages by rank.

@@ -19,6 +19,8 @@ type Options struct {
 	MinWeight int     // links with a smaller weight are left out
 	Only      Classes // nodes of other classes are left out, with their links
 
+	Collapse bool // at page level, the pages of a cluster of near-duplicates are one node
+
 	Counted Counted // links used for measures and the picture
 
 	Progress Progress // nil: no progress is reported
@@ -47,6 +49,9 @@ func (o Options) String() string {
 		if o.Only != 0 && o.Only.Has(c) {
 			classes = append(classes, c.String())
 		}
+	}
+	if o.Collapse {
+		parts = append(parts, "near-duplicates are one node")
 	}
 	if len(places) > 0 {
 		parts = append(parts, "without links in "+strings.Join(places, ", "))

@@ -12,7 +12,7 @@ type (
 	Duplicates struct {
 		Domain     string             `json:"domain,omitempty"` // of whose pages they are; empty: of all
 		Share      *float64           `json:"duplicate_share"`  // of the host; null: of all, or no text is long enough
-		Duplicates int                `json:"duplicates"`       // pages that are near-duplicates of another, of the host if there is one
+		Duplicates int                `json:"duplicates"`       // pages that are near-duplicates of another, see Domain
 		Count      int                `json:"cluster_count"`
 		Clusters   []DuplicateCluster `json:"clusters"` // the largest first
 	}
@@ -29,8 +29,8 @@ type (
 	}
 )
 
-// NewDuplicates returns the clusters of near-duplicates with a page of a host, or, if that is 0, all of them. It lists at
-// most limit clusters, and of each at most limit pages.
+// NewDuplicates returns the clusters of near-duplicates with a page of a host, or, if that is 0, all of them. It lists
+// at most limit clusters, and of each at most limit pages.
 func NewDuplicates(s *survey.Survey, host schema.HostID, limit int) (*Duplicates, error) {
 	found, err := s.Duplicates()
 	if err != nil {

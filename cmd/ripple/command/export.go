@@ -29,7 +29,8 @@ starts at the origins. The weight of a link is the number of links between pages
 it represents. Its editorial count says how many of these are endorsements: in the text
 of a page, not on most pages of a host, and without nofollow, ugc or sponsored.
 Rankings, communities and the picture use endorsements, or with --links all every link.
-GEXF and the map show at most 100,000 links, and say so.
+GEXF and the map show at most 100,000 links, and say so. With --level page, --collapse
+duplicates makes pages whose texts are nearly the same one node ("ripple duplicates").
 
 --run N shows the map as run N left it, --run all everything that any run saw. By
 default, a page that neither the last completed run nor a later one has met is in no

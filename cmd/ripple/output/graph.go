@@ -26,6 +26,7 @@ type GraphOptions struct {
 	links         LinksOption
 	without, only []string
 	minWeight     int
+	collapse      string
 	header        string // of CSV
 	gexf          string // version
 
@@ -48,13 +49,15 @@ func (o *GraphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.only, "only", nil,
 		"of graphs: keep only nodes of these `CLASSES`: quality, discovered, stub, blacklist")
 	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that represent fewer than `N` between pages")
+	f.StringVar(&o.collapse, "collapse", "",
+		"of graphs of pages: make near-`duplicates` one node, with the links of all")
 	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
 	f.StringVar(&o.gexf, "gexf-version", o.gexf, "write GEXF `1.3|1.2`; 1.2 for Gephi 0.9 and networkx below 3")
 }
 
 // FormatFlags returns the flags that some formats ignore.
 func FormatFlags() []string {
-	return []string{"check", "csv-header", "gexf-version", "level", "run", "without", "only", "min-weight"}
+	return []string{"check", "csv-header", "gexf-version", "level", "run", "without", "only", "min-weight", "collapse"}
 }
 
 // Parse reads the flags.
@@ -83,6 +86,12 @@ func (o *GraphOptions) Parse() (err error) {
 		return term.Usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
 	}
 	o.opts.MinWeight = o.minWeight
+	if o.collapse != "" && o.collapse != "duplicates" {
+		return term.Usage("--collapse is %q; it must be duplicates", term.Clean(o.collapse, 40))
+	}
+	if o.opts.Collapse = o.collapse != ""; o.opts.Collapse && o.opts.Level != export.LevelPage {
+		return term.Usage("--collapse needs --level page: other nodes are whole hosts, entities or sites")
+	}
 	if o.header != "gephi" && o.header != "neo4j" {
 		return term.Usage("--csv-header is %q; it must be gephi or neo4j", term.Clean(o.header, 40))
 	}

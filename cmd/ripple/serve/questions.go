@@ -117,7 +117,7 @@ func stateQuestions() []question {
 		{Route: desk.Route{Path: "duplicates", Name: "duplicates", Params: []desk.Param{rows,
 			{Name: "domain", Kind: desk.Text, Most: maxName, Doc: "with a page of this host, and of that its pages alone"}},
 			Returns: answer.Duplicates{},
-			Doc:     "Clusters of pages whose texts are nearly the same, the largest first. A domain that is not known has none."},
+			Doc:     "Clusters of pages whose texts are nearly the same, the largest first; none for an unknown domain."},
 			state: (*opened).answerDuplicates},
 		{Route: desk.Route{Path: "runs", Name: "runs", Returns: answer.RunList{}, Doc: "All runs, the newest first."},
 			state: (*opened).answerRuns},

@@ -1,0 +1,88 @@
+package export_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/export"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// In TestCollapse, three pages say nearly the same, one of them on another host. Their links are added up, and links
+// among them are dropped. If a class is left out, another page is the node.
+func TestCollapse(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	for _, p := range []struct {
+		name string
+		hash schema.SimHash
+		to   []string
+	}{
+		{"a.test/", 0, []string{"a.test/one", "a.test/print", "b.test/copy", "a.test/end"}},
+		{"b.test/copy", 0xff00, []string{"a.test/end", "c.test/"}},
+		{"a.test/one", 0xff01, []string{"a.test/print", "a.test/end"}},
+		{"a.test/print", 0xff03, []string{"a.test/end", "a.test/"}},
+		{"a.test/end", 0xabcd << 40, []string{"a.test/one"}},
+		{"c.test/", 0, nil},
+	} {
+		depth := uint8(0)
+		if p.name[0] != 'a' {
+			depth = 1
+		}
+		w.Depth(p.name, depth, 0)
+		w.Visit(p.name, func(v *schema.Visit) {
+			v.SimHash = p.hash
+			w.Links(p.to...)(v)
+		})
+	}
+	discovered, err := export.ParseClasses([]string{"discovered"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		only         export.Classes
+		nodes, links []string
+	}{
+		{0, []string{"https://a.test/ 1/2", "https://a.test/one 2/3", "https://a.test/end 2/1", "https://c.test/ 1/0"}, []string{
+			"https://a.test/ > https://a.test/end 1/1", "https://a.test/ > https://a.test/one 3/1",
+			"https://a.test/end > https://a.test/one 1/1", "https://a.test/one > https://a.test/ 1/1",
+			"https://a.test/one > https://a.test/end 3/3", "https://a.test/one > https://c.test/ 1/1",
+		}},
+		{discovered, []string{"https://b.test/copy 0/1", "https://c.test/ 1/0"}, []string{"https://b.test/copy > https://c.test/ 1/1"}},
+	}
+	for _, tt := range tests {
+		g, err := export.New(w.Survey(), export.Options{Collapse: true, Only: tt.only})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := g.Measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, nodes, links := map[uint32]string{}, []string(nil), []string(nil)
+		err = g.EachNode(func(n *export.Node) error {
+			names[n.ID] = n.Name
+			nodes = append(nodes, fmt.Sprintf("%s %d/%d", n.Name, n.InDegree, n.OutDegree))
+			return nil
+		})
+		if err != nil || g.Len() != len(nodes) || len(m.In) != len(nodes) {
+			t.Errorf("%d nodes, %d measured, %v; want %d", g.Len(), len(m.In), err, len(nodes))
+		}
+		err = g.EachLink(func(l *export.Link) error {
+			links = append(links, fmt.Sprintf("%s > %s %d/%d", names[l.From], names[l.To], l.Links, l.Pages))
+			return nil
+		})
+		slices.Sort(nodes)
+		slices.Sort(links)
+		slices.Sort(tt.nodes)
+		if diff := cmp.Diff(tt.nodes, nodes); diff != "" || err != nil {
+			t.Errorf("%v; nodes (-want +got):\n%s", err, diff)
+		}
+		if diff := cmp.Diff(tt.links, links); diff != "" {
+			t.Errorf("links (-want +got):\n%s", diff)
+		}
+	}
+}

@@ -1,13 +1,13 @@
 package statefile
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -121,8 +121,8 @@ func (n *Target) ConfigPath(args []string) (string, error) {
 func (n *Target) ConfigOrDefault() string { return cmp.Or(n.Config, DefaultConfig) }
 
 // usual returns the configuration to follow if no argument names one: that of --config, else ./config.toml, else the
-// one under which the folder's only state file was last crawled, else the only one in the folder. If there is none, it
-// returns the name of the default.
+// one under which the folder's only state file was last crawled, else the only one in the folder, and if none is valid,
+// the only one with mistakes. If there is none, it returns the name of the default.
 func (n *Target) usual() (string, error) {
 	if n.Config != "" {
 		return n.Config, nil
@@ -139,20 +139,33 @@ func (n *Target) usual() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		_, _, err := config.Load(name)
-		return err != nil
-	})
-	switch len(names) {
-	case 0:
+	var valid, mistaken []string
+	for _, name := range names {
+		if _, _, err := config.Load(name); err == nil {
+			valid = append(valid, name)
+		} else if meantAsConfig(name) {
+			mistaken = append(mistaken, name)
+		}
+	}
+	switch {
+	case len(valid) == 1:
+		return valid[0], nil
+	case len(valid) == 0 && len(mistaken) == 1:
+		return mistaken[0], nil
+	case len(valid) == 0:
 		return DefaultConfig, nil
-	case 1:
-		return names[0], nil
 	}
-	for i, name := range names {
-		names[i] = term.Shown(name)
+	for i, name := range valid {
+		valid[i] = term.Shown(name)
 	}
-	return "", term.Usage("there are several configurations here: %s; name one", strings.Join(names, ", "))
+	return "", term.Usage("there are several configurations here: %s; name one", strings.Join(valid, ", "))
+}
+
+// meantAsConfig reports whether an invalid file was meant as a configuration: it names one of the tables that each
+// configuration has.
+func meantAsConfig(name string) bool {
+	text, err := os.ReadFile(name)
+	return err == nil && (bytes.Contains(text, []byte("[user-agent]")) || bytes.Contains(text, []byte("[[quality]]")))
 }
 
 // metaConfig is the name of the value that holds the path of the configuration of the last crawl.

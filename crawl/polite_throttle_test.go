@@ -84,7 +84,7 @@ func unnamedRests() []throttledRow {
 			want:  "0 1 2 3 4 6 9 14 19 24",
 		},
 		{
-			name: "an answer in between begins the count anew",
+			name: "an answer in between restarts the count",
 			keys: map[string]string{"politeness": "max-rate-limits = 2"},
 			serve: func() func(question) reply {
 				honest := site("", 3)

@@ -84,7 +84,7 @@ type paperTerrain struct {
 	calm   bool // nothing is lost any more
 	reads  bool // no file goes back
 
-	letters, dropped, kills, backs, anew, looks, agreed, partial int
+	letters, dropped, kills, backs, recreated, looks, agreed, partial int
 }
 
 type lateLetter struct {
@@ -195,7 +195,7 @@ func (p *paperTerrain) turn() {
 		copyFile(p.t, s.backup, s.path)
 		p.start(n)
 	case what == 99:
-		p.anew++
+		p.recreated++
 		s.kill()
 		if err := os.Remove(s.path); err != nil {
 			p.t.Fatal(err)
@@ -474,14 +474,14 @@ func TestShards(t *testing.T) {
 			t.Fatalf("web %d of seed %d, %d shards", i, seed, len(p.shards))
 		}
 		sum.letters, sum.dropped, sum.kills = sum.letters+p.letters, sum.dropped+p.dropped, sum.kills+p.kills
-		sum.backs, sum.anew = sum.backs+p.backs, sum.anew+p.anew
+		sum.backs, sum.recreated = sum.backs+p.backs, sum.recreated+p.recreated
 		sum.partial += p.partial
 		sum.looks, sum.agreed = sum.looks+p.looks, sum.agreed+p.agreed
 	}
-	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d created anew; "+
+	t.Logf("%d letters, %d of them lost; %d kills, %d files gone back, %d recreated; "+
 		"%d looks for the end, %d find it; %d maps without a shard",
-		sum.letters, sum.dropped, sum.kills, sum.backs, sum.anew, sum.looks, sum.agreed, sum.partial)
-	if crawltest.Full() && sum.dropped*sum.kills*sum.backs*sum.anew*sum.partial == 0 {
+		sum.letters, sum.dropped, sum.kills, sum.backs, sum.recreated, sum.looks, sum.agreed, sum.partial)
+	if crawltest.Full() && sum.dropped*sum.kills*sum.backs*sum.recreated*sum.partial == 0 {
 		t.Error("something never happened")
 	}
 }

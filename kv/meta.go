@@ -98,14 +98,14 @@ func (tx *base) readMeta() error {
 // applied.
 type Meta struct{ tx *base }
 
-// MetaAnew is the name of the value with the run in which a shard's file replaced a lost one; a map with such
+// MetaRecreated is the name of the value with the run in which a shard's file replaced a lost one; a map with such
 // a shard has it, too. What the old file told others in that run is in their depths, possibly without any
 // remaining link.
-const MetaAnew = "made anew in run"
+const MetaRecreated = "recreated in run"
 
-// MetaAnewAt is the name of the value with the time at which such a file was made, in RFC 3339. The requests
+// MetaRecreatedAt is the name of the value with the time at which such a file was made, in RFC 3339. The requests
 // of the previous file until then, and the suspensions that hosts asked it for, are unknown.
-const MetaAnewAt = "made anew at"
+const MetaRecreatedAt = "recreated at"
 
 // Value returns a value stored by [Meta.Put]; nil if there is none.
 func (m *Meta) Value(name string) ([]byte, error) {

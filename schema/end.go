@@ -20,7 +20,7 @@ const (
 	EndReclassified                // a reclassification found more work
 	EndStopped                     // stopped by what Detail names
 	EndOutputs                     // stopped when only the outputs were missing
-	EndAnew                        // the file of the shard was recreated and has no data of the run
+	EndRecreated                   // the file of the shard was recreated and has no data of the run
 	endCount
 )
 
@@ -67,7 +67,7 @@ func (e End) words() string {
 		return "reclassified"
 	case EndOutputs:
 		return "stopped before its outputs were written"
-	case EndAnew:
+	case EndRecreated:
 		return "the file of a shard has been recreated since"
 	}
 	return ""

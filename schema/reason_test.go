@@ -83,7 +83,7 @@ func TestEndString(t *testing.T) {
 		{End{Kind: EndReclassified}, "reclassified"},
 		{End{Kind: EndStopped, Detail: "stopped by SIGINT"}, "stopped by SIGINT"},
 		{End{Kind: EndOutputs}, "stopped before its outputs were written"},
-		{End{Kind: EndAnew}, "the file of a shard has been recreated since"},
+		{End{Kind: EndRecreated}, "the file of a shard has been recreated since"},
 		{End{Kind: EndFrontier, Without: ShardsOf(2)}, "without shard 2: the frontier is empty"},
 		{End{Kind: EndStopped, Detail: "ripple stop", Without: ShardsOf(0, 2)}, "without shards 0, 2: ripple stop"},
 	}

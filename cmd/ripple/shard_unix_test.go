@@ -122,7 +122,7 @@ func TestShardMoves(t *testing.T) {
 
 // A shard whose file is gone is created again by a machine that is killed at each step, and the map
 // is that of one machine. The old file is refused.
-func TestShardIsMadeAnew(t *testing.T) {
+func TestShardIsRecreated(t *testing.T) {
 	t.Parallel()
 	one, two, alone := shardMachines(t)
 	n, path := two.first()
@@ -152,7 +152,7 @@ func TestShardIsMadeAnew(t *testing.T) {
 	if err := os.Rename(old, path); err != nil {
 		t.Fatal(err)
 	}
-	two.until(true, "that of the shard was made anew since; it holds nothing that the terrain waits for: move it away",
+	two.until(true, "the shard has been recreated since; it holds nothing that the terrain waits for: move it away",
 		"crawl")
 }
 

@@ -18,12 +18,12 @@ import (
 
 // hosts owns the durable hosts, the live hosts, and the list of hosts that a turn must plan.
 type hosts struct {
-	in      *runState
-	walk    start // under this configuration
-	process start
-	anew    time.Time // when the file replaced a lost one; zero: it did not
-	live    liveHosts
-	listed  []hostFacts // by host id
+	in        *runState
+	walk      start // under this configuration
+	process   start
+	recreated time.Time // when the file replaced a lost one; zero: it did not
+	live      liveHosts
+	listed    []hostFacts // by host id
 
 	gone    []webhook.Host                 // given up in this turn
 	walled  []webhook.Host                 // of those: because they show walls
@@ -182,15 +182,15 @@ func (h *hosts) throttle(host *schema.Host, o *ring.Outcome) {
 
 // recall reads when the file replaced a lost one. That time is at most the start of the process.
 func (h *hosts) recall() error {
-	text, err := h.in.tx.Meta.Value(kv.MetaAnewAt)
+	text, err := h.in.tx.Meta.Value(kv.MetaRecreatedAt)
 	if err != nil || text == nil {
 		return err
 	}
-	if err := h.anew.UnmarshalText(text); err != nil {
-		return fmt.Errorf("when the file was made anew: %w", err)
+	if err := h.recreated.UnmarshalText(text); err != nil {
+		return fmt.Errorf("when the file was recreated: %w", err)
 	}
-	if h.anew.After(h.in.started) {
-		h.anew = h.in.started
+	if h.recreated.After(h.in.started) {
+		h.recreated = h.in.started
 	}
 	return nil
 }
@@ -199,11 +199,11 @@ func (h *hosts) recall() error {
 // memory. A host that may have had requests under a lost file gets the longest suspension that it may have asked for.
 func (h *hosts) earliest(host *schema.Host, live *liveHost) time.Time {
 	ready := h.rested(host, live)
-	if h.anew.IsZero() || !host.LastByte.IsZero() {
+	if h.recreated.IsZero() || !host.LastByte.IsZero() {
 		return ready
 	}
 	rest := max(h.in.set.Config.Politeness.MaxSuspension, clock.Rest(h.in.set.Config, host))
-	if rested := h.anew.Add(rest); rested.After(ready) {
+	if rested := h.recreated.Add(rest); rested.After(ready) {
 		return rested
 	}
 	return ready

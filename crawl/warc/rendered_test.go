@@ -82,7 +82,7 @@ func TestRendered(t *testing.T) {
 	}
 	look("with a new index")
 	if made, err := os.Stat(index); err != nil || made.Size() != stat.Size() {
-		t.Errorf("the index made anew differs: %v, %v", made, err)
+		t.Errorf("the recreated index differs: %v, %v", made, err)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestUnreadableIsPassed(t *testing.T) {
 	}
 	text, err := os.ReadFile(indexes[0])
 	if err != nil || strings.Count(string(text), "https://a.test/2\"") != 1 || strings.Count(string(text), "\n") != 2 {
-		t.Errorf("the index made anew: %s, %v", text, err)
+		t.Errorf("the recreated index: %s, %v", text, err)
 	}
 	wantPage(t, dir, second, "https://a.test/2", "plain")
 }

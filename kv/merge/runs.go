@@ -29,7 +29,7 @@ func (m *merger) copyRuns() error {
 
 // copyRun copies the n-th run.
 func (m *merger) copyRun(n int) error {
-	base := max(0, slices.IndexFunc(m.sources, func(s *source) bool { return s.runs[n].End.Kind != schema.EndAnew }))
+	base := max(0, slices.IndexFunc(m.sources, func(s *source) bool { return s.runs[n].End.Kind != schema.EndRecreated }))
 	whole := m.sources[base].runs[n]
 	whole.FirstVisit, whole.Generation, whole.Errors = m.dst.LastSeq()+1, m.dst.Generation(), maps.Clone(whole.Errors)
 	whole.Portion = 0
@@ -64,7 +64,7 @@ func (m *merger) copyRun(n int) error {
 // add adds a shard's part of a run. The run has the status of the least advanced shard: it is running while
 // any shard is, and not completed if a shard's part of it was lost because its file was recreated later.
 func add(whole, part *schema.Run) {
-	if part.End.Kind == schema.EndAnew {
+	if part.End.Kind == schema.EndRecreated {
 		if whole.Status != schema.RunRunning {
 			whole.Status, whole.End = schema.RunInterrupted, part.End
 		}
@@ -201,7 +201,7 @@ func (m *merger) copyValues(tx *kv.Tx) error {
 		return err
 	}
 	for name, of := range map[string]func() ([]byte, error){
-		kv.MetaAnew: m.recreatedIn, kv.MetaAnewAt: m.recreatedAt, kv.MetaPruned: m.pruned,
+		kv.MetaRecreated: m.recreatedIn, kv.MetaRecreatedAt: m.recreatedAt, kv.MetaPruned: m.pruned,
 	} {
 		value, err := of()
 		if err == nil {
@@ -234,7 +234,7 @@ func (m *merger) recreatedAt() (last []byte, err error) {
 	var latest time.Time
 	for _, s := range m.sources {
 		var at time.Time
-		text, err := s.tx.Meta.Value(kv.MetaAnewAt)
+		text, err := s.tx.Meta.Value(kv.MetaRecreatedAt)
 		if err == nil && text != nil {
 			err = at.UnmarshalText(text)
 		}
@@ -251,7 +251,7 @@ func (m *merger) recreatedAt() (last []byte, err error) {
 // recreatedIn returns the last run if the file of a shard was recreated in it, otherwise nil.
 func (m *merger) recreatedIn() ([]byte, error) {
 	for _, s := range m.sources {
-		run, err := s.tx.Meta.Value(kv.MetaAnew)
+		run, err := s.tx.Meta.Value(kv.MetaRecreated)
 		if err != nil || len(s.runs) > 0 && string(run) == fmt.Sprint(s.runs[len(s.runs)-1].ID) {
 			return run, err
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // A run that a file lacks, because the file was recreated later, is not completed.
-func TestStoresMadeAnew(t *testing.T) {
+func TestRecreatedStores(t *testing.T) {
 	part := schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1, Configuration: 1}
 	for lost := range 2 {
 		var files []merge.Shard
@@ -23,7 +23,7 @@ func TestStoresMadeAnew(t *testing.T) {
 			if n == lost {
 				f.update(func(tx *kv.Tx) error {
 					return tx.Runs.Put(schema.Run{ID: 1, Config: [32]byte{1}, FirstVisit: 1, Walked: true,
-						Status: schema.RunCompleted, End: schema.End{Kind: schema.EndAnew}})
+						Status: schema.RunCompleted, End: schema.End{Kind: schema.EndRecreated}})
 				})
 			}
 			files = append(files, merge.Shard{Name: f.path, Store: f.store})
@@ -40,7 +40,7 @@ func TestStoresMadeAnew(t *testing.T) {
 		}
 		view(t, dst, func(tx *kv.Tx) error {
 			run, err := tx.Runs.At(1)
-			if run.End.Kind != schema.EndAnew {
+			if run.End.Kind != schema.EndRecreated {
 				t.Errorf("it ended: %s", run.End)
 			}
 			return err
@@ -53,7 +53,7 @@ func TestStoresMadeAnew(t *testing.T) {
 func TestStoresGoOn(t *testing.T) {
 	for going := range 2 {
 		for _, other := range []schema.Run{
-			{Status: schema.RunInterrupted}, {Status: schema.RunCompleted, End: schema.End{Kind: schema.EndAnew}},
+			{Status: schema.RunInterrupted}, {Status: schema.RunCompleted, End: schema.End{Kind: schema.EndRecreated}},
 		} {
 			a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 			for n, f := range []*file{a, b} {
@@ -80,15 +80,15 @@ func TestStoresRest(t *testing.T) {
 		a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
 		for n, f := range []*file{a, b} {
 			f.run(1, schema.RunCompleted, 1)
-			f.update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaAnewAt, []byte(anewAt(n == last))) })
+			f.update(func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaRecreatedAt, []byte(anewAt(n == last))) })
 		}
 		if err := merge.Stores(t.Context(), named(a, b), schema.Shards{}, dst, nil); err != nil {
 			t.Fatal(err)
 		}
 		view(t, dst, func(tx *kv.Tx) error {
-			got, err := tx.Meta.Value(kv.MetaAnewAt)
+			got, err := tx.Meta.Value(kv.MetaRecreatedAt)
 			if string(got) != anewAt(true) {
-				t.Errorf("shard %d is the last: it was made anew at %s", last, got)
+				t.Errorf("shard %d is the last: it was recreated at %s", last, got)
 			}
 			return err
 		})

@@ -210,7 +210,7 @@ func (c *checker) lostLinks() (bool, error) {
 		return false, nil // it has received everything
 	}
 	var run []byte
-	err := c.core.view(func(tx *kv.Tx) (err error) { run, err = tx.Meta.Value(kv.MetaAnew); return err })
+	err := c.core.view(func(tx *kv.Tx) (err error) { run, err = tx.Meta.Value(kv.MetaRecreated); return err })
 	runs := c.core.runs
 	return err == nil && len(runs) > 0 && string(run) == fmt.Sprint(runs[len(runs)-1].ID), err
 }

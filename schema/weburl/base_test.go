@@ -31,7 +31,7 @@ func TestBaseParse(t *testing.T) {
 		{"port stays", "https://example.com:8443/a", "b", "https://example.com:8443/b"},
 		{"absolute", "https://example.com/a", "http://www.other.example", "https://www.other.example/"},
 		{"own scheme says nothing", "https://example.com/a/b", "https:c", "https://example.com/a/c"},
-		{"another scheme begins anew", "https://example.com/a/b", "http:c", "https://c/"},
+		{"another scheme starts over", "https://example.com/a/b", "http:c", "https://c/"},
 		{"colon in a path", "https://example.com/a/b", "./c:d", "https://example.com/a/c:d"},
 		{"what begins with a digit is no scheme", "https://example.com/a/b", "1:c", "https://example.com/a/1:c"},
 		{"what begins with a sign is no scheme", "https://example.com/a/b", "+a:c", "https://example.com/a/+a:c"},

@@ -168,7 +168,7 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 		for _, n := range shards {
 			text := fmt.Sprintf("shard %d is recreated on this machine, "+
 				"by the crawl that runs here or the next one; %s", n, from)
-			a.Voice.Tell(term.Event("shard made anew", text, "shard", n, "node", name, "next", next))
+			a.Voice.Tell(term.Event("shard recreated", text, "shard", n, "node", name, "next", next))
 		}
 		return nil
 	})

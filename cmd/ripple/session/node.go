@@ -151,7 +151,7 @@ func nodeError(cfg *config.Config, err error) error {
 	case errors.Is(err, node.ErrGone):
 		return term.Hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
 			"\"ripple shard recreate\" makes another", folder)
-	case errors.Is(err, lease.ErrAnew):
+	case errors.Is(err, lease.ErrRecreated):
 		return term.Hint(err, "it holds nothing that the terrain waits for: move it away")
 	case errors.Is(err, lease.ErrFile):
 		return term.Hint(err, "put the newest copy of it into %s", folder)

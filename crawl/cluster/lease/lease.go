@@ -30,7 +30,7 @@
 //
 // A record names the opening and the commit of the file that it was written for. A file that does not contain
 // both is refused: it is an older copy, or a different file. A file that is permanently lost is given up by
-// [Anew]: the record then has a higher epoch, as does the replacement file, which need contain nothing. Files
+// [Recreate]: the record then has a higher epoch, as does the replacement file, which need contain nothing. Files
 // of lower epochs are refused, unless [Given.Back] restores the record.
 package lease
 

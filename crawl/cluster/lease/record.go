@@ -17,10 +17,10 @@ const maxRecord = 4096
 type state string
 
 const (
-	held  state = "held"
-	free  state = "free"  // released by its holder
-	empty state = "empty" // there was no record
-	anew  state = "anew"  // its file is given up, and one of this epoch is to be made
+	held     state = "held"
+	free     state = "free"     // released by its holder
+	empty    state = "empty"    // there was no record
+	recreate state = "recreate" // its file is given up, and one of this epoch is to be made
 )
 
 // A record is the bucket's entry for a shard.
@@ -44,7 +44,7 @@ func decode(text []byte) (r record, err error) {
 		return r, fmt.Errorf("record: %w", err)
 	}
 	switch {
-	case r.State != held && r.State != free && r.State != empty && r.State != anew:
+	case r.State != held && r.State != free && r.State != empty && r.State != recreate:
 		return r, fmt.Errorf("record: state %q", r.State)
 	case r.filed() && len(r.Opening) != len(schema.Opening{}):
 		return r, fmt.Errorf("record: opening of %d bytes", len(r.Opening))

@@ -13,8 +13,8 @@ import (
 // ErrFile reports a file that does not contain what the shard's record names.
 var ErrFile = errors.New("the file is an older copy, or another one")
 
-// ErrAnew is the [ErrFile] for a shard whose file has been replaced since.
-var ErrAnew = fmt.Errorf("%w: that of the shard was made anew since", ErrFile)
+// ErrRecreated is the [ErrFile] for a shard whose file has been replaced since.
+var ErrRecreated = fmt.Errorf("%w: the shard has been recreated since", ErrFile)
 
 // A WrittenError is the [ErrFile] for a file that lacks another node's writes.
 type WrittenError struct {
@@ -174,7 +174,7 @@ func (t *taker) own(r record) *attempt {
 func (t *taker) contained(r record) error {
 	switch {
 	case r.Epoch > t.Epoch:
-		return fmt.Errorf("%w, as node %.100q was told", ErrAnew, r.Node)
+		return fmt.Errorf("%w, as node %.100q was told", ErrRecreated, r.Node)
 	case r.Epoch < t.Epoch, !r.filed():
 		return nil
 	}
@@ -198,7 +198,7 @@ func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
 			return false, r.held(t.Key)
 		}
 	}
-	return r.State == free || r.State == anew || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
+	return r.State == free || r.State == recreate || now.Run-t.seen.since.Run >= t.Timing.Watch, nil
 }
 
 // claim tries to claim a record that was read. The next step finds out the result.

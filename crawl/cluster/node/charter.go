@@ -60,7 +60,7 @@ type charter struct {
 	Made          []int             `json:"made"`     // by shard: the node that makes its file; -1: nobody yet
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
 	Portions      portions          `json:"portions"` // of max-pages
-	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was made anew
+	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was recreated
 	Crawled       schema.Shards     `json:"crawled"`  // whose files in this epoch are not empty any more
 	Ending        moment            `json:"ending"`   // all shards were seen at its end; zero, or past: they were not
 }

@@ -29,6 +29,6 @@
 // For every file a node takes the lease of the shard, crawls it, and answers the others' letters. The node that
 // holds shard 0 looks for the end of the run, and the others tell it how far they are. When the run is over, the
 // file is kept open and answered for until all files say the same. A shard whose lease is lost is taken
-// anew. Crawls begin when every shard has a node that makes its file, because nodes ask the hosts of one address
+// again. Crawls begin when every shard has a node that makes its file, because nodes ask the hosts of one address
 // more slowly the more of them there are.
 package node

@@ -212,7 +212,7 @@ func (f *file) empty() bool { return f.Part().Shards == 0 }
 
 // enter finds the epoch of a node's file, and writes the epochs of the terrain into an empty one; into another one
 // they are written once it is held. It refuses a file that was given up, and an empty one if another
-// node is to make the file anew.
+// node is to recreate the file.
 func (f *file) enter(shard int, c *charter, node string) error {
 	known, err := f.epochs(c)
 	if err != nil {
@@ -222,7 +222,7 @@ func (f *file) enter(shard int, c *charter, node string) error {
 		return nil
 	}
 	if !f.empty() || c.maker(shard) != node {
-		return fmt.Errorf("%s: %w", f.path, lease.ErrAnew)
+		return fmt.Errorf("%s: %w", f.path, lease.ErrRecreated)
 	}
 	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })
 }
@@ -238,16 +238,16 @@ func (f *file) keep(c *charter) error {
 
 // follow gives an empty file the runs of the terrain before its own first one, of which it
 // knows nothing. over: its first run is the next one, because other files say that this one is over;
-// anew: there was another file of the shard.
-func (f *file) follow(part schema.Part, cfg *config.Config, over, anew bool) error {
+// recreated: there was another file of the shard.
+func (f *file) follow(part schema.Part, cfg *config.Config, over, recreated bool) error {
 	before := part.Run - 1
 	if over {
 		before = part.Run
 	}
 	now := time.Now()
 	return f.Update(func(tx *kv.Tx) error {
-		if anew {
-			if err := putAnew(tx, part.Run, over, now); err != nil {
+		if recreated {
+			if err := putRecreated(tx, part.Run, over, now); err != nil {
 				return err
 			}
 		}
@@ -261,16 +261,16 @@ func (f *file) follow(part schema.Part, cfg *config.Config, over, anew bool) err
 	})
 }
 
-// putAnew notes when a file was made anew, and in which run, unless that is over.
-func putAnew(tx *kv.Tx, run uint64, over bool, now time.Time) error {
+// putRecreated notes when a file was recreated, and in which run, unless that is over.
+func putRecreated(tx *kv.Tx, run uint64, over bool, now time.Time) error {
 	text, err := now.UTC().MarshalText()
 	if err == nil {
-		err = tx.Meta.Put(kv.MetaAnewAt, text)
+		err = tx.Meta.Put(kv.MetaRecreatedAt, text)
 	}
 	if err != nil || over {
 		return err
 	}
-	return tx.Meta.Put(kv.MetaAnew, strconv.AppendUint(nil, run, 10))
+	return tx.Meta.Put(kv.MetaRecreated, strconv.AppendUint(nil, run, 10))
 }
 
 // putRuns writes down so many runs of which nothing is known.
@@ -281,7 +281,7 @@ func putRuns(tx *kv.Tx, most schema.RunID, cfg *config.Config, now time.Time) er
 	for id := range most {
 		err := tx.Runs.Put(schema.Run{
 			ID: id + 1, Started: now, Finished: now, Config: cfg.Hash(), Status: schema.RunCompleted, Walked: true,
-			End: schema.End{Kind: schema.EndAnew}, FirstVisit: 1,
+			End: schema.End{Kind: schema.EndRecreated}, FirstVisit: 1,
 		})
 		if err != nil {
 			return err

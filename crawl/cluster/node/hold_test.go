@@ -28,7 +28,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A shard whose run is over is taken anew when its lease is lost while another is not over
+// A shard whose run is over is taken again when its lease is lost while another is not over
 // yet: who looks for the end would wait for its answers for ever.
 func TestLostWhileOver(t *testing.T) {
 	t.Parallel()
@@ -38,10 +38,10 @@ func TestLostWhileOver(t *testing.T) {
 	}
 }
 
-// A shard that is lost is taken anew though somebody reads its file just then.
+// A shard that is lost is taken again though somebody reads its file just then.
 func TestLostWhileRead(t *testing.T) {
 	t.Parallel()
-	why := errors.New("it is taken anew")
+	why := errors.New("it is taken again")
 	ctx, stop := context.WithCancelCause(t.Context())
 	n, f := loses(t, slog.DiscardHandler)
 	before, read := n.OnShard, false
@@ -149,7 +149,7 @@ func TestUnmake(t *testing.T) {
 	}{
 		{"held elsewhere", &lease.HeldError{Node: "other"}, errElsewhere, true},
 		{"written elsewhere", &lease.WrittenError{Node: "other"}, errElsewhere, true},
-		{"made anew", lease.ErrAnew, errElsewhere, true},
+		{"recreated", lease.ErrRecreated, errElsewhere, true},
 		{"written here", &lease.WrittenError{Node: "own"}, ErrGone, true},
 		{"claimed here", &lease.HeldError{Node: "own"}, nil, false},
 		{"something else", other, other, false},
@@ -268,7 +268,7 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 }
 
 // An empty file comes into an epoch where its node is to make the shard's file, and nowhere else: another one
-// may have begun to make it before it heard that it is made anew elsewhere.
+// may have begun to make it before it heard that it is recreated elsewhere.
 func TestEnterEpoch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -277,8 +277,8 @@ func TestEnterEpoch(t *testing.T) {
 		maker string
 		want  error
 	}{
-		{"the first file", 0, "other", nil}, {"made anew here", 1, "own", nil},
-		{"made anew elsewhere", 1, "other", lease.ErrAnew},
+		{"the first file", 0, "other", nil}, {"recreated here", 1, "own", nil},
+		{"recreated elsewhere", 1, "other", lease.ErrRecreated},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -74,7 +74,7 @@ func TestCharterIsLostWhileJoining(t *testing.T) {
 }
 
 // A folder that is marked with a terrain, and has nothing that was crawled, is no part of another one,
-// which somebody may have begun where the hub has lost everything; nor is it marked anew.
+// which somebody may have begun where the hub has lost everything; nor is it marked again.
 func TestMarkedWithAnother(t *testing.T) {
 	c := chartered(1, false, false)
 	c.Config = digests((&config.Config{}).Shared())

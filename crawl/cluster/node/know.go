@@ -83,7 +83,7 @@ func (c *charter) fits(shard int, f *file) error {
 	}
 	known, err := f.epochs(c)
 	if err == nil && known[shard] < c.Epochs[shard] {
-		err = fmt.Errorf("%s: %w", f.path, lease.ErrAnew)
+		err = fmt.Errorf("%s: %w", f.path, lease.ErrRecreated)
 	}
 	return err
 }

@@ -42,7 +42,7 @@ type arrival struct {
 
 // make has these shards held: this node's share of those that have no file yet; those
 // whose files this node was to make before, and never made or has lost since, which the lease
-// tells apart; those that are made anew here; and those whose files are put into the folder.
+// tells apart; those that are recreated here; and those whose files are put into the folder.
 func (m *maker) make(ctx context.Context) error {
 	for !m.member.over() {
 		m.leave()

@@ -59,7 +59,7 @@ func TestMaxPagesIsEnough(t *testing.T) {
 	}
 }
 
-// Where max-pages changes in a run, what was given out before it is counted anew.
+// Where max-pages changes in a run, what was given out before it is counted again.
 func TestMaxPagesChanges(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ from, to int }{{50, 0}, {50, 5000}, {0, 60}, {5000, 60}} {

@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// What keeps a shard from being moved or made anew.
+// What keeps a shard from being moved or recreated.
 var (
 	// ErrShard reports a number that no shard of the terrain has.
 	ErrShard = errors.New("there is no such shard")
@@ -138,7 +138,7 @@ func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (b
 // lookEvery is from one look at a record to the next.
 const lookEvery = 200 * time.Millisecond
 
-// A Recreation says which shards are to be made anew, and where.
+// A Recreation says which shards are to be recreated, and where.
 type Recreation struct {
 	Node   string // that is to make their files
 	Shards []int
@@ -146,7 +146,7 @@ type Recreation struct {
 	Clock  func() lease.Instant
 }
 
-// Recreate gives up the files of shards, and has a node make them anew, which need not run
+// Recreate gives up the files of shards, and makes a node recreate them, which need not run
 // yet. It reports whether they take part only from the next run on: that is so if the file of
 // another shard says that this run is over, since that shard could not tell them any more what they
 // are to visit. A node that holds one of the shards keeps it: that is a [lease.HeldError]. It takes a little
@@ -182,14 +182,14 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 		next = t.ended() || slices.Contains(c.Over, true)
 		for i, shard := range r.Shards {
 			if c.raise(shard, given[i].Epoch); c.Epochs[shard] > given[i].Epoch { // by somebody who was faster
-				return false, fmt.Errorf("shard %d: %w", shard, lease.ErrAnew)
+				return false, fmt.Errorf("shard %d: %w", shard, lease.ErrRecreated)
 			}
 			c.Made[shard], c.Over[shard] = c.number(r.Node), next
 		}
 		return true, nil
 	})
-	if err != nil && !errors.Is(err, ErrTerrain) && !errors.Is(err, lease.ErrAnew) {
-		err = fmt.Errorf("%w; the files of %s are given up, and to be made anew: repeat it", err,
+	if err != nil && !errors.Is(err, ErrTerrain) && !errors.Is(err, lease.ErrRecreated) {
+		err = fmt.Errorf("%w; the files of %s are given up, and to be recreated: repeat it", err,
 			schema.ShardsOf(r.Shards...).Named())
 	}
 	return next, err
@@ -201,7 +201,7 @@ func (r *Recreation) give(ctx context.Context, t *Terrain, c *charter) ([]*lease
 	g, ctx := errgroup.WithContext(ctx)
 	for i, shard := range r.Shards {
 		g.Go(func() (err error) {
-			given[i], err = lease.Anew(ctx, lease.Claim{
+			given[i], err = lease.Recreate(ctx, lease.Claim{
 				Bucket: t.bucket, Key: hub.Key(shard), Node: r.Node, Timing: r.Timing, Clock: r.Clock,
 			}, c.Epochs[shard])
 			return err
@@ -224,7 +224,7 @@ func giveBack(ctx context.Context, given []*lease.Given, err error) error {
 	return err
 }
 
-// may reports why the shards cannot be made anew.
+// may reports why the shards cannot be recreated.
 func (r *Recreation) may(t *Terrain) error {
 	for _, shard := range r.Shards {
 		if err := within(shard, len(t.Shards)); err != nil {

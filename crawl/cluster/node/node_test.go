@@ -289,7 +289,7 @@ func TestLateNode(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 5)
 	tr := newTerrain(t, cfg, 2, 2)
-	tr.faster = 5 // a connection is not made anew faster than with real ones
+	tr.faster = 5 // a connection is not made again faster than with real ones
 	ended := make(chan error, 2)
 	go func() { ended <- tr.run(t.Context(), 0, cfg) }()
 	for tr.requests() < 5 {

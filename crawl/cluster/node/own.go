@@ -39,7 +39,7 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 		n.Log.Warn("a shard that this node was to make is left to another", "shard", shard, "why", err)
 		n.OnShard(shard, "elsewhere")
 	case errors.Is(err, ErrGone) && n.files:
-		n.Log.Warn("put it back, or have \"ripple shard recreate\" make it anew", "shard", shard, "why", err)
+		n.Log.Warn("put it back, or run \"ripple shard recreate\"", "shard", shard, "why", err)
 		n.OnShard(shard, "gone")
 	default:
 		return false, epoch, err
@@ -73,7 +73,7 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		case !lost:
 			return epoch, err
 		}
-		n.Log.Warn("a shard is taken anew", "shard", shard, "why", err)
+		n.Log.Warn("a shard is taken again", "shard", shard, "why", err)
 		n.OnShard(shard, "lost")
 	}
 }
@@ -100,7 +100,7 @@ func (n *node) open(ctx context.Context, shard int, again bool) (*file, error) {
 func (n *node) unmake(f *file, err error) error {
 	held, written := new(lease.HeldError), new(lease.WrittenError)
 	switch {
-	case errors.Is(err, lease.ErrAnew),
+	case errors.Is(err, lease.ErrRecreated),
 		errors.As(err, &held) && held.Node != n.Name,
 		errors.As(err, &written) && written.Node != n.Name:
 		err = fmt.Errorf("%w: %w", errElsewhere, err)

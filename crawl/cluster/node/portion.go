@@ -42,7 +42,7 @@ func (p *portions) begin() {
 	p.Changes++
 }
 
-// forget has every shard say anew what it has.
+// forget has every shard say again what it has.
 func (p *portions) forget() {
 	for n := range p.Of {
 		p.Of[n] = portion{Pages: unknown}

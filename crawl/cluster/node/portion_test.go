@@ -248,14 +248,14 @@ func (m *market) settle() (why string) {
 }
 
 // Who holds a shard has the charter name it again where somebody with a copy of its file came
-// and was named instead, but not where the file was made anew since.
+// and was named instead, but not where the file was recreated since.
 func TestNamed(t *testing.T) {
-	for _, anew := range []bool{false, true} {
+	for _, recreated := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			c := chartered(1, false, false)
 			bucket := &paperBucket{rng: rand.New(rand.NewPCG(1, 0))}
 			c.Made[0] = c.number("two")
-			if anew {
+			if recreated {
 				c.raise(0, 1)
 			}
 			bucket.value, bucket.revision = strictjson.Encode(c), 1
@@ -266,8 +266,8 @@ func TestNamed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if named := now.maker(0) == "one"; named == anew {
-				t.Errorf("made anew: %t, and the charter names %q", anew, now.maker(0))
+			if named := now.maker(0) == "one"; named == recreated {
+				t.Errorf("recreated: %t, and the charter names %q", recreated, now.maker(0))
 			}
 		})
 	}

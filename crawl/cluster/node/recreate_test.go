@@ -23,7 +23,7 @@ import (
 	split "github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// recreate has a node make shards anew.
+// recreate makes a node recreate shards.
 func (tr *terrain) recreate(conn *hub.Conn, n int, shards ...int) (next bool, err error) {
 	err = patient(func() (err error) {
 		next, err = node.Recreate(tr.t.Context(), conn, node.Recreation{
@@ -34,7 +34,7 @@ func (tr *terrain) recreate(conn *hub.Conn, n int, shards ...int) (next bool, er
 	return next, err
 }
 
-// recreated has a node make shards anew, from this run on or from the next, again where another shard was slow to
+// recreated makes a node recreate shards, from this run on or from the next, again where another shard was slow to
 // answer.
 func (tr *terrain) recreated(conn *hub.Conn, n int, next bool, shards ...int) {
 	tr.t.Helper()
@@ -58,7 +58,7 @@ func (tr *terrain) lost(n, shard int, end func() error) (old string, again func(
 	return old, again, ended
 }
 
-// A file that is gone in mid-run is made anew by another node: all others tell it what they
+// A file that is gone in mid-run is recreated by another node: all others tell it what they
 // know, and the map is that of one machine. The old one is refused afterwards, also where the
 // hub has lost everything and the node that has the new one is off.
 func TestRecreate(t *testing.T) {
@@ -95,7 +95,7 @@ func testRecreate(t *testing.T, wiped bool) {
 	tr.move(old, tr.file(1, shard)) // to a node that runs, which leaves it alone
 	tr.ends(first, second)
 	err := tr.run(t.Context(), 1, tr.cfg)
-	if !errors.Is(err, lease.ErrAnew) || !strings.Contains(err.Error(), tr.file(1, shard)) {
+	if !errors.Is(err, lease.ErrRecreated) || !strings.Contains(err.Error(), tr.file(1, shard)) {
 		t.Errorf("the old file at the next start: %v", err)
 	}
 	tr.move(tr.file(1, shard), old)
@@ -114,7 +114,7 @@ func (tr *terrain) settle(conn *hub.Conn, but int) {
 	}
 }
 
-// knows waits until the file of a shard knows of a shard that was made anew.
+// knows waits until the file of a shard knows of a shard that was recreated.
 func (tr *terrain) knows(shard int) {
 	tr.t.Helper()
 	for range 6000 {
@@ -146,14 +146,14 @@ func (tr *terrain) wiped(shard int, old string, ends ...func() error) {
 	}
 	tr.lose()
 	tr.move(old, tr.file(1, shard))
-	if err := tr.run(tr.t.Context(), 1, tr.cfg); !errors.Is(err, lease.ErrAnew) {
+	if err := tr.run(tr.t.Context(), 1, tr.cfg); !errors.Is(err, lease.ErrRecreated) {
 		tr.t.Errorf("the old file at a hub that has lost everything: %v", err)
 	}
 	tr.move(tr.file(1, shard), old)
 	tr.lose() // what it was told by that
 }
 
-// What cannot be made anew, or let go, is refused, and nothing has changed by that.
+// What cannot be recreated, or let go, is refused, and nothing has changed by that.
 func TestRecreateRefused(t *testing.T) {
 	t.Parallel()
 	unlost(t, func() bool { return recreateRefused(t) })
@@ -202,7 +202,7 @@ func recreateRefused(t *testing.T) (lost bool) {
 }
 
 // A shard whose file is lost after the run was over, or when it is over for others already,
-// is made anew for the next run, and says that it knows nothing of those before.
+// is recreated for the next run, and says that it knows nothing of those before.
 func TestRecreateForTheNextRun(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"after the run", "while it ends"} {
@@ -234,7 +234,7 @@ func TestRecreateForTheNextRun(t *testing.T) {
 			for tr.runs(0) < 2 {
 				tr.all()
 			}
-			if got, end := tr.runs(0), tr.endOf(0, shard); got != 2 || end.Kind != schema.EndAnew {
+			if got, end := tr.runs(0), tr.endOf(0, shard); got != 2 || end.Kind != schema.EndRecreated {
 				t.Errorf("%d runs, the first of which ended: %s", got, end)
 			}
 			tr.same(2)
@@ -242,7 +242,7 @@ func TestRecreateForTheNextRun(t *testing.T) {
 	}
 }
 
-// While a file that was made anew in the run lacks what the old one had, the map of all shards still
+// While a file that was recreated in the run lacks what the old one had, the map of all shards still
 // holds together.
 func TestRecreatedIsMergedInMidRun(t *testing.T) {
 	t.Parallel()
@@ -278,7 +278,7 @@ func TestRecreatedIsMergedInMidRun(t *testing.T) {
 	}
 }
 
-// The sites of a shard whose file was made anew get the longest rest that they may have asked the old one for.
+// The sites of a shard whose file was recreated get the longest rest that they may have asked the old one for.
 func TestRecreateRests(t *testing.T) {
 	t.Parallel()
 	const rest = 20 * time.Second
@@ -331,7 +331,7 @@ func TestRecreateIsKilled(t *testing.T) {
 	conn := tr.connect()
 	bucket, _ := tr.bucket(conn)
 	err := patient(func() error {
-		_, err := lease.Anew(t.Context(), lease.Claim{
+		_, err := lease.Recreate(t.Context(), lease.Claim{
 			Bucket: bucket, Key: hub.Key(1), Node: "killed", Timing: tr.timing(), Clock: lease.MachineClock(),
 		}, 0)
 		return err
@@ -339,7 +339,7 @@ func TestRecreateIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.run(t.Context(), 0, tr.cfg); !errors.Is(err, lease.ErrAnew) {
+	if err := tr.run(t.Context(), 0, tr.cfg); !errors.Is(err, lease.ErrRecreated) {
 		t.Errorf("the file that was given up: %v", err)
 	}
 	if err := os.Remove(tr.file(0, 1)); err != nil {
@@ -359,7 +359,7 @@ func (lent) Contains(schema.Opening, uint64) (bool, error) { return true, nil }
 func (lent) Begin() (schema.Opening, error)                { return schema.Opening{1}, nil }
 func (lent) Commit() uint64                                { return 1 }
 
-// Where one of several shards cannot be made anew, none is given up.
+// Where one of several shards cannot be recreated, none is given up.
 func TestRecreateHalfway(t *testing.T) {
 	t.Parallel()
 	unlost(t, func() bool { return recreateHalfway(t) })

@@ -51,7 +51,7 @@ func (t *teller) sendLast(ctx context.Context, shard int, sender *webhook.Sender
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(hurried, cancel) })()
 	left, err := sender.Flush(until, box)
 	switch {
-	case err != nil && !errors.Is(err, crawl.ErrLease): // else the shard is taken anew, or by another node
+	case err != nil && !errors.Is(err, crawl.ErrLease): // else the shard is taken again, or by another node
 		t.log.Warn("the webhook could not be told", "shard", shard, "error", err)
 	case left > 0:
 		t.log.Info("messages wait for the webhook; whoever crawls the shard next sends them", "shard", shard,

@@ -35,7 +35,7 @@ func TestOpen(t *testing.T) {
 		{"had to tell", func(first, _ []Reading) { first[0].Told = false }, "shard 0 has something to tell"},
 		{"has to tell", func(_, second []Reading) { second[1].Told = false }, "shard 1 has something to tell"},
 		{"wrote", func(_, second []Reading) { second[1].Commit++ }, "shard 1 was at work"},
-		{"was opened anew", func(_, second []Reading) { second[0].Opening[5]++ }, "shard 0 was at work"},
+		{"was opened again", func(_, second []Reading) { second[0].Opening[5]++ }, "shard 0 was at work"},
 		{"another opening confirms", func(first, second []Reading) {
 			first[0].Confirmed[1][5], second[0].Confirmed[1][5] = 1, 1
 		}, "shard 1 does not confirm what shard 0 told"},

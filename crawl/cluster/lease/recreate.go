@@ -15,14 +15,14 @@ type Given struct {
 	before Entry  // the record that was replaced; zero: none
 }
 
-// Anew gives up the file of a shard: from now on only a file with the epoch returned, which is greater than
+// Recreate gives up the file of a shard: from now on only a file with the epoch returned, which is greater than
 // above, can be taken, and at once. It waits as long as Take does plus Renew, so that a node waiting with the
 // file comes first. The claim needs no file. After an error nothing is given up, unless the error says
 // otherwise.
-func Anew(ctx context.Context, c Claim, above uint64) (*Given, error) {
+func Recreate(ctx context.Context, c Claim, above uint64) (*Given, error) {
 	long := c
 	long.Timing.Watch += c.Timing.Renew
-	t, own := &taker{Claim: long}, record{State: anew, Node: c.Node, Random: rand.Text()}
+	t, own := &taker{Claim: long}, record{State: recreate, Node: c.Node, Random: rand.Text()}
 	g := &Given{claim: c, random: own.Random}
 	err := t.until(ctx, func() (bool, error) {
 		session, e, r, err := t.look(ctx)
@@ -62,7 +62,7 @@ func (g *Given) Back(ctx context.Context) error {
 			return nil
 		}
 		if ended := pause(ctx, g.claim.Timing.look()); ended != nil {
-			return fmt.Errorf("%s may be given up nevertheless, and is to be made anew then: %w", g.claim.Key, err)
+			return fmt.Errorf("%s may be given up nevertheless, and is to be recreated then: %w", g.claim.Key, err)
 		}
 	}
 }

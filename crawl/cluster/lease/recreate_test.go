@@ -11,7 +11,7 @@ import (
 func gaveUp(t *testing.T, n *node, above uint64) (epoch uint64, after time.Duration) {
 	t.Helper()
 	began := time.Now()
-	g, err := Anew(t.Context(), n.claim(nil, ""), above)
+	g, err := Recreate(t.Context(), n.claim(nil, ""), above)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func (n *node) of(epoch uint64, f File) Claim {
 
 // A file with a silent holder is given up: it is then refused, unchanged, and a file of the next epoch can be
 // taken at once and becomes the shard's file.
-func TestAnew(t *testing.T) {
+func TestRecreate(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b, c := w.node("a"), w.node("b"), w.node("c")
 		old, next := &paperFile{}, &paperFile{}
@@ -41,7 +41,7 @@ func TestAnew(t *testing.T) {
 			t.Helper()
 			openings := len(old.openings)
 			_, err := Take(t.Context(), a.of(0, old))
-			if !errors.Is(err, ErrAnew) || !errors.Is(err, ErrFile) || len(old.openings) != openings {
+			if !errors.Is(err, ErrRecreated) || !errors.Is(err, ErrFile) || len(old.openings) != openings {
 				t.Errorf("the old file: %v, with %d openings", err, len(old.openings))
 			}
 		}
@@ -55,7 +55,7 @@ func TestAnew(t *testing.T) {
 			t.Error(err)
 		}
 		refused()
-		if _, err := Take(t.Context(), c.of(1, &paperFile{})); !errors.Is(err, ErrFile) || errors.Is(err, ErrAnew) {
+		if _, err := Take(t.Context(), c.of(1, &paperFile{})); !errors.Is(err, ErrFile) || errors.Is(err, ErrRecreated) {
 			t.Errorf("another file of that epoch: %v", err)
 		}
 		if epoch, after := gaveUp(t, c, 7); epoch != 8 || after > 3*time.Second {
@@ -77,12 +77,12 @@ func TestAnewOfTheLiving(t *testing.T) {
 			l, _ := Take(t.Context(), a.of(0, &paperFile{}))
 			taken <- l
 		}()
-		if _, err := Anew(t.Context(), b.claim(nil, ""), 0); !errors.As(err, &held) || held.Node != "a" {
+		if _, err := Recreate(t.Context(), b.claim(nil, ""), 0); !errors.As(err, &held) || held.Node != "a" {
 			t.Errorf("while a node waits for it: %v", err)
 		}
 		l := <-taken
 		stop := keep(t, l)
-		if _, err := Anew(t.Context(), b.claim(nil, ""), 0); !errors.As(err, &held) || held.Node != "a" {
+		if _, err := Recreate(t.Context(), b.claim(nil, ""), 0); !errors.As(err, &held) || held.Node != "a" {
 			t.Errorf("while a node holds it: %v", err)
 		}
 		if !l.Held() {
@@ -117,7 +117,7 @@ func TestAnewWithoutAnswers(t *testing.T) {
 		if _, after := took(t, b.of(1, &paperFile{})); !within(after, 30*time.Second) {
 			t.Errorf("it was taken after %s", after)
 		}
-		if _, err := Take(t.Context(), a.of(0, old)); !errors.Is(err, ErrAnew) {
+		if _, err := Take(t.Context(), a.of(0, old)); !errors.Is(err, ErrRecreated) {
 			t.Errorf("the old file: %v", err)
 		}
 	})
@@ -137,11 +137,11 @@ func TestGivenBack(t *testing.T) {
 			b.back = func(wrote bool) bool { return lossy && wrote }
 			give := func() *Given {
 				t.Helper()
-				g, err := Anew(t.Context(), b.claim(nil, ""), 0)
+				g, err := Recreate(t.Context(), b.claim(nil, ""), 0)
 				if err != nil || g.Epoch != 1 {
 					t.Fatalf("%+v, %v", g, err)
 				}
-				if _, err := Take(t.Context(), a.of(0, file)); !errors.Is(err, ErrAnew) {
+				if _, err := Take(t.Context(), a.of(0, file)); !errors.Is(err, ErrRecreated) {
 					t.Errorf("the file that was given up: %v", err)
 				}
 				return g
@@ -188,7 +188,7 @@ func TestAnewIsCancelled(t *testing.T) {
 			}
 			return false
 		}
-		if g, err := Anew(ctx, b.claim(nil, ""), 0); !errors.Is(err, context.Canceled) {
+		if g, err := Recreate(ctx, b.claim(nil, ""), 0); !errors.Is(err, context.Canceled) {
 			t.Fatalf("%+v, %v", g, err)
 		}
 		if _, after := took(t, a.of(0, file)); after > 3*time.Second {

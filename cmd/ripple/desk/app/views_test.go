@@ -135,7 +135,7 @@ func TestFigures(t *testing.T) {
 		{"host/a.test", `document.querySelector(".deciding")`, ".deciding", "Disallow: /drafts/"},
 		{"host/a.test", `document.querySelector(".deciding")`, "#view", "53 of 200"},
 		{"host/a.test", "true", "#view", "Denied by robots.txt (1 of 54 pages); 1 page is known to be missing."},
-		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, ".route", "“the A”"},
+		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, ".route", `"the A"`},
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, "#view", "the newest; 7 older"},
 		{"suggest", `document.querySelector(".candidate")`, ".candidate", "2 of 3 origins"},
 		{"suggest", `document.querySelector(".candidate details")?.open || document.querySelector(".candidate .line .link")?.click()
@@ -240,7 +240,7 @@ func byPlace(t *testing.T, d *fake, b *desktest.Tab) {
 		}
 	}
 	b.Shows("host/a.test", "#view", "in the text 2 2 1 1 main 3 3 2 1 nav 297 297 4 0 site-wide 290 290 1 0")
-	const dossier = "links counted here, in “What it links to” and in “Top pages”"
+	const dossier = "links counted here and in the sections below"
 	choose(dossier, "nav")
 	b.Wait(`document.querySelector("#view").innerText.includes("menu.test") && location.hash.endsWith("?place=nav")`)
 	heads := func(text string) {

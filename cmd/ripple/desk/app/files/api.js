@@ -51,7 +51,7 @@ async function fetched(address, options) {
     response = await fetch(address, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Failure(0, "The desk does not answer. Is the crawl, or “ripple serve”, still running?");
+    throw new Failure(0, "The desk does not answer. Is the crawl, or \"ripple serve\", still running?");
   }
   if (!response.ok) throw await failure(response);
   return response;

@@ -81,7 +81,7 @@ function drawFilters({ chosen, selects, sheet, signal, renew }, said, counts) {
       if (error.name !== "AbortError" && !signal.aborted) put(sheet, failed(error));
     }
     file.disabled = false;
-  }, { title: counts.links > most.csv && `the first ${number(most.csv)} links; “ripple broken --csv” writes all` });
+  }, { title: counts.links > most.csv && `the first ${number(most.csv)} links; "ripple broken --csv" writes all` });
   const held = selects.contains(document.activeElement) && document.activeElement.getAttribute("aria-label");
   put(selects, choice("group by", groups, chosen.by, (by) => renew({ by, sort: "" })),
     choice("origin", offered(counts.origins, (name) => name), chosen.origin, (origin) => renew({ origin })),

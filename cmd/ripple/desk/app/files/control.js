@@ -19,8 +19,8 @@ const commands = [
     all: "The terrain uses this machine's file; each machine applies it when its own file says the same.",
     done: "The configuration was read again." },
   { name: "stop", title: "Stop",
-    text: "The crawl stops within 10 s; no outputs are written. “ripple crawl” resumes it where it stopped.",
-    all: "All machines that have a shard stop within 10 s. “ripple crawl” on each resumes where it stopped.",
+    text: "The crawl stops within 10 s; no outputs are written. \"ripple crawl\" resumes it where it stopped.",
+    all: "All machines that have a shard stop within 10 s. \"ripple crawl\" on each resumes where it stopped.",
     done: "The crawl is stopping.", danger: "Stop the crawl?" },
 ];
 
@@ -62,7 +62,7 @@ export function quick({ condition: c }, problem, signal) {
 }
 
 function finished(s) {
-  return empty(s.condition.headline + " " +"No crawl is using this state file, so there is nothing to control. “ripple crawl CONFIG” starts " +
+  return empty(s.condition.headline + " " +"No crawl is using this state file, so there is nothing to control. \"ripple crawl CONFIG\" starts " +
     "or resumes one, and this page then follows it.");
 }
 

@@ -58,8 +58,7 @@ function dossier(d, question, said, signal) {
     section("robots.txt", robotsMeta(d.robots), robots),
     section("Who links here", "links in the text first", linkers(d.linked_from, { said, question, signal,
       view: "host/" + encodeURIComponent(d.domain), draw: linking, chosen: linksTo,
-      label: asksSQL ? "links counted here, in “What it links to” and in “Top pages”"
-        : "links counted here and in “Top pages”",
+      label: "links counted here and in the sections below",
       of: (other) => { put(top, pages(other.busiest_pages)); return other.linked_from; } })),
     asksSQL && section("What it links to", outText, out),
     section("Top pages", topText, top), section("Runs", null, runs(d.runs))];
@@ -154,7 +153,7 @@ function askRobots(element, d, url, signal) {
       const rule = data.robots;
       put(verdict, rule ? [chip(rule.allowed ? "allowed" : "disallowed", rule.allowed ? "good" : "bad"),
         rule.rule ? ` by line ${rule.line}: ${rule.rule}` : " " + rule.why,
-        rule.group && el("span", { class: "soft" }, ` · group “${rule.group}”, as ${rule.agent}`)]
+        rule.group && el("span", { class: "soft" }, ` · group "${rule.group}", as ${rule.agent}`)]
         : "There is no copy of its host's robots.txt.");
       put(file, robotsFile(d.robots.robots_txt, rule && rule.rule ? rule.line : 0));
     } catch (error) {

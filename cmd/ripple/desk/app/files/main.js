@@ -107,7 +107,7 @@ function askToken(error) {
     field, el("button", { class: "button main" }, "Enter")),
     error && error.code !== 401 && el("p", {}, error.message),
     el("p", { class: "soft" },
-      "It was printed after “Bearer” when the desk started, or it is in the token file."));
+      "It was printed after \"Bearer\" when the desk started, or it is in the token file."));
   field.focus();
 }
 

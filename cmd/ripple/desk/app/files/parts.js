@@ -155,7 +155,7 @@ export function confirmed(question, more, name) {
 export function route(origin, depth, path) {
   return el("section", { class: "route" }, el("h3", {}, origin, el("span", { class: "soft" }, "depth " + depth)),
     el("ol", {}, path.map((step) => el("li", {}, step.kind &&
-      el("span", { class: "leg" }, step.anchor ? "“" + step.anchor + "”" : "",
+      el("span", { class: "leg" }, step.anchor ? '"' + step.anchor + '"' : "",
       el("span", { class: "soft" }, [step.kind, step.place].filter(Boolean).join(", "))),
       el("span", { class: "station" }, pageLink(step.url))))));
 }

@@ -8,10 +8,11 @@ type Shell uint8
 
 // The signs.
 const (
-	ShellMount  Shell = 1 << iota // an empty element of the kind that applications mount into
-	ShellBlank                    // nothing visible, except a notice that something is loading
-	ShellBundle                   // scripts that can build a page
-	ShellAsks                     // a <noscript> asks for JavaScript
+	ShellMount    Shell = 1 << iota // an empty element of the kind that applications mount into
+	ShellBlank                      // nothing visible, except a notice that something is loading
+	ShellBundle                     // scripts that can build a page
+	ShellAsks                       // a <noscript> asks for JavaScript
+	ShellHydrates                   // a framework's marker, and no content yet
 )
 
 // String lists the signs; it is empty if there are none.
@@ -19,6 +20,7 @@ func (s Shell) String() string {
 	var signs []string
 	for i, name := range [...]string{
 		"empty mount element", "nothing to see", "script bundle", "noscript asks for JavaScript",
+		"content comes by script",
 	} {
 		if s&(1<<i) != 0 {
 			signs = append(signs, name)

@@ -18,12 +18,13 @@ import (
 type Extractor struct {
 	opt Options
 
-	scan    scanner
-	ledger  ledger
-	nesting nesting
-	robots  robots
-	words   simhash.Hasher // of the text outside headers, footers and navigation
-	shown   shown
+	scan      scanner
+	ledger    ledger
+	nesting   nesting
+	robots    robots
+	words     simhash.Hasher // of the text outside headers, footers and navigation
+	shown     shown
+	hydration hydration
 
 	page     *Page
 	heads    []headerLink // from the header of the answer
@@ -88,6 +89,9 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 	if e.scripted && p.Distinct <= shellTargets {
 		p.Shell = shellOf(&e.scan, text, base, self)
 	}
+	if e.scripted && e.hydration.missing() {
+		p.Shell |= schema.ShellHydrates
+	}
 	p.SimHash, p.WordCount, p.Words = e.words.Sum(), e.words.Words(), e.words.Vocabulary()
 	p.Shown = e.shown.sum(p.Title, weburl.PathQuery(self))
 	p.Facts = facts(e.opt.Extracts, text, weburl.Host(self))
@@ -108,6 +112,7 @@ func (e *Extractor) read(p *Page, text []byte) {
 	e.nesting.reset()
 	e.words.Reset()
 	e.shown.reset()
+	e.hydration = hydration{}
 	e.scan.keepText = true
 	e.robots = robots{agent: e.opt.Agent}
 	e.titled, e.scripted, e.base, e.based, e.link, e.licenses = false, false, nil, false, -1, nil
@@ -132,6 +137,9 @@ func (e *Extractor) read(p *Page, text []byte) {
 
 func (e *Extractor) start(t tag) {
 	attrs := &e.scan.attrs
+	if e.hydration.links == 0 && e.inContent() {
+		e.hydration.element(&e.scan, t)
+	}
 	switch t {
 	case tagFont:
 	case tagOther:
@@ -159,9 +167,17 @@ func (e *Extractor) start(t tag) {
 		e.title()
 	case tagScript, tagStyle:
 		e.breakWord()
-		e.scripted = e.scripted || t == tagScript
+		if t == tagScript {
+			e.scripted = true
+			e.hydration.script(&e.scan)
+		}
 		e.hidden = e.scan.raw == nil && !e.scan.attrs.selfClosing
-	case tagForeign, tagTextarea, tagPlaintext, tagRaw: // whose end tags are ignored
+	case tagForeign:
+		e.breakWord()
+		if is(e.scan.name, "template") {
+			e.hydration.template(&e.scan)
+		}
+	case tagTextarea, tagPlaintext, tagRaw: // whose end tags are ignored
 		e.breakWord()
 	default:
 		e.breakWord()
@@ -178,6 +194,9 @@ func (e *Extractor) nest(t tag) {
 }
 
 func (e *Extractor) end(t tag) {
+	if e.hydration.list != nil && e.inContent() {
+		e.hydration.end(e.scan.name)
+	}
 	switch {
 	case t == tagA:
 		e.closeLink()
@@ -199,6 +218,12 @@ func (e *Extractor) openLink(attrs *attributes) {
 	}
 	if _, download := attrs.get(attrDownload); !ok || download {
 		return
+	}
+	if e.scan.foreign.count[elementTemplate] > 0 {
+		return
+	}
+	if e.inContent() && !isNowhere(target) {
+		e.hydration.links++
 	}
 	rel, _ := attrs.get(attrRel)
 	e.link = e.ledger.add(target, schema.LinkAnchor, relFlags(rel), e.nesting.place())
@@ -253,7 +278,7 @@ func (e *Extractor) breakWord() {
 
 func (e *Extractor) area(attrs *attributes) {
 	target, ok := attrs.get(attrHref)
-	if _, download := attrs.get(attrDownload); !ok || download {
+	if _, download := attrs.get(attrDownload); !ok || download || e.scan.foreign.count[elementTemplate] > 0 {
 		return
 	}
 	rel, _ := attrs.get(attrRel)

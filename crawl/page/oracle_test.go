@@ -60,6 +60,9 @@ func treeView(src []byte, base *weburl.Base, self string) (view, bool) {
 	v := view{squeeze(clip(title.First().Text(), titleLength)), make(map[string]view1)}
 	doc.Find("a[href], area[href], link[href], frame[src], meta[http-equiv]").Each(func(_ int, s *goquery.Selection) {
 		target, kind, ok := treeTarget(s)
+		if kind == schema.LinkAnchor && s.Closest("template:not([shadowrootmode])").Length() > 0 {
+			return // not part of the document
+		}
 		u, err := base.Parse(target)
 		if !ok || err != nil || u.Norm == self {
 			return
@@ -195,7 +198,7 @@ func compose(choices []byte) []byte {
 		`<a href="q?b=1&copy=2&amp;a=&#x41;">q <b>bold</b> &lt;x</a>`, `text &amp; <b>bold</b> < 3`,
 		`<map><area href=z alt=zed></map>`,
 		`<svg><title>logo</title><a xlink:href=v><text>vee</text></a></svg>`, `<noscript><a href=n>nn</a></noscript>`,
-		`<template><title>part</title></template>`,
+		`<template><title>part</title></template>`, `<template shadowrootmode=open><a href=sr>sr</a></template>`,
 		`<svg><foreignObject><p>f</p></foreignObject><title>logo</title></svg>`, `<textarea><a href=s></textarea>`,
 		`<svg><style>a > b {}<a href=vs>in style</a></style><a href=vt>vt</a></svg>`,
 		`<svg><style/><a href=vu>vu</a></svg>`,

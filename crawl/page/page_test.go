@@ -124,7 +124,9 @@ func textRows() []linkRow {
 		{"an error each", "<a href='a\xff'>A</a><a href='a\xff\xff'>B</a><a href='a\xe2\x82'>C</a>", []row{
 			anchor(dir+"a%EF%BF%BD", "A"), anchor(dir+"a%EF%BF%BD%EF%BF%BD", "B")}},
 		{"noscript and template", `<noscript><a href=a>A</a></noscript><template><a href=b>B</a></template>`,
-			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
+			[]row{anchor(dir+"a", "A")}},
+		{"shadow root", `<div><template shadowrootmode="open"><a href=a>A</a></template></div><template><a href=b>B</a></template>`,
+			[]row{anchor(dir+"a", "A")}},
 		{"text is no markup", `<script>"<a href=a>"</script><style><a href=b></style><textarea><a href=c></textarea>` +
 			`<!-- <a href=d> --><iframe><a href=e></iframe><xmp><a href=f></xmp><title><a href=g></title>`, nil},
 		{"svg", `<svg><title>x</title><a xlink:href=a>A</a><a href=b xlink:href=c>B</a></svg><a xlink:href=d>D</a>`,

@@ -128,6 +128,10 @@ func (s *scanner) start(i int) token {
 		s.pos = len(s.src)
 		return tokenEOF
 	}
+	if s.tag == tagForeign && s.isShadowRoot() {
+		s.tag, s.raw = tagOther, nil
+		return tokenStart
+	}
 	if s.tag == tagForeign && !s.around.on && len(s.name) < len("template") {
 		s.lookBack(i - 1)
 	}
@@ -148,6 +152,20 @@ func (s *scanner) start(i int) token {
 		s.titled = s.tag == tagTitle
 	}
 	return tokenStart
+}
+
+// isShadowRoot reports whether the last start tag is a template whose content becomes part of the document: a
+// declarative shadow root (HTML, the template element's shadowrootmode).
+func (s *scanner) isShadowRoot() bool {
+	if !is(s.name, "template") || s.attrs.all == 0 {
+		return false
+	}
+	for name, value := range s.eachAttribute() {
+		if is(name, "shadowrootmode") {
+			return means(value, "open") || means(value, "closed")
+		}
+	}
+	return false
 }
 
 // cdata reads the text of the CDATA section that begins at i.

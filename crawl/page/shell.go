@@ -168,11 +168,16 @@ func (r *shellReader) addText(raw []byte) {
 // link counts a link to another page.
 func (r *shellReader) link() {
 	href, _ := r.scan.attrs.get(attrHref)
-	href = bytes.TrimSpace(href)
-	if len(href) > 0 && href[0] != '#' && !hasPrefixFold(href, "javascript:") {
+	if !isNowhere(href) {
 		r.links++
 		r.mount.links++
 	}
+}
+
+// isNowhere reports whether a link leads to no other page.
+func isNowhere(href []byte) bool {
+	href = bytes.TrimSpace(href)
+	return len(href) == 0 || href[0] == '#' || hasPrefixFold(href, "javascript:")
 }
 
 func (r *shellReader) meta() {

@@ -56,11 +56,17 @@ func guises() map[string]func(string) string {
 
 // TestShellWeb measures how often a page is misclassified.
 func TestShellWeb(t *testing.T) {
-	var shells, others, missed, wrong int
+	var shells, others, missed, wrong, incomplete int
 	for _, f := range shellWeb(t) {
 		for guise, wear := range guises() {
 			p := extract(t, wear(string(f.Data)), Options{})
-			switch isShell := strings.HasPrefix(f.Name, "shell/"); {
+			kind, _, _ := strings.Cut(f.Name, "/")
+			isShell := kind == "shell" || kind == "partial"
+			switch {
+			case kind == "partial" || kind == "brief":
+				if incomplete++; p.Shell&schema.ShellHydrates == 0 {
+					t.Errorf("%s, %s: taken for complete (%s)", f.Name, guise, p.Shell)
+				}
 			case isShell && p.Shell == 0:
 				missed++
 				t.Logf("%s, %s: missed", f.Name, guise)
@@ -68,7 +74,7 @@ func TestShellWeb(t *testing.T) {
 				wrong++
 				t.Logf("%s, %s: taken for a shell (%s)", f.Name, guise, p.Shell)
 			}
-			if strings.HasPrefix(f.Name, "shell/") {
+			if isShell {
 				shells++
 			} else {
 				others++
@@ -76,6 +82,9 @@ func TestShellWeb(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d shells missed, %d of %d other pages taken for one", missed, shells, wrong, others)
+	if incomplete < 100 {
+		t.Errorf("only %d pages whose content scripts fetch", incomplete)
+	}
 	if shells < 300 || missed*20 >= shells {
 		t.Errorf("%d of %d shells missed", missed, shells)
 	}

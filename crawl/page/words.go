@@ -11,12 +11,11 @@ import (
 // addWords adds a piece of text to the fingerprint of the page, if it is part of what the page itself says and
 // not of the frame that it shares with others.
 func (e *Extractor) addWords(raw []byte) {
-	switch e.nesting.place() {
-	case schema.PlaceHeader, schema.PlaceFooter, schema.PlaceNav:
+	if !e.inContent() {
 		return
 	}
-	if e.scan.foreign.count[elementTemplate] > 0 {
-		return
+	if e.hydration.links == 0 {
+		e.hydration.addText(raw)
 	}
 	e.words.Quoted = e.link >= 0
 	for !e.scan.literal {
@@ -30,6 +29,16 @@ func (e *Extractor) addWords(raw []byte) {
 		raw = raw[i+n:]
 	}
 	e.words.Write(raw)
+}
+
+// inContent reports whether the next tag or text is part of the page's own content, and not of the frame that it
+// shares with others or of a template.
+func (e *Extractor) inContent() bool {
+	switch e.nesting.place() {
+	case schema.PlaceHeader, schema.PlaceFooter, schema.PlaceNav:
+		return false
+	}
+	return e.scan.foreign.count[elementTemplate] == 0
 }
 
 // entityTail returns the length of a possible entity without its "&".

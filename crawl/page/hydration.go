@@ -1,0 +1,126 @@
+package page
+
+import "bytes"
+
+// A hydration collects the signs that a framework sent a page from its server without its content, which
+// scripts then fetch: a marker of the framework, and no content where content belongs. Navigation, headers and
+// footers do not count; they are often complete. A link in the content settles it, so that on most pages there is
+// little to do.
+type hydration struct {
+	marked  bool // a framework marks pages that its scripts continue
+	refused bool // its server left a part of the page to the scripts
+	roots   int  // number of containers examined for a marker
+
+	links   int // outside of navigation, headers and footers, as the others
+	text    int // in bytes, with white space collapsed; counted up to shellText
+	content int // number of things of any kind
+	control bool
+
+	list   []byte // name of the last list, table or main element that began
+	before int    // content before it
+	empty  bool   // there is such an element without content
+}
+
+// missing reports whether the content of a page is likely missing.
+func (h *hydration) missing() bool {
+	if h.refused {
+		return true
+	}
+	return h.marked && h.links == 0 && (h.empty || h.text < shellText && !h.control)
+}
+
+// script looks for a marker in a script: Next, Nuxt and SvelteKit name their data.
+func (h *hydration) script(s *scanner) {
+	if h.marked || h.links > 0 {
+		return
+	}
+	for name, value := range s.eachAttribute() {
+		if is(name, "id") {
+			h.marked = string(value) == "__NEXT_DATA__" || string(value) == "__NUXT_DATA__"
+		}
+	}
+	for raw := s.raw; !h.marked; {
+		_, after, found := bytes.Cut(raw, []byte("__"))
+		if !found {
+			return
+		}
+		h.marked = bytes.HasPrefix(after, []byte("next_f")) || bytes.HasPrefix(after, []byte("sveltekit_"))
+		raw = after
+	}
+}
+
+// element processes the start tag of an element outside of navigation, headers and footers.
+func (h *hydration) element(s *scanner, t tag) {
+	switch name := s.name; {
+	case t == tagImg || t == tagRaw || t == tagTextarea || t == tagForeign:
+		h.content++
+	case t == tagDiv || t == tagSection || t == tagMain:
+		h.root(s)
+		if t == tagMain {
+			h.open(name)
+		}
+	case t == tagBreak && (is(name, "ul") || is(name, "ol") || is(name, "table")):
+		h.open(name)
+	case t != tagOther:
+	case is(name, "astro-island"):
+		h.marked = true
+	case is(name, "input") || is(name, "select"):
+		h.content++
+		h.control = true
+	case is(name, "video") || is(name, "audio") || is(name, "canvas") || is(name, "object") || is(name, "embed"):
+		h.content++
+	}
+}
+
+// root looks for a marker on one of the first containers: Vue's server names the one it filled.
+func (h *hydration) root(s *scanner) {
+	const most = 8
+	if h.roots++; h.roots > most || s.attrs.all == 0 {
+		return
+	}
+	for name := range s.eachAttribute() {
+		h.marked = h.marked || is(name, "data-server-rendered")
+	}
+}
+
+// template looks for the mark of React's server at a part that it left to the browser.
+func (h *hydration) template(s *scanner) {
+	for name := range s.eachAttribute() {
+		h.refused = h.refused || is(name, "data-dgst")
+	}
+}
+
+func (h *hydration) open(name []byte) { h.list, h.before = name, h.content }
+
+// end processes an end tag.
+func (h *hydration) end(name []byte) {
+	if h.list != nil && bytes.EqualFold(name, h.list) {
+		h.empty = h.empty || h.content == h.before
+		h.list = nil
+	}
+}
+
+// addText adds a piece of text.
+func (h *hydration) addText(raw []byte) {
+	const nbsp = "&nbsp;"
+	size, before, seen := 0, true, false
+	for i := 0; i < len(raw) && !(seen && h.text+size >= shellText); i++ {
+		space := isSpace(raw[i])
+		if raw[i] == '&' && bytes.HasPrefix(raw[i:], []byte(nbsp)) {
+			space, i = true, i+len(nbsp)-1
+		}
+		if !space || !before {
+			size++
+		}
+		before, seen = space, seen || !space
+	}
+	h.text += size
+	if seen {
+		h.content++
+	}
+}
+
+// is reports whether a name is the given one, ignoring case.
+func is(name []byte, other string) bool {
+	return len(name) == len(other) && bytes.EqualFold(name, []byte(other))
+}

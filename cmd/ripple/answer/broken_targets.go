@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sumi-ripple/ripple/export/broken"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // BrokenTargets counts broken links, and lists the targets of those that are chosen. All counts are of
@@ -35,6 +36,7 @@ type BrokenTarget struct {
 	State   string       `json:"state"`
 	Status  *int         `json:"status_code"`
 	Error   string       `json:"error_message"`
+	Answer  *string      `json:"answer"` // what came instead of a page
 	Links   int          `json:"links"`
 	Origins int          `json:"origins"`
 	First   []BrokenLink `json:"first_links"`
@@ -62,7 +64,8 @@ func brokenTargets(groups []broken.Group, limit int) []BrokenTarget {
 			origins[g.Links[i].Origin] = true
 		}
 		delete(origins, "")
-		t := BrokenTarget{To: g.To, State: g.State.String(), Error: g.Why, Links: len(g.Links), Origins: len(origins)}
+		t := BrokenTarget{To: g.To, State: g.State.String(), Error: g.Why, Answer: answerOrNull(g.Answer),
+			Links: len(g.Links), Origins: len(origins)}
 		if g.Status != 0 {
 			t.Status = &g.Status
 		}
@@ -98,8 +101,15 @@ func newBrokenLink(l *broken.Link) BrokenLink {
 	if l.Status != 0 {
 		b.Status = &l.Status
 	}
-	if answer := l.Answer.String(); answer != "" {
-		b.Answer = &answer
-	}
+	b.Answer = answerOrNull(l.Answer)
 	return b
+}
+
+// answerOrNull returns what came instead of a page; nil: nothing did.
+func answerOrNull(a schema.Answer) *string {
+	if a == schema.AnswerPage {
+		return nil
+	}
+	text := a.String()
+	return &text
 }

@@ -69,15 +69,15 @@ func (o *opened) answerDuplicates(_ context.Context, q desk.Query) (any, error) 
 }
 
 func (o *opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
-	links, err := o.brokenLinks()
+	all, err := o.brokenLinks()
 	if err != nil {
 		return nil, err
 	}
 	choice := brokenChoice(q)
-	all := slices.Concat(choice.Of(links.broken), choice.OfWalled(links.walled))
-	all = all[:min(len(all), q.Number("limit"))]
+	links, walled, most := choice.Of(all.broken), choice.OfWalled(all.walled), q.Number("limit")
+	links = slices.Concat(links[:min(len(links), most)], walled[:min(len(walled), most)])
 	return desk.Stream(func(w io.Writer) error {
-		return answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), all)
+		return answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), links)
 	}), nil
 }
 

@@ -18,6 +18,7 @@ type pageFact struct {
 	status                    uint16 // 0: none
 	media, failure, kind      uint16 // numbers of words; 0: none
 	state                     schema.State
+	answer                    schema.Answer
 	class                     schema.Class
 	depth                     uint8
 }
@@ -94,7 +95,7 @@ func (t *pageTable) readFacts() error {
 		if p.Unasked() {
 			unasked = append(unasked, p.ID)
 		}
-		f := pageFact{state: p.State, class: p.Class, depth: p.Depth, links: uint32(p.LinkCount),
+		f := pageFact{state: p.State, answer: p.Answer, class: p.Class, depth: p.Depth, links: uint32(p.LinkCount),
 			status:  uint16(min(p.Status(), math.MaxUint16)),
 			failure: t.failures.add(p.Failure()), kind: t.kinds.add(p.ErrorKind())}
 		if v := p.Visit; v != nil {

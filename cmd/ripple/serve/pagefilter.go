@@ -18,10 +18,13 @@ import (
 // noValue filters pages without a value.
 const noValue = "none"
 
+// answerPage filters pages that were read, and are what they seem to be.
+const answerPage = "page"
+
 // pageFilters returns the names of the parameters that filter pages.
 func pageFilters() []string {
 	return []string{"search", "state", "class", "status_code", "content_type", "depth", "domain", "quality_origin",
-		"error", "error_kind", "progress", "run", "change", "from", "to"}
+		"answer", "error", "error_kind", "progress", "run", "change", "from", "to"}
 }
 
 // filterKey names a selection of pages; empty: all of them.
@@ -100,6 +103,12 @@ func (t *pageTable) tests(q desk.Query) (func(schema.ID) bool, error) {
 		}),
 		ofFact("class", func(value string) (func(*pageFact) bool, error) {
 			return func(f *pageFact) bool { return f.class.String() == value }, nil
+		}),
+		ofFact("answer", func(value string) (func(*pageFact) bool, error) {
+			return func(f *pageFact) bool {
+				return value == answerPage && f.answer == schema.AnswerPage && f.state == schema.Processed ||
+					value != answerPage && f.answer.String() == value
+			}, nil
 		}),
 		ofFact("status_code", statusTest), ofFact("depth", depthTest),
 		ofFact("content_type", word(func() *wordList { return t.media }, func(f *pageFact) uint16 { return f.media })),

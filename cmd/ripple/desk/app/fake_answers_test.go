@@ -21,7 +21,8 @@ func dossierOf(r *http.Request) any {
 		"pages_by_state": object{"processed": 53, "failed": 1}, "coverage": "denied by robots.txt (1 of 54 pages)",
 		"known_missing": 1, "links_omitted": 0, "trouble": "asked Ripple to wait", "again_at": "2036-11-22T13:59:19Z",
 		"next_request": "2036-11-22T13:59:19Z", "delay_ms": 1000, "crawl_delay_ms": 0, "timeouts": 0, "smoothed_ms": 8,
-		"request_count": 53, "request_limit": 200, "rate_limited": 1,
+		"request_count": 53, "request_limit": 200, "rate_limited": 1, "walled_pages": 2, "soft404_pages": 3,
+		"missing_pages": "soft", "answered": []any{answeredOf("challenge")}, "missing_probe": probeOf(),
 		"robots": object{"status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z",
 			"robots_txt": "User-agent: *\nDisallow: /drafts/\nAllow: /drafts/published\n"},
 		"linked_from":   linkedFrom(r.FormValue("place")),
@@ -29,6 +30,16 @@ func dossierOf(r *http.Request) any {
 		"errors":        []any{object{"error": "denied by robots.txt", "pages": 1}},
 		"runs": []any{object{"run_id": 3, "first_visit": "2026-11-22T13:59:13Z", "pages": 54, "kept": 0, "processed": 53,
 			"requests": 53}}}
+}
+
+func answeredOf(answer string) object {
+	return object{"answer": answer, "answer_rule": "anubis-challenge", "rule_date": "2026-11-28",
+		"rule_source": "Anubis: template", "sign": "id of a script"}
+}
+
+func probeOf() object {
+	return object{"url": "https://a.test/pqrs", "requested_at": "2026-11-22T13:59:13Z", "last_run": 3, "status_code": 200,
+		"wall": false, "redirect_to": "", "title": "Not found", "needs_scripts": false}
 }
 
 func linkedFrom(place string) any {
@@ -75,6 +86,7 @@ func pageOf(r *http.Request) any {
 		"depths": []any{object{"quality_origin": "b.test", "depth": 1, "path": path}},
 		"robots": object{"agent": "Bot", "group": "*", "allowed": false, "rule": "Disallow: /drafts/", "line": 2,
 			"why": "line 2", "status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z"}, "host_trouble": "",
+		"answered": answeredOf("soft404"), "missing_probe": probeOf(),
 		"redirects": []any{"https://b.test/"}, "facts": []any{object{"name": "author", "value": "Ann"}},
 		"links_in":  object{"total": 300, "places": placesOf(), "links": []any{in}},
 		"links_out": object{"total": 1, "links": []any{link}, "links_omitted": 3}, "visits_omitted": 7,
@@ -190,7 +202,7 @@ func targetsOf(links []object) []any {
 			origins = 1
 		}
 		targets = append(targets, object{"to_url": l["to_url"], "state": l["state"], "status_code": l["status_code"],
-			"error_message": l["error_message"], "links": 1, "origins": origins, "first_links": []any{l}})
+			"error_message": l["error_message"], "answer": l["answer"], "links": 1, "origins": origins, "first_links": []any{l}})
 	}
 	return targets
 }

@@ -239,6 +239,7 @@ func statsOf() object {
 		"left":  object{"pages_to_visit": 0, "depth": -1},
 		"pages": 31800, "links": 2075, "hosts": 14, "listed_hosts": 3, "frontier": 0,
 		"pages_by_state": object{"processed": 277, "dead_link": 3, "queued": 0}, "pages_by_class": object{"quality": 175},
+		"pages_by_answer": object{"challenge": 2, "soft404": 0, "parked": 1},
 		"pages_by_depth": []any{object{"depth": 0, "pages": 175, "processed": 170}, object{"depth": nil, "pages": 3,
 			"processed": 0}},
 		"origins": []any{object{"quality_origin": "*.a.test", "hosts": 2, "hosts_cut": 2, "pages_known": 4751,

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -92,10 +93,11 @@ func TestPagesList(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
 	d.hosts = 1_000_000
-	b := desktest.Open(t, d.url("pages?state=dead_link&run=3&sort=title"))
+	b := desktest.Open(t, d.url("pages?state=dead_link&answer=soft404&run=3&sort=title"))
 	drawn := `document.querySelector(".grid-rows .state .chip")`
 	b.Wait(drawn + ` && document.querySelector(".total").innerText === "1,000,000 pages" &&
 		[...document.querySelectorAll("select")].some((x) => x.value === "dead_link") &&
+		document.querySelector("select[aria-label=answer]").selectedOptions[0].innerText === "soft 404" &&
 		document.querySelector(".removable").textContent === "requested in run #3 ×"`)
 	press := func(text string) {
 		desktest.Ask[any](b, fmt.Sprintf(`[...document.querySelectorAll("#view button")]
@@ -113,7 +115,7 @@ func TestPagesList(t *testing.T) {
 	b.Wait(`[...document.querySelectorAll(".grid-rows a.name")].some((a) => a.innerText === "https://host-0999999.test/")`)
 	asked := d.asks("GET pages/list?")
 	if last := asked[len(asked)-1]; !strings.Contains(last, "snapshot=S") || !strings.Contains(last, "state=dead_link") ||
-		!strings.Contains(last, "desc=1") {
+		!strings.Contains(last, "answer=soft404") || !strings.Contains(last, "desc=1") {
 		t.Errorf("the last question is %s", last)
 	}
 	d.mu.Lock()
@@ -156,7 +158,9 @@ func TestNumbersLeadToPages(t *testing.T) {
 	d.mode = "file"
 	b := desktest.Open(t, d.url("now"))
 	for _, step := range []struct{ view, link string }{
-		{"now", "state=dead_link"}, {"now", "class=quality"}, {"now", "error_kind=dead_link"}, {"now", "depth=none"},
+		{"now", "state=dead_link"}, {"now", "class=quality"}, {"now", "answer=challenge"},
+		{"host/a.test", "domain=a.test&answer=challenge"}, {"host/a.test", "domain=a.test&answer=soft404"},
+		{"now", "error_kind=dead_link"}, {"now", "depth=none"},
 		{"now", "depth=0&state=processed"}, {"runs", "run=2"}, {"host/a.test", "domain=a.test&state=failed"},
 		{"host/a.test", "domain=a.test&error=denied+by+robots.txt"},
 	} {
@@ -212,12 +216,16 @@ func TestBrokenLinksCut(t *testing.T) {
 	d.change = func(v any) any {
 		if counts, is := v.(map[string]any); is && counts["all_links"] != nil {
 			counts["all_links"], counts["links"], counts["target_count"] = 51234, 51234, 4321
+			if targets := counts["targets"].([]any); len(targets) > 1 {
+				maps.Copy(targets[1].(map[string]any), object{"state": "processed", "answer": "soft404"})
+			}
 		}
 		return v
 	}
 	b.Visit("now", `document.querySelector(".figures")`)
 	b.Visit("broken", `document.querySelector(".total")?.innerText === "51,234 links to 4,321 targets"`)
 	b.Wait(`document.querySelector("#view").innerText.includes("the first 2 targets that most pages link to")`)
+	b.Wait(`document.querySelector("#view tbody tr:nth-child(2) .chip").innerText === "soft 404"`)
 	b.Visit("broken?by=origin", `document.querySelector("#view").innerText.includes("the first 2 links")`)
 	b.Wait(`document.querySelector(".total").innerText === "51,234 links to 4,321 targets"`)
 	if asked := strings.Join(d.asks("GET broken"), " "); !strings.Contains(asked, "broken/targets?limit=1000") {

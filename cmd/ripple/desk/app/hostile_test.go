@@ -55,7 +55,7 @@ func hurt(round *atomic.Uint32) func(any) any {
 					v[key] = change(place, key, v[key])
 				}
 			}
-			for _, key := range []string{"errors", "pages_by_state", "pages_by_class"} {
+			for _, key := range []string{"errors", "pages_by_state", "pages_by_answer", "pages_by_class"} {
 				if _, ok := v[key].(map[string]any); ok {
 					v[key] = map[string]any{texts[0]: 1.0, texts[1]: 2.0, "__proto__": 3.0, "constructor": 4.0}
 				}

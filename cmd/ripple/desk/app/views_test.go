@@ -136,6 +136,10 @@ func TestFigures(t *testing.T) {
 		{"host/a.test", `document.querySelector(".deciding")`, "#view", "53 of 200"},
 		{"host/a.test", "true", "#view", "Denied by robots.txt (1 of 54 pages); 1 page is known to be missing."},
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, ".route", `"the A"`},
+		{"host/a.test", "true", "#view", "walls 2 pages: id of a script (rule anubis-challenge of 2026-11-28; Anubis: template)"},
+		{"host/a.test", "true", "#view", "missing pages soft; https://a.test/pqrs: 200 \"Not found\" at 2026-11-22"},
+		{"page?url=https%3A%2F%2Fa.test%2Fabout", "true", "#view", "answer soft 404: id of a script (rule anubis-challenge"},
+		{"page?url=https%3A%2F%2Fa.test%2Fabout", "true", "#view", "compared with https://a.test/pqrs: 200 \"Not found\""},
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`, "#view", "the newest; 7 older"},
 		{"suggest", `document.querySelector(".candidate")`, ".candidate", "2 of 3 origins"},
 		{"suggest", `document.querySelector(".candidate details")?.open || document.querySelector(".candidate .line .link")?.click()

@@ -1,9 +1,9 @@
 // Broken: links that lead nowhere, by target or by origin. The desk counts all of them; some are listed.
 
 import { ask } from "./api.js";
-import { el, put, named, pageLink, outside, keep, button, save, csv } from "./dom.js";
+import { el, put, named, chip, pageLink, outside, keep, button, save, csv } from "./dom.js";
 import { heading, section, empty, failed, fetched, table, state, choice } from "./parts.js";
-import { number, count, plain } from "./words.js";
+import { number, count, plain, answerColour } from "./words.js";
 
 const most = { targets: 1000, links: 5000, csv: 100000 }; // listed; in a CSV file
 const rest = 200; // ms without a key stroke before the search starts
@@ -89,11 +89,14 @@ function drawFilters({ chosen, selects, sheet, signal, renew }, said, counts) {
   if (held) selects.querySelector(`[aria-label="${held}"]`).focus();
 }
 
+// classOf returns the state by which a target is filtered: a soft 404 is none of its own.
+function classOf(l) { return l.answer === "soft404" ? l.answer : l.state; }
+
 // The columns of a target, which a link has, too.
 function ofTarget(title) {
   return [{ title, name: "to", value: (l) => l.to_url, class: "name",
     cell: (l) => [pageLink(l.to_url), " ", outside(l.to_url, "↗")] },
-  { title: "state", name: "state", value: (l) => l.state, cell: (l) => state(l.state) },
+  { title: "state", name: "state", value: classOf, cell: (l) => (l.answer === "soft404" ? chip(plain(l.answer), answerColour(l.answer)) : state(l.state)) },
   { title: "status", name: "status", value: (l) => l.status_code, class: "num", cell: (l) => l.status_code || "–" },
   { title: "why", name: "why", value: (l) => l.error_message, cell: (l) => l.error_message }];
 }

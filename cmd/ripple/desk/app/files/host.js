@@ -7,7 +7,7 @@ import { decideForm, decidedChip } from "./decide.js";
 import { bars, meter, gapStrip } from "./chart.js";
 import { heading, section, figure, facts, table, empty, failed, fetched, state } from "./parts.js";
 import { number, count, span, ago, moment, clock, milliseconds, plain, percent, stateColour, classColour,
-  coverColour } from "./words.js";
+  coverColour, ruleText, probeText } from "./words.js";
 
 export function show(view, said, signal, domain) {
   const box = el("div", { class: "host" });
@@ -24,7 +24,7 @@ function dossier(d, question, said, signal) {
     d.title && el("p", { class: "title" }, d.title),
     el("p", { class: "chips" }), d.note && el("p", { class: "note" }, d.note));
   const chips = head.querySelector(".chips"), covered = el("div", {});
-  const draw = (now) => { put(chips, chipsOf(now)); put(covered, now.known && coverage(now)); };
+  const draw = (now) => { put(chips, chipsOf(now)); put(covered, now.known && [coverage(now), answered(now)]); };
   const done = async () => {
     try { draw((await askFresh(() => question())).data); } catch (error) {
       if (error.name !== "AbortError") put(covered, failed(error, done));
@@ -108,10 +108,19 @@ function whyOf(d) {
 }
 
 function wallOf(d) {
-  if (!d.wall) return "";
   return d.wall === "suspected"
-    ? " A wall is suspected: nearly all of its pages show the same few words and lead nowhere on the host."
-    : ` Pages of the host met a wall (${d.wall}).`;
+    ? " A wall is suspected: nearly all of its pages show the same few words and lead nowhere on the host." : "";
+}
+
+// answered shows what came instead of pages; null: nothing is known to have come.
+function answered(d) {
+  const these = (answer, pages) => pagesLink({ domain: d.domain, answer }, count(pages, "page"));
+  const rules = d.answered.map((a) => (a.answer === "parked" ? ["for sale", ruleText(a)]
+    : ["walls", [these(a.answer, d.walled_pages), ": ", ruleText(a)]]));
+  const probe = d.missing_probe, missing = probe && ["missing pages", [d.missing_pages, "; ", probeText(probe)]];
+  const soft = d.soft404_pages > 0 && ["soft 404", these("soft404", d.soft404_pages)];
+  const all = [...rules, missing, soft].filter(Boolean);
+  return all.length > 0 && section("What it answers instead of pages", null, facts(all));
 }
 
 function coverageOf(d) {

@@ -7,7 +7,7 @@ import { quick } from "./control.js";
 import { seen } from "./stream.js";
 import { lineChart, bars, meter, progress } from "./chart.js";
 import { section, figure, table, empty, loading, fetched, failed } from "./parts.js";
-import { number, count, span, ago, clock, percent, plain, coverColour, stateColour, classColour,
+import { number, count, span, ago, clock, percent, plain, coverColour, stateColour, answerColour, classColour,
   milliseconds } from "./words.js";
 
 const look = 10000; // ms between two requests for what only the reader knows
@@ -268,6 +268,7 @@ function finished(s, signal) {
   const run = s.run, ended = run.finished_at ? ` · ended ${ago(run.finished_at)}` : "", hero = heroOf(signal);
   hero.show(live.status, `${s.state_path}${ended} · ${span(Math.round(run.running_seconds))} of work, ${
     count(run.requests, "request")}`);
+  const answered = Object.entries(s.pages_by_answer).filter(([, pages]) => pages > 0);
   return [title(), hero.element,
     el("div", { class: "figures" }, figure("pages", pagesLink({}, number(s.pages))), figure("links", number(s.links)),
       figure("hosts", hostsLink({ class: "quality or discovered" }, number(s.hosts))),
@@ -279,6 +280,8 @@ function finished(s, signal) {
         links: (state, text) => pagesLink({ state }, text) })),
       el("div", {}, section("Pages by class", null, bars(Object.entries(s.pages_by_class), { colour: classColour,
         links: (name, text) => pagesLink({ class: name }, text) })),
+        answered.length > 0 && section("Instead of a page", null, bars(answered, { words: plain, colour: answerColour,
+          links: (answer, text) => pagesLink({ answer }, text) })),
         section("Errors", "of run #" + run.id, errorsOf(run.errors))),
       section("Pages by depth", null, depthTable(s.pages_by_depth))),
     section("Origins", "coverage, budget, and what limited them", originsOf(s.origins)),

@@ -4,7 +4,7 @@ import { ask, offers } from "./api.js";
 import { el, put, chip, hostLink, pageLink, outside, address, button } from "./dom.js";
 import { heading, section, facts, table, empty, fetched, state, route } from "./parts.js";
 import { linkers, placed, inPlace } from "./places.js";
-import { number, count, moment, ago, bytes, milliseconds, classColour } from "./words.js";
+import { number, count, moment, ago, bytes, milliseconds, plain, classColour, ruleText, probeText } from "./words.js";
 
 export function show(view, said, signal) {
   const url = said.url || "", field = el("input", { type: "text", class: "search", value: url,
@@ -57,6 +57,8 @@ function standing(p) {
   return facts([["robots.txt", r && [chip(r.allowed ? "allowed" : "disallowed", r.allowed ? "good" : "bad"), " ",
     r.rule ? `line ${r.line}: ${r.rule}` : r.why]], ["copy of robots.txt",
     r && r.status_code > 0 && `${r.status_code}, ${ago(r.robots_fetched_at)}`],
+    ["answer", p.answered && `${plain(p.answered.answer)}: ${ruleText(p.answered)}`],
+    ["compared with", p.missing_probe && probeText(p.missing_probe)],
     ["host", hostOf(p.url)], ["being requested", p.fetching_since && "since " + moment(p.fetching_since)],
     ["waits for", p.waits_for && [p.waits_for, p.waits_since && ", since " + moment(p.waits_since)]],
     ["trouble at the host", p.host_trouble], ["found", moment(p.discovered_at)],
@@ -114,7 +116,8 @@ function visits(list) {
     { title: "length", class: "num", cell: (v) => bytes(v.content_length) },
     { title: "type", cell: (v) => v.content_type || "–" },
     { title: "requests", class: "num", cell: (v) => number(v.requests) },
-    { title: "more", cell: (v) => [v.kept && "kept", v.unchanged && "unchanged", v.noindex && "noindex",
+    { title: "more", cell: (v) => [v.kept && "kept",
+      v.answer && `a wall (${v.answer_status_code}, ${v.answer_rule})`, v.unchanged && "unchanged", v.noindex && "noindex",
       v.nofollow && "nofollow", v.preferences, v.rendered ? `rendered with ${v.render_requests} requests: ${v.rendered}` :
         v.needs_scripts && `likely needs scripts: ${v.needs_scripts}`,
       v.error_message].filter(Boolean).join(", ") || "–" }], list, { most: 20 });

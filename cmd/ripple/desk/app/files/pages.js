@@ -10,8 +10,8 @@ import { number, milliseconds, moment, bytes, count, plain, classColour } from "
 const rest = 200; // ms without a key stroke before the search starts
 const growing = 5000; // ms between two looks at the age of the snapshot
 const written = 5000; // pages requested at a time for a CSV file
-const filters = ["search", "state", "class", "status_code", "content_type", "depth", "error", "error_kind", "domain",
-  "quality_origin", "progress", "run", "change"];
+const filters = ["search", "state", "class", "status_code", "content_type", "depth", "answer", "error", "error_kind",
+  "domain", "quality_origin", "progress", "run", "change"];
 const progress = { visited: "visited, or kept from an earlier run", waiting: "waiting", missing: "missing" };
 const changes = { came: "added", went: "removed", changed: "changed" };
 
@@ -115,7 +115,7 @@ function drawFilters(page) {
     pick("class", "class", wordsOf("pages/list", "class")),
     pick("status", "status_code", ["2xx", "3xx", "4xx", "5xx", ...(choices.status_code || []), "none"]),
     pick("type", "content_type", [...(choices.content_type || []), "none"]), pick("depth", "depth", choices.depth || []),
-    pick("error", "error", choices.error || []), tag("error_kind", "errors of the run: " + plain(chosen.error_kind)),
+    pick("answer", "answer", wordsOf("pages/list", "answer"), plain), pick("error", "error", choices.error || []), tag("error_kind", "errors of the run: " + plain(chosen.error_kind)),
     tag("domain", "host " + chosen.domain), tag("quality_origin", "origin " + chosen.quality_origin),
     tag("progress", progress[chosen.progress] || chosen.progress),
     tag("change", `${changes[chosen.change] || chosen.change} between runs #${chosen.from || "?"} and #${chosen.to || "?"}`),

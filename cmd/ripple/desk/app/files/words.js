@@ -76,6 +76,22 @@ const states = {
 
 export function stateColour(state) { return Object.hasOwn(states, state) ? states[state] : "calm"; }
 
+const answers = { challenge: "warm", soft404: "bad", parked: "off" };
+
+export function answerColour(answer) { return Object.hasOwn(answers, answer) ? answers[answer] : "calm"; }
+
+// ruleText says by which rule it was recognised that an answer is no page.
+export function ruleText(a) {
+  return `${a.sign} (rule ${a.answer_rule}${a.rule_date ? ` of ${a.rule_date}; ${a.rule_source}` : ""})`;
+}
+
+// probeText says what a host answered to a request for a page that does not exist.
+export function probeText(p) {
+  return [`${p.url}:`, p.wall ? "a wall" : p.status_code || "no answer", p.redirect_to && "to " + p.redirect_to,
+    p.title && `"${p.title}"`, p.needs_scripts && "(needs scripts)",
+    p.requested_at && "at " + moment(p.requested_at)].filter(Boolean).join(" ");
+}
+
 const conditions = { running: "good", paused: "warm", network: "bad", disk: "warm", memory: "warm", hub: "bad",
   silent: "bad", stopping: "warm", writing: "accent", stopped: "warm", interrupted: "warm" };
 

@@ -103,7 +103,7 @@ func (d *testDesk) undone(file, host string, done decide.Result) {
 		d.t.Errorf("several: %+v\n%s", several, text)
 	}
 	undo := func(r decide.Result) string {
-		body, err := json.Marshal(map[string]any{"decisions": r.Before, "version": r.Version})
+		body, err := json.Marshal(map[string]any{"decisions": r.Before, "version": r.Version, "undo": r.Undo})
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -114,6 +114,18 @@ func (d *testDesk) undone(file, host string, done decide.Result) {
 		d.t.Errorf("undone: %q, was %q", text, was)
 	}
 	d.decide(http.StatusConflict, undo(several)) // the file has changed since
+	long := "# ours\n" + string(was) + "\n# by hand\n[[decision]]\nhost = \"z.test\"\nclass = \"later\"\n"
+	if err := os.WriteFile(file, []byte(long), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	removed, _ := d.decide(http.StatusOK, `{"host":"`+host+`","class":"none"}`)
+	d.decide(http.StatusOK, undo(removed))
+	if text, _ := os.ReadFile(file); string(text) != long {
+		d.t.Errorf("an entry that was removed, undone: %q, was %q", text, long)
+	}
+	if err := os.WriteFile(file, was, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
 	last, _ := d.decide(http.StatusOK, undo(done))
 	if text, _ := os.ReadFile(file); len(text) > 0 || last.Change == nil || last.Change.Changed == 0 {
 		d.t.Errorf("all undone: %q, %+v", text, last.Change)

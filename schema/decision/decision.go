@@ -31,6 +31,8 @@ var (
 	ErrChanged = errors.New("the file was changed meanwhile")
 	// ErrBusy reports a file that another program is changing.
 	ErrBusy = errors.New("another program is changing the file")
+	// ErrUndo reports a patch that does not undo the changes it is given for.
+	ErrUndo = errors.New("the undo does not belong to these decisions")
 	// ErrForeign reports an entry that Ripple did not write, or that was edited since.
 	ErrForeign = errors.New("the entry was written by hand")
 )
@@ -54,8 +56,43 @@ type Change struct {
 type Edited struct{ Before, After *config.Decision }
 
 // Apply makes all changes or, with an error, none. It returns the new text, and the entries in the order of the
-// changes, which are for different hosts. name is the file's name, for error messages.
-func Apply(name string, text []byte, changes []Change) ([]byte, []Edited, error) {
+// changes, which are for different hosts. name is the file's name, for error messages. If undo is not nil, the changes
+// undo earlier ones, and it restores the text that preceded those; it must result in the same entries.
+func Apply(name string, text []byte, changes []Change, undo *Patch) ([]byte, []Edited, error) {
+	next, edited, err := apply(name, text, changes)
+	if err != nil || undo == nil {
+		return next, edited, err
+	}
+	restored, err := undo.apply(text)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	want, err := entries(name, next)
+	if err != nil {
+		return nil, nil, err
+	}
+	got, err := entries(name, restored)
+	if err == nil && !slices.Equal(got, want) {
+		err = fmt.Errorf("%s: %w", name, ErrUndo)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return restored, edited, nil
+}
+
+// entries returns the entries of a text in a fixed order.
+func entries(name string, text []byte) ([]string, error) {
+	all, err := config.ParseDecisions(name, text)
+	texts := make([]string, len(all))
+	for i := range all {
+		texts[i] = all[i].TOML()
+	}
+	slices.Sort(texts)
+	return texts, err
+}
+
+func apply(name string, text []byte, changes []Change) ([]byte, []Edited, error) {
 	all, err := config.ParseDecisions(name, text)
 	if err != nil {
 		return nil, nil, err
@@ -154,29 +191,36 @@ func Version(text []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Write makes all changes in a file or, with an error, none. It returns the entries and the file's new version. It
-// creates a missing file, and follows a symbolic link to the file behind it. If the file's version is not seen, Write
-// returns [ErrChanged] and leaves the file alone; an empty seen matches any version.
-func Write(path string, seen string, changes []Change) (edited []Edited, version string, err error) {
+// Written describes a changed file.
+type Written struct {
+	Edited  []Edited
+	Version string
+	Undo    Patch // restores the file as it was
+}
+
+// Write makes all changes in a file as [Apply] does or, with an error, none. It creates a missing file, and follows a
+// symbolic link to the file behind it. If the file's version is not seen, Write returns [ErrChanged] and leaves the
+// file alone; an empty seen matches any version.
+func Write(path string, seen string, changes []Change, undo *Patch) (w Written, err error) {
 	f, err := lock(path)
 	if err != nil {
-		return nil, "", err
+		return w, err
 	}
 	defer f.Close() // and with it the lock
 
 	path = disk.Behind(path)
 	text, err := read(f)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s: %w", path, err)
+		return w, fmt.Errorf("%s: %w", path, err)
 	}
 	if seen != "" && seen != Version(text) {
-		return nil, "", fmt.Errorf("%s: %w", path, ErrChanged)
+		return w, fmt.Errorf("%s: %w", path, ErrChanged)
 	}
-	next, edited, err := Apply(path, text, changes)
+	next, edited, err := Apply(path, text, changes, undo)
 	if err != nil {
-		return nil, "", err
+		return w, err
 	}
-	return edited, Version(next), replace(path, f, text, next)
+	return Written{edited, Version(next), between(next, text)}, replace(path, f, text, next)
 }
 
 // lock opens a file and waits for its lock, at most lockWait.

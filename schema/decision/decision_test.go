@@ -85,7 +85,7 @@ func TestApply(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := host(t, tt.host)
-			got, _, err := Apply("d.toml", []byte(tt.text), as(p, tt.class))
+			got, _, err := Apply("d.toml", []byte(tt.text), as(p, tt.class), nil)
 			if !errors.Is(err, tt.err) || err == nil && string(got) != tt.want {
 				t.Errorf("%v\n%s", err, cmp.Diff(tt.want, string(got)))
 			}
@@ -97,7 +97,7 @@ func TestApply(t *testing.T) {
 func TestApplySeveral(t *testing.T) {
 	a, b, c, forge := host(t, "a.test"), host(t, "b.test"), host(t, "c.test"), host(t, "forge.test")
 	changes := append(append(as(b, "stub"), as(c, "later")...), without(a))
-	text, edited, err := Apply("d.toml", []byte(byPeople), changes)
+	text, edited, err := Apply("d.toml", []byte(byPeople), changes, nil)
 	own := "\n[[decision]]\nhost = \"a.test\"\nclass = \"quality\"\ntags = [\"radio\", \"salt\"]\n"
 	want := strings.Replace(byPeople, own, "", 1) + "\n[[decision]]\nhost = \"b.test\"\nclass = \"stub\"\n" +
 		"\n[[decision]]\nhost = \"c.test\"\nclass = \"later\"\n"
@@ -112,18 +112,62 @@ func TestApplySeveral(t *testing.T) {
 	for i, e := range edited {
 		undo = append(undo, Change{changes[i].Host, func(*config.Decision) *config.Decision { return e.Before }})
 	}
-	back, _, err := Apply("d.toml", text, undo)
+	back, _, err := Apply("d.toml", text, undo, nil)
 	was, _ := config.ParseDecisions("d.toml", []byte(byPeople))
 	is, bad := config.ParseDecisions("d.toml", back)
 	if diff := cmp.Diff(fmt.Sprint(was), fmt.Sprint(is)); err != nil || bad != nil || diff != "" {
 		t.Errorf("undone: %v, %v, %s", err, bad, diff)
 	}
-	text, _, err = Apply("d.toml", []byte(byPeople), append(as(b, "stub"), as(forge, "later")...))
+	text, _, err = Apply("d.toml", []byte(byPeople), append(as(b, "stub"), as(forge, "later")...), nil)
 	if !errors.Is(err, ErrForeign) || text != nil {
 		t.Errorf("with an entry of people: %v, %q", err, text)
 	}
-	if text, _, err = Apply("d.toml", []byte(byPeople), []Change{without(b)}); err != nil || string(text) != byPeople {
+	if text, _, err = Apply("d.toml", []byte(byPeople), []Change{without(b)}, nil); err != nil || string(text) != byPeople {
 		t.Errorf("without an entry that is not there: %v, %q", err, text)
+	}
+}
+
+// An undo restores the file byte for byte, and nothing that the entries before do not say.
+func TestUndo(t *testing.T) {
+	a, b, forge := host(t, "a.test"), host(t, "b.test"), host(t, "forge.test")
+	own := "[[decision]]\nhost = \"a.test\"\nclass = \"stub\"\nnote = \"ü\"\n"
+	for name, text := range map[string]string{
+		"in the middle":           byPeople,
+		"first":                   own + "# é\n\n# è\n",
+		"no blank line":           "# x\n" + own + "# y",
+		"alone":                   own,
+		"ends of lines":           strings.ReplaceAll("# x\n\n"+own+"\n\n# y\n", "\n", "\r\n"),
+		"a mark of byte order":    "\ufeff" + own,
+		"no end of its last line": own + "\n# é",
+	} {
+		for _, changes := range [][]Change{{without(a)}, as(a, "blacklist"), as(b, "later"), append(as(b, "later"), without(a))} {
+			path := filepath.Join(t.TempDir(), "d.toml")
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			done, err := Write(path, "", changes, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			var undo []Change
+			for i, e := range done.Edited {
+				undo = append(undo, Change{changes[i].Host, func(*config.Decision) *config.Decision { return e.Before }})
+			}
+			foreign := done.Undo
+			foreign.Text += "\n[[decision]]\nhost = \"c.test\"\nclass = \"later\"\n"
+			for _, bad := range []*Patch{&foreign, {At: -1}, {At: 1 << 20}, {Length: 1 << 40}} {
+				if _, err := Write(path, done.Version, undo, bad); err == nil {
+					t.Errorf("%s: %+v was applied", name, bad)
+				}
+			}
+			_, err = Write(path, done.Version, undo, &done.Undo)
+			if got, bad := os.ReadFile(path); err != nil || bad != nil || string(got) != text {
+				t.Errorf("%s: %v, %v\n%s", name, err, bad, cmp.Diff(text, string(got)))
+			}
+		}
+	}
+	if _, _, err := Apply("d.toml", []byte(byPeople), as(forge, "later"), &Patch{}); !errors.Is(err, ErrForeign) {
+		t.Errorf("an entry of people: %v", err)
 	}
 }
 
@@ -152,7 +196,7 @@ func TestRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := host(t, "b.test")
-			_, _, err := Write(path, "", as(p, "later"))
+			_, err := Write(path, "", as(p, "later"), nil)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Write = %v, want %q", err, tt.want)
 			}
@@ -181,12 +225,12 @@ func TestChangedMeanwhile(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := host(t, "b.test")
-			_, _, err := Write(path, "", []Change{{p, func(*config.Decision) *config.Decision {
+			_, err := Write(path, "", []Change{{p, func(*config.Decision) *config.Decision {
 				if err := save(path); err != nil {
 					t.Fatal(err)
 				}
 				return &config.Decision{Host: p, Class: "later"}
-			}}})
+			}}}, nil)
 			if !errors.Is(err, ErrChanged) {
 				t.Errorf("Write = %v", err)
 			}
@@ -211,7 +255,7 @@ func TestWritersAtOnce(t *testing.T) {
 		g.Go(func() {
 			p := host(t, fmt.Sprintf("h%d.test", i))
 			for err := errors.New("not yet"); err != nil; {
-				if _, _, err = Write(path, "", as(p, "later")); err != nil && !errors.Is(err, ErrBusy) {
+				if _, err = Write(path, "", as(p, "later"), nil); err != nil && !errors.Is(err, ErrBusy) {
 					t.Error(err)
 					return
 				}
@@ -249,7 +293,7 @@ func testSymlink(t *testing.T, begin func(file string) error) {
 		t.Skip(err)
 	}
 	p := host(t, "b.test")
-	if _, _, err := Write(link, "", as(p, "later")); err != nil {
+	if _, err := Write(link, "", as(p, "later"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -264,7 +308,7 @@ func testSymlink(t *testing.T, begin func(file string) error) {
 // are kept.
 func TestByteOrderMark(t *testing.T) {
 	path, p := filepath.Join(t.TempDir(), "d.toml"), host(t, "b.test")
-	if _, _, err := Write(path, "", as(p, "later")); err != nil {
+	if _, err := Write(path, "", as(p, "later"), nil); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -274,7 +318,7 @@ func TestByteOrderMark(t *testing.T) {
 	if err := os.WriteFile(path, append([]byte("\ufeff"), text...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Write(path, "", as(p, "stub")); err != nil {
+	if _, err := Write(path, "", as(p, "stub"), nil); err != nil {
 		t.Error(err)
 	}
 	want := "\ufeff" + strings.Replace(string(text), "later", "stub", 1)
@@ -286,23 +330,23 @@ func TestByteOrderMark(t *testing.T) {
 // A file is changed only if it has the version seen; this includes a missing file.
 func TestSeen(t *testing.T) {
 	path, p := filepath.Join(t.TempDir(), "d.toml"), host(t, "b.test")
-	if _, _, err := Write(path, Version([]byte(byPeople)), as(p, "later")); !errors.Is(err, ErrChanged) {
+	if _, err := Write(path, Version([]byte(byPeople)), as(p, "later"), nil); !errors.Is(err, ErrChanged) {
 		t.Errorf("a file that is not there is changed: %v", err)
 	}
-	if _, _, err := Write(path, Version(nil), as(p, "later")); err != nil {
+	if _, err := Write(path, Version(nil), as(p, "later"), nil); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Write(path, Version(nil), as(p, "stub")); !errors.Is(err, ErrChanged) {
+	if _, err := Write(path, Version(nil), as(p, "stub"), nil); !errors.Is(err, ErrChanged) {
 		t.Errorf("another file is changed: %v", err)
 	}
 	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, text) {
 		t.Errorf("the file holds %q, %v", now, err)
 	}
-	if _, _, err := Write(path, Version(text), as(p, "stub")); err != nil {
+	if _, err := Write(path, Version(text), as(p, "stub"), nil); err != nil {
 		t.Errorf("the file that was seen: %v", err)
 	}
 }
@@ -310,10 +354,10 @@ func TestSeen(t *testing.T) {
 // An unwritable folder and a name that is not a regular file are errors that change nothing.
 func TestNoPlace(t *testing.T) {
 	p := host(t, "b.test")
-	if _, _, err := Write(t.TempDir(), "", as(p, "later")); err == nil {
+	if _, err := Write(t.TempDir(), "", as(p, "later"), nil); err == nil {
 		t.Error("a folder was taken for a file")
 	}
-	_, _, err := Write(filepath.Join(t.TempDir(), "none", "d.toml"), "", as(p, "later"))
+	_, err := Write(filepath.Join(t.TempDir(), "none", "d.toml"), "", as(p, "later"), nil)
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
@@ -325,7 +369,7 @@ func TestNoPlace(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, []byte("# x\n"), 0o600), os.Chmod(dir, 0o500)); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Write(path, "", as(p, "later")); !errors.Is(err, fs.ErrPermission) {
+	if _, err := Write(path, "", as(p, "later"), nil); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("a read-only folder: %v", err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "# x\n" {
@@ -343,7 +387,7 @@ func TestMain(m *testing.M) {
 	}
 	p, _, err := scope.ParsePattern("b.test")
 	for i := 0; err == nil; i++ {
-		_, _, err = Write(path, "", as(p, config.DecidedClasses()[i%4]))
+		_, err = Write(path, "", as(p, config.DecidedClasses()[i%4]), nil)
 	}
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
@@ -374,7 +418,7 @@ func TestKilledWriter(t *testing.T) {
 		}
 	}
 	p := host(t, "c.test")
-	if _, _, err := Write(path, "", as(p, "later")); err != nil {
+	if _, err := Write(path, "", as(p, "later"), nil); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
@@ -390,7 +434,7 @@ func TestBeside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := Write(filepath.Join(dir, "d.toml"), "", as(p, "later")); err != nil {
+	if _, err := Write(filepath.Join(dir, "d.toml"), "", as(p, "later"), nil); err != nil {
 		t.Fatal(err)
 	}
 	beside, err := os.ReadDir(dir)
@@ -415,7 +459,7 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		next, first, err := Apply("d", []byte(text), as(p, "later"))
+		next, first, err := Apply("d", []byte(text), as(p, "later"), nil)
 		if err != nil {
 			return
 		}
@@ -437,14 +481,14 @@ func FuzzApply(f *testing.F) {
 		if got, want := bytes.Count(next, []byte("#")), strings.Count(text, "#"); got != want {
 			t.Errorf("%d signs of comments, were %d", got, want)
 		}
-		again, same, err := Apply("d", next, as(p, "later"))
+		again, same, err := Apply("d", next, as(p, "later"), nil)
 		if err != nil || !bytes.Equal(again, next) || same[0].After.TOML() != first[0].After.TOML() {
 			t.Errorf("again: %v\n%s", err, cmp.Diff(string(next), string(again)))
 		}
 		undo := Change{p, func(*config.Decision) *config.Decision { return first[0].Before }}
-		undone, _, err := Apply("d", next, []Change{undo})
-		if want := text; err != nil || string(undone) != want && (first[0].Before != nil || strings.HasSuffix(want, "\n")) {
-			t.Errorf("undone: %v\n%s", err, cmp.Diff(want, string(undone)))
+		patch := between(next, []byte(text))
+		if undone, _, err := Apply("d", next, []Change{undo}, &patch); err != nil || string(undone) != text {
+			t.Errorf("undone: %v\n%s", err, cmp.Diff(text, string(undone)))
 		}
 	})
 }

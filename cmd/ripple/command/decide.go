@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/decision"
 )
 
 type decideOptions struct {
@@ -27,6 +29,7 @@ type decideOptions struct {
 	from   string
 	dryRun bool
 	seen   string
+	undo   string
 	json   bool
 }
 
@@ -39,6 +42,8 @@ func (o *decideOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.dryRun, "dry-run", false, "show what would come and go, and write nothing")
 	f.StringVar(&o.seen, "if-version", "",
 		"refuse if the file has changed since a dry run, whose --json gave its `VERSION`")
+	f.StringVar(&o.undo, "undo", "",
+		"restore the file as it was before a decision, whose --json gave the undo in `FILE`;\n--from has the entries before")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
@@ -91,8 +96,12 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 	if err != nil {
 		return err
 	}
+	undo, err := opts.patch()
+	if err != nil {
+		return err
+	}
 	d := &decide.Decider{Voice: a.Voice, Stdout: a.stdout, States: a.states, JSON: opts.json, Path: path, Cfg: cfg,
-		Edits: edits}
+		Edits: edits, Undo: undo}
 	if cfg != nil {
 		tellNear(a, cfg.State.Path, edits)
 	}
@@ -170,6 +179,25 @@ func (o *decideOptions) read() ([]config.DecisionEdit, error) {
 		return nil, term.WrongConfig(err)
 	}
 	return decide.Read(name, text)
+}
+
+// patch reads the undo.
+func (o *decideOptions) patch() (*decision.Patch, error) {
+	if o.undo == "" {
+		return nil, nil
+	}
+	if o.seen == "" || o.from == "" {
+		return nil, term.Usage("--undo needs --from with the entries before, and --if-version")
+	}
+	text, err := os.ReadFile(o.undo)
+	if err != nil {
+		return nil, term.WrongConfig(err)
+	}
+	var p decision.Patch
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, term.Usage("%s is not the undo of a decision: %v", term.Shown(o.undo), err)
+	}
+	return &p, nil
 }
 
 // decisionsOf reads the configuration of a decision, nil if there is none. Advice for people is

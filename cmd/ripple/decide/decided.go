@@ -41,6 +41,8 @@ type Result struct {
 	Decisions []Entry `json:"decisions"` // the entries
 	Before    []Entry `json:"before"`    // the same hosts' entries before; they undo the decisions
 
+	Undo *decision.Patch `json:"undo"` // restores the file, given with the entries before; null: nothing was written
+
 	Path    string       `json:"path"`    // file of decisions; empty: there is none
 	Version string       `json:"version"` // of that file, as a dry run saw it or as it was written
 	Written bool         `json:"written"`
@@ -66,6 +68,7 @@ type Decider struct {
 	Path   string         // of the configuration
 	Cfg    *config.Config // nil: there is none
 	Edits  []config.DecisionEdit
+	Undo   *decision.Patch // restores the file that preceded decisions, which the edits undo; nil: they undo none
 	Result Result
 }
 
@@ -106,7 +109,7 @@ func (d *Decider) print(text string) error {
 
 // Show shows the entries if they cannot be saved in a file. The result says why.
 func (d *Decider) Show() error {
-	_, all, err := decision.Apply("", nil, changes(d.Edits))
+	_, all, err := decision.Apply("", nil, changes(d.Edits), nil)
 	if err != nil {
 		return decideError(d.Path, err)
 	}
@@ -131,7 +134,7 @@ func (d *Decider) foresee() (*config.Config, error) {
 		return nil, err
 	}
 	d.Result.Path, d.Result.Version = file, decision.Version(text)
-	text, all, err := decision.Apply(file, text, changes(d.Edits))
+	text, all, err := decision.Apply(file, text, changes(d.Edits), d.Undo)
 	if err != nil {
 		return nil, err
 	}
@@ -178,12 +181,12 @@ func (d *Decider) Write(ctx context.Context, seen string) error {
 	if err := mayReclassify(next); err != nil {
 		return term.Hint(err, "nothing was written")
 	}
-	all, version, err := decision.Write(d.Result.Path, seen, changes(d.Edits))
+	done, err := decision.Write(d.Result.Path, seen, changes(d.Edits), d.Undo)
 	if err != nil {
 		return decideError(d.Path, err)
 	}
-	d.entered(all)
-	d.Result.Written, d.Result.Version = true, version
+	d.entered(done.Edited)
+	d.Result.Written, d.Result.Version, d.Result.Undo = true, done.Version, &done.Undo
 	d.tell()
 	return d.apply(ctx, next)
 }

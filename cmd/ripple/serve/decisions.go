@@ -19,6 +19,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/decision"
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
@@ -50,6 +51,8 @@ type deskDecisions struct {
 	Decisions []deskDecision `json:"decisions,omitempty"` // in place of host and class; at most 1,000
 	DryRun    bool           `json:"dry_run,omitempty"`   // report what would change, and write nothing
 	Version   string         `json:"version,omitempty"`   // of the file that is to be changed, and no other
+
+	Undo *decision.Patch `json:"undo,omitempty"` // restores the file; of earlier decisions, which these undo
 }
 
 // A decisionList is what the file of decisions contains.
@@ -124,6 +127,18 @@ func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
 	if v.Version != "" {
 		args = append(args, "--if-version="+v.Version)
 	}
+	if v.Undo != nil {
+		patch, err := json.Marshal(v.Undo)
+		if err != nil {
+			return nil, err
+		}
+		undo, err := temporary(patch)
+		if err != nil {
+			return nil, err
+		}
+		defer os.Remove(undo)
+		args = append(args, "--undo="+undo)
+	}
 	cmd, err := ordered(args...)
 	if err != nil {
 		return nil, err
@@ -154,19 +169,21 @@ func (d *deciding) show(edits []config.DecisionEdit) (any, error) {
 
 // fileOf writes edits into a temporary file.
 func fileOf(edits []config.DecisionEdit) (string, error) {
-	f, err := os.CreateTemp("", "ripple-decisions-*.toml")
+	var text []byte
+	for i := range edits {
+		text = append(text, edits[i].TOML()...)
+	}
+	return temporary(text)
+}
+
+// temporary writes a temporary file.
+func temporary(text []byte) (string, error) {
+	f, err := os.CreateTemp("", "ripple-decisions-*")
 	if err != nil {
 		return "", err
 	}
-	for i := range edits {
-		if _, err = f.WriteString(edits[i].TOML()); err != nil {
-			break
-		}
-	}
-	if bad := f.Close(); err == nil {
-		err = bad
-	}
-	if err != nil {
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	return f.Name(), nil

@@ -160,7 +160,8 @@ func deskQuestions() []question {
 			Returns: decide.Result{},
 			Doc: "Decide what a host is, or up to 1,000 hosts, all or none: written to the file that [decisions] " +
 				"names, and applied to the map, by the running crawl or as by reclassify. A dry run says what would " +
-				"change, and writes nothing. The entries before, sent as decisions with the version, undo it."},
+				"change, and writes nothing. The entries before, sent as decisions with the version, undo it; with " +
+				"undo, too, they restore the file byte for byte."},
 			desk: (*deskSide).decide},
 	}
 }

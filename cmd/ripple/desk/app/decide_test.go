@@ -90,7 +90,8 @@ func TestDecideSeveral(t *testing.T) {
 		`{"host":"shop.other.test","class":"blacklist"}],`
 	marked := `{"decisions":[{"host":"host-7.test","class":"stub"},{"host":"host-8.test","class":"stub"}],`
 	want := []string{both + `"dry_run":true}`, both + `"version":"v1","dry_run":false}`,
-		`{"decisions":[{"class":"none","host":"new.test"},{"class":"none","host":"shop.other.test"}],"version":"v1","dry_run":false}`,
+		`{"decisions":[{"class":"none","host":"new.test"},{"class":"none","host":"shop.other.test"}],` +
+			`"undo":{"at":0,"length":9,"text":"#"},"version":"v1","dry_run":false}`,
 		marked + `"dry_run":true}`, marked + `"version":"v1","dry_run":false}`}
 	if diff := cmp.Diff(want, d.told); diff != "" {
 		t.Errorf("the desk was told (-want +got): %s", diff)

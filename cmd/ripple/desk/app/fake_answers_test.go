@@ -130,7 +130,7 @@ func (d *fake) decided(r *http.Request) any {
 	for _, e := range entries {
 		before = append(before, object{"host": e.(map[string]any)["host"], "class": "none"})
 	}
-	return object{"decisions": entries, "before": before,
+	return object{"decisions": entries, "before": before, "undo": object{"at": 0, "length": 9, "text": "#"},
 		"host": v["host"], "class": v["class"], "seeds": v["seeds"], "tags": v["tags"], "note": v["note"],
 		"toml": fmt.Sprintf("[[decision]]\nhost = %q\n", v["host"]), "path": "/tmp/decided.toml", "version": "v1",
 		"written": v["dry_run"] != true, "applied": "reclassify", "reason": "", "change": object{"pages": 282,

@@ -61,7 +61,7 @@ export async function propose(outcome, body, { done, signal, from, write = false
   try {
     const { data } = await askFresh(() => ask("decisions", { body: { ...body, dry_run: !write }, signal }));
     put(outcome, write
-      ? settled(data, undo, () => next({ decisions: data.before }, data.version, { undo: true }))
+      ? settled(data, undo, () => next({ decisions: data.before, undo: data.undo }, data.version, { undo: true }))
       : foresight(data, () => next(body, data.version), () => put(outcome)));
     if (data.written && done) done(data);
   } catch (error) {

@@ -34,6 +34,7 @@ type DiffSum struct {
 	Hosts                []HostChange // with any change, by id
 	Unvisited            []string     // see [Diff.unvisited]
 	Rot                  []Rot        // by origin, those with links
+	Hands                []NewHands   // by host
 }
 
 // Sum counts all changes.
@@ -73,6 +74,9 @@ func (d *Diff) Sum() (*DiffSum, error) {
 		return nil, err
 	}
 	if sum.Unvisited, err = d.unvisited(); err != nil {
+		return nil, err
+	}
+	if sum.Hands, err = d.changedHands(); err != nil {
 		return nil, err
 	}
 	sum.Rot, err = d.rot()

@@ -69,6 +69,8 @@ type head struct {
 	Hosts   []host   `json:"hosts"`
 	Unknown []string `json:"hosts_not_visited"` // hosts that the earlier run visited and the later one did not
 	LinkRot []rot    `json:"link_rot"`
+
+	Hands []survey.NewHands `json:"changed_hands"`
 }
 
 type run struct {
@@ -92,6 +94,7 @@ func newHead(s *survey.Survey, d *survey.Diff) (*head, error) {
 		From: run{int(d.From.ID), d.From.Status.String()}, To: run{int(d.To.ID), d.To.Status.String()},
 		Pages: counts{sum.Came, sum.Went, sum.Changed}, Links: counts{Came: sum.LinksCame, Went: sum.LinksWent},
 		Hosts: []host{}, Unknown: append([]string{}, sum.Unvisited...), LinkRot: []rot{},
+		Hands: append([]survey.NewHands{}, sum.Hands...),
 	}
 	for _, c := range sum.Hosts {
 		change := c.Change.String()

@@ -201,3 +201,33 @@ func TestUnvisited(t *testing.T) {
 		t.Errorf("no %s in\n%s", want, program.String())
 	}
 }
+
+// A host whose front page is another site's is listed with what it was and what it is.
+func TestChangedHands(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("b.test/", func(v *schema.Visit) { v.Charset, v.Title = "utf-8", "The Bakery" })
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	w.Begin()
+	w.Visit("b.test/", w.Redirect("casino.test/"))
+	w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	s := w.Survey()
+	d, err := survey.Compare(s, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, object bytes.Buffer
+	if err := errors.Join(changes.Text(&text, s, d, changes.Options{Limit: 50}), changes.JSON(&object, s, d)); err != nil {
+		t.Fatal(err)
+	}
+	want := "Hosts that have likely changed hands\n\nhost    front page before  after\n" +
+		"b.test  The Bakery         redirects to https://casino.test/\n"
+	if !strings.Contains(text.String(), want) {
+		t.Errorf("the text lacks %q:\n%s", want, text.String())
+	}
+	want = `"changed_hands":[{"domain":"b.test",` +
+		`"before":{"run_id":1,"url":"https://b.test/","title":"The Bakery","redirect_to":""},` +
+		`"after":{"run_id":2,"url":"https://b.test/","title":"","redirect_to":"https://casino.test/"}}]`
+	if !strings.Contains(object.String(), want) {
+		t.Errorf("the object lacks %s:\n%s", want, object.String())
+	}
+}

@@ -37,6 +37,7 @@ func Text(w io.Writer, s *survey.Survey, d *survey.Diff, opts Options) error {
 	p.row("links", amount.Commas(h.Links.Came), amount.Commas(h.Links.Went), "")
 	p.end()
 	p.linkRot(h.LinkRot)
+	p.hands(h.Hands)
 	p.hosts(h.Hosts)
 	p.unknown(h)
 	if h.Pages != (counts{}) {
@@ -58,6 +59,21 @@ func (p *printer) linkRot(all []rot) {
 	p.begin("origin", "links checked", "dead", "newly dead", "fixed")
 	for _, r := range all {
 		p.row(p.text(r.Origin), amount.Commas(r.Links), amount.Commas(r.Dead), amount.Commas(r.New), amount.Commas(r.Mended))
+	}
+	p.end()
+}
+
+// hands lists the hosts whose front pages have nothing in common.
+func (p *printer) hands(all []survey.NewHands) {
+	if len(all) == 0 {
+		return
+	}
+	p.heading("Hosts that have likely changed hands")
+	p.begin("host", "front page before", "after")
+	for _, h := range all {
+		if p.more() {
+			p.row(p.text(h.Name), p.text(h.Before.String()), p.text(h.After.String()))
+		}
 	}
 	p.end()
 }

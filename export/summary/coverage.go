@@ -39,6 +39,7 @@ func (p *page) coverage() {
 	p.hostItems("### Domains Whose Pages Have No Links", &p.linkless, func(h hostLine) string {
 		return named(h.name) + " (" + pagesOf(h.processed) + ")"
 	})
+	p.changedHands()
 	p.hostItems("### Domains Seen Only as http:// and Not Reached over HTTPS", &p.unreached, func(h hostLine) string {
 		return named(h.name) + " (" + quoted(h.coverage) + ")"
 	})
@@ -113,6 +114,15 @@ func ofNewest(c survey.Cover) bool {
 func (p *page) hostItems(title string, list *top[hostLine], say func(hostLine) string) {
 	hosts := list.best()
 	p.items(title, "domain", len(hosts), func(i int) string { return say(hosts[i]) })
+}
+
+// changedHands lists the hosts whose front pages have nothing in common with what they were.
+func (p *page) changedHands() {
+	p.items("### Domains That Have Likely Changed Hands", "domain", len(p.hands), func(i int) string {
+		h := p.hands[i]
+		return fmt.Sprintf("%s (run #%d: %s; run #%d: %s)", named(h.Name), h.Before.Run, quoted(h.Before.String()),
+			h.After.Run, quoted(h.After.String()))
+	})
 }
 
 func (p *page) seeds() {

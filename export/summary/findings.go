@@ -29,6 +29,8 @@ type findings struct {
 	shells    top[hostLine] // by pages that likely need scripts
 	linkless  top[hostLine] // except those
 	unreached top[hostLine]
+	hands     []survey.NewHands
+	twins     int           // pages that are near-duplicates of another
 	walls     top[hostLine] // hosts whose pages are likely a wall that no rule knows
 	stray     []survey.StraySeed
 	uncovered []survey.Uncovered
@@ -102,6 +104,8 @@ func collect(s *survey.Survey, counted export.Counted) (*findings, error) {
 		func() error { return s.Hosts.Each(func(r *survey.HostReport) error { f.cited.rank(r); return nil }) },
 		func() (err error) { f.stray, err = survey.StraySeeds(s); return err },
 		func() (err error) { f.sites, err = survey.CutSites(s); return err },
+		func() (err error) { f.hands, err = s.ChangedHands(); return err },
+		func() error { return f.countTwins(s) },
 		func() (err error) { f.uncovered, err = survey.UncoveredSubdomains(s); return err },
 		func() error { return f.readDigest(s) }, // before results that stay in memory
 		func() (err error) { f.broken, _, err = broken.Find(s); return err },
@@ -111,6 +115,14 @@ func collect(s *survey.Survey, counted export.Counted) (*findings, error) {
 		}
 	}
 	return f, nil
+}
+
+func (f *findings) countTwins(s *survey.Survey) error {
+	found, err := s.Duplicates()
+	if err == nil {
+		f.twins = found.Len()
+	}
+	return err
 }
 
 func (f *findings) readDigest(s *survey.Survey) (err error) {

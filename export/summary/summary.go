@@ -107,6 +107,9 @@ func (p *page) overall() {
 	p.row("Stubbed URLs Found", amount.Commas(c.ByState[schema.Stubbed]))
 	p.row("Errors Encountered", amount.Commas(p.errorsTotal()))
 	p.rendered()
+	if p.twins > 0 {
+		p.row("Pages That Nearly Repeat Another", amount.Commas(p.twins))
+	}
 }
 
 // rendered counts the pages that were rendered, that should have been, or that likely need it.

@@ -14,19 +14,30 @@ import (
 // has neither a word of the title nor a link nor the text in common with what it was. It is a mark; nothing follows
 // from it.
 type NewHands struct {
-	Host          schema.HostID
-	Name          string
-	Before, After Front
+	Name   string `json:"domain"`
+	Before Front  `json:"before"`
+	After  Front  `json:"after"`
 }
 
 // A Front is what the front page of a host shows, where its redirects within the site lead.
 type Front struct {
-	Run   schema.RunID
-	URL   string
-	Title string
-	To    string // of the redirect to another site that it is; empty: it is none
+	Run   schema.RunID `json:"run_id"` // that visited it
+	URL   string       `json:"url"`
+	Title string       `json:"title"`
+	To    string       `json:"redirect_to"` // on another site; empty: it is a page
 
 	visit *schema.Visit
+}
+
+// String returns what a front page shows, in a few words.
+func (f *Front) String() string {
+	switch {
+	case f.To != "":
+		return "redirects to " + f.To
+	case f.Title == "":
+		return "a page without a title"
+	}
+	return f.Title
 }
 
 // hands compares what front pages show at two times.
@@ -68,7 +79,7 @@ func (hd *hands) changed(tx *kv.Tx, id schema.HostID, before, after timeFunc) (*
 	if later.To == "" && !unlike(page, earlier.visit, later.visit) {
 		return nil, nil
 	}
-	return &NewHands{Host: id, Name: h.name, Before: *earlier, After: *later}, nil
+	return &NewHands{Name: h.name, Before: *earlier, After: *later}, nil
 }
 
 // front returns what a front page shows at a time; nil: that says nothing, as an error and a wall do.

@@ -80,6 +80,9 @@ func (r Inspector) knownHost(id schema.HostID, place string, limit int) (*KnownH
 		return nil, err
 	}
 	k := r.hostFacts(report)
+	if k.Hands, err = r.Survey.ChangedHandsOf(id); err != nil {
+		return nil, err
+	}
 	f, err := r.Fetching()
 	if err != nil {
 		return nil, err

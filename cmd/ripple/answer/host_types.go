@@ -51,6 +51,8 @@ type KnownHost struct {
 	Answered []Answered    `json:"answered"`      // what came instead of pages, by rule
 	Probe    *MissingProbe `json:"missing_probe"` // null: the host was not asked
 
+	Hands *survey.NewHands `json:"changed_hands"` // since an earlier run; null: it has not
+
 	LinkedFrom hostLinks    `json:"linked_from"`
 	Open       bool         `json:"-"` // a request may be open that the file does not show
 	Busiest    []busyPage   `json:"busiest_pages"`

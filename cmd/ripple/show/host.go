@@ -64,6 +64,11 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 	if k.Shells > 0 {
 		t.Row("  scripts", fmt.Sprintf("%s of %s likely need them", term.Commas(k.Shells), term.Count(k.HTML, "page", "")))
 	}
+	if h := k.Hands; h != nil {
+		t.Row("  changed hands", "likely: its front page has nothing in common with what it was")
+		t.Row(fmt.Sprintf("    run #%d", h.Before.Run), term.Clean(h.Before.String(), 300))
+		t.Row(fmt.Sprintf("    run #%d", h.After.Run), term.Clean(h.After.String(), 300))
+	}
 	if k.Wall == survey.WallSuspected {
 		t.Row("  wall", "suspected: nearly all of its pages show the same few words and lead nowhere on the host")
 	}

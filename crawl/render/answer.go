@@ -3,6 +3,8 @@ package render
 import (
 	"errors"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -96,7 +98,7 @@ func (v *visit) forbids(e *fetch.EventRequestPaused) string {
 		return strings.ToLower(string(e.ResourceType))
 	}
 	switch {
-	case e.Request.Headers["Sec-Purpose"] != nil || e.Request.Headers["Purpose"] != nil:
+	case v.prefetch(e.Request):
 		return "prefetch"
 	case !strings.HasPrefix(e.Request.URL, "http://") && !strings.HasPrefix(e.Request.URL, "https://"):
 		return "not http or https"
@@ -106,6 +108,29 @@ func (v *visit) forbids(e *fetch.EventRequestPaused) string {
 		return "too many requests"
 	}
 	return ""
+}
+
+// prefetch reports whether a request is for a page that the reader may open next. The page shows nothing of its
+// answer. Browsers and Next mark such requests in a header. Nuxt does not, but fetches the payload of the page
+// under that page's path.
+func (v *visit) prefetch(r *network.Request) bool {
+	for name := range r.Headers {
+		switch strings.ToLower(name) {
+		case "purpose", "sec-purpose", "x-purpose", "x-moz", "x-middleware-prefetch",
+			"next-router-prefetch", "next-router-segment-prefetch":
+			return true
+		}
+	}
+	to, err := url.Parse(r.URL)
+	if err != nil {
+		return false
+	}
+	dir, file := path.Split(to.Path)
+	if file != "_payload.json" && file != "_payload.js" {
+		return false
+	}
+	own, err := url.Parse(v.page.URL)
+	return err == nil && strings.TrimSuffix(dir, "/") != strings.TrimSuffix(own.Path, "/")
 }
 
 // fulfill gives an answer. No other answer is given until the page has read it.

@@ -140,6 +140,20 @@ func pageTests() []pageTest {
 			Rendering{Used: gets("https://b.example/d")}},
 		{"sending", `<i id=out></i><script>fetch("/p", {method: "POST", body: "1"}).catch(() => out.append("no"))</script>`, nil,
 			`<i id="out">no</i>`, Rendering{Refused: refusals("POST", "not GET or HEAD", "https://a.example/p")}},
+		{"prefetches of Next", `<i id=out></i><script>
+			fetch("/a", {headers: {RSC: "1", "Next-Router-Prefetch": "1"}}).catch(() => out.append(1));
+			fetch("/b", {headers: {rsc: "1", "next-router-segment-prefetch": "/_tree"}}).catch(() => out.append(2));
+			fetch("/c.json", {headers: {purpose: "prefetch"}}).catch(() => out.append(3))</script>`, nil, `<i id="out">123</i>`,
+			Rendering{Refused: refusals("GET", "prefetch", "https://a.example/a", "https://a.example/b", "https://a.example/c.json")}},
+		{"payloads of Nuxt", `<i id=out></i><script>
+			fetch("/x/_payload.json?1").then(r => r.json()).then(d => out.append(d.text));
+			fetch("/y/_payload.json?1")</script>`, web{"https://a.example/x/_payload.json?1": `{"text": "own"}`},
+			`<i id="out">own</i>`, Rendering{Used: gets("https://a.example/x/_payload.json?1"),
+				Refused: refusals("GET", "prefetch", "https://a.example/y/_payload.json?1")}},
+		{"links of Quicklink", `<i id=out></i><script>
+			document.head.insertAdjacentHTML("beforeend", "<link rel=prefetch href=/a><link rel=prefetch as=script href=/b.js>")
+			</script>`, nil, `<i id="out"></i>`,
+			Rendering{Refused: refusals("GET", "prefetch", "https://a.example/a", "https://a.example/b.js")}},
 		{"asking for headers alone", `<i id=out></i><script>fetch("/h", {method: "HEAD"}).then(r => out.append(r.status))</script>`,
 			web{"https://a.example/h": ``}, `<i id="out">200</i>`,
 			Rendering{Used: []Request{{"HEAD", "https://a.example/h"}}}},

@@ -159,9 +159,28 @@ func pageTests() []pageTest {
 			Rendering{Used: []Request{{"HEAD", "https://a.example/h"}}}},
 		{"styles load, and hold nothing", `<i id=out></i><link rel=stylesheet href=/s.css onload="out.append(1)">`, nil,
 			`<i id="out">1</i>`, Rendering{Refused: refusals("GET", "stylesheet", "https://a.example/s.css")}},
-		{"images neither load nor fail",
-			`<i id=out></i><img src=/i.png onload="out.append(1)" onerror="out.append(2)">`, nil,
-			`<i id="out"></i>`, Rendering{}},
+		{"images fail, in order", `<i id=out></i><img src=/i.png onload="out.append(0)" onerror="out.append(1)"><script>
+			const image = new Image;
+			image.onerror = () => { out.append(2); image.src = "/instead.png"; };
+			image.src = "/i.png";
+			const box = document.body.appendChild(document.createElement("div"));
+			box.innerHTML = "<img src=/i.png onerror='out.append(3)'>";
+			box.attachShadow({mode: "open"}).innerHTML = "<img src=/i.png onerror='out.append(4)'>";
+			image.decode().catch((e) => setTimeout(() => out.append(e.name), 9000))</script>`,
+			nil, `<i id="out">123422EncodingError</i>`, Rendering{}},
+		{"images in the page load", `<i id=out></i>` +
+			`<img src="data:image/svg+xml,<svg/>" onload="out.append(1)" onerror="out.append(2)">`,
+			nil, `<i id="out">1</i>`, Rendering{}},
+		{"what may not be used", `<i id=out></i><script>
+			const say = (what) => out.append(what, " ");
+			say(Notification.permission);
+			new Notification("n").onerror = () => say("failed");
+			Notification.requestPermission().then(say);
+			navigator.serviceWorker.register("/sw.js").catch((e) => say(e.name));
+			new RTCPeerConnection().createOffer().catch((e) => say(e.name));
+			new WebTransport("https://b.example/t").ready.catch((e) => say(e.name))</script>`, nil,
+			`<i id="out">denied denied NotAllowedError NotAllowedError NotAllowedError failed </i>`,
+			Rendering{Refused: refusals("GET", "WebTransport", "https://b.example/t")}},
 		{"frames load, and hold nothing",
 			`<i id=out></i><iframe src=https://b.example/ onload="out.append(1)"></iframe>`, nil,
 			`<i id="out">1</i>`, Rendering{Refused: refusals("GET", "frame", "https://b.example/")}},

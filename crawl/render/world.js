@@ -178,6 +178,11 @@
   put(globalThis, "ResizeObserver", OurResizeObserver);
 
   // Doors: what is neither GET nor HEAD of a page is refused as if nobody was there.
+  const emit = (target, type) => {
+    const event = new Event(type);
+    target["on" + type]?.(event);
+    target.dispatchEvent(event);
+  };
   const closed = (kind, ready) => class extends EventTarget {
     constructor(url) {
       super();
@@ -185,13 +190,7 @@
       this.url = absolute(url);
       this.readyState = ready;
       for (const type of ["open", "message", "error", "close"]) this["on" + type] ??= null;
-      later(() => {
-        for (const type of ["error", "close"]) {
-          const event = new Event(type);
-          this["on" + type]?.(event);
-          this.dispatchEvent(event);
-        }
-      }, 1);
+      later(() => { for (const type of ["error", "close"]) emit(this, type); }, 1);
     }
     send() {} close() {} terminate() {} postMessage() {}
     get port() { return { start() {}, close() {}, postMessage() {}, addEventListener() {} }; }
@@ -201,10 +200,95 @@
   put(globalThis, "EventSource", Object.assign(closed("EventSource", 2), { CONNECTING: 0, OPEN: 1, CLOSED: 2 }));
   put(globalThis, "Worker", closed("worker"));
   put(globalThis, "SharedWorker", closed("worker"));
-  for (const name of ["WebTransport", "WebSocketStream", "RTCPeerConnection", "webkitRTCPeerConnection", "Notification"]) {
-    delete globalThis[name];
+  // What a page may have, but not use, is there and refuses, because many pages do not check for it.
+  const denied = (what) => new DOMException(`${what} is not allowed`, "NotAllowedError");
+  const rejected = (what) => {
+    const promise = Promise.reject(denied(what));
+    promise.catch(() => {}); // a page that ignores it has no unhandled rejection
+    return promise;
+  };
+  const unavailable = (name, refusals) => {
+    if (!(name in globalThis)) return; // for example because the page is not secure
+    put(globalThis, name, { [name]: class extends EventTarget {
+      constructor(url) {
+        super();
+        if (name.startsWith("Web")) refuse("GET", url, name);
+        for (const property of refusals.properties ?? []) this[property] = rejected(name);
+      }
+    } }[name]);
+    for (const method of refusals.methods ?? []) put(globalThis[name].prototype, method, () => rejected(name));
+    put(globalThis[name].prototype, "close", function close() {});
+  };
+  unavailable("WebTransport", { properties: ["ready", "closed"] });
+  unavailable("WebSocketStream", { properties: ["opened", "closed"] });
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection"]) {
+    unavailable(name, {
+      methods: ["createOffer", "createAnswer", "setLocalDescription", "setRemoteDescription", "addIceCandidate", "getStats"],
+    });
+    if (!(name in globalThis)) continue;
+    for (const method of ["addTrack", "addTransceiver", "createDataChannel"]) {
+      put(globalThis[name].prototype, method, () => { throw denied(name); });
+    }
   }
-  delete Navigator.prototype.serviceWorker;
+  put(globalThis, "Notification", class Notification extends EventTarget {
+    static permission = "denied";
+    static maxActions = 2;
+    static async requestPermission(callback) { callback?.("denied"); return "denied"; }
+    constructor() {
+      super();
+      later(() => emit(this, "error"), 1);
+    }
+    close() {}
+  });
+  if ("serviceWorker" in Navigator.prototype) {
+    const workers = Object.assign(new EventTarget(), {
+      controller: null, oncontrollerchange: null, onmessage: null, onmessageerror: null, ready: new Promise(() => {}),
+      register: () => rejected("ServiceWorker"), getRegistration: async () => undefined, getRegistrations: async () => [],
+      startMessages() {},
+    });
+    show(Navigator.prototype, "serviceWorker", () => workers);
+  }
+
+  // Images are not loaded. As on a server without them, each fires an error, soon and in their order, unless it
+  // is part of the page. An element fires a few errors only, since many a page sets an image that is not there
+  // in place of another one.
+  const images = new WeakMap(); // how many events of an element are due or past
+  const inPage = (image) => /^(data|blob):/i.test(image.getAttribute("src") ?? "");
+  const settle = (image) => {
+    const events = images.get(image) ?? 0;
+    if (events >= 3 || !image.getAttribute("src") && !image.getAttribute("srcset")) return;
+    images.set(image, events + 1);
+    later(() => image.dispatchEvent(new Event(inPage(image) ? "load" : "error")), 1);
+  };
+  const settleAll = (node) => {
+    if (node instanceof HTMLImageElement) return images.has(node) || settle(node);
+    if (node.querySelectorAll) for (const image of node.querySelectorAll("img")) images.has(image) || settle(image);
+  };
+  const added = new MutationObserver((records) => {
+    for (const record of records) record.addedNodes.forEach(settleAll);
+  });
+  added.observe(document, { childList: true, subtree: true });
+  const { attachShadow, setAttribute } = Element.prototype;
+  put(Element.prototype, "attachShadow", function (options) {
+    const root = attachShadow.call(this, options);
+    added.observe(root, { childList: true, subtree: true });
+    return root;
+  });
+  for (const name of ["src", "srcset"]) {
+    const { get, set } = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, name);
+    Object.defineProperty(HTMLImageElement.prototype, name, {
+      get, set(value) { set.call(this, value); settle(this); }, configurable: true, enumerable: true,
+    });
+  }
+  put(HTMLImageElement.prototype, "setAttribute", function (name, value) {
+    setAttribute.call(this, name, value);
+    if (/^src(set)?$/i.test(name)) settle(this);
+  });
+  put(HTMLImageElement.prototype, "decode", function decode() {
+    return inPage(this) ? Promise.resolve() : Promise.reject(new DOMException("The image is not loaded", "EncodingError"));
+  });
+  show(HTMLImageElement.prototype, "complete", () => true);
+
   put(Navigator.prototype, "sendBeacon", function sendBeacon(url) { refuse("POST", url, "beacon"); return true; });
   put(globalThis, "open", function open(url) {
     if (url) refuse("", url, "navigation");

@@ -1,5 +1,20 @@
 package schema
 
+import (
+	"crypto/sha256"
+	"fmt"
+)
+
+// TableVersion names a table of rules as it is: the date of the newest rule, and a part of the SHA-256 of the table.
+func TableVersion[R any](rules []R, date func(R) string) string {
+	newest, sum := "", sha256.New()
+	for _, r := range rules {
+		newest = max(newest, date(r))
+		fmt.Fprintf(sum, "%+v\n", r)
+	}
+	return fmt.Sprintf("%s-%x", newest, sum.Sum(nil)[:4])
+}
+
 // An Answer is what a server answered instead of a page.
 type Answer uint8
 

@@ -1,9 +1,9 @@
 package wall
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"strings"
+
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A Place is where a rule looks.
@@ -59,15 +59,8 @@ func (r *Rule) Sign() string {
 	return text
 }
 
-// Version names the rules as they are: the date of the newest one, and a part of the SHA-256 of the table.
-func Version() string {
-	newest, sum := "", sha256.New()
-	for _, r := range Rules() {
-		newest = max(newest, r.Date)
-		fmt.Fprintf(sum, "%+v\n", r)
-	}
-	return fmt.Sprintf("%s-%x", newest, sum.Sum(nil)[:4])
-}
+// Version names the rules as they are.
+func Version() string { return schema.TableVersion(Rules(), func(r Rule) string { return r.Date }) }
 
 // Rules returns all rules, in the order in which they are tried.
 func Rules() []Rule {

@@ -7,6 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/missing"
+	"github.com/sumi-ripple/ripple/schema/parked"
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
@@ -42,6 +44,10 @@ func New(store *kv.Store) (*Survey, error) {
 		}
 		if len(s.core.runs) == 0 {
 			return ErrNoRun
+		}
+		for i := range s.core.runs {
+			s.core.runs[i].JudgedBy("missing", missing.Version)
+			s.core.runs[i].JudgedBy("parked", parked.Version())
 		}
 		if last := &s.core.runs[len(s.core.runs)-1]; last.Walked && last.Status == schema.RunRunning {
 			last.Status = schema.RunCompleted // so the outputs show the run as it will be when they are in place
@@ -114,7 +120,8 @@ func (s *Survey) Context() context.Context {
 // interleave. Long walks that f begins end with the error of ctx when that is done.
 func (s *Survey) Hold(ctx context.Context, f func() error) error { return s.core.hold(ctx, f) }
 
-// Run returns the run of the survey: the newest, unless [Survey.At] says otherwise.
+// Run returns the run of the survey: the newest, unless [Survey.At] says otherwise. Its rules are those that its
+// answers were recorded by, and those of this version by which others are derived.
 func (s *Survey) Run() schema.Run { return s.core.run }
 
 // Runs returns all runs up to that one, oldest first.

@@ -13,6 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/missing"
+	"github.com/sumi-ripple/ripple/schema/parked"
 )
 
 const minimal = surveytest.Minimal
@@ -149,5 +151,15 @@ func TestUntil(t *testing.T) {
 		if err := walk(s); !errors.Is(err, stopped) {
 			t.Errorf("%s: %v, want the cause", name, err)
 		}
+	}
+}
+
+// TestRunRules: a run names the rules that its answers were recorded by, and those by which others are derived.
+func TestRunRules(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Change(func(r *schema.Run) { r.JudgedBy("walls", "2026-01-15-01234567") })
+	want := "walls 2026-01-15-01234567, missing " + missing.Version + ", parked " + parked.Version()
+	if got := w.Survey().Run().Rules; got != want {
+		t.Errorf("rules %q, want %q", got, want)
 	}
 }

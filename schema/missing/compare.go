@@ -54,6 +54,9 @@ func asksLogin(target string) bool {
 	return false
 }
 
+// Version names the rules as they are: the date of their last change.
+const Version = "2026-11-28"
+
 // The rules by which a page is one that does not exist.
 const (
 	RuleSame     = "missing-same"     // it shows the same

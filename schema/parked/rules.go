@@ -1,5 +1,7 @@
 package parked
 
+import "github.com/sumi-ripple/ripple/schema"
+
 // A Place is where a rule looks.
 type Place uint8
 
@@ -23,6 +25,9 @@ type Rule struct {
 	Patterns []string // one of them, in lower case
 	Meaning  string
 }
+
+// Version names the rules as they are.
+func Version() string { return schema.TableVersion(Rules(), func(r Rule) string { return r.Date }) }
 
 // Rules returns all rules, in the order in which they are tried.
 func Rules() []Rule {

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	protocol   = 10       // of what nodes say to each other
+	protocol   = 10       // version of the protocol between nodes
 	maxCharter = 64 << 10 // bytes
-	maxNames   = 16 << 10 // bytes of the names of nodes, unless shards need more
+	maxNames   = 16 << 10 // bytes of node names, unless the shards need more
 	charterKey = "charter"
 )
 
@@ -34,38 +34,37 @@ var ErrTime = errors.New("max-run-time is over")
 
 // Errors of a node that does not fit the terrain of its hub.
 var (
-	// ErrProtocol reports nodes that do not speak the same language.
+	// ErrProtocol reports nodes of incompatible versions.
 	ErrProtocol = errors.New("the terrain is crawled by another version of Ripple")
-	// ErrTerrain reports files of one terrain at the hub of another.
+	// ErrTerrain reports files of another terrain than the hub's.
 	ErrTerrain = errors.New("the hub has another terrain than the files here")
-	// ErrConfig reports a configuration that is not that of the terrain.
+	// ErrConfig reports a configuration other than that of the terrain.
 	ErrConfig = errors.New("the configuration is not that of the terrain")
 
 	errCharter = errors.New("charter")
 )
 
-// A charter is what all nodes of a terrain agree on, as the hub keeps it. It is only ever
-// changed by compare-and-swap.
+// A charter is what all nodes of a terrain agree on, as the hub keeps it. It is changed only by compare-and-swap.
 type charter struct {
 	Protocol      int               `json:"protocol"`
 	Terrain       []byte            `json:"terrain"`
 	Rule          int               `json:"rule"`
-	Config        map[string]string `json:"config"` // what all have in common, as digests by key
+	Config        map[string]string `json:"config"` // digests of the shared values, by key
 	Configuration uint64            `json:"configuration"`
 	Run           uint64            `json:"run"`
-	Pauses        uint64            `json:"pauses"`   // how often it was paused or unpaused; odd: it is paused
-	Stop          stop              `json:"stop"`     // the last one without some shards
+	Pauses        uint64            `json:"pauses"`   // how often it was paused or resumed; odd: it is paused
+	Stop          stop              `json:"stop"`     // the last stop without some shards
 	Restored      bool              `json:"restored"` // from files, and no shard has finished the run since
-	Nodes         []string          `json:"nodes"`    // that have come, by number
-	Made          []int             `json:"made"`     // by shard: the node that makes its file; -1: nobody yet
+	Nodes         []string          `json:"nodes"`    // that have joined, by number
+	Made          []int             `json:"made"`     // by shard: the node that makes its file, nobody or elsewhere
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
 	Portions      portions          `json:"portions"` // of max-pages
 	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was recreated
-	Crawled       schema.Shards     `json:"crawled"`  // whose files in this epoch are not empty any more
-	Ending        moment            `json:"ending"`   // all shards were seen at its end; zero, or past: they were not
+	Crawled       schema.Shards     `json:"crawled"`  // shards whose files are no longer empty in this epoch
+	Ending        moment            `json:"ending"`   // where all shards are at the end; zero or outdated: nowhere
 }
 
-// A moment is how far a terrain has come.
+// A moment is a run of a terrain with the configuration that it follows.
 type moment struct {
 	Run           uint64 `json:"run"`
 	Configuration uint64 `json:"configuration"`
@@ -77,7 +76,7 @@ func (m moment) before(other moment) bool {
 
 const (
 	nobody    = -1
-	elsewhere = -2 // a node has made the file, and the hub has forgotten which
+	elsewhere = -2 // a node has made the file, but the hub has forgotten which
 )
 
 func newCharter(shards int, config map[string]string) *charter {
@@ -94,7 +93,7 @@ func newCharter(shards int, config map[string]string) *charter {
 	return c
 }
 
-// restored is the charter that a file was written under, for a hub that has lost it.
+// restored rebuilds the charter from a file's part of the terrain, for a hub that has lost it.
 func restored(part schema.Part, config map[string]string) *charter {
 	c := newCharter(part.Shards, config)
 	c.Terrain, c.Rule, c.Run, c.Configuration = part.Terrain[:], part.Rule, part.Run, part.Configuration
@@ -106,13 +105,13 @@ func restored(part schema.Part, config map[string]string) *charter {
 	return c
 }
 
-// moment is how far the terrain has come.
+// moment returns the current run and configuration of the terrain.
 func (c *charter) moment() moment { return moment{c.Run, c.Configuration} }
 
-// paused reports whether nobody asks a host.
+// paused reports whether the terrain is paused: no node sends requests to hosts.
 func (c *charter) paused() bool { return c.Pauses%2 == 1 }
 
-// pause changes that, and reports whether it was otherwise.
+// pause pauses or resumes the terrain, and reports whether that changed anything.
 func (c *charter) pause(paused bool) bool {
 	if c.paused() == paused {
 		return false
@@ -121,14 +120,14 @@ func (c *charter) pause(paused bool) bool {
 	return true
 }
 
-// same reports whether both are of one terrain.
+// same reports whether both charters belong to one terrain.
 func (c *charter) same(other *charter) bool {
 	return bytes.Equal(c.Terrain, other.Terrain) && len(c.Made) == len(other.Made)
 }
 
-// learn adds what another charter of the terrain knows, and reports whether that is news. A hub that has lost
-// its charter may get one back from a node that knows less than others, and a configuration whose number had been
-// given to another one: it gets a new number.
+// learn adds what another charter of the terrain knows, and reports whether that changed anything. A hub that has
+// lost its charter may get it back from a node that knows less than others. A configuration may then have been given a
+// number that another one already has; learn gives c's configuration a new number.
 func (c *charter) learn(from *charter) (news bool) {
 	if c.Run < from.Run {
 		c.Run, c.Restored, news = from.Run, from.Restored, true
@@ -163,10 +162,10 @@ func (c *charter) learn(from *charter) (news bool) {
 	return news
 }
 
-// learnShard is learn of a shard.
+// learnShard adds what another charter knows about a shard, and reports whether that changed anything.
 func (c *charter) learnShard(n int, from *charter) (news bool) {
 	if news = c.raise(n, from.Epochs[n]); c.Epochs[n] > from.Epochs[n] {
-		return false // of a file that was given up
+		return false // from knows a file that was given up
 	}
 	if maker := from.maker(n); c.maker(n) == "" && maker != "" {
 		c.Made[n], news = c.number(maker), true
@@ -184,14 +183,14 @@ func (c *charter) learnShard(n int, from *charter) (news bool) {
 	return news
 }
 
-// renumber publishes the configuration again, under a number that no other has.
+// renumber publishes the configuration under a new number.
 func (c *charter) renumber() {
 	c.Configuration++
 	c.Portions.forget()
 }
 
-// raise puts a shard into a later epoch, in which nothing is known of its file yet, and reports
-// whether it was in an earlier one.
+// raise moves a shard to a later epoch, in which nothing is known about its file yet, and reports whether it was
+// in an earlier one.
 func (c *charter) raise(shard int, epoch uint64) bool {
 	if epoch <= c.Epochs[shard] {
 		return false
@@ -202,7 +201,7 @@ func (c *charter) raise(shard int, epoch uint64) bool {
 	return true
 }
 
-// maker names the node that makes the file of a shard; empty: nobody does, or it is not known.
+// maker returns the name of the node that makes the file of a shard; empty: there is none, or it is unknown.
 func (c *charter) maker(shard int) string {
 	if n := c.Made[shard]; n >= 0 && n < len(c.Nodes) {
 		return c.Nodes[n]
@@ -210,7 +209,7 @@ func (c *charter) maker(shard int) string {
 	return ""
 }
 
-// clone is a charter that may be changed.
+// clone returns a copy that may be changed.
 func (c *charter) clone() *charter {
 	other := *c
 	other.Nodes, other.Made = slices.Clone(c.Nodes), slices.Clone(c.Made)
@@ -219,8 +218,8 @@ func (c *charter) clone() *charter {
 	return &other
 }
 
-// number is that of a node, which the charter has from then on, until another is named. Where
-// there are too many names those that no shard needs are forgotten, the oldest first.
+// number returns the number of a node, which it adds if necessary. If the names become too large, number forgets
+// nodes that make no file, the oldest first. A number is valid until another node is added.
 func (c *charter) number(node string) int {
 	if n := slices.Index(c.Nodes, node); n >= 0 {
 		return n
@@ -241,7 +240,7 @@ func (c *charter) number(node string) int {
 	return len(c.Nodes) - 1
 }
 
-// unname forgets a node that makes no file. Those after it have other numbers then.
+// unname forgets a node that makes no file, which changes the numbers of those after it.
 func (c *charter) unname(n int) {
 	c.Nodes = slices.Delete(c.Nodes, n, n+1)
 	for shard, made := range c.Made {
@@ -251,7 +250,7 @@ func (c *charter) unname(n int) {
 	}
 }
 
-// decodeCharter reads a charter that anybody may have written.
+// decodeCharter decodes an untrusted charter.
 func decodeCharter(text []byte) (*charter, error) {
 	if len(text) > maxCharter {
 		return nil, fmt.Errorf("%w of %d bytes", errCharter, len(text))
@@ -271,7 +270,7 @@ func decodeCharter(text []byte) (*charter, error) {
 	return &c, nil
 }
 
-// part is what a shard's file is of the terrain.
+// part describes the file of a shard as part of the terrain.
 func (c *charter) part(n int) schema.Part {
 	return schema.Part{
 		Terrain: [16]byte(c.Terrain), Rule: c.Rule, Shard: n, Shards: len(c.Made),
@@ -282,12 +281,13 @@ func (c *charter) part(n int) schema.Part {
 // over reports whether all files say that the run is over.
 func (c *charter) over() bool { return !slices.Contains(c.Over, false) }
 
-// inTurns is in how many turns a node claims its share, so that one which comes a little later
-// still finds some of its own.
+// inTurns is the number of turns in which a node claims its share, so that a node that joins a little later still
+// finds some of its own.
 const inTurns = 8
 
-// claim has a node make the files of some more shards, at most so many (0: any number), if they are its share,
-// or left: others have not made them for long. It reports whether it has.
+// claim reserves more shards whose files a node will make, up to an eighth of its share, but no more than most in
+// total (0: no limit). It exceeds the share only with left: others have left shards unmade for long. It reports
+// whether it reserved any.
 func (c *charter) claim(node string, most int, left bool) (claimed bool) {
 	own := len(c.of(node))
 	share := (len(c.Made) + len(c.Nodes) - 1) / max(1, len(c.Nodes))
@@ -302,7 +302,7 @@ func (c *charter) claim(node string, most int, left bool) (claimed bool) {
 	return claimed
 }
 
-// unmade are the shards without a file.
+// unmade returns the shards without a file.
 func (c *charter) unmade() []int {
 	var shards []int
 	for n, made := range c.Made {
@@ -316,7 +316,8 @@ func (c *charter) unmade() []int {
 // made reports whether every shard has a file.
 func (c *charter) made() bool { return len(c.unmade()) == 0 }
 
-// nodes is how many nodes have files.
+// nodes returns the number of nodes that have files. Each file whose node is unknown counts as one, and so do all
+// shards without a file together.
 func (c *charter) nodes() int {
 	seen, n := map[int]bool{}, 0
 	for _, node := range c.Made {
@@ -328,7 +329,7 @@ func (c *charter) nodes() int {
 	return n
 }
 
-// of are the shards whose files a node makes.
+// of returns the shards whose files a node makes.
 func (c *charter) of(node string) (shards []int) {
 	for n := range c.Made {
 		if c.maker(n) == node {
@@ -338,8 +339,8 @@ func (c *charter) of(node string) (shards []int) {
 	return shards
 }
 
-// digests are those of the values of an effective configuration, as "table.key"; of
-// entries in arrays there is one for all.
+// digests returns a digest of every value in an effective configuration, as "table.key". An array of tables has
+// one digest for all its entries.
 func digests(effective []byte) map[string]string {
 	values, table, array := map[string][]byte{}, "", false
 	for line := range strings.Lines(string(effective)) {
@@ -365,7 +366,7 @@ func digests(effective []byte) map[string]string {
 	return sums
 }
 
-// differing names the keys that differ.
+// differing returns the keys whose values differ, separated by commas.
 func differing(a, b map[string]string) string {
 	var keys []string
 	for key, value := range a {
@@ -386,15 +387,15 @@ func differing(a, b map[string]string) string {
 type registry struct {
 	bucket lease.Bucket
 	timing lease.Timing
-	log    *slog.Logger // nil: a change fails if the hub does not take it within Watch
-	told   atomic.Bool  // it was logged that the hub takes nothing, and it has taken nothing since
+	log    *slog.Logger // nil: a change fails if the hub has not accepted it within Watch
+	told   atomic.Bool  // it was logged that the hub accepts no changes, and it has accepted none since
 }
 
-// read returns the charter; nil: the hub has none.
+// read returns the charter and its revision; nil: the hub has none.
 func (r *registry) read(ctx context.Context) (*charter, uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew/3) // a short wait, and a new hub is soon seen
+	ctx, cancel := context.WithTimeout(ctx, r.timing.Renew/3) // short, so that a new hub is noticed soon
 	defer cancel()
-	if _, err := r.bucket.Session(ctx); err != nil { // which makes the bucket that a hub has lost
+	if _, err := r.bucket.Session(ctx); err != nil { // re-creates the bucket if the hub has lost it
 		return nil, 0, err
 	}
 	e, err := r.bucket.Get(ctx, charterKey)
@@ -408,10 +409,10 @@ func (r *registry) read(ctx context.Context) (*charter, uint64, error) {
 	return c, e.Revision, err
 }
 
-// change has f change the charter, which is nil if the hub has none, until the hub has
-// taken what f returns, or f returns nothing to be written. It returns the charter as it
-// is then. If the hub does not answer, it is asked again, and f is called again: the charter may
-// already contain the first change, which f must not make twice.
+// change calls f with the charter, or nil if the hub has none, and writes what f returns by compare-and-swap. It
+// retries until the hub has accepted that, or f returns nil because there is nothing to write. It returns the
+// resulting charter. After a write without an answer, f is called again: the charter may already contain the first
+// change, and f must not make it twice.
 func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error)) (*charter, error) {
 	for began := time.Now(); ; {
 		was, revision, err := r.read(ctx)

@@ -9,7 +9,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A configured machine follows its own configuration file, as far as that says the same as the charter.
+// A configured holds the configuration that this machine follows. It is read from the machine's own file, and
+// adopted only if the file agrees with the charter.
 type configured struct {
 	load    func() (*config.Config, error)
 	prepare func(*config.Config) error
@@ -17,18 +18,18 @@ type configured struct {
 
 	mu      sync.Mutex
 	cfg     *config.Config
-	number  uint64 // of it in the terrain
-	refused string // why the configuration of the charter is not followed, as it was logged last
+	number  uint64 // of cfg in the terrain
+	refused string // why the configuration of the charter is not followed, as last logged
 }
 
-// now returns the configuration that is followed, with its number.
+// now returns the configuration that is followed, and its number.
 func (c *configured) now() (*config.Config, uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.cfg, c.number
 }
 
-// adopt follows the configuration of a charter as soon as the file of this machine says the same.
+// adopt follows the configuration of a charter once the file of this machine agrees with it.
 func (c *configured) adopt(of *charter) {
 	if _, number := c.now(); number == of.Configuration {
 		return
@@ -46,7 +47,7 @@ func (c *configured) adopt(of *charter) {
 	}
 }
 
-// read reads the file, which must have these digests, and prepares what it needs.
+// read reads the file, which must have the given digests, and prepares what the configuration needs.
 func (c *configured) read(want map[string]string) (*config.Config, error) {
 	cfg, err := c.load()
 	if err != nil {

@@ -25,17 +25,17 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A file is the state file of a shard, which is open. The lease asks it for its last commit
-// while a crawl has the store.
+// A file is the open state file of a shard. It remembers the last commit, which the lease needs while a crawl uses
+// the store.
 type file struct {
 	*kv.Store
 	path    string
 	place   os.FileInfo     // of path, when it was opened
-	sender  *webhook.Sender // of the messages that wait in it
+	sender  *webhook.Sender // of the webhook messages in the file
 	commit  atomic.Uint64
 	opening schema.Opening // once it has begun
-	epoch   uint64         // of the shard; set before it is held
-	release func()         // lets it go; set before it is held
+	epoch   uint64         // of the shard; set before the lease is taken
+	release func()         // makes the node let go of the shard; set before the lease is taken
 }
 
 func openFile(o *Options, n int) (*file, error) {
@@ -55,7 +55,7 @@ func openFile(o *Options, n int) (*file, error) {
 	return f, nil
 }
 
-// openFiles opens the files that lie in a node's folder; after an error some may be open.
+// openFiles opens the files in a node's folder. After an error some may be open.
 func openFiles(o *Options) (map[int]*file, error) {
 	here, err := found(o.Folder)
 	if err != nil {
@@ -72,8 +72,7 @@ func openFiles(o *Options) (map[int]*file, error) {
 	return files, nil
 }
 
-// discard removes a file that is closed, unless another one has come in its place, or none is
-// there any more.
+// discard removes a closed file, unless it no longer exists or another file has taken its place.
 func (f *file) discard() error {
 	now, err := os.Stat(f.path)
 	switch {
@@ -92,12 +91,12 @@ func closeAll(files map[int]*file) (err error) {
 	return err
 }
 
-// FilePath is that of the state file of a shard in a folder.
+// FilePath returns the path of a shard's state file in a folder.
 func FilePath(folder string, n int) string {
 	return filepath.Join(folder, fmt.Sprintf("shard-%03d.bolt", n))
 }
 
-// found are the numbers of the shards whose files lie in a folder.
+// found returns the numbers of the shards whose files are in a folder.
 func found(folder string) (shards []int, err error) {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +115,7 @@ func found(folder string) (shards []int, err error) {
 	return shards, nil
 }
 
-// config is the configuration of the last run; nil: there was none.
+// config returns the configuration of the last run; nil: there was no run.
 func (f *file) config() (cfg *config.Config, err error) {
 	err = f.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
@@ -132,7 +131,7 @@ func (f *file) config() (cfg *config.Config, err error) {
 	return cfg, err
 }
 
-// committed notes the last commit. It belongs to whoever has the store.
+// committed remembers the last commit. It must be called by the goroutine that uses the store.
 func (f *file) committed() { f.commit.Store(f.LastCommit()) }
 
 // Commit implements [lease.File].
@@ -152,8 +151,7 @@ func (f *file) Begin() (o schema.Opening, err error) {
 	return o, err
 }
 
-// over reports whether the file says that a run of the terrain is over, and its outputs
-// need nothing more.
+// over reports whether the file says that a run of the terrain is over, with its outputs complete.
 func (f *file) over(run uint64) (over bool, err error) {
 	err = f.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
@@ -163,17 +161,17 @@ func (f *file) over(run uint64) (over bool, err error) {
 	return over, err
 }
 
-// metaEpochs is the name of the value that says of which epochs a file knows.
+// metaEpochs is the key of the epochs that a file knows.
 const metaEpochs = "epochs"
 
-// epochs are those of all shards of a terrain, as a file keeps them.
+// epochs are the epochs of all shards of a terrain, as stored in a file.
 type epochs struct {
 	Terrain []byte   `json:"terrain"`
 	Epochs  []uint64 `json:"epochs"`
 }
 
-// knownEpochs are the epochs of all shards as a file knows them; of a file that says nothing
-// of the terrain they are 0.
+// knownEpochs returns the epochs of all shards as the file knows them. They are 0 if the file knows nothing about
+// the terrain.
 func knownEpochs(tx *kv.Tx, c *charter) ([]uint64, error) {
 	text, err := tx.Meta.Value(metaEpochs)
 	if err != nil || text == nil {
@@ -189,7 +187,7 @@ func knownEpochs(tx *kv.Tx, c *charter) ([]uint64, error) {
 	return known.Epochs, nil
 }
 
-// keepEpochs writes the epochs of a charter into a file; none goes back.
+// keepEpochs writes the epochs of a charter into a file. No epoch decreases.
 func keepEpochs(tx *kv.Tx, c *charter) error {
 	known, err := knownEpochs(tx, c)
 	if err != nil {
@@ -201,18 +199,18 @@ func keepEpochs(tx *kv.Tx, c *charter) error {
 	return tx.Meta.Put(metaEpochs, strictjson.Encode(epochs{c.Terrain, known}))
 }
 
-// epochs are those that the file knows of.
+// epochs returns the epochs that the file knows.
 func (f *file) epochs(c *charter) (known []uint64, err error) {
 	err = f.View(func(tx *kv.Tx) error { known, err = knownEpochs(tx, c); return err })
 	return known, err
 }
 
-// empty reports whether the file was made, and never crawled.
+// empty reports whether the file was made but never crawled.
 func (f *file) empty() bool { return f.Part().Shards == 0 }
 
-// enter finds the epoch of a node's file, and writes the epochs of the terrain into an empty one; into another one
-// they are written once it is held. It refuses a file that was given up, and an empty one if another
-// node is to recreate the file.
+// enter finds the epoch of a node's file. It writes the epochs of the terrain into an empty file; keep writes them
+// into any other once that is held. It returns [lease.ErrRecreated] if the file was given up, or if it is empty
+// and another node is to recreate it.
 func (f *file) enter(shard int, c *charter, node string) error {
 	known, err := f.epochs(c)
 	if err != nil {
@@ -236,9 +234,9 @@ func (f *file) keep(c *charter) error {
 	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })
 }
 
-// follow gives an empty file the runs of the terrain before its own first one, of which it
-// knows nothing. over: its first run is the next one, because other files say that this one is over;
-// recreated: there was another file of the shard.
+// follow adds the runs of the terrain before the file's own first one to an empty file, which knows nothing about
+// them. over: its first run is the next one, because other files say that this one is over; recreated: the shard
+// had another file before.
 func (f *file) follow(part schema.Part, cfg *config.Config, over, recreated bool) error {
 	before := part.Run - 1
 	if over {
@@ -261,7 +259,7 @@ func (f *file) follow(part schema.Part, cfg *config.Config, over, recreated bool
 	})
 }
 
-// putRecreated notes when a file was recreated, and in which run, unless that is over.
+// putRecreated records when a file was recreated, and in which run unless that is over.
 func putRecreated(tx *kv.Tx, run uint64, over bool, now time.Time) error {
 	text, err := now.UTC().MarshalText()
 	if err == nil {
@@ -273,7 +271,7 @@ func putRecreated(tx *kv.Tx, run uint64, over bool, now time.Time) error {
 	return tx.Meta.Put(kv.MetaRecreated, strconv.AppendUint(nil, run, 10))
 }
 
-// putRuns writes down so many runs of which nothing is known.
+// putRuns records the runs up to most, about which nothing is known.
 func putRuns(tx *kv.Tx, most schema.RunID, cfg *config.Config, now time.Time) error {
 	if err := tx.Runs.PutConfig(cfg.Hash(), cfg.Effective()); err != nil {
 		return err
@@ -290,8 +288,8 @@ func putRuns(tx *kv.Tx, most schema.RunID, cfg *config.Config, now time.Time) er
 	return nil
 }
 
-// An ended shard answers for a file whose run is over. Nothing is written to it but what has become of its
-// messages.
+// An ended shard answers for a file whose run is over. The only changes to the file concern the delivery of its
+// webhook messages.
 type ended struct {
 	reading termination.Reading
 	number  uint64 // of the configuration

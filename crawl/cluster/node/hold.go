@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	lastRelease = 10 * time.Second // for a hub to take it that a shard was let go
-	namedFirst  = 5                // Watches in which the node that the charter names comes before an empty file
+	lastRelease = 10 * time.Second // for a hub to record that a shard was released
+	namedFirst  = 5                // Watches that an empty file waits for the node that the charter names
 )
 
-// A holding is a shard that a node holds, or is about to, for as long as one lease lasts. It uses what
-// the node has, and calls nothing of the node itself.
+// A holding is a shard that a node holds or is about to hold, for the duration of one lease. It uses the fields of
+// the node, but calls none of its methods.
 type holding struct {
 	node  *node
 	shard int
 	file  *file
-	lease *lease.Lease // once it is taken
+	lease *lease.Lease // nil: not taken yet
 	door  door
 }
 
@@ -65,7 +65,7 @@ func (h *holding) once(ctx context.Context) (err error) {
 	return err
 }
 
-// letGo closes the file and has others take the shard at once, also when ctx is done.
+// letGo closes the file and lets others take the shard at once, even if ctx is done.
 func (h *holding) letGo(ctx context.Context) error {
 	h.file.committed()
 	err := h.file.Close()
@@ -77,8 +77,8 @@ func (h *holding) letGo(ctx context.Context) error {
 	return err
 }
 
-// take takes the lease of the shard, however long the hub is away. A file that could not be written is closed, and
-// stays so.
+// take takes the lease of the shard, and retries for as long as the hub is away. It fails if another node holds
+// the shard, if the file is not the one that the record names, or if the file can no longer be written.
 func (h *holding) take(ctx context.Context) error {
 	id, err := lease.FileID(h.file.path)
 	if err != nil {
@@ -110,10 +110,11 @@ func (h *holding) take(ctx context.Context) error {
 	}
 }
 
-// errYields reports that the charter has changed about which node has the file of the shard.
+// errYields reports that the charter has changed as to which node has the file of the shard.
 var errYields = errors.New("somebody else may have the file")
 
-// takeOnce tries that once. It gives up as soon as another node is to come first.
+// takeOnce tries once to take the lease. It returns errYields as soon as the time for which an empty file must
+// wait for others has changed.
 func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	n, timing := h.node, h.node.Timing
 	if h.file.empty() {
@@ -144,14 +145,14 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	return err
 }
 
-// A candidate is a file with which its shard is about to be claimed.
+// A candidate is the file with which a shard is about to be claimed.
 type candidate struct {
 	*file
 	holding *holding
 }
 
-// Begin implements [lease.File]. An empty file is another one than that of a shard which was crawled, though a hub
-// that has lost everything has no record of it.
+// Begin implements [lease.File]. It refuses an empty file for a shard that was crawled, even if a hub that has
+// lost everything has no record of the lease.
 func (f candidate) Begin() (o schema.Opening, err error) {
 	n, shard := f.holding.node, f.holding.shard
 	c := n.member.get()
@@ -161,9 +162,9 @@ func (f candidate) Begin() (o schema.Opening, err error) {
 	return f.file.Begin()
 }
 
-// yields is how much longer a node with an empty file of the shard waits before it takes it, as another node may
-// have the real one: most likely the node that the charter names; if the hub has forgotten which node
-// made the file, any other.
+// yields returns how much longer a node waits before it takes the shard with an empty file, because another node
+// may have the real one. That is most likely the node that the charter names, or any node if the hub has forgotten
+// which one made the file.
 func (h *holding) yields(c *charter) time.Duration {
 	switch c.maker(h.shard) {
 	case h.node.Name:
@@ -201,8 +202,8 @@ func (h *holding) work(ctx context.Context) error {
 	return h.answer(ctx)
 }
 
-// catchUp waits until this node follows the configuration under which the file was crawled, unless its run is over.
-// It may have come from a node whose own configuration file said the same as the terrain's sooner.
+// catchUp waits until this node follows the configuration under which the file was last crawled, unless its run is
+// over. The file may come from a node whose configuration file agreed with the terrain earlier.
 func (h *holding) catchUp(ctx context.Context) error {
 	n, m, want := h.node, h.node.member, h.file.Part().Configuration
 	if over, err := h.file.over(m.run); err != nil || over {
@@ -217,7 +218,7 @@ func (h *holding) catchUp(ctx context.Context) error {
 	})
 }
 
-// whileHeld is a context that ends with a lease, for [lease.ErrLost].
+// whileHeld returns a context that is cancelled with [lease.ErrLost] when the lease is lost.
 func whileHeld(ctx context.Context, own *lease.Lease) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -230,7 +231,8 @@ func whileHeld(ctx context.Context, own *lease.Lease) (context.Context, context.
 	return ctx, func() { cancel(nil) }
 }
 
-// serve answers for the shard until stop is called. While the hub is away nobody asks.
+// serve answers messages to the shard until stop is called, even if ctx is done before. While the hub is away, no
+// messages arrive.
 func (h *holding) serve(ctx context.Context) (stop func()) {
 	n, f := h.node, h.file
 	return aside(context.WithoutCancel(ctx), func(ctx context.Context) error {
@@ -255,7 +257,7 @@ func (h *holding) serve(ctx context.Context) (stop func()) {
 	})
 }
 
-// answer answers for the shard, whose run is over, until it is over everywhere.
+// answer answers for the shard, whose run is over, until the run is over on all shards.
 func (h *holding) answer(ctx context.Context) error {
 	n, m := h.node, h.node.member
 	h.file.committed()
@@ -283,8 +285,8 @@ func (h *holding) answer(ctx context.Context) error {
 	return nil
 }
 
-// end looks for the end of the run until there is one, or ctx is done. It says what keeps it
-// open where that stays the same for long.
+// end looks for the end of the run until it is found or ctx is done. It logs what keeps the run open if that does
+// not change for long.
 func (h *holding) end(ctx context.Context) error {
 	n := h.node
 	var last string
@@ -301,7 +303,8 @@ func (h *holding) end(ctx context.Context) error {
 	})
 }
 
-// An ending reaches the shards whose common end is looked for, and the charter, which says when that is there.
+// An ending gives the search for the end of the run access to the shards and to the charter, which records the
+// end.
 type ending struct {
 	wire
 	member *member

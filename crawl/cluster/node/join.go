@@ -13,17 +13,16 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 )
 
-// A joiner brings a node into the terrain of its hub.
+// A joiner adds a node to the terrain of its hub.
 type joiner struct {
 	*Options
 	registry *registry
-	config   map[string]string // what all nodes have in common, as digests
+	config   map[string]string // digests of the shared configuration
 	began    time.Time
 }
 
-// join opens the files that are here, and finds the charter that they and the configuration
-// belong to. The next run begins with the first node that comes after the last one. After an error some
-// files may be open.
+// join opens the files in the node's folder, and returns the charter to which they and the configuration belong.
+// The first node that joins after a run is over begins the next run. After an error some files may be open.
 func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err error) {
 	if files, err = openFiles(j.Options); err != nil {
 		return nil, files, err
@@ -57,8 +56,7 @@ func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err
 }
 
 // announce publishes what the files here say. If the hub has lost its charter, a node without files waits for
-// others to tell it of their terrain: for a while, or as long as it takes if
-// the folder is marked.
+// others to restore it: for a while, or for as long as it takes if the folder is marked.
 func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
 	for waits := false; ; waits = true {
 		session := ""
@@ -84,9 +82,8 @@ func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *char
 	}
 }
 
-// publish brings what the files here say into the charter, and returns it; over: the run was over
-// everywhere before that. Without files it begins a terrain only in the session that was awaited: else
-// it fails with errSession.
+// publish merges what the files here say into the charter, and returns it. over: the run was over on all shards before
+// that. Without files it begins a terrain only in the session that was awaited, and otherwise returns errSession.
 func (j *joiner) publish(ctx context.Context, files map[int]*file, session string) (
 	known *charter, over bool, err error) {
 	over = true
@@ -105,7 +102,7 @@ func (j *joiner) publish(ctx context.Context, files map[int]*file, session strin
 		if err != nil {
 			return nil, err
 		}
-		over = over && c.over() // also when it was told already, and the answer was lost
+		over = over && c.over() // the first call counts: a retry may find what it has written
 		more, err := c.know(j.Name, files)
 		if err != nil || !news && !more {
 			return nil, err
@@ -115,7 +112,7 @@ func (j *joiner) publish(ctx context.Context, files map[int]*file, session strin
 	return known, over, err
 }
 
-// bucket opens a bucket of the hub, which may be away for a while.
+// bucket opens a bucket of the hub, which may be away for up to Watch.
 func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, error) {
 	for began := time.Now(); ; {
 		b, err := o.Hub.Bucket(ctx, terrain)
@@ -128,12 +125,12 @@ func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, er
 	}
 }
 
-// errSession reports a hub that was away, or another one.
+// errSession reports that the hub was away, or is another one.
 var errSession = errors.New("the hub was away")
 
-// await gives other nodes time to restore the charter of a hub that has lost it, before this one,
-// which knows of no terrain, creates another: Renew in one session with the hub, which it returns. In each of
-// its answers the hub had no charter, unless it has one now.
+// await gives other nodes time to restore the charter of a hub that has lost it, before this node, which knows no
+// terrain, creates another one. It returns the session with the hub as soon as the hub has a charter, or has
+// answered without one for Renew in the same session.
 func (j *joiner) await(ctx context.Context) (session string, err error) {
 	var since time.Time // zero: the hub has not answered yet
 	for since.IsZero() || time.Since(since) < j.Timing.Renew {
@@ -154,7 +151,8 @@ func (j *joiner) await(ctx context.Context) (session string, err error) {
 	return session, nil
 }
 
-// first is the charter for a hub without one, as the files here say, or of a new terrain.
+// first returns a charter for a hub that has none: restored from the files here, or that of a new terrain. It
+// returns errMarked if the files say nothing but the folder is marked.
 func (j *joiner) first(files map[int]*file) (*charter, error) {
 	var last *file
 	for _, f := range files {
@@ -181,8 +179,8 @@ func (j *joiner) first(files map[int]*file) (*charter, error) {
 	return restored(last.Part(), digests(cfg.Shared())), nil
 }
 
-// belongs reports a charter of another terrain than the folder is marked with, if no file that was crawled
-// here says the same: the files that were never crawled may be missed in that terrain.
+// belongs returns [ErrTerrain] if the folder is marked with another terrain than the charter's, and no file here
+// was crawled: the other terrain may still need the files that were never crawled.
 func (j *joiner) belongs(c *charter, files map[int]*file) error {
 	for _, f := range files {
 		if !f.empty() {
@@ -200,8 +198,9 @@ func (j *joiner) belongs(c *charter, files map[int]*file) error {
 // errOthers reports that other nodes are missing, whose files may say that the run is over.
 var errOthers = errors.New("other nodes are missing")
 
-// enter is the charter with this node; nil: it has not changed. The next run begins if the last one was
-// over before this node came, or if a hub that had lost everything has learnt so file by file.
+// enter returns the charter with this node added; nil: it has not changed. It begins the next run if the last one
+// was over before this node joined, or if the hub had lost everything and the files have since reported one by one
+// that it is over.
 func (j *joiner) enter(c *charter, over bool) (*charter, error) {
 	changed := false
 	if c.over() && (over || c.Restored) {

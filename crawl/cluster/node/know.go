@@ -7,8 +7,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 )
 
-// know brings what the files of a node say into the charter, and reports whether something is news: first
-// what epochs they know of, for one of the files may be one that was given up.
+// know merges what the files of a node say into the charter, and reports whether that changed anything. It starts with
+// the epochs, because one of the files may have been given up.
 func (c *charter) know(node string, files map[int]*file) (news bool, err error) {
 	for _, f := range files {
 		known, err := f.epochs(c)
@@ -34,10 +34,10 @@ func (c *charter) know(node string, files map[int]*file) (news bool, err error) 
 	return news, nil
 }
 
-// knows brings what one file says into the charter, and reports whether that is news.
+// knows merges what one file says into the charter, and reports whether that changed anything.
 func (c *charter) knows(node string, shard int, f *file) (news bool, err error) {
 	part := f.Part()
-	if part.Shards == 0 && shard < len(c.Made) { // it was made, and never crawled
+	if part.Shards == 0 && shard < len(c.Made) { // made but never crawled
 		if news = c.Made[shard] == nobody; news {
 			c.Made[shard] = c.number(node)
 		}
@@ -65,7 +65,7 @@ func (c *charter) knows(node string, shard int, f *file) (news bool, err error) 
 	return news, err
 }
 
-// fits reports a file that is not that of a shard of the terrain.
+// fits returns an error if a file is not that of a shard of the terrain, or was given up.
 func (c *charter) fits(shard int, f *file) error {
 	part := f.Part()
 	switch {
@@ -88,8 +88,8 @@ func (c *charter) fits(shard int, f *file) error {
 	return err
 }
 
-// catchUp brings the charter to the run and the configuration of a file that is ahead of it, and reports whether the
-// file is. Where the file has another configuration under the number of the charter's, that one gets a new number.
+// catchUp advances the charter to the run and the configuration of a file that is ahead of it, and reports whether
+// it changed. If the file has another configuration under the charter's number, the charter's gets a new number.
 func (c *charter) catchUp(f *file) (news bool, err error) {
 	part := f.Part()
 	own, its := c.moment(), moment{part.Run, part.Configuration}

@@ -15,8 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// A maker has the files of this node's shards made, and has shards held until the run is over. It belongs
-// to one goroutine.
+// A maker starts to hold the shards of this node, whose files are here or are to be made, until the run is over.
+// It belongs to one goroutine.
 type maker struct {
 	*Options
 	member *member
@@ -24,25 +24,25 @@ type maker struct {
 	group  *errgroup.Group
 	own    func(ctx context.Context, shard int, f *file, came bool) (left bool, epoch uint64, err error)
 	held   map[int]bool
-	left   map[int]uint64   // shards that are left alone, with the epoch that they had then
+	left   map[int]uint64   // shards to leave alone, with the epochs in which they were left
 	came   map[int]*arrival // files of shards that are not held
-	unread bool             // the folder, the last time
+	unread bool             // the folder could not be read the last time
 
 	mu   sync.Mutex
-	gone map[int]uint64 // shards that have just been left, with their epochs
+	gone map[int]uint64 // shards that were just left, with their epochs
 }
 
-// An arrival is a file that lies in the folder as it is since a moment.
+// An arrival is a file in the folder that has not changed since a given moment.
 type arrival struct {
 	size    int64
 	changed time.Time
 	since   time.Time
-	refused bool // it is not looked at again as long as it stays as it is
+	refused bool // it is ignored until it changes
 }
 
-// make has these shards held: this node's share of those that have no file yet; those
-// whose files this node was to make before, and never made or has lost since, which the lease
-// tells apart; those that are recreated here; and those whose files are put into the folder.
+// make starts to hold these shards: this node's share of those that have no file yet; those whose files this node
+// was to make, and never made or has lost since, which the lease tells apart; those that are recreated here; and
+// those whose files are put into the folder.
 func (m *maker) make(ctx context.Context) error {
 	for !m.member.over() {
 		m.leave()
@@ -65,7 +65,7 @@ func (m *maker) make(ctx context.Context) error {
 	return nil
 }
 
-// hold has the group hold a shard. came: its file has come while the node was running.
+// hold makes the group hold a shard. came: its file arrived while the node was running.
 func (m *maker) hold(ctx context.Context, shard int, f *file, came bool) {
 	m.held[shard] = true
 	m.group.Go(func() error {
@@ -79,8 +79,8 @@ func (m *maker) hold(ctx context.Context, shard int, f *file, came bool) {
 	})
 }
 
-// leave notes which shards are no longer held. Their files are not taken up again before they
-// have been away.
+// leave records which shards are no longer held. Their files are not taken again until they have been away or have
+// changed.
 func (m *maker) leave() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,16 +91,16 @@ func (m *maker) leave() {
 	clear(m.gone)
 }
 
-// claim claims shards that have no file, if they are this node's share.
+// claim reserves shards without a file: this node's share, or later those that others have left unmade.
 func (m *maker) claim(ctx context.Context) error {
 	waited := time.Since(m.began)
-	if m.member.get().made() || waited < m.Timing.Renew*6/5 { // others, started at the same time, may still come
+	if m.member.get().made() || waited < m.Timing.Renew*6/5 { // others that started at the same time may still join
 		return nil
 	}
 	return m.member.claim(ctx, m.MaxShards, waited > 2*m.Timing.Renew+m.Timing.Watch)
 }
 
-// look takes files that have been put into the folder.
+// look takes files that were put into the folder.
 func (m *maker) look(ctx context.Context) error {
 	here, err := found(m.Folder)
 	if err != nil {
@@ -127,7 +127,7 @@ func (m *maker) look(ctx context.Context) error {
 	return nil
 }
 
-// arrive takes a file that has come, once it has stayed as it is for Watch: somebody may still be copying it.
+// arrive takes a file once it has been unchanged for Watch: until then it may still be copied.
 func (m *maker) arrive(ctx context.Context, shard int) error {
 	info, err := os.Stat(FilePath(m.Folder, shard))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +137,7 @@ func (m *maker) arrive(ctx context.Context, shard int) error {
 		return err
 	}
 	a := m.came[shard]
-	if a != nil && a.changed.IsZero() { // it was left, and is still here
+	if a != nil && a.changed.IsZero() { // the shard was left, and its file is still here
 		a.size, a.changed = info.Size(), info.ModTime()
 	}
 	if a == nil || a.size != info.Size() || !a.changed.Equal(info.ModTime()) {
@@ -157,7 +157,7 @@ func (m *maker) arrive(ctx context.Context, shard int) error {
 	return nil
 }
 
-// welcome opens a file that has come, and has the charter say that it is here.
+// welcome opens a file that has arrived, and records in the charter that this node has it.
 func (m *maker) welcome(ctx context.Context, shard int) (f *file, err error) {
 	if f, err = openFile(m.Options, shard); err != nil {
 		return nil, err

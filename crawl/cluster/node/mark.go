@@ -12,16 +12,15 @@ import (
 	"github.com/google/renameio/v2/maybe"
 )
 
-// MarkName is the file in a node's folder that says which terrain the node is part of. A node may be without
-// shards, because they were moved away or never crawled; because of the mark it neither begins another terrain
-// when the hub has lost its charter, nor joins one that somebody else has begun there. The file holds
-// the id of the terrain in hexadecimal digits.
+// MarkName is the file in a node's folder that names the terrain of the node: its ID in hexadecimal digits. A node
+// may have no shards, because they were moved away or never crawled. With the mark it neither begins another
+// terrain when the hub has lost its charter, nor joins one that was begun there since.
 const MarkName = "terrain-id"
 
-// errMarked reports a hub without a charter: other nodes have to tell it of their terrain.
+// errMarked reports a hub without a charter, for a node that must wait for others to restore it.
 var errMarked = errors.New("the hub knows of no terrain, and this node has been part of one")
 
-// marked returns the terrain with which a folder is marked; nil: with none.
+// marked returns the terrain with which a folder is marked; nil: none.
 func marked(folder string) (terrain []byte, err error) {
 	path := filepath.Join(folder, MarkName)
 	text, err := os.ReadFile(path)
@@ -41,7 +40,7 @@ func marked(folder string) (terrain []byte, err error) {
 	return terrain, nil
 }
 
-// mark marks a folder, which is made if it is missing.
+// mark marks a folder with a terrain, and creates the folder if it is missing.
 func mark(folder string, terrain []byte) error {
 	if was, err := marked(folder); err != nil || bytes.Equal(was, terrain) {
 		return err

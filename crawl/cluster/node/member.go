@@ -14,12 +14,12 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 )
 
-// A member is a node's part in a run of the terrain: it knows the charter as the hub had it last, and has it
-// changed.
+// A member is a node's part in a run of the terrain. It keeps the charter as last read from the hub, and changes
+// it.
 type member struct {
 	name     string
-	run      uint64 // of the terrain, which the node is here for
-	stopped  stop   // the last one before the node came
+	run      uint64 // of the terrain, in which the node takes part
+	stopped  stop   // the last one before the node joined
 	registry *registry
 	timing   lease.Timing
 	log      *slog.Logger
@@ -31,7 +31,7 @@ type member struct {
 
 func newMember(o *Options, r *registry, c *charter) *member {
 	m := &member{name: o.Name, run: c.Run, registry: r, timing: o.Timing, log: o.Log, machine: o.Machine}
-	c.Stop.Late = true // whatever else this node tells a hub that has lost it
+	c.Stop.Late = true // restoring it at a hub that has lost it must stop no node again
 	m.stopped = c.Stop
 	m.set(c)
 	return m
@@ -53,13 +53,14 @@ func (m *member) get() *charter {
 	return m.charter
 }
 
-// over reports whether the run is over on all shards, or another has begun.
+// over reports whether the run is over on all shards, or another one has begun.
 func (m *member) over() bool {
 	c := m.get()
 	return c.Run > m.run || c.Run == m.run && c.over()
 }
 
-// look waits until the charter is as wanted. If that takes long, still is called once; it may be nil.
+// look waits until the charter is as wanted. If that takes longer than Watch, it calls still once, which may be
+// nil.
 func (m *member) look(ctx context.Context, wanted func(*charter) bool, still func(*charter)) error {
 	for began := time.Now(); !wanted(m.get()); {
 		if still != nil && time.Since(began) > m.timing.Watch {
@@ -73,8 +74,9 @@ func (m *member) look(ctx context.Context, wanted func(*charter) bool, still fun
 	return nil
 }
 
-// follow reads the charter now and then, and restores it if the hub has lost it, until
-// ctx is done, or the run has to end without some shards. news is called after every look.
+// follow reads the charter periodically, and restores it if the hub has lost it. It returns nil when ctx is done,
+// and a [crawl.StopError] when the run has to end without some shards. It calls news with every charter that it
+// reads.
 func (m *member) follow(ctx context.Context, news func(*charter)) error {
 	for sleep(ctx, m.timing.Renew/10) == nil {
 		c, err := m.refresh(ctx)
@@ -93,7 +95,8 @@ func (m *member) follow(ctx context.Context, news func(*charter)) error {
 	return nil
 }
 
-// refresh reads the charter, and restores what the hub has lost of it. nil: that has to be tried again.
+// refresh reads the charter, and restores what the hub has lost of it. It returns nil if the caller must try
+// again.
 func (m *member) refresh(ctx context.Context) (*charter, error) {
 	c, _, err := m.registry.read(ctx)
 	switch {
@@ -109,7 +112,7 @@ func (m *member) refresh(ctx context.Context) (*charter, error) {
 	if err := m.foreign(c); err != nil {
 		return nil, err
 	}
-	if c.clone().learn(m.get()) { // a node that knew less has restored it
+	if c.clone().learn(m.get()) { // restored by a node that knew less
 		if c, err = m.registry.change(ctx, m.again); err != nil || !m.get().same(c) {
 			return nil, nil
 		}
@@ -117,7 +120,7 @@ func (m *member) refresh(ctx context.Context) (*charter, error) {
 	return c, nil
 }
 
-// foreign reports a charter of another terrain.
+// foreign returns [ErrTerrain] for the charter of another terrain.
 func (m *member) foreign(c *charter) error {
 	if m.get().same(c) {
 		return nil
@@ -125,7 +128,7 @@ func (m *member) foreign(c *charter) error {
 	return fmt.Errorf("%w: somebody has begun terrain %x, with %d shards", ErrTerrain, c.Terrain, len(c.Made))
 }
 
-// again tells a hub what it has lost of the charter that this node knows.
+// again restores what a hub has lost of the charter that this node knows; nil: nothing.
 func (m *member) again(c *charter) (*charter, error) {
 	switch known := m.get(); {
 	case c == nil:
@@ -136,15 +139,16 @@ func (m *member) again(c *charter) (*charter, error) {
 	return c, nil
 }
 
-// remembered is the charter that this node knows, for a hub that has lost it.
+// remembered returns the charter that this node knows, for a hub that has lost it. The shards must report their
+// portions again.
 func (m *member) remembered() *charter {
 	c := m.get().clone()
 	c.Portions.forget()
 	return c
 }
 
-// change has f change the charter, or what this node remembers of one that the hub has lost. f reports
-// whether it has changed it.
+// change lets f change the charter, or the one that this node remembers if the hub has lost it. f reports whether
+// it changed anything.
 func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) error {
 	c, err := m.registry.change(ctx, func(c *charter) (*charter, error) {
 		if c == nil {
@@ -165,8 +169,8 @@ func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) err
 	return err
 }
 
-// named keeps this node in the charter as that of a shard which it holds, whatever nodes with a copy of its file
-// say, until stop is called or ctx is done.
+// named keeps this node in the charter as the maker of a shard that it holds, even if a node with a copy of its
+// file replaces it there, until stop is called or ctx is done. It does nothing once the shard was recreated.
 func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func()) {
 	other := func(c *charter) bool { return c.maker(shard) != m.name && c.Epochs[shard] == epoch }
 	return aside(ctx, func(ctx context.Context) error {
@@ -177,7 +181,7 @@ func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func(
 			if !other(m.get()) {
 				continue
 			}
-			_ = m.change(ctx, func(c *charter) (bool, error) { // it is tried again
+			_ = m.change(ctx, func(c *charter) (bool, error) { // retried later
 				is := other(c)
 				if is {
 					c.Made[shard] = c.number(m.name)
@@ -188,7 +192,7 @@ func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func(
 	})
 }
 
-// crawled writes into the charter that the file of a shard is no longer empty.
+// crawled records in the charter that the file of a shard is no longer empty.
 func (m *member) crawled(ctx context.Context, shard int, epoch uint64) error {
 	return m.change(ctx, func(c *charter) (bool, error) {
 		if c.Crawled.Has(shard) || c.Epochs[shard] != epoch {
@@ -199,8 +203,8 @@ func (m *member) crawled(ctx context.Context, shard int, epoch uint64) error {
 	})
 }
 
-// note writes into the charter that a shard's run is over, with its portion of max-pages. restored: this node
-// has crawled nothing in the run, so a charter that was restored from files is still no more than that.
+// note records in the charter that a shard's run is over, with its portion of max-pages. restored: this node has
+// crawled nothing in the run, so a charter that was restored from files stays marked as such.
 func (m *member) note(ctx context.Context, shard int, had portion, restored bool) error {
 	return m.change(ctx, func(c *charter) (bool, error) {
 		if c.Run != m.run {
@@ -215,8 +219,8 @@ func (m *member) note(ctx context.Context, shard int, had portion, restored bool
 	})
 }
 
-// seal has the charter say that all shards are at the end of the run under a configuration, which nobody changes from
-// then on. It is an error if the terrain has come further.
+// seal records in the charter that all shards are at the end of the run under a configuration, which can no longer
+// change from then on. It fails if the terrain has advanced.
 func (m *member) seal(ctx context.Context, at moment) error {
 	return m.change(ctx, func(c *charter) (bool, error) {
 		if now := c.moment(); now != at {
@@ -229,20 +233,20 @@ func (m *member) seal(ctx context.Context, at moment) error {
 	})
 }
 
-// unseal has it say that they are not.
+// unseal undoes seal, if necessary.
 func (m *member) unseal(ctx context.Context) {
 	if c := m.get(); c.Ending != c.moment() {
 		return
 	}
-	_ = m.change(ctx, func(c *charter) (bool, error) { // it is tried again
+	_ = m.change(ctx, func(c *charter) (bool, error) { // retried later
 		is := c.Ending == c.moment()
 		c.Ending = moment{}
 		return is, nil
 	})
 }
 
-// claim has this node make the files of some more shards, at most so many, if they are its share, or left:
-// others have not made them for long. A hub that has lost the charter is only told of it.
+// claim reserves more shards whose files this node will make, but no more than most in total: its share, or with
+// left also those that others have left unmade for long. If the hub has lost the charter, claim only restores it.
 func (m *member) claim(ctx context.Context, most int, left bool) error {
 	c, err := m.registry.change(ctx, func(c *charter) (*charter, error) {
 		switch {
@@ -263,9 +267,9 @@ func (m *member) claim(ctx context.Context, most int, left bool) error {
 	return err
 }
 
-// share has f change the portions in the charter under a configuration, and returns the
-// charter as the hub has it; nil: the terrain has another configuration by now, or there is nothing
-// to do as far as this node knows: f changes nothing, and finds everything the same.
+// share lets f change the portions in the charter under a configuration, and returns the charter as the hub has
+// it. nil: the terrain has another configuration, or there is nothing to do as far as this node knows, because f
+// changes nothing and finds everything the same.
 func (m *member) share(
 	ctx context.Context, number uint64, f func(*portions) (changed, same bool),
 ) (*charter, error) {
@@ -296,10 +300,10 @@ func (m *member) share(
 	return c, nil
 }
 
-// aside has f run beside what the caller does, until stop is called, or ctx is done.
+// aside runs f concurrently with the caller, until stop is called or ctx is done. stop waits until f has returned.
 func aside(ctx context.Context, f func(context.Context) error) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var g errgroup.Group
 	g.Go(func() error { return f(ctx) })
-	return func() { cancel(); _ = g.Wait() } // that it was told to end
+	return func() { cancel(); _ = g.Wait() } // the error of a cancelled f does not matter
 }

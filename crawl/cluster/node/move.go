@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// What keeps a shard from being moved or recreated.
+// Reasons why a shard cannot be moved or recreated.
 var (
 	// ErrShard reports a number that no shard of the terrain has.
 	ErrShard = errors.New("there is no such shard")
@@ -24,19 +24,19 @@ var (
 	ErrSilent = errors.New("no answer")
 )
 
-// releaseTime is how long a node may take to let a shard go: its open requests get 10 s.
+// releaseTime is how long a node may take to let go of a shard: its open requests get 10 s.
 const releaseTime = time.Minute
 
 // A Released shard is held by no node.
 type Released struct {
 	Node   string // that has its file; empty: unknown
-	Path   string // of the file there; empty: nobody had the shard
-	Silent bool   // that node has neither answered nor renewed its lease for Watch
+	Path   string // of the file there; empty: unknown, or no node held the shard
+	Silent bool   // the node has neither answered nor renewed its lease for Watch
 }
 
-// Release has the node that holds a shard let it go, and returns when it has. That node does
-// not take the shard again before it is started again, or the file was moved and has come back. A node
-// that does not answer, and still holds the shard, keeps it: that is a [lease.HeldError].
+// Release makes the node that holds a shard let go of it, and returns when it has. That node does not take the
+// shard again until it is restarted, or the file has been moved away and has come back. A node that does not
+// answer but still renews its lease keeps the shard: that is [ErrSilent] with a [lease.HeldError].
 func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing) (r Released, err error) {
 	t, c, err := find(ctx, conn)
 	if err != nil {
@@ -72,8 +72,8 @@ func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing
 	return r, fmt.Errorf("%w: %w", ErrSilent, &lease.HeldError{Key: hub.Key(shard), Node: h.Node, Since: h.Since})
 }
 
-// holder finds out which node has a shard. If the hub has lost that, whoever has the file may be about to take it
-// again, and is waited for, a little longer than Watch; silent: in vain.
+// holder returns which node holds a shard. If the hub has lost the record, a node with the file may be about to
+// take the shard again; holder waits a little longer than Watch for it. silent: in vain.
 func (t *Terrain) holder(ctx context.Context, shard int, timing lease.Timing) (h lease.Holder, silent bool, err error) {
 	timing.Watch += timing.Renew
 	for err == nil && !silent {
@@ -90,8 +90,8 @@ func (t *Terrain) free(ctx context.Context, shard int) (bool, error) {
 	return err == nil && !now.Held, err
 }
 
-// gone returns when a shard is no longer held as it was. If the hub has not heard that the shard was let go, its
-// record stays as it is, but is not renewed.
+// gone returns when the holder of a shard has let go of it. If the hub never learned of the release, its record
+// does not change, but is no longer renewed either.
 func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder, timing lease.Timing) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, releaseTime, fmt.Errorf("node %.100q still has the shard", was.Node))
 	defer cancel()
@@ -109,8 +109,8 @@ func (t *Terrain) gone(ctx context.Context, shard int, was lease.Holder, timing 
 	}
 }
 
-// silent reports whether the record of a shard, or its absence, stays as it is for Watch. The hub may be away for
-// a while.
+// silent reports whether the record of a shard, or its absence, remains unchanged for Watch. The hub may be away
+// meanwhile; after twice Watch its error is returned.
 func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (bool, error) {
 	var revision uint64
 	first := time.Now()
@@ -135,22 +135,22 @@ func (t *Terrain) silent(ctx context.Context, shard int, timing lease.Timing) (b
 	}
 }
 
-// lookEvery is from one look at a record to the next.
+// lookEvery is the time between two looks at a record.
 const lookEvery = 200 * time.Millisecond
 
-// A Recreation says which shards are to be recreated, and where.
+// A Recreation says which shards to recreate, and where.
 type Recreation struct {
-	Node   string // that is to make their files
+	Node   string // that will make their files
 	Shards []int
 	Timing lease.Timing
 	Clock  func() lease.Instant
 }
 
-// Recreate gives up the files of shards, and makes a node recreate them, which need not run
-// yet. It reports whether they take part only from the next run on: that is so if the file of
-// another shard says that this run is over, since that shard could not tell them any more what they
-// are to visit. A node that holds one of the shards keeps it: that is a [lease.HeldError]. It takes a little
-// longer than Watch. After an error no file is given up, unless the error says so; it may be done again.
+// Recreate gives up the files of shards and makes a node recreate them; the node need not be running yet. next
+// reports whether the shards take part only from the next run on: if the file of another shard says that this run
+// is over, that shard can no longer send them the URLs to visit. If a node holds one of the shards, it keeps it:
+// that is a [lease.HeldError]. Recreate takes a little longer than Watch. After an error no file is given up,
+// unless the error says otherwise; the call may be repeated.
 func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err error) {
 	t, err := Look(ctx, conn)
 	if err != nil {
@@ -164,8 +164,8 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 		return false, err
 	}
 	given, err := r.give(ctx, t, c)
-	// The end of the run may have been found before the shards were silent. The others have written that down
-	// by now: whoever finds the end waits less long for their answers.
+	// The end of the run may have been found before the shards fell silent. The other files say so by now, because
+	// the search for the end waits less long for their answers.
 	if err == nil {
 		t, err = Look(ctx, conn)
 	}
@@ -181,7 +181,7 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 		}
 		next = t.ended() || slices.Contains(c.Over, true)
 		for i, shard := range r.Shards {
-			if c.raise(shard, given[i].Epoch); c.Epochs[shard] > given[i].Epoch { // by somebody who was faster
+			if c.raise(shard, given[i].Epoch); c.Epochs[shard] > given[i].Epoch { // another command was faster
 				return false, fmt.Errorf("shard %d: %w", shard, lease.ErrRecreated)
 			}
 			c.Made[shard], c.Over[shard] = c.number(r.Node), next
@@ -195,7 +195,7 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 	return next, err
 }
 
-// give gives up the files of the shards; after an error it may have given up some.
+// give gives up the files of the shards. After an error it may have given up some.
 func (r *Recreation) give(ctx context.Context, t *Terrain, c *charter) ([]*lease.Given, error) {
 	given := make([]*lease.Given, len(r.Shards))
 	g, ctx := errgroup.WithContext(ctx)
@@ -210,8 +210,8 @@ func (r *Recreation) give(ctx context.Context, t *Terrain, c *charter) ([]*lease
 	return given, g.Wait()
 }
 
-// giveBack undoes, because of an error, that shards were given up; it adds to the error what fails in that.
-// nil: a shard that was not given up.
+// giveBack restores shards that were given up, after err, and returns err with any errors of its own. A nil entry
+// is a shard that was not given up.
 func giveBack(ctx context.Context, given []*lease.Given, err error) error {
 	for _, g := range given {
 		if g == nil {
@@ -224,7 +224,7 @@ func giveBack(ctx context.Context, given []*lease.Given, err error) error {
 	return err
 }
 
-// may reports why the shards cannot be recreated.
+// may returns the reason why the shards cannot be recreated.
 func (r *Recreation) may(t *Terrain) error {
 	for _, shard := range r.Shards {
 		if err := within(shard, len(t.Shards)); err != nil {
@@ -249,12 +249,12 @@ func (r *Recreation) may(t *Terrain) error {
 	return nil
 }
 
-// ended reports whether the file of a shard says that the run is over.
+// ended reports whether the file of any shard says that the run is over.
 func (t *Terrain) ended() bool {
 	return slices.ContainsFunc(t.Shards, func(s Shard) bool { return s.Over || s.Report != nil && s.Report.Over })
 }
 
-// file reports why a shard has no file.
+// file returns an error if a shard does not exist or has no file yet.
 func (c *charter) file(shard int) error {
 	if err := within(shard, len(c.Made)); err != nil {
 		return err
@@ -265,7 +265,7 @@ func (c *charter) file(shard int) error {
 	return nil
 }
 
-// within reports a number that is none of so many shards.
+// within returns [ErrShard] if a number is not that of a shard.
 func within(shard, shards int) error {
 	if shard < 0 || shard >= shards {
 		return fmt.Errorf("shard %d: %w: they are 0 to %d", shard, ErrShard, shards-1)

@@ -18,31 +18,31 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// Options say what a node crawls, and with what.
+// Options configure a node.
 type Options struct {
 	Hub       *hub.Conn
-	Name      string // as others see it; the same at every start
+	Name      string // as other nodes see it; the same at every start
 	Folder    string // of its state files; it must exist
-	Shards    int    // of a terrain that is created now
-	MaxShards int    // that it makes files for, at most; 0: no limit
+	Shards    int    // number of shards if a terrain is created
+	MaxShards int    // for which it makes files; 0: no limit
 	Config    *config.Config
-	Load      func() (*config.Config, error)       // the configuration as this machine's file is now
-	Prepare   func(*config.Config) error           // makes ready what a configuration needs; may be nil
-	Open      func(path string) (*kv.Store, error) // opens a state file, or makes it
+	Load      func() (*config.Config, error)       // reads the current configuration file of this machine
+	Prepare   func(*config.Config) error           // prepares what a configuration needs; may be nil
+	Open      func(path string) (*kv.Store, error) // opens or creates a state file
 	Log       *slog.Logger
 	Timing    lease.Timing
 	Clock     func() lease.Instant
 	Machine   *crawl.Machine
-	OnVisit   func(shard int, e crawl.Event)   // called by several goroutines; may be nil
+	OnVisit   func(shard int, e crawl.Event)   // called from several goroutines; may be nil
 	OnRequest func(shard int, q crawl.Request) // likewise
 	OnCommit  func(shard int, c crawl.Commit)  // likewise
-	OnShard   func(shard int, state string)    // what has become of a shard; likewise
-	// OnFile is called when the file of a shard is open, which may be long before it is crawled and after; end is
-	// called before it is closed. It may be nil.
+	OnShard   func(shard int, state string)    // called with the new state of a shard; likewise
+	// OnFile is called when the file of a shard has been opened, possibly long before the crawl. end is called before
+	// the file is closed, possibly long after the crawl. OnFile may be nil.
 	OnFile func(shard int, path string, store *kv.Store) (end func())
-	// OnCrawl is called when a crawl begins, and returns what follows it.
+	// OnCrawl is called when a crawl begins, and returns its follower.
 	OnCrawl func(Walk) Follower
-	Stop    func() // ends ctx, because somebody has asked the node to stop
+	Stop    func() // cancels ctx, because a user has asked the node to stop
 }
 
 // A Walk is the crawl of a shard.
@@ -53,17 +53,17 @@ type Walk struct {
 	Crawl *crawl.Crawl
 	Run   schema.Run
 
-	Config *config.Config // that it goes by
+	Config *config.Config // that the crawl follows
 }
 
-// A Follower knows how a crawl is getting on. Its methods are called by several goroutines.
+// A Follower observes a crawl. Its methods are called from several goroutines.
 type Follower interface {
-	Status(context.Context) census.Status // of now
-	Reconfigured(*config.Config)          // the crawl goes on under another configuration
+	Status(context.Context) census.Status // current
+	Reconfigured(*config.Config)          // the crawl continues under another configuration
 	End()                                 // the crawl has ended; called once
 }
 
-// A node is one process's work on a run of a terrain.
+// A node is one process's part in a run of a terrain.
 type node struct {
 	Options
 	member  *member
@@ -72,15 +72,15 @@ type node struct {
 	bucket  *hub.Bucket // of the terrain
 	wire    wire
 	began   time.Time
-	files   bool             // there were some when it began
-	crawled atomic.Bool      // a shard in the run
-	ends    *crawl.StopError // what its files have to say, and nothing else is done; nil: they need not
+	files   bool             // there were some when the node started
+	crawled atomic.Bool      // it has crawled a shard in this run
+	ends    *crawl.StopError // what its files have to record, and it does nothing else; nil: nothing
 }
 
-// Run crawls until the terrain's run is over in all files, and returns nil then, or the
-// cause of ctx, or a [crawl.StopError] once its files say that the run has ended without some
-// shards. Other errors are of this node: [ErrProtocol], [ErrTerrain], [ErrConfig], of a file, or of a
-// shard that another node holds.
+// Run crawls until all files say that the terrain's run is over, and then returns nil. It returns the cause of ctx
+// if that is done, and a [crawl.StopError] once its files say that the run has ended without some shards. Other
+// errors concern this node: [ErrProtocol], [ErrTerrain], [ErrConfig], the error of a file, or a shard that another
+// node holds.
 func Run(ctx context.Context, o Options) error {
 	o.complete()
 	for {
@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// complete has everything that may be nil do nothing.
+// complete replaces nil callbacks with no-ops.
 func (o *Options) complete() {
 	if o.Prepare == nil {
 		o.Prepare = func(*config.Config) error { return nil }
@@ -120,8 +120,8 @@ func (o *Options) complete() {
 	}
 }
 
-// runOnce crawls one run. next reports whether another run has begun, or is about to, while this node
-// crawled nothing, but only told a hub that had lost everything that the run is over in its files.
+// runOnce crawls one run. next reports that this node has crawled nothing, but only restored the charter at a hub
+// that had lost it: the run is over in the node's files, and another one has begun or is about to.
 func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	n, files, err := newNode(ctx, o)
 	var owe map[int]*file
@@ -144,8 +144,8 @@ func runOnce(ctx context.Context, o Options) (next bool, err error) {
 	return len(files) > 0 && !n.crawled.Load() && (c.Run > n.member.run || c.Restored), err
 }
 
-// newNode is a node that has joined the terrain of its hub, with the files that are here; after an error
-// some may be open.
+// newNode returns a node that has joined the terrain of its hub, and the files in its folder. After an error some
+// may be open.
 func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 	directory, err := o.bucket(ctx, [16]byte{}) // the charter says which terrain it is
 	if err != nil {
@@ -174,7 +174,7 @@ func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 	return n, files, nil
 }
 
-// crawlAll crawls the shards whose files are here, or come later, until the run is over.
+// crawlAll crawls the shards whose files are here, or arrive later, until the run is over.
 func (n *node) crawlAll(ctx context.Context, files map[int]*file) error {
 	g, ctx := errgroup.WithContext(ctx)
 	following, stop := context.WithCancel(ctx)
@@ -188,7 +188,7 @@ func (n *node) crawlAll(ctx context.Context, files map[int]*file) error {
 		m.hold(ctx, shard, f, false)
 	}
 	work.Go(func() error { return m.make(ctx) })
-	work.Go(func() error { // also where there is nothing to hold
+	work.Go(func() error { // needed if no shard is held
 		return n.member.look(ctx, func(*charter) bool { return n.member.over() }, nil)
 	})
 	g.Go(func() error { defer stop(); return work.Wait() })

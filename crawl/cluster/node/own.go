@@ -11,10 +11,10 @@ import (
 )
 
 var (
-	// ErrGone reports a shard whose file this node has made, and that is not here any more.
+	// ErrGone reports a shard whose file this node has made, and which is no longer here.
 	ErrGone = errors.New("the file of a shard is not here any more")
 
-	// ErrTwin reports a shard that another machine has which is called like this one.
+	// ErrTwin reports that another machine has the same name, and a shard that this one was to make.
 	ErrTwin = errors.New("another machine has the name of this one, and a shard that this one was to make")
 
 	errReleased  = errors.New("the shard was released")
@@ -22,9 +22,10 @@ var (
 	errUnfit     = errors.New("the shard cannot be crawled with its file")
 )
 
-// own holds a shard. left: it is left alone from then on, as long as its epoch is the same. That is so if it was
-// let go, if this node was to make its file and another node has it, if the file has come while the node was
-// running and cannot be used, or if the file is gone while those of other shards are here.
+// own holds a shard until the run is over. left reports that the shard is left alone while its epoch stays the
+// same, because it was released; it has recorded that the run was ended; another node has the file that this node
+// was to make; its file arrived while the node was running and cannot be used; or its file is gone while those of
+// other shards are here.
 func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left bool, epoch uint64, err error) {
 	epoch, err = n.hold(ctx, shard, f)
 	var held *lease.HeldError
@@ -47,9 +48,8 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 	return true, epoch, nil
 }
 
-// hold takes a shard, crawls it, and answers for it until the run is over everywhere, or
-// until somebody wants it to be let go. It opens the file if that is nil, and closes it. The
-// epoch is that in which the shard was held, or was to be.
+// hold takes a shard, crawls it, and answers for it until the run is over on all shards or the shard is released.
+// It opens the file if f is nil, and closes it. epoch is the one in which the shard was held, or was to be held.
 func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -61,14 +61,14 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 		}
 		f.release = func() { cancel(errReleased) }
 		err := (&holding{node: n, shard: shard, file: f}).once(ctx)
-		if f.empty() && ctx.Err() == nil { // or err may be why another shard's has ended
+		if f.empty() && ctx.Err() == nil { // otherwise err may be that of another shard
 			if err = n.unmake(f, err); errors.Is(err, ErrGone) && n.answers(ctx, shard) {
 				err = fmt.Errorf("%w: shard %d", ErrTwin, shard)
 			}
 		}
 		epoch, f = f.epoch, nil
 		switch lost := errors.Is(err, crawl.ErrLease) || errors.Is(err, lease.ErrLost); {
-		case lost && ctx.Err() != nil: // a shard that is let go of is none that is lost
+		case lost && ctx.Err() != nil: // a shard that was released is not lost
 			return epoch, context.Cause(ctx)
 		case !lost:
 			return epoch, err
@@ -78,7 +78,7 @@ func (n *node) hold(ctx context.Context, shard int, f *file) (epoch uint64, err 
 	}
 }
 
-// open opens the file of a shard. again: it was open before, and whoever reads it just now is waited for.
+// open opens the file of a shard. again: it was open before, so open waits while another process reads it.
 func (n *node) open(ctx context.Context, shard int, again bool) (*file, error) {
 	for said := false; ; said = true {
 		f, err := openFile(&n.Options, shard)
@@ -94,9 +94,10 @@ func (n *node) open(ctx context.Context, shard int, again bool) (*file, error) {
 	}
 }
 
-// unmake discards an empty file that was made here, if err says that the shard cannot be taken with it, and
-// tells whether another node has the file: the charter may not know that one has come with it. If a claim of
-// this node itself is in the way, it names this very file, which stays.
+// unmake discards an empty file that was made here, if err says that the shard cannot be taken with it. It returns
+// errElsewhere if another node has the file, even if the charter does not know that yet, and ErrGone if this node
+// has lost its own file. It keeps a file whose shard is held under this node's own name: that claim names this
+// very file.
 func (n *node) unmake(f *file, err error) error {
 	held, written := new(lease.HeldError), new(lease.WrittenError)
 	switch {
@@ -112,7 +113,7 @@ func (n *node) unmake(f *file, err error) error {
 	return errors.Join(err, f.discard())
 }
 
-// answers reports whether somebody answers for a shard, which is not this process.
+// answers reports whether another process answers for a shard.
 func (n *node) answers(ctx context.Context, shard int) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()

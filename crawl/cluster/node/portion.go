@@ -9,40 +9,40 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 )
 
-// portions are how max-pages is given out to the shards of a run. A shard gets more first in the
-// charter and then in its file, and gives back first in its file: what the files say
-// together is never more than max-pages, unless the hub loses its last writes, and pages are given out again
-// before a node that has seen those writes notices.
+// portions divide max-pages among the shards of a run. A shard gets more first in the charter and then in its
+// file, and gives back first in its file. The sum over all files therefore never exceeds max-pages, unless the hub
+// loses its last writes and pages are given out again before a node that has seen those writes notices.
 type portions struct {
 	Of      []portion `json:"of"`      // by shard
 	Changes uint64    `json:"changes"` // in all runs; fewer than before: the hub has lost some
 }
 
-// A portion is what a shard has of max-pages.
+// A portion is a shard's part of max-pages.
 type portion struct {
-	Pages   int  `json:"pages"`             // that its run may come to; unknown: not said since it was forgotten
-	Spent   bool `json:"spent"`             // it has visited as many, or its run is over
+	Pages   int  `json:"pages"`             // that its run may visit; unknown: not reported since it was forgotten
+	Spent   bool `json:"spent"`             // it has visited them all, or its run is over
 	Visited int  `json:"visited,omitempty"` // pages, of a run that is over
 }
 
-// visited is how many pages a shard whose run is over has visited; false: nobody has said it.
+// visited returns how many pages a shard visited in a run that is over for it. known is false if that was not
+// reported.
 func (c *charter) visited(shard int) (pages int, known bool) {
 	one := c.Portions.Of[shard]
 	return one.Visited, c.Over[shard] && one.Spent && (one.Visited > 0 || one.Pages == 0)
 }
 
-// unknown is the portion of a shard that has to say what it has before any other is given more.
+// unknown is the portion of a shard that must report what it has before any shard gets more.
 const unknown = -1
 
 func newPortions(shards int) portions { return portions{Of: make([]portion, shards)} }
 
-// begin gives all back for the next run.
+// begin takes back all pages for the next run.
 func (p *portions) begin() {
 	clear(p.Of)
 	p.Changes++
 }
 
-// forget has every shard say again what it has.
+// forget makes every shard report its portion again.
 func (p *portions) forget() {
 	for n := range p.Of {
 		p.Of[n] = portion{Pages: unknown}
@@ -50,7 +50,7 @@ func (p *portions) forget() {
 	p.Changes++
 }
 
-// left is what is not given out; known: all shards have said what they have.
+// left returns how many pages are not given out if max-pages is most. known: all shards have reported their portions.
 func (p *portions) left(most int) (left int, known bool) {
 	left, known = most, true
 	for _, one := range p.Of {
@@ -63,13 +63,13 @@ func (p *portions) left(most int) (left int, known bool) {
 	return max(0, left), known
 }
 
-// final reports whether nothing is left anywhere.
+// final reports whether all pages are given out and every shard has spent its portion.
 func (p *portions) final(most int) bool {
 	left, known := p.left(most)
 	return known && left == 0 && !slices.ContainsFunc(p.Of, func(one portion) bool { return !one.Spent })
 }
 
-// set notes what a shard has, and reports whether that is news.
+// set records the portion of a shard, and reports whether that changed it.
 func (p *portions) set(shard int, to portion) bool {
 	if p.Of[shard] == to {
 		return false
@@ -79,9 +79,8 @@ func (p *portions) set(shard int, to portion) bool {
 	return true
 }
 
-// reconcile fits a shard's portion to what the shard has done with it, and reports whether
-// the portion has changed. returned: the shard has just given back what it does not need. It asks for
-// more before it has used up what it has.
+// reconcile adjusts a shard's portion to what the shard has done with it, and reports whether that changed it.
+// returned: the shard has just given back what it does not need. A shard gets more before its portion is used up.
 func (p *portions) reconcile(shard, most int, has *crawl.Allotment, returned bool) bool {
 	own := p.Of[shard]
 	left, known := p.left(most)
@@ -89,7 +88,7 @@ func (p *portions) reconcile(shard, most int, has *crawl.Allotment, returned boo
 	switch {
 	case own.Pages < has.Portion || returned:
 		return p.set(shard, portion{Pages: has.Portion})
-	case own.Pages > has.Portion: // it has been given more, which it does not know yet
+	case own.Pages > has.Portion: // it has been given more, but does not know yet
 		return false
 	case known && left > 0 && !has.Idle && has.Portion-has.Used-has.Open < (size+1)/2, known && left > 0 && has.Starved:
 		return p.set(shard, portion{Pages: own.Pages + min(size, left)})
@@ -99,13 +98,13 @@ func (p *portions) reconcile(shard, most int, has *crawl.Allotment, returned boo
 	return false
 }
 
-// An allotted crawl keeps to a portion of max-pages: a [crawl.Crawl].
+// An allotted crawl keeps to a portion of max-pages. [crawl.Crawl] implements it.
 type allotted interface {
 	Allotment(context.Context) (*crawl.Allotment, error)
 	Allot(context.Context, ring.Portion) error
 }
 
-// An allotter has a shard keep to its portion of max-pages.
+// An allotter makes a shard keep to its portion of max-pages.
 type allotter struct {
 	member *member
 	cfg    *configured
@@ -113,7 +112,8 @@ type allotter struct {
 	walk   allotted
 }
 
-// run does so until ctx is done, the crawl has ended, or the shard is not held any more.
+// run adjusts the portion periodically. It returns an error when ctx is done or the crawl has ended, and
+// [lease.ErrLost] when the shard is no longer held.
 func (a *allotter) run(ctx context.Context, held func() bool) error {
 	for held() {
 		if err := a.once(ctx); err != nil {

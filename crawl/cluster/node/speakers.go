@@ -14,19 +14,19 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// A door is where a held shard is asked: the speaker answers.
+// A door holds the current speaker of a held shard.
 type door struct{ atomic.Pointer[speaker] }
 
 func (d *door) open(s speaker) { d.Store(&s) }
 
-// Answer implements speaker: it says what the file contains, and takes nothing in. What others tell it
+// Answer implements speaker. It answers from the content of the file, and applies nothing: what other shards send
 // after the end is known already, or waits for the next run.
 func (e ended) Answer(_ context.Context, letter []byte) ([]byte, error) {
 	return exchange.NewReceiver(e.desk).Answer(letter)
 }
 
-// A desk is the file of a shard that nobody crawls. It answers what the file contains, and gives out
-// the messages that wait in it.
+// A desk is the file of a shard that is not being crawled. It answers from the content of the file, and hands out
+// the webhook messages in it.
 type desk struct {
 	mu   sync.Mutex
 	file *file
@@ -121,7 +121,7 @@ type running struct {
 // Report implements speaker.
 func (r running) Report(ctx context.Context) (Report, error) {
 	backlog, err := r.Backlog(ctx)
-	if errors.Is(err, crawl.ErrEnded) { // which is about to be written down
+	if errors.Is(err, crawl.ErrEnded) { // the end is about to be committed
 		err = nil
 	}
 	_, number := r.cfg.now()

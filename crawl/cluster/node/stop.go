@@ -21,38 +21,37 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A stop is the end of a run without some shards, as somebody has commanded it. Each node
-// that runs follows it, and each file that was there says so, once: a node that is started again after
-// that goes on with the run. A file keeps the last stop that it has followed, or that it was
-// crawled after. So a hub that has lost the stop learns of it again, and a file whose node was killed
-// before it could say so does so when it is here again.
+// A stop is a user's command to end a run without some shards. Every running node follows it, and every file that
+// was present then records it, once: a node that is started again after that resumes the run. A file keeps the
+// last stop that it has followed, or after which it was crawled. Therefore a hub that has lost the stop learns it
+// again, and a file whose node was killed before it could record the stop does so when the file is back.
 type stop struct {
-	Number  uint64        `json:"number"` // counted up; 0: there was none
+	Number  uint64        `json:"number"` // incremented for each stop; 0: there was none
 	Run     uint64        `json:"run"`    // of the terrain
 	Without schema.Shards `json:"without"`
-	Late    bool          `json:"late"` // told by a file that had followed it: whoever crawls since then goes on
+	Late    bool          `json:"late"` // restored from a file that has followed it: crawls since then continue
 }
 
-// late reports whether a file has told of this stop, and not the one who commands it.
+// late reports whether s is the commanded stop as restored from a file, rather than as commanded.
 func (s stop) late(commanded stop) bool {
 	return s.Late && s.Number == commanded.Number && s.Without == commanded.Without
 }
 
-// end is how the run of a file ends then.
+// end returns the error that ends the crawls, with the end that their runs record.
 func (s stop) end() *crawl.StopError {
 	return &crawl.StopError{End: schema.End{Kind: schema.EndStopped, Detail: "ripple stop", Without: s.Without}}
 }
 
-// metaStop is the name of the value that says which stop a file has followed.
+// metaStop is the key of the stop that a file has followed.
 const metaStop = "stop"
 
-// A followed stop belongs to a terrain.
+// A followed is a stop of a terrain, as stored in a file.
 type followed struct {
 	Terrain []byte `json:"terrain"`
 	Stop    stop   `json:"stop"`
 }
 
-// stop is the last one of the terrain that the file has followed, or was crawled after.
+// stop returns the last stop of the terrain that the file has followed, or after which it was crawled.
 func (f *file) stop(c *charter) (stop, error) {
 	var text []byte
 	err := f.View(func(tx *kv.Tx) (err error) { text, err = tx.Meta.Value(metaStop); return err })
@@ -69,7 +68,7 @@ func (f *file) stop(c *charter) (stop, error) {
 	return last.Stop, nil
 }
 
-// tellStop brings the stop that the file knows into a charter, and reports whether that is news.
+// tellStop adds the stop that the file knows to a charter, and reports whether that changed anything.
 func (f *file) tellStop(c *charter) (news bool, err error) {
 	last, err := f.stop(c)
 	if news = c.Stop.Number < last.Number; news {
@@ -87,7 +86,7 @@ func (f *file) keepStop(c *charter, now stop) error {
 	return f.Update(func(tx *kv.Tx) error { return tx.Meta.Put(metaStop, strictjson.Encode(followed{c.Terrain, now})) })
 }
 
-// owes reports whether a file still has to say that the run has ended as the terrain was told.
+// owes reports whether a file still has to record the charter's last stop.
 func (f *file) owes(c *charter, shard int) (bool, error) {
 	last, err := f.stop(c)
 	if err != nil || last.Number >= c.Stop.Number || c.Stop.Without.Has(shard) {
@@ -103,7 +102,7 @@ func (f *file) owes(c *charter, shard int) (bool, error) {
 		}
 		run := runs[len(runs)-1]
 		last.Without = run.End.Without
-		if run.Walked || run.Status == schema.RunCompleted { // it is over, whoever is missing
+		if run.Walked || run.Status == schema.RunCompleted { // the run is over, even without those shards
 			last.Without = c.Stop.Without
 		}
 		return err
@@ -111,7 +110,7 @@ func (f *file) owes(c *charter, shard int) (bool, error) {
 	return last.Without != c.Stop.Without, err
 }
 
-// owing takes the files that owe that from the others.
+// owing moves the files that still have to record a stop from files to its result.
 func owing(c *charter, files map[int]*file) (map[int]*file, error) {
 	owing := map[int]*file{}
 	for shard, f := range files {
@@ -127,7 +126,7 @@ func owing(c *charter, files map[int]*file) (map[int]*file, error) {
 	return owing, nil
 }
 
-// writeEnd writes into files that the run has ended.
+// writeEnd makes files record that the run has ended.
 func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 	if len(files) == 0 {
 		return nil
@@ -143,15 +142,15 @@ func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 			mu.Lock()
 			defer mu.Unlock()
 			failed = errors.Join(failed, err)
-			return nil // the others say so nevertheless
+			return nil // the other files must record it all the same
 		})
 	}
 	_ = g.Wait() // none fails
 	return failed
 }
 
-// settle writes that the run has ended into the files whose leases were lost just when it did. A file that
-// cannot be written now is written when this node is started again.
+// settle records that the run has ended in files whose leases were lost just then. A file that cannot be written
+// now records it when this node is started again.
 func (n *node) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 2*n.Timing.Watch)
 	defer cancel()
@@ -168,28 +167,28 @@ func (n *node) settle(ctx context.Context) {
 	}
 }
 
-// What keeps a run from being ended without shards.
+// Reasons why a run cannot be ended without shards.
 var (
 	// ErrAll reports that no shard would be left.
 	ErrAll = errors.New("these are all shards")
-	// ErrNobody reports that no node has a shard.
+	// ErrNobody reports that no node holds a shard.
 	ErrNobody = errors.New("no node has a shard just now, so none was stopped")
-	// ErrStopped reports that the run has just been ended otherwise.
+	// ErrStopped reports that another command has just ended the run.
 	ErrStopped = errors.New("the run has just been ended by somebody else")
 )
 
 // An Ending is a run that ends without some shards.
 type Ending struct {
 	Run   uint64
-	Over  bool     // a file says so, and the others soon do
-	Nodes []string // that have stopped, or are about to
-	Left  []string // those of them that still have a shard
+	Over  bool     // a file says that the run is over, and the others soon will
+	Nodes []string // that have stopped or are about to
+	Left  []string // those of them that still hold a shard
 }
 
-// StopWithout ends the run as interrupted without shards whose nodes are gone: all others write
-// that into their files, and their nodes stop. It returns when they have let go of them, or
-// after twice Watch. A shard that somebody has cannot be left out: that is a [lease.HeldError]; nor
-// can one be forgotten that does not answer: [ErrSilent]. It takes a little longer than Watch.
+// StopWithout ends the run as interrupted, without shards whose nodes are gone. All other files record that, and
+// their nodes stop. It returns when the nodes have let go of their shards, or after twice Watch. A shard that a
+// node holds cannot be left out: that is a [lease.HeldError]. All other shards must answer, or it fails with
+// [ErrSilent]. It takes a little longer than Watch.
 func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, timing lease.Timing) (Ending, error) {
 	t, err := Look(ctx, conn)
 	if err == nil {
@@ -206,8 +205,8 @@ func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, tim
 	if err := t.silentAll(ctx, without, timing); err != nil {
 		return Ending{}, err
 	}
-	if _, c, err = find(ctx, conn); err == nil && c.Stop != next { // else somebody has told the same meanwhile
-		if t, err = Look(ctx, conn); err == nil { // others may have gone, or come
+	if _, c, err = find(ctx, conn); err == nil && c.Stop != next { // otherwise another command has written the same stop
+		if t, err = Look(ctx, conn); err == nil { // nodes may have left or joined
 			err = t.mayStop(without)
 		}
 		if err == nil {
@@ -220,7 +219,7 @@ func StopWithout(ctx context.Context, conn *hub.Conn, without schema.Shards, tim
 	return t.letGo(ctx, conn, next, 2*timing.Watch)
 }
 
-// mayStop reports why the run cannot be ended without shards.
+// mayStop returns the reason why the run cannot be ended without shards.
 func (t *Terrain) mayStop(without schema.Shards) error {
 	var silent []int
 	nobody := true
@@ -252,7 +251,7 @@ func (t *Terrain) mayStop(without schema.Shards) error {
 	return nil
 }
 
-// silentAll reports a shard that a node has.
+// silentAll returns a [lease.HeldError] if a node holds one of the shards.
 func (t *Terrain) silentAll(ctx context.Context, shards schema.Shards, timing lease.Timing) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for n := range shards.All() {
@@ -260,7 +259,7 @@ func (t *Terrain) silentAll(ctx context.Context, shards schema.Shards, timing le
 			silent, err := t.silent(ctx, n, timing)
 			if err == nil && !silent {
 				var h lease.Holder
-				if h, err = lease.Look(ctx, t.bucket, hub.Key(n)); err == nil && h.Held { // else it was let go
+				if h, err = lease.Look(ctx, t.bucket, hub.Key(n)); err == nil && h.Held { // otherwise it was released
 					err = &lease.HeldError{Key: hub.Key(n), Node: h.Node, Since: h.Since}
 				}
 			}
@@ -273,7 +272,7 @@ func (t *Terrain) silentAll(ctx context.Context, shards schema.Shards, timing le
 	return g.Wait()
 }
 
-// tellStop has the charter say that the run ends. It may be told again.
+// tellStop writes a stop into the charter. It is idempotent.
 func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error {
 	_, err := change(ctx, conn, func(c *charter) (bool, error) {
 		switch {
@@ -292,8 +291,8 @@ func (t *Terrain) tellStop(ctx context.Context, conn *hub.Conn, next stop) error
 	return err
 }
 
-// letGo waits until the nodes that had shards have let go of them, for at most so long. If the hub loses the stop
-// meanwhile, it is told again.
+// letGo waits until the nodes that held shards have let go of them, for no longer than most. If the hub loses
+// the stop meanwhile, letGo writes it again.
 func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop, most time.Duration) (e Ending, err error) {
 	e.Run, e.Over, e.Nodes = told.Run, t.ended(), t.nodesOf(told, func(*Shard) bool { return true })
 	for began := time.Now(); ; {
@@ -316,7 +315,7 @@ func (t *Terrain) letGo(ctx context.Context, conn *hub.Conn, told stop, most tim
 	}
 }
 
-// nodesOf are the nodes of the shards that are not left out and for which is returns true.
+// nodesOf returns the nodes with shards that are not left out and for which is returns true.
 func (t *Terrain) nodesOf(told stop, is func(*Shard) bool) (nodes []string) {
 	for n := range t.Shards {
 		s := &t.Shards[n]

@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	lastTelling = 30 * time.Second       // for the messages of a file that is let go
-	hurried     = 5 * time.Second        // of a node that has to stop
-	counting    = 10 * time.Second       // for what the other shards say that they have done
+	lastTelling = 30 * time.Second       // to send the messages of a file that is closed
+	hurried     = 5 * time.Second        // the same, on a node that has to stop
+	counting    = 10 * time.Second       // for the reports of the other shards
 	countAgain  = 100 * time.Millisecond // before a shard is asked again
 	lowAgain    = 10 * time.Minute       // between two messages that the disk is full
 )
 
-// A teller tells the webhook what the shards of a node have to say.
+// A teller sends the messages of a node's shards to the webhook.
 type teller struct {
 	member *member
 	cfg    *configured
 	wire   wire
 	log    *slog.Logger
-	low    atomic.Pointer[time.Time] // when it last told that the disk is full
+	low    atomic.Pointer[time.Time] // when it last reported a full disk
 }
 
-// send sends what waits in a file until ctx is done.
+// send sends the messages in a file until ctx is done.
 func (t *teller) send(ctx context.Context, sender *webhook.Sender, box webhook.Box) error {
 	err := sender.Run(ctx, box)
 	if err != nil && !errors.Is(err, crawl.ErrEnded) && !errors.Is(err, crawl.ErrLease) {
@@ -40,8 +40,8 @@ func (t *teller) send(ctx context.Context, sender *webhook.Sender, box webhook.B
 	return nil
 }
 
-// sendLast sends what is left in a file that is let go, as far as there is time: less if ctx
-// is done, because the node has to stop.
+// sendLast sends the messages that are left in a file before it is closed, as far as there is time. There is less
+// if ctx is done, because the node has to stop.
 func (t *teller) sendLast(ctx context.Context, shard int, sender *webhook.Sender, box webhook.Box) {
 	if cfg, _ := t.cfg.now(); cfg.Monitor.Webhook == "" {
 		return
@@ -51,7 +51,7 @@ func (t *teller) sendLast(ctx context.Context, shard int, sender *webhook.Sender
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(hurried, cancel) })()
 	left, err := sender.Flush(until, box)
 	switch {
-	case err != nil && !errors.Is(err, crawl.ErrLease): // else the shard is taken again, or by another node
+	case err != nil && !errors.Is(err, crawl.ErrLease): // otherwise the next holder of the shard sends them
 		t.log.Warn("the webhook could not be told", "shard", shard, "error", err)
 	case left > 0:
 		t.log.Info("messages wait for the webhook; whoever crawls the shard next sends them", "shard", shard,
@@ -59,7 +59,7 @@ func (t *teller) sendLast(ctx context.Context, shard int, sender *webhook.Sender
 	}
 }
 
-// full tells the webhook that the disk is full, once for all shards that notice.
+// full reports to the webhook that the disk is full, once for all shards that notice.
 func (t *teller) full(sender *webhook.Sender, free uint64) {
 	now, before := time.Now(), t.low.Load()
 	if before != nil && now.Sub(*before) < lowAgain || !t.low.CompareAndSwap(before, &now) {
@@ -69,15 +69,15 @@ func (t *teller) full(sender *webhook.Sender, free uint64) {
 	sender.Tell(webhook.DiskLow, webhook.Disk{Subject: webhook.SubjectOf(cfg, 0), Free: free})
 }
 
-// follow has a sender go on under a configuration.
+// follow makes a sender continue under another configuration.
 func (t *teller) follow(sender *webhook.Sender, cfg *config.Config) {
 	if err := sender.Follow(cfg); err != nil {
 		t.log.Error("the webhook is told as before", "error", err)
 	}
 }
 
-// run returns what completes the message about the end of the run with what all shards have done. nil: shard 0
-// sends that message, and this is another one.
+// run returns a function that adds the results of all other shards to the message about the end of the run. Shard
+// 0 sends that message; for any other shard, run returns nil.
 func (t *teller) run(ctx context.Context, shard int) func(*webhook.Run) {
 	if shard != 0 {
 		return nil
@@ -101,14 +101,14 @@ func (t *teller) run(ctx context.Context, shard int) func(*webhook.Run) {
 	}
 }
 
-// report asks a shard until it answers how it is getting on; nil: it has not before ctx was done.
+// report asks a shard repeatedly for its report; nil: it has not answered before ctx was done.
 func (w wire) report(ctx context.Context, shard int) *Report {
 	for {
 		r := &Report{}
 		asking, cancel := context.WithTimeout(ctx, time.Second)
 		text, err := w.send(asking, shard, forReport, nil)
 		cancel()
-		if err == nil && decode(text, r) == nil && r.Status.RunID != 0 { // else it is about to begin
+		if err == nil && decode(text, r) == nil && r.Status.RunID != 0 { // otherwise it is about to begin
 			return r
 		}
 		if sleep(ctx, countAgain) != nil {
@@ -117,7 +117,7 @@ func (w wire) report(ctx context.Context, shard int) *Report {
 	}
 }
 
-// addReport adds what a shard has done; nil: it has not answered.
+// addReport adds the results of a shard; nil: it has not answered.
 func addReport(run *webhook.Run, r *Report) {
 	if r == nil {
 		run.Missing++

@@ -20,67 +20,68 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-const lookTime = 5 * time.Second // for the answer of a shard
+const lookTime = 5 * time.Second // how long a shard may take to answer
 
-// ErrOver reports a run that is over, and cannot be changed any more.
+// ErrOver reports a run that is over and can no longer be changed.
 var ErrOver = errors.New("the run is over on all shards")
 
-// ErrEnding reports a run that is over on some shards, or about to be, which no longer take another configuration.
+// ErrEnding reports a run that is over on some shards, or about to be, so that its configuration can no longer
+// change.
 var ErrEnding = errors.New("the run is over on some shards: the others finish it under the present configuration, " +
 	"and the next run may follow another one")
 
-// ErrNone reports a hub that knows of no terrain.
+// ErrNone reports a hub that knows no terrain.
 var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when they come")
 
-// A Terrain is what the hub and the nodes say of it.
+// A Terrain is the state of a terrain as the hub and the nodes report it.
 type Terrain struct {
 	ID            [16]byte
 	Run           uint64
-	Over          bool          // all files say so of the run
-	Without       schema.Shards // that the run was ended without; none: it was not, or somebody goes on with it
+	Over          bool          // all files say that the run is over
+	Without       schema.Shards // that the run was ended without; empty: it was not, or a node has resumed it
 	Configuration uint64        // number
 	Paused        bool
-	Nodes         []string // that have come
+	Nodes         []string // that have joined
 	Shards        []Shard
 
-	config            map[string]string // digests
+	config            map[string]string // digests of the shared configuration
 	directory, bucket *hub.Bucket
 }
 
-// Follows reports whether the terrain follows a configuration, as far as all machines have it in common.
+// Follows reports whether the terrain follows a configuration, in the values that all machines share.
 func (t *Terrain) Follows(cfg *config.Config) bool {
 	return maps.Equal(t.config, digests(cfg.Shared()))
 }
 
-// A Shard is one of a terrain at a moment.
+// A Shard is the state of a shard of a terrain.
 type Shard struct {
 	Number int
-	Made   bool      // there is a node that makes its file, or has it
-	Maker  string    // that node; empty: none, or the hub has forgotten
-	Over   bool      // its file says so of the run
-	Pages  int       // that it visited in the run that is over; -1: it is not, or nobody has said it
-	Node   string    // that works on it; empty: none
-	Since  time.Time // when that began
+	Made   bool      // a node has its file or will make it
+	Maker  string    // that node; empty: there is none, or the hub has forgotten it
+	Over   bool      // its file says that the run is over
+	Pages  int       // visited in a run that is over; -1: it is not over, or that was not reported
+	Node   string    // that holds it; empty: none
+	Since  time.Time // when the node claimed it
 	Report *Report   // nil: it does not answer
 }
 
-// A Report is what a shard says of itself.
+// A Report is what a shard reports about itself.
 type Report struct {
-	Over          bool            `json:"over"`          // its file says so of the run
+	Over          bool            `json:"over"`          // its file says that the run is over
 	Configuration uint64          `json:"configuration"` // number of the one that it follows
 	Status        census.Status   `json:"status"`
 	Backlog       []crawl.Backlog `json:"backlog"`
 }
 
-// Look asks the hub for its terrain, and all shards how they are getting on. It fails with [ErrNone]
-// if there is no terrain. No shard waits for the silence of another.
+// Look reads the terrain from the hub, and asks all shards for their reports, concurrently: silent shards do not
+// add up their delays. It fails with [ErrNone] if there is no terrain.
 func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	t, c, err := find(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
 	t.Shards = make([]Shard, len(c.Made))
-	var g errgroup.Group // fails as the first shard does
+	var g errgroup.Group // fails with the first error
 	for n, maker := range c.Made {
 		s := &t.Shards[n]
 		s.Number, s.Made, s.Maker, s.Over = n, maker != nobody, c.maker(n), c.Over[n]
@@ -101,7 +102,7 @@ func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	return t, nil
 }
 
-// find finds the terrain of a hub.
+// find reads the terrain and the charter of a hub, without the shards.
 func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	directory, err := conn.Bucket(ctx, [16]byte{})
 	if err != nil {
@@ -123,7 +124,7 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	return t, c, err
 }
 
-// look finds out which node has a shard, and asks it for a report.
+// look finds out which node holds a shard, and asks it for a report.
 func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
 	h, err := lease.Look(ctx, bucket, hub.Key(s.Number))
 	if err != nil || !h.Held {
@@ -132,10 +133,10 @@ func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
 	s.Node, s.Since = h.Node, h.Since
 	text, err := ask(ctx, bucket, s.Number, forReport)
 	if err != nil {
-		return nil // its silence is the answer
+		return nil // a shard without an answer has no report
 	}
 	r := &Report{}
-	if decode(text, r) == nil { // else it answers, but nothing that can be read
+	if decode(text, r) == nil { // otherwise the shard has answered, but not legibly
 		s.Report = r
 	}
 	return nil
@@ -147,8 +148,8 @@ func ask(ctx context.Context, bucket *hub.Bucket, shard int, what string) ([]byt
 	return wire{carrier: bucket.Carrier()}.send(ctx, shard, what, nil)
 }
 
-// Pause keeps all nodes of the terrain from asking hosts, or lets them ask again; they follow within
-// a second, and so do nodes that come later. It returns the number of the run.
+// Pause pauses or resumes the terrain: all nodes stop or resume requests to hosts within a second, including nodes
+// that join later. It returns the number of the run.
 func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err error) {
 	c, err := change(ctx, conn, func(c *charter) (bool, error) {
 		if c.over() {
@@ -162,16 +163,16 @@ func Pause(ctx context.Context, conn *hub.Conn, paused bool) (run uint64, err er
 	return c.Run, nil
 }
 
-// Reload has the terrain follow another configuration: each node takes it within a second, or as soon as
-// its own file says the same. It returns the number of the run, and
-// that of the configuration, which is a new one only if something has changed that all have in common; news: it has.
-// What keeps pages apart cannot change in a run: that is [crawl.ErrIdentity]. A run that is over on some shards
-// takes no other configuration: that is [ErrEnding], or [ErrOver].
+// Reload makes the terrain follow another configuration: each node adopts it within a second, or as soon as its
+// own file agrees with it. It returns the number of the run, and that of the configuration. news reports whether a
+// shared value has changed; only then is the number a new one. The values that identify pages cannot change in a
+// run: that is [crawl.ErrIdentity]. A run that is over on some shards accepts no other configuration: that is
+// [ErrEnding], or [ErrOver].
 func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, number uint64, news bool, err error) {
 	own := digests(cfg.Shared())
 	c, err := change(ctx, conn, func(c *charter) (bool, error) {
 		changed, err := c.reload(own)
-		news = news || changed // also when that was written, and the answer was lost
+		news = news || changed // also if that was written and the answer was lost
 		return changed, err
 	})
 	if err != nil {
@@ -180,7 +181,7 @@ func Reload(ctx context.Context, conn *hub.Conn, cfg *config.Config) (run, numbe
 	return c.Run, c.Configuration, news, nil
 }
 
-// reload has the run follow a configuration, and reports whether that is another one.
+// reload makes the run follow a configuration, and reports whether that changed anything.
 func (c *charter) reload(keys map[string]string) (bool, error) {
 	switch {
 	case c.over():
@@ -198,7 +199,8 @@ func (c *charter) reload(keys map[string]string) (bool, error) {
 	return true, nil
 }
 
-// tellsApart reports a configuration that tells pages apart otherwise than the one whose pages are in the files.
+// tellsApart returns [crawl.ErrIdentity] if a configuration identifies pages in another way than the one under
+// which they are in the files.
 func (c *charter) tellsApart(keys map[string]string) error {
 	differ := differing(c.Config, keys)
 	if strings.HasPrefix(differ, "url.") || strings.Contains(differ, ", url.") {
@@ -207,8 +209,8 @@ func (c *charter) tellsApart(keys map[string]string) error {
 	return nil
 }
 
-// change has f change the charter of a hub, and returns it; f says whether it has. If the hub does not answer in
-// time, that is an error, and the charter may have changed nevertheless.
+// change lets f change the charter of a hub, and returns the charter. f reports whether it changed anything. After
+// an error the charter may have changed nevertheless, because the hub may not have answered in time.
 func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error)) (*charter, error) {
 	t, _, err := find(ctx, conn)
 	if err != nil {
@@ -226,8 +228,8 @@ func change(ctx context.Context, conn *hub.Conn, f func(*charter) (bool, error))
 	})
 }
 
-// Stop stops all nodes that have a shard, and returns the names of those that will stop, and of
-// those that do not answer. Nobody waits for the answer of another.
+// Stop stops all nodes that hold a shard. It returns the names of the nodes that will stop, and of those that do
+// not answer. It asks all nodes concurrently.
 func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err error) {
 	t, err := Look(ctx, conn)
 	if err != nil {
@@ -254,7 +256,7 @@ func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err erro
 	return nodes, silent, nil
 }
 
-// speakers are the nodes that have a shard, each with one that answers, if any does.
+// speakers returns the nodes that hold a shard, each with one that answers, if any does.
 func (t *Terrain) speakers() map[string]int {
 	all := map[string]int{}
 	for _, s := range t.Shards {

@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// crawl crawls the shard to the end of the run.
+// crawl crawls the shard until the run is over.
 func (h *holding) crawl(ctx context.Context) error {
 	n, f, c := h.node, h.file, h.node.member.get()
 	cfg, number := n.cfg.now()
@@ -51,7 +51,7 @@ func (h *holding) crawl(ctx context.Context) error {
 	return h.interrupted(ctx, c, result.Run.End)
 }
 
-// interrupted is why a crawl has ended before the run was over. The file keeps a stop that it has followed.
+// interrupted returns the reason why a crawl ended before the run was over. A stop is recorded in the file.
 func (h *holding) interrupted(ctx context.Context, c *charter, end schema.End) error {
 	why := context.Cause(ctx)
 	if h.lease.Held() && errors.As(why, new(*crawl.StopError)) {
@@ -68,10 +68,10 @@ func (h *holding) interrupted(ctx context.Context, c *charter, end schema.End) e
 	return fmt.Errorf("shard %d: %s", h.shard, end)
 }
 
-// prepare writes into the file what it has to know of a charter before the shard is crawled.
+// prepare writes what the file must know about a charter before the shard is crawled.
 func (h *holding) prepare(c *charter, cfg *config.Config, part schema.Part) error {
 	err := h.file.keep(c)
-	if err == nil && h.node.ends == nil { // whoever comes back, or is started again, goes on
+	if err == nil && h.node.ends == nil { // this crawl resumes the run after the stop
 		err = h.file.keepStop(c, h.node.member.stopped)
 	}
 	if err == nil && h.file.empty() {
@@ -80,7 +80,7 @@ func (h *holding) prepare(c *charter, cfg *config.Config, part schema.Part) erro
 	return err
 }
 
-// options are those of the crawl.
+// options returns the options of the crawl.
 func (h *holding) options(ctx context.Context, cfg *config.Config, part schema.Part, paused bool) crawl.Options {
 	n, f := h.node, h.file
 	return crawl.Options{
@@ -95,8 +95,8 @@ func (h *holding) options(ctx context.Context, cfg *config.Config, part schema.P
 	}
 }
 
-// run runs a crawl that has begun under a charter and the configuration of this number, and has it follow
-// what changes in the terrain.
+// run runs a crawl that has begun under a charter and the configuration with the given number, and makes it follow
+// changes in the terrain.
 func (h *holding) run(ctx context.Context, r running, c *charter, number uint64) (crawl.Result, error) {
 	h.door.open(r)
 	stop := aside(ctx, func(ctx context.Context) error {
@@ -116,8 +116,7 @@ func (h *holding) run(ctx context.Context, r running, c *charter, number uint64)
 	return result, err
 }
 
-// obey pauses the crawl, and gives it other configurations, as the terrain does, until ctx is done or the crawl
-// has ended.
+// obey pauses, resumes and reconfigures the crawl as the terrain does, until ctx is done or the crawl has ended.
 func (h *holding) obey(ctx context.Context, r running, paused bool, number uint64) error {
 	n := h.node
 	for {

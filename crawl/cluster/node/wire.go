@@ -13,8 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
 )
 
-// What a shard is asked, each in a lane of its own. The other lanes are named after the numbers of
-// shards, whose letters come in them.
+// The questions to a shard, each in a lane of its own. The other lanes are for letters, and are named after the
+// numbers of the shards that send them.
 const (
 	forReading = "R"
 	forFinish  = "F"
@@ -23,9 +23,9 @@ const (
 	forRelease = "G"
 )
 
-// How many messages of one lane are answered at a time. A shard has one letter to another one open, and its
-// errands there, which are far fewer than hosts. A shard that looks for the end of the run asks all
-// others for readings.
+// How many messages of one lane are answered at a time. A shard has at most one open letter to another one, and its
+// errands there, which are far fewer than its hosts. The shard that looks for the end of the run asks all others for
+// readings.
 const (
 	maxLetters   = 128
 	maxQuestions = 16
@@ -33,7 +33,7 @@ const (
 
 var errMessage = errors.New("message")
 
-// lanes are those of a shard.
+// lanes returns the lanes of a shard, with their limits.
 func lanes(own, shards int) map[string]int {
 	all := map[string]int{}
 	for n := range shards {
@@ -47,13 +47,13 @@ func lanes(own, shards int) map[string]int {
 	return all
 }
 
-// A wire reaches the shards of a terrain.
+// A wire sends messages to the shards of a terrain.
 type wire struct {
 	carrier *hub.Carrier
-	from    int // the shard that writes letters
+	from    int // the shard that sends letters
 }
 
-// of is the wire for the letters of a shard.
+// of returns the wire for the letters of a shard.
 func (w wire) of(shard int) wire { return wire{w.carrier, shard} }
 
 // Ask implements [exchange.Carrier].
@@ -65,13 +65,13 @@ func (w wire) send(ctx context.Context, shard int, what string, message []byte) 
 	return w.carrier.Ask(ctx, what, shard, message)
 }
 
-// A reply is the answer to a question about the end of a run.
+// A reply answers a question about the end of a run.
 type reply struct {
 	Reading termination.Reading `json:"reading"`
-	Why     string              `json:"why"` // it is not done; empty: it is
+	Why     string              `json:"why"` // why it failed; empty: it did not
 }
 
-// A letGo is the answer of a node that lets a shard go.
+// A letGo is the answer of a node that lets go of a shard.
 type letGo struct {
 	Path string `json:"path"` // of its file
 }
@@ -108,11 +108,10 @@ type speaker interface {
 	Reading(ctx context.Context) (termination.Reading, error)
 	Finish(ctx context.Context, agreed termination.Reading) error
 	Report(ctx context.Context) (Report, error)
-	Stop() // has its node stop
+	Stop() // stops its node
 }
 
-// answer answers a message that anybody may have written, in the lane in which it came. An error is
-// no answer.
+// answer answers an untrusted message, in the lane in which it came. An error sends no answer.
 func answer(ctx context.Context, s speaker, lane string, message []byte) ([]byte, error) {
 	switch lane {
 	case forReading:
@@ -132,13 +131,14 @@ func answer(ctx context.Context, s speaker, lane string, message []byte) ([]byte
 		return strictjson.Encode(reply{}), nil
 	}
 	text, err := s.Answer(ctx, message)
-	if errors.Is(err, crawl.ErrEnded) { // the writer would wait for an answer until its patience ends
+	if errors.Is(err, crawl.ErrEnded) { // otherwise the sender would wait for an answer in vain
 		return exchange.NotNow(), nil
 	}
 	return text, err
 }
 
-// replied is the answer to a shard that looks for the end of a run, or none if another node may have to answer.
+// replied returns the reply to a shard that looks for the end of a run. It returns [crawl.ErrLease], and no reply,
+// if another node may have to answer.
 func replied(r termination.Reading, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, crawl.ErrLease):
@@ -149,7 +149,7 @@ func replied(r termination.Reading, err error) ([]byte, error) {
 	return strictjson.Encode(reply{Reading: r}), nil
 }
 
-// decode reads one value that anybody may have written.
+// decode decodes an untrusted value.
 func decode(text []byte, into any) error {
 	if len(text) > exchange.MaxLetter {
 		return fmt.Errorf("%w of %d bytes", errMessage, len(text))

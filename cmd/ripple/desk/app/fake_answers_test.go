@@ -22,7 +22,7 @@ func dossierOf(r *http.Request) any {
 		"known_missing": 1, "links_omitted": 0, "trouble": "asked Ripple to wait", "again_at": "2036-11-22T13:59:19Z",
 		"next_request": "2036-11-22T13:59:19Z", "delay_ms": 1000, "crawl_delay_ms": 0, "timeouts": 0, "smoothed_ms": 8,
 		"request_count": 53, "request_limit": 200, "rate_limited": 1, "walled_pages": 2, "soft404_pages": 3,
-		"missing_pages": "soft", "answered": []any{answeredOf("challenge")}, "missing_probe": probeOf(),
+		"changed_hands": handsOf(), "missing_pages": "soft", "answered": []any{answeredOf("challenge")}, "missing_probe": probeOf(),
 		"robots": object{"status_code": 200, "robots_fetched_at": "2026-11-22T13:59:13Z",
 			"robots_txt": "User-agent: *\nDisallow: /drafts/\nAllow: /drafts/published\n"},
 		"linked_from":   linkedFrom(r.FormValue("place")),
@@ -30,6 +30,18 @@ func dossierOf(r *http.Request) any {
 		"errors":        []any{object{"error": "denied by robots.txt", "pages": 1}},
 		"runs": []any{object{"run_id": 3, "first_visit": "2026-11-22T13:59:13Z", "pages": 54, "kept": 0, "processed": 53,
 			"requests": 53}}}
+}
+
+func handsOf() object {
+	return object{"domain": "a.test",
+		"before": object{"run_id": 1, "url": "https://a.test/", "title": "The Bakery", "redirect_to": ""},
+		"after":  object{"run_id": 2, "url": "https://a.test/", "title": "", "redirect_to": "https://casino.test/"}}
+}
+
+func duplicatesOf(r *http.Request) any {
+	copies := []any{object{"url": "https://a.test/print", "bits": 0}, object{"url": "https://b.test/copy", "bits": 2}}
+	return object{"domain": r.FormValue("domain"), "duplicate_share": 0.25, "duplicates": 7, "cluster_count": 3,
+		"clusters": []any{object{"url": "https://a.test/one", "pages": 3, "hosts": 2, "bits": 2, "members": copies}}}
 }
 
 func answeredOf(answer string) object {
@@ -233,8 +245,8 @@ func diffOf(*http.Request) any {
 	page := object{"url": "https://a.test/", "change": "changed", "what": []any{"title"}, "before": object{"state": "processed",
 		"status_code": 200}, "after": nil}
 	return object{"from": object{"run_id": 1, "status": "completed"}, "to": object{"run_id": 2, "status": "interrupted"},
-		"hosts_not_visited": []any{"away.test"},
-		"page_counts":       object{"came": 4, "went": 5, "changed": 6}, "link_counts": object{"came": 7, "went": 8, "changed": 0},
+		"hosts_not_visited": []any{"away.test"}, "changed_hands": []any{handsOf()},
+		"page_counts": object{"came": 4, "went": 5, "changed": 6}, "link_counts": object{"came": 7, "went": 8, "changed": 0},
 		"hosts":    []any{object{"domain": "a.test", "change": "came", "pages_came": 1, "pages_went": 2, "pages_changed": 3}},
 		"link_rot": []any{object{"quality_origin": "a.test", "links": 10, "dead": 2, "newly_dead": 1, "mended": 0}},
 		"pages":    []any{page}, "links": []any{object{"from_url": "https://a.test/", "to_url": "https://b.test/",

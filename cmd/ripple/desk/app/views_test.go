@@ -31,7 +31,7 @@ func allViews() []seenView {
 		{"hosts", `document.querySelector(".grid-row .chip")`}, {"host/a.test", `document.querySelector(".strip rect")`},
 		{"pages?run=3&domain=a.test", `document.querySelector(".grid-rows .state .chip")`},
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`},
-		{"suggest", `document.querySelector(".candidate")`}, {"broken", table},
+		{"suggest", `document.querySelector(".candidate")`}, {"broken", table}, {"duplicates", table},
 		{"runs?from=1&to=2", `document.querySelectorAll("#view table").length > 2`},
 		{"ask?sql=SELECT+1", table}, {"files", table}, {"control", `document.querySelector(".commands")`},
 	}
@@ -157,6 +157,10 @@ func TestFigures(t *testing.T) {
 		{"runs", `document.querySelectorAll("#view .line .over").length === 4`, ".charts", "Pages per second"}, // a gap in each
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "4 added, 5 removed, 6 changed"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "The later run is not completed"},
+		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "redirects to https://casino.test/"},
+		{"host/a.test", `document.querySelector(".strip rect")`, "#view", "Its front page in run #1: The Bakery; in run #2: redir"},
+		{"duplicates/a.test", `document.querySelector("#view td")`, "#view", "7 pages in 3 clusters, 25 % of the pages with"},
+		{"duplicates", `document.querySelector("#view td")`, "#view", "https://a.test/one 3 pages on 2 hosts, at most 2 bits differ"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "shown as run #1 saw them host away.test"},
 		{"ask?sql=SELECT+1", `document.querySelector("#view td")`, "#view", "1,234"},
 		{"ask?sql=SELECT+1", `!document.querySelector(".row-bars")`, ".tables", "Which hosts matter most?"},
@@ -302,8 +306,8 @@ func TestShardsInAFolder(t *testing.T) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
-	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken/targets", "runs", "files", "query", "pages",
-		"pages/list", "hosts/a.test"} {
+	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken/targets", "duplicates", "runs", "files", "query",
+		"pages", "pages/list", "hosts/a.test"} {
 		d.refuse[path] = 503
 	}
 	b := desktest.Open(t, d.url("now"))

@@ -2,12 +2,13 @@
 
 import { ask, askFresh, offers } from "./api.js";
 import { el, put, chip, hostLink, pageLink, pagesLink, outside, tagLink } from "./dom.js";
+import { duplicatesLink } from "./duplicates.js";
 import { linkers, inPlaceText } from "./places.js";
 import { decideForm, decidedChip } from "./decide.js";
 import { bars, meter, gapStrip } from "./chart.js";
 import { heading, section, figure, facts, table, empty, failed, fetched, state } from "./parts.js";
 import { number, count, span, ago, moment, clock, milliseconds, plain, percent, stateColour, classColour,
-  coverColour, ruleText, probeText } from "./words.js";
+  coverColour, ruleText, probeText, frontText } from "./words.js";
 
 export function show(view, said, signal, domain) {
   const box = el("div", { class: "host" });
@@ -61,7 +62,8 @@ function dossier(d, question, said, signal) {
       label: "links counted here and in the sections below",
       of: (other) => { put(top, pages(other.busiest_pages)); return other.linked_from; } })),
     asksSQL && section("What it links to", outText, out),
-    section("Top pages", topText, top), section("Runs", null, runs(d.runs))];
+    section("Top pages", [topText, offers("duplicates") && [" · ", duplicatesLink(d.domain, "near-duplicates")]], top),
+    section("Runs", null, runs(d.runs))];
 }
 
 function chipsOf(d) {
@@ -104,7 +106,12 @@ function coverage(d) {
 
 function whyOf(d) {
   const use = d.preferences ? ` robots.txt says about the use of pages: ${d.preferences.split("\n").join("; ")}.` : "";
-  return coverageOf(d) + wallOf(d) + use;
+  return coverageOf(d) + wallOf(d) + handsOf(d) + use;
+}
+
+function handsOf({ changed_hands: h }) {
+  return h ? ` It has likely changed hands. Its front page in run #${h.before.run_id}: ${frontText(h.before)}; ` +
+    `in run #${h.after.run_id}: ${frontText(h.after)}.` : "";
 }
 
 function wallOf(d) {

@@ -18,6 +18,7 @@ import * as broken from "./broken.js";
 import * as runs from "./runs.js";
 import * as asking from "./ask.js";
 import * as files from "./files.js";
+import * as duplicates from "./duplicates.js";
 import * as control from "./control.js";
 import * as terrain from "./terrain.js";
 
@@ -51,7 +52,8 @@ function readAddress() {
 function showView() {
   const { name, what, said } = readAddress();
   const known = name === "host" && what && offers("hosts") ? { name: "hosts", title: what, module: host }
-    : whole().find((v) => v.name === name);
+    : name === "duplicates" && offers("duplicates") ? { name: "pages", title: "Near-duplicates", module: duplicates }
+      : whole().find((v) => v.name === name);
   leaving.abort();
   leaving = new AbortController();
   view.className = "view-" + (known ? name : "none");

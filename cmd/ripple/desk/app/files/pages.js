@@ -1,8 +1,9 @@
 // Pages: all of them, by search, filters and order, with the columns that are wanted. A list belongs to a snapshot,
 // which it keeps until it is refreshed.
 
-import { ask, askFresh, wordsOf } from "./api.js";
+import { ask, askFresh, offers, wordsOf } from "./api.js";
 import { el, put, address, keep, hostLink, pageLink, chip, button, removable, save, csv } from "./dom.js";
+import { duplicatesLink } from "./duplicates.js";
 import { makeGrid, totalText } from "./grid.js";
 import { heading, choice, failed, state, tellAge } from "./parts.js";
 import { number, milliseconds, moment, bytes, count, plain, classColour } from "./words.js";
@@ -44,7 +45,7 @@ export function show(view, said, signal) {
   const aging = setInterval(() => showAge(page), growing);
   signal.addEventListener("abort", () => { page.grids.abort(); clearTimeout(timer); clearInterval(aging); });
   put(view, el("div", { class: "pages" }, heading("Pages", total), el("div", { class: "filters" }, search, selects, picker,
-    csvPlace), problem, place));
+    csvPlace, offers("duplicates") && duplicatesLink("", "Near-duplicates")), problem, place));
   build(page);
 }
 

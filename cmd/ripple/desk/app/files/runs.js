@@ -4,7 +4,7 @@ import { ask, offers } from "./api.js";
 import { lineChart, progress } from "./chart.js";
 import { el, put, keep, pageLink, pagesLink, hostLink, chip, button } from "./dom.js";
 import { heading, section, figure, empty, fetched, table, choice } from "./parts.js";
-import { number, count, span, clock, moment, plain } from "./words.js";
+import { number, count, span, clock, moment, plain, frontText } from "./words.js";
 
 const tints = { completed: "good", running: "accent", interrupted: "warm", added: "good", removed: "bad",
   changed: "warm" };
@@ -86,7 +86,7 @@ function counted(c, link = (_, text) => text) {
 }
 
 function difference(d, chosen, remember) {
-  const { pages, links, hosts, link_rot: rot, hosts_not_visited: unknown } = d;
+  const { pages, links, hosts, link_rot: rot, hosts_not_visited: unknown, changed_hands: hands } = d;
   const order = (name) => ({ sort: chosen[name] || "", onsort: (sort) => remember({ [name]: sort }) });
   const differing = (more) => (change, text) => pagesLink({ change, from: d.from.run_id, to: d.to.run_id, ...more }, text);
   const inHost = (title, change, key) => ({ title, name: change, value: (h) => h[key], class: "num",
@@ -99,6 +99,10 @@ function difference(d, chosen, remember) {
       table([{ title: "origin", name: "origin", value: (r) => r.quality_origin, cell: (r) => r.quality_origin || "–" },
       amount("links", "links"), amount("dead", "dead"), amount("newly dead", "newly_dead"), amount("fixed", "mended")],
       rot, order("rot"))),
+    hands.length > 0 && section("Hosts that have likely changed hands", "their front pages have nothing in common",
+      table([{ title: "host", class: "name", cell: (h) => hostLink(h.domain) },
+        { title: "front page before", cell: (h) => frontText(h.before) }, { title: "after", cell: (h) => frontText(h.after) }],
+      hands, { most: 50 })),
     section("Hosts", count(hosts.length, "host"), hosts.length
       ? table([{ title: "host", name: "host", value: (h) => h.domain, class: "name",
         cell: (h) => hostLink(h.domain, h.domain_shown) }, changeOf((h) => changeNames[h.change] || "same"),

@@ -85,6 +85,9 @@ export function ruleText(a) {
   return `${a.sign} (rule ${a.answer_rule}${a.rule_date ? ` of ${a.rule_date}; ${a.rule_source}` : ""})`;
 }
 
+// frontText says what a front page shows.
+export function frontText(f) { return f.redirect_to ? "redirects to " + f.redirect_to : f.title || "a page without a title"; }
+
 // probeText says what a host answered to a request for a page that does not exist.
 export function probeText(p) {
   return [`${p.url}:`, p.wall ? "a wall" : p.status_code || "no answer", p.redirect_to && "to " + p.redirect_to,

@@ -24,7 +24,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// chartered is the charter of a terrain of two shards, one of each of two nodes.
+// chartered returns the charter of a terrain of two shards, one on each of two nodes.
 func chartered(run uint64, over ...bool) *charter {
 	c := newCharter(2, map[string]string{"a.b": "1"})
 	c.Terrain, c.Run, c.Over = make([]byte, 16), run, over
@@ -32,15 +32,15 @@ func chartered(run uint64, over ...bool) *charter {
 	return c
 }
 
-// The next run begins with who comes after the last one, not with who only brings the news
-// that it is over; but with that one where the hub has lost everything between two runs.
+// The first node that joins after a run is over begins the next run; a node that only reports that it is over does
+// not. It does if the hub has lost everything between the two runs.
 func TestEnter(t *testing.T) {
 	same, other := map[string]string{"a.b": "1"}, map[string]string{"a.b": "2"}
 	urls := map[string]string{"a.b": "1", "url.max-length": "1"}
 	tests := []struct {
 		name     string
 		charter  *charter
-		over     bool // before the node came
+		over     bool // before the node joined
 		restored bool
 		config   map[string]string
 		run      uint64
@@ -78,7 +78,7 @@ func TestEnter(t *testing.T) {
 	}
 }
 
-// A charter learns from who knows more, in whatever order, and nothing from who knows less.
+// A charter learns from one that knows more, in any order, and nothing from one that knows less.
 func TestLearn(t *testing.T) {
 	early, late := chartered(2, false, true), chartered(2, true, false)
 	early.Made[1] = nobody
@@ -114,7 +114,7 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// Of a file that was given up nothing counts any more, whoever still tells of it.
+// A file that was given up no longer counts, even if a node still reports it.
 func TestLearnEpochs(t *testing.T) {
 	before, after := chartered(2, true, true), chartered(2, false, true)
 	after.raise(1, 3)
@@ -143,8 +143,8 @@ func TestLearnEpochs(t *testing.T) {
 	}
 }
 
-// Where two configurations have one number, that of the hub gets another one, whoever finds out: a node that knew the
-// other one, also when it has something else to tell, or a file.
+// If two configurations have the same number, the one at the hub gets a new number. That is found out by a node
+// that knows the other configuration, even if it has something else to report, or from a file.
 func TestEqualNumbers(t *testing.T) {
 	cfg := crawltest.Parse(t, surveytest.Minimal)
 	known, hub := chartered(1, false, false), chartered(1, false, false)
@@ -194,7 +194,7 @@ func TestEqualNumbers(t *testing.T) {
 	}
 }
 
-// The last stop is learned in whatever order, and is not that of the next run.
+// The last stop is learned in any order.
 func TestLearnStop(t *testing.T) {
 	before, after := chartered(2, false, false), chartered(2, false, false)
 	before.Stop = stop{Number: 1, Run: 2, Without: schema.ShardsOf(0)}
@@ -207,7 +207,7 @@ func TestLearnStop(t *testing.T) {
 	}
 }
 
-// A run is ended without shards that nobody has, and with an answer of all others.
+// A run can be ended without shards that no node holds, if all other shards answer.
 func TestMayStop(t *testing.T) {
 	held, silent, free := Shard{Node: "n", Report: &Report{}}, Shard{Node: "n"}, Shard{}
 	over := held
@@ -248,7 +248,7 @@ func TestMayStop(t *testing.T) {
 	}
 }
 
-// A run takes another configuration only before it is over on any shard.
+// A run accepts another configuration only until it is over on some shard.
 func TestReloadAtTheEnd(t *testing.T) {
 	was, other := map[string]string{"crawler.max-depth": "1"}, map[string]string{"crawler.max-depth": "2"}
 	for _, tt := range []struct {
@@ -268,7 +268,7 @@ func TestReloadAtTheEnd(t *testing.T) {
 	}
 }
 
-// The files of shards are found whatever the folder is called, and a folder that cannot be read is no empty one.
+// The files of shards are found whatever the folder's name. A folder that cannot be read does not count as empty.
 func TestFound(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "of [2026] *?")
 	if shards, err := found(dir); err != nil || shards != nil {
@@ -292,7 +292,7 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// However many nodes come and go, the charter stays small, and each shard's maker is who it was.
+// However many nodes come and go, the charter stays small, and the maker of each shard stays the same.
 func TestNodesAreForgotten(t *testing.T) {
 	c := newCharter(4, map[string]string{})
 	fits := func() {
@@ -323,7 +323,7 @@ func TestNodesAreForgotten(t *testing.T) {
 	}
 }
 
-// A reluctant bucket takes no records until a moment, or none that are large, but has what it had read.
+// A reluctant bucket rejects updates until a given moment, but can be read.
 type reluctant struct {
 	forgetful
 	until time.Time
@@ -337,8 +337,8 @@ func (b *reluctant) Update(ctx context.Context, key string, value []byte, revisi
 	return b.forgetful.Update(ctx, key, value, revision)
 }
 
-// A hub that takes no change is waited for by a node, which says so once, and not for long by a
-// command; one that is too large for it by nobody.
+// If a hub accepts no change, a node keeps trying and logs that once, and a command gives up soon. Neither retries
+// a charter that is too large for the hub.
 func TestDeafHub(t *testing.T) {
 	refusal := errors.New("no answer")
 	tests := []struct {
@@ -346,7 +346,7 @@ func TestDeafHub(t *testing.T) {
 		err   error
 		node  bool
 		want  error
-		after time.Duration // about
+		after time.Duration // approximately
 	}{
 		{"a node", refusal, true, nil, 5 * time.Minute},
 		{"a command", refusal, false, refusal, 30 * time.Second},

@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 )
 
-// A terrain of which somebody floods a shard with letters, as if they were those of another one,
-// and with questions, comes to the same map: what is refused because of that is told again.
+// If a client floods a shard with questions and with letters in the name of another shard, the map is the same:
+// letters that are refused because of that are sent again.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 9, 2, 3)
@@ -33,7 +33,7 @@ func TestFlood(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	paused(true) // or the run might be over before the flood has begun
+	paused(true) // otherwise the run might be over before the flood begins
 	ctx, cancel := context.WithCancel(t.Context())
 	answered, dry := flood(ctx, bucket.Carrier(), id)
 	for began := time.Now(); answered() < 100; {
@@ -57,8 +57,8 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// flood has shard 1 asked for errands, readings and reports until ctx is done, by more at a time
-// than are answered, and tells how many were; dry waits for its end.
+// flood sends errands and requests for readings and reports to shard 1 until ctx is done, more at a time than are
+// answered. answered returns the number of answers; dry waits for the end of the flood.
 func flood(ctx context.Context, carrier *hub.Carrier, terrain [16]byte) (answered func() int64, dry func()) {
 	var g errgroup.Group
 	var count atomic.Int64

@@ -9,7 +9,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/termination"
 )
 
-// A charter that anybody may have written is refused, or can be worked with.
+// An untrusted charter is rejected, or it is usable.
 func FuzzCharter(f *testing.F) {
 	f.Add(strictjson.Encode(newCharter(3, digests([]byte("[a]\nb = 1\n[[c]]\nd = 2\n")))))
 	f.Add(strictjson.Encode(restored(newCharter(2, nil).part(1), nil)))
@@ -40,7 +40,7 @@ func FuzzCharter(f *testing.F) {
 	})
 }
 
-// A deaf speaker has nothing to say.
+// A deaf speaker answers with zero values.
 type deaf struct{}
 
 var errDeaf = errors.New("deaf")
@@ -53,7 +53,7 @@ func (deaf) Report(context.Context) (Report, error)                     { return
 func (deaf) Stop()                                                      {}
 func (deaf) Finish(_ context.Context, agreed termination.Reading) error { return nil }
 
-// A message that anybody may have written is answered with what can be read, or not at all.
+// An untrusted message gets an answer that can be decoded, or none.
 func FuzzMessage(f *testing.F) {
 	f.Add(forReading, []byte{})
 	f.Add(forReport, []byte{})

@@ -28,8 +28,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// A shard whose run is over is taken again when its lease is lost while another is not over
-// yet: who looks for the end would wait for its answers for ever.
+// A shard whose run is over is taken again if its lease is lost while another shard is still running: otherwise
+// the search for the end would wait for its answers forever.
 func TestLostWhileOver(t *testing.T) {
 	t.Parallel()
 	n, f := loses(t, slog.DiscardHandler)
@@ -38,7 +38,7 @@ func TestLostWhileOver(t *testing.T) {
 	}
 }
 
-// A shard that is lost is taken again though somebody reads its file just then.
+// A lost shard is taken again even if another process is reading its file at that moment.
 func TestLostWhileRead(t *testing.T) {
 	t.Parallel()
 	why := errors.New("it is taken again")
@@ -63,7 +63,7 @@ func TestLostWhileRead(t *testing.T) {
 	}
 }
 
-// Who is to stop while a shard is lost stops for that, and no other reason.
+// A node that has to stop while a shard is lost ends for that reason and no other.
 func TestLostWhileStopping(t *testing.T) {
 	t.Parallel()
 	why := errors.New("somebody wants to stop")
@@ -74,11 +74,11 @@ func TestLostWhileStopping(t *testing.T) {
 	}
 }
 
-// A file that cannot be written any more is not waited for as a hub is: it stays closed.
+// A node does not wait for a file that can no longer be written, as it waits for a hub: the file stays closed.
 func TestTakeWithClosedFile(t *testing.T) {
 	t.Parallel()
 	n, f := loses(t, slog.DiscardHandler)
-	n.OnShard = func(_ int, state string) { f.Close() } // as after a commit that has failed
+	n.OnShard = func(_ int, state string) { f.Close() } // as after a failed commit
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if _, _, err := n.own(ctx, 0, f, false); !errors.Is(err, kv.ErrClosed) {
@@ -86,13 +86,13 @@ func TestTakeWithClosedFile(t *testing.T) {
 	}
 }
 
-// A hub may be away for days, which is said once of a shard that waits for it.
+// A hub may be away for days. A shard that waits for it logs that once.
 func TestTakeWithoutHub(t *testing.T) {
 	t.Parallel()
 	n, f := loses(t, slog.DiscardHandler)
 	var text strings.Builder
 	n.Log = slog.New(slog.NewTextHandler(&text, nil))
-	n.OnShard(0, "over") // the hub ends
+	n.OnShard(0, "over") // closes the hub
 	n.OnShard = func(int, string) {}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*n.Timing.Watch)
 	defer cancel()
@@ -104,7 +104,7 @@ func TestTakeWithoutHub(t *testing.T) {
 	}
 }
 
-// A file that has come, and is moved away before its shard is taken, ends nobody.
+// A file that arrives and is moved away before its shard is taken does not end the node.
 func TestTakeWithMovedFile(t *testing.T) {
 	t.Parallel()
 	n, f := loses(t, slog.DiscardHandler)
@@ -120,8 +120,8 @@ func TestTakeWithMovedFile(t *testing.T) {
 	}
 }
 
-// Who is to stop because another node has the file of another shard keeps the file that it waits with, which
-// is empty: the shard may have been claimed with it.
+// A node that has to stop because another node has the file of another shard keeps the empty file with which it
+// waits: the shard may have been claimed with it.
 func TestStopsForAnotherShard(t *testing.T) {
 	t.Parallel()
 	n, _ := loses(t, slog.DiscardHandler)
@@ -136,8 +136,8 @@ func TestStopsForAnotherShard(t *testing.T) {
 	}
 }
 
-// A file that was made here is discarded where another node has that of the shard, but not where what
-// is in the way is a claim of this very node.
+// A file that was made here is discarded if another node has the file of the shard, but not if the obstacle is a
+// claim of this node.
 func TestUnmake(t *testing.T) {
 	t.Parallel()
 	other := errors.New("something else")
@@ -180,8 +180,8 @@ func TestUnmake(t *testing.T) {
 	}
 }
 
-// A file that has come and cannot be crawled is left alone; the node goes on with its other shards. One that was
-// there when the node began ends it.
+// A file that arrives and cannot be crawled is left alone, and the node continues with its other shards. A file
+// that was there when the node started ends the node.
 func TestUnfitFile(t *testing.T) {
 	t.Parallel()
 	n, f := loses(t, slog.DiscardHandler)
@@ -200,7 +200,7 @@ func TestUnfitFile(t *testing.T) {
 	}
 }
 
-// A said handler is told that something is logged.
+// A said handler calls a function for every log message.
 type said struct{ told func() }
 
 func (said) Enabled(context.Context, slog.Level) bool    { return true }
@@ -208,8 +208,8 @@ func (s said) Handle(context.Context, slog.Record) error { s.told(); return nil 
 func (s said) WithAttrs([]slog.Attr) slog.Handler        { return s }
 func (s said) WithGroup(string) slog.Handler             { return s }
 
-// loses is a node, and the file of a shard whose run is over, but not that of another. The hub ends when the shard is
-// held, and the first thing that is said is that the shard, which is lost by then, is not released.
+// loses returns a node with two shards, and the file of the first one, whose run is over. The hub is closed as
+// soon as that shard is held. The handler's first message says that the lost shard could not be released.
 func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
@@ -220,7 +220,7 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	t.Cleanup(func() { server.Close() })
 	dial := hub.Dial{URL: server.URL(), Node: "me", Log: quiet}
 	conn, err := hub.Connect(t.Context(), dial)
-	for tries := 0; errors.Is(err, hub.ErrAway) && tries < 10; tries++ { // it takes long to answer
+	for tries := 0; errors.Is(err, hub.ErrAway) && tries < 10; tries++ { // it is slow to answer
 		conn, err = hub.Connect(t.Context(), dial)
 	}
 	if err != nil {
@@ -267,8 +267,8 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	return n, f
 }
 
-// An empty file comes into an epoch where its node is to make the shard's file, and nowhere else: another one
-// may have begun to make it before it heard that it is recreated elsewhere.
+// An empty file enters an epoch only if its node is to make the file of the shard. Another node may have begun to
+// make it before it learned that the file is recreated elsewhere.
 func TestEnterEpoch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -292,7 +292,7 @@ func TestEnterEpoch(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			for range 2 { // and whoever entered comes again, whatever the charter says by then
+			for range 2 { // a file that has entered may enter again, whatever the charter says then
 				if err = f.enter(1, c, "own"); !errors.Is(err, tt.want) || err == nil && f.epoch != tt.epoch {
 					t.Errorf("%v, epoch %d", err, f.epoch)
 				}
@@ -304,7 +304,7 @@ func TestEnterEpoch(t *testing.T) {
 	}
 }
 
-// A writer is a shard that writes to another one, whose run is over.
+// A writer is a shard that sends letters to another one, whose run is over.
 type writer struct {
 	*desk
 	over       ended
@@ -326,7 +326,7 @@ func (s *writer) Ask(ctx context.Context, _ int, letter []byte) ([]byte, error) 
 	return text, err
 }
 
-// partOf is the file of a shard, with what a function writes to it.
+// partOf returns the file of a shard, after more has written to it.
 func partOf(t *testing.T, c *charter, shard int, more func(*kv.Tx) error) *kv.Store {
 	t.Helper()
 	store := crawltest.Open(t, filepath.Join(t.TempDir(), "state.bolt"))
@@ -337,7 +337,7 @@ func partOf(t *testing.T, c *charter, shard int, more func(*kv.Tx) error) *kv.St
 	return store
 }
 
-// endedPart is the file of a shard whose run is over, with its opening and who answers for it.
+// endedPart returns the file of a shard whose run is over, with its opening and its speaker.
 func endedPart(t *testing.T, c *charter) (*kv.Store, schema.Opening, ended) {
 	t.Helper()
 	var opening schema.Opening
@@ -352,8 +352,8 @@ func endedPart(t *testing.T, c *charter) (*kv.Store, schema.Opening, ended) {
 	return store, opening, e
 }
 
-// A shard whose run is over tells of the errors that it told of before, those of pages that got no visit among them,
-// and of the hosts that were given up.
+// A shard whose run is over reports the same errors as before, including those of pages without a visit, and the
+// hosts that were given up.
 func TestErrorsWhileOver(t *testing.T) {
 	t.Parallel()
 	w := surveytest.New(t, surveytest.Minimal)
@@ -382,8 +382,8 @@ func TestErrorsWhileOver(t *testing.T) {
 	}
 }
 
-// A shard whose run is over says what its file contains, or those that are not over would wait
-// for that as long as nobody answers at all.
+// A shard whose run is over says what its file contains. Otherwise running shards would wait for that as for a
+// shard that does not answer.
 func TestConfirmedWhileOver(t *testing.T) {
 	t.Parallel()
 	c := newCharter(2, nil)
@@ -403,8 +403,8 @@ func TestConfirmedWhileOver(t *testing.T) {
 	}
 }
 
-// Who still has something to tell a shard whose run is over, or to have asked by it, is answered,
-// instead of waiting for that as long as it has patience, and keeps it. The file is left as it is.
+// A shard that has a letter or an errand for a shard whose run is over gets an answer, instead of waiting until
+// its time-out. It keeps the letter, and the file of the other shard is unchanged.
 func TestToldWhileOver(t *testing.T) {
 	t.Parallel()
 	c := newCharter(2, nil)
@@ -436,7 +436,7 @@ func TestToldWhileOver(t *testing.T) {
 	}
 }
 
-// nameOf is a host of a shard of two.
+// nameOf returns a host of shard n of two.
 func nameOf(t *testing.T, n int) string {
 	t.Helper()
 	rule, err := shard.New(2)
@@ -450,7 +450,7 @@ func nameOf(t *testing.T, n int) string {
 	}
 }
 
-// A halting speaker fails.
+// A halting speaker returns an error.
 type halting struct {
 	deaf
 	err error
@@ -461,8 +461,7 @@ func (h halting) Reading(context.Context) (termination.Reading, error) {
 	return termination.Reading{}, h.err
 }
 
-// A crawl that ends while it is asked is no reason to be silent; that another node may have the
-// shard is.
+// A crawl that ends during a question still answers. If another node may have the shard, there is no answer.
 func TestAskedWhileEnding(t *testing.T) {
 	for err, want := range map[error]bool{crawl.ErrEnded: true, crawl.ErrLease: false} {
 		for _, lane := range []string{"1", forReading} {

@@ -19,11 +19,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A forgetful bucket has one record, which it loses once when that has been read so often.
+// A forgetful bucket has one record, which it loses once, after a number of reads.
 type forgetful struct {
 	lease.Bucket
 	record lease.Entry
-	reads  int // until it is lost
+	reads  int // until the record is lost
 }
 
 func (*forgetful) Session(context.Context) (string, error) { return "", nil }
@@ -50,7 +50,7 @@ func (b *forgetful) Update(_ context.Context, _ string, value []byte, revision u
 	return revision + 1, nil
 }
 
-// A hub that loses the charter at any moment while a node joins has it afterwards.
+// If the hub loses the charter at any moment while a node joins, the charter is restored.
 func TestCharterIsLostWhileJoining(t *testing.T) {
 	folder := t.TempDir()
 	c := chartered(1, false, false)
@@ -73,8 +73,8 @@ func TestCharterIsLostWhileJoining(t *testing.T) {
 	}
 }
 
-// A folder that is marked with a terrain, and has nothing that was crawled, is no part of another one,
-// which somebody may have begun where the hub has lost everything; nor is it marked again.
+// A node whose folder is marked with a terrain and has no crawled file does not join another terrain, which may
+// have been begun because the hub has lost everything. The mark stays the same.
 func TestMarkedWithAnother(t *testing.T) {
 	c := chartered(1, false, false)
 	c.Config = digests((&config.Config{}).Shared())
@@ -119,8 +119,8 @@ func TestMarkedWithAnother(t *testing.T) {
 	}
 }
 
-// A folder that is marked, and has nothing that was crawled, waits at a hub that knows of no terrain,
-// and says so once, and what has it begin another one.
+// A node whose folder is marked and has no crawled file waits at a hub that knows no terrain. It logs once that it
+// waits, and how to begin another terrain.
 func TestMarkedWaits(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -151,13 +151,13 @@ func TestMarkedWaits(t *testing.T) {
 	}
 }
 
-// An interrupted bucket does not answer for a while, now and then, and then in another session.
+// An interrupted bucket does not answer at certain times, and has a new session after each of them.
 type interrupted struct {
 	forgetful
-	away [][2]time.Duration // from its beginning
+	away [][2]time.Duration // from and to, since the beginning
 	from time.Time
-	told time.Duration // after which somebody tells it of a terrain; 0: nobody does
-	text []byte        // of its charter
+	told time.Duration // when another node restores its charter; 0: never
+	text []byte        // of that charter
 }
 
 func (b *interrupted) Session(context.Context) (string, error) {
@@ -176,13 +176,13 @@ func (b *interrupted) Session(context.Context) (string, error) {
 	return strconv.Itoa(session), nil
 }
 
-// A node without files gives the others Renew to tell a hub of their terrain, from when the hub answers on, and
-// again from when it answers after it was away.
+// A node without files gives the others Renew to restore the charter, beginning when the hub answers, and again
+// when it answers after it was away.
 func TestAwait(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		away   [][2]time.Duration
-		begins time.Duration // a terrain, if nobody tells of one
+		begins time.Duration // when a terrain is begun, if none is restored
 	}{
 		{"it is there", nil, 10 * time.Second},
 		{"it comes late", [][2]time.Duration{{0, 12 * time.Second}}, 22 * time.Second},
@@ -216,7 +216,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// joining is a node that is about to join the terrain of a charter, which a hub has.
+// joining returns a node that is about to join the terrain of a charter at a hub.
 func joining(folder string, c *charter, hub lease.Bucket) *joiner {
 	timing := lease.Standard()
 	return &joiner{

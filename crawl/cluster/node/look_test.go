@@ -13,8 +13,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// TestLookAtSilence looks at many shards of nodes that hear and do not answer, as those of a machine that is
-// halted: it takes as long as one of them is waited for.
+// TestLookAtSilence looks at many shards whose nodes receive questions and do not answer, like those of a halted
+// machine. That takes no longer than waiting for one of them.
 func TestLookAtSilence(t *testing.T) {
 	t.Parallel()
 	const shards = 40
@@ -52,7 +52,7 @@ func TestLookAtSilence(t *testing.T) {
 	}
 }
 
-// silentShards has a hub know a terrain of which one node has all shards.
+// silentShards gives the hub a terrain in which one node holds all shards.
 func silentShards(t *testing.T, conn *hub.Conn, shards int) *hub.Bucket {
 	t.Helper()
 	c := newCharter(shards, map[string]string{"a.b": "1"})

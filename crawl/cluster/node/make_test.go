@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// However many shards there are, their files are made in a few turns, no node makes more than
-// its share or what it may hold, and what others leave for long is made by whoever is there.
+// However many shards there are, their files are made in a few turns. No node makes more than its share or its
+// limit; shards that others have left unmade for long are made by any node.
 func TestClaim(t *testing.T) {
 	tests := []struct {
 		name              string

@@ -10,8 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// Nodes visit as many pages together as max-pages says, also where a node is stopped and the
-// hub loses all meanwhile; where it is more than there are it changes nothing.
+// Nodes together visit exactly max-pages pages, even if a node is stopped and the hub loses everything meanwhile.
 func TestMaxPages(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 10)
@@ -59,7 +58,7 @@ func TestMaxPagesIsEnough(t *testing.T) {
 	}
 }
 
-// Where max-pages changes in a run, what was given out before it is counted again.
+// If max-pages changes during a run, the portions given out before are counted again.
 func TestMaxPagesChanges(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ from, to int }{{50, 0}, {50, 5000}, {0, 60}, {5000, 60}} {
@@ -75,7 +74,8 @@ func TestMaxPagesChanges(t *testing.T) {
 	}
 }
 
-// changesMaxPages reports whether it has changed in time: a busy machine may have visited as many pages before.
+// changesMaxPages reports whether the change came in time: a busy machine may already have visited that many
+// pages.
 func changesMaxPages(t *testing.T, from, to int) (inTime bool) {
 	cfg := web(t, 12)
 	cfg.Crawler.MinimumTimeOnPage = pace

@@ -16,12 +16,11 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// pace is the time on a page with which a crawl takes a while, so that it goes on when a busy machine does something to
-// it.
+// pace is a time on a page that makes a crawl last long enough to be disturbed on a busy machine.
 const pace = 500 * time.Millisecond
 
-// slow is a terrain that takes a while, with leases that a busy machine can keep. Its shards are shared out evenly,
-// whichever node comes first.
+// slow returns a terrain whose crawl takes a while, with leases that a busy machine can keep. Its shards are
+// shared evenly, whichever node joins first.
 func slow(t *testing.T, seed uint64, nodes, shards int) *terrain {
 	t.Helper()
 	cfg := web(t, seed)
@@ -32,7 +31,7 @@ func slow(t *testing.T, seed uint64, nodes, shards int) *terrain {
 	return tr
 }
 
-// even has no node make more files than its share, also where another one comes late.
+// even limits every node to its share of the files, even if another node joins late.
 func (tr *terrain) even() {
 	tr.most = map[int]int{}
 	for n := range tr.folders {
@@ -40,8 +39,8 @@ func (tr *terrain) even() {
 	}
 }
 
-// released has the node let a shard go that has it, again where a busy machine has lost it just then. A node whose
-// answer is late has nothing more to say of it.
+// released makes a node release a shard. It retries if a busy machine has just lost the lease. A node whose answer
+// comes late has no more to report.
 func (tr *terrain) released(conn *hub.Conn, n, shard int) {
 	tr.t.Helper()
 	var r node.Released
@@ -61,14 +60,13 @@ func (tr *terrain) released(conn *hub.Conn, n, shard int) {
 	}
 }
 
-// release has a shard let go that nobody has, and returns what is said of it.
+// release releases a shard that no node holds.
 func (tr *terrain) release(conn *hub.Conn, shard int) (r node.Released, err error) {
 	err = patient(func() (err error) { r, err = node.Release(tr.t.Context(), conn, shard, tr.timing()); return err })
 	return r, err
 }
 
-// A shard that is released is taken by the running node that its file is moved to, once; and
-// nobody loses anything.
+// A released shard is taken, once, by the running node to which its file is moved, and nothing is lost.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 21, 2, 3)
@@ -101,8 +99,8 @@ func TestRelease(t *testing.T) {
 	tr.same(1)
 }
 
-// A shard is released that its node is about to take, because the hub has lost everything: the file is not free
-// before that node has let it go.
+// A shard is released whose node is about to take it, because the hub has lost everything. The file is not free
+// until that node has let go of it.
 func TestReleaseWhileItIsTaken(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 22, 1, 2)
@@ -127,8 +125,8 @@ func TestReleaseWhileItIsTaken(t *testing.T) {
 	}
 }
 
-// A shard that is moved to a node whose own configuration file does not say the same as the terrain's yet waits there
-// until it does.
+// A shard that is moved to a node whose configuration file does not yet agree with the terrain's waits there until
+// it does.
 func TestReleaseToOneThatIsBehind(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 8, 2, 4)
@@ -159,7 +157,7 @@ func TestReleaseToOneThatIsBehind(t *testing.T) {
 	tr.same(1)
 }
 
-// comesTo waits until the file of a shard that is crawled says that the terrain has come to a configuration.
+// comesTo waits until the file of a running shard says that the terrain has reached a configuration.
 func (tr *terrain) comesTo(shard int, number uint64) {
 	tr.t.Helper()
 	for {
@@ -177,7 +175,7 @@ func (tr *terrain) comesTo(shard int, number uint64) {
 	}
 }
 
-// A released shard whose file is not moved is left alone until the node is started again.
+// A released shard whose file is not moved is left alone until the node is restarted.
 func TestReleasedIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 22, 1, 2)
@@ -206,8 +204,8 @@ func TestReleasedIsLeftAlone(t *testing.T) {
 	tr.same(1)
 }
 
-// A node whose shards were moved away leaves it to others to tell a hub of their terrain that
-// has lost everything, however long they take.
+// If a hub has lost everything, a node whose shards were moved away waits for others to restore the terrain,
+// however long that takes.
 func TestNodeWithoutShards(t *testing.T) {
 	t.Parallel()
 	for _, empty := range []bool{false, true} {
@@ -232,12 +230,12 @@ func testNodeWithoutShards(t *testing.T, empty bool) {
 	shard := tr.shardOf(0)
 	tr.move(tr.file(0, shard), tr.file(1, shard))
 	tr.lose()
-	if empty { // as it is left where a node is killed right after it has made one
+	if empty { // as if a node was killed right after it had made the file
 		if err := crawltest.Open(t, tr.file(0, shard)).Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	tr.onShard = func(n, of int, state string) { // it comes long after one that does not wait for it
+	tr.onShard = func(n, of int, state string) { // the real file comes long after an empty one that does not wait
 		if empty && n == 1 && of == shard && state == "waiting" {
 			time.Sleep(2 * tr.timing().Watch)
 		}
@@ -252,11 +250,11 @@ func testNodeWithoutShards(t *testing.T, empty bool) {
 	tr.same(1)
 }
 
-// Where a hub has lost everything, a file that was made and never crawled does not come before
-// that of the shard, though its node waits for longer.
+// If a hub has lost everything, a file that was made and never crawled does not get the shard before the real one,
+// even if it has waited longer.
 func TestEmptyFileComesSecond(t *testing.T) {
 	t.Parallel()
-	for range 4 { // a machine that is busy for longer than that one waits may let it come first
+	for range 4 { // on a machine that is too busy it may be first
 		if comesSecond(t) {
 			return
 		}
@@ -266,7 +264,7 @@ func TestEmptyFileComesSecond(t *testing.T) {
 
 func comesSecond(t *testing.T) bool {
 	tr := slow(t, 29, 3, 2)
-	tr.faster = 4 // so that the second one comes in time
+	tr.faster = 4 // gives the real file enough time
 	tr.most = map[int]int{0: 1, 1: 1}
 	first, _ := tr.start(0)
 	second, _ := tr.start(1)
@@ -293,7 +291,7 @@ func comesSecond(t *testing.T) bool {
 	_, has := tr.start(1)
 	err := <-has
 	if first := new(lease.WrittenError); errors.As(err, &first) && first.Node == tr.name(2) {
-		_ = errors.Join(end(), endEmpty()) // they would wait for it
+		_ = errors.Join(end(), endEmpty()) // they would wait for the real file
 		return false
 	}
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// Three nodes share a terrain, and together have the map of one machine; the next run too.
+// Three nodes that share a terrain together produce the map of a single machine, in the next run too.
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 1)
@@ -36,8 +36,8 @@ func TestNodes(t *testing.T) {
 	tr.apart()
 }
 
-// tellsPages expects that of a run that is over it is known, when nobody answers any more, how
-// many pages each shard has visited.
+// tellsPages checks that after a run, when no node answers any more, the number of pages that each shard has
+// visited is still known.
 func (tr *terrain) tellsPages() {
 	tr.t.Helper()
 	seen, err := node.Look(tr.t.Context(), tr.connect())
@@ -113,7 +113,7 @@ func TestLongRedirects(t *testing.T) {
 	tr.same(1)
 }
 
-// Nodes that are stopped and come again, with another hub too, lose nothing.
+// Nodes that are stopped and restarted, even with a hub that has lost everything, lose nothing.
 func TestNodesComeAgain(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 2, 2, 3)
@@ -149,8 +149,8 @@ func TestNodesComeAgain(t *testing.T) {
 	tr.apart()
 }
 
-// A node whose files were claimed, and never made or lost before they were taken, makes
-// them again; one that was taken and is lost is not made up.
+// A node whose files were reserved but never made, or lost before their shards were taken, makes them again. A
+// file that is lost after its shard was taken is not replaced.
 func TestFilesAreGone(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 4)
@@ -187,8 +187,8 @@ func TestFilesAreGone(t *testing.T) {
 	}
 }
 
-// A node that was to make the files of shards, and finds that another has them by now, leaves
-// them to that one, and does not end.
+// A node that was to make the files of shards, and finds that another node has them, leaves them to that node and
+// continues.
 func TestFilesAreElsewhere(t *testing.T) {
 	t.Parallel()
 	h := newHolder(t)
@@ -215,8 +215,8 @@ func TestFilesAreElsewhere(t *testing.T) {
 	}
 }
 
-// The file of a shard that was crawled, and is away for a while when its node is started, is not made up, though the
-// hub has lost everything but what other nodes remember; and it is taken when it comes back.
+// If the file of a crawled shard is away for a while when its node is started, no new file is made, even if the
+// hub has lost everything except what other nodes remember. The shard is taken when its file is back.
 func TestFileIsAwayAndHubIsLost(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 31, 2, 3)
@@ -253,7 +253,7 @@ func TestFileIsAwayAndHubIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for tr.stateOf(has, shard) == "gone" { // and it has to be seen that the file is away
+	for tr.stateOf(has, shard) == "gone" { // the node must notice that the file is away
 		time.Sleep(tr.timing().Renew)
 		tr.move(away, tr.file(has, shard))
 		for began := time.Now(); time.Since(began) < 3*tr.timing().Watch && tr.stateOf(has, shard) == "gone"; {
@@ -283,13 +283,13 @@ func (tr *terrain) empty(n int) {
 	}
 }
 
-// A node that comes while the hub has just lost everything joins the terrain that is there,
-// and waits for its end without a shard.
+// A node that joins when the hub has just lost everything joins the existing terrain, and waits for its end
+// without a shard.
 func TestLateNode(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 5)
 	tr := newTerrain(t, cfg, 2, 2)
-	tr.faster = 5 // a connection is not made again faster than with real ones
+	tr.faster = 5 // a connection is not re-established any faster than with real nodes
 	ended := make(chan error, 2)
 	go func() { ended <- tr.run(t.Context(), 0, cfg) }()
 	for tr.requests() < 5 {
@@ -310,13 +310,13 @@ func TestLateNode(t *testing.T) {
 	}
 }
 
-// A hub that has lost everything between two runs is told of the terrain again: the next run
-// begins when all files have come, and with all of them.
+// If the hub loses everything between two runs, the terrain is restored: the next run begins when all files are
+// there, and includes them all.
 func TestHubIsLostBetweenRuns(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 7)
 	tr := newTerrain(t, cfg, 2, 3)
-	tr.most = map[int]int{0: 2, 1: 2} // so that both have files, even if one comes late
+	tr.most = map[int]int{0: 2, 1: 2} // so that both have files, even if one joins late
 	tr.all()
 	tr.lose()
 	var once sync.Once
@@ -345,7 +345,7 @@ func TestHubIsLostBetweenRuns(t *testing.T) {
 	}
 }
 
-// What one node has no room for another makes, after a while.
+// Files for which one node has no room are made by another one, after a while.
 func TestMaxShards(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 6)
@@ -362,7 +362,8 @@ func TestMaxShards(t *testing.T) {
 	}
 }
 
-// A machine that is called like another one is told so, and not that it has lost its files, which are there.
+// A second machine with the same name is refused for that reason, and not because the files of the first one are
+// missing there.
 func TestSameName(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 27, 2, 2)
@@ -377,7 +378,7 @@ func TestSameName(t *testing.T) {
 	}
 }
 
-// What does not belong together is refused.
+// Files, configurations and hubs that do not belong together are refused.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 3)

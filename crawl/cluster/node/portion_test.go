@@ -20,7 +20,7 @@ import (
 
 var errLost = errors.New("lost")
 
-// A paperBucket is one that loses questions and answers, and at times all it has.
+// A paperBucket is a bucket that loses requests and answers, and sometimes all its data.
 type paperBucket struct {
 	rng      *rand.Rand
 	value    []byte // nil: none
@@ -65,16 +65,15 @@ func (b *paperBucket) write(value []byte, fits bool) (uint64, error) {
 
 func (b *paperBucket) fails() bool { return !b.honest && b.rng.IntN(10) == 0 }
 
-// A paperWalk is a shard that has pages to visit, as far as it may. A kill leaves what its
-// file says.
+// A paperWalk is a shard that visits pages as far as its portion allows. A kill leaves only what its file says.
 type paperWalk struct {
 	allotter
 	portion int
 	used    int
 	open    int
-	demand  int // pages that wait, and are not open
+	demand  int // pages that wait and are not open
 	final   bool
-	dying   int // calls until it is killed; negative: it is not
+	dying   int // calls until it is killed; negative: it lives on
 }
 
 func (w *paperWalk) lives() error {
@@ -102,13 +101,13 @@ func (w *paperWalk) Allot(_ context.Context, p ring.Portion) error {
 	return w.lives()
 }
 
-// visit asks for a page, or has visited one.
+// visit requests a page, or finishes a visit.
 func (w *paperWalk) visit(rng *rand.Rand) {
 	if w.demand > 0 && w.used+w.open < w.portion && rng.IntN(2) == 0 {
 		w.demand, w.open = w.demand-1, w.open+1
 	} else if w.open > 0 {
 		w.open = w.open - 1
-		if rng.IntN(10) > 0 { // else it waits for another try
+		if rng.IntN(10) > 0 { // otherwise it waits for a retry
 			w.used++
 		} else {
 			w.demand++
@@ -116,7 +115,7 @@ func (w *paperWalk) visit(rng *rand.Rand) {
 	}
 }
 
-// A market is shards that share max-pages.
+// A market is a set of shards that share max-pages.
 type market struct {
 	t      *testing.T
 	rng    *rand.Rand
@@ -124,7 +123,7 @@ type market struct {
 	bucket *paperBucket
 	walks  []*paperWalk
 
-	goesBack bool // the hub forgets the last writes at times, and says something older
+	goesBack bool // the hub sometimes forgets the last writes and returns to an older state
 }
 
 func newMarket(t *testing.T, seed uint64) *market {
@@ -142,14 +141,14 @@ func newMarket(t *testing.T, seed uint64) *market {
 	return m
 }
 
-// paperMember is the part of a node in a terrain of which a hub on paper has the charter.
+// paperMember returns a node's part in a terrain whose charter is in the given bucket.
 func paperMember(name string, c *charter, bucket lease.Bucket) *member {
 	timing, log := lease.Standard(), slog.New(slog.DiscardHandler)
 	o := &Options{Name: name, Machine: crawl.NewMachine(0), Log: log, Timing: timing}
 	return newMember(o, &registry{bucket: bucket, timing: timing}, c)
 }
 
-// look has a node see the charter, as it does now and then.
+// look lets a node see the charter, as it does periodically.
 func (m *market) look(n *member) {
 	c, _, err := n.registry.read(m.t.Context())
 	if err == nil && (c == nil || c.clone().learn(n.get())) {
@@ -160,7 +159,7 @@ func (m *market) look(n *member) {
 	}
 }
 
-// step does something at a shard.
+// step makes something happen at a shard.
 func (m *market) step(shard int) {
 	w := m.walks[shard]
 	switch what := m.rng.IntN(100); {
@@ -170,7 +169,7 @@ func (m *market) step(shard int) {
 		if m.rng.IntN(10) == 0 {
 			w.dying = 1 + m.rng.IntN(4)
 		}
-		if err := w.once(m.t.Context()); err != nil { // killed: what was open is asked for again
+		if err := w.once(m.t.Context()); err != nil { // killed: open pages are requested again
 			w.demand, w.open, w.final = w.demand+w.open, 0, false
 		}
 		w.dying = -1
@@ -183,7 +182,7 @@ func (m *market) step(shard int) {
 	case what < 98:
 		m.bucket.kept = m.bucket.value
 	case !w.final:
-		w.demand += m.rng.IntN(5) // others have told it of pages
+		w.demand += m.rng.IntN(5) // other shards have reported pages
 	}
 }
 
@@ -194,9 +193,9 @@ func (m *market) sum(of func(*paperWalk) int) (sum int) {
 	return sum
 }
 
-// Shards never visit more pages together than max-pages, whatever the hub loses and whoever
-// is killed, and all that they may in the end. A hub that goes back may give out some twice;
-// but the end comes all the same.
+// Whatever the hub loses and whichever shards are killed, the shards together never visit more pages than
+// max-pages, and finally as many as they may. A hub that returns to an older state may give out some pages twice,
+// but the run still ends.
 func TestPortions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for seed := range uint64(300) {
@@ -215,8 +214,8 @@ func TestPortions(t *testing.T) {
 	})
 }
 
-// settle lets all go on without faults for as long as it should take, and says why that was
-// not enough.
+// settle lets all shards continue without faults for as long as they should need. It returns the reason if that
+// was not long enough.
 func (m *market) settle() (why string) {
 	m.bucket.honest = true
 	for range 300 {
@@ -247,8 +246,8 @@ func (m *market) settle() (why string) {
 	return why
 }
 
-// Who holds a shard has the charter name it again where somebody with a copy of its file came
-// and was named instead, but not where the file was recreated since.
+// A node that holds a shard restores its name in the charter after a node with a copy of the file was named
+// instead, but not if the file was recreated since.
 func TestNamed(t *testing.T) {
 	for _, recreated := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

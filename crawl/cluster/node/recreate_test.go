@@ -34,8 +34,8 @@ func (tr *terrain) recreate(conn *hub.Conn, n int, shards ...int) (next bool, er
 	return next, err
 }
 
-// recreated makes a node recreate shards, from this run on or from the next, again where another shard was slow to
-// answer.
+// recreated makes a node recreate shards, and checks whether they take part from this run or the next. It retries
+// if another shard was slow to answer.
 func (tr *terrain) recreated(conn *hub.Conn, n int, next bool, shards ...int) {
 	tr.t.Helper()
 	var got bool
@@ -45,8 +45,8 @@ func (tr *terrain) recreated(conn *hub.Conn, n int, next bool, shards ...int) {
 	}
 }
 
-// lost has a node lose the file of a shard in mid-run, and start again without it. It returns
-// where the old file is, and how the node ends.
+// lost makes a node lose the file of a shard in the middle of a run, and restarts it without the file. It returns
+// the new path of the file, and how to end the node, as start does.
 func (tr *terrain) lost(n, shard int, end func() error) (old string, again func() error, ended <-chan error) {
 	tr.t.Helper()
 	if err := end(); !errors.Is(err, context.Canceled) {
@@ -58,9 +58,9 @@ func (tr *terrain) lost(n, shard int, end func() error) (old string, again func(
 	return old, again, ended
 }
 
-// A file that is gone in mid-run is recreated by another node: all others tell it what they
-// know, and the map is that of one machine. The old one is refused afterwards, also where the
-// hub has lost everything and the node that has the new one is off.
+// A file that is lost in the middle of a run is recreated by another node: all others send it what they know, and
+// the map is that of a single machine. The old file is refused afterwards, even if the hub has lost everything and
+// the node with the new file is off.
 func TestRecreate(t *testing.T) {
 	t.Parallel()
 	for _, wiped := range []bool{false, true} {
@@ -92,7 +92,7 @@ func testRecreate(t *testing.T, wiped bool) {
 		tr.same(1)
 		return
 	}
-	tr.move(old, tr.file(1, shard)) // to a node that runs, which leaves it alone
+	tr.move(old, tr.file(1, shard)) // the running node leaves it alone
 	tr.ends(first, second)
 	err := tr.run(t.Context(), 1, tr.cfg)
 	if !errors.Is(err, lease.ErrRecreated) || !strings.Contains(err.Error(), tr.file(1, shard)) {
@@ -114,7 +114,7 @@ func (tr *terrain) settle(conn *hub.Conn, but int) {
 	}
 }
 
-// knows waits until the file of a shard knows of a shard that was recreated.
+// knows waits until the file of a shard knows that another shard was recreated.
 func (tr *terrain) knows(shard int) {
 	tr.t.Helper()
 	for range 6000 {
@@ -123,7 +123,7 @@ func (tr *terrain) knows(shard int) {
 		tr.mu.Unlock()
 		var known []byte
 		err := walk.Crawl.View(func(tx *kv.Tx) (err error) { known, err = tx.Meta.Value("epochs"); return err })
-		// one that has ended since is followed by another
+		// a crawl that has ended is followed by another
 		if _, epochs, ok := bytes.Cut(known, []byte(`"epochs":`)); err == nil && ok && bytes.ContainsRune(epochs, '1') {
 			return
 		}
@@ -134,8 +134,8 @@ func (tr *terrain) knows(shard int) {
 	tr.t.Fatalf("the file of shard %d knows of no other", shard)
 }
 
-// wiped stops both nodes, has the hub lose everything, and shows that the files of node 1 know
-// that the old file was given up.
+// wiped stops both nodes, makes the hub lose everything, and checks that the files of node 1 know that the old
+// file was given up.
 func (tr *terrain) wiped(shard int, old string, ends ...func() error) {
 	tr.t.Helper()
 	tr.knows(tr.shardOf(1))
@@ -150,10 +150,10 @@ func (tr *terrain) wiped(shard int, old string, ends ...func() error) {
 		tr.t.Errorf("the old file at a hub that has lost everything: %v", err)
 	}
 	tr.move(tr.file(1, shard), old)
-	tr.lose() // what it was told by that
+	tr.lose() // what the run above has restored
 }
 
-// What cannot be recreated, or let go, is refused, and nothing has changed by that.
+// A shard that cannot be recreated or released is refused, and nothing changes.
 func TestRecreateRefused(t *testing.T) {
 	t.Parallel()
 	unlost(t, func() bool { return recreateRefused(t) })
@@ -201,8 +201,8 @@ func recreateRefused(t *testing.T) (lost bool) {
 	return false
 }
 
-// A shard whose file is lost after the run was over, or when it is over for others already,
-// is recreated for the next run, and says that it knows nothing of those before.
+// A shard whose file is lost after the run, or when the run is already over for others, is recreated for the next
+// run. The new file says that it knows nothing about the earlier runs.
 func TestRecreateForTheNextRun(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"after the run", "while it ends"} {
@@ -220,7 +220,7 @@ func TestRecreateForTheNextRun(t *testing.T) {
 			}
 			conn := tr.connect()
 			if name == "while it ends" {
-				tr.lose() // and is told that it is over by one node after the other
+				tr.lose() // the nodes report one by one that the run is over
 				_, first := tr.start(0)
 				tr.until("shards of node 0 are over", conn, func(s node.Shard) bool {
 					return s.Report != nil && s.Report.Over
@@ -242,8 +242,8 @@ func TestRecreateForTheNextRun(t *testing.T) {
 	}
 }
 
-// While a file that was recreated in the run lacks what the old one had, the map of all shards still
-// holds together.
+// While a file that was recreated during the run still lacks what the old one had, the merged map of all shards is
+// nevertheless consistent.
 func TestRecreatedIsMergedInMidRun(t *testing.T) {
 	t.Parallel()
 	for seed, more := range []int{0, 6} {
@@ -278,7 +278,8 @@ func TestRecreatedIsMergedInMidRun(t *testing.T) {
 	}
 }
 
-// The sites of a shard whose file was recreated get the longest rest that they may have asked the old one for.
+// The sites of a shard whose file was recreated rest for the longest time that they may have requested from the
+// old one.
 func TestRecreateRests(t *testing.T) {
 	t.Parallel()
 	const rest = 20 * time.Second
@@ -298,7 +299,7 @@ func TestRecreateRests(t *testing.T) {
 	var ends [2]func() error
 	ends[0], _ = tr.start(0)
 	ends[1], _ = tr.start(1)
-	tr.works(4) // robots.txt and "/" of both, which are of one shard
+	tr.works(4) // robots.txt and "/" of both sites, which belong to one shard
 	has, shard := 0, tr.shardOf(0)
 	if rule, err := split.New(2); err != nil || rule.Of("h0.test") != rule.Of("h1.test") {
 		t.Fatal(err)
@@ -318,8 +319,8 @@ func TestRecreateRests(t *testing.T) {
 	}
 }
 
-// A command that was killed when it had given up a file, and before it could tell who makes
-// the next, is repeated. Until then the file is refused, and a node goes on without it.
+// A command may be killed after it has given up a file, and before it has named the next maker. The file is then
+// refused, and a node runs without it, until the command is repeated.
 func TestRecreateIsKilled(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 26, 1, 2)
@@ -352,14 +353,14 @@ func TestRecreateIsKilled(t *testing.T) {
 	tr.same(1)
 }
 
-// A lent file contains whatever is asked for.
+// A lent file contains everything that is asked about.
 type lent struct{}
 
 func (lent) Contains(schema.Opening, uint64) (bool, error) { return true, nil }
 func (lent) Begin() (schema.Opening, error)                { return schema.Opening{1}, nil }
 func (lent) Commit() uint64                                { return 1 }
 
-// Where one of several shards cannot be recreated, none is given up.
+// If one of several shards cannot be recreated, none is given up.
 func TestRecreateHalfway(t *testing.T) {
 	t.Parallel()
 	unlost(t, func() bool { return recreateHalfway(t) })

@@ -17,21 +17,21 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// A mute file is one of which nothing is known but that it was opened.
+// A mute file contains everything that is asked about.
 type mute struct{}
 
 func (mute) Commit() uint64                                { return 1 }
 func (mute) Contains(schema.Opening, uint64) (bool, error) { return true, nil }
 func (mute) Begin() (o schema.Opening, err error)          { o[0] = 1; return o, nil }
 
-// A holder has a shard of a terrain as far as the hub knows, and answers only what it is told to.
+// A holder holds shards of a terrain, as far as the hub knows, and answers only with a function of the test.
 type holder struct {
 	tr     *terrain
 	conn   *hub.Conn
 	bucket *hub.Bucket
 }
 
-// newHolder is one in a terrain that was crawled, and has no node any more.
+// newHolder returns a holder in a terrain that was crawled and has no nodes left.
 func newHolder(t *testing.T) *holder {
 	t.Helper()
 	h := &holder{tr: slow(t, 27, 1, 2)}
@@ -45,7 +45,7 @@ func newHolder(t *testing.T) *holder {
 	return h
 }
 
-// take takes the lease of a shard, which nobody renews.
+// take takes the lease of a shard without renewing it.
 func (h *holder) take(shard int) *lease.Lease {
 	h.tr.t.Helper()
 	var held *lease.Lease
@@ -62,8 +62,8 @@ func (h *holder) take(shard int) *lease.Lease {
 	return held
 }
 
-// keep takes the lease of shard 1 and renews it until it is let go. What does that reports whether the lease was lost
-// before, as it may be on a busy machine.
+// keep takes the lease of shard 1 and renews it until letGo is called. letGo reports whether the lease was lost
+// before, as may happen on a busy machine.
 func (h *holder) keep() (held *lease.Lease, letGo func() (lost bool)) {
 	h.tr.t.Helper()
 	held = h.take(1)
@@ -75,13 +75,13 @@ func (h *holder) keep() (held *lease.Lease, letGo func() (lost bool)) {
 		stop()
 		<-kept
 		lost := !held.Held()
-		for ctx.Err() == nil && held.Release(ctx) != nil { // a busy hub takes its time to answer
+		for ctx.Err() == nil && held.Release(ctx) != nil { // a busy hub is slow to answer
 		}
 		return lost
 	})
 }
 
-// answers has questions to shard 1 answered until it is ended.
+// answers answers release questions to shard 1 until end is called.
 func (h *holder) answers(answer func() ([]byte, error)) (end func()) {
 	serving, stop := context.WithCancel(h.tr.t.Context())
 	served := make(chan error, 1)
@@ -102,7 +102,7 @@ func (h *holder) release() (r node.Released, err error) {
 	return r, err
 }
 
-// A shard is released whose holder lets it go and says nothing, and not while it does not.
+// A shard is released if its holder lets go of it without an answer, but not while the holder keeps it.
 func TestReleaseIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	h := newHolder(t)
@@ -117,7 +117,7 @@ func TestReleaseIsNotAnswered(t *testing.T) {
 	if !errors.Is(err, node.ErrSilent) || !errors.As(err, &still) {
 		t.Errorf("of who keeps it: %+v, %v", r, err)
 	}
-	for { // until it is looked for before it is let go, which a busy machine may do first
+	for { // a busy machine may let go before it is asked
 		time.AfterFunc(h.tr.timing().Renew/2, func() { letGo() })
 		r, err := h.release()
 		for errors.Is(err, node.ErrSilent) { // or much later
@@ -134,14 +134,14 @@ func TestReleaseIsNotAnswered(t *testing.T) {
 	}
 }
 
-// A shard is released whose holder lets it go, though its answer is lost, or though the hub never
-// hears of it.
+// A shard is released if its holder lets go of it, even if the answer is lost or the hub never learns of the
+// release.
 func TestReleaseIsNotHeard(t *testing.T) {
 	t.Parallel()
 	h := newHolder(t)
 	held, letGo := h.keep()
 	end := h.answers(func() ([]byte, error) { letGo(); return nil, errors.New("lost on its way") })
-	for { // until it hears the question
+	for { // until the question arrives
 		r, err := h.release()
 		if errors.Is(err, node.ErrSilent) || r.Silent && !held.Held() {
 			continue
@@ -158,7 +158,7 @@ func TestReleaseIsNotHeard(t *testing.T) {
 	defer end()
 	for {
 		r, err := h.release()
-		if len(asked) == 0 { // it has not heard the question, and is silent
+		if len(asked) == 0 { // the question has not arrived
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
@@ -169,7 +169,8 @@ func TestReleaseIsNotHeard(t *testing.T) {
 	}
 }
 
-// A node that does not answer is told once to stop, whatever it has: who is told after it waits for each answer.
+// A node that does not answer is told to stop only once, however many shards it has: any further attempt would
+// only wait.
 func TestStopIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	h := newHolder(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// write has the file of a node say something else.
+// write changes the configuration file of a node.
 func (tr *terrain) write(n int, cfg *config.Config) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -24,14 +24,13 @@ func (tr *terrain) write(n int, cfg *config.Config) {
 	tr.later[n] = cfg
 }
 
-// reload has the terrain follow another configuration, and returns its number.
+// reload makes the terrain follow another configuration, and returns its number.
 func (tr *terrain) reload(conn *hub.Conn, cfg *config.Config) (number uint64, err error) {
 	err = patient(func() (err error) { _, number, _, err = node.Reload(tr.t.Context(), conn, cfg); return err })
 	return number, err
 }
 
-// Another configuration holds for all nodes, as soon as the file of each says so, also with a
-// hub that has lost it.
+// Each node follows another configuration once its file agrees, even if the hub has lost it meanwhile.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	cfg := web(t, 8)
@@ -56,7 +55,7 @@ func TestReload(t *testing.T) {
 		t.Errorf("what keeps pages apart: %v", err)
 	}
 	tr.write(0, &deeper)
-	for range 2 { // the second time nothing changes
+	for range 2 { // the second call changes nothing
 		if number, err := tr.reload(conn, &deeper); err != nil || number != 2 {
 			t.Errorf("configuration %d: %v", number, err)
 		}
@@ -78,7 +77,7 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// A hearing handler tells what is said, besides.
+// A hearing handler also passes every message to a function.
 type hearing struct {
 	slog.Handler
 	heard func(text string)
@@ -95,7 +94,7 @@ func (h hearing) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// A run does not end under a configuration that was replaced, however long the file of a machine takes to say the same.
+// A run does not end under a configuration that was replaced, however long the file of a machine takes to agree.
 func TestReloadKeepsTheRunOpen(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 8, 1, 2)

@@ -19,8 +19,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
-// without ends the run without shards, again where a node on a busy machine was slow to answer, or fails
-// for another such reason.
+// without ends the run without a shard. It retries if a node on a busy machine was slow to answer, and after the
+// errors in late.
 func (tr *terrain) without(conn *hub.Conn, shard int, late ...error) error {
 	return patient(func() error {
 		_, err := node.StopWithout(tr.t.Context(), conn, schema.ShardsOf(shard), tr.timing())
@@ -28,12 +28,13 @@ func (tr *terrain) without(conn *hub.Conn, shard int, late ...error) error {
 	}, append(late, node.ErrSilent)...)
 }
 
-// stops does so while nodes run, which take their shards again where a busy machine has lost all of them.
+// stops is without for running nodes. It retries if a busy machine has lost all leases, because the nodes take
+// their shards again.
 func (tr *terrain) stops(conn *hub.Conn, shard int) error {
 	return tr.without(conn, shard, node.ErrNobody)
 }
 
-// interrupted waits for nodes to end because the run does, without a shard.
+// interrupted waits until nodes end because the run was ended without a shard.
 func (tr *terrain) interrupted(shard int, nodes ...<-chan error) {
 	tr.t.Helper()
 	for n, ended := range nodes {
@@ -44,7 +45,7 @@ func (tr *terrain) interrupted(shard int, nodes ...<-chan error) {
 	}
 }
 
-// say checks that the files of a node say that the run was interrupted without a shard, or do not.
+// say checks whether the files of a node say that the run was interrupted without a shard.
 func (tr *terrain) say(n, without int, want bool) {
 	tr.t.Helper()
 	files, err := filepath.Glob(filepath.Join(tr.folders[n], "shard-*.bolt"))
@@ -59,8 +60,8 @@ func (tr *terrain) say(n, without int, want bool) {
 	}
 }
 
-// gone has three nodes crawl a terrain, the last of which is killed, which has a shard. It also
-// returns how the first two end.
+// gone makes three nodes crawl a terrain, and kills the last one, which has a shard. ended reports how the first
+// two end.
 func gone(t *testing.T, seed uint64) (tr *terrain, conn *hub.Conn, shard int, ended [2]<-chan error) {
 	t.Helper()
 	unlost(t, func() (lost bool) {
@@ -88,8 +89,8 @@ func gone(t *testing.T, seed uint64) (tr *terrain, conn *hub.Conn, shard int, en
 	return tr, conn, shard, ended
 }
 
-// A run that lacks a shard is ended, all files that are there say so, and the map of these holds
-// together. With the shard back it goes on, and nothing is lost.
+// A run is ended without a shard: all files that are present say so, and their merged map is consistent. When the
+// shard is back the run resumes, and nothing is lost.
 func TestStopWithout(t *testing.T) {
 	t.Parallel()
 	tr, conn, shard, ended := gone(t, 51)
@@ -97,7 +98,7 @@ func TestStopWithout(t *testing.T) {
 		t.Errorf("without a shard that there is not: %v", err)
 	}
 	var e node.Ending
-	err := patient(func() (err error) { // with time for nodes that are slow to let go
+	err := patient(func() (err error) { // nodes may be slow to let go
 		e, err = node.StopWithout(t.Context(), conn, schema.ShardsOf(shard), crawltest.Timing(3))
 		return err
 	}, node.ErrSilent, node.ErrNobody)
@@ -129,9 +130,8 @@ func TestStopWithout(t *testing.T) {
 	tr.same(1)
 }
 
-// A file that could not say so before its node was killed does when that is started again, also
-// where the hub has lost everything and another node knows. Two may tell the terrain to stop at
-// once.
+// A file whose node was killed before the file could record the stop does so when the node is started again, even
+// if the hub has lost everything and only another node knows. Two commands may end the run at the same time.
 func TestStopIsOwed(t *testing.T) {
 	t.Parallel()
 	for _, wiped := range []bool{false, true} {
@@ -143,7 +143,7 @@ func TestStopIsOwed(t *testing.T) {
 			go tell()
 			go tell()
 			one, other := <-both, <-both
-			for errors.Is(one, node.ErrNobody) && errors.Is(other, node.ErrNobody) { // a busy machine has lost them
+			for errors.Is(one, node.ErrNobody) && errors.Is(other, node.ErrNobody) { // a busy machine has lost the leases
 				go tell()
 				go tell()
 				one, other = <-both, <-both
@@ -193,7 +193,7 @@ func TestStopIsOwed(t *testing.T) {
 	}
 }
 
-// forgets has a file be as it was before its node followed a stop.
+// forgets resets a file to its state before its node followed a stop.
 func (tr *terrain) forgets(path string) {
 	tr.t.Helper()
 	run := tr.lastRun(path)
@@ -205,7 +205,7 @@ func (tr *terrain) forgets(path string) {
 	}
 }
 
-// asks is how many hosts a node has asked.
+// asks returns how many hosts a node has requested.
 func (tr *terrain) asks(name string) (n int) {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -217,8 +217,8 @@ func (tr *terrain) asks(name string) (n int) {
 	return n
 }
 
-// Whenever the shard comes back while the run is being ended without it, nothing is lost: it is held
-// again, and the run goes on, or it waits for the others, who have stopped.
+// Whenever the shard comes back while the run is being ended without it, nothing is lost: either it is held again
+// and the run continues, or it waits for the other nodes, which have stopped.
 func TestStopWithoutWhoComesBack(t *testing.T) {
 	t.Parallel()
 	tr, conn, shard, ended := gone(t, 53)
@@ -239,8 +239,7 @@ func TestStopWithoutWhoComesBack(t *testing.T) {
 	tr.same(1)
 }
 
-// A hub that has lost that the run was ended, and is told so by files, has nobody stop who has come
-// back since.
+// If the hub has lost a stop and learns it again from files, nodes that have come back since do not stop.
 func TestStopIsPast(t *testing.T) {
 	t.Parallel()
 	tr, conn, shard, ended := gone(t, 56)
@@ -257,7 +256,7 @@ func TestStopIsPast(t *testing.T) {
 	tr.same(1)
 }
 
-// What was merged without a shard is no shard, whatever its file is called.
+// A file that was merged without a shard is not the file of a shard, whatever its name.
 func TestMergedIsNoShard(t *testing.T) {
 	t.Parallel()
 	tr := newTerrain(t, web(t, 54), 1, 2)
@@ -274,8 +273,8 @@ func TestMergedIsNoShard(t *testing.T) {
 	}
 }
 
-// A hub that loses everything before all nodes have read that the run ends is told so again by who
-// told it first.
+// If the hub loses everything before all nodes have read that the run ends, the command that ended it writes that
+// again.
 func TestStopWithoutAndHubIsLost(t *testing.T) {
 	t.Parallel()
 	tr, conn, shard, ended := gone(t, 55)
@@ -293,7 +292,7 @@ func TestStopWithoutAndHubIsLost(t *testing.T) {
 	}
 	tr.lose()
 	tr.interrupted(shard, left)
-	if err := <-told; err != nil && !errors.Is(err, node.ErrNone) { // nobody is left who knows
+	if err := <-told; err != nil && !errors.Is(err, node.ErrNone) { // no node is left that knows the terrain
 		t.Errorf("who told it: %v", err)
 	}
 	tr.say(0, shard, true)

@@ -22,7 +22,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A told message is one that a receiver has got.
+// A told message is one that a receiver has accepted.
 type told struct {
 	Kind string `json:"type"`
 	Data struct {
@@ -31,12 +31,12 @@ type told struct {
 	} `json:"data"`
 }
 
-// A receiver is where a webhook leads.
+// A receiver is the server behind a webhook.
 type receiver struct {
 	mu      sync.Mutex
 	took    map[string]told   // by id
 	bodies  map[string]string // likewise
-	refused map[string]bool   // kinds of which the first was
+	refused map[string]bool   // kinds whose first message is refused; true: it was
 	wrong   []string
 }
 
@@ -60,7 +60,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// kinds counts what was taken by kind.
+// kinds returns the number of accepted messages by kind.
 func (r *receiver) kinds() map[string]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,8 +71,8 @@ func (r *receiver) kinds() map[string]int {
 	return n
 }
 
-// hooked is a configuration of a web with a receiver, whose first message of each of these kinds
-// is refused.
+// hooked returns a configuration of a web with a receiver that refuses the first message of each of the given
+// kinds.
 func hooked(t *testing.T, more string, refused ...string) (*config.Config, *receiver) {
 	t.Helper()
 	s := crawltest.Serve(t, webtest.WithoutLog())
@@ -91,7 +91,7 @@ func hooked(t *testing.T, more string, refused ...string) (*config.Config, *rece
 		"webhook-secret-file = %q\n", secret)+more+crawltest.SeedsOfSites)), r
 }
 
-// inFiles are the pages and requests of the last run in all files, and the messages that wait.
+// inFiles returns the pages and requests of the last run in all files, and the number of waiting messages.
 func (tr *terrain) inFiles() (pages, requests, waiting int) {
 	tr.t.Helper()
 	for _, folder := range tr.folders {
@@ -112,13 +112,13 @@ func (tr *terrain) inFiles() (pages, requests, waiting int) {
 	return pages, requests, waiting
 }
 
-// The end of a run is told once, of all shards, and what is cut by the shard that has it; what is
-// not taken is told again.
+// The end of a run is reported once, for all shards, and each truncated origin by the shard that has it. A message
+// that is refused is sent again.
 func TestNodesTell(t *testing.T) {
 	t.Parallel()
 	cfg, r := hooked(t, "[crawler]\nmax-domain-requests = 2\nminimum-time-on-page = 100\n", webhook.RunCompleted)
 	tr := newTerrain(t, cfg, 2, 3)
-	tr.faster = 5 // or a busy machine loses the lease at the end, and with it the right to tell
+	tr.faster = 5 // otherwise a busy machine may lose the lease at the end, and send no message
 	tr.all()
 	if n := r.kinds(); n[webhook.RunCompleted] != 1 || n[webhook.RunInterrupted] != 0 {
 		t.Errorf("told %v", n)
@@ -142,13 +142,13 @@ func TestNodesTell(t *testing.T) {
 	}
 }
 
-// A terrain that is stopped is interrupted once, however many shards it has, and goes on to be
-// completed once.
+// A terrain that is stopped reports one interruption, however many shards it has, and one completion after it has
+// resumed.
 func TestNodesTellOfAnInterruption(t *testing.T) {
 	t.Parallel()
 	cfg, r := hooked(t, "[crawler]\nmax-depth = 3\nminimum-time-on-page = 500\n")
 	tr := newTerrain(t, cfg, 1, 3)
-	tr.faster = 5 // or a busy machine loses the lease at the end, and with it the right to tell
+	tr.faster = 5 // otherwise a busy machine may lose the lease at the end, and send no message
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- tr.run(ctx, 0, cfg) }()

@@ -25,7 +25,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// A terrain is a web with a hub, and the folders of its nodes.
+// A terrain is a web with a hub and the folders of its nodes.
 type terrain struct {
 	t       *testing.T
 	cfg     *config.Config
@@ -35,16 +35,16 @@ type terrain struct {
 	shards  int
 	faster  int                                 // than real nodes
 	alike   bool                                // all nodes have one name
-	most    map[int]int                         // shards that a node holds; 0: any number
+	most    map[int]int                         // limit of shards by node; 0: none
 	onShard func(node, shard int, state string) // may be nil
 
 	mu    sync.Mutex
-	asked map[string]map[string]bool // nodes, by host that they have asked
+	asked map[string]map[string]bool // names of the nodes that have requested a host, by host
 	pages int
-	walks map[int]node.Walk      // the last of each shard
-	state map[[2]int]string      // what has become of a shard, by node and shard
-	lapse bool                   // a node has lost a lease, as it may where the machine is busy
-	later map[int]*config.Config // by node: what its file says by now, if that is another
+	walks map[int]node.Walk      // the last one of each shard
+	state map[[2]int]string      // last state of a shard, by node and shard
+	lapse bool                   // a node has lost a lease, as may happen on a busy machine
+	later map[int]*config.Config // by node: the new content of its file, if that has changed
 }
 
 func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
@@ -72,7 +72,7 @@ func (tr *terrain) open() {
 	}
 }
 
-// lose has the hub lose all that it had.
+// lose makes the hub lose everything.
 func (tr *terrain) lose() {
 	tr.t.Helper()
 	if err := errors.Join(tr.server.Close(), os.RemoveAll(tr.options.Store)); err != nil {
@@ -92,7 +92,7 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 	load := func() (*config.Config, error) {
 		tr.mu.Lock()
 		defer tr.mu.Unlock()
-		own := *cfg // each node has files and limits of its own
+		own := *cfg // every node has its own files and limits
 		if later := tr.later[n]; later != nil {
 			own = *later
 		}
@@ -132,7 +132,7 @@ func (tr *terrain) becomes(n, shard int, state string) {
 	tr.lapse = tr.lapse || state == "lost"
 }
 
-// stateOf is what has become of a shard at a node.
+// stateOf returns the last state of a shard at a node.
 func (tr *terrain) stateOf(n, shard int) string {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -146,7 +146,7 @@ func (tr *terrain) lapsed() bool {
 	return tr.lapse
 }
 
-// unlost has a test repeat, in a terrain of its own each time, what a busy machine spoils by losing a lease.
+// unlost repeats a test that a busy machine may spoil by losing a lease. Each attempt needs a terrain of its own.
 func unlost(t *testing.T, f func() (lost bool)) {
 	t.Helper()
 	for range 10 {
@@ -157,7 +157,7 @@ func unlost(t *testing.T, f func() (lost bool)) {
 	t.Fatal("a lease is lost each time")
 }
 
-// An unwatched crawl is followed by nobody.
+// An unwatched crawl has a follower that does nothing.
 type unwatched struct{}
 
 func (unwatched) Status(context.Context) census.Status { return census.Status{} }
@@ -195,13 +195,13 @@ func (tr *terrain) all() {
 	}
 }
 
-// merged is the digest of the map, of which every node has a part.
+// merged returns the digest of the map, merged from all files.
 func (tr *terrain) merged() string {
 	tr.t.Helper()
 	return tr.mergeInto(filepath.Join(tr.t.TempDir(), "merged.bolt"))
 }
 
-// mergeInto makes a file of the map, and returns its digest.
+// mergeInto merges all files into a map at path, and returns its digest.
 func (tr *terrain) mergeInto(path string) string {
 	tr.t.Helper()
 	var all []string
@@ -215,7 +215,7 @@ func (tr *terrain) mergeInto(path string) string {
 	return crawltest.Merge(tr.t, path, all)
 }
 
-// apart reports hosts that several nodes have asked.
+// apart fails for hosts that several nodes have requested.
 func (tr *terrain) apart() {
 	tr.t.Helper()
 	for host, nodes := range tr.asked {
@@ -238,8 +238,8 @@ min-age = "0s"
 `+crawltest.SeedsOfSites))
 }
 
-// alone crawls as often with one machine, and returns the digest of its map. Nothing happens to this machine, so it
-// crawls as fast as the configuration can be made to allow.
+// alone crawls the same web with one machine for a number of runs, and returns the digest of its map. Nothing
+// disturbs this machine, so it crawls as fast as the configuration allows.
 func alone(t *testing.T, cfg *config.Config, runs int) string {
 	t.Helper()
 	fast := *cfg
@@ -262,7 +262,7 @@ func alone(t *testing.T, cfg *config.Config, runs int) string {
 	return crawltest.Digest(t, path)
 }
 
-// reach connects to a hub that may take long to answer.
+// reach connects to a hub that may be slow to answer.
 func reach(ctx context.Context, d hub.Dial) (*hub.Conn, error) {
 	for tries := 0; ; tries++ {
 		conn, err := hub.Connect(ctx, d)
@@ -273,7 +273,7 @@ func reach(ctx context.Context, d hub.Dial) (*hub.Conn, error) {
 	}
 }
 
-// connect reaches the hub for one who commands.
+// connect connects to the hub for a command.
 func (tr *terrain) connect() *hub.Conn {
 	tr.t.Helper()
 	conn, err := reach(tr.t.Context(), hub.Dial{URL: tr.server.URL(), Node: "test", Log: tr.options.Log})
@@ -284,7 +284,8 @@ func (tr *terrain) connect() *hub.Conn {
 	return conn
 }
 
-// patient repeats what a busy machine is late to answer, for as long as it fails for such a reason, a minute at most.
+// patient repeats f while it fails because a busy machine is late, for at most a minute. late lists more such
+// errors.
 func patient(f func() error, late ...error) (err error) {
 	late = append(late, context.DeadlineExceeded)
 	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(5 * time.Millisecond) {
@@ -296,7 +297,7 @@ func patient(f func() error, late ...error) (err error) {
 	return err
 }
 
-// bucket is that of the terrain, with its id.
+// bucket returns the bucket and the ID of the terrain.
 func (tr *terrain) bucket(conn *hub.Conn) (b *hub.Bucket, id [16]byte) {
 	tr.t.Helper()
 	err := patient(func() error {
@@ -313,7 +314,7 @@ func (tr *terrain) bucket(conn *hub.Conn) (b *hub.Bucket, id [16]byte) {
 	return b, id
 }
 
-// start starts a node, which ends when the function is called that it returns; err is why.
+// start starts a node. end stops it and returns its error; ended receives the error if it ends by itself.
 func (tr *terrain) start(n int) (end func() error, ended <-chan error) {
 	ctx, cancel := context.WithCancel(tr.t.Context())
 	over := make(chan error, 1)
@@ -330,7 +331,7 @@ func (tr *terrain) name(n int) string {
 
 func (tr *terrain) timing() lease.Timing { return crawltest.Timing(tr.faster) }
 
-// works waits for so many requests more.
+// works waits for more requests.
 func (tr *terrain) works(more int) {
 	tr.t.Helper()
 	for before := tr.requests(); tr.requests() < before+more; {
@@ -340,7 +341,7 @@ func (tr *terrain) works(more int) {
 	}
 }
 
-// ends waits for nodes to come to the end of the run; the others wait for one that does not.
+// ends waits until nodes have reached the end of the run. The other nodes would wait for one that fails.
 func (tr *terrain) ends(nodes ...<-chan error) {
 	tr.t.Helper()
 	all := make(chan error, len(nodes))
@@ -360,7 +361,7 @@ func (tr *terrain) ends(nodes ...<-chan error) {
 	}
 }
 
-// same compares the map with that of one machine.
+// same compares the map with that of a single machine.
 func (tr *terrain) same(runs int) {
 	tr.t.Helper()
 	if got, want := tr.merged(), alone(tr.t, tr.cfg, runs); got != want {
@@ -368,7 +369,7 @@ func (tr *terrain) same(runs int) {
 	}
 }
 
-// shardOf is a shard whose file a node has.
+// shardOf returns a shard whose file a node has.
 func (tr *terrain) shardOf(n int) int {
 	tr.t.Helper()
 	files, err := filepath.Glob(filepath.Join(tr.folders[n], "shard-*.bolt"))
@@ -382,7 +383,6 @@ func (tr *terrain) file(n, shard int) string {
 	return filepath.Join(tr.folders[n], "shard-00"+string(rune('0'+shard))+".bolt")
 }
 
-// move moves a file.
 func (tr *terrain) move(from, to string) {
 	tr.t.Helper()
 	if err := os.Rename(from, to); err != nil {
@@ -390,7 +390,7 @@ func (tr *terrain) move(from, to string) {
 	}
 }
 
-// until waits for a shard of which something is true.
+// until waits until is returns true for a shard.
 func (tr *terrain) until(what string, conn *hub.Conn, is func(node.Shard) bool) {
 	tr.t.Helper()
 	var last []node.Shard
@@ -421,13 +421,13 @@ func sleep(ctx context.Context) error {
 	}
 }
 
-// endOf is why the first run of a shard ended.
+// endOf returns how the first run of a shard ended.
 func (tr *terrain) endOf(n, shard int) (end schema.End) {
 	tr.read(tr.file(n, shard), func(runs []schema.Run) { end = runs[0].End })
 	return end
 }
 
-// runs is how many runs the files of a node know of, which must be all the same.
+// runs returns how many runs the files of a node record. All files must record equally many.
 func (tr *terrain) runs(n int) (count int) {
 	tr.t.Helper()
 	files, err := filepath.Glob(filepath.Join(tr.folders[n], "shard-*.bolt"))

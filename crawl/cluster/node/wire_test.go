@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A shard hears each of the others, and what it is asked, in a lane of its own, and itself in none.
+// A shard has a lane for letters from each of the others, a lane for each kind of question, and none for itself.
 func TestLanes(t *testing.T) {
 	got := slices.Sorted(maps.Keys(lanes(1, 4)))
 	if want := []string{"0", "2", "3", "F", "G", "R", "S", "X"}; !slices.Equal(got, want) {

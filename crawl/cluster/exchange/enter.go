@@ -6,7 +6,7 @@ import (
 )
 
 // Enter makes a file part of a terrain, with a list of its openings. If the terrain has a new run or
-// configuration, the file tells other shards everything again under the new numbers, starting from a cursor.
+// configuration, everything is sent to other shards again under the new numbers, starting from a cursor.
 // Enter is idempotent, and refuses what [kv.Part.Put] refuses.
 func Enter(tx *kv.Tx, part schema.Part) error {
 	was := tx.Part.Of()

@@ -12,7 +12,7 @@
 // A receiver's file may have been replaced by an older copy or a new file. An answer therefore names the
 // opening of the file and its commit, and the sender keeps the highest. Before the first letter of every
 // session, and whenever the opening has changed, the sender asks whether the file contains that commit. If
-// not, it forgets the commit and tells everything again that it knows about the shard: a cursor in its own
+// not, it forgets the commit and sends again everything that it knows about the shard: a cursor in its own
 // file records the progress across restarts. An answer counts only in the opening last asked about, and a
 // receiver accepts only letters addressed to its current opening.
 //

@@ -42,8 +42,8 @@ func (b *Bucket) subject(shard int, opening schema.Opening, lane string) string 
 }
 
 // Ask sends a message to a shard, in a lane of its [Post], and returns the answer, or [exchange.ErrNobody].
-// It does not retain the message. It first tries the opening in which the shard was last found, and if nobody
-// answers there, the one that the lease names now.
+// It does not retain the message. It first tries the opening in which the shard was last found, and if there is
+// no answer, the one that the lease names now.
 func (c *Carrier) Ask(ctx context.Context, lane string, shard int, message []byte) ([]byte, error) {
 	if len(message) > exchange.MaxLetter {
 		return nil, fmt.Errorf("message of %d bytes", len(message))

@@ -283,7 +283,7 @@ func TestSameFile(t *testing.T) {
 	})
 }
 
-// Late messages from a dead holder of the same file stop nobody.
+// Late messages from a dead holder of the same file do not delay the next claim.
 func TestSameFileRenewedLate(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		r := record{State: held, Node: "a", Opening: make([]byte, 16), Random: "its own", File: "7:1@boot"}

@@ -32,8 +32,8 @@ func chartered(run uint64, over ...bool) *charter {
 	return c
 }
 
-// The first node that joins after a run is over begins the next run; a node that only reports that it is over does
-// not. It does if the hub has lost everything between the two runs.
+// The first node that joins after a run is over begins the next run. A node that only reports that the run is over
+// does so only if the hub had lost everything between the two runs.
 func TestEnter(t *testing.T) {
 	same, other := map[string]string{"a.b": "1"}, map[string]string{"a.b": "2"}
 	urls := map[string]string{"a.b": "1", "url.max-length": "1"}
@@ -143,8 +143,8 @@ func TestLearnEpochs(t *testing.T) {
 	}
 }
 
-// If two configurations have the same number, the one at the hub gets a new number. That is found out by a node
-// that knows the other configuration, even if it has something else to report, or from a file.
+// If two configurations have the same number, the one at the hub gets a new number. A node that knows the other
+// configuration notices, even while it reports something else; so does a node with a file of the other one.
 func TestEqualNumbers(t *testing.T) {
 	cfg := crawltest.Parse(t, surveytest.Minimal)
 	known, hub := chartered(1, false, false), chartered(1, false, false)

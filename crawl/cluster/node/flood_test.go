@@ -14,8 +14,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 )
 
-// If a client floods a shard with questions and with letters in the name of another shard, the map is the same:
-// letters that are refused because of that are sent again.
+// If a client floods a shard with questions and with letters in the name of another shard, the terrain yields
+// the same map: letters that are refused because of the flood are sent again.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	tr := slow(t, 9, 2, 3)

@@ -74,7 +74,7 @@ func TestLostWhileStopping(t *testing.T) {
 	}
 }
 
-// A node does not wait for a file that can no longer be written, as it waits for a hub: the file stays closed.
+// A node waits for a hub that is away, but not for a file that can no longer be written: the file stays closed.
 func TestTakeWithClosedFile(t *testing.T) {
 	t.Parallel()
 	n, f := loses(t, slog.DiscardHandler)

@@ -224,8 +224,8 @@ func (s *search) step(ctx context.Context) error {
 	return finish(ctx, s.src, second, s.finished)
 }
 
-// round takes a round of readings and returns why the run is open, according to it and the previous one; nil:
-// to it alone.
+// round takes a round of readings and returns why the run is open, according to it and the previous one, before.
+// If before is nil, only the new round counts.
 func (s *search) round(ctx context.Context, before []Reading) ([]Reading, error) {
 	round, err := readAll(ctx, len(s.finished), s.src)
 	s.alone = 0

@@ -3,6 +3,7 @@ package crawl
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/sumi-ripple/ripple/crawl/answers"
@@ -80,28 +81,34 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	}
 	p.page(&o, fetched.Header, fetched.Body, o.Length)
 	var kept *warc.Rendered
-	rendering, asked := schema.RenderFailed, 0
+	rendering, asked, refusals := schema.RenderFailed, 0, schema.Refusals{}
 	if err != nil {
 		o.Failed = schema.Clean(fetch.WithoutPlaces(err.Error()), 256)
 	} else if rendering = renderingOf(&shown, look.Refused); rendering&schema.Rendered != 0 {
 		kept = &warc.Rendered{DOM: shown.DOM, Navigations: shown.Navigations}
-		asked = len(shown.Used)
-		p.shown(&o, fetched.Header, kept)
+		asked, refusals = len(shown.Used), refusalsOf(&shown)
+		if p.shown(&o, fetched.Header, kept) {
+			rendering |= schema.RenderEmpty
+		}
 	}
-	o.Page.Rendering, o.Page.RenderAsked = rendering, asked
+	o.Page.Rendering, o.Page.RenderAsked, o.Page.Refusals = rendering, asked, refusals
 	hold(ctx, &o, &fetch.Response{Header: fetched.Header, Body: fetched.Body}, kept)
 	pass(o)
 	v.parsers <- p
 }
 
-// shown reads a page as its scripts have changed it, in place of what was fetched.
-func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) {
+// shown reads a page as its scripts have changed it, in place of what was fetched. It reports whether the page
+// is still empty: it leads nowhere, and has the signs of a page that needs scripts.
+func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) (empty bool) {
 	dom, err := p.extract(o.Step, header, "text/html; charset=utf-8", r.DOM)
 	if err != nil {
-		return
+		return false
 	}
 	fetched := o.Page
 	p.navigations(o, &dom, r.Navigations)
+	empty = dom.Shell != 0 && !slices.ContainsFunc(dom.Links, func(l page.Link) bool {
+		return l.Kinds.Has(schema.LinkAnchor) || l.Kinds.Has(schema.LinkRefresh)
+	})
 	before := make(map[string]bool, len(fetched.Links))
 	for i := range fetched.Links {
 		before[fetched.Links[i].URL.Norm] = true
@@ -114,6 +121,7 @@ func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) {
 	dom.Charset, dom.Shell = fetched.Charset, fetched.Shell
 	o.Page = &dom
 	p.hashLinks(o)
+	return empty
 }
 
 // navigations adds the addresses to which a page tried to navigate, as refresh links.
@@ -154,6 +162,9 @@ func renderingOf(r *render.Rendering, refused map[string]bool) schema.Rendering 
 		return schema.RenderTooLarge
 	}
 	said := schema.Rendered
+	if slices.ContainsFunc(r.Refused, func(one render.Refusal) bool { return one.Reason == render.TooMany }) {
+		said |= schema.RenderCut
+	}
 	for why := range refused {
 		switch why {
 		case record.DeniedAsset:
@@ -165,4 +176,23 @@ func renderingOf(r *render.Rendering, refused map[string]bool) schema.Rendering 
 		}
 	}
 	return said
+}
+
+// refusalsOf counts the requests of a page that no page may make.
+func refusalsOf(r *render.Rendering) (n schema.Refusals) {
+	for _, one := range r.Refused {
+		switch one.Reason {
+		case render.Sends:
+			n[schema.RefusedPost]++
+		case render.WebSocket:
+			n[schema.RefusedWebSocket]++
+		case render.EventSource:
+			n[schema.RefusedEventSource]++
+		case render.Worker:
+			n[schema.RefusedWorker]++
+		case render.OwnHeader:
+			n[schema.RefusedHeader]++
+		}
+	}
+	return n
 }

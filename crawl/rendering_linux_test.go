@@ -161,10 +161,10 @@ func sawPages(t *testing.T, seen *survey.Survey, titles map[string]string) {
 			return nil
 		case p.URL == "https://docs.test/internal":
 			if p.Visit.Rendering&schema.RenderDenied == 0 {
-				t.Errorf("%s: %s", p.URL, p.Visit.Rendering.Tell(p.Visit.Shell))
+				t.Errorf("%s: %s", p.URL, p.Visit.Rendering.Tell(p.Visit.Shell, p.Visit.Refusals))
 			}
 		case p.Visit.Title != want || p.URL != "https://other.test/" && p.Visit.Rendering != schema.Rendered:
-			t.Errorf("%s: %q, %s; want %q", p.URL, p.Visit.Title, p.Visit.Rendering.Tell(p.Visit.Shell), want)
+			t.Errorf("%s: %q, %s; want %q", p.URL, p.Visit.Title, p.Visit.Rendering.Tell(p.Visit.Shell, p.Visit.Refusals), want)
 		}
 		n++
 		return nil

@@ -155,7 +155,7 @@ func TestRenderingRefused(t *testing.T) {
 		{"robots.txt of another host", "", one(map[string]reply{"cdn.test/robots.txt": disallow("Disallow: /lib")}),
 			schema.RenderDenied, 1, ""},
 		{"robots.txt of the host", "", one(map[string]reply{"a.test/robots.txt": disallow("Disallow: /*.js$")}),
-			schema.RenderDenied, 0, ""},
+			schema.RenderDenied | schema.RenderEmpty, 0, ""},
 		{"the blacklist", "[[blacklist]]\ndomain = \"cdn.test\"\n", one(map[string]reply{}), schema.RenderRefused, 1,
 			""},
 		{"the stub list", "[[stub]]\ndomain = \"cdn.test\"\n", one(map[string]reply{}), schema.RenderRefused, 1, ""},
@@ -196,6 +196,18 @@ func TestRenderingRefused(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A page that nothing can be shown of without sending is recorded as still empty, with what it wanted to send.
+func TestRenderingSends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := rendered(t, map[string]reply{"a.test/": shell("/app.js"),
+			"a.test/app.js": script("post /graphql", "post /log")}, "")
+		v := s.visits()["https://a.test/"]
+		if v.Rendering != schema.Rendered|schema.RenderEmpty || v.Refusals != (schema.Refusals{schema.RefusedPost: 2}) {
+			t.Errorf("the page is %q", v.Rendering.Tell(v.Shell, v.Refusals))
+		}
+	})
 }
 
 // If the budget ends while a page is rendered, the page is visited with what there is.
@@ -293,7 +305,7 @@ func TestRenderingLimits(t *testing.T) {
 func TestRenderingRoom(t *testing.T) {
 	web := map[string]reply{"a.test/": shell("/a.js"), "a.test/a.js": script("link /b", strings.Repeat("#", 2000))}
 	for room, want := range map[int64]schema.Rendering{
-		100: schema.RenderFailed, 1000: schema.Rendered | schema.RenderRefused, 5000: schema.Rendered,
+		100: schema.RenderFailed, 1000: schema.Rendered | schema.RenderRefused | schema.RenderEmpty, 5000: schema.Rendered,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := rendered(t, web, "", func(s *paperServers) { s.room = room })

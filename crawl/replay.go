@@ -102,7 +102,8 @@ func (p *replay) read(r record.Reading) (o *ring.Outcome, more bool) {
 		p.size += len(shown.DOM)
 		p.parser.shown(o, rec.Header, shown)
 	}
-	o.Page.Rendering, o.Page.RenderAsked = r.Visit.Rendering, r.Visit.RenderAsked // the page store does not tell
+	// The page store does not tell these.
+	o.Page.Rendering, o.Page.RenderAsked, o.Page.Refusals = r.Visit.Rendering, r.Visit.RenderAsked, r.Visit.Refusals
 	p.done.Pages++
 	p.pages++
 	return o, p.pages < replayBatch && p.size < replayBytes

@@ -137,7 +137,8 @@ func fullVisit() *schema.Visit {
 			Facts:    []schema.Fact{{Name: "price", Value: "3"}, {Name: "price", Value: "4"}},
 			Distinct: 12000, BeyondHosts: 1000, BeyondText: 7, Refused: 3, LinkLimit: 10000,
 			Shell: schema.ShellMount | schema.ShellAsks, Rendering: schema.Rendered, RenderAsked: 8,
-			SimHash: 0xfedcba9876543210, WordCount: 71,
+			Refusals: schema.Refusals{1, 200, 3, 4, 5},
+			SimHash:  0xfedcba9876543210, WordCount: 71,
 		},
 		Links: []schema.Link{
 			{To: 1, Kinds: plain, Place: schema.PlaceNav, Anchor: "home"},

@@ -97,6 +97,11 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.byte(byte(v.Shell))
 	w.byte(byte(v.Rendering))
 	w.number(v.RenderAsked)
+	if v.Rendering != 0 {
+		for _, n := range v.Refusals {
+			w.number(n)
+		}
+	}
 	if v.SimHash != 0 {
 		w.fixed(uint64(v.SimHash))
 	}
@@ -188,6 +193,11 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.BeyondHosts, v.BeyondText, v.LinkLimit = r.number(), r.number(), r.number()
 	v.Shell, v.Rendering = schema.Shell(r.byte()), schema.Rendering(r.byte())
 	v.RenderAsked = r.number()
+	if v.Rendering != 0 {
+		for kind := range v.Refusals {
+			v.Refusals[kind] = r.number()
+		}
+	}
 	if flags&visitSimHashed != 0 {
 		v.SimHash = schema.SimHash(r.fixed())
 	}

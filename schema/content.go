@@ -24,8 +24,9 @@ type Content struct {
 	SimHash     SimHash // of the text in main, body and aside, as the extraction reads it
 	WordCount   int     // of that text, see package crawl/simhash
 	Shown       Shown
-	RenderAsked int    // requests of its scripts that were answered, by a server or from answers for other pages
-	Preferences string // what its owner says about its use, see package preference
+	RenderAsked int      // requests of its scripts that were answered, by a server or from answers for other pages
+	Refusals    Refusals // requests of its scripts that no page may make
+	Preferences string   // what its owner says about its use, see package preference
 }
 
 // Brief returns the content to record for a visit that found the page unmodified. Lists are left

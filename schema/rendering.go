@@ -14,11 +14,17 @@ const (
 	RenderCut                            // it exceeded the limit on requests or on rounds
 	RenderTooLarge                       // recorded as fetched: the rendered page exceeds the size limit
 	RenderFailed                         // recorded as fetched: the browser failed at every attempt
+	RenderEmpty                          // rendered, and still without links and with the signs of an empty page
 )
 
-// Tell returns why a page with these signs was rendered, and the result. It is empty if no
-// rendering was attempted.
-func (r Rendering) Tell(signs Shell) string {
+// InPart reports whether a page was rendered without some of what its scripts requested.
+func (r Rendering) InPart(refused Refusals) bool {
+	return r&Rendered != 0 && (r&(RenderDenied|RenderRefused|RenderCut) != 0 || refused.Any())
+}
+
+// Tell returns why a page with these signs was rendered, and the result, with the kinds of its requests that
+// were refused. It is empty if no rendering was attempted.
+func (r Rendering) Tell(signs Shell, refused Refusals) string {
 	if r == 0 {
 		return ""
 	}
@@ -29,11 +35,14 @@ func (r Rendering) Tell(signs Shell) string {
 	said := []string{why}
 	for i, note := range [...]string{
 		"", "some requests denied by robots.txt", "some requests refused", "not to the end",
-		"as fetched: too large", "as fetched: the browser failed",
+		"as fetched: too large", "as fetched: the browser failed", "still empty",
 	} {
 		if note != "" && r&(1<<i) != 0 {
 			said = append(said, note)
 		}
+	}
+	if refused.Any() {
+		said = append(said, "without "+refused.String())
 	}
 	return strings.Join(said, "; ")
 }

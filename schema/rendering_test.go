@@ -8,19 +8,26 @@ import (
 
 func TestRenderingTell(t *testing.T) {
 	tests := []struct {
-		r     schema.Rendering
-		signs schema.Shell
-		want  string
+		r       schema.Rendering
+		signs   schema.Shell
+		refused schema.Refusals
+		want    string
 	}{
-		{0, schema.ShellMount, ""},
-		{schema.Rendered, 0, "always"},
-		{schema.Rendered, schema.ShellMount | schema.ShellBundle, "empty mount element, script bundle"},
-		{schema.Rendered | schema.RenderDenied | schema.RenderCut, schema.ShellBlank,
+		{0, schema.ShellMount, schema.Refusals{}, ""},
+		{schema.Rendered, 0, schema.Refusals{}, "always"},
+		{schema.Rendered, schema.ShellMount | schema.ShellBundle, schema.Refusals{},
+			"empty mount element, script bundle"},
+		{schema.Rendered | schema.RenderEmpty, schema.ShellMount,
+			schema.Refusals{schema.RefusedPost: 2, schema.RefusedWebSocket: 1},
+			"empty mount element; still empty; without 2 POST, 1 WebSocket"},
+		{schema.Rendered, 0, schema.Refusals{schema.RefusedEventSource: 1, schema.RefusedWorker: 2, schema.RefusedHeader: 3},
+			"always; without 1 EventSource, 2 worker, 3 own header"},
+		{schema.Rendered | schema.RenderDenied | schema.RenderCut, schema.ShellBlank, schema.Refusals{},
 			"nothing to see; some requests denied by robots.txt; not to the end"},
-		{schema.RenderFailed, schema.ShellBlank, "nothing to see; as fetched: the browser failed"},
+		{schema.RenderFailed, schema.ShellBlank, schema.Refusals{}, "nothing to see; as fetched: the browser failed"},
 	}
 	for _, tt := range tests {
-		if got := tt.r.Tell(tt.signs); got != tt.want {
+		if got := tt.r.Tell(tt.signs, tt.refused); got != tt.want {
 			t.Errorf("%b, %v: %q, want %q", tt.r, tt.signs, got, tt.want)
 		}
 	}

@@ -14,8 +14,9 @@ import (
 )
 
 // A Browser simulates rendering without a browser; see [Shell]. Scripts are lines: "get URL" requests
-// URL and runs the answer, "link URL" adds a link to the page, "title TEXT" a title, "go URL" tries to
-// navigate away, "large" makes the page too large. Read its counters only while nothing is rendered.
+// URL and runs the answer, "post URL" sends something, "link URL" adds a link to the page, "title
+// TEXT" a title, "go URL" tries to navigate away, "large" makes the page too large. Read its counters only
+// while nothing is rendered.
 type Browser struct {
 	Takes time.Duration                 // duration of one rendering round
 	Fail  func(url string, n int) error // for the nth rendering of a page; nil: none fails
@@ -102,6 +103,9 @@ func (l *look) get(ref string) {
 		switch do {
 		case "get":
 			l.get(what)
+		case "post":
+			post := render.Request{Method: http.MethodPost, URL: what}
+			l.Refused = append(l.Refused, render.Refusal{Request: post, Reason: render.Sends})
 		case "link":
 			fmt.Fprintf(&l.added, "<a href=%q>shown</a>", what)
 		case "title":

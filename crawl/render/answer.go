@@ -76,8 +76,27 @@ func (v *visit) ask(e *fetch.EventRequestPaused) (Answer, bool) {
 		v.refused(r, a.Refused)
 	default:
 		v.result.Used = once(v.result.Used, r)
+		if ownHeader(e.Request) {
+			v.refused(r, OwnHeader)
+		}
 	}
 	return a, known
+}
+
+// ownHeader reports whether a page gave a request headers of its own choosing, such as Authorization. They are
+// not sent. Content-Type says nothing without a body.
+func ownHeader(r *network.Request) bool {
+	for name := range r.Headers {
+		switch name = strings.ToLower(name); name {
+		case "accept", "accept-language", "cache-control", "content-type", "origin", "pragma", "referer",
+			"upgrade-insecure-requests", "user-agent":
+		default:
+			if !strings.HasPrefix(name, "sec-") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func once(all []Request, r Request) []Request {
@@ -103,9 +122,9 @@ func (v *visit) forbids(e *fetch.EventRequestPaused) string {
 	case !strings.HasPrefix(e.Request.URL, "http://") && !strings.HasPrefix(e.Request.URL, "https://"):
 		return "not http or https"
 	case e.Request.Method != http.MethodGet && e.Request.Method != http.MethodHead:
-		return "not GET or HEAD"
+		return Sends
 	case v.requests > maxRequests:
-		return "too many requests"
+		return TooMany
 	}
 	return ""
 }

@@ -49,11 +49,21 @@ type Answers interface {
 	Answer(method, url string) (Answer, bool)
 }
 
-// A Refusal is a request that was refused.
+// A Refusal is a request that was refused, or whose headers were.
 type Refusal struct {
 	Request
-	Reason string // "worker", "not GET or HEAD", or what Answer.Refused says
+	Reason string // such as [Worker], "frame", or what Answer.Refused says
 }
+
+// Reasons for refusals that may matter to what a page shows.
+const (
+	Sends       = "not GET or HEAD"
+	WebSocket   = "websocket" // and WebTransport
+	EventSource = "eventsource"
+	Worker      = "worker"
+	OwnHeader   = "made without a header of the page's own choosing"
+	TooMany     = "too many requests"
+)
 
 // A Rendering is the result of rendering a page.
 type Rendering struct {

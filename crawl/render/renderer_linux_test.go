@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,7 +138,7 @@ func pageTests() []pageTest {
 			`fetch("https://b.example/d", {credentials: "include", headers: {"X-Own": "1"}}).then(` +
 			`async r => out.append(r.headers.get("Content-Type"), (await r.json()).a))</script>`,
 			web{"https://b.example/d": `{"a": 7}`}, `<i id="out">application/json7</i>`,
-			Rendering{Used: gets("https://b.example/d")}},
+			Rendering{Used: gets("https://b.example/d"), Refused: refusals("GET", OwnHeader, "https://b.example/d")}},
 		{"sending", `<i id=out></i><script>fetch("/p", {method: "POST", body: "1"}).catch(() => out.append("no"))</script>`, nil,
 			`<i id="out">no</i>`, Rendering{Refused: refusals("POST", "not GET or HEAD", "https://a.example/p")}},
 		{"prefetches of Next", `<i id=out></i><script>
@@ -154,6 +155,12 @@ func pageTests() []pageTest {
 			document.head.insertAdjacentHTML("beforeend", "<link rel=prefetch href=/a><link rel=prefetch as=script href=/b.js>")
 			</script>`, nil, `<i id="out"></i>`,
 			Rendering{Refused: refusals("GET", "prefetch", "https://a.example/a", "https://a.example/b.js")}},
+		{"sockets, events and workers", `<i id=out></i><script>
+			for (const kind of [WebSocket, EventSource, Worker, SharedWorker]) {
+				new kind("https://a.example/" + kind.length).onerror = () => out.append(1);
+			}</script>`, nil, `<i id="out">1111</i>`,
+			Rendering{Refused: slices.Concat(refusals("GET", WebSocket, "https://a.example/1"),
+				refusals("GET", EventSource, "https://a.example/1"), refusals("GET", Worker, "https://a.example/1"))}},
 		{"asking for headers alone", `<i id=out></i><script>fetch("/h", {method: "HEAD"}).then(r => out.append(r.status))</script>`,
 			web{"https://a.example/h": ``}, `<i id="out">200</i>`,
 			Rendering{Used: []Request{{"HEAD", "https://a.example/h"}}}},
@@ -180,7 +187,7 @@ func pageTests() []pageTest {
 			new RTCPeerConnection().createOffer().catch((e) => say(e.name));
 			new WebTransport("https://b.example/t").ready.catch((e) => say(e.name))</script>`, nil,
 			`<i id="out">denied denied NotAllowedError NotAllowedError NotAllowedError failed </i>`,
-			Rendering{Refused: refusals("GET", "WebTransport", "https://b.example/t")}},
+			Rendering{Refused: refusals("GET", WebSocket, "https://b.example/t")}},
 		{"frames load, and hold nothing",
 			`<i id=out></i><iframe src=https://b.example/ onload="out.append(1)"></iframe>`, nil,
 			`<i id="out">1</i>`, Rendering{Refused: refusals("GET", "frame", "https://b.example/")}},

@@ -196,8 +196,8 @@
     get port() { return { start() {}, close() {}, postMessage() {}, addEventListener() {} }; }
   };
   const states = { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 };
-  put(globalThis, "WebSocket", Object.assign(closed("WebSocket", 3), states));
-  put(globalThis, "EventSource", Object.assign(closed("EventSource", 2), { CONNECTING: 0, OPEN: 1, CLOSED: 2 }));
+  put(globalThis, "WebSocket", Object.assign(closed("websocket", 3), states));
+  put(globalThis, "EventSource", Object.assign(closed("eventsource", 2), { CONNECTING: 0, OPEN: 1, CLOSED: 2 }));
   put(globalThis, "Worker", closed("worker"));
   put(globalThis, "SharedWorker", closed("worker"));
   // What a page may have, but not use, is there and refuses, because many pages do not check for it.
@@ -212,7 +212,7 @@
     put(globalThis, name, { [name]: class extends EventTarget {
       constructor(url) {
         super();
-        if (name.startsWith("Web")) refuse("GET", url, name);
+        if (name.startsWith("Web")) refuse("GET", url, "websocket");
         for (const property of refusals.properties ?? []) this[property] = rejected(name);
       }
     } }[name]);

@@ -106,7 +106,7 @@ func pageRelation() relation[pageRow] {
 		{"first_run", integer, func(p *pageRow) any { return int64(p.FirstRun) }},
 		{"last_run", integer, func(p *pageRow) any { return int64(p.LastRun) }},
 		{"needs_scripts", text, func(p *pageRow) any { return words(p.visit.Shell.String()) }},
-		{"rendered", text, func(p *pageRow) any { return words(p.visit.Rendering.Tell(p.visit.Shell)) }},
+		{"rendered", text, func(p *pageRow) any { return words(p.visit.Rendering.Tell(p.visit.Shell, p.visit.Refusals)) }},
 		{"render_requests", integer, func(p *pageRow) any { return int64(p.visit.RenderAsked) }},
 		{"own", integer, (*pageRow).own},
 		{"answer", text, func(p *pageRow) any { return words(p.Answer.String()) }},

@@ -120,6 +120,7 @@ func (p *page) rendered() {
 		n    int
 	}{
 		{"Pages Rendered", c.Rendered}, {"Pages Rendered without Some of What Their Scripts Asked For", c.Hindered},
+		{"Pages Rendered and Still Empty", c.StillEmpty},
 		{"Pages Recorded as Fetched because Rendering Failed", c.Unrendered}, {"Pages That Likely Need Scripts", c.Shells},
 	} {
 		if row.n > 0 {

@@ -88,16 +88,23 @@ func TestRendered(t *testing.T) {
 		"a.test/": schema.Rendered, "a.test/1": schema.Rendered | schema.RenderDenied,
 		"a.test/2": schema.Rendered | schema.RenderCut, "a.test/3": schema.RenderFailed,
 		"a.test/4": schema.RenderTooLarge, "a.test/5": 0,
+		"a.test/6": schema.Rendered | schema.RenderEmpty, "a.test/7": schema.Rendered,
 	} {
 		w.Depth(name, 0, 0)
-		w.Visit(name, func(v *schema.Visit) { v.Rendering, v.Shell = how, schema.ShellMount })
+		w.Visit(name, func(v *schema.Visit) {
+			v.Rendering, v.Shell = how, schema.ShellMount
+			if name == "a.test/7" {
+				v.Refusals[schema.RefusedPost] = 2
+			}
+		})
 	}
 	var b strings.Builder
 	if err := summary.Write(&b, w.Survey(), "v1.0", export.Endorsements); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| Pages Rendered | 3 |", "| Pages Rendered without Some of What Their Scripts Asked For | 2 |",
+		"| Pages Rendered | 5 |", "| Pages Rendered without Some of What Their Scripts Asked For | 3 |",
+		"| Pages Rendered and Still Empty | 1 |",
 		"| Pages Recorded as Fetched because Rendering Failed | 2 |", "| Pages That Likely Need Scripts | 3 |",
 	} {
 		if !strings.Contains(b.String(), want+"\n") {

@@ -29,6 +29,8 @@ type Counts struct {
 	Shells           int                     // of Processed: likely to need scripts, and not rendered
 	Rendered         int                     // of Processed
 	Hindered         int                     // of Rendered: some requests of their scripts were refused
+	Refusals         schema.Refusals         // of those: by kind
+	StillEmpty       int                     // of Rendered: without links and next to no text
 	Unrendered       int                     // of Processed: as fetched; the browser failed or the result was too large
 	Errors           map[string]int          // of the run, by kind, see [tallies.countErrors]
 }
@@ -315,8 +317,14 @@ func (t *tally) countRendering(h *hostTally, v *schema.Visit) {
 	switch {
 	case v.Rendering&schema.Rendered != 0:
 		t.counts.Rendered++
-		if v.Rendering != schema.Rendered {
+		if v.Rendering.InPart(v.Refusals) {
 			t.counts.Hindered++
+		}
+		if v.Rendering&schema.RenderEmpty != 0 {
+			t.counts.StillEmpty++
+		}
+		for kind, n := range v.Refusals {
+			t.counts.Refusals[kind] += n
 		}
 		return
 	case v.Rendering != 0:

@@ -42,6 +42,7 @@ type metrics struct {
 	MeanFetchMS     float64 `json:"mean_fetch_ms"`
 	Rendered        int     `json:"rendered"`         // pages, as counted by ripple stats
 	Hindered        int     `json:"rendered_in_part"` // of those
+	StillEmpty      int     `json:"rendered_empty"`
 	Unrendered      int     `json:"not_rendered"`
 	Shells          int     `json:"need_scripts"`
 }
@@ -108,6 +109,7 @@ func newReport(s *survey.Survey) (*Report, error) {
 	r.Metrics.NodesDiscovered, r.Metrics.NodesCrawled = counts.Pages, counts.Processed
 	r.Metrics.Edges, r.Metrics.LinksOmitted = counts.Links, counts.LinksOmitted
 	r.Metrics.Rendered, r.Metrics.Hindered = counts.Rendered, counts.Hindered
+	r.Metrics.StillEmpty = counts.StillEmpty
 	r.Metrics.Unrendered, r.Metrics.Shells = counts.Unrendered, counts.Shells
 	if err := r.addFetches(s); err != nil {
 		return nil, err

@@ -32,8 +32,10 @@ type Stats struct {
 	Shells       int            `json:"need_scripts"`  // processed pages that are likely empty without their scripts
 	Rendered     int            `json:"rendered"`      // processed pages that are recorded after their scripts have run
 	Hindered     int            `json:"rendered_in_part"`
-	Unrendered   int            `json:"not_rendered"` // processed pages for which the browser failed, or showed too much
-	Sites        []CutSite      `json:"cut_sites"`    // sites of which only some hosts are recorded
+	Refusals     map[string]int `json:"render_refusals"` // requests of rendered pages that no page may make, by kind
+	StillEmpty   int            `json:"rendered_empty"`  // pages that are empty even after their scripts have run
+	Unrendered   int            `json:"not_rendered"`    // the browser failed, or the result was too large
+	Sites        []CutSite      `json:"cut_sites"`       // sites of which only some hosts are recorded
 	ByState      map[string]int `json:"pages_by_state"`
 	ByAnswer     map[string]int `json:"pages_by_answer"` // what came instead of a page
 	ByClass      map[string]int `json:"pages_by_class"`
@@ -100,8 +102,15 @@ func NewStats(r *statefile.State, most int) (*Stats, error) {
 		Pages: counts.Pages, NotMet: counts.Gone, Links: counts.Links,
 		Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
 		LinksOmitted: counts.LinksOmitted, Shells: counts.Shells,
-		Rendered: counts.Rendered, Hindered: counts.Hindered, Unrendered: counts.Unrendered,
-		ByState: map[string]int{}, ByAnswer: byAnswer(counts), ByClass: map[string]int{}, ByDepth: depthCounts(counts),
+		Rendered: counts.Rendered, Hindered: counts.Hindered, StillEmpty: counts.StillEmpty,
+		Unrendered: counts.Unrendered,
+		Refusals:   map[string]int{},
+		ByState:    map[string]int{}, ByAnswer: byAnswer(counts), ByClass: map[string]int{}, ByDepth: depthCounts(counts),
+	}
+	for kind, n := range counts.Refusals {
+		if n > 0 {
+			s.Refusals[schema.RefusalKind(kind).String()] = n
+		}
 	}
 	for _, state := range schema.States() {
 		if n := counts.ByState[state]; n > 0 || state != schema.Foreign {

@@ -3,6 +3,9 @@ package show
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -71,7 +74,10 @@ func printTotals(w io.Writer, s *answer.Stats) {
 	if s.Rendered > 0 {
 		text := term.Count(s.Rendered, "page", "pages") + " rendered"
 		if s.Hindered > 0 {
-			text += fmt.Sprintf(" (%s without some of the resources that their scripts requested)", term.Commas(s.Hindered))
+			text += fmt.Sprintf(" (%s without some of what their scripts requested%s)", term.Commas(s.Hindered), refusals(s))
+		}
+		if s.StillEmpty > 0 {
+			text += fmt.Sprintf("; %s still empty", term.Commas(s.StillEmpty))
 		}
 		fmt.Fprintln(w, text)
 	}
@@ -82,6 +88,18 @@ func printTotals(w io.Writer, s *answer.Stats) {
 	if s.Shells > 0 {
 		fmt.Fprintln(w, term.Count(s.Shells, "page likely needs scripts", "pages likely need scripts"))
 	}
+}
+
+// refusals lists what no page may request, after a colon; empty: nothing.
+func refusals(s *answer.Stats) string {
+	var all []string
+	for _, kind := range slices.Sorted(maps.Keys(s.Refusals)) {
+		all = append(all, term.Commas(s.Refusals[kind])+" "+kind)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(all, ", ")
 }
 
 // printStates prints the pages by state, by what came instead of a page, and by class.

@@ -38,13 +38,17 @@
 //	walks      depths, distances and paths along links (graph.go, origin_search.go, depth.go, distance.go), and against
 //	           them (path.go, back.go, trace.go)
 //	pages      the state of a page (page.go, sketch.go, state.go)
+//	missing    which pages are what their hosts show for missing pages (missing.go)
+//	parked     which hosts are for sale (parked.go)
 //	tallies    all pages, counted (tally.go, unasked.go, omitted.go)
+//	walls      which hosts are likely behind a wall that no rule knows (walls.go)
 //	Hosts      what is known about hosts (hosts.go)
 //	coverage   how well a host is covered, and what limited it (coverage.go, lack.go, cover.go, omitted.go)
 //
 // Above them is what reads a whole survey: the check of a store (check.go), the digest (digest.go),
 // what earlier runs left (left.go), what waits (waiting.go), what a person should notice
-// (notice.go), and the comparison of two runs (diff.go, diff_sum.go).
+// (notice.go), near-duplicates (duplicates.go, near.go), hosts that have changed hands (hands.go), and
+// the comparison of two runs (diff.go, diff_sum.go).
 //
 // # Use
 //

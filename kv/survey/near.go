@@ -30,19 +30,23 @@ func clusters(live func() error, all []printedPage) (found [][]printedPage, err 
 	if err := n.find(hashes, 64, true); err != nil {
 		return nil, err
 	}
-	byRoot := map[uint32][]printedPage{}
-	for i, from := range firsts {
-		to := len(all)
-		if i+1 < len(firsts) {
-			to = int(firsts[i+1])
-		}
-		root := n.sets.root(uint32(i))
-		byRoot[root] = append(byRoot[root], all[from:to]...)
+	firsts = append(firsts, uint32(len(all)))
+	sizes := make([]uint32, len(n.sets)) // in pages, by root
+	for i := range n.sets {
+		sizes[n.sets.root(uint32(i))] += firsts[i+1] - firsts[i]
 	}
-	for i := range firsts {
-		if cluster := byRoot[uint32(i)]; len(cluster) > 1 {
-			found = append(found, cluster)
+	place := map[uint32]int{} // in found, by root
+	for i := range n.sets {
+		root := n.sets.root(uint32(i))
+		if sizes[root] < 2 {
+			continue
 		}
+		if root == uint32(i) { // the first of its set
+			place[root] = len(found)
+			found = append(found, make([]printedPage, 0, sizes[root]))
+		}
+		cluster := &found[place[root]]
+		*cluster = append(*cluster, all[firsts[i]:firsts[i+1]]...)
 	}
 	return found, nil
 }

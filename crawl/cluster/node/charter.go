@@ -282,7 +282,7 @@ func (c *charter) part(n int) schema.Part {
 func (c *charter) over() bool { return !slices.Contains(c.Over, false) }
 
 // inTurns is the number of turns in which a node claims its share, so that a node that joins a little later still
-// finds some of its own.
+// finds shards for its share.
 const inTurns = 8
 
 // claim reserves more shards whose files a node will make, up to an eighth of its share, but no more than most in

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// ErrGone reports a shard whose file this node has made, and which is no longer here.
+	// ErrGone reports that the file of a shard, which this node has made, is no longer here.
 	ErrGone = errors.New("the file of a shard is not here any more")
 
 	// ErrTwin reports that another machine has the same name, and a shard that this one was to make.

@@ -21,6 +21,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
 )
 
 // A machine is a process that runs a node, and may be started again.
@@ -246,6 +247,31 @@ func TestMachineStops(t *testing.T) {
 	m.start()
 	if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "the run is over on all shards") {
 		t.Errorf("at last: exit code %d: %s", code, m.said)
+	}
+	m.counted()
+}
+
+// counted checks that the history of the run has the pages to visit.
+func (m *machine) counted() {
+	m.t.Helper()
+	whole := filepath.Join(m.t.TempDir(), "whole.bolt")
+	if out, err := ripple("merge", m.folder(), "-o", whole).CombinedOutput(); err != nil {
+		m.t.Fatalf("merge: %v: %s", err, out)
+	}
+	store, err := kv.Open(whole, kv.Options{ReadOnly: true})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	defer store.Close()
+	err = store.View(func(tx *kv.Tx) error {
+		h, err := answer.NewHistory(tx, 1)
+		if !slices.ContainsFunc(h.Points, func(p answer.HistoryPoint) bool { return p.ToVisit > 0 }) {
+			m.t.Errorf("the history has no pages to visit: %+v", h.Points)
+		}
+		return err
+	})
+	if err != nil {
+		m.t.Error(err)
 	}
 }
 

@@ -93,6 +93,7 @@ func (v *nodeView) run(ctx context.Context, o node.Options) error {
 	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.visited, v.note, v.file, v.crawl
 	o.OnRequest = func(int, crawl.Request) { v.requests.Add(1) }
 	o.OnCommit = func(_ int, c crawl.Commit) { v.meter.Committed(c) }
+	o.Waiting = v.waiting
 	o.Stop = func() { v.stop(errStopped) }
 	err = node.Run(ctx, o)
 	return v.end(ctx, errors.Join(err, end()))
@@ -160,6 +161,18 @@ func (v *nodeView) visited(shard int, e crawl.Event) {
 	if p := v.shard(shard).part; p != nil { // otherwise it is among the visits that are counted later
 		p.Visited(e)
 	}
+}
+
+// waiting returns the number of pages to visit in a shard, as last counted.
+func (v *nodeView) waiting(shard int) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if f := v.shard(shard).file; f != nil {
+		if s := f.shard.Load(); s != nil {
+			return int(s.waiting.Load())
+		}
+	}
+	return 0
 }
 
 // note records the state of a shard, and reports a change.

@@ -37,6 +37,7 @@ type Options struct {
 	OnRequest func(shard int, q crawl.Request) // likewise
 	OnCommit  func(shard int, c crawl.Commit)  // likewise
 	OnShard   func(shard int, state string)    // called with the new state of a shard; likewise
+	Waiting   func(shard int) int              // returns the pages to visit, as for a [crawl.Crawl]; may be nil
 	// OnFile is called when the file of a shard has been opened, possibly long before the crawl. end is called before
 	// the file is closed, possibly long after the crawl. OnFile may be nil.
 	OnFile func(shard int, path string, store *kv.Store) (end func())
@@ -111,6 +112,9 @@ func (o *Options) complete() {
 	}
 	if o.OnCommit == nil {
 		o.OnCommit = func(int, crawl.Commit) {}
+	}
+	if o.Waiting == nil {
+		o.Waiting = func(int) int { return 0 }
 	}
 	if o.OnShard == nil {
 		o.OnShard = func(int, string) {}

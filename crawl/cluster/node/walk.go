@@ -89,6 +89,7 @@ func (h *holding) options(ctx context.Context, cfg *config.Config, part schema.P
 		OnRequest: func(q crawl.Request) { n.OnRequest(h.shard, q) },
 		OnCommit:  func(c crawl.Commit) { f.committed(); n.OnCommit(h.shard, c) },
 		OnFull:    func(free uint64) { n.teller.full(f.sender, free) },
+		Waiting:   func() int { return n.Waiting(h.shard) },
 		Shard: &crawl.Shard{
 			Part: part, Carrier: n.wire.of(h.shard), Lease: h.lease, Tells: n.teller.run(ctx, h.shard),
 		},

@@ -133,6 +133,10 @@ func (p *parser) redirect(o *ring.Outcome, location string) {
 		var to weburl.URL
 		if to, err = base.Parse(asSent(location)); err == nil {
 			o.Location = &ring.Target{URL: to, Hash: p.hash(schema.KindPage, to.Norm)}
+			if p.onAnchors != nil && o.Step.Kind == ring.Get && o.Step.URLKind == schema.KindPage {
+				own := strings.Contains(location, "#")
+				p.onAnchors(o.Step.Norm, &page.Anchors{Redirect: &page.Redirect{To: to.Norm, Own: own}})
+			}
 			return
 		}
 	}

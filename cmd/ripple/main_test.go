@@ -189,6 +189,13 @@ func linksWeb(web *webtest.Server) {
 		}
 	})
 	web.Host("moved.test").Redirect("/", "https://b.test/", http.StatusMovedPermanently)
+	hops := web.Host("hops.test")
+	hops.Page("/", link("/old#there", "There")+link("/old#gone", "Gone")+link("/own#gone", "Own")+link("/away#gone", "Away"))
+	hops.Redirect("/old", "/older", http.StatusMovedPermanently)
+	hops.Redirect("/older", "/new", http.StatusFound)
+	hops.Redirect("/own", "/new#there", http.StatusFound)
+	hops.Redirect("/away", "https://b.test/", http.StatusFound)
+	hops.Page("/new", `<p id="there">x</p>`)
 	web.Host("shut.test").Robots("User-agent: *\nDisallow: /\n")
 	web.Host("away.test").Down(webtest.DownRefused)
 	web.Host("rest.test").Page("/", link("/later", "Later"))

@@ -10,8 +10,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// Anchors are the places of a page that fragments of URLs lead to, and the fragments in its links.
+// Anchors are the places of a page that fragments of URLs lead to, and the fragments in its links. A page that
+// redirects has only Redirect.
 type Anchors struct {
+	Redirect  *Redirect
 	IDs       []uint64 // of [HashID]
 	Fragments []Fragment
 	CutIDs    bool // the page has more ids than are kept
@@ -22,6 +24,12 @@ type Anchors struct {
 type Fragment struct {
 	To string // Norm of the page
 	ID string // as written, at most 256 bytes
+}
+
+// A Redirect is where a page redirects to.
+type Redirect struct {
+	To  string // Norm of the page
+	Own bool   // the Location has a fragment of its own, which replaces that of a link (RFC 9110, section 10.2.2)
 }
 
 // Limits of the anchors of one page.

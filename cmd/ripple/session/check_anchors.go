@@ -24,9 +24,10 @@ type anchorBook struct {
 	mu        sync.Mutex
 	ids       map[string][]uint64 // by page, ascending
 	fragments map[page.Fragment][]string
-	held      int // ids
-	uses      int // of fragments
-	left      int // pages and fragments beyond the limits
+	redirects map[string]page.Redirect // by page
+	held      int                      // ids
+	uses      int                      // of fragments, and redirects
+	left      int                      // pages, redirects and fragments beyond the limits
 }
 
 // add is called by the parsers.
@@ -37,6 +38,14 @@ func (b *anchorBook) add(of string, a *page.Anchors) {
 	defer b.mu.Unlock()
 	if b.ids == nil {
 		b.ids, b.fragments = map[string][]uint64{}, map[page.Fragment][]string{}
+		b.redirects = map[string]page.Redirect{}
+	}
+	if a.Redirect != nil {
+		b.redirect(of, *a.Redirect)
+		return
+	}
+	if b.redirects[of].To != of {
+		delete(b.redirects, of)
 	}
 	b.held -= len(b.ids[of])
 	if a.Cut {
@@ -59,6 +68,35 @@ func (b *anchorBook) add(of string, a *page.Anchors) {
 	}
 }
 
+// redirect records where a page redirects to, which may be another form of its own URL.
+func (b *anchorBook) redirect(of string, r page.Redirect) {
+	if _, known := b.redirects[of]; !known {
+		if b.uses == mostFragments {
+			b.left++
+			return
+		}
+		b.uses++
+	}
+	b.redirects[of] = r
+}
+
+// end returns the page that a link to a page leads to after all redirects. kept is false if one of them replaces the
+// fragment of the link, or if they come back.
+func (b *anchorBook) end(of string) (at string, kept bool) {
+	at = of
+	for range schema.MaxRedirects + 1 {
+		r, redirects := b.redirects[at]
+		switch {
+		case redirects && r.Own:
+			return at, false
+		case !redirects || r.To == at:
+			return at, true
+		}
+		at = r.To
+	}
+	return at, false
+}
+
 // broken returns the fragments that lead nowhere on pages of the origins. It counts in a result those that were
 // checked, and those that could not be.
 func (b *anchorBook) broken(s *survey.Survey, r *Checked) (links []broken.Link) {
@@ -70,7 +108,11 @@ func (b *anchorBook) broken(s *survey.Survey, r *Checked) (links []broken.Link) 
 		if len(s.Scope().OriginsOf(weburl.Host(f.To))) == 0 {
 			continue
 		}
-		ids, read := b.ids[f.To]
+		at, kept := b.end(f.To)
+		if !kept || len(s.Scope().OriginsOf(weburl.Host(at))) == 0 {
+			continue
+		}
+		ids, read := b.ids[at]
 		has := func(id uint64) bool {
 			_, found := slices.BinarySearch(ids, id)
 			return found
@@ -82,15 +124,19 @@ func (b *anchorBook) broken(s *survey.Survey, r *Checked) (links []broken.Link) 
 		case page.Leads(f.ID, has):
 			continue
 		case !read:
-			if processed(s, f.To) {
+			if processed(s, at) {
 				r.Unknown++
 			}
 			continue
 		}
 		url, id := withFragment(f.To, f.ID)
 		if targets[url] == nil { // links may write it in several ways
-			targets[url] = &broken.Target{To: url, State: schema.Processed, Status: 200,
-				Why: fmt.Sprintf("the page has no element with the id %q", term.Clean(id, 100))}
+			why := fmt.Sprintf("the page has no element with the id %q", term.Clean(id, 100))
+			if at != f.To {
+				why = fmt.Sprintf("it redirects to %s, which has no element with the id %q", term.ShownHost(at, 500),
+					term.Clean(id, 100))
+			}
+			targets[url] = &broken.Target{To: url, State: schema.Processed, Status: 200, Why: why}
 		}
 		for _, from := range pages {
 			if known[[2]string{from, url}] {
@@ -117,12 +163,18 @@ func originOf(s *survey.Survey, page string) string {
 	return ""
 }
 
-// processed reports whether a page answered and is not a redirect.
+// processed reports whether a page, or the one that it redirects to, answered.
 func processed(s *survey.Survey, norm string) bool {
 	id, known, err := s.Lookup(norm)
 	if err != nil || !known {
 		return false
 	}
 	p, err := s.Page(id)
+	if err == nil && p.RedirectTo != 0 {
+		var passed []schema.ID
+		if passed, err = s.Redirects(p, schema.MaxRedirects+1); err == nil {
+			p, err = s.Page(passed[len(passed)-1])
+		}
+	}
 	return err == nil && p.State == schema.Processed && p.Status() < 300
 }

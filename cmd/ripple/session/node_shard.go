@@ -22,7 +22,9 @@ func (v *nodeView) crawl(of node.Walk) node.Follower {
 	close(s.begun)
 	ctx, cancel := context.WithCancel(context.Background())
 	var g errgroup.Group
-	g.Go(func() error { return s.watcher.Follow(ctx, func(now census.Status) { s.waiting.Store(int64(now.PagesToVisit)) }) })
+	g.Go(func() error {
+		return s.watcher.Follow(ctx, func(now census.Status) { s.waiting.Store(int64(now.PagesToVisit)) })
+	})
 	s.recall(&g, of.Run, of.Store.LastSeq())
 	v.mu.Lock()
 	f := v.shard(of.Shard).file

@@ -4,6 +4,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
@@ -61,4 +66,75 @@ func TestCheckLeavesNothing(t *testing.T) {
 			t.Errorf("%s: exit code %d, %d folders are left\n%s", tt.name, code, len(left), stderr.String())
 		}
 	}
+}
+
+// A check that is killed again and again, and started again each time, reports the same as one that is not.
+func TestCheckIsKilled(t *testing.T) {
+	t.Parallel()
+	web, err := webtest.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { web.Close() })
+	const pages = 40
+	for n := range pages {
+		next := link(fmt.Sprint("/", n+1), "Next") + link(fmt.Sprint("/", (n+7)%pages), "Other") + link("/missing", "Missing")
+		web.Host("a.test").Page(fmt.Sprint("/", n), next+link(fmt.Sprint("https://b.test/", n%5), "Away"))
+	}
+	web.Host("b.test").Page("/1", "")
+	dir := t.TempDir()
+	if _, err := web.CAFile(dir); err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(config, []byte(smallConfig(web.Addr(), false, nil)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check := func(state string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+		cmd = ripple("check", "--config", config, "--json", "--state", filepath.Join(dir, state), "https://a.test/0")
+		stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+		cmd.Stdout, cmd.Stderr = stdout, stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, stdout, stderr
+	}
+	cmd, want, wantSaid := check("whole.bolt")
+	_ = cmd.Wait()
+	wantCode := cmd.ProcessState.ExitCode()
+	if !strings.Contains(want.String(), "https://a.test/missing") || wantCode != 1 {
+		t.Fatalf("without a kill: exit code %d: %s%s", wantCode, want, wantSaid)
+	}
+	for _, most := range []int{5, 15, 30} {
+		cmd, _, said := check("killed.bolt")
+		if !soon(func() bool { return visitedIn(filepath.Join(dir, "killed.bolt")) >= most }) {
+			t.Fatalf("it does not get far: %s", said)
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+	}
+	cmd, got, said := check("killed.bolt")
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != wantCode || got.String() != want.String() {
+		t.Errorf("exit code %d: %s%s", code, said, cmp.Diff(want.String(), got.String()))
+	}
+	_, counts, _ := strings.Cut(wantSaid.String(), "\n")
+	if !strings.Contains(said.String(), " visited") || !strings.Contains(said.String(), counts) {
+		t.Errorf("it says %q, and without a kill %q", said, wantSaid)
+	}
+}
+
+// visitedIn returns the number of pages that the run of a state file has visited.
+func visitedIn(state string) int {
+	out, err := ripple("stats", "--state", state, "--json").Output()
+	var stats answer.Stats
+	if err == nil {
+		err = json.Unmarshal(out, &stats)
+	}
+	if err != nil {
+		return 0
+	}
+	return stats.Run.Pages
 }

@@ -25,7 +25,7 @@ function sized(box, draw, signal) {
 
 // lineChart returns an element and show, which takes the points {at, value}, the oldest first.
 export function lineChart({ title, unit, colour, signal, end = "now" }) {
-  const picture = el("div", { class: "plot", tabindex: "0", role: "img" });
+  const picture = el("div", { class: "plot", tabindex: "0", role: "img", "aria-label": title });
   const latest = el("b", { class: "latest" }), said = el("span", { class: "soft" });
   const box = el("figure", { class: "chart" }, el("figcaption", {}, title, el("span", { class: "spacer" }), said,
     latest), picture);

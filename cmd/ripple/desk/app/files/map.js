@@ -46,8 +46,9 @@ export function show(view, said, signal) {
 // begin replaces the note with the viewer's elements and starts the viewer, which decides as other views do. done is
 // called when decisions are in force. The title stays, because it may have the focus.
 function begin(note, data, signal, done) {
-  note.replaceWith(document.getElementById("map-stage").content.cloneNode(true));
-  document.getElementById("stage").setAttribute("role", "group"); // the view is the main part
+  const drawn = document.getElementById("map-stage").content.cloneNode(true), stage = drawn.getElementById("stage");
+  stage.replaceWith(el("div", { id: "stage" }, ...stage.childNodes)); // here the view is the main part
+  note.replaceWith(drawn);
   const app = draw(data, {
     read: () => new URLSearchParams(location.hash.replace(/^[^?]*\??/, "")),
     write: (said) => { if (at("map")) history.replaceState(null, "", "#/map?" + said); },

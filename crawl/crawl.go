@@ -63,8 +63,8 @@ type Options struct {
 	OnRequest func(Request) // called for each request; must not block; may be nil
 	OnFull    func(uint64)  // called with the bytes left on a disk that is almost full; must not block; may be nil
 	OnCommit  func(Commit)  // called after each commit of outcomes; must not block; may be nil
-	// OnAnchors is called by several goroutines with the anchors of each page that was fetched or redirects, by its canonical
-	// URL; it must not block. nil: anchors are not read.
+	// OnAnchors is called by several goroutines with the anchors of each page that was fetched, and of each that
+	// redirects, by its canonical URL; it must not block. nil: anchors are not read.
 	OnAnchors func(page string, a *page.Anchors)
 
 	Machine *Machine // shared with other crawls; nil: one of its own

@@ -66,7 +66,9 @@
 //	runs       run u32                          a run
 //	hosts      host u32                         a host in the order of encodeHost, beginning with its name. A queue:
 //	                                            priority (byte), head chunk, position in it (byte), tail chunk, list of
-//	                                            fewer than 64 ids that are not in a chunk yet
+//	                                            fewer than 64 ids that are not in a chunk yet. What the host
+//	                                            answered for a page that does not exist is in the order of
+//	                                            encodeMissing; what its owner says about use is one text
 //	hostnames  labels in reverse, each with a   host
 //	           comma, then ":" port; an IP
 //	           address is one label

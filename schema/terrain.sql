@@ -14,7 +14,7 @@ CREATE TABLE runs (
     reason          TEXT,               -- why it ended
     pages           INTEGER NOT NULL,   -- visits that requested the page: "pages_requested" elsewhere
     requests        INTEGER NOT NULL,   -- of every kind
-    rules           TEXT                -- versions of the tables of rules that have judged its answers
+    rules           TEXT                -- versions of the tables of rules that judged its answers ('walls'), and of those that this file was written by ('missing', 'parked')
 );
 
 CREATE INDEX idx_runs_status ON runs(status);

@@ -61,8 +61,10 @@ func newDiffCommand(a *app) *cobra.Command {
 		Use:   "diff",
 		Short: "Show what was added, removed and changed between two runs",
 		Long: `Show the pages, links and hosts that were added, removed or changed between two runs,
-and how many links of each origin lead to dead pages. A link counts as fixed if its
-page is alive again; a deleted link is among the removed ones. Pages that a run did
+and how many links of each origin lead to dead pages. A page that has come to show what
+its host shows for pages that do not exist is dead, too. A link counts as fixed if its
+page is alive again; a deleted link is among the removed ones. A page that the later run
+found behind a wall is shown as it was, and counts as not visited. Pages that a run did
 not visit again are shown as earlier runs saw them, and hosts of which the later run
 visited nothing are named. Pages that the newest run could not reach are shown as
 unreachable. With --json, an added page or link is "came" and a removed one "went".`,

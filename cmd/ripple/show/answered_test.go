@@ -46,7 +46,7 @@ func TestAnswered(t *testing.T) {
 		"https://a.test/older": {`(?m)^  answer +challenge: a rule of another version \(rule vendor-gone\)$`},
 		"https://c.test/":      {`(?m)^  answer +parked: title of the front page: .* \(rule title of `},
 		"a.test": {`(?m)^  wall +met by 3 pages; Anubis: id of a script anubis_challenge \(rule `,
-			`(?m)^  missing pages +soft \(1 page\); https://a.test/[a-z]{20}: 200 `},
+			`(?m)^  not found +soft \(1 page\); https://a.test/[a-z]{20}: 200 `},
 		"c.test": {`(?m)^  for sale +title of the front page: `},
 	} {
 		var b strings.Builder

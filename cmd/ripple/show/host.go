@@ -84,7 +84,7 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 		if k.SoftPages > 0 {
 			manner += fmt.Sprintf(" (%s)", term.Count(k.SoftPages, "page", ""))
 		}
-		t.Row("  missing pages", manner+"; "+probeText(k.Probe))
+		t.Row("  not found", manner+"; "+probeText(k.Probe))
 	}
 	for i, said := range strings.Split(k.Preferences, "\n") {
 		if i == 0 && said != "" {

@@ -213,7 +213,7 @@ func (a *attribution) tell(news outage.News) {
 		a.away()
 	case outage.Ended:
 		a.machine.clients.Renew()
-		a.log.Info("the network is there again")
+		a.log.Info("the network is available again")
 	case outage.Doubted:
 		a.log.Warn("no host answers, but nothing shows that the network of this machine is away: " +
 			"hosts that fail are to blame again")

@@ -204,7 +204,7 @@ func (c *remoteCrawl) answers(more int) {
 
 const (
 	toldAway  = "the network of this machine is away"
-	toldThere = "the network is there again"
+	toldThere = "the network is available again"
 )
 
 func (c *remoteCrawl) away() {

@@ -74,7 +74,7 @@ func (s *Shard) moment(ctx context.Context) meter.Moment {
 	}
 	expected := errors.Is(err, crawl.ErrEnded) || errors.Is(err, crawl.ErrPart) // over, or not one of several shards
 	if err != nil && !expected && ctx.Err() == nil {
-		s.log.Warn("it is not known what a shard has to tell", "error", err)
+		s.log.Warn("the unsent messages of a shard are not known", "error", err)
 	}
 	return m
 }

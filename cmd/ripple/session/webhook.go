@@ -60,7 +60,7 @@ func (w *walk) telling(ctx context.Context, walks bool) (end func(error)) {
 			err = errors.Join(err, w.tellLast(ctx, until))
 		}
 		if err != nil && !(statefile.StoreFailed(failed) && statefile.StoreFailed(err)) { // this is reported at the end
-			w.log.Warn("the webhook could not be told", "error", err)
+			w.log.Warn("the webhook could not be notified", "error", err)
 		}
 	}
 }

@@ -82,7 +82,7 @@ func (c *Carrier) find(ctx context.Context, shard int) (o schema.Opening, known 
 		return o, false, err
 	}
 	if !h.Held {
-		return o, false, fmt.Errorf("nobody has shard %d", shard)
+		return o, false, fmt.Errorf("no node holds shard %d", shard)
 	}
 	c.mu.Lock()
 	c.openings[shard] = h.Opening

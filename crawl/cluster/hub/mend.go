@@ -50,7 +50,7 @@ func (s *Server) mend(ctx context.Context, why string) {
 		}
 		err := s.again()
 		if err == nil {
-			s.say("the hub is there again", "")
+			s.say("the hub is available again", "")
 			return
 		}
 		if text := err.Error(); text != last {

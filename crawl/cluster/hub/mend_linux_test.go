@@ -71,7 +71,7 @@ func TestDiskFull(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	says("the hub is there again")
+	says("the hub is available again")
 	eventually(t, func(ctx context.Context) error {
 		e, err := b.Get(ctx, "k")
 		if err != nil {

@@ -70,7 +70,7 @@ func (e *HeldError) Error() string {
 
 func (r record) held(key string) error {
 	if r.State != held {
-		return fmt.Errorf("%s is held by nobody", key)
+		return fmt.Errorf("%s is not held", key)
 	}
 	return &HeldError{Key: key, Node: r.Node, Since: r.Since}
 }

@@ -62,7 +62,7 @@ func (g *Given) Back(ctx context.Context) error {
 			return nil
 		}
 		if ended := pause(ctx, g.claim.Timing.look()); ended != nil {
-			return fmt.Errorf("%s may be given up nevertheless, and is to be recreated then: %w", g.claim.Key, err)
+			return fmt.Errorf("%s may have been given up; if so, recreate it: %w", g.claim.Key, err)
 		}
 	}
 }

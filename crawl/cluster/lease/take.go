@@ -174,7 +174,7 @@ func (t *taker) own(r record) *attempt {
 func (t *taker) contained(r record) error {
 	switch {
 	case r.Epoch > t.Epoch:
-		return fmt.Errorf("%w, as node %.100q was told", ErrRecreated, r.Node)
+		return fmt.Errorf("%w for node %.100q", ErrRecreated, r.Node)
 	case r.Epoch < t.Epoch, !r.filed():
 		return nil
 	}

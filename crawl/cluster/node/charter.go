@@ -265,7 +265,7 @@ func decodeCharter(text []byte) (*charter, error) {
 			ErrProtocol, c.Protocol, c.Rule, protocol, shard.Version)
 	case len(c.Terrain) != 16, c.Run == 0, len(c.Made) == 0, len(c.Made) > shard.MaxShards,
 		len(c.Over) != len(c.Made), len(c.Portions.Of) != len(c.Made), len(c.Epochs) != len(c.Made):
-		return nil, fmt.Errorf("%w: it makes no sense", errCharter)
+		return nil, fmt.Errorf("%w: it is inconsistent", errCharter)
 	}
 	return &c, nil
 }
@@ -432,9 +432,9 @@ func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error
 		case errors.Is(err, ErrProtocol), errors.Is(err, errCharter):
 			return nil, err
 		case waited && r.log == nil:
-			return nil, fmt.Errorf("the hub has not taken it within %s: %w", r.timing.Watch, err)
+			return nil, fmt.Errorf("the hub has not accepted the change within %s: %w", r.timing.Watch, err)
 		case waited && !r.told.Swap(true):
-			r.log.Warn("the hub does not take what this node has to tell the others; trying again", "error", err)
+			r.log.Warn("the hub accepts no changes from this node; trying again", "error", err)
 		}
 		if err := sleep(ctx, r.timing.Renew/10); err != nil {
 			return nil, err

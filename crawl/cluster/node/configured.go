@@ -42,7 +42,7 @@ func (c *configured) adopt(of *charter) {
 		c.log.Info("the configuration was read again", "number", of.Configuration)
 	} else if text := err.Error(); text != c.refused {
 		c.refused = text
-		c.log.Warn("the configuration of the terrain has changed, and the file of this machine must say the same",
+		c.log.Warn("the configuration of the terrain has changed; change the file of this machine to match",
 			"error", err)
 	}
 }

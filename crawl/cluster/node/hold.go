@@ -72,7 +72,8 @@ func (h *holding) letGo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRelease)
 	defer cancel()
 	if gone := h.lease.Release(ctx); gone != nil {
-		h.node.Log.Warn("others wait before they can take a shard", "shard", h.shard, "error", gone)
+		h.node.Log.Warn("a shard could not be released; other nodes must wait for its lease to expire",
+			"shard", h.shard, "error", gone)
 	}
 	return err
 }
@@ -213,7 +214,7 @@ func (h *holding) catchUp(ctx context.Context) error {
 		_, number := n.cfg.now()
 		return number >= want || c.Run > m.run
 	}, func(*charter) {
-		n.Log.Info("a shard waits until the configuration file of this machine says what it was crawled under last",
+		n.Log.Info("a shard waits until the configuration file of this machine matches its last one",
 			"shard", h.shard, "number", want)
 	})
 }
@@ -246,7 +247,7 @@ func (h *holding) serve(ctx context.Context) (stop func()) {
 				return answer(ctx, *h.door.Load(), lane, message)
 			},
 			OnFull: func(lane string) {
-				n.Log.Warn("more arrives than a shard takes in at a time; what is refused is to come again",
+				n.Log.Warn("too many messages for a shard; the senders will try again",
 					"shard", h.shard, "lane", lane)
 			},
 		})

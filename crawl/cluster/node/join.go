@@ -47,7 +47,7 @@ func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err
 			return c, files, err
 		}
 		if !waits {
-			j.Log.Info("waiting for the other nodes, whose files have to say that the last run is over")
+			j.Log.Info("waiting for the other nodes to confirm that the last run is over")
 		}
 		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
 			return nil, files, err

@@ -105,7 +105,7 @@ func (m *maker) look(ctx context.Context) error {
 	here, err := found(m.Folder)
 	if err != nil {
 		if !m.unread {
-			m.Log.Warn("the folder cannot be read, and shards that come there are not seen", "error", err)
+			m.Log.Warn("the folder cannot be read: new shards there are not noticed", "error", err)
 		}
 		m.unread = true
 		return nil
@@ -150,7 +150,7 @@ func (m *maker) arrive(ctx context.Context, shard int) error {
 	f, err := m.welcome(ctx, shard)
 	if err != nil {
 		a.since, a.refused = time.Now(), !errors.Is(err, kv.ErrLocked)
-		m.Log.Warn("a file that has come cannot be used", "shard", shard, "why", err)
+		m.Log.Warn("a new file cannot be used", "shard", shard, "why", err)
 		return nil
 	}
 	m.hold(ctx, shard, f, true)

@@ -18,7 +18,7 @@ import (
 const MarkName = "terrain-id"
 
 // errMarked reports a hub without a charter, for a node that must wait for others to restore it.
-var errMarked = errors.New("the hub knows of no terrain, and this node has been part of one")
+var errMarked = errors.New("the hub knows no terrain, and this node has been part of one")
 
 // marked returns the terrain with which a folder is marked; nil: none.
 func marked(folder string) (terrain []byte, err error) {
@@ -34,7 +34,7 @@ func marked(folder string) (terrain []byte, err error) {
 		err = fmt.Errorf("%d bytes", len(terrain))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is no mark of a terrain; if there are files of shards beside it, remove it: %w",
+		return nil, fmt.Errorf("%s is not a valid mark of a terrain; if the folder has files of shards, remove it: %w",
 			path, err)
 	}
 	return terrain, nil

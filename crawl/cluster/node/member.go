@@ -125,7 +125,7 @@ func (m *member) foreign(c *charter) error {
 	if m.get().same(c) {
 		return nil
 	}
-	return fmt.Errorf("%w: somebody has begun terrain %x, with %d shards", ErrTerrain, c.Terrain, len(c.Made))
+	return fmt.Errorf("%w: another terrain has begun, %x, with %d shards", ErrTerrain, c.Terrain, len(c.Made))
 }
 
 // again restores what a hub has lost of the charter that this node knows; nil: nothing.
@@ -224,7 +224,7 @@ func (m *member) note(ctx context.Context, shard int, had portion, restored bool
 func (m *member) seal(ctx context.Context, at moment) error {
 	return m.change(ctx, func(c *charter) (bool, error) {
 		if now := c.moment(); now != at {
-			return false, fmt.Errorf("the terrain has come to configuration %d of run %d, and all shards are at %d of %d",
+			return false, fmt.Errorf("the terrain is at configuration %d of run %d, and all shards are at %d of %d",
 				now.Configuration, now.Run, at.Configuration, at.Run)
 		}
 		news := c.Ending != at

@@ -189,7 +189,7 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 		return true, nil
 	})
 	if err != nil && !errors.Is(err, ErrTerrain) && !errors.Is(err, lease.ErrRecreated) {
-		err = fmt.Errorf("%w; the files of %s are given up, and to be recreated: repeat it", err,
+		err = fmt.Errorf("%w; the files of %s were given up but not recreated: repeat the command", err,
 			schema.ShardsOf(r.Shards...).Named())
 	}
 	return next, err

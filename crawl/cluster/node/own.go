@@ -12,10 +12,10 @@ import (
 
 var (
 	// ErrGone reports that the file of a shard, which this node has made, is no longer here.
-	ErrGone = errors.New("the file of a shard is not here any more")
+	ErrGone = errors.New("the file of a shard is missing")
 
 	// ErrTwin reports that another machine has the same name, and a shard that this one was to make.
-	ErrTwin = errors.New("another machine has the name of this one, and a shard that this one was to make")
+	ErrTwin = errors.New("another machine has the name of this one and holds a shard that this one was to make")
 
 	errReleased  = errors.New("the shard was released")
 	errElsewhere = errors.New("another node has the file of the shard")
@@ -35,7 +35,7 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 	case n.ends != nil && errors.Is(err, n.ends):
 	case came && (errors.Is(err, lease.ErrFile) || errors.Is(err, errUnfit) || errors.As(err, &held)),
 		came && errors.Is(err, kv.ErrLost):
-		n.Log.Warn("a file that has come cannot be used", "shard", shard, "why", err)
+		n.Log.Warn("a new file cannot be used", "shard", shard, "why", err)
 	case errors.Is(err, errElsewhere), errors.Is(err, ErrTwin) && n.files:
 		n.Log.Warn("a shard that this node was to make is left to another", "shard", shard, "why", err)
 		n.OnShard(shard, "elsewhere")

@@ -132,7 +132,7 @@ func (n *node) writeEnd(ctx context.Context, files map[int]*file) error {
 		return nil
 	}
 	n.ends = n.member.get().Stop.end()
-	n.Log.Info("the run was ended while files of it were not held, which say so now", "end", n.ends)
+	n.Log.Info("the run was ended while some of its files were not held; they record that now", "end", n.ends)
 	var g errgroup.Group
 	var mu sync.Mutex
 	var failed error
@@ -174,7 +174,7 @@ var (
 	// ErrNobody reports that no node holds a shard.
 	ErrNobody = errors.New("no node has a shard just now, so none was stopped")
 	// ErrStopped reports that another command has just ended the run.
-	ErrStopped = errors.New("the run has just been ended by somebody else")
+	ErrStopped = errors.New("the run has just been ended by another command")
 )
 
 // An Ending is a run that ends without some shards.

@@ -35,7 +35,7 @@ type teller struct {
 func (t *teller) send(ctx context.Context, sender *webhook.Sender, box webhook.Box) error {
 	err := sender.Run(ctx, box)
 	if err != nil && !errors.Is(err, crawl.ErrEnded) && !errors.Is(err, crawl.ErrLease) {
-		t.log.Warn("the webhook could not be told", "error", err)
+		t.log.Warn("the webhook could not be notified", "error", err)
 	}
 	return nil
 }
@@ -52,9 +52,9 @@ func (t *teller) sendLast(ctx context.Context, shard int, sender *webhook.Sender
 	left, err := sender.Flush(until, box)
 	switch {
 	case err != nil && !errors.Is(err, crawl.ErrLease): // otherwise the next holder of the shard sends them
-		t.log.Warn("the webhook could not be told", "shard", shard, "error", err)
+		t.log.Warn("the webhook could not be notified", "shard", shard, "error", err)
 	case left > 0:
-		t.log.Info("messages wait for the webhook; whoever crawls the shard next sends them", "shard", shard,
+		t.log.Info("messages wait for the webhook; the next node that crawls the shard sends them", "shard", shard,
 			"messages", left)
 	}
 }
@@ -72,7 +72,7 @@ func (t *teller) full(sender *webhook.Sender, free uint64) {
 // follow makes a sender continue under another configuration.
 func (t *teller) follow(sender *webhook.Sender, cfg *config.Config) {
 	if err := sender.Follow(cfg); err != nil {
-		t.log.Error("the webhook is told as before", "error", err)
+		t.log.Error("the webhook keeps its earlier settings", "error", err)
 	}
 }
 

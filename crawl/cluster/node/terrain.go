@@ -31,7 +31,7 @@ var ErrEnding = errors.New("the run is over on some shards: the others finish it
 	"and the next run may follow another one")
 
 // ErrNone reports a hub that knows no terrain.
-var ErrNone = errors.New("the hub knows of no terrain; its nodes tell it when they come")
+var ErrNone = errors.New("the hub knows no terrain yet; a node will restore or create one")
 
 // A Terrain is the state of a terrain as the hub and the nodes report it.
 type Terrain struct {

@@ -105,7 +105,7 @@ func (r *Reading) undone(shard int) error {
 	if !r.Idle {
 		return fmt.Errorf("shard %d %w", shard, ErrBusy)
 	}
-	return fmt.Errorf("shard %d has something to tell", shard)
+	return fmt.Errorf("shard %d has unsent messages", shard)
 }
 
 // A silence is the reason why a shard does not answer.
@@ -156,7 +156,7 @@ func Open(first, second []Reading) error {
 		}
 		for peer := range second {
 			if peer != n && (peer >= len(r.Confirmed) || r.Confirmed[peer] != second[peer].Opening) {
-				return fmt.Errorf("shard %d does not confirm what shard %d told", peer, n)
+				return fmt.Errorf("shard %d does not confirm what shard %d sent", peer, n)
 			}
 		}
 	}

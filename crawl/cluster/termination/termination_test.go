@@ -32,16 +32,16 @@ func TestOpen(t *testing.T) {
 		{"nothing is left", func(_, _ []Reading) {}, ""},
 		{"was busy", func(first, _ []Reading) { first[1].Idle = false }, "shard 1 has something to do"},
 		{"is busy", func(_, second []Reading) { second[0].Idle = false }, "shard 0 has something to do"},
-		{"had to tell", func(first, _ []Reading) { first[0].Told = false }, "shard 0 has something to tell"},
-		{"has to tell", func(_, second []Reading) { second[1].Told = false }, "shard 1 has something to tell"},
+		{"had to tell", func(first, _ []Reading) { first[0].Told = false }, "shard 0 has unsent messages"},
+		{"has to tell", func(_, second []Reading) { second[1].Told = false }, "shard 1 has unsent messages"},
 		{"wrote", func(_, second []Reading) { second[1].Commit++ }, "shard 1 was at work"},
 		{"was opened again", func(_, second []Reading) { second[0].Opening[5]++ }, "shard 0 was at work"},
 		{"another opening confirms", func(first, second []Reading) {
 			first[0].Confirmed[1][5], second[0].Confirmed[1][5] = 1, 1
-		}, "shard 1 does not confirm what shard 0 told"},
+		}, "shard 1 does not confirm what shard 0 sent"},
 		{"does not confirm", func(first, second []Reading) {
 			first[1].Confirmed, second[1].Confirmed = nil, nil
-		}, "shard 0 does not confirm what shard 1 told"},
+		}, "shard 0 does not confirm what shard 1 sent"},
 		{"in another run", func(first, second []Reading) { first[1].Run, second[1].Run = 2, 2 },
 			"shards 0 and 1 are at run 1 and 2, configuration 2 and 2"},
 		{"under another number", func(first, second []Reading) { first[1].Configuration, second[1].Configuration = 3, 3 },

@@ -71,7 +71,7 @@ func (g *Graph) collapsed(f func(*Link) error) (add survey.LinkFunc, end func() 
 			return nil
 		}
 		if len(one.links) > 0 && one.links[0].From != uint32(node) {
-			if err := one.each(f); err != nil {
+			if err := one.each(f, g.opts.MinWeight); err != nil {
 				return err
 			}
 		}
@@ -79,11 +79,11 @@ func (g *Graph) collapsed(f func(*Link) error) (add survey.LinkFunc, end func() 
 		return nil
 	}
 	return add, func() error {
-		if err := one.each(f); err != nil {
+		if err := one.each(f, g.opts.MinWeight); err != nil {
 			return err
 		}
 		for _, node := range order {
-			if err := clusters[node].each(f); err != nil {
+			if err := clusters[node].each(f, g.opts.MinWeight); err != nil {
 				return err
 			}
 		}
@@ -124,9 +124,12 @@ func (j *joinedLinks) add(l Link, from schema.ID) {
 	}
 }
 
-// each calls f for the links, and forgets them.
-func (j *joinedLinks) each(f func(*Link) error) error {
+// each calls f for the links of a weight, and forgets all.
+func (j *joinedLinks) each(f func(*Link) error, least int) error {
 	for i := range j.links {
+		if j.links[i].Links < least {
+			continue
+		}
 		if err := f(&j.links[i]); err != nil {
 			return err
 		}

@@ -44,17 +44,22 @@ func TestCollapse(t *testing.T) {
 	}
 	tests := []struct {
 		only         export.Classes
+		least        int
 		nodes, links []string
 	}{
-		{0, []string{"https://a.test/ 1/2", "https://a.test/one 2/3", "https://a.test/end 2/1", "https://c.test/ 1/0"}, []string{
+		{0, 0, []string{"https://a.test/ 1/2", "https://a.test/one 2/3", "https://a.test/end 2/1", "https://c.test/ 1/0"}, []string{
 			"https://a.test/ > https://a.test/end 1/1", "https://a.test/ > https://a.test/one 3/1",
 			"https://a.test/end > https://a.test/one 1/1", "https://a.test/one > https://a.test/ 1/1",
 			"https://a.test/one > https://a.test/end 3/3", "https://a.test/one > https://c.test/ 1/1",
 		}},
-		{discovered, []string{"https://b.test/copy 0/1", "https://c.test/ 1/0"}, []string{"https://b.test/copy > https://c.test/ 1/1"}},
+		{0, 2, []string{"https://a.test/ 0/1", "https://a.test/one 1/1", "https://a.test/end 1/0", "https://c.test/ 0/0"}, []string{
+			"https://a.test/ > https://a.test/one 3/1", "https://a.test/one > https://a.test/end 3/3",
+		}},
+		{discovered, 0, []string{"https://b.test/copy 0/1", "https://c.test/ 1/0"},
+			[]string{"https://b.test/copy > https://c.test/ 1/1"}},
 	}
 	for _, tt := range tests {
-		g, err := export.New(w.Survey(), export.Options{Collapse: true, Only: tt.only})
+		g, err := export.New(w.Survey(), export.Options{Collapse: true, Only: tt.only, MinWeight: tt.least})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -266,7 +266,7 @@ func (g *Graph) EachLink(f func(*Link) error) error {
 		}
 		return nil
 	}
-	if g.opts.MinWeight > 1 {
+	if g.opts.MinWeight > 1 && g.into == nil {
 		return nil
 	}
 	return g.joined(g.eachPageLink, func(l *Link) error {

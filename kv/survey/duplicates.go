@@ -79,7 +79,7 @@ type printedPage struct {
 }
 
 // Duplicates finds the near-duplicates among the pages that were processed and are not gone, once. It takes 16 bytes of
-// memory a page that has a SimHash, four for any other, and three times as much while it works.
+// memory for each page of a cluster and four for any other, and 48 for each page with a SimHash while it works.
 func (s *Survey) Duplicates() (*Duplicates, error) {
 	if s.duplicates != nil {
 		return s.duplicates, nil

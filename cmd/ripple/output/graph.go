@@ -82,15 +82,15 @@ func (o *GraphOptions) Parse() (err error) {
 	if o.minWeight < 0 {
 		return term.Usage("--min-weight is %d; it must be 0 or more", o.minWeight)
 	}
-	if o.minWeight > 1 && o.opts.Level == export.LevelPage {
-		return term.Usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
-	}
 	o.opts.MinWeight = o.minWeight
 	if o.collapse != "" && o.collapse != "duplicates" {
 		return term.Usage("--collapse is %q; it must be duplicates", term.Clean(o.collapse, 40))
 	}
 	if o.opts.Collapse = o.collapse != ""; o.opts.Collapse && o.opts.Level != export.LevelPage {
 		return term.Usage("--collapse needs --level page: other nodes are whole hosts, entities or sites")
+	}
+	if o.minWeight > 1 && o.opts.Level == export.LevelPage && !o.opts.Collapse {
+		return term.Usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
 	}
 	if o.header != "gephi" && o.header != "neo4j" {
 		return term.Usage("--csv-header is %q; it must be gephi or neo4j", term.Clean(o.header, 40))

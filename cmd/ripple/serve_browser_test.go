@@ -73,17 +73,18 @@ func TestDeskShowsWhatIsAnswered(t *testing.T) {
 			}
 		})
 	}
-	d.walksNumbers(b)
+	d.walksNumbers(b, "now", `document.querySelector("#view .figures")`, 20)
+	d.walksNumbers(b, "host/h0.gen.test", `document.querySelector("#view .figures")`, 5)
 }
 
-// Every number that is a link leads to as many pages or hosts.
-func (d *testDesk) walksNumbers(b *desktest.Tab) {
+// Every number of a view that is a link leads to as many pages or hosts.
+func (d *testDesk) walksNumbers(b *desktest.Tab, view, until string, least int) {
 	b.Helper()
-	b.Visit("now", `document.querySelector("#view .figures")`)
+	b.Visit(view, until)
 	links := desktest.Ask[[][2]string](b, `[...document.querySelectorAll('#view a:is([href^="#/pages"], [href^="#/hosts"])')]
 		.map((a) => [a.getAttribute("href").slice(2), (a.closest(".bars li")?.querySelector(".amount") ?? a).innerText])`)
-	if len(links) < 20 {
-		b.Errorf("only %d numbers are links", len(links))
+	if len(links) < least {
+		b.Errorf("only %d numbers of %s are links", len(links), view)
 	}
 	for i, link := range links {
 		view, said, _ := strings.Cut(link[0], "?")

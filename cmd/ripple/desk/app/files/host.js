@@ -84,11 +84,13 @@ function askedNext(d) {
 
 function coverage(d) {
   const asked = d.class !== "stub" && d.class !== "blacklist"; // listed hosts have neither clock nor budget
+  const list = (progress, n) => pagesLink({ domain: d.domain, progress }, number(n));
   return el("div", { class: "columns" }, section("Coverage", null,
     el("p", { class: "lead" }, whyOf(d)),
-    el("div", { class: "figures" }, figure("visited", number(d.pages_visited),
-      percent(d.pages_visited, d.pages_known) + " of " + number(d.pages_known)),
-      figure("waiting", number(d.pages_waiting)), figure("missing", number(d.known_missing)),
+    el("div", { class: "figures" }, figure("visited", list("visited", d.pages_visited),
+      [percent(d.pages_visited, d.pages_known) + " of ", list("", d.pages_known)]),
+      figure("waiting", list("waiting", d.pages_waiting)),
+      figure("missing", d.links_omitted ? number(d.known_missing) : list("missing", d.known_missing)),
       figure("visits, all runs", number(d.crawl_count))),
       meter(d.pages_visited, d.pages_known, "good", "pages visited")),
   section("Clock and budget", null, facts([["between two requests", asked && milliseconds(d.delay_ms)],

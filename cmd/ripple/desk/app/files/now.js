@@ -111,7 +111,7 @@ function figuresOf(s) {
       some && ["of ", waits(`${number(s.pages_waiting)} waiting`)]),
     figure("pages / s", s.condition.fetches ? number(s.pages_per_second) : "–"), figure("requests", number(s.requests)),
     figure("fetching", number(s.fetching)), figure("hosts active", number(s.hosts.active)),
-    figure("hosts waiting", number(s.hosts.waiting)), figure("suspended", number(s.hosts.suspended)),
+    figure("hosts waiting", number(s.hosts.waiting)), figure("suspended", hostsLink({ reason: "rest" }, number(s.hosts.suspended))),
     figure("given up", hostsLink({ reason: "given up" }, number(s.hosts.given_up)))];
 }
 

@@ -2,7 +2,7 @@
 
 import { ask, offers } from "./api.js";
 import { lineChart, progress } from "./chart.js";
-import { el, put, keep, pageLink, pagesLink, hostLink, chip, button } from "./dom.js";
+import { el, put, keep, pageLink, pagesLink, hostLink, address, chip, button, removable } from "./dom.js";
 import { heading, section, figure, empty, fetched, table, choice } from "./parts.js";
 import { number, count, span, clock, moment, plain, frontText } from "./words.js";
 
@@ -71,7 +71,8 @@ function comparison(list, chosen, remember, signal) {
     Object.assign(range, changes);
     remember(range);
     if (range.from === range.to) put(box, empty("Choose two different runs."));
-    else fetched(box, () => ask("diff", { said: range, signal }), (d) => difference(d, chosen, remember), signal);
+    else fetched(box, () => ask("diff", { said: range, signal }), (d) => difference(d, chosen, remember), signal)
+      .then(() => { const list = document.getElementById("links"); if (list) list.scrollIntoView({ block: "center" }); });
   };
   if (chosen.from) renew({});
   return section("What changed", null, el("div", { class: "filters" },
@@ -89,12 +90,14 @@ function difference(d, chosen, remember) {
   const { pages, links, hosts, link_rot: rot, hosts_not_visited: unknown, changed_hands: hands } = d;
   const order = (name) => ({ sort: chosen[name] || "", onsort: (sort) => remember({ [name]: sort }) });
   const differing = (more) => (change, text) => pagesLink({ change, from: d.from.run_id, to: d.to.run_id, ...more }, text);
+  const alike = (link, text) => el("a", { href: address("runs", { from: d.from.run_id, to: d.to.run_id, link }) }, text);
+  const some = chosen.link ? links.filter((l) => l.change === chosen.link) : links;
   const inHost = (title, change, key) => ({ title, name: change, value: (h) => h[key], class: "num",
     cell: (h) => (h[key] ? differing({ domain: h.domain })(change, number(h[key])) : "0") });
   return [d.to.status !== "completed" && el("p", { class: "lead" },
     "The later run is not completed: pages that it has not visited are shown as they were."),
     el("div", { class: "figures" }, figure("pages", counted(d.page_counts, differing())),
-    figure("links", counted(d.link_counts)), figure("hosts", number(hosts.length), "with changes")),
+    figure("links", counted(d.link_counts, alike)), figure("hosts", number(hosts.length), "with changes")),
     rot.length > 0 && section("Link rot", "links of each origin that lead to dead pages",
       table([{ title: "origin", name: "origin", value: (r) => r.quality_origin, cell: (r) => r.quality_origin || "–" },
       amount("links", "links"), amount("dead", "dead"), amount("newly dead", "newly_dead"), amount("fixed", "mended")],
@@ -117,12 +120,13 @@ function difference(d, chosen, remember) {
       changeOf((p) => changeNames[p.change]),
       { title: "what", name: "what", value: whatOf, cell: (p) => whatOf(p) || "–" },
       answered("before"), answered("after")], pages, { most: 100, ...order("pages") }) : empty("No page changed.")),
-    section("Links", count(links.length, "link"), links.length
+    section("Links", count(some.length, "link"), chosen.link && el("div", { class: "filters", id: "links" },
+      removable(changeNames[chosen.link] || chosen.link, () => { location.hash = alike("", "").hash; })), some.length
       ? table([{ title: "from", name: "from", value: (l) => l.from_url, class: "name", cell: (l) => pageLink(l.from_url) },
       { title: "to", name: "to", value: (l) => l.to_url, class: "name", cell: (l) => pageLink(l.to_url) },
       { title: "kind", name: "kind", value: (l) => l.kind, cell: (l) => l.kind },
       changeOf((l) => changeNames[l.change])],
-      links, { most: 100, ...order("links") }) : empty("No link changed."))];
+      some, { most: 100, ...order("links") }) : empty(chosen.link ? "No link is like that." : "No link changed."))];
 }
 
 function amount(title, key) {

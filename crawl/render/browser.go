@@ -97,12 +97,13 @@ func build() (net.Listener, error) {
 }
 
 // switches returns Chromium's options. They leave out the user's own settings, leave no way out but
-// the wall, and avoid a process per site, so that one session sees every frame.
+// the wall, and avoid a process per site, so that one session sees every frame. No
+// process connects to the machine's message bus or sound server.
 func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 	all := []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(o.Path), chromedp.UserDataDir(filepath.Join(folder, "profile")),
 		chromedp.NoInheritEnv, chromedp.Env("HOME="+folder, "TMPDIR="+folder, "PATH="+os.Getenv("PATH"), "TZ=UTC",
-			"LANG=C.UTF-8"),
+			"LANG=C.UTF-8", "DBUS_SYSTEM_BUS_ADDRESS=disabled:", "DBUS_SESSION_BUS_ADDRESS=disabled:"),
 	}
 	for name, value := range map[string]any{
 		"no-sandbox":                      o.NoSandbox,
@@ -129,6 +130,7 @@ func switches(o Options, folder, wall string) []chromedp.ExecAllocatorOption {
 	for _, name := range []string{
 		"headless", "disable-gpu", "hide-scrollbars", "mute-audio", "no-first-run", "no-default-browser-check",
 		"no-pings",
+		"disable-audio-output",
 		"disable-quic", "disable-extensions", "disable-sync", "disable-background-networking",
 		"disable-component-update",
 		"disable-default-apps", "disable-breakpad", "disable-crash-reporter", "disable-client-side-phishing-detection",

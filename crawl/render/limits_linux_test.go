@@ -209,6 +209,16 @@ func testForgets(t *testing.T, r *Renderer) {
 	}
 }
 
+// A page with sound makes no process look for a sound server, which would leave a folder.
+func testNoSound(t *testing.T, r *Renderer) {
+	render(t, r, html("https://a.example/", `<script>new OscillatorNode(new AudioContext()).start()</script>`), web{})
+	b := <-r.idle
+	r.idle <- b
+	if traces, err := filepath.Glob(filepath.Join(b.folder.path, "pulse-*")); err != nil || len(traces) > 0 {
+		t.Errorf("the browser looked for a sound server: %v, %v", traces, err)
+	}
+}
+
 func testTooLarge(t *testing.T, r *Renderer) {
 	defer func(usual int64) { r.options.MaxDOM = usual }(r.options.MaxDOM)
 	r.options.MaxDOM = 10_000

@@ -81,6 +81,7 @@ func TestRenderer(t *testing.T) {
 		t.Parallel()
 		t.Run("withdrawn", func(t *testing.T) { testWithdrawn(t, r) })
 		t.Run("forgets", func(t *testing.T) { testForgets(t, r) })
+		t.Run("no sound", func(t *testing.T) { testNoSound(t, r) })
 		t.Run("too large", func(t *testing.T) { testTooLarge(t, r) })
 		t.Run("kills", func(t *testing.T) { testKills(t, r) })
 		t.Run("helper killed", func(t *testing.T) { testHelperKilled(t, r) })
@@ -178,6 +179,8 @@ func pageTests() []pageTest {
 		{"images in the page load", `<i id=out></i>` +
 			`<img src="data:image/svg+xml,<svg/>" onload="out.append(1)" onerror="out.append(2)">`,
 			nil, `<i id="out">1</i>`, Rendering{}},
+		{"one screen", `<i id=out></i><script>out.append(screen.width, " ", screen.availHeight, " ", innerWidth)</script>`,
+			nil, `<i id="out">1280 800 1280</i>`, Rendering{}},
 		{"what may not be used", `<i id=out></i><script>
 			const say = (what) => out.append(what, " ");
 			say(Notification.permission);

@@ -77,7 +77,7 @@ func prepare(tab context.Context, o Options) error {
 		tell(tab, emulation.SetHardwareConcurrencyOverride,
 			emulation.SetHardwareConcurrencyOverrideParams{HardwareConcurrency: 4}),
 		tell(tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-			Width: 1280, Height: 800, DeviceScaleFactor: 1}),
+			Width: 1280, Height: 800, ScreenWidth: 1280, ScreenHeight: 800, DeviceScaleFactor: 1}),
 		tell(tab, fetch.Enable, fetch.EnableParams{}),
 		tell(tab, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 			Policy: emulation.VirtualTimePolicyPause, InitialVirtualTime: birth}),

@@ -63,7 +63,7 @@ func newConfig() *Config {
 		Pages:   Pages{Path: "./ripple-pages"},
 		Recrawl: Recrawl{MinAge: 24 * time.Hour},
 		Checks:  Checks{Soft404: Soft404Origins},
-		Render:  Render{Mode: RenderOff, MaxRequests: 30, Timeout: 20 * time.Second, Sandbox: true},
+		Render:  Render{Mode: RenderOff, MaxRequests: 60, Timeout: 20 * time.Second, Sandbox: true},
 		Cluster: Cluster{Shards: 8, Folder: "./terrain"},
 	}
 }

@@ -106,7 +106,7 @@ func (r Inspector) pageLink(other schema.ID, l schema.Link) (PageLink, error) {
 	}
 	return PageLink{
 		URL: p.URL, State: p.State.String(), Kind: l.Kinds.First().String(), Rel: l.Rel.String(), Place: l.Where(),
-		Anchor: l.Anchor,
+		Anchor: l.Anchor, Rendered: l.Rendered,
 	}, nil
 }
 

@@ -77,12 +77,13 @@ type LinkList[L any] struct {
 
 // A PageLink is a link, with the page at its other end.
 type PageLink struct {
-	URL    string `json:"url"`
-	State  string `json:"state"`
-	Kind   string `json:"kind"`
-	Rel    string `json:"rel"`
-	Place  string `json:"place"`
-	Anchor string `json:"anchor"`
+	URL      string `json:"url"`
+	State    string `json:"state"`
+	Kind     string `json:"kind"`
+	Rel      string `json:"rel"`
+	Place    string `json:"place"`
+	Anchor   string `json:"anchor"`
+	Rendered bool   `json:"rendered"` // only the rendered page contains it
 }
 
 type fact struct {

@@ -224,7 +224,11 @@ func printLinksOut(w io.Writer, out *answer.LinkList[answer.PageLink]) {
 func printLinks(w io.Writer, links []answer.PageLink, total int) {
 	t := term.NewTable(w)
 	for _, l := range links {
-		t.Row("  "+term.ShownHost(l.URL, 200), l.State, linkText(l.Kind, l.Rel, l.Place, l.Anchor))
+		text := linkText(l.Kind, l.Rel, l.Place, l.Anchor)
+		if l.Rendered {
+			text += " by scripts"
+		}
+		t.Row("  "+term.ShownHost(l.URL, 200), l.State, text)
 	}
 	_ = t.Flush() // writing to a builder cannot fail
 	if n := total - len(links); n > 0 {

@@ -89,7 +89,7 @@ function links({ links: list, total, links_omitted: left }, none, sql, columns) 
   const more = total - list.length;
   return [table([{ title: "page", class: "name", cell: (l) => pageLink(l.url) },
     { title: "state", cell: (l) => state(l.state) }, { title: "anchor", cell: (l) => l.anchor || "–" },
-    { title: "kind", cell: (l) => [l.kind, l.rel && " " + l.rel] }, ...columns],
+    { title: "kind", cell: (l) => [l.kind, l.rel && " " + l.rel, l.rendered && ", by scripts"] }, ...columns],
     list, { most: 25 }),
   more > 0 && el("p", { class: "rest" }, offers("query")
     ? el("a", { href: address("ask", { sql }) }, `Ask for all ${number(total)}`) : `and ${number(more)} more`),

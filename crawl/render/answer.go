@@ -23,7 +23,7 @@ func (v *visit) answer(e *fetch.EventRequestPaused) error {
 		v.started = true
 		return v.fulfill(e, v.page.Status, headers(e, v.page.Header), v.page.Body)
 	}
-	if e.ResourceType == network.ResourceTypeOther { // the browser's own, such as for an icon; no script sees it
+	if unseen(e) {
 		return v.fail(e, network.ErrorReasonBlockedByClient)
 	}
 	if preflight(e) {
@@ -49,6 +49,14 @@ func (v *visit) answer(e *fetch.EventRequestPaused) error {
 		return v.fail(e, network.ErrorReasonAborted)
 	}
 	return v.fail(e, network.ErrorReasonBlockedByClient)
+}
+
+// unseen reports whether a request is the browser's own, such as for an icon, so that no script sees its answer.
+// The browser gives fetches that a <link> announces and JSON modules the same type as its own requests.
+func unseen(e *fetch.EventRequestPaused) bool {
+	accept, _ := e.Request.Headers["Accept"].(string)
+	return e.ResourceType == network.ResourceTypeOther && accept != "*/*" &&
+		!strings.HasPrefix(accept, "application/json,")
 }
 
 // preflight reports whether a request is a CORS preflight (Fetch, section 4.9). A preflight always
@@ -110,7 +118,8 @@ func once(all []Request, r Request) []Request {
 // request may be made.
 func (v *visit) forbids(e *fetch.EventRequestPaused) string {
 	switch e.ResourceType {
-	case network.ResourceTypeScript, network.ResourceTypeXHR, network.ResourceTypeFetch:
+	case network.ResourceTypeScript, network.ResourceTypeXHR, network.ResourceTypeFetch,
+		network.ResourceTypeOther: // see unseen
 	case network.ResourceTypeDocument:
 		return "frame"
 	default:

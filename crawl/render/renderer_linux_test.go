@@ -162,6 +162,12 @@ func pageTests() []pageTest {
 			}</script>`, nil, `<i id="out">1111</i>`,
 			Rendering{Refused: slices.Concat(refusals("GET", WebSocket, "https://a.example/1"),
 				refusals("GET", EventSource, "https://a.example/1"), refusals("GET", Worker, "https://a.example/1"))}},
+		{"an announced fetch", `<link rel=preload as=fetch href=/d crossorigin><i id=out></i><script>
+			fetch("/d").then(r => r.json()).then(d => out.append(d.a))</script>`, web{"https://a.example/d": `{"a": 7}`},
+			`<i id="out">7</i>`, Rendering{Used: gets("https://a.example/d")}},
+		{"a JSON module", `<i id=out></i><script type=module>
+			import d from "/d" with {type: "json"}; out.append(d.a)</script>`, web{"https://a.example/d": `{"a": 7}`},
+			`<i id="out">7</i>`, Rendering{Used: gets("https://a.example/d")}},
 		{"asking for headers alone", `<i id=out></i><script>fetch("/h", {method: "HEAD"}).then(r => out.append(r.status))</script>`,
 			web{"https://a.example/h": ``}, `<i id="out">200</i>`,
 			Rendering{Used: []Request{{"HEAD", "https://a.example/h"}}}},
@@ -179,6 +185,19 @@ func pageTests() []pageTest {
 		{"images in the page load", `<i id=out></i>` +
 			`<img src="data:image/svg+xml,<svg/>" onload="out.append(1)" onerror="out.append(2)">`,
 			nil, `<i id="out">1</i>`, Rendering{}},
+		{"animations end", `<style>
+			#a { transition: opacity 300ms } #a.gone { opacity: 0 } #b { animation: k 200ms 2 } @keyframes k { to { left: 9px } }
+			</style><i id=out></i><i id=a></i><i id=b></i><script>
+			const say = (what) => out.append(what, " ");
+			a.ontransitionend = (e) => say(e.propertyName + getComputedStyle(a).opacity);
+			b.onanimationend = (e) => say(e.animationName);
+			setTimeout(() => a.className = "gone", 1000);
+			out.animate([{opacity: 0}, {opacity: 1}], 100).onfinish = () => say("event");
+			out.animate([{opacity: 0}, {opacity: 1}], 600).finished.then(() => say("promise"));
+			out.animate([{opacity: 0}, {opacity: 1}], {duration: 10, iterations: Infinity}).finished.then(() => say("never"));
+			setTimeout(say, 500, 500); setTimeout(say, 1250, 1250); setTimeout(say, 1400, 1400);
+			document.startViewTransition(() => say("view")).finished.then(() => say("shown"))</script>`,
+			nil, `<i id="out">view event shown k 500 promise 1250 opacity0 1400 </i>`, Rendering{}},
 		{"one screen", `<i id=out></i><script>out.append(screen.width, " ", screen.availHeight, " ", innerWidth)</script>`,
 			nil, `<i id="out">1280 800 1280</i>`, Rendering{}},
 		{"what may not be used", `<i id=out></i><script>

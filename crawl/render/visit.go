@@ -225,7 +225,7 @@ func (v *visit) gather() error {
 
 // note records a request, which is kept waiting.
 func (v *visit) note(e *fetch.EventRequestPaused) error {
-	if e.ResourceType == network.ResourceTypeOther {
+	if unseen(e) {
 		return nil
 	}
 	if preflight(e) {

@@ -264,14 +264,63 @@
     if (node instanceof HTMLImageElement) return images.has(node) || settle(node);
     if (node.querySelectorAll) for (const image of node.querySelectorAll("img")) images.has(image) || settle(image);
   };
-  const added = new MutationObserver((records) => {
+
+  // Animations and transitions show no frames, but end when they are due. They are looked for one frame after
+  // something has changed.
+  const roots = [document], animations = new WeakSet();
+  const { animate, attachShadow, setAttribute } = Element.prototype;
+  const end = (animation, elapsed) => {
+    if (animation.playState !== "running") return;
+    const target = animation.effect?.target, of = { bubbles: true, elapsedTime: elapsed / 1000 };
+    animation.finish();
+    animation.dispatchEvent(new AnimationPlaybackEvent("finish", { currentTime: elapsed, timelineTime: clock - birth }));
+    if (animation instanceof CSSTransition) {
+      target?.dispatchEvent(new TransitionEvent("transitionend", { ...of, propertyName: animation.transitionProperty }));
+    } else if (animation instanceof CSSAnimation) {
+      target?.dispatchEvent(new AnimationEvent("animationend", { ...of, animationName: animation.animationName }));
+    }
+  };
+  const run = (animation) => {
+    const { endTime, delay } = animation.effect?.getComputedTiming() ?? {};
+    if (animations.has(animation) || animation.playState !== "running" || !Number.isFinite(endTime)) return;
+    animations.add(animation);
+    const due = clock + endTime;
+    later(() => { reach(due); end(animation, endTime - delay); }, endTime);
+  };
+  let changed = false;
+  const change = () => {
+    if (changed) return;
+    changed = true;
+    later(() => {
+      changed = false;
+      for (const root of roots) root.getAnimations().forEach(run);
+    }, 16);
+  };
+  put(Element.prototype, "animate", function (...args) {
+    const animation = animate.apply(this, args);
+    run(animation);
+    return animation;
+  });
+  if (document.startViewTransition) {
+    put(Document.prototype, "startViewTransition", function startViewTransition(change) {
+      const update = typeof change === "function" ? change : change?.update;
+      const updateCallbackDone = new Promise((drawn) => later(drawn, 16)).then(() => update?.());
+      const finished = updateCallbackDone.then(() => new Promise((shown) => later(shown, 250)));
+      finished.catch(() => {}); // a page that ignores it has no unhandled rejection
+      return { updateCallbackDone, ready: updateCallbackDone, finished, types: new Set(change?.types), skipTransition() {} };
+    });
+  }
+
+  const changes = new MutationObserver((records) => {
+    change();
     for (const record of records) record.addedNodes.forEach(settleAll);
   });
-  added.observe(document, { childList: true, subtree: true });
-  const { attachShadow, setAttribute } = Element.prototype;
+  const follow = (root) => changes.observe(root, { attributes: true, childList: true, subtree: true });
+  follow(document);
   put(Element.prototype, "attachShadow", function (options) {
     const root = attachShadow.call(this, options);
-    added.observe(root, { childList: true, subtree: true });
+    roots.push(root);
+    follow(root);
     return root;
   });
   for (const name of ["src", "srcset"]) {

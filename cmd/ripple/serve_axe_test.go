@@ -59,6 +59,7 @@ func TestDeskIsAccessible(t *testing.T) {
 		"pages":                            `document.querySelector(".grid-rows [aria-rowindex]")`,
 		"page?url=https://" + host + "/":   `document.querySelector("#view .route")`,
 		"broken":                           `document.querySelector("#view td")`,
+		"duplicates":                       `document.querySelector("#view .empty")`,
 		"suggest":                          `document.querySelector(".candidate")`,
 		"runs":                             `document.querySelector("#view td")`,
 		"runs?from=1&to=2":                 `document.querySelectorAll("#view .block").length > 4`,

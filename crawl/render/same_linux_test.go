@@ -79,6 +79,25 @@ func lively() map[string]Page {
 			}, {rootMargin: "0px"}).observe(more);
 			new ResizeObserver(([entry]) => more.title += " " + entry.contentRect.height).observe(list);
 		</script>`),
+		"locks and caches": html("https://a.example/kept", `<p id=out></p><script>
+			const say = (...all) => out.append(all.join(" "), "\n");
+			setInterval(() => say("tick"), 500);
+			(async () => {
+				say(await navigator.locks.request("a", async (lock) => lock.name), Date.now());
+				await Promise.all([1, 2].map((n) => navigator.locks.request("b", async () => {
+					say("in", n);
+					await new Promise((over) => setTimeout(over, 700));
+					say("out", n);
+				})));
+				const cache = await caches.open("c");
+				await cache.put("/x", new Response("kept"));
+				await cache.add("/json/1");
+				say(await (await caches.match("/x")).text(), (await cache.keys()).map((r) => r.url), Date.now());
+				say((await navigator.storage.estimate()).quota, await navigator.storage.persist());
+				await navigator.storage.getDirectory().catch((e) => say(e));
+				out.insertAdjacentHTML("beforeend", "<b>end</b>");
+			})();
+		</script>`),
 		"what is refused": html("https://a.example/refused", `<p id=out></p><script>
 			const say = (...all) => out.append(all.join(" "), "\n");
 			const closed = [new WebSocket("wss://a.example/"), new EventSource("/events"), new Worker("/w.js"), new SharedWorker("/w.js")];

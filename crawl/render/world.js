@@ -249,6 +249,66 @@
     show(Navigator.prototype, "serviceWorker", () => workers);
   }
 
+  // The browser's own process takes true time to answer, while the page's time goes on. Locks and caches of
+  // the page are kept here instead, and files are refused.
+  if (globalThis.LockManager) {
+    const tails = new Map(); // by name: the end of the last lock that was requested
+    put(LockManager.prototype, "request", async function request(name, ...rest) {
+      const callback = rest.pop(), { mode = "exclusive", ifAvailable, steal } = rest[0] ?? {};
+      const lock = { name: String(name), mode };
+      if (ifAvailable && tails.has(name)) return callback(null);
+      const before = mode === "shared" || steal ? undefined : tails.get(name);
+      const result = (async () => { await before; return callback(lock); })();
+      const tail = result.catch(() => {}).then(() => { if (tails.get(name) === tail) tails.delete(name); });
+      tails.set(name, tail);
+      return result;
+    });
+    put(LockManager.prototype, "query", async () => ({ held: [], pending: [] }));
+  }
+  if (globalThis.CacheStorage) {
+    const { fetch } = globalThis, stores = new Map();
+    const address = (request) => absolute(request?.url ?? request);
+    class Cache {
+      #answers = new Map();
+      async match(request) { return this.#answers.get(address(request))?.clone(); }
+      async matchAll(request) {
+        const all = request === undefined ? [...this.#answers.values()] : [this.#answers.get(address(request))];
+        return all.filter(Boolean).map((answer) => answer.clone());
+      }
+      async put(request, answer) { this.#answers.set(address(request), answer); }
+      async add(request) { await this.addAll([request]); }
+      async addAll(requests) {
+        const answers = await Promise.all(requests.map((request) => fetch(request)));
+        if (answers.some((answer) => !answer.ok)) throw new TypeError("Request failed");
+        requests.forEach((request, i) => this.put(request, answers[i]));
+      }
+      async delete(request) { return this.#answers.delete(address(request)); }
+      async keys() { return [...this.#answers.keys()].map((url) => new Request(url)); }
+    }
+    put(globalThis, "Cache", Cache);
+    for (const [name, method] of Object.entries({
+      async open(name) {
+        if (!stores.has(name)) stores.set(name, new Cache());
+        return stores.get(name);
+      },
+      async has(name) { return stores.has(name); },
+      async delete(name) { return stores.delete(name); },
+      async keys() { return [...stores.keys()]; },
+      async match(request) {
+        for (const store of stores.values()) {
+          const answer = await store.match(request);
+          if (answer) return answer;
+        }
+      },
+    })) put(CacheStorage.prototype, name, method);
+  }
+  if (globalThis.StorageManager) {
+    put(StorageManager.prototype, "estimate", async () => ({ quota: 10 * 2 ** 30, usage: 0, usageDetails: {} }));
+    put(StorageManager.prototype, "persist", async () => false);
+    put(StorageManager.prototype, "persisted", async () => false);
+    put(StorageManager.prototype, "getDirectory", () => rejected("Storage"));
+  }
+
   // Images are not loaded. As on a server without them, each fires an error, soon and in their order, unless it
   // is part of the page. An element fires a few errors only, since many a page sets an image that is not there
   // in place of another one.

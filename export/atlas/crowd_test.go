@@ -22,10 +22,11 @@ func rowOfOrigins() Map {
 	return m
 }
 
-// noteNames makes the page record the boxes of the names that it draws, and draw again.
+// noteNames makes the page record the boxes of the names and the middles of the origins that it draws, and draw again.
 const noteNames = `(() => {
-	const paper = document.getElementById("labels").getContext("2d"), { clearRect, fillText } = paper;
-	paper.clearRect = (...all) => { window.drawn = []; clearRect.apply(paper, all); };
+	const paper = document.getElementById("labels").getContext("2d"), { clearRect, fillText, arc } = paper;
+	paper.clearRect = (...all) => { window.drawn = []; window.ringed = []; clearRect.apply(paper, all); };
+	paper.arc = (...all) => { window.ringed.push({ x: all[0], y: all[1] }); arc.apply(paper, all); };
 	paper.fillText = (text, x, y) => {
 		const size = parseInt(paper.font.match(/(\d+)px/)[1]);
 		window.drawn.push({ text, left: x, right: x + paper.measureText(text).width,
@@ -50,6 +51,36 @@ func heapOfOrigins() Map {
 		}
 	}
 	return m
+}
+
+// Names do not cover small nodes while there is room elsewhere.
+func TestNamesLeaveNodes(t *testing.T) {
+	m := Map{Title: "Small", Level: "host", Run: "1", Status: "completed"}
+	for i, at := range []Point{{0, 0}, {25, 0}, {-25, 0}, {100, 100}, {-100, -100}, {100, -100}, {-100, 100}} {
+		n := Node{Name: fmt.Sprintf("host-with-a-long-name-%d.example", i), Class: "discovered", Cover: "complete"}
+		if i < 3 {
+			n.Class = "quality"
+		}
+		if i == 0 {
+			n.Trust = 1
+		}
+		m.Nodes, m.Points = append(m.Nodes, n), append(m.Points, at)
+	}
+	for name, size := range screens() {
+		t.Run(name, func(t *testing.T) {
+			b := view(t, m, size)
+			browsertest.Ask[any](b, noteNames)
+			b.Wait("window.drawn?.length > 0 && window.ringed.length > 0")
+			names := browsertest.Ask[[]nameBox](b, "window.drawn")
+			for _, at := range browsertest.Ask[[]struct{ X, Y float64 }](b, "window.ringed") {
+				for _, n := range names {
+					if n.Left < at.X && at.X < n.Right && n.Top < at.Y && at.Y < n.Bottom {
+						t.Errorf("%v covers the origin at %v", n, at)
+					}
+				}
+			}
+		})
+	}
 }
 
 // The names of origins that are close together are complete and do not overlap. The greatest has its name, and a name

@@ -54,7 +54,7 @@ function* wanted(app) {
   }
 }
 
-// keepClear takes the ground of the cards and of the largest nodes, which names must not
+// keepClear takes the ground of the cards and of the largest nodes that can be seen, which names must not
 // lie under or cover.
 function keepClear(app) {
   const c = app.camera;
@@ -62,7 +62,7 @@ function keepClear(app) {
   let kept = 0;
   for (const v of app.order) {
     const r = pixels(c, app.radius[v]);
-    if (r < 4 || kept > 300) return;
+    if (r < 2 || kept > 300) return;
     const [x, y] = toScreen(c, app.g.x[v], app.g.y[v]);
     if (x < -r || y < -r || x > c.width + r || y > c.height + r || !app.lit(v)) continue;
     take(app.labels, x - r * 0.8, y - r * 0.8, r * 1.6, r * 1.6);

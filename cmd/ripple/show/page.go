@@ -185,7 +185,7 @@ func robotsText(in *answer.Page) string {
 	case v.Line > 0:
 		return fmt.Sprintf("forbids it (line %d: %s)", v.Line, term.Clean(v.Rule, 200))
 	}
-	return "allows it (" + v.Why + ")"
+	return "allows it: " + v.Why
 }
 
 func printWays(w io.Writer, p *answer.KnownPage) {

@@ -315,6 +315,10 @@ func TestWalledRobots(t *testing.T) {
 					if want := strings.HasPrefix(tt.name, "a web page"); err == nil && page != want {
 						t.Errorf("coverage %q", r.Coverage)
 					}
+					isWall := !tt.asked && tt.robots.status != http.StatusAccepted && tt.robots.status != http.StatusPartialContent
+					if want := isWall && tt.name != "a web page with rules"; err == nil && (r.Wall != "") != want {
+						t.Errorf("wall %q", r.Wall)
+					}
 					return err
 				})
 			})

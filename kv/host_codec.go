@@ -60,6 +60,7 @@ func encodeHost(w *writer, h *schema.Host) {
 	w.byte(h.OthersWalls)
 	w.bool(h.RunOthersEnded)
 	w.bool(h.RobotsHTML)
+	w.string(h.RobotsWall)
 	w.byte(h.Payments)
 	w.string(h.Preferences)
 	encodeMazes(w, h.Mazes)
@@ -175,6 +176,7 @@ func decodeHost(r *reader, id schema.HostID) *schema.Host {
 	}
 	h.Walls, h.RunShown = r.byte(), r.bool()
 	h.OthersWalls, h.RunOthersEnded, h.RobotsHTML = r.byte(), r.bool(), r.bool()
+	h.RobotsWall = r.string()
 	h.Payments, h.Preferences = r.byte(), r.string()
 	h.Mazes = decodeMazes(r)
 	h.ShownWWW, h.Missing = r.bool(), decodeMissing(r)

@@ -370,7 +370,7 @@ func TestForgedValues(t *testing.T) {
 	host := func(queues ...byte) []byte {
 		return slices.Concat(fieldsOf("a.test", ""), make([]byte, 13),
 			fieldsOf(0, "", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0, 0, 0), []byte{1, 0} /* generation */, queues,
-			make([]byte, 21))
+			make([]byte, 22))
 	}
 	walk := func(tx *kv.Tx) error {
 		h, err := tx.Hosts.At(1)

@@ -204,7 +204,7 @@ func TestHostRoundTrip(t *testing.T) {
 			RunGivenUpAt: 15, RunGivenUpWhy: schema.Reason{Cause: schema.CauseRobots, Detail: "503 Service Unavailable"},
 			Requests: 16, Visits: 17, Known: 18, Overflow: 19, OverflowBefore: 33, Others: 34,
 			Place: schema.OtherPlace, Targets: []uint64{36, 1 << 63}, LinkText: 35, Heads: 1, Generation: 1, Walls: 38, RunShown: true,
-			OthersWalls: 39, RunOthersEnded: true, RobotsHTML: true,
+			OthersWalls: 39, RunOthersEnded: true, RobotsHTML: true, RobotsWall: "cloudflare",
 			Payments: 40, Preferences: "robots.txt: License: l",
 			Mazes:    schema.Mazes{{Prefix: "/a", Run: 40, Pages: 41, Other: 42}, {Prefix: "/?", Run: 1}},
 			ShownWWW: true,

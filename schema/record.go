@@ -248,11 +248,12 @@ type Host struct {
 
 	Payments uint8 // demands for payment met in a row on its own URLs, in any run
 
-	Walls          uint8 // met in a row on its own URLs, in any run
-	RunShown       bool  // in the run in field Run, it has shown a page
-	OthersWalls    uint8 // met in a row on URLs that only other hosts name, or demands for payment, in any run
-	RunOthersEnded bool  // in the run in field Run, because of those: no more such URL is requested
-	RobotsHTML     bool  // the copy of robots.txt is a web page
+	Walls          uint8  // met in a row on its own URLs, in any run
+	RunShown       bool   // in the run in field Run, it has shown a page
+	OthersWalls    uint8  // met in a row on URLs that only other hosts name, or demands for payment, in any run
+	RunOthersEnded bool   // in the run in field Run, because of those: no more such URL is requested
+	RobotsHTML     bool   // the copy of robots.txt is a web page
+	RobotsWall     string // rule of the wall that the last request for robots.txt met; empty: none
 
 	Mazes    Mazes // at most [MaxMazes]
 	ShownWWW bool  // its last page was at www.
@@ -302,7 +303,7 @@ func (h *Host) BeginRun(run RunID) bool {
 	h.RunRequests, h.RunThrottles, h.RunVisited = 0, 0, 0
 	h.SitemapFiles, h.SitemapOthers, h.SitemapsLeft = 0, 0, 0
 	h.RunGivenUp, h.RunGivenUpAt, h.RunGivenUpWhy = NotGivenUp, 0, Reason{}
-	h.RobotsTries, h.RobotsDue, h.RobotsReason = 0, time.Time{}, Reason{}
+	h.RobotsTries, h.RobotsDue, h.RobotsReason, h.RobotsWall = 0, time.Time{}, Reason{}, ""
 	h.RobotsFrom, h.RobotsSince = "", time.Time{}
 	h.Failures, h.Retries = 0, nil
 	return true

@@ -106,7 +106,10 @@ func (c *robotsCache) apply(asked *schema.Host, o *ring.Outcome, v judge.RobotsV
 	}
 	live := c.hosts.live.of(h.ID)
 	live.robots, live.at = v.Act == judge.Ask, nil
-	h.RobotsFrom, h.RobotsSince = "", time.Time{}
+	h.RobotsFrom, h.RobotsSince, h.RobotsWall = "", time.Time{}, ""
+	if o.Wall != nil {
+		h.RobotsWall = o.Wall.ID
+	}
 	switch v.Act {
 	case judge.Keep:
 		return c.store(h, live, v, o)

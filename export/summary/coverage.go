@@ -98,7 +98,7 @@ func covers() []coverName {
 		{survey.CoverBudget, "cut by budget"},
 		{survey.CoverSlow, "slowed by Crawl-delay"},
 		{survey.CoverSuspended, "suspended"}, {survey.CoverGivenUp, "given up"},
-		{survey.CoverBlocked, "blocked (401, 403, 429)"},
+		{survey.CoverBlocked, "blocked (401, 402, 403, 429)"},
 		{survey.CoverDenied, "denied by robots.txt"}, {survey.CoverTrap, "capped as a trap"},
 		{survey.CoverWaiting, "not finished"},
 		{survey.CoverLost, "cut"}, {survey.CoverNotVisited, "not visited"},

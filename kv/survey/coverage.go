@@ -24,7 +24,7 @@ const (
 	CoverWaiting                 // the run has not finished it
 	CoverLost                    // an older run left pages out, and the reason is no longer known
 	CoverTrap                    // a cap or trap kept pages from being visited, or links from being recorded
-	CoverBlocked                 // at least half of its answers were 401, 403, 429 or walls
+	CoverBlocked                 // at least half of its answers were 401, 402, 403, 429 or walls
 	CoverDenied                  // robots.txt forbids pages
 	CoverComplete                // all of its pages were visited
 	CoverByRule                  // all but those that exclude, include or nofollow leaves out
@@ -179,7 +179,8 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 	}
 	report.NotRecorded, report.Away = report.KnownMissing, t.unreachable()
 	if h.verdict.Class.Visitable() {
-		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.walled + t.unreached + t.unanswered + t.brokenAll())
+		report.KnownMissing += int(t.missing + t.denied + t.blocked + t.unpaid + t.walled + t.unreached + t.unanswered +
+			t.brokenAll())
 	}
 	if _, err := cv.cutSites(tx); err != nil {
 		return nil, err
@@ -208,6 +209,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 // answers adds what a host answers instead of pages.
 func (cv *coverage) answers(tx *kv.Tx, report *HostReport, t *hostTally) error {
 	if report.Visits == 0 {
+		report.Wall = report.Host.RobotsWall
 		return nil
 	}
 	ps := cv.tallies.pages
@@ -226,7 +228,9 @@ func (cv *coverage) answers(tx *kv.Tx, report *HostReport, t *hostTally) error {
 	for _, n := range t.walls {
 		report.WalledPages += int(n)
 	}
-	report.Wall, err = cv.walls.of(tx, report.Host.ID, t)
+	if report.Wall, err = cv.walls.of(tx, report.Host.ID, t); report.Wall == "" {
+		report.Wall = report.Host.RobotsWall
+	}
 	if report.Wall == WallSuspected && report.Parked != "" { // an offer of the domain explains it
 		report.Wall = ""
 	}

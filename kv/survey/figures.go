@@ -27,5 +27,6 @@ type HostDetails struct {
 	SoftPages    int    `json:"soft404_pages" sql:"-"`
 	WalledPages  int    `json:"walled_pages" sql:"-"` // visited in the run and met a wall
 	Parked       string `json:"parked"`               // the rule by which the domain is for sale; empty: it is not
-	Wall         string `json:"wall"`                 // the rule of these walls, or [WallSuspected]; empty: none
+	// the rule of these walls or of that in front of robots.txt, or [WallSuspected]; empty: none
+	Wall string `json:"wall"`
 }

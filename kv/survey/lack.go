@@ -151,16 +151,23 @@ func lacksVisited(t *hostTally) (all []lack) {
 		alone := fmt.Sprintf("server errors (5xx on %d of %d pages)", n, t.visited)
 		all = append(all, lack{n, silent, "server errors (5xx)", alone})
 	}
-	if n := t.blocked; n > 0 {
-		alone := fmt.Sprintf("blocked (401, 403 or 429 on %d of %d pages)", n, t.visited)
-		l := lack{n, CoverComplete, "blocked (401, 403 or 429)", alone}
-		if 2*n >= t.visited {
-			l.cover = CoverBlocked
+	for _, refusal := range []struct {
+		pages uint32
+		words string
+		where string // without the number of pages
+	}{
+		{t.blocked, "blocked", "401, 403 or 429"},
+		{t.unpaid, "asks for payment", "402"},
+		{t.walled, "walled", ""},
+	} {
+		n, some, alone := refusal.pages, refusal.words, fmt.Sprintf("%d of %d pages", refusal.pages, t.visited)
+		if n == 0 {
+			continue
 		}
-		all = append(all, l)
-	}
-	if n := t.walled; n > 0 {
-		l := lack{n, CoverComplete, "walled", fmt.Sprintf("walled (%d of %d pages)", n, t.visited)}
+		if refusal.where != "" {
+			some, alone = some+" ("+refusal.where+")", refusal.where+" on "+alone
+		}
+		l := lack{n, CoverComplete, some, refusal.words + " (" + alone + ")"}
 		if 2*n >= t.visited {
 			l.cover = CoverBlocked
 		}

@@ -191,6 +191,7 @@ func pageRows(w *surveytest.World) []coverRow {
 		v.Reason.Cause = schema.CauseDenied
 	}
 	blocked := func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 403, "" }
+	unpaid := func(v *schema.Visit) { v.State, v.Status, v.Charset = schema.Failed, 402, "" }
 	walled := func(v *schema.Visit) {
 		v.State, v.Status, v.Charset, v.Answer, v.Reason.Cause = schema.Failed, 200, "", schema.AnswerChallenge, schema.CauseChallenge
 	}
@@ -206,6 +207,8 @@ func pageRows(w *surveytest.World) []coverRow {
 		}, survey.CoverTrap, "capped as a trap (7 URLs not recorded: max-urls-per-host = 100000)", 7},
 		{"block.test", func(p string) { w.Visit(p, blocked); w.Visit("block.test/2", nil) }, survey.CoverBlocked,
 			"blocked (401, 403 or 429 on 1 of 2 pages)", 1},
+		{"paid.test", func(p string) { w.Visit(p, unpaid); w.Visit("paid.test/2", nil) }, survey.CoverBlocked,
+			"asks for payment (402 on 1 of 2 pages)", 1},
 		{"login.test", func(p string) { w.Visit(p, nil); w.Visit("login.test/2", blocked); w.Visit("login.test/3", nil) },
 			survey.CoverComplete, "complete", 1},
 		{"wall.test", func(p string) { w.Visit(p, walled); w.Visit("wall.test/2", nil) }, survey.CoverBlocked,

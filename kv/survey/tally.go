@@ -50,6 +50,7 @@ type hostTally struct {
 	processed   uint32       // of visited
 	denied      uint32       // of visited: by robots.txt
 	blocked     uint32       // of visited: 401, 403, 429
+	unpaid      uint32       // of visited: 402
 	walled      uint32       // of visited: a wall, and no earlier visit that counts
 	unreached   uint32       // of visited: no connection
 	unanswered  uint32       // of visited: a connection, and no answer
@@ -276,8 +277,10 @@ func (h *hostTally) lackOf(p *Page) *uint32 {
 		return &h.denied
 	case v.Reason.Cause == schema.CauseChallenge:
 		return &h.walled
-	case v.Status == 401 || v.Status == 402 || v.Status == 403 || v.Status == 429:
+	case v.Status == 401 || v.Status == 403 || v.Status == 429:
 		return &h.blocked
+	case v.Status == 402:
+		return &h.unpaid
 	case v.State == schema.RateLimited:
 		return &h.missing
 	case v.State == schema.Unreachable:

@@ -6,8 +6,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// failure judges a request that got no complete answer. A request that met a dead connection is repeated
-// once, which does not count as a retry.
+// failure judges a request without a complete answer. A request on a connection that the server had already
+// closed is repeated once. That does not count as a retry.
 func failure(o *ring.Outcome) Verdict {
 	if next := again(o); next != nil {
 		return follow(next)
@@ -24,7 +24,7 @@ func failure(o *ring.Outcome) Verdict {
 	return settle(schema.Failed, o.Reason())
 }
 
-// again returns the same step if it met a connection that had died meanwhile, once per visit.
+// again returns the same step, once per visit, if the server had already closed the connection; nil: it had not.
 func again(o *ring.Outcome) *ring.Step {
 	if !o.Stale || o.Step.Visit.Repeated {
 		return nil

@@ -16,7 +16,7 @@ import (
 // A Recorder owns the durable state of a crawl, and what is in memory about its hosts. Its methods must not be
 // called concurrently. Only [Recorder.Turn] runs in a transaction of the caller.
 type Recorder struct {
-	// MostTravelled is the number of pages whose depth travels on in one transaction.
+	// MostTravelled limits the pages whose depths are propagated in one transaction.
 	MostTravelled int
 	// Waiting returns the number of pages to visit, as last counted, for the history of the run; nil: unknown.
 	Waiting func() int
@@ -42,8 +42,8 @@ type Recorder struct {
 	delegated   delegatedRequests
 	plan        plan
 	history     schema.History
-	replaying   bool      // an earlier run is worked on, whose history stays
-	ticked      time.Time // until when the run's time is counted
+	replaying   bool      // the run is an earlier one, whose history stays as it is
+	ticked      time.Time // the running time is counted up to here
 }
 
 // New returns a recorder of a store, and takes ownership of the store. The recorder has no run before
@@ -108,9 +108,9 @@ func (r *Recorder) open(tx *kv.Tx) (turn, error) {
 	}, err
 }
 
-// Turn does one transaction of a commit: it applies the news, lets depths travel on, and plans every host that this
-// has touched. more reports that further turns without news are needed, because depths must travel on or hosts wait
-// for an answer that has arrived. If the transaction fails, the turn and the recorder are void.
+// Turn does one transaction of a commit: it applies the news, propagates depths, and plans every host that this
+// has touched. more reports that further turns without news are needed, because there are depths to propagate or hosts
+// wait for an answer that has arrived. If the transaction fails, the turn and the recorder are void.
 func (r *Recorder) Turn(tx *kv.Tx, news ring.News) (effects []ring.Effect, more bool, err error) {
 	t, err := r.open(tx)
 	if err == nil {
@@ -171,8 +171,8 @@ func (r *Recorder) mark(tx *kv.Tx, now time.Time) error {
 	return tx.Runs.PutHistory(r.in.run.ID, r.history)
 }
 
-// EachWaiting calls wake for each host that has work, to be woken when its full delay since the start has passed. It
-// keeps none of them in memory: there may be millions.
+// EachWaiting calls wake for each host that has work, with the time at which its full delay since the start has
+// passed. It keeps no host in memory, because there may be millions.
 func (r *Recorder) EachWaiting(wake func(*ring.Effect)) error {
 	return r.in.store.View(func(tx *kv.Tx) error {
 		return tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {

@@ -12,7 +12,7 @@ type Hosts struct {
 	coverage *coverage
 }
 
-// Count returns the last id of a host, which is the bound of arrays by id.
+// Count returns the largest id of a host, which bounds arrays that are indexed by id.
 func (hs *Hosts) Count() int { return hs.core.store.Hosts() }
 
 // Of returns the host of a URL.

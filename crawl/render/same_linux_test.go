@@ -79,6 +79,21 @@ func lively() map[string]Page {
 			}, {rootMargin: "0px"}).observe(more);
 			new ResizeObserver(([entry]) => more.title += " " + entry.contentRect.height).observe(list);
 		</script>`),
+		"a database": html("https://a.example/base", `<p id=out></p><script>
+			const say = (...all) => out.append(all.join(" "), "\n");
+			const asked = indexedDB.open("d", 1), never = setTimeout(say, 1, "never");
+			setTimeout(say, 3, "timer");
+			asked.onupgradeneeded = () => asked.result.createObjectStore("s");
+			asked.onsuccess = () => {
+				clearTimeout(never);
+				const writing = asked.result.transaction("s", "readwrite");
+				writing.objectStore("s").put("kept", "k");
+				writing.oncomplete = () => {
+					const got = asked.result.transaction("s").objectStore("s").get("k");
+					got.onsuccess = () => { say(got.result, Date.now()); out.insertAdjacentHTML("beforeend", "<b>end</b>"); };
+				};
+			};
+		</script>`),
 		"locks and caches": html("https://a.example/kept", `<p id=out></p><script>
 			const say = (...all) => out.append(all.join(" "), "\n");
 			setInterval(() => say("tick"), 500);

@@ -26,6 +26,9 @@ const (
 	maxLed      = 128 << 10 // bytes of recorded navigation URLs; further ones are not recorded
 )
 
+// A page requests pauseURL while it waits for a database; see world.js.
+const pauseURL = "https://pause.invalid/"
+
 //go:embed read.js
 var read string
 
@@ -136,6 +139,12 @@ func (v *visit) hear() error {
 	for _, event := range events {
 		switch e := event.(type) {
 		case *fetch.EventRequestPaused:
+			if e.Request.URL == pauseURL {
+				if err := v.pause(e); err != nil {
+					return err
+				}
+				break
+			}
 			v.requests++
 			v.waiting = append(v.waiting, e)
 			v.read(e.NetworkID) // a redirect has been read when its target is requested
@@ -152,6 +161,15 @@ func (v *visit) hear() error {
 		}
 	}
 	return nil
+}
+
+// pause gives the browser's own process time to answer a page, which blocks meanwhile.
+func (v *visit) pause(e *fetch.EventRequestPaused) error {
+	time.Sleep(5 * time.Millisecond)
+	reading := v.reading
+	err := v.fail(e, network.ErrorReasonAborted)
+	v.reading = reading
+	return err
 }
 
 func (v *visit) read(id network.RequestID) {

@@ -19,7 +19,65 @@
   const read = () => ++clock;
   const reach = (time) => { if (time > clock) clock = time; };
 
-  const { setTimeout: later, clearTimeout: never, setInterval: often } = globalThis;
+  const { setTimeout: native, clearTimeout, setInterval: repeat, XMLHttpRequest } = globalThis;
+
+  // A database answers in true time. Meanwhile timers do not fire, and requests that block until the visit answers
+  // them give it that time; see visit.pause. The page's time goes on by a few milliseconds.
+  let outstanding = 0, pauses = 0, stopped = [];
+  const late = new Map(); // timers that were ever stopped, by id
+  const stop = (timer) => {
+    if (timer.cleared) return;
+    if (!outstanding) return timer.handler();
+    stopped.push(timer);
+    late.set(timer.id, timer);
+  };
+  const later = (handler, delay) => {
+    const timer = { handler };
+    return timer.id = native(() => stop(timer), delay);
+  };
+  const often = (handler, delay) => {
+    const timer = { handler };
+    return timer.id = repeat(() => stop(timer), delay);
+  };
+  const never = (id) => {
+    clearTimeout(id);
+    if (late.has(id)) late.get(id).cleared = true;
+  };
+  put(globalThis, "clearTimeout", function clearTimeout(id) { never(id); });
+  put(globalThis, "clearInterval", function clearInterval(id) { never(id); });
+  const resume = () => {
+    const timers = stopped;
+    stopped = [];
+    for (const timer of timers) native(() => stop(timer), 0);
+  };
+  const pause = () => native(() => {
+    if (!outstanding) return;
+    if (++pauses > 2000) { outstanding = 0; resume(); return; }
+    const request = new XMLHttpRequest();
+    request.open("GET", "https://pause.invalid/", false);
+    try { request.send(); } catch { /* always */ }
+    pause();
+  }, 0);
+  const holds = (prototype, name, ends) => {
+    const real = prototype[name];
+    put(prototype, name, function (...args) {
+      const request = real.apply(this, args);
+      let over = pauses > 2000;
+      if (!over && ++outstanding === 1) pause();
+      for (const type of ends) {
+        request.addEventListener(type, () => {
+          if (over || !outstanding) return;
+          over = true;
+          if (--outstanding === 0) resume();
+        });
+      }
+      return request;
+    });
+  };
+  if (globalThis.IDBFactory) {
+    for (const name of ["open", "deleteDatabase"]) holds(IDBFactory.prototype, name, ["success", "error", "blocked"]);
+    holds(IDBDatabase.prototype, "transaction", ["complete", "abort"]);
+  }
   const call = (handler, args) => {
     if (typeof handler === "function") handler.apply(globalThis, args);
     else (0, eval)(String(handler));

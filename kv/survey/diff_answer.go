@@ -93,7 +93,8 @@ func (hs *hosts) anyAway() (any bool, err error) {
 }
 
 // judgeMissing finds the pages that show what their hosts show for pages that do not exist. Only the newest run knows
-// what hosts show for these. The same judges the earlier run, so a page that it does not change has not changed.
+// what hosts show for these. The same judges the earlier run, so a page that it does not change has not changed. Where
+// more than half of a host's pages in the earlier run show it, that says nothing about them, as in a run of its own.
 func (d *Diff) judgeMissing(tx *kv.Tx) error {
 	if d.s.core.past != nil || d.To.ID != d.s.core.run.ID {
 		return nil
@@ -127,6 +128,9 @@ func (d *Diff) judgeMissing(tx *kv.Tx) error {
 		err := c.compare(pages[ends[host-1]:ends[host]], func(id schema.ID) schema.Seq { return schema.Seq(before.seq[id]) })
 		if err != nil {
 			return err
+		}
+		if !c.tells() {
+			continue
 		}
 		for id, rule := range c.rules {
 			before.judge(id, rule)

@@ -68,3 +68,44 @@ func TestDiffOfMissingPages(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffOfTooManyMissingPages: where most pages of the earlier run show what the host now shows for pages that do not
+// exist, none of them was dead, so no link was mended.
+func TestDiffOfTooManyMissingPages(t *testing.T) {
+	const sorry = 404
+	names := []string{"a.test/1", "a.test/2", "a.test/3", "a.test/4"}
+	for _, tt := range []struct {
+		name  string
+		alike int // pages of the first run that show what the probe of the second one shows
+		want  string
+	}{
+		{"all", 4, "rot 0: 4 links, 0 dead, 0 new, 0 mended"},
+		{"half", 2, "rot 0: 4 links, 0 dead, 0 new, 2 mended"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := surveytest.New(t, surveytest.Minimal)
+			run := func(shown func(i int) schema.Shown) {
+				w.Visit("a.test/", w.Links(names...))
+				for i, name := range names {
+					w.Visit(name, func(v *schema.Visit) { v.Shown = shown(i); v.SHA256[0] = byte(v.Shown) })
+				}
+				w.Host("a.test/", func(h *schema.Host) {
+					h.Missing = schema.MissingProbe{Run: w.Run.ID, At: w.At, Status: 200, Shown: sorry}
+				})
+				w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+			}
+			run(func(i int) schema.Shown {
+				if i < tt.alike {
+					return sorry
+				}
+				return schema.Shown(i + 1)
+			})
+			w.Begin()
+			run(func(i int) schema.Shown { return schema.Shown(i + 11) })
+			got := story(t, w, 1, 2)
+			if !slices.Contains(got, tt.want) {
+				t.Errorf("%q; want %q", got, tt.want)
+			}
+		})
+	}
+}

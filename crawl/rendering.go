@@ -97,6 +97,9 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	v.parsers <- p
 }
 
+// fewWords is what a page that is not empty has more of, unless it has links.
+const fewWords = 50
+
 // shown reads a page as its scripts have changed it, in place of what was fetched. It reports whether the page
 // is still empty: it leads nowhere, and has the signs of a page that needs scripts.
 func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) (empty bool) {
@@ -106,7 +109,7 @@ func (p *parser) shown(o *ring.Outcome, header http.Header, r *warc.Rendered) (e
 	}
 	fetched := o.Page
 	p.navigations(o, &dom, r.Navigations)
-	empty = dom.Shell != 0 && !slices.ContainsFunc(dom.Links, func(l page.Link) bool {
+	empty = dom.Shell != 0 && dom.WordCount < fewWords && !slices.ContainsFunc(dom.Links, func(l page.Link) bool {
 		return l.Kinds.Has(schema.LinkAnchor) || l.Kinds.Has(schema.LinkRefresh)
 	})
 	before := make(map[string]bool, len(fetched.Links))

@@ -40,11 +40,13 @@ func (h *hydration) script(s *scanner) {
 		}
 	}
 	for raw := s.raw; !h.marked; {
-		_, after, found := bytes.Cut(raw, []byte("__"))
+		before, after, found := bytes.Cut(raw, []byte("__"))
 		if !found {
 			return
 		}
-		h.marked = bytes.HasPrefix(after, []byte("next_f")) || bytes.HasPrefix(after, []byte("sveltekit_"))
+		after, kit := bytes.CutPrefix(after, []byte("sveltekit_"))
+		h.marked = bytes.HasPrefix(after, []byte("next_f")) && bytes.HasSuffix(before, []byte("self.")) ||
+			kit && bytes.HasPrefix(bytes.TrimLeft(after, "0123456789abcdefghijklmnopqrstuvwxyz"), []byte(" = {"))
 		raw = after
 	}
 }

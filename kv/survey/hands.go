@@ -11,8 +11,8 @@ import (
 )
 
 // A NewHands is a host that has likely changed hands between two runs: its front page now redirects to another site, or
-// has neither a word of the title nor a link nor the text in common with what it was. It is a mark; nothing follows
-// from it.
+// has neither a word of the title nor a link nor the text in common with what it was. At least two of these must be
+// there to compare. It is a mark; nothing follows from it.
 type NewHands struct {
 	Name   string `json:"domain"`
 	Before Front  `json:"before"`
@@ -25,8 +25,6 @@ type Front struct {
 	URL   string       `json:"url"`
 	Title string       `json:"title"`
 	To    string       `json:"redirect_to"` // on another site; empty: it is a page
-
-	visit *schema.Visit
 }
 
 // String returns what a front page shows, in a few words.
@@ -68,52 +66,53 @@ func (hd *hands) changed(tx *kv.Tx, id schema.HostID, before, after timeFunc) (*
 	if err != nil || is == 0 || is == was {
 		return nil, err
 	}
-	later, err := hd.front(tx, id, page, after)
+	later, shown, err := hd.front(tx, id, page, after)
 	if err != nil || later == nil {
 		return nil, err
 	}
-	earlier, err := hd.front(tx, id, page, before)
+	earlier, shownBefore, err := hd.front(tx, id, page, before)
 	if err != nil || earlier == nil || earlier.To != "" {
 		return nil, err
 	}
-	if later.To == "" && !unlike(page, earlier.visit, later.visit) {
+	if later.To == "" && !unlike(page, shownBefore, shown) {
 		return nil, nil
 	}
 	return &NewHands{Name: h.name, Before: *earlier, After: *later}, nil
 }
 
-// front returns what a front page shows at a time; nil: that says nothing, as an error and a wall do.
-func (hd *hands) front(tx *kv.Tx, host schema.HostID, page schema.ID, at timeFunc) (*Front, error) {
+// front returns what a front page shows at a time, and the visit that saw it; nil: that says nothing, as an error and a
+// wall do.
+func (hd *hands) front(tx *kv.Tx, host schema.HostID, page schema.ID, at timeFunc) (*Front, *schema.Visit, error) {
 	for range schema.MaxRedirects + 1 {
 		seq, err := at(page)
 		if err != nil || seq == 0 {
-			return nil, err
+			return nil, nil, err
 		}
 		v, err := hd.stands.visit(tx, seq)
 		if err != nil || v.State != schema.Processed || v.Answer != schema.AnswerPage {
-			return nil, err
+			return nil, nil, err
 		}
-		f := &Front{Run: v.Run, Title: v.Title, visit: v}
+		f := &Front{Run: v.Run, Title: v.Title}
 		if f.URL, err = tx.URLs.Norm(page); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if v.RedirectTo == 0 {
 			if !isHTML(v) || v.Shell != 0 && v.Rendering&schema.Rendered == 0 {
-				return nil, nil
+				return nil, nil, nil
 			}
-			return f, nil
+			return f, v, nil
 		}
 		own, err := hd.sameOwner(tx, host, hd.core.store.HostOf(v.RedirectTo))
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !own {
 			f.To, err = tx.URLs.Norm(v.RedirectTo)
-			return f, err
+			return f, v, err
 		}
 		page = v.RedirectTo
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // sameOwner reports whether two hosts are of one site, entity or origin.
@@ -131,14 +130,23 @@ func (hd *hands) sameOwner(tx *kv.Tx, a, b schema.HostID) (bool, error) {
 		slices.ContainsFunc(one.origins, shared), nil
 }
 
-// unlike reports whether two visits of a front page have nothing in common, although both have something that can be
-// compared.
+// unlike reports whether two visits of a front page have nothing in common, although at least two of the words of the
+// title, the links and the text can be compared. One alone also differs at a page that says the site is down.
 func unlike(front schema.ID, a, b *schema.Visit) bool {
 	titles, otherTitles := titleWords(a.Title), titleWords(b.Title)
 	links, otherLinks := outlinks(front, a), outlinks(front, b)
-	comparable := len(titles)*len(otherTitles)+len(links)*len(otherLinks) > 0 || a.SimHash != 0 && b.SimHash != 0
-	return comparable && !share(titles, otherTitles) && !share(links, otherLinks) &&
-		!a.SimHash.Near(b.SimHash) && (a.Shown == 0 || a.Shown != b.Shown)
+	compared := 0
+	for _, both := range []bool{
+		len(titles) > 0 && len(otherTitles) > 0, len(links) > 0 && len(otherLinks) > 0, a.SimHash != 0 && b.SimHash != 0,
+	} {
+		if both {
+			compared++
+		}
+	}
+	title := strings.TrimSpace(a.Title)
+	same := title != "" && strings.EqualFold(title, strings.TrimSpace(b.Title)) || share(titles, otherTitles) ||
+		share(links, otherLinks) || a.SimHash.Near(b.SimHash) || a.Shown != 0 && a.Shown == b.Shown
+	return compared > 1 && !same
 }
 
 // outlinks returns the targets of the links of a front page, without the front page itself.

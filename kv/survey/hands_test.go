@@ -1,7 +1,11 @@
 package survey_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -38,10 +42,16 @@ func handsRows() []handsRow {
 	bakery := shows("Home - The Bakery", 0xff00, "b.test/bread", "mill.test/")
 	casino := shows("Home: Casino", 0xabcd<<40, "b.test/bonus", "casino.test/")
 	row := func(name, want string, last func(*surveytest.World, *schema.Visit)) handsRow {
-		return handsRow{name, [3]func(*surveytest.World, *schema.Visit){bakery, bakery, last}, want, want}
+		return handsRow{name, [3]func(*surveytest.World, *schema.Visit){bakery, bakery, last}, want,
+			strings.Replace(want, "1", "2", 1)}
 	}
 	taken := "1 Home - The Bakery >  Home: Casino"
 	since := "2 Home - The Bakery >  Home: Casino"
+	short := func(title string) handsRow {
+		before := shows(title, 0xff00, "b.test/ink")
+		return handsRow{"a redesign under the title " + title, [3]func(*surveytest.World, *schema.Visit){before, before,
+			shows(" "+strings.ToUpper(title), 0xabcd<<40, "b.test/toner")}, "", ""}
+	}
 	return []handsRow{
 		{"another site's page", [3]func(*surveytest.World, *schema.Visit){bakery, bakery, casino}, taken, since},
 		{"a redirect to another site", [3]func(*surveytest.World, *schema.Visit){bakery, bakery, moves("casino.test/")},
@@ -57,6 +67,11 @@ func handsRows() []handsRow {
 		row("a redesign with a common link", "", shows("Fresh bread", 0xabcd<<40, "mill.test/")),
 		row("a redesign with the same text", "", shows("Fresh bread", 0xff01, "b.test/new")),
 		row("to another host of the site", "", moves("shop.b.test/")),
+		row("only other links", "", shows("", 0, "b.test/bonus")),
+		row("only another text", "", shows("", 0xabcd<<40)),
+		row("only another title", "", shows("Maintenance", 0)),
+		row("another title and links", taken, shows("Home: Casino", 0, "casino.test/")),
+		short("hp"), short("3m"), short("茶"), short("Welcome"),
 		row("nothing to compare", "", func(_ *surveytest.World, v *schema.Visit) { v.Charset = "utf-8" }),
 		{"always elsewhere", [3]func(*surveytest.World, *schema.Visit){moves("c.test/"), moves("c.test/"), casino}, "", ""},
 		{"names without spaces", [3]func(*surveytest.World, *schema.Visit){shows("山田書店", 0), shows("山田書店", 0),
@@ -94,6 +109,11 @@ func TestChangedHands(t *testing.T) {
 			found, err := s.ChangedHands()
 			if err != nil || tell(found) != tt.wantSince {
 				t.Errorf("since it was last shown: %q, %v; want %q", tell(found), err, tt.wantSince)
+			}
+			text, err := json.Marshal(found)
+			var read []survey.NewHands
+			if err = errors.Join(err, json.Unmarshal(text, &read)); err != nil || !reflect.DeepEqual(read, found) {
+				t.Errorf("%+v keeps more than is shown, %v: %s", found, err, text)
 			}
 		})
 	}

@@ -92,12 +92,12 @@ func (v *visit) ask(e *fetch.EventRequestPaused) (Answer, bool) {
 }
 
 // ownHeader reports whether a page gave a request headers of its own choosing, such as Authorization. They are
-// not sent. Content-Type says nothing without a body.
+// not sent. Content-Type says nothing without a body, and X-Requested-With only that a script asks.
 func ownHeader(r *network.Request) bool {
 	for name := range r.Headers {
 		switch name = strings.ToLower(name); name {
 		case "accept", "accept-language", "cache-control", "content-type", "origin", "pragma", "referer",
-			"upgrade-insecure-requests", "user-agent":
+			"upgrade-insecure-requests", "user-agent", "x-requested-with":
 		default:
 			if !strings.HasPrefix(name, "sec-") {
 				return true

@@ -327,7 +327,7 @@ func TestWalledRobots(t *testing.T) {
 }
 
 // A wall that no rule knows is suspected where nearly every page is the same interstitial, and neither at an honest site
-// of short pages, nor at a gallery that its scripts build. Nothing else changes: the pages are processed.
+// of short pages, nor at a gallery without words or one that its scripts build. Nothing else changes: the pages are processed.
 func TestSuspectedWall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -340,6 +340,9 @@ func TestSuspectedWall(t *testing.T) {
 			},
 			"thin.test": func(q question) string {
 				return "<title>Our house</title><p>Come and see us.</p><a href=/about>About us</a>"
+			},
+			"photos.test": func(q question) string {
+				return "<title>Gallery</title><main><img src=/photos" + q.path + ".jpg></main>"
 			},
 			"gallery.test": func(q question) string {
 				return `<title>Gallery</title><div id=root></div><noscript>You need to enable JavaScript to run this app.` +

@@ -72,7 +72,7 @@ func newSurvey(store *kv.Store) *Survey {
 	pk := &parkedHosts{core: c, stands: st, hosts: hs}
 	ps := &pages{core: c, stands: st, sights: si, hosts: hs, redirects: rd, walks: ws, missing: ms, parked: pk}
 	ts := &tallies{core: c, hosts: hs, pages: ps}
-	wl := &walls{core: c, stands: st, tallies: ts}
+	wl := &walls{core: c, stands: st, hosts: hs, tallies: ts}
 	cv := &coverage{core: c, stands: st, hosts: hs, tallies: ts, walls: wl}
 	return &Survey{
 		Links: Links{core: c, stands: st, siteWide: &siteWide{core: c, stands: st, walks: ws}},

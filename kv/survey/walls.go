@@ -8,6 +8,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/missing"
 )
 
 // WallSuspected is what [HostDetails.Wall] says of a host whose pages are likely a wall that no rule knows.
@@ -25,6 +26,7 @@ const (
 type walls struct {
 	core    *core
 	stands  *stands
+	hosts   *hosts
 	tallies *tallies
 	byHost  map[schema.HostID]bool
 	all     bool // byHost has every host that is suspected
@@ -63,9 +65,10 @@ func (h *hostTally) maybeWall() bool { return isWall(int(h.short), int(h.html)) 
 // isWall reports whether n of all pages of HTML are enough.
 func isWall(n, all int) bool { return all >= wallPages && 100*n >= wallPercent*all }
 
-// isShort reports whether a page of HTML could be that of a wall, apart from its links.
+// isShort reports whether a page of HTML could be that of a wall, apart from its links. A page without words, as one of
+// a gallery, is not: nothing tells that it shows the same as another.
 func isShort(v *schema.Visit) bool {
-	return v.WordCount < wallWords && v.Shell == 0 && v.Rendering == 0
+	return v.WordCount > 0 && v.WordCount < wallWords && v.Shell == 0 && v.Rendering == 0
 }
 
 // derive reads the short pages of a host; of all hosts at once if their pages have been counted.
@@ -103,8 +106,13 @@ func (w *walls) derive(tx *kv.Tx, host schema.HostID, t *hostTally) error {
 }
 
 // alike returns how many pages of a host are short, do not lead to another page of the host, and are near-duplicates of
-// each other. A text that is too short for a SimHash is a near-duplicate of one that shows the same.
+// each other. A text that is too short for a SimHash is a near-duplicate of one that shows the same. Pages that do not
+// exist are left out.
 func (w *walls) alike(tx *kv.Tx, host schema.HostID, pages []schema.ID) (int, error) {
+	probe, err := w.missing(tx, host)
+	if err != nil {
+		return 0, err
+	}
 	var printed []printedPage // whose id is their position
 	first := map[schema.Shown]uint32{}
 	var sets disjoint
@@ -113,7 +121,8 @@ func (w *walls) alike(tx *kv.Tx, host schema.HostID, pages []schema.ID) (int, er
 		if err = errors.Join(err, w.core.live()); err != nil {
 			return 0, err
 		}
-		if !isHTML(v) || !isShort(v) || w.core.leadsOn(host, v.Links) {
+		if !isHTML(v) || !isShort(v) || w.core.leadsOn(host, v.Links) ||
+			probe != nil && missing.Compare(probe, &v.Content) != "" {
 			continue
 		}
 		at := uint32(len(sets))
@@ -143,6 +152,25 @@ func (w *walls) alike(tx *kv.Tx, host schema.HostID, pages []schema.ID) (int, er
 		most = max(most, sizes[root])
 	}
 	return most, nil
+}
+
+// missing returns what a host answered for a page that does not exist, if its front page shows something else; nil: the
+// answer says nothing, as a wall is shown at every address.
+func (w *walls) missing(tx *kv.Tx, host schema.HostID) (*schema.MissingProbe, error) {
+	h, err := w.hosts.host(tx, host)
+	if err != nil || h.probe == nil || missing.MannerOf(h.probe) != missing.Soft {
+		return nil, err
+	}
+	page, known, err := w.core.lookup(front(h.name))
+	if err != nil || !known {
+		return nil, err
+	}
+	at := func(id schema.ID) (schema.Seq, error) { return w.core.latest(id), nil }
+	f, v, err := (&hands{core: w.core, stands: w.stands, hosts: w.hosts}).front(tx, host, page, at)
+	if err != nil || f == nil || f.To != "" || missing.Compare(h.probe, &v.Content) != "" {
+		return nil, err
+	}
+	return h.probe, nil
 }
 
 // leadsOn reports whether one of the links of a page leads to another page of its host.

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -43,14 +42,14 @@ func (o *decideOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.seen, "if-version", "",
 		"refuse if the file has changed since a dry run, whose --json gave its `VERSION`")
 	f.StringVar(&o.undo, "undo", "",
-		"restore the file as it was before a decision, whose --json gave the undo in `FILE`;\n--from has the entries before")
+		"undo the decisions whose --json is in `FILE`: their file becomes what it was, byte for byte")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
 func newDecideCommand(a *app) *cobra.Command {
 	var opts decideOptions
 	cmd := &cobra.Command{
-		Use:   "decide {HOST CLASS | --from FILE}",
+		Use:   "decide {HOST CLASS | --from FILE | --undo FILE}",
 		Short: "Decide what a host is: quality, blacklist, stub or later",
 		Long: `Decide what HOST is, in place of what the lists of the configuration say; url patterns
 still come first. "quality" makes it an origin, "later" changes no class and keeps it
@@ -58,6 +57,7 @@ from being suggested, "none" removes the decision. It is written to the file tha
 [decisions] names, whose comments and other entries stay, and is then applied as by
 "ripple reclassify", or at once by a running crawl. Tags and notes appear in every
 export. With --from up to 1,000 decisions are made together: all of them or none.
+What --json prints undoes them, with --undo, unless their file has changed since.
 
 Without such a file, or without a configuration, the entry is only shown, and the exit
 code is 2. If the map
@@ -68,7 +68,7 @@ holds a part of a terrain, the decision cannot be applied, and nothing is writte
   ripple decide blog.example.net quality --seed https://blog.example.net/archive/
   ripple decide --from chosen.toml`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if opts.from != "" {
+			if opts.from != "" || opts.undo != "" {
 				return cobra.NoArgs(cmd, args)
 			}
 			return cobra.ExactArgs(2)(cmd, args)
@@ -84,7 +84,7 @@ holds a part of a terrain, the decision cannot be applied, and nothing is writte
 }
 
 func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) error {
-	edits, err := opts.edits(args)
+	edits, undo, err := opts.edits(args)
 	if err != nil {
 		return err
 	}
@@ -93,10 +93,6 @@ func runDecide(ctx context.Context, a *app, opts decideOptions, args []string) e
 		return err
 	}
 	cfg, err := decisionsOf(a, path, opts.json)
-	if err != nil {
-		return err
-	}
-	undo, err := opts.patch()
 	if err != nil {
 		return err
 	}
@@ -142,62 +138,68 @@ func tellNear(a *app, state string, edits []config.DecisionEdit) {
 	}
 }
 
-// edits returns what is to be decided: what the arguments say, or what a file says.
-func (o *decideOptions) edits(args []string) ([]config.DecisionEdit, error) {
-	if o.from != "" {
-		return o.read()
+// edits returns what is to be decided: what the arguments say, or what a file says; and the patch that comes with an
+// undo, or nil.
+func (o *decideOptions) edits(args []string) ([]config.DecisionEdit, *decision.Patch, error) {
+	switch {
+	case o.undo != "":
+		return o.readUndo()
+	case o.from != "":
+		edits, err := o.read()
+		return edits, nil, err
 	}
 	host, class, err := decide.Parse(args[0], args[1])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	e := o.edit
 	e.Host, e.Class, e.Seeds, e.Tags = host, class, decide.WithoutEmpty(e.Seeds), decide.WithoutEmpty(e.Tags)
 	if class != config.DecidedQuality && len(e.Seeds) > 0 {
-		return nil, term.Usage("--seed: only quality has seeds, not %s", class)
+		return nil, nil, term.Usage("--seed: only quality has seeds, not %s", class)
 	}
-	return []config.DecisionEdit{e}, nil
+	return []config.DecisionEdit{e}, nil, nil
 }
 
 func (o *decideOptions) read() ([]config.DecisionEdit, error) {
-	for flag, key := range map[string]string{"seed": "seeds", "tag": "tags", "note": "note"} {
-		if o.edit.Given[key] {
-			return nil, term.Usage("--%s: with --from, the file has %s", flag, key)
-		}
-	}
-	file, name := os.Stdin, "standard input"
-	if o.from != "-" {
-		var err error
-		if file, err = os.Open(o.from); err != nil {
-			return nil, term.WrongConfig(err)
-		}
-		defer file.Close()
-		name = o.from
-	}
-	text, err := io.ReadAll(io.LimitReader(file, decide.MostText+1))
+	name, text, err := o.file("from", o.from)
 	if err != nil {
-		return nil, term.WrongConfig(err)
+		return nil, err
 	}
 	return decide.Read(name, text)
 }
 
-// patch reads the undo.
-func (o *decideOptions) patch() (*decision.Patch, error) {
-	if o.undo == "" {
-		return nil, nil
+func (o *decideOptions) readUndo() ([]config.DecisionEdit, *decision.Patch, error) {
+	if o.from != "" || o.seen != "" {
+		return nil, nil, term.Usage("--undo: its file says what was decided, and in which version")
 	}
-	if o.seen == "" || o.from == "" {
-		return nil, term.Usage("--undo needs --from with the entries before, and --if-version")
-	}
-	text, err := os.ReadFile(o.undo)
+	name, text, err := o.file("undo", o.undo)
 	if err != nil {
-		return nil, term.WrongConfig(err)
+		return nil, nil, err
 	}
-	var p decision.Patch
-	if err := json.Unmarshal(text, &p); err != nil {
-		return nil, term.Usage("%s is not the undo of a decision: %v", term.Shown(o.undo), err)
+	edits, patch, version, err := decide.ReadUndo(name, text)
+	o.seen = version
+	return edits, patch, err
+}
+
+// file reads the file of a flag; "-" is standard input. No other flag may say what the file says.
+func (o *decideOptions) file(flag, path string) (name string, text []byte, err error) {
+	for other, key := range map[string]string{"seed": "seeds", "tag": "tags", "note": "note"} {
+		if o.edit.Given[key] {
+			return "", nil, term.Usage("--%s: with --%s, the file has %s", other, flag, key)
+		}
 	}
-	return &p, nil
+	file, name := os.Stdin, "standard input"
+	if path != "-" {
+		if file, err = os.Open(path); err != nil {
+			return "", nil, term.WrongConfig(err)
+		}
+		defer file.Close()
+		name = path
+	}
+	if text, err = io.ReadAll(io.LimitReader(file, decide.MostText+1)); err != nil {
+		return "", nil, term.WrongConfig(err)
+	}
+	return name, text, nil
 }
 
 // decisionsOf reads the configuration of a decision, nil if there is none. Advice for people is

@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
@@ -43,6 +44,30 @@ func Read(name string, text []byte) ([]config.DecisionEdit, error) {
 		return nil, term.Usage("%s has %d decisions; at most %d are made together", term.Shown(name), len(edits), Most)
 	}
 	return edits, nil
+}
+
+// ReadUndo reads the result of decisions, as JSON, and returns what undoes them: the edits that restore the entries
+// before, the patch that restores the file, and the version that the file must have.
+func ReadUndo(name string, text []byte) ([]config.DecisionEdit, *decision.Patch, string, error) {
+	var done Result
+	if err := json.Unmarshal(text, &done); err != nil {
+		return nil, nil, "", term.Usage("%s is not what \"ripple decide --json\" printed: %v", term.Shown(name), err)
+	}
+	if done.Undo == nil || len(done.Before) == 0 {
+		return nil, nil, "", term.Usage("%s has no decision that was written", term.Shown(name))
+	}
+	edits := make([]config.DecisionEdit, len(done.Before))
+	for i, was := range done.Before {
+		host, class, err := Parse(was.Host, was.Class)
+		if err != nil {
+			return nil, nil, "", err
+		}
+		edits[i] = config.DecisionEdit{
+			Decision: config.Decision{Host: host, Class: class, Seeds: was.Seeds, Tags: was.Tags, Note: was.Note},
+			Given:    map[string]bool{"seeds": true, "tags": true, "note": true},
+		}
+	}
+	return edits, done.Undo, done.Version, nil
 }
 
 // changes returns edits as changes of the file.

@@ -210,13 +210,13 @@ func (f *findings) addPage(p *survey.Page) {
 		if v.State == schema.Processed && v.Preferences != "" {
 			f.stances[preference.StanceOf(v.Preferences)]++
 		}
-		if v.Answer == schema.AnswerPage {
-			f.statuses[v.Status]++
-			if p.Answer != schema.AnswerPage {
-				f.noPages[[2]string{p.Answer.String(), p.AnswerRule}]++
-			}
-		} else if f.statuses[v.AnswerStatus]++; !v.Kept {
-			f.noPages[[2]string{v.Answer.String(), v.AnswerRule}]++
+		status := v.Status
+		if v.Answer != schema.AnswerPage {
+			status = v.AnswerStatus
+		}
+		f.statuses[status]++
+		if p.Answer != schema.AnswerPage {
+			f.noPages[[2]string{p.Answer.String(), p.AnswerRule}]++
 		}
 	}
 }

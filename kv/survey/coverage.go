@@ -218,7 +218,12 @@ func (cv *coverage) answers(tx *kv.Tx, report *HostReport, t *hostTally) error {
 		return err
 	}
 	if asked != nil {
-		report.MissingPages, report.SoftPages = asked.manner.String(), len(asked.rules)
+		report.MissingPages = asked.manner.String()
+		for id := range asked.rules {
+			if ps.core.visited(id) {
+				report.SoftPages++
+			}
+		}
 	}
 	offered, err := ps.parked.of(tx, report.Host.ID)
 	if err != nil {

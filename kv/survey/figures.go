@@ -23,10 +23,10 @@ type HostDetails struct {
 
 	// what its robots.txt says about the use of pages, as written, one statement a line
 	Preferences  string `json:"preferences"`
-	MissingPages string `json:"missing_pages"` // see [missing.Manner]; empty: not known
-	SoftPages    int    `json:"soft404_pages" sql:"-"`
-	WalledPages  int    `json:"walled_pages" sql:"-"` // visited in the run and met a wall
-	Parked       string `json:"parked"`               // the rule by which the domain is for sale; empty: it is not
+	MissingPages string `json:"missing_pages"`         // see [missing.Manner]; empty: not known
+	SoftPages    int    `json:"soft404_pages" sql:"-"` // visited in the run
+	WalledPages  int    `json:"walled_pages" sql:"-"`  // visited in the run and met a wall
+	Parked       string `json:"parked"`                // the rule by which the domain is for sale; empty: it is not
 	// the rule of these walls or of that in front of robots.txt, or [WallSuspected]; empty: none
 	Wall string `json:"wall"`
 }

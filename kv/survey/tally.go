@@ -13,7 +13,7 @@ type Counts struct {
 	Gone             int                     // of those: neither the last completed run nor a later one has met them
 	Processed        int                     // in the run
 	ByState          [schema.StateCount]int  // by schema.State
-	ByAnswer         [schema.AnswerCount]int // by schema.Answer
+	ByAnswer         [schema.AnswerCount]int // those that the run visited, by schema.Answer
 	ByClass          [schema.ClassCount]int  // by schema.Class
 	ByDepth          [kv.NoDepth + 1]int     // by smallest depth; the last: pages without one
 	ProcessedByDepth [kv.NoDepth + 1]int     // those of Processed, by smallest depth
@@ -209,7 +209,6 @@ func (t *tally) add(p *Page) {
 		c.Gone++
 	}
 	c.ByState[p.State]++
-	c.ByAnswer[p.Answer]++
 	c.ByClass[p.Class]++
 	c.ByDepth[p.Depth]++
 	if p.State == schema.Processed {
@@ -232,6 +231,7 @@ func (t *tally) add(p *Page) {
 	}
 	if p.VisitedNow() {
 		h.visited++
+		c.ByAnswer[p.Answer]++
 		t.addVisited(p, h)
 	}
 }

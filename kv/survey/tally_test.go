@@ -43,3 +43,49 @@ func TestStandingByDepth(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswersOfTheRun: what came instead of pages is counted on the pages that the run visited, for all hosts together
+// as for each.
+func TestAnswersOfTheRun(t *testing.T) {
+	names := []string{"a.test/", "a.test/1", "a.test/2", "a.test/walled", "a.test/gone", "a.test/gone-again"}
+	run := func(w *surveytest.World, visited ...string) {
+		for _, name := range visited {
+			w.Visit(name, func(v *schema.Visit) {
+				switch name {
+				case "a.test/":
+					w.Links(names...)(v)
+				case "a.test/walled":
+					state(schema.Failed, 403)(v)
+					v.Reason = because(schema.CauseChallenge)
+					v.Answer, v.AnswerRule, v.AnswerStatus = schema.AnswerChallenge, "anubis-challenge", 403
+				case "a.test/gone", "a.test/gone-again":
+					v.Shown = 7
+				}
+			})
+		}
+		w.Host("a.test/", func(h *schema.Host) {
+			h.Visits, h.Missing = len(visited), schema.MissingProbe{Run: w.Run.ID, Status: 200, Shown: 7}
+		})
+	}
+	w := two(t, func(w *surveytest.World) { run(w, names...) },
+		func(w *surveytest.World) { run(w, names[0], names[1], names[2], names[5]) })
+	w.Change(func(r *schema.Run) { r.Status = schema.RunInterrupted }) // the last completed run is the first
+	s := w.Survey()
+	counts, err := s.Counts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _, err := s.Hosts.Lookup("a.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := s.Hosts.Report(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [schema.AnswerCount]int{schema.AnswerPage: 3, schema.AnswerSoft404: 1}
+	if counts.ByAnswer != want || h.WalledPages != 0 || h.Wall != "" || h.SoftPages != 1 {
+		t.Errorf("%v, of the host %d walled (%q) and %d missing; want %v, 0 and 1",
+			counts.ByAnswer, h.WalledPages, h.Wall, h.SoftPages, want)
+	}
+}

@@ -23,7 +23,7 @@ type Report struct {
 	Requests int            `json:"requests"`
 	Errors   map[string]int `json:"errors"`
 	States   map[string]int `json:"pages_by_state"`
-	Answers  map[string]int `json:"pages_by_answer"` // what came instead of a page
+	Answers  map[string]int `json:"pages_by_answer"` // pages that the run visited, by what came instead
 
 	Metrics  metrics      `json:"metrics"`
 	Coverage []coverage   `json:"coverage"`

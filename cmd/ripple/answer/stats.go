@@ -37,7 +37,7 @@ type Stats struct {
 	Unrendered   int            `json:"not_rendered"`    // the browser failed, or the result was too large
 	Sites        []CutSite      `json:"cut_sites"`       // sites of which only some hosts are recorded
 	ByState      map[string]int `json:"pages_by_state"`
-	ByAnswer     map[string]int `json:"pages_by_answer"` // what came instead of a page
+	ByAnswer     map[string]int `json:"pages_by_answer"` // pages that the run visited, by what came instead
 	ByClass      map[string]int `json:"pages_by_class"`
 	ByDepth      []DepthCount   `json:"pages_by_depth"`
 	Origins      []originStats  `json:"origins"`
@@ -139,7 +139,7 @@ func NewStats(r *statefile.State, most int) (*Stats, error) {
 	return s, s.addHosts(r, run, most)
 }
 
-// byAnswer returns the number of pages by what came instead of a page.
+// byAnswer returns the number of pages that the run visited, by what came instead.
 func byAnswer(counts *survey.Counts) map[string]int {
 	all := map[string]int{}
 	for _, a := range schema.Answers() {

@@ -158,8 +158,9 @@ func TestNumbersLeadToPages(t *testing.T) {
 	d.mode = "file"
 	b := desktest.Open(t, d.url("now"))
 	for _, step := range []struct{ view, link string }{
-		{"now", "state=dead_link"}, {"now", "class=quality"}, {"now", "answer=challenge"},
-		{"host/a.test", "domain=a.test&answer=challenge"}, {"host/a.test", "domain=a.test&answer=soft404"},
+		{"now", "state=dead_link"}, {"now", "class=quality"}, {"now", "answer=challenge&progress=visited"},
+		{"host/a.test", "domain=a.test&answer=challenge&progress=visited"},
+		{"host/a.test", "domain=a.test&answer=soft404&progress=visited"},
 		{"now", "error_kind=dead_link"}, {"now", "depth=none"},
 		{"now", "depth=0&state=processed"}, {"runs", "run=2"}, {"host/a.test", "domain=a.test&state=failed"},
 		{"host/a.test", "domain=a.test&error=denied+by+robots.txt"},

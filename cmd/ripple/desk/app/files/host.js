@@ -123,7 +123,8 @@ function wallOf(d) {
 
 // answered shows what came instead of pages; null: nothing is known to have come.
 function answered(d) {
-  const these = (answer, pages) => pagesLink({ domain: d.domain, answer }, count(pages, "page"));
+  const these = (answer, pages) => pagesLink({ domain: d.domain, answer, progress: "visited" },
+    count(pages, "page"));
   const rules = d.answered.map((a) => (a.answer === "parked" ? ["for sale", ruleText(a)]
     : ["walls", [these(a.answer, d.walled_pages), ": ", ruleText(a)]]));
   const probe = d.missing_probe, missing = probe && ["missing pages", [d.missing_pages, "; ", probeText(probe)]];

@@ -281,7 +281,7 @@ function finished(s, signal) {
       el("div", {}, section("Pages by class", null, bars(Object.entries(s.pages_by_class), { colour: classColour,
         links: (name, text) => pagesLink({ class: name }, text) })),
         answered.length > 0 && section("Instead of a page", null, bars(answered, { words: plain, colour: answerColour,
-          links: (answer, text) => pagesLink({ answer }, text) })),
+          links: (answer, text) => pagesLink({ answer, progress: "visited" }, text) })),
         section("Errors", "of run #" + run.id, errorsOf(run.errors))),
       section("Pages by depth", null, depthTable(s.pages_by_depth))),
     section("Origins", "coverage, budget, and what limited them", originsOf(s.origins)),

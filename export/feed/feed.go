@@ -92,8 +92,8 @@ func Read(store *kv.Store, t *scope.Scope, cursor uint64, judge Judge) (*Batch, 
 
 // ReadBrief is like Read, but lines have no links. If there are more than most visits, only the last
 // ones have lines; most = 0 means no limit.
-func ReadBrief(store *kv.Store, t *scope.Scope, cursor, most uint64) (*Batch, error) {
-	return read(store, t, cursor, &reader{brief: true, most: most})
+func ReadBrief(store *kv.Store, t *scope.Scope, cursor, most uint64, judge Judge) (*Batch, error) {
+	return read(store, t, cursor, &reader{brief: true, most: most, judge: judge})
 }
 
 func read(store *kv.Store, t *scope.Scope, cursor uint64, r *reader) (*Batch, error) {

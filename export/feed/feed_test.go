@@ -214,7 +214,7 @@ func TestCursorsOfEarlyVisits(t *testing.T) {
 			t.Errorf("after %d: %v, want %v", since, got, want)
 		}
 	}
-	b, err := feed.ReadBrief(w.Store, w.Config.Scope(), 1, 4)
+	b, err := feed.ReadBrief(w.Store, w.Config.Scope(), 1, 4, nil)
 	if err != nil || b.Omitted != 1 || !strings.HasPrefix(string(b.Lines[0]), `{"cursor":8,`) {
 		t.Errorf("the last four after 1: %+v, %v", b, err)
 	}

@@ -21,16 +21,16 @@ type Tail struct {
 
 // ReadTail returns the last most visits.
 func ReadTail(store *kv.Store, t *scope.Scope, most uint64) (*Tail, error) {
-	b, err := ReadBrief(store, t, Newest, 0)
+	b, err := ReadBrief(store, t, Newest, 0, nil)
 	if err != nil {
 		return nil, err
 	}
 	tail := &Tail{from: b.Next - min(b.Next, most)}
-	if tail.batch, err = ReadBrief(store, t, tail.from, 0); err != nil {
+	if tail.batch, err = ReadBrief(store, t, tail.from, 0, nil); err != nil {
 		return nil, err
 	}
 	for tail.batch.More {
-		if b, err = ReadBrief(store, t, tail.batch.Next, 0); err != nil {
+		if b, err = ReadBrief(store, t, tail.batch.Next, 0, nil); err != nil {
 			return nil, err
 		}
 		tail.batch.Append(tail.from, b)

@@ -16,10 +16,10 @@ import (
 // whole reads all batches with ReadBrief and returns them as one.
 func whole(t *testing.T, w *surveytest.World, cursor, most uint64) *feed.Batch {
 	t.Helper()
-	all, err := feed.ReadBrief(w.Store, w.Config.Scope(), cursor, most)
+	all, err := feed.ReadBrief(w.Store, w.Config.Scope(), cursor, most, nil)
 	for err == nil && all.More {
 		var b *feed.Batch
-		if b, err = feed.ReadBrief(w.Store, w.Config.Scope(), all.Next, most); err == nil {
+		if b, err = feed.ReadBrief(w.Store, w.Config.Scope(), all.Next, most, nil); err == nil {
 			all.Append(cursor, b)
 		}
 	}

@@ -53,16 +53,16 @@ func (f FeedQuery) String() string {
 // Short reports whether the query excludes the links of the pages.
 func (f FeedQuery) Short() bool { return f.Brief || f.Last > 0 }
 
-// Read reads the visits from a state.
-func (f FeedQuery) Read(store *kv.Store, lists *scope.Scope) (*feed.Batch, error) {
+// Read reads the visits from a state. judge is nil while a crawl runs, see [feed.Read].
+func (f FeedQuery) Read(store *kv.Store, lists *scope.Scope, judge feed.Judge) (*feed.Batch, error) {
 	if f.Short() {
-		return feed.ReadBrief(store, lists, f.Since, f.Last)
+		return feed.ReadBrief(store, lists, f.Since, f.Last, judge)
 	}
-	return feed.Read(store, lists, f.Since, nil)
+	return feed.Read(store, lists, f.Since, judge)
 }
 
 func (o *opened) answerFeed(_ context.Context, q desk.Query) (any, error) {
-	b, err := feedQuery(q).Read(o.Store, o.Scope())
+	b, err := feedQuery(q).Read(o.Store, o.Scope(), o.AnswerTo)
 	if errors.Is(err, feed.ErrCursor) {
 		return nil, term.Usage("%v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/export/feed"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -84,6 +86,38 @@ func TestBrokenHasRoomForWalls(t *testing.T) {
 		}
 		if fmt.Sprint(got) != want {
 			t.Errorf("limit %s: %v, want %s", limit, got, want)
+		}
+	}
+}
+
+// TestFeedOfFileSaysAnswers: without a crawl, visits say everything that came instead of pages.
+func TestFeedOfFileSaysAnswers(t *testing.T) {
+	w := instead(t, 1)
+	o := &opened{Inspector: answer.Inspector{State: &statefile.State{Survey: w.Survey(), Store: w.Store}}}
+	want := map[string]string{
+		"https://a.test/": "", "https://a.test/page": "", "https://a.test/gone": "soft404", "https://c.test/": "parked",
+		"https://walled.test/0": "challenge",
+	}
+	for _, query := range []string{"since=0", "since=0&brief=true", "since=0&last=9"} {
+		route := desk.Route{Params: feedParams(), Path: "feed"}
+		q, err := route.Parse(&http.Request{URL: &url.URL{RawQuery: query}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := o.answerFeed(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, text := range found.(*feed.Batch).Lines {
+			var line struct{ URL, Answer string }
+			if err := json.Unmarshal(text, &line); err != nil {
+				t.Fatal(err)
+			}
+			got[line.URL] = line.Answer
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", query, got, want)
 		}
 	}
 }

@@ -128,7 +128,9 @@ func stateQuestions() []question {
 			crawl: func(c Crawl, ctx context.Context, q desk.Query) (any, error) { return c.History(ctx, q.Number("run")) },
 			state: (*opened).answerHistory},
 		{Route: desk.Route{Path: "feed", Name: "feed", Params: feedParams(), Returns: feed.Batch{},
-			Doc: "Visits after a cursor, each once, and the cursor to go on with."},
+			Doc: "Visits after a cursor, each once, and the cursor to continue with. \"answer\" says what came instead of " +
+				"a page. While a crawl runs, only walls are known (challenge); without one, the last visit of a page " +
+				"may say soft404 or parked."},
 			crawl: func(c Crawl, ctx context.Context, q desk.Query) (any, error) { return c.Feed(ctx, feedQuery(q)) },
 			state: (*opened).answerFeed},
 		{Route: desk.Route{Path: "diff", Name: "diff", Params: diffParams(), Returns: map[string]any{},

@@ -232,7 +232,7 @@ func (f *file) Feed(ctx context.Context, q serve.FeedQuery) (*feed.Batch, error)
 	var b *feed.Batch
 	lists := s.cfg.Load().Scope()
 	err = s.crawl.Query(func(store *kv.Store) (err error) {
-		b, err = q.Read(store, lists)
+		b, err = q.Read(store, lists, nil)
 		return err
 	})
 	return fed(b, err)

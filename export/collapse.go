@@ -1,6 +1,8 @@
 package export
 
 import (
+	"slices"
+
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -52,89 +54,132 @@ func (g *Graph) nodeOf(page schema.ID) schema.ID {
 	return g.into[page]
 }
 
-// collapsed returns a function that adds the links between pages to those between nodes and calls f for the links of
-// each page that is a node of its own, and a function that calls f for those of the clusters, after all links.
-func (g *Graph) collapsed(f func(*Link) error) (add survey.LinkFunc, end func() error) {
-	var one joinedLinks // of the page read last
-	clusters, order := map[schema.ID]*joinedLinks{}, []schema.ID(nil)
-	add = func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+// joined calls f for the links between nodes at page level: for those of pages as each tells them and then, one cluster
+// after the other, for those of the clusters that were collapsed, as of tells them. It holds the links of one node.
+func (g *Graph) joined(each func(survey.LinkFunc) error, of func([]schema.ID, survey.LinkFunc) error,
+	f func(*Link) error) error {
+	if g.into == nil {
+		return each(g.within(f))
+	}
+	var one joinedLinks
+	add := func(from schema.ID, l schema.Link, first, last schema.RunID) error {
 		node, to := g.nodeOf(from), g.nodeOf(l.To)
 		if node == to || g.rank[node] == 0 || g.rank[to] == 0 {
 			return nil
 		}
-		l.To = to
-		if g.into[from] != 0 {
-			if clusters[node] == nil {
-				clusters[node], order = new(joinedLinks), append(order, node)
-			}
-			clusters[node].add(NewPageLink(node, &l, first, last), from)
-			return nil
-		}
-		if len(one.links) > 0 && one.links[0].From != uint32(node) {
+		if len(one.links) > 0 && one.links[0].from != uint32(node) {
 			if err := one.each(f, g.opts.MinWeight); err != nil {
 				return err
 			}
 		}
+		l.To = to
 		one.add(NewPageLink(node, &l, first, last), from)
 		return nil
 	}
-	return add, func() error {
-		if err := one.each(f, g.opts.MinWeight); err != nil {
-			return err
+	err := each(func(from schema.ID, l schema.Link, first, last schema.RunID) error {
+		if g.into[from] != 0 {
+			return nil
 		}
-		for _, node := range order {
-			if err := clusters[node].each(f, g.opts.MinWeight); err != nil {
-				return err
+		return add(from, l, first, last)
+	})
+	if err != nil {
+		return err
+	}
+	pages, err := g.collapsedPages()
+	if err != nil {
+		return err
+	}
+	if err := of(pages, add); err != nil {
+		return err
+	}
+	return one.each(f, g.opts.MinWeight)
+}
+
+// collapsedPages returns the pages of the clusters that were collapsed, cluster by cluster, and those of each by id.
+func (g *Graph) collapsedPages() (pages []schema.ID, err error) {
+	found, err := g.survey.Duplicates()
+	if err != nil {
+		return nil, err
+	}
+	for _, cluster := range found.Clusters() {
+		begin := len(pages)
+		for _, p := range cluster {
+			if g.into[p.ID] != 0 {
+				pages = append(pages, p.ID)
 			}
 		}
-		return nil
+		slices.Sort(pages[begin:])
 	}
+	return pages, nil
 }
 
-// joinedLinks are the links of one node.
+// joinedLinks are the links of one node. What they say does not depend on their order.
 type joinedLinks struct {
-	links []Link
-	from  []schema.ID    // parallel to links: the last linking page
-	at    map[uint32]int // by target: its place in links
+	links []joinedLink
+	at    map[uint32]uint32 // by target: its place in links
 }
 
-// add adds a link from a page.
-func (j *joinedLinks) add(l Link, from schema.ID) {
+// A joinedLink is a link between two nodes, of which one may be a cluster.
+type joinedLink struct {
+	pair
+	page     uint32 // the last that links
+	anchor   string // the first in alphabetical order; empty: none has one
+	kinds    schema.Kinds
+	rel      schema.Rel   // that all carry
+	place    schema.Place // the best
+	rendered bool         // all need scripts
+}
+
+// add adds a link from a page, all of whose links follow each other.
+func (j *joinedLinks) add(l Link, page schema.ID) {
 	if j.at == nil {
-		j.at = map[uint32]int{}
+		j.at = map[uint32]uint32{}
 	}
 	at, met := j.at[l.To]
 	if !met {
-		j.at[l.To] = len(j.links)
-		j.links, j.from = append(j.links, l), append(j.from, from)
+		j.at[l.To] = uint32(len(j.links))
+		j.links = append(j.links, joinedLink{
+			newPair(&l), uint32(page), l.Page.Anchor, l.Page.Kinds, l.Page.Rel, l.Page.Place, l.Page.Rendered,
+		})
 		return
 	}
 	one := &j.links[at]
-	one.Links++
-	one.Endorsements += l.Endorsements
-	one.SiteWide += l.SiteWide
-	if j.from[at] != from {
-		j.from[at] = from
-		one.Pages++
+	one.links++
+	one.endorsements += uint32(l.Endorsements)
+	one.siteWide += uint32(l.SiteWide)
+	if one.page != uint32(page) {
+		one.page = uint32(page)
+		one.pages++
 	}
-	one.First, one.Last = min(one.First, l.First), max(one.Last, l.Last)
-	one.Page.Kinds |= l.Page.Kinds
-	if one.Page.Anchor == "" {
-		one.Page.Anchor = l.Page.Anchor
+	one.first, one.last = min(one.first, l.First), max(one.last, l.Last)
+	one.kinds |= l.Page.Kinds
+	one.rel &= l.Page.Rel
+	one.place = min(one.place, l.Page.Place)
+	one.rendered = one.rendered && l.Page.Rendered
+	if anchor := l.Page.Anchor; one.anchor == "" || anchor != "" && anchor < one.anchor {
+		one.anchor = anchor
 	}
 }
 
 // each calls f for the links of a weight, and forgets all.
 func (j *joinedLinks) each(f func(*Link) error, least int) error {
+	var body schema.Link
 	for i := range j.links {
-		if j.links[i].Links < least {
+		one := &j.links[i]
+		if int(one.links) < least {
 			continue
 		}
-		if err := f(&j.links[i]); err != nil {
+		body = schema.Link{
+			To: schema.ID(one.to), Kinds: one.kinds, Rel: one.rel, Place: one.place, Anchor: one.anchor, Rendered: one.rendered,
+			SiteWide: one.siteWide > 0,
+		}
+		l := one.link()
+		l.Page = &body
+		if err := f(&l); err != nil {
 			return err
 		}
 	}
-	j.links, j.from = j.links[:0], j.from[:0]
+	j.links = j.links[:0]
 	clear(j.at)
 	return nil
 }

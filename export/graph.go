@@ -107,7 +107,12 @@ func (g *Graph) eachPageLink(f survey.LinkFunc) error {
 	return g.survey.Links.Each(g.selected(f))
 }
 
-// linksOf is like eachPageLink, for links on some pages.
+// anchoredLinksOf is like eachPageLink, for links on some pages.
+func (g *Graph) anchoredLinksOf(pages []schema.ID, f survey.LinkFunc) error {
+	return g.survey.Links.EachIn(slices.Values(pages), g.selected(f))
+}
+
+// linksOf is anchoredLinksOf without anchors.
 func (g *Graph) linksOf(pages []schema.ID, f survey.LinkFunc) error {
 	return g.survey.Links.EachOf(pages, g.selected(f))
 }
@@ -269,22 +274,10 @@ func (g *Graph) EachLink(f func(*Link) error) error {
 	if g.opts.MinWeight > 1 && g.into == nil {
 		return nil
 	}
-	return g.joined(g.eachPageLink, func(l *Link) error {
+	return g.joined(g.eachPageLink, g.anchoredLinksOf, func(l *Link) error {
 		g.opts.Progress.Passing("links", int(l.From), g.survey.URLs())
 		return f(l)
 	})
-}
-
-// joined calls f for the links between nodes at page level, which each tells.
-func (g *Graph) joined(each func(survey.LinkFunc) error, f func(*Link) error) error {
-	if g.into == nil {
-		return each(g.within(f))
-	}
-	add, end := g.collapsed(f)
-	if err := each(add); err != nil {
-		return err
-	}
-	return end()
 }
 
 // within returns a function that calls f for links with both ends in the graph.

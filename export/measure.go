@@ -375,7 +375,7 @@ func (g *Graph) pageMeter(counted Counted) (*Meter, error) {
 		return groups[host], origin
 	})
 	written := func(f survey.LinkFunc) error { return g.survey.Links.EachWritten(g.selected(f)) }
-	return m, g.joined(written, func(l *Link) error {
+	return m, g.joined(written, g.linksOf, func(l *Link) error {
 		m.Add(int(g.rank[l.From]-1), int(g.rank[l.To]-1), l)
 		return nil
 	})

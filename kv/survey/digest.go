@@ -124,7 +124,7 @@ func standingStatus(s *Survey, p *Page) (int, error) {
 func (d *digester) readLinks(s *Survey) error {
 	var links []schema.Link
 	page := schema.ID(0)
-	err := s.Links.each(func(from schema.ID, link schema.Link, _, _ schema.RunID) error {
+	err := s.Links.each(s.Links.all, func(from schema.ID, link schema.Link, _, _ schema.RunID) error {
 		if from != page {
 			d.addLinks(page, links)
 			page, links = from, links[:0]

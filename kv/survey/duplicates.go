@@ -2,6 +2,7 @@ package survey
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -19,7 +20,7 @@ type Duplicates struct {
 }
 
 // A Cluster is two or more pages that are near-duplicates. The first one represents it; the others follow by the number
-// of bits in which they differ from it, and then by id.
+// of bits in which they differ from it, and then by URL.
 type Cluster []ClusterPage
 
 // A ClusterPage is a page of a cluster.
@@ -58,8 +59,8 @@ func (d *Duplicates) LenOf(host schema.HostID) int {
 	return int(d.pages[host].duplicate)
 }
 
-// Clusters returns all clusters, the largest first, and of several of one size by the id of their first page. They must
-// not be changed.
+// Clusters returns all clusters, the largest first, and those of one size by the URL of their first page. They must not
+// be changed.
 func (d *Duplicates) Clusters() []Cluster { return d.clusters }
 
 // Share returns how many of the pages of a host that have a SimHash are near-duplicates of another page, from 0 to 1;
@@ -79,7 +80,8 @@ type printedPage struct {
 }
 
 // Duplicates finds the near-duplicates among the pages that were processed and are not gone, once. It takes 16 bytes of
-// memory for each page of a cluster and four for any other, and 48 for each page with a SimHash while it works.
+// memory for each page of a cluster and four for any other. While it works, it also takes 48 for each page with a
+// SimHash, and the URLs of all representatives and of the pages of one cluster.
 func (s *Survey) Duplicates() (*Duplicates, error) {
 	if s.duplicates != nil {
 		return s.duplicates, nil
@@ -103,65 +105,67 @@ func (s *Survey) Duplicates() (*Duplicates, error) {
 	if len(found) > 0 {
 		d.of = make([]schema.ID, s.core.urls()+1)
 	}
-	err = s.core.view(func(tx *kv.Tx) error {
-		for _, cluster := range found {
-			first, err := s.core.representative(tx, cluster)
-			if err != nil {
+	named := make([]namedCluster, len(found))
+	err = s.core.view(func(tx *kv.Tx) (err error) {
+		for i, cluster := range found {
+			if named[i], err = s.core.ordered(tx, cluster); err != nil {
 				return err
 			}
-			d.add(first, cluster)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range d.clusters {
-		for _, p := range c[1:] {
-			d.pages[s.core.store.HostOf(p.ID)].duplicate++
-			d.len++
-		}
-	}
-	slices.SortFunc(d.clusters, func(a, b Cluster) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0].ID, b[0].ID))
+	slices.SortFunc(named, func(a, b namedCluster) int {
+		return cmp.Or(cmp.Compare(len(b.pages), len(a.pages)), cmp.Compare(a.url, b.url))
 	})
+	for _, c := range named {
+		d.add(c.pages, s.core.store.HostOf)
+	}
 	s.duplicates = d
 	return d, nil
 }
 
-// representative chooses the page that represents a cluster.
-func (c *core) representative(tx *kv.Tx, cluster []printedPage) (first printedPage, err error) {
-	least := slices.MinFunc(cluster, func(a, b printedPage) int { return cmp.Compare(a.depth, b.depth) }).depth
-	var url string
-	for _, p := range cluster {
-		if p.depth > least {
-			continue
-		}
-		if err := c.live(); err != nil {
-			return first, err
-		}
-		norm, err := tx.URLs.Norm(p.id)
-		if err != nil {
-			return first, err
-		}
-		if first.id == 0 || norm < url {
-			first, url = p, norm
-		}
-	}
-	return first, nil
+// A namedCluster is a cluster with the URL of its first page.
+type namedCluster struct {
+	pages Cluster
+	url   string
 }
 
-// add adds a cluster.
-func (d *Duplicates) add(first printedPage, cluster []printedPage) {
+// ordered puts the pages of a cluster in order.
+func (c *core) ordered(tx *kv.Tx, cluster []printedPage) (namedCluster, error) {
+	urls := make(map[schema.ID]string, len(cluster))
+	for _, p := range cluster {
+		norm, err := tx.URLs.Norm(p.id)
+		if err = errors.Join(err, c.live()); err != nil {
+			return namedCluster{}, err
+		}
+		urls[p.id] = norm
+	}
+	first := slices.MinFunc(cluster, func(a, b printedPage) int {
+		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(urls[a.id], urls[b.id]))
+	})
 	pages := append(make(Cluster, 0, len(cluster)), ClusterPage{ID: first.id})
 	for _, p := range cluster {
-		d.of[p.id] = first.id
 		if p.id != first.id {
 			pages = append(pages, ClusterPage{p.id, p.hash.Distance(first.hash)})
 		}
 	}
 	slices.SortFunc(pages[1:], func(a, b ClusterPage) int {
-		return cmp.Or(cmp.Compare(a.Bits, b.Bits), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(a.Bits, b.Bits), cmp.Compare(urls[a.ID], urls[b.ID]))
 	})
-	d.clusters = append(d.clusters, pages)
+	return namedCluster{pages, urls[first.id]}, nil
+}
+
+// add adds a cluster.
+func (d *Duplicates) add(c Cluster, hostOf func(schema.ID) schema.HostID) {
+	for _, p := range c {
+		d.of[p.ID] = c[0].ID
+	}
+	for _, p := range c[1:] {
+		d.pages[hostOf(p.ID)].duplicate++
+	}
+	d.len += len(c) - 1
+	d.clusters = append(d.clusters, c)
 }

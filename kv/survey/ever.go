@@ -1,6 +1,8 @@
 package survey
 
 import (
+	"iter"
+
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -11,23 +13,11 @@ type seenLink struct {
 	first, last schema.RunID
 }
 
-// eachEver calls f for the links that any run saw, including those that are no longer current: each
-// as the last run that saw it did, with the first and the last of these runs.
-func (ls *Links) eachEver(f LinkFunc) error {
+// eachEver calls f for the links of pages that any run saw, including those that are no longer current:
+// each as the last run that saw it did, with the first and the last of these runs.
+func (ls *Links) eachEver(pages iter.Seq[schema.ID], f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= ls.core.urls(); id++ {
-			if err := ls.everOn(tx, id, f); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// eachEverOf is eachEver for the given pages, in their order.
-func (ls *Links) eachEverOf(pages []schema.ID, f LinkFunc) error {
-	return ls.core.view(func(tx *kv.Tx) error {
-		for _, id := range pages {
+		for id := range pages {
 			if err := ls.everOn(tx, id, f); err != nil {
 				return err
 			}

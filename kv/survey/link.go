@@ -3,6 +3,7 @@ package survey
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -32,20 +33,30 @@ type LinkFunc = func(from schema.ID, link schema.Link, first, last schema.RunID)
 // of a page that neither the last completed run nor a later one visited are not current. For
 // [Survey.Ever] it calls f for the links that any run saw. An error of f ends the walk.
 func (ls *Links) Each(f LinkFunc) error {
-	if ls.core.ever {
-		return ls.siteWide.mark(ls.eachEver, f)
-	}
-	return ls.siteWide.mark(ls.each, f)
+	return ls.EachIn(ls.all, f)
 }
 
-// EachOf is [Links.Each] for the given pages, in their order, without anchors. URLs that are not
-// pages have no links.
-func (ls *Links) EachOf(pages []schema.ID, f LinkFunc) error {
-	each := ls.eachOf
+// all yields all pages and other URLs by id.
+func (ls *Links) all(yield func(schema.ID) bool) {
+	for id := schema.ID(1); int(id) <= ls.core.urls() && yield(id); id++ {
+	}
+}
+
+// EachIn is [Links.Each] for the given pages, in their order. URLs that are not pages have no links.
+func (ls *Links) EachIn(pages iter.Seq[schema.ID], f LinkFunc) error {
+	each := ls.each
 	if ls.core.ever {
-		each = ls.eachEverOf
+		each = ls.eachEver
 	}
 	return ls.siteWide.mark(func(f LinkFunc) error { return each(pages, f) }, f)
+}
+
+// EachOf is [Links.EachIn] without anchors.
+func (ls *Links) EachOf(pages []schema.ID, f LinkFunc) error {
+	if ls.core.ever {
+		return ls.EachIn(slices.Values(pages), f)
+	}
+	return ls.siteWide.mark(func(f LinkFunc) error { return ls.eachOf(pages, f) }, f)
 }
 
 // SiteWide reports whether a link leads to a target that most pages of the host link to. The first
@@ -57,13 +68,13 @@ func (ls *Links) SiteWide(from schema.ID, l schema.Link) (bool, error) {
 	return ls.siteWide.has(from, &l), nil
 }
 
-// each is Each without marks.
-func (ls *Links) each(f LinkFunc) error {
+// each is EachIn without marks.
+func (ls *Links) each(pages iter.Seq[schema.ID], f LinkFunc) error {
 	return ls.core.view(func(tx *kv.Tx) error {
-		for id := schema.ID(1); int(id) <= ls.core.urls(); {
-			var block []linking
-			var err error
-			if block, id, err = ls.nextBlock(tx, id); err != nil {
+		var block []linking
+		links := 0
+		tell := func() error {
+			if err := fillAnchors(tx, block); err != nil {
 				return err
 			}
 			for _, l := range block {
@@ -73,8 +84,28 @@ func (ls *Links) each(f LinkFunc) error {
 					}
 				}
 			}
+			block, links = nil, 0
+			return nil
 		}
-		return nil
+		for id := range pages {
+			if !ls.core.speaks(id) {
+				continue
+			}
+			l, err := ls.linking(tx, id)
+			if err != nil {
+				return err
+			}
+			if n := len(l.visit.Links); n > 0 {
+				links += n
+				block = append(block, l)
+			}
+			if links >= blockLinks || len(block) >= blockPages {
+				if err := tell(); err != nil {
+					return err
+				}
+			}
+		}
+		return tell()
 	})
 }
 
@@ -130,27 +161,6 @@ type linking struct {
 	visit *schema.Visit
 	first []schema.RunID // by link: the first run that saw it
 	last  schema.RunID
-}
-
-// nextBlock reads the current links of some pages from an id on, and returns the id after the last
-// of these pages.
-func (ls *Links) nextBlock(tx *kv.Tx, id schema.ID) ([]linking, schema.ID, error) {
-	var block []linking
-	links := 0
-	for ; int(id) <= ls.core.urls() && links < blockLinks && len(block) < blockPages; id++ {
-		if !ls.core.speaks(id) {
-			continue
-		}
-		l, err := ls.linking(tx, id)
-		if err != nil {
-			return nil, 0, err
-		}
-		if n := len(l.visit.Links); n > 0 {
-			links += n
-			block = append(block, l)
-		}
-	}
-	return block, id, fillAnchors(tx, block)
 }
 
 // fillAnchors reads the anchors of links in the order in which they were written.

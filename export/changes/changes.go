@@ -24,11 +24,12 @@ type page struct {
 }
 
 type answer struct {
-	State  string `json:"state"`
-	Status int    `json:"status_code"`
-	Answer string `json:"answer,omitempty"` // instead of a page
-	Title  string `json:"title,omitempty"`
-	SHA256 string `json:"body_sha256,omitempty"`
+	State        string `json:"state"`
+	Status       int    `json:"status_code"`
+	Answer       string `json:"answer,omitempty"`             // instead of a page
+	AnswerStatus int    `json:"answer_status_code,omitempty"` // of a wall, if the rest is what an earlier visit found
+	Title        string `json:"title,omitempty"`
+	SHA256       string `json:"body_sha256,omitempty"`
 }
 
 type link struct {
@@ -125,7 +126,9 @@ func newAnswer(v *schema.Visit) *answer {
 	if v == nil {
 		return nil
 	}
-	a := &answer{State: v.State.String(), Status: v.Status, Answer: v.Answer.String(), Title: v.Title}
+	a := &answer{
+		State: v.State.String(), Status: v.Status, Answer: v.Answer.String(), AnswerStatus: v.AnswerStatus, Title: v.Title,
+	}
 	if v.SHA256 != [32]byte{} {
 		a.SHA256 = hex.EncodeToString(v.SHA256[:])
 	}

@@ -142,6 +142,52 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
+// Text and JSON give a wall its own status, not that of the page that stands.
+func TestStatusOfWalls(t *testing.T) {
+	w := surveytest.New(t, surveytest.Minimal)
+	for i, answer := range []func(v *schema.Visit){
+		nil,
+		func(v *schema.Visit) {
+			v.Stand, v.Unchanged = w.Store.Latest(v.URL), true
+			v.Answer, v.AnswerRule, v.AnswerStatus = schema.AnswerChallenge, "anubis-challenge", 403
+		},
+		func(v *schema.Visit) { v.State, v.Status = schema.DeadLink, 404 },
+	} {
+		if i > 0 {
+			w.Begin()
+		}
+		w.Visit("a.test/", w.Links("a.test/x"))
+		w.Visit("a.test/x", answer)
+		w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
+	}
+	s := w.Survey()
+	d, err := survey.Compare(s, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text, b bytes.Buffer
+	err = errors.Join(changes.Text(&text, s, d, changes.Options{Limit: 50}), changes.JSON(&b, s, d))
+	if err != nil || !strings.Contains(text.String(), "challenge 403  dead_link 404") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	var all struct {
+		Pages []struct {
+			Before, After struct {
+				Status       int    `json:"status_code"`
+				Answer       string `json:"answer"`
+				AnswerStatus int    `json:"answer_status_code"`
+			}
+		}
+	}
+	if err := json.Unmarshal(b.Bytes(), &all); err != nil || len(all.Pages) != 1 {
+		t.Fatalf("%v:\n%s", err, b.String())
+	}
+	if p := all.Pages[0]; p.Before.Status != 200 || p.Before.Answer != "challenge" || p.Before.AnswerStatus != 403 ||
+		p.After.AnswerStatus != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
 // The ends of links are drawn as the two runs saw them, not as a later run did.
 func TestGEXFOfOlderRuns(t *testing.T) {
 	w := surveytest.New(t, surveytest.Minimal)

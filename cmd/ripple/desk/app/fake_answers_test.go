@@ -243,7 +243,7 @@ func historyOf(*http.Request) any {
 
 func diffOf(*http.Request) any {
 	page := object{"url": "https://a.test/", "change": "changed", "what": []any{"title"}, "before": object{"state": "processed",
-		"status_code": 200}, "after": nil}
+		"status_code": 200, "answer": "challenge", "answer_status_code": 403}, "after": nil}
 	return object{"from": object{"run_id": 1, "status": "completed"}, "to": object{"run_id": 2, "status": "interrupted"},
 		"hosts_not_visited": []any{"away.test"}, "changed_hands": []any{handsOf()},
 		"page_counts": object{"came": 4, "went": 5, "changed": 6}, "link_counts": object{"came": 7, "went": 8, "changed": 0},

@@ -140,6 +140,7 @@ function changeOf(word) {
 function whatOf(p) { return (p.what || []).map(plain).join(", "); }
 
 function answered(when) {
-  const text = ({ [when]: a }) => (a ? plain(a.answer || a.state) + (a.status_code ? " " + a.status_code : "") : "");
+  const text = ({ [when]: a }) => (a
+    ? [plain(a.answer || a.state), a.answer_status_code || a.status_code].filter(Boolean).join(" ") : "");
   return { title: when, name: when, value: text, cell: (p) => text(p) || "–" };
 }

@@ -219,7 +219,7 @@ CREATE TABLE hosts (
     missing_pages   TEXT,                   -- its answer for a page that does not exist: 'honest' (404, 410), 'soft' (a page or a redirect), 'unknown'; NULL: not asked
     parked          TEXT,                   -- the rule by which the domain is for sale; NULL: it is not
     wall            TEXT,                   -- the rule of the walls that its pages or robots.txt met; 'suspected': nearly all show the same few words and lead nowhere; NULL: none
-    duplicate_share REAL                    -- part of its pages with enough text that are near-duplicates of another page, 0 to 1; NULL: none has enough
+    duplicate_share REAL                    -- part of its pages with enough text that are near-duplicates of another page, 0 to 1; a cluster's representative is not counted; NULL: none has enough
 );
 
 -- Registrable domains.

@@ -63,8 +63,8 @@ func (d *Duplicates) LenOf(host schema.HostID) int {
 // be changed.
 func (d *Duplicates) Clusters() []Cluster { return d.clusters }
 
-// Share returns how many of the pages of a host that have a SimHash are near-duplicates of another page, from 0 to 1;
-// false: none has one.
+// Share returns how many of the pages of a host that have a SimHash are near-duplicates of another page, from 0 to 1,
+// without those that represent their clusters; false: none has one.
 func (d *Duplicates) Share(host schema.HostID) (float64, bool) {
 	if int(host) >= len(d.pages) || d.pages[host].printed == 0 {
 		return 0, false

@@ -11,17 +11,18 @@ import (
 type (
 	Duplicates struct {
 		Domain     string             `json:"domain,omitempty"` // of whose pages they are; empty: of all
-		Share      *float64           `json:"duplicate_share"`  // of the host; null: of all, or no text is long enough
+		Share      *float64           `json:"duplicate_share"`  // of the host, see [survey.Duplicates.Share]; null: of all
 		Duplicates int                `json:"duplicates"`       // pages that are near-duplicates of another, see Domain
 		Count      int                `json:"cluster_count"`
 		Clusters   []DuplicateCluster `json:"clusters"` // the largest first
 	}
 	DuplicateCluster struct {
-		URL   string          `json:"url"` // of the page that represents it
-		Pages int             `json:"pages"`
-		Hosts int             `json:"hosts"`
-		Bits  int             `json:"bits"`    // in which one of the pages differs from that one at most
-		List  []DuplicatePage `json:"members"` // some of the other pages, the nearest first; of the host if there is one
+		URL       string          `json:"url"` // of the page that represents it
+		Pages     int             `json:"pages"`
+		Hosts     int             `json:"hosts"`
+		Bits      int             `json:"bits"`        // in which one of the pages differs from that one at most
+		List      []DuplicatePage `json:"members"`     // some of the other pages, of the host if there is one; nearest first
+		Elsewhere int             `json:"other_hosts"` // other pages that are not on the host; of all hosts 0
 	}
 	DuplicatePage struct {
 		URL  string `json:"url"`
@@ -70,7 +71,11 @@ func newDuplicateCluster(
 	hosts := map[schema.HostID]bool{}
 	for i, p := range c {
 		hosts[s.Hosts.Of(p.ID)] = true
-		if i > 0 && (len(one.List) >= limit || !asked(p)) {
+		if i > 0 && !asked(p) {
+			one.Elsewhere++
+			continue
+		}
+		if i > 0 && len(one.List) >= limit {
 			continue
 		}
 		url, err := s.Norm(p.ID)

@@ -32,7 +32,8 @@ The text is that outside header, footer and navigation; with less than 50 words 
 is not compared.
 
 Of a host, only its own pages are listed, and "duplicate_share" in JSON is the part of
-its pages with enough text that are near-duplicates of another page.`,
+its pages with enough text that are near-duplicates of another page. A cluster's
+representative, the page it is named after, is not counted.`,
 		Example: "  ripple duplicates\n  ripple duplicates example.com --limit 5\n" +
 			"  ripple duplicates --json | jq -r '.clusters[] | [.pages, .url] | @tsv'",
 		Args: cobra.MaximumNArgs(1),

@@ -22,8 +22,11 @@ func Duplicates(w io.Writer, d *answer.Duplicates) error {
 		for _, p := range c.List {
 			fmt.Fprintf(out, "    %s  %s\n", term.ShownHost(p.URL, 2048), differing(p.Bits))
 		}
-		if more := c.Pages - 1 - len(c.List); more > 0 {
+		if more := c.Pages - 1 - len(c.List) - c.Elsewhere; more > 0 {
 			fmt.Fprintf(out, "    and %s\n", term.Count(more, "more page", "more pages"))
+		}
+		if c.Elsewhere > 0 {
+			fmt.Fprintf(out, "    and %s on other hosts\n", term.Count(c.Elsewhere, "page", "pages"))
 		}
 	}
 	if more := d.Count - len(d.Clusters); more > 0 {

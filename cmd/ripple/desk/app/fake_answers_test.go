@@ -41,7 +41,8 @@ func handsOf() object {
 func duplicatesOf(r *http.Request) any {
 	copies := []any{object{"url": "https://a.test/print", "bits": 0}, object{"url": "https://b.test/copy", "bits": 2}}
 	return object{"domain": r.FormValue("domain"), "duplicate_share": 0.25, "duplicates": 7, "cluster_count": 3,
-		"clusters": []any{object{"url": "https://a.test/one", "pages": 3, "hosts": 2, "bits": 2, "members": copies}}}
+		"clusters": []any{object{"url": "https://a.test/one", "pages": 3, "hosts": 2, "bits": 2, "members": copies,
+			"other_hosts": 0}}}
 }
 
 func answeredOf(answer string) object {

@@ -29,7 +29,8 @@ function draw(d, total) {
     `Listed are the ${number(d.clusters.length)} largest clusters; `, el("code", {}, "ripple duplicates --limit -1"),
     " prints all."),
   d.clusters.map((c) => section(null, null, el("p", {}, pageLink(c.url), " ", el("span", { class: "soft" },
-    `${count(c.pages, "page")} on ${count(c.hosts, "host")}, at most ${count(c.bits, "bit")} differ`)),
+    `${count(c.pages, "page")} on ${count(c.hosts, "host")}, at most ${count(c.bits, "bit")} differ` +
+    (c.other_hosts ? `; not listed: ${count(c.other_hosts, "page")} on other hosts` : ""))),
   table([{ title: "page", name: "page", value: (p) => p.url, class: "name", cell: (p) => pageLink(p.url) },
     { title: "bits that differ", name: "bits", value: (p) => p.bits, class: "num", cell: (p) => number(p.bits) }],
   c.members, { most: 10 })))].flat();

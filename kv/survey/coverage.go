@@ -208,7 +208,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 
 // answers adds what a host answers instead of pages.
 func (cv *coverage) answers(tx *kv.Tx, report *HostReport, t *hostTally) error {
-	if report.Visits == 0 {
+	if report.Visited == 0 {
 		report.Wall = report.Host.RobotsWall
 		return nil
 	}

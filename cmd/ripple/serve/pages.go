@@ -265,7 +265,7 @@ func pageParams() []desk.Param {
 		{Name: "state", Kind: desk.Text, Words: words(schema.States()), Doc: "in this state alone"},
 		{Name: "class", Kind: desk.Text, Words: words(schema.Classes()), Doc: "of this class alone"},
 		{Name: "answer", Kind: desk.Text, Words: append([]string{answerPage}, words(schema.Answers()[1:])...),
-			Doc: "that were read (page), or where this came instead of a page alone"},
+			Doc: "page: only those that were read; another word: only those where this came instead of a page"},
 		filter("status_code", "with this status alone: 404, 4xx, or none", 5),
 		filter("content_type", "of this type alone, or none", 300),
 		filter("depth", "at this depth alone, or none", 4),

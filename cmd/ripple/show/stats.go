@@ -112,12 +112,12 @@ func printStates(w io.Writer, s *answer.Stats) error {
 			t.Row(state, term.Commas(n))
 		}
 	}
-	any := false
+	titled := false
 	for _, a := range schema.Answers() {
 		n := s.ByAnswer[a.String()]
-		if n > 0 && !any {
+		if n > 0 && !titled {
 			t.Row("\ninstead of a page", "pages")
-			any = true
+			titled = true
 		}
 		if n > 0 {
 			t.Row(a, term.Commas(n))

@@ -181,6 +181,8 @@ func linksWeb(web *webtest.Server) {
 		link("https://away.test/", "Away")+link("https://walled.test/", "Walled"))
 	web.Host("walls.test").Page("/", link("https://walled.test/", "Walled"))
 	web.Host("walled.test").Page("/", "").Status(http.StatusForbidden).Header("Cf-Mitigated", "challenge")
+	web.Host("sells.test").Page("/", link("/paid", "Paid"))
+	web.Host("sells.test").Status("/paid", http.StatusPaymentRequired)
 	a.Page("/alone", "<title>Alone</title>")
 	web.Host("b.test").Page("/", link("/deep", "Deep")+link("/dead", "Dead"))
 	web.Host("b.test").Handle("/getonly", func(w http.ResponseWriter, r *http.Request) {

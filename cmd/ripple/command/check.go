@@ -166,6 +166,7 @@ func (o *checkOptions) print(a *app, r *session.Checked) error {
 		one, many, of string
 	}{
 		{r.Forbidden, "page was not requested:", "pages were not requested:", "robots.txt forbids it"},
+		{r.Unpaid, "page was not read:", "pages were not read:", "the server asks for payment"},
 		{r.Walled, "page of the site was not read:", "pages of the site were not read:", wall},
 		{r.Outside, "page was not checked:", "pages were not checked:", wall},
 		{r.Resting, "page was not checked:", "pages were not checked:", "the host asks Ripple to wait"},

@@ -43,6 +43,7 @@ type Checked struct {
 	Total     int           // links that were found, and fragments that were checked
 	Waiting   int           // pages that a limit left waiting
 	Forbidden int           // pages that robots.txt forbids
+	Unpaid    int           // pages whose servers ask for payment
 	Walled    int           // pages of the sites behind a wall
 	Outside   int           // other pages behind a wall
 	Resting   int           // pages of hosts that asked Ripple to wait for too long
@@ -295,6 +296,8 @@ func (c *checker) count(s *survey.Survey) error {
 			}
 		case p.State == schema.RateLimited:
 			c.result.Resting++
+		case p.State == schema.Failed && p.Visit != nil && p.Visit.Reason.Cause == schema.CausePayment:
+			c.result.Unpaid++
 		case p.State == schema.Failed && !p.Broken():
 			c.result.Forbidden++
 		}

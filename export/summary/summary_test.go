@@ -135,7 +135,7 @@ func TestNoPages(t *testing.T) {
 	for i := range 10 {
 		name := fmt.Sprintf("wall.test/%d", i)
 		w.Depth(name, 1, 0)
-		w.Visit(name, func(v *schema.Visit) { v.Charset, v.Shown = "utf-8", 7 })
+		w.Visit(name, func(v *schema.Visit) { v.Charset, v.WordCount, v.Shown = "utf-8", 30, 7 })
 	}
 	w.Host("wall.test", func(h *schema.Host) { h.Visits = 10 })
 	var b strings.Builder

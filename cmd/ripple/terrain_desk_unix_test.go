@@ -339,14 +339,14 @@ func TestTerrainDeskSeesNothing(t *testing.T) {
 			t.Errorf("%v, %s", err, text)
 		}
 	}
-	expect("knows of no terrain")
-	if _, err := d.Tell(ctx, "pause"); err == nil || !strings.Contains(err.Error(), "knows of no terrain") {
+	expect("knows no terrain")
+	if _, err := d.Tell(ctx, "pause"); err == nil || !strings.Contains(err.Error(), "knows no terrain") {
 		t.Errorf("pause: %v", err)
 	}
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for strings.Contains(d.Now(ctx).Error, "knows of no terrain") {
+	for strings.Contains(d.Now(ctx).Error, "knows no terrain") {
 		time.Sleep(20 * time.Millisecond)
 	}
 	expect("")

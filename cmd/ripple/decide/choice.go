@@ -53,7 +53,7 @@ func ReadUndo(name string, text []byte) ([]config.DecisionEdit, *decision.Patch,
 	if err := json.Unmarshal(text, &done); err != nil {
 		return nil, nil, "", term.Usage("%s is not what \"ripple decide --json\" printed: %v", term.Shown(name), err)
 	}
-	if done.Undo == nil || len(done.Before) == 0 {
+	if done.Undo == nil || done.Version == "" || len(done.Before) == 0 {
 		return nil, nil, "", term.Usage("%s has no decision that was written", term.Shown(name))
 	}
 	edits := make([]config.DecisionEdit, len(done.Before))

@@ -115,39 +115,34 @@ func (d *deciding) decide(ctx context.Context, q desk.Query) (any, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, maxDeciding, errors.New("it takes longer than "+maxDeciding.String()))
 	defer cancel()
-	file, err := fileOf(edits)
+	args := []string{"decide", "--json", "--quiet", "--config", d.config}
+	flag, text := "--from", textOf(edits)
+	if v.Undo != nil {
+		flag = "--undo"
+		if text, err = v.undoing(edits); err != nil {
+			return nil, err
+		}
+	} else if v.Version != "" {
+		args = append(args, "--if-version="+v.Version)
+	}
+	file, err := temporary(text)
 	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(file)
-	args := []string{"decide", "--json", "--quiet", "--config", d.config, "--from", file}
+	args = append(args, flag+"="+file)
 	if v.DryRun {
 		args = append(args, "--dry-run")
-	}
-	if v.Version != "" {
-		args = append(args, "--if-version="+v.Version)
-	}
-	if v.Undo != nil {
-		patch, err := json.Marshal(v.Undo)
-		if err != nil {
-			return nil, err
-		}
-		undo, err := temporary(patch)
-		if err != nil {
-			return nil, err
-		}
-		defer os.Remove(undo)
-		args = append(args, "--undo="+undo)
 	}
 	cmd, err := ordered(args...)
 	if err != nil {
 		return nil, err
 	}
-	text, err := desk.Run(ctx, cmd)
+	answer, err := desk.Run(ctx, cmd)
 	if err != nil {
 		return nil, undecidable(err)
 	}
-	return json.RawMessage(text), nil
+	return json.RawMessage(answer), nil
 }
 
 // show answers with the entries if there is no file for them; else with nil.
@@ -167,13 +162,21 @@ func (d *deciding) show(edits []config.DecisionEdit) (any, error) {
 	return &shown.Result, shown.Show()
 }
 
-// fileOf writes edits into a temporary file.
-func fileOf(edits []config.DecisionEdit) (string, error) {
-	var text []byte
+// textOf returns edits as a file of decisions has them.
+func textOf(edits []config.DecisionEdit) (text []byte) {
 	for i := range edits {
 		text = append(text, edits[i].TOML()...)
 	}
-	return temporary(text)
+	return text
+}
+
+// undoing returns what "ripple decide --undo" reads, for edits that restore earlier entries.
+func (v *deskDecisions) undoing(edits []config.DecisionEdit) ([]byte, error) {
+	done := decide.Result{Undo: v.Undo, Version: v.Version}
+	for i := range edits {
+		done.Before = append(done.Before, decide.EntryOf(&edits[i].Decision))
+	}
+	return json.Marshal(done)
 }
 
 // temporary writes a temporary file.

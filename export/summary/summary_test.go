@@ -487,35 +487,3 @@ func TestMissingAddUp(t *testing.T) {
 		t.Errorf("the list says %s\n%s", want, text)
 	}
 }
-
-// Near-duplicates are counted, and hosts whose front page is another one than before are listed with both.
-func TestChanges(t *testing.T) {
-	w := surveytest.New(t, lists)
-	for run, title := range []string{"The Bakery", "Casino | Win"} {
-		if run > 0 {
-			w.Begin()
-		}
-		for name, hash := range map[string]schema.SimHash{"a.test/": 0xff00, "a.test/1": 0xff01, "b.test/": 0xff << (30 + 9*run)} {
-			w.Depth(name, 0, 0)
-			w.Visit(name, func(v *schema.Visit) {
-				v.Charset, v.SimHash = "utf-8", hash
-				if v.Title = "The Valley"; name == "b.test/" {
-					v.Title = title
-				}
-			})
-		}
-		w.Change(func(r *schema.Run) { r.Status = schema.RunCompleted })
-	}
-	var b strings.Builder
-	if err := summary.Write(&b, w.Survey(), "v1.0", export.Endorsements); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		"| Pages That Nearly Repeat Another | 1 |", "### Domains That Have Likely Changed Hands",
-		`- b.test (run #1: The Bakery; run #2: Casino \| Win)`,
-	} {
-		if !strings.Contains(b.String(), want+"\n") {
-			t.Errorf("the summary lacks %q:\n%s", want, b.String())
-		}
-	}
-}

@@ -63,14 +63,20 @@ func crawlQuestions() []question {
 	}
 }
 
+const placeDoc = "who links there, and the busiest pages of a host, by links in this place alone; text: endorsements"
+
+func duplicateParams(rows desk.Param) []desk.Param {
+	return []desk.Param{rows, {Name: "domain", Kind: desk.Text, Most: maxName,
+		Doc: "with a page of this host, and of that its pages alone"}}
+}
+
 // stateQuestions returns the questions about what is known of the terrain. A running crawl can
 // answer some from memory.
 func stateQuestions() []question {
 	rows := desk.Param{Name: "limit", Kind: desk.Number, Default: 20, Most: maxRows, Doc: "rows of each list at most"}
 	host := desk.Param{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}
 	page := desk.Param{Name: "url", Kind: desk.Text, Required: true, Most: maxURL, Doc: "a page"}
-	place := desk.Param{Name: "place", Kind: desk.Text, Words: answer.Places(),
-		Doc: "who links there, and the busiest pages of a host, by links in this place alone; text: endorsements"}
+	place := desk.Param{Name: "place", Kind: desk.Text, Words: answer.Places(), Doc: placeDoc}
 	return []question{
 		{Route: desk.Route{Path: "stats", Name: "stats", Params: []desk.Param{rows}, Returns: answer.Stats{},
 			Doc: "Pages by state, class and depth, and the hosts that take longest."},
@@ -116,8 +122,7 @@ func stateQuestions() []question {
 			Doc: "The targets of links that lead nowhere, and the numbers of all these links, however many targets " +
 				"are listed. Apart from them pages that show a wall."},
 			state: (*opened).answerBrokenTargets},
-		{Route: desk.Route{Path: "duplicates", Name: "duplicates", Params: []desk.Param{rows,
-			{Name: "domain", Kind: desk.Text, Most: maxName, Doc: "with a page of this host, and of that its pages alone"}},
+		{Route: desk.Route{Path: "duplicates", Name: "duplicates", Params: duplicateParams(rows),
 			Returns: answer.Duplicates{},
 			Doc:     "Clusters of pages whose texts are nearly the same, the largest first; none for an unknown domain."},
 			state: (*opened).answerDuplicates},

@@ -172,7 +172,7 @@ func TestGivenBack(t *testing.T) {
 }
 
 // A node that is cancelled while giving up a file has not given it up.
-func TestAnewIsCancelled(t *testing.T) {
+func TestRecreateIsCancelled(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		a, b := w.node("a"), w.node("b")
 		file := &paperFile{}

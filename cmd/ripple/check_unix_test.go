@@ -79,7 +79,12 @@ func TestCheckIsKilled(t *testing.T) {
 	const pages = 40
 	for n := range pages {
 		next := link(fmt.Sprint("/", n+1), "Next") + link(fmt.Sprint("/", (n+7)%pages), "Other") + link("/missing", "Missing")
-		web.Host("a.test").Page(fmt.Sprint("/", n), next+link(fmt.Sprint("https://b.test/", n%5), "Away"))
+		fragment := fmt.Sprint("/", (n+pages-1)%pages, "#here") // every third leads nowhere
+		text := next + link(fmt.Sprint("https://b.test/", n%5), "Away") + link(fragment, "Fragment")
+		if n%3 > 0 {
+			text += `<p id="here">`
+		}
+		web.Host("a.test").Page(fmt.Sprint("/", n), text)
 	}
 	web.Host("b.test").Page("/1", "")
 	dir := t.TempDir()
@@ -102,9 +107,10 @@ func TestCheckIsKilled(t *testing.T) {
 	cmd, want, wantSaid := check("whole.bolt")
 	_ = cmd.Wait()
 	wantCode := cmd.ProcessState.ExitCode()
-	if !strings.Contains(want.String(), "https://a.test/missing") || wantCode != 1 {
+	if got := want.String(); !strings.Contains(got, "a.test/missing") || !strings.Contains(got, "a.test/3#here") || wantCode != 1 {
 		t.Fatalf("without a kill: exit code %d: %s%s", wantCode, want, wantSaid)
 	}
+	anchors := filepath.Join(dir, "killed.bolt.anchors")
 	for _, most := range []int{5, 15, 30} {
 		cmd, _, said := check("killed.bolt")
 		if !soon(func() bool { return visitedIn(filepath.Join(dir, "killed.bolt")) >= most }) {
@@ -115,6 +121,18 @@ func TestCheckIsKilled(t *testing.T) {
 		}
 		_ = cmd.Wait()
 	}
+	for _, name := range []string{"%s.bolt", "%s.bolt.anchors"} {
+		kept, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf(name, "killed")))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, fmt.Sprintf(name, "cut")), kept, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(filepath.Join(dir, "cut.bolt.anchors"), 1000); err != nil {
+		t.Fatal(err)
+	}
 	cmd, got, said := check("killed.bolt")
 	_ = cmd.Wait()
 	if code := cmd.ProcessState.ExitCode(); code != wantCode || got.String() != want.String() {
@@ -123,6 +141,14 @@ func TestCheckIsKilled(t *testing.T) {
 	_, counts, _ := strings.Cut(wantSaid.String(), "\n")
 	if !strings.Contains(said.String(), " visited") || !strings.Contains(said.String(), counts) {
 		t.Errorf("it says %q, and without a kill %q", said, wantSaid)
+	}
+	if _, err := os.Stat(anchors); err == nil {
+		t.Error("the anchors are kept after the check")
+	}
+	cmd, _, said = check("cut.bolt")
+	_ = cmd.Wait()
+	if !strings.Contains(said.String(), "a power cut took the fragments of their links") {
+		t.Errorf("half of the anchors are lost, and it says %q", said)
 	}
 }
 

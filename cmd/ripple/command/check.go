@@ -46,9 +46,10 @@ but not its origins.
 
 The exit code is 0 if nothing is broken, 1 if there are broken links, 2 after wrong use,
 and 3 if none was found and the check is not complete: --max-pages was reached, a host
-asks Ripple to wait for too long, or the site, or a page of it, could not be read. Pages
-elsewhere that show a wall to crawlers are listed apart, and skipped tests with --junit;
-they do not change the exit code.`,
+asks Ripple to wait for too long, the site could not be read, or a page of it is behind
+a wall. Pages elsewhere behind a wall are listed apart, and skipped tests with --junit.
+They do not change the exit code; nor do pages that robots.txt forbids, or whose servers
+ask for payment.`,
 		Example: "  ripple check https://example.com/\n" +
 			"  ripple check example.com --contact me@example.com --csv > broken.csv\n" +
 			"  ripple check https://example.com/ --state check.bolt --max-pages 500\n" +
@@ -172,9 +173,9 @@ func (o *checkOptions) print(a *app, r *session.Checked) error {
 		{r.Resting, "page was not checked:", "pages were not checked:", "the host asks Ripple to wait"},
 		{r.Waiting, "page was not checked:", "pages were not checked:", o.whyCut(r)},
 		{r.Unknown, "fragment was not checked:", "fragments were not checked:",
-			"the ids of the page were not read in this process, or are too many"},
+			"the ids of the page were not read, or are too many"},
 		{r.Earlier, "page was visited before the check was resumed:", "pages were visited before the check was resumed:",
-			"the fragments of links there were not checked"},
+			"a power cut took the fragments of their links"},
 	} {
 		if rest.n > 0 {
 			a.Voice.Tell(term.Event("not checked", "  "+term.Count(rest.n, rest.one, rest.many)+" "+rest.of, "count", rest.n,

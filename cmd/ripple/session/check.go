@@ -16,6 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/export/atomicfile"
 	"github.com/sumi-ripple/ripple/export/broken"
 	"github.com/sumi-ripple/ripple/kv"
@@ -48,8 +49,8 @@ type Checked struct {
 	Outside   int           // other pages behind a wall
 	Resting   int           // pages of hosts that asked Ripple to wait for too long
 	Unread    []string      // what is wrong with the seeds, if no page of the sites could be read
-	Unknown   int           // fragments of pages that an earlier process has visited, or beyond the limits
-	Earlier   int           // pages that an earlier process has visited; the fragments in their links are unknown
+	Unknown   int           // fragments of pages whose ids are not known, or beyond the limits
+	Earlier   int           // pages that an earlier process has visited, and whose fragments were lost in a power cut
 	MaxPages  bool          // that limit ended the check
 }
 
@@ -99,7 +100,7 @@ type checker struct {
 	typed   []string // where the user begins
 	urls    []string // where to begin: typed, and where it redirects to
 	anchors anchorBook
-	earlier int  // pages that an earlier process has visited
+	resumed bool // an earlier process has visited pages
 	strayed bool // another walk follows, because a site redirects to another host
 	result  *Checked
 
@@ -113,6 +114,7 @@ func (c *checker) configure(opts CheckOptions) (err error) {
 		if c.limits.State, err = filepath.Abs(opts.State); err != nil {
 			return err
 		}
+		c.anchors.log.path = c.limits.State + ".anchors"
 	}
 	if opts.Config != "" {
 		if c.limits.Base, err = statefile.LoadConfig(opts.Config, c.voice); err != nil {
@@ -220,7 +222,7 @@ func (c *checker) finish(ctx context.Context, w *walk, r crawl.Result) error {
 			return err
 		}
 	}
-	c.result = &Checked{Pages: r.Run.Pages, Earlier: c.earlier, MaxPages: r.Run.End.Kind == schema.EndMaxPages}
+	c.result = &Checked{Pages: r.Run.Pages, MaxPages: r.Run.End.Kind == schema.EndMaxPages}
 	counts, err := s.Counts()
 	if err != nil {
 		return err
@@ -239,7 +241,10 @@ func (c *checker) finish(ctx context.Context, w *walk, r crawl.Result) error {
 		c.result.Links = append(c.result.Links, c.anchors.broken(s, c.result)...)
 		err = c.printAll(c.result.Links)
 	}
-	return errors.Join(err, early(ctx))
+	if err = errors.Join(err, early(ctx)); err == nil && r.Walked {
+		err = c.anchors.log.remove()
+	}
+	return err
 }
 
 // seeds adds the seeds that are broken. If no page of the sites could be read, it says why.
@@ -284,7 +289,7 @@ func orState(p *survey.Page) string {
 	return p.State.String()
 }
 
-// count counts the pages that could not be requested.
+// count counts the pages that could not be requested, and those whose fragments were lost.
 func (c *checker) count(s *survey.Survey) error {
 	return s.EachSketch(func(p *survey.Page) error {
 		switch {
@@ -300,6 +305,13 @@ func (c *checker) count(s *survey.Survey) error {
 			c.result.Unpaid++
 		case p.State == schema.Failed && !p.Broken():
 			c.result.Forbidden++
+		case c.resumed && p.State == schema.Processed && p.VisitedNow() && p.Visit.Status < 300 && !p.Visit.Unchanged &&
+			media.Extract(p.Visit.ContentType).IsHTML() && s.Scope().OriginsOf(p.HostName) != nil:
+			url, err := s.Norm(p.ID)
+			if err == nil && !c.anchors.has(url) {
+				c.result.Earlier++
+			}
+			return err
 		}
 		return nil
 	})

@@ -22,7 +22,9 @@ const (
 // An anchorBook holds, for the time of a check, hashes of the ids of all pages and the fragments of all links.
 type anchorBook struct {
 	mu        sync.Mutex
+	log       anchorLog
 	ids       map[string][]uint64 // by page, ascending
+	crowded   map[string]bool     // pages in ids whose ids were too many
 	fragments map[page.Fragment][]string
 	redirects map[string]page.Redirect // by page
 	held      int                      // ids
@@ -30,15 +32,29 @@ type anchorBook struct {
 	left      int                      // pages, redirects and fragments beyond the limits
 }
 
+// begin opens the log, and holds what an earlier process of the check has kept there.
+func (b *anchorBook) begin(resumed bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.log.open(resumed, b.hold)
+}
+
 // add is called by the parsers.
 func (b *anchorBook) add(of string, a *page.Anchors) {
 	slices.Sort(a.IDs)
-	ids := slices.Clip(slices.Compact(a.IDs))
+	a.IDs = slices.Clip(slices.Compact(a.IDs))
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.log.add(of, a)
+	b.hold(of, a)
+}
+
+// hold adds the anchors of a page, whose ids ascend.
+func (b *anchorBook) hold(of string, a *page.Anchors) {
+	ids := a.IDs
 	if b.ids == nil {
-		b.ids, b.fragments = map[string][]uint64{}, map[page.Fragment][]string{}
-		b.redirects = map[string]page.Redirect{}
+		b.ids, b.crowded = map[string][]uint64{}, map[string]bool{}
+		b.fragments, b.redirects = map[page.Fragment][]string{}, map[string]page.Redirect{}
 	}
 	if a.Redirect != nil {
 		b.redirect(of, *a.Redirect)
@@ -51,12 +67,11 @@ func (b *anchorBook) add(of string, a *page.Anchors) {
 	if a.Cut {
 		b.left++
 	}
-	if a.CutIDs || b.held+len(ids) > mostIDs {
+	if b.crowded[of] = a.CutIDs || b.held+len(ids) > mostIDs; b.crowded[of] {
 		b.left++
-		delete(b.ids, of)
-	} else {
-		b.ids[of], b.held = ids, b.held+len(ids)
+		ids = nil
 	}
+	b.ids[of], b.held = ids, b.held+len(ids)
 	for _, f := range a.Fragments {
 		switch {
 		case slices.Contains(b.fragments[f], of): // the page was visited twice
@@ -66,6 +81,15 @@ func (b *anchorBook) add(of string, a *page.Anchors) {
 			b.fragments[f], b.uses = append(b.fragments[f], of), b.uses+1
 		}
 	}
+}
+
+// has reports whether the anchors of a page, or where it redirects to, are known.
+func (b *anchorBook) has(of string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, read := b.ids[of]
+	_, redirects := b.redirects[of]
+	return read || redirects
 }
 
 // redirect records where a page redirects to, which may be another form of its own URL.
@@ -113,6 +137,7 @@ func (b *anchorBook) broken(s *survey.Survey, r *Checked) (links []broken.Link) 
 			continue
 		}
 		ids, read := b.ids[at]
+		read = read && !b.crowded[at]
 		has := func(id uint64) bool {
 			_, found := slices.BinarySearch(ids, id)
 			return found

@@ -122,15 +122,15 @@ func (c *checker) onAnchors() func(string, *page.Anchors) {
 }
 
 // tellBegun reports what is checked.
-func (c *checker) tellBegun(b crawl.Begun) {
+func (c *checker) tellBegun(b crawl.Begun) error {
 	shown := make([]string, len(c.urls))
 	for i, u := range c.urls {
 		shown[i] = term.ShownHost(u, 500)
 	}
 	text := "checking " + strings.Join(shown, ", ")
-	if c.earlier = 0; b.Resumed && b.Run.Pages > 0 {
-		c.earlier = b.Run.Pages
+	if c.resumed = b.Resumed && b.Run.Pages > 0; c.resumed {
 		text += "; " + show.Visited(b.Run.Pages)
 	}
 	c.voice.Tell(term.Event("check begins", text, "urls", c.urls, "pages", b.Run.Pages))
+	return c.anchors.begin(b.Resumed)
 }

@@ -222,8 +222,7 @@ func (w *walk) watched(ctx context.Context) (crawl.Result, error) {
 
 func (w *walk) tellBegun(b crawl.Begun) error {
 	if w.check != nil {
-		w.check.tellBegun(b)
-		return nil
+		return w.check.tellBegun(b)
 	}
 	lines, err := begunLines(w.store, w.cfg.Load(), b, w.seeds.Same)
 	if err != nil {

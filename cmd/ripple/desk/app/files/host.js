@@ -242,7 +242,7 @@ function pages(list) {
 
 function runs(list) {
   return table([{ title: "run", cell: (r) => "#" + r.run_id },
-    { title: "first visit", cell: (r) => moment(r.first_visit) },
+    { title: "oldest visit", cell: (r) => moment(r.first_visit) },
     { title: "visited", class: "num", cell: (r) => number(r.pages) },
     { title: "kept", class: "num", cell: (r) => number(r.kept) },
     { title: "processed", class: "num", cell: (r) => number(r.processed) },

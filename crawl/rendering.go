@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
@@ -51,14 +52,9 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	o.Step = step
 	fetched, err := step.Fetched.Page.Load()
 	var shown render.Rendering
-	look := answers.Look{
-		Answers: step.Settings.Answers, Most: step.Settings.Config.Render.MaxRequests,
-		Last: step.Fetched.Rounds >= record.MaxRounds-1,
-	}
+	look := answers.Look{Answers: step.Settings.Answers, Most: step.Settings.Config.Render.MaxRequests}
 	if err == nil {
-		bound, cancel := context.WithTimeout(ctx, step.Settings.Config.Render.Timeout)
-		shown, err = step.Settings.Renderer.Render(bound, fetched, &look)
-		cancel()
+		shown, err = inTime(ctx, &o, fetched, &look)
 	}
 	leave() // now, because this crawl may wait for its own commits while others need a browser
 	if ctx.Err() != nil {
@@ -84,6 +80,9 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	rendering, asked, refusals := schema.RenderFailed, 0, schema.Refusals{}
 	if err != nil {
 		o.Failed = schema.Clean(fetch.WithoutPlaces(err.Error()), 256)
+		if o.TimedOut {
+			rendering = schema.RenderTimedOut
+		}
 	} else if rendering = renderingOf(&shown, look.Refused); rendering&schema.Rendered != 0 {
 		kept = &warc.Rendered{DOM: shown.DOM, Navigations: shown.Navigations}
 		asked, refusals = len(shown.Used), refusalsOf(&shown)
@@ -95,6 +94,24 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	hold(ctx, &o, &fetch.Response{Header: fetched.Header, Body: fetched.Body}, kept)
 	pass(o)
 	v.parsers <- p
+}
+
+// inTime renders a page within the limits on time: one on the wall clock for this round, and one on the browser's
+// processor time for all rounds and tries together. How many rounds there are depends on what other pages have
+// requested before, so they have no limit of their own.
+func inTime(ctx context.Context, o *ring.Outcome, fetched render.Page, look *answers.Look) (render.Rendering, error) {
+	s := o.Step.Settings
+	round, cancel := context.WithTimeoutCause(ctx, s.Config.Render.Timeout, render.ErrTimeout)
+	defer cancel()
+	shown, err := s.Renderer.Render(round, fetched, look)
+	o.Processor = shown.Processor
+	if err != nil || len(shown.Missing) > 0 {
+		all := time.Duration(s.Config.Retry.MaxRetries+1) * s.Config.Render.Timeout
+		if o.TimedOut = o.Step.Fetched.Processor+o.Processor >= all; o.TimedOut {
+			err = render.ErrTimeout
+		}
+	}
+	return shown, err
 }
 
 // fewWords is what a page that is not empty has more of, unless it has links.
@@ -172,7 +189,7 @@ func renderingOf(r *render.Rendering, refused map[string]bool) schema.Rendering 
 		switch why {
 		case record.DeniedAsset:
 			said |= schema.RenderDenied
-		case answers.TooMany, answers.TooLate:
+		case answers.TooMany:
 			said |= schema.RenderCut
 		default:
 			said |= schema.RenderRefused

@@ -11,10 +11,11 @@ const (
 	Rendered       Rendering = 1 << iota // title, facts and links are those of the rendered page
 	RenderDenied                         // robots.txt denied some of its requests
 	RenderRefused                        // lists, budgets or failures prevented some of its requests
-	RenderCut                            // it exceeded the limit on requests or on rounds
+	RenderCut                            // it exceeded the limit on requests
 	RenderTooLarge                       // recorded as fetched: the rendered page exceeds the size limit
 	RenderFailed                         // recorded as fetched: the browser failed at every attempt
 	RenderEmpty                          // rendered, and still without links and with the signs of an empty page
+	RenderTimedOut                       // recorded as fetched: its scripts used up the time of a page
 )
 
 // InPart reports whether a page was rendered without some of what its scripts requested.
@@ -36,6 +37,7 @@ func (r Rendering) Tell(signs Shell, refused Refusals) string {
 	for i, note := range [...]string{
 		"", "some requests denied by robots.txt", "some requests refused", "not to the end",
 		"as fetched: too large", "as fetched: the browser failed", "still empty",
+		"as fetched: out of time",
 	} {
 		if note != "" && r&(1<<i) != 0 {
 			said = append(said, note)

@@ -25,6 +25,7 @@ func TestRenderingTell(t *testing.T) {
 		{schema.Rendered | schema.RenderDenied | schema.RenderCut, schema.ShellBlank, schema.Refusals{},
 			"nothing to see; some requests denied by robots.txt; not to the end"},
 		{schema.RenderFailed, schema.ShellBlank, schema.Refusals{}, "nothing to see; as fetched: the browser failed"},
+		{schema.RenderTimedOut, schema.ShellBlank, schema.Refusals{}, "nothing to see; as fetched: out of time"},
 	}
 	for _, tt := range tests {
 		if got := tt.r.Tell(tt.signs, tt.refused); got != tt.want {

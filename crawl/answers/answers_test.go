@@ -145,29 +145,24 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// In the last round URLs without an answer are refused, as is in any round whatever exceeds a page's number
-// of requests.
+// Whatever exceeds a page's number of requests is refused.
 func TestLook(t *testing.T) {
 	c := open(t, 1000)
 	put(t, c, "https://a.test/1", render.Answer{Status: 200})
 	put(t, c, "https://a.test/3", render.Answer{Status: 200})
-	for _, last := range []bool{false, true} {
-		look := answers.Look{Answers: c, Most: 2, Last: last}
-		if a, ok := look.Answer(http.MethodGet, "https://a.test/1"); !ok || a.Status != 200 || len(look.Refused) > 0 {
-			t.Errorf("what is known has the answer %+v, %v", a, ok)
-		}
-		a, ok := look.Answer(http.MethodGet, "https://a.test/2")
-		if ok != last || last != (a.Refused == answers.TooLate) ||
-			look.Refused[answers.TooLate] != last {
-			t.Errorf("what is not known has the answer %+v, %v; last: %v", a, ok, last)
-		}
-		if a, ok := look.Answer(http.MethodGet, "https://a.test/1"); !ok || a.Status != 200 {
-			t.Errorf("asked twice, it counts twice: %+v, %v", a, ok)
-		}
-		if a, ok := look.Answer(http.MethodGet, "https://a.test/3"); !ok || a.Refused != answers.TooMany ||
-			!look.Refused[answers.TooMany] {
-			t.Errorf("the third request has the answer %+v, %v", a, ok)
-		}
+	look := answers.Look{Answers: c, Most: 2}
+	if a, ok := look.Answer(http.MethodGet, "https://a.test/1"); !ok || a.Status != 200 || len(look.Refused) > 0 {
+		t.Errorf("what is known has the answer %+v, %v", a, ok)
+	}
+	if a, ok := look.Answer(http.MethodGet, "https://a.test/2"); ok || len(look.Refused) > 0 {
+		t.Errorf("what is not known has the answer %+v", a)
+	}
+	if a, ok := look.Answer(http.MethodGet, "https://a.test/1"); !ok || a.Status != 200 {
+		t.Errorf("asked twice, it counts twice: %+v, %v", a, ok)
+	}
+	if a, ok := look.Answer(http.MethodGet, "https://a.test/3"); !ok || a.Refused != answers.TooMany ||
+		!look.Refused[answers.TooMany] {
+		t.Errorf("the third request has the answer %+v, %v", a, ok)
 	}
 }
 

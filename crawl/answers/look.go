@@ -2,17 +2,13 @@ package answers
 
 import "github.com/sumi-ripple/ripple/crawl/render"
 
-// Reasons for refusals; each is the same for everything refused for that reason.
-const (
-	TooMany = "too many requests of one page"
-	TooLate = "too many rounds of one page"
-)
+// TooMany is the refusal of what exceeds a page's number of requests.
+const TooMany = "too many requests of one page"
 
 // A Look gives a page its answers for one round.
 type Look struct {
 	Answers render.Answers
-	Most    int  // number of the page's requests that are answered
-	Last    bool // this is the last round: URLs without an answer are refused
+	Most    int // number of the page's requests that are answered
 
 	Refused map[string]bool // reasons for which something was refused
 
@@ -31,10 +27,7 @@ func (l *Look) Answer(method, url string) (render.Answer, bool) {
 		l.asked[url] = true
 	}
 	a, ok := l.Answers.Answer(method, url)
-	switch {
-	case !ok && l.Last:
-		return l.refuse(TooLate), true
-	case a.Refused != "":
+	if a.Refused != "" {
 		return l.refuse(a.Refused), true
 	}
 	return a, ok

@@ -18,7 +18,7 @@ import (
 // TEXT" a title, "go URL" tries to navigate away, "large" makes the page too large. Read its counters only
 // while nothing is rendered.
 type Browser struct {
-	Takes time.Duration                 // duration of one rendering round
+	Takes time.Duration                 // duration of one rendering round, all of it processor time
 	Fail  func(url string, n int) error // for the nth rendering of a page; nil: none fails
 	mu    sync.Mutex
 	Looks map[string]int
@@ -45,17 +45,19 @@ func (b *Browser) Render(ctx context.Context, p render.Page, a render.Answers) (
 		b.open--
 		b.mu.Unlock()
 	}()
+	l := &look{answers: a, base: p.URL}
+	began := time.Now()
 	select {
 	case <-time.After(b.Takes):
 	case <-ctx.Done():
-		return render.Rendering{}, ctx.Err()
+		return render.Rendering{Processor: time.Since(began)}, context.Cause(ctx)
 	}
+	l.Processor = time.Since(began)
 	if b.Fail != nil {
 		if err := b.Fail(p.URL, n); err != nil {
-			return render.Rendering{}, err
+			return l.Rendering, err
 		}
 	}
-	l := &look{answers: a, base: p.URL}
 	source := regexp.MustCompile(`<script src="([^"]*)">`)
 	for _, m := range source.FindAllStringSubmatch(string(p.Body), -1) {
 		l.get(m[1])

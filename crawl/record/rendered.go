@@ -25,13 +25,12 @@ func (t *turn) rendered(o *ring.Outcome) error {
 		return nil
 	case len(o.Missing) > 0:
 		return t.renderQueue.fetch(o)
-	case o.Failed != "" && o.Step.Fetched.Tries < t.in.set.Config.Retry.MaxRetries:
+	case o.Failed != "" && !o.TimedOut && o.Step.Fetched.Tries < t.in.set.Config.Retry.MaxRetries:
 		t.in.log.Debug("page is rendered once more", "url", o.Step.Norm, "reason", o.Failed)
-		t.renderQueue.again(o.Step)
+		t.renderQueue.again(o)
 		return nil
 	case o.Failed != "":
-		t.in.log.Warn("a page is recorded without its scripts: the browser failed", "url", o.Step.Norm, "error",
-			o.Failed)
+		t.in.log.Warn("a page is recorded without its scripts", "url", o.Step.Norm, "error", o.Failed)
 	}
 	t.renderQueue.end(live, o)
 	o.Step = o.Step.Fetched.Outcome.Step

@@ -10,10 +10,6 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// MaxRounds is the number of rounds in which a page is rendered. In the last one, resources that
-// are still missing are refused.
-const MaxRounds = 8
-
 // maxRendering limits the pages that are fetched but not yet visited, because after a kill they are fetched again.
 const maxRendering = 256
 
@@ -74,18 +70,19 @@ func (q *renderQueue) end(live *liveHost, o *ring.Outcome) {
 }
 
 // again queues a page once more whose browser failed.
-func (q *renderQueue) again(step ring.Step) {
-	fetched := *step.Fetched
+func (q *renderQueue) again(o *ring.Outcome) {
+	fetched := *o.Step.Fetched
 	fetched.Tries++
-	step.Fetched = &fetched
-	q.queue = append(q.queue, step)
+	fetched.Processor += o.Processor
+	o.Step.Fetched = &fetched
+	q.queue = append(q.queue, o.Step)
 }
 
 // fetch queues the requests for the resources that a page lacks. The next round begins when all
 // have an answer.
 func (q *renderQueue) fetch(o *ring.Outcome) error {
 	fetched := *o.Step.Fetched
-	fetched.Rounds++
+	fetched.Processor += o.Processor
 	page := &round{step: o.Step}
 	page.step.Fetched = &fetched
 	for _, url := range o.Missing {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -174,7 +173,7 @@ func (a *application) browse(b *testing.B, page func(int64) string) {
 
 // measure displays pages with a number of workers, and reports the cost per page.
 func (a *application) measure(b *testing.B, workers int, groups []int, show func(n int64)) {
-	asked, spent := a.asked.Load(), processorTime(groups)
+	asked, spent := a.asked.Load(), used(groups)
 	var n atomic.Int64
 	b.ResetTimer()
 	var done sync.WaitGroup
@@ -193,7 +192,7 @@ func (a *application) measure(b *testing.B, workers int, groups []int, show func
 	if len(groups) == 0 {
 		return
 	}
-	b.ReportMetric((processorTime(groups)-spent).Seconds()*1000/pages, "browser-ms/page")
+	b.ReportMetric((used(groups)-spent).Seconds()*1000/pages, "browser-ms/page")
 	var held int64
 	for _, group := range groups {
 		held += resident(group)
@@ -201,18 +200,10 @@ func (a *application) measure(b *testing.B, workers int, groups []int, show func
 	b.ReportMetric(float64(held>>20)/float64(len(groups)), "MB/browser")
 }
 
-// processorTime returns the processor time of the processes in groups, including the children for
-// which they have waited (proc_pid_stat(5)).
-func processorTime(groups []int) (sum time.Duration) {
+// used returns the processor time of browsers.
+func used(groups []int) (sum time.Duration) {
 	for _, group := range groups {
-		for _, process := range members(group) {
-			text, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(process), "stat"))
-			fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-			for i := 11; i < 15 && i < len(fields); i++ { // utime, stime, cutime, cstime
-				ticks, _ := strconv.ParseInt(fields[i], 10, 64)
-				sum += time.Duration(ticks) * 10 * time.Millisecond
-			}
-		}
+		sum += processorTime(group)
 	}
 	return sum
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/target"
@@ -27,6 +28,8 @@ type browser struct {
 	helpers  []int // helpers that have served it so far
 	rendered int   // number of pages
 	broken   bool  // one of its pages does not close
+
+	killed atomic.Int64 // processor time when it was killed; 0: it was not
 }
 
 // start starts a browser, which ends with close or ctx. If the browser ends or hangs while starting, for
@@ -241,4 +244,15 @@ func (b *browser) close() error {
 }
 
 // kill kills the browser immediately.
-func (b *browser) kill() { kill(b.group) }
+func (b *browser) kill() {
+	b.killed.Store(int64(processorTime(b.group)))
+	kill(b.group)
+}
+
+// used returns the processor time that the browser has used.
+func (b *browser) used() time.Duration {
+	if killed := b.killed.Load(); killed != 0 {
+		return time.Duration(killed)
+	}
+	return processorTime(b.group)
+}

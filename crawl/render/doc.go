@@ -10,10 +10,14 @@ package render
 import (
 	"errors"
 	"net/http"
+	"time"
 )
 
 // ErrNoBrowser reports that no browser was found. Its text names the package to install.
 var ErrNoBrowser = errors.New("no Chromium found")
+
+// ErrTimeout reports that rendering a page took too long.
+var ErrTimeout = errors.New("took too long")
 
 // ErrNoSandbox reports that the browser's sandbox cannot protect this machine from the pages. Its
 // text says how to fix that.
@@ -82,6 +86,8 @@ type Rendering struct {
 	Navigations []string
 	// TooLarge reports that the document exceeds Options.MaxDOM.
 	TooLarge bool
+	// Processor is the processor time that the browser has used, even if it failed.
+	Processor time.Duration
 }
 
 // Options are the options of a [Renderer].

@@ -38,7 +38,10 @@ func testLimits(t *testing.T, r *Renderer) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r.limits = tt.limits
-			_, err := r.Render(t.Context(), html("https://a.example/", tt.body), web{})
+			got, err := r.Render(t.Context(), html("https://a.example/", tt.body), web{})
+			if got.Processor <= 0 {
+				t.Error("no processor time was used")
+			}
 			if err == nil || !strings.Contains(err.Error(), tt.want) && !strings.Contains(err.Error(), "crashed") {
 				t.Errorf("error %v, want %q in it", err, tt.want)
 			}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // detach puts a browser into a process group of its own that dies with this process. Only the first
@@ -96,6 +97,20 @@ func mapped(group int) int64 {
 		}
 	}
 	return pages * int64(os.Getpagesize())
+}
+
+// processorTime returns the processor time of a process group, including children that have ended and for which
+// their parents have waited (proc_pid_stat(5)).
+func processorTime(group int) (sum time.Duration) {
+	for _, process := range members(group) {
+		text, _ := os.ReadFile("/proc/" + strconv.Itoa(process) + "/stat") // fails if it has ended
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+		for i := 11; i < 15 && i < len(fields); i++ { // utime, stime, cutime, cstime
+			ticks, _ := strconv.ParseInt(string(fields[i]), 10, 64)
+			sum += time.Duration(ticks) * 10 * time.Millisecond
+		}
+	}
+	return sum
 }
 
 func share(process int) int64 {

@@ -5,6 +5,7 @@ package render
 import (
 	"os"
 	"os/exec"
+	"time"
 )
 
 // None of these functions is called: [find] finds no browser on this system.
@@ -24,3 +25,5 @@ func lookFor(int) ([]int, bool) { return nil, false }
 func resident(int) int64 { return 0 }
 
 func mapped(int) int64 { return 0 }
+
+func processorTime(int) time.Duration { return 0 }

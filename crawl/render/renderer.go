@@ -89,7 +89,7 @@ func find(path string) (string, error) {
 }
 
 // Render renders a page from answers. An error concerns the attempt, not the page: a crash, too
-// much memory, too much time, or the end of ctx.
+// much memory, [ErrTimeout], or the end of ctx. If it fails, only the processor time is set.
 func (r *Renderer) Render(ctx context.Context, p Page, a Answers) (Rendering, error) {
 	var b *browser
 	select {
@@ -117,20 +117,22 @@ func (r *Renderer) render(ctx context.Context, b *browser, p Page, a Answers) (R
 	result, err := r.visit(ctx, b, p, a)
 	if err != nil {
 		b.close()
-		return Rendering{}, nil, fmt.Errorf("render %s: %w", p.URL, err)
+		return Rendering{Processor: result.Processor}, nil, fmt.Errorf("render %s: %w", p.URL, err)
 	}
 	return result, b, nil
 }
 
 // visit renders a page within the limits.
 func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Rendering, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.patience, errors.New("took too long"))
+	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.patience, ErrTimeout)
 	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	defer b.watch(ctx, r.limits.memory, fail)()
 	b.rendered++
+	before := processorTime(b.group)
 	result, err := b.render(ctx, p, a, r.options)
+	result.Processor = max(0, b.used()-before)
 	if err == nil && !b.whole() {
 		err = errors.New("a process of the browser ended") // the page may lack something
 	}

@@ -60,6 +60,9 @@ type Outcome struct {
 	Failed  string         // of Render: why the browser failed; sanitised. Page is then the page as fetched
 	Answer  *render.Answer // of Asset: the answer for the scripts
 
+	Processor time.Duration // of Render: of the browser, for this round
+	TimedOut  bool          // of Render: the page has had its processor time
+
 	Held int64 // bytes, see [Outcome.Hold]
 }
 

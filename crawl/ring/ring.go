@@ -100,8 +100,9 @@ func (s *Step) RequestKind() string {
 type Fetched struct {
 	Outcome Outcome       // of the last request of the visit, without the page
 	Page    *answers.Page // what the browser shows
-	Rounds  int           // interrupted because something was missing
 	Tries   int           // failed
+
+	Processor time.Duration // that browsers have spent on it
 }
 
 // Progress is the history of a visit before the step. It is carried from one step of the visit to the next.

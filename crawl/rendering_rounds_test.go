@@ -1,0 +1,71 @@
+package crawl
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/schema"
+)
+
+// However many rounds a page needs, because others have requested its scripts before or not, it is recorded the same.
+func TestRenderingRounds(t *testing.T) {
+	t.Parallel()
+	const deep = 12
+	tables := "[render]\nmode = \"auto\"\n[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"
+	digests := map[string]bool{}
+	for _, late := range []map[string]time.Duration{{}, {"a.test": 6 * time.Second}, {"b.test": 6 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			web := map[string]reply{}
+			for _, host := range []string{"a.test", "b.test"} {
+				front := shell("https://cdn.test/1.js")
+				front.wait = late[host]
+				web[host+"/"] = front
+			}
+			for i := 1; i <= deep; i++ {
+				lines := []string{fmt.Sprintf("link /p%d", i)}
+				if i < deep {
+					lines = append(lines, fmt.Sprintf("get https://cdn.test/%d.js", i+1))
+				}
+				web[fmt.Sprintf("cdn.test/%d.js", i)] = script(lines...)
+			}
+			s := rendered(t, web, tables)
+			digests[crawltest.Digest(t, s.path)] = true
+			for _, url := range []string{"https://a.test/", "https://b.test/"} {
+				if v := s.visits()[url]; v.Rendering != schema.Rendered || len(v.Links) != deep {
+					t.Errorf("%s is %b, with %d of %d links", url, v.Rendering, len(v.Links), deep)
+				}
+			}
+		})
+	}
+	if len(digests) != 1 {
+		t.Errorf("%d digests", len(digests))
+	}
+}
+
+// All rounds and tries of a page together get max-retries + 1 times the timeout of the browser's time. A page that
+// needs more is as it was fetched.
+func TestRenderingTime(t *testing.T) {
+	web := map[string]reply{"a.test/": shell("/1.js"), "a.test/5.js": script("link /b")}
+	for i := 1; i < 5; i++ {
+		web[fmt.Sprintf("a.test/%d.js", i)] = script(fmt.Sprintf("get /%d.js", i+1))
+	}
+	for takes, want := range map[time.Duration]schema.Rendering{
+		3 * time.Second: schema.Rendered, // 18 s in six rounds; the last one needs no further one
+		5 * time.Second: schema.RenderTimedOut,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := rendered(t, web, "[render]\nmode = \"auto\"\ntimeout = \"10s\"\n[retry]\nmax-retries = 1\n",
+				func(s *paperServers) { s.browser.Takes = takes })
+			v := s.visits()["https://a.test/"]
+			if v.State != schema.Processed || v.Rendering != want || v.Title != "shell" {
+				t.Errorf("with rounds of %s: %s, %b, %q; want %b", takes, v.State, v.Rendering, v.Title, want)
+			}
+			if n := s.browser.Looks["https://a.test/"]; takes == 5*time.Second && n != 4 {
+				t.Errorf("with rounds of %s: %d rounds, want 4", takes, n)
+			}
+		})
+	}
+}

@@ -182,6 +182,7 @@ func Suspended(h *schema.Host) time.Duration {
 // A count sums up what the hosts of a run still have to do.
 type count struct {
 	waiting, suspended, givenUp int
+	hosts                       int // with pages that will be visited
 	depth                       int // smallest depth of the pages to visit; -1: none
 	slowest                     []HostETA
 	work                        float64 // pages that will be visited
@@ -230,6 +231,7 @@ func (c *count) addWaiting(p Pace, generation uint32, h *schema.Host, waiting in
 	if !of.asked.IsZero() && p.trouble(h).Kind == schema.TroubleRobots {
 		seconds = max(1, seconds-time.Since(of.asked).Seconds())
 	}
+	c.hosts++
 	c.waiting += waiting
 	c.work += pages
 	if h.Generation == generation {

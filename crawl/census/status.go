@@ -92,7 +92,7 @@ func (l *Left) Within(seconds float64) float64 {
 // Hosts counts hosts by what they do.
 type Hosts struct {
 	Active    int `json:"active"`  // with an open request
-	Waiting   int `json:"waiting"` // for their clock, or because all requests that may be open are
+	Waiting   int `json:"waiting"` // other hosts with pages to visit: for their clock, or a free request
 	Suspended int `json:"suspended"`
 	GivenUp   int `json:"given_up"`
 }

@@ -245,10 +245,10 @@ func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost
 		Requests: w.run.Requests, PagesWaiting: w.last.waiting, PagesPerSecond: w.rate(), Next: st.Next,
 		Left: w.last.left(w.pace), Errors: w.errors(), Lost: w.last.lost,
 		Troubles: w.last.told(), Troubled: w.last.troubled, Groups: w.last.grouped(),
-		Hosts: Hosts{
-			Waiting: st.Hosts.Sum() + st.Asleep.Sum(), Suspended: w.last.suspended, GivenUp: w.last.givenUp,
-		},
+		Hosts: Hosts{Active: hostsOf(flights), Suspended: w.last.suspended, GivenUp: w.last.givenUp},
 	}
+	// The schedule lacks hosts whose answers are being recorded. The census has them, and may be behind it.
+	s.Hosts.Waiting = max(st.Hosts.Sum()+st.Asleep.Sum(), w.last.hosts-s.Hosts.Active)
 	switch {
 	case st.Stopped:
 		s.Status = "stopping"
@@ -258,7 +258,7 @@ func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost
 	if s.PagesPerSecond > 0 && w.measured() >= rateLeast {
 		s.ETA = max(s.ETA, float64(s.PagesToVisit)/s.PagesPerSecond)
 	}
-	s.Fetching, s.Hosts.Active = len(flights), hostsOf(flights)
+	s.Fetching = len(flights)
 	if s.Wait = waitOf(st, s.PagesToVisit, next); !s.Wait.Since.IsZero() {
 		since := s.Wait.Since.UTC()
 		s.WaitsSince = &since

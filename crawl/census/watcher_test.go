@@ -66,6 +66,10 @@ func TestHostsThatWait(t *testing.T) {
 	if s.Fetching != 3 || s.Hosts != (Hosts{Active: 2, Waiting: 66}) {
 		t.Errorf("fetching %d; hosts: %+v", s.Fetching, s.Hosts)
 	}
+	w.last.hosts = 80 // the schedule holds 66 of them
+	if s = w.status(&crawl.Status{}, []crawl.Flight{{Host: 1}}, nextHost{}); s.Hosts != (Hosts{Active: 1, Waiting: 79}) {
+		t.Errorf("answers are being recorded: %+v", s.Hosts)
+	}
 }
 
 // When a crawl is over, its status is what the file says, not the last look: that may be a second old, and

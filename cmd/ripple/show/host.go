@@ -109,8 +109,8 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 		t.Row("  asked to wait", fmt.Sprintf("%s in run #%d (429, or 503 with Retry-After)",
 			term.Count(k.RateLimited, "answer", ""), k.Run))
 	}
-	t.Row("  all runs", fmt.Sprintf("%s, %s visited", term.Count(k.Requests, "request", ""), term.Count(k.Visits, "page",
-		"")))
+	t.Row("  all runs", fmt.Sprintf("%s of every kind, %s visited", term.Count(k.Requests, "request", ""),
+		term.Count(k.Visits, "page", "")))
 	t.Row("  pages", hostPages(k))
 	if len(k.ByDepth) > 0 {
 		t.Row("  depth", hostDepths(k))

@@ -32,11 +32,12 @@ func (n *Target) AddFlags(f *pflag.FlagSet) {
 		"use the state `FILE`, or a folder that holds all shards of a terrain,\nwhich are read as one map")
 	f.StringVar(&n.Config, "config", "",
 		"use the state file that the configuration `FILE` names (default: ./config.toml,\n"+
-			"else the only state file in this folder, with the configuration it was crawled under)")
+			"else the only state file in this folder, with the configuration it was crawled under,\n"+
+			"else that of the only configuration in this folder)")
 }
 
-// StatePath returns the state file that a command is about: the one named, that of the configuration, or the only one
-// in the folder.
+// StatePath returns the state file that a command is about: the one named, that of the configuration, the only one
+// in the folder, or that of the only configuration there.
 func (n *Target) StatePath() (string, error) {
 	switch {
 	case n.State != "" && n.Config != "":
@@ -59,7 +60,14 @@ func (n *Target) StatePath() (string, error) {
 		return "", term.Hint(fmt.Errorf("there is no config.toml here and no state file that can be read: %w", unread),
 			"make it readable, or name another with --state FILE")
 	case len(found) == 0:
-		return "", term.Usage("there is no config.toml here and no state file; name one with --state FILE or --config FILE")
+		name, err := n.usual()
+		if err == nil && name == DefaultConfig {
+			err = term.Usage("there is no config.toml here and no state file; name one with --state FILE or --config FILE")
+		}
+		if err != nil {
+			return "", err
+		}
+		return configuredState(name)
 	}
 	return "", term.Usage("there are several state files here: %s; name one with --state FILE", strings.Join(found, ", "))
 }

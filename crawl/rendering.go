@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -83,6 +84,9 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 		if o.TimedOut {
 			rendering = schema.RenderTimedOut
 		}
+		if step.Fetched.Once {
+			rendering |= schema.RenderOnce
+		}
 	} else if rendering = renderingOf(&shown, look.Refused); rendering&schema.Rendered != 0 {
 		kept = &warc.Rendered{DOM: shown.DOM, Navigations: shown.Navigations}
 		asked, refusals = len(shown.Used), refusalsOf(&shown)
@@ -98,18 +102,23 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 
 // inTime renders a page within the limits on time: one on the wall clock for this round, and one on the browser's
 // processor time for all rounds and tries together. How many rounds there are depends on what other pages have
-// requested before, so they have no limit of their own.
+// requested before, so they have no limit of their own. A page that has exceeded the limit of a round is to blame
+// if the browser got half of that time.
 func inTime(ctx context.Context, o *ring.Outcome, fetched render.Page, look *answers.Look) (render.Rendering, error) {
 	s := o.Step.Settings
 	round, cancel := context.WithTimeoutCause(ctx, s.Config.Render.Timeout, render.ErrTimeout)
 	defer cancel()
 	shown, err := s.Renderer.Render(round, fetched, look)
 	o.Processor = shown.Processor
-	if err != nil || len(shown.Missing) > 0 {
-		all := time.Duration(s.Config.Retry.MaxRetries+1) * s.Config.Render.Timeout
-		if o.TimedOut = o.Step.Fetched.Processor+o.Processor >= all; o.TimedOut {
-			err = render.ErrTimeout
-		}
+	all := s.Config.Render.Timeout
+	if !o.Step.Fetched.Once {
+		all *= time.Duration(s.Config.Retry.MaxRetries + 1)
+	}
+	switch {
+	case errors.Is(err, render.ErrTimeout) && o.Processor >= s.Config.Render.Timeout/2:
+		o.TimedOut = true
+	case (err != nil || len(shown.Missing) > 0) && o.Step.Fetched.Processor+o.Processor >= all:
+		o.TimedOut, err = true, render.ErrTimeout
 	}
 	return shown, err
 }

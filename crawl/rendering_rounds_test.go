@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,6 +66,55 @@ func TestRenderingTime(t *testing.T) {
 			}
 			if n := s.browser.Looks["https://a.test/"]; takes == 5*time.Second && n != 4 {
 				t.Errorf("with rounds of %s: %d rounds, want 4", takes, n)
+			}
+		})
+	}
+}
+
+// A host with pages that never end costs a browser once for each, and other hosts' pages come first. If the browser
+// gets too little processor time, pages are tried again.
+func TestRenderingEndless(t *testing.T) {
+	const many = 12
+	web := map[string]reply{"a.test/": links("/1"), "b.test/": shell("/b.js")}
+	for i := 1; i <= many; i++ {
+		page := shell("/a.js")
+		page.body += fmt.Sprintf("<a href=/%d>", i+1)
+		web[fmt.Sprintf("a.test/%d", i)] = page
+	}
+	web["a.test/a.js"], web["b.test/b.js"] = script("link /"), script("link /x")
+	const tables = "[render]\nmode = \"auto\"\nmax-browsers = 1\ntimeout = \"10s\"\n[retry]\nmax-retries = 2\n" +
+		"[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"
+	for _, starved := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := rendered(t, web, tables, func(s *paperServers) {
+				s.browser.Endless = func(url string) bool { return strings.HasPrefix(url, "https://a.test/") }
+				s.browser.Starved = starved
+			})
+			timedOut, failed, once, looks := 0, 0, 0, 0
+			for url, v := range s.visits() {
+				if !s.browser.Endless(url) || v.Rendering == 0 {
+					continue
+				}
+				looks += s.browser.Looks[url]
+				switch {
+				case v.Rendering&schema.RenderTimedOut != 0:
+					timedOut++
+				case v.Rendering&schema.RenderFailed != 0:
+					failed++
+				}
+				if v.Rendering&schema.RenderOnce != 0 {
+					once++
+				}
+			}
+			got, want := [4]int{timedOut, failed, once, looks}, [4]int{many, 0, many - 3, many}
+			if starved {
+				want = [4]int{0, many, 0, 3 * many}
+			}
+			if got != want {
+				t.Errorf("timed out, failed, tried once, tries: %v, want %v", got, want)
+			}
+			if v := s.visits()["https://b.test/"]; v.Rendering != schema.Rendered {
+				t.Errorf("the page of another host is %b", v.Rendering)
 			}
 		})
 	}

@@ -136,7 +136,7 @@ func fullVisit() *schema.Visit {
 			Title: "A title", Charset: "koi8-r", NoIndex: true, NoFollow: true,
 			Facts:    []schema.Fact{{Name: "price", Value: "3"}, {Name: "price", Value: "4"}},
 			Distinct: 12000, BeyondHosts: 1000, BeyondText: 7, Refused: 3, LinkLimit: 10000,
-			Shell: schema.ShellMount | schema.ShellAsks, Rendering: schema.Rendered, RenderAsked: 8,
+			Shell: schema.ShellMount | schema.ShellAsks, Rendering: schema.Rendered | schema.RenderOnce, RenderAsked: 8,
 			Refusals: schema.Refusals{1, 200, 3, 4, 5},
 			SimHash:  0xfedcba9876543210, WordCount: 71,
 		},

@@ -95,7 +95,7 @@ func encodeVisit(w *writer, v *schema.Visit, shape schema.Shape, anchors bool) {
 	w.number(v.BeyondText)
 	w.number(v.LinkLimit)
 	w.byte(byte(v.Shell))
-	w.byte(byte(v.Rendering))
+	w.uint(uint64(v.Rendering))
 	w.number(v.RenderAsked)
 	if v.Rendering != 0 {
 		for _, n := range v.Refusals {
@@ -191,7 +191,7 @@ func decodeFields(v *schema.Visit, r *reader) schema.Shape {
 	v.StoredPath = r.text()
 	decodeFindings(r, v)
 	v.BeyondHosts, v.BeyondText, v.LinkLimit = r.number(), r.number(), r.number()
-	v.Shell, v.Rendering = schema.Shell(r.byte()), schema.Rendering(r.byte())
+	v.Shell, v.Rendering = schema.Shell(r.byte()), schema.Rendering(r.narrow(1<<16-1))
 	v.RenderAsked = r.number()
 	if v.Rendering != 0 {
 		for kind := range v.Refusals {

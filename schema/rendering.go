@@ -4,7 +4,7 @@ import "strings"
 
 // A Rendering says how a page was rendered, and what limited the rendering. It is 0 if no rendering was
 // attempted.
-type Rendering uint8
+type Rendering uint16
 
 // The flags of a rendering.
 const (
@@ -16,6 +16,7 @@ const (
 	RenderFailed                         // recorded as fetched: the browser failed at every attempt
 	RenderEmpty                          // rendered, and still without links and with the signs of an empty page
 	RenderTimedOut                       // recorded as fetched: its scripts used up the time of a page
+	RenderOnce                           // not tried again, since too many pages of its host had used up their time
 )
 
 // InPart reports whether a page was rendered without some of what its scripts requested.
@@ -37,7 +38,7 @@ func (r Rendering) Tell(signs Shell, refused Refusals) string {
 	for i, note := range [...]string{
 		"", "some requests denied by robots.txt", "some requests refused", "not to the end",
 		"as fetched: too large", "as fetched: the browser failed", "still empty",
-		"as fetched: out of time",
+		"as fetched: out of time", "tried once, as other pages of the host ran out of time",
 	} {
 		if note != "" && r&(1<<i) != 0 {
 			said = append(said, note)

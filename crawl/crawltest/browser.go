@@ -20,6 +20,10 @@ import (
 type Browser struct {
 	Takes time.Duration                 // duration of one rendering round, all of it processor time
 	Fail  func(url string, n int) error // for the nth rendering of a page; nil: none fails
+
+	Endless func(url string) bool // pages that use the processor until they are stopped; nil: none
+	Starved bool                  // the browser gets no processor time
+
 	mu    sync.Mutex
 	Looks map[string]int
 	Most  int // peak number of concurrent renderings
@@ -46,13 +50,22 @@ func (b *Browser) Render(ctx context.Context, p render.Page, a render.Answers) (
 		b.mu.Unlock()
 	}()
 	l := &look{answers: a, base: p.URL}
-	began := time.Now()
-	select {
-	case <-time.After(b.Takes):
-	case <-ctx.Done():
-		return render.Rendering{Processor: time.Since(began)}, context.Cause(ctx)
+	takes, began := b.Takes, time.Now()
+	if b.Endless != nil && b.Endless(p.URL) {
+		takes = time.Hour
 	}
-	l.Processor = time.Since(began)
+	var err error
+	select {
+	case <-time.After(takes):
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if !b.Starved {
+		l.Processor = time.Since(began)
+	}
+	if err != nil {
+		return l.Rendering, err
+	}
 	if b.Fail != nil {
 		if err := b.Fail(p.URL, n); err != nil {
 			return l.Rendering, err

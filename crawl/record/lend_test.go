@@ -34,14 +34,14 @@ func TestLend(t *testing.T) {
 		}
 		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []string{e.URL}}
 		ok(t, turn.renderQueue.fetch(&page))
-		if len(live.assets) != 1 || len(turn.renderQueue.queue) != 0 {
-			t.Fatalf("%d requests wait, and %d pages go on", len(live.assets), len(turn.renderQueue.queue))
+		if len(live.assets) != 1 || len(turn.renderQueue.line.usual.hosts) != 0 {
+			t.Fatalf("%d requests wait, and %d pages go on", len(live.assets), len(turn.renderQueue.line.usual.hosts))
 		}
 		turn.renderQueue.answer(e.URL, &render.Answer{Status: 200})
 		live.assets = nil
 		ok(t, turn.delegated.begin(e))
-		if len(live.assets) != 0 || len(turn.renderQueue.queue) != 1 || len(turn.renderQueue.lent) != 0 {
-			t.Errorf("%d requests wait, %d pages go on, %d are lent", len(live.assets), len(turn.renderQueue.queue),
+		if len(live.assets) != 0 || len(turn.renderQueue.line.usual.hosts) != 1 || len(turn.renderQueue.lent) != 0 {
+			t.Errorf("%d requests wait, %d pages go on, %d are lent", len(live.assets), len(turn.renderQueue.line.usual.hosts),
 				len(turn.renderQueue.lent))
 		}
 		e.URL = "https://black.test/lib.js"
@@ -134,8 +134,8 @@ func TestEntrusted(t *testing.T) {
 		if a, known := r.in.set.Answers.Answer("GET", url); !known || string(a.Body) != "link /b" || a.Status != 200 {
 			t.Errorf("the answer is %+v, %t", a, known)
 		}
-		if d, err := turn.plan.decide(h, live); err != nil || d.step != nil || len(turn.renderQueue.queue) != 1 {
-			t.Errorf("then %+v, %v; %d pages go on", d.step, err, len(turn.renderQueue.queue))
+		if d, err := turn.plan.decide(h, live); err != nil || d.step != nil || len(turn.renderQueue.line.usual.hosts) != 1 {
+			t.Errorf("then %+v, %v; %d pages go on", d.step, err, len(turn.renderQueue.line.usual.hosts))
 		}
 	})
 }

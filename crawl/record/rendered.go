@@ -12,7 +12,7 @@ import (
 // there, a retry, or the end of the visit, with the page as it was fetched if the browser failed at
 // every try.
 func (t *turn) rendered(o *ring.Outcome) error {
-	t.renderQueue.closed++
+	t.renderQueue.finished()
 	h, err := t.hosts.change(o.Step.For)
 	if err != nil {
 		return err
@@ -25,12 +25,16 @@ func (t *turn) rendered(o *ring.Outcome) error {
 		return nil
 	case len(o.Missing) > 0:
 		return t.renderQueue.fetch(o)
-	case o.Failed != "" && !o.TimedOut && o.Step.Fetched.Tries < t.in.set.Config.Retry.MaxRetries:
+	case o.Failed != "" && !o.TimedOut && !o.Step.Fetched.Once &&
+		o.Step.Fetched.Tries < t.in.set.Config.Retry.MaxRetries:
 		t.in.log.Debug("page is rendered once more", "url", o.Step.Norm, "reason", o.Failed)
 		t.renderQueue.again(o)
 		return nil
 	case o.Failed != "":
 		t.in.log.Warn("a page is recorded without its scripts", "url", o.Step.Norm, "error", o.Failed)
+		if o.TimedOut {
+			t.renderQueue.line.timedOut(h.ID)
+		}
 	}
 	t.renderQueue.end(live, o)
 	o.Step = o.Step.Fetched.Outcome.Step

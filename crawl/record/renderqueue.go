@@ -14,17 +14,18 @@ import (
 const maxRendering = 256
 
 // A renderQueue holds the pages that are being rendered: those whose visit has its answer but does not end with
-// it. All of it is in memory. A page waits for a browser in the line of [ring.Browser]. If its scripts need a
-// resource that has not been requested yet, the page waits for that in the line of the resource's host, and
-// occupies no browser meanwhile.
+// it. All of it is in memory. A page waits for a browser in line, and the first of the line in that of [ring.Browser].
+// If its scripts need a resource that has not been requested yet, the page waits for that in the line of the
+// resource's host, and occupies no browser meanwhile.
 type renderQueue struct {
 	in     *runState
 	hosts  *hosts
 	pages  int
 	wanted map[string][]*round // by URL: the rounds that wait for the answer
 	lent   map[string]bool     // those of wanted that other shards need, too or only
-	queue  []ring.Step         // for the browsers, not yet published
-	closed int                 // steps that browsers have finished, not yet published
+	line   browserLine
+	open   int // steps published and not finished
+	closed int // steps that browsers have finished, not yet published
 	held   map[schema.HostID]bool
 }
 
@@ -43,14 +44,14 @@ type asset struct {
 
 func newRenderQueue(in *runState, hosts *hosts) renderQueue {
 	return renderQueue{in: in, hosts: hosts, wanted: map[string][]*round{}, lent: map[string]bool{},
-		held: map[schema.HostID]bool{}}
+		line: newBrowserLine(), held: map[schema.HostID]bool{}}
 }
 
 // begin queues a page for rendering whose visit would otherwise end.
 func (q *renderQueue) begin(live *liveHost, o *ring.Outcome) {
 	q.pages++
 	live.rendering = append(live.rendering, o.Step.ID)
-	q.queue = append(q.queue, ring.Step{
+	q.line.add(ring.Step{
 		Kind: ring.Render, For: o.Step.Host, ID: o.Step.ID, URLKind: o.Step.URLKind, URL: o.Step.URL, Norm: o.Step.Norm,
 		Visit: o.Step.Visit, Settings: q.in.set, Fetched: o.Fetched,
 	})
@@ -75,7 +76,7 @@ func (q *renderQueue) again(o *ring.Outcome) {
 	fetched.Tries++
 	fetched.Processor += o.Processor
 	o.Step.Fetched = &fetched
-	q.queue = append(q.queue, o.Step)
+	q.line.add(o.Step)
 }
 
 // fetch queues the requests for the resources that a page lacks. The next round begins when all
@@ -99,7 +100,7 @@ func (q *renderQueue) fetch(o *ring.Outcome) error {
 		}
 	}
 	if page.missing == 0 {
-		q.queue = append(q.queue, page.step)
+		q.line.add(page.step)
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (q *renderQueue) answer(url string, a *render.Answer) {
 	q.in.set.Answers.Put(url, a)
 	for _, page := range q.wanted[url] {
 		if page.missing--; page.missing == 0 {
-			q.queue = append(q.queue, page.step)
+			q.line.add(page.step)
 		}
 	}
 	delete(q.wanted, url)
@@ -171,15 +172,34 @@ func (q *renderQueue) crowded(h *schema.Host) bool {
 	return true
 }
 
-// effect returns what is new for the browsers; false: nothing is.
+// finished counts a step that a browser has finished.
+func (q *renderQueue) finished() {
+	q.open--
+	q.closed++
+}
+
+// effect returns what is new for the browsers; false: nothing is. It publishes two pages for each browser, so that
+// none waits for a commit. The others stay in line.
 func (q *renderQueue) effect() (ring.Effect, bool) {
-	if len(q.queue) == 0 && q.closed == 0 {
+	browsers := q.in.set.Config.Render.Browsers()
+	var steps []ring.Step
+	for q.open < 2*browsers {
+		step, ok := q.line.next()
+		if !ok {
+			break
+		}
+		fetched := *step.Fetched
+		fetched.Once = q.line.costly(step.For)
+		step.Fetched = &fetched
+		steps = append(steps, step)
+		q.open++
+	}
+	if len(steps) == 0 && q.closed == 0 {
 		return ring.Effect{}, false
 	}
 	e := ring.Effect{
-		Host: ring.Browser, Ready: q.in.now, Limit: q.in.set.Config.Render.Browsers(), Steps: q.queue, Closed: q.closed,
-		Proved: true,
+		Host: ring.Browser, Ready: q.in.now, Limit: browsers, Steps: steps, Closed: q.closed, Proved: true,
 	}
-	q.queue, q.closed = nil, 0
+	q.closed = 0
 	return e, true
 }

@@ -101,6 +101,7 @@ type Fetched struct {
 	Outcome Outcome       // of the last request of the visit, without the page
 	Page    *answers.Page // what the browser shows
 	Tries   int           // failed
+	Once    bool          // it has one try: too many pages of its host have run out of time
 
 	Processor time.Duration // that browsers have spent on it
 }

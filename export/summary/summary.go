@@ -121,7 +121,10 @@ func (p *page) rendered() {
 	}{
 		{"Pages Rendered", c.Rendered}, {"Pages Rendered without Some of What Their Scripts Asked For", c.Hindered},
 		{"Pages Rendered and Still Empty", c.StillEmpty},
-		{"Pages Recorded as Fetched because Rendering Failed", c.Unrendered}, {"Pages That Likely Need Scripts", c.Shells},
+		{"Pages Recorded as Fetched because Rendering Failed", c.Unrendered},
+		{"Pages Whose Scripts Ran Out of Time", c.TimedOut},
+		{"Pages Rendered in Vain and Not Again, since Others of the Host Ran Out of Time", c.TriedOnce},
+		{"Pages That Likely Need Scripts", c.Shells},
 	} {
 		if row.n > 0 {
 			p.row(row.name, amount.Commas(row.n))

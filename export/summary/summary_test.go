@@ -88,6 +88,7 @@ func TestRendered(t *testing.T) {
 		"a.test/": schema.Rendered, "a.test/1": schema.Rendered | schema.RenderDenied,
 		"a.test/2": schema.Rendered | schema.RenderCut, "a.test/3": schema.RenderFailed,
 		"a.test/4": schema.RenderTooLarge, "a.test/5": 0,
+		"a.test/8": schema.RenderTimedOut, "a.test/9": schema.RenderTimedOut | schema.RenderOnce,
 		"a.test/6": schema.Rendered | schema.RenderEmpty, "a.test/7": schema.Rendered,
 	} {
 		w.Depth(name, 0, 0)
@@ -105,7 +106,9 @@ func TestRendered(t *testing.T) {
 	for _, want := range []string{
 		"| Pages Rendered | 5 |", "| Pages Rendered without Some of What Their Scripts Asked For | 3 |",
 		"| Pages Rendered and Still Empty | 1 |",
-		"| Pages Recorded as Fetched because Rendering Failed | 2 |", "| Pages That Likely Need Scripts | 3 |",
+		"| Pages Recorded as Fetched because Rendering Failed | 4 |", "| Pages Whose Scripts Ran Out of Time | 2 |",
+		"| Pages Rendered in Vain and Not Again, since Others of the Host Ran Out of Time | 1 |",
+		"| Pages That Likely Need Scripts | 5 |",
 	} {
 		if !strings.Contains(b.String(), want+"\n") {
 			t.Errorf("the summary lacks %q", want)

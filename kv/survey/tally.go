@@ -32,6 +32,8 @@ type Counts struct {
 	Refusals         schema.Refusals         // of those: by kind
 	StillEmpty       int                     // of Rendered: without links and next to no text
 	Unrendered       int                     // of Processed: as fetched; the browser failed or the result was too large
+	TimedOut         int                     // of Unrendered: their scripts used up the time of a page
+	TriedOnce        int                     // of Unrendered: not tried again, since pages of their host had timed out
 	Errors           map[string]int          // of the run, by kind, see [tallies.countErrors]
 }
 
@@ -332,6 +334,12 @@ func (t *tally) countRendering(h *hostTally, v *schema.Visit) {
 		return
 	case v.Rendering != 0:
 		t.counts.Unrendered++
+		if v.Rendering&schema.RenderTimedOut != 0 {
+			t.counts.TimedOut++
+		}
+		if v.Rendering&schema.RenderOnce != 0 {
+			t.counts.TriedOnce++
+		}
 	}
 	if v.Shell != 0 {
 		h.shells++

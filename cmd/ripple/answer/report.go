@@ -44,6 +44,8 @@ type metrics struct {
 	Hindered        int     `json:"rendered_in_part"` // of those
 	StillEmpty      int     `json:"rendered_empty"`
 	Unrendered      int     `json:"not_rendered"`
+	TimedOut        int     `json:"render_timed_out"`  // of those
+	TriedOnce       int     `json:"render_tried_once"` // of those
 	Shells          int     `json:"need_scripts"`
 }
 
@@ -111,6 +113,7 @@ func newReport(s *survey.Survey) (*Report, error) {
 	r.Metrics.Rendered, r.Metrics.Hindered = counts.Rendered, counts.Hindered
 	r.Metrics.StillEmpty = counts.StillEmpty
 	r.Metrics.Unrendered, r.Metrics.Shells = counts.Unrendered, counts.Shells
+	r.Metrics.TimedOut, r.Metrics.TriedOnce = counts.TimedOut, counts.TriedOnce
 	if err := r.addFetches(s); err != nil {
 		return nil, err
 	}

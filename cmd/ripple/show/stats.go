@@ -82,8 +82,15 @@ func printTotals(w io.Writer, s *answer.Stats) {
 		fmt.Fprintln(w, text)
 	}
 	if s.Unrendered > 0 {
-		fmt.Fprintf(w, "%s recorded as fetched: the browser failed, or the result was too large\n",
-			term.Count(s.Unrendered, "page", "pages"))
+		text := term.Count(s.Unrendered, "page", "pages") +
+			" recorded as fetched: the browser failed, or the result was too large"
+		if s.TimedOut > 0 {
+			text += fmt.Sprintf("; %s ran out of time", term.Commas(s.TimedOut))
+		}
+		if s.TriedOnce > 0 {
+			text += fmt.Sprintf("; %s tried once, as other pages of the host ran out of time", term.Commas(s.TriedOnce))
+		}
+		fmt.Fprintln(w, text)
 	}
 	if s.Shells > 0 {
 		fmt.Fprintln(w, term.Count(s.Shells, "page likely needs scripts", "pages likely need scripts"))

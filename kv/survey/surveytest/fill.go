@@ -42,7 +42,7 @@ func fill(t testing.TB, v reflect.Value, name string, seed int) {
 		} else {
 			v.SetInt(int64(seed + 1))
 		}
-	case reflect.Uint8:
+	case reflect.Uint8, reflect.Uint16:
 		v.SetUint(uint64(seed%2 + 1))
 	case reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(seed + 1))

@@ -282,10 +282,19 @@ function finished(s, signal) {
         links: (name, text) => pagesLink({ class: name }, text) })),
         answered.length > 0 && section("Instead of a page", null, bars(answered, { words: plain, colour: answerColour,
           links: (answer, text) => pagesLink({ answer, progress: "visited" }, text) })),
+        s.rendered + s.not_rendered > 0 && section("Pages rendered", null, bars(renderingsOf(s))),
         section("Errors", "of run #" + run.id, errorsOf(run.errors))),
       section("Pages by depth", null, depthTable(s.pages_by_depth))),
     section("Origins", "coverage, budget, and what limited them", originsOf(s.origins)),
     section("Hosts cut short", s.slow_hosts_total ? count(s.slow_hosts_total, "host") : null, cutTable(s.slow_hosts))];
+}
+
+// renderingsOf counts the pages that were rendered, or were to be, by how that ended. Some count twice.
+function renderingsOf(s) {
+  return [["rendered", s.rendered], ["without some of what their scripts requested", s.rendered_in_part],
+    ["still empty", s.rendered_empty], ["as fetched, because rendering failed", s.not_rendered],
+    ["as fetched, because their scripts ran out of time", s.render_timed_out],
+    ["tried once, as other pages of the host ran out of time", s.render_tried_once]];
 }
 
 function atDepth({ depth }) { return { depth: depth === null ? "none" : depth }; }

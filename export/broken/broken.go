@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -36,6 +37,9 @@ type Target struct {
 	Answer schema.Answer // what the server answered instead of a page
 	Status int           // HTTP status; 0: no answer
 	Why    string        // in words
+	At     time.Time     // when it was found broken; zero: not by a visit
+
+	Capture *Capture // see [Archive.Read]; nil: none was looked up, or found
 }
 
 // walled reports whether the target shows a wall to crawlers, and so is not known to be broken.
@@ -97,6 +101,9 @@ type finder struct {
 func (f *finder) addPage(p *survey.Page) error {
 	if f.broken[p.ID] = p.Broken() || p.Walled(); f.broken[p.ID] {
 		to := &Target{State: p.State, Status: p.Status(), Why: p.Why()}
+		if p.Visit != nil {
+			to.At = p.Visit.At
+		}
 		switch {
 		case p.Walled():
 			to.Answer = schema.AnswerChallenge

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/broken"
@@ -78,9 +79,12 @@ func WriteJUnit(w io.Writer, groups, walled []broken.Group, limit int) error {
 	return err
 }
 
-// sources lists the pages that link to a broken target, one on a line, with the text of the link.
+// sources lists the pages that link to a broken target, one on a line, with the text of the link, after its capture.
 func sources(g broken.Group, limit int) string {
 	var b strings.Builder
+	if c := g.Capture; c != nil {
+		fmt.Fprintf(&b, "\narchived %s: %s", c.At.Format(time.RFC3339), term.Clean(c.URL, 2048))
+	}
 	for i := range g.Links[:min(limit, len(g.Links))] {
 		l := &g.Links[i]
 		b.WriteString("\n" + term.Clean(l.From, 2048))

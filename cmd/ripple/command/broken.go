@@ -21,6 +21,7 @@ import (
 type brokenForm struct {
 	csv, json, junit bool
 	limit            term.Limit
+	archived         []string // indexes of web archives
 }
 
 func (o *brokenForm) addFlags(f *pflag.FlagSet) {
@@ -43,12 +44,12 @@ func (o *brokenForm) check() error {
 // forPrograms writes broken links, and after them those to walled pages, in the chosen form for programs. It returns
 // false if none was chosen.
 func (o *brokenForm) forPrograms(w io.Writer, links, walled []broken.Link) (bool, error) {
-	all := slices.Concat(links, walled)
+	all, archived := slices.Concat(links, walled), len(o.archived) > 0
 	switch {
 	case o.csv:
-		return true, answer.WriteBroken(answer.NewCSVRows(w, answer.BrokenColumns()), all)
+		return true, answer.WriteBroken(answer.NewCSVRows(w, answer.BrokenColumns(archived)), all, archived)
 	case o.json:
-		return true, answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), all)
+		return true, answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns(archived)), all, archived)
 	case o.junit:
 		return true, answer.WriteJUnit(w, broken.ByTarget(links), broken.ByTarget(walled), int(o.limit))
 	}
@@ -74,11 +75,17 @@ what its host shows for pages that do not exist is broken, too (soft404). A page
 robots.txt forbids is not known to be broken. Nor is one that shows a wall to crawlers;
 such pages are listed last. The exit code is 1 if there are any broken links.
 
+With --archived each target is listed with the capture that is nearest in time to the
+visit that found it broken, if the index of a web archive has one of a page (not of an
+error). --csv and --json then have the columns archived_at, archived_url, archived_file
+and archived_offset.
+
 "ripple check URL" finds them on a site without a configuration.`,
 		Example: "  ripple broken\n  ripple broken --by origin --only dead_link\n" +
 			"  ripple broken --origin example.org --csv > july.csv\n" +
 			"  grep -vxFf june.csv july.csv   # what is new since the list of June\n" +
-			"  ripple broken --junit > broken.xml",
+			"  ripple broken --junit > broken.xml\n" +
+			"  ripple broken --archived my-archive.cdxj",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBroken(cmd.Context(), a, opts) },
 	}
@@ -86,6 +93,8 @@ such pages are listed last. The exit code is 1 if there are any broken links.
 	cmd.Flags().StringVar(&opts.origin, "origin", "", "only links on pages of the origin `DOMAIN`")
 	cmd.Flags().StringVar(&opts.only, "only", "", "only links to `dead_link|failed|unreachable|soft404` pages")
 	opts.addFlags(cmd.Flags())
+	cmd.Flags().StringArrayVar(&opts.archived, "archived", nil,
+		"look for captures of the targets in the CDXJ index `FILE`, plain or gzip;\nmay be repeated")
 	return cmd
 }
 
@@ -111,6 +120,9 @@ func runBroken(ctx context.Context, a *app, opts brokenOptions) error {
 	}
 	chosen := broken.Choice{Origin: opts.origin, State: opts.only}
 	links, walled = chosen.Of(links), chosen.OfWalled(walled)
+	if err := findCaptures(ctx, a.Voice, r.Survey, opts.archived, slices.Concat(links, walled)); err != nil {
+		return err
+	}
 	written, err := opts.forPrograms(a.stdout, links, walled)
 	if !written && err == nil {
 		err = opts.print(a, r.Survey, links, walled)

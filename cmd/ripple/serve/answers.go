@@ -77,7 +77,7 @@ func (o *opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
 	links, walled, most := choice.Of(all.broken), choice.OfWalled(all.walled), q.Number("limit")
 	links = slices.Concat(links[:min(len(links), most)], walled[:min(len(walled), most)])
 	return desk.Stream(func(w io.Writer) error {
-		return answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns()), links)
+		return answer.WriteBroken(answer.NewJSONRows(w, answer.BrokenColumns(false)), links, false)
 	}), nil
 }
 

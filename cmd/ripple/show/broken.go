@@ -57,6 +57,9 @@ func appendBroken(b []byte, links []broken.Link, from, to int, byOrigin map[stri
 		b = appendLinkText(b, l.Link.Kinds.First().String(), l.Link.Rel.String(), l.Link.Where(), l.Link.Anchor)
 		b = append(append(append(b, "\n       "...), l.Class()...), ": "...)
 		b = append(append(b, term.Clean(l.Why, 300)...), '\n')
+		if l.Capture != nil {
+			b = append(append(append(b, "       "...), archivedText(l.Capture)...), '\n')
+		}
 	}
 	return b
 }

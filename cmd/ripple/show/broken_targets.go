@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/broken"
@@ -17,6 +18,9 @@ func BrokenTargets(w io.Writer, groups []broken.Group, limit int) error {
 		g := &groups[i]
 		fmt.Fprintf(out, "%s\n  %s: %s; %s here\n", term.ShownHost(g.To, 2048), g.Class(), term.Clean(g.Why, 300),
 			term.Count(len(g.Links), "page links", "pages link"))
+		if g.Capture != nil {
+			fmt.Fprintf(out, "  %s\n", archivedText(g.Capture))
+		}
 		for j := range g.Links[:min(limit, len(g.Links))] {
 			l := &g.Links[j]
 			line = append(append(append(line[:0], "    "...), term.ShownHost(l.From, 2048)...), "  "...)
@@ -28,4 +32,12 @@ func BrokenTargets(w io.Writer, groups []broken.Group, limit int) error {
 		}
 	}
 	return out.Flush()
+}
+
+func archivedText(c *broken.Capture) string {
+	text := "archived on " + c.At.Format(time.DateOnly) + ": " + term.ShownHost(c.URL, 2048)
+	if c.File != "" {
+		text += " in " + term.Clean(c.File, 300)
+	}
+	return text
 }

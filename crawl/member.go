@@ -11,6 +11,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/answers"
 	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
+	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/crawl/webhook"
@@ -273,19 +274,20 @@ func (d desk) asset(e ring.Errand, at, most int) (report ring.Report, known bool
 		set := d.crawl.committer.set
 		u, wrong := set.Rules.Parse(e.URL)
 		switch class := set.Scope.Classify(u.Norm).Class; {
-		case wrong != nil, u.HTTP, strings.Contains(e.URL, "#"), store.ForeignName(u.Host()), set.Answers == nil:
+		case wrong != nil, u.HTTP, strings.Contains(e.URL, "#"), store.ForeignName(u.Host()), set.Answers == nil,
+			!render.Acceptable(e.Accept):
 			report.Refused = "not asked for by that shard"
 		case !class.Visitable():
 			report.Refused = class.String()
 		default:
-			kept, asked = set.Answers, d.crawl.committer.recorder.Lends(e.URL)
+			kept, asked = set.Answers, d.crawl.committer.recorder.Lends(e.Resource())
 		}
 		return nil
 	})
 	if err != nil || kept == nil {
 		return report.Piece(0, 0), true, err
 	}
-	p, known := kept.Piece(e.URL, at, most)
+	p, known := kept.Piece(e.Resource(), at, most)
 	if !known && !asked {
 		err = d.commit(submission{errands: []ring.Errand{e}})
 	}

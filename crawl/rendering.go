@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -23,7 +24,7 @@ import (
 // loads may be scripts or data.
 func headerOf(step ring.Step) http.Header {
 	if step.Kind == ring.Asset {
-		return http.Header{"Accept": {"*/*"}}
+		return http.Header{"Accept": {cmp.Or(step.Accept, "*/*")}}
 	}
 	return nil
 }
@@ -65,7 +66,7 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 	}
 	if err == nil && len(shown.Missing) > 0 {
 		for _, missing := range shown.Missing {
-			o.Missing = append(o.Missing, missing.URL)
+			o.Missing = append(o.Missing, missing.Resource)
 		}
 		pass(o)
 		return

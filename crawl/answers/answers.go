@@ -1,4 +1,4 @@
-// Package answers keeps what pages request while they are rendered: for every URL the first answer of a run.
+// Package answers keeps what pages request while they are rendered: for every resource the first answer of a run.
 // All pages thus see the same scripts, and no server gets the same request twice.
 //
 // The browser gets its answers only from here. A URL that may not be requested has a refusal as its answer,
@@ -36,7 +36,7 @@ const Crowded = "too much was asked for while pages were rendered"
 type Cache struct {
 	mu      sync.Mutex
 	file    file
-	entries map[string]entry
+	entries map[render.Resource]entry
 	kept    int // bytes of URLs and headers
 }
 
@@ -51,46 +51,46 @@ type entry struct {
 // New returns an empty cache whose bodies take at most the given number of bytes, in a file in dir, or in the
 // folder for temporary files if dir is "". The file is created when the first body is stored.
 func New(dir string, most int64) *Cache {
-	return &Cache{file: file{dir: dir, most: most}, entries: map[string]entry{}}
+	return &Cache{file: file{dir: dir, most: most}, entries: map[render.Resource]entry{}}
 }
 
 // Close closes the file. After that, no URL has an answer.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.entries = map[string]entry{}
+	c.entries = map[render.Resource]entry{}
 	return c.file.close()
 }
 
-// Has reports whether a URL has an answer.
-func (c *Cache) Has(url string) bool {
+// Has reports whether a resource has an answer.
+func (c *Cache) Has(r render.Resource) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, ok := c.entries[url]
+	_, ok := c.entries[r]
 	return ok
 }
 
-// Put keeps an answer, unless the URL already has one. An answer that does not fit or cannot be written
+// Put keeps an answer, unless the resource already has one. An answer that does not fit or cannot be written
 // becomes a refusal. Header bytes that are not UTF-8 are dropped, since no script can see them.
-func (c *Cache) Put(url string, a *render.Answer) {
+func (c *Cache) Put(r render.Resource, a *render.Answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.entries[url]; ok || c.full() {
+	if _, ok := c.entries[r]; ok || c.full() {
 		return
 	}
-	c.kept += len(url)
+	c.kept += len(r.URL) + len(r.Accept)
 	if a.Refused != "" {
-		c.entries[url] = entry{refused: a.Refused}
+		c.entries[r] = entry{refused: a.Refused}
 		return
 	}
-	c.entries[url] = entry{refused: Crowded}
+	c.entries[r] = entry{refused: Crowded}
 	header, size := cleaned(a.Header)
 	if len(c.entries) > maxEntries || size > maxHeader {
 		return
 	}
 	if at, ok := c.file.put(a.Body); ok {
 		c.kept += size
-		c.entries[url] = entry{status: a.Status, header: header, body: at, sum: xxh3.Hash(a.Body)}
+		c.entries[r] = entry{status: a.Status, header: header, body: at, sum: xxh3.Hash(a.Body)}
 	}
 }
 
@@ -119,12 +119,12 @@ type Piece struct {
 	Sum           uint64 // XXH3 of the whole body
 }
 
-// Piece returns at most most bytes of an answer's body, starting at byte at. If the cache is full, a URL
-// without an answer is refused.
-func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
+// Piece returns at most most bytes of an answer's body, starting at byte at. If the cache is full, a
+// resource without an answer is refused.
+func (c *Cache) Piece(r render.Resource, at, most int) (Piece, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.entries[url]
+	e, ok := c.entries[r]
 	if !ok && c.full() {
 		e, ok = entry{refused: Crowded}, true
 	}
@@ -144,11 +144,11 @@ func (c *Cache) Piece(url string, at, most int) (Piece, bool) {
 }
 
 // Answer implements [render.Answers]. A body that can no longer be read counts as refused. If the cache is
-// full, a URL without an answer is refused.
-func (c *Cache) Answer(method, url string) (render.Answer, bool) {
+// full, a resource without an answer is refused.
+func (c *Cache) Answer(r render.Request) (render.Answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.entries[url]
+	e, ok := c.entries[r.Resource]
 	if !ok && c.full() {
 		e, ok = entry{refused: Crowded}, true
 	}
@@ -156,7 +156,7 @@ func (c *Cache) Answer(method, url string) (render.Answer, bool) {
 		return render.Answer{Refused: e.refused}, ok
 	}
 	a := render.Answer{Status: e.status, Header: e.header.Clone()}
-	if method == http.MethodHead {
+	if r.Method == http.MethodHead {
 		return a, true
 	}
 	body, err := c.file.get(e.body)

@@ -28,7 +28,12 @@ func open(t *testing.T, most int64) *answers.Cache {
 
 func put(t *testing.T, c *answers.Cache, url string, a render.Answer) {
 	t.Helper()
-	c.Put(url, &a)
+	c.Put(render.Resource{URL: url}, &a)
+}
+
+// to returns a request for a URL.
+func to(method, url string) render.Request {
+	return render.Request{Method: method, Resource: render.Resource{URL: url}}
 }
 
 // The first answer is kept, even if it is a refusal.
@@ -38,18 +43,18 @@ func TestFirstStands(t *testing.T) {
 	put(t, c, "https://a.test/app.js", render.Answer{Status: 200, Body: []byte("two")})
 	put(t, c, "https://a.test/no.js", render.Answer{Refused: "denied by robots.txt"})
 	put(t, c, "https://a.test/no.js", render.Answer{Status: 200, Body: []byte("yes")})
-	a, ok := c.Answer(http.MethodGet, "https://a.test/app.js")
+	a, ok := c.Answer(to(http.MethodGet, "https://a.test/app.js"))
 	if !ok || string(a.Body) != "one" || a.Status != 200 || a.Header.Get("ETag") != "1" {
 		t.Errorf("the answer is %+v, %v; want the first", a, ok)
 	}
-	if a, ok := c.Answer(http.MethodHead, "https://a.test/app.js"); !ok || a.Body != nil || a.Status != 200 {
+	if a, ok := c.Answer(to(http.MethodHead, "https://a.test/app.js")); !ok || a.Body != nil || a.Status != 200 {
 		t.Errorf("to HEAD the answer is %+v, %v", a, ok)
 	}
-	a, ok = c.Answer(http.MethodGet, "https://a.test/no.js")
+	a, ok = c.Answer(to(http.MethodGet, "https://a.test/no.js"))
 	if !ok || a.Refused != "denied by robots.txt" || a.Status != 0 {
 		t.Errorf("the answer is %+v, %v; want the refusal", a, ok)
 	}
-	if a, ok := c.Answer(http.MethodGet, "https://a.test/other.js"); ok {
+	if a, ok := c.Answer(to(http.MethodGet, "https://a.test/other.js")); ok {
 		t.Errorf("what nobody has asked for has the answer %+v", a)
 	}
 }
@@ -71,16 +76,16 @@ func TestBound(t *testing.T) {
 	put(t, c, "https://a.test/large.js", render.Answer{Status: 200, Body: make([]byte, 60)})
 	put(t, c, "https://a.test/later.js", render.Answer{Status: 200, Body: make([]byte, 60)})
 	for url, refused := range map[string]string{"large": answers.Crowded, "small": "", "later": ""} {
-		if a, ok := c.Answer(http.MethodGet, "https://a.test/"+url+".js"); !ok || a.Refused != refused {
+		if a, ok := c.Answer(to(http.MethodGet, "https://a.test/"+url+".js")); !ok || a.Refused != refused {
 			t.Errorf("%s: refused for %q, want %q", url, a.Refused, refused)
 		}
 	}
-	if a, _ := c.Answer(http.MethodGet, "https://a.test/later.js"); len(a.Body) != 60 {
+	if a, _ := c.Answer(to(http.MethodGet, "https://a.test/later.js")); len(a.Body) != 60 {
 		t.Errorf("%d bytes came back of 60", len(a.Body))
 	}
 	large := http.Header{"A": {string(make([]byte, 70_000))}}
 	put(t, c, "https://a.test/head.js", render.Answer{Status: 200, Header: large})
-	if a, _ := c.Answer(http.MethodGet, "https://a.test/head.js"); a.Refused != answers.Crowded {
+	if a, _ := c.Answer(to(http.MethodGet, "https://a.test/head.js")); a.Refused != answers.Crowded {
 		t.Error("an answer with a head of 70 kB is kept")
 	}
 }
@@ -136,11 +141,11 @@ func TestClose(t *testing.T) {
 	if got, err := page.Load(); err == nil && len(got.Body) > 0 {
 		t.Errorf("a page can be loaded after the end: %q", got.Body)
 	}
-	if c.Has("https://a.test/app.js") {
+	if c.Has(render.Resource{URL: "https://a.test/app.js"}) {
 		t.Error("there is an answer after the end")
 	}
 	put(t, c, "https://a.test/b.js", render.Answer{Status: 200, Body: []byte("b")})
-	if a, _ := c.Answer(http.MethodGet, "https://a.test/b.js"); a.Body != nil {
+	if a, _ := c.Answer(to(http.MethodGet, "https://a.test/b.js")); a.Body != nil {
 		t.Error("an answer is kept after the end")
 	}
 }
@@ -151,16 +156,16 @@ func TestLook(t *testing.T) {
 	put(t, c, "https://a.test/1", render.Answer{Status: 200})
 	put(t, c, "https://a.test/3", render.Answer{Status: 200})
 	look := answers.Look{Answers: c, Most: 2}
-	if a, ok := look.Answer(http.MethodGet, "https://a.test/1"); !ok || a.Status != 200 || len(look.Refused) > 0 {
+	if a, ok := look.Answer(to(http.MethodGet, "https://a.test/1")); !ok || a.Status != 200 || len(look.Refused) > 0 {
 		t.Errorf("what is known has the answer %+v, %v", a, ok)
 	}
-	if a, ok := look.Answer(http.MethodGet, "https://a.test/2"); ok || len(look.Refused) > 0 {
+	if a, ok := look.Answer(to(http.MethodGet, "https://a.test/2")); ok || len(look.Refused) > 0 {
 		t.Errorf("what is not known has the answer %+v", a)
 	}
-	if a, ok := look.Answer(http.MethodGet, "https://a.test/1"); !ok || a.Status != 200 {
+	if a, ok := look.Answer(to(http.MethodGet, "https://a.test/1")); !ok || a.Status != 200 {
 		t.Errorf("asked twice, it counts twice: %+v, %v", a, ok)
 	}
-	if a, ok := look.Answer(http.MethodGet, "https://a.test/3"); !ok || a.Refused != answers.TooMany ||
+	if a, ok := look.Answer(to(http.MethodGet, "https://a.test/3")); !ok || a.Refused != answers.TooMany ||
 		!look.Refused[answers.TooMany] {
 		t.Errorf("the third request has the answer %+v, %v", a, ok)
 	}
@@ -173,7 +178,7 @@ func TestPiece(t *testing.T) {
 	put(t, c, "https://a.test/1", render.Answer{Status: 200, Header: http.Header{"Etag": {"1"}}, Body: body})
 	put(t, c, "https://a.test/2", render.Answer{Refused: "no"})
 	for at, want := range map[int]string{0: "0123", 4: "4567", 8: "89", 10: "", 99: ""} {
-		p, ok := c.Piece("https://a.test/1", at, 4)
+		p, ok := c.Piece(render.Resource{URL: "https://a.test/1"}, at, 4)
 		if !ok || string(p.Body) != want || p.Size != 10 || p.Sum != xxh3.Hash(body) || p.Status != 200 {
 			t.Errorf("from %d on: %+v, %t", at, p, ok)
 		}
@@ -181,10 +186,11 @@ func TestPiece(t *testing.T) {
 			t.Errorf("from %d on the header is %v", at, p.Header)
 		}
 	}
-	if p, ok := c.Piece("https://a.test/2", 0, 4); !ok || p.Refused != "no" || p.Size != 0 || p.Sum != xxh3.Hash(nil) {
+	p, ok := c.Piece(render.Resource{URL: "https://a.test/2"}, 0, 4)
+	if !ok || p.Refused != "no" || p.Size != 0 || p.Sum != xxh3.Hash(nil) {
 		t.Errorf("of a refusal: %+v, %t", p, ok)
 	}
-	if _, ok := c.Piece("https://a.test/3", 0, 4); ok {
+	if _, ok := c.Piece(render.Resource{URL: "https://a.test/3"}, 0, 4); ok {
 		t.Error("there is a piece of what nobody has asked for")
 	}
 }
@@ -193,7 +199,7 @@ func TestPiece(t *testing.T) {
 func TestHeaderIsText(t *testing.T) {
 	c := open(t, 1000)
 	put(t, c, "https://a.test/1", render.Answer{Status: 302, Header: http.Header{"Location": {"/caf\xe9.js"}}})
-	if a, _ := c.Answer(http.MethodGet, "https://a.test/1"); a.Header.Get("Location") != "/caf.js" {
+	if a, _ := c.Answer(to(http.MethodGet, "https://a.test/1")); a.Header.Get("Location") != "/caf.js" {
 		t.Errorf("the header is %q", a.Header)
 	}
 }
@@ -204,10 +210,10 @@ func TestRefusalsAreBounded(t *testing.T) {
 	for i := range 300_000 {
 		put(t, c, "https://a.test/"+strconv.Itoa(i), render.Answer{Refused: "blacklist"})
 	}
-	if c.Has("https://a.test/299999") || !c.Has("https://a.test/99999") {
+	if c.Has(render.Resource{URL: "https://a.test/299999"}) || !c.Has(render.Resource{URL: "https://a.test/99999"}) {
 		t.Error("too many refusals are kept, or too few")
 	}
-	if p, known := c.Piece("https://a.test/299999", 0, 1000); !known || p.Refused != answers.Crowded {
+	if p, known := c.Piece(render.Resource{URL: "https://a.test/299999"}, 0, 1000); !known || p.Refused != answers.Crowded {
 		t.Errorf("what cannot be kept is known %t, refused %q", known, p.Refused)
 	}
 }
@@ -230,10 +236,11 @@ func TestWordsAreBounded(t *testing.T) {
 		}
 		first, _ := each("0")
 		last, _ := each("2999")
-		if !c.Has(first) || c.Has(last) {
-			t.Errorf("of 180 MB of %s the first is kept %t, the last %t", what, c.Has(first), c.Has(last))
+		if !c.Has(render.Resource{URL: first}) || c.Has(render.Resource{URL: last}) {
+			t.Errorf("of 180 MB of %s the first is kept %t, the last %t", what, c.Has(render.Resource{URL: first}),
+				c.Has(render.Resource{URL: last}))
 		}
-		if a, known := c.Answer(http.MethodGet, last); !known || a.Refused != answers.Crowded {
+		if a, known := c.Answer(to(http.MethodGet, last)); !known || a.Refused != answers.Crowded {
 			t.Errorf("what cannot be kept is known %t, refused %q", known, a.Refused)
 		}
 	}

@@ -12,21 +12,21 @@ type Look struct {
 
 	Refused map[string]bool // reasons for which something was refused
 
-	asked map[string]bool
+	asked map[render.Resource]bool
 }
 
 // Answer implements [render.Answers].
-func (l *Look) Answer(method, url string) (render.Answer, bool) {
-	if !l.asked[url] {
+func (l *Look) Answer(r render.Request) (render.Answer, bool) {
+	if !l.asked[r.Resource] {
 		if len(l.asked) >= l.Most {
 			return l.refuse(TooMany), true
 		}
 		if l.asked == nil {
-			l.asked = map[string]bool{}
+			l.asked = map[render.Resource]bool{}
 		}
-		l.asked[url] = true
+		l.asked[r.Resource] = true
 	}
-	a, ok := l.Answers.Answer(method, url)
+	a, ok := l.Answers.Answer(r)
 	if a.Refused != "" {
 		return l.refuse(a.Refused), true
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// A Browser simulates rendering without a browser; see [Shell]. Scripts are lines: "get URL" requests
+// A Browser simulates rendering without a browser; see [Shell]. Scripts are lines: "get URL [ACCEPT]" requests
 // URL and runs the answer, "post URL" sends something, "link URL" adds a link to the page, "title
 // TEXT" a title, "go URL" tries to navigate away, "large" makes the page too large. Read its counters only
 // while nothing is rendered.
@@ -73,7 +73,7 @@ func (b *Browser) Render(ctx context.Context, p render.Page, a render.Answers) (
 	}
 	source := regexp.MustCompile(`<script src="([^"]*)">`)
 	for _, m := range source.FindAllStringSubmatch(string(p.Body), -1) {
-		l.get(m[1])
+		l.get(m[1], "")
 	}
 	if len(l.Missing) > 0 {
 		return l.Rendering, nil
@@ -90,13 +90,13 @@ type look struct {
 	added   strings.Builder
 }
 
-func (l *look) get(ref string) {
+func (l *look) get(ref, accept string) {
 	url := ref
 	if strings.HasPrefix(ref, "/") {
 		url = "https://" + weburl.Host(l.base) + ref
 	}
-	req := render.Request{Method: http.MethodGet, URL: url}
-	a, ok := l.answers.Answer(req.Method, req.URL)
+	req := render.Request{Method: http.MethodGet, Resource: render.Resource{URL: url, Accept: accept}}
+	a, ok := l.answers.Answer(req)
 	switch {
 	case !ok:
 		l.Missing = append(l.Missing, req)
@@ -107,7 +107,7 @@ func (l *look) get(ref string) {
 	}
 	l.Used = append(l.Used, req)
 	if a.Status >= 300 && a.Status < 400 {
-		l.get(a.Header.Get("Location"))
+		l.get(a.Header.Get("Location"), accept)
 		return
 	}
 	if a.Status != 200 {
@@ -117,9 +117,10 @@ func (l *look) get(ref string) {
 		do, what, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch do {
 		case "get":
-			l.get(what)
+			url, accept, _ := strings.Cut(what, " ")
+			l.get(url, accept)
 		case "post":
-			post := render.Request{Method: http.MethodPost, URL: what}
+			post := render.Request{Method: http.MethodPost, Resource: render.Resource{URL: what}}
 			l.Refused = append(l.Refused, render.Refusal{Request: post, Reason: render.Sends})
 		case "link":
 			fmt.Fprintf(&l.added, "<a href=%q>shown</a>", what)

@@ -14,9 +14,10 @@ import (
 const DeniedAsset = "denied by robots.txt"
 
 // A refusal is the answer to pages for a resource whose host is not requested.
-type refusal struct{ url, why string }
-
-func (r *refusal) answer() *render.Answer { return &render.Answer{Refused: r.why} }
+type refusal struct {
+	render.Resource
+	why string
+}
 
 // refuseAssets refuses the first resource that scripts need from a host, if the host is not
 // requested any more in this run. Reaching max-pages is not such a case: resources are still
@@ -37,9 +38,9 @@ func (p *plan) refuseAssets(h *schema.Host, live *liveHost, shut bool) *refusal 
 	default:
 		return nil
 	}
-	url := live.assets[0].url
+	of := live.assets[0].Resource
 	live.assets = live.assets[1:]
-	return &refusal{url, why}
+	return &refusal{of, why}
 }
 
 // asset decides on the first due resource that scripts need from a host: to request it, or to
@@ -50,12 +51,12 @@ func (p *plan) asset(h *schema.Host, live *liveHost, rules *robots.Rules) (decis
 			continue
 		}
 		live.assets = append(live.assets[:i:i], live.assets[i+1:]...)
-		if v := rules.Check(weburl.PathQuery(a.url)); !v.Allowed {
-			return decision{refuse: &refusal{a.url, DeniedAsset}, again: true}, true
+		if v := rules.Check(weburl.PathQuery(a.URL)); !v.Allowed {
+			return decision{refuse: &refusal{a.Resource, DeniedAsset}, again: true}, true
 		}
 		return decision{step: &ring.Step{
-			Kind: ring.Asset, Host: h.ID, For: h.ID, ID: ring.AssetID, URL: a.url, Timeout: p.in.set.Timeout(a.tries),
-			Settings: p.in.set, Visit: ring.Progress{Retries: a.tries},
+			Kind: ring.Asset, Host: h.ID, For: h.ID, ID: ring.AssetID, URL: a.URL, Accept: a.Accept,
+			Timeout: p.in.set.Timeout(a.tries), Settings: p.in.set, Visit: ring.Progress{Retries: a.tries},
 		}}, true
 	}
 	return decision{}, false
@@ -70,10 +71,10 @@ func (p *plan) entrust(h *schema.Host, live *liveHost) decision {
 		}
 		live.assets = append(live.assets[:i:i], live.assets[i+1:]...)
 		return decision{step: &ring.Step{
-			Kind: ring.Asset, Host: h.ID, For: h.ID, ID: ring.AssetID, URL: a.url, Settings: p.in.set,
-			Visit: ring.Progress{Retries: a.tries},
+			Kind: ring.Asset, Host: h.ID, For: h.ID, ID: ring.AssetID, URL: a.URL, Accept: a.Accept,
+			Settings: p.in.set, Visit: ring.Progress{Retries: a.tries},
 			Errand: &ring.Errand{
-				From: p.in.store.Part().Shard, To: p.in.store.ShardOf(h.ID), Kind: ring.Asset, URL: a.url,
+				From: p.in.store.Part().Shard, To: p.in.store.ShardOf(h.ID), Kind: ring.Asset, URL: a.URL, Accept: a.Accept,
 			},
 		}}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/robots"
 	"github.com/sumi-ripple/ripple/schema"
@@ -55,7 +56,7 @@ func newDelegatedRequests(in *runState, hosts *hosts, queue *renderQueue, cache 
 // repeats it later.
 func (d *delegatedRequests) begin(e ring.Errand) error {
 	if e.Kind == ring.Asset {
-		return d.renderQueue.lend(e.URL)
+		return d.renderQueue.lend(e.Resource())
 	}
 	key := keyOf(&e)
 	_, known := d.reports[key]
@@ -108,7 +109,7 @@ func (r *Recorder) Report(e ring.Errand) (report ring.Report, known bool) {
 }
 
 // Lends reports whether a resource is being requested for scripts of pages of another shard.
-func (r *Recorder) Lends(url string) bool { return r.renderQueue.lent[url] }
+func (r *Recorder) Lends(of render.Resource) bool { return r.renderQueue.lent[of] }
 
 // sent applies a report of another shard, or its answer that there is none yet. The other shard's
 // host has no clock here; the clock of a host that waits for it paces the next letter.
@@ -138,13 +139,13 @@ func errandWait(before int) time.Duration {
 
 // brought applies the report of another shard about a resource for scripts, or asks it again later.
 func (t *turn) brought(live *liveHost, o *ring.Outcome) {
-	again := asset{url: o.Step.URL, tries: o.Step.Visit.Retries}
+	again := asset{Resource: o.Step.Resource(), tries: o.Step.Visit.Retries}
 	switch {
 	case o.Moved:
 		again.due = t.in.now.Add(errandWait(again.tries))
 		again.tries++
 	case o.Answered():
-		t.renderQueue.answer(o.Step.URL, o.Answer)
+		t.renderQueue.answer(o.Step.Resource(), o.Answer)
 		return
 	}
 	live.assets = append(live.assets, again)

@@ -32,12 +32,12 @@ func TestLend(t *testing.T) {
 		for range 3 {
 			ok(t, turn.delegated.begin(e))
 		}
-		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []string{e.URL}}
+		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []render.Resource{e.Resource()}}
 		ok(t, turn.renderQueue.fetch(&page))
 		if len(live.assets) != 1 || len(turn.renderQueue.line.usual.hosts) != 0 {
 			t.Fatalf("%d requests wait, and %d pages go on", len(live.assets), len(turn.renderQueue.line.usual.hosts))
 		}
-		turn.renderQueue.answer(e.URL, &render.Answer{Status: 200})
+		turn.renderQueue.answer(e.Resource(), &render.Answer{Status: 200})
 		live.assets = nil
 		ok(t, turn.delegated.begin(e))
 		if len(live.assets) != 0 || len(turn.renderQueue.line.usual.hosts) != 1 || len(turn.renderQueue.lent) != 0 {
@@ -46,7 +46,8 @@ func TestLend(t *testing.T) {
 		}
 		e.URL = "https://black.test/lib.js"
 		ok(t, turn.delegated.begin(e))
-		if a, known := r.in.set.Answers.Answer("GET", e.URL); !known || a.Refused != "blacklist" {
+		a, known := r.in.set.Answers.Answer(render.Request{Method: "GET", Resource: e.Resource()})
+		if !known || a.Refused != "blacklist" {
 			t.Errorf("of a host on the blacklist: %+v, %t", a, known)
 		}
 	})
@@ -73,7 +74,7 @@ func TestLendIsBounded(t *testing.T) {
 			for i := range maxLent + 5 {
 				e.URL = fmt.Sprintf("https://%s/%d.js", host, i)
 				ok(t, turn.delegated.begin(e))
-				if lends := r.Lends(e.URL); lends != (i < maxLent && total < maxErrands) {
+				if lends := r.Lends(e.Resource()); lends != (i < maxLent && total < maxErrands) {
 					t.Fatalf("the %dth of %s is asked for: %t, with %d in all", i, host, lends, total)
 				} else if lends {
 					total++
@@ -83,15 +84,15 @@ func TestLendIsBounded(t *testing.T) {
 		if total != maxErrands || waiting(own[0]) != maxLent {
 			t.Errorf("%d requests wait, %d of one host", total, waiting(own[0]))
 		}
-		turn.renderQueue.answer("https://"+own[0]+"/0.js", &render.Answer{Status: 200})
+		turn.renderQueue.answer(render.Resource{URL: "https://" + own[0] + "/0.js"}, &render.Answer{Status: 200})
 		last := own[len(own)-1]
 		e.URL = "https://" + last + "/more.js"
 		ok(t, turn.delegated.begin(e))
-		if !r.Lends(e.URL) || waiting(last) != 1 {
+		if !r.Lends(e.Resource()) || waiting(last) != 1 {
 			t.Error("one that has its answer leaves no room for another")
 		}
 		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}},
-			Missing: []string{"https://" + own[0] + "/own.js"}}
+			Missing: []render.Resource{{URL: "https://" + own[0] + "/own.js"}}}
 		ok(t, turn.renderQueue.fetch(&page))
 		if waiting(own[0]) != maxLent+1 {
 			t.Error("what the shard's own page wants is not asked for")
@@ -104,8 +105,8 @@ func TestLendIsBounded(t *testing.T) {
 func TestEntrusted(t *testing.T) {
 	r, foreign := newRenderingShard(t)
 	r.turn(t, func(turn turn) {
-		url := "https://" + foreign + "/lib.js"
-		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []string{url}}
+		wanted := render.Resource{URL: "https://" + foreign + "/lib.js", Accept: "text/csv"}
+		page := ring.Outcome{Step: ring.Step{Fetched: &ring.Fetched{}}, Missing: []render.Resource{wanted}}
 		ok(t, turn.renderQueue.fetch(&page))
 		h := r.hostOf(t, r.met(t, "https://"+foreign+"/"))
 		live := r.hosts.live.of(h.ID)
@@ -113,7 +114,7 @@ func TestEntrusted(t *testing.T) {
 			t.Helper()
 			d, err := turn.plan.decide(h, live)
 			ok(t, err)
-			if d.step == nil || !d.step.Entrusted() || d.step.Kind != ring.Asset || d.step.Errand.URL != url {
+			if d.step == nil || !d.step.Entrusted() || d.step.Kind != ring.Asset || d.step.Errand.Resource() != wanted {
 				t.Fatalf("the step is %+v", d.step)
 			}
 			return *d.step
@@ -131,7 +132,8 @@ func TestEntrusted(t *testing.T) {
 		o := ring.Outcome{Step: step()}
 		o.Bring(ring.Report{Status: 200, Body: []byte("link /b")})
 		ok(t, turn.sent(h, live, &o))
-		if a, known := r.in.set.Answers.Answer("GET", url); !known || string(a.Body) != "link /b" || a.Status != 200 {
+		a, known := r.in.set.Answers.Answer(render.Request{Method: "GET", Resource: wanted})
+		if !known || string(a.Body) != "link /b" || a.Status != 200 {
 			t.Errorf("the answer is %+v, %t", a, known)
 		}
 		if d, err := turn.plan.decide(h, live); err != nil || d.step != nil || len(turn.renderQueue.line.usual.hosts) != 1 {

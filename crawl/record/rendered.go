@@ -56,11 +56,11 @@ func (t *turn) fetchedAsset(h *schema.Host, live *liveHost, o *ring.Outcome) {
 		v.Next.Settings = t.in.set
 		live.goOn(*v.Next)
 	case judge.Rest:
-		live.assets = append(live.assets, asset{url: step.URL, tries: step.Visit.Retries})
+		live.assets = append(live.assets, asset{Resource: step.Resource(), tries: step.Visit.Retries})
 	case judge.Retry:
 		wait := clock.Backoff(t.in.set.Config.Retry, step.Visit.Retries+1)
-		live.assets = append(live.assets, asset{step.URL, step.Visit.Retries + 1, o.Done.Add(wait)})
+		live.assets = append(live.assets, asset{step.Resource(), step.Visit.Retries + 1, o.Done.Add(wait)})
 	default:
-		t.renderQueue.answer(step.URL, v.Answer)
+		t.renderQueue.answer(step.Resource(), v.Answer)
 	}
 }

@@ -21,8 +21,8 @@ type renderQueue struct {
 	in     *runState
 	hosts  *hosts
 	pages  int
-	wanted map[string][]*round // by URL: the rounds that wait for the answer
-	lent   map[string]bool     // those of wanted that other shards need, too or only
+	wanted map[render.Resource][]*round // the rounds that wait for the answer
+	lent   map[render.Resource]bool     // those of wanted that other shards need, too or only
 	line   browserLine
 	open   int // steps published and not finished
 	closed int // steps that browsers have finished, not yet published
@@ -37,13 +37,13 @@ type round struct {
 
 // An asset is a resource that scripts need from a host.
 type asset struct {
-	url   string
+	render.Resource
 	tries int       // failed tries
 	due   time.Time // zero: at once
 }
 
 func newRenderQueue(in *runState, hosts *hosts) renderQueue {
-	return renderQueue{in: in, hosts: hosts, wanted: map[string][]*round{}, lent: map[string]bool{},
+	return renderQueue{in: in, hosts: hosts, wanted: map[render.Resource][]*round{}, lent: map[render.Resource]bool{},
 		line: newBrowserLine(), held: map[schema.HostID]bool{}}
 }
 
@@ -86,17 +86,17 @@ func (q *renderQueue) fetch(o *ring.Outcome) error {
 	fetched.Processor += o.Processor
 	page := &round{step: o.Step}
 	page.step.Fetched = &fetched
-	for _, url := range o.Missing {
-		waiting, asked := q.wanted[url]
+	for _, r := range o.Missing {
+		waiting, asked := q.wanted[r]
 		if !asked {
 			var err error
-			if asked, err = q.ask(url, math.MaxInt); err != nil {
+			if asked, err = q.ask(r, math.MaxInt); err != nil {
 				return err
 			}
 		}
 		if asked {
 			page.missing++
-			q.wanted[url] = append(waiting, page)
+			q.wanted[r] = append(waiting, page)
 		}
 	}
 	if page.missing == 0 {
@@ -107,34 +107,34 @@ func (q *renderQueue) fetch(o *ring.Outcome) error {
 
 // lend queues the request for a resource that scripts of another shard's pages need, unless it is
 // already queued. If too many are queued, the other shard must ask again.
-func (q *renderQueue) lend(url string) error {
-	if q.lent[url] || len(q.lent) >= maxErrands || q.in.set.Answers == nil {
+func (q *renderQueue) lend(r render.Resource) error {
+	if q.lent[r] || len(q.lent) >= maxErrands || q.in.set.Answers == nil {
 		return nil
 	}
-	waiting, asked := q.wanted[url]
+	waiting, asked := q.wanted[r]
 	if !asked {
 		var err error
-		if asked, err = q.ask(url, maxLent); err != nil || !asked {
+		if asked, err = q.ask(r, maxLent); err != nil || !asked {
 			return err
 		}
 	}
-	q.wanted[url], q.lent[url] = waiting, true
+	q.wanted[r], q.lent[r] = waiting, true
 	return nil
 }
 
-// ask queues a URL at its host, if fewer than most URLs that scripts want are queued there. It returns false if
-// not, or if the answer is known already.
-func (q *renderQueue) ask(url string, most int) (bool, error) {
-	if q.in.set.Answers.Has(url) {
+// ask queues a resource at its host, if fewer than most resources that scripts want are queued there. It returns
+// false if not, or if the answer is known already.
+func (q *renderQueue) ask(r render.Resource, most int) (bool, error) {
+	if q.in.set.Answers.Has(r) {
 		return false, nil
 	}
-	u, err := q.in.set.Rules.Parse(url)
+	u, err := q.in.set.Rules.Parse(r.URL)
 	if err != nil || u.HTTP {
-		q.answer(url, &render.Answer{Refused: "not an https URL"})
+		q.answer(r, &render.Answer{Refused: "not an https URL"})
 		return false, nil
 	}
 	if c := q.in.set.Scope.Classify(u.Norm); !c.Class.Visitable() {
-		q.answer(url, &render.Answer{Refused: c.Class.String()})
+		q.answer(r, &render.Answer{Refused: c.Class.String()})
 		return false, nil
 	}
 	id, err := q.hosts.identify(u.Host())
@@ -145,21 +145,21 @@ func (q *renderQueue) ask(url string, most int) (bool, error) {
 	if len(live.assets) >= most {
 		return false, nil
 	}
-	live.assets = append(live.assets, asset{url: url})
+	live.assets = append(live.assets, asset{Resource: r})
 	q.hosts.touch(id)
 	return true, nil
 }
 
 // answer stores the answer for a resource, and continues the rounds that wait for nothing else.
-func (q *renderQueue) answer(url string, a *render.Answer) {
-	q.in.set.Answers.Put(url, a)
-	for _, page := range q.wanted[url] {
+func (q *renderQueue) answer(r render.Resource, a *render.Answer) {
+	q.in.set.Answers.Put(r, a)
+	for _, page := range q.wanted[r] {
 		if page.missing--; page.missing == 0 {
 			q.line.add(page.step)
 		}
 	}
-	delete(q.wanted, url)
-	delete(q.lent, url)
+	delete(q.wanted, r)
+	delete(q.lent, r)
 }
 
 // crowded reports whether too many pages are being rendered to request another page of the host that might need

@@ -7,6 +7,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/judge"
+	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -314,7 +315,7 @@ func (t *turn) drop(step *ring.Step) error {
 		return t.robots.withdraw(*step)
 	case step.Kind == ring.Asset:
 		live := t.hosts.live.of(step.Host)
-		live.assets = append(live.assets, asset{url: step.URL, tries: step.Visit.Retries})
+		live.assets = append(live.assets, asset{Resource: step.Resource(), tries: step.Visit.Retries})
 	case step.Kind != ring.Probe: // which is due still
 		t.quotas.release(step)
 	}
@@ -393,7 +394,7 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 // act follows a decision, except for its step.
 func (t *turn) act(h *schema.Host, d *decision) error {
 	if d.refuse != nil {
-		t.renderQueue.answer(d.refuse.url, d.refuse.answer())
+		t.renderQueue.answer(d.refuse.Resource, &render.Answer{Refused: d.refuse.why})
 	}
 	if d.drop != nil {
 		if err := t.drop(d.drop); err != nil {

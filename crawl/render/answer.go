@@ -68,14 +68,14 @@ func preflight(e *fetch.EventRequestPaused) bool {
 // ask looks up the answer to a request and records the result. It returns false if the answer is
 // missing.
 func (v *visit) ask(e *fetch.EventRequestPaused) (Answer, bool) {
-	r := Request{e.Request.Method, e.Request.URL}
+	r := Request{e.Request.Method, Resource{e.Request.URL, accept(e)}}
 	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == v.frame {
 		v.navigation(r.URL + e.Request.URLFragment)
 		return Answer{Refused: reasonNavigation}, true
 	}
 	a, known := Answer{Refused: v.forbids(e)}, true
 	if a.Refused == "" {
-		a, known = v.answers.Answer(r.Method, r.URL)
+		a, known = v.answers.Answer(r)
 	}
 	switch {
 	case !known:
@@ -91,12 +91,30 @@ func (v *visit) ask(e *fetch.EventRequestPaused) (Answer, bool) {
 	return a, known
 }
 
-// ownHeader reports whether a page gave a request headers of its own choosing, such as Authorization. They are
-// not sent. Content-Type says nothing without a body, and X-Requested-With only that a script asks.
+// accept returns the value of Accept that is sent for a request; empty: */*. Only scripts choose one.
+func accept(e *fetch.EventRequestPaused) string {
+	if e.ResourceType != network.ResourceTypeFetch && e.ResourceType != network.ResourceTypeXHR {
+		return ""
+	}
+	for name, value := range e.Request.Headers {
+		text, _ := value.(string)
+		if strings.EqualFold(name, "Accept") && text != "*/*" && Acceptable(text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// ownHeader reports whether a page gave a request headers of its own choosing that are not sent, such as
+// Authorization. Content-Type says nothing without a body, and X-Requested-With only that a script asks.
 func ownHeader(r *network.Request) bool {
-	for name := range r.Headers {
+	for name, value := range r.Headers {
 		switch name = strings.ToLower(name); name {
-		case "accept", "accept-language", "cache-control", "content-type", "origin", "pragma", "referer",
+		case "accept":
+			if text, _ := value.(string); !Acceptable(text) {
+				return true
+			}
+		case "accept-language", "cache-control", "content-type", "origin", "pragma", "referer",
 			"upgrade-insecure-requests", "user-agent", "x-requested-with":
 		default:
 			if !strings.HasPrefix(name, "sec-") {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/network"
@@ -14,6 +15,19 @@ func TestOwnHeader(t *testing.T) {
 	} {
 		if got := ownHeader(&network.Request{Headers: network.Headers{name: "x"}}); got != want {
 			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+}
+
+// TestAcceptable forwards the values of Accept that libraries set, and none that servers may not expect.
+func TestAcceptable(t *testing.T) {
+	for value, want := range map[string]bool{
+		"": true, "application/json, text/plain, */*": true, "application/vnd.api+json;q=0.9": true,
+		strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, `a/b;c="d"`: false, "a\nb": false, "\u00fc": false,
+		"a/{b}": false, "a\x7f": false,
+	} {
+		if got := Acceptable(value); got != want {
+			t.Errorf("%q: %t, want %t", value, got, want)
 		}
 	}
 }

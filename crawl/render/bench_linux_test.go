@@ -53,17 +53,17 @@ type fetched struct {
 	all map[string]Answer
 }
 
-func (f *fetched) Answer(_, url string) (Answer, bool) {
+func (f *fetched) Answer(r Request) (Answer, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	a, ok := f.all[url]
+	a, ok := f.all[r.URL]
 	return a, ok
 }
 
 // get fetches a URL, unless it has been fetched before.
 func (f *fetched) get(b *testing.B, url string) Answer {
 	b.Helper()
-	if a, ok := f.Answer(http.MethodGet, url); ok {
+	if a, ok := f.Answer(Request{http.MethodGet, Resource{URL: url}}); ok {
 		return a
 	}
 	resp, err := http.Get(url)

@@ -10,6 +10,7 @@ package render
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -31,10 +32,24 @@ type Page struct {
 	Body   []byte
 }
 
-// A Request is a request of a page's scripts: GET or HEAD, and an http or https URL as the browser
-// writes it, without fragment. It has no body, no cookies and no headers chosen by the page.
+// A Resource is what the scripts of pages request: an http or https URL as the browser writes it, without
+// fragment, and the value of Accept, by which servers choose a format. No other header of a page's choice is sent.
+type Resource struct {
+	URL    string
+	Accept string // see [Acceptable]; empty: */*
+}
+
+// A Request is a request of a page's scripts: GET or HEAD of a resource. It has no body and no cookies.
 type Request struct {
-	Method, URL string
+	Method string
+	Resource
+}
+
+// Acceptable reports whether a value of Accept is sent: a CORS-safelisted one (Fetch, section 2.2.2).
+func Acceptable(accept string) bool {
+	return len(accept) <= 128 && !strings.ContainsFunc(accept, func(r rune) bool {
+		return r < ' ' && r != '\t' || r > '~' || strings.ContainsRune(`"():<>?@[\]{}`, r)
+	})
 }
 
 // An Answer is the result of a request: a response, or a refusal. The browser follows a redirect by making
@@ -50,7 +65,7 @@ type Answer struct {
 // same request while a page is rendered.
 type Answers interface {
 	// Answer returns the answer to a request, or false if it has not been requested yet.
-	Answer(method, url string) (Answer, bool)
+	Answer(Request) (Answer, bool)
 }
 
 // A Refusal is a request that was refused, or whose headers were.
@@ -65,7 +80,7 @@ const (
 	WebSocket   = "websocket" // and WebTransport
 	EventSource = "eventsource"
 	Worker      = "worker"
-	OwnHeader   = "made without a header of the page's own choosing"
+	OwnHeader   = "made without a header of the page's own choosing" // other than Accept
 	TooMany     = "too many requests"
 )
 

@@ -108,8 +108,8 @@ func TestWatchPeers(t *testing.T) {
 // everything else.
 type refusing struct{}
 
-func (refusing) Answer(method, url string) (Answer, bool) {
-	if _, to, ok := strings.Cut(url, "/redirect?"); ok {
+func (refusing) Answer(r Request) (Answer, bool) {
+	if _, to, ok := strings.Cut(r.URL, "/redirect?"); ok {
 		return Answer{Status: 302, Header: map[string][]string{"Location": {to}}}, true
 	}
 	return Answer{Refused: "nobody may"}, true

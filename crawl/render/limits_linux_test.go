@@ -61,10 +61,10 @@ type killer struct {
 	group, process int
 }
 
-func (k killer) Answer(method, url string) (Answer, bool) {
+func (k killer) Answer(r Request) (Answer, bool) {
 	_ = syscall.Kill(k.process, syscall.SIGKILL)
 	ended(k.t, k.group, k.process)
-	return k.web.Answer(method, url)
+	return k.web.Answer(r)
 }
 
 // ended waits until the killed processes of a group have ended, or all processes if none are named.

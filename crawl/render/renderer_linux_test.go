@@ -17,8 +17,8 @@ import (
 // A web maps URLs to answers.
 type web map[string]string
 
-func (w web) Answer(method, url string) (Answer, bool) {
-	body, ok := w[url]
+func (w web) Answer(r Request) (Answer, bool) {
+	body, ok := w[r.URL]
 	kind := "text/javascript"
 	switch {
 	case strings.HasPrefix(body, "refused: "):
@@ -128,6 +128,13 @@ func pageTests() []pageTest {
 		{"missing, and asked for synchronously",
 			`<script>x = new XMLHttpRequest; x.open("GET", "/3", false); x.send()</script>`, nil,
 			"", Rendering{Missing: gets("https://a.example/3")}},
+		{"a type of its own", `<i id=out></i><script>(async () => {
+			for (const accept of ["application/json", "*/*", "(" + "x".repeat(130)]) {
+				out.append(await (await fetch("/d", {headers: {accept}})).text());
+			}
+		})()</script>`, web{"https://a.example/d": `d`}, `<i id="out">ddd</i>`,
+			Rendering{Used: []Request{{"GET", Resource{"https://a.example/d", "application/json"}}, gets("https://a.example/d")[0]},
+				Refused: refusals("GET", OwnHeader, "https://a.example/d")}},
 		{"a refused script", `<i id=out></i><script src=/1.js onerror="out.append('gone')"></script>`,
 			web{"https://a.example/1.js": "refused: robots.txt"}, `<i id="out">gone</i>`,
 			Rendering{Refused: refusals("GET", "refused: robots.txt", "https://a.example/1.js")}},
@@ -172,7 +179,7 @@ func pageTests() []pageTest {
 			`<i id="out">7</i>`, Rendering{Used: gets("https://a.example/d")}},
 		{"asking for headers alone", `<i id=out></i><script>fetch("/h", {method: "HEAD"}).then(r => out.append(r.status))</script>`,
 			web{"https://a.example/h": ``}, `<i id="out">200</i>`,
-			Rendering{Used: []Request{{"HEAD", "https://a.example/h"}}}},
+			Rendering{Used: []Request{{"HEAD", Resource{URL: "https://a.example/h"}}}}},
 		{"styles load, and hold nothing", `<i id=out></i><link rel=stylesheet href=/s.css onload="out.append(1)">`, nil,
 			`<i id="out">1</i>`, Rendering{Refused: refusals("GET", "stylesheet", "https://a.example/s.css")}},
 		{"images fail, in order", `<i id=out></i><img src=/i.png onload="out.append(0)" onerror="out.append(1)"><script>
@@ -294,7 +301,7 @@ func testWithdrawn(t *testing.T, r *Renderer) {
 func gets(urls ...string) []Request {
 	var all []Request
 	for _, url := range urls {
-		all = append(all, Request{"GET", url})
+		all = append(all, Request{"GET", Resource{URL: url}})
 	}
 	return all
 }
@@ -302,7 +309,7 @@ func gets(urls ...string) []Request {
 func refusals(method, reason string, urls ...string) []Refusal {
 	var all []Refusal
 	for _, url := range urls {
-		all = append(all, Refusal{Request{method, url}, reason})
+		all = append(all, Refusal{Request{method, Resource{URL: url}}, reason})
 	}
 	return all
 }

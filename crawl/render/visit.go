@@ -188,7 +188,7 @@ func (v *visit) told(text string) {
 		v.navigation(t.URL)
 		return
 	}
-	v.refused(Request{t.Method, t.URL}, t.Reason)
+	v.refused(Request{t.Method, Resource{URL: t.URL}}, t.Reason)
 }
 
 // advance answers the waiting requests, one at a time.

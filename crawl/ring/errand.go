@@ -17,7 +17,11 @@ type Errand struct {
 	Kind     Kind   // Robots: the robots.txt of a host of From redirects there; or Asset
 	ID       uint64 // of Robots: one for each request of From
 	URL      string
+	Accept   string // of Asset
 }
+
+// Resource returns the resource that an errand for scripts requests.
+func (e *Errand) Resource() render.Resource { return render.Resource{URL: e.URL, Accept: e.Accept} }
 
 // A Report is the result of an errand.
 type Report struct {

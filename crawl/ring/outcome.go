@@ -55,10 +55,10 @@ type Outcome struct {
 	Entries []Target // of Sitemap.Entries that are URLs; Norm is empty for others
 	Files   []Target // of Sitemap.Children, likewise
 
-	Fetched *Fetched       // a page to be rendered before its visit ends
-	Missing []string       // of Render: URLs to request before the page is rendered again
-	Failed  string         // of Render: why the browser failed; sanitised. Page is then the page as fetched
-	Answer  *render.Answer // of Asset: the answer for the scripts
+	Fetched *Fetched          // a page to be rendered before its visit ends
+	Missing []render.Resource // of Render: to be requested before the page is rendered again
+	Failed  string            // of Render: why the browser failed; sanitised. Page is then the page as fetched
+	Answer  *render.Answer    // of Asset: the answer for the scripts
 
 	Processor time.Duration // of Render: of the browser, for this round
 	TimedOut  bool          // of Render: the page has had its processor time

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/answers"
+	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/slots"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/scope"
@@ -76,6 +77,7 @@ type Step struct {
 	Moves      int            // how often no request was made because the server was at another address
 	Settings   *Settings      // under which it was planned
 	Fetched    *Fetched       // of Render: the page
+	Accept     string         // of Asset: the value of Accept; empty: */*
 	Errand     *Errand        // of Robots and Asset: has another shard make the request; nil: this shard does
 }
 
@@ -95,6 +97,9 @@ func (s *Step) RequestKind() string {
 	}
 	return "get"
 }
+
+// Resource returns the resource that an Asset requests.
+func (s *Step) Resource() render.Resource { return render.Resource{URL: s.URL, Accept: s.Accept} }
 
 // Fetched is the answer for a page that is to be rendered.
 type Fetched struct {

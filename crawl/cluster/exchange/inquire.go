@@ -32,7 +32,9 @@ func Inquire(ctx context.Context, s Shard, c Carrier, e ring.Errand, most int64,
 	}
 	in := inquiry{sender: Sender{carrier: c, peer: e.To}, letter: l, most: most, admit: admit}
 	for {
-		in.letter.Errand = &errand{ID: e.ID, URL: e.URL, Asset: e.Kind == ring.Asset, At: len(in.body)}
+		in.letter.Errand = &errand{
+			ID: e.ID, URL: e.URL, Asset: e.Kind == ring.Asset, Accept: e.Accept, At: len(in.body),
+		}
 		if r, known, more := in.ask(ctx); !more {
 			return r, known, nil
 		}

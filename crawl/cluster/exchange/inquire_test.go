@@ -53,11 +53,12 @@ func TestInquire(t *testing.T) {
 	script := func(header, n int) *ring.Report {
 		return &ring.Report{Status: 200, Header: http.Header{"X": {strings.Repeat("<", header)}}, Body: body(n)}
 	}
-	kind := func(r *ring.Report) ring.Kind {
+	errandFor := func(r *ring.Report, from, to int) ring.Errand {
+		e := ring.Errand{From: from, To: to, Kind: ring.Robots, ID: 5, URL: "https://a.test/r"}
 		if r != nil && (r.Header != nil || r.Refused != "") {
-			return ring.Asset
+			e.Kind, e.Accept = ring.Asset, "application/json"
 		}
-		return ring.Robots
+		return e
 	}
 	for name, v := range map[string]struct {
 		report  *ring.Report
@@ -78,7 +79,7 @@ func TestInquire(t *testing.T) {
 			from, to := newShard(t), newShard(t)
 			to.ready = v.report
 			p := &post{t: t, to: to}
-			errand := ring.Errand{To: 1, Kind: kind(v.report), ID: 5, URL: "https://a.test/r"}
+			errand := errandFor(v.report, 0, 1)
 			r, known, err := Inquire(t.Context(), from, p, errand,
 				largest, free)
 			if err != nil || known != (v.report != nil) || p.n != v.letters {
@@ -96,7 +97,7 @@ func TestInquire(t *testing.T) {
 			if !cmp.Equal(r, want, cmpopts.EquateEmpty()) {
 				t.Errorf("the report is %+v, want %+v", r, want)
 			}
-			asked := ring.Errand{From: 1, To: 0, Kind: kind(v.report), ID: 5, URL: "https://a.test/r"}
+			asked := errandFor(v.report, 1, 0)
 			if to.asked[0] != asked {
 				t.Errorf("errand %+v, want %+v", to.asked[0], asked)
 			}

@@ -30,10 +30,11 @@ type letter struct {
 
 // An errand is the encoding of a [ring.Errand].
 type errand struct {
-	ID    uint64 `json:"id"`
-	URL   string `json:"url"`
-	Asset bool   `json:"asset,omitzero"`
-	At    int    `json:"at"` // bytes of the body received so far
+	ID     uint64 `json:"id"`
+	URL    string `json:"url"`
+	Asset  bool   `json:"asset,omitzero"`
+	Accept string `json:"accept,omitzero"` // of an asset: the value of Accept
+	At     int    `json:"at"`              // bytes of the body received so far
 }
 
 // A verdict is the result of a letter.

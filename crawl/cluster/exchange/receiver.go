@@ -49,7 +49,7 @@ func (r *Receiver) Answer(text []byte) ([]byte, error) {
 func (r *Receiver) report(l *letter, a answer) ([]byte, error) {
 	e := ring.Errand{From: l.From, To: l.To, Kind: ring.Robots, ID: l.Errand.ID, URL: l.Errand.URL}
 	if l.Errand.Asset {
-		e.Kind = ring.Asset
+		e.Kind, e.Accept = ring.Asset, l.Errand.Accept
 	}
 	rep, known, err := r.shard.Errand(e, max(l.Errand.At, 0), maxPiece)
 	if err != nil {

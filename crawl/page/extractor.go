@@ -75,6 +75,7 @@ func (e *Extractor) Extract(body []byte, contentType string, base *weburl.Base, 
 		text = closed(unprefixed(textual(text)))
 	}
 	p := Page{Content: schema.Content{Charset: encoding.Name()}}
+	e.hydration = hydration{at: weburl.PathQuery(self)}
 	e.read(&p, text)
 	if encode := encoding.Query(); encode != nil {
 		base = base.Encoded(encode)
@@ -112,7 +113,6 @@ func (e *Extractor) read(p *Page, text []byte) {
 	e.nesting.reset()
 	e.words.Reset()
 	e.shown.reset()
-	e.hydration = hydration{}
 	e.scan.keepText = true
 	e.robots = robots{agent: e.opt.Agent}
 	e.titled, e.scripted, e.base, e.based, e.link, e.licenses = false, false, nil, false, -1, nil
@@ -222,8 +222,8 @@ func (e *Extractor) openLink(attrs *attributes) {
 	if e.scan.foreign.count[elementTemplate] > 0 {
 		return
 	}
-	if e.inContent() && !isNowhere(target) {
-		e.hydration.links++
+	if e.inContent() {
+		e.hydration.link(target)
 	}
 	rel, _ := attrs.get(attrRel)
 	e.link = e.ledger.add(target, schema.LinkAnchor, relFlags(rel), e.nesting.place())

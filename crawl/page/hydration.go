@@ -1,17 +1,21 @@
 package page
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // A hydration collects the signs that a framework sent a page from its server without its content, which
 // scripts then fetch: a marker of the framework, and no content where content belongs. Navigation, headers and
-// footers do not count; they are often complete. A link in the content settles it, so that on most pages there is
-// little to do.
+// footers do not count; they are often complete. Neither do links back, to the pages above this one. Another link in
+// the content settles it, so that on most pages there is little to do.
 type hydration struct {
-	marked  bool // a framework marks pages that its scripts continue
-	refused bool // its server left a part of the page to the scripts
-	roots   int  // number of containers examined for a marker
+	at      string // the page's path
+	marked  bool   // a framework marks pages that its scripts continue
+	refused bool   // its server left a part of the page to the scripts
+	roots   int    // number of containers examined for a marker
 
-	links   int // outside of navigation, headers and footers, as the others
+	links   int // outside of navigation, headers and footers, as the others, and not back
 	text    int // in bytes, with white space collapsed; counted up to shellText
 	content int // number of things of any kind
 	control bool
@@ -74,6 +78,27 @@ func (h *hydration) element(s *scanner, t tag) {
 	}
 }
 
+// link processes a link.
+func (h *hydration) link(target []byte) {
+	if !isNowhere(target) && !h.isBack(target) {
+		h.links++
+	}
+}
+
+// isBack reports whether a link leads to a page above this one or to itself, as it is usually written: as a path from
+// the root, or as dots.
+func (h *hydration) isBack(target []byte) bool {
+	target = bytes.TrimSpace(target)
+	if i := bytes.IndexAny(target, "?#"); i >= 0 {
+		target = target[:i]
+	}
+	if bytes.HasPrefix(target, []byte("..")) && len(bytes.Trim(target, "./")) == 0 {
+		return true
+	}
+	above := string(bytes.TrimSuffix(target, []byte("/"))) + "/"
+	return len(target) > 0 && target[0] == '/' && strings.HasPrefix(strings.TrimSuffix(h.at, "/")+"/", above)
+}
+
 // root looks for a marker on one of the first containers: Vue's server names the one it filled.
 func (h *hydration) root(s *scanner) {
 	const most = 8
@@ -94,8 +119,11 @@ func (h *hydration) template(s *scanner) {
 
 func (h *hydration) open(name []byte) { h.list, h.before = name, h.content }
 
-// end processes an end tag.
+// end processes an end tag. The head of a table is no content of it.
 func (h *hydration) end(name []byte) {
+	if is(name, "thead") {
+		h.before = h.content
+	}
 	if h.list != nil && bytes.EqualFold(name, h.list) {
 		h.empty = h.empty || h.content == h.before
 		h.list = nil

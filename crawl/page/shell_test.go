@@ -134,6 +134,7 @@ func TestShellsOfRealPages(t *testing.T) {
 
 func TestShellSigns(t *testing.T) {
 	const bundle = `<script src="/app.js"></script>`
+	const nuxt = `<script id="__NUXT_DATA__" type="application/json">[]</script>`
 	size := "<!--" + strings.Repeat("x", 3000) + "-->"
 	for _, tt := range []struct {
 		name, body string
@@ -173,6 +174,15 @@ func TestShellSigns(t *testing.T) {
 		{"marker of Next in a text", `<p>Hi</p>` + strings.Repeat(`<a href=a>a</a>`, 4) + `<script>x("__next_f")</script>`, 0},
 		{"text about Next, without a link", `<p>Hi</p><script>var doc = "use __next_f and __sveltekit_ here"</script>`, 0},
 		{"empty list without a marker", `<main><p>Hi</p><ul></ul></main>` + strings.Repeat("text ", 99) + bundle, 0},
+		{"links back alone", nuxt + `<p><a href="/">Home</a> <a href="/dir/?all">All</a> <a href=".."></a> <a href="/dir/page">` +
+			`Page</a></p><p>Loading</p>`, schema.ShellHydrates},
+		{"a link to a page beside it", nuxt + `<p><a href="/di">Home</a></p><p>Loading</p>`, 0},
+		{"a link to a page below it", nuxt + `<p><a href="/dir/page/2">Next</a></p><p>Loading</p>`, 0},
+		{"a link into a folder above it", nuxt + `<p><a href="../x">Home</a></p><p>Loading</p>`, 0},
+		{"a table's head alone", nuxt + strings.Repeat("text ", 99) + `<table><thead><tr><th>Day</th></tr></thead>` +
+			`<tbody></tbody></table>`, schema.ShellHydrates},
+		{"a table with a head", nuxt + strings.Repeat("text ", 99) + `<table><thead><tr><th>Day</th></tr></thead>` +
+			`<tbody><tr><td>1</td></tr></tbody></table>`, 0},
 		{"unclosed noscript", bundle + `<noscript>JavaScript <a href=a>a</a> and all the rest`,
 			schema.ShellBlank | schema.ShellBundle | schema.ShellAsks},
 	} {

@@ -38,7 +38,7 @@ func layDown(o *ring.Outcome, resp *fetch.Response) {
 	}
 	at := s.Answers.Keep(&render.Page{URL: o.Step.URL, Status: o.Status, Header: resp.Header, Body: resp.Body})
 	if at == nil {
-		o.Page.Rendering = schema.RenderFailed
+		o.Page.Rendering = schema.RenderBudget
 		return
 	}
 	o.Page, o.Hashes = nil, nil
@@ -199,6 +199,8 @@ func renderingOf(r *render.Rendering, refused map[string]bool) schema.Rendering 
 		switch why {
 		case record.DeniedAsset:
 			said |= schema.RenderDenied
+		case record.UnpaidAsset, answers.Crowded:
+			said |= schema.RenderBudget
 		case answers.TooMany:
 			said |= schema.RenderCut
 		default:

@@ -17,11 +17,12 @@ const (
 	RenderEmpty                          // rendered, and still without links and with the signs of an empty page
 	RenderTimedOut                       // recorded as fetched: its scripts used up the time of a page
 	RenderOnce                           // not tried again, since too many pages of its host had used up their time
+	RenderBudget                         // a budget of requests to a host, or the room for answers, was used up
 )
 
 // InPart reports whether a page was rendered without some of what its scripts requested.
 func (r Rendering) InPart(refused Refusals) bool {
-	return r&Rendered != 0 && (r&(RenderDenied|RenderRefused|RenderCut) != 0 || refused.Any())
+	return r&Rendered != 0 && (r&(RenderDenied|RenderRefused|RenderCut|RenderBudget) != 0 || refused.Any())
 }
 
 // Tell returns why a page with these signs was rendered, and the result, with the kinds of its requests that
@@ -38,7 +39,7 @@ func (r Rendering) Tell(signs Shell, refused Refusals) string {
 	for i, note := range [...]string{
 		"", "some requests denied by robots.txt", "some requests refused", "not to the end",
 		"as fetched: too large", "as fetched: the browser failed", "still empty",
-		"as fetched: out of time", "tried once, as other pages of the host ran out of time",
+		"as fetched: out of time", "tried once, as other pages of the host ran out of time", "cut by a budget",
 	} {
 		if note != "" && r&(1<<i) != 0 {
 			said = append(said, note)

@@ -26,6 +26,7 @@ func TestRenderingTell(t *testing.T) {
 			"nothing to see; some requests denied by robots.txt; not to the end"},
 		{schema.RenderFailed, schema.ShellBlank, schema.Refusals{}, "nothing to see; as fetched: the browser failed"},
 		{schema.RenderTimedOut, schema.ShellBlank, schema.Refusals{}, "nothing to see; as fetched: out of time"},
+		{schema.Rendered | schema.RenderBudget, 0, schema.Refusals{}, "always; cut by a budget"},
 		{schema.RenderFailed | schema.RenderOnce, 0, schema.Refusals{},
 			"always; as fetched: the browser failed; tried once, as other pages of the host ran out of time"},
 	}

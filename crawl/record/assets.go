@@ -10,8 +10,11 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// DeniedAsset is the refusal of resources that robots.txt forbids.
-const DeniedAsset = "denied by robots.txt"
+// Refusals of resources that scripts request.
+const (
+	DeniedAsset = "denied by robots.txt"
+	UnpaidAsset = "the budget of the host is used up"
+)
 
 // A refusal is the answer to pages for a resource whose host is not requested.
 type refusal struct {
@@ -34,7 +37,7 @@ func (p *plan) refuseAssets(h *schema.Host, live *liveHost, shut bool) *refusal 
 	case p.quotas.seedsOnly(h):
 		why = "Crawl-delay"
 	case p.quotas.exhausted(h, live):
-		why = "the budget of the host is used up"
+		why = UnpaidAsset
 	default:
 		return nil
 	}

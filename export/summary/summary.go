@@ -120,6 +120,7 @@ func (p *page) rendered() {
 		n    int
 	}{
 		{"Pages Rendered", c.Rendered}, {"Pages Rendered without Some of What Their Scripts Asked For", c.Hindered},
+		{"Pages Whose Rendering a Budget Cut", c.CutByBudget},
 		{"Pages Rendered and Still Empty", c.StillEmpty},
 		{"Pages Recorded as Fetched because Rendering Failed", c.Unrendered},
 		{"Pages Whose Scripts Ran Out of Time", c.TimedOut},

@@ -89,6 +89,7 @@ func TestRendered(t *testing.T) {
 		"a.test/2": schema.Rendered | schema.RenderCut, "a.test/3": schema.RenderFailed,
 		"a.test/4": schema.RenderTooLarge, "a.test/5": 0,
 		"a.test/8": schema.RenderTimedOut, "a.test/9": schema.RenderTimedOut | schema.RenderOnce,
+		"a.test/10": schema.Rendered | schema.RenderBudget, "a.test/11": schema.RenderBudget,
 		"a.test/6": schema.Rendered | schema.RenderEmpty, "a.test/7": schema.Rendered,
 	} {
 		w.Depth(name, 0, 0)
@@ -104,11 +105,12 @@ func TestRendered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| Pages Rendered | 5 |", "| Pages Rendered without Some of What Their Scripts Asked For | 3 |",
+		"| Pages Rendered | 6 |", "| Pages Rendered without Some of What Their Scripts Asked For | 4 |",
+		"| Pages Whose Rendering a Budget Cut | 2 |",
 		"| Pages Rendered and Still Empty | 1 |",
-		"| Pages Recorded as Fetched because Rendering Failed | 4 |", "| Pages Whose Scripts Ran Out of Time | 2 |",
+		"| Pages Recorded as Fetched because Rendering Failed | 5 |", "| Pages Whose Scripts Ran Out of Time | 2 |",
 		"| Pages Rendered in Vain and Not Again, since Others of the Host Ran Out of Time | 1 |",
-		"| Pages That Likely Need Scripts | 5 |",
+		"| Pages That Likely Need Scripts | 6 |",
 	} {
 		if !strings.Contains(b.String(), want+"\n") {
 			t.Errorf("the summary lacks %q", want)

@@ -30,6 +30,7 @@ type Counts struct {
 	Rendered         int                     // of Processed
 	Hindered         int                     // of Rendered: some requests of their scripts were refused
 	Refusals         schema.Refusals         // of those: by kind
+	CutByBudget      int                     // of Rendered and Unrendered: a host's budget, or the room, was used up
 	StillEmpty       int                     // of Rendered: without links and next to no text
 	Unrendered       int                     // of Processed: as fetched; the browser failed or the result was too large
 	TimedOut         int                     // of Unrendered: their scripts used up the time of a page
@@ -319,6 +320,9 @@ func (p *Page) VisitedNow() bool { return p.Visited && p.Class.Visitable() }
 
 // countRendering counts a page that was rendered or likely needs rendering.
 func (t *tally) countRendering(h *hostTally, v *schema.Visit) {
+	if v.Rendering&schema.RenderBudget != 0 {
+		t.counts.CutByBudget++
+	}
 	switch {
 	case v.Rendering&schema.Rendered != 0:
 		t.counts.Rendered++

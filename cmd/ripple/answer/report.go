@@ -42,6 +42,7 @@ type metrics struct {
 	MeanFetchMS     float64 `json:"mean_fetch_ms"`
 	Rendered        int     `json:"rendered"`         // pages, as counted by ripple stats
 	Hindered        int     `json:"rendered_in_part"` // of those
+	CutByBudget     int     `json:"render_cut_by_budget"`
 	StillEmpty      int     `json:"rendered_empty"`
 	Unrendered      int     `json:"not_rendered"`
 	TimedOut        int     `json:"render_timed_out"`  // of those
@@ -111,7 +112,7 @@ func newReport(s *survey.Survey) (*Report, error) {
 	r.Metrics.NodesDiscovered, r.Metrics.NodesCrawled = counts.Pages, counts.Processed
 	r.Metrics.Edges, r.Metrics.LinksOmitted = counts.Links, counts.LinksOmitted
 	r.Metrics.Rendered, r.Metrics.Hindered = counts.Rendered, counts.Hindered
-	r.Metrics.StillEmpty = counts.StillEmpty
+	r.Metrics.StillEmpty, r.Metrics.CutByBudget = counts.StillEmpty, counts.CutByBudget
 	r.Metrics.Unrendered, r.Metrics.Shells = counts.Unrendered, counts.Shells
 	r.Metrics.TimedOut, r.Metrics.TriedOnce = counts.TimedOut, counts.TriedOnce
 	if err := r.addFetches(s); err != nil {

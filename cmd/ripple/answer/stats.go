@@ -32,12 +32,13 @@ type Stats struct {
 	Shells       int            `json:"need_scripts"`  // processed pages that are likely empty without their scripts
 	Rendered     int            `json:"rendered"`      // processed pages that are recorded after their scripts have run
 	Hindered     int            `json:"rendered_in_part"`
-	Refusals     map[string]int `json:"render_refusals"`   // requests of rendered pages that no page may make, by kind
-	StillEmpty   int            `json:"rendered_empty"`    // pages that are empty even after their scripts have run
-	Unrendered   int            `json:"not_rendered"`      // the browser failed, or the result was too large
-	TimedOut     int            `json:"render_timed_out"`  // of those: their scripts used up the time of a page
-	TriedOnce    int            `json:"render_tried_once"` // of those: other pages of their host had timed out
-	Sites        []CutSite      `json:"cut_sites"`         // sites of which only some hosts are recorded
+	Refusals     map[string]int `json:"render_refusals"`      // requests of rendered pages that no page may make, by kind
+	CutByBudget  int            `json:"render_cut_by_budget"` // rendered or not: a budget was used up
+	StillEmpty   int            `json:"rendered_empty"`       // pages that are empty even after their scripts have run
+	Unrendered   int            `json:"not_rendered"`         // the browser failed, or the result was too large
+	TimedOut     int            `json:"render_timed_out"`     // of those: their scripts used up the time of a page
+	TriedOnce    int            `json:"render_tried_once"`    // of those: other pages of their host had timed out
+	Sites        []CutSite      `json:"cut_sites"`            // sites of which only some hosts are recorded
 	ByState      map[string]int `json:"pages_by_state"`
 	ByAnswer     map[string]int `json:"pages_by_answer"` // pages that the run visited, by what came instead
 	ByClass      map[string]int `json:"pages_by_class"`
@@ -104,7 +105,7 @@ func NewStats(r *statefile.State, most int) (*Stats, error) {
 		Pages: counts.Pages, NotMet: counts.Gone, Links: counts.Links,
 		Hosts: counts.Hosts, Listed: counts.Listed, Frontier: counts.Frontier,
 		LinksOmitted: counts.LinksOmitted, Shells: counts.Shells,
-		Rendered: counts.Rendered, Hindered: counts.Hindered, StillEmpty: counts.StillEmpty,
+		Rendered: counts.Rendered, Hindered: counts.Hindered, CutByBudget: counts.CutByBudget, StillEmpty: counts.StillEmpty,
 		Unrendered: counts.Unrendered, TimedOut: counts.TimedOut, TriedOnce: counts.TriedOnce,
 		Refusals: map[string]int{},
 		ByState:  map[string]int{}, ByAnswer: byAnswer(counts), ByClass: map[string]int{}, ByDepth: depthCounts(counts),

@@ -92,6 +92,10 @@ func printTotals(w io.Writer, s *answer.Stats) {
 		}
 		fmt.Fprintln(w, text)
 	}
+	if s.CutByBudget > 0 {
+		fmt.Fprintf(w, "%s rendered in part or not at all: a budget was used up\n",
+			term.Count(s.CutByBudget, "page", "pages"))
+	}
 	if s.Shells > 0 {
 		fmt.Fprintln(w, term.Count(s.Shells, "page likely needs scripts", "pages likely need scripts"))
 	}

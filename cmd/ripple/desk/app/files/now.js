@@ -292,7 +292,7 @@ function finished(s, signal) {
 // renderingsOf counts the pages that were rendered, or were to be, by how that ended. Some count twice.
 function renderingsOf(s) {
   return [["rendered", s.rendered], ["without some of what their scripts requested", s.rendered_in_part],
-    ["still empty", s.rendered_empty], ["as fetched, because rendering failed", s.not_rendered],
+    ["cut by a budget", s.render_cut_by_budget], ["still empty", s.rendered_empty], ["as fetched, because rendering failed", s.not_rendered],
     ["as fetched, because their scripts ran out of time", s.render_timed_out],
     ["tried once, as other pages of the host ran out of time", s.render_tried_once]];
 }

@@ -62,7 +62,8 @@
 // # Deriving the terrain again
 //
 // [Reclassify] derives classes, depths and what waits from the recorded links alone, and [Replay]
-// derives the links from the page store.
+// derives the links from the page store. [Import] reads web archives in place of servers: a parser
+// reads each answer, and the recorder records it without a ring.
 //
 // # What is in memory
 //
@@ -148,6 +149,7 @@
 //   - judge: what an answer means for a page and its host
 //   - record: what is written, and what is requested next
 //   - warc: the page store
+//   - archive: the records of web archives
 //
 // For those who watch or steer a crawl:
 //   - control: the API of a running crawl

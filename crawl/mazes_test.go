@@ -192,8 +192,8 @@ func forum(path string) (string, []string) {
 	return saying(diceOf(path), 60), to
 }
 
-// archive is a blog of 400 posts, ten to a page, and each with links to its neighbours.
-func archive(path string) (string, []string) {
+// datedArchive is a blog of 400 posts, ten to a page, and each with links to its neighbours.
+func datedArchive(path string) (string, []string) {
 	var post, page int
 	if n, _ := fmt.Sscanf(path, "/archive/post/%d", &post); n == 1 {
 		to := []string{fmt.Sprintf("/archive/post/%d", max(post-1, 1)), fmt.Sprintf("/archive/post/%d", min(post+1, 400))}
@@ -309,7 +309,7 @@ func TestNoMazes(t *testing.T) {
 		{"wiki with stubs", "/wiki/index", stubs, 300},
 		{"shop without folders", "/product-1", goods, 900},
 		{"forum", "/forum/page/1", forum, 880},
-		{"archive", "/archive/page/1", archive, 439},
+		{"archive", "/archive/page/1", datedArchive, 439},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

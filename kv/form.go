@@ -228,7 +228,7 @@ func (us *URLs) Forms(id schema.ID) (schema.Forms, error) {
 }
 
 // Reopens reports whether a visited page is to be visited again because of a new form: any new form if the
-// visit found nothing, or a new own form if it found the page at a foreign form.
+// visit found nothing, or a new own form if it found the page at a foreign form. An archived visit is never repeated.
 func (us *URLs) Reopens(v *schema.Visit, unanswered bool) (bool, error) {
 	if !us.tx.s.MayReopen(v, unanswered) {
 		return false, nil
@@ -247,7 +247,7 @@ func (us *URLs) Reopens(v *schema.Visit, unanswered bool) (bool, error) {
 // MayReopen reports whether [URLs.Reopens] may return true. It reads nothing, and is false for nearly all
 // pages.
 func (x *index) MayReopen(v *schema.Visit, unanswered bool) bool {
-	if !unanswered && !v.Found() {
+	if v.Archived || !unanswered && !v.Found() {
 		return false
 	}
 	shapes := x.Shapes(v.URL)

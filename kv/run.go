@@ -82,6 +82,9 @@ func encodeRun(w *writer, run *schema.Run) {
 	w.uint(uint64(run.Portion))
 	w.millis(run.Changed)
 	w.string(run.Rules)
+	w.byte(byte(run.Kind))
+	w.millis(run.Oldest)
+	w.millis(run.Newest)
 }
 
 func decodeRun(r *reader, id schema.RunID) schema.Run {
@@ -105,6 +108,11 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 	run.Rendered, run.Unrendered, run.Portion = int(r.uint()), int(r.uint()), int(r.uint())
 	run.Changed = r.millis()
 	run.Rules = r.string()
+	if run.Kind = schema.RunKind(r.byte()); run.Kind >= schema.RunKindCount {
+		r.fail()
+		run.Kind = schema.RunCrawl
+	}
+	run.Oldest, run.Newest = r.millis(), r.millis()
 	return run
 }
 

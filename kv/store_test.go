@@ -129,7 +129,7 @@ func fullVisit() *schema.Visit {
 		Proxy: "http://proxy.example:3128", Fresh: time.Hour, AliasHops: 1, Retries: 2, Requests: 4,
 		ContentType:  "text/html; charset=koi8-r",
 		LastModified: "Tue, 15 Nov 1994 12:45:26 GMT", ETag: `"x"`, ServerDate: "yesterday", Length: 1234,
-		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, Unchanged: true, Left: true,
+		SHA256: [32]byte{1, 2, 3}, ResponseTime: 321 * time.Millisecond, Unchanged: true, Left: true, Archived: true,
 		Reason: schema.Reason{Cause: schema.CauseTimeout, Status: 1, Wait: time.Second, Host: "h", Detail: "d"},
 		Rule:   "max-depth", StoredPath: "a/b",
 		Content: schema.Content{
@@ -244,7 +244,8 @@ func TestSmallRecords(t *testing.T) {
 		End:     schema.End{Kind: schema.EndMaxRunTime, N: 1, After: time.Hour, Detail: "d", Without: schema.ShardsOf(0, 255)},
 		Changed: time.UnixMilli(1_750_000_000_123).UTC(),
 		Walked:  true, FirstVisit: 1, Pages: 2, Portion: 9, Rendered: 1, Unrendered: 300,
-		Requests: 3, Generation: 1, Running: 5 * time.Second, Rules: "walls 1",
+		Requests: 3, Generation: 1, Running: 5 * time.Second, Rules: "walls 1", Kind: schema.RunImport,
+		Oldest: time.UnixMilli(1_425_168_000_000).UTC(), Newest: time.UnixMilli(1_425_168_000_001).UTC(),
 		Errors: map[string]int{"timeout": 2, "dns": 1}}
 	robots := schema.RobotsCopy{At: time.UnixMilli(77).UTC(), Status: 200,
 		Text: bytes.Repeat([]byte("Disallow: /\n"), 100)}

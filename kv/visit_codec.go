@@ -21,6 +21,7 @@ const (
 	visitProxied
 	visitSimHashed
 	visitShown
+	visitArchived
 )
 
 // Bits of a link: its place, its rel flags, whether its kinds follow because they are not those of a plain
@@ -144,7 +145,7 @@ func visitFlags(v *schema.Visit) uint64 {
 	}{{v.Kept, visitKept}, {v.NoIndex, visitNoIndex}, {v.NoFollow, visitNoFollow}, {v.Unchanged, visitUnchanged},
 		{v.SHA256 != [32]byte{}, visitHashed}, {v.Left, visitLeft}, {v.LeftOwn, visitLeftOwn},
 		{v.ByHead, visitByHead}, {v.Proxy != "", visitProxied}, {v.SimHash != 0, visitSimHashed},
-		{v.Shown != 0, visitShown}} {
+		{v.Shown != 0, visitShown}, {v.Archived, visitArchived}} {
 		if f.on {
 			flags |= f.flag
 		}
@@ -230,6 +231,7 @@ func decodeRequest(v *schema.Visit, r *reader) (shape schema.Shape, flags uint64
 	v.Left = flags&visitLeft != 0
 	v.LeftOwn = flags&visitLeftOwn != 0
 	v.ByHead = flags&visitByHead != 0
+	v.Archived = flags&visitArchived != 0
 	if v.State = schema.State(r.byte()); !v.State.Valid() {
 		r.fail()
 	}

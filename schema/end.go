@@ -21,6 +21,7 @@ const (
 	EndStopped                     // stopped by what Detail names
 	EndOutputs                     // stopped when only the outputs were missing
 	EndRecreated                   // the file of the shard was recreated and has no data of the run
+	EndArchives                    // the archives are read
 	endCount
 )
 
@@ -67,6 +68,8 @@ func (e End) words() string {
 		return "reclassified"
 	case EndOutputs:
 		return "stopped before its outputs were written"
+	case EndArchives:
+		return "the archives are read"
 	case EndRecreated:
 		return "the file of a shard has been recreated since"
 	}

@@ -118,6 +118,8 @@ type Visit struct {
 	LeftOwn bool // it was the host's own when it was left waiting
 	ByHead  bool // a HEAD answer showed that it is not a page, see [Visit.Doubted]
 
+	Archived bool // read from a web archive, without a request; At is when the archive's crawler got the answer
+
 	Proxy string // that the request went through, without credentials; empty: none
 
 	State        State
@@ -330,7 +332,21 @@ func (s RunStatus) String() string {
 	return "running"
 }
 
-// A Run is one walk of the terrain, from the seeds to an empty frontier.
+// A RunKind is what a run takes its answers from.
+type RunKind uint8
+
+// The kinds of runs.
+const (
+	RunCrawl  RunKind = iota // servers
+	RunImport                // web archives
+	RunKindCount
+)
+
+// String returns the kind as written in SQL.
+func (k RunKind) String() string { return [...]string{"crawl", "import"}[k] }
+
+// A Run is one walk of the terrain, from the seeds to an empty frontier. Imports come before all crawls, ordered by the
+// time of what they hold.
 type Run struct {
 	ID         RunID
 	Started    time.Time
@@ -350,6 +366,10 @@ type Run struct {
 	Running    time.Duration  // time that processes have spent on it
 	Errors     map[string]int // visits and rate-limit answers, by kind of error
 	Rules      string         // versions of the tables of rules that have judged its answers: "walls 2026-11-28-1f0e9c2a"
+
+	Kind   RunKind
+	Oldest time.Time // of an import: when the oldest answer that it holds was given; zero: it is a crawl
+	Newest time.Time // and the newest
 }
 
 // JudgedBy adds the version of a table of rules to those that have judged the answers of a run.
@@ -361,6 +381,29 @@ func (r *Run) JudgedBy(table, version string) {
 	case !slices.Contains(strings.Split(r.Rules, ", "), used):
 		r.Rules += ", " + used
 	}
+}
+
+// Captured returns the days of the oldest and the newest answer of an import: "2015-02-01 to 2015-03-01". For a crawl it
+// is empty.
+func (r *Run) Captured() string {
+	if r.Kind != RunImport {
+		return ""
+	}
+	from, to := r.Oldest.UTC().Format(time.DateOnly), r.Newest.UTC().Format(time.DateOnly)
+	if from == to {
+		return from
+	}
+	return from + " to " + to
+}
+
+// FirstAsked returns the first visit that may belong to a run that is no import.
+func FirstAsked(runs []Run) Seq {
+	for _, r := range runs {
+		if r.Kind != RunImport {
+			return max(1, r.FirstVisit)
+		}
+	}
+	return 1<<32 - 1 // no visit has it
 }
 
 // MaxRobotsAge is how long a copy of robots.txt is valid while robots.txt is unreachable.

@@ -33,6 +33,9 @@ func TestTopics(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for _, topic := range docs.Topics() {
+		if topic.Name == "archives" { // see TestArchives
+			continue
+		}
 		runConsole(t, topic.Text, filepath.Join(demo.Dir, "ripple-demo"))
 	}
 }

@@ -83,10 +83,13 @@ func (r *Recorder) begin(ctx context.Context, again bool) (Begun, error) {
 	if err := r.recall(); err != nil {
 		return b, err
 	}
-	if reapply {
-		if err := r.takeUp(ctx, again); err != nil {
-			return b, err
-		}
+	if reapply && r.in.imports != nil {
+		err = r.in.store.Update(func(tx *kv.Tx) error { return tx.Meta.SetReapply(again) })
+	} else if reapply {
+		err = r.takeUp(ctx, again)
+	}
+	if err != nil {
+		return b, err
 	}
 	return b, r.settlePending(ctx)
 }
@@ -179,7 +182,16 @@ func chooseRun(in *runState, b *Begun, again bool) (reapply bool, err error) {
 		return false, err
 	}
 	hash, n := in.set.Config.Hash(), len(runs)
-	if n > 0 && (again || runs[n-1].Status != schema.RunCompleted) {
+	goesOn := n > 0 && runs[n-1].Status != schema.RunCompleted && runs[n-1].Kind == schema.RunCrawl
+	if in.asked = schema.FirstAsked(runs); in.imports != nil {
+		if goesOn, err = in.imports.goesOn(in, runs); err != nil {
+			return false, err
+		}
+	}
+	if again && runs[n-1].Kind == schema.RunImport {
+		in.imports = &Import{Oldest: runs[n-1].Oldest, Newest: runs[n-1].Newest}
+	}
+	if again || goesOn {
 		in.run = runs[n-1]
 		b.Resumed, b.Changed = true, in.run.Config != hash
 		if in.run.Config = hash; b.Changed {
@@ -201,6 +213,11 @@ func chooseRun(in *runState, b *Begun, again bool) (reapply bool, err error) {
 		ID: b.Before.ID + 1, Started: in.started.Truncate(time.Second), Config: hash,
 		FirstVisit: in.store.LastSeq() + 1, Generation: in.store.Generation(),
 	}
+	if in.imports != nil {
+		in.run.Kind, in.run.Oldest, in.run.Newest = schema.RunImport, in.imports.Oldest, in.imports.Newest
+	} else {
+		in.asked = min(in.asked, in.run.FirstVisit)
+	}
 	return b.Before.ID > 0, nil
 }
 
@@ -219,12 +236,15 @@ func (t *turn) sow(reapply bool) error {
 			}
 		}
 		for _, raw := range origin.Sitemaps {
+			if t.in.imports != nil {
+				break
+			}
 			if err := t.sowSitemap(raw, survey.OriginVoucher(origin.Name)); err != nil {
 				return err
 			}
 		}
 	}
-	if err := t.referAgain(reapply); err != nil {
+	if err := errors.Join(t.referAgain(reapply), t.reachImported(reapply)); err != nil {
 		return err
 	}
 	return errors.Join(t.in.tx.Depths.SetPending(t.reach.work), t.in.tx.Runs.Put(t.in.run))

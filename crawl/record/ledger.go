@@ -86,9 +86,9 @@ func (l *ledger) record(h *schema.Host, v *schema.Visit, own bool) error {
 func (l *ledger) noteLeft(v *schema.Visit, own bool) error {
 	v.Left = false
 	switch seq := l.in.store.Latest(v.URL); {
-	case l.in.run.ID == 1, !l.in.isPage(v.URL), seq != 0 && seq < l.in.run.FirstVisit:
+	case l.in.run.ID == 1, l.in.imports != nil, !l.in.isPage(v.URL), l.in.known(v.URL):
 		return nil
-	case seq != 0: // visited again
+	case seq >= l.in.run.FirstVisit: // visited again
 		before, err := l.in.tx.Visits.At(seq)
 		if err == nil {
 			v.Left, v.LeftOwn = before.Left, before.LeftOwn

@@ -287,7 +287,7 @@ func (c *pageChooser) denied(id schema.ID, form string, v robots.Verdict) (*sche
 // run would record something that the last visit left out. A page that is rendered is always requested in full.
 func (c *pageChooser) conditional(step *ring.Step) error {
 	seq := c.in.store.Latest(step.ID)
-	if seq == 0 {
+	if c.in.neverAsked(step.ID) {
 		return nil
 	}
 	v, err := c.in.tx.Visits.At(seq)

@@ -292,13 +292,13 @@ func (q *quotas) cut(tx *kv.Tx, h *schema.Host) (key string, err error) {
 		return "", nil
 	}
 	waits := asked && slices.ContainsFunc(h.Retries, func(r schema.Retry) bool {
-		return q.in.isPage(r.URL) && q.in.store.Latest(r.URL) == 0
+		return q.in.isPage(r.URL) && q.in.neverAsked(r.URL)
 	})
 	if waits {
 		return key, nil
 	}
 	err = tx.Frontier.Walk(h, func(_ uint8, id schema.ID) bool {
-		waits = q.in.store.Latest(id) == 0
+		waits = q.in.neverAsked(id)
 		return !waits
 	})
 	if !waits {

@@ -148,10 +148,10 @@ func (r *reach) passOn(id schema.ID) error {
 func (r *reach) ofOrigin(id schema.ID) bool { return r.hosts.facts(r.in.store.HostOf(id)).own }
 
 // enqueue puts a page into the line of its host if its distances bring it within
-// reach, or further forward in line than the old ones did, and no list or rule refuses it.
+// reach, or further forward in line than the old ones did, and no list or rule refuses it. In an import nothing waits.
 func (r *reach) enqueue(id schema.ID, old way, bySitemap bool) error {
 	depth, hops := r.in.store.Depth(id)
-	if !r.in.within(depth, hops) {
+	if !r.in.within(depth, hops) || r.in.imports != nil {
 		return nil
 	}
 	priority := r.priority(id, way{depth: depth, own: r.in.store.Own(id), bySitemap: bySitemap})
@@ -200,7 +200,7 @@ func (r *reach) push(id schema.ID, priority uint8) error {
 // priority orders the waiting pages of a host, by the way that leads to them.
 func (r *reach) priority(id schema.ID, w way) uint8 {
 	return schema.Rank{
-		Depth: w.depth, OfOrigin: r.ofOrigin(id), Own: w.own, Revisit: r.in.store.Latest(id) != 0, BySitemap: w.bySitemap,
+		Depth: w.depth, OfOrigin: r.ofOrigin(id), Own: w.own, Revisit: !r.in.neverAsked(id), BySitemap: w.bySitemap,
 	}.Priority()
 }
 

@@ -18,6 +18,8 @@ type runState struct {
 	set     *ring.Settings
 	log     *slog.Logger
 	run     schema.Run // its pages, requests and errors are counted by the ledger
+	asked   schema.Seq // see [schema.FirstAsked]: visits before it were not made, but imported
+	imports *Import    // what is imported; nil: the run asks servers
 	started time.Time  // start of the process; no host is requested before its delay has passed since then
 	seeds   seeds
 	speaks  survey.Speakers // which hosts the sitemaps of the run speak for
@@ -38,11 +40,13 @@ func (in *runState) sharded() bool { return in.store.Part().Shards != 0 }
 // visited reports whether a URL has a visit in this run.
 func (in *runState) visited(id schema.ID) bool { return in.store.Latest(id) >= in.run.FirstVisit }
 
-// known reports whether an earlier run has visited a URL, and this one has not.
+// known reports whether an earlier run has requested a URL, and this one has not.
 func (in *runState) known(id schema.ID) bool {
-	seq := in.store.Latest(id)
-	return seq != 0 && seq < in.run.FirstVisit
+	return !in.neverAsked(id) && in.store.Latest(id) < in.run.FirstVisit
 }
+
+// neverAsked reports whether no run has requested a URL: an archive at most knows its page.
+func (in *runState) neverAsked(id schema.ID) bool { return in.store.Latest(id) < max(1, in.asked) }
 
 // young reports whether a visit is younger than min-age, or than the freshness that its answer
 // declared.
@@ -54,7 +58,7 @@ func (in *runState) young(v *schema.Visit) bool {
 // earlier run and has not been reached since.
 func (in *runState) leftBefore(id schema.ID) bool {
 	depth, _ := in.store.Depth(id)
-	return in.run.ID > 1 && depth == kv.NoDepth && in.store.Latest(id) == 0
+	return in.run.ID > 1 && depth == kv.NoDepth && in.neverAsked(id)
 }
 
 // within reports whether a page at these distances is visited.

@@ -59,7 +59,7 @@ func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit, seq schema.S
 	var before *schema.Visit
 	for ; ; seq = before.Prev { // failures say nothing of the page
 		var err error
-		if seq == 0 {
+		if seq < max(1, d.in.asked) {
 			return visit, nil
 		}
 		if before, err = d.in.tx.Visits.At(seq); err != nil {

@@ -8,6 +8,7 @@ package changes
 import (
 	"cmp"
 	"encoding/hex"
+	"fmt"
 	"slices"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -77,6 +78,21 @@ type head struct {
 type run struct {
 	ID     int    `json:"run_id"`
 	Status string `json:"status"`
+	Kind   string `json:"kind"` // crawl, or import: of web archives
+
+	Captured string `json:"captured,omitempty"` // of an import: the days of the oldest and the newest answer
+}
+
+func newRun(r *schema.Run) run {
+	return run{int(r.ID), r.Status.String(), r.Kind.String(), r.Captured()}
+}
+
+// named returns how a title names the run.
+func (r *run) named() string {
+	if r.Captured != "" {
+		return fmt.Sprintf("run #%d (%s, captured %s)", r.ID, r.Status, r.Captured)
+	}
+	return fmt.Sprintf("run #%d (%s)", r.ID, r.Status)
 }
 
 type counts struct {
@@ -92,7 +108,7 @@ func newHead(s *survey.Survey, d *survey.Diff) (*head, error) {
 		return nil, err
 	}
 	h := &head{
-		From: run{int(d.From.ID), d.From.Status.String()}, To: run{int(d.To.ID), d.To.Status.String()},
+		From: newRun(&d.From), To: newRun(&d.To),
 		Pages: counts{sum.Came, sum.Went, sum.Changed}, Links: counts{Came: sum.LinksCame, Went: sum.LinksWent},
 		Hosts: []host{}, Unknown: append([]string{}, sum.Unvisited...), LinkRot: []rot{},
 		Hands: append([]survey.NewHands{}, sum.Hands...),

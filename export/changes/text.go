@@ -28,7 +28,7 @@ func Text(w io.Writer, s *survey.Survey, d *survey.Diff, opts Options) error {
 		return err
 	}
 	p := printer{w: w, markdown: opts.Markdown, limit: opts.Limit}
-	p.title(fmt.Sprintf("From run #%d (%s) to run #%d (%s)", h.From.ID, h.From.Status, h.To.ID, h.To.Status))
+	p.title("From " + h.From.named() + " to " + h.To.named())
 	if h.To.Status != schema.RunCompleted.String() {
 		p.line("The later run is not completed: pages that it has not visited are shown as they were.")
 	}

@@ -68,6 +68,9 @@ func runRelation() relation[schema.Run] {
 		{"pages", integer, func(r *run) any { return int64(r.Pages) }},
 		{"requests", integer, func(r *run) any { return int64(r.Requests) }},
 		{"rules", text, func(r *run) any { return words(r.Rules) }},
+		{"kind", text, func(r *run) any { return r.Kind.String() }},
+		{"oldest_capture_at", text, func(r *run) any { return moment(r.Oldest) }},
+		{"newest_capture_at", text, func(r *run) any { return moment(r.Newest) }},
 	}}
 }
 

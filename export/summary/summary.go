@@ -65,6 +65,9 @@ func (p *page) head() {
 	p.line("# Sumi-Ripple Crawl Summary")
 	p.line("")
 	p.field("Run ID", fmt.Sprint(run.ID))
+	if days := run.Captured(); days != "" {
+		p.field("Kind", "Import of web archives, captured "+days)
+	}
 	p.field("Started", moment(run.Started))
 	p.field("Finished", moment(run.Finished))
 	p.field("Duration", span(run.Running))

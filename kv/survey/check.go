@@ -34,6 +34,8 @@ type checker struct {
 	report func(string)
 	waits  *bitset // pages in a line or waiting for a retry
 	visits []hostCount
+
+	archived int // pages that an import has read
 }
 
 // A hostCount is what can be counted for a host.
@@ -67,7 +69,7 @@ func (c *checker) wait(h *schema.Host, id schema.ID, try bool) {
 		c.problem("%s: URL %d waits and does not exist", h.Name, id)
 	case c.core.store.HostOf(id) != h.ID:
 		c.problem("%s: URL %d waits here and belongs to host %d", h.Name, id, c.core.store.HostOf(id))
-	case !c.core.inRun(id) && !try && (c.core.run.ID == 1 || c.core.store.Latest(id) != 0 && !c.core.visited(id)):
+	case !c.core.inRun(id) && !try && (c.core.run.ID == 1 || !c.core.neverAsked(id) && !c.core.visited(id)):
 		c.problem("%s: URL %d waits without a depth", h.Name, id)
 	default:
 		c.waits.set(int(id))
@@ -85,6 +87,9 @@ func (c *checker) checkPages() error {
 	return c.pages.each(1, func(p *Page) error {
 		count := &c.visits[p.Host]
 		count.known++
+		if p.Visited && p.Visit.Archived && p.Visit.Run == c.core.run.ID {
+			c.archived++
+		}
 		if p.Visit != nil && p.Visit.Requests > 0 {
 			count.all++
 			if p.Visited && p.Visit.Run == c.core.run.ID {
@@ -96,7 +101,7 @@ func (c *checker) checkPages() error {
 		}
 		_, pathQuery := weburl.Split(p.URL)
 		capped := capped || p.capped.by != unhindered || len(c.core.scope.Caps(p.HostName, pathQuery, p.Own)) > 0
-		if !capped && !reapply && p.Missing() && !c.waits.has(int(p.ID)) {
+		if !capped && !reapply && !c.core.imports() && p.Missing() && !c.waits.has(int(p.ID)) {
 			c.problem("%s is %s and waits nowhere", p.URL, p.State)
 		}
 		return nil
@@ -125,7 +130,7 @@ func (c *checker) checkCounters() error {
 			return true, nil
 		})
 	})
-	pages := 0
+	pages := c.archived
 	for id, n := range c.visits {
 		pages += n.asked + repeated[schema.HostID(id)]
 	}

@@ -21,6 +21,7 @@ type core struct {
 	runs  []schema.Run
 	run   schema.Run // the last of runs
 	first schema.Seq // first visit of the last completed run; 0: there is none
+	asked schema.Seq // see [schema.FirstAsked]
 	cfg   *config.Config
 	scope *scope.Scope
 	seeds map[schema.ID]bool
@@ -41,7 +42,7 @@ type calls struct {
 
 // readConfig reads the configuration of the last of the runs, and its seeds.
 func (c *core) readConfig(tx *kv.Tx) error {
-	c.run = c.runs[len(c.runs)-1]
+	c.run, c.asked = c.runs[len(c.runs)-1], schema.FirstAsked(c.runs)
 	for _, r := range c.runs {
 		if r.Status == schema.RunCompleted {
 			c.first = r.FirstVisit
@@ -213,6 +214,12 @@ func (c *core) secondRun() schema.Seq {
 	return c.runs[1].FirstVisit
 }
 
+// imports reports whether the run read archives.
+func (c *core) imports() bool { return c.run.Kind == schema.RunImport }
+
+// neverAsked reports whether no run has requested a URL: an archive at most knows its page.
+func (c *core) neverAsked(id schema.ID) bool { return c.latest(id) < c.asked }
+
 // visitedSince reports whether a URL was visited in the last completed run or after it.
 func (c *core) visitedSince(id schema.ID) bool {
 	seq := c.latest(id)
@@ -279,7 +286,7 @@ func (c *core) unpruned(run schema.RunID) schema.RunID { return max(run, c.runs[
 // maxPages returns [crawler] max-pages with its value if it was used up, and otherwise "".
 func (c *core) maxPages() string {
 	limit := c.cfg.Crawler.MaxPages
-	used := c.run.Pages >= limit
+	used := c.run.Pages >= limit && !c.imports()
 	if c.store.Part().Shards != 0 { // which visited only a portion of them
 		used = c.run.End.Kind == schema.EndMaxPages
 	}

@@ -18,7 +18,7 @@ type HostChange struct {
 }
 
 // A Rot counts the links of an origin's pages that lead to dead pages, where the later run visited
-// both ends or could not reach the target.
+// both ends or could not reach the target. If the earlier run is an import, they are the links that it found.
 type Rot struct {
 	Origin int
 	Links  int // to pages that the later run visited or could not reach
@@ -155,6 +155,10 @@ func (d *Diff) hosts(all []HostChange) ([]HostChange, error) {
 // rot follows the links of the origins' pages. A page that is on a list now has no links and is not
 // dead.
 func (d *Diff) rot() ([]Rot, error) {
+	source := d.sides[1].source
+	if d.From.Kind == schema.RunImport {
+		source = d.sides[0].source
+	}
 	after := &d.sides[1]
 	all := make([]Rot, len(d.s.core.scope.Origins()))
 	origins, err := d.s.walks.originsOfHosts()
@@ -163,7 +167,7 @@ func (d *Diff) rot() ([]Rot, error) {
 	}
 	counts := func(id schema.ID) bool { return d.s.core.isPage(id) && !d.s.walks.closedTo(id) }
 	stand := func(seq schema.Seq, id schema.ID) bool {
-		return after.source[id] == uint32(seq) && len(origins[d.s.Hosts.Of(id)]) > 0 && counts(id)
+		return source[id] == uint32(seq) && len(origins[d.s.Hosts.Of(id)]) > 0 && counts(id)
 	}
 	err = d.s.core.view(func(tx *kv.Tx) error {
 		return tx.Visits.EachTargets(1, stand, func(l *kv.Targeted) error {

@@ -36,6 +36,9 @@ func (ws *walks) distances() ([]near, error) {
 	if err != nil {
 		return nil, err
 	}
+	if ws.core.imports() {
+		d.beginImported(ws.core.visited)
+	}
 	d.settle()
 	return d.near, nil
 }
@@ -72,6 +75,15 @@ func (d *distanceSearch) begin(in func(schema.ID) bool) error {
 		return err
 	}
 	return d.core.eachListed(in, func(id schema.ID, own bool) { d.relax(id, near{own: own}) })
+}
+
+// beginImported starts at the pages of origins for which in holds: an archive need not know how they were found.
+func (d *distanceSearch) beginImported(in func(schema.ID) bool) {
+	for id := schema.ID(1); int(id) <= d.core.urls(); id++ {
+		if d.core.isPage(id) && d.ofOrigin(id) && in(id) {
+			d.relax(id, near{own: true})
+		}
+	}
 }
 
 // ofOrigin reports whether a page belongs to an origin.

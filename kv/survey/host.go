@@ -78,6 +78,9 @@ func (hs *hosts) newHost(r *schema.Host) *host {
 	if hs.core.past != nil {
 		h.held, h.why = schema.Discovered, fmt.Sprintf("not visited by run %d; why is not known any more", hs.core.run.ID)
 	}
+	if hs.core.imports() {
+		h.held, h.why = schema.Discovered, "not in the archives"
+	}
 	shown := r.Run != hs.core.run.ID || r.RunGivenUp != schema.GaveUpWall // walls say nothing of pages
 	h.spent = h.budget != "" || !shown ||
 		hs.core.maxPages() != "" && (r.Run != hs.core.run.ID || r.RunGivenUp == schema.NotGivenUp)

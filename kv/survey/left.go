@@ -6,13 +6,13 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// EachLeft calls f for the pages that earlier runs left waiting, with a depth and whether their own
+// EachLeft calls f for the pages that earlier runs left waiting or only know from archives, with a depth and whether their own
 // host names them. First come pages of origins that the run has visited, which are at depth 0
 // however they were found. Then, by id, come pages that it has neither visited nor reached, if the
 // current links bring them within reach and no list or rule refuses them. With sitemaps = "only"
 // there are none of the latter, since sitemaps name what is visited.
 func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
-	if s.core.run.ID == 1 {
+	if s.core.run.ID == 1 || s.core.imports() {
 		return nil
 	}
 	d, err := s.walks.newDistanceSearch(func(schema.ID) bool { return true })
@@ -24,13 +24,14 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
 	if err != nil {
 		return err
 	}
+	d.beginImported(func(id schema.ID) bool { return s.core.latest(id) != 0 && s.core.neverAsked(id) })
 	d.settle()
 	if err := d.eachTakenUp(func(id schema.ID, own bool) { f(id, 0, own) }); err != nil {
 		return err
 	}
 	return s.core.view(func(tx *kv.Tx) error {
 		return tx.URLs.Each(1, func(u schema.URL) (bool, error) {
-			if u.Kind != schema.KindPage || u.FirstRun >= s.core.run.ID || s.core.latest(u.ID) != 0 || s.core.inRun(u.ID) {
+			if u.Kind != schema.KindPage || u.FirstRun >= s.core.run.ID || !s.core.neverAsked(u.ID) || s.core.inRun(u.ID) {
 				return true, nil
 			}
 			if !s.core.reach(d.near[u.ID]) {

@@ -215,7 +215,7 @@ func (ps *pages) readVisit(tx *kv.Tx, p *Page) error {
 		p.LinkCount, p.firstLink = len(v.Links), v.Links[0].Kinds
 	}
 	ps.addVisit(p, v)
-	if v.Requests > 0 || v.Kept {
+	if v.Requests > 0 || v.Kept || v.Archived {
 		p.FetchURL = v.Form
 	}
 	return nil

@@ -109,7 +109,7 @@ func (st *sights) readStood() ([]schema.RunID, error) {
 // waits reports whether an earlier run left a page waiting that the run has not reached yet: it is
 // in a line, or waits for a retry, without a depth. For an older run that is no longer known.
 func (st *sights) waits(tx *kv.Tx, id schema.ID) (bool, error) {
-	if st.core.run.ID == 1 || st.core.past != nil || st.core.inRun(id) || st.core.latest(id) != 0 {
+	if st.core.run.ID == 1 || st.core.past != nil || st.core.inRun(id) || !st.core.neverAsked(id) {
 		return false, nil
 	}
 	if st.left != nil {

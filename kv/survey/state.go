@@ -131,7 +131,7 @@ func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	switch {
 	case err != nil:
 		return err
-	case rule == "" && p.Visit != nil && (full.by != unhindered || h.spent): // the results of an earlier run still apply
+	case rule == "" && p.Visit != nil && !p.Visit.Archived && (full.by != unhindered || h.spent): // the results of an earlier run still apply
 		ps.applyVisit(p)
 		return nil
 	case rule != "" || full.by != unhindered:
@@ -140,7 +140,7 @@ func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 		p.Error = p.Rule
 		return nil
 	}
-	p.State, p.Error, p.cause, p.Lost = h.held, h.why, h.cause, ps.core.past != nil
+	p.State, p.Error, p.cause, p.Lost = h.held, h.why, h.cause, ps.core.past != nil || ps.core.imports()
 	if p.State == schema.Queued {
 		for _, r := range h.retries {
 			if r.URL == p.ID {

@@ -64,6 +64,11 @@ type StatsRun struct {
 	Seconds    float64        `json:"running_seconds"`
 	Errors     map[string]int `json:"errors"`
 	Rules      string         `json:"rules"` // versions of the tables of rules that have judged its answers
+	Kind       string         `json:"kind"`  // crawl, or import: of web archives
+	Oldest     *time.Time     `json:"oldest_capture_at"`
+	Newest     *time.Time     `json:"newest_capture_at"`
+
+	Captured string `json:"-"` // the days between
 }
 
 // A DepthCount counts the pages at a depth.
@@ -175,6 +180,7 @@ func NewStatsRun(run schema.Run, errs map[string]int) StatsRun {
 		Finished: timeOrNull(run.Finished),
 		Pages:    run.Pages, Rendered: run.Rendered, Unrendered: run.Unrendered, Requests: run.Requests,
 		Seconds: run.Running.Seconds(), Errors: errs, Rules: run.Rules,
+		Kind: run.Kind.String(), Oldest: timeOrNull(run.Oldest), Newest: timeOrNull(run.Newest), Captured: run.Captured(),
 	}
 }
 

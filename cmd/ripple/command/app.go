@@ -182,7 +182,7 @@ func addCommands(root *cobra.Command, a *app) {
 		commands []*cobra.Command
 	}{
 		{"Crawl:", []*cobra.Command{newDemoCommand(a), newCheckCommand(a), newInitCommand(a), newCrawlCommand(a),
-			newRobotsCommand(a)}},
+			newImportCommand(a), newRobotsCommand(a)}},
 		{"Control a running crawl:", []*cobra.Command{newPauseCommand(a), newResumeCommand(a), newStopCommand(a),
 			newReloadCommand(a), newWebhookCommand(a)}},
 		{"More than one machine:", []*cobra.Command{newHubCommand(a), newShardCommand(a)}},

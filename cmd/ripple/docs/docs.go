@@ -26,7 +26,7 @@ type Topic struct {
 // Topics returns every topic in the order of reading.
 func Topics() []Topic {
 	names := []string{"recipes", "questions", "crawling", "outputs", "politeness", "promises", "rendering", "machines",
-		"configuration", "data", "comparison", "citing"}
+		"archives", "configuration", "data", "comparison", "citing"}
 	topics := make([]Topic, len(names))
 	for i, name := range names {
 		text, err := files.ReadFile(name + ".md")

@@ -149,6 +149,11 @@ func printRun(w io.Writer, run *answer.StatsRun) {
 	if run.Reason != "" {
 		why = " (" + term.Clean(run.Reason, 200) + ")"
 	}
+	if run.Captured != "" {
+		fmt.Fprintf(w, "run #%d, an import of archives, %s%s: %s, captured %s\n", run.ID, run.Status, why,
+			term.Count(run.Pages, "page", "pages"), run.Captured)
+		return
+	}
 	fmt.Fprintf(w, "run #%d %s%s: %s in %s\n", run.ID, run.Status, why,
 		Visited(run.Pages), term.Gap(Duration(run.Seconds).Round(time.Second/10)))
 }

@@ -24,6 +24,7 @@ function history(runs, said, signal) {
     keep("runs", chosen, changes);
   };
   const sheet = table([{ title: "run", name: "run", value: idOf, cell: (r) => "#" + idOf(r) },
+    { title: "kind", name: "kind", value: (r) => r.oldest_capture_at || "", cell: kindOf },
     { title: "status", name: "status", value: (r) => r.status, cell: (r) => chip(r.status, tints[r.status]) },
     { title: "why it ended", name: "why", value: (r) => r.reason, cell: (r) => r.reason || "–" },
     { title: "started", name: "started", value: (r) => r.started_at, cell: (r) => moment(r.started_at) },
@@ -32,7 +33,7 @@ function history(runs, said, signal) {
       cell: (r) => pagesLink({ run: idOf(r) }, number(r.pages)) },
     { title: "requests", name: "requests", value: (r) => r.requests, class: "num", cell: (r) => number(r.requests) }],
   list, { most: 50, sort: chosen.sort, onsort: (sort) => remember({ sort }) });
-  const charts = el("div", {}), ids = list.map((r) => [String(idOf(r)), "#" + idOf(r)]);
+  const charts = el("div", {}), ids = list.map((r) => [String(idOf(r)), named(r)]);
   const which = choice("run", ids, ids[0][0], (run) => course(charts, run, signal));
   course(charts, ids[0][0], signal);
   return [section(null, null, sheet), offers("history") && section("Progress", null, el("div", { class: "filters" }, which),
@@ -57,6 +58,16 @@ function course(box, run, signal) {
   }, signal);
 }
 
+// kindOf tells an import by the days of what it holds.
+function kindOf(r) {
+  if (r.kind !== "import") return r.kind;
+  const [from, to] = [r.oldest_capture_at, r.newest_capture_at].map((at) => at.slice(0, 10));
+  return "import, " + (from === to ? from : `${from} to ${to}`);
+}
+
+// named is how a choice names a run.
+function named(r) { return r.kind === "import" ? `#${idOf(r)} (${kindOf(r)})` : "#" + idOf(r); }
+
 function idOf(r) { return r.id === undefined ? r.run_id : r.id; }
 
 function seconds(r) {
@@ -65,7 +76,7 @@ function seconds(r) {
 }
 
 function comparison(list, chosen, remember, signal) {
-  const ids = list.map((r) => [String(idOf(r)), "#" + idOf(r)]), box = el("div", {}),
+  const ids = list.map((r) => [String(idOf(r)), named(r)]), box = el("div", {}),
     range = { from: chosen.from || ids[1][0], to: chosen.to || ids[0][0] };
   const renew = (changes) => {
     Object.assign(range, changes);

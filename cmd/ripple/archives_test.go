@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+)
+
+// TestArchives runs the example of "ripple help archives" with an archive of a blog and what is left of it.
+func TestArchives(t *testing.T) {
+	t.Parallel()
+	s := crawltest.Serve(t)
+	s.Host("blog.test").Page("/", crawltest.Anchors("/about"))
+	s.Host("blog.test").Page("/about", "<title>About</title>")
+	s.Host("friend.test").Page("/", "<title>Still here</title>")
+	config, _ := crawltest.Files(t, s, `[[quality]]
+domain = "blog.test"
+seeds = ["https://blog.test/"]
+[[blacklist]]
+domain = "counter.test"
+`)
+	var w bytes.Buffer
+	front := "<main>" + crawltest.Anchors("/about", "/post", "http://friend.test/") + "</main>"
+	for _, page := range [][3]string{{"http://blog.test/", "2015-02-01", front},
+		{"http://blog.test/about", "2015-02-01", "<title>About</title>"},
+		{"http://counter.test/", "2015-02-01", "<title>Visitor 7</title>"},
+		{"http://blog.test/post", "2015-03-01", "<title>A post</title>"}} {
+		block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page[2]
+		z := gzip.NewWriter(&w)
+		fmt.Fprintf(z, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nWARC-Date: %sT00:00:00Z\r\n"+
+			"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			page[0], page[1], len(block), block)
+		z.Close()
+	}
+	dir := filepath.Dir(config)
+	if err := os.WriteFile(filepath.Join(dir, "blog-2015.warc.gz"), w.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range docs.Topics() {
+		if topic.Name == "archives" && runConsole(t, topic.Text, dir) < 4 {
+			t.Error("the example is gone")
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+)
+
+type importOptions struct {
+	warc []string
+	at   string
+	json bool
+}
+
+func (o *importOptions) addFlags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.warc, "warc", nil, "read the WARC `FILE`, or those in a folder; may be repeated")
+	f.StringVar(&o.at, "at", "", "of several captures of a page, take the newest that is not after `DATE`: 2015-12-31")
+	f.BoolVar(&o.json, "json", false, "print JSON")
+}
+
+func newImportCommand(a *app) *cobra.Command {
+	var opts importOptions
+	cmd := &cobra.Command{
+		Use:   "import --warc FILE|DIR...",
+		Short: "Read web archives as a run of the past",
+		Long: `Read the pages in web archives as if they had been crawled when they were archived.
+The run is of kind "import", and comes before all crawls of the state file. Lists and
+limits are those of the configuration (config.toml if --config names no other). No
+request is sent. After a kill, the same command continues.
+
+"ripple crawl" then begins a run of its own, and "ripple diff" says what is left of
+the old pages and links. See "ripple help archives".`,
+		Example: "  ripple import --warc blog-2015.warc.gz\n" +
+			"  ripple import --config old.toml --warc archive/ --at 2015-12-31",
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), a, opts, args) },
+	}
+	opts.addFlags(cmd.Flags())
+	return cmd
+}
+
+func runImport(ctx context.Context, a *app, opts importOptions, args []string) error {
+	if len(opts.warc) == 0 {
+		return term.Usage("name the archives: ripple import --warc FILE")
+	}
+	from, err := opts.archives(args)
+	if err != nil {
+		return err
+	}
+	path, err := a.named.ConfigPath(nil)
+	if err != nil {
+		return err
+	}
+	cfg, err := statefile.LoadConfig(path, a.Voice)
+	if err == nil {
+		err = statefile.OfOne(path, cfg)
+	}
+	if err != nil {
+		return err
+	}
+	done, err := term.Finding(a.Voice, "reading archives", func() (crawl.Imported, error) {
+		return decide.Import(ctx, cfg, from)
+	})
+	for _, damage := range done.Damages {
+		a.Voice.Tell(term.Event("damaged record", "passed over: "+term.Shown(damage)))
+	}
+	if more := done.Damaged - len(done.Damages); more > 0 {
+		a.Voice.Tell(term.Event("damaged records", "passed over: "+term.Count(more, "more record", "more records")))
+	}
+	if err != nil {
+		return err
+	}
+	return printImported(a, done, opts.json)
+}
+
+// archives returns what the flags and arguments name.
+func (o *importOptions) archives(args []string) (from crawl.Archives, err error) {
+	if o.at != "" {
+		if from.At, err = parseDate(o.at); err != nil {
+			return from, err
+		}
+	}
+	from.WARC, err = decide.ArchiveFiles(append(o.warc, args...), ".warc", ".warc.gz", ".warc.zst")
+	return from, err
+}
+
+// parseDate parses a day, which counts to its end, or a time.
+func parseDate(s string) (time.Time, error) {
+	if day, err := time.Parse(time.DateOnly, s); err == nil {
+		return day.Add(24*time.Hour - time.Millisecond), nil
+	}
+	at, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return at, term.Usage("--at is %q; write a date such as 2015-12-31, or 2015-12-31T12:00:00Z", s)
+	}
+	return at, nil
+}
+
+func printImported(a *app, done crawl.Imported, program bool) error {
+	run := done.Run
+	if program {
+		return term.PrintJSON(a.stdout, struct {
+			Run     int       `json:"run_id"`
+			Oldest  time.Time `json:"oldest_capture_at"`
+			Newest  time.Time `json:"newest_capture_at"`
+			Bytes   int64     `json:"bytes_read"`
+			Records int       `json:"records_read"`
+			Refused int       `json:"captures_refused"`
+			Pages   int       `json:"pages"`
+			Damaged int       `json:"records_damaged"`
+		}{int(run.ID), run.Oldest, run.Newest, done.Bytes, done.Records, done.Refused, done.Pages, done.Damaged})
+	}
+	fmt.Fprintf(a.stdout, "run #%d: %s imported, captured %s; %s read from %s, %s kept out by lists and rules\n", run.ID,
+		term.Count(done.Pages, "page", "pages"), run.Captured(),
+		term.Count(done.Records, "record", "records"), humanize.Bytes(uint64(done.Bytes)),
+		term.Commas(done.Refused))
+	return nil
+}

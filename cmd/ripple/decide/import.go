@@ -1,0 +1,73 @@
+package decide
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/record"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// Import imports archives into the state file of a configuration, which it makes if there is none.
+func Import(ctx context.Context, cfg *config.Config, from crawl.Archives) (crawl.Imported, error) {
+	state := cfg.State.Path
+	_, err := os.Lstat(state)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	store, err := statefile.OpenLocked(state, kv.Options{})
+	if err != nil {
+		return crawl.Imported{}, err
+	}
+	done, err := crawl.Import(ctx, store, cfg, from)
+	if fresh && err != nil && done.Run.ID == 0 {
+		return done, errors.Join(err, store.Close(), os.Remove(state))
+	}
+	switch {
+	case errors.Is(err, record.ErrCrawled):
+		err = term.Hint(err, "name another [state] path, import there, and crawl there afterwards")
+	case errors.Is(err, record.ErrImport):
+		err = term.Hint(err, "import the same archives again to finish it, or name another [state] path")
+	case errors.Is(err, record.ErrOrder):
+		err = term.Hint(err, "name another [state] path and begin with the oldest archives")
+	}
+	return done, errors.Join(err, store.Close())
+}
+
+// ArchiveFiles returns the files to import: those named, and of each folder named those whose names end in one of the
+// suffixes, by name. Folders in it are included.
+func ArchiveFiles(named []string, suffixes ...string) ([]string, error) {
+	var all []string
+	for _, path := range named {
+		stat, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !stat.IsDir() {
+			all = append(all, path)
+			continue
+		}
+		n := len(all)
+		err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+			ends := func(suffix string) bool { return strings.HasSuffix(file, suffix) }
+			if err == nil && d.Type().IsRegular() && slices.ContainsFunc(suffixes, ends) {
+				all = append(all, file)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(all) == n {
+			return nil, term.Usage("%s holds no file whose name ends in %s", term.Shown(path), strings.Join(suffixes, ", "))
+		}
+	}
+	return all, nil
+}

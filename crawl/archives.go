@@ -1,0 +1,279 @@
+package crawl
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/sumi-ripple/ripple/crawl/archive"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/weburl"
+)
+
+// Archives are the files to import, in the order in which they are read.
+type Archives struct {
+	WARC []string
+	At   time.Time // of several captures of a page, the newest that is not after it counts; zero: the newest
+}
+
+// sources identifies the archives by their names and sizes, and what is taken of them.
+func (a *Archives) sources() (sum [32]byte, err error) {
+	h := sha256.New()
+	for _, path := range a.WARC {
+		stat, err := os.Stat(path)
+		if err != nil {
+			return sum, err
+		}
+		fmt.Fprintf(h, "%q %d\n", filepath.Base(path), stat.Size())
+	}
+	fmt.Fprintln(h, a.At.UnixMilli())
+	return [32]byte(h.Sum(nil)), nil
+}
+
+// A captureKind is what a record says about a page.
+type captureKind uint8
+
+// The kinds of captures. Of those of one time, the first counts.
+const (
+	wholeCapture     captureKind = iota // a response or a resource
+	convertedCapture                    // a conversion
+	sameBody                            // a revisit: the body is that of another capture with this digest
+	sameAnswer                          // a revisit: the answer is that of the capture before
+)
+
+// A capture is a record that says what a page was at some time. There is one for every such record in memory.
+type capture struct {
+	url, digest uint64 // hashes; digest 0: none
+	at          int64  // Unix milliseconds
+	file        uint32
+	index       uint32
+	offset      int64
+	kind        captureKind
+	direct      bool // a page of an origin, which is imported whether or not a link leads there
+}
+
+// An inventory is what archives hold of the terrain.
+type inventory struct {
+	archives *Archives
+	set      *ring.Settings
+	hash     func(kind schema.URLKind, norm string) uint64
+	done     *Imported
+	captures []capture
+	texts    map[uint64]string // URLs of revisits, by hash
+}
+
+// take lists the captures of all files. It reads every record.
+func (v *inventory) take(ctx context.Context) error {
+	for file, path := range v.archives.WARC {
+		err := readArchive(path, v.done, func(r *archive.Reader) error {
+			for {
+				if err := ctx.Err(); err != nil {
+					return context.Cause(ctx)
+				}
+				rec, err := r.Next()
+				if err != nil {
+					return err
+				}
+				v.done.Records++
+				c, ok := v.capture(r, rec)
+				if err := r.End(); err == nil && ok { // only whole records count
+					c.file, c.index, c.offset = uint32(file), uint32(rec.Place.Index), rec.Place.Offset
+					v.captures = append(v.captures, c)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readArchive opens an archive for f, which reads to its end, and counts its damaged records.
+func readArchive(path string, done *Imported, f func(*archive.Reader) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	r, err := archive.NewReader(file, stat.Size())
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer r.Close()
+	if done != nil {
+		r.OnDamage = func(at int64, why error) { done.damaged(path, at, why) }
+		done.Bytes += stat.Size()
+	}
+	if err := f(r); err != io.EOF {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// capture returns what a record says about a page; ok is false if it says nothing that counts.
+func (v *inventory) capture(r *archive.Reader, rec *archive.Record) (c capture, ok bool) {
+	kind, ok := kindOf(rec)
+	if !ok || !v.archives.At.IsZero() && rec.At.After(v.archives.At) {
+		return c, false
+	}
+	u, err := v.set.Rules.Parse(rec.URL)
+	if err != nil {
+		return c, false
+	}
+	host, pathQuery := weburl.Split(u.Norm)
+	if _, refused := v.set.Scope.Refuse(host, pathQuery); refused || !v.set.Scope.Classify(u.Norm).Class.Visitable() {
+		v.done.Refused++
+		return c, false
+	}
+	c = capture{url: v.hash(schema.KindPage, u.Norm), at: rec.At.UnixMilli(), kind: kind,
+		digest: digestOf(rec.Fields.Get("WARC-Payload-Digest"))}
+	if kind == sameBody || kind == sameAnswer {
+		v.texts[c.url] = rec.URL
+		c.direct = len(v.set.Scope.OriginsOf(host)) > 0
+		return c, true
+	}
+	a, err := r.Answer(rec)
+	if err != nil {
+		v.done.damaged("", rec.Place.Offset, err)
+		return c, false
+	}
+	page := a.Status/100 == 2 && v.set.Accepts(a.Header.Get("Content-Type"))
+	c.direct = page && len(v.set.Scope.OriginsOf(host)) > 0
+	switch {
+	case a.Status == 304:
+		v.texts[c.url], c.kind = rec.URL, sameAnswer
+	case a.Status/100 == 3: // to another form of the page: it says nothing
+		base, err := v.set.Rules.Base(rec.URL)
+		if err != nil {
+			return c, false
+		}
+		to, err := base.Parse(asSent(a.Header.Get("Location")))
+		return c, err != nil || to.Norm != u.Norm
+	}
+	return c, true
+}
+
+// kindOf returns what a record says about a page by its type; ok is false if it says nothing.
+func kindOf(rec *archive.Record) (kind captureKind, ok bool) {
+	media := strings.ToLower(rec.Fields.Get("Content-Type"))
+	switch rec.Type {
+	case "response":
+		return wholeCapture, strings.HasPrefix(media, "application/http") || media == ""
+	case "resource":
+		return wholeCapture, true
+	case "conversion":
+		return convertedCapture, true
+	case "revisit":
+		if strings.HasSuffix(rec.Fields.Get("WARC-Profile"), "/server-not-modified") {
+			return sameAnswer, true
+		}
+		return sameBody, true
+	}
+	return 0, false
+}
+
+func digestOf(text string) uint64 {
+	if text == "" {
+		return 0
+	}
+	return xxh3.HashString(text)
+}
+
+// choose keeps the capture of each page that counts, in the order of the files. A revisit gets the place of the record
+// that holds its body; without one it does not count.
+func (v *inventory) choose() {
+	bodies := map[uint64]int32{} // by digest, of those that revisits name: the first with a body
+	for i := range v.captures {
+		if c := &v.captures[i]; c.kind == sameBody && c.digest != 0 {
+			bodies[c.digest] = -1
+		}
+	}
+	for i := range v.captures {
+		c := &v.captures[i]
+		if at, wanted := bodies[c.digest]; wanted && at < 0 && c.kind == wholeCapture {
+			bodies[c.digest] = int32(i)
+		}
+	}
+	place := map[uint64]capture{}
+	for digest, at := range bodies {
+		if at >= 0 {
+			place[digest] = v.captures[at]
+		}
+	}
+	slices.SortFunc(v.captures, func(a, b capture) int {
+		return cmp.Or(cmp.Compare(a.url, b.url), cmp.Compare(b.at, a.at), cmp.Compare(a.kind, b.kind),
+			cmp.Compare(a.file, b.file), cmp.Compare(a.offset, b.offset), cmp.Compare(a.index, b.index))
+	})
+	chosen := v.captures[:0]
+	for rest := v.captures; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].url == rest[0].url {
+			n++
+		}
+		if c, ok := newest(rest[:n], place); ok {
+			chosen = append(chosen, c)
+		}
+		rest = rest[n:]
+	}
+	v.captures = slices.Clip(chosen)
+	slices.SortFunc(v.captures, func(a, b capture) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.offset, b.offset), cmp.Compare(a.index, b.index),
+			cmp.Compare(a.url, b.url))
+	})
+}
+
+// newest returns the first capture of a page, of those from the newest to the oldest, whose body can be found.
+func newest(all []capture, bodies map[uint64]capture) (capture, bool) {
+	for i, c := range all {
+		from, ok := c, c.kind < sameBody
+		switch c.kind {
+		case sameBody:
+			from, ok = bodies[c.digest]
+		case sameAnswer:
+			for _, older := range all[i+1:] {
+				if older.kind == sameBody {
+					older, ok = bodies[older.digest]
+				} else {
+					ok = older.kind == wholeCapture
+				}
+				if from = older; ok {
+					break
+				}
+			}
+		}
+		if ok {
+			c.file, c.offset, c.index = from.file, from.offset, from.index
+			return c, true
+		}
+	}
+	return capture{}, false
+}
+
+// span returns the times of the oldest and the newest capture.
+func (v *inventory) span() (oldest, newest time.Time) {
+	first, last := int64(0), int64(0)
+	for i, c := range v.captures {
+		if i == 0 || c.at < first {
+			first = c.at
+		}
+		if i == 0 || c.at > last {
+			last = c.at
+		}
+	}
+	return time.UnixMilli(first).UTC(), time.UnixMilli(last).UTC()
+}

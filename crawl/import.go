@@ -1,0 +1,251 @@
+package crawl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/sumi-ripple/ripple/crawl/archive"
+	"github.com/sumi-ripple/ripple/crawl/record"
+	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// importBatch is the most pages in one commit of an import, and importBytes the most bytes of their bodies.
+const (
+	importBatch = 256
+	importBytes = 16 << 20
+)
+
+// mostDamages is how many damaged records are named.
+const mostDamages = 20
+
+// ErrNoCaptures reports archives that hold nothing of the terrain.
+var ErrNoCaptures = errors.New("the archives hold no page of the terrain")
+
+// An Imported is the result of an import.
+type Imported struct {
+	Run     schema.Run
+	Resumed bool
+	Bytes   int64    // of the archives
+	Records int      // read
+	Refused int      // of those: captures that lists or rules keep out
+	Pages   int      // recorded
+	Damaged int      // records that could not be read
+	Damages []string // the first of those: file, offset and reason
+}
+
+func (d *Imported) damaged(path string, at int64, why error) {
+	if d.Damaged++; len(d.Damages) < mostDamages {
+		d.Damages = append(d.Damages, fmt.Sprintf("%s at %d: %s", path, at, schema.Clean(why.Error(), 256)))
+	}
+}
+
+// Import records what web archives hold as a run of kind import. No server is asked, and what is known of hosts for the
+// requests of a crawl stays as it is. A page of an origin is recorded however it was found, any other if the links lead
+// to it within max-depth; lists and rules keep pages out as they do in a crawl. It is idempotent: after a kill, the same
+// call continues.
+//
+// All archives are read once for their captures, and the chosen ones again, by their links: at most once more for every
+// step from an origin. In memory are 48 bytes for every capture of the terrain and the URL of every revisit.
+//
+// It fails with [record.ErrCrawled], [record.ErrImport] or [record.ErrOrder] if the state file has no place for the
+// run, and with [ErrNoCaptures] if there is nothing to import. Nothing is written then.
+func Import(ctx context.Context, store *kv.Store, cfg *config.Config, from Archives) (done Imported, err error) {
+	if err := Whole(store); err != nil {
+		return done, err
+	}
+	set, err := offline(cfg)
+	if err != nil {
+		return done, err
+	}
+	defer set.Client.Close()
+	what := record.Import{}
+	if what.Sources, err = from.sources(); err != nil {
+		return done, err
+	}
+	held := &inventory{archives: &from, set: set, hash: store.Hash, done: &done, texts: map[uint64]string{}}
+	if err := held.take(ctx); err != nil {
+		return done, err
+	}
+	if held.choose(); len(held.captures) == 0 {
+		return done, ErrNoCaptures
+	}
+	what.Oldest, what.Newest = held.span()
+	i := &importer{
+		inventory: held, rec: record.New(store, set, silent(), nil),
+		parsers: newParsers(store.Hash, nil, runtime.GOMAXPROCS(0)),
+	}
+	begun, err := i.rec.BeginImport(ctx, what)
+	if err != nil {
+		return done, err
+	}
+	done.Resumed = begun.Resumed
+	if err = i.rounds(ctx); err == nil {
+		err = i.rec.FinishImport()
+	} else if ctx.Err() != nil {
+		err = errors.Join(err, i.rec.EndImport(stopped(ctx)))
+	}
+	done.Run = i.rec.Run()
+	done.Pages = done.Run.Pages
+	return done, err
+}
+
+// An importer records the captures of an inventory.
+type importer struct {
+	*inventory
+	rec     *record.Recorder
+	parsers parsers
+	batch   []*stored
+	size    int // bytes of their bodies
+}
+
+// A stored is an answer that was read from an archive.
+type stored struct {
+	url    string
+	at     time.Time
+	answer *archive.Answer
+}
+
+// rounds records the pages of origins, then those that their links lead to, and so on.
+func (i *importer) rounds(ctx context.Context) error {
+	n, err := i.round(ctx, func(c *capture) bool { return c.direct })
+	for err == nil {
+		reached := map[uint64]bool{}
+		err = i.rec.EachReached(func(norm string) { reached[i.hash(schema.KindPage, norm)] = true })
+		if err == nil {
+			n, err = i.round(ctx, func(c *capture) bool { return reached[c.url] })
+		}
+		if n == 0 {
+			break
+		}
+	}
+	return err
+}
+
+// round records the captures for which want holds, and returns their number.
+func (i *importer) round(ctx context.Context, want func(*capture) bool) (n int, err error) {
+	all := i.captures
+	for len(all) > 0 && err == nil {
+		file, end := all[0].file, 1
+		for end < len(all) && all[end].file == file {
+			end++
+		}
+		err = readArchive(i.archives.WARC[file], nil, func(r *archive.Reader) error {
+			for k := range all[:end] {
+				c := &all[k]
+				if !want(c) {
+					continue
+				}
+				if err := i.read(r, c); err != nil {
+					return err
+				}
+				if len(i.batch) < importBatch && i.size < importBytes {
+					continue
+				}
+				if err := i.commit(ctx, &n); err != nil {
+					return err
+				}
+			}
+			return io.EOF
+		})
+		all = all[end:]
+	}
+	return n, errors.Join(err, i.commit(ctx, &n))
+}
+
+// read adds a capture to the batch, unless its page is recorded.
+func (i *importer) read(r *archive.Reader, c *capture) error {
+	if err := r.Seek(archive.Place{Offset: c.offset, Index: int(c.index)}); err != nil {
+		return err
+	}
+	rec, err := r.Next()
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF // the file has changed
+	}
+	if err != nil {
+		return err
+	}
+	s := &stored{url: rec.URL, at: time.UnixMilli(c.at).UTC()}
+	if c.kind >= sameBody {
+		s.url = i.texts[c.url]
+	}
+	u, err := i.set.Rules.Parse(s.url)
+	if err != nil {
+		return nil
+	}
+	if known, err := i.rec.Imported(u.Norm); err != nil || known {
+		return err
+	}
+	if s.answer, err = r.Answer(rec); err != nil {
+		return err
+	}
+	step := i.step(s)
+	if most := limit(step)(s.answer.Status, s.answer.Header); most > 0 {
+		err = r.Body(rec, s.answer, most+1)
+	}
+	i.batch = append(i.batch, s)
+	i.size += len(s.answer.Body)
+	return err
+}
+
+func (i *importer) step(s *stored) ring.Step {
+	return ring.Step{Kind: ring.Get, URL: s.url, Settings: i.set, Sent: s.at}
+}
+
+// commit parses the answers of the batch and records them. It adds the number of new pages to n.
+func (i *importer) commit(ctx context.Context, n *int) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	outcomes := make([]ring.Outcome, len(i.batch))
+	var g errgroup.Group
+	g.SetLimit(cap(i.parsers))
+	for k, s := range i.batch {
+		g.Go(func() error {
+			p, err := i.parsers.take(ctx)
+			if err != nil {
+				return err
+			}
+			outcomes[k] = i.parse(p, s)
+			i.parsers <- p
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	i.batch, i.size = i.batch[:0], 0
+	added, err := i.rec.Import(ctx, outcomes)
+	*n += added
+	return err
+}
+
+// parse returns the outcome that a visitor would have made of an answer.
+func (i *importer) parse(p *parser, s *stored) ring.Outcome {
+	o := ring.Outcome{Step: i.step(s), RetryAfter: -1, Length: -1}
+	if u, err := i.set.Rules.Parse(s.url); err == nil {
+		o.Step.Norm, o.Step.URL = u.Norm, u.Form
+	}
+	resp, err := i.set.Client.Stored(s.url, s.answer.Status, s.answer.Header, s.answer.Body, s.at)
+	if resp != nil {
+		defer resp.Release()
+		answer(&o, resp)
+	}
+	if err == nil {
+		err = p.decode(&o, resp)
+	}
+	if err != nil {
+		fail(&o, err)
+		return o
+	}
+	p.read(&o, resp)
+	return o
+}

@@ -1,0 +1,228 @@
+package crawl_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/record"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
+)
+
+// importInto imports archives and verifies the state file.
+func importInto(t *testing.T, store *kv.Store, cfg *config.Config, from crawl.Archives) crawl.Imported {
+	t.Helper()
+	done, err := crawl.Import(t.Context(), store, cfg, from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkMeaning(t, store)
+	return done
+}
+
+func checkMeaning(t *testing.T, store *kv.Store) {
+	t.Helper()
+	err := survey.Check(crawltest.Survey(t, store), func(problem string) { t.Error(problem) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func segments(t *testing.T, dir string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.warc.gz"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(err, "no segment")
+	}
+	return names
+}
+
+// The page store of a crawl has the map of that crawl, also if its import is interrupted again and again.
+func TestImportOfPageStore(t *testing.T) {
+	t.Parallel()
+	s := crawltest.Serve(t)
+	s.Generate(7, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 25, Links: 8, Size: 2000, Leave: 0.4})
+	dir := filepath.Join(t.TempDir(), "pages")
+	text := crawltest.Config(t, s, crawltest.SeedsOfSites)
+	cfg := crawltest.Parse(t, text)
+	live := crawltest.Open(t, stateFile(t))
+	walk(t, live, crawltest.Parse(t, text+fmt.Sprintf("[pages]\nkeep = true\npath = %q\n", dir)))
+	want := must(survey.Digest(crawltest.Survey(t, live)))(t)
+	from := crawl.Archives{WARC: segments(t, dir)}
+
+	once := crawltest.Open(t, stateFile(t))
+	done := importInto(t, once, cfg, from)
+	if got := must(survey.Digest(crawltest.Survey(t, once)))(t); got != want || done.Damaged != 0 {
+		t.Errorf("imported %+v with digest %s, want %s", done, got, want)
+	}
+
+	stopped := crawltest.Open(t, stateFile(t))
+	ends := 0
+	for ; ends < 50; ends++ {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(ends+1)*10*time.Millisecond)
+		_, err := crawl.Import(ctx, stopped, cfg, from)
+		cancel()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+	}
+	checkMeaning(t, stopped)
+	if got := must(survey.Digest(crawltest.Survey(t, stopped)))(t); got != want || ends == 0 {
+		t.Errorf("after %d ends the digest is %s, want %s", ends, got, want)
+	}
+}
+
+// A warcFile is an archive that is being written.
+type warcFile struct{ bytes.Buffer }
+
+// add adds a record in a gzip member of its own.
+func (w *warcFile) add(kind, url, at string, fields map[string]string, block string) {
+	z := gzip.NewWriter(&w.Buffer)
+	fmt.Fprintf(z, "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\n", kind, url, at)
+	for name, value := range fields {
+		fmt.Fprintf(z, "%s: %s\r\n", name, value)
+	}
+	fmt.Fprintf(z, "Content-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
+	z.Close()
+}
+
+// page adds an HTML page as a response.
+func (w *warcFile) page(url, at, html string) { w.answer(url, at, "200 OK", html) }
+
+func (w *warcFile) answer(url, at, status, html string, fields ...string) {
+	head := append([]string{"HTTP/1.1 " + status, "Content-Type: text/html"}, fields...)
+	w.add("response", url, at, map[string]string{"Content-Type": "application/http; msgtype=response",
+		"WARC-Payload-Digest": "sha1:" + fmt.Sprintf("%x", len(html))}, strings.Join(head, "\r\n")+"\r\n\r\n"+html)
+}
+
+func (w *warcFile) write(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "old.warc.gz")
+	if err := os.WriteFile(path, w.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const importConfig = `[crawler]
+max-depth = 1
+[[quality]]
+domain = "a.test"
+seeds = ["https://a.test/"]
+[[blacklist]]
+domain = "bad.test"
+`
+
+func found(t *testing.T, store *kv.Store) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := crawltest.Survey(t, store).EachPage(func(p *survey.Page) error {
+		all[strings.TrimPrefix(p.URL, "https://")] = p.State.String()
+		if p.Visit != nil {
+			all[strings.TrimPrefix(p.URL, "https://")] += fmt.Sprintf(" %d %s %s", p.Visit.Status, p.Visit.Title,
+				p.Visit.At.UTC().Format("2006-01"))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// What counts of an archive: pages of origins however they were found, others by links, the newest until a date, and
+// nothing that a list keeps out.
+func TestImport(t *testing.T) {
+	t.Parallel()
+	var w warcFile
+	w.page("http://far.test/", "2015-03-01T00:00:00Z", "<title>Too far</title>")
+	w.page("http://b.test/", "2015-03-01T00:00:00Z", "<title>Near</title>"+crawltest.Anchors("https://far.test/"))
+	w.page("http://other.test/", "2015-03-01T00:00:00Z", "<title>Not linked</title>")
+	w.page("http://a.test/", "2015-02-01T00:00:00Z", "<title>New</title>"+
+		crawltest.Anchors("/gone", "https://b.test/", "https://bad.test/", "/never", "/moved"))
+	w.page("http://a.test/", "2014-02-01T00:00:00Z", "<title>Old</title>"+crawltest.Anchors("https://other.test/"))
+	w.page("http://a.test/", "2016-02-01T00:00:00Z", "<title>Too new</title>")
+	w.page("http://a.test/orphan", "2015-02-01T00:00:00Z", "<title>Orphan</title>")
+	w.page("http://bad.test/", "2015-02-01T00:00:00Z", "<title>Bad</title>")
+	w.answer("http://a.test/gone", "2015-02-01T00:00:00Z", "404 Not Found", "none")
+	w.answer("http://a.test/moved", "2015-02-01T00:00:00Z", "301 Moved", "", "Location: https://a.test/orphan")
+	w.answer("http://a.test/moved", "2015-01-01T00:00:00Z", "301 Moved", "", "Location: https://a.test/moved")
+	w.answer("http://a.test/style", "2015-02-01T00:00:00Z", "404 Not Found", "nobody links to it")
+	store := crawltest.Open(t, stateFile(t))
+	cfg := crawltest.Parse(t, crawltest.Paper(importConfig))
+	from := crawl.Archives{WARC: []string{w.write(t)}, At: time.Date(2015, 12, 31, 0, 0, 0, 0, time.UTC)}
+	done := importInto(t, store, cfg, from)
+	want := map[string]string{
+		"a.test/": "processed 200 New 2015-02", "a.test/orphan": "processed 200 Orphan 2015-02",
+		"a.test/gone": "dead_link 404  2015-02", "a.test/moved": "processed 301  2015-02", "a.test/never": "discovered",
+		"b.test/": "processed 200 Near 2015-03", "bad.test/": "blacklisted", "far.test/": "depth_exceeded",
+	}
+	if diff := cmp.Diff(want, found(t, store)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	run := done.Run
+	if run.Kind != schema.RunImport || run.Status != schema.RunCompleted || run.Requests != 0 || run.Pages != 5 ||
+		run.Oldest.Year() != 2015 || run.Newest.Month() != 3 || done.Records != 12 || done.Refused != 1 {
+		t.Errorf("%+v", done)
+	}
+	if done.Damaged != 0 {
+		t.Errorf("damaged: %q", done.Damages)
+	}
+}
+
+// A crawl after an import is a run of its own: it asks without validators for everything within reach, and the link rot
+// between both is that of the links of old.
+func TestCrawlAfterImport(t *testing.T) {
+	t.Parallel()
+	c := newChanging(t, 500, "off", "1000h")
+	c.page("a.test", "/", "<title>Now</title>"+crawltest.Anchors("/kept"))
+	c.page("a.test", "/kept", "<title>Kept</title>")
+	var w warcFile
+	now := time.Now().UTC().Add(-time.Hour).Format(time.RFC3339) // younger than min-age
+	w.answer("http://a.test/", now, "200 OK", "<title>Then</title>"+crawltest.Anchors("/kept", "/lost", "/unseen"),
+		`ETag: "x"`, "Cache-Control: max-age=600000")
+	w.answer("http://a.test/kept", now, "200 OK", "<title>Kept</title>", `ETag: "y"`)
+	w.answer("http://a.test/lost", now, "200 OK", "<title>Lost</title>")
+	cfg := crawltest.Parse(t, c.text)
+	importInto(t, c.store, cfg, crawl.Archives{WARC: []string{w.write(t)}})
+	got := c.run()
+	want := []string{"a.test/ 200", "a.test/kept 200", "a.test/lost 404", "a.test/robots.txt 404", "a.test/unseen 404"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("requests (-want +got)\n%s", diff)
+	}
+	for _, e := range c.Log() {
+		if e.Header.Get("If-None-Match") != "" {
+			t.Errorf("%s was asked with a validator of the archive", e.Path)
+		}
+	}
+	d := must(survey.Compare(c.survey(), 1, 2))(t)
+	sum := must(d.Sum())(t)
+	if len(sum.Rot) != 1 || sum.Rot[0].Links != 3 || sum.Rot[0].Dead != 2 || sum.Rot[0].New != 2 {
+		t.Errorf("link rot: %+v", sum.Rot)
+	}
+	if run := c.survey().Run(); run.ID != 2 || run.Kind != schema.RunCrawl {
+		t.Errorf("%+v", run)
+	}
+	_, err := crawl.Import(t.Context(), c.store, cfg, crawl.Archives{WARC: []string{w.write(t)}})
+	if !errors.Is(err, record.ErrCrawled) {
+		t.Errorf("an import after a crawl: %v", err)
+	}
+}

@@ -223,8 +223,8 @@ func targetsOf(links []object) []any {
 func runsOf(*http.Request) any {
 	run := func(id int) object {
 		return object{"id": id, "status": "completed", "reason": "the frontier is empty",
-			"kind": "crawl", "started_at": "2026-11-22T13:00:00Z", "finished_at": "2026-11-22T13:59:19Z", "pages": 282, "requests": 306,
-			"running_seconds": 6.5, "errors": object{}}
+			"kind": "crawl", "started_at": "2026-11-22T13:00:00Z", "finished_at": "2026-11-22T13:59:19Z", "pages": 282,
+			"requests": 306, "running_seconds": 6.5, "errors": object{}}
 	}
 	return object{"runs": []any{run(2), run(1)}}
 }

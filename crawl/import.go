@@ -48,10 +48,10 @@ func (d *Imported) damaged(path string, at int64, why error) {
 	}
 }
 
-// Import records what web archives hold as a run of kind import. No server is asked, and what is known of hosts for the
-// requests of a crawl stays as it is. A page of an origin is recorded however it was found, any other if the links lead
-// to it within max-depth; lists and rules keep pages out as they do in a crawl. It is idempotent: after a kill, the same
-// call continues.
+// Import records what web archives hold as a run of kind import. No server is asked, and what is known of hosts
+// for the requests of a crawl stays as it is. A page of an origin is recorded however it was found, any other if
+// the links lead to it within max-depth; lists and rules keep pages out as they do in a crawl. It is idempotent:
+// after a kill, the same call continues.
 //
 // All archives are read once for their captures, and the chosen ones again, by their links: at most once more for every
 // step from an origin. In memory are 48 bytes for every capture of the terrain and the URL of every revisit.

@@ -383,8 +383,8 @@ func (r *Run) JudgedBy(table, version string) {
 	}
 }
 
-// Captured returns the days of the oldest and the newest answer of an import: "2015-02-01 to 2015-03-01". For a crawl it
-// is empty.
+// Captured returns the days of the oldest and the newest answer of an import: "2015-02-01 to 2015-03-01".
+// For a crawl it is empty.
 func (r *Run) Captured() string {
 	if r.Kind != RunImport {
 		return ""

@@ -1,14 +1,14 @@
 // Package archive reads the records of web archives, whoever wrote them: WARC 1.0 and 1.1 (ISO 28500:2017), plain, as
 // gzip members, or as Zstandard frames, also with a dictionary (IIPC, "Zstandard Compression for WARC Files", 1.0).
 //
-// A [Reader] reads the records of one file in order, in one buffer: nothing of a record is held but its header. A record
-// is addressed by its [Place], from which [Reader.Seek] continues.
+// A [Reader] reads the records of one file in order, in one buffer: nothing of a record is held but its header. A
+// record is addressed by its [Place], from which [Reader.Seek] continues.
 //
 // # Damage
 //
 // An archive may come from anybody. A record that does not parse, is cut short or fails its checksum is reported and
-// passed over; the reader continues at the next point at which a record begins. A header is at most 256 KB, a window of a
-// Zstandard frame at most 32 MB, a dictionary at most 16 MB. Of a record that nobody reads, at most 64 MB are
-// decompressed, and nothing of what follows it in its member and is not a record. If too much of a file is damaged, the
-// rest is passed over, so the time is linear in its size.
+// passed over; the reader continues at the next point at which a record begins. A header is at most 256 KB, a window
+// of a Zstandard frame at most 32 MB, a dictionary at most 16 MB. Of a record that nobody reads, at most 64 MB are
+// decompressed, and nothing of what follows it in its member and is not a record. If too much of a file is damaged,
+// the rest is passed over, so the time is linear in its size.
 package archive

@@ -108,8 +108,8 @@ func dictionaryOf(file io.ReaderAt, size int64) ([]byte, error) {
 	return text, nil
 }
 
-// frameEnd returns the offset behind a frame whose first block is at an offset (RFC 8878 section 3.1.1). It decompresses
-// nothing.
+// frameEnd returns the offset behind a frame whose first block is at an offset (RFC 8878 section 3.1.1). It
+// decompresses nothing.
 func frameEnd(file io.ReaderAt, at, size int64, checksum bool) (int64, error) {
 	for last := false; !last; {
 		var head [3]byte

@@ -14,7 +14,10 @@ import (
 // permit adds to what a page says about its use what robots.txt says about it. That is the copy that holds when the
 // page is fetched, or found unmodified: a later one does not apply to it.
 func (d *visitBuilder) permit(o *ring.Outcome, visit *schema.Visit) error {
-	if d.in.imports != nil || o.Page == nil && visit.Stand == 0 || visit.State != schema.Processed || !d.in.isPage(visit.URL) {
+	if d.in.imports != nil { // what robots.txt said at that time is not known
+		return nil
+	}
+	if o.Page == nil && visit.Stand == 0 || visit.State != schema.Processed || !d.in.isPage(visit.URL) {
 		return nil
 	}
 	h, err := d.robots.hosts.load(d.in.store.HostOf(visit.URL))

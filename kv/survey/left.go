@@ -6,8 +6,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// EachLeft calls f for the pages that earlier runs left waiting or only know from archives, with a depth and whether their own
-// host names them. First come pages of origins that the run has visited, which are at depth 0
+// EachLeft calls f for the pages that earlier runs left waiting or only know from archives, with a depth and
+// whether their own host names them. First come pages of origins that the run has visited, which are at depth 0
 // however they were found. Then, by id, come pages that it has neither visited nor reached, if the
 // current links bring them within reach and no list or rule refuses them. With sitemaps = "only"
 // there are none of the latter, since sitemaps name what is visited.

@@ -131,7 +131,8 @@ func (ps *pages) judgeUnvisited(tx *kv.Tx, h *host, pathQuery string, p *Page) e
 	switch {
 	case err != nil:
 		return err
-	case rule == "" && p.Visit != nil && !p.Visit.Archived && (full.by != unhindered || h.spent): // the results of an earlier run still apply
+	case rule == "" && p.Visit != nil && !p.Visit.Archived && (full.by != unhindered || h.spent):
+		// the results of an earlier run still apply
 		ps.applyVisit(p)
 		return nil
 	case rule != "" || full.by != unhindered:

@@ -79,6 +79,7 @@ func TestRenderer(t *testing.T) {
 	second := open(t, 1)
 	t.Run("pages", func(t *testing.T) { testPages(t, r, second) })
 	t.Run("same", func(t *testing.T) { testSame(t, r, second) })
+	t.Run("process", func(t *testing.T) { testProcessAPIs(t, r, second) })
 	t.Run("first", func(t *testing.T) {
 		t.Parallel()
 		t.Run("withdrawn", func(t *testing.T) { testWithdrawn(t, r) })

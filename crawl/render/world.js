@@ -58,25 +58,27 @@
     try { request.send(); } catch { /* always */ }
     pause();
   }, 0);
+  // holds makes a method hold the page's time until its result fires one of some events, or as a promise is settled.
   const holds = (prototype, name, ends) => {
     const real = prototype[name];
     put(prototype, name, function (...args) {
-      const request = real.apply(this, args);
+      const result = real.apply(this, args);
       let over = pauses > 2000;
       if (!over && ++outstanding === 1) pause();
-      for (const type of ends) {
-        request.addEventListener(type, () => {
-          if (over || !outstanding) return;
-          over = true;
-          if (--outstanding === 0) resume();
-        });
-      }
-      return request;
+      const end = () => {
+        if (over || !outstanding) return;
+        over = true;
+        if (--outstanding === 0) resume();
+      };
+      if (ends) for (const type of ends) result.addEventListener(type, end);
+      else result.then(end, end);
+      return result;
     });
   };
   if (globalThis.IDBFactory) {
     for (const name of ["open", "deleteDatabase"]) holds(IDBFactory.prototype, name, ["success", "error", "blocked"]);
     holds(IDBDatabase.prototype, "transaction", ["complete", "abort"]);
+    holds(IDBFactory.prototype, "databases");
   }
   const call = (handler, args) => {
     if (typeof handler === "function") handler.apply(globalThis, args);
@@ -365,6 +367,52 @@
     put(StorageManager.prototype, "persist", async () => false);
     put(StorageManager.prototype, "persisted", async () => false);
     put(StorageManager.prototype, "getDirectory", () => rejected("Storage"));
+  }
+
+  // The store of cookies is document.cookie, which answers at once.
+  if (globalThis.CookieStore) {
+    const cookie = Object.getOwnPropertyDescriptor(Document.prototype, "cookie");
+    const named = (of) => {
+      const name = typeof of === "object" ? of?.name : of;
+      const all = cookie.get.call(document).split("; ").filter(Boolean).map((text) => {
+        const [name, ...value] = text.split("=");
+        return { name, value: value.join("=") };
+      });
+      return name === undefined ? all : all.filter((one) => one.name === String(name));
+    };
+    const write = ({ name, value, domain, path = "/", sameSite = "strict" }, age) => {
+      const fields = [`${name}=${value}`, `Path=${path}`, `SameSite=${sameSite}`];
+      if (fields.some((field) => /[;\x00-\x1f\x7f]/.test(field))) throw new TypeError("A cookie has no such characters");
+      if (domain) fields.push(`Domain=${domain}`);
+      if (age !== undefined) fields.push(`Max-Age=${age}`);
+      cookie.set.call(document, fields.join("; "));
+    };
+    const options = (of, value) => (typeof of === "object" ? of : { name: of, value });
+    for (const [name, method] of Object.entries({
+      async get(of) { return named(of)[0] ?? null; },
+      async getAll(of) { return named(of); },
+      async set(of, value) {
+        const { expires, ...rest } = options(of, value);
+        write(rest, expires == null ? undefined : Math.round((Number(expires) - clock) / 1000));
+      },
+      async delete(of) { write({ ...options(of), value: "" }, 0); },
+    })) put(CookieStore.prototype, name, method);
+  }
+
+  // Nobody is there to permit anything, and there are no devices.
+  if (globalThis.Permissions) {
+    put(Permissions.prototype, "query", async function query(of) {
+      if (of?.name === undefined) throw new TypeError("A permission has a name");
+      const status = Object.setPrototypeOf(new EventTarget(), PermissionStatus.prototype);
+      for (const [name, value] of Object.entries({ name: String(of.name), state: "denied", onchange: null })) {
+        put(status, name, value);
+      }
+      return status;
+    });
+  }
+  if (globalThis.MediaDevices) {
+    put(MediaDevices.prototype, "enumerateDevices", async () => []);
+    for (const name of ["getUserMedia", "getDisplayMedia"]) put(MediaDevices.prototype, name, () => rejected("A device"));
   }
 
   // Images are not loaded. As on a server without them, each fires an error, soon and in their order, unless it

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,5 +30,21 @@ func TestAcceptable(t *testing.T) {
 		if got := Acceptable(value); got != want {
 			t.Errorf("%q: %t, want %t", value, got, want)
 		}
+	}
+}
+
+// TestManyRefusals records each refusal and each navigation once, however many there are: a page that compared every
+// one with all before it would take hours.
+func TestManyRefusals(t *testing.T) {
+	const many = 500_000
+	v := &visit{}
+	for i := range 2 * many {
+		v.refused(Request{"POST", Resource{URL: strconv.Itoa(i % many)}}, Sends)
+	}
+	for i := range 2 * many {
+		v.navigation(strconv.Itoa(i % 10_000))
+	}
+	if len(v.result.Refused) != many || len(v.result.Navigations) != 10_000 {
+		t.Errorf("%d refusals and %d navigations", len(v.result.Refused), len(v.result.Navigations))
 	}
 }

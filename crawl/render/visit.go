@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/chromedp/cdproto"
@@ -47,6 +46,7 @@ type visit struct {
 	over     bool                        // its time is over
 	requests int                         // made
 	led      int                         // bytes of the recorded navigations
+	known    map[Refusal]bool            // those recorded, and navigations
 	waiting  []*fetch.EventRequestPaused // in order
 	held     []*fetch.EventRequestPaused // recorded and never answered
 	reading  network.RequestID           // answered and not yet read; empty: none
@@ -296,14 +296,26 @@ func (v *visit) document(limit int64) error {
 
 // navigation records where scripts tried to navigate the page, within the limit.
 func (v *visit) navigation(url string) {
-	if v.led+len(url) > maxLed || slices.Contains(v.result.Navigations, url) {
+	if v.led+len(url) > maxLed || v.knew(Refusal{Request{Resource: Resource{URL: url}}, reasonNavigation}) {
 		return
 	}
 	v.result.Navigations, v.led = append(v.result.Navigations, url), v.led+len(url)
 }
 
 func (v *visit) refused(r Request, reason string) {
-	if refusal := (Refusal{r, reason}); !slices.Contains(v.result.Refused, refusal) {
+	if refusal := (Refusal{r, reason}); !v.knew(refusal) {
 		v.result.Refused = append(v.result.Refused, refusal)
 	}
+}
+
+// knew reports whether a refusal is recorded already, and remembers it.
+func (v *visit) knew(r Refusal) bool {
+	if v.known[r] {
+		return true
+	}
+	if v.known == nil {
+		v.known = map[Refusal]bool{}
+	}
+	v.known[r] = true
+	return false
 }

@@ -45,6 +45,8 @@ type tests struct{ m *testing.M }
 
 func (s tests) Run() int {
 	os.Setenv("RIPPLE_TEST_MAIN", "1")
+	crawltest.InMemory()
+	crawltest.WithoutSystemRoots()
 	sidebyside.Tests(10) // these tests mostly wait for the delays of hosts
 	return browsertest.Run(s.m)
 }
@@ -58,6 +60,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("TMPDIR", env.Getenv("WORK"))
 			env.Setenv("XDG_RUNTIME_DIR", "")
+			for name, value := range crawltest.NoSystemRoots() {
+				env.Setenv(name, value)
+			}
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {

@@ -51,6 +51,19 @@ func InMemory() {
 	}
 }
 
+// WithoutSystemRoots empties the system's list of trusted certificates for child processes: each would parse all of
+// them when it starts, and the test web is signed by an authority of its own. It is called by TestMain.
+func WithoutSystemRoots() {
+	for name, value := range NoSystemRoots() {
+		os.Setenv(name, value)
+	}
+}
+
+// NoSystemRoots returns the environment of [WithoutSystemRoots], for children that do not inherit it.
+func NoSystemRoots() map[string]string {
+	return map[string]string{"SSL_CERT_FILE": os.DevNull, "SSL_CERT_DIR": "/nonexistent"}
+}
+
 // Serve starts a web that ends with the test.
 func Serve(t testing.TB, opts ...webtest.Option) *webtest.Server {
 	t.Helper()

@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/crawltest/sidebyside"
 	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/kv"
@@ -44,6 +45,8 @@ const (
 func TestMain(m *testing.M) {
 	path, store := os.Getenv(envConfig), os.Getenv(envHub)
 	if path == "" && store == "" {
+		crawltest.InMemory()
+		crawltest.WithoutSystemRoots()
 		sidebyside.Tests(12) // these tests mostly wait, for networks and between kills
 		goleak.VerifyTestMain(m)
 		return

@@ -51,6 +51,7 @@ type member struct {
 	gzip  *gzip.Reader
 	zstd  *frames
 	end   int64 // zstandard: the offset behind the frame
+	probe *bufio.Reader
 }
 
 // at returns the offset in the file up to which raw was read.
@@ -177,11 +178,11 @@ func (r *Reader) find(from int64) (int64, error) {
 
 // beginsRecord reports whether a member at an offset begins with a record.
 func (r *Reader) beginsRecord(offset int64) bool {
-	section := io.NewSectionReader(r.file, offset, min(r.size-offset, 4<<10))
 	begin := make([]byte, len(magic))
 	switch r.pack {
 	case gzipped:
-		if err := r.member.gzip.Reset(section); err != nil {
+		r.member.probe.Reset(io.NewSectionReader(r.file, offset, min(r.size-offset, 4<<10)))
+		if err := r.member.gzip.Reset(r.member.probe); err != nil {
 			return false
 		}
 		r.member.count.r = nil // gzip has left raw

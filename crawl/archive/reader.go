@@ -64,8 +64,9 @@ func NewReader(file io.ReaderAt, size int64) (*Reader, error) {
 	pack, err := packingOf(file)
 	r := &Reader{
 		file: file, size: size, pack: pack, ended: true, unpacked: bufio.NewReaderSize(nil, readSize),
-		block:  bufio.NewReaderSize(nil, readSize),
-		member: member{raw: bufio.NewReaderSize(nil, readSize), zstd: &frames{}},
+		block: bufio.NewReaderSize(nil, readSize),
+		member: member{raw: bufio.NewReaderSize(nil, readSize), zstd: &frames{},
+			probe: bufio.NewReaderSize(nil, 512)},
 	}
 	return r, err
 }
@@ -89,7 +90,7 @@ func (r *Reader) Seek(to Place) error {
 		if r.place.Offset != to.Offset {
 			return fmt.Errorf("%w at offset %d", ErrRecord, to.Offset)
 		}
-		if err := r.End(); err != nil {
+		if err := r.End(); err != nil && err != ErrLong {
 			return err
 		}
 	}
@@ -100,7 +101,7 @@ func (r *Reader) Seek(to Place) error {
 func (r *Reader) Next() (*Record, error) {
 	for {
 		if !r.ended {
-			if err := r.End(); err != nil {
+			if err := r.End(); err != nil && !errors.Is(err, ErrRecord) && err != ErrLong {
 				return nil, err
 			}
 		}
@@ -127,16 +128,20 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// ErrLong reports a record that was not read to its end, because it is too long for a page.
+var ErrLong = errors.New("the record is too long to be read")
+
 // End reads the last record to its end, and returns [ErrRecord] if it is not whole: it is cut short, longer than it
-// says, or its checksum is wrong. The damage is reported, and the next record is found.
+// says, or its checksum is wrong. The damage is reported, and the next record is found. For a long record it returns
+// [ErrLong], which is no damage.
 func (r *Reader) End() error {
 	if r.ended {
 		return nil
 	}
 	err := r.finish()
 	r.ended = true
-	if err == nil {
-		return nil
+	if err == nil || err == ErrLong {
+		return err
 	}
 	return errors.Join(fmt.Errorf("%w: %w", ErrRecord, err), r.damaged(err))
 }
@@ -152,7 +157,7 @@ func (r *Reader) finish() error {
 			return fmt.Errorf("%d bytes are missing", r.left)
 		}
 	}
-	for {
+	for lines := 0; ; {
 		b, err := r.in.ReadByte()
 		switch {
 		case err == io.EOF:
@@ -160,13 +165,16 @@ func (r *Reader) finish() error {
 			return nil
 		case err != nil:
 			return err
-		case b == '\r' || b == '\n':
+		case b == '\n':
+			lines++
+			continue
+		case b == '\r':
 			continue
 		}
 		if err := r.in.UnreadByte(); err != nil {
 			return err
 		}
-		if next, _ := r.in.Peek(len(magic)); string(next) != magic {
+		if next, _ := r.in.Peek(len(magic)); string(next) != magic && lines < 2 {
 			return errors.New("it is longer than it says")
 		}
 		if r.pack == plain {
@@ -190,7 +198,9 @@ func (r *Reader) passOver() (err error) {
 	case zstandard:
 		r.place = Place{Offset: r.member.end}
 	}
-	r.left = 0
+	if r.left = 0; err == nil {
+		err = ErrLong
+	}
 	return err
 }
 

@@ -24,8 +24,8 @@ func isSkippable(head []byte) bool {
 
 // frames decompress the Zstandard frames of one file.
 type frames struct {
-	decoder    *zstd.Decoder
-	dictionary bool // it was looked for
+	decoder *zstd.Decoder
+	failed  error // why there is none
 }
 
 // next returns the first frame with data from an offset on, where it begins and where it ends. At the end of the file,
@@ -59,8 +59,8 @@ func (f *frames) next(file io.ReaderAt, offset, size int64) (frame io.Reader, be
 
 // init makes the decoder, with the dictionary that the file begins with if there is one.
 func (f *frames) init(file io.ReaderAt, size int64) error {
-	if f.decoder != nil {
-		return nil
+	if f.decoder != nil || f.failed != nil {
+		return f.failed
 	}
 	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxWindow)}
@@ -71,6 +71,7 @@ func (f *frames) init(file io.ReaderAt, size int64) error {
 	if err == nil {
 		f.decoder, err = zstd.NewReader(nil, options...)
 	}
+	f.failed = err
 	return err
 }
 

@@ -1,0 +1,49 @@
+package proof
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/apps"
+)
+
+// A crawl with browsers comes to one map, however often it is killed while they render.
+func TestKilledRendering(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	if _, err := exec.LookPath("chromium"); err != nil && os.Getenv("RIPPLE_CI") != "1" {
+		t.Skip("no Chromium found; nothing is rendered")
+	}
+	t.Parallel()
+	s := crawltest.Serve(t)
+	apps.Lively(s)
+	text := fmt.Sprintf("[retry]\nmax-retries = 100\n[render]\nmode = \"auto\"\nmax-browsers = 2\ntimeout = \"5m\"\n"+
+		"sandbox = %t\n[[quality]]\ndomain = \"lively.test\"\nseeds = [\"https://lively.test/\"]\n", os.Getuid() != 0)
+	whole := newKillableWeb(t, s, text)
+	whole.crawl(t, 0)
+	want := crawltest.Digest(t, whole.state)
+
+	random := rand.New(rand.NewPCG(crawltest.Seed(t), 1))
+	kills := 3
+	if crawltest.Full() {
+		kills = 12
+	}
+	w := newKillableWeb(t, s, text)
+	ended := false
+	for n := 0; n < kills && !ended; n++ {
+		ended = w.crawl(t, time.Second+time.Duration(random.Int64N(int64(5*time.Second))))
+	}
+	if !ended {
+		w.crawl(t, 0)
+	}
+	t.Logf("%d kills", len(w.killed))
+	if got := crawltest.Digest(t, w.state); got != want {
+		t.Errorf("after %d kills the digest is %s, want %s", len(w.killed), got, want)
+	}
+}

@@ -1,0 +1,139 @@
+// Package apps provides real applications for tests of rendering: one small site, written for nine frameworks and
+// built from their npm packages. All show the same data, which their scripts fetch.
+//
+// The versions of the packages are exact, and those of what these depend on are as of one day.
+package apps
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+)
+
+// The folder of an application has the name of its framework. Files beside the folders belong to several.
+//
+//go:embed all:testdata
+var sources embed.FS
+
+// A Kind says what the server sends of a page.
+type Kind int
+
+const (
+	Shell    Kind = iota // nothing but scripts
+	Partial              // written by the server, without the content, which scripts fetch
+	Complete             // all of it
+	Brief                // all of it, but so little that it looks like a partial page
+)
+
+// NeedsScripts reports whether content or links of such a page are missing without its scripts.
+func (k Kind) NeedsScripts() bool { return k == Shell || k == Partial }
+
+// An App is the site in one framework.
+type App struct {
+	Name  string
+	Pages map[string]Kind // by path without a slash at its end
+
+	slash    bool   // links have that slash
+	output   string // folder that its build writes
+	fallback bool   // any path leads to index.html, whose router reads it
+	notes    bool   // it has the pages of notes.json
+}
+
+// All returns the applications.
+func All() []App {
+	spa := map[string]Kind{"/": Shell, "/stations": Shell, "/guide": Shell, "/about.html": Complete}
+	for id := range len(stations) {
+		spa[fmt.Sprintf("/stations/%d", id+1)] = Shell
+	}
+	hashes := map[string]Kind{"/": Shell, "/stations": Shell, "/guide": Shell, "/about.html": Complete}
+	docsify := map[string]Kind{"/": Shell, "/stations": Shell, "/guide": Shell, "/station-1": Shell, "/station-2": Shell,
+		"/about.html": Complete}
+	return []App{
+		{Name: "react", Pages: spa, output: "dist", fallback: true},
+		{Name: "vue", Pages: spa, output: "dist", fallback: true},
+		{Name: "svelte", Pages: hashes, slash: true, output: "dist"},
+		{Name: "angular", Pages: spa, output: "dist", fallback: true},
+		{Name: "next", Pages: hydrated("/map", "/alerts"), slash: true, output: "out", notes: true},
+		{Name: "nuxt", Pages: hydrated(), output: ".output/public", notes: true},
+		{Name: "sveltekit", Pages: hydrated("/alerts"), slash: true, output: "dist", notes: true},
+		{Name: "astro", Pages: hydrated(), slash: true, output: "dist", notes: true},
+		{Name: "docsify", Pages: docsify, output: "dist", fallback: true},
+	}
+}
+
+// hydrated returns the pages of an application that a server writes, with further partial ones.
+func hydrated(partial ...string) map[string]Kind {
+	pages := map[string]Kind{"/": Complete, "/guide": Complete, "/about": Complete, "/notes/11": Brief}
+	for id := range 10 {
+		pages[fmt.Sprintf("/notes/%d", id+1)] = Complete
+	}
+	for id := range len(stations) {
+		partial = append(partial, fmt.Sprintf("/stations/%d", id+1))
+	}
+	for _, p := range append(partial, "/stations", "/archive", "/keepers") {
+		pages[p] = Partial
+	}
+	return pages
+}
+
+// Link returns the path of a page as links have it.
+func (a App) Link(page string) string {
+	if a.slash && path.Ext(page) == "" {
+		return strings.TrimSuffix(page, "/") + "/"
+	}
+	return page
+}
+
+// Serve serves the application's files, and the data, at a host.
+func (a App) Serve(h *webtest.Host, files fs.FS) {
+	h.Handle("/*", func(w http.ResponseWriter, r *http.Request) {
+		name := a.find(files, r.URL.Path)
+		if name == "" {
+			http.NotFound(w, r)
+			return
+		}
+		body, err := fs.ReadFile(files, name)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		send(w, name, body)
+	})
+	if a.notes {
+		h.Handle("/thanks", func(w http.ResponseWriter, _ *http.Request) { send(w, "t.txt", []byte("Thanks.")) })
+	} else {
+		h.Handle("/about.html", func(w http.ResponseWriter, _ *http.Request) { send(w, "about.html", read("about.html")) })
+	}
+	serveData(h)
+}
+
+// find returns the name of the file for a path; empty: there is none.
+func (a App) find(files fs.FS, at string) string {
+	at = strings.Trim(path.Clean(at), "/")
+	candidates := []string{at, path.Join(at, "index.html"), at + ".html"}
+	if a.fallback && path.Ext(at) == "" {
+		candidates = append(candidates, "index.html")
+	}
+	i := slices.IndexFunc(candidates, func(name string) bool {
+		info, err := fs.Stat(files, name)
+		return err == nil && info.Mode().IsRegular()
+	})
+	if i < 0 {
+		return ""
+	}
+	return candidates[i]
+}
+
+func read(name string) []byte {
+	body, err := sources.ReadFile("testdata/" + name)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return body
+}

@@ -49,8 +49,9 @@ func (a *application) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // fetched answers like a caller that has fetched everything from a server.
 type fetched struct {
-	mu  sync.Mutex
-	all map[string]Answer
+	client *http.Client
+	mu     sync.Mutex
+	all    map[string]Answer
 }
 
 func (f *fetched) Answer(r Request) (Answer, bool) {
@@ -66,7 +67,7 @@ func (f *fetched) get(b *testing.B, url string) Answer {
 	if a, ok := f.Answer(Request{http.MethodGet, Resource{URL: url}}); ok {
 		return a
 	}
-	resp, err := http.Get(url)
+	resp, err := f.client.Get(url)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -79,6 +80,21 @@ func (f *fetched) get(b *testing.B, url string) Answer {
 	defer f.mu.Unlock()
 	f.all[url] = Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}
 	return f.all[url]
+}
+
+// render fetches and renders a page, again and again until nothing is missing. It also returns the number of rounds.
+func (f *fetched) render(b *testing.B, r *Renderer, url string) (shown Rendering, rounds int) {
+	b.Helper()
+	got := f.get(b, url)
+	for {
+		shown = render(b, r, Page{url, got.Status, got.Header, got.Body}, f)
+		if rounds++; len(shown.Missing) == 0 {
+			return shown, rounds
+		}
+		for _, missing := range shown.Missing {
+			f.get(b, missing.URL)
+		}
+	}
 }
 
 // BenchmarkRender compares the cost of a page in three cases: fetched without rendering; rendered
@@ -101,20 +117,12 @@ func BenchmarkRender(b *testing.B) {
 	for _, browsers := range []int{1, 2} {
 		b.Run(fmt.Sprintf("rendering/browsers=%d", browsers), func(b *testing.B) {
 			r := open(b, browsers)
-			answers := &fetched{all: map[string]Answer{}}
+			answers := &fetched{client: http.DefaultClient, all: map[string]Answer{}}
 			groups := r.warm(b)
 			app.measure(b, browsers, groups, func(n int64) {
-				got := answers.get(b, page(n))
-				p := Page{page(n), got.Status, got.Header, got.Body}
-				shown := render(b, r, p, answers)
-				for len(shown.Missing) > 0 {
-					for _, m := range shown.Missing {
-						answers.get(b, m.URL)
-					}
-					shown = render(b, r, p, answers)
-				}
+				shown, _ := answers.render(b, r, page(n))
 				if !bytes.Contains(shown.DOM, []byte(`id="done"`)) {
-					b.Errorf("%s became %q", p.URL, shown.DOM)
+					b.Errorf("%s became %q", page(n), shown.DOM)
 				}
 			})
 		})

@@ -1,0 +1,70 @@
+package render
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/apps"
+)
+
+// BenchmarkApplications compares the processor time of a page of a framework in two cases: rendered after all missing
+// requests have been fetched, and displayed by chromedp, with the whole network, until that is idle.
+func BenchmarkApplications(b *testing.B) {
+	for _, app := range apps.All() {
+		b.Run(app.Name, func(b *testing.B) {
+			files := app.Build(b)
+			s, err := webtest.New()
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			host := app.Name + ".test"
+			app.Serve(s.Host(host), files)
+			var pages []string
+			for _, path := range slices.Sorted(maps.Keys(app.Pages)) {
+				if app.Pages[path].NeedsScripts() {
+					pages = append(pages, "https://"+host+app.Link(path))
+				}
+			}
+			b.Run("rendering", func(b *testing.B) { renderAll(b, s, pages) })
+			b.Run("chromedp", func(b *testing.B) {
+				browser := apps.OpenBrowser(b, s, detach)
+				show := func(url string) int { return len(browser.Links(b, url, 0)) }
+				measurePages(b, s, browser.PID, pages, show)
+			})
+		})
+	}
+}
+
+// renderAll renders pages with what was fetched for those before.
+func renderAll(b *testing.B, s *webtest.Server, pages []string) {
+	r := open(b, 1)
+	answers := &fetched{client: &http.Client{Transport: s.Transport()}, all: map[string]Answer{}}
+	defer answers.client.CloseIdleConnections()
+	rounds := 0
+	measurePages(b, s, r.warm(b)[0], pages, func(url string) int {
+		shown, n := answers.render(b, r, url)
+		rounds += n
+		return strings.Count(string(shown.DOM), "<a ")
+	})
+	b.ReportMetric(float64(rounds)/float64(b.N), "rounds/page")
+}
+
+// measurePages displays b.N pages, in turn, and reports what a page costs. show returns the number of its links.
+func measurePages(b *testing.B, s *webtest.Server, group int, pages []string, show func(url string) int) {
+	s.ResetLog()
+	spent, links := processorTime(group), 0
+	b.ResetTimer()
+	for i := range b.N {
+		links += show(pages[i%len(pages)])
+	}
+	b.StopTimer()
+	n := float64(b.N)
+	b.ReportMetric((processorTime(group)-spent).Seconds()*1000/n, "browser-ms/page")
+	b.ReportMetric(float64(len(s.Log()))/n, "requests/page")
+	b.ReportMetric(float64(links)/n, "links/page")
+}

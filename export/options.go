@@ -15,7 +15,7 @@ type Options struct {
 	// those seen in the last completed run or later are included.
 	All bool
 
-	Without   Places  // links at these places are left out; redirects, canonical links and refreshes have no place
+	Without   Places  // links at these places are left out; only anchors and frames have a place
 	MinWeight int     // links with a smaller weight are left out
 	Only      Classes // nodes of other classes are left out, with their links
 
@@ -28,9 +28,13 @@ type Options struct {
 	Columns *Columns // columns of nodes and links; nil: [AllColumns]
 }
 
+// placed is the set of kinds of links that have a place in the page.
+const placed = schema.Kinds(1<<schema.LinkAnchor | 1<<schema.LinkFrame)
+
 // links reports whether a link between pages is included.
 func (o *Options) links(l schema.Link) bool {
-	if l.Kinds.Has(schema.LinkRedirect) || l.Kinds.Has(schema.LinkCanonical) || l.Kinds.Has(schema.LinkRefresh) {
+	if l.Kinds.Has(schema.LinkRedirect) || l.Kinds.Has(schema.LinkCanonical) || l.Kinds.Has(schema.LinkRefresh) ||
+		l.Kinds&placed == 0 {
 		return true
 	}
 	return !o.Without.Has(l.Place) && !(l.SiteWide && o.Without.Has(siteWide))

@@ -88,8 +88,9 @@
 //	visits     visit u64                        URL, links, then the other fields in the order of encodeVisit. Links:
 //	                                            twice their number, plus 1 if they have anchors; then each: target
 //	                                            less the one before, a byte (bits 0-2 place, 3-5 rel, 6: kinds follow
-//	                                            in another byte because the link is not a plain anchor; its
-//	                                            bit 7: all others but the canonical one carry nofollow). The
+//	                                            in a number because the link is not a plain anchor, from its
+//	                                            bit 1 on; bit 0: all others but the canonical one and the feed
+//	                                            carry nofollow). The
 //	                                            known forms are one number: their shapes, from bit 4 on those of own
 //	                                            forms, and from bits 8 and 24 on the sums of the others and of the
 //	                                            own others

@@ -225,7 +225,7 @@ func (m *model) addVisit(r *rapid.T, tx *kv.Tx) error {
 	}
 	for _, id := range rapid.SliceOfNDistinct(rapid.IntRange(1, len(m.urls)), 0, 20, rapid.ID).Draw(r, "links") {
 		v.Links = append(v.Links, schema.Link{
-			To: schema.ID(id), Kinds: schema.Kinds(rapid.IntRange(0, 31).Draw(r, "kinds")),
+			To: schema.ID(id), Kinds: schema.Kinds(rapid.IntRange(0, 1<<schema.LinkKindCount-1).Draw(r, "kinds")),
 			Rel:    schema.Rel(rapid.IntRange(0, 7).Draw(r, "rel")),
 			Place:  schema.Place(rapid.IntRange(0, 5).Draw(r, "place")),
 			Anchor: rapid.SampledFrom([]string{"", "x", "home"}).Draw(r, "anchor"),

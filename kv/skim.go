@@ -300,6 +300,7 @@ func (vs *Visits) SkimAt(seq schema.Seq, v *schema.Visit) error {
 type Gist struct {
 	schema.Visit              // without links
 	LinkCount    int          // of its own links
+	Feeds        int          // of those: links that lead only to feeds
 	First        schema.Kinds // of the first link
 }
 
@@ -360,7 +361,7 @@ func (vs *Visits) GistAt(seq schema.Seq, g *Gist) error {
 func (g *Gist) read(r *reader, seq schema.Seq, log span) error {
 	r.lean = true
 	g.Visit = schema.Visit{Seq: seq, URL: r.id()}
-	g.LinkCount, g.First = countLinks(r)
+	g.LinkCount, g.Feeds, g.First = countLinks(r)
 	if decodeFields(&g.Visit, r); r.bad {
 		return damaged(bVisits, key64(uint64(seq)), "cannot be decoded")
 	}

@@ -104,7 +104,9 @@ func TestGistsAndTargets(t *testing.T) {
 		return errors.Join(skim(tx, s, func(v *schema.Visit) {
 			g, l := kv.Gist{Visit: *v, LinkCount: len(v.Links)}, kv.Targeted{Seq: v.Seq, URL: v.URL, Run: v.Run, Stand: v.Stand}
 			for _, link := range v.Links {
-				l.To = append(l.To, link.To)
+				if l.To = append(l.To, link.To); link.Kinds == schema.OnlyFeed {
+					g.Feeds++
+				}
 			}
 			if g.Links = nil; len(v.Links) > 0 {
 				g.First = v.Links[0].Kinds

@@ -80,7 +80,7 @@ func TestVisitRoundTrip(t *testing.T) {
 	s := openStore(t, path)
 	want := fullVisit()
 	update(t, s, func(tx *kv.Tx) error {
-		for i := range 5 {
+		for i := range 9 {
 			if _, err := addURL(s, tx, "example.com", fmt.Sprintf("/%d?q", i)); err != nil {
 				return err
 			}
@@ -145,6 +145,10 @@ func fullVisit() *schema.Visit {
 			{To: 3, Kinds: plain.Add(schema.LinkCanonical), Place: schema.PlaceMain, Nofollow: true},
 			{To: 4, Kinds: plain.Add(schema.LinkRefresh), Rel: schema.RelUGC | schema.RelSponsored, Place: schema.PlaceMain},
 			{To: 5, Kinds: schema.OnlyCanonical, Place: schema.PlaceBody, Anchor: "übrigens"},
+			{To: 6, Kinds: schema.OnlyFeed, Place: schema.PlaceBody},
+			{To: 7, Kinds: plain | schema.OnlyFeed, Place: schema.PlaceFooter, Nofollow: true},
+			{To: 8, Kinds: plain.Add(schema.LinkMe).Add(schema.LinkBlogroll), Place: schema.PlaceFooter},
+			{To: 9, Kinds: 1<<15 - 1, Place: schema.PlaceMain, Nofollow: true},
 		},
 		Sitemap:  []schema.SitemapEntry{{To: 4, LastMod: time.Unix(1.6e9, 0).UTC()}, {To: 3, ChangeFreq: "daily"}},
 		Children: 7,
@@ -160,7 +164,7 @@ func TestLaterNumbers(t *testing.T) {
 		want.Refused = set >> 3 * 7
 		var got *schema.Visit
 		update(t, s, func(tx *kv.Tx) error {
-			for i := range 5 {
+			for i := range 9 {
 				if _, err := addURL(s, tx, "a.test", fmt.Sprintf("/%d/%d", set, i)); err != nil {
 					return err
 				}

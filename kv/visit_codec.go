@@ -25,19 +25,19 @@ const (
 )
 
 // Bits of a link: its place, its rel flags, whether its kinds follow because they are not those of a plain
-// anchor, and whether only the rendering showed it. A bit next to the kinds says whether all links except the
-// canonical one carry nofollow.
+// anchor, and whether only the rendering showed it. The kinds are a number, whose lowest bit says whether all
+// links except the canonical one and the feed carry nofollow.
 const (
 	linkRel      = 3
 	linkKinds    = 1 << 6
 	linkRendered = 1 << 7
-	kindNofollow = 1 << 7
+	kindNofollow = 1
 	plainLink    = schema.Kinds(1 << schema.LinkAnchor)
 )
 
 // These do not compile if an enumeration has outgrown its bits.
 const (
-	_ = uint8(7 - schema.LinkKindCount)
+	_ = uint8(15 - schema.LinkKindCount)
 	_ = uint8(1<<linkRel - schema.PlaceCount)
 )
 
@@ -291,11 +291,11 @@ func encodeLinks(w *writer, links []schema.Link, anchors bool) {
 			w.byte(flags)
 		} else {
 			w.byte(flags | linkKinds)
-			kinds := byte(l.Kinds)
+			kinds := uint64(l.Kinds) << 1
 			if l.Nofollow {
 				kinds |= kindNofollow
 			}
-			w.byte(kinds)
+			w.uint(kinds)
 		}
 		before = l.To
 	}
@@ -327,12 +327,12 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 		}
 		flags, kinds, nofollow := b[at], plainLink, false
 		if at++; flags&linkKinds != 0 {
-			if at >= len(b) {
+			kinds, nofollow, size = decodeKinds(b[at:])
+			if size == 0 {
 				r.fail()
 				return dst, false
 			}
-			kinds, nofollow = schema.Kinds(b[at]&^kindNofollow), b[at]&kindNofollow != 0
-			at++
+			at += size
 		}
 		dst = append(dst, schema.Link{To: schema.ID(to), Kinds: kinds, Place: schema.Place(flags & 7),
 			Rel: schema.Rel(flags >> linkRel & 7), Rendered: flags&linkRendered != 0, Nofollow: nofollow})
@@ -341,12 +341,26 @@ func decodeLinks(r *reader, dst []schema.Link) ([]schema.Link, bool) {
 	return dst, anchors
 }
 
-// countLinks skips links, and returns their number and the kinds of the first.
-func countLinks(r *reader) (n int, first schema.Kinds) {
+// decodeKinds reads the kinds of a link and its bit nofollow from the first size bytes of b. size is 0 if they
+// cannot be read.
+func decodeKinds(b []byte) (kinds schema.Kinds, nofollow bool, size int) {
+	if len(b) > 0 && b[0] < 0x80 {
+		return schema.Kinds(b[0] >> 1), b[0]&kindNofollow != 0, 1
+	}
+	v, size := binary.Uvarint(b)
+	if size <= 0 || v > 1<<16-1 {
+		return 0, false, 0
+	}
+	return schema.Kinds(v >> 1), v&kindNofollow != 0, size
+}
+
+// countLinks skips links. It returns their number, how many of them lead only to feeds, and the kinds of the
+// first.
+func countLinks(r *reader) (n, feeds int, first schema.Kinds) {
 	n = int(r.uint() >> 1)
 	if n > len(r.b)/2 {
 		r.fail()
-		return 0, 0
+		return 0, 0, 0
 	}
 	b, at := r.b, 0
 	for i := range n {
@@ -355,22 +369,25 @@ func countLinks(r *reader) (n int, first schema.Kinds) {
 		}
 		if at++; at >= len(b) {
 			r.fail()
-			return 0, 0
+			return 0, 0, 0
 		}
-		kinds := plainLink
-		if b[at]&linkKinds != 0 {
-			if at++; at >= len(b) {
+		kinds, size := plainLink, 0
+		if at++; b[at-1]&linkKinds != 0 {
+			if kinds, _, size = decodeKinds(b[at:]); size == 0 {
 				r.fail()
-				return 0, 0
+				return 0, 0, 0
 			}
-			kinds = schema.Kinds(b[at] &^ kindNofollow)
+			at += size
 		}
-		if at++; i == 0 {
+		if kinds == schema.OnlyFeed {
+			feeds++
+		}
+		if i == 0 {
 			first = kinds
 		}
 	}
 	r.b = b[at:]
-	return n, first
+	return n, feeds, first
 }
 
 // decodeTargets appends the targets of links.
@@ -396,12 +413,13 @@ func decodeTargets(r *reader, dst []schema.ID) []schema.ID {
 			r.fail()
 			return dst
 		}
-		if b[at]&linkKinds != 0 {
-			at++
-		}
-		if at++; at > len(b) {
-			r.fail()
-			return dst
+		if at++; b[at-1]&linkKinds != 0 {
+			_, _, size := decodeKinds(b[at:])
+			if size == 0 {
+				r.fail()
+				return dst
+			}
+			at += size
 		}
 		dst = append(dst, schema.ID(to))
 	}

@@ -63,8 +63,8 @@ type Link struct {
 	Place  Place
 	Anchor string // stored with the visit; empty unless anchors are configured
 
-	// Nofollow is set for a canonical link next to other links that all carry nofollow. Rel does not
-	// show this.
+	// Nofollow is set for a canonical link or a feed next to other links that all carry nofollow. Rel
+	// does not show this.
 	Nofollow bool
 
 	// Rendered is set if only the rendered page has the link, not the page as the server sent it.

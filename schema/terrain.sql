@@ -90,7 +90,7 @@ CREATE TABLE links (
     from_page_id    INTEGER NOT NULL REFERENCES pages(id),
     to_page_id      INTEGER NOT NULL REFERENCES pages(id),
     discovered_run  INTEGER NOT NULL REFERENCES runs(id),
-    kind            TEXT NOT NULL,          -- the strongest: 'redirect', 'canonical', 'anchor', 'frame', 'refresh'
+    kind            TEXT NOT NULL,          -- first of redirect, canonical, anchor, frame, refresh, feed, me, blogroll
     rel             TEXT,                   -- 'nofollow ugc sponsored': those that all links of the pair have
     place           TEXT NOT NULL,          -- the best: 'main', 'body', 'aside', 'header', 'footer', 'nav'; empty for a redirect
     anchor          TEXT,
@@ -163,7 +163,9 @@ CREATE TABLE frontier (
 
 CREATE INDEX idx_frontier_priority ON frontier(priority, added_at);
 
--- Every kind of link between two pages.
+-- Every kind of link between two pages. The kind feed is a link element with rel=alternate and the type of
+-- a feed: it is not requested, since it is no page. The kinds me and blogroll are links with these
+-- relations; a visible one is an anchor as well. A Link header means the same as a link element.
 CREATE TABLE link_kinds (
     from_page_id    INTEGER NOT NULL REFERENCES pages(id),
     to_page_id      INTEGER NOT NULL REFERENCES pages(id),

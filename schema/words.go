@@ -55,8 +55,11 @@ const (
 	LinkAnchor
 	LinkFrame
 	LinkRefresh
+	LinkFeed     // the target is a feed of the page, which is no page
+	LinkMe       // the page and the target are the same person's or organisation's, as the page says
+	LinkBlogroll // the target is a list of what the page's author reads, or in one
 
-	LinkKindCount // the number of kinds; a [Kinds] has room for 8, the file's format for 7
+	LinkKindCount // the number of kinds; a [Kinds] has room for 16, the file's format for 15
 )
 
 // LinkKinds returns all kinds in order.
@@ -75,6 +78,12 @@ func (k LinkKind) String() string {
 		return "frame"
 	case LinkRefresh:
 		return "refresh"
+	case LinkFeed:
+		return "feed"
+	case LinkMe:
+		return "me"
+	case LinkBlogroll:
+		return "blogroll"
 	}
 	return "unknown"
 }
@@ -84,10 +93,13 @@ func (k LinkKind) String() string {
 const MaxRedirects = 10
 
 // Kinds is a set of link kinds.
-type Kinds uint8
+type Kinds uint16
 
-// OnlyCanonical is the set of kinds of a pair of pages that has only canonical links.
-const OnlyCanonical = Kinds(1 << LinkCanonical)
+// The sets of kinds of a pair of pages that has only links of one kind.
+const (
+	OnlyCanonical = Kinds(1 << LinkCanonical)
+	OnlyFeed      = Kinds(1 << LinkFeed)
+)
 
 // Add returns the set with k in it.
 func (s Kinds) Add(k LinkKind) Kinds { return s | 1<<k }

@@ -12,6 +12,7 @@ const (
 	attrHref attr = iota
 	attrSrc
 	attrRel
+	attrType
 	attrAlt
 	attrName
 	attrContent
@@ -70,6 +71,8 @@ func attrOf(name []byte) attr {
 		return attrRole
 	case "name":
 		return attrName
+	case "type":
+		return attrType
 	case "content":
 		return attrContent
 	case "http-equiv":

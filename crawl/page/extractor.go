@@ -51,7 +51,7 @@ func NewExtractor(opt Options) *Extractor {
 	return e
 }
 
-// Answer reads a page together with the header of its answer: type, refresh and canonical. If the body is not
+// Answer reads a page together with the header of its answer: type and links. If the body is not
 // HTML, the links are those of the header.
 func (e *Extractor) Answer(header http.Header, contentType string, body []byte, base *weburl.Base, self string) Page {
 	e.heads, e.said = headerLinks(header, base, self), headerPreferences(header, base, self)
@@ -117,7 +117,7 @@ func (e *Extractor) read(p *Page, text []byte) {
 	e.robots = robots{agent: e.opt.Agent}
 	e.titled, e.scripted, e.base, e.based, e.link, e.licenses = false, false, nil, false, -1, nil
 	for _, l := range e.heads {
-		e.ledger.add(asWritten(l.url), l.kind, 0, e.nesting.place())
+		e.ledger.add(asWritten(l.url), l.kinds, l.rel, noPlace)
 	}
 	for {
 		switch e.scan.next() {
@@ -155,7 +155,7 @@ func (e *Extractor) start(t tag) {
 		e.linkElement(attrs)
 	case tagFrame:
 		if src, ok := attrs.get(attrSrc); ok {
-			e.ledger.add(src, schema.LinkFrame, 0, e.nesting.place())
+			e.ledger.add(src, schema.Kinds(0).Add(schema.LinkFrame), 0, e.nesting.place())
 		}
 	case tagBase:
 		if href, ok := attrs.get(attrHref); ok && !e.based && e.scan.foreign.document() {
@@ -226,7 +226,7 @@ func (e *Extractor) openLink(attrs *attributes) {
 		e.hydration.link(target)
 	}
 	rel, _ := attrs.get(attrRel)
-	e.link = e.ledger.add(target, schema.LinkAnchor, relFlags(rel), e.nesting.place())
+	e.link = e.ledger.add(target, anchorKinds(rel), relFlags(rel), e.nesting.place())
 	e.reading = e.link >= 0 && e.ledger.hrefs[e.link].anchor == ""
 	e.text, e.alt, e.hidden = e.text[:0], "", false
 }
@@ -282,7 +282,7 @@ func (e *Extractor) area(attrs *attributes) {
 		return
 	}
 	rel, _ := attrs.get(attrRel)
-	if i := e.ledger.add(target, schema.LinkAnchor, relFlags(rel), e.nesting.place()); i >= 0 {
+	if i := e.ledger.add(target, anchorKinds(rel), relFlags(rel), e.nesting.place()); i >= 0 {
 		e.ledger.anchor(i, altText(attrs))
 	}
 }
@@ -298,15 +298,16 @@ func (e *Extractor) image(attrs *attributes) {
 	}
 }
 
-// linkElement reads the relations canonical and license of a <link>.
+// linkElement reads a <link>: its license, and the link that its relations mean.
 func (e *Extractor) linkElement(attrs *attributes) {
 	target, ok := attrs.get(attrHref)
 	if !ok || !e.scan.foreign.document() {
 		return
 	}
 	rel, _ := attrs.get(attrRel)
-	if hasWord(rel, "canonical") {
-		e.ledger.add(target, schema.LinkCanonical, 0, e.nesting.place())
+	mediaType, _ := attrs.get(attrType)
+	if kinds := relationKinds(rel, mediaType); kinds != 0 {
+		e.ledger.add(target, kinds, relFlags(rel), noPlace)
 	}
 	if hasWord(rel, "license") {
 		e.license(target)
@@ -321,7 +322,7 @@ func (e *Extractor) meta(attrs *attributes) {
 	}
 	if equiv, _ := attrs.get(attrHTTPEquiv); means(equiv, "refresh") {
 		if target := refreshTarget(attributeValue(string(content))); target != "" {
-			e.ledger.add(asWritten(target), schema.LinkRefresh, 0, e.nesting.place())
+			e.ledger.add(asWritten(target), schema.Kinds(0).Add(schema.LinkRefresh), 0, e.nesting.place())
 		}
 	}
 	if name, ok := attrs.get(attrName); ok {
@@ -336,6 +337,9 @@ func (e *Extractor) title() {
 		e.page.Title = clip(string(unescapeText(e.scan.raw, 64<<10)), titleLength)
 	}
 }
+
+// anchorKinds returns the kinds of a visible link with these relations.
+func anchorKinds(rel []byte) schema.Kinds { return personKinds(rel).Add(schema.LinkAnchor) }
 
 // relFlags parses the relevant flags of a rel attribute.
 func relFlags(rel []byte) schema.Rel {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -14,29 +15,57 @@ const maxHeaderLinks = 100
 
 // A headerLink is an absolute link from a header field.
 type headerLink struct {
-	url  string
-	kind schema.LinkKind
+	url   string
+	kinds schema.Kinds
+	rel   schema.Rel
 }
 
 // headerLinks returns the links in the header of an answer: those of Refresh (HTML, "shared declarative
-// refresh steps") and of Link with rel=canonical (RFC 8288). They are relative to the URL of the answer,
-// regardless of the page's <base>.
+// refresh steps") and those of Link (RFC 8288) that mean the same as a <link>. They are relative to the URL of
+// the answer, regardless of the page's <base>.
 func headerLinks(header http.Header, base *weburl.Base, self string) []headerLink {
 	var links []headerLink
-	add := func(ref string, kind schema.LinkKind) {
-		if u, ok := absolute(ref, base); ok && len(links) < maxHeaderLinks {
-			links = append(links, headerLink{u, kind})
+	add := func(ref string, kinds schema.Kinds, rel schema.Rel) {
+		if u, ok := absolute(ref, base); ok && kinds != 0 && len(links) < maxHeaderLinks {
+			links = append(links, headerLink{u, kinds, rel})
 		}
 	}
 	for _, value := range header.Values("Refresh") {
 		if target := refreshTarget(strings.ToValidUTF8(value, "\ufffd")); target != "" {
-			add(target, schema.LinkRefresh)
+			add(target, schema.Kinds(0).Add(schema.LinkRefresh), 0)
 		}
 	}
-	for target := range linked(header, "canonical", base, self) {
-		add(target, schema.LinkCanonical)
+	for l := range linked(header, base, self) {
+		rel := []byte(l.rel)
+		add(l.target, relationKinds(rel, []byte(l.mediaType)), relFlags(rel))
 	}
 	return links
+}
+
+// relationKinds returns the kinds of the link in a <link> or a Link field with these relations and this media
+// type. A feed is an alternative of a type of feeds (HTML, "link type alternate"; JSON Feed 1.1).
+func relationKinds(rel, mediaType []byte) (kinds schema.Kinds) {
+	if hasWord(rel, "canonical") {
+		kinds = kinds.Add(schema.LinkCanonical)
+	}
+	if hasWord(rel, "alternate") {
+		switch media.Extract(string(mediaType)).Essence {
+		case "application/rss+xml", "application/atom+xml", "application/feed+json":
+			kinds = kinds.Add(schema.LinkFeed)
+		}
+	}
+	return kinds | personKinds(rel)
+}
+
+// personKinds returns the kinds by which a link, visible or not, says whose its target is.
+func personKinds(rel []byte) (kinds schema.Kinds) {
+	if hasWord(rel, "me") {
+		kinds = kinds.Add(schema.LinkMe)
+	}
+	if hasWord(rel, "blogroll") {
+		kinds = kinds.Add(schema.LinkBlogroll)
+	}
+	return kinds
 }
 
 // absolute resolves a reference, and keeps its scheme.
@@ -48,16 +77,16 @@ func absolute(ref string, base *weburl.Base) (string, bool) {
 	return u.Form, err == nil
 }
 
-// linked yields the targets of the links of a page in the Link fields of its answer that have a relation.
-func linked(header http.Header, rel string, base *weburl.Base, self string) iter.Seq[string] {
-	return func(yield func(string) bool) {
+// linked yields the links of a page in the Link fields of its answer.
+func linked(header http.Header, base *weburl.Base, self string) iter.Seq[linkValue] {
+	return func(yield func(linkValue) bool) {
 		for rest := strings.Join(header.Values("Link"), ","); rest != ""; {
 			var l linkValue
-			if l, rest = nextLink(rest); !hasWord([]byte(l.rel), rel) {
+			if l, rest = nextLink(rest); l.rel == "" {
 				continue
 			}
 			u, err := base.Parse(l.anchor)
-			if err == nil && u.Norm == self && !yield(l.target) { // otherwise it concerns another page
+			if err == nil && u.Norm == self && !yield(l) { // otherwise it concerns another page
 				return
 			}
 		}
@@ -66,9 +95,10 @@ func linked(header http.Header, rel string, base *weburl.Base, self string) iter
 
 // A linkValue is one link of a Link field.
 type linkValue struct {
-	target string
-	rel    string // of the first parameter of that name; further ones are ignored
-	anchor string // "": the page itself
+	target    string
+	rel       string // of the first parameter of that name; further ones are ignored, here and below
+	anchor    string // "": the page itself
+	mediaType string // as a hint
 }
 
 // nextLink parses the first link of a Link field (RFC 8288, appendix B.2). It skips text that is not a link.
@@ -80,7 +110,7 @@ func nextLink(s string) (l linkValue, rest string) {
 	if l.target, s, ok = strings.Cut(s, ">"); !ok {
 		return linkValue{}, ""
 	}
-	related, anchored := false, false
+	related, anchored, typed := false, false, false
 	for {
 		s = strings.TrimLeft(s, blanks)
 		if s == "" || s[0] != ';' {
@@ -94,6 +124,8 @@ func nextLink(s string) (l linkValue, rest string) {
 			l.rel, related = value, true
 		case strings.EqualFold(name, "anchor") && !anchored:
 			l.anchor, anchored = value, true
+		case strings.EqualFold(name, "type") && !typed:
+			l.mediaType, typed = value, true
 		}
 	}
 }

@@ -37,6 +37,10 @@ func TestAnswer(t *testing.T) {
 		{"relative to the page, not to its base", http.Header{"Link": {`<c>; rel=canonical`}, "Refresh": {"0; url=r"}},
 			`<base href="/b/"><a href=a>x</a>`, "/dir/r refresh, /dir/c canonical, /b/a anchor"},
 		{"the same as the page says", http.Header{"Link": {`</c>; rel=canonical`}}, `<link rel=canonical href=/c>`, "/c canonical"},
+		{"a feed", http.Header{"Link": {`</rss>; rel=alternate; type="application/rss+xml"; type=text/html`, `</de>; rel=alternate`}},
+			"x", "/rss feed"},
+		{"whose it is", http.Header{"Link": {`<https://social.test/@ann>; rel="me", </roll.opml>; rel="author blogroll"`}}, "x",
+			"https://social.test/@ann me, /roll.opml blogroll"},
 		{"not UTF-8", http.Header{"Refresh": {"0; url=/\xff"}}, "", "/%EF%BF%BD refresh"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,8 +16,8 @@ type href struct {
 	raw      string // as written, entities included
 	kinds    schema.Kinds
 	rel      schema.Rel
-	followed bool // by a mention that is neither canonical nor nofollow
-	place    schema.Place
+	followed bool         // by a mention that is neither canonical, a feed nor nofollow
+	place    schema.Place // [noPlace]: all mentions are outside the content
 	anchor   string
 	anchored int // number of the mention with the anchor
 }
@@ -54,19 +54,20 @@ func (l *ledger) reset() {
 		limit: l.limit}
 }
 
-// add records a mention and returns the position of its spelling, or -1 if that is not kept.
-func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place schema.Place) int {
+// add records a mention, of one or more kinds, and returns the position of its spelling, or -1 if that is not
+// kept.
+func (l *ledger) add(raw []byte, kinds schema.Kinds, rel schema.Rel, place schema.Place) int {
 	raw = trimBlanks(raw)
 	if otherScheme(raw) {
 		return -1
 	}
 	l.mentions++
-	followed := kind != schema.LinkCanonical && rel&schema.RelNofollow == 0
+	followed := kinds != schema.OnlyCanonical && kinds != schema.OnlyFeed && rel&schema.RelNofollow == 0
 	i, ok := l.index[string(raw)]
 	switch {
 	case ok:
 		h := &l.hrefs[i]
-		h.kinds = h.kinds.Add(kind)
+		h.kinds |= kinds
 		h.rel &= rel
 		h.followed = h.followed || followed
 		h.place = min(h.place, place)
@@ -77,7 +78,7 @@ func (l *ledger) add(raw []byte, kind schema.LinkKind, rel schema.Rel, place sch
 		i = len(l.hrefs)
 		spelling := string(raw)
 		l.hrefs = append(l.hrefs, href{
-			raw: spelling, kinds: schema.Kinds(0).Add(kind), rel: rel, followed: followed, place: place,
+			raw: spelling, kinds: kinds, rel: rel, followed: followed, place: place,
 		})
 		l.index[spelling] = i
 	}
@@ -147,6 +148,11 @@ func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) 
 			l.targets[u.Norm] = len(links)
 			links = append(links, newLink(h, u))
 			l.anchored = append(l.anchored, h.anchored)
+		}
+	}
+	for i := range links {
+		if links[i].Place == noPlace {
+			links[i].Place = schema.PlaceBody
 		}
 	}
 	p.Distinct = len(l.targets) + len(l.further) + l.beyond

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io/fs"
 	"math/rand/v2"
+	"mime"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,8 +60,8 @@ func treeView(src []byte, base *weburl.Base, self string) (view, bool) {
 	})
 	v := view{squeeze(clip(title.First().Text(), titleLength)), make(map[string]view1)}
 	doc.Find("a[href], area[href], link[href], frame[src], meta[http-equiv]").Each(func(_ int, s *goquery.Selection) {
-		target, kind, ok := treeTarget(s)
-		if kind == schema.LinkAnchor && s.Closest("template:not([shadowrootmode])").Length() > 0 {
+		target, kinds, ok := treeTarget(s)
+		if kinds.Has(schema.LinkAnchor) && s.Closest("template:not([shadowrootmode])").Length() > 0 {
 			return // not part of the document
 		}
 		u, err := base.Parse(target)
@@ -68,34 +69,56 @@ func treeView(src []byte, base *weburl.Base, self string) (view, bool) {
 			return
 		}
 		rel := schema.Rel(0)
-		if kind == schema.LinkAnchor {
+		if kinds.Has(schema.LinkAnchor) || goquery.NodeName(s) == "link" {
 			rel = relFlags([]byte(s.AttrOr("rel", "")))
 		}
 		l, seen := v.Links[u.Norm]
 		if !seen {
-			l = view1{Rel: rel, Place: schema.PlaceNav}
+			l = view1{Rel: rel, Place: noPlace}
 		}
-		l.Kinds, l.Rel, l.Place = l.Kinds.Add(kind), l.Rel&rel, min(l.Place, treePlace(s))
+		l.Kinds, l.Rel = l.Kinds|kinds, l.Rel&rel
+		if goquery.NodeName(s) != "link" {
+			l.Place = min(l.Place, treePlace(s))
+		}
 		if l.Anchor == "" {
 			l.Anchor = squeeze(treeAnchor(s))
 		}
 		v.Links[u.Norm] = l
 	})
+	for to, l := range v.Links {
+		if l.Place == noPlace {
+			l.Place = schema.PlaceBody
+			v.Links[to] = l
+		}
+	}
 	return v, true
 }
 
-func treeTarget(s *goquery.Selection) (target string, kind schema.LinkKind, ok bool) {
+func treeTarget(s *goquery.Selection) (target string, kinds schema.Kinds, ok bool) {
+	rel := " " + strings.ToLower(strings.Join(strings.FieldsFunc(s.AttrOr("rel", ""), isSeparator), " ")) + " "
+	for word, kind := range map[string]schema.LinkKind{"me": schema.LinkMe, "blogroll": schema.LinkBlogroll} {
+		if strings.Contains(rel, " "+word+" ") {
+			kinds = kinds.Add(kind)
+		}
+	}
 	switch goquery.NodeName(s) {
 	case "link":
-		return s.AttrOr("href", ""), schema.LinkCanonical, hasWord([]byte(s.AttrOr("rel", "")), "canonical")
+		if strings.Contains(rel, " canonical ") {
+			kinds = kinds.Add(schema.LinkCanonical)
+		}
+		if kind, _, _ := mime.ParseMediaType(s.AttrOr("type", "")); strings.Contains(rel, " alternate ") &&
+			slices.Contains([]string{"application/rss+xml", "application/atom+xml", "application/feed+json"}, kind) {
+			kinds = kinds.Add(schema.LinkFeed)
+		}
+		return s.AttrOr("href", ""), kinds, kinds != 0
 	case "frame":
-		return s.AttrOr("src", ""), schema.LinkFrame, true
+		return s.AttrOr("src", ""), schema.Kinds(0).Add(schema.LinkFrame), true
 	case "meta":
 		target = refreshTarget(s.AttrOr("content", ""))
-		return target, schema.LinkRefresh, target != "" && strings.EqualFold(s.AttrOr("http-equiv", ""), "refresh")
+		return target, schema.Kinds(0).Add(schema.LinkRefresh), target != "" && strings.EqualFold(s.AttrOr("http-equiv", ""), "refresh")
 	}
 	_, download := s.Attr("download")
-	return s.AttrOr("href", ""), schema.LinkAnchor, !download
+	return s.AttrOr("href", ""), kinds.Add(schema.LinkAnchor), !download
 }
 
 // treeRoles and treeElements map roles and elements to the places of their content.
@@ -184,7 +207,9 @@ func FuzzTree(f *testing.F) {
 func compose(choices []byte) []byte {
 	head := []string{
 		`<title>T &amp; t</title>`, `<base href="/base/x">`, `<base target=_top>`, `<link rel=canonical href=c>`,
-		`<link rel=icon href=i>`,
+		`<link rel=icon href=i>`, `<link rel=alternate type="application/rss+xml; charset=utf-8" href=feed>`,
+		`<link rel="Alternate me" type=application/feed+json href=n>`, `<link rel=alternate type=text/html href=de>`,
+		`<link rel="me nofollow" href=a>`, `<link rel=blogroll type="text/xml" href=roll>`,
 		`<meta http-equiv=refresh content="5; url=r">`, `<script>"<a href=s>"<!-- <script> --></script>`,
 		`<style><a href=s></style>`,
 		`<!-- <a href=s> -->`, `<noscript><link rel=canonical href=n></noscript>`,
@@ -210,7 +235,8 @@ func compose(choices []byte) []byte {
 		`<iframe src=f><a href=s></iframe>`, `<a href=//other.example/?x=1>o<script>no</script>ther</a>`, `<p>para<br>`,
 		`<a href="  d e  ">sp</a>`,
 		"<a href='li\nne'>line</a>", `<a href=a><i>i</i></a>`, `</b>`, `</nope>`, `<!-- x --!>`, `<?pi?>`,
-		`<a href=é>é</a>`,
+		`<a href=é>é</a>`, `<a href=c rel="me">I</a>`, `<a href=feed rel="nofollow blogroll">f</a>`, `<area rel=ME href=roll>`,
+		`<link rel=me href=b>`,
 	}
 	containers := []string{
 		"div", "section", "article", "main", "aside", "header", "footer", "nav", "ul", "x-menu",

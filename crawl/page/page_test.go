@@ -82,6 +82,23 @@ func linkRows() []linkRow {
 			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceBody, "one"}}},
 		{"kinds", `<a href=a>x</a><link rel=canonical href=a>`,
 			[]row{{dir + "a", schema.LinkCanonical, 0, schema.PlaceBody, "x"}}},
+		{"feeds", `<link rel=alternate type=application/rss+xml href=rss title=Posts>` +
+			`<link rel="ALTERNATE home" type="Application/Atom+XML; charset=utf-8" href=atom>` +
+			`<link rel=alternate type=application/feed+json href=json>` +
+			`<link rel=alternate type=text/html hreflang=de href=de><link rel=alternate href=none>` +
+			`<link rel=stylesheet type=application/rss+xml href=style><a rel=alternate type=application/rss+xml href=a>A</a>`,
+			[]row{{dir + "rss", schema.LinkFeed, 0, schema.PlaceBody, ""}, {dir + "atom", schema.LinkFeed, 0, schema.PlaceBody, ""},
+				{dir + "json", schema.LinkFeed, 0, schema.PlaceBody, ""}, anchor(dir+"a", "A")}},
+		{"me", `<link rel=me href=https://social.test/@ann><footer><a rel="me noopener" href=https://code.test/ann>Code</a></footer>` +
+			`<link rel=me href=mailto:ann@example.com><a rel="some men" href=a>A</a>`,
+			[]row{{"https://social.test/@ann", schema.LinkMe, 0, schema.PlaceBody, ""},
+				{"https://code.test/ann", schema.LinkAnchor, 0, schema.PlaceFooter, "Code"}, anchor(dir+"a", "A")}},
+		{"blogroll", `<link rel=blogroll type=text/xml href=roll.opml><a href=reads rel=blogroll>What I read</a>`,
+			[]row{{dir + "roll.opml", schema.LinkBlogroll, 0, schema.PlaceBody, ""}, anchor(dir+"reads", "What I read")}},
+		{"a visible link has the place", `<link rel=me href=a><link rel=canonical href=b><nav><a href=b>B</a><a href=a>A</a></nav>`,
+			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceNav, "A"}, {dir + "b", schema.LinkCanonical, 0, schema.PlaceNav, "B"}}},
+		{"a visible link has the flags", `<link rel=me href=a><a rel="me nofollow" href=a>A</a><link rel="me nofollow" href=b>`,
+			[]row{anchor(dir+"a", "A"), {dir + "b", schema.LinkMe, schema.RelNofollow, schema.PlaceBody, ""}}},
 		{"a link in a link ends it", `<a href=a>A<a href=b>B</a>C</a>`,
 			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
 	}

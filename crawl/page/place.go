@@ -21,6 +21,10 @@ type nesting struct {
 	count  [tags + maxOthers]int // open elements of each tag; after the tags, of others
 }
 
+// noPlace is the place of a link in the header of the answer or in a <link>: a visible link to the same target
+// decides where it is.
+const noPlace = schema.PlaceCount
+
 // maxOthers is the number of such names tracked on one page; roles of further ones are ignored.
 const maxOthers = 16
 

@@ -24,8 +24,11 @@ func headerPreferences(header http.Header, base *weburl.Base, self string) []pre
 		}
 	}
 	licenses := 0
-	for target := range linked(header, "license", base, self) {
-		if u, ok := absolute(target, base); ok && licenses < maxLicenses {
+	for l := range linked(header, base, self) {
+		if !hasWord([]byte(l.rel), "license") {
+			continue
+		}
+		if u, ok := absolute(l.target, base); ok && licenses < maxLicenses {
 			add(preference.License, u)
 			licenses++
 		}

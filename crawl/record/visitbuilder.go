@@ -214,7 +214,8 @@ func (d *visitBuilder) links(o *ring.Outcome, visit *schema.Visit) error {
 			d.met[len(d.met)-1].pathQuery = pathQuery
 		}
 		link := schema.Link{To: id, Kinds: from.Kinds, Rel: from.Rel, Place: from.Place, Rendered: from.Rendered}
-		link.Nofollow = !from.Followed && link.Kinds.Has(schema.LinkCanonical) && link.Kinds != schema.OnlyCanonical
+		const silent = schema.OnlyCanonical | schema.OnlyFeed
+		link.Nofollow = !from.Followed && link.Kinds&silent != 0 && link.Kinds&^silent != 0
 		if keepAnchors {
 			link.Anchor = from.Anchor
 		}

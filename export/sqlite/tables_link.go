@@ -103,7 +103,7 @@ type numberedKind struct {
 }
 
 // kindPlaces is more than the number of kinds that a link may have.
-const kindPlaces = 8
+const kindPlaces = 16
 
 func kindView(d *DB) virtual {
 	type numbered = numberedKind

@@ -145,7 +145,8 @@ func (d *digester) addLinks(page schema.ID, links []schema.Link) {
 	d.buf = append(d.buf[:0], d.leaves[page][:]...)
 	for _, l := range links {
 		d.buf = binary.AppendUvarint(d.buf, uint64(d.rank[l.To]))
-		d.buf = append(d.buf, byte(l.Kinds), byte(l.Rel), byte(l.Place))
+		d.buf = binary.AppendUvarint(d.buf, uint64(l.Kinds))
+		d.buf = append(d.buf, byte(l.Rel), byte(l.Place))
 		d.buf = appendText(d.buf, l.Anchor)
 	}
 	d.leaves[page] = sha256.Sum256(d.buf)

@@ -51,6 +51,7 @@ type Page struct {
 	Retries       int // failed tries, of the visit or before the one that it waits for
 
 	firstLink schema.Kinds  // of the first current link
+	feeds     int           // current links that lead only to feeds
 	capped    obstacle      // what keeps it from being visited
 	loops     bool          // its redirects lead back to a page of the chain
 	fromVisit bool          // the state is that of its last visit
@@ -213,6 +214,11 @@ func (ps *pages) readVisit(tx *kv.Tx, p *Page) error {
 	}
 	if ps.core.speaks(p.ID) && len(v.Links) > 0 {
 		p.LinkCount, p.firstLink = len(v.Links), v.Links[0].Kinds
+		for i := range v.Links {
+			if v.Links[i].Kinds == schema.OnlyFeed {
+				p.feeds++
+			}
+		}
 	}
 	ps.addVisit(p, v)
 	if v.Requests > 0 || v.Kept || v.Archived {

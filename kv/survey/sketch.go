@@ -77,7 +77,7 @@ func (sk *sketcher) visited(g *kv.Gist, f func(*Page) error) error {
 			return kv.OfAnother(g.Stand, g.URL)
 		}
 		stand(&g.Visit, &sk.from.Visit)
-		g.LinkCount, g.First = sk.from.LinkCount, sk.from.First
+		g.LinkCount, g.Feeds, g.First = sk.from.LinkCount, sk.from.Feeds, sk.from.First
 	}
 	return sk.tell(g.URL, g, f)
 }
@@ -88,7 +88,7 @@ func (sk *sketcher) tell(id schema.ID, g *kv.Gist, f func(*Page) error) error {
 	if g != nil {
 		sk.page.Visit = &g.Visit
 		if sk.pages.core.speaks(id) {
-			sk.page.LinkCount, sk.page.firstLink = g.LinkCount, g.First
+			sk.page.LinkCount, sk.page.feeds, sk.page.firstLink = g.LinkCount, g.Feeds, g.First
 		}
 	}
 	if err := sk.pages.core.live(); err != nil {

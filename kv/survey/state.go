@@ -265,7 +265,9 @@ func (ps *pages) explainNoDepth(tx *kv.Tx, p *Page) error {
 		}
 		ps.ref = cachedLinks{p.Referrer, v}
 	}
-	if link, ok := linkTo(ps.ref.visit.Links, p.ID); ok {
+	if link, ok := linkTo(ps.ref.visit.Links, p.ID); ok && link.Kinds == schema.OnlyFeed {
+		p.Error = "a feed, not a page"
+	} else if ok {
 		if rule := refusal(ps.core.cfg.Crawler, link, ps.ref.visit.NoFollow); rule != "" {
 			p.Rule, p.Error = rule, rule
 		}

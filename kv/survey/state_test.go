@@ -123,6 +123,11 @@ func earlierRows() []stateRow {
 					Kinds: surveytest.Kinds(schema.LinkCanonical)}}
 			})
 		}, schema.Discovered, "follow-canonical = false", "follow-canonical = false"},
+		{"no depth: a feed alone", minimal, "b.test/", func(w *surveytest.World) {
+			w.Visit("a.test/", func(v *schema.Visit) {
+				v.Links = []schema.Link{{To: w.URL(schema.KindPage, "b.test/", v.URL), Kinds: surveytest.Kinds(schema.LinkFeed)}}
+			})
+		}, schema.Discovered, "a feed, not a page", ""},
 		{"no depth: of an earlier run", minimal, "b.test/", func(w *surveytest.World) { w.Page("b.test/"); w.Begin() },
 			schema.Discovered, "not reached by run 2", ""},
 		{"visited by an earlier run, not met again", minimal, "b.test/",

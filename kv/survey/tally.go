@@ -59,7 +59,7 @@ type hostTally struct {
 	unanswered  uint32       // of visited: a connection, and no answer
 	broken      uint32       // of visited: 5xx
 	html        uint32       // of processed: HTML pages
-	linkless    uint32       // of html: without links
+	linkless    uint32       // of html: without links, except to feeds
 	shells      uint32       // of html: that likely need scripts
 	short       uint32       // of html: see isShort
 	waits       uint32       // see Page.Waits
@@ -257,7 +257,7 @@ func (t *tally) addVisited(p *Page, h *hostTally) {
 		}
 		if isHTML(v) {
 			h.html++
-			if p.LinkCount == 0 {
+			if p.LinkCount == p.feeds {
 				h.linkless++
 			}
 			if isShort(v) {

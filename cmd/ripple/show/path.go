@@ -31,7 +31,7 @@ func appendLinkText(b []byte, kind, rel, place, anchor string) []byte {
 		b = append(strconv.AppendQuote(b, term.Clean(anchor, 120)), ' ')
 	}
 	b = append(append(b, '('), kind...)
-	if kind != "redirect" && kind != "canonical" && kind != "refresh" {
+	if kind == "anchor" || kind == "frame" { // the others have no place
 		b = append(append(b, ", "...), place...)
 	}
 	if rel != "" {

@@ -18,6 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/disk/disktest"
 )
 
 func TestMain(m *testing.M) {
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	crawltest.InMemory()
+	disktest.InMemory()
 	sidebyside.Tests(10)
 	goleak.VerifyTestMain(m)
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/demo"
 	"github.com/sumi-ripple/ripple/export/browsertest"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/schema/disk/disktest"
 )
 
 // TestMain makes the test binary be ripple, for scripts and for tests that start it.
@@ -45,7 +46,7 @@ type tests struct{ m *testing.M }
 
 func (s tests) Run() int {
 	os.Setenv("RIPPLE_TEST_MAIN", "1")
-	crawltest.InMemory()
+	disktest.InMemory()
 	crawltest.WithoutSystemRoots()
 	sidebyside.Tests(10) // these tests mostly wait for the delays of hosts
 	return browsertest.Run(s.m)

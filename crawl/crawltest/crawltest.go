@@ -13,7 +13,6 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 	"github.com/sumi-ripple/ripple/kv"
-	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // Full reports whether tests should run in their long form.
@@ -36,19 +35,6 @@ func Number(name string, otherwise int) int {
 		return n
 	}
 	return otherwise
-}
-
-// InMemory keeps the files of a package's tests, and of their child processes, in memory if the machine
-// has a file system for that. Each commit of a state file waits for the disk, and on a shared disk
-// tests do little else. A TMPDIR that is set takes precedence. It is called by TestMain.
-func InMemory() {
-	const folder, least = "/dev/shm", 1 << 30
-	if free, known := disk.Free(folder); os.Getenv("TMPDIR") != "" || !known || free < least {
-		return
-	}
-	if probe, err := os.MkdirTemp(folder, "ripple-test"); err == nil && os.Remove(probe) == nil {
-		os.Setenv("TMPDIR", folder)
-	}
 }
 
 // WithoutSystemRoots empties the system's list of trusted certificates for child processes: each would parse all of

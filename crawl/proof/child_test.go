@@ -23,6 +23,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/disk/disktest"
 )
 
 // Variables that make the test binary a crawler, for a test that kills or watches it.
@@ -45,7 +46,7 @@ const (
 func TestMain(m *testing.M) {
 	path, store := os.Getenv(envConfig), os.Getenv(envHub)
 	if path == "" && store == "" {
-		crawltest.InMemory()
+		disktest.InMemory()
 		crawltest.WithoutSystemRoots()
 		sidebyside.Tests(12) // these tests mostly wait, for networks and between kills
 		goleak.VerifyTestMain(m)

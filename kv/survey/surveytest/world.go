@@ -11,6 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
+	"github.com/sumi-ripple/ripple/schema/disk/disktest"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -56,7 +57,7 @@ func New(t testing.TB, text string) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := kv.Open(filepath.Join(t.TempDir(), "state.bolt"), kv.Options{})
+	store, err := kv.Open(filepath.Join(disktest.Folder(t), "state.bolt"), kv.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema/disk"
+	"github.com/sumi-ripple/ripple/schema/disk/disktest"
 )
 
 // folderVariable names the folder of the files.
@@ -94,7 +95,7 @@ func File(t testing.TB, size Size) string {
 // Made makes a file of a size for one test, and returns its path.
 func Made(t testing.TB, size Size) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), size.Name())
+	path := filepath.Join(disktest.Folder(t), size.Name())
 	if err := Make(path, size); err != nil {
 		t.Fatal(err)
 	}

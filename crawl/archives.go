@@ -59,8 +59,12 @@ type capture struct {
 	index       uint32
 	offset      int64
 	kind        captureKind
-	direct      bool // a page of an origin, which is imported whether or not a link leads there
+	own         bool // of an origin
+	page        bool // it has a document of a type that is read
 }
+
+// direct reports whether the page is imported whether or not a link leads there.
+func (c *capture) direct() bool { return c.own && c.page }
 
 // An inventory is what archives hold of the terrain.
 type inventory struct {
@@ -141,10 +145,9 @@ func (v *inventory) capture(r *archive.Reader, rec *archive.Record) (c capture, 
 		return c, false
 	}
 	c = capture{url: v.hash(schema.KindPage, u.Norm), at: rec.At.UnixMilli(), kind: kind,
-		digest: digestOf(rec.Fields.Get("WARC-Payload-Digest"))}
+		digest: digestOf(rec.Fields.Get("WARC-Payload-Digest")), own: len(v.set.Scope.OriginsOf(host)) > 0}
 	if kind == sameBody || kind == sameAnswer {
 		v.texts[c.url] = rec.URL
-		c.direct = len(v.set.Scope.OriginsOf(host)) > 0
 		return c, true
 	}
 	a, err := r.Answer(rec)
@@ -152,8 +155,7 @@ func (v *inventory) capture(r *archive.Reader, rec *archive.Record) (c capture, 
 		v.done.damaged("", rec.Place.Offset, err)
 		return c, false
 	}
-	page := a.Status/100 == 2 && v.set.Accepts(a.Header.Get("Content-Type"))
-	c.direct = page && len(v.set.Scope.OriginsOf(host)) > 0
+	c.page = a.Status/100 == 2 && v.set.Accepts(a.Header.Get("Content-Type"))
 	switch {
 	case a.Status == 304:
 		v.texts[c.url], c.kind = rec.URL, sameAnswer
@@ -257,7 +259,7 @@ func newest(all []capture, bodies map[uint64]capture) (capture, bool) {
 			}
 		}
 		if ok {
-			c.file, c.offset, c.index = from.file, from.offset, from.index
+			c.file, c.offset, c.index, c.page = from.file, from.offset, from.index, from.page
 			return c, true
 		}
 	}

@@ -116,7 +116,7 @@ type stored struct {
 
 // rounds records the pages of origins, then those that their links lead to, and so on.
 func (i *importer) rounds(ctx context.Context) error {
-	n, err := i.round(ctx, func(c *capture) bool { return c.direct })
+	n, err := i.round(ctx, func(c *capture) bool { return c.direct() })
 	for err == nil {
 		reached := map[uint64]bool{}
 		err = i.rec.EachReached(func(norm string) { reached[i.hash(schema.KindPage, norm)] = true })

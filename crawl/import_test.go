@@ -18,6 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/webtest"
+	"github.com/sumi-ripple/ripple/crawl/webtest/prose"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
@@ -224,5 +225,87 @@ func TestCrawlAfterImport(t *testing.T) {
 	_, err := crawl.Import(t.Context(), c.store, cfg, crawl.Archives{WARC: []string{w.write(t)}})
 	if !errors.Is(err, record.ErrCrawled) {
 		t.Errorf("an import after a crawl: %v", err)
+	}
+}
+
+// Revisits stand for the body that they refer to, at their own time; resources and conversions are documents.
+func TestImportOfRecordTypes(t *testing.T) {
+	t.Parallel()
+	const httpResponse = "application/http; msgtype=response"
+	const then, later = "2015-01-01T00:00:00Z", "2015-02-01T00:00:00Z"
+	revisit := func(profile, digest string) map[string]string {
+		fields := map[string]string{"Content-Type": httpResponse,
+			"WARC-Profile": "http://netpreserve.org/warc/1.1/revisit/" + profile}
+		if digest != "" {
+			fields["WARC-Payload-Digest"] = digest
+		}
+		return fields
+	}
+	of := func(html string) string { return "sha1:" + fmt.Sprintf("%x", len(html)) }
+	a, b := "<title>Same</title>", "<title>Not modified</title>"
+	var w warcFile
+	w.add("warcinfo", "", then, nil, "software: test")
+	w.add("revisit", "http://a.test/same", later, revisit("identical-payload-digest", of(a)), "HTTP/1.1 200 OK\r\n\r\n")
+	w.add("revisit", "http://a.test/other", later, revisit("identical-payload-digest", of(a)), "")
+	w.add("revisit", "http://a.test/nothing", later, revisit("identical-payload-digest", "sha1:unknown"), "")
+	w.page("http://a.test/same", then, a)
+	w.page("http://a.test/kept", then, b)
+	w.add("revisit", "http://a.test/kept", later, revisit("server-not-modified", ""), "HTTP/1.1 304 Not Modified\r\n\r\n")
+	w.answer("http://a.test/kept", "2015-03-01T00:00:00Z", "304 Not Modified", "")
+	w.add("resource", "http://a.test/file", then, map[string]string{"Content-Type": "text/html"}, "<title>File</title>")
+	w.add("conversion", "http://a.test/shown", then, map[string]string{"Content-Type": "text/html"}, "<title>Shown</title>")
+	w.add("conversion", "http://a.test/same", then, map[string]string{"Content-Type": "text/html"}, "<title>No</title>")
+	w.add("metadata", "http://a.test/meta", then, map[string]string{"Content-Type": "text/html"}, "<title>No</title>")
+	w.add("response", "dns:a.test", then, map[string]string{"Content-Type": "text/dns"}, "a.test. 1 IN A 192.0.2.1")
+	store := crawltest.Open(t, stateFile(t))
+	cfg := crawltest.Parse(t, crawltest.Paper(importConfig))
+	done := importInto(t, store, cfg, crawl.Archives{WARC: []string{w.write(t)}})
+	want := map[string]string{
+		"a.test/": "discovered", "a.test/same": "processed 200 Same 2015-02", "a.test/other": "processed 200 Same 2015-02",
+		"a.test/kept": "processed 200 Not modified 2015-03", "a.test/file": "processed 200 File 2015-01",
+		"a.test/shown": "processed 200 Shown 2015-01",
+	}
+	if diff := cmp.Diff(want, found(t, store)); diff != "" || done.Damaged != 0 {
+		t.Errorf("%+v (-want +got)\n%s", done, diff)
+	}
+
+	var newer warcFile
+	newer.page("http://a.test/", "2016-01-01T00:00:00Z", "<title>Newer</title>")
+	if done = importInto(t, store, cfg, crawl.Archives{WARC: []string{newer.write(t)}}); done.Run.ID != 2 {
+		t.Errorf("a second import is run %d", done.Run.ID)
+	}
+	_, err := crawl.Import(t.Context(), store, cfg, crawl.Archives{WARC: []string{w.write(t)}})
+	if !errors.Is(err, record.ErrOrder) {
+		t.Errorf("an older archive after a newer one: %v", err)
+	}
+}
+
+// BenchmarkImport imports pages of an origin that link to each other, and reports uncompressed megabytes.
+func BenchmarkImport(b *testing.B) {
+	path, size := filepath.Join(b.TempDir(), "big.warc.gz"), int64(0)
+	var w warcFile
+	for n := range 4000 {
+		page, dice := "<title>A page</title>", &prose.Dice{State: uint64(n)}
+		for len(page) < 30_000 {
+			page += "<p>" + prose.Sentence(dice)
+		}
+		for k := range 40 {
+			page += fmt.Sprintf("<p><a href=/%d>page %d</a>", (n*7+k*k)%4000, k)
+		}
+		size += int64(len(page))
+		w.page(fmt.Sprintf("http://a.test/%d", n), "2015-01-01T00:00:00Z", page)
+	}
+	if err := os.WriteFile(path, w.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	cfg := crawltest.Parse(b, crawltest.Paper(importConfig))
+	b.SetBytes(size)
+	for b.Loop() {
+		store := crawltest.Open(b, filepath.Join(b.TempDir(), "state.bolt"))
+		done, err := crawl.Import(b.Context(), store, cfg, crawl.Archives{WARC: []string{path}})
+		if err != nil || done.Pages != 4000 {
+			b.Fatal(done, err)
+		}
+		store.Close()
 	}
 }

@@ -23,13 +23,15 @@ import (
 // Archives are the files to import, in the order in which they are read.
 type Archives struct {
 	WARC []string
+	WACZ []string
+	WAT  []string
 	At   time.Time // of several captures of a page, the newest that is not after it counts; zero: the newest
 }
 
 // sources identifies the archives by their names and sizes, and what is taken of them.
 func (a *Archives) sources() (sum [32]byte, err error) {
 	h := sha256.New()
-	for _, path := range a.WARC {
+	for _, path := range slices.Concat(a.WARC, a.WACZ, a.WAT) {
 		stat, err := os.Stat(path)
 		if err != nil {
 			return sum, err
@@ -40,6 +42,46 @@ func (a *Archives) sources() (sum [32]byte, err error) {
 	return [32]byte(h.Sum(nil)), nil
 }
 
+// An input is one file of records.
+type input struct {
+	path   string
+	inside archive.Entry // the part of the file; size 0: all of it
+	wat    bool
+}
+
+// inputs returns the files in order; of a WACZ file, those in it.
+func (a *Archives) inputs() (all []input, err error) {
+	for _, path := range a.WARC {
+		all = append(all, input{path: path})
+	}
+	for _, path := range a.WACZ {
+		entries, err := entriesOf(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		for _, e := range entries {
+			all = append(all, input{path: path, inside: e})
+		}
+	}
+	for _, path := range a.WAT {
+		all = append(all, input{path: path, wat: true})
+	}
+	return all, nil
+}
+
+func entriesOf(path string) ([]archive.Entry, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return archive.Entries(file, stat.Size())
+}
+
 // A captureKind is what a record says about a page.
 type captureKind uint8
 
@@ -47,6 +89,7 @@ type captureKind uint8
 const (
 	wholeCapture     captureKind = iota // a response or a resource
 	convertedCapture                    // a conversion
+	linksAlone                          // a description in a WAT file
 	sameBody                            // a revisit: the body is that of another capture with this digest
 	sameAnswer                          // a revisit: the answer is that of the capture before
 )
@@ -72,14 +115,18 @@ type inventory struct {
 	set      *ring.Settings
 	hash     func(kind schema.URLKind, norm string) uint64
 	done     *Imported
+	inputs   []input
 	captures []capture
 	texts    map[uint64]string // URLs of revisits, by hash
 }
 
 // take lists the captures of all files. It reads every record.
-func (v *inventory) take(ctx context.Context) error {
-	for file, path := range v.archives.WARC {
-		err := readArchive(path, v.done, func(r *archive.Reader) error {
+func (v *inventory) take(ctx context.Context) (err error) {
+	if v.inputs, err = v.archives.inputs(); err != nil {
+		return err
+	}
+	for file, in := range v.inputs {
+		err := in.read(v.done, func(r *archive.Reader) error {
 			for {
 				if err := ctx.Err(); err != nil {
 					return context.Cause(ctx)
@@ -89,8 +136,8 @@ func (v *inventory) take(ctx context.Context) error {
 					return err
 				}
 				v.done.Records++
-				c, ok := v.capture(r, rec)
-				if err := r.End(); err == nil && ok { // only whole records count
+				c, ok := v.capture(r, rec, in.wat)
+				if ok && r.End() == nil { // only whole records count
 					c.file, c.index, c.offset = uint32(file), uint32(rec.Place.Index), rec.Place.Offset
 					v.captures = append(v.captures, c)
 				}
@@ -103,8 +150,9 @@ func (v *inventory) take(ctx context.Context) error {
 	return nil
 }
 
-// readArchive opens an archive for f, which reads to its end, and counts its damaged records.
-func readArchive(path string, done *Imported, f func(*archive.Reader) error) error {
+// read opens the file for f, which reads to its end, and counts its damaged records unless done is nil.
+func (in *input) read(done *Imported, f func(*archive.Reader) error) error {
+	path := in.path
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -114,14 +162,19 @@ func readArchive(path string, done *Imported, f func(*archive.Reader) error) err
 	if err != nil {
 		return err
 	}
-	r, err := archive.NewReader(file, stat.Size())
+	part, size := io.ReaderAt(file), stat.Size()
+	if in.inside.Size > 0 {
+		part, size = io.NewSectionReader(file, in.inside.Offset, in.inside.Size), in.inside.Size
+		path += " " + schema.Clean(in.inside.Name, 100)
+	}
+	r, err := archive.NewReader(part, size)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer r.Close()
 	if done != nil {
 		r.OnDamage = func(at int64, why error) { done.damaged(path, at, why) }
-		done.Bytes += stat.Size()
+		done.Bytes += size
 	}
 	if err := f(r); err != io.EOF {
 		return fmt.Errorf("%s: %w", path, err)
@@ -130,8 +183,11 @@ func readArchive(path string, done *Imported, f func(*archive.Reader) error) err
 }
 
 // capture returns what a record says about a page; ok is false if it says nothing that counts.
-func (v *inventory) capture(r *archive.Reader, rec *archive.Record) (c capture, ok bool) {
+func (v *inventory) capture(r *archive.Reader, rec *archive.Record, wat bool) (c capture, ok bool) {
 	kind, ok := kindOf(rec)
+	if wat {
+		kind, ok = linksAlone, rec.Type == "metadata"
+	}
 	if !ok || !v.archives.At.IsZero() && rec.At.After(v.archives.At) {
 		return c, false
 	}
@@ -150,7 +206,10 @@ func (v *inventory) capture(r *archive.Reader, rec *archive.Record) (c capture, 
 		v.texts[c.url] = rec.URL
 		return c, true
 	}
-	a, err := r.Answer(rec)
+	a, ok, err := answerOf(r, rec, wat)
+	if err == nil && !ok {
+		return c, false
+	}
 	if err != nil {
 		v.done.damaged("", rec.Place.Offset, err)
 		return c, false
@@ -168,6 +227,15 @@ func (v *inventory) capture(r *archive.Reader, rec *archive.Record) (c capture, 
 		return c, err != nil || to.Norm != u.Norm
 	}
 	return c, true
+}
+
+// answerOf returns the answer that a record holds or, in a WAT file, describes; ok is false if it describes none.
+func answerOf(r *archive.Reader, rec *archive.Record, wat bool) (a *archive.Answer, ok bool, err error) {
+	if wat {
+		return r.Links(rec)
+	}
+	a, err = r.Answer(rec)
+	return a, err == nil, err
 }
 
 // kindOf returns what a record says about a page by its type; ok is false if it says nothing.
@@ -251,7 +319,7 @@ func newest(all []capture, bodies map[uint64]capture) (capture, bool) {
 				if older.kind == sameBody {
 					older, ok = bodies[older.digest]
 				} else {
-					ok = older.kind == wholeCapture
+					ok = older.kind < sameBody
 				}
 				if from = older; ok {
 					break

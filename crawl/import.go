@@ -112,6 +112,7 @@ type stored struct {
 	url    string
 	at     time.Time
 	answer *archive.Answer
+	wat    bool // a description: it has no body
 }
 
 // rounds records the pages of origins, then those that their links lead to, and so on.
@@ -138,13 +139,13 @@ func (i *importer) round(ctx context.Context, want func(*capture) bool) (n int, 
 		for end < len(all) && all[end].file == file {
 			end++
 		}
-		err = readArchive(i.archives.WARC[file], nil, func(r *archive.Reader) error {
+		err = i.inputs[file].read(nil, func(r *archive.Reader) error {
 			for k := range all[:end] {
 				c := &all[k]
 				if !want(c) {
 					continue
 				}
-				if err := i.read(r, c); err != nil {
+				if err := i.read(r, c, i.inputs[file].wat); err != nil {
 					return err
 				}
 				if len(i.batch) < importBatch && i.size < importBytes {
@@ -162,7 +163,7 @@ func (i *importer) round(ctx context.Context, want func(*capture) bool) (n int, 
 }
 
 // read adds a capture to the batch, unless its page is recorded.
-func (i *importer) read(r *archive.Reader, c *capture) error {
+func (i *importer) read(r *archive.Reader, c *capture, wat bool) error {
 	if err := r.Seek(archive.Place{Offset: c.offset, Index: int(c.index)}); err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ func (i *importer) read(r *archive.Reader, c *capture) error {
 	if err != nil {
 		return err
 	}
-	s := &stored{url: rec.URL, at: time.UnixMilli(c.at).UTC()}
+	s := &stored{url: rec.URL, at: time.UnixMilli(c.at).UTC(), wat: wat}
 	if c.kind >= sameBody {
 		s.url = i.texts[c.url]
 	}
@@ -184,11 +185,12 @@ func (i *importer) read(r *archive.Reader, c *capture) error {
 	if known, err := i.rec.Imported(u.Norm); err != nil || known {
 		return err
 	}
-	if s.answer, err = r.Answer(rec); err != nil {
+	var ok bool
+	if s.answer, ok, err = answerOf(r, rec, wat); err != nil || !ok {
 		return err
 	}
 	step := i.step(s)
-	if most := limit(step)(s.answer.Status, s.answer.Header); most > 0 {
+	if most := limit(step)(s.answer.Status, s.answer.Header); most > 0 && !wat {
 		err = r.Body(rec, s.answer, most+1)
 	}
 	i.batch = append(i.batch, s)
@@ -247,5 +249,8 @@ func (i *importer) parse(p *parser, s *stored) ring.Outcome {
 		return o
 	}
 	p.read(&o, resp)
+	if s.wat && o.Page != nil {
+		o.Length, o.SHA256, o.Page.WordCount, o.Page.SimHash, o.Page.Shown = -1, [32]byte{}, 0, 0, 0
+	}
 	return o
 }

@@ -1,6 +1,7 @@
 package crawl_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -307,5 +308,40 @@ func BenchmarkImport(b *testing.B) {
 			b.Fatal(done, err)
 		}
 		store.Close()
+	}
+}
+
+// A WAT file tells links, and a WACZ file holds WARC files.
+func TestImportOfOtherFormats(t *testing.T) {
+	t.Parallel()
+	var wat, w warcFile
+	wat.add("metadata", "http://a.test/", "2015-01-01T00:00:00Z", map[string]string{"Content-Type": "application/json"},
+		`{"Envelope":{"WARC-Header-Metadata":{"WARC-Type":"response"},"Payload-Metadata":{"HTTP-Response-Metadata":{
+"Response-Message":{"Status":"200"},"Headers":{"Content-Type":"text/html"},"HTML-Metadata":{"Head":{"Title":"Links"},
+"Links":[{"path":"A@/href","url":"/two","text":"the second"}]}}}}}`)
+	w.page("http://a.test/two", "2015-01-01T00:00:00Z", "<title>Two</title>")
+	path := filepath.Join(t.TempDir(), "a.wacz")
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	in := must(z.CreateHeader(&zip.FileHeader{Name: "archive/a.warc.gz", Method: zip.Store}))(t)
+	must(in.Write(w.Bytes()))(t)
+	if err := errors.Join(z.Close(), os.WriteFile(path, b.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	store := crawltest.Open(t, stateFile(t))
+	cfg := crawltest.Parse(t, crawltest.Paper(importConfig))
+	importInto(t, store, cfg, crawl.Archives{WAT: []string{wat.write(t)}, WACZ: []string{path}})
+	want := map[string]string{"a.test/": "processed 200 Links 2015-01", "a.test/two": "processed 200 Two 2015-01"}
+	if diff := cmp.Diff(want, found(t, store)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	s := crawltest.Survey(t, store)
+	var anchors []string
+	err := s.Links.EachTo(func(schema.ID) bool { return true }, func(_ schema.ID, l schema.Link) error {
+		anchors = append(anchors, l.Anchor+" "+l.Where())
+		return nil
+	})
+	if err != nil || len(anchors) != 1 || anchors[0] != "the second body" {
+		t.Errorf("anchors %q, %v", anchors, err)
 	}
 }

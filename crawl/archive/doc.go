@@ -4,6 +4,9 @@
 // A [Reader] reads the records of one file in order, in one buffer: nothing of a record is held but its header. A
 // record is addressed by its [Place], from which [Reader.Seek] continues.
 //
+// [Entries] finds the WARC files in a WACZ file, where they are stored as they are. [Reader.Links] reads a record of a
+// WAT file, which describes an answer, as a page with the same title and links, so that there is only one parser.
+//
 // # Damage
 //
 // An archive may come from anybody. A record that does not parse, is cut short or fails its checksum is reported and

@@ -17,12 +17,16 @@ import (
 
 type importOptions struct {
 	warc []string
+	wacz []string
+	wat  []string
 	at   string
 	json bool
 }
 
 func (o *importOptions) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.warc, "warc", nil, "read the WARC `FILE`, or those in a folder; may be repeated")
+	f.StringArrayVar(&o.wacz, "wacz", nil, "read the WARC files in the WACZ `FILE`, or in those in a folder")
+	f.StringArrayVar(&o.wat, "wat", nil, "read links and titles from the WAT `FILE`, or from those in a folder")
 	f.StringVar(&o.at, "at", "", "of several captures of a page, take the newest that is not after `DATE`: 2015-12-31")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
@@ -30,17 +34,18 @@ func (o *importOptions) addFlags(f *pflag.FlagSet) {
 func newImportCommand(a *app) *cobra.Command {
 	var opts importOptions
 	cmd := &cobra.Command{
-		Use:   "import --warc FILE|DIR...",
+		Use:   "import (--warc|--wacz|--wat) FILE|DIR...",
 		Short: "Read web archives as a run of the past",
 		Long: `Read the pages in web archives as if they had been crawled when they were archived.
 The run is of kind "import", and comes before all crawls of the state file. Lists and
 limits are those of the configuration (config.toml if --config names no other). No
-request is sent. After a kill, the same command continues.
+request is sent. After a kill, the same command continues. Further files may follow
+the first one after --warc, --wacz or --wat if only one of these is given.
 
 "ripple crawl" then begins a run of its own, and "ripple diff" says what is left of
 the old pages and links. See "ripple help archives".`,
 		Example: "  ripple import --warc blog-2015.warc.gz\n" +
-			"  ripple import --config old.toml --warc archive/ --at 2015-12-31",
+			"  ripple import --config old.toml --warc archive/ --at 2015-12-31\n  ripple import --wacz *.wacz",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), a, opts, args) },
 	}
@@ -49,9 +54,6 @@ the old pages and links. See "ripple help archives".`,
 }
 
 func runImport(ctx context.Context, a *app, opts importOptions, args []string) error {
-	if len(opts.warc) == 0 {
-		return term.Usage("name the archives: ripple import --warc FILE")
-	}
 	from, err := opts.archives(args)
 	if err != nil {
 		return err
@@ -89,7 +91,29 @@ func (o *importOptions) archives(args []string) (from crawl.Archives, err error)
 			return from, err
 		}
 	}
-	from.WARC, err = decide.ArchiveFiles(append(o.warc, args...), ".warc", ".warc.gz", ".warc.zst")
+	given := 0
+	for _, kind := range []struct {
+		named    []string
+		files    *[]string
+		suffixes []string
+	}{
+		{o.warc, &from.WARC, []string{".warc", ".warc.gz", ".warc.zst"}}, {o.wacz, &from.WACZ, []string{".wacz"}},
+		{o.wat, &from.WAT, []string{".wat", ".wat.gz"}},
+	} {
+		if len(kind.named) == 0 {
+			continue
+		}
+		if given++; len(args) > 0 && given > 1 {
+			return from, term.Usage("%s: say --warc, --wacz or --wat before each file", term.Shown(args[0]))
+		}
+		*kind.files, err = decide.ArchiveFiles(append(kind.named, args...), kind.suffixes...)
+		if err != nil {
+			return from, err
+		}
+	}
+	if given == 0 {
+		err = term.Usage("name the archives: ripple import --warc FILE")
+	}
 	return from, err
 }
 

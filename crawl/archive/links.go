@@ -58,9 +58,9 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Links reads the last record of a WAT file, and ends it. It returns the answer that the record describes, as a page
-// that has the title, the links with their anchors and the robots rules of the original, and nothing else: neither their
-// places nor the text. If the record describes no answer, ok is false.
+// Links reads the last record of a WAT file, and ends it. It returns the answer that the record describes, as a
+// page that has the title, the links with their anchors and the robots rules of the original, and nothing else:
+// neither their places nor the text. If the record describes no answer, ok is false.
 func (r *Reader) Links(rec *Record) (a *Answer, ok bool, err error) {
 	if rec.Type != "metadata" || !strings.Contains(rec.Fields.Get("Content-Type"), "json") || rec.Length > maxLinks {
 		return nil, false, r.End()

@@ -15,8 +15,9 @@ type Entry struct {
 	Size   int64
 }
 
-// Entries returns the WARC files in a WACZ file (Web Archive Collection Zipped 1.1.1), in its order. They must be stored
-// without compression, as the format demands, and must not overlap. Nothing is unpacked, and names are not used as paths.
+// Entries returns the WARC files in a WACZ file (Web Archive Collection Zipped 1.1.1), in its order. They must be
+// stored without compression, as the format demands, and must not overlap. Nothing is unpacked, and names are not
+// used as paths.
 func Entries(file io.ReaderAt, size int64) ([]Entry, error) {
 	z, err := zip.NewReader(file, size)
 	if err != nil && err != zip.ErrInsecurePath {

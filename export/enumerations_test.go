@@ -1,6 +1,7 @@
 package export
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/schema"
@@ -17,11 +18,26 @@ func TestEveryClassHasItsColour(t *testing.T) {
 	}
 }
 
-func TestEveryPlaceAndClassIsParsed(t *testing.T) {
+func TestEveryPlaceKindAndClassIsParsed(t *testing.T) {
 	for place := range schema.PlaceCount {
 		set, err := ParsePlaces([]string{place.String()})
 		if err != nil || !set.Has(place) {
 			t.Errorf("%v: %v, %v", place, set, err)
+		}
+	}
+	for _, kind := range schema.LinkKinds() {
+		set, err := ParseKinds([]string{kind.String()})
+		if err != nil || set != schema.Kinds(0).Add(kind) {
+			t.Errorf("%v: %v, %v", kind, set, err)
+		}
+		only := Options{Kinds: set}
+		if !only.links(schema.Link{Kinds: set.Add(schema.LinkAnchor)}) || !strings.HasSuffix(only.String(), " "+kind.String()) {
+			t.Errorf("%v: a link of that kind is left out, with %q", kind, only)
+		}
+		for _, other := range schema.LinkKinds() {
+			if other != kind && only.links(schema.Link{Kinds: schema.Kinds(0).Add(other)}) {
+				t.Errorf("only %v: %v is included", kind, other)
+			}
 		}
 	}
 	for _, class := range schema.Classes() {

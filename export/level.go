@@ -64,7 +64,17 @@ func ParseClasses(names []string) (Classes, error) {
 	return Classes(set), err
 }
 
-func chooseAll(what string, names, known []string) (set uint8, err error) {
+// ParseKinds parses names of kinds of links.
+func ParseKinds(names []string) (schema.Kinds, error) {
+	var known []string
+	for _, k := range schema.LinkKinds() {
+		known = append(known, k.String())
+	}
+	set, err := chooseAll("kind", names, known)
+	return schema.Kinds(set), err
+}
+
+func chooseAll(what string, names, known []string) (set uint16, err error) {
 	for _, name := range names {
 		i, err := choose(what, strings.TrimSpace(name), known)
 		if err != nil {

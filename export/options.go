@@ -15,9 +15,10 @@ type Options struct {
 	// those seen in the last completed run or later are included.
 	All bool
 
-	Without   Places  // links at these places are left out; only anchors and frames have a place
-	MinWeight int     // links with a smaller weight are left out
-	Only      Classes // nodes of other classes are left out, with their links
+	Without   Places       // links at these places are left out; only anchors and frames have a place
+	Kinds     schema.Kinds // links of none of these kinds are left out; 0: all are included
+	MinWeight int          // links with a smaller weight are left out
+	Only      Classes      // nodes of other classes are left out, with their links
 
 	Collapse bool // at page level, the pages of a cluster of near-duplicates are one node
 
@@ -33,6 +34,9 @@ const placed = schema.Kinds(1<<schema.LinkAnchor | 1<<schema.LinkFrame)
 
 // links reports whether a link between pages is included.
 func (o *Options) links(l schema.Link) bool {
+	if o.Kinds != 0 && l.Kinds&o.Kinds == 0 {
+		return false
+	}
 	if l.Kinds.Has(schema.LinkRedirect) || l.Kinds.Has(schema.LinkCanonical) || l.Kinds.Has(schema.LinkRefresh) ||
 		l.Kinds&placed == 0 {
 		return true
@@ -43,10 +47,15 @@ func (o *Options) links(l schema.Link) bool {
 // String describes the omitted parts. It is empty if there are none.
 func (o Options) String() string {
 	var parts []string
-	var places, classes []string
+	var places, kinds, classes []string
 	for p := range schema.PlaceCount {
 		if o.Without.Has(p) {
 			places = append(places, p.String())
+		}
+	}
+	for _, k := range schema.LinkKinds() {
+		if o.Kinds.Has(k) {
+			kinds = append(kinds, k.String())
 		}
 	}
 	for c := range schema.ClassCount {
@@ -62,6 +71,9 @@ func (o Options) String() string {
 	}
 	if o.Without.Has(siteWide) {
 		parts = append(parts, "without site-wide links")
+	}
+	if len(kinds) > 0 {
+		parts = append(parts, "only links of kind "+strings.Join(kinds, ", "))
 	}
 	if o.Counted == AllLinks {
 		parts = append(parts, "all links counted")

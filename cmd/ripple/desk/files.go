@@ -32,6 +32,7 @@ type Order struct {
 	Level     string   `json:"level,omitempty"`
 	Run       string   `json:"run,omitempty"`
 	Without   []string `json:"without,omitempty"`
+	Kinds     []string `json:"kinds,omitempty"` // of links; empty: all
 	Only      []string `json:"only,omitempty"`
 	MinWeight int      `json:"min_weight,omitempty"`
 }

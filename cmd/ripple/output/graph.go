@@ -25,6 +25,7 @@ type GraphOptions struct {
 	run           statefile.RunOption
 	links         LinksOption
 	without, only []string
+	kinds         []string
 	minWeight     int
 	collapse      string
 	header        string // of CSV
@@ -46,6 +47,8 @@ func (o *GraphOptions) addFlags(f *pflag.FlagSet) {
 	o.links.AddFlag(f, "compute metrics, positions and order from these")
 	f.StringSliceVar(&o.without, "without", nil,
 		"of graphs: leave out links at these `PLACES`: main, body, aside, header, footer, nav, sitewide")
+	f.StringSliceVar(&o.kinds, "kinds", nil,
+		"of graphs: keep only links of these `KINDS`: anchor, canonical, redirect, frame, refresh, feed, me, blogroll")
 	f.StringSliceVar(&o.only, "only", nil,
 		"of graphs: keep only nodes of these `CLASSES`: quality, discovered, stub, blacklist")
 	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that represent fewer than `N` between pages")
@@ -57,7 +60,8 @@ func (o *GraphOptions) addFlags(f *pflag.FlagSet) {
 
 // FormatFlags returns the flags that some formats ignore.
 func FormatFlags() []string {
-	return []string{"check", "csv-header", "gexf-version", "level", "run", "without", "only", "min-weight", "collapse"}
+	return []string{"check", "csv-header", "gexf-version", "level", "run", "without", "kinds", "only", "min-weight",
+		"collapse"}
 }
 
 // Parse reads the flags.
@@ -70,6 +74,9 @@ func (o *GraphOptions) Parse() (err error) {
 	}
 	if o.opts.Without, err = export.ParsePlaces(o.without); err != nil {
 		return term.Usage("--without: %v", err)
+	}
+	if o.opts.Kinds, err = export.ParseKinds(o.kinds); err != nil {
+		return term.Usage("--kinds: %v", err)
 	}
 	if o.opts.Only, err = export.ParseClasses(o.only); err != nil {
 		return term.Usage("--only: %v", err)

@@ -35,7 +35,7 @@ func exportArgs(o desk.Order, path, target string) []string {
 	}
 	for flag, value := range map[string]string{
 		"--level": o.Level, "--run": o.Run, "--without": strings.Join(o.Without, ","),
-		"--only": strings.Join(o.Only, ","),
+		"--kinds": strings.Join(o.Kinds, ","), "--only": strings.Join(o.Only, ","),
 	} {
 		if value != "" {
 			args = append(args, flag+"="+value)

@@ -31,14 +31,15 @@ func TestDeskOffers(t *testing.T) {
 // Orders become flags, and nothing else.
 func TestExportArgs(t *testing.T) {
 	got := exportArgs(desk.Order{
-		Format: "csv", Level: "host --force", Run: "-1", Without: []string{"nav", "footer"}, MinWeight: 3,
+		Format: "csv", Level: "host --force", Run: "-1", Kinds: []string{"me", "feed"},
+		Without: []string{"nav", "footer"}, MinWeight: 3,
 	}, "s.bolt", "out")
 	for _, arg := range got {
 		if arg == "--force" || arg == "-1" {
 			t.Errorf("%q has a flag of its own: %s", got, arg)
 		}
 	}
-	if !strings.Contains(strings.Join(got, " "), "--without=nav,footer") {
+	if all := strings.Join(got, " "); !strings.Contains(all, "--without=nav,footer") || !strings.Contains(all, "--kinds=me,feed") {
 		t.Errorf("%q", got)
 	}
 	got = exportArgs(desk.Order{Format: "summary", Run: "1"}, "s.bolt", "out")

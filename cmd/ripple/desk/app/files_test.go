@@ -27,12 +27,14 @@ func TestOrders(t *testing.T) {
 		change('select[aria-label="nodes of graphs"]', "site");
 		change("select[aria-label=run]", "2");
 		change("input.few", "3", "input");
-		for (const value of ["nav", "footer", "quality", "stub", "main"]) change(`+"`.several input[value=${value}]`"+`);
+		for (const value of ["nav", "footer", "quality", "stub", "main", "me", "blogroll"])
+			change(`+"`.several input[value=${value}]`"+`);
 		change(".several input[value=main]");
 	})()`)
 	want := []map[string]any{
 		{"format": "gexf", "level": "site", "run": "2", "min_weight": 3.0, "without": []any{"footer", "nav"},
-			"only": []any{"quality", "stub"}},
+			"kinds": []any{"me", "blogroll"},
+			"only":  []any{"quality", "stub"}},
 		{"format": "scroll"},
 	}
 	for i, name := range []string{"Make GEXF", "Make Scroll"} {

@@ -10,6 +10,7 @@ const look = 1000; // ms between two reads of the progress
 const tints = { waiting: "calm", writing: "accent", done: "good", failed: "bad" };
 const levels = [["host", "hosts"], ["site", "sites"], ["entity", "entities"], ["page", "pages"]];
 const places = ["main", "body", "aside", "header", "footer", "nav", "sitewide"];
+const kinds = ["anchor", "canonical", "redirect", "frame", "refresh", "feed", "me", "blogroll"];
 const classes = ["quality", "discovered", "stub", "blacklist"];
 
 export function show(view, said, signal) {
@@ -67,6 +68,7 @@ function graphOptions(chosen, signal) {
     el("label", { class: "choice" }, el("span", { class: "soft" }, "links of weight at least"), weight)),
     el("details", { class: "further" }, el("summary", {}, "Leave out of graphs"),
       several("links at", places, (list) => take(chosen, "without", list)),
+      several("all links but of kind", kinds, (list) => take(chosen, "kinds", list)),
       several("all nodes but", classes, (list) => take(chosen, "only", list))));
 }
 
@@ -106,5 +108,5 @@ function progress({ step, percent }) {
 function orderText(o) {
   return [o.level && " by " + o.level, o.run && " of " + (o.run === "all" ? "all runs" : "run #" + o.run),
     o.min_weight > 0 && " from weight " + o.min_weight, o.without && " without " + o.without.join(", "),
-    o.only && " only " + o.only.join(", ")].filter(Boolean).join(",");
+    o.kinds && " only links of kind " + o.kinds.join(", "), o.only && " only " + o.only.join(", ")].filter(Boolean).join(",");
 }

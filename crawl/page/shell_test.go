@@ -117,6 +117,9 @@ func TestShellsOfRealPages(t *testing.T) {
 		if p := e.Extract(src, "text/html", base, self); p.Shell != 0 {
 			wrong++
 			t.Logf("%s: %s", path, p.Shell)
+			if p.Shell&schema.ShellHydrates != 0 {
+				t.Errorf("%s: no framework made it", path)
+			}
 		}
 		return nil
 	})

@@ -180,7 +180,7 @@ func (s *paperServers) play(p *parser, step ring.Step, r reply, entry *webtest.E
 	answer(&o, resp)
 	o.Address = s.address
 	p.read(&o, resp)
-	layDown(&o, resp)
+	p.layDown(&o, resp)
 	return o
 }
 

@@ -30,8 +30,9 @@ func headerOf(step ring.Step) http.Header {
 }
 
 // layDown stores a page that is to be rendered until a browser is free, in place of what was read
-// from it. If there is no room, the page stays as it was fetched.
-func layDown(o *ring.Outcome, resp *fetch.Response) {
+// from it. If there is no room, the page stays as it was fetched. The scripts that it names are requested before it
+// is rendered the first time.
+func (p *parser) layDown(o *ring.Outcome, resp *fetch.Response) {
 	s := o.Step.Settings
 	if !s.Renders(o) {
 		return
@@ -43,6 +44,11 @@ func layDown(o *ring.Outcome, resp *fetch.Response) {
 	}
 	o.Page, o.Hashes = nil, nil
 	o.Fetched = &ring.Fetched{Outcome: *o, Page: at}
+	if base, err := s.Rules.Base(o.Step.URL); err == nil {
+		for _, url := range p.extractor.Scripts(resp.Body, o.ContentType, base, s.Config.Render.MaxRequests) {
+			o.Missing = append(o.Missing, render.Resource{URL: url})
+		}
+	}
 }
 
 // render renders a page in a browser, and reads the result. If the browser fails, the page is read

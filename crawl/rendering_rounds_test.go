@@ -119,3 +119,18 @@ func TestRenderingEndless(t *testing.T) {
 		})
 	}
 }
+
+// The scripts that a page names are there when it is rendered the first time.
+func TestRenderingNamedScripts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := rendered(t, application(9), "")
+		for i := 1; i <= 9; i++ {
+			if url := fmt.Sprintf("https://a.test/p%d", i); s.browser.Looks[url] != 1 {
+				t.Errorf("%s was rendered %d times", url, s.browser.Looks[url])
+			}
+		}
+		if n := s.browser.Looks["https://a.test/"]; n != 3 {
+			t.Errorf("the front page, two of whose scripts are named by scripts, was rendered %d times", n)
+		}
+	})
+}

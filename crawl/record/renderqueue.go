@@ -47,14 +47,14 @@ func newRenderQueue(in *runState, hosts *hosts) renderQueue {
 		line: newBrowserLine(), held: map[schema.HostID]bool{}}
 }
 
-// begin queues a page for rendering whose visit would otherwise end.
-func (q *renderQueue) begin(live *liveHost, o *ring.Outcome) {
+// begin queues a page for rendering whose visit would otherwise end. The scripts that it names come first.
+func (q *renderQueue) begin(live *liveHost, o *ring.Outcome) error {
 	q.pages++
 	live.rendering = append(live.rendering, o.Step.ID)
-	q.line.add(ring.Step{
+	return q.fetch(&ring.Outcome{Missing: o.Missing, Step: ring.Step{
 		Kind: ring.Render, For: o.Step.Host, ID: o.Step.ID, URLKind: o.Step.URLKind, URL: o.Step.URL, Norm: o.Step.Norm,
 		Visit: o.Step.Visit, Settings: q.in.set, Fetched: o.Fetched,
-	})
+	}})
 }
 
 // end removes a page. Hosts that were held may continue.

@@ -151,8 +151,7 @@ func (t *turn) applyVisit(h *schema.Host, live *liveHost, o *ring.Outcome) error
 		return nil
 	}
 	if o.Fetched != nil {
-		t.renderQueue.begin(live, o)
-		return nil
+		return t.renderQueue.begin(live, o)
 	}
 	t.quotas.release(&o.Step)
 	switch v.Act {

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	neturl "net/url"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,14 +20,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// An application is a web whose pages are one shell. Its 100 kB script fetches the content of each page,
-// including 50 links, and displays it.
+// An application is a web whose pages are one shell. Its 100 kB script, started by one of each page's own, fetches the
+// content of the page, including 50 links, and displays it.
 type application struct {
 	asked atomic.Int64 // requests
 }
 
 const applicationShell = `<!DOCTYPE html><html><head><meta charset="utf-8"><title>App</title></head><body><div id="app"></div>` +
-	`<script src="/app.js"></script></body></html>`
+	`<script src="/app.js"></script><script src="/route%s.js"></script></body></html>`
 
 func (a *application) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.asked.Add(1)
@@ -33,25 +35,31 @@ func (a *application) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/app.js":
 		w.Header().Set("Content-Type", "text/javascript")
 		fmt.Fprintf(w, "/* %s */", strings.Repeat("nothing to run, and to be read. ", 3200))
-		io.WriteString(w, `fetch("/data" + location.pathname).then((r) => r.json()).then((d) => {
-			document.title = d.title;
-			document.getElementById("app").innerHTML = d.links.map((to) => "<p><a href='" + to + "'>" + to + "</a></p>").join("")
-				+ "<i id=done></i>";
-		})`)
+		io.WriteString(w, `function show(path) {
+			fetch("/data" + path).then((r) => r.json()).then((d) => {
+				document.title = d.title;
+				document.getElementById("app").innerHTML = d.links.map((to) => "<p><a href='" + to + "'>" + to + "</a></p>").join("")
+					+ "<i id=done></i>";
+			});
+		}`)
+	case strings.HasPrefix(r.URL.Path, "/route/"):
+		w.Header().Set("Content-Type", "text/javascript")
+		fmt.Fprintf(w, "show(%q)", strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/route"), ".js"))
 	case strings.HasPrefix(r.URL.Path, "/data/"):
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"title": %q, "links": [%s"/"]}`, r.URL.Path, strings.Repeat(`"/page/linked", `, 49))
 	default:
 		w.Header().Set("Content-Type", "text/html")
-		io.WriteString(w, applicationShell)
+		fmt.Fprintf(w, applicationShell, r.URL.Path)
 	}
 }
 
 // fetched answers like a caller that has fetched everything from a server.
 type fetched struct {
-	client *http.Client
-	mu     sync.Mutex
-	all    map[string]Answer
+	client  *http.Client
+	unnamed bool // the scripts that a page names are not fetched before it is rendered
+	mu      sync.Mutex
+	all     map[string]Answer
 }
 
 func (f *fetched) Answer(r Request) (Answer, bool) {
@@ -82,10 +90,23 @@ func (f *fetched) get(b *testing.B, url string) Answer {
 	return f.all[url]
 }
 
-// render fetches and renders a page, again and again until nothing is missing. It also returns the number of rounds.
+// render fetches a page and the scripts that it names, as a crawl does, and renders it again and again until nothing is
+// missing. It also returns the number of rounds.
 func (f *fetched) render(b *testing.B, r *Renderer, url string) (shown Rendering, rounds int) {
 	b.Helper()
 	got := f.get(b, url)
+	named := regexp.MustCompile(`<(?:script[^>]* src|link [^>]*rel="modulepreload"[^>]* href)="([^"?%]+)"`)
+	if !f.unnamed {
+		base, err := neturl.Parse(url)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, names := range named.FindAllSubmatch(got.Body, -1) {
+			if to, err := base.Parse(string(names[1])); err == nil {
+				f.get(b, to.String())
+			}
+		}
+	}
 	for {
 		shown = render(b, r, Page{url, got.Status, got.Header, got.Body}, f)
 		if rounds++; len(shown.Missing) == 0 {
@@ -114,12 +135,16 @@ func BenchmarkRender(b *testing.B) {
 			resp.Body.Close()
 		})
 	})
-	for _, browsers := range []int{1, 2} {
-		b.Run(fmt.Sprintf("rendering/browsers=%d", browsers), func(b *testing.B) {
-			r := open(b, browsers)
-			answers := &fetched{client: http.DefaultClient, all: map[string]Answer{}}
+	for _, how := range []struct {
+		name     string
+		browsers int
+		unnamed  bool
+	}{{"rendering/nothing first", 1, true}, {"rendering/browsers=1", 1, false}, {"rendering/browsers=2", 2, false}} {
+		b.Run(how.name, func(b *testing.B) {
+			r := open(b, how.browsers)
+			answers := &fetched{client: http.DefaultClient, all: map[string]Answer{}, unnamed: how.unnamed}
 			groups := r.warm(b)
-			app.measure(b, browsers, groups, func(n int64) {
+			app.measure(b, how.browsers, groups, func(n int64) {
 				shown, _ := answers.render(b, r, page(n))
 				if !bytes.Contains(shown.DOM, []byte(`id="done"`)) {
 					b.Errorf("%s became %q", page(n), shown.DOM)

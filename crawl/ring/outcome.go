@@ -56,7 +56,7 @@ type Outcome struct {
 	Files   []Target // of Sitemap.Children, likewise
 
 	Fetched *Fetched          // a page to be rendered before its visit ends
-	Missing []render.Resource // of Render: to be requested before the page is rendered again
+	Missing []render.Resource // of Render, or with Fetched: to be requested before the page is rendered
 	Failed  string            // of Render: why the browser failed; sanitised. Page is then the page as fetched
 	Answer  *render.Answer    // of Asset: the answer for the scripts
 

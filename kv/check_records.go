@@ -185,6 +185,7 @@ func (c *checker) others() {
 		c.failed(err)
 	})
 	c.failed(c.tx.Vouchers.check())
+	c.failed(c.tx.Inlinks.check())
 	c.each(bCaps, 16, func(_ []byte, r *reader) { r.id(); r.uint() })
 	c.failed(c.tx.Messages.Each(func(*schema.Message) (bool, error) { return true, nil }))
 	c.failed(c.tx.Openings.check())

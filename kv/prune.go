@@ -85,7 +85,7 @@ func (p *pruning) run(dst string) (err error) {
 		return err
 	}
 	for _, step := range []func() error{p.beginPart, p.copyHosts, p.copyURLs, p.copyRuns, p.copyVisits,
-		p.copyDepths, p.copyQueues, p.copyRest, p.copyPart} {
+		p.copyDepths, p.copyQueues, p.copyRest, p.copyInlinks, p.copyPart} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -411,6 +411,40 @@ func (p *pruning) copyRest() error {
 		}
 		return next.Meta.Put(MetaPruned, strconv.AppendUint(nil, uint64(p.from), 10))
 	})
+}
+
+// copyInlinks copies the in-links from outside, whichever runs are dropped.
+func (p *pruning) copyInlinks() error {
+	graph, counts := schema.Graph{}, false
+	err := p.old.View(func(old *Tx) (err error) {
+		graph, counts, err = old.Inlinks.Graph()
+		return err
+	})
+	if err != nil || !counts {
+		return err
+	}
+	for after, more := "", true; more; {
+		if err := context.Cause(p.ctx); err != nil {
+			return err
+		}
+		err := p.both(func(old, next *Tx) error {
+			n := 0
+			more = false
+			return old.Inlinks.each(after, func(l *schema.Inlink) (bool, error) {
+				if n++; n > pruneCommit {
+					more = true
+					return false, nil
+				}
+				after = l.Host
+				_, err := next.Inlinks.Put(l)
+				return err == nil, err
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return p.next.Update(func(next *Tx) error { return next.Inlinks.PutGraph(&graph) })
 }
 
 // uncountHosts subtracts dropped hosts from the counts of their sites, to make room for others.

@@ -33,6 +33,7 @@ const (
 	bFrontier
 	bCaps
 	bVouchers
+	bInlinks
 	bOutbox // this and the following exist only in a file that holds a part of a terrain
 	bInbound
 	bPeers
@@ -43,8 +44,8 @@ const (
 
 func (b bucket) String() string {
 	return [bucketCount]string{"meta", "configs", "runs", "hosts", "hostnames", "robots", "urls", "forms",
-		"shapes", "seen", "visits", "anchors", "done", "depths", "frontier", "caps", "vouchers", "outbox", "inbound",
-		"peers"}[b]
+		"shapes", "seen", "visits", "anchors", "done", "depths", "frontier", "caps", "vouchers", "inlinks", "outbox",
+		"inbound", "peers"}[b]
 }
 
 // appended reports whether keys are only ever added at the bucket's end.

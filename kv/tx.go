@@ -25,6 +25,7 @@ type Tx struct {
 	Runs     Runs
 	Meta     Meta
 	Vouchers Vouchers
+	Inlinks  Inlinks
 	Messages Messages
 	Openings Openings
 	Part     Part
@@ -43,6 +44,7 @@ func newTx(s *Store, b *bbolt.Tx, writable bool) *Tx {
 	tx.Runs.tx = &tx.base
 	tx.Meta.tx = &tx.base
 	tx.Vouchers.tx = &tx.base
+	tx.Inlinks.tx = &tx.base
 	tx.Messages.tx = &tx.base
 	tx.Openings.tx = &tx.base
 	tx.Part.tx = &tx.base

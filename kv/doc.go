@@ -103,8 +103,8 @@
 //	frontier   host u32, priority u8, chunk u32 exactly 64 URL ids, each less the one before
 //	caps       128-bit hash of rule, NUL, group run, count, the most of an earlier run
 //	vouchers   sitemap u32, voucher             the last run in which it vouched
-//	inlinks    0                                release, domains?, read at (ms), origins (texts), and of each the number of
-//	                                            its hosts in the graph, vertices, edges, sources, sources left out,
+//	inlinks    0                                release, domains?, read at (ms), origins (texts), and of each the number
+//	                                            of its hosts in the graph, vertices, edges, sources, sources left out,
 //	                                            unreadable lines, ranked?; without it the others do not count
 //	           labels in reverse, each with a   hosts of the domain, rank by harmonic centrality, by PageRank, numbers of
 //	           comma                            origins

@@ -96,14 +96,14 @@ func (ls *Inlinks) PutGraph(g *schema.Graph) error {
 	return ls.tx.put(bInlinks, graphKey, w)
 }
 
-// Each calls f for every in-link of the graph, in the order of the labels of hosts from the right, until f returns
-// false. Without a graph there is none.
-func (ls *Inlinks) Each(f func(*schema.Inlink) (bool, error)) error {
+// Each calls f for every in-link of the graph that comes after that of a host (or, if that is empty, for all), in the
+// order of the labels of hosts from the right, until f returns false. Without a graph there is none.
+func (ls *Inlinks) Each(after string, f func(*schema.Inlink) (bool, error)) error {
 	g, ok, err := ls.Graph()
 	if !ok {
 		return err
 	}
-	return ls.each("", func(l *schema.Inlink) (bool, error) {
+	return ls.each(after, func(l *schema.Inlink) (bool, error) {
 		if n := len(l.Origins); n == 0 || int(l.Origins[n-1]) >= len(g.Origins) {
 			return false, damaged(bInlinks, hostKey(l.Host), "names no origin")
 		}

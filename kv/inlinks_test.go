@@ -24,7 +24,7 @@ func graphOfTwo() *schema.Graph {
 func inlinks(t testing.TB, s *kv.Store) (all []schema.Inlink) {
 	t.Helper()
 	view(t, s, func(tx *kv.Tx) error {
-		return tx.Inlinks.Each(func(l *schema.Inlink) (bool, error) {
+		return tx.Inlinks.Each("", func(l *schema.Inlink) (bool, error) {
 			all = append(all, *l)
 			return true, nil
 		})

@@ -227,6 +227,21 @@ CREATE TABLE hosts (
     duplicate_share REAL                    -- part of its pages with enough text that are near-duplicates of another page, 0 to 1; a cluster's representative is not counted; NULL: none has enough
 );
 
+-- Who links to origins from outside the terrain, by the web graph that "ripple import --graph" read
+-- last: a sample of the web, so what is missing here may exist. Whatever the run, all of them. In a
+-- graph of domains, host is a domain, and the link may be from and to any host below the domains.
+CREATE TABLE inlinks (
+    origin          TEXT NOT NULL,
+    host            TEXT NOT NULL,          -- unknown to the terrain when the graph was read
+    site            TEXT NOT NULL,          -- registrable domain of host
+    release         TEXT NOT NULL,          -- of the graph
+    harmonic_rank   INTEGER,                -- position of host by harmonic centrality, 1 is the best; NULL: unknown
+    pagerank_rank   INTEGER                 -- position of host by PageRank, 1 is the best; NULL: unknown
+);
+
+CREATE INDEX idx_inlinks_origin ON inlinks(origin);
+CREATE INDEX idx_inlinks_host ON inlinks(host);
+
 -- Registrable domains.
 CREATE TABLE sites (
     id              INTEGER PRIMARY KEY,

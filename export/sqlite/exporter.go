@@ -28,6 +28,7 @@ type exporter struct {
 	sitemaps *record[sitemapRow]
 	domains  *record[domainRow]
 	hosts    *record[hostRow]
+	inlinks  *record[inlinkRow]
 	listed   []*listed
 
 	levels []*level
@@ -59,7 +60,7 @@ func newExporter(ctx context.Context, tx *sql.Tx, s *survey.Survey, opts Options
 		kinds: newRecord(table(), kindRelation()), redirect: newRecord(table(), redirectRelation()),
 		facts: newRecord(table(), factRelation()), frontier: newRecord(table(), frontierRelation()),
 		sitemaps: newRecord(table(), sitemapRelation()), domains: newRecord(table(), domainRelation()),
-		hosts: newRecord(table(), hostRelation()),
+		hosts: newRecord(table(), hostRelation()), inlinks: newRecord(table(), inlinkRelation()),
 		class: make([]schema.Class, n), references: make([]uint32, n),
 	}
 	for _, class := range listedClasses() {
@@ -89,7 +90,8 @@ func (e *exporter) run() error {
 		return err
 	}
 	for _, step := range []func() error{
-		e.addRuns, e.addHosts, e.addPages, e.measure, e.addLinks, e.addSitemapURLs, e.addListed, e.end,
+		e.addRuns, e.addHosts, e.addPages, e.measure, e.addLinks, e.addSitemapURLs, e.addListed, e.addInlinks,
+		e.end,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -128,6 +130,7 @@ func (e *exporter) tables() []*table {
 	all := []*table{
 		e.runs.table, e.pages.table, e.depth.table, e.links.table, e.kinds.table, e.redirect.table, e.facts.table,
 		e.frontier.table, e.sitemaps.table, e.domains.table, e.hosts.table,
+		e.inlinks.table,
 	}
 	for _, l := range e.listed {
 		all = append(all, l.urls.table, l.referrers.table)

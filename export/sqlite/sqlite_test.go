@@ -55,6 +55,9 @@ func terrain(t testing.TB) *surveytest.World {
 		return tx.Hosts.PutRobots(w.Store.HostOf(w.Page("a.test/")),
 			schema.RobotsCopy{At: w.At, Status: 200, Text: []byte("User-agent: *\n")})
 	})
+	w.Inlinks(&schema.Graph{Release: "cc-main-2024-may", Origins: []string{"a.test", "*.q.test"}, Found: []uint32{1, 1}},
+		schema.Inlink{Host: "far.net", HarmonicRank: 7, Origins: []uint32{0, 1}},
+		schema.Inlink{Host: "blog.far.net", PageRank: 1 << 31, Origins: []uint32{1}})
 	w.Change(func(r *schema.Run) {
 		r.Status, r.End, r.Finished, r.Pages, r.Requests = schema.RunCompleted, schema.End{Kind: schema.EndFrontier}, w.At, 5,
 			9
@@ -173,6 +176,8 @@ func pageRows() []rowsRow {
 			"FROM blacklisted_urls", "https://bad.test/x|2|1|2\n"},
 		{"stubbed", "SELECT url, reference_count FROM stubbed_urls ORDER BY url",
 			"https://stub.test/o/r|1\nhttps://stub.test/o/s|1\n"},
+		{"in-links", "SELECT * FROM inlinks", "a.test|far.net|far.net|cc-main-2024-may|7|\n" +
+			"*.q.test|far.net|far.net|cc-main-2024-may|7|\n*.q.test|blog.far.net|far.net|cc-main-2024-may||2147483648\n"},
 		{"domain states", "SELECT * FROM domain_states", "1|a.test|7|0|User-agent: *\n|2026-01-15T10:30:05Z\n"},
 		{"frontier", "SELECT url, priority, added_at FROM frontier JOIN pages p ON p.id = page_id ORDER BY priority, url",
 			"https://a.test/listed|0|2026-01-15T10:30:00Z\nhttps://q.test/|0|2026-01-15T10:30:03Z\n" +

@@ -14,7 +14,7 @@ func newTables(d *DB) []virtual {
 		tables = append(tables, listedView(d, class), referrerView(d, class))
 	}
 	tables = append(tables, domainView(d), frontierView(d), kindView(d), redirectView(d), factView(d), sitemapView(d),
-		hostView(d),
+		hostView(d), inlinkView(d),
 		nodeView(d, siteRelation(d.columns), export.LevelSite), nodeView(d, entityRelation(d.columns), export.LevelEntity))
 	for _, level := range []export.Level{export.LevelHost, export.LevelSite, export.LevelEntity} {
 		tables = append(tables, levelLinkView(d, level))

@@ -22,10 +22,10 @@ var ErrNoOrigin = errors.New("none of the origins is in the graph")
 // A Reader finds the in-links of origins.
 type Reader struct {
 	Scope *scope.Scope
-	Known func(host string) (bool, error) // whether the terrain knows a host or, in a graph of domains, a host below it
-	Dir   string                          // for temporary files
-	See   func(pass string, read int64)   // bytes read so far of [Files.Bytes]; may be nil
-	held  int                             // pairs held in memory; 0: heldPairs
+	Known func(host string, domain bool) (bool, error) // whether the terrain knows a host, or one below a domain
+	Dir   string                                       // for temporary files
+	See   func(pass string, read int64)                // bytes read so far of [Files.Bytes]; may be nil
+	held  int                                          // pairs held in memory; 0: heldPairs
 }
 
 // A Result is what was found.
@@ -248,7 +248,7 @@ func (p *passes) addSource(v vertex, origins []uint32) error {
 	}
 	known := p.targets[v.id] != nil
 	if !known && p.Known != nil {
-		if known, err = p.Known(host); err != nil {
+		if known, err = p.Known(host, p.result.Domains); err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func TestRead(t *testing.T) {
 			}
 			last := int64(0)
 			var whole *Files
-			r := &Reader{Scope: newScope(t, "*.example.com", "b.org"), Known: func(host string) (bool, error) {
+			r := &Reader{Scope: newScope(t, "*.example.com", "b.org"), Known: func(host string, _ bool) (bool, error) {
 				return host == "known.org", nil
 			}, See: func(_ string, read int64) { last = read }}
 			prefix := write(t, files)
@@ -187,7 +187,7 @@ func TestReadFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			prefix := write(t, map[string]string{"cc-main-2024-may-host-vertices.txt": tt.vertices,
 				"cc-main-2024-may-host-edges.txt": tt.edges})
-			r := &Reader{Scope: newScope(t, "*.example.com"), Known: func(string) (bool, error) { return false, none }}
+			r := &Reader{Scope: newScope(t, "*.example.com"), Known: func(string, bool) (bool, error) { return false, none }}
 			if _, _, err := read(t, r, prefix); !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}

@@ -188,7 +188,8 @@ func addCommands(root *cobra.Command, a *app) {
 		{"More than one machine:", []*cobra.Command{newHubCommand(a), newShardCommand(a)}},
 		{"Ask about the map:", []*cobra.Command{
 			newServeCommand(a), newStatsCommand(a), newInspectCommand(a), newPathCommand(a), newBrokenCommand(a),
-			newDuplicatesCommand(a), newQueryCommand(a), newSuggestCommand(a), newDecideCommand(a),
+			newDuplicatesCommand(a), newInlinksCommand(a), newQueryCommand(a), newSuggestCommand(a),
+			newDecideCommand(a),
 		}},
 		{"Export and compare:", []*cobra.Command{
 			newExportCommand(a), newSummaryCommand(a), newDiffCommand(a), newFeedCommand(a),

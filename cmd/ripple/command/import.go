@@ -16,11 +16,12 @@ import (
 )
 
 type importOptions struct {
-	warc []string
-	wacz []string
-	wat  []string
-	at   string
-	json bool
+	warc  []string
+	wacz  []string
+	wat   []string
+	at    string
+	graph graphOptions
+	json  bool
 }
 
 func (o *importOptions) addFlags(f *pflag.FlagSet) {
@@ -28,14 +29,15 @@ func (o *importOptions) addFlags(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.wacz, "wacz", nil, "read the WARC files in the WACZ `FILE`, or in those in a folder")
 	f.StringArrayVar(&o.wat, "wat", nil, "read links and titles from the WAT `FILE`, or from those in a folder")
 	f.StringVar(&o.at, "at", "", "of several captures of a page, take the newest that is not after `DATE`: 2015-12-31")
+	o.graph.addFlags(f)
 	f.BoolVar(&o.json, "json", false, "print JSON")
 }
 
 func newImportCommand(a *app) *cobra.Command {
 	var opts importOptions
 	cmd := &cobra.Command{
-		Use:   "import (--warc|--wacz|--wat) FILE|DIR...",
-		Short: "Read web archives as a run of the past",
+		Use:   "import (--warc|--wacz|--wat) FILE|DIR... | --graph PREFIX",
+		Short: "Read web archives as a run of the past, or who links here from a web graph",
 		Long: `Read the pages in web archives as if they had been crawled when they were archived.
 The run is of kind "import", and comes before all crawls of the state file. Lists and
 limits are those of the configuration (config.toml if --config names no other). No
@@ -43,9 +45,15 @@ request is sent. After a kill, the same command continues. Further files may fol
 the first one after --warc, --wacz or --wat if only one of these is given.
 
 "ripple crawl" then begins a run of its own, and "ripple diff" says what is left of
-the old pages and links. See "ripple help archives".`,
+the old pages and links. See "ripple help archives".
+
+--graph reads a web graph of Common Crawl, of hosts or of domains, and records which
+hosts that the terrain does not know link to the origins of the last run. Another
+graph replaces it. Runs, depths and queues stay as they are; no crawl may be running.
+"ripple inlinks" lists the hosts.`,
 		Example: "  ripple import --warc blog-2015.warc.gz\n" +
-			"  ripple import --config old.toml --warc archive/ --at 2015-12-31\n  ripple import --wacz *.wacz",
+			"  ripple import --config old.toml --warc archive/ --at 2015-12-31\n  ripple import --wacz *.wacz\n" +
+			"  ripple import --graph graph/cc-main-2024-may-jun-jul-host",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runImport(cmd.Context(), a, opts, args) },
 	}
@@ -54,6 +62,16 @@ the old pages and links. See "ripple help archives".`,
 }
 
 func runImport(ctx context.Context, a *app, opts importOptions, args []string) error {
+	switch {
+	case opts.graph != (graphOptions{}) && len(opts.warc)+len(opts.wacz)+len(opts.wat)+len(args) > 0:
+		return term.Usage("archives and a web graph exclude each other; use --graph alone")
+	case opts.graph.prefix != "" && opts.at != "":
+		return term.Usage("--at chooses captures of archives; a graph has none")
+	case opts.graph.prefix != "":
+		return runImportGraph(ctx, a, opts.graph, opts.json)
+	case opts.graph.ranks != "":
+		return term.Usage("--ranks needs --graph: the graph that they are of")
+	}
 	from, err := opts.archives(args)
 	if err != nil {
 		return err
@@ -112,7 +130,7 @@ func (o *importOptions) archives(args []string) (from crawl.Archives, err error)
 		}
 	}
 	if given == 0 {
-		err = term.Usage("name the archives: ripple import --warc FILE")
+		err = term.Usage("name the archives or a web graph: ripple import --warc FILE, or --graph PREFIX")
 	}
 	return from, err
 }

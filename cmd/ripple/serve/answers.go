@@ -68,6 +68,10 @@ func (o *opened) answerDuplicates(_ context.Context, q desk.Query) (any, error) 
 	return answer.NewDuplicates(o.Survey, host, q.Number("limit"))
 }
 
+func (o *opened) answerInlinks(_ context.Context, q desk.Query) (any, error) {
+	return answer.NewInlinks(o.Survey, q.Number("min_origins"), q.Number("limit"))
+}
+
 func (o *opened) answerBroken(_ context.Context, q desk.Query) (any, error) {
 	all, err := o.brokenLinks()
 	if err != nil {

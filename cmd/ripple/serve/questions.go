@@ -126,6 +126,10 @@ func stateQuestions() []question {
 			Returns: answer.Duplicates{},
 			Doc:     "Clusters of pages whose texts are nearly the same, the largest first; none for an unknown domain."},
 			state: (*opened).answerDuplicates},
+		{Route: desk.Route{Path: "inlinks", Name: "inlinks", Params: inlinkParams(), Returns: answer.Inlinks{},
+			Doc: "Hosts outside the terrain that link to origins, by the web graph that was read last, which is made " +
+				"from a sample of the web."},
+			state: (*opened).answerInlinks},
 		{Route: desk.Route{Path: "runs", Name: "runs", Returns: answer.RunList{}, Doc: "All runs, the newest first."},
 			state: (*opened).answerRuns},
 		{Route: desk.Route{Path: "history", Name: "history", Params: historyParams(), Returns: answer.History{},
@@ -208,6 +212,13 @@ func brokenParams(rows string, most int) []desk.Param {
 func suggestParams(rows desk.Param) []desk.Param {
 	least := "origins that link there, at least"
 	return []desk.Param{{Name: "min_origins", Kind: desk.Number, Default: 1, Most: maxRows, Doc: least}, rows}
+}
+
+func inlinkParams() []desk.Param {
+	return []desk.Param{
+		{Name: "min_origins", Kind: desk.Number, Default: 1, Most: maxRows, Doc: "origins that a host links to, at least"},
+		{Name: "limit", Kind: desk.Number, Default: 100, Most: maxRows, Doc: "hosts at most"},
+	}
 }
 
 func historyParams() []desk.Param {

@@ -105,6 +105,20 @@ func (w *World) Change(f func(run *schema.Run)) {
 // Page returns the id of a page, "a.test/x", added if it is new.
 func (w *World) Page(name string) schema.ID { return w.URL(schema.KindPage, name, 0) }
 
+// Inlinks stores the in-links of a web graph.
+func (w *World) Inlinks(g *schema.Graph, all ...schema.Inlink) {
+	w.t.Helper()
+	g.Sources = uint64(len(all))
+	w.Update(func(tx *kv.Tx) error {
+		for i := range all {
+			if _, err := tx.Inlinks.Put(&all[i]); err != nil {
+				return err
+			}
+		}
+		return tx.Inlinks.PutGraph(g)
+	})
+}
+
 // URL returns the id of a page or a sitemap, added if it is new.
 func (w *World) URL(kind schema.URLKind, name string, referrer schema.ID) schema.ID {
 	w.t.Helper()

@@ -16,7 +16,7 @@ import (
 func TestExportDiskFull(t *testing.T) {
 	t.Parallel()
 	cfg := rippletest.Crawled(t, 1)
-	for _, format := range []string{"sqlite", "gexf", "graphml", "dot", "jsonl", "map", "csv", "parquet"} {
+	for _, format := range []string{"sqlite", "gexf", "graphml", "dot", "opml", "jsonl", "map", "csv", "parquet"} {
 		t.Run(format, func(t *testing.T) {
 			disk := crawltest.SmallDisk(t, "8m")
 			target := filepath.Join(disk, "out")

@@ -1,6 +1,6 @@
 // Package graph writes the graph of package export in formats that other programs read: GEXF 1.3 or
 // 1.2, GraphML, DOT, JSON Lines, and folders of CSV or Parquet. It also writes the HTML map of package
-// atlas.
+// atlas, and the nodes alone as OPML, a list to subscribe to.
 //
 // The formats for programs have the same columns under the same names, and integer ids. A column
 // without a value is left out, or empty where a format needs every cell. The map lists the columns with

@@ -65,6 +65,11 @@ func Formats() []Format {
 			ours: begins(dotHead), stream: dot,
 		},
 		{
+			Name: "opml", Noun: "an OPML file", Usage: "write OPML, a list to subscribe to, to `FILE`",
+			Title: "OPML", For: "nodes with their feeds, for feed readers", Ending: ".opml",
+			ours: begins(opmlHead), stream: opml,
+		},
+		{
 			Name: "csv", Noun: "a folder of CSV", Usage: "write nodes.csv and edges.csv into `DIR`",
 			Title: "CSV", For: "nodes and edges, for Gephi or Neo4j",
 			files: csvFiles,

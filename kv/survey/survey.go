@@ -164,6 +164,16 @@ func (s *Survey) Norm(id schema.ID) (string, error) { return s.core.norm(id) }
 // have URL patterns, Speakers first reads the URLs of all pages.
 func (s *Survey) Speakers() (func(id schema.ID) bool, error) { return s.walks.speakers() }
 
+// Forms returns the forms under which a URL was seen, in the order in which they are tried.
+func (s *Survey) Forms(id schema.ID) (all []string, err error) {
+	err = s.core.view(func(tx *kv.Tx) error {
+		forms, err := tx.URLs.Forms(id)
+		all = forms.All()
+		return err
+	})
+	return all, err
+}
+
 // EachPage calls f for every page by id, without sitemap files. A page is valid while f runs. An
 // error of f ends the walk.
 func (s *Survey) EachPage(f func(*Page) error) error { return s.pages.each(1, f) }

@@ -76,17 +76,7 @@ func TestCheckIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { web.Close() })
-	const pages = 40
-	for n := range pages {
-		next := link(fmt.Sprint("/", n+1), "Next") + link(fmt.Sprint("/", (n+7)%pages), "Other") + link("/missing", "Missing")
-		fragment := fmt.Sprint("/", (n+pages-1)%pages, "#here") // every third leads nowhere
-		text := next + link(fmt.Sprint("https://b.test/", n%5), "Away") + link(fragment, "Fragment")
-		if n%3 > 0 {
-			text += `<p id="here">`
-		}
-		web.Host("a.test").Page(fmt.Sprint("/", n), text)
-	}
-	web.Host("b.test").Page("/1", "")
+	fragmentsWeb(web)
 	dir := t.TempDir()
 	if _, err := web.CAFile(dir); err != nil {
 		t.Fatal(err)
@@ -150,6 +140,20 @@ func TestCheckIsKilled(t *testing.T) {
 	if !strings.Contains(said.String(), "a power cut took the fragments of their links") {
 		t.Errorf("half of the anchors are lost, and it says %q", said)
 	}
+}
+
+// fragmentsWeb adds a site of 40 pages with fragments of each other, a third of which lead nowhere.
+func fragmentsWeb(web *webtest.Server) {
+	const pages = 40
+	for n := range pages {
+		text := link(fmt.Sprint("/", n+1), "Next") + link(fmt.Sprint("/", (n+7)%pages), "Other") + link("/missing", "Missing") +
+			link(fmt.Sprint("https://b.test/", n%5), "Away") + link(fmt.Sprint("/", (n+pages-1)%pages, "#here"), "Fragment")
+		if n%3 > 0 {
+			text += `<p id="here">`
+		}
+		web.Host("a.test").Page(fmt.Sprint("/", n), text)
+	}
+	web.Host("b.test").Page("/1", "")
 }
 
 // visitedIn returns the number of pages that the run of a state file has visited.

@@ -60,9 +60,9 @@ export. With --from up to 1,000 decisions are made together: all of them or none
 What --json prints undoes them, with --undo, unless their file has changed since.
 
 Without such a file, or without a configuration, the entry is only shown, and the exit
-code is 2. If the map
-holds a part of a terrain, the decision cannot be applied, and nothing is written. With
-[cluster] hub it is written on this machine: once all machines have it, reload once.`,
+code is 2. If the map holds a part of a terrain, the decision cannot be applied, and
+nothing is written. With [cluster] hub it is written on this machine: once all machines
+have it, reload once.`,
 		Example: `  ripple decide radio.example.org quality --tag radio --note "asked Ada"
   ripple decide shop.example.com blacklist --dry-run
   ripple decide blog.example.net quality --seed https://blog.example.net/archive/

@@ -11,6 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/decide"
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/gctune"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/schema/webgraph"
 )
@@ -40,6 +41,7 @@ func runImportGraph(ctx context.Context, a *app, opts graphOptions, program bool
 	if err != nil {
 		return err
 	}
+	gctune.Collect(gctune.Export())
 	var done webgraph.Result
 	err = a.Voice.During("reading the web graph "+term.Clean(files.Release, 100), func(p export.Progress) (err error) {
 		done, err = decide.GraphImport{State: state, Files: files, See: p}.Run(ctx)

@@ -97,6 +97,8 @@ func linkRows() []linkRow {
 			[]row{{dir + "roll.opml", schema.LinkBlogroll, 0, schema.PlaceBody, ""}, anchor(dir+"reads", "What I read")}},
 		{"a visible link has the place", `<link rel=me href=a><link rel=canonical href=b><nav><a href=b>B</a><a href=a>A</a></nav>`,
 			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceNav, "A"}, {dir + "b", schema.LinkCanonical, 0, schema.PlaceNav, "B"}}},
+		{"a link of the head next to one in the text", `<link rel=me href=a><main><a href=a>A</a></main>`,
+			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceMain, "A"}}},
 		{"a visible link has the flags", `<link rel=me href=a><a rel="me nofollow" href=a>A</a><link rel="me nofollow" href=b>`,
 			[]row{anchor(dir+"a", "A"), {dir + "b", schema.LinkMe, schema.RelNofollow, schema.PlaceBody, ""}}},
 		{"a link in a link ends it", `<a href=a>A<a href=b>B</a>C</a>`,
@@ -473,5 +475,34 @@ func TestXHTML(t *testing.T) {
 	p := NewExtractor(opt).Extract([]byte(src), "application/xhtml+xml", base, self)
 	if len(p.Facts) != 1 {
 		t.Errorf("facts %v", p.Facts)
+	}
+}
+
+// TestKindsOfPeople checks the kinds of links that say whose their target is, and which of them endorse it.
+func TestKindsOfPeople(t *testing.T) {
+	base, self := testBase(t, testRules(t), "https://example.com/dir/page")
+	const anchor, me, blogroll = 1 << schema.LinkAnchor, 1 << schema.LinkMe, 1 << schema.LinkBlogroll
+	for _, tt := range []struct {
+		body     string
+		kinds    schema.Kinds
+		endorses bool
+	}{
+		{`<link rel=me href=//o.test>`, me, false},
+		{`<link rel="blogroll ME" href=//o.test>`, me | blogroll, false},
+		{`<a rel=me href=//o.test>O</a>`, anchor | me, true},
+		{`<map><area rel="me blogroll" href=//o.test></map>`, anchor | me | blogroll, true},
+		{`<link rel=me href=//o.test><footer><a rel=me href=//o.test>O</a></footer>`, anchor | me, false},
+		{`<link rel=me href=//o.test><footer><a href=https://www.o.test/>O</a></footer>`, anchor | me, false},
+		{`<link rel=me href=//o.test><p><a href=//o.test>O</a>`, anchor | me, true},
+		{`<a rel="me nofollow" href=//o.test>O</a>`, anchor | me, false},
+	} {
+		p := NewExtractor(Options{}).Extract([]byte(tt.body), "text/html", base, self)
+		if len(p.Links) != 1 {
+			t.Fatalf("%s: %+v", tt.body, p.Links)
+		}
+		l := p.Links[0]
+		if got := (schema.Link{Kinds: l.Kinds, Rel: l.Rel, Place: l.Place}); l.Kinds != tt.kinds || got.Endorses() != tt.endorses {
+			t.Errorf("%s: kinds %b, endorses: %v", tt.body, l.Kinds, got.Endorses())
+		}
 	}
 }

@@ -22,7 +22,7 @@ func TestKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	for kill := range 5 {
 		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilled$")
-		child.Env = append(os.Environ(), killedTarget+"="+path)
+		child.Env = append(os.Environ(), killedTarget+"="+path, "TMPDIR="+filepath.Dir(path))
 		out, err := child.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

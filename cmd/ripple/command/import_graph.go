@@ -22,7 +22,7 @@ type graphOptions struct{ prefix, ranks string }
 func (o *graphOptions) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.prefix, "graph", "",
 		"read the web graph whose files begin with `PREFIX`: PREFIX-vertices.txt.gz,\nPREFIX-edges.paths.gz and so on")
-	f.StringVar(&o.ranks, "ranks", "", "ranks of the graph; without it PREFIX-ranks.txt.gz, if it exists: `FILE`")
+	f.StringVar(&o.ranks, "ranks", "", "read the ranks from `FILE`; default: PREFIX-ranks.txt.gz, if it exists")
 }
 
 // runImportGraph records who links to the origins from outside.

@@ -322,7 +322,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatal(err)
 			}
 			if a, err := r.Answer(rec); err == nil {
-				err = r.Body(rec, a, 1<<16)
+				_ = r.Body(rec, a, 1<<16) // it may be damaged
 			}
 			if r.End() == nil {
 				found = append(found, *rec)

@@ -68,7 +68,7 @@ func (l *ledger) add(raw []byte, kinds schema.Kinds, rel schema.Rel, place schem
 	case ok:
 		h := &l.hrefs[i]
 		h.kinds |= kinds
-		h.rel &= rel
+		h.rel = relOf(h.rel, h.place, rel, place)
 		h.followed = h.followed || followed
 		h.place = min(h.place, place)
 	case len(l.hrefs) == l.limit:
@@ -83,6 +83,18 @@ func (l *ledger) add(raw []byte, kinds schema.Kinds, rel schema.Rel, place schem
 		l.index[spelling] = i
 	}
 	return i
+}
+
+// relOf returns the flags of two mentions of a target together: those that both carry. What is not visible does not
+// take a flag from what is, or a <link rel=me> would make an endorsement of an <a rel=nofollow>.
+func relOf(a schema.Rel, placeA schema.Place, b schema.Rel, placeB schema.Place) schema.Rel {
+	switch {
+	case placeA == noPlace && placeB != noPlace:
+		return b
+	case placeB == noPlace && placeA != noPlace:
+		return a
+	}
+	return a & b
 }
 
 // trimBlanks removes what URL parsing removes at the ends anyway. A NUL remains, because in an attribute it
@@ -169,7 +181,7 @@ func newLink(h *href, u weburl.URL) Link {
 // the link's anchor.
 func merge(link *Link, h *href, u weburl.URL, anchored *int) {
 	link.Kinds |= h.kinds
-	link.Rel &= h.rel
+	link.Rel = relOf(link.Rel, link.Place, h.rel, h.place)
 	link.Followed = link.Followed || h.followed
 	link.Place = min(link.Place, h.place)
 	link.URL.HTTP = link.URL.HTTP && u.HTTP

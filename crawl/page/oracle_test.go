@@ -73,13 +73,17 @@ func treeView(src []byte, base *weburl.Base, self string) (view, bool) {
 			rel = relFlags([]byte(s.AttrOr("rel", "")))
 		}
 		l, seen := v.Links[u.Norm]
-		if !seen {
-			l = view1{Rel: rel, Place: noPlace}
-		}
-		l.Kinds, l.Rel = l.Kinds|kinds, l.Rel&rel
+		place := noPlace
 		if goquery.NodeName(s) != "link" {
-			l.Place = min(l.Place, treePlace(s))
+			place = treePlace(s)
 		}
+		switch {
+		case !seen, l.Place == noPlace && place != noPlace:
+			l.Rel, l.Place = rel, place
+		case place != noPlace || l.Place == noPlace:
+			l.Rel, l.Place = l.Rel&rel, min(l.Place, place)
+		}
+		l.Kinds |= kinds
 		if l.Anchor == "" {
 			l.Anchor = squeeze(treeAnchor(s))
 		}
@@ -256,9 +260,15 @@ func compose(choices []byte) []byte {
 			inBody = true
 			fallthrough
 		case n < 150:
-			b.WriteString(body[n%len(body)])
+			piece := body[n%len(body)]
+			if b.WriteString(piece); strings.HasPrefix(piece, "<p>") && slices.Contains(open, "x-menu") {
+				b.WriteString("</p>") // while a paragraph is open, a tree leaves it open, too
+			}
 		case n < 200:
 			tag := containers[n%len(containers)]
+			if strings.HasPrefix(tag, "x-menu") {
+				b.WriteString("</p>") // an open paragraph around it ends, in a tree, with the next one in it
+			}
 			b.WriteString("<" + tag + ">")
 			name, _, _ := strings.Cut(tag, " ")
 			open = append(open, name)

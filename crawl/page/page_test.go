@@ -100,7 +100,8 @@ func linkRows() []linkRow {
 		{"a link of the head next to one in the text", `<link rel=me href=a><main><a href=a>A</a></main>`,
 			[]row{{dir + "a", schema.LinkAnchor, 0, schema.PlaceMain, "A"}}},
 		{"a visible link has the flags", `<link rel=me href=a><a rel="me nofollow" href=a>A</a><link rel="me nofollow" href=b>`,
-			[]row{anchor(dir+"a", "A"), {dir + "b", schema.LinkMe, schema.RelNofollow, schema.PlaceBody, ""}}},
+			[]row{{dir + "a", schema.LinkAnchor, schema.RelNofollow, schema.PlaceBody, "A"},
+				{dir + "b", schema.LinkMe, schema.RelNofollow, schema.PlaceBody, ""}}},
 		{"a link in a link ends it", `<a href=a>A<a href=b>B</a>C</a>`,
 			[]row{anchor(dir+"a", "A"), anchor(dir+"b", "B")}},
 	}

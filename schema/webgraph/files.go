@@ -197,30 +197,30 @@ func withoutEnd(line []byte) []byte {
 
 // open opens the next file, which is decompressed if it begins like gzip.
 func (l *lines) open() bool {
-	for len(l.files) > 0 {
-		l.name, l.files, l.number = l.files[0], l.files[1:], 0
-		if l.file, l.err = os.Open(l.name); l.err != nil {
-			return false
-		}
-		raw := bufio.NewReaderSize(&counted{l.ctx, l.file, l.read}, 256<<10)
-		mark, err := raw.Peek(2)
-		switch {
-		case err != nil && !errors.Is(err, io.EOF):
+	if len(l.files) == 0 {
+		return false
+	}
+	l.name, l.files, l.number = l.files[0], l.files[1:], 0
+	if l.file, l.err = os.Open(l.name); l.err != nil {
+		return false
+	}
+	raw := bufio.NewReaderSize(&counted{l.ctx, l.file, l.read}, 256<<10)
+	mark, err := raw.Peek(2)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		l.err = l.failed(err)
+		return false
+	case bytes.Equal(mark, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(raw)
+		if err != nil {
 			l.err = l.failed(err)
 			return false
-		case bytes.Equal(mark, []byte{0x1f, 0x8b}):
-			z, err := gzip.NewReader(raw)
-			if err != nil {
-				l.err = l.failed(err)
-				return false
-			}
-			l.buffer = bufio.NewReaderSize(z, bufferSize)
-		default:
-			l.buffer = bufio.NewReaderSize(raw, bufferSize)
 		}
-		return true
+		l.buffer = bufio.NewReaderSize(z, bufferSize)
+	default:
+		l.buffer = bufio.NewReaderSize(raw, bufferSize)
 	}
-	return false
+	return true
 }
 
 func (l *lines) failed(err error) error {

@@ -75,13 +75,14 @@ func TestImportOfPageStore(t *testing.T) {
 
 	stopped := crawltest.Open(t, stateFile(t))
 	ends := 0
-	for ; ends < 50; ends++ {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(ends+1)*10*time.Millisecond)
+	for wait := 10 * time.Millisecond; ; wait += wait / 4 {
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
 		_, err := crawl.Import(ctx, stopped, cfg, from)
 		cancel()
 		if err == nil {
 			break
 		}
+		ends++
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatal(err)
 		}

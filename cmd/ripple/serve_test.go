@@ -59,6 +59,7 @@ func TestServeAnswers(t *testing.T) {
 		{"duplicates", "duplicates?limit=3", []string{"duplicates", "--json", "--limit", "3"}},
 		{"duplicates", "duplicates?domain=h0.gen.test", []string{"duplicates", "h0.gen.test", "--json"}},
 		{"duplicates", "duplicates?domain=never.met.test", nil},
+		{"inlinks", "inlinks", []string{"inlinks", "--json"}},
 		{"runs", "runs", nil},
 		{"history", "history?run=1", nil},
 		{"decisions", "decisions", nil},

@@ -67,8 +67,8 @@ func (l *ledger) add(raw []byte, kinds schema.Kinds, rel schema.Rel, place schem
 	switch {
 	case ok:
 		h := &l.hrefs[i]
+		h.rel = relOf(h, &href{kinds: kinds, rel: rel, place: place})
 		h.kinds |= kinds
-		h.rel = relOf(h.rel, h.place, rel, place)
 		h.followed = h.followed || followed
 		h.place = min(h.place, place)
 	case len(l.hrefs) == l.limit:
@@ -85,16 +85,18 @@ func (l *ledger) add(raw []byte, kinds schema.Kinds, rel schema.Rel, place schem
 	return i
 }
 
-// relOf returns the flags of two mentions of a target together: those that both carry. What is not visible does not
-// take a flag from what is, or a <link rel=me> would make an endorsement of an <a rel=nofollow>.
-func relOf(a schema.Rel, placeA schema.Place, b schema.Rel, placeB schema.Place) schema.Rel {
+// relOf returns the flags of two mentions of a target together: those that both carry. A mention that is not visible takes
+// no flag from one that is, or a <link rel=me> would make an endorsement of an <a rel=nofollow>. A canonical link does: it
+// makes none.
+func relOf(a, b *href) schema.Rel {
+	quiet := func(h *href) bool { return h.place == noPlace && !h.kinds.Has(schema.LinkCanonical) }
 	switch {
-	case placeA == noPlace && placeB != noPlace:
-		return b
-	case placeB == noPlace && placeA != noPlace:
-		return a
+	case quiet(a) && !quiet(b):
+		return b.rel
+	case quiet(b) && !quiet(a):
+		return a.rel
 	}
-	return a & b
+	return a.rel & b.rel
 }
 
 // trimBlanks removes what URL parsing removes at the ends anyway. A NUL remains, because in an attribute it
@@ -180,8 +182,8 @@ func newLink(h *href, u weburl.URL) Link {
 // merge adds the mentions of another spelling of a link's target. anchored is the number of the mention with
 // the link's anchor.
 func merge(link *Link, h *href, u weburl.URL, anchored *int) {
+	link.Rel = relOf(&href{kinds: link.Kinds, rel: link.Rel, place: link.Place}, h)
 	link.Kinds |= h.kinds
-	link.Rel = relOf(link.Rel, link.Place, h.rel, h.place)
 	link.Followed = link.Followed || h.followed
 	link.Place = min(link.Place, h.place)
 	link.URL.HTTP = link.URL.HTTP && u.HTTP

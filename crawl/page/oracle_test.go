@@ -77,13 +77,18 @@ func treeView(src []byte, base *weburl.Base, self string) (view, bool) {
 		if goquery.NodeName(s) != "link" {
 			place = treePlace(s)
 		}
-		switch {
-		case !seen, l.Place == noPlace && place != noPlace:
-			l.Rel, l.Place = rel, place
-		case place != noPlace || l.Place == noPlace:
-			l.Rel, l.Place = l.Rel&rel, min(l.Place, place)
+		if !seen {
+			l = view1{Rel: rel, Place: noPlace}
 		}
-		l.Kinds |= kinds
+		quiet := place == noPlace && !kinds.Has(schema.LinkCanonical)
+		quietBefore := l.Place == noPlace && !l.Kinds.Has(schema.LinkCanonical)
+		switch {
+		case quietBefore && !quiet:
+			l.Rel = rel
+		case quietBefore == quiet:
+			l.Rel &= rel
+		}
+		l.Kinds, l.Place = l.Kinds|kinds, min(l.Place, place)
 		if l.Anchor == "" {
 			l.Anchor = squeeze(treeAnchor(s))
 		}

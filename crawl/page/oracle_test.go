@@ -280,7 +280,8 @@ func compose(choices []byte) []byte {
 		case len(open) > 0:
 			// Sometimes what is open in it is left to be closed by it.
 			i := max(0, len(open)-1-n%3%2)
-			if open[i] == "x-menu" { // which a tree leaves open while a container in it is open
+			// A tree leaves an x-menu open while a container in it is open. A ul without a role is not tracked.
+			if open[i] == "x-menu" || open[i] == "ul" {
 				i = len(open) - 1
 			}
 			i = slices.Index(open, open[i]) // the outermost of its name is no closer

@@ -1,5 +1,6 @@
-// Package archive reads the records of web archives, whoever wrote them: WARC 1.0 and 1.1 (ISO 28500:2017), plain, as
-// gzip members, or as Zstandard frames, also with a dictionary (IIPC, "Zstandard Compression for WARC Files", 1.0).
+// Package archive reads the records of web archives that any tool has written. It reads WARC 1.0 and 1.1
+// (ISO 28500:2017) as plain text, gzip members or Zstandard frames. Frames may need a dictionary (IIPC, "Zstandard
+// Compression for WARC Files", 1.0).
 //
 // A [Reader] reads the records of one file in order, in one buffer: nothing of a record is held but its header. A
 // record is addressed by its [Place], from which [Reader.Seek] continues.

@@ -277,8 +277,8 @@ func TestBodies(t *testing.T) {
 // What Wget writes is read.
 func TestWget(t *testing.T) {
 	wget, err := exec.LookPath("wget")
-	if err != nil {
-		t.Skip(err)
+	if err != nil && os.Getenv("RIPPLE_CI") != "1" {
+		t.Skip("wget is not installed, so none of its archives is read; .ci/run installs it")
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -289,7 +289,7 @@ func TestWget(t *testing.T) {
 	cmd := exec.Command(wget, "-q", "-r", "-l", "1", "-e", "robots=off", "--warc-file="+filepath.Join(dir, "w"), s.URL+"/")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("%v: %s", err, out)
+		t.Fatalf("%v: %s", err, out)
 	}
 	file, err := os.ReadFile(filepath.Join(dir, "w.warc.gz"))
 	if err != nil {

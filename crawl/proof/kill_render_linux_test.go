@@ -15,10 +15,10 @@ import (
 // A crawl with browsers comes to one map, however often it is killed while they render.
 func TestKilledRendering(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a browser takes seconds")
+		t.Skip("short: browsers that are killed again and again take a minute; .ci/run runs it with the proofs")
 	}
 	if _, err := exec.LookPath("chromium"); err != nil && os.Getenv("RIPPLE_CI") != "1" {
-		t.Skip("no Chromium found; nothing is rendered")
+		t.Skip("Chromium is not installed, so nothing is rendered; .ci/run installs it")
 	}
 	t.Parallel()
 	s := crawltest.Serve(t)

@@ -283,8 +283,8 @@ func writeGraph(t testing.TB, n int) string {
 
 // The answer is that of awk, also when memory holds few pairs.
 func TestReadAgreesWithAwk(t *testing.T) {
-	if _, err := exec.LookPath("awk"); err != nil {
-		t.Skip("there is no awk")
+	if _, err := exec.LookPath("awk"); err != nil && os.Getenv("RIPPLE_CI") != "1" {
+		t.Skip("awk is not installed, so there is nothing to compare with; .ci/run needs it")
 	}
 	prefix := writeGraph(t, 100_000)
 	const script = `BEGIN { FS = "\t"; o["com.h0000003"] = 0; o["com.h0000003.sub"] = 0; o["com.h0000010"] = 1 }

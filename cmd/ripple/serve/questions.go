@@ -36,7 +36,7 @@ type question struct {
 // state, and the desk with its openapi.json are made. The answers are those of the commands with
 // --json.
 func questions() []question {
-	all := slices.Concat(crawlQuestions(), stateQuestions(), deskQuestions())
+	all := slices.Concat(crawlQuestions(), stateQuestions(), runQuestions(), deskQuestions())
 	for i := range all {
 		all[i].Method = cmp.Or(all[i].Method, http.MethodGet)
 	}
@@ -71,7 +71,7 @@ func duplicateParams(rows desk.Param) []desk.Param {
 }
 
 // stateQuestions returns the questions about what is known of the terrain. A running crawl can
-// answer some from memory.
+// answer some from memory, as it can those of runQuestions.
 func stateQuestions() []question {
 	rows := desk.Param{Name: "limit", Kind: desk.Number, Default: 20, Most: maxRows, Doc: "rows of each list at most"}
 	host := desk.Param{Name: "domain", Kind: desk.Text, Required: true, Most: maxName, Doc: "a host"}
@@ -130,6 +130,12 @@ func stateQuestions() []question {
 			Doc: "Hosts outside the terrain that link to origins, by the web graph that was read last, which is made " +
 				"from a sample of the web."},
 			state: (*opened).answerInlinks},
+	}
+}
+
+// runQuestions returns the questions about runs and what they found, and about the whole terrain as a graph and in SQL.
+func runQuestions() []question {
+	return []question{
 		{Route: desk.Route{Path: "runs", Name: "runs", Returns: answer.RunList{}, Doc: "All runs, the newest first."},
 			state: (*opened).answerRuns},
 		{Route: desk.Route{Path: "history", Name: "history", Params: historyParams(), Returns: answer.History{},

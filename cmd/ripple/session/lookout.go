@@ -119,6 +119,14 @@ func (l *lookout) latest() (sighting, <-chan struct{}) {
 	return l.last, l.next
 }
 
+// away returns since when the hub has not answered; zero: it has, or there is no connection yet.
+func (l *lookout) away() time.Time {
+	if l.Conn == nil {
+		return time.Time{}
+	}
+	return l.Conn.Away()
+}
+
 // metrics returns the metrics of the terrain.
 func (l *lookout) metrics(ctx context.Context) meter.Terrain {
 	s := l.now(ctx)

@@ -17,6 +17,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -114,7 +115,7 @@ func (v *nodeView) listen() (*desk.Desk, error) {
 
 // begin follows the node and obeys signals until end is called. It serves the desk, if there is one.
 func (v *nodeView) begin(conn *hub.Conn, at *desk.Desk) (end func() error) {
-	v.desk.Look.Conn = conn
+	v.desk.Look.Conn, v.desk.away = conn, v.away
 	var g errgroup.Group
 	beside, cancel := context.WithCancel(context.Background())
 	g.Go(func() error { v.follow(beside); return nil })
@@ -207,7 +208,27 @@ func (v *nodeView) report() {
 	pages, requests := v.pages.Load(), v.requests.Load()
 	text := fmt.Sprintf("%s, %s; shards: %s",
 		show.Visited(int(pages)), term.Count(int(requests), "request", "requests"), v.count())
+	if away := v.away(time.Now()); away != "" {
+		text = away + "; " + text
+	}
 	v.voice.Tell(term.Event("node", text, "pages", pages, "requests", requests))
+}
+
+// away says that the hub is away, and what that means for the requests of this node; empty: it is not.
+func (v *nodeView) away(now time.Time) string {
+	since := v.desk.Look.away()
+	if since.IsZero() {
+		return ""
+	}
+	text := "no hub for " + term.Span(now.Sub(since))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, h := range v.shards {
+		if h.state == "crawling" {
+			return text + "; without it nothing is requested after " + term.Span(lease.Standard().Trust)
+		}
+	}
+	return text + ": nothing is requested until it answers"
 }
 
 // follow reports the progress of the node at intervals.
@@ -220,6 +241,10 @@ func (v *nodeView) follow(ctx context.Context) {
 			return
 		case <-tick.C:
 			v.report()
+			if !v.desk.Look.away().IsZero() { // what the others did is unknown
+				v.waits = nil
+				continue
+			}
 			if asked := v.requests.Load(); asked != v.idle {
 				v.idle, v.waits = asked, nil
 			} else if seen := v.desk.Look.now(ctx); seen.stats != nil {

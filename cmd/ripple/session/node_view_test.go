@@ -2,6 +2,7 @@ package session
 
 import (
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
@@ -20,6 +22,47 @@ func TestNodeVisits(t *testing.T) {
 	v.visited(0, crawl.Event{})
 	if n := v.pages.Load(); n != 1 {
 		t.Errorf("%d pages are visited, want 1", n)
+	}
+}
+
+// A node without a hub says so in the line about its progress, and nothing about other machines: what they do is
+// unknown.
+func TestNodeWithoutHub(t *testing.T) {
+	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	conn, err := hub.Connect(t.Context(), hub.Dial{URL: server.URL(), Node: "attic", Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	var said strings.Builder
+	v := newNodeView(term.NewVoice(&said), "", &config.Config{}, Options{})
+	v.desk.Look.Conn, v.desk.away = conn, v.away
+	v.shards = map[int]*held{0: {state: "crawling"}}
+	server.Close()
+	v.desk.Look.look(t.Context())
+	since := conn.Away()
+	if since.IsZero() {
+		t.Fatal("the hub is not away")
+	}
+	now := since.Add(12 * time.Second)
+	if got, want := v.away(now), "no hub for 12 s; without it nothing is requested after 25 s"; got != want {
+		t.Errorf("with a lease: %q, want %q", got, want)
+	}
+	v.shards[0].state = "lost"
+	if got, want := v.away(now), "no hub for 12 s: nothing is requested until it answers"; got != want {
+		t.Errorf("without a lease: %q, want %q", got, want)
+	}
+	v.report()
+	if got := said.String(); !strings.HasPrefix(got, "no hub for ") {
+		t.Errorf("it says %q", got)
+	}
+	seen := v.desk.Now(t.Context())
+	if c := seen.Condition; c.Name != "hub" || !strings.HasPrefix(c.Headline, "No hub for ") || c.Fetches {
+		t.Errorf("the desk shows %+v", c)
 	}
 }
 

@@ -32,6 +32,8 @@ type TerrainDesk struct {
 	load  func() (*config.Config, error) // reads the current configuration file
 	meter *meter.Meter
 	merge string // the command that makes the map
+
+	away func(time.Time) string // says that a node has no hub, and what that means; nil: this is no node
 }
 
 // A DeskTerrain is the current state of a terrain.
@@ -122,7 +124,7 @@ func (d *TerrainDesk) Now(ctx context.Context) DeskTerrain {
 	t := DeskTerrain{Mode: "terrain", Status: "unknown", Stats: seen.stats, Notes: []answer.TerrainNote{}, Merge: d.merge}
 	switch {
 	case seen.err != nil:
-		t.Error = lookError(seen.err)
+		t.Error = d.lookError(seen.err)
 	case seen.stats == nil:
 		t.Error = "the terrain is being looked at"
 	}
@@ -152,7 +154,14 @@ func (d *TerrainDesk) Now(ctx context.Context) DeskTerrain {
 }
 
 // lookError returns in one line why a look at a terrain failed.
-func lookError(err error) string {
+func (d *TerrainDesk) lookError(err error) string {
+	if since := d.Look.away(); !since.IsZero() {
+		now := time.Now()
+		if d.away != nil {
+			return d.away(now)
+		}
+		return "no hub for " + term.Span(now.Sub(since))
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "the hub does not answer"
 	}
@@ -163,7 +172,7 @@ func (d *TerrainDesk) Stats(ctx context.Context, _ desk.Query) (any, error) {
 	seen := d.Look.now(ctx)
 	switch {
 	case seen.err != nil:
-		return nil, &control.Error{Code: http.StatusServiceUnavailable, Text: lookError(seen.err)}
+		return nil, &control.Error{Code: http.StatusServiceUnavailable, Text: d.lookError(seen.err)}
 	case seen.stats == nil:
 		return nil, &control.Error{Code: http.StatusServiceUnavailable,
 			Text: "the terrain is being looked at; ask again"}

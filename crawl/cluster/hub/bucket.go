@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -32,14 +33,14 @@ type Bucket struct {
 // Bucket opens the bucket for a terrain, and creates it if necessary.
 func (c *Conn) Bucket(ctx context.Context, terrain [16]byte) (*Bucket, error) {
 	b := &Bucket{conn: c, terrain: terrain}
-	if _, err := b.stream(ctx); err != nil {
-		return nil, err
+	asked := time.Now()
+	_, err := b.stream(ctx)
+	if err == nil {
+		b.kv, err = c.js.KeyValue(ctx, bucketName)
 	}
-	kv, err := c.js.KeyValue(ctx, bucketName)
-	if err != nil {
+	if err = c.heard(asked, err); err != nil {
 		return nil, fmt.Errorf("bucket %s: %w", bucketName, err)
 	}
-	b.kv = kv
 	return b, nil
 }
 
@@ -65,14 +66,17 @@ func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
 			s, err = b.conn.js.Stream(ctx, streamName)
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("bucket %s: %w", bucketName, err)
-	}
-	return s, nil
+	return s, err
 }
 
 // Session implements [lease.Bucket]. It re-creates the bucket if the hub has lost it.
 func (b *Bucket) Session(ctx context.Context) (string, error) {
+	asked := time.Now()
+	session, err := b.session(ctx)
+	return session, b.conn.heard(asked, err)
+}
+
+func (b *Bucket) session(ctx context.Context) (string, error) {
 	before, err := b.conn.session()
 	if err != nil {
 		return "", err
@@ -91,7 +95,9 @@ func (b *Bucket) Session(ctx context.Context) (string, error) {
 
 // Get implements [lease.Bucket].
 func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
+	asked := time.Now()
 	e, err := b.kv.Get(ctx, b.own(key))
+	err = b.conn.heard(asked, err)
 	if errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
 		return lease.Entry{}, lease.ErrNone
 	}
@@ -103,7 +109,9 @@ func (b *Bucket) Get(ctx context.Context, key string) (lease.Entry, error) {
 
 // Create implements [lease.Bucket].
 func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, error) {
+	asked := time.Now()
 	revision, err := b.kv.Create(ctx, b.own(key), value)
+	err = b.conn.heard(asked, err)
 	if errors.Is(err, jetstream.ErrKeyExists) {
 		err = lease.ErrChanged
 	}
@@ -112,7 +120,9 @@ func (b *Bucket) Create(ctx context.Context, key string, value []byte) (uint64, 
 
 // Update implements [lease.Bucket].
 func (b *Bucket) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	asked := time.Now()
 	revision, err := b.kv.Update(ctx, b.own(key), value, revision)
+	err = b.conn.heard(asked, err)
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		err = lease.ErrChanged
 	}

@@ -62,6 +62,9 @@ func (c *Carrier) Ask(ctx context.Context, lane string, shard int, message []byt
 		case err == nil:
 			return answer.Data, nil
 		}
+		if !c.bucket.conn.nats.IsConnected() {
+			err = &awayError{err}
+		}
 		c.forget(shard)
 		if !known || !errors.Is(err, nats.ErrNoResponders) {
 			return nil, fmt.Errorf("%w: shard %d: %w", exchange.ErrNobody, shard, err)

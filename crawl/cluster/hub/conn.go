@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -49,6 +50,7 @@ type Conn struct {
 	dial *Dial
 	nats *nats.Conn
 	js   jetstream.JetStream
+	away atomic.Pointer[time.Time] // see [Conn.Away]; nil: it is not
 }
 
 // Traffic returns the messages to and from the hub so far, and their bytes without subjects.
@@ -122,12 +124,8 @@ func (c *Conn) fit(ctx context.Context) error {
 		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount) {
 		return fmt.Errorf("%w: it has no JetStream", ErrUnfit)
 	}
-	for _, away := range []error{
-		context.DeadlineExceeded, nats.ErrReconnectBufExceeded, nats.ErrDisconnected, nats.ErrConnectionClosed,
-	} {
-		if errors.Is(err, away) { // it is busy or shutting down
-			return fmt.Errorf("%w in time: %w", ErrAway, err)
-		}
+	if unheard(err) { // it is busy or shutting down
+		return fmt.Errorf("%w in time: %w", ErrAway, err)
 	}
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("%w: %w", ErrUnfit, err)
@@ -162,7 +160,7 @@ type teller struct {
 
 func (t *teller) complain(_ *nats.Conn, _ *nats.Subscription, err error) {
 	text := schema.Clean(err.Error(), maxLine)
-	if text == t.last || errors.Is(err, nats.ErrSlowConsumer) { // logged once by the shard whose lane is full
+	if text == t.last || unheard(err) || errors.Is(err, nats.ErrSlowConsumer) { // logged by the shard whose lane is full
 		return
 	}
 	t.last = text
@@ -186,8 +184,9 @@ func (c *Conn) Close() { c.nats.Close() }
 // session identifies the current connection.
 func (c *Conn) session() (string, error) {
 	if !c.nats.IsConnected() {
-		if why := c.nats.LastError(); why != nil { // for example, an expired certificate
-			return "", c.dial.explained(why)
+		why := c.dial.explained(c.nats.LastError())
+		if errors.Is(why, ErrRefused) || errors.Is(why, ErrTrust) { // for example, an expired certificate
+			return "", why
 		}
 		return "", ErrAway
 	}

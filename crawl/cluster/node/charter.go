@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
 	"github.com/sumi-ripple/ripple/schema"
@@ -433,7 +434,7 @@ func (r *registry) change(ctx context.Context, f func(*charter) (*charter, error
 			return nil, err
 		case waited && r.log == nil:
 			return nil, fmt.Errorf("the hub has not accepted the change within %s: %w", r.timing.Watch, err)
-		case waited && !r.told.Swap(true):
+		case waited && !errors.Is(err, hub.ErrAway) && !r.told.Swap(true):
 			r.log.Warn("the hub accepts no changes from this node; trying again", "error", err)
 		}
 		if err := sleep(ctx, r.timing.Renew/10); err != nil {

@@ -101,7 +101,7 @@ func (h *holding) take(ctx context.Context) error {
 		if gone := h.file.Present(); gone != nil {
 			return fmt.Errorf("%s: %w", h.file.path, gone)
 		}
-		if text := err.Error(); text != last { // a hub may be away for days
+		if text := err.Error(); text != last && !errors.Is(err, hub.ErrAway) { // [hub.Conn.Away] says so
 			last = text
 			h.node.Log.Warn("a shard cannot be taken yet", "shard", h.shard, "error", err)
 		}
@@ -297,7 +297,8 @@ func (h *holding) end(ctx context.Context) error {
 	return termination.End(ctx, len(n.member.get().Made), ending{n.wire, n.member}, every, func(why error) {
 		if text := why.Error(); text != last {
 			last, since, said = text, time.Now(), false
-		} else if !said && !errors.Is(why, termination.ErrBusy) && time.Since(since) > n.Timing.Watch {
+		} else if !said && !errors.Is(why, termination.ErrBusy) && !errors.Is(why, hub.ErrAway) &&
+			time.Since(since) > n.Timing.Watch {
 			said = true
 			n.Log.Info("the run is not over yet", "why", text)
 		}

@@ -86,7 +86,7 @@ func TestTakeWithClosedFile(t *testing.T) {
 	}
 }
 
-// A hub may be away for days. A shard that waits for it logs that once.
+// A hub may be away for days. The shards that wait for it do not log that one by one: the connection knows it.
 func TestTakeWithoutHub(t *testing.T) {
 	t.Parallel()
 	n, f := loses(t, slog.DiscardHandler)
@@ -99,8 +99,8 @@ func TestTakeWithoutHub(t *testing.T) {
 	if _, _, err := n.own(ctx, 0, f, false); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it ends with %v", err)
 	}
-	if said := strings.Count(text.String(), "a shard cannot be taken yet"); said != 1 {
-		t.Errorf("it is said %d times:\n%s", said, text.String())
+	if strings.Contains(text.String(), "a shard cannot be taken yet") {
+		t.Errorf("this is said:\n%s", text.String())
 	}
 }
 

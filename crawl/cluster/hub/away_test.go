@@ -1,0 +1,68 @@
+package hub
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/cluster/exchange"
+)
+
+// A connection knows since when the hub has been away, says so without the words of the client library, and notices
+// when it is back.
+func TestAway(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	b := bucket(t, s.server.URL())
+	if _, err := b.Session(t.Context()); err != nil || !b.conn.Away().IsZero() {
+		t.Fatalf("a hub that is there is away since %v, %v", b.conn.Away(), err)
+	}
+	before := time.Now()
+	s.stop()
+	ask := map[string]func(context.Context) error{
+		"session": func(ctx context.Context) error { _, err := b.Session(ctx); return err },
+		"read":    func(ctx context.Context) error { _, err := b.Get(ctx, "k"); return err },
+		"create":  func(ctx context.Context) error { _, err := b.Create(ctx, "k", nil); return err },
+		"update":  func(ctx context.Context) error { _, err := b.Update(ctx, "k", nil, 1); return err },
+		"letter": func(ctx context.Context) error {
+			_, err := b.Carrier().Ask(ctx, "a", 0, nil)
+			if !errors.Is(err, exchange.ErrNobody) {
+				t.Errorf("a letter fails with %v", err)
+			}
+			return err
+		},
+	}
+	for name, f := range ask {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		err := f(ctx)
+		cancel()
+		if !errors.Is(err, ErrAway) || strings.Contains(err.Error(), "nats") {
+			t.Errorf("%s fails with %v", name, err)
+		}
+	}
+	since := b.conn.Away()
+	if since.Before(before) || time.Since(since) < 0 {
+		t.Errorf("it is away since %v, and was stopped at %v", since, before)
+	}
+	if _, err := b.Get(t.Context(), "k"); err == nil || !b.conn.Away().Equal(since) {
+		t.Errorf("it is away since %v after another question, and was since %v", b.conn.Away(), since)
+	}
+	s.server = start(t, s.options)
+	eventually(t, func(ctx context.Context) error { _, err := b.Session(ctx); return err })
+	if since := b.conn.Away(); !since.IsZero() {
+		t.Errorf("a hub that is back is away since %v", since)
+	}
+}
+
+// A caller that does not wait for the answer says nothing about the hub.
+func TestAwayForACallerThatLeaves(t *testing.T) {
+	t.Parallel()
+	b := bucket(t, newSite(t).server.URL())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := b.Get(ctx, "k"); !errors.Is(err, context.Canceled) || !b.conn.Away().IsZero() {
+		t.Errorf("%v, away since %v", err, b.conn.Away())
+	}
+}

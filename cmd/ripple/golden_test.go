@@ -31,6 +31,13 @@ func TestAnswersKeepTheirKeys(t *testing.T) {
 	if err := os.WriteFile(robots, []byte("User-agent: *\nDisallow: /private\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	graph := filepath.Join(r.dir, "graph")
+	for list, text := range map[string]string{"vertices": "0\texample.far\n1\ttest.a\n", "edges": "0\t1\n",
+		"ranks": "#harmonicc_pos\t#harmonicc_val\t#pr_pos\t#pr_val\t#host_rev\n1\t1E7\t2\t1E-5\texample.far\n"} {
+		if err := os.WriteFile(graph+"-"+list+".txt", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var got strings.Builder
 	for _, command := range [][]string{
 		{"version", "--json"},
@@ -42,6 +49,9 @@ func TestAnswersKeepTheirKeys(t *testing.T) {
 		{"broken", "--json"},
 		{"suggest", "--json", "--min-origins", "0"},
 		{"duplicates", "--json"},
+		{"import", "--graph", graph, "--json"},
+		{"inlinks", "--json"},
+		{"suggest", "--outside", "--json"},
 		{"diff", "--json"},
 		{"query", "--json", "SELECT url, state, status_code FROM pages ORDER BY url"},
 		{"robots", "--json", "https://a.test/private", "--file", robots, "--agent", "SumiRipple"},

@@ -53,6 +53,7 @@ func TestServeAnswers(t *testing.T) {
 		{"pages", "pages/list?search=h1&sort=title&desc=1&state=processed&columns=url,title&choices=1&limit=3", nil},
 		{"path", "path?url=" + url.QueryEscape(page), []string{"path", "--json", page}},
 		{"suggest", "suggest?min_origins=0", []string{"suggest", "--json", "--min-origins", "0"}},
+		{"suggest outside", "suggest/outside", []string{"suggest", "--outside", "--json"}},
 		{"broken", "broken", []string{"broken", "--json"}},
 		{"broken", "broken?state=dead_link", []string{"broken", "--only", "dead_link", "--json"}},
 		{"broken targets", "broken/targets", nil},

@@ -59,6 +59,16 @@ func (e *entry) add(other entry) {
 	e.include = nil
 }
 
+// Block returns the [[quality]] entry that adds a host, or a domain with all hosts below it, to a configuration, or ""
+// if it cannot be a domain in the configuration. The seed is the front page.
+func Block(name string, below bool) string {
+	e := (&Candidate{Name: name, label: name}).entry()
+	if below && e.domain != "" {
+		e.domain = "*." + e.domain
+	}
+	return e.text()
+}
+
 // entry returns the entry of a candidate; zero if it cannot have one.
 func (c *Candidate) entry() entry {
 	domain, seed := c.label, "https://"+c.label+"/"

@@ -48,7 +48,7 @@ func NewInlinks(s *survey.Survey, minOrigins, limit int) (*Inlinks, error) {
 	for n, name := range g.Origins {
 		a.Origins = append(a.Origins, InlinkOrigin{Origin: name, Found: int(g.Found[n])})
 	}
-	var best []schema.Inlink
+	best := best{limit: limit}
 	err = s.EachInlink(func(l *schema.Inlink) error {
 		for _, n := range l.Origins {
 			a.Origins[n].Hosts++
@@ -57,12 +57,10 @@ func NewInlinks(s *survey.Survey, minOrigins, limit int) (*Inlinks, error) {
 			return nil
 		}
 		a.HostCount++
-		if best = append(best, *l); len(best)/2 > limit && len(best) > 1<<12 {
-			best = foremost(best, limit)
-		}
+		best.add(l)
 		return nil
 	})
-	for _, l := range foremost(best, limit) {
+	for _, l := range best.all() {
 		a.Hosts = append(a.Hosts, newInlinkHost(&g, &l))
 	}
 	return a, err
@@ -75,14 +73,26 @@ func levelOf(g *schema.Graph) string {
 	return "host"
 }
 
-// foremost returns the first of the in-links: those to the most origins, then the best ranked.
-func foremost(all []schema.Inlink, limit int) []schema.Inlink {
+// best keeps the first in-links: those to the most origins, then the best ranked.
+type best struct {
+	limit int
+	kept  []schema.Inlink
+}
+
+func (b *best) add(l *schema.Inlink) {
+	if b.kept = append(b.kept, *l); len(b.kept)/2 > b.limit && len(b.kept) > 1<<12 {
+		b.kept = b.all()
+	}
+}
+
+// all returns at most limit in-links, the first ones first.
+func (b *best) all() []schema.Inlink {
 	last := func(rank uint32) uint32 { return rank - 1 } // 0, none, is the largest
-	slices.SortFunc(all, func(a, b schema.Inlink) int {
+	slices.SortFunc(b.kept, func(a, b schema.Inlink) int {
 		return cmp.Or(cmp.Compare(len(b.Origins), len(a.Origins)), cmp.Compare(last(a.HarmonicRank), last(b.HarmonicRank)),
 			cmp.Compare(last(a.PageRank), last(b.PageRank)), cmp.Compare(a.Host, b.Host))
 	})
-	return all[:min(len(all), limit)]
+	return b.kept[:min(len(b.kept), b.limit)]
 }
 
 func newInlinkHost(g *schema.Graph, l *schema.Inlink) InlinkHost {

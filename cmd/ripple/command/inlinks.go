@@ -58,7 +58,7 @@ func runInlinks(ctx context.Context, a *app, opts inlinksOptions) error {
 	case err != nil:
 		return err
 	case !ok:
-		a.Voice.Say("no web graph has been read yet: \"ripple import --graph PREFIX\" reads one")
+		a.Voice.Say(noGraph)
 	case opts.csv:
 		a.Voice.Say(fromSample(g.Release))
 	}
@@ -78,6 +78,8 @@ func runInlinks(ctx context.Context, a *app, opts inlinksOptions) error {
 	}
 	return show.Inlinks(a.stdout, found)
 }
+
+const noGraph = "no web graph has been read yet: \"ripple import --graph PREFIX\" reads one"
 
 // fromSample says what the links from outside are from.
 func fromSample(release string) string {

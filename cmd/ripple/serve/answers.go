@@ -53,6 +53,10 @@ func (o *opened) answerSuggest(_ context.Context, q desk.Query) (any, error) {
 	return answer.NewSuggestions(found), nil
 }
 
+func (o *opened) answerOutside(_ context.Context, q desk.Query) (any, error) {
+	return answer.NewOutside(o.Survey, q.Number("min_origins"), q.Number("limit"))
+}
+
 func (o *opened) answerDuplicates(_ context.Context, q desk.Query) (any, error) {
 	host := schema.HostID(0)
 	if q.Text("domain") != "" {

@@ -111,6 +111,11 @@ func stateQuestions() []question {
 		{Route: desk.Route{Path: "suggest", Name: "suggest", Params: suggestParams(rows), Returns: answer.Suggestions{},
 			Doc: "Hosts that are on no list, ranked by the origins that link to them."},
 			state: (*opened).answerSuggest},
+		{Route: desk.Route{Path: "suggest/outside", Name: "suggest outside", Params: suggestParams(rows),
+			Returns: answer.Outside{},
+			Doc: "Hosts outside the terrain, ranked by the origins that they link to, by the web graph that was read last, " +
+				"which is made from a sample of the web."},
+			state: (*opened).answerOutside},
 		{Route: desk.Route{Path: "broken", Name: "broken",
 			Params:  brokenParams("links, and as many to pages that show a wall,", 10_000),
 			Returns: []answer.BrokenLink{},
@@ -216,7 +221,7 @@ func brokenParams(rows string, most int) []desk.Param {
 }
 
 func suggestParams(rows desk.Param) []desk.Param {
-	least := "origins that link there, at least"
+	least := "origins that link there, or are linked from there, at least"
 	return []desk.Param{{Name: "min_origins", Kind: desk.Number, Default: 1, Most: maxRows, Doc: least}, rows}
 }
 

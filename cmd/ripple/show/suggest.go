@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -30,6 +31,20 @@ func Candidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate, bl
 		fmt.Fprintln(w, "# coverage: "+coverageText(c))
 	}
 	fmt.Fprintln(w, candidateBlock(c, block))
+}
+
+// Outside writes hosts outside that link to origins as TOML: the reasons as comments, then the block of each.
+func Outside(w io.Writer, a *answer.Outside) {
+	fmt.Fprintf(w, "# From outside the terrain, by the web graph %s, a sample of the web\n\n", term.Clean(*a.Release, 100))
+	for _, h := range a.Hosts {
+		block := "# It cannot be the domain of an entry.\n"
+		if h.Block != "" {
+			block = h.Block + "\n"
+		}
+		fmt.Fprintf(w, "# %s\n# links to %d of %s; harmonic %s, pagerank %s\n#   %s\n%s\n", term.ShownHost(h.Host, 253),
+			len(h.Origins), term.Count(a.Origins, "origin", "origins"), position(h.HarmonicRank), position(h.PageRank),
+			someOf(h.Origins), block)
+	}
 }
 
 // linkCounts says how many links of an origin are in the text of a page, and how many are

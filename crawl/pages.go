@@ -30,7 +30,7 @@ func seal(o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) error 
 	})
 	if err == nil {
 		o.Sealed, err = warc.Seal(&warc.Page{
-			URL: o.Step.URL, At: o.FirstByte, Address: o.Address, Request: head,
+			URL: o.Step.URL, At: o.FirstByte, Address: o.Address, Protocols: o.Protocols, Request: head,
 			Status: o.Status, Header: resp.Header, Body: resp.Body, Digest: o.SHA256,
 			Rendered: rendered,
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/archive"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/kv"
@@ -77,6 +81,41 @@ func TestPagesAreKept(t *testing.T) {
 	if len(got) != 4 || got["a.test/"] != "response "+front || got["a.test/one"] != "response not the same" ||
 		!strings.HasSuffix(got["a.test/same"], "the same") {
 		t.Errorf("stored are %q", got)
+	}
+}
+
+// The records of an exchange name the protocols that were spoken; those that are of none do not.
+func TestPagesNameProtocols(t *testing.T) {
+	t.Parallel()
+	for http2, want := range map[bool]string{true: "h2 tls/1.3", false: "http/1.1 tls/1.3"} {
+		c := newChanging(t, 500, "off", "0s")
+		text, dir := keeping(c)
+		c.text = strings.Replace(text, "[network]\n", fmt.Sprintf("[network]\nhttp2 = %t\n", http2), 1)
+		c.page("a.test", "/", crawltest.Anchors("/one", "/same"))
+		c.page("a.test", "/one", "the same")
+		c.page("a.test", "/same", "the same")
+		c.run()
+		f, err := os.Open(segments(t, dir)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		r := must(archive.NewReader(f, must(f.Stat())(t).Size()))(t)
+		got := map[string]int{}
+		for {
+			rec, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[rec.Type+" "+strings.Join(rec.Fields.Values("WARC-Protocol"), " ")]++
+		}
+		all := map[string]int{"warcinfo ": 1, "request " + want: 3, "response " + want: 2, "revisit " + want: 1}
+		if diff := cmp.Diff(all, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
 	}
 }
 

@@ -273,6 +273,7 @@ func fail(o *ring.Outcome, err error) {
 // answer copies what the headers say into an outcome.
 func answer(o *ring.Outcome, resp *fetch.Response) {
 	o.Status, o.FirstByte, o.Done, o.Waited = resp.Status, resp.FirstByte, resp.Done, resp.Waited
+	o.Protocols = resp.Protocols()
 	if a := resp.Remote.Addr(); a.IsValid() {
 		o.Address = a.Unmap().String()
 	}

@@ -298,6 +298,14 @@ func (x *exchange) response(raw *http.Response) *Response {
 		res.FirstByte = time.Now()
 	}
 	res.Remote = remote(x.conn)
+	if c := x.conn; !x.plain {
+		if a, ok := c.(*answers); ok {
+			c = a.Conn
+		}
+		if c, ok := c.(*tls.Conn); ok {
+			res.TLS = c.ConnectionState().Version
+		}
+	}
 	return res
 }
 

@@ -37,8 +37,10 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 )
 
@@ -114,9 +116,27 @@ type Response struct {
 	Waited    time.Duration // before Done, for memory: not the server's fault
 	Remote    netip.AddrPort
 	Proto     string // "HTTP/1.1", "HTTP/2.0"
+	TLS       uint16 // version spoken with the host, as in [tls.VersionName]; 0: none
 	Sniffed   string // content type detected from the body; empty if the server declared one
 
 	came *body // nil: none was read
+}
+
+// Protocols returns what was spoken with the host, as WARC-Protocol names it: "http/1.1" or "h2", then for https
+// "tls/1.3" or the like. It is empty if that is not known.
+func (r *Response) Protocols() []string {
+	var all []string
+	switch r.Proto {
+	case "HTTP/1.0", "HTTP/1.1":
+		all = append(all, strings.ToLower(r.Proto))
+	case "HTTP/2.0":
+		all = append(all, "h2")
+	}
+	if r.TLS != 0 {
+		version := strings.TrimPrefix(tls.VersionName(r.TLS), "TLS ")
+		all = append(all, "tls/"+version)
+	}
+	return all
 }
 
 // Do sends one request and reads the body without decoding it; see [Response.Decode]. The error is an

@@ -15,6 +15,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,6 +178,40 @@ func refusing(code http2.ErrCode, requests *atomic.Int64) script {
 			if h, ok := frame.(*http2.HeadersFrame); ok {
 				requests.Add(1)
 				framer.WriteRSTStream(h.StreamID, code)
+			}
+		}
+	}
+}
+
+// What was spoken with the host is known of new and of reused connections.
+func TestSpokenProtocols(t *testing.T) {
+	ok := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	secured := func(version uint16) string {
+		s := httptest.NewUnstartedServer(ok)
+		s.EnableHTTP2, s.TLS = true, &tls.Config{MaxVersion: version}
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	plain := httptest.NewServer(ok)
+	t.Cleanup(plain.Close)
+	for _, tt := range []struct {
+		url   string
+		http2 bool
+		want  []string
+	}{
+		{secured(tls.VersionTLS13), true, []string{"h2", "tls/1.3"}},
+		{secured(tls.VersionTLS13), false, []string{"http/1.1", "tls/1.3"}},
+		{secured(tls.VersionTLS12), true, []string{"h2", "tls/1.2"}},
+		{secured(tls.VersionTLS12), false, []string{"http/1.1", "tls/1.2"}},
+		{plain.URL, true, []string{"http/1.1"}},
+	} {
+		c := newClient(t, Config{HTTP2: tt.http2, KeepAlive: true, AllowPrivate: loopback()})
+		c.tls.InsecureSkipVerify = true
+		for range 2 {
+			res, err := do(c, t.Context(), Request{URL: tt.url})
+			if err != nil || !slices.Equal(res.Protocols(), tt.want) {
+				t.Errorf("%+v, %v; want %q", res, err, tt.want)
 			}
 		}
 	}

@@ -32,6 +32,7 @@ type Outcome struct {
 	FirstByte time.Time   // of the answer, or the end of a failed try
 	Done      time.Time
 	Waited    time.Duration // before Done, for memory of this machine
+	Protocols []string      // spoken with the server, see [fetch.Response.Protocols]
 
 	ContentType  string
 	LastModified string

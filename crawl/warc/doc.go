@@ -7,7 +7,8 @@
 // if the store already has the same body, by a revisit record that refers to it by payload digest. If the
 // page's scripts were run, the resulting document follows as a conversion record that refers to the response.
 // Bodies are stored decoded; header fields about codings are kept with the prefix "X-Archive-Orig-" before
-// their names.
+// their names. Heads are written as those of HTTP/1.1; what was spoken is in the fields WARC-Protocol
+// (https://github.com/iipc/warc-specifications/issues/42), one for each layer: "h2", "tls/1.3".
 //
 // # Durability
 //

@@ -30,6 +30,10 @@ type Page struct {
 	URL     string // that was requested
 	At      time.Time
 	Address string // IP address of the server; empty: unknown
+
+	// Protocols are what was spoken with the server, as WARC-Protocol names it: "h2", "tls/1.3".
+	Protocols []string
+
 	Request []byte // header of the request, with the empty line
 	Status  int
 	Header  http.Header // of the answer
@@ -50,7 +54,7 @@ type Rendered struct {
 type Sealed struct {
 	url      string
 	at       time.Time
-	address  string
+	server   fields // what is known of the connection, for each record of the exchange
 	status   int
 	mime     string
 	digest   [sha256.Size]byte
@@ -67,30 +71,34 @@ func (s *Sealed) Size() int { return len(s.request) + len(s.response) + len(s.he
 // Seal makes the records of a page. It keeps no reference to the page.
 func Seal(p *Page) (*Sealed, error) {
 	s := &Sealed{
-		url: p.URL, at: p.At.UTC().Truncate(time.Second), address: p.Address,
+		url: p.URL, at: p.At.UTC().Truncate(time.Second),
+		server: fields{{"WARC-IP-Address", p.Address}},
 		status: p.Status, mime: mime(p.Header.Get("Content-Type")), digest: p.Digest, head: head(p),
+	}
+	for _, protocol := range p.Protocols {
+		s.server = append(s.server, [2]string{"WARC-Protocol", protocol})
 	}
 	id := newID()
 	s.id = id
 	block := append(slices.Clone(s.head), p.Body...)
 	var err error
-	s.response, err = member(fields{
+	s.response, err = member(slices.Concat(fields{
 		{"WARC-Type", "response"}, {"WARC-Record-ID", id}, {"WARC-Date", s.at.Format(dateLayout)},
 		{"WARC-Target-URI", p.URL},
-		{"WARC-IP-Address", p.Address}, {"WARC-Payload-Digest", digestText(p.Digest)},
-		{"WARC-Block-Digest", digestText(sha256.Sum256(block))},
+	}, s.server, fields{
+		{"WARC-Payload-Digest", digestText(p.Digest)}, {"WARC-Block-Digest", digestText(sha256.Sum256(block))},
 		{"Content-Type", "application/http;msgtype=response"},
-	}, block)
+	}), block)
 	if err != nil {
 		return nil, err
 	}
-	s.request, err = member(fields{
+	s.request, err = member(slices.Concat(fields{
 		{"WARC-Type", "request"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)},
 		{"WARC-Target-URI", p.URL},
-		{"WARC-IP-Address", p.Address}, {"WARC-Concurrent-To", id},
-		{"WARC-Block-Digest", digestText(sha256.Sum256(p.Request))},
+	}, s.server, fields{
+		{"WARC-Concurrent-To", id}, {"WARC-Block-Digest", digestText(sha256.Sum256(p.Request))},
 		{"Content-Type", "application/http;msgtype=request"},
-	}, p.Request)
+	}), p.Request)
 	if err == nil && p.Rendered != nil {
 		s.rendered, err = s.conversion(p.Rendered)
 	}
@@ -115,14 +123,15 @@ func (s *Sealed) conversion(r *Rendered) ([]byte, error) {
 
 // revisit returns the record of a page whose body is in another record.
 func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
-	return member(fields{
+	return member(slices.Concat(fields{
 		{"WARC-Type", "revisit"}, {"WARC-Record-ID", s.id}, {"WARC-Date", s.at.Format(dateLayout)},
 		{"WARC-Target-URI", s.url},
-		{"WARC-IP-Address", s.address}, {"WARC-Profile", profile}, {"WARC-Payload-Digest", digestText(s.digest)},
+	}, s.server, fields{
+		{"WARC-Profile", profile}, {"WARC-Payload-Digest", digestText(s.digest)},
 		{"WARC-Refers-To-Target-URI", of.url}, {"WARC-Refers-To-Date", of.date}, {"WARC-Refers-To", of.id},
 		{"WARC-Refers-To-Filename", at.file}, {"WARC-Refers-To-File-Offset", strconv.FormatInt(at.offset, 10)},
 		{"WARC-Block-Digest", digestText(sha256.Sum256(s.head))}, {"Content-Type", "application/http;msgtype=response"},
-	}, s.head)
+	}), s.head)
 }
 
 // info returns the record at the start of a segment.

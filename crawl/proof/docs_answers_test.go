@@ -18,6 +18,7 @@ import (
 // TestDocumentationAnswers crawls real pages at hosts that show a page with a status of success for what they do not
 // have. No page that exists is taken for a missing one, a wall or an offer of its domain, and all missing ones are found.
 func TestDocumentationAnswers(t *testing.T) {
+	t.Parallel()
 	root := os.Getenv("RIPPLE_DOCS")
 	if root == "" {
 		t.Skip("RIPPLE_DOCS does not name the folder of the documentation packages")

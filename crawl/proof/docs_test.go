@@ -40,6 +40,7 @@ max-queries-per-path = 0
 // TestDocumentation crawls real pages and compares the map with a count that shares no code with
 // Ripple: goquery, the oracle's URL parser and the files.
 func TestDocumentation(t *testing.T) {
+	t.Parallel()
 	root := os.Getenv("RIPPLE_DOCS")
 	if root == "" {
 		t.Skip("RIPPLE_DOCS does not name the folder of the documentation packages (git-doc, python3-doc, " +

@@ -13,18 +13,19 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
 )
 
-// hostile returns texts of servers that try to be more than text.
+// hostile returns texts of servers that try to be more than text: as markup or a template, as an address, as writing
+// that turns round or never ends, and as names that mean something to a program.
 func hostile() []string {
 	return []string{
-		"<script>document.documentElement.dataset.broken = 1</script>",
-		"</title></style></template><img src=x onerror=\"document.documentElement.dataset.broken=1\">",
+		"<script>document.documentElement.dataset.broken = 1</script></title></style></template>" +
+			"<img src=x onerror=\"document.documentElement.dataset.broken=1\">" +
+			"${document.documentElement.dataset.broken=1} {{.}} '); DROP TABLE pages; -- \" ' `",
 		"javascript:document.documentElement.dataset.broken=1//https://",
 		"data:text/html,<script>parent.document.documentElement.dataset.broken=1</script>",
-		"\u202egro.elpmaxe\u202c \u2066x\u2069 \u200f \x1b[31mred \u0000 \u2028 end",
-		strings.Repeat("very long title 🦊 ", 17_000), // 300 kB
-		"${document.documentElement.dataset.broken=1} {{.}} '); DROP TABLE pages; -- \" ' `",
+		"\u202egro.elpmaxe\u202c \u2066x\u2069 \u200f \x1b[31mred \u0000 \u2028 \ud7ff\ue000 " +
+			strings.Repeat("very long title 🦊 ", 17_000), // 300 kB
 		"https://user:secret@a.test/",
-		"", "\ud7ff\ue000", "https://[", "__proto__",
+		"", "https://[", "__proto__",
 	}
 }
 

@@ -95,7 +95,7 @@ function showPulse({ status: s, line, lost }) {
   if (!s) return;
   pulse.title = "";
   const c = s.condition;
-  put(pulse, swatch(conditionColour(c.name)), c.label,
+  put(pulse, swatch(conditionColour(c.name)), el("span", { class: "label" }, c.label),
     c.fetches && el("span", { class: "num more" }, number(s.pages_per_second) + "/s"));
 }
 

@@ -94,7 +94,7 @@ func nodeColumns() []Column[Node] {
 	type node = Node
 	all := []Column[node]{
 		figure("title", Text, AllLevels, func(n *node) Value { return words(n.Title) }).as(Nullable),
-		figure("class", Text, AllLevels, func(n *node) Value { return words(n.Class.String()) }).as(Dictionary),
+		figure("class", Text, AllLevels, func(n *node) Value { return words(n.class()) }).as(Dictionary),
 		figure("depth", Integer, AllLevels, depth).as(Nullable),
 		figure("state", Text, AllLevels, func(n *node) Value { return words(n.State) }).as(Dictionary),
 		figure("domain", Text, OfPages, func(n *node) Value { return words(n.Host) }).as(Nullable | Dictionary),

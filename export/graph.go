@@ -23,6 +23,8 @@ type Graph struct {
 	links   []pair // above page level, by the ranks of their ends
 	origins []bool // at page level, by rank: the page belongs to an origin
 
+	outside outsiders
+
 	into []schema.ID // with [Options.Collapse], by page of a cluster: the page whose node it belongs to; nil: without
 
 	views [2]view // by Counted
@@ -48,16 +50,26 @@ func New(s *survey.Survey, opts Options) (*Graph, error) {
 	if g.columns == nil {
 		g.columns = AllColumns()
 	}
+	if opts.Inlinks {
+		g.columns = withOutside(g.columns)
+	}
 	if err := g.readMeta(); err != nil {
 		return nil, err
 	}
-	if opts.Level == LevelPage {
-		if err := g.selectPages(); err != nil || !opts.Collapse {
-			return g, err
-		}
-		return g, g.collapse()
+	if err := g.selectNodes(); err != nil || !opts.Inlinks {
+		return g, err
 	}
-	return g, g.fold()
+	return g, g.findOutside()
+}
+
+func (g *Graph) selectNodes() error {
+	if g.opts.Level != LevelPage {
+		return g.fold()
+	}
+	if err := g.selectPages(); err != nil || !g.opts.Collapse {
+		return err
+	}
+	return g.collapse()
 }
 
 // Until makes the graph's methods fail with the cause of ctx soon after ctx is done, and report

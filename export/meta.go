@@ -25,6 +25,7 @@ type Meta struct {
 	Omitted  int       // links on pages to URLs that are not recorded
 	Past     bool      // a later run has followed, so not all cuts are known
 	Options  string    // what was left out on request; empty: nothing
+	Inlinks  string    // web graph of the hosts outside that were added; empty: none
 	Rules    string    // versions of the tables of rules that have judged the answers of that run
 }
 
@@ -73,6 +74,9 @@ func (m Meta) String() string {
 			parts = append(parts, part)
 		}
 	}
+	if m.Inlinks != "" {
+		parts = append(parts, "with hosts outside that link to origins, by the web graph "+m.Inlinks)
+	}
 	if m.Rules != "" {
 		parts = append(parts, "judged by "+m.Rules)
 	}
@@ -83,6 +87,11 @@ func (g *Graph) readMeta() error {
 	m := &g.meta
 	r := g.survey.Run()
 	m.Level, m.Runs, m.Options = g.opts.Level, fmt.Sprint(r.ID), g.opts.String()
+	if web, ok, err := g.survey.Graph(); err != nil {
+		return err
+	} else if ok && g.opts.Inlinks {
+		m.Inlinks = web.Release + ", a sample of the web"
+	}
 	m.Rules = r.Rules
 	if g.opts.All {
 		m.Runs = "all"

@@ -31,12 +31,21 @@ type Node struct {
 	First    schema.RunID
 	Last     schema.RunID
 
-	Page *survey.Page // at page level; valid as long as the node
+	Page    *survey.Page // at page level; valid as long as the node
+	Outside *Outside     // not nil: a host outside the terrain, with no figures of its own, see [Graph.EachOutside]
 
 	Measures         // zero until [Graph.Measure]
 	Placed   bool    // by [Graph.Picture]
 	X, Y     float32 // the unit is the radius of a small node; y grows downwards
 	Radius   float64
+}
+
+// class returns the class of a node, or "outside".
+func (n *Node) class() string {
+	if n.Outside != nil {
+		return "outside"
+	}
+	return n.Class.String()
 }
 
 // Measures are the figures of a node computed from the links alone.
@@ -57,7 +66,8 @@ type Link struct {
 	SiteWide     int // pairs with a site-wide link
 	First, Last  schema.RunID
 
-	Page *schema.Link // at page level, with its anchor; valid as long as the link
+	Page    *schema.Link // at page level, with its anchor; valid as long as the link
+	Outside bool         // from a host outside the terrain; only the weight is known
 }
 
 // A pair is a link above page level as stored in a graph. There may be as many as links between pages,

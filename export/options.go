@@ -22,6 +22,10 @@ type Options struct {
 
 	Collapse bool // at page level, the pages of a cluster of near-duplicates are one node
 
+	// Inlinks adds the hosts outside the terrain that link to origins by the web graph that was read last, whatever else
+	// selects nodes and links.
+	Inlinks bool
+
 	Counted Counted // links used for measures and the picture
 
 	Progress Progress // nil: no progress is reported

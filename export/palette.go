@@ -31,6 +31,14 @@ func Palette() (all []atlas.Shade) {
 	return all
 }
 
+// Colour returns the colour of the node's class on a light background; a host outside has none of a class.
+func (n *Node) Colour() RGB {
+	if n.Outside != nil {
+		return RGB{124, 122, 137}
+	}
+	return ColourOf(n.Class)
+}
+
 // ColourOf returns the colour of a class on a light background.
 func ColourOf(c schema.Class) RGB {
 	for _, s := range swatches() {

@@ -53,17 +53,37 @@ func csvNodes(o *output, g *export.Graph, opts Options) error {
 	if opts.Neo4j {
 		label := strings.ToUpper(g.Level().String()[:1]) + g.Level().String()[1:]
 		head[0].Name, head[1].Name = "id:ID", "label"
-		head = append(head, textColumn(":LABEL", func(*export.Node) string { return label }))
+		head = append(head, textColumn(":LABEL", func(n *export.Node) string {
+			if n.Outside != nil {
+				return "Outside"
+			}
+			return label
+		}))
 	}
 	if g.Level() == export.LevelPage {
 		pages := pageColumns(referrers)
+		for i := range pages {
+			pages[i] = ofPages(pages[i])
+		}
 		head, columns = slices.Concat(pages, head), unique(columns, pages)
 	}
 	columns = append(head, columns...)
 	if err := csvHead(o, columns, opts); err != nil {
 		return err
 	}
-	return g.EachLeading(func(n *export.Node) error { return errors.Join(csvRow(o, n, columns), referrers.err) })
+	return eachNode(g, func(n *export.Node) error { return errors.Join(csvRow(o, n, columns), referrers.err) })
+}
+
+// ofPages returns the column without a value for a host outside.
+func ofPages(c export.Column[export.Node]) export.Column[export.Node] {
+	of := c.Of
+	c.Of = func(n *export.Node) export.Value {
+		if n.Page == nil {
+			return export.Value{None: true}
+		}
+		return of(n)
+	}
+	return c
 }
 
 // unique removes columns whose names are taken.
@@ -97,7 +117,7 @@ func csvEdges(o *output, g *export.Graph, opts Options) error {
 	if err := csvHead(o, columns, opts); err != nil {
 		return err
 	}
-	return g.EachLink(func(l *link) error { return csvRow(o, l, columns) })
+	return eachLink(g, g.EachLink, func(l *link) error { return csvRow(o, l, columns) })
 }
 
 func csvHead[T any](o *output, columns []export.Column[T], opts Options) error {

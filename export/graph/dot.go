@@ -30,14 +30,14 @@ func dot(o *output, g *export.Graph, _ Options) error {
 		o.say(", ")
 	}
 	o.say(dotStyle)
-	err := g.EachLeading(func(n *export.Node) error {
+	err := eachNode(g, func(n *export.Node) error {
 		dotNode(o, n, nodes)
 		return o.put()
 	})
 	if err != nil {
 		return err
 	}
-	err = g.EachLink(func(l *export.Link) error {
+	err = eachLink(g, g.EachLink, func(l *export.Link) error {
 		dotLink(o, l, links)
 		return o.put()
 	})
@@ -58,7 +58,7 @@ func dotNode(o *output, n *export.Node, columns []export.Column[export.Node]) {
 	for i := range columns {
 		dotValue(o, columns[i].Name, columns[i].Of(n), columns[i].Kind)
 	}
-	c := export.ColourOf(n.Class)
+	c := n.Colour()
 	degree := float64(n.InDegree) + float64(n.OutDegree)
 	o.say(fmt.Sprintf(`, fontsize=%.1f, color="%s", fillcolor="%s"`, 8+2*math.Log2(1+degree), c, c.Tint(0.2)))
 	if n.Placed {

@@ -151,6 +151,22 @@ func prepare(g *export.Graph) error {
 	return err
 }
 
+// eachNode calls f for the nodes of a graph, the most trusted first, then for the hosts outside that it has.
+func eachNode(g *export.Graph, f func(*export.Node) error) error {
+	if err := g.EachLeading(f); err != nil {
+		return err
+	}
+	return g.EachOutside(f)
+}
+
+// eachLink calls f for links of a graph, then for those of the hosts outside.
+func eachLink(g *export.Graph, each func(func(*export.Link) error) error, f func(*export.Link) error) error {
+	if err := each(f); err != nil {
+		return err
+	}
+	return g.EachInlink(f)
+}
+
 // A fact is one property of a graph as a whole.
 type fact struct{ name, text string }
 
@@ -160,7 +176,7 @@ func facts(g *export.Graph) []fact {
 	all := []fact{
 		{"ripple", "graph"}, {"level", m.Level.String()}, {"runs", m.Runs}, {"run", fmt.Sprint(m.Run)},
 		{"status", m.Status}, {"reason", m.Reason}, {"partial", m.Partial()}, {"shard", shardOf(g)}, {"selection", m.Options},
-		{"rules", m.Rules},
+		{"inlinks", m.Inlinks}, {"rules", m.Rules},
 	}
 	kept := all[:0]
 	for _, f := range all {

@@ -36,9 +36,9 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 	gexfAttributes(o, "node", nodes)
 	gexfAttributes(o, "edge", links)
 	ofNodes, ofLinks := spell(nodes, gexfBefore), spell(links, gexfBefore)
-	o.say("<nodes count=\"", strconv.Itoa(g.Len()), "\">\n")
+	o.say("<nodes count=\"", strconv.Itoa(g.Len()+g.OutsideCount()), "\">\n")
 	number := gexfNumbers(g)
-	err = g.EachLeading(func(n *export.Node) error {
+	err = eachNode(g, func(n *export.Node) error {
 		gexfNode(o, number(n.ID), n, ofNodes)
 		return o.put()
 	})
@@ -47,7 +47,7 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 	}
 	o.say("</nodes>\n<edges>\n")
 	id := int64(0)
-	err = each(func(l *export.Link) error {
+	err = eachLink(g, each, func(l *export.Link) error {
 		gexfLink(o, id, [2]uint32{number(l.From), number(l.To)}, l, ofLinks)
 		id++
 		return o.put()
@@ -88,14 +88,17 @@ func gexfAttributes[T any](o *output, class string, columns []export.Column[T]) 
 }
 
 // gexfNumbers returns a function for the number of a node in the file. Above page level it is the rank
-// by name, so that a terrain gives the same file in whatever order it was crawled; at page level it is
-// the id.
+// by name, so that a terrain gives the same file in whatever order it was crawled; at page level, and of a host
+// outside, it is the id.
 func gexfNumbers(g *export.Graph) func(id uint32) uint32 {
 	return func(id uint32) uint32 {
 		if g.Level() == export.LevelPage {
 			return id
 		}
-		place, _ := g.Rank(id)
+		place, ok := g.Rank(id)
+		if !ok {
+			return id
+		}
 		return uint32(place + 1)
 	}
 }
@@ -108,7 +111,7 @@ func gexfNode(o *output, number uint32, n *export.Node, columns []spelled[export
 	o.say("\">")
 	gexfValues(o, n, columns)
 	if n.Placed {
-		c := export.ColourOf(n.Class)
+		c := n.Colour()
 		o.say("<viz:color r=\"", strconv.Itoa(c[0]), "\" g=\"", strconv.Itoa(c[1]), "\" b=\"", strconv.Itoa(c[2]),
 			"\"/><viz:position x=\"")
 		o.line = appendReal(o.line, float64(n.X))

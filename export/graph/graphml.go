@@ -36,7 +36,7 @@ func graphml(o *output, g *export.Graph, _ Options) error {
 	ofNodes := spell(nodes, func(i int, _ string) string { return graphmlBefore('n', i+1) })
 	ofLinks := spell(links, func(i int, _ string) string { return graphmlBefore('e', i+1) })
 	label, weight := graphmlBefore('n', 0), graphmlBefore('e', 0)
-	err := g.EachLeading(func(n *export.Node) error {
+	err := eachNode(g, func(n *export.Node) error {
 		o.say("<node id=\"")
 		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 		o.say("\">")
@@ -50,7 +50,7 @@ func graphml(o *output, g *export.Graph, _ Options) error {
 	if err != nil {
 		return err
 	}
-	err = g.EachLink(func(l *export.Link) error {
+	err = eachLink(g, g.EachLink, func(l *export.Link) error {
 		o.say("<edge source=\"")
 		o.line = strconv.AppendUint(o.line, uint64(l.From), 10)
 		o.say("\" target=\"")

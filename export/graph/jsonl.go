@@ -20,7 +20,7 @@ func jsonl(o *output, g *export.Graph, _ Options) error {
 		jsonValue(o, jsonBefore(i, f.name), export.Value{Text: f.text}, export.Text)
 	}
 	o.say("}\n")
-	err := g.EachLeading(func(n *export.Node) error {
+	err := eachNode(g, func(n *export.Node) error {
 		o.say(`{"type":"node","id":`)
 		o.line = strconv.AppendUint(o.line, uint64(n.ID), 10)
 		jsonValue(o, label, export.Value{Text: n.Name}, export.Text)
@@ -33,7 +33,7 @@ func jsonl(o *output, g *export.Graph, _ Options) error {
 	if err != nil {
 		return err
 	}
-	err = g.EachLink(func(l *export.Link) error {
+	err = eachLink(g, g.EachLink, func(l *export.Link) error {
 		o.say(`{"type":"edge","source":`)
 		o.line = strconv.AppendUint(o.line, uint64(l.From), 10)
 		o.say(`,"target":`)

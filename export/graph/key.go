@@ -80,9 +80,9 @@ func (i *identity) owner(n *export.Node) export.Value {
 	return export.Value{Count: int64(i.graph.Survey().Hosts.ShardOf(name))}
 }
 
-// eachNode is like [export.Graph.EachLeading], and stores the keys.
+// eachNode is like the function eachNode, and stores the keys. The file of a shard has no in-links.
 func (i *identity) eachNode(f func(*export.Node) error) error {
-	return i.graph.EachLeading(func(n *export.Node) error {
+	return eachNode(i.graph, func(n *export.Node) error {
 		if i.keys != nil {
 			place, _ := i.graph.Rank(n.ID)
 			i.keys[place] = keyOf(n.Name)

@@ -30,7 +30,8 @@ func parquetFiles(ctx context.Context, dir string, g *export.Graph, _ Options) (
 		columns.Links)
 	err := parquetFile(ctx, filepath.Join(dir, nodes), g, "nodeRow", node, ids.eachNode)
 	if err == nil {
-		err = parquetFile(ctx, filepath.Join(dir, edges), g, "edgeRow", edge, g.EachLink)
+		err = parquetFile(ctx, filepath.Join(dir, edges), g, "edgeRow", edge,
+			func(f func(*export.Link) error) error { return eachLink(g, g.EachLink, f) })
 	}
 	return []string{nodes, edges}, err
 }

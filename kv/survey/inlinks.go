@@ -31,6 +31,17 @@ func (s *Survey) Inlinks(after string, n int) (all []schema.Inlink, err error) {
 	return all, err
 }
 
+// EachOutside is like [Survey.EachInlink] without hosts that the terrain has met since the graph was read.
+func (s *Survey) EachOutside(f func(l *schema.Inlink) error) error {
+	return s.EachInlink(func(l *schema.Inlink) error {
+		_, met, err := s.Hosts.Lookup(l.Host)
+		if err != nil || met {
+			return err
+		}
+		return f(l)
+	})
+}
+
 // inlinkBatch is the number of in-links that are read at a time.
 const inlinkBatch = 1 << 10
 

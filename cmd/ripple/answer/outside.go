@@ -36,16 +36,12 @@ func NewOutside(s *survey.Survey, minOrigins, limit int) (*Outside, error) {
 		a.Origins += int(min(n, 1))
 	}
 	best := best{limit: limit}
-	err = s.EachInlink(func(l *schema.Inlink) error {
-		if len(l.Origins) < minOrigins || s.Scope().HostClass(l.Host).Class != schema.ClassDiscovered ||
-			s.Hosts.Noted(l.Host).Later {
-			return nil
-		}
-		_, met, err := s.Hosts.Lookup(l.Host)
-		if err == nil && !met {
+	err = s.EachOutside(func(l *schema.Inlink) error {
+		if len(l.Origins) >= minOrigins && s.Scope().HostClass(l.Host).Class == schema.ClassDiscovered &&
+			!s.Hosts.Noted(l.Host).Later {
 			best.add(l)
 		}
-		return err
+		return nil
 	})
 	for _, l := range best.all() {
 		a.Hosts = append(a.Hosts, OutsideWorthy{newInlinkHost(&g, &l), strings.TrimSpace(suggest.Block(l.Host, g.Domains))})

@@ -31,6 +31,9 @@ of a page, not on most pages of a host, and without nofollow, ugc or sponsored.
 Rankings, communities and the picture use endorsements, or with --links all every link.
 GEXF and the map show at most 100,000 links, and say so. With --level page, --collapse
 duplicates makes pages whose texts are nearly the same one node ("ripple duplicates").
+--with inlinks adds the hosts outside the terrain that link to origins, by the web graph
+that "ripple import --graph" has read: nodes of class "outside", which have its release
+and their ranks there, and no part in any metric.
 
 --run N shows the map as run N left it, --run all everything that any run saw. By
 default, a page that neither the last completed run nor a later one has met is in no

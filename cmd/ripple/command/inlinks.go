@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/cmd/ripple/output"
 	"github.com/sumi-ripple/ripple/cmd/ripple/serve"
 	"github.com/sumi-ripple/ripple/cmd/ripple/show"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -58,7 +59,7 @@ func runInlinks(ctx context.Context, a *app, opts inlinksOptions) error {
 	case err != nil:
 		return err
 	case !ok:
-		a.Voice.Say(noGraph)
+		a.Voice.Say(output.NoWebGraph)
 	case opts.csv:
 		a.Voice.Say(fromSample(g.Release))
 	}
@@ -78,8 +79,6 @@ func runInlinks(ctx context.Context, a *app, opts inlinksOptions) error {
 	}
 	return show.Inlinks(a.stdout, found)
 }
-
-const noGraph = "no web graph has been read yet: \"ripple import --graph PREFIX\" reads one"
 
 // fromSample says what the links from outside are from.
 func fromSample(release string) string {

@@ -131,7 +131,7 @@ func suggestOutside(a *app, s *survey.Survey, opts suggestOptions) error {
 	case opts.json:
 		return term.PrintJSON(a.stdout, found)
 	case found.Release == nil:
-		a.Voice.Say(noGraph)
+		a.Voice.Say(output.NoWebGraph)
 		return nil
 	case len(found.Hosts) == 0 && opts.limit > 0:
 		text := fmt.Sprintf("nothing outside links to %s or more, %s", term.Count(opts.minOrigins, "origin", "origins"),

@@ -28,6 +28,7 @@ type GraphOptions struct {
 	kinds         []string
 	minWeight     int
 	collapse      string
+	with          []string
 	header        string // of CSV
 	gexf          string // version
 
@@ -54,6 +55,8 @@ func (o *GraphOptions) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.minWeight, "min-weight", 0, "of graphs: leave out links that represent fewer than `N` between pages")
 	f.StringVar(&o.collapse, "collapse", "",
 		"of graphs of pages: make near-`duplicates` one node, with the links of all")
+	f.StringSliceVar(&o.with, "with", nil,
+		"of graphs: add `inlinks`, the hosts outside that link to origins by a web graph")
 	f.StringVar(&o.header, "csv-header", o.header, "name the columns of CSV for `gephi|neo4j`")
 	f.StringVar(&o.gexf, "gexf-version", o.gexf, "write GEXF `1.3|1.2`; 1.2 for Gephi 0.9 and networkx below 3")
 }
@@ -61,7 +64,7 @@ func (o *GraphOptions) addFlags(f *pflag.FlagSet) {
 // FormatFlags returns the flags that some formats ignore.
 func FormatFlags() []string {
 	return []string{"check", "csv-header", "gexf-version", "level", "run", "without", "kinds", "only", "min-weight",
-		"collapse"}
+		"collapse", "with"}
 }
 
 // Parse reads the flags.
@@ -95,6 +98,12 @@ func (o *GraphOptions) Parse() (err error) {
 	}
 	if o.opts.Collapse = o.collapse != ""; o.opts.Collapse && o.opts.Level != export.LevelPage {
 		return term.Usage("--collapse needs --level page: other nodes are whole hosts, entities or sites")
+	}
+	for _, what := range o.with {
+		if what != "inlinks" {
+			return term.Usage("--with is %q; it must be inlinks", term.Clean(what, 40))
+		}
+		o.opts.Inlinks = true
 	}
 	if o.minWeight > 1 && o.opts.Level == export.LevelPage && !o.opts.Collapse {
 		return term.Usage("--min-weight has no meaning at page level: a link between two pages weighs 1")
@@ -160,9 +169,18 @@ func graphFormats() []Format {
 	return all
 }
 
-// Told says what was left out of the pictures; empty: nothing.
+// NoWebGraph says that nothing is known of links from outside.
+const NoWebGraph = "no web graph has been read yet: \"ripple import --graph PREFIX\" reads one"
+
+// Told says which in-links are missing, or what was left out of the pictures; empty: nothing.
 func (o *GraphOptions) Told(targets []Target) string {
-	if o.made == nil || o.made.Level() == export.LevelPage {
+	if o.made == nil {
+		return ""
+	}
+	if o.opts.Inlinks && o.made.Meta().Inlinks == "" {
+		return NoWebGraph
+	}
+	if o.made.Level() == export.LevelPage {
 		return ""
 	}
 	pictures := slices.ContainsFunc(targets, func(t Target) bool {
@@ -214,6 +232,8 @@ func (o *GraphOptions) fits(targets []Target, changed []string) error {
 		case flag == "run" && (graphs || formats["sqlite"]):
 		case flag == "run":
 			return term.Usage("--run is for graphs and the SQLite database; \"ripple summary\" has a --run of its own")
+		case flag == "with" && graphs && len(targets) == 1 && formats["opml"]:
+			return term.Usage("--with inlinks is for graphs with links; OPML lists the nodes of the terrain alone")
 		case flag != "check" && !graphs:
 			return term.Usage("--%s is for graphs; the SQLite database has everything", flag)
 		}

@@ -50,7 +50,11 @@ func TestDeskIsAccessible(t *testing.T) {
 	if out, err := ripple("demo", "-q", "--dir", dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	d := serveConfig(t, filepath.Join(dir, "ripple.bolt"), filepath.Join(dir, "config.toml"))
+	state := filepath.Join(dir, "ripple.bolt")
+	if out, err := ripple("import", "--graph", webGraph(t, dir, "test.hedgerow-journal"), "--state", state).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	d := serveConfig(t, state, filepath.Join(dir, "config.toml"))
 	const host = "tidewater-maps.test"
 	views := map[string]string{
 		"now":                              `document.querySelector("#view .bars")`,
@@ -60,6 +64,7 @@ func TestDeskIsAccessible(t *testing.T) {
 		"page?url=https://" + host + "/":   `document.querySelector("#view .route")`,
 		"broken":                           `document.querySelector("#view td")`,
 		"duplicates":                       `document.querySelector("#view .empty")`,
+		"outside":                          `document.querySelector("#view td")`,
 		"suggest":                          `document.querySelector(".candidate")`,
 		"runs":                             `document.querySelector("#view td")`,
 		"runs?from=1&to=2":                 `document.querySelectorAll("#view .block").length > 4`,

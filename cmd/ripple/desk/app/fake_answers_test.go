@@ -45,6 +45,25 @@ func duplicatesOf(r *http.Request) any {
 			"other_hosts": 0}}}
 }
 
+func inlinksOf(r *http.Request) any {
+	origins := []any{object{"origin": "a.test", "graph_hosts": 1, "host_count": 2},
+		object{"origin": "b.test", "graph_hosts": 0, "host_count": 0}}
+	hosts := outsideOf(r).(object)["hosts"].([]any)
+	if r.FormValue("min_origins") == "9" {
+		hosts = []any{}
+	}
+	return object{"release": "cc-main-2024-may", "sample": true, "level": "host", "read_at": "2026-11-22T13:59:13Z", "ranked": true,
+		"origins": origins, "host_count": len(hosts), "known_count": 1, "hosts": hosts}
+}
+
+func outsideOf(*http.Request) any {
+	return object{"release": "cc-main-2024-may", "sample": true, "level": "host", "origins": 3, "hosts": []any{
+		object{"host": "best.example", "site": "best.example", "harmonic_rank": 4711, "pagerank_rank": 3,
+			"origins": []any{"a.test", "b.test"}, "block": "[[quality]]\ndomain = \"best.example\""},
+		object{"host": "far.example", "site": "far.example", "harmonic_rank": nil, "pagerank_rank": nil,
+			"origins": []any{"a.test"}}}}
+}
+
 func answeredOf(answer string) object {
 	return object{"answer": answer, "answer_rule": "anubis-challenge", "rule_date": "2026-11-28",
 		"rule_source": "Anubis: template", "sign": "id of a script"}

@@ -99,7 +99,7 @@ func (d *fake) api() http.Handler {
 		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf,
 		"pages": pageOf, "pages/list": d.pageList,
 		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "broken/targets": brokenTargetsOf,
-		"duplicates": duplicatesOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
+		"duplicates": duplicatesOf, "inlinks": inlinksOf, "suggest/outside": outsideOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
 		"decisions": decisionsOf, "origins": originsOf, "history": historyOf, "shown": shownOf,
 	}
 	for path, answer := range answers {
@@ -262,7 +262,7 @@ func (d *fake) document(*http.Request) any {
 		return object{"paths": list}
 	}
 	for _, path := range strings.Fields("status stats hosts/{domain} hosts/{domain}/requests pages pages/list " +
-		"suggest broken broken/targets duplicates runs " +
+		"suggest suggest/outside inlinks broken broken/targets duplicates runs " +
 		"decisions diff graph history query events files tickets pause unpause stop reload") {
 		list["/"+path] = object{}
 	}

@@ -32,6 +32,7 @@ func allViews() []seenView {
 		{"pages?run=3&domain=a.test", `document.querySelector(".grid-rows .state .chip")`},
 		{"page?url=https%3A%2F%2Fa.test%2Fabout", `document.querySelector(".route")`},
 		{"suggest", `document.querySelector(".candidate")`}, {"broken", table}, {"duplicates", table},
+		{"outside", table},
 		{"runs?from=1&to=2", `document.querySelectorAll("#view table").length > 2`},
 		{"ask?sql=SELECT+1", table}, {"files", table}, {"control", `document.querySelector(".commands")`},
 	}
@@ -165,6 +166,14 @@ func TestFigures(t *testing.T) {
 		{"host/a.test", `document.querySelector(".strip rect")`, "#view", "Its front page in run #1: The Bakery; in run #2: redir"},
 		{"duplicates/a.test", `document.querySelector("#view td")`, "#view", "7 pages in 3 clusters, 25 % of the pages with"},
 		{"duplicates", `document.querySelector("#view td")`, "#view", "https://a.test/one 3 pages on 2 hosts, at most 2 bits differ"},
+		{"outside", `document.querySelector("#view td")`, ".total", "2 hosts"},
+		{"outside", "true", ".lead", "by the web graph cc-main-2024-may, read"},
+		{"outside", "true", "#view", "A web graph is made from a sample of the web"},
+		{"outside", "true", "#view section:nth-of-type(1)", "b.test not in the graph"},
+		{"outside", "true", "#view section:nth-of-type(2) tbody tr:nth-child(2)", "far.example ↗ – – 1 a.test"},
+		{"outside?sort=host", "true", "#view section:nth-of-type(2) tbody tr", "best.example ↗ #4,711 #3 2 a.test, b.test"},
+		{"outside?min_origins=9", `document.querySelector("#view .empty")`, "#view .empty", "No host outside links to as many"},
+		{"suggest", `document.querySelector(".candidate")`, "#view section:last-of-type", "best.example 2 of 3 origins #4,711 Copy"},
 		{"runs?from=1&to=2", `document.querySelector("#view .figure")`, "#view", "shown as run #1 saw them host away.test"},
 		{"ask?sql=SELECT+1", `document.querySelector("#view td")`, "#view", "1,234"},
 		{"ask?sql=SELECT+1", `!document.querySelector(".row-bars")`, ".tables", "Which hosts matter most?"},
@@ -310,7 +319,7 @@ func TestShardsInAFolder(t *testing.T) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
-	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken/targets", "duplicates", "runs", "files", "query",
+	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken/targets", "duplicates", "inlinks", "runs", "files", "query",
 		"pages", "pages/list", "hosts/a.test"} {
 		d.refuse[path] = 503
 	}

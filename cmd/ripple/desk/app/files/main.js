@@ -19,6 +19,7 @@ import * as runs from "./runs.js";
 import * as asking from "./ask.js";
 import * as files from "./files.js";
 import * as duplicates from "./duplicates.js";
+import * as outside from "./outside.js";
 import * as control from "./control.js";
 import * as terrain from "./terrain.js";
 
@@ -31,6 +32,7 @@ const views = [
   { name: "pages", key: "l", title: "Pages", module: pages, needs: ["pages/list"] },
   { name: "page", key: "p", title: "Page", module: page, needs: ["pages"] },
   { name: "suggest", key: "s", title: "Suggest", module: suggest, needs: ["suggest"] },
+  { name: "outside", key: "o", title: "Outside", module: outside, needs: ["inlinks"] },
   { name: "broken", key: "b", title: "Broken", module: broken, needs: ["broken", "broken/targets"] },
   { name: "runs", key: "r", title: "Runs", module: runs, needs: ["runs", "diff"] },
   { name: "ask", key: "a", title: "Ask", module: asking, needs: ["query"] },

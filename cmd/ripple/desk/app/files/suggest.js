@@ -1,12 +1,13 @@
 // Suggest: hosts worth adding, a line each with its evidence inside, and decisions about one or many of them.
 
 import { ask, offers } from "./api.js";
-import { el, put, chip, button, hostLink, pageLink, copier, tagLink, keep } from "./dom.js";
+import { el, put, chip, button, hostLink, pageLink, named, copier, tagLink, keep } from "./dom.js";
 import { heading, section, table, empty, fetched, choice } from "./parts.js";
 import { decideForm, decidedChip, propose } from "./decide.js";
 import { number, count, coverColour } from "./words.js";
 
 const most = 500; // candidates of each kind
+const mostOutside = 20; // candidates outside the terrain
 const keys = { q: "quality", s: "stub", b: "blacklist", l: "later" };
 const least = [["", "any origin"], ["2", "2 origins or more"], ["3", "3 origins or more"], ["5", "5 origins or more"]];
 const orders = [["", "origins"], ["links", "links"], ["trust", "trust"], ["pages", "pages known"], ["name", "name"]];
@@ -21,10 +22,11 @@ export function show(view, said, signal) {
     "aria-label": "Search suggestions", value: chosen.search, spellcheck: "false", autocapitalize: "none",
     oninput: () => renew({ search: search.value }) });
   const load = () => fetched(box, async () => {
-    const [found, decided] = await Promise.all([
-      ask("suggest", { said: { min_origins: chosen.min_origins, limit: most }, signal }),
-      offers("decisions") ? ask("decisions", { signal }) : null]);
-    return { age: found.age, data: { found: found.data, decided: decided && decided.data } };
+    const said = { min_origins: chosen.min_origins, limit: most };
+    const [found, decided, outside] = await Promise.all([ask("suggest", { said, signal }),
+      offers("decisions") ? ask("decisions", { signal }) : null,
+      offers("suggest/outside") ? ask("suggest/outside", { said: { ...said, limit: mostOutside }, signal }) : null]);
+    return { age: found.age, data: { found: found.data, decided: decided && decided.data, outside: outside && outside.data } };
   }, (data) => draw(data, state), signal);
   put(view, heading("Suggest", total), el("div", { class: "filters" }, search,
     choice("linked from", least, chosen.min_origins, (value) => { renew({ min_origins: value }); load(); }),
@@ -33,7 +35,7 @@ export function show(view, said, signal) {
   load();
 }
 
-function draw({ found, decided }, state) {
+function draw({ found, decided, outside }, state) {
   const known = new Set(decided ? decided.decisions.map((d) => d.host) : []); // the snapshot may be older
   const open = (list) => list.filter((c) => !known.has(c.domain));
   const place = el("div", { class: "candidates" }), tray = el("div", { class: "tray block", hidden: true });
@@ -49,7 +51,8 @@ function draw({ found, decided }, state) {
   decided && el("p", { class: "soft hint" }, "↑ ↓ a line, Space marks it, Enter opens it; ",
     Object.entries(keys).map(([key, name]) => [el("kbd", {}, key), " ", name, " "])),
   place, tray, decided && decided.decisions.length > 0 &&
-    section("Decided", `in ${decided.path}`, decisions(decided.decisions))];
+    section("Decided", `in ${decided.path}`, decisions(decided.decisions)),
+  outside && outside.hosts.length > 0 && fromOutside(outside)];
 }
 
 // arrange draws the lines that match the search, in the chosen order and groups.
@@ -223,6 +226,16 @@ function citing(o) {
   return el("li", {}, el("b", {}, o.quality_origin), " ", el("span", { class: "soft" }, parts.join(", ")),
     el("span", { class: "via" }, pageLink(o.from_url), " → ", pageLink(o.to_url), o.anchor && el("q", {}, o.anchor),
       o.place && el("span", { class: "soft" }, o.place)));
+}
+
+// fromOutside lists hosts outside the terrain that link to the most origins.
+function fromOutside({ release, origins, hosts }) {
+  return section("From outside", `by the web graph ${release}, a sample of the web`, table([
+    { title: "host", class: "name", cell: (h) => named(h.host) },
+    { title: "links to", cell: (h) => `${number(h.origins.length)} of ${count(origins, "origin")}` },
+    { title: "harmonic rank", class: "num", cell: (h) => (h.harmonic_rank === null ? "–" : "#" + number(h.harmonic_rank)) },
+    { title: "entry", cell: (h) => (h.block ? copier(h.block + "\n", "Copy block") : "–") }], hosts),
+  el("p", {}, el("a", { href: "#/outside" }, "All that link to origins from outside")));
 }
 
 // decisions lists those in the file. A decision is changed in the view of its host.

@@ -51,7 +51,8 @@ func TestDeskIsAccessible(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	state := filepath.Join(dir, "ripple.bolt")
-	if out, err := ripple("import", "--graph", webGraph(t, dir, "test.hedgerow-journal"), "--state", state).CombinedOutput(); err != nil {
+	graph := webGraph(t, dir, "test.hedgerow-journal")
+	if out, err := ripple("import", "--graph", graph, "--state", state).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	d := serveConfig(t, state, filepath.Join(dir, "config.toml"))

@@ -99,7 +99,8 @@ func (d *fake) api() http.Handler {
 		"hosts": d.hostList, "hosts/{domain}": dossierOf, "hosts/{domain}/requests": requestsOf,
 		"pages": pageOf, "pages/list": d.pageList,
 		"openapi.json": d.document, "suggest": suggestOf, "broken": brokenOf, "broken/targets": brokenTargetsOf,
-		"duplicates": duplicatesOf, "inlinks": inlinksOf, "suggest/outside": outsideOf, "runs": runsOf, "diff": diffOf, "graph": graphOf,
+		"duplicates": duplicatesOf, "inlinks": inlinksOf, "suggest/outside": outsideOf,
+		"runs": runsOf, "diff": diffOf, "graph": graphOf,
 		"decisions": decisionsOf, "origins": originsOf, "history": historyOf, "shown": shownOf,
 	}
 	for path, answer := range answers {

@@ -319,8 +319,8 @@ func TestShardsInAFolder(t *testing.T) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
-	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken/targets", "duplicates", "inlinks", "runs", "files", "query",
-		"pages", "pages/list", "hosts/a.test"} {
+	for _, path := range []string{"stats", "hosts", "graph", "suggest", "broken/targets", "duplicates", "inlinks", "runs", "files",
+		"query", "pages", "pages/list", "hosts/a.test"} {
 		d.refuse[path] = 503
 	}
 	b := desktest.Open(t, d.url("now"))

@@ -39,7 +39,7 @@ function draw(d, total, chosen, renew) {
   d.host_count === 0 ? empty(`No ${one} outside links to as many origins.`) : section(`${one === "host" ? "Hosts" : "Domains"}`,
     d.hosts.length < d.host_count && `the first ${number(d.hosts.length)} of ${number(d.host_count)}`,
     table([{ title: one, name: "host", value: (h) => h.host, class: "name",
-      cell: (h) => [named(h.host), " ", outside(`https://${h.host}/`, "↗")] },
+      cell: (h) => outside(`https://${h.host}/`, [named(h.host), " ↗"]) },
     { title: "harmonic rank", name: "harmonic", value: (h) => h.harmonic_rank, class: "num", cell: (h) => rank(h.harmonic_rank) },
     { title: "PageRank", name: "pagerank", value: (h) => h.pagerank_rank, class: "num", cell: (h) => rank(h.pagerank_rank) },
     { title: "origins", name: "origins", value: (h) => h.origins.length, class: "num", cell: (h) => number(h.origins.length) },

@@ -60,8 +60,9 @@ type Status struct {
 	Why      string        // of Away: what failed
 	Paused   bool
 	Stopped  bool
-	Idle     bool // nothing is left to do
-	Full     bool // too much is not committed: nothing is sent until the recorder catches up
+	Idle     bool    // nothing is left to do
+	Full     bool    // too much is not committed: nothing is sent until the recorder catches up
+	NoRoom   *NoRoom // the disk is full, so nothing is committed; nil: it is not
 }
 
 func (s *scheduler) status() Status {

@@ -34,14 +34,14 @@ type committer struct {
 	member   *member           // nil: the file holds a whole terrain
 	most     int               // outcomes in a commit
 	free     func(dir string) (uint64, bool)
-	full     string      // the folder whose disk is full; empty: none
-	leave    atomic.Bool // the grace period for stopping is over
+	full     *atomic.Pointer[NoRoom] // holds nil while the disk is not full
+	leave    atomic.Bool             // the grace period for stopping is over
 }
 
 func newCommitter(store *kv.Store, set *ring.Settings, log *slog.Logger, onVisit func(Event)) *committer {
 	return &committer{
 		recorder: record.New(store, set, log, onVisit), store: store, set: set, log: log, most: maxBatch,
-		free: disk.Free,
+		free: disk.Free, full: &atomic.Pointer[NoRoom]{},
 	}
 }
 
@@ -179,7 +179,7 @@ func (c *committer) loop(
 	b := &batch{most: c.most}
 	for outcomes != nil {
 		in, woken, told := outcomes, wakes, c.member.told()
-		if c.full != "" && b.full() {
+		if c.full.Load() != nil && b.full() {
 			in, woken, told = nil, nil, nil
 		}
 		select {

@@ -27,7 +27,9 @@ func (c *Crawl) Unpause() error {
 
 // Status returns what is being fetched now, and what the rest waits for.
 func (c *Crawl) Status() (Status, error) {
-	return c.command(commandStatus)
+	st, err := c.command(commandStatus)
+	st.NoRoom = c.noRoom.Load()
+	return st, err
 }
 
 func (c *Crawl) command(do commandKind) (Status, error) {

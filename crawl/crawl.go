@@ -80,7 +80,8 @@ type Crawl struct {
 	opts      Options
 	store     *kv.Store
 	committer *committer
-	member    *member // nil: the file holds a whole terrain
+	noRoom    atomic.Pointer[NoRoom] // nil: the disk is not full
+	member    *member                // nil: the file holds a whole terrain
 	control   chan command
 	queries   chan query
 	done      chan struct{} // closed when Run has returned
@@ -135,7 +136,7 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 
 func (c *Crawl) newCommitter(set *ring.Settings) *committer {
 	r := newCommitter(c.store, set, c.opts.Log, c.opts.OnVisit)
-	r.onFull, r.onCommit, r.member = c.opts.OnFull, c.opts.OnCommit, c.member
+	r.full, r.onFull, r.onCommit, r.member = &c.noRoom, c.opts.OnFull, c.opts.OnCommit, c.member
 	r.recorder.OnRequest, r.recorder.Waiting = c.opts.OnRequest, c.opts.Waiting
 	if c.member != nil {
 		r.recorder.Tells = c.member.tellsRun

@@ -23,6 +23,18 @@ func TestFullDisk(t *testing.T) {
 		s.host["a.test"] = site("", 30)
 		rec, said := roomyRecorder(t, s)
 		began := time.Now()
+		for _, at := range []time.Duration{4 * time.Second, 60 * time.Second, 70 * time.Second} {
+			time.AfterFunc(at, func() { // what the status shows
+				full := rec.full.Load()
+				if is := full != nil; is != (at == 60*time.Second) {
+					t.Errorf("after %v the disk is full: %t", at, is)
+				}
+				if full != nil && (full.Since.Sub(began) > 10*time.Second || full.Free != roomReserve-1 ||
+					full.Folder != filepath.Dir(rec.store.Path())) {
+					t.Errorf("%+v, %v after the start", full, full.Since.Sub(began))
+				}
+			})
+		}
 		during := map[uint64]int{}               // checks while the disk is full, by commit
 		rec.free = func(string) (uint64, bool) { // between two commits
 			if since := time.Since(began); since > 5*time.Second && since < 65*time.Second {

@@ -249,6 +249,9 @@ func TestWaitOf(t *testing.T) {
 		{"stopping", crawl.Status{Stopped: true, Paused: true}, 9, "", Stopping},
 		{"paused", crawl.Status{Paused: true, Full: true, Next: later}, 9, "a.test", Paused},
 		{"full", crawl.Status{Full: true, Next: later}, 9, "a.test", ForDisk},
+		{"has no room", crawl.Status{Open: 1, Next: later, NoRoom: &crawl.NoRoom{Since: later}}, 9, "a.test", ForDisk},
+		{"has no room, and is paused", crawl.Status{Paused: true, NoRoom: &crawl.NoRoom{}}, 9, "a.test", Paused},
+		{"has no room, and stops", crawl.Status{Stopped: true, NoRoom: &crawl.NoRoom{}}, 9, "a.test", Stopping},
 		{"decides", crawl.Status{}, 9, "", ForDecision},
 		{"empty", crawl.Status{}, 0, "", ForNothing},
 	}

@@ -30,7 +30,7 @@ type Status struct {
 	Troubled   int        `json:"troubled"`    // hosts with trouble
 	Groups     []Group    `json:"reasons"`     // hosts with pages left, by why they wait
 	Waits      string     `json:"waits_for"`   // why nothing is being fetched, or less than could be; empty: neither
-	WaitsSince *time.Time `json:"waits_since"` // since when the network is away; null: it is not
+	WaitsSince *time.Time `json:"waits_since"` // since when the network is away or the disk is full; null: neither
 	Wait       Wait       `json:"-"`           // the same, as a value
 	Condition  Condition  `json:"condition"`
 	Next       time.Time  `json:"-"` // when the clock of the next host runs out; zero: none is waited for
@@ -38,6 +38,7 @@ type Status struct {
 
 // A Condition is what a run is doing, in the words that every view shows.
 type Condition struct {
+	Cause Cause `json:"cause"` // what the run waits for, if not for hosts; empty: nothing
 	// Name is running, paused, network, disk, memory, hub, silent (shards), stopping, writing, completed, stopped,
 	// interrupted, none (no run yet) or unknown.
 	Name     string   `json:"name"`
@@ -47,10 +48,16 @@ type Condition struct {
 	Fetches  bool     `json:"fetches"`  // requests are made, so there is a rate, and a time until the end
 }
 
-// rest removes the rate and the remaining time, which mean nothing while nothing can be requested.
+// rest removes the rate, the remaining time and the hosts that are waited for, which mean nothing while nothing can be
+// requested.
 func (s *Status) rest() {
-	s.PagesPerSecond, s.ETA, s.ETALimit, s.ETAHosts = 0, 0, "", []HostETA{}
+	s.PagesPerSecond = 0
+	s.noETA()
+	s.Troubles = slices.DeleteFunc(s.Troubles, func(t Trouble) bool { return !t.Over })
+	s.Troubled = len(s.Troubles)
 }
+
+func (s *Status) noETA() { s.ETA, s.ETALimit, s.ETAHosts = 0, "", []HostETA{} }
 
 // rests reports whether the crawl makes no requests until it is resumed, or until its network or disk is back.
 func (s *Status) rests() bool {
@@ -103,7 +110,8 @@ type Wait struct {
 	Few    int           // of [ForMeans]: requests that may be open
 	Host   string        // of [ForHosts]: the next host to be requested
 	Why    string        // of [ForHosts]: why that host waits, if not for minimum-time-on-page; else why requests fail
-	Since  time.Time     // since when the network has been down, also during a pause; zero: it is up
+	NoRoom *crawl.NoRoom // of [ForDisk]: the disk is full; nil: it is slow
+	Since  time.Time     // since when the network has been down, also during a pause, or the disk full; zero: neither
 	Rest   time.Duration // of [ForHosts]: until the next request
 }
 
@@ -115,7 +123,7 @@ const (
 	_ Reason = iota
 	Stopping
 	Paused
-	ForDisk     // fetched data is still being written
+	ForDisk     // the disk is full, or fetched data is still being written
 	ForDecision // the next page is being looked up
 	ForNothing  // nothing is left to request
 	ForHosts    // every host's clock has to run out first
@@ -127,6 +135,8 @@ const (
 // next host.
 func waitOf(st *crawl.Status, toVisit int, next nextHost) Wait {
 	switch {
+	case st.NoRoom != nil && !st.Stopped && !st.Paused:
+		return Wait{Reason: ForDisk, NoRoom: st.NoRoom, Since: st.NoRoom.Since}
 	case !st.Away.IsZero() && !st.Stopped && !st.Paused:
 		return Wait{Reason: ForNetwork, Why: st.Why, Since: st.Away}
 	case st.Short > 0 && !st.Stopped && !st.Paused:

@@ -270,7 +270,10 @@ func (w *Watcher) status(st *crawl.Status, flights []crawl.Flight, next nextHost
 	if s.rests() {
 		s.rest()
 	}
-	if s.Status != "running" || s.Wait.Reason == ForNetwork { // the rate is measured again from the next request
+	if s.Wait.Cause() != NoCause {
+		s.noETA()
+	}
+	if s.rests() { // the rate is measured again from the next request
 		w.marks = nil
 	}
 	return s

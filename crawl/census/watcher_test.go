@@ -135,3 +135,38 @@ func TestRestsWithoutRate(t *testing.T) {
 		})
 	}
 }
+
+// While a crawl waits for its disk, network or memory, or for people, nothing says how long it will take, and no host
+// is blamed for the wait.
+func TestCauseBlamesNoHost(t *testing.T) {
+	since := time.Now().Add(-time.Minute)
+	for _, tt := range []struct {
+		status crawl.Status
+		cause  Cause
+		blames int
+	}{
+		{crawl.Status{Open: 1}, NoCause, 2},
+		{crawl.Status{Open: 1, NoRoom: &crawl.NoRoom{Since: since}}, CauseDisk, 1},
+		{crawl.Status{Full: true}, CauseDisk, 1},
+		{crawl.Status{Open: 1, Away: since}, CauseNetwork, 1},
+		{crawl.Status{Open: 1, Short: 4}, CauseMemory, 2}, // it does request
+		{crawl.Status{Paused: true}, CausePeople, 1},
+	} {
+		w := &Watcher{pace: testPace(t), last: count{depth: -1}}
+		w.last.add(w.pace, 1, &schema.Host{Name: "a.test", Generation: 1, Waiting: 3}, hush{})
+		w.last.troubles = []ranked{
+			{Trouble: Trouble{Domain: "a.test", Silent: 5}}, {Trouble: Trouble{Domain: "b.test", Over: true}},
+		}
+		w.last.troubled = 2
+		s := w.status(&tt.status, nil, nextHost{name: "a.test"})
+		if cause := s.Wait.Cause(); cause != tt.cause || (s.ETA != 0) != (tt.cause == NoCause) {
+			t.Errorf("%+v: it waits for %q, and %.1f s are left", tt.status, cause, s.ETA)
+		}
+		if len(s.Troubles) != tt.blames || s.Troubled != tt.blames {
+			t.Errorf("%+v: %d troubles, %+v", tt.status, s.Troubled, s.Troubles)
+		}
+		if tt.status.NoRoom != nil && !s.WaitsSince.Equal(since) {
+			t.Errorf("it waits since %v", s.WaitsSince)
+		}
+	}
+}

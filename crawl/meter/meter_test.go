@@ -36,7 +36,8 @@ func newMeter() (*Meter, *Part) {
 func running(context.Context) Moment {
 	return Moment{State: 4096, Outbox: 5, Status: census.Status{
 		RunID: 7, Status: "running", PagesWaiting: 9, Fetching: 6, Next: time.UnixMilli(1_700_000_000_500),
-		Hosts: census.Hosts{Active: 1, Waiting: 2, Suspended: 3, GivenUp: 4},
+		Condition: census.Condition{Cause: census.CauseDisk},
+		Hosts:     census.Hosts{Active: 1, Waiting: 2, Suspended: 3, GivenUp: 4},
 	}}
 }
 
@@ -109,6 +110,8 @@ func TestShown(t *testing.T) {
 		`ripple_run_info{run_id="7",status="running"} 1`,
 		`ripple_state_bytes 4096`,
 		`ripple_walls_total{rule="anubis-challenge"} 1`,
+		`ripple_waiting{for="disk"} 1`, `ripple_waiting{for="hub"} 0`, `ripple_waiting{for="network"} 0`,
+		`ripple_waiting{for="people"} 0`, `ripple_waiting{for="shard"} 0`,
 	}
 	slices.Sort(got)
 	slices.Sort(want)

@@ -78,7 +78,7 @@ func (p *Part) Visited(e crawl.Event) {
 
 // gauges describe the values read at scrape time.
 type gauges struct {
-	pages, hosts, frontier, open, next, state, outbox, run *prometheus.Desc
+	waiting, pages, hosts, frontier, open, next, state, outbox, run *prometheus.Desc
 }
 
 func describe() gauges {
@@ -86,6 +86,7 @@ func describe() gauges {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	return gauges{
+		waiting: desc("ripple_waiting", "What the crawl waits for, if not for hosts: 1 for that, 0 for all else.", "for"),
 		pages: desc("ripple_pages", "Pages that the run has visited, or given up together with their host, by state.",
 			"state"),
 		hosts:    desc("ripple_hosts", "Hosts of the run: active, waiting, suspended, given_up.", "condition"),
@@ -103,7 +104,8 @@ func describe() gauges {
 // Describe implements [prometheus.Collector].
 func (p *Part) Describe(to chan<- *prometheus.Desc) {
 	g := &p.gauges
-	for _, d := range []*prometheus.Desc{g.pages, g.hosts, g.frontier, g.open, g.next, g.state, g.outbox, g.run} {
+	all := []*prometheus.Desc{g.waiting, g.pages, g.hosts, g.frontier, g.open, g.next, g.state, g.outbox, g.run}
+	for _, d := range all {
 		to <- d
 	}
 }
@@ -116,6 +118,7 @@ func (p *Part) Collect(to chan<- prometheus.Metric) {
 	}
 	g, s := &p.gauges, &now.Status
 	tell := teller(to)
+	tellCause(tell, g.waiting, s.Condition.Cause)
 	for state := range p.pages {
 		if n := p.pages[state].Load() + int64(s.Lost[schema.State(state)]); n != 0 {
 			tell(g.pages, float64(n), schema.State(state).String())
@@ -133,6 +136,17 @@ func (p *Part) Collect(to chan<- prometheus.Metric) {
 		tell(g.outbox, float64(now.Outbox))
 	}
 	tell(g.run, 1, strconv.Itoa(s.RunID), s.Status)
+}
+
+// tellCause sends a gauge for each cause of a wait, of which at most one is 1.
+func tellCause(tell func(*prometheus.Desc, float64, ...string), d *prometheus.Desc, now census.Cause) {
+	for _, cause := range census.Causes() {
+		value := 0.0
+		if cause == now {
+			value = 1
+		}
+		tell(d, value, string(cause))
+	}
 }
 
 // memory returns the bytes that the runtime has obtained from the system, less those it has returned.

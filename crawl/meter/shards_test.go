@@ -2,6 +2,7 @@ package meter
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/sumi-ripple/ripple/crawl"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
@@ -87,7 +89,20 @@ func TestTerrain(t *testing.T) {
 	if diff := cmp.Diff(want, samples(t, m, "ripple_terrain")); diff != "" {
 		t.Error(diff)
 	}
-	now = Terrain{Seen: time.Unix(100, 0), Nodes: 2, Shards: map[string]int{"running": 3, "silent": 2},
+	now = Terrain{Cause: census.CauseHub}
+	causes := func(is string) map[string]string {
+		all := map[string]string{}
+		for _, cause := range []string{"disk", "memory", "hub", "network", "shard", "people"} {
+			all[fmt.Sprintf("ripple_terrain_waiting{for=%q}", cause)] = map[bool]string{true: "1", false: "0"}[cause == is]
+		}
+		return all
+	}
+	maps.Copy(want, causes("hub"))
+	if diff := cmp.Diff(want, samples(t, m, "ripple_terrain")); diff != "" {
+		t.Error(diff)
+	}
+	maps.Copy(want, causes("shard"))
+	now = Terrain{Seen: time.Unix(100, 0), Nodes: 2, Cause: census.CauseShard, Shards: map[string]int{"running": 3, "silent": 2},
 		Silent: map[int]time.Time{1: time.Unix(90, 0), 4: time.Unix(80, 5e8)}}
 	maps.Copy(want, map[string]string{
 		"ripple_terrain_seen_timestamp_seconds": "100", "ripple_terrain_nodes": "2",

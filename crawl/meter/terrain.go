@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sumi-ripple/ripple/crawl/census"
 )
 
 // A Terrain is what a scrape reads of a terrain that spans several machines, as one of them sees it.
 type Terrain struct {
-	Seen   time.Time // last look; zero: never
+	Seen   time.Time    // last look; zero: never
+	Cause  census.Cause // what the terrain waits for, or this machine
 	Nodes  int
 	Shards map[string]int    // by state
 	Silent map[int]time.Time // by shard that does not answer the shards waiting for it: since when
@@ -23,8 +26,10 @@ func (m *Meter) Terrain(now func(context.Context) Terrain) {
 		return prometheus.NewDesc("ripple_terrain_"+name, help+" All machines show the same.", labels, nil)
 	}
 	v := &view{
-		now:   now,
-		seen:  desc("seen_timestamp_seconds", "Time of the last look at the shards of the terrain; 0: never."),
+		now:  now,
+		seen: desc("seen_timestamp_seconds", "Time of the last look at the shards of the terrain; 0: never."),
+		waiting: desc("waiting", "What the terrain waits for, if not for hosts: 1 for that, 0 for all else. "+
+			"A machine without a hub shows only that.", "for"),
 		nodes: desc("nodes", "Machines that have joined."), shards: desc("shards", "Shards by their state.", "state"),
 		silent: desc("silent_since_timestamp_seconds", "Since when a shard has not answered others that wait for it.",
 			"shard"),
@@ -40,7 +45,7 @@ type view struct {
 	now    func(context.Context) Terrain
 	moment atomic.Pointer[Terrain]
 
-	seen, nodes, shards, silent, oldest *prometheus.Desc
+	seen, waiting, nodes, shards, silent, oldest *prometheus.Desc
 }
 
 func (v *view) read(ctx context.Context) {
@@ -50,7 +55,7 @@ func (v *view) read(ctx context.Context) {
 
 // Describe implements [prometheus.Collector].
 func (v *view) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{v.seen, v.nodes, v.shards, v.silent, v.oldest} {
+	for _, d := range []*prometheus.Desc{v.seen, v.waiting, v.nodes, v.shards, v.silent, v.oldest} {
 		to <- d
 	}
 }
@@ -63,6 +68,9 @@ func (v *view) Collect(to chan<- prometheus.Metric) {
 	}
 	tell := teller(to)
 	tell(v.seen, seconds(now.Seen))
+	if !now.Seen.IsZero() || now.Cause != census.NoCause {
+		tellCause(tell, v.waiting, now.Cause)
+	}
 	if now.Seen.IsZero() {
 		return
 	}

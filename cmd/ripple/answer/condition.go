@@ -17,6 +17,7 @@ func ConditionOf(s *census.Status, ended *StatsRun) census.Condition {
 	var c census.Condition
 	if ended == nil {
 		c = conditionOfCrawl(s)
+		c.Cause = s.Wait.Cause()
 	} else {
 		c = conditionOfFile(s, ended)
 	}
@@ -103,7 +104,8 @@ const stopCommand = "ripple stop"
 // can. t is nil if nothing was seen yet.
 func ConditionOfTerrain(t *TerrainStats, away string, seen time.Time) census.Condition {
 	if away != "" {
-		c := census.Condition{Name: "hub", Label: "waiting for the hub", Headline: sentence(away), Commands: []string{}}
+		c := census.Condition{Name: "hub", Cause: census.CauseHub, Label: "waiting for the hub", Headline: sentence(away),
+			Commands: []string{}}
 		if t != nil {
 			c.Headline += " This was the state of the terrain at " + seen.Local().Format(time.TimeOnly) + "."
 		}
@@ -123,16 +125,45 @@ func ConditionOfTerrain(t *TerrainStats, away string, seen time.Time) census.Con
 			schema.ShardsOf(t.Without...).Named() + ". \"ripple crawl\" on each machine resumes it.",
 			Commands: []string{}}
 	case t.Paused:
-		return census.Condition{Name: "paused", Label: "paused", Headline: name + " is paused.",
+		return census.Condition{Name: "paused", Cause: census.CausePeople, Label: "paused", Headline: name + " is paused.",
 			Commands: []string{"unpause", "reload", "stop"}}
 	}
 	c := census.Condition{Name: "running", Label: "running", Headline: name + " is running.",
 		Commands: []string{"pause", "reload", "stop"}, Fetches: true}
 	if t.Silent > 0 {
-		c.Name, c.Label = "silent", term.Commas(t.Silent)+" silent"
+		c.Name, c.Cause, c.Label = "silent", census.CauseShard, term.Commas(t.Silent)+" silent"
 		c.Headline = name + " is open until " + term.Count(t.Silent, "silent shard answers", "silent shards answer") + "."
 	}
+	t.addCauses(&c)
 	return c
+}
+
+// addCauses puts what shards wait for on their own machines before the rest of a headline. If all that answer wait for
+// the same, so does the terrain.
+func (t *TerrainStats) addCauses(c *census.Condition) {
+	shards, open := map[census.Cause][]int{}, 0
+	for _, one := range t.Shards {
+		if one.Status == nil || one.State == ShardOver {
+			continue
+		}
+		open++
+		if cause := one.Status.Condition.Cause; cause != census.NoCause {
+			shards[cause] = append(shards[cause], one.Shard)
+		}
+	}
+	headline := ""
+	for _, cause := range census.Causes() {
+		all := shards[cause]
+		if all == nil {
+			continue
+		}
+		of := &t.Shards[all[0]].Status.Condition
+		if headline == "" && len(all) == open {
+			c.Name, c.Cause, c.Label, c.Fetches = of.Name, cause, of.Label, of.Fetches
+		}
+		headline += sentence(schema.ShardsOf(all...).Named()+": "+term.Clean(of.Label, 60)) + " "
+	}
+	c.Headline = headline + c.Headline
 }
 
 // openText says that open requests are still to finish; empty: there are none.

@@ -80,6 +80,30 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	check(ConditionOfTerrain(terrain, "", night), "running", "running", "Run #3 is running.", "pause reload stop", true)
+	waiting := func(n int, wait census.Wait) ShardStats {
+		s := crawling("running", wait)
+		Tell(&s)
+		return ShardStats{Shard: n, State: "running", Status: &s}
+	}
+	full, away := census.Wait{Reason: census.ForDisk}, census.Wait{Reason: census.ForNetwork}
+	some := &TerrainStats{Run: 3, Shards: []ShardStats{waiting(0, census.Wait{}), waiting(1, full), waiting(2, away)}}
+	check(ConditionOfTerrain(some, "", night), "running", "running",
+		"Shard 1: waiting for the disk. Shard 2: waiting for the network. Run #3 is running.", "pause reload stop", true)
+	all := &TerrainStats{Run: 3, Shards: []ShardStats{waiting(0, full), waiting(1, full), {Shard: 2, State: ShardOver}}}
+	check(ConditionOfTerrain(all, "", night), "disk", "waiting for the disk",
+		"Shards 0, 1: waiting for the disk. Run #3 is running.", "pause reload stop", false)
+	for cause, c := range map[census.Cause]census.Condition{
+		census.NoCause: ConditionOfTerrain(some, "", night), census.CauseDisk: ConditionOfTerrain(all, "", night),
+		census.CauseHub:     ConditionOfTerrain(all, "the hub does not answer", night),
+		census.CauseShard:   ConditionOfTerrain(&TerrainStats{Run: 3, Silent: 2}, "", night),
+		census.CausePeople:  ConditionOfTerrain(&TerrainStats{Run: 3, Paused: true}, "", night),
+		census.CauseMemory:  waiting(0, census.Wait{Reason: census.ForMeans}).Status.Condition,
+		census.CauseNetwork: waiting(0, away).Status.Condition,
+	} {
+		if c.Cause != cause {
+			t.Errorf("%+v: it waits for %q, want %q", c, c.Cause, cause)
+		}
+	}
 	check(ConditionOfTerrain(nil, "", night), "none", "no run yet", "Nothing is known about the terrain yet.", "", false)
 	check(ConditionOfTerrain(terrain, "the hub does not answer", night), "hub", "waiting for the hub",
 		"The hub does not answer. This was the state of the terrain at 03:04:05.", "", false)

@@ -156,6 +156,9 @@ func (r Inspector) waiting(h *schema.Host, f *Fetching) Obstacle {
 	if r.Live == nil {
 		return Obstacle{}
 	}
+	if c := &r.Live.Condition; c.Cause != census.NoCause && !c.Fetches { // whatever else the host waits for
+		return Obstacle{Why: r.Live.Waits, Since: r.Live.WaitsSince}
+	}
 	if n, what, since := f.at(h.Name); n > 0 {
 		return Obstacle{Why: what, Since: since}
 	}

@@ -168,6 +168,9 @@ func (s *TerrainStats) Notes(now time.Time) []TerrainNote {
 // notes returns what keeps the terrain's run open at this shard.
 func (s *ShardStats) notes(now time.Time) (notes []TerrainNote) {
 	name := term.Clean(s.Node, 60)
+	if s.Status != nil && s.State != ShardOver && s.Status.Condition.Cause != census.NoCause {
+		notes = append(notes, NoteOf(s.Shard, "shard %d on %s: %s", s.Shard, name, term.Clean(s.Status.Waits, 300)))
+	}
 	switch s.State {
 	case ShardSilent:
 		note := NoteOf(s.Shard, "shard %d does not answer: %s may be off, cut off or busy; "+

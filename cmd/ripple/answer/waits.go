@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
@@ -30,7 +31,7 @@ func waitText(s *census.Status) string {
 		}
 		return text
 	case census.ForDisk:
-		return "waiting for the disk"
+		return diskText(&s.Wait)
 	case census.ForDecision:
 		return "deciding what to request next"
 	case census.ForNothing:
@@ -48,6 +49,16 @@ func waitText(s *census.Status) string {
 		return text
 	}
 	return ""
+}
+
+// diskText says what is wrong with the disk.
+func diskText(w *census.Wait) string {
+	if w.NoRoom == nil {
+		return "waiting for the disk"
+	}
+	return fmt.Sprintf("the disk has been full since %s: %s needs %d MB free and has %d; "+
+		"the crawl goes on when there is room",
+		w.Since.Local().Format(time.TimeOnly), term.Shown(w.NoRoom.Folder), w.NoRoom.Needs()>>20, w.NoRoom.Free>>20)
 }
 
 // awayText says since when no host answers, and what failed.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/census"
 )
 
@@ -26,6 +27,9 @@ func TestWaits(t *testing.T) {
 		{"paused", census.Hosts{Waiting: 1}, census.Wait{Reason: census.Paused}, `paused; "ripple resume" resumes it`},
 		{"stopping", census.Hosts{}, census.Wait{Reason: census.Stopping}, "stopping"},
 		{"full", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk}, "waiting for the disk"},
+		{"no room", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForDisk,
+			NoRoom: &crawl.NoRoom{Folder: "/srv/x y", Free: 12 << 20}, Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)},
+			"the disk has been full since 03:04:05: \"/srv/x y\" needs 64 MB free and has 12; the crawl goes on when there is room"},
 		{"away", census.Hosts{Waiting: 1}, census.Wait{Reason: census.ForNetwork,
 			Why: "connect timeout", Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)},
 			"no host has answered since 03:04:05 (connect timeout); the network of this machine seems to be down, and the " +

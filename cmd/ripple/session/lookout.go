@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/node"
 	"github.com/sumi-ripple/ripple/crawl/meter"
@@ -131,8 +132,14 @@ func (l *lookout) away() time.Time {
 func (l *lookout) metrics(ctx context.Context) meter.Terrain {
 	s := l.now(ctx)
 	t := meter.Terrain{Seen: s.at, Shards: map[string]int{}, Silent: map[int]time.Time{}}
+	if !l.away().IsZero() {
+		t.Cause = census.CauseHub
+	}
 	if s.stats == nil {
 		return t
+	}
+	if t.Cause == census.NoCause {
+		t.Cause = answer.ConditionOfTerrain(s.stats, "", s.at).Cause
 	}
 	t.Nodes = len(s.stats.Nodes)
 	for _, state := range answer.ShardStates() {

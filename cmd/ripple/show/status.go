@@ -64,17 +64,25 @@ func StatusLines(s *census.Status) []string {
 	if s.Depth >= 0 {
 		head += fmt.Sprintf(" · depth %d of %d", s.Depth, s.MaxDepth)
 	}
-	if s.Condition.Name != "running" {
+	waits := ""
+	switch {
+	case s.Condition.Cause != census.NoCause:
+		head = s.Condition.Label + " · " + head
+		waits = "  " + s.Waits
+	case s.Condition.Name != "running":
 		head += " · " + s.Condition.Label
 	}
-	lines := []string{
-		head,
+	lines := []string{head}
+	if waits != "" {
+		lines = append(lines, waits)
+	}
+	lines = append(lines,
 		fmt.Sprintf("  pages   %s done · %s to visit%s%s", term.Commas(s.Pages), term.Commas(s.PagesToVisit), rateText(s),
 			renderedText(s)),
 		fmt.Sprintf("  asked   %s · %s fetching", term.Count(s.Requests, "request", ""), term.Commas(s.Fetching)),
 		fmt.Sprintf("  hosts   %s active · %s waiting · %s suspended%s",
 			term.Commas(s.Hosts.Active), term.Commas(s.Hosts.Waiting), term.Commas(s.Hosts.Suspended), givenUp(s.Hosts.GivenUp)),
-	}
+	)
 	if text := ErrorText(s.Errors); text != "" {
 		lines = append(lines, "  errors  "+text)
 	}
@@ -84,7 +92,7 @@ func StatusLines(s *census.Status) []string {
 	for _, text := range troubleLines(s) {
 		lines = append(lines, "  trouble "+text)
 	}
-	if s.Waits != "" {
+	if s.Waits != "" && waits == "" {
 		lines = append(lines, "  "+s.Waits)
 	}
 	return lines
@@ -215,15 +223,16 @@ func etaText(s *census.Left) string {
 }
 
 func statusAttrs(s *census.Status) []any {
-	attrs := []any{
+	var attrs []any
+	if s.Condition.Name != "running" {
+		attrs = append(attrs, "condition", s.Condition.Label)
+	}
+	attrs = append(attrs,
 		"run", s.RunID, "done", s.Pages, "to_visit", s.PagesToVisit,
 		"rate", fmt.Sprintf("%.1f/s", s.PagesPerSecond),
 		"fetching", s.Fetching, "active", s.Hosts.Active, "hosts_waiting", s.Hosts.Waiting,
 		"suspended", s.Hosts.Suspended, "depth", s.Depth,
-	}
-	if s.Condition.Name != "running" {
-		attrs = append(attrs, "condition", s.Condition.Label)
-	}
+	)
 	if s.Rendered > 0 || s.Unrendered > 0 {
 		attrs = append(attrs, "rendered", s.Rendered, "not_rendered", s.Unrendered)
 	}

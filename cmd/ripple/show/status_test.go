@@ -41,6 +41,14 @@ func TestStatusLines(t *testing.T) {
 			"  errors  12 dead links · 3 time-outs · 2 TLS errors · 1 DNS failure",
 			"  ETA     about 1 h 20 min: a.test (4,000 to visit)",
 		}},
+		{"waits for the disk", census.Status{RunID: 1, Status: "running", Waits: "waiting for the disk",
+			Condition: census.Condition{Name: "disk", Cause: census.CauseDisk, Label: "waiting for the disk"}}, []string{
+			"waiting for the disk · run #1 · 0 s · depth 0 of 0",
+			"  waiting for the disk",
+			"  pages   0 done · 0 to visit",
+			"  asked   0 requests · 0 fetching",
+			"  hosts   0 active · 0 waiting · 0 suspended",
+		}},
 		{"waits", census.Status{RunID: 1, Status: "running", Troubled: 7, Troubles: []census.Trouble{
 			{Domain: "c.test", Why: "given up: connection refused", Over: true},
 			{Domain: "git.docs.test", Why: "robots.txt timed out twice", Robots: true, Again: 38.4},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -36,6 +37,9 @@ func Terrain(w io.Writer, s *answer.TerrainStats, now time.Time) error {
 			cells[2] = term.Commas(*one.Pages)
 		}
 		if st := one.Status; st != nil {
+			if st.Condition.Cause != census.NoCause && one.State != answer.ShardOver {
+				cells[1] = term.Clean(st.Condition.Label, 24)
+			}
 			cells[3], cells[4] = term.Commas(st.PagesToVisit), fmt.Sprintf("%.1f", st.PagesPerSecond)
 			if st.ETA != 0 {
 				cells[5] = seconds(st.ETA)

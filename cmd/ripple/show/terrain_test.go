@@ -34,3 +34,23 @@ func TestTerrainOver(t *testing.T) {
 		}
 	}
 }
+
+// A shard that waits for its own machine says so in its row and before other notes.
+func TestTerrainWaits(t *testing.T) {
+	st := census.Status{Status: "running", Wait: census.Wait{Reason: census.ForDisk}}
+	answer.Tell(&st)
+	var out strings.Builder
+	s := answer.NewTerrainStats("nats://hub.test:4222", 0, &node.Terrain{Run: 1, Shards: []node.Shard{
+		{Made: true, Node: "attic", Report: &node.Report{Status: st}}, {Number: 1, Made: true, Maker: "cellar"},
+	}})
+	if err := Terrain(&out, s, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\n0      waiting for the disk  ", "\n\nshard 0 on attic: waiting for the disk\nshard 1 waits for cellar",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/crawl/cluster/strictjson"
@@ -179,7 +180,7 @@ func (h *holding) yields(c *charter) time.Duration {
 // work crawls the shard, unless its run is over, and answers for it until the run is over everywhere.
 func (h *holding) work(ctx context.Context) error {
 	n, m := h.node, h.node.member
-	h.door.open(idle{n.cfg, n.Stop})
+	h.door.open(idle{n.cfg, n.Stop, census.CauseShard, "waiting until every shard has a file"})
 	defer h.serve(ctx)()
 	waiting, cancel := whileHeld(ctx, h.lease)
 	defer cancel()
@@ -210,6 +211,8 @@ func (h *holding) catchUp(ctx context.Context) error {
 	if over, err := h.file.over(m.run); err != nil || over {
 		return err
 	}
+	h.door.open(idle{n.cfg, n.Stop, census.CausePeople,
+		fmt.Sprintf("waiting until the configuration file of this machine says what number %d of the terrain does", want)})
 	return m.look(ctx, func(c *charter) bool {
 		_, number := n.cfg.now()
 		return number >= want || c.Run > m.run

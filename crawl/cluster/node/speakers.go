@@ -86,8 +86,10 @@ func (e ended) Stop() { e.stop() }
 
 // An idle shard waits for others, or is about to begin.
 type idle struct {
-	cfg  *configured
-	stop func()
+	cfg   *configured
+	stop  func()
+	cause census.Cause // what it waits for
+	why   string
 }
 
 // Answer implements speaker.
@@ -104,7 +106,10 @@ func (idle) Finish(context.Context, termination.Reading) error { return errors.N
 // Report implements speaker.
 func (i idle) Report(context.Context) (Report, error) {
 	_, number := i.cfg.now()
-	return Report{Configuration: number, Status: census.Status{Status: "waiting", Left: census.Left{Depth: -1}}}, nil
+	return Report{Configuration: number, Status: census.Status{
+		Status: "waiting", Waits: i.why, Left: census.Left{Depth: -1},
+		Condition: census.Condition{Name: "waiting", Label: "waiting", Headline: i.why, Cause: i.cause, Commands: []string{}},
+	}}, nil
 }
 
 // Stop implements speaker.

@@ -107,6 +107,9 @@ const MetaRecreated = "recreated in run"
 // of the previous file until then, and the suspensions that hosts asked it for, are unknown.
 const MetaRecreatedAt = "recreated at"
 
+// MetaMerged is the name of a value that only a file merged from shards has.
+const MetaMerged = "merged"
+
 // Value returns a value stored by [Meta.Put]; nil if there is none.
 func (m *Meta) Value(name string) ([]byte, error) {
 	r, ok, err := m.tx.find(bMeta, metaKey(name))

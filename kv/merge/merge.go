@@ -105,6 +105,8 @@ func arrange(shards []Shard, without schema.Shards) ([]*source, error) {
 	for _, s := range shards {
 		part, why := s.Store.Part(), ""
 		switch {
+		case part.Shards == 0 && s.Store.LastSeq() == 0 && s.Store.URLs() == 0:
+			why = s.Name + " was never crawled, so it does not know which shard it is"
 		case part.Shards == 0:
 			why = s.Name + " holds a whole terrain"
 		case part.Merged():
@@ -171,6 +173,9 @@ func (m *merger) view(n int, f func() error) error {
 }
 
 func (m *merger) copy() error {
+	if err := m.newest(); err != nil {
+		return err
+	}
 	if err := m.sameRun(); err != nil {
 		return err
 	}
@@ -233,6 +238,59 @@ func (m *merger) sameConfiguration() error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// An OlderError reports a file that lacks what another shard knows to be in it: it is an older copy. It wraps
+// [ErrShards].
+type OlderError struct {
+	Name  string // of the file
+	Shard int
+	By    string // the file that knows it
+}
+
+func (e *OlderError) Error() string {
+	return fmt.Sprintf("%s is an older copy of shard %d: %s knows of a later commit of it", e.Name, e.Shard, e.By)
+}
+
+func (e *OlderError) Unwrap() error { return ErrShards }
+
+// newest returns an [OlderError] if a file lacks what another shard was told that it contains. The map would lack the
+// pages of links that the other shard no longer sends. The copy of a file in use may be older than those of others by
+// the time that copying takes. A file that replaces a lost one was not yet told everything again.
+func (m *merger) newest() error {
+	for _, s := range m.sources {
+		shard := s.store.Part().Shard
+		recreated, err := s.tx.Meta.Value(kv.MetaRecreatedAt)
+		if err != nil {
+			return s.named(err)
+		}
+		if recreated != nil {
+			continue
+		}
+		for _, by := range m.sources {
+			if by == s {
+				continue
+			}
+			told, err := by.tx.Peers.At(shard)
+			if err != nil {
+				return by.named(err)
+			}
+			if told.Opening == (schema.Opening{}) {
+				continue
+			}
+			if s.live {
+				told.Commit = min(told.Commit, s.store.LastCommit())
+			}
+			has, err := s.tx.Openings.Contains(told.Opening, told.Commit)
+			if err != nil {
+				return s.named(err)
+			}
+			if !has {
+				return &OlderError{s.name, shard, by.name}
+			}
 		}
 	}
 	return nil

@@ -243,23 +243,23 @@ func (f *file) follows(id schema.RunID, text string) {
 	})
 }
 
-// Data that others may lack is queued again: not sent yet, sent after their file was copied, or sent to an
-// earlier file of theirs.
+// Data that others may lack is queued again: not sent yet, or sent after their file was copied.
 func TestStoresUntold(t *testing.T) {
 	names := hosts(t)
 	for name, v := range map[string]struct {
 		status schema.RunStatus
 		mark   bool
 		live   bool
+		copied bool   // the other file is a copy of one that is being crawled
 		ahead  uint64 // how far the commit answered last is ahead of the last one of the other file
 		want   bool
 	}{
-		"all is told":            {status: schema.RunInterrupted},
-		"something is marked":    {status: schema.RunInterrupted, mark: true, want: true},
-		"live":                   {status: schema.RunRunning, live: true, want: true},
-		"live, at its end":       {status: schema.RunCompleted, live: true},
-		"an older copy was told": {status: schema.RunInterrupted, ahead: 1, want: true},
-		"much older":             {status: schema.RunCompleted, ahead: 9, want: true},
+		"all is told":         {status: schema.RunInterrupted},
+		"something is marked": {status: schema.RunInterrupted, mark: true, want: true},
+		"live":                {status: schema.RunRunning, live: true, want: true},
+		"live, at its end":    {status: schema.RunCompleted, live: true},
+		"told since the copy": {status: schema.RunInterrupted, copied: true, ahead: 1, want: true},
+		"told long since":     {status: schema.RunCompleted, copied: true, ahead: 9, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b, dst := newFile(t, part(0)), newFile(t, part(1)), newMerged(t)
@@ -277,7 +277,7 @@ func TestStoresUntold(t *testing.T) {
 				b.update(func(tx *kv.Tx) error { tx.Outbox.Mark(1); return nil })
 			}
 			shards := named(a, b)
-			shards[1].Live = v.live
+			shards[0].Live, shards[1].Live = v.copied, v.live
 			if err := merge.Stores(t.Context(), shards, schema.Shards{}, dst, nil); err != nil {
 				t.Fatal(err)
 			}

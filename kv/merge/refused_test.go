@@ -54,6 +54,7 @@ func TestStoresRefused(t *testing.T) {
 	}{
 		"none":                {parts: nil, why: "there are none"},
 		"a whole terrain":     {parts: []schema.Part{part(0), {}}, why: "b holds a whole terrain"},
+		"never crawled":       {parts: []schema.Part{part(0), {}}, why: "b was never crawled, so it does not know which shard it is"},
 		"first of all":        {parts: []schema.Part{{}, part(0)}, why: "a holds a whole terrain"},
 		"one of two":          {parts: []schema.Part{part(0)}, why: "of shards 0 to 1 these are missing: 1"},
 		"one of many":         {parts: []schema.Part{many}, why: "of shards 0 to 19 these are missing: 0, 1, 3-19"},
@@ -71,7 +72,11 @@ func TestStoresRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var files []*file
 			for _, p := range v.parts {
-				files = append(files, newFile(t, p))
+				f := newFile(t, p)
+				if p == (schema.Part{}) && name != "never crawled" {
+					f.see(1, hosts(t)[0], "/", "", 1)
+				}
+				files = append(files, f)
 			}
 			dst := newMerged(t)
 			err := merge.Stores(t.Context(), named(files...), schema.ShardsOf(v.without...), dst, nil)
@@ -80,6 +85,58 @@ func TestStoresRefused(t *testing.T) {
 			}
 			if dst.LastCommit() != 0 {
 				t.Error("something is written")
+			}
+		})
+	}
+}
+
+// An older copy of a file is refused, with the names of that file and of the one that knows a later commit of it.
+func TestStoresOlder(t *testing.T) {
+	names := hosts(t)
+	for _, tt := range []struct {
+		name       string
+		knows      func(schema.Opening, uint64) (schema.Opening, uint64) // what the other shard knows
+		live, anew bool
+		older      bool
+	}{
+		{name: "the newest", knows: func(o schema.Opening, n uint64) (schema.Opening, uint64) { return o, n }},
+		{name: "one commit older", older: true,
+			knows: func(o schema.Opening, n uint64) (schema.Opening, uint64) { return o, n + 1 }},
+		{name: "opened since", older: true,
+			knows: func(_ schema.Opening, n uint64) (schema.Opening, uint64) { return schema.Opening{9}, n }},
+		{name: "copied while it is crawled", live: true,
+			knows: func(o schema.Opening, n uint64) (schema.Opening, uint64) { return o, n + 100 }},
+		{name: "opened since, and crawled", live: true, older: true,
+			knows: func(_ schema.Opening, n uint64) (schema.Opening, uint64) { return schema.Opening{9}, n + 100 }},
+		{name: "nothing is known",
+			knows: func(schema.Opening, uint64) (schema.Opening, uint64) { return schema.Opening{}, 0 }},
+		{name: "recreated", anew: true,
+			knows: func(_ schema.Opening, n uint64) (schema.Opening, uint64) { return schema.Opening{9}, n + 100 }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a, b := twoShards(t, names)
+			var opening schema.Opening
+			b.update(func(tx *kv.Tx) (err error) {
+				if tt.anew {
+					err = tx.Meta.Put(kv.MetaRecreatedAt, []byte("2026-01-02T03:04:05Z"))
+				}
+				if err == nil {
+					opening, err = tx.Openings.Begin()
+				}
+				return err
+			})
+			var peer schema.Peer
+			peer.Opening, peer.Commit = tt.knows(opening, b.store.LastCommit())
+			a.update(func(tx *kv.Tx) error { return tx.Peers.Put(1, peer) })
+			shards, dst := named(a, b), newMerged(t)
+			shards[1].Live = tt.live
+			err := merge.Stores(t.Context(), shards, schema.Shards{}, dst, nil)
+			want := &merge.OlderError{}
+			if errors.As(err, &want) != tt.older || !tt.older && err != nil {
+				t.Fatalf("%v; older: %t", err, tt.older)
+			}
+			if tt.older && (*want != merge.OlderError{Name: "b", Shard: 1, By: "a"} || dst.LastCommit() != 0) {
+				t.Errorf("%v, after %d commits", err, dst.LastCommit())
 			}
 		})
 	}

@@ -200,6 +200,9 @@ func (m *merger) copyValues(tx *kv.Tx) error {
 	if err != nil {
 		return err
 	}
+	if err := tx.Meta.Put(kv.MetaMerged, []byte{1}); err != nil {
+		return err
+	}
 	for name, of := range map[string]func() ([]byte, error){
 		kv.MetaRecreated: m.recreatedIn, kv.MetaRecreatedAt: m.recreatedAt, kv.MetaPruned: m.pruned,
 	} {
@@ -259,8 +262,8 @@ func (m *merger) recreatedIn() ([]byte, error) {
 	return nil, nil
 }
 
-// untold reports whether other shards may lack data of this one: not sent yet, or lost because an older copy
-// of their file was restored. Shards that are left out do not count.
+// untold reports whether other shards may lack data of this one: not sent yet, or after the copy of their
+// file was made. Shards that are left out do not count.
 func (m *merger) untold(s *source) (bool, error) {
 	if n := len(s.runs); s.live && n > 0 && s.runs[n-1].Status != schema.RunCompleted {
 		return true, nil

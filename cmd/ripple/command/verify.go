@@ -70,8 +70,7 @@ func runVerify(ctx context.Context, a *app, opts verifyOptions) error {
 	}
 	if !v.Whole {
 		return term.Hint(fmt.Errorf("%s is damaged: %s", term.Shown(path), term.Count(v.Found, "problem", "problems")),
-			"bring back a backup, or start again with \"ripple crawl --fresh\", "+
-				"which keeps this file beside the new one")
+			"%s", v.Advice())
 	}
 	return nil
 }

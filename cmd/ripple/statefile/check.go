@@ -30,6 +30,7 @@ type Verdict struct {
 	Visits   int      `json:"visits"`
 	Hosts    int      `json:"hosts"`
 	Run      int      `json:"run_id"` // 0: nothing was crawled yet
+	Origin   string   `json:"origin"` // of the file: crawl, shard or merge; empty: it cannot be read
 	Digest   string   `json:"digest,omitempty"`
 	Found    int      `json:"found"`    // problems
 	Problems []string `json:"problems"` // the first of them
@@ -189,6 +190,44 @@ func CheckFile(w io.Writer, path string, digest bool) error {
 	return out.Encode(checkLine{Verdict: v})
 }
 
+// The origins of a state file.
+const (
+	fromCrawl = "crawl" // of one machine
+	fromShard = "shard" // a crawl of a part of a terrain
+	fromMerge = "merge" // of the files of shards
+)
+
+// originOf returns how a state file came to be.
+func originOf(store *kv.Store) (string, error) {
+	var merged []byte
+	err := store.View(func(tx *kv.Tx) (err error) { merged, err = tx.Meta.Value(kv.MetaMerged); return err })
+	part := store.Part()
+	switch {
+	case err != nil:
+		return "", err
+	case merged != nil || part.Merged():
+		return fromMerge, nil
+	case part.Shards != 0:
+		return fromShard, nil
+	}
+	return fromCrawl, nil
+}
+
+// Advice returns what to do about a damaged file.
+func (v *Verdict) Advice() string {
+	fresh := "start again with \"ripple crawl --fresh\", which keeps this file beside the new one"
+	switch v.Origin {
+	case fromMerge:
+		return "bring back a backup, or merge the shards again, each with its newest file"
+	case fromShard:
+		return "bring back its newest copy, or if there is none, recreate it with \"ripple shard recreate\""
+	case fromCrawl:
+		return "bring back a backup, or " + fresh
+	}
+	return "bring back a backup; if it was merged from shards, merge them again; " +
+		"if it is the file of one machine, " + fresh
+}
+
 // survey checks what the records mean.
 func (v *Verdict) survey(path string, digest bool, note func(string)) error {
 	store, err := kv.Open(path, kv.Options{ReadOnly: true})
@@ -196,6 +235,9 @@ func (v *Verdict) survey(path string, digest bool, note func(string)) error {
 		return err
 	}
 	defer store.Close()
+	if v.Origin, err = originOf(store); err != nil {
+		return err
+	}
 	v.URLs, v.Visits, v.Hosts = store.URLs(), int(store.LastSeq()), store.Hosts()
 	s, err := survey.New(store)
 	if errors.Is(err, survey.ErrNoRun) {

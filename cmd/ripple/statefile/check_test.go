@@ -3,12 +3,16 @@ package statefile
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/shard"
 )
 
 // TestMain lets the test binary be the process that checks a file.
@@ -52,6 +56,44 @@ func TestLateCheck(t *testing.T) {
 		err := v.late(10*time.Second, tt.worked)
 		if got := strings.Join(v.Problems, "; "); got != tt.want || (err != nil) != (tt.want == "") {
 			t.Errorf("found %q, worked %v: %q, %v", tt.found, tt.worked, got, err)
+		}
+	}
+}
+
+// Only for the file of one machine, a crawl that begins again is a way out of damage.
+func TestAdvice(t *testing.T) {
+	for origin, want := range map[string]string{
+		fromCrawl: `bring back a backup, or start again with "ripple crawl --fresh", which keeps this file beside the new one`,
+		fromShard: `bring back its newest copy, or if there is none, recreate it with "ripple shard recreate"`,
+		fromMerge: "bring back a backup, or merge the shards again, each with its newest file",
+		"": "bring back a backup; if it was merged from shards, merge them again; if it is the file of one machine, " +
+			`start again with "ripple crawl --fresh", which keeps this file beside the new one`,
+	} {
+		if got := (&Verdict{Origin: origin}).Advice(); got != want {
+			t.Errorf("of %q: %q", origin, got)
+		}
+	}
+}
+
+// A file says how it came to be.
+func TestOrigin(t *testing.T) {
+	for want, write := range map[string]func(*kv.Tx) error{
+		fromCrawl: func(*kv.Tx) error { return nil },
+		fromShard: func(tx *kv.Tx) error {
+			return tx.Part.Put(schema.Part{Terrain: [16]byte{1}, Rule: shard.Version, Shards: 2, Run: 1})
+		},
+		fromMerge: func(tx *kv.Tx) error { return tx.Meta.Put(kv.MetaMerged, []byte{1}) },
+	} {
+		store, err := kv.Open(filepath.Join(t.TempDir(), "s.bolt"), kv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		if err := store.Update(write); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := originOf(store); got != want || err != nil {
+			t.Errorf("%q, %v; want %q", got, err, want)
 		}
 	}
 }

@@ -137,6 +137,8 @@ func (s *Shards) Write(ctx context.Context, out string, refuse func() error, p e
 		err = kv.Rename(compacted, out)
 	}
 	switch {
+	case errors.As(err, new(*merge.OlderError)):
+		return term.Hint(err, "merge the newest file of each shard")
 	case errors.Is(err, kv.ErrDamaged):
 		return term.Hint(err, "\"ripple verify --state FILE\" says which shards are intact")
 	case err != nil && !term.IsUserError(err):

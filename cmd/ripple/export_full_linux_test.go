@@ -15,8 +15,8 @@ import (
 // old file is unchanged, and nothing else is left.
 func TestExportDiskFull(t *testing.T) {
 	t.Parallel()
-	cfg := rippletest.Crawled(t, 1)
-	for _, format := range []string{"sqlite", "gexf", "graphml", "dot", "opml", "jsonl", "map", "csv", "parquet"} {
+	cfg := rippletest.CrawledKept(t, 1)
+	for _, format := range []string{"sqlite", "wacz", "gexf", "graphml", "dot", "opml", "jsonl", "map", "csv", "parquet"} {
 		t.Run(format, func(t *testing.T) {
 			disk := crawltest.SmallDisk(t, "8m")
 			target := filepath.Join(disk, "out")

@@ -74,10 +74,10 @@ func TestInterruptedWhileExporting(t *testing.T) {
 	}
 	seed := crawltest.Seed(t)
 	r := rand.New(rand.NewPCG(seed, 1))
-	cfg := rippletest.Crawled(t, seed)
+	cfg := rippletest.CrawledKept(t, seed)
 	dir := t.TempDir()
 	args := []string{"export", "--config", cfg, "--sqlite", filepath.Join(dir, "x.db"),
-		"--map", filepath.Join(dir, "x.html"), "--csv", filepath.Join(dir, "csv")}
+		"--map", filepath.Join(dir, "x.html"), "--csv", filepath.Join(dir, "csv"), "--wacz", filepath.Join(dir, "x.wacz")}
 	stopped, long := 0, time.Second
 	for tries := 0; stopped < 6 && tries < 100; tries++ {
 		cmd := ripple(args...)
@@ -103,7 +103,7 @@ func TestInterruptedWhileExporting(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			if name := e.Name(); name != "x.db" && name != "x.html" &&
+			if name := e.Name(); name != "x.db" && name != "x.html" && name != "x.wacz" &&
 				name != "csv" && cmd.ProcessState.ExitCode() >= 0 {
 				t.Errorf("left in the folder: %s", name)
 			}

@@ -33,6 +33,8 @@ type Record struct {
 	Status int         // of a response or revisit
 	Header http.Header // of a response or revisit
 	Body   []byte      // of a response, or of a resolved revisit
+
+	head []byte // of a response or revisit, as it is in the block
 }
 
 // A Reader reads records by place. It is safe for concurrent use.
@@ -185,7 +187,9 @@ func (rec *Record) open() error {
 	if rec.Header, err = readFields(r); err != nil {
 		return err
 	}
+	block := rec.Body
 	rec.Body, err = io.ReadAll(r)
+	rec.head = block[:len(block)-len(rec.Body)]
 	return err
 }
 
@@ -242,6 +246,12 @@ func parsePlace(s string) (place, error) {
 		return place{}, fmt.Errorf("%w: %q is no place in a page store", ErrRecord, s)
 	}
 	return place{file, n}, nil
+}
+
+// ParsePlace returns the file and the offset of a place returned by [Writer.Append].
+func ParsePlace(at string) (file string, offset int64, err error) {
+	p, err := parsePlace(at)
+	return p.file, p.offset, err
 }
 
 // isSegment reports whether a file name is that of a segment: NAME-00001.warc.gz.

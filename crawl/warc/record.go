@@ -215,9 +215,36 @@ func member(f fields, block []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// keyOf returns the sort key of a URL in an index.
+// keyOf returns the key of a URL in an index, as the players of web archives look it up: its SURT in lower case,
+// without www. at the beginning, and with the parameters of its query in order.
 func keyOf(url string) string {
-	return weburl.SURT(strings.Replace(url, "://www.", "://", 1))
+	scheme, rest, ok := strings.Cut(strings.ToLower(url), "://")
+	if !ok {
+		return url
+	}
+	if digits, isWWW := strings.CutPrefix(rest, "www"); isWWW {
+		if name, found := strings.CutPrefix(strings.TrimLeft(digits, "0123456789"), "."); found {
+			rest = name
+		}
+	}
+	host, path, query := rest, "/", ""
+	if i := strings.IndexAny(rest, "/?"); i >= 0 {
+		host, path = rest[:i], rest[i:]
+	}
+	path, query, _ = strings.Cut(path, "?")
+	name, port := weburl.SplitPort(host)
+	if port == map[string]string{"http": ":80", "https": ":443"}[scheme] {
+		port = ""
+	}
+	labels := strings.Split(name, ".")
+	slices.Reverse(labels)
+	key := strings.Join(labels, ",") + port + ")" + path
+	if query == "" {
+		return key
+	}
+	parameters := strings.Split(query, "&")
+	slices.Sort(parameters)
+	return key + "?" + strings.Join(parameters, "&")
 }
 
 func newID() string {

@@ -84,7 +84,7 @@ func Formats() []Format {
 				return atomicfile.Stream(ctx, path, func(w io.Writer) error { return answer.WriteReport(w, s) })
 			},
 		},
-		pagesFormat(),
+		pagesFormat(), waczFormat(),
 	}, graphFormats()...)
 }
 

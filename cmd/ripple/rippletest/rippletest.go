@@ -43,11 +43,29 @@ domain = "h1.gen.test"
 seeds = ["https://h1.gen.test/"]
 `
 
+// generated is the small web.
+func generated() webtest.GenConfig {
+	return webtest.GenConfig{Domain: "gen.test", Hosts: 8, Pages: 8, Links: 10, Hrefs: 12, Size: 1500,
+		Leave: 0.4, Redirects: 0.1, Dead: 0.05}
+}
+
 // Crawled crawls a small web to its end and returns the path of the configuration. The state is state.bolt in the same
 // folder.
 func Crawled(t testing.TB, seed uint64) string {
 	t.Helper()
 	path, walked := CrawledFor(t, seed, 5*time.Minute)
+	if !walked {
+		t.Fatal("the crawl has not come to its end")
+	}
+	return path
+}
+
+// CrawledKept is like Crawled, with a page store, of a web without redirects and dead links, which it would not hold.
+func CrawledKept(t testing.TB, seed uint64) string {
+	t.Helper()
+	whole := generated()
+	whole.Redirects, whole.Dead = 0, 0
+	path, walked := crawledFor(t, seed, 5*time.Minute, whole, verifyConfig+"[pages]\nkeep = true\npath = \"pages\"\n")
 	if !walked {
 		t.Fatal("the crawl has not come to its end")
 	}
@@ -77,20 +95,25 @@ func CrawledWhole(t testing.TB, seed uint64) string {
 // CrawledFor is like Crawled, but interrupts the crawl after a time. It reports whether the crawl ended before.
 func CrawledFor(t testing.TB, seed uint64, limit time.Duration) (path string, walked bool) {
 	t.Helper()
+	return crawledFor(t, seed, limit, generated(), verifyConfig)
+}
+
+func crawledFor(t testing.TB, seed uint64, limit time.Duration, web webtest.GenConfig, text string) (path string,
+	walked bool) {
+	t.Helper()
 	s, err := webtest.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	s.Generate(seed, webtest.GenConfig{Domain: "gen.test", Hosts: 8, Pages: 8, Links: 10, Hrefs: 12, Size: 1500,
-		Leave: 0.4, Redirects: 0.1, Dead: 0.05})
+	s.Generate(seed, web)
 	dir := t.TempDir()
 	ca, err := s.CAFile(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path = filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, verifyConfig, ca, s.Addr()), 0o600); err != nil {
+	if err := os.WriteFile(path, fmt.Appendf(nil, text, ca, s.Addr()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg, _, err := config.Load(path)

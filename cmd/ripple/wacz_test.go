@@ -1,0 +1,129 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sumi-ripple/ripple/cmd/ripple/rippletest"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/kv/survey"
+)
+
+// digestOf returns the digest of the map in a state file.
+func digestOf(t *testing.T, state string) string {
+	t.Helper()
+	store := crawltest.Open(t, state)
+	defer store.Close()
+	digest, err := survey.Digest(crawltest.Survey(t, store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return digest
+}
+
+// exportWACZ exports the page store of a configuration.
+func exportWACZ(t *testing.T, config string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pages.wacz")
+	if _, complaints, code := ran(t, "export", "--config", config, "--wacz", path); code != 0 {
+		t.Fatal(complaints)
+	}
+	return path
+}
+
+// importWACZ imports an archive under a configuration into a state file of its own, which it returns.
+func importWACZ(t *testing.T, config, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	again := filepath.Join(dir, "config.toml")
+	if err := os.WriteFile(again, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, complaints, code := ran(t, "import", "--config", again, "--wacz", path); code != 0 ||
+		strings.Contains(complaints, "damaged") {
+		t.Fatalf("%s%s", out, complaints)
+	}
+	return filepath.Join(dir, "state.bolt")
+}
+
+// An import of an exported archive gives the digest of the crawl, and the same state gives the same bytes.
+func TestWACZ(t *testing.T) {
+	t.Parallel()
+	config := rippletest.CrawledKept(t, 3)
+	path := exportWACZ(t, config)
+	state := filepath.Join(filepath.Dir(config), "state.bolt")
+	if got, want := digestOf(t, importWACZ(t, config, path)), digestOf(t, state); got != want {
+		t.Errorf("imported with digest %s, want %s", got, want)
+	}
+	if !bytes.Equal(contents(t, path), contents(t, exportWACZ(t, config))) {
+		t.Error("a second export differs")
+	}
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	requireManifest(t, &z.Reader)
+}
+
+// requireManifest verifies the lengths and digests that the manifest of an archive states, and that it lists all files.
+func requireManifest(t *testing.T, z *zip.Reader) {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[f.Name], err = io.ReadAll(r); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(f.Name, ".gz") && f.Method != zip.Store {
+			t.Errorf("%s is compressed again", f.Name)
+		}
+	}
+	var manifest struct {
+		Profile   string
+		Version   string `json:"wacz_version"`
+		Title     string
+		Software  string
+		Created   string
+		Main      string `json:"mainPageUrl"`
+		Resources []struct {
+			Path, Hash string
+			Bytes      int
+		}
+	}
+	if err := json.Unmarshal(files["datapackage.json"], &manifest); err != nil {
+		t.Fatal(err)
+	}
+	if manifest.Profile != "data-package" || manifest.Version != "1.1.1" || manifest.Created == "" ||
+		manifest.Title != "Ripple: h0.gen.test, h1.gen.test" || !strings.HasPrefix(manifest.Software, "Ripple ") ||
+		manifest.Main != "https://h0.gen.test/" || len(manifest.Resources) != len(files)-2 {
+		t.Errorf("%+v", manifest)
+	}
+	for _, r := range manifest.Resources {
+		if sum := fmt.Sprintf("sha256:%x", sha256.Sum256(files[r.Path])); sum != r.Hash || len(files[r.Path]) != r.Bytes {
+			t.Errorf("%s has %d bytes, %s; want %d, %s", r.Path, len(files[r.Path]), sum, r.Bytes, r.Hash)
+		}
+	}
+	var digest struct{ Path, Hash string }
+	if err := json.Unmarshal(files["datapackage-digest.json"], &digest); err != nil {
+		t.Fatal(err)
+	}
+	if sum := fmt.Sprintf("sha256:%x", sha256.Sum256(files["datapackage.json"])); digest.Hash != sum {
+		t.Errorf("the manifest has %s, and its digest is %s", sum, digest.Hash)
+	}
+}

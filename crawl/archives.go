@@ -28,8 +28,8 @@ type Archives struct {
 	At   time.Time // of several captures of a page, the newest that is not after it counts; zero: the newest
 }
 
-// sources identifies the archives by their names and sizes, and what is taken of them.
-func (a *Archives) sources() (sum [32]byte, err error) {
+// source identifies the archives by their names and sizes, and what is taken of them.
+func (a *Archives) source() (sum [32]byte, err error) {
 	h := sha256.New()
 	for _, path := range slices.Concat(a.WARC, a.WACZ, a.WAT) {
 		stat, err := os.Stat(path)

@@ -34,12 +34,14 @@ var ErrNoCaptures = errors.New("the archives hold no page of the terrain")
 type Imported struct {
 	Run     schema.Run
 	Resumed bool
-	Bytes   int64    // of the archives
-	Records int      // read
-	Refused int      // of those: captures that lists or rules keep out
-	Pages   int      // recorded
-	Damaged int      // records that could not be read
-	Damages []string // the first of those: file, offset and reason
+	Known   bool         // the run had these archives already; nothing was read
+	Last    schema.RunID // of a run that joined others: the last of these now
+	Bytes   int64        // of the archives
+	Records int          // read
+	Refused int          // of those: captures that lists or rules keep out
+	Pages   int          // recorded
+	Damaged int          // records that could not be read
+	Damages []string     // the first of those: file, offset and reason
 }
 
 func (d *Imported) damaged(path string, at int64, why error) {
@@ -56,8 +58,9 @@ func (d *Imported) damaged(path string, at int64, why error) {
 // All archives are read once for their captures, and the chosen ones again, by their links: at most once more for every
 // step from an origin. In memory are 48 bytes for every capture of the terrain and the URL of every revisit.
 //
-// It fails with [record.ErrCrawled], [record.ErrImport] or [record.ErrOrder] if the state file has no place for the
-// run, and with [ErrNoCaptures] if there is nothing to import. Nothing is written then.
+// It fails with [record.ErrRuns] or [record.ErrImport] if the state file has no place for the run, and with
+// [ErrNoCaptures] if there is nothing to import. Nothing is written then. A run in a file of its own joins others by
+// [kv.Store.Join].
 func Import(ctx context.Context, store *kv.Store, cfg *config.Config, from Archives) (done Imported, err error) {
 	if err := Whole(store); err != nil {
 		return done, err
@@ -68,7 +71,12 @@ func Import(ctx context.Context, store *kv.Store, cfg *config.Config, from Archi
 	}
 	defer set.Client.Close()
 	what := record.Import{}
-	if what.Sources, err = from.sources(); err != nil {
+	if what.Source, err = from.source(); err != nil {
+		return done, err
+	}
+	var known bool
+	if done.Run, known, err = record.FindImport(store, what.Source); known || err != nil {
+		done.Known, done.Pages = known, done.Run.Pages
 		return done, err
 	}
 	held := &inventory{archives: &from, set: set, hash: store.Hash, done: &done, texts: map[uint64]string{}}

@@ -14,7 +14,7 @@ import (
 )
 
 // formatVersion is the version of the file format. A file of any other version is refused.
-const formatVersion = 9
+const formatVersion = 10
 
 // create creates an empty state file under a temporary name and then renames it, unless another process was
 // faster. A symbolic link to a missing file is kept, and leads to the new file.

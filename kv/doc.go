@@ -128,7 +128,7 @@
 // wait (us) and the name of another host. A [schema.End] is its kind (byte), unless that is 0
 // the detail, a number and a time (us), and the shards that had no part in the run.
 //
-// Every change of the format takes a new version, which is 9 now. A file of any other
+// Every change of the format takes a new version, which is 10 now. A file of any other
 // version is refused.
 //
 // The value "part" and the last three buckets are only in a file that holds one shard of

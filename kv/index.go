@@ -16,6 +16,10 @@ type index struct {
 	foundAll bool            // lookup contains all URLs
 	sought   map[uint64]bool // otherwise the hashes whose URLs it contains
 	seeks    int             // number of partial look-ups
+
+	runs    []schema.Run // of each the ID, the kind and the first visit
+	imports schema.Imports
+	asked   map[schema.ID]uint32 // the visit of [index.Asked] if it comes before an import's, which is the latest
 }
 
 // shapesMask selects the bits of a mark that hold shapes.
@@ -47,6 +51,42 @@ func (x *index) HostOf(id schema.ID) schema.HostID { return schema.HostID(x.know
 
 // Latest returns the last visit of a URL; 0: never visited.
 func (x *index) Latest(id schema.ID) schema.Seq { return schema.Seq(x.known.at(id).latest) }
+
+// Asked returns the last visit of a URL that is not one of an import; 0: none.
+func (x *index) Asked(id schema.ID) schema.Seq {
+	seq := x.Latest(id)
+	if !x.imports.Has(seq) {
+		return seq
+	}
+	return schema.Seq(x.asked[id])
+}
+
+// visited makes a visit the latest of a URL.
+func (x *index) visited(id schema.ID, seq schema.Seq) {
+	k := x.known.of(id)
+	if k.latest != 0 && x.imports.Has(seq) && !x.imports.Has(schema.Seq(k.latest)) {
+		if x.asked == nil {
+			x.asked = map[schema.ID]uint32{}
+		}
+		x.asked[id] = k.latest
+	}
+	k.latest = uint32(seq)
+}
+
+// setRun notes which visits are those of a run.
+func (x *index) setRun(run *schema.Run) {
+	if n := int(run.ID); n > len(x.runs) {
+		x.runs = append(x.runs, make([]schema.Run, n-len(x.runs))...)
+	}
+	is := schema.Run{ID: run.ID, Kind: run.Kind, FirstVisit: run.FirstVisit}
+	if was := &x.runs[run.ID-1]; was.Kind != is.Kind || was.FirstVisit != is.FirstVisit {
+		*was = is
+		x.imports = schema.ImportsOf(x.runs)
+	}
+}
+
+// Imports returns the visits of imports.
+func (x *index) Imports() schema.Imports { return x.imports }
 
 // Kind returns the kind of a URL.
 func (x *index) Kind(id schema.ID) schema.URLKind {

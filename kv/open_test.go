@@ -93,7 +93,7 @@ func TestOpenLocked(t *testing.T) {
 }
 
 func TestOpenOtherFormat(t *testing.T) {
-	for _, version := range []byte{1, 2, 3, 4, 5, 8, 10} {
+	for _, version := range []byte{1, 2, 3, 4, 5, 8, 9, 11} {
 		path := filepath.Join(t.TempDir(), "state.db")
 		if err := os.WriteFile(path, sample(t), 0o600); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package kv
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -50,7 +51,10 @@ func (s *Store) Prune(ctx context.Context, dst string, from schema.RunID) (Prune
 		err = guard(func() error { return initialiseAfter(dst, s.seed, s.state.commit) })
 	}
 	if err == nil {
-		err = p.run(dst)
+		err = s.View(p.mark)
+	}
+	if err == nil {
+		err = p.copyTo(dst)
 	}
 	if err != nil {
 		return Pruned{}, fmt.Errorf("prune %s: %w", s.path, errors.Join(err, os.Remove(dst)))
@@ -63,6 +67,7 @@ type pruning struct {
 	ctx       context.Context
 	old, next *Store
 	from      schema.RunID
+	joins     *joining // nil: runs keep their numbers
 
 	visits []uint32 // by old number: 1 if it is kept, later its new number
 	urls   []uint32 // likewise by old ID
@@ -70,13 +75,8 @@ type pruning struct {
 	result Pruned
 }
 
-func (p *pruning) run(dst string) (err error) {
-	p.visits = make([]uint32, p.old.state.visits+1)
-	p.urls = make([]uint32, p.old.state.urls+1)
-	p.hosts = make([]uint32, p.old.state.hosts+1)
-	if err := p.old.View(p.mark); err != nil {
-		return err
-	}
+// copyTo copies what is marked.
+func (p *pruning) copyTo(dst string) (err error) {
 	if p.next, err = Open(dst, Options{}); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (p *pruning) run(dst string) (err error) {
 	if err := p.next.Like(p.old); err != nil {
 		return err
 	}
-	for _, step := range []func() error{p.beginPart, p.copyHosts, p.copyURLs, p.copyRuns, p.copyVisits,
+	for _, step := range []func() error{p.beginPart, p.copyHosts, p.copyURLs, p.joinURLs, p.copyRuns, p.copyVisits,
 		p.copyDepths, p.copyQueues, p.copyRest, p.copyInlinks, p.copyPart} {
 		if err := step(); err != nil {
 			return err
@@ -100,6 +100,9 @@ func (p *pruning) run(dst string) (err error) {
 
 // mark marks what is kept.
 func (p *pruning) mark(tx *Tx) error {
+	p.visits = make([]uint32, p.old.state.visits+1)
+	p.urls = make([]uint32, p.old.state.urls+1)
+	p.hosts = make([]uint32, p.old.state.hosts+1)
 	before, err := tx.Meta.Pruned()
 	if err != nil {
 		return err
@@ -107,7 +110,7 @@ func (p *pruning) mark(tx *Tx) error {
 	p.from = max(p.from, before)
 	err = tx.Visits.Each(1, func(v *schema.Visit) (bool, error) {
 		depth, _ := p.old.Depth(v.URL)
-		if v.Run >= p.from || depth != NoDepth && p.old.Latest(v.URL) == v.Seq {
+		if v.Run >= p.from || depth != NoDepth && p.old.Asked(v.URL) == v.Seq {
 			p.visits[v.Seq] = 1
 			p.visits[v.Stand] = 1
 		}
@@ -172,7 +175,11 @@ func (p *pruning) markHosts(tx *Tx) error {
 
 // batches calls f for all marked numbers, in transactions of limited size.
 func (p *pruning) batches(kept []uint32, f func(old, next *Tx, n int) error) error {
-	for n := 1; n < len(kept); {
+	return p.batchesFrom(1, kept, f)
+}
+
+func (p *pruning) batchesFrom(n int, kept []uint32, f func(old, next *Tx, n int) error) error {
+	for n < len(kept) {
 		if err := context.Cause(p.ctx); err != nil {
 			return err
 		}
@@ -215,6 +222,7 @@ func (p *pruning) copyHosts() error {
 		id, generation := h.ID, h.Generation
 		*h = *from
 		h.ID, h.Generation, h.Queues, h.Waiting, h.Retries, h.Known, h.Files, h.Others = id, generation, nil, 0, nil, 0, 0, 0
+		p.renumberHost(h)
 		next.Hosts.Put(h)
 		robots, ok, err := old.Hosts.Robots(from.ID)
 		if err == nil && ok {
@@ -238,7 +246,7 @@ func (p *pruning) copyURLs() error {
 		if err != nil {
 			return err
 		}
-		u.Host = schema.HostID(p.hosts[u.Host])
+		u.Host, u.FirstRun = schema.HostID(p.hosts[u.Host]), p.renumber(u.FirstRun)
 		if int(u.Referrer) < n {
 			u.Referrer = p.url(u.Referrer)
 		} else {
@@ -271,32 +279,54 @@ func (p *pruning) url(id schema.ID) schema.ID { return schema.ID(p.urls[id]) }
 
 // copyRuns copies the records of all runs, and the configurations of those kept.
 func (p *pruning) copyRuns() error {
-	return p.both(func(old, next *Tx) error {
-		runs, err := old.Runs.All()
-		if err != nil {
-			return err
+	var runs []schema.Run
+	err := p.old.View(func(old *Tx) (err error) {
+		runs, err = old.Runs.All()
+		return err
+	})
+	if err == nil && p.joins != nil {
+		at := p.joins.run.ID - 1
+		if err = p.putRuns(runs, runs[:at]); err == nil {
+			err = p.joinRun()
 		}
-		for _, run := range runs {
+		if err == nil {
+			err = p.putRuns(runs, runs[at:])
+		}
+		return err
+	}
+	return errors.Join(err, p.putRuns(runs, runs))
+}
+
+// putRuns puts some of all runs.
+func (p *pruning) putRuns(runs, some []schema.Run) error {
+	return p.both(func(old, next *Tx) error {
+		for _, run := range some {
+			kept := run.ID >= p.from
 			run.FirstVisit = p.firstVisit(run.FirstVisit)
 			if run.ID == runs[len(runs)-1].ID {
 				run.Generation = p.next.state.generation
 			}
+			run.ID, run.Joined = p.renumber(run.ID), p.renumber(run.Joined)
 			if err := next.Runs.Put(run); err != nil {
 				return err
 			}
-			if run.ID < p.from {
+			if !kept {
 				continue
 			}
-			text, err := old.Runs.Config(run.Config)
-			if err == nil {
-				err = next.Runs.PutConfig(run.Config, text)
-			}
-			if err != nil {
+			if err := copyConfig(old, next, run.Config); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+func copyConfig(old, next *Tx, hash [32]byte) error {
+	text, err := old.Runs.Config(hash)
+	if err == nil {
+		err = next.Runs.PutConfig(hash, text)
+	}
+	return err
 }
 
 // firstVisit returns the new number of a visit, or of the next one kept.
@@ -307,32 +337,46 @@ func (p *pruning) firstVisit(seq schema.Seq) schema.Seq {
 			n++
 		}
 	}
+	if p.joins != nil && seq >= p.joins.before {
+		n += schema.Seq(p.joins.from.state.visits)
+	}
 	return n
 }
 
 func (p *pruning) copyVisits() error {
-	return p.batches(p.visits, func(old, next *Tx, n int) error {
-		v, err := old.Visits.At(schema.Seq(n))
-		if err == nil {
-			err = old.Visits.Anchors(v)
-		}
-		if err != nil {
-			return err
-		}
-		v.URL, v.RedirectTo, v.Stand = p.url(v.URL), p.url(v.RedirectTo), schema.Seq(p.visits[v.Stand])
-		for i := range v.Links {
-			v.Links[i].To = p.url(v.Links[i].To)
-		}
-		for i := range v.Sitemap {
-			v.Sitemap[i].To = p.url(v.Sitemap[i].To)
-		}
-		seq, err := next.Visits.Add(v)
-		p.visits[n] = uint32(seq)
+	if p.joins == nil {
+		return p.batches(p.visits, p.copyVisit)
+	}
+	before := p.visits[:p.joins.before]
+	err := p.batches(before, p.copyVisit)
+	if err == nil {
+		err = p.joinVisits()
+	}
+	if err != nil {
 		return err
-	})
+	}
+	return p.batchesFrom(len(before), p.visits, p.copyVisit)
+}
+
+func (p *pruning) copyVisit(old, next *Tx, n int) error {
+	v, err := old.Visits.At(schema.Seq(n))
+	if err == nil {
+		err = old.Visits.Anchors(v)
+	}
+	if err != nil {
+		return err
+	}
+	v.Stand, v.Run = schema.Seq(p.visits[v.Stand]), p.renumber(v.Run)
+	mapVisit(v, p.url)
+	seq, err := next.Visits.Add(v)
+	p.visits[n] = uint32(seq)
+	return err
 }
 
 func (p *pruning) copyDepths() error {
+	if p.joins != nil && p.joins.last {
+		return p.joinDepths()
+	}
 	return p.batches(p.urls, func(_, next *Tx, n int) error {
 		if depth, hops := p.old.Depth(schema.ID(n)); depth != NoDepth {
 			next.Depths.Lower(p.url(schema.ID(n)), depth, hops)
@@ -389,9 +433,17 @@ func (p *pruning) copyRest() error {
 				if b == bMeta && !slices.ContainsFunc(kept, func(p string) bool { return bytes.HasPrefix(key, []byte(p)) }) {
 					return true, nil
 				}
+				key = slices.Clone(key)
 				w := next.fields()
+				switch {
+				case b == bCaps:
+					w.uint(uint64(p.renumber(schema.RunID(r.id()))))
+				case bytes.HasPrefix(key, []byte(historyPrefix)):
+					n := len(historyPrefix)
+					key = historyKey(p.renumber(schema.RunID(binary.BigEndian.Uint32(key[n:]))))
+				}
 				w.raw(r.b)
-				return true, next.put(b, slices.Clone(key), w)
+				return true, next.put(b, key, w)
 			})
 			if err != nil {
 				return err
@@ -399,7 +451,7 @@ func (p *pruning) copyRest() error {
 		}
 		err = old.Vouchers.Each(func(sitemap schema.ID, voucher string, run schema.RunID) error {
 			if kept := p.url(sitemap); kept != 0 {
-				return next.Vouchers.Put(kept, voucher, run)
+				return next.Vouchers.Put(kept, voucher, p.renumber(run))
 			}
 			return nil
 		})
@@ -409,42 +461,11 @@ func (p *pruning) copyRest() error {
 		if err != nil {
 			return err
 		}
+		if p.joins != nil {
+			return nil
+		}
 		return next.Meta.Put(MetaPruned, strconv.AppendUint(nil, uint64(p.from), 10))
 	})
-}
-
-// copyInlinks copies the in-links from outside, whichever runs are dropped.
-func (p *pruning) copyInlinks() error {
-	graph, counts := schema.Graph{}, false
-	err := p.old.View(func(old *Tx) (err error) {
-		graph, counts, err = old.Inlinks.Graph()
-		return err
-	})
-	if err != nil || !counts {
-		return err
-	}
-	for after, more := "", true; more; {
-		if err := context.Cause(p.ctx); err != nil {
-			return err
-		}
-		err := p.both(func(old, next *Tx) error {
-			n := 0
-			more = false
-			return old.Inlinks.each(after, func(l *schema.Inlink) (bool, error) {
-				if n++; n > pruneCommit {
-					more = true
-					return false, nil
-				}
-				after = l.Host
-				_, err := next.Inlinks.Put(l)
-				return err == nil, err
-			})
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return p.next.Update(func(next *Tx) error { return next.Inlinks.PutGraph(&graph) })
 }
 
 // uncountHosts subtracts dropped hosts from the counts of their sites, to make room for others.

@@ -1,6 +1,10 @@
 package kv
 
-import "github.com/sumi-ripple/ripple/schema"
+import (
+	"context"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
 
 // markPart keeps the URLs that other shards have reported, or that are still to be sent to them.
 func (p *pruning) markPart(tx *Tx) error {
@@ -64,4 +68,38 @@ func (p *pruning) copyPart() error {
 		}
 		return next.Outbox.put(p.url(schema.ID(n)), marked)
 	})
+}
+
+// copyInlinks copies the in-links from outside, whichever runs are dropped.
+func (p *pruning) copyInlinks() error {
+	graph, counts := schema.Graph{}, false
+	err := p.old.View(func(old *Tx) (err error) {
+		graph, counts, err = old.Inlinks.Graph()
+		return err
+	})
+	if err != nil || !counts {
+		return err
+	}
+	for after, more := "", true; more; {
+		if err := context.Cause(p.ctx); err != nil {
+			return err
+		}
+		err := p.both(func(old, next *Tx) error {
+			n := 0
+			more = false
+			return old.Inlinks.each(after, func(l *schema.Inlink) (bool, error) {
+				if n++; n > pruneCommit {
+					more = true
+					return false, nil
+				}
+				after = l.Host
+				_, err := next.Inlinks.Put(l)
+				return err == nil, err
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return p.next.Update(func(next *Tx) error { return next.Inlinks.PutGraph(&graph) })
 }

@@ -30,7 +30,7 @@ func (tx *Tx) rebuild(most int64) error {
 		s.lookup.reserve(int(s.state.urls))
 	}
 	for _, step := range []func() error{tx.URLs.rebuild, tx.URLs.rebuildShapes,
-		tx.Visits.rebuild, tx.Depths.rebuild, tx.checkLast, tx.Part.rebuild} {
+		tx.Runs.rebuild, tx.Visits.rebuild, tx.Depths.rebuild, tx.checkLast, tx.Part.rebuild} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (vs *Visits) rebuild() error {
 			if r.bad || id < 1 || id > int64(s.state.urls) {
 				return fmt.Errorf("%w: URL of visit %d", ErrDamaged, n)
 			}
-			s.known.of(schema.ID(id)).latest = uint32(n)
+			s.visited(schema.ID(id), schema.Seq(n))
 		}
 		return nil
 	})

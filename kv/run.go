@@ -57,7 +57,20 @@ func (rs *Runs) Put(run schema.Run) error {
 	w := rs.tx.fields()
 	encodeRun(w, &run)
 	rs.tx.s.state.runs = max(rs.tx.s.state.runs, uint32(run.ID))
+	rs.tx.s.setRun(&run)
 	return rs.tx.put(bRuns, key32(uint32(run.ID)), w)
+}
+
+// rebuild notes which visits belong to which run. A run that cannot be read is found when it is read again.
+func (rs *Runs) rebuild() error {
+	runs, err := rs.All()
+	if errors.Is(err, ErrDamaged) {
+		return nil
+	}
+	for i := range runs {
+		rs.tx.s.setRun(&runs[i])
+	}
+	return err
 }
 
 func encodeRun(w *writer, run *schema.Run) {
@@ -85,6 +98,10 @@ func encodeRun(w *writer, run *schema.Run) {
 	w.byte(byte(run.Kind))
 	w.millis(run.Oldest)
 	w.millis(run.Newest)
+	w.uint(uint64(run.Joined))
+	if run.Kind == schema.RunImport {
+		w.raw(run.Source[:])
+	}
 }
 
 func decodeRun(r *reader, id schema.RunID) schema.Run {
@@ -113,6 +130,10 @@ func decodeRun(r *reader, id schema.RunID) schema.Run {
 		run.Kind = schema.RunCrawl
 	}
 	run.Oldest, run.Newest = r.millis(), r.millis()
+	run.Joined = schema.RunID(r.id())
+	if run.Kind == schema.RunImport {
+		copy(run.Source[:], r.raw(32))
+	}
 	return run
 }
 

@@ -51,7 +51,7 @@ func (vs *Visits) Add(v *schema.Visit) (schema.Seq, error) {
 		return 0, err
 	}
 	vs.tx.s.state.visits++
-	vs.tx.s.known.of(v.URL).latest = uint32(v.Seq)
+	vs.tx.s.visited(v.URL, v.Seq)
 	vs.visited = append(vs.visited, v.URL)
 	vs.keepAnchors(v)
 	return v.Seq, nil

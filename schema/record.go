@@ -345,8 +345,8 @@ const (
 // String returns the kind as written in SQL.
 func (k RunKind) String() string { return [...]string{"crawl", "import"}[k] }
 
-// A Run is one walk of the terrain, from the seeds to an empty frontier. Imports come before all crawls, ordered by the
-// time of what they hold.
+// A Run is one walk of the terrain, from the seeds to an empty frontier. Runs are ordered by the time of what they hold,
+// but a crawl is always the last if there is one.
 type Run struct {
 	ID         RunID
 	Started    time.Time
@@ -370,6 +370,8 @@ type Run struct {
 	Kind   RunKind
 	Oldest time.Time // of an import: when the oldest answer that it holds was given; zero: it is a crawl
 	Newest time.Time // and the newest
+	Joined RunID     // of an import: the crawl that was the last when it was imported; 0: there was none
+	Source [32]byte  // of an import: identifies the archives and what is taken of them
 }
 
 // JudgedBy adds the version of a table of rules to those that have judged the answers of a run.
@@ -394,16 +396,6 @@ func (r *Run) Captured() string {
 		return from
 	}
 	return from + " to " + to
-}
-
-// FirstAsked returns the first visit that may belong to a run that is no import.
-func FirstAsked(runs []Run) Seq {
-	for _, r := range runs {
-		if r.Kind != RunImport {
-			return max(1, r.FirstVisit)
-		}
-	}
-	return 1<<32 - 1 // no visit has it
 }
 
 // MaxRobotsAge is how long a copy of robots.txt is valid while robots.txt is unreachable.

@@ -15,7 +15,7 @@ CREATE TABLE runs (
     pages           INTEGER NOT NULL,   -- visits that requested the page: "pages_requested" elsewhere
     requests        INTEGER NOT NULL,   -- of every kind
     rules           TEXT,               -- versions of the tables of rules that judged its answers ('walls'), and of those that this file was written by ('missing', 'parked')
-    kind            TEXT NOT NULL,      -- 'crawl', or 'import': of web archives; imports come before all crawls
+    kind            TEXT NOT NULL,      -- 'crawl', or 'import': of web archives; runs are in the order of what they hold, but the last is a crawl if there is one
     oldest_capture_at TEXT,             -- of an import: when the oldest answer that it holds was given
     newest_capture_at TEXT              -- and the newest
 );

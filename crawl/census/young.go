@@ -26,7 +26,7 @@ func Young(store *kv.Store, recrawl config.Recrawl) (young, fresh int, err error
 			age := now.Sub(v.At)
 			switch {
 			case !recrawl.Young(age, v.Fresh) || !v.Final() || store.Kind(v.URL) != schema.KindPage ||
-				store.Latest(v.URL) != v.Seq:
+				store.Asked(v.URL) != v.Seq:
 			case recrawl.Young(age, 0):
 				young++
 			default:

@@ -183,11 +183,12 @@ func chooseRun(in *runState, b *Begun, again bool) (reapply bool, err error) {
 	}
 	hash, n := in.set.Config.Hash(), len(runs)
 	goesOn := n > 0 && runs[n-1].Status != schema.RunCompleted && runs[n-1].Kind == schema.RunCrawl
-	if in.asked = schema.FirstAsked(runs); in.imports != nil {
-		if goesOn, err = in.imports.goesOn(in, runs); err != nil {
+	if in.imports != nil {
+		if goesOn, err = in.imports.goesOn(runs); err != nil {
 			return false, err
 		}
 	}
+	defer func() { in.earlier = earlierOf(&in.run, runs) }()
 	if again && runs[n-1].Kind == schema.RunImport {
 		in.imports = &Import{Oldest: runs[n-1].Oldest, Newest: runs[n-1].Newest}
 	}
@@ -214,9 +215,8 @@ func chooseRun(in *runState, b *Begun, again bool) (reapply bool, err error) {
 		FirstVisit: in.store.LastSeq() + 1, Generation: in.store.Generation(),
 	}
 	if in.imports != nil {
-		in.run.Kind, in.run.Oldest, in.run.Newest = schema.RunImport, in.imports.Oldest, in.imports.Newest
-	} else {
-		in.asked = min(in.asked, in.run.FirstVisit)
+		in.run.Kind, in.run.Source = schema.RunImport, in.imports.Source
+		in.run.Oldest, in.run.Newest = in.imports.Oldest, in.imports.Newest
 	}
 	return b.Before.ID > 0, nil
 }

@@ -49,7 +49,7 @@ func (c *pageChooser) forms(id schema.ID, h *schema.Host) ([]string, error) {
 // at which the page was found stays in its place once the page has a form of its own that this
 // visit did not know.
 func (c *pageChooser) afterLast(id schema.ID, forms []string, known *schema.Forms) ([]string, error) {
-	seq := c.in.store.Latest(id)
+	seq := c.in.latest(id)
 	if seq == 0 {
 		return forms, nil
 	}

@@ -15,55 +15,52 @@ import (
 
 // Errors that say why archives cannot be imported into a state file.
 var (
-	ErrCrawled = errors.New("the state file holds a crawl, and an import comes before all crawls")
-	ErrImport  = errors.New("an import of other archives is not finished")
-	ErrOrder   = errors.New("imports are ordered by the time of what they hold")
+	ErrRuns   = errors.New("the state file holds other runs")
+	ErrImport = errors.New("an import of other archives is not finished")
 )
-
-const metaImport = "import"
 
 // An Import is what a run of kind import reads.
 type Import struct {
-	Sources        [32]byte  // identifies the archives and what is taken of them
+	Source         [32]byte  // identifies the archives and what is taken of them
 	Oldest, Newest time.Time // of the answers
 }
 
-// goesOn reports whether the import continues the last of the runs, or says why it can neither do that nor begin the
-// next one.
-func (i *Import) goesOn(in *runState, runs []schema.Run) (bool, error) {
-	if len(runs) == 0 {
+// goesOn reports whether the import continues the only one of the runs, or says why it can neither do that nor begin.
+func (i *Import) goesOn(runs []schema.Run) (bool, error) {
+	switch last := len(runs) - 1; {
+	case last < 0:
 		return false, nil
+	case runs[last].Kind == schema.RunImport && runs[last].Status != schema.RunCompleted && runs[last].Source != i.Source:
+		return false, fmt.Errorf("run %d: %w", runs[last].ID, ErrImport)
+	case last > 0 || runs[0].Source != i.Source:
+		return false, ErrRuns
 	}
-	last := runs[len(runs)-1]
-	if last.Kind != schema.RunImport {
-		return false, ErrCrawled
-	}
-	if last.Status != schema.RunCompleted {
-		sources, err := in.tx.Meta.Value(metaImport)
-		if err == nil && string(sources) != string(i.Sources[:]) {
-			err = fmt.Errorf("run %d: %w", last.ID, ErrImport)
-		}
-		return err == nil, err
-	}
-	if !i.Newest.After(last.Newest) {
-		return false, fmt.Errorf("%w: run %d holds answers until %s, these archives until %s", ErrOrder, last.ID,
-			last.Newest.UTC().Format(time.RFC3339), i.Newest.UTC().Format(time.RFC3339))
-	}
-	return false, nil
+	return true, nil
 }
 
-// BeginImport continues an unfinished import of the same archives, or else begins the next run, in place of
-// [Recorder.Begin]. It fails with [ErrCrawled], [ErrImport] or [ErrOrder] if the state file has no place for it.
+// FindImport returns the run that has imported a source completely; ok is false if there is none. It fails with
+// [ErrRuns] or [ErrImport] if the file has no place for it then.
+func FindImport(store *kv.Store, source [32]byte) (run schema.Run, ok bool, err error) {
+	err = store.View(func(tx *kv.Tx) error {
+		runs, err := tx.Runs.All()
+		if err != nil {
+			return err
+		}
+		for _, run = range runs {
+			if ok = run.Source == source && run.Status == schema.RunCompleted; ok {
+				return nil
+			}
+		}
+		_, err = (&Import{Source: source}).goesOn(runs)
+		return err
+	})
+	return run, ok, err
+}
+
+// BeginImport continues an unfinished import of the same archives, or else begins one in an empty file, in place of
+// [Recorder.Begin]. It fails with [ErrRuns] or [ErrImport] if the state file has no place for it.
 func (r *Recorder) BeginImport(ctx context.Context, what Import) (Begun, error) {
 	r.in.imports = &what
-	r.Enter = func(tx *kv.Tx) error {
-		runs, err := tx.Runs.All()
-		if err == nil {
-			r.in.tx = tx
-			_, err = what.goesOn(&r.in, runs)
-		}
-		return errors.Join(err, tx.Meta.Put(metaImport, what.Sources[:]))
-	}
 	return r.begin(ctx, false)
 }
 

@@ -84,7 +84,7 @@ func (c *pageChooser) settleKept(id schema.ID, anyCase bool) (bool, error) {
 	if !c.in.known(id) {
 		return false, nil
 	}
-	v, err := c.in.tx.Visits.At(c.in.store.Latest(id))
+	v, err := c.in.tx.Visits.At(c.in.latest(id))
 	if err != nil {
 		return false, err
 	}

@@ -43,7 +43,7 @@ func (l *ledger) done(id schema.ID) (bool, error) {
 
 // waitsAgain reports whether the last visit of a page is reopened.
 func (l *ledger) waitsAgain(id schema.ID) (bool, error) {
-	v, err := l.in.tx.Visits.At(l.in.store.Latest(id))
+	v, err := l.in.tx.Visits.At(l.in.latest(id))
 	if err != nil {
 		return false, err
 	}
@@ -85,8 +85,8 @@ func (l *ledger) record(h *schema.Host, v *schema.Visit, own bool) error {
 // and counts as named by its own host if it did when it was left.
 func (l *ledger) noteLeft(v *schema.Visit, own bool) error {
 	v.Left = false
-	switch seq := l.in.store.Latest(v.URL); {
-	case l.in.run.ID == 1, l.in.imports != nil, !l.in.isPage(v.URL), l.in.known(v.URL):
+	switch seq := l.in.latest(v.URL); {
+	case len(l.in.earlier) == 0, l.in.imports != nil, !l.in.isPage(v.URL), l.in.known(v.URL):
 		return nil
 	case seq >= l.in.run.FirstVisit: // visited again
 		before, err := l.in.tx.Visits.At(seq)
@@ -99,7 +99,7 @@ func (l *ledger) noteLeft(v *schema.Visit, own bool) error {
 	if err != nil {
 		return err
 	}
-	v.Left = u.FirstRun < l.in.run.ID
+	v.Left = l.in.begunAfter(u.FirstRun)
 	v.LeftOwn = v.LeftOwn && v.Left
 	if v.Left && own {
 		l.in.tx.Depths.Lower(v.URL, 0, 0)

@@ -117,7 +117,7 @@ func (in *runState) eachSitemap(f func(*schema.Visit) error) error {
 		if depth, _ := in.store.Depth(id); depth == kv.NoDepth || in.isPage(id) || !in.visited(id) {
 			continue
 		}
-		v, err := in.tx.Visits.At(in.store.Latest(id))
+		v, err := in.tx.Visits.At(in.latest(id))
 		if err == nil {
 			err = f(v)
 		}

@@ -287,7 +287,7 @@ func (m *mazes) gather(h *schema.Host, prefix string) (e evidence, err error) {
 			continue
 		}
 		var v *schema.Visit
-		if v, err = m.in.tx.Visits.At(m.in.store.Latest(id)); err != nil {
+		if v, err = m.in.tx.Visits.At(m.in.latest(id)); err != nil {
 			break
 		}
 		switch {

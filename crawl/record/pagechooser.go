@@ -286,7 +286,7 @@ func (c *pageChooser) denied(id schema.ID, form string, v robots.Verdict) (*sche
 // if everything that it named was recorded, so that nothing is lost by not reading it again; for a page, unless this
 // run would record something that the last visit left out. A page that is rendered is always requested in full.
 func (c *pageChooser) conditional(step *ring.Step) error {
-	seq := c.in.store.Latest(step.ID)
+	seq := c.in.latest(step.ID)
 	if c.in.neverAsked(step.ID) {
 		return nil
 	}

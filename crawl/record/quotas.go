@@ -72,7 +72,7 @@ func (q *quotas) room(id schema.ID, h *schema.Host) (scope.Room, error) {
 // capsOf returns the counters that a visit of the page adds to: none if the run has requested it before.
 func (q *quotas) capsOf(id schema.ID, h *schema.Host) ([]scope.Cap, error) {
 	if q.in.visited(id) {
-		if v, err := q.in.tx.Visits.At(q.in.store.Latest(id)); err != nil || v.Requests > 0 {
+		if v, err := q.in.tx.Visits.At(q.in.latest(id)); err != nil || v.Requests > 0 {
 			return nil, err
 		}
 	}

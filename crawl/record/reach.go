@@ -131,7 +131,7 @@ func (r *reach) passOn(id schema.ID) error {
 	if ok, err := r.hosts.visitable(id); err != nil || !ok {
 		return err
 	}
-	visit, err := r.in.tx.Visits.At(r.in.store.Latest(id))
+	visit, err := r.in.tx.Visits.At(r.in.latest(id))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 // It is idempotent; if it is killed, the next Reclassify or Begin repeats it. A store without a run is an error, see
 // [survey.ErrNoRun].
 func (r *Recorder) Reclassify() (schema.Run, error) {
-	before, err := lastRun(r.in.store)
+	before, _, err := lastRun(r.in.store)
 	if err != nil {
 		return before, err
 	}
@@ -60,9 +60,10 @@ func halfReclassified(store *kv.Store) (left bool, err error) {
 	return left, err
 }
 
-func lastRun(store *kv.Store) (run schema.Run, err error) {
-	err = store.View(func(tx *kv.Tx) error {
-		runs, err := tx.Runs.All()
+// lastRun returns the last run, and all of them.
+func lastRun(store *kv.Store) (run schema.Run, runs []schema.Run, err error) {
+	err = store.View(func(tx *kv.Tx) (err error) {
+		runs, err = tx.Runs.All()
 		if err == nil && len(runs) == 0 {
 			err = survey.ErrNoRun
 		}
@@ -71,7 +72,7 @@ func lastRun(store *kv.Store) (run schema.Run, err error) {
 		}
 		return err
 	})
-	return run, err
+	return run, runs, err
 }
 
 // waits reports whether the run has requests left.
@@ -109,7 +110,8 @@ func sitemapsWait(in *runState) (found bool, err error) {
 
 // Resume makes the recorder work on the last run, in place of [Recorder.Begin], to read its records again.
 func (r *Recorder) Resume() (err error) {
-	r.in.run, err = lastRun(r.in.store)
+	run, runs, err := lastRun(r.in.store)
+	r.in.run, r.in.earlier = run, earlierOf(&run, runs)
 	return err
 }
 
@@ -148,7 +150,7 @@ func (t *turn) reread(id schema.ID, read Reader) (changed, more bool, err error)
 	if !t.in.isPage(id) || !t.in.visited(id) {
 		return false, true, nil
 	}
-	before, err := t.in.tx.Visits.At(t.in.store.Latest(id))
+	before, err := t.in.tx.Visits.At(t.in.latest(id))
 	if err != nil || before.State != schema.Processed {
 		return false, true, err
 	}

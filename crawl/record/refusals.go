@@ -90,7 +90,7 @@ func (h *hosts) meetPayment(host *schema.Host, o *ring.Outcome, v judge.Verdict)
 
 // priced reports whether the last visit to a URL met a demand for payment.
 func (h *hosts) priced(id schema.ID) (bool, error) {
-	seq := h.in.store.Latest(id)
+	seq := h.in.latest(id)
 	if seq == 0 {
 		return false, nil
 	}

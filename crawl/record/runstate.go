@@ -2,6 +2,7 @@ package record
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -17,10 +18,10 @@ type runState struct {
 	store   *kv.Store
 	set     *ring.Settings
 	log     *slog.Logger
-	run     schema.Run // its pages, requests and errors are counted by the ledger
-	asked   schema.Seq // see [schema.FirstAsked]: visits before it were not made, but imported
-	imports *Import    // what is imported; nil: the run asks servers
-	started time.Time  // start of the process; no host is requested before its delay has passed since then
+	run     schema.Run   // its pages, requests and errors are counted by the ledger
+	earlier []schema.Run // those that were there when the run began
+	imports *Import      // what is imported; nil: the run asks servers
+	started time.Time    // start of the process; no host is requested before its delay has passed since then
 	seeds   seeds
 	speaks  survey.Speakers // which hosts the sitemaps of the run speak for
 
@@ -37,16 +38,32 @@ type seeds struct {
 // sharded reports whether the file holds a part of a terrain.
 func (in *runState) sharded() bool { return in.store.Part().Shards != 0 }
 
-// visited reports whether a URL has a visit in this run.
-func (in *runState) visited(id schema.ID) bool { return in.store.Latest(id) >= in.run.FirstVisit }
-
-// known reports whether an earlier run has requested a URL, and this one has not.
-func (in *runState) known(id schema.ID) bool {
-	return !in.neverAsked(id) && in.store.Latest(id) < in.run.FirstVisit
+// latest returns the last visit of a URL; 0: none. For a crawl, what archives hold does not count.
+func (in *runState) latest(id schema.ID) schema.Seq {
+	if in.imports != nil {
+		return in.store.Latest(id)
+	}
+	return in.store.Asked(id)
 }
 
+// visited reports whether a URL has a visit in this run.
+func (in *runState) visited(id schema.ID) bool { return in.latest(id) >= in.run.FirstVisit }
+
+// known reports whether an earlier run has requested a URL, and this one has not.
+func (in *runState) known(id schema.ID) bool { return !in.neverAsked(id) && !in.visited(id) }
+
 // neverAsked reports whether no run has requested a URL: an archive at most knows its page.
-func (in *runState) neverAsked(id schema.ID) bool { return in.store.Latest(id) < max(1, in.asked) }
+func (in *runState) neverAsked(id schema.ID) bool { return in.store.Asked(id) == 0 }
+
+// earlierOf returns the runs that were there when a run began.
+func earlierOf(run *schema.Run, runs []schema.Run) []schema.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r schema.Run) bool { return !run.Knew(&r) })
+}
+
+// begunAfter reports whether the run began after another one. An import that joined it later was not there.
+func (in *runState) begunAfter(run schema.RunID) bool {
+	return slices.ContainsFunc(in.earlier, func(r schema.Run) bool { return r.ID == run })
+}
 
 // young reports whether a visit is younger than min-age, or than the freshness that its answer
 // declared.
@@ -58,7 +75,7 @@ func (in *runState) young(v *schema.Visit) bool {
 // earlier run and has not been reached since.
 func (in *runState) leftBefore(id schema.ID) bool {
 	depth, _ := in.store.Depth(id)
-	return in.run.ID > 1 && depth == kv.NoDepth && in.neverAsked(id)
+	return len(in.earlier) > 0 && depth == kv.NoDepth && in.neverAsked(id)
 }
 
 // within reports whether a page at these distances is visited.

@@ -141,7 +141,7 @@ func (t *turn) missingFile(id schema.ID, hops int) (bool, error) {
 		h, err := t.hosts.load(t.in.store.HostOf(id))
 		return err == nil && t.outOfReach(h), err
 	}
-	v, err := t.in.tx.Visits.At(t.in.store.Latest(id))
+	v, err := t.in.tx.Visits.At(t.in.latest(id))
 	if err != nil {
 		return false, err
 	}

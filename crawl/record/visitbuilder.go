@@ -25,7 +25,7 @@ func (d *visitBuilder) visit(o *ring.Outcome, v judge.Verdict) (*schema.Visit, e
 	d.met = d.met[:0]
 	visit := d.answer(o, v)
 	if o.Wall != nil {
-		return d.walled(o, visit, d.in.store.Latest(visit.URL))
+		return d.walled(o, visit, d.in.latest(visit.URL))
 	}
 	if err := d.prefer(o, visit); err != nil {
 		return nil, err
@@ -59,13 +59,13 @@ func (d *visitBuilder) walled(o *ring.Outcome, visit *schema.Visit, seq schema.S
 	var before *schema.Visit
 	for ; ; seq = before.Prev { // failures say nothing of the page
 		var err error
-		if seq < max(1, d.in.asked) {
+		if seq == 0 {
 			return visit, nil
 		}
 		if before, err = d.in.tx.Visits.At(seq); err != nil {
 			return nil, err
 		}
-		if before.Real() && (visit.StoredPath == "" || before.StoredPath != visit.StoredPath) {
+		if before.Real() && !before.Archived && (visit.StoredPath == "" || before.StoredPath != visit.StoredPath) {
 			break
 		}
 	}
@@ -111,7 +111,7 @@ func (d *visitBuilder) answer(o *ring.Outcome, v judge.Verdict) *schema.Visit {
 // compare compares a visit with the previous one: what a 304 keeps, and whether the body is the
 // same.
 func (d *visitBuilder) compare(visit *schema.Visit) error {
-	seq := d.in.store.Latest(visit.URL)
+	seq := d.in.latest(visit.URL)
 	if seq == 0 || visit.State != schema.Processed {
 		return nil
 	}

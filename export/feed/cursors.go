@@ -20,7 +20,8 @@ const MetaBase = "feed base"
 const MetaEarly = "feed early"
 
 // cursors maps the visits of a state file to cursors. The cursor of a visit never changes. It is the
-// number of the visit or, if visits were dropped, the number it would otherwise have.
+// number of the visit or, if visits were dropped, the number it would otherwise have. Visits of imports have no cursors,
+// and are not counted here.
 type cursors struct {
 	base  uint64
 	early []byte // bits: the cursors of the first visits, whose offset may be smaller
@@ -87,8 +88,16 @@ func (c *cursors) next(seq, cursor uint64) uint64 {
 }
 
 // Keep stores the cursors of an old file's visits in the next file, from which some visits were
-// dropped. numbers are those of [kv.Pruned].
-func Keep(old, next *kv.Tx, numbers []uint32) error {
+// dropped. numbers are those of [kv.Pruned],
+// and imports those of the old file.
+func Keep(old, next *kv.Tx, numbers []uint32, imports schema.Imports) error {
+	asked := numbers[:1:1]
+	for seq := range numbers {
+		if seq > 0 && !imports.Has(schema.Seq(seq)) {
+			asked = append(asked, numbers[seq])
+		}
+	}
+	numbers = asked
 	c, err := cursorsOf(old, schema.Seq(len(numbers)-1))
 	if err != nil {
 		return err

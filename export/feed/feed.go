@@ -3,7 +3,7 @@
 //
 // A line is a visit of a page, in commit order, with a cursor. A reader that passes the cursor of the
 // last line it has processed sees every line exactly once, over any number of restarts and runs.
-// Sitemap files have no lines, but their visits count, so cursors have gaps.
+// Sitemap files have no lines, but their visits count, so cursors have gaps. What imports read has neither.
 //
 // Lines are read in batches limited in bytes and in time, because a crawl serves them between two
 // commits.
@@ -99,12 +99,13 @@ func ReadBrief(store *kv.Store, t *scope.Scope, cursor, most uint64, judge Judge
 func read(store *kv.Store, t *scope.Scope, cursor uint64, r *reader) (*Batch, error) {
 	r.store, r.scope, r.batch = store, t, &Batch{Lines: []json.RawMessage{}, Next: cursor}
 	err := store.View(func(tx *kv.Tx) error {
-		cursors, err := cursorsOf(tx, store.LastSeq())
+		last := uint64(store.LastSeq())
+		last -= store.Imports().UpTo(schema.Seq(last))
+		cursors, err := cursorsOf(tx, schema.Seq(last))
 		if err != nil {
 			return err
 		}
 		r.tx, r.cursors = tx, cursors
-		last := uint64(store.LastSeq())
 		newest := cursors.base + last
 		if cursor == Newest {
 			cursor = newest
@@ -118,7 +119,7 @@ func read(store *kv.Store, t *scope.Scope, cursor uint64, r *reader) (*Batch, er
 			r.batch.Omitted = last - r.most - from
 			from = last - r.most
 		}
-		return r.read(schema.Seq(from)+1, schema.Seq(last))
+		return r.read(from+1, last)
 	})
 	return r.batch, err
 }
@@ -136,20 +137,20 @@ type reader struct {
 	size    int
 }
 
-// read adds the lines of visits until the batch is full.
-func (r *reader) read(from, last schema.Seq) error {
-	begun := time.Now()
-	r.cursor = r.cursors.of(uint64(from) - 1)
-	for seq := from; seq <= last; seq++ {
-		if r.size >= batchBytes || seq > from && time.Since(begun) > batchTime {
+// read adds the lines of visits until the batch is full. The visits are counted without those of imports.
+func (r *reader) read(from, last uint64) error {
+	begun, imports := time.Now(), r.store.Imports()
+	r.cursor = r.cursors.of(from - 1)
+	for n := from; n <= last; n++ {
+		if r.size >= batchBytes || n > from && time.Since(begun) > batchTime {
 			r.batch.More = true
 			return nil
 		}
-		v, err := r.tx.Visits.At(seq)
+		v, err := r.tx.Visits.At(imports.Other(n))
 		if err != nil {
 			return err
 		}
-		r.cursor = r.cursors.next(uint64(seq), r.cursor)
+		r.cursor = r.cursors.next(n, r.cursor)
 		if r.store.Kind(v.URL) == schema.KindPage {
 			if err := r.add(v); err != nil {
 				return err

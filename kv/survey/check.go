@@ -69,7 +69,7 @@ func (c *checker) wait(h *schema.Host, id schema.ID, try bool) {
 		c.problem("%s: URL %d waits and does not exist", h.Name, id)
 	case c.core.store.HostOf(id) != h.ID:
 		c.problem("%s: URL %d waits here and belongs to host %d", h.Name, id, c.core.store.HostOf(id))
-	case !c.core.inRun(id) && !try && (c.core.run.ID == 1 || !c.core.neverAsked(id) && !c.core.visited(id)):
+	case !c.core.inRun(id) && !try && (c.core.firstOfAll() || !c.core.neverAsked(id) && !c.core.visited(id)):
 		c.problem("%s: URL %d waits without a depth", h.Name, id)
 	default:
 		c.waits.set(int(id))
@@ -86,7 +86,6 @@ func (c *checker) checkPages() error {
 	capped := c.core.cfg.Crawler.MaxSubdomains > 0
 	return c.pages.each(1, func(p *Page) error {
 		count := &c.visits[p.Host]
-		count.known++
 		if p.Visited && p.Visit.Archived && p.Visit.Run == c.core.run.ID {
 			c.archived++
 		}
@@ -110,7 +109,7 @@ func (c *checker) checkPages() error {
 
 // checkCounters compares the counters of hosts and of the newest run.
 func (c *checker) checkCounters() error {
-	c.countSitemaps()
+	c.countURLs()
 	repeated, err := c.countRepeated()
 	if err != nil {
 		return err
@@ -140,12 +139,10 @@ func (c *checker) checkCounters() error {
 	return err
 }
 
-// countSitemaps adds the URLs that are not pages.
-func (c *checker) countSitemaps() {
+// countURLs counts the URLs of each host.
+func (c *checker) countURLs() {
 	for id := schema.ID(1); int(id) <= c.core.store.URLs(); id++ {
-		if c.core.store.Kind(id) != schema.KindPage {
-			c.visits[c.core.store.HostOf(id)].known++
-		}
+		c.visits[c.core.store.HostOf(id)].known++
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -21,7 +22,7 @@ type core struct {
 	runs  []schema.Run
 	run   schema.Run // the last of runs
 	first schema.Seq // first visit of the last completed run; 0: there is none
-	asked schema.Seq // see [schema.FirstAsked]
+	taken bool       // for now, pages that only archives have count as they were there, see [EachLeft]
 	cfg   *config.Config
 	scope *scope.Scope
 	seeds map[schema.ID]bool
@@ -42,10 +43,10 @@ type calls struct {
 
 // readConfig reads the configuration of the last of the runs, and its seeds.
 func (c *core) readConfig(tx *kv.Tx) error {
-	c.run, c.asked = c.runs[len(c.runs)-1], schema.FirstAsked(c.runs)
-	for _, r := range c.runs {
-		if r.Status == schema.RunCompleted {
-			c.first = r.FirstVisit
+	c.run = c.runs[len(c.runs)-1]
+	for i := range c.runs {
+		if c.runs[i].Status == schema.RunCompleted && c.counts(&c.runs[i]) {
+			c.first = c.runs[i].FirstVisit
 		}
 	}
 	var err error
@@ -156,12 +157,72 @@ func (c *core) urls() int {
 	return c.store.URLs()
 }
 
-// latest returns the last visit of a URL; 0: none.
+// latest returns the last visit of a URL that counts in the run; 0: none. What archives hold counts only in their own
+// run, and that holds nothing else.
 func (c *core) latest(id schema.ID) schema.Seq {
-	if c.past != nil {
-		return schema.Seq(c.past.latest[id])
+	if c.ever && c.past == nil {
+		return c.store.Latest(id)
 	}
-	return c.store.Latest(id)
+	switch seq := c.store.Asked(id); {
+	case c.past != nil:
+		return schema.Seq(c.past.latest[id])
+	case c.imports():
+		if seq = c.store.Latest(id); seq < c.run.FirstVisit {
+			return 0
+		}
+		return seq
+	case c.taken && seq == 0:
+		if seq = c.store.Latest(id); seq != 0 && c.knew(c.runOf(seq)) {
+			return seq
+		}
+		return 0
+	default:
+		return seq
+	}
+}
+
+// counts reports whether what an earlier run saw counts in the run, unless that has seen something else.
+func (c *core) counts(earlier *schema.Run) bool {
+	return earlier.ID == c.run.ID || !c.imports() && earlier.Kind != schema.RunImport
+}
+
+// countsAt is counts for the ID of a run. A later run does not count.
+func (c *core) countsAt(run schema.RunID) bool {
+	return run > 0 && int(run) <= len(c.runs) && c.counts(&c.runs[run-1])
+}
+
+// firstCounted returns the first run that counts.
+func (c *core) firstCounted() schema.RunID {
+	for i := range c.runs {
+		if c.counts(&c.runs[i]) {
+			return c.runs[i].ID
+		}
+	}
+	return c.run.ID
+}
+
+// runOf returns the run of a visit.
+func (c *core) runOf(seq schema.Seq) (run *schema.Run) {
+	run = &c.runs[0]
+	for i := range c.runs {
+		if c.runs[i].FirstVisit <= seq {
+			run = &c.runs[i]
+		}
+	}
+	return run
+}
+
+// knew reports whether an earlier run was there when the run began.
+func (c *core) knew(earlier *schema.Run) bool { return c.run.Knew(earlier) }
+
+// begunAfter reports whether the run began after another one.
+func (c *core) begunAfter(run schema.RunID) bool {
+	return slices.ContainsFunc(c.runs, func(r schema.Run) bool { return r.ID == run && c.run.Knew(&r) })
+}
+
+// firstOfAll reports whether there was no run when the run began.
+func (c *core) firstOfAll() bool {
+	return !slices.ContainsFunc(c.runs, func(r schema.Run) bool { return c.run.Knew(&r) })
 }
 
 // nearest returns the smallest depth and hops of a URL in the run; [kv.NoDepth]: it does not belong
@@ -218,7 +279,9 @@ func (c *core) secondRun() schema.Seq {
 func (c *core) imports() bool { return c.run.Kind == schema.RunImport }
 
 // neverAsked reports whether no run has requested a URL: an archive at most knows its page.
-func (c *core) neverAsked(id schema.ID) bool { return c.latest(id) < c.asked }
+func (c *core) neverAsked(id schema.ID) bool {
+	return c.store.Imports().Has(c.latest(id)) || c.latest(id) == 0
+}
 
 // visitedSince reports whether a URL was visited in the last completed run or after it.
 func (c *core) visitedSince(id schema.ID) bool {
@@ -268,9 +331,9 @@ func (c *core) reach(n near) bool {
 
 // since returns the last completed run; 0: there is none.
 func (c *core) since() (since schema.RunID) {
-	for _, r := range c.runs {
-		if r.Status == schema.RunCompleted {
-			since = r.ID
+	for i := range c.runs {
+		if c.runs[i].Status == schema.RunCompleted && c.counts(&c.runs[i]) {
+			since = c.runs[i].ID
 		}
 	}
 	return since
@@ -278,7 +341,9 @@ func (c *core) since() (since schema.RunID) {
 
 // hasOlder reports whether there may be pages of earlier runs that an unfinished run has not
 // reached yet.
-func (c *core) hasOlder() bool { return len(c.runs) > 1 && c.run.Status != schema.RunCompleted }
+func (c *core) hasOlder() bool {
+	return c.run.Status != schema.RunCompleted && !c.imports() && !c.firstOfAll()
+}
 
 // unpruned returns a run, or the oldest remaining one if that was pruned.
 func (c *core) unpruned(run schema.RunID) schema.RunID { return max(run, c.runs[0].ID) }

@@ -29,6 +29,9 @@ func answerOf(v *schema.Visit) uint8 {
 // findMisled finds the pages of a run whose redirects lead nowhere, after its visits were read.
 func (sd *side) findMisled(tx *kv.Tx, s *Survey) error {
 	rd := &redirects{core: s.core, hosts: s.hosts, next: make(map[schema.ID]schema.ID), until: sd.end}
+	if sd.run.Kind == schema.RunImport {
+		rd.until = 1 // archives hold no other redirects
+	}
 	for from, to := range sd.moved {
 		ok, err := s.hosts.visitable(tx, from)
 		if err != nil {

@@ -9,7 +9,10 @@ import (
 
 // goBack makes the results of earlier runs apply to pages that From did not visit.
 func (d *Diff) goBack(tx *kv.Tx) error {
-	from := &d.sides[0]
+	from, imports := &d.sides[0], d.s.core.store.Imports()
+	if from.run.Kind == schema.RunImport {
+		return from.findMisled(tx, d.s) // it has nothing but what is in the archives
+	}
 	var work []schema.ID
 	for id := schema.ID(1); int(id) < len(from.seq); id++ {
 		waits := from.run.Status != schema.RunCompleted && from.seq[id] == 0 && !d.s.core.isPage(id)
@@ -20,7 +23,7 @@ func (d *Diff) goBack(tx *kv.Tx) error {
 	for len(work) > 0 {
 		id := work[len(work)-1]
 		work = work[:len(work)-1]
-		seq, err := latestBefore(tx, id, d.s.core.store.Latest(id), from.run.FirstVisit)
+		seq, err := latestBefore(tx, id, d.s.core.store.Latest(id), from.run.FirstVisit, imports)
 		if err = cmp.Or(err, d.s.core.live()); err != nil {
 			return err
 		}
@@ -52,7 +55,7 @@ func (d *Diff) stood(tx *kv.Tx, id schema.ID, seq schema.Seq) (*schema.Visit, er
 			from.moved[id] = v.RedirectTo
 		}
 	}
-	for err == nil && !v.Final() && v.Prev != 0 {
+	for err == nil && !v.Final() && v.Prev != 0 && !d.s.core.store.Imports().Has(v.Prev) {
 		v, err = d.visitOf(tx, id, v.Prev)
 	}
 	if err == nil {

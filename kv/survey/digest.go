@@ -45,6 +45,14 @@ func (d *digester) rankPages(s *Survey) error {
 				names.add("")
 				continue
 			}
+			unmet, err := s.pages.sights.unmet(tx, id)
+			if err != nil {
+				return err
+			}
+			if unmet {
+				names.add("")
+				continue
+			}
 			norm, err := tx.URLs.Norm(id)
 			if err != nil {
 				return err

@@ -12,9 +12,11 @@ import (
 // current links bring them within reach and no list or rule refuses them. With sitemaps = "only"
 // there are none of the latter, since sitemaps name what is visited.
 func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
-	if s.core.run.ID == 1 || s.core.imports() {
+	if s.core.firstOfAll() || s.core.imports() {
 		return nil
 	}
+	s.core.taken = true
+	defer func() { s.core.taken = false }()
 	d, err := s.walks.newDistanceSearch(func(schema.ID) bool { return true })
 	if err == nil {
 		err = d.begin(func(id schema.ID) bool {
@@ -31,7 +33,7 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
 	}
 	return s.core.view(func(tx *kv.Tx) error {
 		return tx.URLs.Each(1, func(u schema.URL) (bool, error) {
-			if u.Kind != schema.KindPage || u.FirstRun >= s.core.run.ID || !s.core.neverAsked(u.ID) || s.core.inRun(u.ID) {
+			if u.Kind != schema.KindPage || !s.core.begunAfter(u.FirstRun) || !s.core.neverAsked(u.ID) || s.core.inRun(u.ID) {
 				return true, nil
 			}
 			if !s.core.reach(d.near[u.ID]) {
@@ -49,7 +51,7 @@ func EachLeft(s *Survey, f func(id schema.ID, depth uint8, own bool)) error {
 // eachTakenUp calls f for the pages of origins that earlier runs left waiting and the run of the
 // survey has visited, and reports whether their own host named them.
 func (d *distanceSearch) eachTakenUp(f func(id schema.ID, own bool)) error {
-	if d.core.run.ID == 1 {
+	if d.core.firstOfAll() {
 		return nil
 	}
 	return d.core.view(func(tx *kv.Tx) error {

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv"
@@ -126,8 +127,8 @@ func (ps *pages) eachURL(from schema.ID, f func(*kv.Tx, schema.URL) error) error
 			if u.Kind != schema.KindPage {
 				return true, nil
 			}
-			err := ps.core.live()
-			if err == nil {
+			unmet, err := ps.sights.unmet(tx, u.ID)
+			if err = cmp.Or(err, ps.core.live()); err == nil && !unmet {
 				err = f(tx, u)
 			}
 			return err == nil, err
@@ -171,7 +172,7 @@ func (ps *pages) place(tx *kv.Tx, u schema.URL) (*Page, *host, error) {
 	}
 	p := &Page{
 		ID: u.ID, URL: "https://" + h.name + u.PathQuery, Host: u.Host, HostName: h.name, Site: h.site,
-		Seed: ps.core.seeds[u.ID], InRun: ps.core.inRun(u.ID), FirstSeen: u.FirstSeen, FirstRun: ps.core.unpruned(u.FirstRun),
+		Seed: ps.core.seeds[u.ID], InRun: ps.core.inRun(u.ID), FirstSeen: u.FirstSeen, FirstRun: min(ps.core.unpruned(u.FirstRun), ps.core.run.ID),
 	}
 	if ps.core.isPage(u.Referrer) {
 		p.Referrer = u.Referrer

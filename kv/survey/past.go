@@ -39,7 +39,7 @@ func (s *Survey) At(id schema.RunID) (*Survey, error) {
 	older := newSurvey(s.core.store)
 	older.core.past, older.core.runs, older.core.ctx = &past{}, s.core.runs[:i+1:i+1], s.core.ctx
 	err = older.core.view(func(tx *kv.Tx) error {
-		if err := older.core.past.read(tx, s.core.store, id, s.core.runs[i+1].FirstVisit); err != nil {
+		if err := older.core.past.read(tx, s.core.store, older.core.runs, s.core.runs[i+1].FirstVisit); err != nil {
 			return err
 		}
 		return older.core.readConfig(tx)
@@ -74,32 +74,48 @@ func (c *core) find(id schema.RunID) (int, error) {
 	return i, err
 }
 
-// read finds what was known when a run ended. end is the first visit after it.
-func (p *past) read(tx *kv.Tx, store *kv.Store, run schema.RunID, end schema.Seq) error {
-	var failed error
-	p.urls = sort.Search(store.URLs(), func(i int) bool { // ids grow with the runs
-		u, err := tx.URLs.At(schema.ID(i + 1))
-		failed = errors.Join(failed, err)
-		return u.FirstRun > run
-	})
-	if failed != nil {
-		return failed
+// read finds what was known when the last of the runs ended. end is the first visit after it.
+func (p *past) read(tx *kv.Tx, store *kv.Store, runs []schema.Run, end schema.Seq) error {
+	if err := p.readURLs(tx, store, runs); err != nil {
+		return err
+	}
+	run, imports := &runs[len(runs)-1], store.Imports()
+	if run.Kind == schema.RunImport {
+		imports = nil
 	}
 	p.latest = make([]uint32, p.urls+1)
 	for id := range p.latest[1:] {
-		seq, err := latestBefore(tx, schema.ID(id+1), store.Latest(schema.ID(id+1)), end)
+		seq, err := latestBefore(tx, schema.ID(id+1), store.Latest(schema.ID(id+1)), end, imports)
 		if err != nil {
 			return err
+		}
+		if run.Kind == schema.RunImport && seq < run.FirstVisit {
+			seq = 0
 		}
 		p.latest[id+1] = uint32(seq)
 	}
 	return nil
 }
 
-// latestBefore returns the last visit of a URL before end, going back from a visit; 0: there is
-// none.
-func latestBefore(tx *kv.Tx, id schema.ID, seq, end schema.Seq) (schema.Seq, error) {
-	for seq >= end {
+// readURLs finds the last URL that was known when the last of the runs ended. IDs grow with the runs; those of an import
+// that joined a crawl come with those of the crawl, and an import may know any URL.
+func (p *past) readURLs(tx *kv.Tx, store *kv.Store, runs []schema.Run) (failed error) {
+	run := &runs[len(runs)-1]
+	if p.urls = store.URLs(); run.Kind == schema.RunImport {
+		return nil
+	}
+	p.urls = sort.Search(store.URLs(), func(i int) bool {
+		u, err := tx.URLs.At(schema.ID(i + 1))
+		failed = errors.Join(failed, err)
+		return u.FirstRun > run.ID || int(u.FirstRun) <= len(runs) && u.FirstRun > 0 && runs[u.FirstRun-1].Joined > run.ID
+	})
+	return failed
+}
+
+// latestBefore returns the last visit of a URL before end that is not one of imports, going back from a visit; 0: there
+// is none.
+func latestBefore(tx *kv.Tx, id schema.ID, seq, end schema.Seq, imports schema.Imports) (schema.Seq, error) {
+	for seq >= end || imports.Has(seq) {
 		v, err := tx.Visits.At(seq)
 		if err != nil {
 			return 0, err

@@ -77,7 +77,7 @@ func (rd *redirects) readRedirect(tx *kv.Tx, id schema.ID) (schema.ID, error) {
 	}
 	ok, err := rd.hosts.visitable(tx, id)
 	if ok && err == nil && rd.until != 0 {
-		seq, err = latestBefore(tx, id, seq, rd.until)
+		seq, err = latestBefore(tx, id, seq, rd.until, rd.core.store.Imports())
 	}
 	if err != nil || !ok || seq == 0 {
 		return 0, err

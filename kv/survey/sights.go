@@ -17,12 +17,29 @@ type sights struct {
 // that it still waits, and first is the first run that met it.
 func (st *sights) gone(id schema.ID, left bool, first schema.RunID) (bool, error) {
 	since := st.core.since()
-	seen := since <= max(first, st.core.runs[0].ID) || !st.core.outside(id) || st.core.visitedSince(id)
+	found := st.core.countsAt(first) && since <= max(first, st.core.firstCounted())
+	seen := found || !st.core.outside(id) || st.core.visitedSince(id)
 	if seen || left || st.core.ever {
 		return false, nil
 	}
 	err := st.read()
-	return err == nil && st.last[id] < since, err
+	return err == nil && st.last[id] < max(1, since), err
+}
+
+// unmet reports whether no run that counts has met a page: only archives, or for an archive only what is not in it.
+func (st *sights) unmet(tx *kv.Tx, id schema.ID) (bool, error) {
+	if len(st.core.store.Imports()) == 0 || st.core.ever || !st.core.outside(id) || st.core.latest(id) != 0 {
+		return false, nil
+	}
+	u, err := tx.URLs.At(id)
+	if err != nil || st.core.countsAt(u.FirstRun) {
+		return false, err
+	}
+	if left, err := st.waits(tx, id); left || err != nil {
+		return false, err
+	}
+	err = st.read()
+	return err == nil && st.last[id] == 0, err
 }
 
 // lastRun returns the last run that saw a page: that reached it, visited it, or saw a link to it.
@@ -51,6 +68,9 @@ func (st *sights) read() error {
 		return err
 	}
 	second := st.core.secondRun()
+	if len(st.core.store.Imports()) > 0 {
+		second = 1
+	}
 	sights, asked := make([]schema.RunID, st.core.store.URLs()+1), newBitset(st.core.store.URLs())
 	for id := schema.ID(1); int(id) <= st.core.urls(); id++ {
 		if st.core.outside(id) {
@@ -65,7 +85,7 @@ func (st *sights) read() error {
 	later := func(seq schema.Seq, _ schema.ID) bool { return seq >= second || stood[seq] > st.core.runs[0].ID }
 	err = st.core.view(func(tx *kv.Tx) error {
 		return tx.Visits.EachTargets(1, later, func(l *kv.Targeted) error {
-			if l.Run > st.core.run.ID {
+			if !st.core.countsAt(l.Run) {
 				return nil
 			}
 			for _, to := range l.To {
@@ -109,7 +129,7 @@ func (st *sights) readStood() ([]schema.RunID, error) {
 // waits reports whether an earlier run left a page waiting that the run has not reached yet: it is
 // in a line, or waits for a retry, without a depth. For an older run that is no longer known.
 func (st *sights) waits(tx *kv.Tx, id schema.ID) (bool, error) {
-	if st.core.run.ID == 1 || st.core.past != nil || st.core.inRun(id) || !st.core.neverAsked(id) {
+	if st.core.firstOfAll() || st.core.past != nil || st.core.inRun(id) || !st.core.neverAsked(id) {
 		return false, nil
 	}
 	if st.left != nil {

@@ -84,6 +84,9 @@ func (sk *sketcher) visited(g *kv.Gist, f func(*Page) error) error {
 
 // tell sketches a page, given its last visit; nil: it has none.
 func (sk *sketcher) tell(id schema.ID, g *kv.Gist, f func(*Page) error) error {
+	if unmet, err := sk.pages.sights.unmet(sk.tx, id); unmet || err != nil {
+		return err
+	}
 	sk.page = Page{ID: id, Host: sk.pages.core.store.HostOf(id)}
 	if g != nil {
 		sk.page.Visit = &g.Visit
@@ -122,7 +125,7 @@ func (ps *pages) sketch(tx *kv.Tx, p *Page) error {
 	if err := ps.locate(tx, p, u.FirstRun); err != nil {
 		return err
 	}
-	p.FirstRun = ps.core.unpruned(u.FirstRun)
+	p.FirstRun = min(ps.core.unpruned(u.FirstRun), ps.core.run.ID)
 	verdict := h.verdict
 	if ps.core.scope.HasURLRules() {
 		verdict = ps.core.scope.Classify("https://" + h.name + u.PathQuery)

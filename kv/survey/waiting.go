@@ -15,7 +15,7 @@ func WaitingPages(store *kv.Store, tx *kv.Tx, run *schema.Run, h *schema.Host) (
 	pages := map[schema.ID]bool{}
 	add := func(_ uint8, id schema.ID) bool {
 		depth, _ := store.Depth(id)
-		seq := store.Latest(id)
+		seq := store.Asked(id)
 		reached := depth != kv.NoDepth || seq == 0 && run.ID > 1 // or an earlier run has left it
 		if reached && store.Kind(id) == schema.KindPage && (seq == 0 || seq < run.FirstVisit) {
 			pages[id] = true

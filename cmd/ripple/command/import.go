@@ -39,13 +39,15 @@ func newImportCommand(a *app) *cobra.Command {
 		Use:   "import (--warc|--wacz|--wat) FILE|DIR... | --graph PREFIX",
 		Short: "Read web archives as a run of the past, or who links here from a web graph",
 		Long: `Read the pages in web archives as if they had been crawled when they were archived.
-The run is of kind "import", and comes before all crawls of the state file. Lists and
-limits are those of the configuration (config.toml if --config names no other). No
-request is sent. After a kill, the same command continues. Further files may follow
-the first one after --warc, --wacz or --wat if only one of these is given.
+The run is of kind "import". Lists and limits are those of the configuration
+(config.toml if --config names no other). No request is sent. After a kill, the same
+command continues. Further files may follow the first one after --warc, --wacz or
+--wat if only one of these is given.
 
-"ripple crawl" then begins a run of its own, and "ripple diff" says what is left of
-the old pages and links. See "ripple help archives".
+The runs of a state file are in the order of what they hold, but the last one is
+always a crawl if there is one: runs after the import get the next number, and
+"ripple crawl" continues its own run as if nothing had been imported. "ripple diff"
+says what is left of the old pages and links. See "ripple help archives".
 
 --graph reads a web graph of Common Crawl, of hosts or of domains, and records which
 hosts that the terrain does not know link to the origins of the last run. Another
@@ -161,9 +163,17 @@ func printImported(a *app, done crawl.Imported, program bool) error {
 			Damaged int       `json:"records_damaged"`
 		}{int(run.ID), run.Oldest, run.Newest, done.Bytes, done.Records, done.Refused, done.Pages, done.Damaged})
 	}
+	if done.Known {
+		fmt.Fprintf(a.stdout, "run #%d has these archives already: %s, captured %s; nothing was read\n", run.ID,
+			term.Count(done.Pages, "page", "pages"), run.Captured())
+		return nil
+	}
 	fmt.Fprintf(a.stdout, "run #%d: %s imported, captured %s; %s read from %s, %s kept out by lists and rules\n", run.ID,
 		term.Count(done.Pages, "page", "pages"), run.Captured(),
 		term.Count(done.Records, "record", "records"), humanize.Bytes(uint64(done.Bytes)),
 		term.Commas(done.Refused))
+	if done.Last > run.ID {
+		fmt.Fprintf(a.stdout, "later runs have the next number now: the last one is run #%d\n", done.Last)
+	}
 	return nil
 }

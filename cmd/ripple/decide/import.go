@@ -30,15 +30,30 @@ func Import(ctx context.Context, cfg *config.Config, from crawl.Archives) (crawl
 	if fresh && err != nil && done.Run.ID == 0 {
 		return done, errors.Join(err, store.Close(), os.Remove(state))
 	}
-	switch {
-	case errors.Is(err, record.ErrCrawled):
-		err = term.Hint(err, "name another [state] path, import there, and crawl there afterwards")
-	case errors.Is(err, record.ErrImport):
-		err = term.Hint(err, "import the same archives again to finish it, or name another [state] path")
-	case errors.Is(err, record.ErrOrder):
-		err = term.Hint(err, "name another [state] path and begin with the oldest archives")
+	other := errors.Is(err, record.ErrRuns)
+	if other {
+		_, err = record.Foresee(store, cfg)
 	}
-	return done, errors.Join(err, store.Close())
+	if err = errors.Join(err, store.Close()); err == nil && other {
+		return join(ctx, cfg, from)
+	}
+	if errors.Is(err, record.ErrImport) {
+		err = term.Hint(err, "import the same archives again to finish it, or name another [state] path")
+	}
+	return done, err
+}
+
+// join imports archives into a file of their own, and makes that a run of the state file.
+func join(ctx context.Context, cfg *config.Config, from crawl.Archives) (done crawl.Imported, err error) {
+	run, last, err := statefile.Join(ctx, cfg.State.Path, func(side *kv.Store) (err error) {
+		done, err = crawl.Import(ctx, side, cfg, from)
+		if errors.Is(err, record.ErrRuns) || errors.Is(err, record.ErrImport) {
+			err = term.Hint(record.ErrImport, "import the same archives again to finish it, or remove %s", term.Shown(side.Path()))
+		}
+		return err
+	})
+	done.Run.ID, done.Last = run, last
+	return done, err
 }
 
 // ArchiveFiles returns the files to import: those named, and of each folder named those whose names end in one of the

@@ -176,7 +176,7 @@ func (o *opened) visitsTo(domain string) (answer.RequestList, error) {
 			return err
 		}
 		return o.eachVisit(tx, host, func(v *schema.Visit) bool {
-			if v.Kept {
+			if v.Kept || v.Archived {
 				return true
 			}
 			if n := len(found.Requests); n > 0 && v.Run == run {

@@ -183,10 +183,10 @@ func (p *prospect) due(norm string) (n int, err error) {
 			return err
 		}
 		id, known, err := tx.URLs.Lookup(p.store.Hash(schema.KindPage, norm), host, schema.KindPage, pathQuery)
-		if err != nil || !known || p.store.Latest(id) == 0 {
+		if err != nil || !known || p.store.Asked(id) == 0 {
 			return err
 		}
-		v, err := tx.Visits.At(p.store.Latest(id))
+		v, err := tx.Visits.At(p.store.Asked(id))
 		if err != nil || !v.Final() {
 			return err
 		}

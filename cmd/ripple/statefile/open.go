@@ -58,7 +58,7 @@ func stateFiles(dir string) (found []string, unread, err error) {
 // isBeside reports whether a name is that of a file that Ripple keeps next to a state file: the backup of --fresh, or
 // a new file that --fresh, prune or compact is writing.
 func isBeside(name string) bool {
-	return slices.Contains([]string{".bak", ".fresh", ".prune", ".compact"}, filepath.Ext(name))
+	return slices.Contains([]string{".bak", ".fresh", ".prune", ".compact", ".import", ".join"}, filepath.Ext(name))
 }
 
 // IsBolt reports whether a file is readable and has the mark of a bbolt file.

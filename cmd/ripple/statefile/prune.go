@@ -115,7 +115,7 @@ func keepCursors(old *kv.Store, path string, numbers []uint32) error {
 		return err
 	}
 	err = old.View(func(was *kv.Tx) error {
-		return next.Update(func(is *kv.Tx) error { return feed.Keep(was, is, numbers) })
+		return next.Update(func(is *kv.Tx) error { return feed.Keep(was, is, numbers, old.Imports()) })
 	})
 	return errors.Join(err, next.Close())
 }

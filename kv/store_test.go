@@ -250,6 +250,7 @@ func TestSmallRecords(t *testing.T) {
 		Walked:  true, FirstVisit: 1, Pages: 2, Portion: 9, Rendered: 1, Unrendered: 300,
 		Requests: 3, Generation: 1, Running: 5 * time.Second, Rules: "walls 1", Kind: schema.RunImport,
 		Oldest: time.UnixMilli(1_425_168_000_000).UTC(), Newest: time.UnixMilli(1_425_168_000_001).UTC(),
+		Joined: 2, Source: [32]byte{7: 1},
 		Errors: map[string]int{"timeout": 2, "dns": 1}}
 	robots := schema.RobotsCopy{At: time.UnixMilli(77).UTC(), Status: 200,
 		Text: bytes.Repeat([]byte("Disallow: /\n"), 100)}

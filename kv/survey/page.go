@@ -172,7 +172,8 @@ func (ps *pages) place(tx *kv.Tx, u schema.URL) (*Page, *host, error) {
 	}
 	p := &Page{
 		ID: u.ID, URL: "https://" + h.name + u.PathQuery, Host: u.Host, HostName: h.name, Site: h.site,
-		Seed: ps.core.seeds[u.ID], InRun: ps.core.inRun(u.ID), FirstSeen: u.FirstSeen, FirstRun: min(ps.core.unpruned(u.FirstRun), ps.core.run.ID),
+		Seed: ps.core.seeds[u.ID], InRun: ps.core.inRun(u.ID), FirstSeen: u.FirstSeen,
+		FirstRun: min(ps.core.unpruned(u.FirstRun), ps.core.run.ID),
 	}
 	if ps.core.isPage(u.Referrer) {
 		p.Referrer = u.Referrer

@@ -97,8 +97,8 @@ func (p *past) read(tx *kv.Tx, store *kv.Store, runs []schema.Run, end schema.Se
 	return nil
 }
 
-// readURLs finds the last URL that was known when the last of the runs ended. IDs grow with the runs; those of an import
-// that joined a crawl come with those of the crawl, and an import may know any URL.
+// readURLs finds the last URL that was known when the last of the runs ended. IDs grow with the runs; those of an
+// import that joined a crawl come with those of the crawl, and an import may know any URL.
 func (p *past) readURLs(tx *kv.Tx, store *kv.Store, runs []schema.Run) (failed error) {
 	run := &runs[len(runs)-1]
 	if p.urls = store.URLs(); run.Kind == schema.RunImport {

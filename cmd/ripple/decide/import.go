@@ -48,7 +48,8 @@ func join(ctx context.Context, cfg *config.Config, from crawl.Archives) (done cr
 	run, last, err := statefile.Join(ctx, cfg.State.Path, func(side *kv.Store) (err error) {
 		done, err = crawl.Import(ctx, side, cfg, from)
 		if errors.Is(err, record.ErrRuns) || errors.Is(err, record.ErrImport) {
-			err = term.Hint(record.ErrImport, "import the same archives again to finish it, or remove %s", term.Shown(side.Path()))
+			err = term.Hint(record.ErrImport, "import the same archives again to finish it, or remove %s",
+				term.Shown(side.Path()))
 		}
 		return err
 	})

@@ -345,8 +345,8 @@ const (
 // String returns the kind as written in SQL.
 func (k RunKind) String() string { return [...]string{"crawl", "import"}[k] }
 
-// A Run is one walk of the terrain, from the seeds to an empty frontier. Runs are ordered by the time of what they hold,
-// but a crawl is always the last if there is one.
+// A Run is one walk of the terrain, from the seeds to an empty frontier. Runs are ordered by the time of what they
+// hold, but a crawl is always the last if there is one.
 type Run struct {
 	ID         RunID
 	Started    time.Time

@@ -20,8 +20,8 @@ const MetaBase = "feed base"
 const MetaEarly = "feed early"
 
 // cursors maps the visits of a state file to cursors. The cursor of a visit never changes. It is the
-// number of the visit or, if visits were dropped, the number it would otherwise have. Visits of imports have no cursors,
-// and are not counted here.
+// number of the visit or, if visits were dropped, the number it would otherwise have. Visits of imports have no
+// cursors, and are not counted here.
 type cursors struct {
 	base  uint64
 	early []byte // bits: the cursors of the first visits, whose offset may be smaller

@@ -13,7 +13,8 @@ import (
 
 // Join gives a file with one more run, an import, the name of the state file, which stays locked until then. imports
 // makes the run in a file next to it, which keeps what it has if imports fails or is killed, so that the next call
-// continues. It returns the number of the run, and of the last one then. Join fails with the cause when ctx is done, and leaves the state file as it was.
+// continues. It returns the number of the run, and of the last one then. Join fails with the cause when ctx is done,
+// and leaves the state file as it was.
 func Join(ctx context.Context, path string, imports func(*kv.Store) error) (run, last schema.RunID, err error) {
 	path, err = filepath.EvalSymlinks(path)
 	if err != nil {

@@ -25,11 +25,29 @@ type browser struct {
 	group    int // process group
 	folder   *folder
 	wall     net.Listener
-	helpers  []int // helpers that have served it so far
-	rendered int   // number of pages
-	broken   bool  // one of its pages does not close
+	last     look    // at its processes; its helpers are those that have served it so far
+	memory   watched // by watch
+	rendered int     // number of pages
+	room     *room   // of the page before; nil: none
+	origin   string  // of the page before
+	broken   bool    // one of its pages does not close
 
 	killed atomic.Int64 // processor time when it was killed; 0: it was not
+}
+
+// A look is what the processes of a group show.
+type look struct {
+	helpers []int         // processes that serve all pages; Chromium restarts them, and their work is lost
+	fetches bool          // the helper that fetches is among them
+	page    int64         // memory of the largest process that displays pages, in bytes, with shared pages
+	used    time.Duration // processor time of all
+}
+
+// watched is the state of the watch on a browser's memory.
+type watched struct {
+	looks int
+	held  int64 // exact
+	then  int64 // mapped memory at that time, or at its lowest since
 }
 
 // start starts a browser, which ends with close or ctx. If the browser ends or hangs while starting, for
@@ -167,8 +185,7 @@ func (b *browser) hide() error {
 // browser was starting, and a browser without it looks like any other.
 func (b *browser) await() error {
 	for {
-		all, fetches := lookFor(b.group)
-		if b.helpers = all; fetches {
+		if b.last = lookAt(b.group); b.last.fetches {
 			return nil
 		}
 		select {
@@ -184,21 +201,21 @@ func (b *browser) await() error {
 // that is just being started looks like the helper from which it was forked; it has not ended when
 // it becomes another process.
 func (b *browser) whole() bool {
-	now := helpers(b.group)
-	gone := slices.DeleteFunc(slices.Clone(b.helpers), func(helper int) bool { return slices.Contains(now, helper) })
-	if len(gone) > 0 {
-		there := members(b.group)
-		if slices.ContainsFunc(gone, func(helper int) bool { return !slices.Contains(there, helper) }) {
-			return false
-		}
+	before := b.last.helpers
+	b.last = lookAt(b.group)
+	gone := slices.DeleteFunc(slices.Clone(before), func(helper int) bool {
+		return slices.Contains(b.last.helpers, helper)
+	})
+	if len(gone) == 0 {
+		return true
 	}
-	b.helpers = now
-	return true
+	there := members(b.group)
+	return !slices.ContainsFunc(gone, func(helper int) bool { return !slices.Contains(there, helper) })
 }
 
 // watch cancels through fail if the browser's memory exceeds the limit, in bytes. The returned
 // function ends the watch. The exact figure takes long to find, so it is looked up every two seconds, and as soon as
-// mapped memory has grown by a quarter of what the limit still leaves.
+// mapped memory has grown by a quarter of what the limit still leaves, whichever page does that.
 func (b *browser) watch(ctx context.Context, limit int64, fail context.CancelCauseFunc) func() {
 	ctx, stop := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -206,19 +223,19 @@ func (b *browser) watch(ctx context.Context, limit int64, fail context.CancelCau
 		defer close(done)
 		look := time.NewTicker(250 * time.Millisecond)
 		defer look.Stop()
-		var held, then int64 // exact, and mapped memory at that time or at its lowest since
-		for n := 0; ; n++ {
+		w := &b.memory
+		for ; ; w.looks++ {
 			select {
 			case <-ctx.Done():
 				return
 			case <-look.C:
 			}
 			now := mapped(b.group)
-			if then = min(then, now); n%8 == 0 || now-then > (limit-held)/4 {
-				held, then = resident(b.group), now
+			if w.then = min(w.then, now); w.looks%8 == 0 || now-w.then > (limit-w.held)/4 {
+				w.held, w.then = resident(b.group), now
 			}
-			if held > limit {
-				fail(fmt.Errorf("browser holds %d MB, more than %d", held>>20, limit>>20))
+			if w.held > limit {
+				fail(fmt.Errorf("browser holds %d MB, more than %d", w.held>>20, limit>>20))
 				return
 			}
 		}
@@ -254,5 +271,5 @@ func (b *browser) used() time.Duration {
 	if killed := b.killed.Load(); killed != 0 {
 		return time.Duration(killed)
 	}
-	return processorTime(b.group)
+	return b.last.used
 }

@@ -85,13 +85,13 @@ func ended(t *testing.T, group int, killed ...int) {
 // If a process that serves all pages ends while a page is rendered, the page is rendered again,
 // since it may lack something.
 func testHelperKilled(t *testing.T, r *Renderer) {
-	page := html("https://a.example/", `<p id=out></p><script src="/x.js"></script>`)
-	web := web{"https://a.example/x.js": `document.querySelector("#out").append("whole")`}
+	page := html("https://killed.example/", `<p id=out></p><script src="/x.js"></script>`)
+	web := web{"https://killed.example/x.js": `document.querySelector("#out").append("whole")`}
 	for i := range 2 {
 		render(t, r, page, web)
 		b := <-r.idle
 		r.idle <- b
-		all := helpers(b.group)
+		all := lookAt(b.group).helpers
 		if len(all) < 2 {
 			t.Fatalf("the browser has helpers %v", all)
 		}
@@ -112,7 +112,7 @@ func testHelperGone(t *testing.T, r *Renderer) {
 	for range 3 {
 		b := <-r.idle
 		r.idle <- b
-		all := helpers(b.group)
+		all := lookAt(b.group).helpers
 		for _, helper := range all {
 			// A helper may have ended by itself.
 			if err := syscall.Kill(helper, syscall.SIGKILL); err != nil && err != syscall.ESRCH {
@@ -136,8 +136,8 @@ func testHelperKilledAtStart(t *testing.T, r *Renderer) {
 	if err := syscall.Kill(b.group, syscall.SIGSTOP); err != nil { // so that it does not start another one yet
 		t.Fatal(err)
 	}
-	for _, fetches := lookFor(b.group); fetches; _, fetches = lookFor(b.group) {
-		for _, helper := range helpers(b.group) {
+	for now := lookAt(b.group); now.fetches; now = lookAt(b.group) {
+		for _, helper := range now.helpers {
 			command, _ := os.ReadFile("/proc/" + strconv.Itoa(helper) + "/cmdline")
 			if strings.Contains(string(command), "NetworkService") {
 				_ = syscall.Kill(helper, syscall.SIGKILL)
@@ -149,8 +149,8 @@ func testHelperKilledAtStart(t *testing.T, r *Renderer) {
 	if err := b.await(); err != nil {
 		t.Error(err)
 	}
-	if _, fetches := lookFor(b.group); !fetches {
-		t.Errorf("of the helpers there are only %v", b.helpers)
+	if !lookAt(b.group).fetches {
+		t.Errorf("of the helpers there are only %v", b.last.helpers)
 	}
 	r.idle <- b
 	group := b.group
@@ -169,10 +169,10 @@ func testNoHelper(t *testing.T, r *Renderer) {
 	render(t, r, html("https://a.example/", `<p>page</p>`), web{})
 	b := <-r.idle
 	defer func() { r.idle <- b }()
-	usual := slices.Clone(b.helpers)
-	b.helpers = append(b.helpers, b.group) // the browser itself, which is alive and is not a helper
-	if !b.whole() || !slices.Equal(b.helpers, usual) {
-		t.Errorf("with one more than %v the helpers are %v, or some are missing", usual, b.helpers)
+	usual := slices.Clone(b.last.helpers)
+	b.last.helpers = append(b.last.helpers, b.group) // the browser itself, which is alive and is not a helper
+	if !b.whole() || !slices.Equal(b.last.helpers, usual) {
+		t.Errorf("with one more than %v the helpers are %v, or some are missing", usual, b.last.helpers)
 	}
 }
 
@@ -198,17 +198,6 @@ func testManyPages(t *testing.T, r *Renderer) {
 	ended(t, groups[0])
 	if _, err := os.Stat(folders[0]); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("folder %s is left: %v", folders[0], err)
-	}
-}
-
-// The traces of a page in its browser are gone for the next page.
-func testForgets(t *testing.T, r *Renderer) {
-	page := html("https://a.example/", `<p id=out></p><script>out.append(localStorage.n ?? "new", document.cookie, name);
-		localStorage.n = 1; document.cookie = "n=1"; name = "n"</script>`)
-	for range 2 {
-		if got := render(t, r, page, web{}); !strings.Contains(string(got.DOM), `<p id="out">new</p>`) {
-			t.Errorf("the page became %q", got.DOM)
-		}
 	}
 }
 

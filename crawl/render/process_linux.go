@@ -28,15 +28,22 @@ func own(info os.FileInfo) bool {
 func kill(group int) bool { return syscall.Kill(-group, syscall.SIGKILL) == nil }
 
 // members returns the processes of a group that have not ended.
-func members(group int) []int {
+func members(group int) (found []int) {
+	each(group, func(process int, _ [][]byte) { found = append(found, process) })
+	slices.Sort(found)
+	return found
+}
+
+// each calls f for the processes of a group that have not ended, with the fields of their status after the name:
+// state, parent, group and so on (proc_pid_stat(5)).
+func each(group int, f func(process int, status [][]byte)) {
 	folder, err := os.Open("/proc")
 	if err != nil {
-		return nil
+		return
 	}
 	defer folder.Close()
 	names, _ := folder.Readdirnames(-1)
 	wanted := strconv.Itoa(group)
-	var found []int
 	for _, name := range names {
 		process, err := strconv.Atoi(name)
 		if err != nil {
@@ -46,33 +53,28 @@ func members(group int) []int {
 		if err != nil {
 			continue // it has ended
 		}
-		// After the name, which may contain anything: state, parent, group (proc_pid_stat(5)).
-		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-		if len(fields) > 2 && string(fields[0]) != "Z" && string(fields[2]) == wanted {
-			found = append(found, process)
+		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // the name may contain anything
+		if len(fields) > 14 && string(fields[0]) != "Z" && string(fields[2]) == wanted {
+			f(process, fields)
 		}
 	}
-	slices.Sort(found)
-	return found
 }
 
-// helpers returns the processes of a group that serve all its pages. Chromium restarts them when they end,
-// and their work is lost.
-func helpers(group int) []int {
-	all, _ := lookFor(group)
-	return all
-}
-
-// lookFor returns the helpers of a group, and whether the helper that fetches is among them.
-func lookFor(group int) (all []int, fetches bool) {
-	for _, process := range members(group) {
+// lookAt looks at the processes of a group once, which takes milliseconds.
+func lookAt(group int) (l look) {
+	each(group, func(process int, status [][]byte) {
+		l.used += spent(status)
 		command, _ := os.ReadFile("/proc/" + strconv.Itoa(process) + "/cmdline")
 		network := bytes.Contains(command, []byte("network.mojom.NetworkService"))
-		if network || bytes.Contains(command, []byte("--type=zygote")) {
-			all, fetches = append(all, process), fetches || network
+		switch {
+		case network || bytes.Contains(command, []byte("--type=zygote")):
+			l.helpers, l.fetches = append(l.helpers, process), l.fetches || network
+		case bytes.Contains(command, []byte("--type=renderer")):
+			l.page = max(l.page, mappedBy(process))
 		}
-	}
-	return all, fetches
+	})
+	slices.Sort(l.helpers)
+	return l
 }
 
 // resident returns the memory of a process group in bytes, counting each process's share of shared pages
@@ -88,27 +90,35 @@ func resident(group int) int64 {
 // mapped returns the memory of a process group in bytes, with shared pages counted for every process
 // (proc_pid_statm(5)).
 func mapped(group int) int64 {
-	var pages int64
+	var sum int64
 	for _, process := range members(group) {
-		text, _ := os.ReadFile("/proc/" + strconv.Itoa(process) + "/statm") // fails if it has ended
-		if fields := bytes.Fields(text); len(fields) > 1 {
-			n, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-			pages += n
-		}
+		sum += mappedBy(process)
 	}
+	return sum
+}
+
+func mappedBy(process int) int64 {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(process) + "/statm") // fails if it has ended
+	fields := bytes.Fields(text)
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
 	return pages * int64(os.Getpagesize())
 }
 
 // processorTime returns the processor time of a process group, including children that have ended and for which
-// their parents have waited (proc_pid_stat(5)).
+// their parents have waited.
 func processorTime(group int) (sum time.Duration) {
-	for _, process := range members(group) {
-		text, _ := os.ReadFile("/proc/" + strconv.Itoa(process) + "/stat") // fails if it has ended
-		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-		for i := 11; i < 15 && i < len(fields); i++ { // utime, stime, cutime, cstime
-			ticks, _ := strconv.ParseInt(string(fields[i]), 10, 64)
-			sum += time.Duration(ticks) * 10 * time.Millisecond
-		}
+	each(group, func(_ int, status [][]byte) { sum += spent(status) })
+	return sum
+}
+
+// spent returns the processor time of a process and its children: utime, stime, cutime, cstime.
+func spent(status [][]byte) (sum time.Duration) {
+	for _, field := range status[11:15] {
+		ticks, _ := strconv.ParseInt(string(field), 10, 64)
+		sum += time.Duration(ticks) * 10 * time.Millisecond
 	}
 	return sum
 }

@@ -115,6 +115,16 @@ func (r *Renderer) render(ctx context.Context, b *browser, p Page, a Answers) (R
 		}
 	}
 	result, err := r.visit(ctx, b, p, a)
+	if err != nil && b.reused() && !errors.Is(err, ErrTimeout) && ctx.Err() == nil {
+		// The pages before may be to blame, for example for memory. A new browser has had none.
+		b.close()
+		if b, err = start(context.WithoutCancel(ctx), r.options, r.limits.start); err != nil {
+			return Rendering{Processor: result.Processor}, nil, fmt.Errorf("start browser: %w", err)
+		}
+		before := result.Processor
+		result, err = r.visit(ctx, b, p, a)
+		result.Processor += before
+	}
 	if err != nil {
 		b.close()
 		return Rendering{Processor: result.Processor}, nil, fmt.Errorf("render %s: %w", p.URL, err)
@@ -130,10 +140,11 @@ func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Re
 	defer fail(nil)
 	defer b.watch(ctx, r.limits.memory, fail)()
 	b.rendered++
-	before := processorTime(b.group)
+	before := b.last.used
 	result, err := b.render(ctx, p, a, r.options)
+	whole := b.whole()
 	result.Processor = max(0, b.used()-before)
-	if err == nil && !b.whole() {
+	if err == nil && !whole {
 		err = errors.New("a process of the browser ended") // the page may lack something
 	}
 	if err != nil && ctx.Err() != nil {

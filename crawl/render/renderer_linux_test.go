@@ -84,6 +84,9 @@ func TestRenderer(t *testing.T) {
 		t.Parallel()
 		t.Run("withdrawn", func(t *testing.T) { testWithdrawn(t, r) })
 		t.Run("forgets", func(t *testing.T) { testForgets(t, r) })
+		t.Run("rooms", func(t *testing.T) { testRooms(t, r) })
+		t.Run("left tab", func(t *testing.T) { testLeftTab(t, r) })
+		t.Run("blamed", func(t *testing.T) { testBlamed(t, r) })
 		t.Run("no sound", func(t *testing.T) { testNoSound(t, r) })
 		t.Run("too large", func(t *testing.T) { testTooLarge(t, r) })
 		t.Run("kills", func(t *testing.T) { testKills(t, r) })
@@ -279,7 +282,11 @@ func testPages(t *testing.T, browsers ...*Renderer) {
 func testWithdrawn(t *testing.T, r *Renderer) {
 	b := <-r.idle
 	defer func() { r.idle <- b }()
-	tab, end, err := b.tab()
+	in, err := b.enter("https://a.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab, end, err := b.tab(in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,14 +29,10 @@ const (
 //go:embed world.js
 var world string
 
-// tab opens a tab without a window in a browser context of its own, which shares nothing with
-// earlier pages. The returned function closes both. If it cannot, it marks the browser as broken.
-func (b *browser) tab() (context.Context, func(), error) {
-	own, err := chromedp.CallBrowser(b.ctx, target.CreateBrowserContext, target.CreateBrowserContextParams{})
-	if err != nil {
-		return nil, nil, err
-	}
-	made, err := hidden(b.ctx, own.BrowserContextID)
+// tab opens a tab without a window in a room. The returned function closes it, and the room if it is for one page.
+// If it cannot, it marks the browser as broken.
+func (b *browser) tab(in *room) (context.Context, func(), error) {
+	made, err := hidden(b.ctx, in.context)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -45,10 +41,11 @@ func (b *browser) tab() (context.Context, func(), error) {
 		end()
 		ctx, cancel := context.WithTimeout(b.ctx, 10*time.Second)
 		defer cancel()
-		// Disposing of a context does not close its hidden tabs.
-		_, closed := chromedp.CallBrowser(ctx, target.CloseTarget, target.CloseTargetParams{TargetID: made})
-		_, disposed := chromedp.CallBrowser(ctx, target.DisposeBrowserContext, target.DisposeBrowserContextParams(own))
-		b.broken = closed != nil || disposed != nil
+		_, err := chromedp.CallBrowser(ctx, target.CloseTarget, target.CloseTargetParams{TargetID: made})
+		if in.keeper == "" {
+			err = errors.Join(err, b.leave())
+		}
+		b.broken = err != nil
 	}, nil
 }
 
@@ -63,7 +60,6 @@ func hidden(ctx context.Context, in cdp.BrowserContextID) (target.ID, error) {
 
 // prepare sets up the world of a page in a tab, and stops its time.
 func prepare(tab context.Context, o Options) error {
-	c := chromedp.FromContext(tab)
 	return errors.Join(
 		tell(tab, css.Disable, cdp.Empty{}), // chromedp enables these; they are not needed here
 		tell(tab, dom.Disable, cdp.Empty{}),
@@ -81,7 +77,6 @@ func prepare(tab context.Context, o Options) error {
 		tell(tab, fetch.Enable, fetch.EnableParams{}),
 		tell(tab, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
 			Policy: emulation.VirtualTimePolicyPause, InitialVirtualTime: birth}),
-		deny(tab, c.BrowserContextID),
 	)
 }
 

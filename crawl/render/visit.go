@@ -52,10 +52,14 @@ type visit struct {
 	reading  network.RequestID           // answered and not yet read; empty: none
 }
 
-// render renders a page in a new browser context, isolated from others.
+// render renders a page in a tab of its own, in a room that is empty.
 func (b *browser) render(ctx context.Context, p Page, a Answers, o Options) (Rendering, error) {
 	defer context.AfterFunc(ctx, b.kill)()
-	tab, end, err := b.tab()
+	in, err := b.enter(p.URL)
+	if err != nil {
+		return Rendering{}, err
+	}
+	tab, end, err := b.tab(in)
 	if err != nil {
 		return Rendering{}, err
 	}
@@ -65,9 +69,10 @@ func (b *browser) render(ctx context.Context, p Page, a Answers, o Options) (Ren
 		return Rendering{}, err
 	}
 	v.frame = cdp.FrameID(chromedp.FromContext(tab).Target.TargetID)
-	if err := prepare(tab, o); err != nil {
+	if err := errors.Join(prepare(tab, o), in.empty(tab)); err != nil {
 		return Rendering{}, err
 	}
+	in.pages++
 	if err := v.run(); err != nil {
 		return Rendering{}, err
 	}

@@ -133,6 +133,22 @@
     put(Temporal.Now, "plainTimeISO", (zone) => zoned(zone).toPlainTime());
   }
 
+  // A file is as old as its page, unless it says otherwise.
+  const dated = new WeakSet(), { File } = globalThis;
+  const modified = Object.getOwnPropertyDescriptor(File.prototype, "lastModified").get;
+  put(globalThis, "File", new Proxy(File, {
+    construct(real, args, target) {
+      const file = Reflect.construct(real, args, target);
+      if (args[2]?.lastModified !== undefined) dated.add(file);
+      return file;
+    },
+  }));
+  put(File.prototype, "constructor", globalThis.File);
+  show(File.prototype, "lastModified", function () {
+    const time = modified.call(this);
+    return dated.has(this) ? time : birth;
+  });
+
   // Measurements are of the true clock, so there are none.
   put(Performance.prototype, "now", function now() { return read() - birth; });
   show(Performance.prototype, "timeOrigin", () => birth);
@@ -160,6 +176,26 @@
     const hex = Array.from({ length: 32 }, () => (chance() >>> 28).toString(16));
     hex[12] = "4"; hex[16] = (8 + (chance() >>> 30)).toString(16);
     return [8, 12, 16, 20, 32].map((end, i, ends) => hex.slice(i ? ends[i - 1] : 0, end).join("")).join("-");
+  });
+
+  // When garbage is collected depends on what the process did before, so none is seen to be.
+  put(globalThis, "WeakRef", class WeakRef {
+    #target;
+    constructor(target) {
+      new WeakSet([target]); // throws what the real one throws for what it cannot hold
+      this.#target = target;
+    }
+    deref() { return this.#target; }
+    get [Symbol.toStringTag]() { return "WeakRef"; }
+  });
+  put(globalThis, "FinalizationRegistry", class FinalizationRegistry {
+    #tokens = new WeakSet();
+    constructor(cleanup) {
+      if (typeof cleanup !== "function") throw new TypeError("FinalizationRegistry: cleanup must be callable");
+    }
+    register(target, held, token) { if (token !== undefined) this.#tokens.add(token); }
+    unregister(token) { return this.#tokens.delete(token); }
+    get [Symbol.toStringTag]() { return "FinalizationRegistry"; }
   });
 
   // Observers look at the layout ten times a second of the page's time, not when a frame

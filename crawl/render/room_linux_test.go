@@ -65,8 +65,9 @@ func testForgets(t *testing.T, r *Renderer) {
 			t.Fatalf("differs (-first +again):\n%s", d)
 		}
 	}
+	short := html("https://a.example/", `<p id=out></p><script src=/x.js></script>`)
 	for _, text := range []string{"one", "two"} { // as from crawls at different times
-		got := render(t, r, html("https://a.example/", `<p id=out></p><script src=/x.js></script>`), fresh{web{"https://a.example/x.js": `out.append("` + text + ` ")`}})
+		got := render(t, r, short, fresh{web{"https://a.example/x.js": `out.append("` + text + ` ")`}})
 		if !strings.Contains(string(got.DOM), text) {
 			t.Errorf("%q is not in %q", text, got.DOM)
 		}

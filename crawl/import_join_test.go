@@ -218,3 +218,69 @@ func TestCrawlAfterJoinedImport(t *testing.T) {
 		t.Errorf("between the crawls: %+v", sum)
 	}
 }
+
+// A file with an import and a crawl is pruned, reclassified and replayed like one with a crawl; what makes no sense for an
+// import is refused.
+func TestWorkOnImports(t *testing.T) {
+	t.Parallel()
+	from := archived(t, 3)
+	s := crawltest.Serve(t)
+	s.Generate(7, webtest.GenConfig{Domain: "test", Hosts: 8, Pages: 12, Links: 8, Size: 400, Leave: 0.4})
+	text := crawltest.Config(t, s, crawltest.SeedsOfSites) + fmt.Sprintf("[pages]\nkeep = true\npath = %q\n",
+		filepath.Join(t.TempDir(), "pages"))
+	cfg := crawltest.Parse(t, text)
+	alone := stateFile(t)
+	proceed(t, s, alone, cfg, 0)
+	joined, importAlone := join(t, copyOf(t, alone), cfg, from)
+
+	pruned := stateFile(t)
+	store := must(kv.Open(joined, kv.Options{}))(t)
+	must(store.Prune(t.Context(), pruned, 2))(t)
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	crawltest.Verify(t, pruned)
+	if got, want := tellOf(t, pruned), tellOf(t, alone); !slices.Equal(got, want) {
+		t.Errorf("without the import (-want +got)\n%s", cmp.Diff(want, got))
+	}
+	crawltest.Surveyed(t, pruned, func(s *survey.Survey) error {
+		if _, err := s.At(1); !errors.Is(err, survey.ErrRun) {
+			t.Errorf("the import that was pruned: %v", err)
+		}
+		return nil
+	})
+	again, _ := join(t, pruned, cfg, from)
+	if got := digestOf(t, again, 2); got != importAlone {
+		t.Errorf("joined after a prune, the import has digest %s, want %s", got, importAlone)
+	}
+
+	for name, work := range map[string]func(*kv.Store, *config.Config) error{
+		"replay":     func(s *kv.Store, c *config.Config) error { _, err := crawl.Replay(s, c); return err },
+		"reclassify": func(s *kv.Store, c *config.Config) error { _, err := crawl.Reclassify(s, c); return err },
+	} {
+		near := crawltest.Parse(t, "[[blacklist]]\ndomain = \"h3.test\"\n"+text)
+		for _, path := range []string{alone, joined} {
+			store := must(kv.Open(path, kv.Options{}))(t)
+			if err := errors.Join(work(store, near), store.Close()); err != nil {
+				t.Fatal(name, err)
+			}
+			crawltest.Verify(t, path)
+		}
+		if got, want := tellOf(t, joined), tellOf(t, alone); !slices.Equal(got, want) {
+			t.Errorf("%s with an import (-without +with)\n%s", name, cmp.Diff(want, got))
+		}
+		if got := digestOf(t, joined, 1); got != importAlone {
+			t.Errorf("after %s the import has digest %s, want %s", name, got, importAlone)
+		}
+	}
+	side := crawltest.Open(t, stateFile(t))
+	importInto(t, side, cfg, from)
+	must(crawl.Reclassify(side, crawltest.Parse(t, "[[blacklist]]\ndomain = \"h3.test\"\n"+text)))(t)
+	checkMeaning(t, side)
+	if run := crawltest.Survey(t, side).Run(); run.Status != schema.RunCompleted || run.Kind != schema.RunImport {
+		t.Errorf("an import that was reclassified is %v", run)
+	}
+	if _, err := crawl.Replay(side, cfg); !errors.Is(err, crawl.ErrArchives) {
+		t.Errorf("replay of an import: %v", err)
+	}
+}

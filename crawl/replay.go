@@ -1,6 +1,8 @@
 package crawl
 
 import (
+	"errors"
+
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/wall"
@@ -18,6 +20,9 @@ const (
 	replayBytes = 16 << 20
 )
 
+// ErrArchives reports a last run that has read web archives: its pages are in no page store.
+var ErrArchives = errors.New("the last run has read web archives, whose pages are in no page store")
+
 // A Replayed is the result of a replay.
 type Replayed struct {
 	Run     schema.Run
@@ -32,7 +37,7 @@ type Replayed struct {
 // [Reclassify]. It is idempotent.
 //
 // Pages that are not in the page store stay as they are, and so do those that the last run has not
-// visited.
+// visited. If that is an import, Replay fails with [ErrArchives].
 func Replay(store *kv.Store, cfg *config.Config) (Replayed, error) {
 	if _, err := Foresee(store, cfg); err != nil { // before anything is written
 		return Replayed{}, err
@@ -46,6 +51,9 @@ func Replay(store *kv.Store, cfg *config.Config) (Replayed, error) {
 	rec := record.New(store, set, silent(), nil)
 	if err := rec.Resume(); err != nil {
 		return Replayed{}, err
+	}
+	if rec.Run().Kind == schema.RunImport {
+		return Replayed{}, ErrArchives
 	}
 	last := schema.ID(store.URLs())
 	for next := schema.ID(1); next <= last; {

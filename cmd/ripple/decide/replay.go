@@ -2,6 +2,7 @@ package decide
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -62,6 +63,9 @@ func (r Replay) run(state string) error {
 		return err
 	}
 	done, err := crawl.Replay(store, cfg)
+	if errors.Is(err, crawl.ErrArchives) {
+		err = term.Hint(err, "import the archives again, with another [state] path")
+	}
 	if err != nil {
 		return err
 	}

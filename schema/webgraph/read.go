@@ -1,6 +1,7 @@
 package webgraph
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,8 @@ type Reader struct {
 	Known func(host string, domain bool) (bool, error) // whether the terrain knows a host, or one below a domain
 	Dir   string                                       // for temporary files
 	See   func(pass string, read int64)                // bytes read so far of [Files.Bytes]; may be nil
-	held  int                                          // pairs held in memory; 0: heldPairs
+
+	held, ranked int // pairs and ranks of sources held in memory; 0: heldPairs, rankedSources
 }
 
 // A Result is what was found.
@@ -42,10 +44,7 @@ const maxBad = 5
 func (r *Reader) Read(ctx context.Context, f *Files, emit func(*schema.Inlink) error) (Result, error) {
 	p := &passes{Reader: r, ctx: ctx, files: f, targets: map[uint64][]int{}}
 	p.result.Release = f.Release
-	p.pairs = pairs{dir: r.Dir, most: r.held}
-	if p.pairs.most == 0 {
-		p.pairs.most = heldPairs
-	}
+	p.pairs = pairs{dir: r.Dir, most: cmp.Or(r.held, heldPairs)}
 	defer p.pairs.close()
 	for _, o := range r.Scope.Origins() {
 		p.result.Origins = append(p.result.Origins, o.Name)
@@ -55,19 +54,30 @@ func (r *Reader) Read(ctx context.Context, f *Files, emit func(*schema.Inlink) e
 		return p.result, fmt.Errorf("%d origins are too many", len(p.result.Origins))
 	}
 	var err error
-	if p.sources, err = newSources(r.Dir); err != nil {
+	if p.sources, err = newSources(r.Dir, cmp.Or(r.ranked, rankedSources)); err != nil {
 		return p.result, err
 	}
 	defer p.sources.close()
-	for _, pass := range []func() error{p.findTargets, p.findPairs, p.findSources, p.findRanks} {
+	for _, pass := range []func() error{p.findTargets, p.findPairs, p.findSources} {
 		if err := pass(); err != nil {
 			return p.result, err
 		}
 	}
-	return p.result, p.sources.each(func(hash uint64, l *schema.Inlink) error {
-		l.HarmonicRank, l.PageRank = p.sources.ranks.of(hash)
-		return emit(l)
-	})
+	p.pairs.close()
+	p.result.Ranked = len(f.Ranks) > 0
+	for batch := range p.sources.batches() {
+		if err := p.findRanks(batch); err != nil {
+			return p.result, err
+		}
+		err := p.sources.each(batch, func(hash uint64, l *schema.Inlink) error {
+			l.HarmonicRank, l.PageRank = p.sources.ranks.of(hash)
+			return emit(l)
+		})
+		if err != nil {
+			return p.result, err
+		}
+	}
+	return p.result, nil
 }
 
 // passes is one reading of a graph.
@@ -76,6 +86,7 @@ type passes struct {
 	ctx    context.Context
 	files  *Files
 	read   int64
+	share  int64 // part of what is read that counts as read now, as 1/share: that of a list which is read as often
 	result Result
 
 	bases   map[string]bool  // the first one or two labels, from the right, of all origins
@@ -89,7 +100,7 @@ type passes struct {
 // each calls f for every line of a list. f reports whether it could read it; what is not read is counted.
 func (p *passes) each(pass string, files []string, count bool, f func(line []byte) (bool, error)) error {
 	l := &lines{ctx: p.ctx, files: files, read: func(n int) {
-		if p.read += int64(n); p.See != nil {
+		if p.read += int64(n) / max(p.share, 1); p.See != nil {
 			p.See(pass, p.read)
 		}
 	}}
@@ -260,18 +271,18 @@ func (p *passes) addSource(v vertex, origins []uint32) error {
 	return p.sources.add(hashName(v.name), &schema.Inlink{Host: host, Hosts: v.hosts, Origins: origins})
 }
 
-// findRanks finds the ranks of the sources.
-func (p *passes) findRanks() error {
-	p.pairs.close()
-	if len(p.files.Ranks) == 0 {
+// findRanks finds the ranks of a batch of sources.
+func (p *passes) findRanks(batch int) error {
+	if !p.result.Ranked {
 		return nil
 	}
-	debug.FreeOSMemory() // of the pairs
-	if err := p.sources.rank(); err != nil {
+	p.sources.ranks = nil
+	debug.FreeOSMemory() // of the pairs, or of the ranks before
+	if err := p.sources.rank(batch); err != nil {
 		return err
 	}
-	p.result.Ranked = true
-	return p.each("ranks", p.files.Ranks, true, func(line []byte) (bool, error) {
+	p.share = int64(p.sources.batches())
+	return p.each("ranks", p.files.Ranks, batch == 0, func(line []byte) (bool, error) {
 		if len(line) > 0 && line[0] == '#' {
 			return true, nil
 		}

@@ -305,7 +305,7 @@ END { for (s in src) { n = name[s]; host = "com"; rest = substr(n, 5)
 		t.Fatalf("awk finds only %d sources", len(want))
 	}
 	for _, held := range []int{0, 64} {
-		r := &Reader{Scope: newScope(t, "*.h0000003.com", "h0000010.com"), held: held}
+		r := &Reader{Scope: newScope(t, "*.h0000003.com", "h0000010.com"), held: held, ranked: held}
 		got, _, err := read(t, r, prefix)
 		if err != nil {
 			t.Fatal(err)

@@ -14,21 +14,30 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// sources keeps the sources found in a file, as their ranks are read after them.
+// rankedSources is the number of sources whose ranks are held in memory. If there are more, the ranks are read again.
+const rankedSources = 5_000_000
+
+// sources keeps the sources found in a file, as their ranks are read after them, for a batch at a time.
 type sources struct {
-	file  *os.File
-	w     *bufio.Writer
-	count int
-	ranks *ranks // nil: there are none
+	file   *os.File
+	w      *bufio.Writer
+	most   int // of a batch
+	count  int
+	end    int64
+	begins []int64 // of batches in the file
+	ranks  *ranks  // of a batch; nil: there are none
 }
 
-func newSources(dir string) (*sources, error) {
+func newSources(dir string, most int) (*sources, error) {
 	f, err := os.CreateTemp(dir, "sources-*")
 	if err != nil {
 		return nil, err
 	}
-	return &sources{file: f, w: bufio.NewWriterSize(f, 1<<20)}, nil
+	return &sources{file: f, w: bufio.NewWriterSize(f, 1<<20), most: most}, nil
 }
+
+// batches returns the number of batches.
+func (s *sources) batches() int { return len(s.begins) }
 
 func (s *sources) close() { _ = s.file.Close() }
 
@@ -44,24 +53,28 @@ func (s *sources) add(hash uint64, l *schema.Inlink) error {
 	for _, origin := range l.Origins {
 		b = binary.AppendUvarint(b, uint64(origin))
 	}
+	if s.count%s.most == 0 {
+		s.begins = append(s.begins, s.end)
+	}
 	s.count++
+	s.end += int64(len(b))
 	if _, err := s.w.Write(b); err != nil {
 		return fmt.Errorf("write the sources found: %w", err)
 	}
 	return nil
 }
 
-// each calls f for every source with the hash of its name, in the order of add.
-func (s *sources) each(f func(hash uint64, l *schema.Inlink) error) error {
+// each calls f for every source of a batch with the hash of its name, in the order of add.
+func (s *sources) each(batch int, f func(hash uint64, l *schema.Inlink) error) error {
 	if err := s.w.Flush(); err != nil {
 		return fmt.Errorf("write the sources found: %w", err)
 	}
-	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+	if _, err := s.file.Seek(s.begins[batch], io.SeekStart); err != nil {
 		return err
 	}
 	r := bufio.NewReaderSize(s.file, 1<<20)
 	var hash [8]byte
-	for range s.count {
+	for range s.size(batch) {
 		_, err := io.ReadFull(r, hash[:])
 		var l schema.Inlink
 		if err == nil {
@@ -96,10 +109,13 @@ func readSource(r *bufio.Reader) (l schema.Inlink, err error) {
 	return l, err
 }
 
-// rank makes room for the ranks of all sources.
-func (s *sources) rank() error {
-	hashes := make([]uint64, 0, s.count)
-	err := s.each(func(hash uint64, _ *schema.Inlink) error {
+// size returns the number of sources of a batch.
+func (s *sources) size(batch int) int { return min(s.most, s.count-batch*s.most) }
+
+// rank makes room for the ranks of a batch of sources.
+func (s *sources) rank(batch int) error {
+	hashes := make([]uint64, 0, s.size(batch))
+	err := s.each(batch, func(hash uint64, _ *schema.Inlink) error {
 		hashes = append(hashes, hash)
 		return nil
 	})

@@ -21,11 +21,10 @@ type Outside struct {
 // outsiders are the hosts outside the terrain that [Options.Inlinks] adds. Each iteration reads them.
 type outsiders struct {
 	release string
-	count   int
 	doors   []uint32 // by origin of the web graph: the node to which links to it lead; 0: none
 }
 
-// findOutside finds where in-links lead and how many hosts have one.
+// findOutside finds where in-links lead.
 func (g *Graph) findOutside() error {
 	web, ok, err := g.survey.Graph()
 	if err != nil || !ok {
@@ -37,13 +36,7 @@ func (g *Graph) findOutside() error {
 	} else {
 		g.outside.doors = g.frontNodes(web.Origins)
 	}
-	if err != nil {
-		return err
-	}
-	return g.eachOutside(func(int, *schema.Inlink, []uint32) error {
-		g.outside.count++
-		return nil
-	})
+	return err
 }
 
 // frontPages returns the front page of each origin or, if it is not in the graph, the page that was met first.
@@ -136,13 +129,7 @@ func (g *Graph) eachOutside(f func(n int, l *schema.Inlink, to []uint32) error) 
 		if err := g.ended(); err != nil {
 			return err
 		}
-		to = to[:0]
-		for _, origin := range l.Origins {
-			if door := g.outside.doors[origin]; door != 0 {
-				to = append(to, door)
-			}
-		}
-		if len(to) == 0 {
+		if to = g.doorsOf(l, to[:0]); len(to) == 0 {
 			return nil
 		}
 		n++
@@ -150,8 +137,42 @@ func (g *Graph) eachOutside(f func(n int, l *schema.Inlink, to []uint32) error) 
 	})
 }
 
-// OutsideCount returns the number of nodes of [Graph.EachOutside].
-func (g *Graph) OutsideCount() int { return g.outside.count }
+// OutsideCount counts the nodes of [Graph.EachOutside].
+func (g *Graph) OutsideCount() (n int, err error) {
+	err = g.eachOutside(func(int, *schema.Inlink, []uint32) error {
+		n++
+		return nil
+	})
+	return n, err
+}
+
+// ForemostOutside returns the first nodes of [Graph.EachOutside] by [webgraph.Foremost], with the ids of the nodes to
+// which they link, and the number of all.
+func (g *Graph) ForemostOutside(limit int) (first []schema.Inlink, to [][]uint32, all int, err error) {
+	best := webgraph.Foremost{Limit: limit}
+	err = g.eachOutside(func(_ int, l *schema.Inlink, _ []uint32) error {
+		best.Add(l)
+		all++
+		return nil
+	})
+	first = best.All()
+	for i := range first {
+		doors := g.doorsOf(&first[i], nil)
+		slices.Sort(doors)
+		to = append(to, slices.Compact(doors))
+	}
+	return first, to, all, err
+}
+
+// doorsOf appends the nodes to which a host outside links, one for each origin, to a list.
+func (g *Graph) doorsOf(l *schema.Inlink, to []uint32) []uint32 {
+	for _, origin := range l.Origins {
+		if door := g.outside.doors[origin]; door != 0 {
+			to = append(to, door)
+		}
+	}
+	return to
+}
 
 // outsideID returns the id of an outside host: they follow those of all nodes of the level.
 func (g *Graph) outsideID(n int) uint32 { return uint32(len(g.rank) + n) }

@@ -70,10 +70,25 @@ type Map struct {
 	Palette []Shade  // colours of the classes, in the order of the legend
 	Nodes   []Node
 	Edges   []Edge
-	Points  []Point // parallel to Nodes
-	Counted string  // the links that count, "text" or "all"; Other counts the other kind
-	Other   *Other  // nil: no other view
-	LeftOut Cut     // what Pruned left out
+	Points  []Point  // parallel to Nodes
+	Counted string   // the links that count, "text" or "all"; Other counts the other kind
+	Other   *Other   // nil: no other view
+	Outside *Outside // hosts outside the terrain, a layer that the reader can switch on; nil: none
+	LeftOut Cut      // what Pruned left out
+}
+
+// An Outside is the layer of hosts outside the terrain that link to it, by a web graph.
+type Outside struct {
+	Release string // of the web graph
+	All     int    // number of these hosts, not only those in the map
+	Hosts   []OutsideHost
+}
+
+// An OutsideHost is a host outside the terrain.
+type OutsideHost struct {
+	Name                   string
+	HarmonicRank, PageRank uint32   // positions in the web graph, from 1; 0: unknown
+	To                     []uint32 // nodes to which it links
 }
 
 // A Shade is the colour of a class, "#0f8f7e", on a light and a dark background.

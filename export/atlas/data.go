@@ -46,6 +46,7 @@ type data struct {
 	Counts    string   `json:"counts"`  // numbers of nodes and links
 	Counted   string   `json:"counted"` // the links that count
 	Other     *other   `json:"other"`   // null: no other view
+	Outside   *layer   `json:"outside,omitempty"`
 
 	// Shown maps nodes to their names for display, where these differ; see [weburl.ShownIfOther].
 	Shown map[int]string `json:"shown,omitempty"`
@@ -66,6 +67,18 @@ type other struct {
 	PageRank  column `json:"pagerank"`
 	Harmonic  column `json:"harmonic"`
 	Weight    column `json:"weight"`
+}
+
+// layer is the layer of hosts outside: links lead from the hosts in it to nodes.
+type layer struct {
+	Release  string         `json:"release"`
+	All      int            `json:"all"`
+	Names    []string       `json:"names"`
+	Shown    map[int]string `json:"shown,omitempty"` // see data.Shown
+	Harmonic column         `json:"harmonic_rank"`
+	PageRank column         `json:"pagerank_rank"`
+	From     column         `json:"from"`
+	To       column         `json:"to"`
 }
 
 // A caption is the text above the map on a standalone page.
@@ -156,6 +169,9 @@ func (m Map) encode(c *caption) ([]byte, error) {
 	if m.Other != nil {
 		d.Other = m.other()
 	}
+	if m.Outside != nil && len(m.Outside.Hosts) > 0 {
+		d.Outside = m.Outside.layer()
+	}
 	var b bytes.Buffer
 	err := json.NewEncoder(&b).Encode(d)
 	return b.Bytes(), err
@@ -176,6 +192,24 @@ func (m Map) other() *other {
 		o.Weight.put(e.Other)
 	}
 	return o
+}
+
+// layer returns the columns of the layer.
+func (o *Outside) layer() *layer {
+	l := &layer{Release: line(o.Release), All: o.All, Shown: map[int]string{}}
+	for i, h := range o.Hosts {
+		l.Names = append(l.Names, line(h.Name))
+		if reading := weburl.Reading(h.Name); reading != "" {
+			l.Shown[i] = line(h.Name) + reading
+		}
+		l.Harmonic.put(h.HarmonicRank)
+		l.PageRank.put(h.PageRank)
+		for _, to := range h.To {
+			l.From.put(uint32(i))
+			l.To.put(to)
+		}
+	}
+	return l
 }
 
 // numbered returns the index of a word in a list. It adds new words.

@@ -65,7 +65,27 @@ func (m Map) only(kept []int) Map {
 	if m.Other != nil {
 		m.Other = &Other{chosen(m.Other.Points, kept), chosen(m.Other.Scores, kept)}
 	}
+	if m.Outside != nil {
+		m.Outside = m.Outside.only(place)
+	}
 	return m
+}
+
+// only returns the layer with links to the nodes that have a place, from 1.
+func (o *Outside) only(place []int) *Outside {
+	kept := &Outside{Release: o.Release, All: o.All}
+	for _, h := range o.Hosts {
+		var to []uint32
+		for _, v := range h.To {
+			if place[v] > 0 {
+				to = append(to, uint32(place[v]-1))
+			}
+		}
+		if h.To = to; len(to) > 0 {
+			kept.Hosts = append(kept.Hosts, h)
+		}
+	}
+	return kept
 }
 
 // chosen returns the elements at some indices of a list; nil if list is nil.

@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema"
@@ -21,7 +22,7 @@ var viewer embed.FS
 
 // scripts returns the parts of the viewer in the order in which they are put into a page.
 func scripts() []string {
-	return []string{"graph.js", "colour.js", "camera.js", "webgl.js", "canvas.js", "labels.js", "panel.js",
+	return []string{"graph.js", "outside.js", "colour.js", "camera.js", "webgl.js", "canvas.js", "labels.js", "panel.js",
 		"filter.js", "mark.js", "picture.js", "view.js", "input.js", "main.js"}
 }
 
@@ -66,6 +67,13 @@ func (m Map) check() error {
 		}
 		if err := m.checkPoints(m.Other.Points); err != nil {
 			return err
+		}
+	}
+	if m.Outside != nil {
+		for _, h := range m.Outside.Hosts {
+			if len(h.To) == 0 || int(slices.Max(h.To)) >= len(m.Nodes) {
+				return fmt.Errorf("%q outside links to %d among %d nodes", h.Name, h.To, len(m.Nodes))
+			}
 		}
 	}
 	for i, e := range m.Edges {

@@ -36,7 +36,11 @@ func gexf(o *output, g *export.Graph, opts Options) error {
 	gexfAttributes(o, "node", nodes)
 	gexfAttributes(o, "edge", links)
 	ofNodes, ofLinks := spell(nodes, gexfBefore), spell(links, gexfBefore)
-	o.say("<nodes count=\"", strconv.Itoa(g.Len()+g.OutsideCount()), "\">\n")
+	outside, err := g.OutsideCount()
+	if err != nil {
+		return err
+	}
+	o.say("<nodes count=\"", strconv.Itoa(g.Len()+outside), "\">\n")
 	number := gexfNumbers(g)
 	err = eachNode(g, func(n *export.Node) error {
 		gexfNode(o, number(n.ID), n, ofNodes)

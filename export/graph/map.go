@@ -17,8 +17,10 @@ import (
 const (
 	mapHead = "<!DOCTYPE html>"
 
-	mapPages = 5    // pages listed per node
-	mapBusy  = 2000 // number of nodes whose pages are listed
+	mapPages   = 5    // pages listed per node
+	mapOutside = 1000 // hosts outside that are drawn
+
+	mapBusy = 2000 // number of nodes whose pages are listed
 )
 
 func isOurMap(head []byte) bool {
@@ -110,6 +112,9 @@ func unplaced(g *export.Graph, other *export.Metrics) (atlas.Map, error) {
 	if err != nil {
 		return m, err
 	}
+	if m.Outside, err = outsideOf(g); err != nil {
+		return m, err
+	}
 	busiest, err := g.Busiest(m.Leading(mapBusy), mapPages)
 	for i, pages := range busiest {
 		for _, page := range pages {
@@ -117,6 +122,24 @@ func unplaced(g *export.Graph, other *export.Metrics) (atlas.Map, error) {
 		}
 	}
 	return m, err
+}
+
+// outsideOf returns the layer of hosts outside that the graph has; nil: none.
+func outsideOf(g *export.Graph) (*atlas.Outside, error) {
+	first, to, all, err := g.ForemostOutside(mapOutside)
+	if err != nil || all == 0 {
+		return nil, err
+	}
+	o := &atlas.Outside{Release: g.Meta().Inlinks, All: all}
+	for i, l := range first {
+		h := atlas.OutsideHost{Name: l.Host, HarmonicRank: l.HarmonicRank, PageRank: l.PageRank}
+		for _, id := range to[i] {
+			place, _ := g.Rank(id)
+			h.To = append(h.To, uint32(place))
+		}
+		o.Hosts = append(o.Hosts, h)
+	}
+	return o, nil
 }
 
 func mapEdge(g *export.Graph, l *export.Link) atlas.Edge {

@@ -215,3 +215,19 @@ func TestOutsideOfPages(t *testing.T) {
 		t.Errorf("no row of a host outside in\n%s", rows)
 	}
 }
+
+// The map has the first hosts outside as a layer, if the graph has them.
+func TestOutsideOnMap(t *testing.T) {
+	w := linkedTo(t)
+	var b bytes.Buffer
+	for with, want := range map[bool]string{false: "", true: `"outside":{"release":"cc-main-2024-may, a sample of the web",` +
+		`"all":2,"names":["far.net","blog.far.net"],`} {
+		b.Reset()
+		if err := format(t, "map").Stream(&b, graphAt(t, w, export.Options{Level: export.LevelHost, Inlinks: with})); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); !strings.Contains(text, want) || strings.Contains(text, "far.net") != with {
+			t.Errorf("in-links %t: the map has a layer of its own: %t", with, strings.Contains(text, `"outside":{`))
+		}
+	}
+}

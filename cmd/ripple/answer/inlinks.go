@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
@@ -48,7 +47,7 @@ func NewInlinks(s *survey.Survey, minOrigins, limit int) (*Inlinks, error) {
 	for n, name := range g.Origins {
 		a.Origins = append(a.Origins, InlinkOrigin{Origin: name, Found: int(g.Found[n])})
 	}
-	best := best{limit: limit}
+	best := webgraph.Foremost{Limit: limit}
 	err = s.EachInlink(func(l *schema.Inlink) error {
 		for _, n := range l.Origins {
 			a.Origins[n].Hosts++
@@ -57,10 +56,10 @@ func NewInlinks(s *survey.Survey, minOrigins, limit int) (*Inlinks, error) {
 			return nil
 		}
 		a.HostCount++
-		best.add(l)
+		best.Add(l)
 		return nil
 	})
-	for _, l := range best.all() {
+	for _, l := range best.All() {
 		a.Hosts = append(a.Hosts, newInlinkHost(&g, &l))
 	}
 	return a, err
@@ -71,28 +70,6 @@ func levelOf(g *schema.Graph) string {
 		return "domain"
 	}
 	return "host"
-}
-
-// best keeps the first in-links: those to the most origins, then the best ranked.
-type best struct {
-	limit int
-	kept  []schema.Inlink
-}
-
-func (b *best) add(l *schema.Inlink) {
-	if b.kept = append(b.kept, *l); len(b.kept)/2 > b.limit && len(b.kept) > 1<<12 {
-		b.kept = b.all()
-	}
-}
-
-// all returns at most limit in-links, the first ones first.
-func (b *best) all() []schema.Inlink {
-	last := func(rank uint32) uint32 { return rank - 1 } // 0, none, is the largest
-	slices.SortFunc(b.kept, func(a, b schema.Inlink) int {
-		return cmp.Or(cmp.Compare(len(b.Origins), len(a.Origins)), cmp.Compare(last(a.HarmonicRank), last(b.HarmonicRank)),
-			cmp.Compare(last(a.PageRank), last(b.PageRank)), cmp.Compare(a.Host, b.Host))
-	})
-	return b.kept[:min(len(b.kept), b.limit)]
 }
 
 func newInlinkHost(g *schema.Graph, l *schema.Inlink) InlinkHost {

@@ -6,6 +6,7 @@ import (
 	"github.com/sumi-ripple/ripple/export/suggest"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/webgraph"
 )
 
 // The hosts outside the terrain that are worth adding to it, as programs read them.
@@ -35,15 +36,15 @@ func NewOutside(s *survey.Survey, minOrigins, limit int) (*Outside, error) {
 	for _, n := range g.Found {
 		a.Origins += int(min(n, 1))
 	}
-	best := best{limit: limit}
+	best := webgraph.Foremost{Limit: limit}
 	err = s.EachOutside(func(l *schema.Inlink) error {
 		if len(l.Origins) >= minOrigins && s.Scope().HostClass(l.Host).Class == schema.ClassDiscovered &&
 			!s.Hosts.Noted(l.Host).Later {
-			best.add(l)
+			best.Add(l)
 		}
 		return nil
 	})
-	for _, l := range best.all() {
+	for _, l := range best.All() {
 		a.Hosts = append(a.Hosts, OutsideWorthy{newInlinkHost(&g, &l), strings.TrimSpace(suggest.Block(l.Host, g.Domains))})
 	}
 	return a, err

@@ -228,7 +228,7 @@ func (o *opened) eachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) 
 const maxGraph = 5000
 
 func (o *opened) answerGraph(_ context.Context, _ desk.Query) (any, error) {
-	g, err := export.New(o.Survey, export.Options{Level: export.LevelHost})
+	g, err := export.New(o.Survey, export.Options{Level: export.LevelHost, Inlinks: true})
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,11 @@ const hues = [
 ];
 const depths = [["#7a1f5c", "#ffe08a"], ["#b5375f", "#ffab6b"], ["#dd6a4a", "#f2768a"], ["#e0a03a", "#bb6bd0"], ["#9fb83f", "#7f7ae0"], ["#4aa58c", "#5f93d8"]];
 const coverColours = {
-  "complete": ["#1f9a6b", "#56d6a4"], "complete but for rules": ["#3c9f72", "#72d0a6"], "complete to max-depth": ["#5fae86", "#8fe0bd"], "not visited": ["#9aa1ab", "#727b88"], "listed": ["#c98a12", "#f2bd4d"],
+  "complete": ["#1f9a6b", "#56d6a4"], "complete but for rules": ["#3c9f72", "#72d0a6"], "complete to max-depth": ["#5fae86", "#8fe0bd"], "not visited": ["#9aa1ab", "#727b88"], "listed": ["#c98a12", "#f2bd4d"], "outside": ["#7c7a89", "#a3a1b2"],
 };
 const stanceColours = {
   "refused": ["#c8433f", "#ff7d76"], "permitted": ["#1f9a6b", "#56d6a4"], "other preferences": ["#c98a12", "#f2bd4d"], "no preference": ["#9aa1ab", "#727b88"],
+  "outside": ["#7c7a89", "#a3a1b2"],
 };
 const cutColours = [
   ["#c8433f", "#ff7d76"], ["#7d52c1", "#b894f5"], ["#3f6fd8", "#7ba4ff"], ["#b4489f", "#ec8fd8"], ["#1d93b5", "#63cdea"],
@@ -76,7 +77,7 @@ function communityGroups(g, of, theme) {
   const large = [...count.keys()].filter((c) => count.get(c) > 1).sort((a, b) => count.get(b) - count.get(a) || a - b).slice(0, 3 * hues.length);
   const place = new Map(large.map((c, i) => [c, i]));
   for (let v = 0; v < g.n; v++) of[v] = place.has(g.community[v]) ? place.get(g.community[v]) : large.length;
-  const groups = large.map((c, i) => ({ label: g.labels[head.get(c)], colour: shade(hues[i % hues.length][theme], Math.floor(i / hues.length), theme) }));
+  const groups = large.map((c, i) => ({ label: isOutside(g, head.get(c)) ? "outside" : g.labels[head.get(c)], colour: shade(hues[i % hues.length][theme], Math.floor(i / hues.length), theme) }));
   if (place.size < count.size) groups.push({ label: "smaller communities", colour: plain[theme] });
   return groups;
 }

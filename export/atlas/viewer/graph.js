@@ -1,7 +1,8 @@
 // The graph as typed arrays.
 
-// readGraph reads the view in which the counted links count, else the one that opens.
-function readGraph(raw, counted) {
+// readGraph reads the view in which the counted links count, else the one that opens; with the hosts outside, if there are
+// any and they are wanted.
+function readGraph(raw, counted, outside) {
   const view = raw.other && counted && counted !== raw.counted ? raw.other : raw;
   const shown = raw.shown || {}; // the names that a person is shown in another form
   const g = { names: raw.names, shown: raw.names.map((name, v) => shown[v] || name), titles: raw.titles, classes: raw.classes, palette: raw.palette || [], level: raw.level, n: raw.names.length,
@@ -17,6 +18,7 @@ function readGraph(raw, counted) {
     for (const name of ["from", "to", "weight"]) g[name] = g[name].filter((_, i) => weight[i] > 0);
   }
   g.counted = view === raw ? raw.counted : counted;
+  if (outside && raw.outside) addOutside(g, raw.outside);
   g.labels = g.shown.map((name, v) => reading(name.slice(g.names[v].length)) || g.names[v]);
   g.lower = g.shown.map((name) => name.toLowerCase());
   g.lowerTitles = g.titles.map((title) => title.toLowerCase());

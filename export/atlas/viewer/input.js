@@ -21,7 +21,7 @@ function listenCards(app) {
   const on = (id, name, act) => document.getElementById(id).addEventListener(name, act);
   on("query", "input", () => showResults(app));
   on("search", "submit", (event) => { event.preventDefault(); const [first] = showResults(app); if (first !== undefined) select(app, first, true); });
-  for (const id of ["colour", "size", "links", "count"]) on(id, "change", (event) => choose(app, id, event.target.value));
+  for (const id of ["colour", "size", "links", "count", "outside"]) on(id, "change", (event) => choose(app, id, event.target.value));
   for (const id of Object.keys(noFilters)) on(id, "change", (event) => setFilters(app, { [id]: valid(app, id, event.target.value) }));
   on("unfilter", "click", () => { setFilters(app, noFilters); document.querySelector("#filters summary").focus(); });
   on("filters", "toggle", () => { measure(app); redraw(app); });

@@ -7,8 +7,9 @@
 function show(raw, page) {
   const g = readGraph(raw);
   const app = { g, page, raw, count: g.counted, ended: new AbortController(), camera: makeCamera(g), labels: makeLabels(document.getElementById("labels")), grid: makeGrid(g),
-    colour: "class", size: "trust", links: "all", theme: "", filters: { ...noFilters }, selected: -1, hovered: -1, focus: -1, marked: new Set(), box: null, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
+    colour: "class", size: "trust", links: "all", outside: "hidden", theme: "", filters: { ...noFilters }, selected: -1, hovered: -1, focus: -1, marked: new Set(), box: null, near: [], strong: [], origins: [], prominent: new Set(), ratio: 1, cost: 0, busy: -1000, last: 0, lit: () => true };
   document.getElementById("counting").hidden = !raw.other;
+  document.getElementById("layer").hidden = !raw.outside;
   openPainter(app, true);
   app.grouping = groupsOf(g, app.colour, isDark(app));
   showLegend(app);
@@ -24,20 +25,24 @@ function show(raw, page) {
 // renew shows a later graph of the same terrain. What was shown stays where it was,
 // and so does the view.
 function renew(app, raw) {
-  const g = readGraph(raw, app.count), selected = g.names.indexOf(app.g.names[app.selected]);
+  const g = readGraph(raw, app.count, app.outside === "shown"), selected = g.names.indexOf(app.g.names[app.selected]);
   const chosen = app.focus < 0 ? null : app.grouping.groups[app.focus].label;
   const focus = groupsOf(g, app.colour, isDark(app)).groups.findIndex((group) => group.label === chosen);
   keepPlaces(app.g, g);
   const places = new Map(g.names.map((name, v) => [name, v]));
   app.marked = new Set([...app.marked].map((v) => places.get(app.g.names[v])).filter((v) => v !== undefined));
   app.raw = raw;
+  document.getElementById("layer").hidden = !raw.outside;
   adopt(app, g, selected, focus);
   restyle(app);
 }
 
-// recount shows the graph as the links that are to count have it. Its nodes are the same.
+// recount shows the graph as the links that are to count have it, with the hosts outside or without. Its other nodes are
+// the same.
 function recount(app) {
-  adopt(app, readGraph(app.raw, app.count), app.selected, -1);
+  const g = readGraph(app.raw, app.count, outsideWanted(app));
+  app.marked = new Set([...app.marked].filter((v) => v < g.n));
+  adopt(app, g, app.selected < g.n ? app.selected : -1, -1);
   Object.assign(app.camera, whole(app.camera), { flight: null });
   document.getElementById("counts").textContent = app.g.counts;
 }
@@ -144,7 +149,7 @@ function relight(app) {
 function choose(app, name, value) {
   app[name] = value;
   if (name === "colour") app.focus = -1;
-  if (name === "count") recount(app);
+  if (name === "count" || name === "outside") recount(app);
   restyle(app);
 }
 

@@ -39,7 +39,7 @@ function showPanel(app) {
   if (g.titles[v]) panel.append(make("p", { class: "title" }, g.titles[v]));
   panel.append(chips(app, v));
   if (g.reasons[v]) panel.append(make("p", { class: "reason" }, g.reasons[v]));
-  panel.append(facts(g, v), ...busiestPages(g, v));
+  panel.append(isOutside(g, v) ? outsideFacts(g, v) : facts(g, v), ...busiestPages(g, v));
   panel.append(...linkList(app, "out", "Links to", neighbours(g, v, true)), ...linkList(app, "in", "Linked from", neighbours(g, v, false)));
   panel.scrollTop = 0;
 }
@@ -49,11 +49,11 @@ function chips(app, v) {
   const list = make("div", { class: "chips" }, chip);
   if (g.depth[v] >= 0) list.append(make("span", { class: "chip" }, "depth " + g.depth[v]));
   const { count, head } = communities(g), c = g.community[v];
-  if (c >= 0 && count.get(c) > 1) list.append(make("span", { class: "chip" }, "community of " + g.labels[head.get(c)]));
+  if (c >= 0 && count.get(c) > 1 && !isOutside(g, v)) list.append(make("span", { class: "chip" }, "community of " + g.labels[head.get(c)]));
   const mark = make("button", { type: "button", class: "chip mark", "aria-pressed": String(app.marked.has(v)), title: "Mark (x)" }, "mark");
   mark.addEventListener("click", () => toggleMark(app, v));
   list.append(mark);
-  if (app.page.dossier) list.append(make("a", { class: "chip", href: app.page.dossier(g.names[v]) }, "all about it"));
+  if (app.page.dossier && !isOutside(g, v)) list.append(make("a", { class: "chip", href: app.page.dossier(g.names[v]) }, "all about it"));
   if (/^[a-z0-9-]+(\.[a-z0-9-]+)+(:[0-9]+)?$/.test(g.names[v])) {
     list.append(make("a", { class: "chip", href: "https://" + g.names[v] + "/", target: "_blank", rel: "noopener noreferrer nofollow" }, "open ↗"));
   }
@@ -131,7 +131,7 @@ function showTip(app, px, py) {
   tip.replaceChildren(make("b", {}, g.labels[v]));
   if (g.shown[v] !== g.labels[v]) tip.append(make("span", {}, g.labels[v] === g.names[v] ? g.shown[v] : g.names[v]));
   if (g.titles[v]) tip.append(make("span", {}, g.titles[v]));
-  tip.append(make("span", {}, [g.classes[g.class[v]], g.depth[v] >= 0 ? "depth " + g.depth[v] : "", count(g.in[v]) + " in, " + count(g.out[v]) + " out", count(g.visited[v]) + " of " + count(g.pages[v]) + " pages"].filter(Boolean).join(" · ")));
+  tip.append(make("span", {}, [g.classes[g.class[v]], g.depth[v] >= 0 ? "depth " + g.depth[v] : "", count(g.in[v]) + " in, " + count(g.out[v]) + " out", isOutside(g, v) ? "" : count(g.visited[v]) + " of " + count(g.pages[v]) + " pages"].filter(Boolean).join(" · ")));
   tip.style.left = Math.min(px + 14, app.camera.width - tip.offsetWidth - 8) + "px";
   tip.style.top = Math.min(py + 14, app.camera.height - tip.offsetHeight - 8) + "px";
 }

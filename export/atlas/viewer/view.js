@@ -1,8 +1,8 @@
-// The view in the address: x=..&y=..&z=..&node=..&colour=..&size=..&links=..&count=..&theme=.., and the filters: &min-links=..&min-weight=..&max-depth=..&coverage=..&training=..
+// The view in the address: x=..&y=..&z=..&node=..&colour=..&size=..&links=..&count=..&outside=..&theme=.., and the filters: &min-links=..&min-weight=..&max-depth=..&coverage=..&training=..
 // The page reads and writes it: page.read returns what the address says, page.write
 // takes what it is to say.
 
-const choices = { colour: ["class", "coverage", "training", "community", "depth"], size: ["trust", "pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"], count: ["text", "all"] };
+const choices = { colour: ["class", "coverage", "training", "community", "depth"], size: ["trust", "pagerank", "harmonic", "in", "out", "pages", "visited", "same"], links: ["all", "selected", "none"], count: ["text", "all"], outside: ["hidden", "shown"] };
 
 // readView takes from the address what is there and valid, and returns whether that
 // is a place to look at.
@@ -13,7 +13,7 @@ function readView(app) {
     if (values.includes(said.get(name))) app[name] = said.get(name);
     document.getElementById(name).value = app[name];
   }
-  if (app.raw.other && app.count !== app.g.counted) recount(app);
+  if (app.raw.other && app.count !== app.g.counted || outsideWanted(app) !== Boolean(app.g.outside)) recount(app);
   for (const name of Object.keys(noFilters)) app.filters[name] = valid(app, name, said.get(name) || "");
   if (anyFilter(app) && innerWidth > 700) document.getElementById("filters").open = true;
   if (["dark", "light"].includes(said.get("theme"))) app.theme = said.get("theme");

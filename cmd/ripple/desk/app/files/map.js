@@ -10,7 +10,7 @@ import { loading, failed, empty } from "./parts.js";
 import { show as draw, renew, restyle, leave } from "./viewer.js";
 
 const columns = ["class", "cover", "stance", "community", "depth", "x", "y", "trust", "pagerank", "harmonic", "in", "out",
-  "pages", "visited", "from", "to", "weight"];
+  "pages", "visited", "from", "to", "weight", "harmonic_rank", "pagerank_rank"];
 const look = 30000; // ms between two reads of a growing terrain
 
 export function show(view, said, signal) {

@@ -16,6 +16,12 @@ import (
 // An import that is killed at random moments leaves a whole file each time, and ends with the map of one that was not.
 func TestKilledWhileImporting(t *testing.T) {
 	t.Parallel()
+	for name, joins := range map[string]bool{"into a new file": false, "into the file of a crawl": true} {
+		t.Run(name, func(t *testing.T) { killWhileImporting(t, joins) })
+	}
+}
+
+func killWhileImporting(t *testing.T, joins bool) {
 	s := crawltest.Serve(t)
 	s.Generate(3, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 30, Links: 8, Size: 4000, Leave: 0.4})
 	config, state := crawltest.Files(t, s, crawltest.SeedsOfSites+"[pages]\nkeep = true\npath = \"pages\"\n")
@@ -30,11 +36,48 @@ func TestKilledWhileImporting(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	want := crawltest.Digest(t, state)
-	if err := os.Remove(state); err != nil {
-		t.Fatal(err)
+	if !joins {
+		if err := os.Remove(state); err != nil {
+			t.Fatal(err)
+		}
 	}
+	kills := killImports(t, dir, state)
+	crawltest.Verify(t, state)
+	if got := crawltest.Digest(t, state); got != want || kills == 0 {
+		t.Errorf("after %d kills the digest is %s, want %s", kills, got, want)
+	}
+	runs, err := command("query", "--json", "SELECT kind, status FROM runs ORDER BY id")
+	expected := `"import"[^}]*"completed"[^}]*\}\s*\]`
+	if joins {
+		expected = `"import"[^}]*"completed"[^}]*\},\s*\{[^}]*"crawl"[^}]*"completed"[^}]*\}\s*\]`
+	}
+	if err != nil || !regexp.MustCompile(expected).MatchString(runs) {
+		t.Errorf("%v: %s", err, runs)
+	}
+	for _, rest := range []string{".import", ".join", ".compact"} {
+		if _, err := os.Stat(state + rest); err == nil {
+			t.Errorf("%s is left", rest)
+		}
+	}
+	if !joins {
+		return
+	}
+	crawltest.Surveyed(t, state, func(s *survey.Survey) error {
+		older, err := s.At(1)
+		if err != nil {
+			return err
+		}
+		got, err := survey.Digest(older)
+		if got != want {
+			t.Errorf("the import has digest %s, want %s", got, want)
+		}
+		return err
+	})
+}
+
+// killImports kills an import again and again until one ends, and returns the number of kills.
+func killImports(t *testing.T, dir, state string) (kills int) {
 	random := rand.New(rand.NewPCG(crawltest.Seed(t), 1))
-	kills := 0
 	for tries := 0; ; tries++ {
 		cmd := ripple("import", "--config", "config.toml", "--warc", "pages", "-q")
 		cmd.Dir = dir
@@ -46,7 +89,7 @@ func TestKilledWhileImporting(t *testing.T) {
 		err := cmd.Wait()
 		timer.Stop()
 		if err == nil {
-			break
+			return kills
 		}
 		if kills++; tries > 200 {
 			t.Fatal(err)
@@ -59,13 +102,5 @@ func TestKilledWhileImporting(t *testing.T) {
 				t.Error(problem)
 			}
 		}
-	}
-	crawltest.Verify(t, state)
-	if got := crawltest.Digest(t, state); got != want || kills == 0 {
-		t.Errorf("after %d kills the digest is %s, want %s", kills, got, want)
-	}
-	out, err := command("query", "--json", "SELECT kind, requests, status FROM runs")
-	if want := regexp.MustCompile(`"import"[^}]*0[^}]*"completed"`); err != nil || !want.MatchString(out) {
-		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -32,6 +32,7 @@ const (
 	envWatch  = "RIPPLE_TEST_WATCH"  // what it prints meanwhile: "commits", "growth" or "network"
 	envNoSync = "RIPPLE_TEST_NOSYNC" // it does not sync its file
 	envAnew   = "RIPPLE_TEST_ANEW"   // it reclassifies, and sends no request
+	envImport = "RIPPLE_TEST_IMPORT" // page store that it imports; it sends no request
 	envLog    = "RIPPLE_TEST_LOG"    // log file, in JSON
 	envFiles  = "RIPPLE_TEST_FILES"  // limit of descriptors
 	envLater  = "RIPPLE_TEST_LATER"  // limit of descriptors from the moment at which it begins to crawl
@@ -91,6 +92,9 @@ func crawlAsChild(path string) error {
 	if os.Getenv(envAnew) != "" {
 		_, err := crawl.Reclassify(store, cfg)
 		return errors.Join(err, store.Close())
+	}
+	if pages := os.Getenv(envImport); pages != "" {
+		return errors.Join(importAsChild(store, cfg, pages), store.Close())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

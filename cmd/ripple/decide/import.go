@@ -30,6 +30,13 @@ func Import(ctx context.Context, cfg *config.Config, from crawl.Archives) (crawl
 	if fresh && err != nil && done.Run.ID == 0 {
 		return done, errors.Join(err, store.Close(), os.Remove(state))
 	}
+	if done.Known {
+		whole := func(side *kv.Store) bool {
+			_, ok, err := record.FindImport(side, done.Run.Source)
+			return ok && err == nil
+		}
+		return done, errors.Join(statefile.Joined(state, whole), store.Close())
+	}
 	other := errors.Is(err, record.ErrRuns)
 	if other {
 		_, err = record.Foresee(store, cfg)

@@ -11,6 +11,27 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
+// sideExt ends the name of the file in which an import is made that joins others.
+const sideExt = ".import"
+
+// Joined removes the file in which an import was made that the state file has, if a kill has left it: whole reports
+// whether it holds that import.
+func Joined(path string, whole func(*kv.Store) bool) error {
+	side := path + sideExt
+	if _, err := os.Stat(side); err != nil {
+		return nil
+	}
+	from, err := kv.Open(side, kv.Options{})
+	if err != nil {
+		return err
+	}
+	joined := whole(from)
+	if err := from.Close(); err != nil || !joined {
+		return err
+	}
+	return os.Remove(side)
+}
+
 // Join gives a file with one more run, an import, the name of the state file, which stays locked until then. imports
 // makes the run in a file next to it, which keeps what it has if imports fails or is killed, so that the next call
 // continues. It returns the number of the run, and of the last one then. Join fails with the cause when ctx is done,
@@ -29,7 +50,7 @@ func Join(ctx context.Context, path string, imports func(*kv.Store) error) (run,
 	if err := roomBeside(path, store.Size()); err != nil {
 		return 0, 0, err
 	}
-	side := path + ".import"
+	side := path + sideExt
 	from, err := kv.Open(side, kv.Options{})
 	if err != nil {
 		return 0, 0, err

@@ -190,6 +190,23 @@ func TestReadWhileHubIsAway(t *testing.T) {
 	if code := m.end(); code != 0 || !strings.Contains(m.said.String(), "this node has stopped") {
 		t.Errorf("after ripple stop: exit code %d: %s", code, m.said)
 	}
+	m.start() // it has shards, so a hub was there
+	if !soon(func() bool { return strings.Contains(m.said.String(), "no hub for 0 s: nothing is requested until one") }) {
+		t.Errorf("a machine that is started before its hub says: %s", m.said)
+	}
+	again, err := hub.Start(hub.Options{Open: true, Listen: strings.TrimPrefix(server.URL(), "nats://"), Store: t.TempDir(),
+		Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if !says("waiting") {
+		t.Errorf("when the hub is there, it says: %s", m.said)
+	}
+	m.signal(syscall.SIGINT)
+	if code := m.end(); code != 130 {
+		t.Errorf("exit code %d: %s", code, m.said)
+	}
 }
 
 // crawledShard returns the file of the first shard that was crawled.

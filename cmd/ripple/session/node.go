@@ -137,8 +137,13 @@ func nodeError(cfg *config.Config, err error) error {
 	var held *lease.HeldError
 	switch {
 	case errors.Is(err, node.ErrTerrain):
-		return term.Hint(err, "use the hub of that terrain, or move %s away; if nothing in it was crawled, "+
-			"removing its %s is enough", folder, node.MarkName)
+		if has, err2 := node.HasShards(cfg.Cluster.Folder); err2 == nil && has {
+			return term.Hint(err, "keep %s: it is a part of the map. Use the hub of its terrain. If that hub lost its store and "+
+				"a machine without files began another terrain there, stop the machines, delete the hub's store and that "+
+				"machine's folder, and start the machines with files first", folder)
+		}
+		return term.Hint(err, "use the hub of that terrain, or, as there are no shards in %s, remove its %s to join this one",
+			folder, node.MarkName)
 	case errors.Is(err, node.ErrConfig):
 		return term.Hint(term.WrongConfig(err),
 			"all machines follow one configuration, except for [state], [output], [monitor], [cluster] and "+

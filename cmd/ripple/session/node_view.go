@@ -35,6 +35,8 @@ type nodeView struct {
 	requests atomic.Int64
 	pages    atomic.Int64
 
+	waited time.Time // when a missing hub was last reported, before the first connection
+
 	idle  int64    // requests at the last line; while the number does not change, this node waits
 	waits []string // what it waits for, as last reported
 
@@ -81,7 +83,7 @@ func (v *nodeView) run(ctx context.Context, o node.Options) error {
 	if err != nil {
 		return err
 	}
-	conn, err := connect(ctx, v.log, v.cfg, name)
+	conn, err := v.connect(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -98,6 +100,36 @@ func (v *nodeView) run(ctx context.Context, o node.Options) error {
 	o.Stop = func() { v.stop(errStopped) }
 	err = node.Run(ctx, o)
 	return v.end(ctx, errors.Join(err, end()))
+}
+
+// hubRest is the time between two tries to reach a hub.
+const hubRest = time.Second
+
+// connect connects to the hub. If the folder has shards, the hub was there before, so connect waits until it is back,
+// however long that takes.
+func (v *nodeView) connect(ctx context.Context, name string) (*hub.Conn, error) {
+	for began := time.Now(); ; {
+		conn, err := connect(ctx, v.log, v.cfg, name)
+		if !errors.Is(err, hub.ErrAway) || ctx.Err() != nil {
+			return conn, err
+		}
+		has, unread := node.HasShards(v.cfg.Cluster.Folder)
+		if unread != nil || !has {
+			return nil, err
+		}
+		now := time.Now()
+		if now.Sub(v.waited) >= nodeEvery {
+			v.waited = now
+			text := "no hub for " + term.Span(now.Sub(began)) + ": nothing is requested until one answers at " +
+				term.Shown(v.cfg.Cluster.Hub)
+			v.voice.Tell(term.Event("node waits", text, "why", text))
+		}
+		select {
+		case <-time.After(hubRest):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // listen opens the desk that the node serves, and reports its address. It returns nil if none is

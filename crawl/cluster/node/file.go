@@ -96,6 +96,12 @@ func FilePath(folder string, n int) string {
 	return filepath.Join(folder, fmt.Sprintf("shard-%03d.bolt", n))
 }
 
+// HasShards reports whether a node's folder has files of shards.
+func HasShards(folder string) (bool, error) {
+	shards, err := found(folder)
+	return len(shards) > 0, err
+}
+
 // found returns the numbers of the shards whose files are in a folder.
 func found(folder string) (shards []int, err error) {
 	entries, err := os.ReadDir(folder)

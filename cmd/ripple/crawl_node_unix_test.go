@@ -191,7 +191,9 @@ func TestReadWhileHubIsAway(t *testing.T) {
 		t.Errorf("after ripple stop: exit code %d: %s", code, m.said)
 	}
 	m.start() // it has shards, so a hub was there
-	if !soon(func() bool { return strings.Contains(m.said.String(), "no hub for 0 s: nothing is requested until one") }) {
+	if !soon(func() bool {
+		return strings.Contains(m.said.String(), "no hub for 0 s: nothing is requested until one")
+	}) {
 		t.Errorf("a machine that is started before its hub says: %s", m.said)
 	}
 	again, err := hub.Start(hub.Options{Open: true, Listen: strings.TrimPrefix(server.URL(), "nats://"), Store: t.TempDir(),

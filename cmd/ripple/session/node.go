@@ -138,9 +138,9 @@ func nodeError(cfg *config.Config, err error) error {
 	switch {
 	case errors.Is(err, node.ErrTerrain):
 		if has, err2 := node.HasShards(cfg.Cluster.Folder); err2 == nil && has {
-			return term.Hint(err, "keep %s: it is a part of the map. Use the hub of its terrain. If that hub lost its store and "+
-				"a machine without files began another terrain there, stop the machines, delete the hub's store and that "+
-				"machine's folder, and start the machines with files first", folder)
+			return term.Hint(err, "keep %s: it is a part of the map. Use the hub of its terrain. If that hub lost its store "+
+				"and a machine without files began another terrain there, stop the machines, delete the hub's store and "+
+				"that machine's folder, and start the machines with files first", folder)
 		}
 		return term.Hint(err, "use the hub of that terrain, or, as there are no shards in %s, remove its %s to join this one",
 			folder, node.MarkName)

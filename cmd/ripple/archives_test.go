@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
 // TestArchives runs the examples of "ripple help archives" with an archive of a blog, what is left of it, and a web
@@ -65,9 +67,35 @@ domain = "counter.test"
 			t.Fatal(err)
 		}
 	}
+	sixSites(t, s, dir)
 	for _, topic := range docs.Topics() {
 		if topic.Name == "archives" && runConsole(t, topic.Text, dir) < 10 {
 			t.Error("the example is gone")
+		}
+	}
+}
+
+// sixSites writes six.toml, with six sites, and a web graph of domains into a folder.
+func sixSites(t *testing.T, s *webtest.Server, dir string) {
+	t.Helper()
+	var text strings.Builder
+	vertices := "0\texample.almanac\t3\n1\texample.quiet\t1\n2\texample.reader\t2\n3\torg.visitor\t1\n"
+	for i, name := range []string{"choir", "garden", "maps", "museum", "radio", "walks"} {
+		s.Host(name+".test").Page("/", "<title>"+name+"</title>")
+		fmt.Fprintf(&text, "[[quality]]\ndomain = \"%s.test\"\nseeds = [\"https://%[1]s.test/\"]\n", name)
+		if name != "walks" {
+			vertices += fmt.Sprintf("%d\ttest.%s\t1\n", i+4, name)
+		}
+	}
+	config, _ := crawltest.Files(t, s, text.String())
+	six, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"six.toml": string(six), "cc-main-2024-may-domain-vertices.txt": vertices,
+		"cc-main-2024-may-domain-edges.txt": "0\t5\n0\t6\n0\t7\n1\t0\n2\t4\n2\t8\n3\t5\n3\t7\n5\t7\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -45,6 +45,7 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	run("crawl", config)
+	run("import", "--config", config, "--graph", webGraph(t, dir, "test.hedgerow-journal"))
 	run("help", "questions")
 	help := strings.ReplaceAll(out.String(), "\n    ", "\n")
 	for _, q := range docs.Questions() {

@@ -40,6 +40,8 @@ WHERE redirect_to <> '' ORDER BY url`},
 		{"Cartographer", "Who links to a page?", `SELECT f.url, l.anchor, l.place
 FROM links l JOIN pages f ON f.id = l.from_page_id JOIN pages t ON t.id = l.to_page_id
 WHERE t.url = 'https://tidewater-maps.test/'`},
+		{"Cartographer", "Who links to the origins from outside?", `SELECT host, count(*) AS origins, harmonic_rank, release
+FROM inlinks GROUP BY host ORDER BY origins DESC, harmonic_rank IS NULL, harmonic_rank, host LIMIT 20`},
 		{"Cartographer", "Where is coverage missing?",
 			`SELECT domain, known_missing, coverage, pages_known, pages_visited
 FROM hosts WHERE known_missing > 0 ORDER BY known_missing DESC`},

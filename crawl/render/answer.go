@@ -68,14 +68,16 @@ func preflight(e *fetch.EventRequestPaused) bool {
 // ask looks up the answer to a request and records the result. It returns false if the answer is
 // missing.
 func (v *visit) ask(e *fetch.EventRequestPaused) (Answer, bool) {
-	r := Request{e.Request.Method, Resource{e.Request.URL, accept(e)}}
-	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == v.frame {
+	r := requestOf(e)
+	if v.leads(e) {
 		v.navigation(r.URL + e.Request.URLFragment)
 		return Answer{Refused: reasonNavigation}, true
 	}
 	a, known := Answer{Refused: v.forbids(e)}, true
 	if a.Refused == "" {
-		a, known = v.answers.Answer(r)
+		if a, known = v.answers.Answer(r); known {
+			v.given = append(v.given, given{r, a.sum()})
+		}
 	}
 	switch {
 	case !known:
@@ -89,6 +91,15 @@ func (v *visit) ask(e *fetch.EventRequestPaused) (Answer, bool) {
 		}
 	}
 	return a, known
+}
+
+func requestOf(e *fetch.EventRequestPaused) Request {
+	return Request{e.Request.Method, Resource{e.Request.URL, accept(e)}}
+}
+
+// leads reports whether a request is for another page in place of this one.
+func (v *visit) leads(e *fetch.EventRequestPaused) bool {
+	return e.ResourceType == network.ResourceTypeDocument && e.FrameID == v.frame
 }
 
 // accept returns the value of Accept that is sent for a request; empty: */*. Only scripts choose one.

@@ -30,8 +30,11 @@ type browser struct {
 	rendered int     // number of pages
 	room     *room   // of the page before; nil: none
 	origin   string  // of the page before
-	broken   bool    // one of its pages does not close
+	waiting  *visit  // of a page that lacks an answer; nil: none
+	resumed  bool    // the latest page has waited
+	unwatch  func()  // ends the watch while a page waits
 
+	broken atomic.Bool  // one of its pages does not close
 	killed atomic.Int64 // processor time when it was killed; 0: it was not
 }
 
@@ -74,7 +77,7 @@ func launch(ctx context.Context, o Options, patience time.Duration) (*browser, e
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { detach(cmd); process = cmd }))...)
 	// Commands that fail return their error, so chromedp need not log it.
 	ctx, endOne := chromedp.NewContext(ctx, chromedp.WithErrorf(func(string, ...any) {}))
-	b := &browser{ctx: ctx, folder: folder, wall: wall, end: func() { endOne(); endAll() }}
+	b := &browser{ctx: ctx, folder: folder, wall: wall, unwatch: func() {}, end: func() { endOne(); endAll() }}
 	late := time.AfterFunc(patience, endAll)
 	err = b.hide()
 	if process != nil && process.Process != nil { // even if it never answered
@@ -245,6 +248,7 @@ func (b *browser) watch(ctx context.Context, limit int64, fail context.CancelCau
 
 // close kills the browser and all its processes, and removes its folder.
 func (b *browser) close() error {
+	b.unwatch()
 	if b.group != 0 {
 		kill(b.group)
 	}

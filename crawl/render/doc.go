@@ -4,7 +4,8 @@
 // the caller has already fetched. Requests without an answer are listed in [Rendering].Missing; the caller
 // fetches them in its own time, under its own rules, and renders the page again. So no page occupies a
 // browser while a politeness delay runs, and the same page with the same answers always gives the same
-// document.
+// document. If the browser has rendered no other page meanwhile, the page continues where it waited, with its time
+// standing still; otherwise it starts from the beginning. The document is the same.
 package render
 
 import (

@@ -97,6 +97,16 @@ func (r *Renderer) Render(ctx context.Context, p Page, a Answers) (Rendering, er
 	case <-ctx.Done():
 		return Rendering{}, ctx.Err()
 	}
+	for range len(r.idle) {
+		select {
+		case other := <-r.idle:
+			if other.waitsFor(p) {
+				b, other = other, b
+			}
+			r.idle <- other
+		default:
+		}
+	}
 	result, b, err := r.render(ctx, b, p, a)
 	r.idle <- b
 	return result, err
@@ -104,7 +114,7 @@ func (r *Renderer) Render(ctx context.Context, p Page, a Answers) (Rendering, er
 
 // render also returns the browser for the next page. It is nil if that page needs a new one.
 func (r *Renderer) render(ctx context.Context, b *browser, p Page, a Answers) (Rendering, *browser, error) {
-	if b != nil && (b.rendered >= r.limits.pages || b.broken || b.ctx.Err() != nil || !b.whole()) {
+	if b != nil && (b.rendered >= r.limits.pages || b.broken.Load() || b.ctx.Err() != nil || !b.whole()) {
 		b.close()
 		b = nil
 	}
@@ -138,6 +148,8 @@ func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Re
 	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
+	b.unwatch()
+	defer func() { b.unwatch = b.watchWaiting(r.limits.memory) }()
 	defer b.watch(ctx, r.limits.memory, fail)()
 	b.rendered++
 	before := b.last.used

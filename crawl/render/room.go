@@ -98,8 +98,8 @@ func (b *browser) vacant(r *room) bool {
 	}
 }
 
-// reused reports whether the room of the latest page had another page before.
-func (b *browser) reused() bool { return b.room != nil && b.room.pages > 1 }
+// reused reports whether the process of the latest page had something else to do before.
+func (b *browser) reused() bool { return b.resumed || b.room != nil && b.room.pages > 1 }
 
 // leave closes the browser's room, which ends its process.
 func (b *browser) leave() error {

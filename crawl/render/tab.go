@@ -45,7 +45,7 @@ func (b *browser) tab(in *room) (context.Context, func(), error) {
 		if in.keeper == "" {
 			err = errors.Join(err, b.leave())
 		}
-		b.broken = err != nil
+		b.broken.Store(err != nil)
 	}, nil
 }
 

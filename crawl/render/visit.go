@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/chromedp/cdproto"
@@ -42,51 +43,91 @@ type visit struct {
 	events  *mailbox
 	result  Rendering
 
+	leave   func()      // closes the tab
+	arrived chan error  // receives when the tab has been navigated
+	given   []given     // answers so far, in order
+	late    *time.Timer // while it waits: leaves
+
 	started  bool                        // the page itself has been answered
 	over     bool                        // its time is over
 	requests int                         // made
 	led      int                         // bytes of the recorded navigations
 	known    map[Refusal]bool            // those recorded, and navigations
 	waiting  []*fetch.EventRequestPaused // in order
-	held     []*fetch.EventRequestPaused // recorded and never answered
+	held     []*fetch.EventRequestPaused // in order; not answered, because the answer to the first one is missing
 	reading  network.RequestID           // answered and not yet read; empty: none
 }
 
-// render renders a page in a tab of its own, in a room that is empty.
+// render renders a page in a tab of its own, in a room that is empty. If something is missing, the page waits in its
+// tab until it is rendered again, or another page is.
 func (b *browser) render(ctx context.Context, p Page, a Answers, o Options) (Rendering, error) {
 	defer context.AfterFunc(ctx, b.kill)()
-	in, err := b.enter(p.URL)
+	v := b.waiting
+	b.waiting, b.resumed = nil, false
+	if v != nil && !v.resume(p, a) {
+		v.leave()
+		v = nil
+	}
+	if b.resumed = v != nil; v == nil {
+		var err error
+		if v, err = b.open(p, a, o); err != nil {
+			return Rendering{}, err
+		}
+	}
+	err := v.run()
+	if err == nil && len(v.result.Missing) != 0 {
+		b.waiting, v.late = v, time.AfterFunc(waitOfPage, v.leave)
+		return v.result, nil
+	}
+	defer v.leave()
 	if err != nil {
 		return Rendering{}, err
-	}
-	tab, end, err := b.tab(in)
-	if err != nil {
-		return Rendering{}, err
-	}
-	defer end()
-	v := &visit{ctx: tab, page: p, answers: a, events: newMailbox()}
-	if err := chromedp.Listen(tab, v.events.put); err != nil {
-		return Rendering{}, err
-	}
-	v.frame = cdp.FrameID(chromedp.FromContext(tab).Target.TargetID)
-	if err := errors.Join(prepare(tab, o), in.empty(tab)); err != nil {
-		return Rendering{}, err
-	}
-	in.pages++
-	if err := v.run(); err != nil {
-		return Rendering{}, err
-	}
-	if len(v.result.Missing) != 0 {
-		return v.result, v.release()
 	}
 	return v.result, v.document(o.MaxDOM)
 }
 
-// run navigates the tab to the page and answers its requests until its time is over or something is missing.
+// open opens a tab for a page, and navigates it to the page.
+func (b *browser) open(p Page, a Answers, o Options) (*visit, error) {
+	in, err := b.enter(p.URL)
+	if err != nil {
+		return nil, err
+	}
+	tab, end, err := b.tab(in)
+	if err != nil {
+		return nil, err
+	}
+	in.pages++
+	v := &visit{ctx: tab, page: p, answers: a, events: newMailbox(), arrived: make(chan error, 1)}
+	v.leave = sync.OnceFunc(func() { v.release(); end() })
+	err = chromedp.Listen(tab, v.events.put)
+	if err == nil {
+		v.frame = cdp.FrameID(chromedp.FromContext(tab).Target.TargetID)
+		err = errors.Join(prepare(tab, o), in.empty(tab))
+	}
+	if err != nil {
+		v.leave()
+		return nil, err
+	}
+	go func() { v.arrived <- v.navigate() }() // ends with the tab
+	return v, nil
+}
+
+// release fails the requests that are held, since a page whose script blocks on an answer cannot be closed.
+func (v *visit) release() {
+	for _, e := range v.held {
+		_ = v.fail(e, network.ErrorReasonAborted)
+	}
+}
+
+// run answers the requests of the page until its time is over or something is missing.
 func (v *visit) run() error {
-	arrived := make(chan error, 1)
-	go func() { arrived <- v.navigate() }() // ends with the tab
 	for !v.over {
+		if err := v.advance(); err != nil {
+			return err
+		}
+		if len(v.result.Missing) != 0 {
+			return v.gather()
+		}
 		var late <-chan time.Time
 		var unread network.RequestID
 		if v.reading != "" && len(v.waiting) != 0 {
@@ -95,7 +136,7 @@ func (v *visit) run() error {
 		select {
 		case <-v.ctx.Done():
 			return v.ctx.Err()
-		case err := <-arrived:
+		case err := <-v.arrived:
 			if err != nil {
 				return err
 			}
@@ -111,12 +152,6 @@ func (v *visit) run() error {
 		}
 		if v.reading == unread {
 			v.reading = ""
-		}
-		if err := v.advance(); err != nil {
-			return err
-		}
-		if len(v.result.Missing) != 0 {
-			return v.gather()
 		}
 	}
 	return nil
@@ -246,27 +281,24 @@ func (v *visit) gather() error {
 	return nil
 }
 
-// note records a request, which is kept waiting.
+// note records a request as missing if it is, and keeps it waiting.
 func (v *visit) note(e *fetch.EventRequestPaused) error {
-	if unseen(e) {
-		return nil
-	}
 	if preflight(e) {
 		return v.answer(e)
 	}
-	v.ask(e)
 	v.held = append(v.held, e)
+	if unseen(e) || v.leads(e) || v.forbids(e) != "" {
+		return nil
+	}
+	if r := requestOf(e); !v.hasAnswer(r) {
+		v.result.Missing = once(v.result.Missing, r)
+	}
 	return nil
 }
 
-// release fails the waiting requests, so that a page whose script blocks on an answer can be closed.
-func (v *visit) release() error {
-	for _, e := range v.held {
-		if err := v.fail(e, network.ErrorReasonAborted); err != nil {
-			return err
-		}
-	}
-	return nil
+func (v *visit) hasAnswer(r Request) bool {
+	_, known := v.answers.Answer(r)
+	return known
 }
 
 // document reads the document of the page.

@@ -195,6 +195,8 @@ func TestEntryRules(t *testing.T) {
 		{"page type", "[[page-type]]\nname=\"x\"\npath='(?P<group>x)(y)'", ""},
 		{"entity", "[[entity]]\ndomain=\"a.com\"\nby=\"path-0\"", `is not one of "path-1" to "path-20", "host", "site"`},
 		{"entity without rule", "[[entity]]\ndomain=\"a.com\"", "by is missing"},
+		{"entity of two hosts", "[[entity]]\ndomain=\"a.com\"\nby=\"host\"\nwith=[\"b.com\"]", ""},
+		{"entity of two paths", "[[entity]]\ndomain=\"a.com\"\nby=\"path-1\"\nwith=[\"b.com\"]", `set by = "host"`},
 		{"selector", "[[extract]]\nname=\"x\"\nselector='a['", "is not a CSS selector"},
 		{"no selector", "[[extract]]\nname=\"x\"", "selector is missing"},
 		{"extract", "[[extract]]\nname=\"x\"\nselector='a:not(.b) > c'", ""},

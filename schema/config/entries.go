@@ -44,6 +44,8 @@ func entityKeys(e *Entity) []key {
 		{name: "domain", doc: "hosts that it applies to", required: true, sample: `"github.com"`, value: pattern(&e.Pattern)},
 		{name: "by", doc: "path-1, path-2, ... | host | site", required: true, sample: `"path-1"`,
 			value: bind(&e.By, entityBy, func(by scope.By) string { return tomlString(by.String()) })},
+		{name: "with", doc: "other hosts of the same owner, by = \"host\": all are one node, named after domain",
+			sample: "[]", value: patterns(&e.With)},
 	}
 }
 

@@ -52,6 +52,22 @@ func optionalPattern(at **scope.Pattern) value {
 	return v.then(func() { *at = &p })
 }
 
+// patterns is a list of patterns; an empty one is not part of the effective text.
+func patterns(at *[]scope.Pattern) value {
+	v := list(at, func(raw any) (p scope.Pattern, err error) {
+		_, err = pattern(&p).set(raw)
+		return p, err
+	}, func(p scope.Pattern) string { return tomlString(p.String()) })
+	text := v.text
+	v.text = func() string {
+		if len(*at) == 0 {
+			return ""
+		}
+		return text()
+	}
+	return v
+}
+
 // then calls done after the value has been set.
 func (v value) then(done func()) value {
 	set := v.set

@@ -1,7 +1,9 @@
 package scope
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,15 +55,38 @@ func (b By) String() string {
 type Entity struct {
 	Pattern Pattern
 	By      By
+	With    []Pattern // not empty: all hosts that match it or one of these are one node, named after Pattern; By is ByHost
+}
+
+// of returns the node of a URL. ok is false if the rule is not for its host.
+func (e *Entity) of(host, pathQuery string) (node string, ok bool) {
+	matches := func(p Pattern) bool { return p.Match(host) }
+	switch {
+	case len(e.With) > 0 && (matches(e.Pattern) || slices.ContainsFunc(e.With, matches)):
+		return e.Pattern.base, true
+	case matches(e.Pattern):
+		return e.By.node(host, pathQuery), true
+	}
+	return "", false
+}
+
+func (e *Entity) check() error {
+	switch {
+	case e.Pattern.IsZero():
+		return errors.New("an entity rule without a domain")
+	case len(e.With) > 0 && e.By != ByHost:
+		return fmt.Errorf("entity %s: with makes one node of whole hosts; set by = \"host\"", e.Pattern)
+	}
+	return nil
 }
 
 // Entity returns the node of a canonical URL at entity level: its host, unless an entity rule says
 // otherwise. A URL with too few segments belongs to the host's node.
 func (s *Scope) Entity(norm string) string {
 	host, pathQuery := weburl.Split(norm)
-	for _, e := range s.entities {
-		if e.Pattern.Match(host) {
-			return e.By.node(host, pathQuery)
+	for i := range s.entities {
+		if node, ok := s.entities[i].of(host, pathQuery); ok {
+			return node
 		}
 	}
 	return host
@@ -70,9 +95,9 @@ func (s *Scope) Entity(norm string) string {
 // EntityOfHost returns the node of all URLs of a host at entity level. ok is false if the node depends
 // on their paths.
 func (s *Scope) EntityOfHost(host string) (node string, ok bool) {
-	for _, e := range s.entities {
-		if e.Pattern.Match(host) {
-			return e.By.node(host, "/"), e.By <= ByHost
+	for i := range s.entities {
+		if node, ok := s.entities[i].of(host, "/"); ok {
+			return node, s.entities[i].By <= ByHost
 		}
 	}
 	return host, true

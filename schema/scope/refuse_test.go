@@ -105,10 +105,11 @@ func TestPageType(t *testing.T) {
 
 func TestEntity(t *testing.T) {
 	scope := build(t, Spec{Entities: []Entity{
-		{mustPattern(t, "github.com"), 1},
-		{mustPattern(t, "two.org"), 2},
-		{mustPattern(t, "*.wiki.org"), BySite},
-		{mustPattern(t, "*.example.com"), ByHost},
+		{mustPattern(t, "github.com"), 1, nil},
+		{mustPattern(t, "two.org"), 2, nil},
+		{mustPattern(t, "*.wiki.org"), BySite, nil},
+		{mustPattern(t, "ann.example.com"), ByHost, patterns(t, "ann.blog", "*.ann.net")},
+		{mustPattern(t, "*.example.com"), ByHost, nil},
 	}})
 	tests := []struct{ url, want string }{
 		{"https://github.com/owner/repo?x", "github.com/owner"},
@@ -124,6 +125,10 @@ func TestEntity(t *testing.T) {
 		{"https://de.m.wiki.org/x", "wiki.org"},
 		{"https://a.example.com/x", "a.example.com"},
 		{"https://other.net:81/x", "other.net:81"},
+		{"https://ann.example.com/x", "ann.example.com"},
+		{"https://ann.blog:81/x", "ann.example.com"},
+		{"https://a.ann.net/", "ann.example.com"},
+		{"https://b.ann.blog/", "b.ann.blog"},
 	}
 	for _, tt := range tests {
 		if got := scope.Entity(tt.url); got != tt.want {

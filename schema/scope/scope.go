@@ -79,10 +79,8 @@ func New(spec Spec) (*Scope, error) {
 	for _, p := range spec.PageTypes {
 		s.pageTypes = append(s.pageTypes, newPageType(p))
 	}
-	for _, e := range spec.Entities {
-		if e.Pattern.IsZero() {
-			errs = append(errs, errors.New("an entity rule without a domain"))
-		}
+	for i := range spec.Entities {
+		errs = append(errs, spec.Entities[i].check())
 	}
 	return s, errors.Join(errs...)
 }

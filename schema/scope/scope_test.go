@@ -86,6 +86,8 @@ func TestNewErrors(t *testing.T) {
 		"no domain":      {Origins: []Origin{{Name: "x"}}},
 		"empty pattern":  {Stub: []List{{Patterns: []Pattern{{}}}}},
 		"entity of none": {Entities: []Entity{{By: ByHost}}},
+		"entity of paths with others": {Entities: []Entity{
+			{Pattern: mustPattern(t, "a.com"), By: 1, With: patterns(t, "b.com")}}},
 	} {
 		if _, err := New(spec); err == nil {
 			t.Errorf("%s: no error", name)

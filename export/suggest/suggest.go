@@ -1,5 +1,5 @@
 // Package suggest finds hosts and entities that are worth adding to the terrain, because many origins
-// link to them.
+// link to them, and hosts of different sites that could be one entity, see [Owner].
 //
 // An origin votes for what its own pages endorse ([schema.Link.Endorses]), if they are among
 // [survey.Survey.Speakers]. An origin has one vote per candidate, however many links it has, and
@@ -70,6 +70,7 @@ type Suggestions struct {
 	Origins    int // number of sites of the configured origins
 	Discovered []Candidate
 	Stubs      []Candidate
+	Owners     []Owner // of hosts that could be one entity
 }
 
 // A finder collects votes.
@@ -98,7 +99,7 @@ type finder struct {
 // Options are the search parameters.
 type Options struct {
 	MinOrigins int            // minimum votes of a candidate
-	Limit      int            // maximum number of stub candidates, and of others
+	Limit      int            // maximum number of stub candidates, of others, and of owners
 	Counted    export.Counted // links used to compute trust
 }
 
@@ -131,7 +132,12 @@ func Find(s *survey.Survey, opts Options) (*Suggestions, error) {
 			*list = append(*list, *c)
 		}
 	}
-	err := s.Hold(s.Context(), func() error { return f.name(found.Discovered, found.Stubs) })
+	err := s.Hold(s.Context(), func() (err error) {
+		if found.Owners, err = f.owners(opts.Limit); err != nil {
+			return err
+		}
+		return f.name(found.Discovered, found.Stubs)
+	})
 	if err != nil {
 		return nil, err
 	}

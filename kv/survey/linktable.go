@@ -17,6 +17,8 @@ type LinkTable struct {
 	Page []schema.ID // by number
 	Ends []uint32    // by host: its pages with links have the numbers from Ends[host-1] to before Ends[host]
 
+	Me [][2]schema.ID // pages and targets of links of kind me between hosts, in no particular order
+
 	core     *core
 	siteWide *siteWide
 	number   []uint32 // by id; while the table is built: the number of links
@@ -98,6 +100,9 @@ func (t *LinkTable) fill(of *kv.Linked) error {
 		}
 		if l.Kinds.Has(schema.LinkRedirect) {
 			t.redirect.set(at + i)
+		}
+		if l.Kinds.Has(schema.LinkMe) && t.core.store.HostOf(l.To) != t.core.store.HostOf(from) {
+			t.Me = append(t.Me, [2]schema.ID{from, l.To})
 		}
 	}
 	return nil

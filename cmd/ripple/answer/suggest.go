@@ -13,6 +13,16 @@ type (
 		Origins    int         `json:"origins"`
 		Discovered []candidate `json:"discovered"`
 		Stubs      []candidate `json:"stubs"`
+		Owners     []owner     `json:"owners"` // whose hosts could be one entity
+	}
+	owner struct {
+		Hosts []string `json:"hosts"` // of different sites
+		Links []meLink `json:"links"` // by which the hosts say so, in both directions
+		Block string   `json:"block"`
+	}
+	meLink struct {
+		From string `json:"from_url"`
+		To   string `json:"to_url"`
 	}
 	candidate struct {
 		Entity   string         `json:"entity"`
@@ -46,8 +56,17 @@ type (
 
 // NewSuggestions converts suggestions to the form for programs.
 func NewSuggestions(found *suggest.Suggestions) Suggestions {
-	return Suggestions{Origins: found.Origins, Discovered: newCandidates(found.Discovered),
-		Stubs: newCandidates(found.Stubs)}
+	all := Suggestions{Origins: found.Origins, Discovered: newCandidates(found.Discovered),
+		Stubs: newCandidates(found.Stubs), Owners: []owner{}}
+	for i := range found.Owners {
+		o := &found.Owners[i]
+		one := owner{Hosts: o.Hosts, Block: strings.TrimSpace(o.Block())}
+		for _, l := range o.Links {
+			one.Links = append(one.Links, meLink(l))
+		}
+		all.Owners = append(all.Owners, one)
+	}
+	return all
 }
 
 func newCandidates(all []suggest.Candidate) []candidate {

@@ -37,7 +37,9 @@ Hosts with equally many origins are ranked by trust, which is PageRank that star
 the origins; hosts that never answered come last.
 The output is TOML: [[quality]] blocks, with comments that say who links there, and
 how, and what the crawl has found there so far. The seed is a page that answered, if
-one did. Stub URLs follow as comments, grouped by entity.
+one did. Stub URLs follow as comments, grouped by entity. Last come [[entity]] blocks,
+for hosts of different sites whose pages name each other as the same person's with
+rel=me, their front pages among them.
 With --outside, the hosts are those that link to the origins and that the terrain does
 not know, by the web graph that "ripple import --graph" has read, which is made from a
 sample of the web. They are ranked by the number of origins that they link to, then by
@@ -92,7 +94,7 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 	if opts.json {
 		return term.PrintJSON(a.stdout, answer.NewSuggestions(found))
 	}
-	if len(found.Discovered)+len(found.Stubs) == 0 && opts.limit > 0 {
+	if len(found.Discovered)+len(found.Stubs)+len(found.Owners) == 0 && opts.limit > 0 {
 		a.Voice.Tell(term.Event("nothing to suggest", noneFrom(opts.minOrigins), "min_origins", opts.minOrigins))
 		return nil
 	}
@@ -106,6 +108,9 @@ func runSuggest(ctx context.Context, a *app, opts suggestOptions) error {
 		}
 		for i := range found.Stubs {
 			show.Candidate(w, found, &found.Stubs[i], "")
+		}
+		for i := range found.Owners {
+			show.Owner(w, &found.Owners[i])
 		}
 		return nil
 	})

@@ -33,6 +33,15 @@ func Candidate(w io.Writer, found *suggest.Suggestions, c *suggest.Candidate, bl
 	fmt.Fprintln(w, candidateBlock(c, block))
 }
 
+// Owner writes hosts that could be one entity as TOML: their links as comments, then the block.
+func Owner(w io.Writer, o *suggest.Owner) {
+	fmt.Fprintf(w, "# %s: one owner, by their own pages, which name each other with rel=me\n", someOf(o.Hosts))
+	for _, l := range o.Links {
+		fmt.Fprintf(w, "#   %s -> %s\n", term.ShownHost(l.From, 300), term.ShownHost(l.To, 300))
+	}
+	fmt.Fprintln(w, o.Block())
+}
+
 // Outside writes hosts outside that link to origins as TOML: the reasons as comments, then the block of each.
 func Outside(w io.Writer, a *answer.Outside) {
 	fmt.Fprintf(w, "# From outside the terrain, by the web graph %s, a sample of the web\n\n", term.Clean(*a.Release, 100))

@@ -138,7 +138,9 @@ func suggestOf(*http.Request) any {
 	stub := object{"entity": "shop.other.test", "domain": "shop.other.test", "site": "other.test", "answering_url": "",
 		"title": nil, "class": "stub", "hosts": 1, "pages": 1, "origins": 1, "links": 3, "trust": 0.01, "coverage": "",
 		"known_missing": 0, "linked_from": one["linked_from"]}
-	return object{"origins": 3, "discovered": []any{one}, "stubs": []any{stub}}
+	owner := object{"hosts": []any{"a.test", "ann.example"}, "block": "[[entity]]\ndomain = \"a.test\"",
+		"links": []any{object{"from_url": "https://a.test/", "to_url": "https://ann.example/"}}}
+	return object{"origins": 3, "discovered": []any{one}, "stubs": []any{stub}, "owners": []any{owner}}
 }
 
 func decisionsOf(*http.Request) any {

@@ -146,6 +146,7 @@ func TestFigures(t *testing.T) {
 		{"suggest", `document.querySelector(".candidate details")?.open || document.querySelector(".candidate .line .link")?.click()
 			|| (document.querySelector(".candidate details").open = true)`, ".paste code", "[[quality]]\ndomain = \"new.test\""},
 		{"suggest", `document.querySelector(".candidate")`, "#view", "asked Ada"},
+		{"suggest", `document.querySelector(".candidate")`, ".owners", "a.test, ann.example"},
 		{"hosts?tag=radio", `document.querySelector(".grid-row .tag")`, ".choice-place select", "near"},
 		{"host/a.test", `document.querySelector(".deciding")`, ".hero", "radio"},
 		{"host/a.test", "true", ".hero", "a.test (bücher.test)"},

@@ -52,7 +52,18 @@ function draw({ found, decided, outside }, state) {
     Object.entries(keys).map(([key, name]) => [el("kbd", {}, key), " ", name, " "])),
   place, tray, decided && decided.decisions.length > 0 &&
     section("Decided", `in ${decided.path}`, decisions(decided.decisions)),
+  found.owners.length > 0 && owners(found.owners),
   outside && outside.hosts.length > 0 && fromOutside(outside)];
+}
+
+// owners lists hosts of different sites that say of each other that one person is behind them.
+function owners(all) {
+  return section("One owner", "sites that name each other with rel=me, and could be one entity",
+    el("ul", { class: "owners" }, all.map((o) => el("li", {},
+      el("p", {}, o.hosts.map((host, i) => [i > 0 && ", ", hostLink(host)])),
+      el("ul", { class: "citing" }, o.links.map((l) =>
+        el("li", {}, pageLink(l.from_url), el("span", { class: "soft" }, " → "), pageLink(l.to_url)))),
+      block(o)))));
 }
 
 // arrange draws the lines that match the search, in the chosen order and groups.

@@ -31,31 +31,57 @@ func (s *Survey) Inlinks(after string, n int) (all []schema.Inlink, err error) {
 	return all, err
 }
 
-// EachOutside is like [Survey.EachInlink] without hosts that the terrain has met since the graph was read.
-func (s *Survey) EachOutside(f func(l *schema.Inlink) error) error {
-	return s.EachInlink(func(l *schema.Inlink) error {
-		_, met, err := s.Hosts.Lookup(l.Host)
-		if err != nil || met {
-			return err
-		}
-		return f(l)
-	})
-}
-
 // inlinkBatch is the number of in-links that are read at a time.
 const inlinkBatch = 1 << 10
 
 // EachInlink calls f for every in-link from outside, in the order of [Survey.Inlinks].
 func (s *Survey) EachInlink(f func(l *schema.Inlink) error) error {
+	return s.eachInlinks(func(all []schema.Inlink) error {
+		for i := range all {
+			if err := f(&all[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// EachOutside is like [Survey.EachInlink] without hosts that the terrain has met since the graph was read.
+func (s *Survey) EachOutside(f func(l *schema.Inlink) error) error {
+	return s.eachInlinks(func(all []schema.Inlink) error {
+		met := make([]bool, len(all))
+		err := s.core.view(func(tx *kv.Tx) (err error) {
+			for i := range all {
+				if _, met[i], err = tx.Hosts.Lookup(all[i].Host); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if met[i] {
+				continue
+			}
+			if err := f(&all[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// eachInlinks calls f for all in-links, a batch at a time.
+func (s *Survey) eachInlinks(f func(all []schema.Inlink) error) error {
 	for after := ""; ; {
 		all, err := s.Inlinks(after, inlinkBatch)
 		if err != nil || len(all) == 0 {
 			return err
 		}
-		for i := range all {
-			if err := f(&all[i]); err != nil {
-				return err
-			}
+		if err := f(all); err != nil {
+			return err
 		}
 		after = all[len(all)-1].Host
 	}

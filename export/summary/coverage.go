@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/kv/survey"
+	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/amount"
 )
 
@@ -25,11 +26,15 @@ func (p *page) coverage() {
 		switch n := p.covers[c.cover]; {
 		case n > 0:
 			p.row(c.name, amount.Commas(n))
-		case p.survey.Past() && ofNewest(c.cover):
+		case p.forgotten() && ofNewest(c.cover):
 			p.row(c.name, unknown)
 		}
 	}
-	p.hostItems("### Domains That Were Cut", &p.cutHosts, hostLine.cut)
+	title := "### Domains That Were Cut"
+	if p.imports() {
+		title = "### Domains of Which the Archives Lack Pages"
+	}
+	p.hostItems(title, &p.cutHosts, hostLine.cut)
 	p.cutSites()
 	p.seeds()
 	p.subdomains()
@@ -49,7 +54,11 @@ func (p *page) coverage() {
 func (p *page) partial(cut int) {
 	var parts []string
 	if cut > 0 {
-		parts = append(parts, amount.Of(cut, "domain was", "domains were")+" cut")
+		what := amount.Of(cut, "domain was", "domains were") + " cut"
+		if p.imports() {
+			what = "the archives lack pages of " + amount.Of(cut, "domain", "")
+		}
+		parts = append(parts, what)
 	}
 	if cut > 0 && p.missing > 0 {
 		parts = append(parts, "at least "+pagesOf(p.missing)+" missing")
@@ -63,7 +72,9 @@ func (p *page) partial(cut int) {
 	switch {
 	case len(parts) > 0:
 		p.line("**This map is partial:** " + strings.Join(parts, ", ") + ".")
-	case p.survey.Past():
+	case p.imports():
+		p.line("Every page within reach is in the archives.")
+	case p.forgotten():
 		p.line("Every page within reach that was recorded was visited.")
 	default:
 		p.line("Every domain within reach was crawled to the end.")
@@ -73,6 +84,13 @@ func (p *page) partial(cut int) {
 			p.survey.Config().URL.MaxLength)
 	}
 }
+
+// forgotten reports whether a later run has followed, so that not everything about this one is known any more. An import
+// has nothing to forget.
+func (p *page) forgotten() bool { return p.survey.Past() && !p.imports() }
+
+// imports reports whether the run has read archives.
+func (p *page) imports() bool { return p.survey.Run().Kind == schema.RunImport }
 
 // cutSites lists the sites with unrecorded hosts.
 func (p *page) cutSites() {
@@ -101,7 +119,7 @@ func covers() []coverName {
 		{survey.CoverBlocked, "blocked (401, 402, 403, 429)"},
 		{survey.CoverDenied, "denied by robots.txt"}, {survey.CoverTrap, "capped as a trap"},
 		{survey.CoverWaiting, "not finished"},
-		{survey.CoverLost, "cut"}, {survey.CoverNotVisited, "not visited"},
+		{survey.CoverLost, "cut"}, {survey.CoverArchives, "not in the archives"}, {survey.CoverNotVisited, "not visited"},
 	}
 }
 

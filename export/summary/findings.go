@@ -237,7 +237,7 @@ func (h hostLine) cut() string {
 	case h.omitted > 0:
 		s += ", " + amount.Of(h.omitted, "link", "") + " left out"
 	}
-	if h.cover == survey.CoverLost && h.coverage == "cut" { // explained at the top
+	if h.cover == survey.CoverLost && h.coverage == "cut" || h.coverage == survey.CoverArchives.String() { // explained
 		return s
 	}
 	if h.budget != "" {

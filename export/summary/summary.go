@@ -84,18 +84,27 @@ func (p *page) head() {
 		p.field("Rules", quoted(run.Rules))
 	}
 	p.field("Version", "Sumi-Ripple "+quoted(p.version))
-	if p.survey.Past() {
+	if p.forgotten() {
 		p.line("")
 		p.line("A later run has followed, and \"-\" stands for what is kept of the last one only: " +
 			"budgets, delays and caps, hosts that were given up or asked Ripple to wait, and what was met without being " +
 			"recorded. So it is not known any more by what a domain was cut.")
 	}
-	if n := len(p.survey.Runs()); n > 1 && run.Status != schema.RunCompleted {
-		before := p.survey.Runs()[n-2]
+	if before, ok := p.crawlBefore(); ok && run.Status != schema.RunCompleted && !p.imports() {
 		p.line("")
 		p.linef("Run %d is not completed: what it has not reached yet is shown as run %d (%s) left it.", run.ID, before.ID,
 			moment(before.Started))
 	}
+}
+
+// crawlBefore returns the last crawl before the run.
+func (p *page) crawlBefore() (before schema.Run, ok bool) {
+	for _, r := range p.survey.Runs()[:len(p.survey.Runs())-1] {
+		if r.Kind == schema.RunCrawl {
+			before, ok = r, true
+		}
+	}
+	return before, ok
 }
 
 func (p *page) overall() {
@@ -223,7 +232,7 @@ func (p *page) errors() {
 	}
 	p.line("")
 	p.line("### Rate-Limited Domains")
-	if p.survey.Past() {
+	if p.forgotten() {
 		p.line("- " + unknown)
 		return
 	}

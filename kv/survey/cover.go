@@ -22,8 +22,9 @@ func (c Cover) String() string {
 	names := [CoverCount]string{
 		CoverListed: "listed", CoverGivenUp: "given up", CoverBudget: "budget used up", CoverSuspended: "asked for rest",
 		CoverSlow: "long Crawl-delay", CoverWaiting: "not finished", CoverLost: "cut in an older run",
-		CoverTrap:    "cap or trap",
-		CoverBlocked: "blocked", CoverDenied: "denied by robots.txt", CoverComplete: "complete",
+		CoverArchives: "not in the archives",
+		CoverTrap:     "cap or trap",
+		CoverBlocked:  "blocked", CoverDenied: "denied by robots.txt", CoverComplete: "complete",
 		CoverByRule:     "complete but for rules",
 		CoverToDepth:    "complete to max-depth",
 		CoverNotVisited: "not visited",

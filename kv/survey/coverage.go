@@ -23,6 +23,7 @@ const (
 	CoverSlow                    // its Crawl-delay is too long: only its seeds are visited
 	CoverWaiting                 // the run has not finished it
 	CoverLost                    // an older run left pages out, and the reason is no longer known
+	CoverArchives                // the archives of an import lack pages
 	CoverTrap                    // a cap or trap kept pages from being visited, or links from being recorded
 	CoverBlocked                 // at least half of its answers were 401, 402, 403, 429 or walls
 	CoverDenied                  // robots.txt forbids pages

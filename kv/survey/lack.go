@@ -75,6 +75,8 @@ func (cv *coverage) overflowOf(r *schema.Host) int {
 func (cv *coverage) lackWaiting(h *host, r *schema.Host, pages uint32) (l lack, ok bool) {
 	trouble := cv.trouble(r)
 	switch {
+	case cv.core.imports():
+		return lack{pages, CoverArchives, CoverArchives.String(), ""}, pages > 0
 	case pages > 0 && h.held == schema.RequestLimitHit:
 		return lack{pages, CoverBudget, "cut by budget (" + h.budget + ")", ""}, true
 	case trouble.Kind == schema.TroubleGivenUp:

@@ -264,7 +264,7 @@ func (h *hostRun) add(v *schema.Visit) {
 	switch {
 	case v.Kept:
 		h.Kept++
-	case v.Requests > 0:
+	case v.Requests > 0 || v.Archived:
 		h.Visited++
 	}
 	if v.State == schema.Processed {

@@ -54,6 +54,7 @@ type KnownHost struct {
 	Hands *survey.NewHands `json:"changed_hands"` // since an earlier run; null: it has not
 
 	LinkedFrom hostLinks    `json:"linked_from"`
+	Imported   bool         `json:"-"` // the run has read archives, and requested nothing
 	Open       bool         `json:"-"` // a request may be open that the file does not show
 	Busiest    []busyPage   `json:"busiest_pages"`
 	Errors     []hostErrors `json:"errors"`

@@ -14,7 +14,8 @@ func (r Inspector) page(id schema.ID, norm, place string, limit int) (*KnownPage
 		return nil, err
 	}
 	out := &KnownPage{
-		Rule: p.Rule, State: p.State.String(), Error: p.Error, Seed: p.Seed, PageType: p.PageType,
+		Imported: r.Run().Kind == schema.RunImport,
+		Rule:     p.Rule, State: p.State.String(), Error: p.Error, Seed: p.Seed, PageType: p.PageType,
 		DiscoveredAt: p.FirstSeen.UTC(), FirstRun: int(p.FirstRun), LastRun: int(p.LastRun), Redirects: []string{},
 		Facts: []fact{},
 	}

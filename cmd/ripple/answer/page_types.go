@@ -27,6 +27,7 @@ type urlStep struct {
 // A KnownPage is what is known only of a page that was met.
 type KnownPage struct {
 	Rule     string     `json:"-"` // the rule that decided
+	Imported bool       `json:"-"` // the run has read archives, and requested nothing
 	form     string     // the form requested last; empty: none
 	State    string     `json:"state"`
 	Error    string     `json:"error_message"`

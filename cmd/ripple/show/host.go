@@ -99,7 +99,7 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 	if k.Trouble != "" {
 		t.Row("  trouble", term.Clean(k.Trouble, 300)+hostAgain(k))
 	}
-	if visitable {
+	if visitable && !k.Imported {
 		t.Row("  next request", hostNext(k))
 		t.Row("  delay", hostDelay(k))
 		t.Row("  budget", fmt.Sprintf("%s of %s in run #%d (%s)", term.Commas(k.BudgetUsed),
@@ -109,8 +109,10 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 		t.Row("  asked to wait", fmt.Sprintf("%s in run #%d (429, or 503 with Retry-After)",
 			term.Count(k.RateLimited, "answer", ""), k.Run))
 	}
-	t.Row("  all runs", fmt.Sprintf("%s of every kind, %s visited", term.Count(k.Requests, "request", ""),
-		term.Count(k.Visits, "page", "")))
+	if !k.Imported || k.Requests > 0 {
+		t.Row("  all runs", fmt.Sprintf("%s of every kind, %s visited", term.Count(k.Requests, "request", ""),
+			term.Count(k.Visits, "page", "")))
+	}
 	t.Row("  pages", hostPages(k))
 	if len(k.ByDepth) > 0 {
 		t.Row("  depth", hostDepths(k))
@@ -197,8 +199,10 @@ func hostDepths(k *answer.KnownHost) string {
 }
 
 func printHostRobots(k *answer.KnownHost, w io.Writer, limit int) {
-	switch {
-	case k.Robots.Status == 0 && k.Robots.FetchedAt == nil:
+	switch none := k.Robots.Status == 0 && k.Robots.FetchedAt == nil; {
+	case none && k.Imported:
+		return
+	case none:
 		fmt.Fprint(w, "\nrobots.txt: there is no copy\n")
 		return
 	case len(k.Robots.Text) == 0:

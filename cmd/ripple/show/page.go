@@ -178,6 +178,8 @@ func robotsText(in *answer.Page) string {
 	switch {
 	case v == nil && in.KnownPage != nil && in.Why == answer.RobotsAwaited:
 		return "requested, no answer yet"
+	case v == nil && in.KnownPage != nil && in.Imported:
+		return "not requested: the run has read archives"
 	case v == nil:
 		return "not requested yet"
 	case v.Line > 0 && v.Allowed:

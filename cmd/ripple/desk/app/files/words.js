@@ -108,5 +108,5 @@ export function classColour(name) { return Object.hasOwn(classes, name) ? classe
 // coverColour shows how well a host is covered: completely, left out on purpose, or cut.
 export function coverColour(coverage) {
   if (coverage.startsWith("complete")) return "good";
-  return /^(not visited|blacklist|stub|listed|not finished)/.test(coverage) ? "calm" : "warm";
+  return /^(not visited|blacklist|stub|listed|not finished|not in the archives)/.test(coverage) ? "calm" : "warm";
 }

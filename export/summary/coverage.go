@@ -85,8 +85,8 @@ func (p *page) partial(cut int) {
 	}
 }
 
-// forgotten reports whether a later run has followed, so that not everything about this one is known any more. An import
-// has nothing to forget.
+// forgotten reports whether a later run has followed, so that not everything about this one is known any more. An
+// import has nothing to forget.
 func (p *page) forgotten() bool { return p.survey.Past() && !p.imports() }
 
 // imports reports whether the run has read archives.

@@ -106,7 +106,8 @@ func (r Inspector) knownHost(id schema.HostID, place string, limit int) (*KnownH
 func (r Inspector) hostFacts(report *survey.HostReport) *KnownHost {
 	h, run, cfg := report.Host, r.Run(), r.Config()
 	k := &KnownHost{
-		Open: r.Open, Imported: run.Kind == schema.RunImport, Run: int(run.ID), HostFigures: report.HostFigures, HostDetails: report.HostDetails,
+		Open: r.Open, Imported: run.Kind == schema.RunImport, Run: int(run.ID),
+		HostFigures: report.HostFigures, HostDetails: report.HostDetails,
 		ByState: map[string]int{}, CrawlMS: h.CrawlDelay.Milliseconds(),
 		Timeouts: int(h.Timeouts), AnswerMS: h.Smoothed.Milliseconds(),
 		Budget: report.Limit, BudgetKey: report.LimitKey, Probe: newMissingProbe(h), Answered: []Answered{},

@@ -12,8 +12,8 @@
 //
 // [Reader.Read] reads vertices, edges and vertices again, and then ranks, each from beginning to end: first for the
 // ids of the hosts of the origins, then for the pairs of a source and an origin, then for the names of the sources.
-// Memory holds 8 bytes for each of at most 4 million pairs, and, if there are ranks, 16 bytes for each source; all
-// other results are in a folder for temporary files.
+// Memory holds 8 bytes for each of at most 4 million pairs, and, if there are ranks, 16 bytes for each of at most
+// 5 million sources, so of more the ranks are read again. All other results are in a folder for temporary files.
 //
 // A graph is made from a sample of the web. That it lacks a link does not mean that there is none.
 package webgraph

@@ -20,7 +20,9 @@ func graphOf(*http.Request) any { return drawn(30) }
 // drawn returns a map of n hosts in a ring.
 func drawn(n int) any {
 	m := atlas.Map{Level: "host", Run: "3", Status: "running",
-		Partial: "partial: 2 hosts cut", Palette: export.Palette()}
+		Partial: "partial: 2 hosts cut", Palette: export.Palette(),
+		Outside: &atlas.Outside{Release: "cc-main-2024-may, a sample of the web", All: 9,
+			Hosts: []atlas.OutsideHost{{Name: "far.example", HarmonicRank: 7, To: []uint32{0, 1}}}}}
 	for v := range n {
 		m.Nodes = append(m.Nodes, atlas.Node{Name: fmt.Sprintf("host-%d.test", v),
 			Class: "discovered", Cover: "complete", Depth: 1,

@@ -27,6 +27,7 @@ type browser struct {
 	wall     net.Listener
 	last     look    // at its processes; its helpers are those that have served it so far
 	memory   watched // by watch
+	full     bool    // its memory is near the limit
 	rendered int     // number of pages
 	room     *room   // of the page before; nil: none
 	origin   string  // of the page before

@@ -150,6 +150,9 @@ func (r *Renderer) visit(ctx context.Context, b *browser, p Page, a Answers) (Re
 	defer fail(nil)
 	b.unwatch()
 	defer func() { b.unwatch = b.watchWaiting(r.limits.memory) }()
+	if b.full = b.memory.held > fullMemory; b.full {
+		b.memory = watched{} // the next look is exact
+	}
 	defer b.watch(ctx, r.limits.memory, fail)()
 	b.rendered++
 	before := b.last.used

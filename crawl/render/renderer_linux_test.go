@@ -89,6 +89,7 @@ func TestRenderer(t *testing.T) {
 		t.Run("waiting memory", func(t *testing.T) { testWaitingMemory(t, r) })
 		t.Run("rooms", func(t *testing.T) { testRooms(t, r) })
 		t.Run("left tab", func(t *testing.T) { testLeftTab(t, r) })
+		t.Run("full room", func(t *testing.T) { testFullRoom(t, r) })
 		t.Run("blamed", func(t *testing.T) { testBlamed(t, r) })
 		t.Run("no sound", func(t *testing.T) { testNoSound(t, r) })
 		t.Run("too large", func(t *testing.T) { testTooLarge(t, r) })

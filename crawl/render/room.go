@@ -22,6 +22,8 @@ const (
 	pagesPerRoom = 50
 	// Memory of a page's process above which its room is replaced, in bytes, shared pages included.
 	roomMemory = 256 << 20
+	// Memory of a browser above which its room is replaced, so that pages in a row do not exceed its limit.
+	fullMemory = MemoryLimit / 16 * 15
 )
 
 // A room is a browser context with one process. It is for one page, or for pages of one origin in a row: to start and
@@ -48,7 +50,7 @@ func (b *browser) enter(url string) (*room, error) {
 		return nil, err
 	}
 	if r := b.room; r != nil {
-		if r.origin == origin && r.pages < pagesPerRoom && b.last.page <= roomMemory && b.vacant(r) {
+		if r.origin == origin && r.pages < pagesPerRoom && !b.full && b.last.page <= roomMemory && b.vacant(r) {
 			return r, nil
 		}
 		if err := b.leave(); err != nil {

@@ -179,6 +179,20 @@ func testLeftTab(t *testing.T, r *Renderer) {
 	}
 }
 
+// A room is replaced when the memory of its browser is near the limit.
+func testFullRoom(t *testing.T, r *Renderer) {
+	page := html("https://a.example/", "<p>page")
+	for range 3 {
+		render(t, r, page, web{})
+	}
+	b, before := current(r)
+	b.memory.held = MemoryLimit - 1
+	render(t, r, page, web{})
+	if after, now := current(r); after != b || before == nil || now == before {
+		t.Errorf("browser %p became %p, and room %p %p", b, after, before, now)
+	}
+}
+
 // A page whose process ends is rendered again by a new browser if other pages had that process before.
 func testBlamed(t *testing.T, r *Renderer) {
 	page := html("https://a.example/", `<p id=out></p><script src=/x.js></script>`)

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -30,15 +31,21 @@ func waczFormat() Format {
 			Name: "wacz", Title: "WACZ", Ending: ".wacz",
 			For: "the stored pages as a web archive, where [pages] keep = true",
 		},
-		Check: Replaceable(waczHead.Match),
+		Check: Replaceable(isOurWACZ),
 		Write: func(ctx context.Context, path string, s *survey.Survey, opts Options) error {
 			return writeWACZ(ctx, path, s, opts.progress)
 		},
 	}
 }
 
-// waczHead matches the beginning of an archive that Ripple wrote: the first entry is a segment of a page store.
-var waczHead = regexp.MustCompile(`(?s)\APK\x03\x04.{26}archive/ripple[0-9a-f]{10}-[0-9]{5,}\.warc\.gz`)
+// segmentEntry is how the name of the first entry begins in an archive that Ripple wrote: it is a segment of a page
+// store.
+var segmentEntry = regexp.MustCompile(`^archive/ripple[0-9a-f]{10}-[0-9]{5,}\.warc\.gz`)
+
+// isOurWACZ reports whether a file begins with the header of that entry, which has 30 bytes before the name.
+func isOurWACZ(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("PK\x03\x04")) && len(head) > 30 && segmentEntry.Match(head[30:])
+}
 
 // writeWACZ writes the stored pages of the map as a web archive. If some cannot be read, the others are still written,
 // and an [UnreadError] says how many are missing.

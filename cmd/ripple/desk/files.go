@@ -34,6 +34,7 @@ type Order struct {
 	Without   []string `json:"without,omitempty"`
 	Kinds     []string `json:"kinds,omitempty"` // of links; empty: all
 	Only      []string `json:"only,omitempty"`
+	With      []string `json:"with,omitempty"` // inlinks; OPML leaves it out
 	MinWeight int      `json:"min_weight,omitempty"`
 }
 

@@ -33,9 +33,13 @@ func exportArgs(o desk.Order, path, target string) []string {
 	if o.Format == "summary" {
 		args = []string{"summary", "--quiet", "--state", path, "--out", target}
 	}
+	with := strings.Join(o.With, ",")
+	if o.Format == "opml" {
+		with = ""
+	}
 	for flag, value := range map[string]string{
 		"--level": o.Level, "--run": o.Run, "--without": strings.Join(o.Without, ","),
-		"--kinds": strings.Join(o.Kinds, ","), "--only": strings.Join(o.Only, ","),
+		"--kinds": strings.Join(o.Kinds, ","), "--only": strings.Join(o.Only, ","), "--with": with,
 	} {
 		if value != "" {
 			args = append(args, flag+"="+value)

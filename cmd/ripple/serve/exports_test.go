@@ -2,7 +2,6 @@ package serve
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk"
@@ -32,15 +31,21 @@ func TestDeskOffers(t *testing.T) {
 func TestExportArgs(t *testing.T) {
 	got := exportArgs(desk.Order{
 		Format: "csv", Level: "host --force", Run: "-1", Kinds: []string{"me", "feed"},
-		Without: []string{"nav", "footer"}, MinWeight: 3,
+		Without: []string{"nav", "footer"}, MinWeight: 3, With: []string{"inlinks"},
 	}, "s.bolt", "out")
 	for _, arg := range got {
 		if arg == "--force" || arg == "-1" {
 			t.Errorf("%q has a flag of its own: %s", got, arg)
 		}
 	}
-	if all := strings.Join(got, " "); !strings.Contains(all, "--without=nav,footer") || !strings.Contains(all, "--kinds=me,feed") {
-		t.Errorf("%q", got)
+	for _, want := range []string{"--without=nav,footer", "--kinds=me,feed", "--with=inlinks"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%q lacks %s", got, want)
+		}
+	}
+	got = exportArgs(desk.Order{Format: "opml", With: []string{"inlinks"}}, "s.bolt", "out")
+	if slices.Contains(got, "--with=inlinks") {
+		t.Errorf("OPML has no links, and is refused with them: %q", got)
 	}
 	got = exportArgs(desk.Order{Format: "summary", Run: "1"}, "s.bolt", "out")
 	if !slices.Contains(got, "--run=1") {

@@ -27,14 +27,14 @@ func TestOrders(t *testing.T) {
 		change('select[aria-label="nodes of graphs"]', "site");
 		change("select[aria-label=run]", "2");
 		change("input.few", "3", "input");
-		for (const value of ["nav", "footer", "quality", "stub", "main", "me", "blogroll"])
+		for (const value of ["nav", "footer", "quality", "stub", "main", "me", "blogroll", "inlinks"])
 			change(`+"`.several input[value=${value}]`"+`);
 		change(".several input[value=main]");
 	})()`)
 	want := []map[string]any{
 		{"format": "gexf", "level": "site", "run": "2", "min_weight": 3.0, "without": []any{"footer", "nav"},
 			"kinds": []any{"me", "blogroll"},
-			"only":  []any{"quality", "stub"}},
+			"only":  []any{"quality", "stub"}, "with": []any{"inlinks"}},
 		{"format": "scroll"},
 	}
 	for i, name := range []string{"Make GEXF", "Make Scroll"} {

@@ -1,6 +1,6 @@
 // Files: every export, made on request.
 
-import { ask } from "./api.js";
+import { ask, offers } from "./api.js";
 import { el, put, chip, button } from "./dom.js";
 import { heading, section, empty, failed, loading, table, choice } from "./parts.js";
 import { meter } from "./chart.js";
@@ -69,7 +69,9 @@ function graphOptions(chosen, signal) {
     el("details", { class: "further" }, el("summary", {}, "Leave out of graphs"),
       several("links at", places, (list) => take(chosen, "without", list)),
       several("all links but of kind", kinds, (list) => take(chosen, "kinds", list)),
-      several("all nodes but", classes, (list) => take(chosen, "only", list))));
+      several("all nodes but", classes, (list) => take(chosen, "only", list))),
+    offers("inlinks") && el("details", { class: "further" }, el("summary", {}, "Add to graphs"),
+      several("hosts outside that link to origins", ["inlinks"], (list) => take(chosen, "with", list))));
 }
 
 // take sets a value, or removes it if it is empty.
@@ -108,5 +110,6 @@ function progress({ step, percent }) {
 function orderText(o) {
   return [o.level && " by " + o.level, o.run && " of " + (o.run === "all" ? "all runs" : "run #" + o.run),
     o.min_weight > 0 && " from weight " + o.min_weight, o.without && " without " + o.without.join(", "),
-    o.kinds && " only links of kind " + o.kinds.join(", "), o.only && " only " + o.only.join(", ")].filter(Boolean).join(",");
+    o.kinds && " only links of kind " + o.kinds.join(", "), o.only && " only " + o.only.join(", "),
+    o.with && " with " + o.with.join(", ")].filter(Boolean).join(",");
 }

@@ -16,8 +16,9 @@ const mostShown = 64 << 10
 
 // shown collects what a page shows.
 type shown struct {
-	text []byte
-	over bool
+	text  []byte
+	words []byte // that are hashed next, to hash many at once
+	over  bool
 }
 
 func (s *shown) reset() { s.text, s.over = s.text[:0], false }
@@ -44,6 +45,10 @@ func (e *Extractor) addShown(text []byte) {
 	}
 }
 
+// hashedAtOnce is the number of bytes of words from which on they are hashed. Word by word, hashing takes four times as
+// long.
+const hashedAtOnce = 4096
+
 // sum returns the hash of what the page with a path and query shows under a title; 0: too much.
 func (s *shown) sum(title, pathQuery string) schema.Shown {
 	if s.over {
@@ -56,9 +61,13 @@ func (s *shown) sum(title, pathQuery string) schema.Shown {
 		if isVolatile(word) {
 			word = "0"
 		}
-		h.WriteString(word)
-		h.WriteString(" ")
+		if s.words = append(append(s.words, word...), ' '); len(s.words) >= hashedAtOnce {
+			h.Write(s.words)
+			s.words = s.words[:0]
+		}
 	}
+	h.Write(s.words)
+	s.words = s.words[:0]
 	return schema.Shown(max(h.Sum64(), 1))
 }
 

@@ -54,6 +54,8 @@ func checkHub(s string) error {
 		switch {
 		case err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Hostname() == "":
 			return fmt.Errorf("%s is not like \"nats://127.0.0.1:4222\" or \"tls://hub.example:4222\"", quote(text))
+		case unspecified(u.Hostname()):
+			return fmt.Errorf("%s names no machine: that is where a hub listens, not where it is", quote(text))
 		case u.User != nil:
 			return errors.New("holds a password: it belongs into the file that credentials names")
 		case u.Scheme == "nats" && !loopback(u.Hostname()):
@@ -66,4 +68,10 @@ func checkHub(s string) error {
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// unspecified reports whether a host is an address that stands for all addresses of a machine.
+func unspecified(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsUnspecified()
 }

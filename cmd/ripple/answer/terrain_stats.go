@@ -158,7 +158,7 @@ func (s *TerrainStats) Notes(now time.Time) []TerrainNote {
 	for i := range s.Shards {
 		if one := &s.Shards[i]; one.Config != 0 && one.Config < s.Config {
 			notes = append(notes, NoteOf(i,
-				"shard %d follows an older configuration until that of %s is changed, too", i, term.Clean(one.Node, 60)))
+				"shard %d follows an older configuration until that of %s is changed, too", i, term.Ends(one.Node, 60)))
 		}
 		notes = append(notes, s.Shards[i].notes(now)...)
 	}
@@ -167,7 +167,7 @@ func (s *TerrainStats) Notes(now time.Time) []TerrainNote {
 
 // notes returns what keeps the terrain's run open at this shard.
 func (s *ShardStats) notes(now time.Time) (notes []TerrainNote) {
-	name := term.Clean(s.Node, 60)
+	name := term.Ends(s.Node, 60)
 	if s.Status != nil && s.State != ShardOver && s.Status.Condition.Cause != census.NoCause {
 		notes = append(notes, NoteOf(s.Shard, "shard %d on %s: %s", s.Shard, name, term.Clean(s.Status.Waits, 300)))
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -93,7 +94,11 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.stdout, s.URL())
+	at, err := opts.reachable(s.URL())
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	fmt.Fprintln(a.stdout, at)
 	if opts.token != "" {
 		path, err := filepath.Abs(opts.token)
 		if err != nil {
@@ -104,6 +109,30 @@ func runHub(ctx context.Context, a *app, opts hubOptions) error {
 	}
 	a.Voice.Say("Ctrl-C ends it")
 	return errors.Join(s.Wait(ctx), s.Close())
+}
+
+// reachable returns the URL of the hub as nodes name it. If the hub listens at all addresses of the machine, that is
+// the first name in its certificate, or that of the machine.
+func (o *hubOptions) reachable(at string) (string, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return "", err
+	}
+	if ip, err := netip.ParseAddr(u.Hostname()); err != nil || !ip.IsUnspecified() {
+		return at, nil
+	}
+	name, err := os.Hostname()
+	if o.cert != "" {
+		c, err := tls.LoadX509KeyPair(o.cert, o.key)
+		if err != nil {
+			return "", err
+		}
+		if names := c.Leaf.DNSNames; len(names) > 0 && !strings.HasPrefix(names[0], "*") {
+			name = names[0]
+		}
+	}
+	u.Host = net.JoinHostPort(name, u.Port())
+	return u.String(), err
 }
 
 // check checks the flags before a file is touched.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -42,8 +43,10 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 		return err
 	}
 	tellUnwritten(v, cfg)
+	tellBeside(v, cfg)
 	return view.run(ctx, node.Options{
-		Folder: own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
+		Release: term.ThisBuild().Version,
+		Folder:  own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
 		Config: own, Log: v.Logger(), Timing: opts.Timing, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
 			store, err := statefile.OpenLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
@@ -97,6 +100,16 @@ func tellUnwritten(v *term.Voice, cfg *config.Config) {
 			"not written by a node: [monitor] metrics-csv; with [monitor] listen there is /metrics", "keys",
 			[]string{"[monitor] metrics-csv"}))
 	}
+}
+
+// tellBeside warns of a state file of one machine, which a node neither reads nor writes.
+func tellBeside(v *term.Voice, cfg *config.Config) {
+	if _, err := os.Stat(cfg.State.Path); err != nil {
+		return
+	}
+	text := fmt.Sprintf("%s is the map of one machine, and is left as it is: with [cluster] hub the machines make "+
+		"another map, in %s", term.Shown(cfg.State.Path), term.Shown(cfg.Cluster.Folder))
+	v.Warn(term.Event("a state file is not used", text, "path", cfg.State.Path))
 }
 
 // refuseNode refuses options that several machines do not support.

@@ -215,7 +215,7 @@ func (v *nodeView) note(n int, state string) {
 	before := h.state
 	h.state = state
 	switch state {
-	case "lost", "released", "gone", "elsewhere":
+	case "lost", "released", "gone", "stale", "elsewhere":
 		h.hide()
 	}
 	v.mu.Unlock()

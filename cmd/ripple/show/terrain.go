@@ -45,7 +45,7 @@ func Terrain(w io.Writer, s *answer.TerrainStats, now time.Time) error {
 				cells[5] = seconds(st.ETA)
 			}
 		}
-		t.Row(append(cells, term.Clean(one.Node, 60))...)
+		t.Row(append(cells, term.Ends(one.Node, 60))...)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -51,7 +51,9 @@ type charter struct {
 	Terrain       []byte            `json:"terrain"`
 	Founded       string            `json:"founded"` // the [lease.Instance] where it was created; empty: it was restored
 	Rule          int               `json:"rule"`
-	Config        map[string]string `json:"config"` // digests of the shared values, by key
+	Normal        string            `json:"normal"`  // how URLs are normalised
+	Release       string            `json:"release"` // of the node that began the run
+	Config        map[string]string `json:"config"`  // digests of the shared values, by key
 	Configuration uint64            `json:"configuration"`
 	Run           uint64            `json:"run"`
 	Pauses        uint64            `json:"pauses"`   // how often it was paused or resumed; odd: it is paused
@@ -85,7 +87,7 @@ func newCharter(shards int, config map[string]string) *charter {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
 	c := &charter{
-		Protocol: protocol, Terrain: id, Rule: shard.Version, Config: config, Configuration: 1, Run: 1,
+		Protocol: protocol, Terrain: id, Rule: shard.Version, Normal: normal(), Config: config, Configuration: 1, Run: 1,
 		Made: make([]int, shards), Over: make([]bool, shards), Epochs: make([]uint64, shards),
 		Portions: newPortions(shards),
 	}
@@ -265,6 +267,8 @@ func decodeCharter(text []byte) (*charter, error) {
 	case c.Protocol != protocol || c.Rule != shard.Version:
 		return nil, fmt.Errorf("%w: it speaks protocol %d with rule %d, this one %d with %d",
 			ErrProtocol, c.Protocol, c.Rule, protocol, shard.Version)
+	case c.Normal != normal():
+		return nil, fmt.Errorf("%w: it normalises URLs in another way", ErrProtocol)
 	case len(c.Terrain) != 16, c.Run == 0, len(c.Made) == 0, len(c.Made) > shard.MaxShards,
 		len(c.Over) != len(c.Made), len(c.Portions.Of) != len(c.Made), len(c.Epochs) != len(c.Made):
 		return nil, fmt.Errorf("%w: it is inconsistent", errCharter)
@@ -350,6 +354,7 @@ func digests(effective []byte) map[string]string {
 			values[table] = append(values[table], line...)
 		case strings.HasPrefix(line, "["):
 			table, array = strings.Trim(line, "[]"), false
+		case line == "": // the last entry of an array is followed by more of them or not
 		case array:
 			values[table] = append(append(values[table], '\n'), line...)
 		case ok:

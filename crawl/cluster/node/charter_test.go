@@ -22,6 +22,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 // chartered returns the charter of a terrain of two shards, one on each of two nodes.
@@ -380,5 +381,40 @@ func TestDeafHub(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// An entry that is added to the end of a list of tables changes nothing but that list.
+func TestDigestsOfLists(t *testing.T) {
+	before := digests([]byte("[[quality]]\ndomain = \"a.test\"\n\n[content]\ncompress = true\n"))
+	after := digests([]byte("[[quality]]\ndomain = \"a.test\"\n\n[[decision]]\nhost = \"b.test\"\n\n\n[content]\n" +
+		"compress = true\n"))
+	if got := differing(before, after); got != "decision" {
+		t.Errorf("%s differ", got)
+	}
+	after = digests([]byte("[[quality]]\ndomain = \"b.test\"\n[content]\ncompress = true\n"))
+	if got := differing(before, after); got != "quality" {
+		t.Errorf("%s differ", got)
+	}
+}
+
+// A node that normalises URLs in another way is refused, and another release that does not is reported.
+func TestReleases(t *testing.T) {
+	c := chartered(1, false, false)
+	c.Config, c.Release = digests((&config.Config{}).Shared()), "v1"
+	for _, own := range []string{"v1", "v2"} {
+		var said strings.Builder
+		j := joining(t.TempDir(), c, &forgetful{record: lease.Entry{Value: strictjson.Encode(c), Revision: 1}, reads: 1 << 30})
+		j.Release, j.Log = own, slog.New(slog.NewTextHandler(&said, nil))
+		if _, _, err := j.join(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(said.String(), "different releases") != (own == "v2") {
+			t.Errorf("%s at a terrain of v1 says %q", own, said.String())
+		}
+	}
+	c.Normal = "another"
+	if _, err := decodeCharter(strictjson.Encode(c)); !errors.Is(err, ErrProtocol) {
+		t.Errorf("another normalisation: %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // A joiner adds a node to the terrain of its hub.
@@ -45,6 +46,10 @@ func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err
 			return next, err
 		})
 		if !errors.Is(err, errOthers) {
+			if err == nil && c.Release != j.Release {
+				j.Log.Warn("the machines of this terrain run different releases; use one on all", "here", j.Release,
+					"of the run", schema.Clean(c.Release, 100))
+			}
 			return c, files, err
 		}
 		if !waits {
@@ -98,6 +103,9 @@ func (j *joiner) publish(ctx context.Context, files map[int]*file, session strin
 		if news {
 			if c, err = j.first(files); err == nil && !c.Restored {
 				c.Founded, err = j.instance(ctx)
+			}
+			if err == nil {
+				c.Release = j.Release
 			}
 		} else {
 			err = j.belongs(c, files)
@@ -227,7 +235,7 @@ func (j *joiner) enter(c *charter, over bool) (*charter, error) {
 		if err := c.tellsApart(j.config); err != nil {
 			return nil, err
 		}
-		c.Run, c.Restored, changed = c.Run+1, false, true
+		c.Run, c.Restored, c.Release, changed = c.Run+1, false, j.Release, true
 		c.pause(false)
 		clear(c.Over)
 		c.Portions.begin()

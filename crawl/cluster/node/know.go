@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 
@@ -26,6 +27,9 @@ func (c *charter) know(node string, files map[int]*file) (news bool, err error) 
 	}
 	for shard, f := range files {
 		more, err := c.knows(node, shard, f)
+		if errors.Is(err, lease.ErrRecreated) && len(files) > 1 { // its holder leaves it alone
+			continue
+		}
 		if err != nil {
 			return false, err
 		}

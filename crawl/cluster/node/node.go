@@ -21,6 +21,7 @@ import (
 // Options configure a node.
 type Options struct {
 	Hub       *hub.Conn
+	Release   string // of the program
 	Name      string // as other nodes see it; the same at every start
 	Folder    string // of its state files; it must exist
 	Shards    int    // number of shards if a terrain is created
@@ -74,6 +75,8 @@ type node struct {
 	wire    wire
 	began   time.Time
 	files   bool             // there were some when the node started
+	several bool             // there were more than one
+	good    atomic.Int64     // those of them that were not refused
 	crawled atomic.Bool      // it has crawled a shard in this run
 	ends    *crawl.StopError // what its files have to record, and it does nothing else; nil: nothing
 }
@@ -171,7 +174,8 @@ func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 		o.Log.Info("the number of shards is that of the terrain", "shards", shards, "configured", o.Shards)
 	}
 	n := &node{Options: o, bucket: bucket, wire: wire{carrier: bucket.Carrier()}, began: j.began}
-	n.files = len(files) > 0
+	n.files, n.several = len(files) > 0, len(files) > 1
+	n.good.Store(int64(len(files)))
 	n.member = newMember(&o, j.registry, c)
 	n.cfg = &configured{load: o.Load, prepare: o.Prepare, log: o.Log, cfg: o.Config, number: c.Configuration}
 	n.teller = &teller{member: n.member, cfg: n.cfg, wire: n.wire, log: o.Log}

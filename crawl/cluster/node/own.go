@@ -24,8 +24,8 @@ var (
 
 // own holds a shard until the run is over. left reports that the shard is left alone while its epoch stays the
 // same, because it was released; it has recorded that the run was ended; another node has the file that this node
-// was to make; its file arrived while the node was running and cannot be used; or its file is gone while those of
-// other shards are here.
+// was to make; its file arrived while the node was running and cannot be used, or is an older copy
+// while those of other shards are good; or its file is gone while those of other shards are here.
 func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left bool, epoch uint64, err error) {
 	epoch, err = n.hold(ctx, shard, f)
 	var held *lease.HeldError
@@ -36,6 +36,10 @@ func (n *node) own(ctx context.Context, shard int, f *file, came bool) (left boo
 	case came && (errors.Is(err, lease.ErrFile) || errors.Is(err, errUnfit) || errors.As(err, &held)),
 		came && errors.Is(err, kv.ErrLost):
 		n.Log.Warn("a new file cannot be used", "shard", shard, "why", err)
+	case n.several && errors.Is(err, lease.ErrFile) && !errors.Is(err, errElsewhere) && n.good.Add(-1) > 0:
+		n.Log.Warn("a file is not used, the others are; put the newest copy in its place, or move it away",
+			"shard", shard, "why", err)
+		n.OnShard(shard, "stale")
 	case errors.Is(err, errElsewhere), errors.Is(err, ErrTwin) && n.files:
 		n.Log.Warn("a shard that this node was to make is left to another", "shard", shard, "why", err)
 		n.OnShard(shard, "elsewhere")

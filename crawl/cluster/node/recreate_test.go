@@ -94,11 +94,14 @@ func testRecreate(t *testing.T, wiped bool) {
 	}
 	tr.move(old, tr.file(1, shard)) // the running node leaves it alone
 	tr.ends(first, second)
-	err := tr.run(t.Context(), 1, tr.cfg)
+	own := tr.folders[1]
+	tr.folders[1] = t.TempDir()
+	tr.move(filepath.Join(own, filepath.Base(tr.file(1, shard))), tr.file(1, shard))
+	err := tr.run(t.Context(), 1, tr.cfg) // with no other file
 	if !errors.Is(err, lease.ErrRecreated) || !strings.Contains(err.Error(), tr.file(1, shard)) {
 		t.Errorf("the old file at the next start: %v", err)
 	}
-	tr.move(tr.file(1, shard), old)
+	tr.folders[1] = own
 	tr.same(1)
 }
 
@@ -146,11 +149,42 @@ func (tr *terrain) wiped(shard int, old string, ends ...func() error) {
 	}
 	tr.lose()
 	tr.move(old, tr.file(1, shard))
-	if err := tr.run(tr.t.Context(), 1, tr.cfg); !errors.Is(err, lease.ErrRecreated) {
-		tr.t.Errorf("the old file at a hub that has lost everything: %v", err)
-	}
+	tr.refuses(1, shard)
 	tr.move(tr.file(1, shard), old)
 	tr.lose() // what the run above has restored
+}
+
+// refuses starts a node until it has refused a file that was given up, and crawls another one.
+func (tr *terrain) refuses(n, shard int) {
+	tr.t.Helper()
+	end, ended := tr.start(n)
+	for good := tr.goodShard(n, shard); tr.stateOf(n, shard) != "stale" || tr.stateOf(n, good) != "crawling"; {
+		select {
+		case err := <-ended:
+			tr.t.Fatalf("the node ends: %v", err)
+		default:
+		}
+		if state := tr.stateOf(n, shard); state == "held" {
+			tr.t.Fatalf("shard %d is %s with a file that was given up", shard, state)
+		}
+		if err := sleep(tr.t.Context()); err != nil {
+			tr.t.Fatal(err)
+		}
+	}
+	if err := end(); !errors.Is(err, context.Canceled) {
+		tr.t.Error(err)
+	}
+}
+
+// goodShard returns a shard other than one whose file a node has.
+func (tr *terrain) goodShard(n, stale int) int {
+	for shard := range tr.shards {
+		if _, err := os.Stat(tr.file(n, shard)); err == nil && shard != stale {
+			return shard
+		}
+	}
+	tr.t.Fatal("the node has no other file")
+	return 0
 }
 
 // A shard that cannot be recreated or released is refused, and nothing changes.
@@ -340,9 +374,7 @@ func TestRecreateIsKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tr.run(t.Context(), 0, tr.cfg); !errors.Is(err, lease.ErrRecreated) {
-		t.Errorf("the file that was given up: %v", err)
-	}
+	tr.refuses(0, 1)
 	if err := os.Remove(tr.file(0, 1)); err != nil {
 		t.Fatal(err)
 	}

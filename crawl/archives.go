@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -49,15 +50,18 @@ type input struct {
 	wat    bool
 }
 
-// inputs returns the files in order; of a WACZ file, those in it.
-func (a *Archives) inputs() (all []input, err error) {
+// inputs returns the files in order; of a WACZ file, those in it. What is wrong with its manifest is added to done.
+func (a *Archives) inputs(done *Imported) (all []input, err error) {
 	for _, path := range a.WARC {
 		all = append(all, input{path: path})
 	}
 	for _, path := range a.WACZ {
-		entries, err := entriesOf(path)
+		entries, doubts, err := entriesOf(path)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		for _, doubt := range doubts {
+			done.unverified(path, doubt)
 		}
 		for _, e := range entries {
 			all = append(all, input{path: path, inside: e})
@@ -69,15 +73,15 @@ func (a *Archives) inputs() (all []input, err error) {
 	return all, nil
 }
 
-func entriesOf(path string) ([]archive.Entry, error) {
+func entriesOf(path string) (all []archive.Entry, doubts []error, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.Close()
 	stat, err := file.Stat()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return archive.Entries(file, stat.Size())
 }
@@ -122,7 +126,7 @@ type inventory struct {
 
 // take lists the captures of all files. It reads every record.
 func (v *inventory) take(ctx context.Context) (err error) {
-	if v.inputs, err = v.archives.inputs(); err != nil {
+	if v.inputs, err = v.archives.inputs(v.done); err != nil {
 		return err
 	}
 	for file, in := range v.inputs {
@@ -150,7 +154,8 @@ func (v *inventory) take(ctx context.Context) (err error) {
 	return nil
 }
 
-// read opens the file for f, which reads to its end, and counts its damaged records unless done is nil.
+// read opens the file for f, which reads to its end. Unless done is nil, it counts damaged records, and compares the
+// file with its digest.
 func (in *input) read(done *Imported, f func(*archive.Reader) error) error {
 	path := in.path
 	file, err := os.Open(path)
@@ -167,6 +172,11 @@ func (in *input) read(done *Imported, f func(*archive.Reader) error) error {
 		part, size = io.NewSectionReader(file, in.inside.Offset, in.inside.Size), in.inside.Size
 		path += " " + schema.Clean(in.inside.Name, 100)
 	}
+	var digester *archive.Digester
+	if done != nil && in.inside.SHA256 != nil {
+		digester = archive.NewDigester(part, size)
+		part = digester
+	}
 	r, err := archive.NewReader(part, size)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -179,7 +189,14 @@ func (in *input) read(done *Imported, f func(*archive.Reader) error) error {
 	if err := f(r); err != io.EOF {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	if digester == nil {
+		return nil
+	}
+	sum, err := digester.Sum()
+	if err == nil && !bytes.Equal(sum, in.inside.SHA256) {
+		done.unverified(in.path, fmt.Errorf("%s: the manifest states another SHA-256", in.inside.Name))
+	}
+	return err
 }
 
 // capture returns what a record says about a page; ok is false if it says nothing that counts.

@@ -24,8 +24,8 @@ const (
 	importBytes = 16 << 20
 )
 
-// mostDamages is how many damaged records are named.
-const mostDamages = 20
+// mostNamed is how many damaged records, and how many files that differ from their manifests, are named.
+const mostNamed = 20
 
 // ErrNoCaptures reports archives that hold nothing of the terrain.
 var ErrNoCaptures = errors.New("the archives hold no page of the terrain")
@@ -42,11 +42,21 @@ type Imported struct {
 	Pages   int          // recorded
 	Damaged int          // records that could not be read
 	Damages []string     // the first of those: file, offset and reason
+
+	// Of WACZ files: files in them that the manifest does not list or contradicts. They are imported all the same.
+	Unverified int
+	Doubts     []string // the first of those: both names and the reason
 }
 
 func (d *Imported) damaged(path string, at int64, why error) {
-	if d.Damaged++; len(d.Damages) < mostDamages {
+	if d.Damaged++; len(d.Damages) < mostNamed {
 		d.Damages = append(d.Damages, fmt.Sprintf("%s at %d: %s", path, at, schema.Clean(why.Error(), 256)))
+	}
+}
+
+func (d *Imported) unverified(path string, why error) {
+	if d.Unverified++; len(d.Doubts) < mostNamed {
+		d.Doubts = append(d.Doubts, path+" "+schema.Clean(why.Error(), 300))
 	}
 }
 

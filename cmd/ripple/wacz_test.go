@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -52,7 +53,7 @@ func importWACZ(t *testing.T, config, path string) string {
 		t.Fatal(err)
 	}
 	if out, complaints, code := ran(t, "import", "--config", again, "--wacz", path); code != 0 ||
-		strings.Contains(complaints, "damaged") {
+		strings.Contains(complaints, "damaged") || strings.Contains(complaints, "verified") {
 		t.Fatalf("%s%s", out, complaints)
 	}
 	return filepath.Join(dir, "state.bolt")
@@ -76,6 +77,51 @@ func TestWACZ(t *testing.T) {
 	}
 	defer z.Close()
 	requireManifest(t, &z.Reader)
+}
+
+// A WARC file that differs from its digest in the manifest is imported, and named.
+func TestWACZDigest(t *testing.T) {
+	t.Parallel()
+	config := rippletest.CrawledKept(t, 3)
+	path := exportWACZ(t, config)
+	file := contents(t, path)
+	name := string(regexp.MustCompile(`archive/\S+?\.warc\.gz`).Find(file))
+	at := bytes.Index(file, []byte{0x1f, 0x8b, 8})
+	if name == "" || at < 0 {
+		t.Fatal("no segment")
+	}
+	file[at+9] ^= 0xff // the operating system, of which no checksum is made
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z.Close()
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(again, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, complaints, code := ran(t, "import", "--config", again, "--wacz", path, "--json")
+	var done struct {
+		Pages      int
+		Damaged    int      `json:"records_damaged"`
+		Unverified int      `json:"files_unverified"`
+		Names      []string `json:"unverified"`
+	}
+	if err := json.Unmarshal([]byte(out), &done); err != nil {
+		t.Fatalf("%v: %s%s", err, out, complaints)
+	}
+	want := path + " " + name + ": the manifest states another SHA-256"
+	if code != 0 || done.Pages == 0 || done.Damaged != 0 || done.Unverified != 1 || len(done.Names) != 1 ||
+		done.Names[0] != want || !strings.Contains(complaints, want) {
+		t.Errorf("exit code %d, %+v\n%s", code, done, complaints)
+	}
 }
 
 // requireManifest verifies the lengths and digests that the manifest of an archive states, and that it lists all files.

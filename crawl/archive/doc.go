@@ -5,8 +5,9 @@
 // A [Reader] reads the records of one file in order, in one buffer: nothing of a record is held but its header. A
 // record is addressed by its [Place], from which [Reader.Seek] continues.
 //
-// [Entries] finds the WARC files in a WACZ file, where they are stored as they are. [Reader.Links] reads a record of a
-// WAT file, which describes an answer, as a page with the same title and links, so that there is only one parser.
+// [Entries] finds the WARC files in a WACZ file, where they are stored as they are, and the digests that its manifest
+// states; a [Digester] computes them while a file is read. [Reader.Links] reads a record of a WAT file, which describes
+// an answer, as a page with the same title and links, so that there is only one parser.
 //
 // # Damage
 //
@@ -14,5 +15,6 @@
 // passed over; the reader continues at the next point at which a record begins. A header is at most 256 KB, a window
 // of a Zstandard frame at most 32 MB, a dictionary at most 16 MB. Of a record that nobody reads, at most 64 MB are
 // decompressed, and nothing of what follows it in its member and is not a record. If too much of a file is damaged,
-// the rest is passed over, so the time is linear in its size.
+// the rest is passed over, so the time is linear in its size. A manifest is at most 2 MB, with at most 10,000
+// files.
 package archive

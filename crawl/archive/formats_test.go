@@ -3,6 +3,13 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,17 +37,20 @@ func wacz(t testing.TB, method uint16, files ...string) []byte {
 func TestEntries(t *testing.T) {
 	one := string(page(1))
 	file := wacz(t, zip.Store, "datapackage.json", "{}", "archive/a.warc", one, "archive/b.cdx", "", "../archive/c.warc", one)
-	all, err := Entries(bytes.NewReader(file), int64(len(file)))
+	all, doubts, err := Entries(bytes.NewReader(file), int64(len(file)))
 	if err != nil || len(all) != 1 || all[0].Name != "archive/a.warc" ||
 		string(file[all[0].Offset:all[0].Offset+all[0].Size]) != one {
 		t.Errorf("%+v, %v", all, err)
+	}
+	if len(doubts) != 1 || doubts[0].Error() != "archive/a.warc: the manifest does not list it" {
+		t.Errorf("%q", doubts)
 	}
 	for name, file := range map[string][]byte{
 		"compressed": wacz(t, zip.Deflate, "archive/a.warc", strings.Repeat(one, 9)),
 		"no archive": wacz(t, zip.Store, "archive/readme.txt", one), "no zip": page(1),
 		"overlapping": overlapping(t, one),
 	} {
-		if all, err := Entries(bytes.NewReader(file), int64(len(file))); err == nil {
+		if all, _, err := Entries(bytes.NewReader(file), int64(len(file))); err == nil {
 			t.Errorf("%s: %+v", name, all)
 		}
 	}
@@ -65,7 +75,7 @@ func FuzzEntries(f *testing.F) {
 	f.Add(wacz(f, zip.Store, "archive/a.warc", string(page(1))))
 	f.Add(overlapping(f, string(page(1))))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		all, err := Entries(bytes.NewReader(file), int64(len(file)))
+		all, _, err := Entries(bytes.NewReader(file), int64(len(file)))
 		sum := int64(0)
 		for _, e := range all {
 			sum += e.Size
@@ -77,6 +87,107 @@ func FuzzEntries(f *testing.F) {
 			t.Errorf("%d entries of %d bytes, %v", len(all), sum, err)
 		}
 	})
+}
+
+// What is wrong with a manifest is named, and the WARC files are read all the same.
+func TestManifest(t *testing.T) {
+	one := string(page(1))
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(one)))
+	list := func(resources ...string) string {
+		text := `{"resources":[{"path":"pages/pages.jsonl","hash":"sha256:00"}`
+		for i := 0; i < len(resources); i += 2 {
+			text += fmt.Sprintf(`,{"path":%q,"hash":%q}`, resources[i], resources[i+1])
+		}
+		return text + "]}"
+	}
+	good := list("archive/a.warc", digest)
+	for _, tt := range []struct {
+		name, manifest, digest string
+		want                   string // the doubt
+	}{
+		{"whole", good, fmt.Sprintf(`{"hash":"sha256:%x"}`, sha256.Sum256([]byte(good))), ""},
+		{"another manifest", good, `{"hash":"` + digest + `"}`, "datapackage-digest.json: the manifest has another SHA-256"},
+		{"digest that is none", good, "sha256", "datapackage-digest.json: invalid character"},
+		{"md5", list("archive/a.warc", "md5:0cc175b9c0"), "", "archive/a.warc: the manifest states no SHA-256"},
+		{"short digest", list("archive/a.warc", digest[:40]), "", "archive/a.warc: the manifest states no SHA-256"},
+		{"twice", list("archive/a.warc", digest, "archive/a.warc", "md5:0"), "", ""},
+		{"missing", list("archive/a.warc", digest, "archive/b.warc", digest), "", "archive/b.warc: the manifest lists it"},
+		{"no manifest", "", "", "datapackage.json: there is none"},
+		{"no JSON", "{", "", "datapackage.json: its JSON"},
+		{"long", good + strings.Repeat(" ", maxManifest), "", "datapackage.json: it is too long"},
+		{"many", list(slices.Repeat([]string{"x", ""}, maxResources)...), "", "datapackage.json: it lists too many files"},
+	} {
+		files := []string{"archive/a.warc", one}
+		if tt.manifest != "" {
+			files = append(files, "datapackage.json", tt.manifest)
+		}
+		if tt.digest != "" {
+			files = append(files, "datapackage-digest.json", tt.digest)
+		}
+		file := wacz(t, zip.Store, files...)
+		all, doubts, err := Entries(bytes.NewReader(file), int64(len(file)))
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%s: %+v, %v", tt.name, all, err)
+		}
+		if text := fmt.Sprint(errors.Join(doubts...)); len(doubts) > 1 || tt.want == "" && doubts != nil ||
+			!strings.Contains(text, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, doubts, tt.want)
+		}
+		if tt.want == "" && fmt.Sprintf("sha256:%x", all[0].SHA256) != digest {
+			t.Errorf("%s: digest %x", tt.name, all[0].SHA256)
+		}
+	}
+}
+
+// A manifest that is written from what was read says the same.
+func FuzzManifest(f *testing.F) {
+	f.Add([]byte(`{"resources":[{"path":"archive/a.warc","hash":"sha256:` + strings.Repeat("0f", 32) + `"},{"path":"b"}]}`))
+	f.Add([]byte(`{"resources":[{"path":"a","hash":7}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		listed, err := parseManifest(text)
+		if err != nil {
+			return
+		}
+		type resource struct{ Path, Hash string }
+		var all []resource
+		for path, sum := range listed {
+			r := resource{Path: path}
+			if sum != nil {
+				r.Hash = fmt.Sprintf("sha256:%x", sum)
+			}
+			all = append(all, r)
+		}
+		again, err := json.Marshal(map[string][]resource{"resources": all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := parseManifest(again); err != nil || !maps.EqualFunc(got, listed, bytes.Equal) {
+			t.Errorf("%q, then %q, %v", listed, got, err)
+		}
+	})
+}
+
+// The digest is that of the whole file, also if parts of it are read twice or passed over.
+func TestDigester(t *testing.T) {
+	long := record("response", "https://a.test/long", strings.Repeat("x", maxUnread+1))
+	files := packed(t)
+	files["a long record"] = slices.Concat(page(1), long, page(2))
+	files["damage"] = slices.Concat(zipped(t, page(1)), zipped(t, page(2))[:30], zipped(t, page(3)))
+	for name, file := range files {
+		d := NewDigester(bytes.NewReader(file), int64(len(file)))
+		r, err := NewReader(d, int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for err == nil {
+			_, err = r.Next()
+		}
+		r.Close()
+		sum, failed := d.Sum()
+		if want := sha256.Sum256(file); err != io.EOF || failed != nil || !bytes.Equal(sum, want[:]) {
+			t.Errorf("%s: %x, %v, %v", name, sum, err, failed)
+		}
+	}
 }
 
 const watRecord = `{"Container":{"Filename":"x"},"Envelope":{"Payload-Metadata":{"Actual-Content-Type":

@@ -98,6 +98,12 @@ func runImport(ctx context.Context, a *app, opts importOptions, args []string) e
 	if more := done.Damaged - len(done.Damages); more > 0 {
 		a.Voice.Tell(term.Event("damaged records", "passed over: "+term.Count(more, "more record", "more records")))
 	}
+	for _, doubt := range done.Doubts {
+		a.Voice.Tell(term.Event("unverified file", "read, but not verified: "+term.Shown(doubt)))
+	}
+	if more := done.Unverified - len(done.Doubts); more > 0 {
+		a.Voice.Tell(term.Event("unverified files", "read, but not verified: "+term.Count(more, "more file", "more files")))
+	}
 	if err != nil {
 		return err
 	}
@@ -153,15 +159,18 @@ func printImported(a *app, done crawl.Imported, program bool) error {
 	run := done.Run
 	if program {
 		return term.PrintJSON(a.stdout, struct {
-			Run     int       `json:"run_id"`
-			Oldest  time.Time `json:"oldest_capture_at"`
-			Newest  time.Time `json:"newest_capture_at"`
-			Bytes   int64     `json:"bytes_read"`
-			Records int       `json:"records_read"`
-			Refused int       `json:"captures_refused"`
-			Pages   int       `json:"pages"`
-			Damaged int       `json:"records_damaged"`
-		}{int(run.ID), run.Oldest, run.Newest, done.Bytes, done.Records, done.Refused, done.Pages, done.Damaged})
+			Run        int       `json:"run_id"`
+			Oldest     time.Time `json:"oldest_capture_at"`
+			Newest     time.Time `json:"newest_capture_at"`
+			Bytes      int64     `json:"bytes_read"`
+			Records    int       `json:"records_read"`
+			Refused    int       `json:"captures_refused"`
+			Pages      int       `json:"pages"`
+			Damaged    int       `json:"records_damaged"`
+			Unverified int       `json:"files_unverified"`
+			Doubts     []string  `json:"unverified"`
+		}{int(run.ID), run.Oldest, run.Newest, done.Bytes, done.Records, done.Refused, done.Pages, done.Damaged,
+			done.Unverified, append([]string{}, done.Doubts...)})
 	}
 	if done.Known {
 		fmt.Fprintf(a.stdout, "run #%d has these archives already: %s, captured %s; nothing was read\n", run.ID,

@@ -197,6 +197,19 @@ func (hs *Hosts) Below(host string, f func(name string, id schema.HostID) bool) 
 	})
 }
 
+// Knows reports whether a host has a record or, of a domain, any host below it.
+func (hs *Hosts) Knows(host string, domain bool) (known bool, err error) {
+	if !domain {
+		_, known, err = hs.Lookup(host)
+		return known, err
+	}
+	err = hs.Below(host, func(string, schema.HostID) bool {
+		known = true
+		return false
+	})
+	return known, err
+}
+
 // hostKey returns a host name with its labels reversed, each followed by a comma, and then the port with its
 // colon: the keys of names below a name begin with its key. An address is one label.
 func hostKey(name string) []byte {

@@ -152,6 +152,22 @@ seeds = ["https://x.a.test/in"]
 	}
 }
 
+// A domain of a web graph is met as soon as a host below it is.
+func TestOutsideDomains(t *testing.T) {
+	w := terrain(t)
+	w.Page("blog.far.net/")
+	links := []schema.Inlink{{Host: "far.net", Origins: []uint32{0}}, {Host: "lone.net", Origins: []uint32{0}}}
+	for domains, want := range map[bool][]string{false: {"far.net", "lone.net"}, true: {"lone.net"}} {
+		w.Inlinks(&schema.Graph{Release: "own", Origins: []string{"a.test"}, Found: []uint32{1}, Domains: domains}, links...)
+		var got []string
+		g := graphAt(t, w, export.Options{Level: export.LevelHost, Inlinks: true})
+		err := g.EachOutside(func(n *export.Node) error { got = append(got, n.Name); return nil })
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("domains %v: %v, (-want +got):\n%s", domains, err, diff)
+		}
+	}
+}
+
 const readOutside = `
 import sys, networkx as nx
 for g in [nx.read_graphml(f) if f.endswith(".graphml") else nx.read_gexf(f) for f in sys.argv[1:]]:

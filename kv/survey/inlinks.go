@@ -46,13 +46,18 @@ func (s *Survey) EachInlink(f func(l *schema.Inlink) error) error {
 	})
 }
 
-// EachOutside is like [Survey.EachInlink] without hosts that the terrain has met since the graph was read.
+// EachOutside is like [Survey.EachInlink] without hosts that the terrain has met since the graph was read or, in a graph
+// of domains, without those below which it has met a host.
 func (s *Survey) EachOutside(f func(l *schema.Inlink) error) error {
+	g, _, err := s.Graph()
+	if err != nil {
+		return err
+	}
 	return s.eachInlinks(func(all []schema.Inlink) error {
 		met := make([]bool, len(all))
 		err := s.core.view(func(tx *kv.Tx) (err error) {
 			for i := range all {
-				if _, met[i], err = tx.Hosts.Lookup(all[i].Host); err != nil {
+				if met[i], err = tx.Hosts.Knows(all[i].Host, g.Domains); err != nil {
 					return err
 				}
 			}

@@ -48,29 +48,17 @@ func (g GraphImport) Run(ctx context.Context) (done webgraph.Result, err error) 
 	defer remove()
 	w := &inlinkWriter{ctx: ctx, store: store}
 	r := webgraph.Reader{Scope: cfg.Scope(), Dir: dir,
-		Known: func(host string, domain bool) (bool, error) { return knows(store, host, domain) },
-		See:   func(pass string, read int64) { g.See.At(pass, int(read), int(g.Files.Bytes)) },
+		Known: func(host string, domain bool) (known bool, err error) {
+			err = store.View(func(tx *kv.Tx) (err error) { known, err = tx.Hosts.Knows(host, domain); return err })
+			return known, err
+		},
+		See: func(pass string, read int64) { g.See.At(pass, int(read), int(g.Files.Bytes)) },
 	}
 	if done, err = r.Read(ctx, g.Files, w.put); err != nil {
 		return done, err
 	}
 	done.Sources, done.ReadAt = 0, time.Now().UTC().Truncate(time.Millisecond)
 	return done, w.flush(&done.Graph)
-}
-
-// knows reports whether a terrain knows a host or, of a domain, any host below it.
-func knows(store *kv.Store, host string, domain bool) (known bool, err error) {
-	err = store.View(func(tx *kv.Tx) (err error) {
-		if !domain {
-			_, known, err = tx.Hosts.Lookup(host)
-			return err
-		}
-		return tx.Hosts.Below(host, func(string, schema.HostID) bool {
-			known = true
-			return false
-		})
-	})
-	return known, err
 }
 
 // An inlinkWriter replaces the in-links of a state.

@@ -302,7 +302,7 @@ func (p *pruning) putRuns(runs, some []schema.Run) error {
 	return p.both(func(old, next *Tx) error {
 		for _, run := range some {
 			kept := run.ID >= p.from
-			run.FirstVisit = p.firstVisit(run.FirstVisit)
+			run.FirstVisit = p.firstVisit(&run)
 			if run.ID == runs[len(runs)-1].ID {
 				run.Generation = p.next.state.generation
 			}
@@ -329,15 +329,16 @@ func copyConfig(old, next *Tx, hash [32]byte) error {
 	return err
 }
 
-// firstVisit returns the new number of a visit, or of the next one kept.
-func (p *pruning) firstVisit(seq schema.Seq) schema.Seq {
+// firstVisit returns the new number of the first visit of a run, or of the next one kept.
+func (p *pruning) firstVisit(run *schema.Run) schema.Seq {
+	seq := run.FirstVisit
 	n := schema.Seq(1)
 	for old := schema.Seq(1); old < seq && int(old) < len(p.visits); old++ {
 		if p.visits[old] != 0 {
 			n++
 		}
 	}
-	if p.joins != nil && seq >= p.joins.before {
+	if p.joins != nil && run.ID >= p.joins.run.ID {
 		n += schema.Seq(p.joins.from.state.visits)
 	}
 	return n

@@ -60,7 +60,7 @@ func join(ctx context.Context, cfg *config.Config, from crawl.Archives) (done cr
 		}
 		return err
 	})
-	done.Run.ID, done.Last = run, last
+	done.Run.ID, done.Last, done.Known = run, last, false
 	return done, err
 }
 

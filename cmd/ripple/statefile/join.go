@@ -33,8 +33,8 @@ func Joined(path string, whole func(*kv.Store) bool) error {
 }
 
 // Join gives a file with one more run, an import, the name of the state file, which stays locked until then. imports
-// makes the run in a file next to it, which keeps what it has if imports fails or is killed, so that the next call
-// continues. It returns the number of the run, and of the last one then. Join fails with the cause when ctx is done,
+// makes the run in a file next to it, which stays until the state file has the run, so that after a failure or a kill
+// the next call continues. It returns the number of the run, and of the last one then. Join fails with the cause when ctx is done,
 // and leaves the state file as it was.
 func Join(ctx context.Context, path string, imports func(*kv.Store) error) (run, last schema.RunID, err error) {
 	path, err = filepath.EvalSymlinks(path)
@@ -59,8 +59,6 @@ func Join(ctx context.Context, path string, imports func(*kv.Store) error) (run,
 	if err != nil {
 		return 0, 0, errors.Join(err, leaveSide(from, side))
 	}
-	defer os.Remove(side)
-	defer from.Close()
 	next, compacted := path+".join", path+".compact"
 	_, _ = os.Remove(next), os.Remove(compacted)
 	defer os.Remove(next)
@@ -70,6 +68,9 @@ func Join(ctx context.Context, path string, imports func(*kv.Store) error) (run,
 	}
 	if err = cmp.Or(err, context.Cause(ctx)); err == nil {
 		err = takePlace(store, named, compacted)
+	}
+	if err = cmp.Or(err, from.Close()); err == nil {
+		err = os.Remove(side)
 	}
 	return run, last, err
 }

@@ -46,8 +46,8 @@ func (s *Survey) EachInlink(f func(l *schema.Inlink) error) error {
 	})
 }
 
-// EachOutside is like [Survey.EachInlink] without hosts that the terrain has met since the graph was read. In a graph of
-// domains, it has met a domain if it has met a host below it.
+// EachOutside is like [Survey.EachInlink] without hosts that the terrain has met since the graph was read. In a graph
+// of domains, it has met a domain if it has met a host below it.
 func (s *Survey) EachOutside(f func(l *schema.Inlink) error) error {
 	g, _, err := s.Graph()
 	if err != nil {

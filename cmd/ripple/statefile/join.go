@@ -34,8 +34,8 @@ func Joined(path string, whole func(*kv.Store) bool) error {
 
 // Join gives a file with one more run, an import, the name of the state file, which stays locked until then. imports
 // makes the run in a file next to it, which stays until the state file has the run, so that after a failure or a kill
-// the next call continues. It returns the number of the run, and of the last one then. Join fails with the cause when ctx is done,
-// and leaves the state file as it was.
+// the next call continues. It returns the number of the run, and of the last one then. Join fails with the cause when
+// ctx is done, and leaves the state file as it was.
 func Join(ctx context.Context, path string, imports func(*kv.Store) error) (run, last schema.RunID, err error) {
 	path, err = filepath.EvalSymlinks(path)
 	if err != nil {

@@ -113,6 +113,18 @@ type capture struct {
 // direct reports whether the page is imported whether or not a link leads there.
 func (c *capture) direct() bool { return c.own && c.page }
 
+// A moment is a capture of a page.
+type moment struct {
+	url uint64
+	at  int64
+}
+
+// A spot is where a record is.
+type spot struct {
+	file  uint32
+	place archive.Place
+}
+
 // An inventory is what archives hold of the terrain.
 type inventory struct {
 	archives *Archives
@@ -122,6 +134,8 @@ type inventory struct {
 	inputs   []input
 	captures []capture
 	texts    map[uint64]string // URLs of revisits, by hash
+	rendered map[moment]spot   // what scripts made of the captures
+	shown    map[uint64]spot   // likewise, of the chosen ones by URL
 }
 
 // take lists the captures of all files. It reads every record.
@@ -130,28 +144,54 @@ func (v *inventory) take(ctx context.Context) (err error) {
 		return err
 	}
 	for file, in := range v.inputs {
-		err := in.read(v.done, func(r *archive.Reader) error {
-			for {
-				if err := ctx.Err(); err != nil {
-					return context.Cause(ctx)
-				}
-				rec, err := r.Next()
-				if err != nil {
-					return err
-				}
-				v.done.Records++
-				c, ok := v.capture(r, rec, in.wat)
-				if ok && r.End() == nil { // only whole records count
-					c.file, c.index, c.offset = uint32(file), uint32(rec.Place.Index), rec.Place.Offset
-					v.captures = append(v.captures, c)
-				}
-			}
-		})
+		err := in.read(v.done, func(r *archive.Reader) error { return v.takeFile(ctx, r, uint32(file)) })
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// takeFile lists the captures of a file.
+func (v *inventory) takeFile(ctx context.Context, r *archive.Reader, file uint32) error {
+	var answer *archive.Record // the last one
+	var of moment              // its capture; zero: it does not count
+	for {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		rec, err := r.Next()
+		if err != nil {
+			return err
+		}
+		v.done.Records++
+		if isRendered(rec, answer) {
+			if _, again := v.rendered[of]; of != (moment{}) && !again && r.End() == nil {
+				v.rendered[of] = spot{file, rec.Place}
+			}
+			continue
+		}
+		if rec.Type == "response" || rec.Type == "revisit" {
+			answer, of = rec, moment{}
+		}
+		c, ok := v.capture(r, rec, v.inputs[file].wat)
+		if ok && r.End() == nil { // only whole records count
+			c.file, c.index, c.offset = file, uint32(rec.Place.Index), rec.Place.Offset
+			v.captures = append(v.captures, c)
+			if rec == answer {
+				of = moment{c.url, c.at}
+			}
+		}
+	}
+}
+
+// isRendered reports whether a record is what scripts made of the answer before it: a conversion to HTML that refers
+// to it.
+func isRendered(rec, answer *archive.Record) bool {
+	return answer != nil && rec.Type == "conversion" && rec.URL == answer.URL && rec.At.Equal(answer.At) &&
+		rec.Fields.Get("WARC-Refers-To") != "" &&
+		rec.Fields.Get("WARC-Refers-To") == answer.Fields.Get("WARC-Record-Id") &&
+		strings.HasPrefix(strings.ToLower(rec.Fields.Get("Content-Type")), "text/html")
 }
 
 // read opens the file for f, which reads to its end. Unless done is nil, it counts damaged records, and compares the
@@ -306,33 +346,39 @@ func (v *inventory) choose() {
 		return cmp.Or(cmp.Compare(a.url, b.url), cmp.Compare(b.at, a.at), cmp.Compare(a.kind, b.kind),
 			cmp.Compare(a.file, b.file), cmp.Compare(a.offset, b.offset), cmp.Compare(a.index, b.index))
 	})
+	v.shown = map[uint64]spot{}
 	chosen := v.captures[:0]
 	for rest := v.captures; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].url == rest[0].url {
 			n++
 		}
-		if c, ok := newest(rest[:n], place); ok {
+		if c, at, ok := newest(rest[:n], place); ok {
 			chosen = append(chosen, c)
+			if shown, ok := v.rendered[moment{c.url, at}]; ok {
+				v.shown[c.url] = shown
+			}
 		}
 		rest = rest[n:]
 	}
-	v.captures = slices.Clip(chosen)
+	v.captures, v.rendered = slices.Clip(chosen), nil
 	slices.SortFunc(v.captures, func(a, b capture) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.offset, b.offset), cmp.Compare(a.index, b.index),
 			cmp.Compare(a.url, b.url))
 	})
 }
 
-// newest returns the first capture of a page, of those from the newest to the oldest, whose body can be found.
-func newest(all []capture, bodies map[uint64]capture) (capture, bool) {
+// newest returns the first capture of a page, of those from the newest to the oldest, whose body can be found, and when
+// the answer with that body came.
+func newest(all []capture, bodies map[uint64]capture) (c capture, at int64, ok bool) {
 	for i, c := range all {
-		from, ok := c, c.kind < sameBody
+		from, at, ok := c, c.at, c.kind < sameBody
 		switch c.kind {
 		case sameBody:
 			from, ok = bodies[c.digest]
 		case sameAnswer:
 			for _, older := range all[i+1:] {
+				at = older.at
 				if older.kind == sameBody {
 					older, ok = bodies[older.digest]
 				} else {
@@ -345,10 +391,10 @@ func newest(all []capture, bodies map[uint64]capture) (capture, bool) {
 		}
 		if ok {
 			c.file, c.offset, c.index, c.page = from.file, from.offset, from.index, from.page
-			return c, true
+			return c, at, true
 		}
 	}
-	return capture{}, false
+	return capture{}, 0, false
 }
 
 // span returns the times of the oldest and the newest capture.

@@ -13,6 +13,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/archive"
 	"github.com/sumi-ripple/ripple/crawl/record"
 	"github.com/sumi-ripple/ripple/crawl/ring"
+	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -66,7 +67,11 @@ func (d *Imported) unverified(path string, why error) {
 // after a kill, the same call continues.
 //
 // All archives are read once for their captures, and the chosen ones again, by their links: at most once more for every
-// step from an origin. In memory are 48 bytes for every capture of the terrain and the URL of every revisit.
+// step from an origin. In memory are 48 bytes for every capture of the terrain, about twice as many if it was rendered,
+// and the URL of every revisit.
+//
+// If scripts were run when a page was archived, its links are those that they left, whether or not this configuration
+// renders pages: a conversion to HTML that follows the answer, refers to it and has its date.
 //
 // It fails with [record.ErrRuns] or [record.ErrImport] if the state file has no place for the run, and with
 // [ErrNoCaptures] if there is nothing to import. Nothing is written then. A run in a file of its own joins others by
@@ -89,7 +94,8 @@ func Import(ctx context.Context, store *kv.Store, cfg *config.Config, from Archi
 		done.Known, done.Pages = known, done.Run.Pages
 		return done, err
 	}
-	held := &inventory{archives: &from, set: set, hash: store.Hash, done: &done, texts: map[uint64]string{}}
+	held := &inventory{archives: &from, set: set, hash: store.Hash, done: &done, texts: map[uint64]string{},
+		rendered: map[moment]spot{}}
 	if err := held.take(ctx); err != nil {
 		return done, err
 	}
@@ -130,7 +136,8 @@ type stored struct {
 	url    string
 	at     time.Time
 	answer *archive.Answer
-	wat    bool // a description: it has no body
+	wat    bool           // a description: it has no body
+	shown  *warc.Rendered // what scripts made of it; nil: none were run
 }
 
 // rounds records the pages of origins, then those that their links lead to, and so on.
@@ -208,12 +215,51 @@ func (i *importer) read(r *archive.Reader, c *capture, wat bool) error {
 		return err
 	}
 	step := i.step(s)
-	if most := limit(step)(s.answer.Status, s.answer.Header); most > 0 && !wat {
+	most := limit(step)(s.answer.Status, s.answer.Header)
+	if most > 0 && !wat {
 		err = r.Body(rec, s.answer, most+1)
+	}
+	if at, ok := i.shown[c.url]; ok && most > 0 && err == nil {
+		err = i.readShown(r, c, s, at, most)
 	}
 	i.batch = append(i.batch, s)
 	i.size += len(s.answer.Body)
 	return err
+}
+
+// readShown reads what scripts made of a page, from the file of its answer if it is there. A document of more than most
+// bytes is left out.
+func (i *importer) readShown(r *archive.Reader, c *capture, s *stored, at spot, most int64) error {
+	read := func(r *archive.Reader) error {
+		if err := r.Seek(at.place); err != nil {
+			return err
+		}
+		rec, err := r.Next()
+		var a *archive.Answer
+		if err == nil {
+			a, err = r.Answer(rec)
+		}
+		if err == nil {
+			err = r.Body(rec, a, most+1)
+		}
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF // the file has changed
+		}
+		if err == nil && int64(len(a.Body)) <= most {
+			s.shown = &warc.Rendered{DOM: a.Body, Navigations: rec.Fields.Values(warc.Navigation)}
+			i.size += len(a.Body)
+		}
+		return err
+	}
+	if at.file == c.file {
+		return read(r)
+	}
+	return i.inputs[at.file].read(nil, func(other *archive.Reader) error {
+		if err := read(other); err != nil {
+			return err
+		}
+		return io.EOF
+	})
 }
 
 func (i *importer) step(s *stored) ring.Step {
@@ -267,6 +313,13 @@ func (i *importer) parse(p *parser, s *stored) ring.Outcome {
 		return o
 	}
 	p.read(&o, resp)
+	if s.shown != nil && o.Page != nil {
+		rendering := schema.Rendered
+		if p.shown(&o, resp.Header, s.shown) {
+			rendering |= schema.RenderEmpty
+		}
+		o.Page.Rendering = rendering
+	}
 	if s.wat && o.Page != nil {
 		o.Length, o.SHA256, o.Page.WordCount, o.Page.SimHash, o.Page.Shown = -1, [32]byte{}, 0, 0, 0
 	}

@@ -181,6 +181,7 @@ func (s *paperServers) play(p *parser, step ring.Step, r reply, entry *webtest.E
 	o.Address = s.address
 	p.read(&o, resp)
 	p.layDown(&o, resp)
+	hold(s.t.Context(), &o, resp, nil)
 	return o
 }
 

@@ -99,7 +99,7 @@ func (r *Reader) Rendered(at string) (*Rendered, error) {
 	case rec.Type != "conversion" || rec.Fields.Get("WARC-Refers-To") != page.Fields.Get("WARC-Record-ID"):
 		return nil, fmt.Errorf("behind %s: %w of what its scripts made of it", at, ErrRecord)
 	}
-	return &Rendered{DOM: rec.Body, Navigations: rec.Fields.Values(navigation)}, nil
+	return &Rendered{DOM: rec.Body, Navigations: rec.Fields.Values(Navigation)}, nil
 }
 
 func (r *Reader) at(p place) (*Record, error) {

@@ -105,8 +105,8 @@ func Seal(p *Page) (*Sealed, error) {
 	return s, err
 }
 
-// navigation is the field with a URL that the scripts of a page tried to navigate to. It may be repeated.
-const navigation = "Ripple-Navigation"
+// Navigation is the field with a URL that the scripts of a page tried to navigate to. It may be repeated.
+const Navigation = "Ripple-Navigation"
 
 // conversion returns the record of a rendered page.
 func (s *Sealed) conversion(r *Rendered) ([]byte, error) {
@@ -116,7 +116,7 @@ func (s *Sealed) conversion(r *Rendered) ([]byte, error) {
 		{"WARC-Block-Digest", digestText(sha256.Sum256(r.DOM))}, {"Content-Type", "text/html; charset=utf-8"},
 	}
 	for _, to := range r.Navigations {
-		f = append(f, [2]string{navigation, to})
+		f = append(f, [2]string{Navigation, to})
 	}
 	return member(f, r.DOM)
 }

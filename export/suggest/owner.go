@@ -14,6 +14,7 @@ import (
 // A host can speak only for itself, so links of one direction say nothing. On a host with pages of many people these
 // name each other, but none of them is the front page; so on each host the front page has to take part.
 type Owner struct {
+	Node  string   // the entity: the first of the hosts, or the one to which a rule assigns some of them
 	Hosts []string // two or more: the origin, or else the most trusted one, then by name
 	Links []MeLink // one of each direction for each pair
 }
@@ -21,9 +22,10 @@ type Owner struct {
 // A MeLink is a link of kind me.
 type MeLink struct{ From, To string }
 
-// Block returns the [[entity]] entry that makes one node of the hosts.
+// Block returns the [[entity]] entry that makes one node of the hosts, if it comes after all others.
 func (o *Owner) Block() string {
-	return "[[entity]]\ndomain = " + quoted(o.Hosts[0]) + "\nby = \"host\"\nwith = " + list(o.Hosts[1:]) + "\n"
+	others := slices.DeleteFunc(slices.Clone(o.Hosts), func(host string) bool { return host == o.Node })
+	return "[[entity]]\ndomain = " + quoted(o.Node) + "\nby = \"host\"\nwith = " + list(others) + "\n"
 }
 
 // A claim is what two hosts say of each other.
@@ -64,7 +66,9 @@ func (f *finder) owners(most int) ([]Owner, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, o)
+		if o.Node != "" {
+			found = append(found, o)
+		}
 	}
 	slices.SortFunc(found, func(a, b Owner) int { return cmp.Compare(a.Hosts[0], b.Hosts[0]) })
 	return found[:min(most, len(found))], nil
@@ -128,7 +132,7 @@ func (f *finder) apart(hosts [2]schema.HostID) bool {
 	return sites[0] != sites[1] && nodes[0] != nodes[1]
 }
 
-// owner names the hosts and links of claims.
+// owner names the hosts and links of claims. Without a node, no further rule can make one entity of the hosts.
 func (f *finder) owner(claims []*claim) (o Owner, err error) {
 	var hosts []schema.HostID
 	for _, c := range claims {
@@ -156,5 +160,23 @@ func (f *finder) owner(claims []*claim) (o Owner, err error) {
 			o.Hosts = append(o.Hosts, name)
 		}
 	}
+	o.Node = f.nodeOf(o.Hosts)
 	return o, nil
+}
+
+// nodeOf returns the entity that can be that of all hosts: the one to which rules assign some of them, or else the
+// first host; empty: rules assign them to several.
+func (f *finder) nodeOf(hosts []string) (node string) {
+	of := f.survey.Scope()
+	for _, host := range hosts {
+		if !of.HasEntity(host) {
+			continue
+		}
+		ruled := of.Entity("https://" + host + "/")
+		if node != "" && node != ruled {
+			return ""
+		}
+		node = ruled
+	}
+	return cmp.Or(node, hosts[0])
 }

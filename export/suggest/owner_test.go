@@ -53,6 +53,7 @@ func TestOwners(t *testing.T) {
 	w := mutual(t, surveytest.Lists)
 	found := find(t, w, 10)
 	want := []suggest.Owner{{
+		Node:  "a.test",
 		Hosts: []string{"a.test", "ann.example", "third.example"},
 		Links: []suggest.MeLink{{From: "https://a.test/", To: "https://ann.example/"},
 			{From: "https://ann.example/", To: "https://a.test/"},
@@ -88,5 +89,29 @@ func TestOwners(t *testing.T) {
 	}
 	if _, _, err := config.Parse([]byte(surveytest.Lists+block), "", nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// Hosts join the entity that one of them is part of; hosts of two entities are left as they are.
+func TestOwnersOfEntities(t *testing.T) {
+	entity := func(domain, with string) string {
+		return "[[entity]]\ndomain = \"" + domain + "\"\nby = \"host\"\nwith = [\"" + with + "\"]\n"
+	}
+	lists := surveytest.Lists + entity("far.example", "ann.example")
+	found := find(t, mutual(t, lists), 10)
+	if len(found) != 1 || found[0].Node != "far.example" {
+		t.Fatalf("owners %+v; want one, of far.example", found)
+	}
+	again := mutual(t, lists+found[0].Block())
+	for _, host := range found[0].Hosts {
+		if got := again.Survey().Scope().Entity("https://" + host + "/"); got != "far.example" {
+			t.Errorf("with %s the entity of %s is %s", found[0].Block(), host, got)
+		}
+	}
+	if left := find(t, again, 10); len(left) > 0 {
+		t.Errorf("they are suggested again: %+v", left)
+	}
+	if none := find(t, mutual(t, lists+entity("own.example", "third.example")), 10); len(none) > 0 {
+		t.Errorf("of two entities: %+v", none)
 	}
 }

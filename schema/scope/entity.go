@@ -103,6 +103,11 @@ func (s *Scope) EntityOfHost(host string) (node string, ok bool) {
 	return host, true
 }
 
+// HasEntity reports whether an entity rule is for a host.
+func (s *Scope) HasEntity(host string) bool {
+	return slices.ContainsFunc(s.entities, func(e Entity) bool { _, ok := e.of(host, "/"); return ok })
+}
+
 func (b By) node(host, pathQuery string) string {
 	switch {
 	case b == BySite:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -77,6 +78,50 @@ func TestWACZ(t *testing.T) {
 	}
 	defer z.Close()
 	requireManifest(t, &z.Reader)
+}
+
+// An import of the archive of a crawl that rendered its pages gives the digest of that crawl.
+func TestWACZOfRendered(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("chromium"); err != nil && os.Getenv("RIPPLE_CI") != "1" {
+		t.Skip(err)
+	}
+	s := crawltest.Serve(t)
+	s.Host("app.test").Page("/app.js", `document.getElementById("root").innerHTML =
+		'<a href="/shown">shown</a> <a href="/again">again</a>'`).Type("text/javascript")
+	s.Host("app.test").Page("/", crawltest.Shell("/app.js"))
+	s.Host("app.test").Page("/again", crawltest.Shell("/app.js")) // the same body
+	s.Host("app.test").Page("/shown", "<title>Shown</title>")
+	dir := t.TempDir()
+	text := crawltest.Config(t, s, fmt.Sprintf(`[state]
+path = "state.bolt"
+[render]
+mode = "auto"
+max-browsers = 1
+timeout = "5m"
+sandbox = %t
+[pages]
+keep = true
+path = "pages"
+[[quality]]
+domain = "app.test"
+seeds = ["https://app.test/"]
+`, os.Getuid() != 0))
+	config, state := filepath.Join(dir, "config.toml"), filepath.Join(dir, "state.bolt")
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, complaints, code := ran(t, "crawl", config, "-q"); code != 0 {
+		t.Fatal(out, complaints)
+	}
+	imported := importWACZ(t, config, exportWACZ(t, config))
+	if got, want := digestOf(t, imported), digestOf(t, state); got != want {
+		t.Errorf("imported with digest %s, want %s", got, want)
+	}
+	out, _, _ := ran(t, "query", "--state", imported, "--json", "SELECT count(*) AS n FROM pages WHERE state = 'processed'")
+	if !strings.Contains(out, `"n": 3`) && !strings.Contains(out, `"n":3`) {
+		t.Errorf("processed pages: %s", out)
+	}
 }
 
 // A WARC file that differs from its digest in the manifest is imported, and named.

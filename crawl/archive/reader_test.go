@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -202,6 +203,30 @@ func TestDamage(t *testing.T) {
 		whole, damage := urls(t, file)
 		if len(whole) != 4 || whole[0] != "https://a.test/1" || len(damage) != 1 || damage[0] != int64(at) {
 			t.Errorf("a flipped byte of %s: %q, damage at %d, want %d", name, whole, damage, at)
+		}
+	}
+}
+
+// If a member with several records is damaged, the records before the damage and those of the next member are read.
+func TestDamageInMember(t *testing.T) {
+	first, last := zipped(t, page(1), page(2)), zipped(t, page(3), page(4))
+	var records [][]byte
+	for n := range 4 {
+		noise := make([]byte, 100_000) // which is not compressed, so that a place in the member is one in the records
+		rand.NewChaCha8([32]byte{byte(n)}).Read(noise)
+		records = append(records, record("resource", fmt.Sprintf("https://a.test/noise%d", n), string(noise)))
+	}
+	middle := zipped(t, records...)
+	cut := middle[:len(middle)*5/8] // in the third record
+	want := []string{"https://a.test/1", "https://a.test/2", "https://a.test/noise0", "https://a.test/noise1",
+		"https://a.test/3", "https://a.test/4"}
+	for name, damaged := range map[string][]byte{
+		"cut": cut, "zeros": append(slices.Clone(cut), make([]byte, len(middle)-len(cut))...),
+		"no record": zipped(t, records[0], records[1], []byte("no record\r\n\r\n"), records[2]),
+	} {
+		whole, damage := urls(t, slices.Concat(first, damaged, last))
+		if !slices.Equal(whole, want) || !slices.Equal(damage, []int64{int64(len(first))}) {
+			t.Errorf("%s: %q, damage at %d; want %q at %d", name, whole, damage, want, len(first))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -130,7 +131,8 @@ func (w *walk) tellEnd(s *survey.Survey, r crawl.Result) error {
 		return err
 	}
 	processed := term.Commas(counts.Processed) + " processed"
-	if r.Run.ID > 1 {
+	earlier := func(e schema.Run) bool { return e.ID < r.Run.ID && e.Kind == schema.RunCrawl }
+	if runs := s.Runs(); runs[0].ID > 1 || slices.ContainsFunc(runs, earlier) { // the first ones may be pruned
 		processed += " or kept"
 	}
 	why := term.Clean(r.Run.End.String(), 200)

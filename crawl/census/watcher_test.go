@@ -165,6 +165,9 @@ func TestCauseBlamesNoHost(t *testing.T) {
 		if len(s.Troubles) != tt.blames || s.Troubled != tt.blames {
 			t.Errorf("%+v: %d troubles, %+v", tt.status, s.Troubled, s.Troubles)
 		}
+		if blamed := len(s.Groups) > 0; blamed != (tt.blames == 2) {
+			t.Errorf("%+v: hosts wait for %+v", tt.status, s.Groups)
+		}
 		if tt.status.NoRoom != nil && !s.WaitsSince.Equal(since) {
 			t.Errorf("it waits since %v", s.WaitsSince)
 		}

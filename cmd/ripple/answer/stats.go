@@ -88,13 +88,15 @@ type slowHost struct {
 	DelayMS      int64      `json:"delay_ms"`
 	AnswerMS     int64      `json:"smoothed_ms"`    // smoothed answer time
 	ToVisit      int        `json:"pages_to_visit"` // in this run
-	ETA          float64    `json:"eta_seconds"`    // 0: not in this run
+	ETA          *float64   `json:"eta_seconds"`    // 0: not in this run; null: the crawl waits for something else
 	SuspendedTo  *time.Time `json:"suspended_until"`
 	Trouble      string     `json:"trouble"`  // why it is requested less often than its delay allows; empty: it is not
 	AgainAt      *time.Time `json:"again_at"` // the earliest time of the next request
 	Coverage     string     `json:"coverage"`
 
 	Rest time.Duration `json:"-"` // between two requests
+
+	seconds float64 // that its pages take in this run
 }
 
 // NewStats counts a state. It lists up to most hosts and sites.
@@ -217,12 +219,22 @@ func (s *Stats) addHosts(r *statefile.State, run schema.Run, most int) error {
 		s.Left = r.Live.Left
 	}
 	for i := range s.Slow {
-		s.Slow[i].ETA = s.Left.Within(s.Slow[i].ETA)
+		s.Slow[i].ETA = s.within(s.Slow[i].seconds)
 	}
 	for i := range s.Origins {
-		s.Origins[i].ETA = s.Left.Within(s.Origins[i].ETA)
+		s.Origins[i].ETA = s.within(s.Origins[i].seconds)
 	}
 	return err
+}
+
+// within limits the time of a host to the remaining time. It returns nil while the crawl waits for something that is no
+// host.
+func (s *Stats) within(seconds float64) *float64 {
+	if s.Live != nil && s.Live.Condition.Cause != census.NoCause {
+		return nil
+	}
+	seconds = s.Left.Within(seconds)
+	return &seconds
 }
 
 func newSlowHost(r *statefile.State, h *survey.HostReport, pace census.Pace, pages int, eta float64) slowHost {
@@ -230,7 +242,7 @@ func newSlowHost(r *statefile.State, h *survey.HostReport, pace census.Pace, pag
 		Domain: h.Host.Name, Shown: weburl.ShownIfOther(h.Host.Name),
 		Class: h.Class.String(), KnownMissing: h.KnownMissing, LinksOmitted: h.LinksOmitted,
 		DelayMS: h.DelayMS, AnswerMS: h.Host.Smoothed.Milliseconds(), Coverage: h.Coverage,
-		ToVisit: pages, ETA: eta, Rest: clock.Rest(r.Config(), h.Host),
+		ToVisit: pages, seconds: eta, Rest: clock.Rest(r.Config(), h.Host),
 	}
 	if census.Suspended(h.Host) > 0 {
 		e.SuspendedTo = timeOrNull(h.Host.RestsUntil(time.Now()))
@@ -243,7 +255,7 @@ func newSlowHost(r *statefile.State, h *survey.HostReport, pace census.Pace, pag
 
 func slowest(slow []slowHost, most int) []slowHost {
 	slices.SortStableFunc(slow, func(a, b slowHost) int {
-		return cmp.Or(cmp.Compare(b.ETA, a.ETA), cmp.Compare(b.KnownMissing, a.KnownMissing), cmp.Compare(a.Domain, b.Domain))
+		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(b.KnownMissing, a.KnownMissing), cmp.Compare(a.Domain, b.Domain))
 	})
 	return slow[:min(len(slow), most)]
 }

@@ -11,21 +11,22 @@ import (
 
 // An originStats is the progress of a run with an origin: the sums over its hosts.
 type originStats struct {
-	Origin   string  `json:"quality_origin"`
-	Hosts    int     `json:"hosts"` // with pages
-	CutHosts int     `json:"hosts_cut"`
-	Known    int     `json:"pages_known"`
-	Visited  int     `json:"pages_visited"`
-	ToVisit  int     `json:"pages_to_visit"` // in this run
-	Missing  int     `json:"known_missing"`
-	Unnoted  int     `json:"urls_not_recorded"` // of known_missing: they are not pages of the map
-	Used     int     `json:"request_count"`     // requests counted in the budgets of its hosts
-	Limit    int     `json:"request_limit"`
-	ETA      float64 `json:"eta_seconds"` // of its slowest host; 0: not in this run
-	Coverage string  `json:"coverage"`    // of the host with the most missing pages
-	CutBy    string  `json:"cut_by"`      // the key that cuts a host, and its value; empty: none
+	Origin   string   `json:"quality_origin"`
+	Hosts    int      `json:"hosts"` // with pages
+	CutHosts int      `json:"hosts_cut"`
+	Known    int      `json:"pages_known"`
+	Visited  int      `json:"pages_visited"`
+	ToVisit  int      `json:"pages_to_visit"` // in this run
+	Missing  int      `json:"known_missing"`
+	Unnoted  int      `json:"urls_not_recorded"` // of known_missing: they are not pages of the map
+	Used     int      `json:"request_count"`     // requests counted in the budgets of its hosts
+	Limit    int      `json:"request_limit"`
+	ETA      *float64 `json:"eta_seconds"` // of its slowest host; 0: not in this run; null: see [slowHost]
+	Coverage string   `json:"coverage"`    // of the host with the most missing pages
+	CutBy    string   `json:"cut_by"`      // the key that cuts a host, and its value; empty: none
 
-	worst int // missing pages of that host
+	worst   int     // missing pages of that host
+	seconds float64 // that its slowest host takes
 }
 
 // An OriginList is the progress of a run with its origins, as far as hosts' records show it without
@@ -59,7 +60,7 @@ func (o *originStats) add(h *survey.HostReport, run schema.RunID, pages, seconds
 	if h.Host.Run == run {
 		o.Used += h.Host.RunRequests
 	}
-	o.ETA = max(o.ETA, seconds)
+	o.seconds = max(o.seconds, seconds)
 	if h.Cover.Cut() && h.Cover != survey.CoverWaiting {
 		o.CutHosts++
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/statefile"
+	"github.com/sumi-ripple/ripple/crawl/census"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
 	"github.com/sumi-ripple/ripple/schema"
@@ -55,5 +56,28 @@ func TestStatsLeftOfRefused(t *testing.T) {
 	}
 	if s.Frontier != 1 || s.Left.PagesToVisit != s.Frontier {
 		t.Errorf("%d pages wait, left is %+v", s.Frontier, s.Left)
+	}
+}
+
+// While a running crawl waits for something that is no host, no host and no origin has a remaining time.
+func TestStatsWithCause(t *testing.T) {
+	for _, cause := range append(census.Causes(), census.NoCause) {
+		w := surveytest.New(t, surveytest.Minimal)
+		w.Visit("a.test/", w.Links("a.test/1"))
+		w.Depth("a.test/1", 0, 0)
+		w.Push("a.test/1")
+		live := &census.Status{Condition: census.Condition{Cause: cause}}
+		r := &statefile.State{Survey: w.Survey(), Store: w.Store, Live: live}
+		s := Stats{Live: live}
+		if err := s.addHosts(r, r.Run(), 10); err != nil {
+			t.Fatal(err)
+		}
+		timed := cause == census.NoCause
+		if len(s.Slow) != 1 || (s.Slow[0].ETA != nil && *s.Slow[0].ETA > 0) != timed {
+			t.Errorf("cause %q: slow hosts are %+v", cause, s.Slow)
+		}
+		if len(s.Origins) == 0 || (s.Origins[0].ETA != nil) != timed {
+			t.Errorf("cause %q: origins are %+v", cause, s.Origins)
+		}
 	}
 }

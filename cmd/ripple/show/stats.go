@@ -180,11 +180,10 @@ func printSlow(w io.Writer, s *answer.Stats) error {
 	fmt.Fprintln(w)
 	t := term.NewTable(w)
 	t.Row("host", "missing", "to visit", "delay", "ETA", "coverage")
-	rests := s.Live != nil && s.Live.Condition.Cause != census.NoCause
 	for _, h := range s.Slow {
 		eta := "-"
-		if h.ETA > 0 && !rests {
-			eta = seconds(h.ETA)
+		if h.ETA != nil && *h.ETA > 0 {
+			eta = seconds(*h.ETA)
 		}
 		again := ""
 		if s.Live != nil {

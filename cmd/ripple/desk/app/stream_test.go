@@ -152,18 +152,20 @@ func TestConditions(t *testing.T) {
 		status["condition"] = conditionOf(tt.name, "This is "+tt.name+".", tt.commands...)
 		if tt.buttons != "Pause" {
 			status["eta_seconds"], status["eta_hosts"], status["pages_per_second"] = 0, []any{}, 0
+			status["reasons"], status["troubles"], status["troubled"] = []any{}, []any{}, 0
 		}
 		next <- func(w http.ResponseWriter) { d.event(w, "status", "", status) }
 		b.Wait(fmt.Sprintf(`document.querySelector(".sentence")?.innerText === %q`, "This is "+tt.name+"."))
 		got := desktest.Ask[string](b, `[document.querySelector("#pulse").innerText.replace(/\s/g, " "),
 			[...document.querySelectorAll(".hero button")].map((x) => x.innerText).join(" "),
 			[...document.querySelectorAll(".figure")].find((x) => x.innerText.startsWith("pages / s")).querySelector("b").innerText,
-			document.querySelector(".meta").innerText.includes("take about")].join("|")`)
-		rate, eta := "–", false
+			document.querySelector(".meta").innerText.includes("take about"),
+			!document.querySelector("#view").innerText.includes("The crawl does not wait for its hosts.")].join("|")`)
+		rate, fetches := "–", false
 		if tt.buttons == "Pause" {
-			rate, eta = "8.3", true
+			rate, fetches = "8.3", true
 		}
-		want := fmt.Sprintf("%s|%s|%s|%t", tt.pill, tt.buttons, rate, eta)
+		want := fmt.Sprintf("%s|%s|%s|%t|%[4]t", tt.pill, tt.buttons, rate, fetches)
 		if strings.ReplaceAll(got, "running 8.3", "running8.3") != want {
 			t.Errorf("%s: %q, want %q", tt.name, got, want)
 		}

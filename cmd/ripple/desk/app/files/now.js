@@ -129,10 +129,11 @@ const reasons = {
 };
 
 // reasonsOf groups the hosts with pages left by why they wait, and names those with trouble.
-function reasonsOf({ reasons: groups, troubles: named, troubled }) {
+function reasonsOf({ reasons: groups, troubles: named, troubled, condition }) {
   const list = named.map((t) => el("li", {}, swatch("bad"), hostLink(t.domain, t.domain_shown), " ",
     el("span", {}, troubleText(t))));
-  if (!groups.length && !list.length) return empty("No host has pages left.");
+  if (!groups.length && !list.length) return empty(condition.fetches ? "No host has pages left."
+    : "The crawl does not wait for its hosts.");
   return [el("ul", { class: "reasons" }, groups.map(reasonLine)),
     list.length > 0 && el("ul", { class: "reasons troubles" }, list),
     troubled > list.length && list.length > 0 && el("p", { class: "soft" },
@@ -194,7 +195,7 @@ function originsOf(list) {
     { title: "budget", class: "wide", cell: (o) => part(o.request_count, o.request_limit, o.cut_by ? "bad" : "accent",
       "requests of the budget") },
     { title: "to visit", class: "num", cell: (o) => number(o.pages_to_visit) },
-    live.status.condition.fetches && { title: "ETA", class: "num",
+    live.status.condition.fetches && !live.status.condition.cause && { title: "ETA", class: "num",
       cell: (o) => (o.eta_seconds > 0 ? span(o.eta_seconds) : "–") },
     { title: "missing", class: "num", cell: missing },
     { title: "cut by", cell: (o) => (o.cut_by ? el("code", {}, o.cut_by) : "–") },

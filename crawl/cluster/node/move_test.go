@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -301,4 +303,52 @@ func comesSecond(t *testing.T) bool {
 	tr.ends(tells, empty)
 	tr.same(1)
 	return true
+}
+
+// A node with an older copy of one file leaves that alone and crawls its other shard, and it ends if it has no other
+// file. With the newest file, the map is that of a single machine.
+func TestOlderCopyBesideGoodFile(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 29, 2, 4)
+	_, first := tr.start(0)
+	end, _ := tr.start(1)
+	tr.works(20)
+	stop := func() {
+		t.Helper()
+		if err := end(); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	shard := tr.shardOf(1)
+	older, err := os.ReadFile(tr.file(1, shard))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.becomes(1, shard, "")
+	end, _ = tr.start(1)
+	for tr.stateOf(1, shard) != "crawling" {
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+	newest, away := filepath.Join(t.TempDir(), "newest.bolt"), filepath.Join(t.TempDir(), "away.bolt")
+	tr.move(tr.file(1, shard), newest)
+	if err := os.WriteFile(tr.file(1, shard), older, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good := tr.goodShard(1, shard)
+	tr.becomes(1, good, "")
+	tr.refuses(1, shard)
+	tr.move(tr.file(1, good), away)
+	var written *lease.WrittenError
+	if err := tr.run(t.Context(), 1, tr.cfg); !errors.As(err, &written) || !strings.Contains(err.Error(), tr.file(1, shard)) {
+		t.Errorf("with the older copy alone, the node ends with %v", err)
+	}
+	tr.move(away, tr.file(1, good))
+	tr.move(newest, tr.file(1, shard))
+	_, second := tr.start(1)
+	tr.ends(first, second)
+	tr.same(1)
 }

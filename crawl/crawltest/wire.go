@@ -61,6 +61,12 @@ func NewWire(t testing.TB, target string) *Wire {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return NewWireAt(t, l, target)
+}
+
+// NewWireAt is NewWire for clients that connect to l, which the wire closes.
+func NewWireAt(t testing.TB, l net.Listener, target string) *Wire {
+	t.Helper()
 	w := &Wire{listener: l, target: target}
 	w.all.Go(w.run)
 	t.Cleanup(func() { l.Close(); w.Cut(true); w.all.Wait() })

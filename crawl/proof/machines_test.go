@@ -26,6 +26,7 @@ type machine struct {
 	folder string // of its shards' files
 	said   string // path of its output
 	wire   *crawltest.Wire
+	place  func(start func() error) error // starts it in a network of its own; nil: it shares that of the test
 
 	sync.Mutex // held while the machine is being harmed
 	cmd        *exec.Cmd
@@ -42,7 +43,11 @@ func (m *machine) start(env ...string) error {
 	defer said.Close()
 	m.cmd, m.ended = child(m.config, env...), make(chan struct{})
 	m.cmd.Stdout, m.cmd.Stderr = said, said
-	if err := m.cmd.Start(); err != nil {
+	begin := m.cmd.Start
+	if m.place != nil {
+		begin = func() error { return m.place(m.cmd.Start) }
+	}
+	if err := begin(); err != nil {
 		close(m.ended)
 		return err
 	}

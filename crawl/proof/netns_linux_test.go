@@ -137,10 +137,40 @@ func ip(in *os.File, commands ...string) error {
 	})
 }
 
-// listen listens in the servers' network.
-func (n *twoNetworks) listen(addr string) (l net.Listener) {
+// branch makes the network of another crawler, with a connection to that of all servers.
+func (n *twoNetworks) branch(i int) *os.File {
 	n.t.Helper()
-	err := within(n.servers, func() (err error) {
+	ns, err := newNamespace()
+	if err != nil {
+		unable(n.t, err)
+	}
+	n.t.Cleanup(func() { ns.Close() })
+	network := fmt.Sprintf("10.3.%d", i)
+	n.do(n.servers, fmt.Sprintf("link add branch%d type veth peer name lan netns /proc/%d/fd/%d", i, os.Getpid(), ns.Fd()),
+		fmt.Sprintf("addr add %s.1/24 dev branch%d", network, i), fmt.Sprintf("link set branch%d up", i))
+	n.do(ns, append([]string{"link set lo up"}, joining(network)...)...)
+	return ns
+}
+
+// connect connects branches to the servers, or cuts them off.
+func (n *twoNetworks) connect(branches int, state string) {
+	n.t.Helper()
+	var all []string
+	for i := range branches {
+		all = append(all, fmt.Sprintf("link set branch%d %s", i, state))
+	}
+	n.do(n.servers, all...)
+}
+
+// listen listens in the servers' network.
+func (n *twoNetworks) listen(addr string) net.Listener {
+	n.t.Helper()
+	return n.listenIn(n.servers, addr)
+}
+
+func (n *twoNetworks) listenIn(ns *os.File, addr string) (l net.Listener) {
+	n.t.Helper()
+	err := within(ns, func() (err error) {
 		l, err = net.Listen("tcp", addr)
 		return err
 	})

@@ -28,7 +28,7 @@ type Status struct {
 	Left
 	Troubles   []Trouble  `json:"troubles"`    // of the hosts with trouble, those that take longest
 	Troubled   int        `json:"troubled"`    // hosts with trouble
-	Groups     []Group    `json:"reasons"`     // hosts with pages left, by why they wait; none while nothing can be requested
+	Groups     []Group    `json:"reasons"`     // hosts with pages left, by why they wait; empty: see rest
 	Waits      string     `json:"waits_for"`   // why nothing is being fetched, or less than could be; empty: neither
 	WaitsSince *time.Time `json:"waits_since"` // since when the network is away or the disk is full; null: neither
 	Wait       Wait       `json:"-"`           // the same, as a value
@@ -48,8 +48,8 @@ type Condition struct {
 	Fetches  bool     `json:"fetches"`  // requests are made, so there is a rate, and a time until the end
 }
 
-// rest removes the rate, the remaining time, the hosts that are waited for and why, which mean nothing while nothing can
-// be requested.
+// rest removes the rate, the remaining time, the hosts that are waited for and why, which mean nothing while nothing
+// can be requested.
 func (s *Status) rest() {
 	s.PagesPerSecond = 0
 	s.noETA()

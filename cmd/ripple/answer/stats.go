@@ -255,7 +255,8 @@ func newSlowHost(r *statefile.State, h *survey.HostReport, pace census.Pace, pag
 
 func slowest(slow []slowHost, most int) []slowHost {
 	slices.SortStableFunc(slow, func(a, b slowHost) int {
-		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(b.KnownMissing, a.KnownMissing), cmp.Compare(a.Domain, b.Domain))
+		return cmp.Or(cmp.Compare(b.seconds, a.seconds), cmp.Compare(b.KnownMissing, a.KnownMissing),
+			cmp.Compare(a.Domain, b.Domain))
 	})
 	return slow[:min(len(slow), most)]
 }

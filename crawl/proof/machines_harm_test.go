@@ -180,7 +180,12 @@ func (ms *machines) move(from, to *machine, shard int) error {
 	if err := from.cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	if err := from.end(); err == nil || !strings.Contains(err.Error(), from.file(shard)) {
+	// A node that has other shards crawls them; one that has none ends.
+	if err := from.says(fmt.Sprintf("shard %d: stale", shard)); err == nil {
+		if err := errors.Join(os.Remove(from.file(shard)), ms.kill(from)); err != nil {
+			return err
+		}
+	} else if err := from.end(); err == nil || !strings.Contains(err.Error(), from.file(shard)) {
 		return fmt.Errorf("whose shard %d another has taken ends with %v", shard, err)
 	}
 	// The node removes an empty file itself.

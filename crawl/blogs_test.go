@@ -58,3 +58,21 @@ func TestBlog(t *testing.T) {
 		})
 	})
 }
+
+// A feed on another host is not reached, whether links are refused or not: the depths on file say the same.
+func TestFeedElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []string{"", "respect-nofollow = true\n"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			s.host["a.test"] = pages(map[string]reply{"/": html(
+				`<link rel=alternate type="application/rss+xml" href="https://b.test/feed"><a href="https://b.test/">b</a>`)})
+			s.host["b.test"] = pages(map[string]reply{"/": html("x")})
+			s.crawl(politeConfig(map[string]string{"crawler": keys}), 0)
+			s.verified()
+			if state := s.survey()["b.test/feed"].state; state != "discovered" {
+				t.Errorf("the feed is %s", state)
+			}
+		})
+	}
+}

@@ -112,17 +112,13 @@ func (ws *walks) eachCarrying(in func(schema.ID) bool, f func(from schema.ID, li
 	cfg := ws.core.cfg.Crawler
 	want := func(from schema.ID) bool { return in(from) && !ws.closedTo(from) }
 	return ws.stands.each(want, nil, func(l *kv.Linked) error {
-		from, links := l.URL, l.Links
-		if cfg.RespectNofollow || !cfg.FollowCanonical {
-			buf = buf[:0]
-			for i := range links {
-				if Carries(cfg, links[i], l.NoFollow) {
-					buf = append(buf, links[i])
-				}
+		buf = buf[:0]
+		for i := range l.Links {
+			if Carries(cfg, l.Links[i], l.NoFollow) {
+				buf = append(buf, l.Links[i])
 			}
-			links = buf
 		}
-		f(from, links)
+		f(l.URL, buf)
 		return nil
 	})
 }

@@ -45,27 +45,6 @@ func isFull(text string) bool {
 	return strings.Contains(text, "no space left on device") || strings.Contains(text, "disk is full")
 }
 
-// contents returns the bytes of a file, or of all files in a folder.
-func contents(t *testing.T, path string) []byte {
-	t.Helper()
-	names := []string{path}
-	if entries, err := os.ReadDir(path); err == nil {
-		names = nil
-		for _, e := range entries {
-			names = append(names, filepath.Join(path, e.Name()))
-		}
-	}
-	var all []byte
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, text...)
-	}
-	return all
-}
-
 // TestExportWithoutTMPDIR has no folder for temporary files: those of an export are next to its
 // target.
 func TestExportWithoutTMPDIR(t *testing.T) {

@@ -397,3 +397,24 @@ func scriptAwaits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("waited for %s in vain", args[0])
 	}
 }
+
+// contents returns the bytes of a file, or of all files in a folder.
+func contents(t *testing.T, path string) []byte {
+	t.Helper()
+	names := []string{path}
+	if entries, err := os.ReadDir(path); err == nil {
+		names = nil
+		for _, e := range entries {
+			names = append(names, filepath.Join(path, e.Name()))
+		}
+	}
+	var all []byte
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	return all
+}

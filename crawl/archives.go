@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -29,18 +28,43 @@ type Archives struct {
 	At   time.Time // of several captures of a page, the newest that is not after it counts; zero: the newest
 }
 
-// source identifies the archives by their names and sizes, and what is taken of them.
+// identified is how many bytes at each end of an archive identify it, with its size.
+const identified = 1 << 20
+
+// source identifies the archives, whatever their names and order, and what is taken of them.
 func (a *Archives) source() (sum [32]byte, err error) {
-	h := sha256.New()
-	for _, path := range slices.Concat(a.WARC, a.WACZ, a.WAT) {
-		stat, err := os.Stat(path)
-		if err != nil {
-			return sum, err
+	var all []string
+	for kind, paths := range map[string][]string{"warc": a.WARC, "wacz": a.WACZ, "wat": a.WAT} {
+		for _, path := range paths {
+			size, ends, err := endsOf(path)
+			if err != nil {
+				return sum, err
+			}
+			all = append(all, fmt.Sprintf("%s %d %x\n", kind, size, ends))
 		}
-		fmt.Fprintf(h, "%q %d\n", filepath.Base(path), stat.Size())
 	}
-	fmt.Fprintln(h, a.At.UnixMilli())
-	return [32]byte(h.Sum(nil)), nil
+	slices.Sort(all)
+	return sha256.Sum256(fmt.Appendln(nil, strings.Join(all, ""), a.At.UnixMilli())), nil
+}
+
+// endsOf returns the size of a file, and the SHA-256 of what it begins and ends with.
+func endsOf(path string) (size int64, sum [32]byte, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, sum, err
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	if err != nil {
+		return 0, sum, err
+	}
+	h, size := sha256.New(), stat.Size()
+	for _, from := range []int64{0, max(size-identified, 0)} {
+		if _, err := io.Copy(h, io.NewSectionReader(file, from, identified)); err != nil {
+			return 0, sum, err
+		}
+	}
+	return size, [32]byte(h.Sum(nil)), nil
 }
 
 // An input is one file of records.

@@ -35,7 +35,7 @@ var ErrNoCaptures = errors.New("the archives hold no page of the terrain")
 type Imported struct {
 	Run     schema.Run
 	Resumed bool
-	Known   bool         // the run had these archives already; nothing was read
+	Known   bool         // the run had these archives, read with these settings, already; nothing was read
 	Last    schema.RunID // of a run that joined others: the last of these now
 	Bytes   int64        // of the archives
 	Records int          // read
@@ -90,7 +90,7 @@ func Import(ctx context.Context, store *kv.Store, cfg *config.Config, from Archi
 		return done, err
 	}
 	var known bool
-	if done.Run, known, err = record.FindImport(store, what.Source); known || err != nil {
+	if done.Run, known, err = record.FindImport(store, cfg, what.Source); known || err != nil {
 		done.Known, done.Pages = known, done.Run.Pages
 		return done, err
 	}

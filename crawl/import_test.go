@@ -275,6 +275,46 @@ func TestImportOfRecordTypes(t *testing.T) {
 	}
 }
 
+// Archives are known again under another name and order, and with other settings of requests; not with a byte changed, with
+// another date, or with another terrain.
+func TestArchivesKnownAgain(t *testing.T) {
+	t.Parallel()
+	var first, second warcFile
+	first.page("http://a.test/", "2015-03-01T00:00:00Z", "<title>Front</title>"+crawltest.Anchors("https://b.test/"))
+	second.page("http://b.test/", "2015-03-01T00:00:00Z", "<title>Near</title>")
+	from := crawl.Archives{WARC: []string{first.write(t), second.write(t)}}
+	store, text := crawltest.Open(t, stateFile(t)), crawltest.Paper(importConfig)
+	importInto(t, store, crawltest.Parse(t, text), from)
+
+	b := must(os.ReadFile(from.WARC[0]))(t)
+	renamed, changed := filepath.Join(t.TempDir(), "renamed.warc.gz"), filepath.Join(t.TempDir(), "old.warc.gz")
+	err := os.WriteFile(renamed, b, 0o600)
+	b[9]++ // the system that made it
+	if err := errors.Join(err, os.WriteFile(changed, b, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	same := crawl.Archives{WARC: []string{from.WARC[1], renamed}}
+	other := crawl.Archives{WARC: []string{changed, from.WARC[1]}}
+	older := crawl.Archives{WARC: from.WARC, At: time.Date(2015, 12, 31, 0, 0, 0, 0, time.UTC)}
+	origin := text + "[[quality]]\ndomain = \"b.test\"\nseeds = [\"https://b.test/\"]\n"
+	for name, c := range map[string]struct {
+		text  string
+		from  crawl.Archives
+		known bool
+	}{
+		"renamed":        {text, same, true},
+		"one byte":       {text, other, false},
+		"another date":   {text, older, false},
+		"another origin": {origin, from, false},
+		"other pauses":   {text + "[retry]\nmax-retries = 7\n", from, true},
+	} {
+		done, err := crawl.Import(t.Context(), store, crawltest.Parse(t, c.text), c.from)
+		if done.Known != c.known || c.known != (err == nil) || !c.known && !errors.Is(err, record.ErrRuns) {
+			t.Errorf("%s: known: %v, %v", name, done.Known, err)
+		}
+	}
+}
+
 // BenchmarkImport imports pages of an origin that link to each other, and reports uncompressed megabytes.
 func BenchmarkImport(b *testing.B) {
 	path, size := filepath.Join(b.TempDir(), "big.warc.gz"), int64(0)

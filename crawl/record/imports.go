@@ -10,6 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -32,29 +33,42 @@ func (i *Import) goesOn(runs []schema.Run) (bool, error) {
 		return false, nil
 	case runs[last].Kind == schema.RunImport && runs[last].Status != schema.RunCompleted && runs[last].Source != i.Source:
 		return false, fmt.Errorf("run %d: %w", runs[last].ID, ErrImport)
-	case last > 0 || runs[0].Source != i.Source:
+	case last > 0 || runs[0].Source != i.Source || runs[0].Status == schema.RunCompleted:
 		return false, ErrRuns
 	}
 	return true, nil
 }
 
-// FindImport returns the run that has imported a source completely; ok is false if there is none. It fails with
-// [ErrRuns] or [ErrImport] if the file has no place for it then.
-func FindImport(store *kv.Store, source [32]byte) (run schema.Run, ok bool, err error) {
+// FindImport returns the run that has imported a source completely, as a configuration reads it; ok is false if there
+// is none. It fails with [ErrRuns] or [ErrImport] if the file has no place for it then.
+func FindImport(store *kv.Store, cfg *config.Config, source [32]byte) (run schema.Run, ok bool, err error) {
 	err = store.View(func(tx *kv.Tx) error {
 		runs, err := tx.Runs.All()
 		if err != nil {
 			return err
 		}
 		for _, run = range runs {
-			if ok = run.Source == source && run.Status == schema.RunCompleted; ok {
-				return nil
+			if run.Source != source || run.Status != schema.RunCompleted {
+				continue
+			}
+			if ok, err = readAs(tx, &run, cfg); ok || err != nil {
+				return err
 			}
 		}
 		_, err = (&Import{Source: source}).goesOn(runs)
 		return err
 	})
 	return run, ok, err
+}
+
+// readAs reports whether an import has read its archives as a configuration does.
+func readAs(tx *kv.Tx, run *schema.Run, cfg *config.Config) (bool, error) {
+	text, err := tx.Runs.Config(run.Config)
+	if err != nil {
+		return false, err
+	}
+	then, err := config.ParseEffective(text)
+	return err == nil && then.ReadingHash() == cfg.ReadingHash(), err
 }
 
 // BeginImport continues an unfinished import of the same archives, or else begins one in an empty file, in place of

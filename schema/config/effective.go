@@ -61,6 +61,15 @@ func (c *Config) Shared() []byte {
 // SharedHash returns the SHA-256 of the shared text.
 func (c *Config) SharedHash() [32]byte { return sha256.Sum256(c.Shared()) }
 
+// ReadingHash returns the SHA-256 of the settings that decide which pages of an archive belong to the map, and how
+// they are read. It is that of the shared text without settings of requests, rendering and the page store.
+func (c *Config) ReadingHash() [32]byte {
+	s, usual := *c, newConfig()
+	s.Retry, s.Politeness, s.Network, s.Pages = usual.Retry, usual.Politeness, usual.Network, usual.Pages
+	s.Recrawl, s.Render = usual.Recrawl, usual.Render
+	return s.SharedHash()
+}
+
 // Hash returns the SHA-256 of the effective text. Configurations with the same meaning have the same
 // hash.
 func (c *Config) Hash() [32]byte { return sha256.Sum256(c.Effective()) }

@@ -293,4 +293,11 @@ domain = "ads.example"
 	if base.SharedHash() == mustParse(t, "[crawler]\nmax-depth = 1\n"+minimal).SharedHash() {
 		t.Error("another depth makes no difference")
 	}
+	deeper := mustParse(t, "[crawler]\nmax-depth = 1\n"+minimal)
+	if base.ReadingHash() == deeper.ReadingHash() || base.ReadingHash() == other.ReadingHash() {
+		t.Error("another terrain is read alike")
+	}
+	if base.ReadingHash() != mustParse(t, minimal+"[pages]\nkeep = true\n[politeness]\nmax-rate-limits = 3\n").ReadingHash() {
+		t.Error("settings of requests change what is read")
+	}
 }

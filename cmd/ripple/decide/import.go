@@ -32,7 +32,7 @@ func Import(ctx context.Context, cfg *config.Config, from crawl.Archives) (crawl
 	}
 	if done.Known {
 		whole := func(side *kv.Store) bool {
-			_, ok, err := record.FindImport(side, done.Run.Source)
+			_, ok, err := record.FindImport(side, cfg, done.Run.Source)
 			return ok && err == nil
 		}
 		return done, errors.Join(statefile.Joined(state, whole), store.Close())

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -91,8 +90,7 @@ func (b *Bucket) session(ctx context.Context) (string, error) {
 		err = ErrAway
 	}
 	info := s.CachedInfo()
-	server, reconnects, _ := strings.Cut(after, "#")
-	return fmt.Sprint(server, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq, "#", reconnects), err
+	return fmt.Sprint(after, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq), err
 }
 
 // Get implements [lease.Bucket].

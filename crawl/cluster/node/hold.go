@@ -118,11 +118,8 @@ var errYields = errors.New("somebody else may have the file")
 // takeOnce tries once to take the lease. It returns errYields as soon as the time for which an empty file must
 // wait for others has changed.
 func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
-	n, timing, founded := h.node, h.node.Timing, ""
+	n, timing := h.node, h.node.Timing
 	if h.file.empty() {
-		if c := n.member.get(); c.maker(h.shard) == n.Name {
-			founded = c.Founded
-		}
 		yields := h.yields(n.member.get())
 		timing.Watch += yields
 		if maker := n.member.get().maker(h.shard); maker != "" && yields > 0 {
@@ -142,7 +139,7 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	}
 	h.lease, err = lease.Take(ctx, lease.Claim{
 		Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: candidate{h.file, h}, FileID: id, Epoch: h.file.epoch,
-		Timing: timing, Clock: n.Clock, Founded: founded,
+		Timing: timing, Clock: n.Clock,
 	})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

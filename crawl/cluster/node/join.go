@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
-	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -101,10 +100,7 @@ func (j *joiner) publish(ctx context.Context, files map[int]*file, session strin
 			}
 		}
 		if news {
-			if c, err = j.first(files); err == nil && !c.Restored {
-				c.Founded, err = j.instance(ctx)
-			}
-			if err == nil {
+			if c, err = j.first(files); err == nil {
 				c.Release = j.Release
 			}
 		} else {
@@ -123,28 +119,11 @@ func (j *joiner) publish(ctx context.Context, files map[int]*file, session strin
 	return known, over, err
 }
 
-// instance returns the present [lease.Instance] of the bucket.
-func (j *joiner) instance(ctx context.Context) (string, error) {
-	session, err := j.registry.bucket.Session(ctx)
-	return lease.Instance(session), err
-}
-
-// settled is how long no node has joined before the nodes that are there share the shards, so that machines that are
-// started together get as many each.
-func (o *Options) settled() time.Duration { return max(o.Timing.Renew/5, time.Second) }
-
-// restoring is the time that running nodes have to connect to a hub that has lost its charter, and to restore it.
-func (o *Options) restoring() time.Duration { return max(o.Timing.Renew*3/10, time.Second) }
-
-// bucket opens a bucket of the hub, which may be away for up to Watch, or for longer if this node has shards.
+// bucket opens a bucket of the hub, which may be away for up to Watch.
 func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, error) {
-	has, err := HasShards(o.Folder)
-	if err != nil {
-		return nil, err
-	}
 	for began := time.Now(); ; {
 		b, err := o.Hub.Bucket(ctx, terrain)
-		if err == nil || time.Since(began) > o.Timing.Watch && (!has || !errors.Is(err, hub.ErrAway)) {
+		if err == nil || time.Since(began) > o.Timing.Watch {
 			return b, err
 		}
 		if err := sleep(ctx, o.Timing.Renew/10); err != nil {
@@ -158,10 +137,10 @@ var errSession = errors.New("the hub was away")
 
 // await gives other nodes time to restore the charter of a hub that has lost it, before this node, which knows no
 // terrain, creates another one. It returns the session with the hub as soon as the hub has a charter, or has
-// answered without one in the same session for long enough.
+// answered without one for Renew in the same session.
 func (j *joiner) await(ctx context.Context) (session string, err error) {
 	var since time.Time // zero: the hub has not answered yet
-	for since.IsZero() || time.Since(since) < j.restoring() {
+	for since.IsZero() || time.Since(since) < j.Timing.Renew {
 		now, away := j.registry.bucket.Session(ctx)
 		c, _, err := j.registry.read(ctx)
 		switch {

@@ -176,7 +176,7 @@ func (b *interrupted) Session(context.Context) (string, error) {
 	return strconv.Itoa(session), nil
 }
 
-// A node without files gives the others some time to restore the charter, beginning when the hub answers, and again
+// A node without files gives the others Renew to restore the charter, beginning when the hub answers, and again
 // when it answers after it was away.
 func TestAwait(t *testing.T) {
 	for _, tt := range []struct {
@@ -184,11 +184,11 @@ func TestAwait(t *testing.T) {
 		away   [][2]time.Duration
 		begins time.Duration // when a terrain is begun, if none is restored
 	}{
-		{"it is there", nil, 3 * time.Second},
-		{"it comes late", [][2]time.Duration{{0, 12 * time.Second}}, 15 * time.Second},
-		{"it is away in between", [][2]time.Duration{{time.Second, 3500 * time.Millisecond}}, 6500 * time.Millisecond},
-		{"it is another one", [][2]time.Duration{{1500 * time.Millisecond, 1500 * time.Millisecond}}, 5 * time.Second},
-		{"it is away at the end", [][2]time.Duration{{3 * time.Second, 5 * time.Second}}, 8 * time.Second},
+		{"it is there", nil, 10 * time.Second},
+		{"it comes late", [][2]time.Duration{{0, 12 * time.Second}}, 22 * time.Second},
+		{"it is away in between", [][2]time.Duration{{5 * time.Second, 7500 * time.Millisecond}}, 17500 * time.Millisecond},
+		{"it is another one", [][2]time.Duration{{5500 * time.Millisecond, 5500 * time.Millisecond}}, 16 * time.Second},
+		{"it is away at the end", [][2]time.Duration{{10 * time.Second, 12 * time.Second}}, 22 * time.Second},
 	} {
 		for _, told := range []bool{false, true} {
 			t.Run(fmt.Sprint(tt.name, ", told ", told), func(t *testing.T) {

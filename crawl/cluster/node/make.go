@@ -26,8 +26,6 @@ type maker struct {
 	held   map[int]bool
 	left   map[int]uint64   // shards to leave alone, with the epochs in which they were left
 	came   map[int]*arrival // files of shards that are not held
-	nodes  int              // that had joined when claim last looked
-	joined time.Time        // when the last of them was noticed
 	unread bool             // the folder could not be read the last time
 
 	mu   sync.Mutex
@@ -48,9 +46,6 @@ type arrival struct {
 func (m *maker) make(ctx context.Context) error {
 	for !m.member.over() {
 		m.leave()
-		if err := m.claim(ctx); err != nil {
-			return err
-		}
 		c := m.member.get()
 		for _, shard := range c.of(m.Name) {
 			if epoch, left := m.left[shard]; !m.held[shard] && (!left || epoch < c.Epochs[shard]) {
@@ -61,6 +56,9 @@ func (m *maker) make(ctx context.Context) error {
 			return err
 		}
 		if err := sleep(ctx, m.Timing.Renew/10); err != nil {
+			return err
+		}
+		if err := m.claim(ctx); err != nil {
 			return err
 		}
 	}
@@ -95,11 +93,8 @@ func (m *maker) leave() {
 
 // claim reserves shards without a file: this node's share, or later those that others have left unmade.
 func (m *maker) claim(ctx context.Context) error {
-	c, waited := m.member.get(), time.Since(m.began)
-	if nodes := len(c.Nodes); nodes != m.nodes {
-		m.nodes, m.joined = nodes, time.Now()
-	}
-	if c.made() || min(waited, time.Since(m.joined)) < m.settled() { // others that started at the same time may still join
+	waited := time.Since(m.began)
+	if m.member.get().made() || waited < m.Timing.Renew*6/5 { // others that started at the same time may still join
 		return nil
 	}
 	return m.member.claim(ctx, m.MaxShards, waited > 2*m.Timing.Renew+m.Timing.Watch)

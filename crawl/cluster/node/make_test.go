@@ -16,12 +16,12 @@ func TestClaim(t *testing.T) {
 		want              []int // claimed in each turn
 	}{
 		{"one", 1, 0, 0, false, []int{1}},
-		{"eight", 8, 0, 0, false, []int{8}},
-		{"as many as may be", 256, 0, 0, false, []int{256}},
-		{"a third of them", 100, 0, 2, false, []int{34}},
-		{"not more than it may hold", 256, 40, 0, false, []int{40}},
-		{"left by others", 6, 0, 2, true, []int{6}},
-		{"left, and more than it may hold", 6, 4, 2, true, []int{4}},
+		{"eight", 8, 0, 0, false, []int{1, 1, 1, 1, 1, 1, 1, 1}},
+		{"as many as may be", 256, 0, 0, false, []int{32, 32, 32, 32, 32, 32, 32, 32}},
+		{"a third of them", 100, 0, 2, false, []int{5, 5, 5, 5, 5, 5, 4}},
+		{"not more than it may hold", 256, 40, 0, false, []int{32, 8}},
+		{"left by others", 6, 0, 2, true, []int{1, 1, 1, 1, 1, 1}},
+		{"left, and more than it may hold", 6, 4, 2, true, []int{1, 1, 1, 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

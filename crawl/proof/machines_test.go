@@ -206,10 +206,11 @@ func (ms *machines) start(m *machine, env ...string) error {
 // kill kills a node, and records which hosts it requested.
 func (ms *machines) kill(m *machine) error {
 	at := ms.dies(m)
-	if err := m.cmd.Process.Kill(); err != nil {
-		return fmt.Errorf("%w: %s", err, m.words())
-	}
+	killed := m.cmd.Process.Kill()
 	<-m.ended
+	if killed != nil && m.err != nil { // a node for which nothing is left to do ends without an error
+		return fmt.Errorf("%w: %w: %s", killed, m.err, m.words())
+	}
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
 	ms.killed[at].gone = time.Now()

@@ -39,6 +39,7 @@ type paperShard struct {
 	*paperCrawl
 	senders []*exchange.Sender // by shard; nil: its own
 	backup  string             // an older copy of its file; empty: none
+	lost    bool               // its file was lost, or an older copy took its place
 }
 
 func (p *paperShard) View(f func(*kv.Tx) error) error   { return p.store.View(f) }
@@ -193,6 +194,7 @@ func (p *paperTerrain) turn() {
 		p.backs++
 		s.kill()
 		copyFile(p.t, s.backup, s.path)
+		s.lost = true
 		p.start(n)
 	case what == 99:
 		p.recreated++
@@ -200,7 +202,7 @@ func (p *paperTerrain) turn() {
 		if err := os.Remove(s.path); err != nil {
 			p.t.Fatal(err)
 		}
-		s.backup = ""
+		s.backup, s.lost = "", true
 		p.start(n)
 	}
 }
@@ -394,8 +396,26 @@ func (p *paperTerrain) mergedDigest() string {
 	var files []string
 	for _, n := range p.r.Perm(len(p.shards)) {
 		files = append(files, p.shards[n].path)
+		if p.shards[n].lost {
+			p.shards[n].replaced()
+		}
 	}
 	return crawltest.Merge(p.t, filepath.Join(p.t.TempDir(), "merged.bolt"), files)
+}
+
+// replaced marks a file as one that replaces a lost one, as a shard's recreation does: others may have been told what
+// only the lost one contained.
+func (s *paperShard) replaced() {
+	store, err := kv.Open(s.path, kv.Options{})
+	if err == nil {
+		err = store.Update(func(tx *kv.Tx) error {
+			return tx.Meta.Put(kv.MetaRecreatedAt, []byte("2026-01-02T03:04:05Z"))
+		})
+		err = errors.Join(err, store.Close())
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 // mergedWithout merges some of the shards into one file, which must be consistent. Their pages have

@@ -312,7 +312,9 @@ func (p *paperTerrain) run(moody int) (map[string]near, map[string]bool) {
 	for _, s := range p.shards {
 		s.kill()
 	}
-	p.mergedWithout(nil)      // also for a run that is not over
+	if !slices.ContainsFunc(p.shards, func(s *paperShard) bool { return s.lost }) {
+		p.mergedWithout(nil) // also for a run that is not over
+	}
 	for n := range p.shards { // these ask the others what they contain
 		p.start(n)
 	}

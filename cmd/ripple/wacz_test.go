@@ -84,7 +84,7 @@ func TestWACZ(t *testing.T) {
 func TestWACZOfRendered(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("chromium"); err != nil && os.Getenv("RIPPLE_CI") != "1" {
-		t.Skip(err)
+		t.Skip("Chromium is not installed, so nothing is rendered; .ci/run installs it:", err)
 	}
 	s := crawltest.Serve(t)
 	s.Host("app.test").Page("/app.js", `document.getElementById("root").innerHTML =

@@ -31,7 +31,7 @@ func mutual(t *testing.T, lists string) *surveytest.World {
 	w.Visit("third.example/", me("ann.example/links", "ann.example/"))
 	w.Visit("claimed.example/", w.Links("a.test/")) // a link, but not of kind me
 	w.Visit("www2.a.test/", me("a.test/"))          // of the same site
-	// A host of many people, none of whom has its front page.
+	// Many people share this host. Its front page belongs to none of them.
 	w.Visit("social.example/@ann", me("a.test/"))
 	w.Visit("social.example/@ben", me("ben.example/"))
 	w.Visit("ben.example/", me("social.example/@ben"))

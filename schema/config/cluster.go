@@ -70,7 +70,8 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// unspecified reports whether a host is an address that stands for all addresses of a machine.
+// unspecified reports whether a host is the unspecified address, 0.0.0.0 or ::. A server listens on it at every address
+// of its machine, and no client can connect to it.
 func unspecified(host string) bool {
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsUnspecified()

@@ -120,8 +120,7 @@ func (v *nodeView) connect(ctx context.Context, name string) (*hub.Conn, error) 
 		now := time.Now()
 		if now.Sub(v.waited) >= nodeEvery {
 			v.waited = now
-			text := "no hub for " + term.Span(now.Sub(began)) + ": nothing is requested until one answers at " +
-				term.Shown(v.cfg.Cluster.Hub)
+			text := noHub(now.Sub(began)) + ": nothing is requested until one answers at " + term.Shown(v.cfg.Cluster.Hub)
 			v.voice.Tell(term.Event("node waits", text, "why", text))
 		}
 		select {
@@ -252,7 +251,7 @@ func (v *nodeView) away(now time.Time) string {
 	if since.IsZero() {
 		return ""
 	}
-	text := "no hub for " + term.Span(now.Sub(since))
+	text := noHub(now.Sub(since))
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, h := range v.shards {
@@ -261,6 +260,14 @@ func (v *nodeView) away(now time.Time) string {
 		}
 	}
 	return text + ": nothing is requested until it answers"
+}
+
+// noHub says for how long there has been no hub, in whole seconds.
+func noHub(since time.Duration) string {
+	if since < time.Second {
+		return "no hub"
+	}
+	return "no hub for " + term.Span(since)
 }
 
 // follow reports the progress of the node at intervals.

@@ -57,11 +57,11 @@ func TestNodeWithoutHub(t *testing.T) {
 		t.Errorf("without a lease: %q, want %q", got, want)
 	}
 	v.report()
-	if got := said.String(); !strings.HasPrefix(got, "no hub for ") {
+	if got := said.String(); !strings.HasPrefix(got, "no hub") {
 		t.Errorf("it says %q", got)
 	}
 	seen := v.desk.Now(t.Context())
-	if c := seen.Condition; c.Name != "hub" || !strings.HasPrefix(c.Headline, "No hub for ") || c.Fetches {
+	if c := seen.Condition; c.Name != "hub" || !strings.HasPrefix(c.Headline, "No hub") || c.Fetches {
 		t.Errorf("the desk shows %+v", c)
 	}
 }

@@ -160,7 +160,7 @@ func (d *TerrainDesk) lookError(err error) string {
 		if d.away != nil {
 			return d.away(now)
 		}
-		return "no hub for " + term.Span(now.Sub(since))
+		return noHub(now.Sub(since))
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "the hub does not answer"

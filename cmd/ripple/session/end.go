@@ -67,7 +67,13 @@ func (w *walk) barren(s *survey.Survey, r crawl.Result) error {
 	if err != nil || !r.Walked || counts.Processed > 0 {
 		return err
 	}
-	return term.Hint(errors.New("no page could be crawled"), "look at the seeds and at %s", suspect(counts.Errors))
+	nothing := errors.New("no page could be crawled")
+	kept := counts.ByState[schema.DeadLink] + counts.ByState[schema.ContentMismatch]
+	if r.Run.Pages == 0 && len(counts.Errors) == 0 && kept > 0 {
+		return term.Hint(nothing, "what an earlier run was answered is kept as long as [recrawl] min-age says (%s); "+
+			"with a shorter one it is requested again", term.Span(w.cfg.Load().Recrawl.MinAge))
+	}
+	return term.Hint(nothing, "look at the seeds and at %s", suspect(counts.Errors))
 }
 
 // report writes the report of an interrupted run, which is its only output.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/media"
+	"github.com/sumi-ripple/ripple/crawl/opml"
 	"github.com/sumi-ripple/ripple/crawl/page"
 	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -107,7 +108,7 @@ func (p *parser) read(o *ring.Outcome, resp *fetch.Response) {
 		o.Robots = resp.Body
 	case step.URLKind == schema.KindSitemap:
 		p.sitemap(o, resp.Body)
-	case step.Settings.Accepts(o.ContentType):
+	case step.Settings.Accepts(o.ContentType), step.Settings.ReadsOPML(o.ContentType) && opml.Is(resp.Body, o.ContentType):
 		p.page(o, resp.Header, resp.Body, resp.Size)
 	}
 }
@@ -197,7 +198,7 @@ func (p *parser) extract(step ring.Step, header http.Header, contentType string,
 		p.under = s
 		p.extractor = page.NewExtractor(page.Options{
 			MaxLinks: s.Config.Crawler.LinksPerPage(), Agent: s.Config.UserAgent.CrawlerName, Extracts: s.Extracts,
-			Anchors: p.onAnchors != nil,
+			Anchors: p.onAnchors != nil, OPML: s.Config.Crawler.OPML,
 		})
 	}
 	return p.extractor.Answer(header, contentType, body, base, step.Norm), nil

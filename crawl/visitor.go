@@ -245,7 +245,7 @@ func limit(step ring.Step) func(int, http.Header) int64 {
 			return robots.MaxBytes
 		case step.URLKind == schema.KindSitemap:
 			return sitemap.DefaultLimits().Bytes
-		case !s.Accepts(header.Get("Content-Type")):
+		case !s.Accepts(header.Get("Content-Type")) && !s.ReadsOPML(header.Get("Content-Type")):
 			return 0
 		}
 		return s.Config.Content.MaxResponseBytes

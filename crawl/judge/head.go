@@ -38,6 +38,8 @@ func refusalOf(o *ring.Outcome) ring.Refusal {
 		return ring.Refusal{Redirect: o.Location.Form}
 	case o.Status < 200 || o.Status > 299 || !mismatch(o):
 		return ring.Refusal{}
+	case o.Step.Kind == ring.Head && o.Step.Settings.ReadsOPML(o.ContentType): // only the body shows a list
+		return ring.Refusal{}
 	case ring.LikePage(weburl.PathQuery(o.Step.URL)):
 		return ring.Refusal{Type: schema.HeadPageType}
 	}

@@ -154,10 +154,11 @@ func success(o *ring.Outcome) Verdict {
 	return processed()
 }
 
-// mismatch reports whether the answer declares a content type that is not accepted. An invalid type counts as
-// none: the type is then detected from the body.
+// mismatch reports whether the answer declares a content type that is not accepted, and is no list that was read.
+// An invalid type counts as none: the type is then detected from the body.
 func mismatch(o *ring.Outcome) bool {
-	return media.Extract(o.ContentType).Essence != "" && !o.Step.Settings.Accepts(o.ContentType)
+	return media.Extract(o.ContentType).Essence != "" && !o.Step.Settings.Accepts(o.ContentType) &&
+		(o.Page == nil || !o.Step.Settings.ReadsOPML(o.ContentType))
 }
 
 func contentMismatch(o *ring.Outcome) Verdict {

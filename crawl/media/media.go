@@ -63,6 +63,15 @@ func LooksLikeHTML(body []byte) bool {
 // IsXHTML reports a type that browsers parse as XML.
 func (t Type) IsXHTML() bool { return t.Essence == "application/xhtml+xml" }
 
+// MayBeOPML reports a type under which lists in OPML are served. For XML of no particular type, the body decides.
+func (t Type) MayBeOPML() bool {
+	switch t.Essence {
+	case "text/x-opml", "text/x-opml+xml", "application/opml+xml", "text/xml", "application/xml":
+		return true
+	}
+	return false
+}
+
 // split splits a list at the commas outside quoted strings.
 func split(list string) []string {
 	var pieces []string

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sumi-ripple/ripple/crawl/media"
+	"github.com/sumi-ripple/ripple/crawl/opml"
 	"github.com/sumi-ripple/ripple/crawl/simhash"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/config"
@@ -51,13 +52,16 @@ func NewExtractor(opt Options) *Extractor {
 	return e
 }
 
-// Answer reads a page together with the header of its answer: type and links. If the body is not
-// HTML, the links are those of the header.
+// Answer reads a page together with the header of its answer: type and links. If the body is neither
+// HTML nor a list in OPML, the links are those of the header.
 func (e *Extractor) Answer(header http.Header, contentType string, body []byte, base *weburl.Base, self string) Page {
 	e.heads, e.said = headerLinks(header, base, self), headerPreferences(header, base, self)
 	defer func() { e.heads, e.said = nil, nil }()
 	if len(body) > 0 && media.Extract(contentType).IsHTML() {
 		return e.Extract(body, contentType, base, self)
+	}
+	if e.opt.OPML && media.Extract(contentType).MayBeOPML() && opml.Is(body, contentType) {
+		return e.list(body, contentType, base, self)
 	}
 	if len(e.heads)+len(e.said) == 0 {
 		return Page{}

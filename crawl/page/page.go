@@ -37,6 +37,7 @@ type Options struct {
 	Agent    string    // crawler-name, for robots metas addressed to it
 	Extracts []Extract // user-defined facts
 	Anchors  bool      // [Page.Anchors] is filled in
+	OPML     bool      // lists in OPML are read
 }
 
 // A Page is the content of a page. NoIndex, NoFollow, NoArchive and NoSnippet are from the robots metas for all and

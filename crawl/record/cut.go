@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -48,7 +49,9 @@ func (c *cutter) lacks(v *schema.Visit, host string) (bool, error) {
 		return false, err
 	}
 	hidden := v.NoIndex && now.Crawler.RespectNoindex
+	mayBeList := media.Extract(v.ContentType).MayBeOPML()
 	return v.NoIndex && before.Crawler.RespectNoindex && !hidden ||
+		now.Crawler.OPML && !before.Crawler.OPML && mayBeList ||
 		now.Pages.Keep && !before.Pages.Keep && v.StoredPath == "" && !hidden && ring.IsHTML(v.ContentType) ||
 		lacksLinks(v, len(stands.Links), &now.Traps, &before.Traps) || c.lacksFacts(before.Extracts, host), nil
 }

@@ -123,6 +123,12 @@ func (s *Settings) Accepts(contentType string) bool {
 		!matchesAny(s.Config.Content.RejectContentTypes, kind)
 }
 
+// ReadsOPML reports whether a body of the content type is read as a list of links if it is in OPML.
+func (s *Settings) ReadsOPML(contentType string) bool {
+	return s.Config.Crawler.OPML && media.Extract(contentType).MayBeOPML() &&
+		!matchesAny(s.Config.Content.RejectContentTypes, MediaType(contentType))
+}
+
 func matchesAny(patterns []string, kind string) bool {
 	for _, p := range patterns {
 		prefix, wild := strings.CutSuffix(p, "*")
@@ -184,6 +190,6 @@ func (s *Settings) SitemapsOnly() bool { return s.Config.Crawler.Sitemaps == con
 func (s *Settings) Keeps(o *Outcome) bool {
 	p := o.Page
 	return s.Config.Pages.Keep && o.Step.Kind != Probe && o.Step.URLKind == schema.KindPage && p != nil &&
-		IsHTML(o.ContentType) &&
+		(IsHTML(o.ContentType) || s.ReadsOPML(o.ContentType)) &&
 		!p.NoArchive && (!p.NoIndex || !s.Config.Crawler.RespectNoindex)
 }

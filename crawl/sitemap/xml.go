@@ -46,24 +46,39 @@ type xmlReader struct {
 
 func (l *list) readXML(in *input) {
 	r := &xmlReader{list: l, in: in}
+	in.eachToken(func(t xml.Token) bool {
+		r.token(t)
+		return !r.stop
+	})
+	r.finish()
+}
+
+// EachToken calls f for the tokens of an XML file other than a sitemap, until f returns false. It reads the file as
+// [Parse] does: in any encoding, damaged or not, and no more than limit bytes of it, decompressed. Tokens are not
+// matched with each other, and are valid only until f returns.
+func EachToken(body []byte, contentType string, limit int64, f func(xml.Token) bool) {
+	open(body, contentType, limit).eachToken(f)
+}
+
+// eachToken resumes after damage, a limited number of times.
+func (in *input) eachToken(f func(xml.Token) bool) {
 	repairs := 0
-	for d := newDecoder(in); !r.stop; {
+	for d := newDecoder(in); repairs <= maxRepairs; {
 		in.begin()
 		token, err := d.RawToken()
-		if err == nil {
-			r.token(token)
+		switch {
+		case err == nil:
+			if !f(token) {
+				return
+			}
 			continue
+		case in.ended:
+			return
 		}
-		if in.ended {
-			break
-		}
-		if repairs++; repairs > maxRepairs {
-			r.stop = true
-		}
+		repairs++
 		in.again()
 		d = newDecoder(in)
 	}
-	r.finish()
 }
 
 // newDecoder returns a decoder for raw tokens, which are not matched with each other. The input is already

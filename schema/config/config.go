@@ -60,6 +60,7 @@ type Crawler struct {
 	RespectNofollow        bool
 	RespectNoindex         bool
 	FollowCanonical        bool
+	OPML                   bool
 	Sitemaps               Sitemaps
 }
 

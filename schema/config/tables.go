@@ -69,6 +69,7 @@ func (c *Crawler) keys() []key {
 		{name: "respect-noindex", doc: "keep no title, anchors or facts of noindex pages",
 			value: boolean(&c.RespectNoindex)},
 		{name: "follow-canonical", doc: "treat the canonical link as a link", value: boolean(&c.FollowCanonical)},
+		{name: "opml", doc: "read OPML lists, such as blogrolls, as pages of links", value: boolean(&c.OPML)},
 		{name: "sitemaps", doc: "quality: those of quality hosts | off | only: visit nothing but seeds and sitemap URLs",
 			value: enum(&c.Sitemaps, SitemapsQuality, SitemapsOff, SitemapsOnly)},
 	}

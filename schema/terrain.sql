@@ -165,7 +165,8 @@ CREATE INDEX idx_frontier_priority ON frontier(priority, added_at);
 
 -- Every kind of link between two pages. The kind feed is a link element with rel=alternate and the type of
 -- a feed: it is not requested, since it is no page. The kinds me and blogroll are links with these
--- relations; a visible one is an anchor as well. A Link header means the same as a link element.
+-- relations; a visible one is an anchor as well. A Link header means the same as a link element. An entry of
+-- a list in OPML is a link of kind blogroll to the site, and of kind feed to its feed.
 CREATE TABLE link_kinds (
     from_page_id    INTEGER NOT NULL REFERENCES pages(id),
     to_page_id      INTEGER NOT NULL REFERENCES pages(id),

@@ -3,11 +3,13 @@ package graph_test
 import (
 	"bytes"
 	"encoding/xml"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sumi-ripple/ripple/crawl/opml"
 	"github.com/sumi-ripple/ripple/export"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
@@ -33,11 +35,21 @@ func outlines(t *testing.T, g *export.Graph) map[string]outline {
 		Title   string    `xml:"head>title"`
 		All     []outline `xml:"body>outline"`
 	}
+	var again []outline
+	title := opml.Read(b.Bytes(), "", func(o opml.Outline) {
+		again = append(again, outline{Text: o.Text, Feed: o.Feed, Page: o.HTML})
+	})
 	d := xml.NewDecoder(&b)
 	if err := d.Decode(&read); err != nil || read.Version != "2.0" || !strings.Contains(read.Title, "run") {
 		t.Fatalf("%+v, %v", read, err)
 	}
 	all := map[string]outline{}
+	if title != read.Title || !slices.EqualFunc(again, read.All, func(a, b outline) bool {
+		a.Type = b.Type // a crawl does not need it
+		return a == b
+	}) {
+		t.Errorf("a crawl reads %q, %+v", title, again)
+	}
 	for _, o := range read.All {
 		all[strings.Split(strings.TrimPrefix(o.Page, "https://"), "/")[0]] = o
 	}

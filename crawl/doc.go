@@ -142,6 +142,7 @@
 //   - maze: whether it belongs to a part of its host that never ends
 //   - robots: what a robots.txt allows
 //   - sitemap: the URLs of a sitemap
+//   - opml: the entries of a list of links
 //   - render: the page as its scripts leave it
 //   - answers: what these scripts get
 //

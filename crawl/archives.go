@@ -15,6 +15,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/sumi-ripple/ripple/crawl/archive"
+	"github.com/sumi-ripple/ripple/crawl/media"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -295,7 +296,7 @@ func (v *inventory) capture(r *archive.Reader, rec *archive.Record, wat bool) (c
 		v.done.damaged("", rec.Place.Offset, err)
 		return c, false
 	}
-	c.page = a.Status/100 == 2 && v.set.Accepts(a.Header.Get("Content-Type"))
+	c.page = a.Status/100 == 2 && v.readable(a.Header.Get("Content-Type"), pathQuery)
 	switch {
 	case a.Status == 304:
 		v.texts[c.url], c.kind = rec.URL, sameAnswer
@@ -308,6 +309,13 @@ func (v *inventory) capture(r *archive.Reader, rec *archive.Record, wat bool) (c
 		return c, err != nil || to.Norm != u.Norm
 	}
 	return c, true
+}
+
+// readable reports whether an answer of a content type is likely to be a page. Only the body tells a list in OPML from
+// other XML; without it, the name must.
+func (v *inventory) readable(contentType, pathQuery string) bool {
+	return v.set.Accepts(contentType) ||
+		v.set.ReadsOPML(contentType) && (media.Extract(contentType).IsOPML() || strings.HasSuffix(pathQuery, ".opml"))
 }
 
 // answerOf returns the answer that a record holds or, in a WAT file, describes; ok is false if it describes none.

@@ -1,7 +1,9 @@
 package crawl_test
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -126,5 +128,71 @@ func TestOPMLFromNowOn(t *testing.T) {
 		if pages, links := pagesOf(t, store, "a.test/list"); len(links) != want {
 			t.Errorf("opml = %s: %q leads to %q", key, pages, links)
 		}
+	}
+}
+
+// TestRecommendations looks for the list of each host with a seed, once a run. Where there is none, the map does not
+// change; where there is one, it is a page, in the next run, after a prune and under a replay.
+func TestRecommendations(t *testing.T) {
+	t.Parallel()
+	const path = "/.well-known/recommendations.opml"
+	s := crawltest.Serve(t)
+	text := "[crawler]\nsitemaps = \"quality\"\nopml = true\n[recrawl]\nmin-age = \"0s\"\n"
+	for _, host := range []string{"a.test", "b.test", "c.test", "d.test"} {
+		s.Host(host).Page("/", "<title>Front</title><a href=https://sub."+host+">sub</a>")
+		s.Host("sub."+host).Page("/", "<title>Sub</title>")
+		text += fmt.Sprintf("[[quality]]\ndomain = \"*.%s\"\nseeds = [\"https://%s/\"]\n", host, host)
+	}
+	s.Host("a.test").Page(path, `<opml><outline htmlUrl="https://other.test/"/></opml>`).Type("text/x-opml")
+	s.Host("b.test").Page(path, "<title>Nothing here</title>") // with a status of success
+	s.Host("c.test").Redirect(path, "/list.opml", 301)
+	s.Host("c.test").Page("/list.opml", `<opml><outline htmlUrl="https://other.test/"/></opml>`).Type("text/xml")
+	s.Host("other.test").Page("/", "<title>Other</title>")
+	dir := filepath.Join(t.TempDir(), "pages")
+	cfg := crawltest.Parse(t, crawltest.Config(t, s, fmt.Sprintf("[pages]\nkeep = true\npath = %q\n", dir)+text))
+	store := crawltest.Open(t, stateFile(t))
+	var first string
+	for run := range 2 {
+		s.ResetLog()
+		walk(t, store, cfg)
+		checkMeaning(t, store)
+		asked := map[string]int{}
+		for _, e := range s.Log() {
+			if e.Path == path {
+				asked[e.Host]++
+			}
+		}
+		if want := map[string]int{"a.test": 2, "b.test": 1, "c.test": 1, "d.test": 1}; !maps.Equal(asked, want) {
+			t.Errorf("run %d: requests %v, want %v", run+1, asked, want)
+		}
+		pages, links := pagesOf(t, store, "a.test"+path)
+		pages = slices.DeleteFunc(pages, func(p string) bool { return strings.HasSuffix(p, "/ processed Front") })
+		pages = slices.DeleteFunc(pages, func(p string) bool { return strings.HasSuffix(p, "/ processed Sub") })
+		want := []string{"https://a.test" + path + " processed", "https://c.test/list.opml processed",
+			"https://other.test/ processed Other"}
+		if !slices.Equal(pages, want) || !slices.Equal(links, []string{`https://other.test/ blogroll ""`}) {
+			t.Errorf("run %d: pages %q, links %q", run+1, pages, links)
+		}
+		digest := must(survey.Digest(crawltest.Survey(t, store)))(t)
+		if first = cmp.Or(first, digest); digest != first {
+			t.Errorf("run %d has digest %s, want %s", run+1, digest, first)
+		}
+	}
+	pruned := stateFile(t)
+	must(store.Prune(t.Context(), pruned, 2))(t)
+	if got := crawltest.Digest(t, pruned); got != first {
+		t.Errorf("pruned, the map has digest %s, want %s", got, first)
+	}
+	if done, err := crawl.Replay(store, cfg); err != nil || done.Changed != 0 {
+		t.Errorf("replayed %+v, %v", done, err)
+	}
+	checkMeaning(t, store)
+	if got := must(survey.Digest(crawltest.Survey(t, store)))(t); got != first {
+		t.Errorf("replayed, the map has digest %s, want %s", got, first)
+	}
+	imported := crawltest.Open(t, stateFile(t))
+	importInto(t, imported, cfg, crawl.Archives{WARC: segments(t, dir)})
+	if got := must(survey.Digest(crawltest.Survey(t, imported)))(t); got != first {
+		t.Errorf("imported, the map has digest %s, want %s", got, first)
 	}
 }

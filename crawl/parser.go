@@ -204,10 +204,14 @@ func (p *parser) extract(step ring.Step, header http.Header, contentType string,
 	return p.extractor.Answer(header, contentType, body, base, step.Norm), nil
 }
 
+// sitemap reads a sitemap. A list in OPML is one that names itself: it was found, and is then requested as a page.
 func (p *parser) sitemap(o *ring.Outcome, body []byte) {
-	file, err := sitemap.Parse(body, o.Step.URL, o.ContentType, sitemap.DefaultLimits())
-	if err != nil {
-		o.Detail = schema.Clean(err.Error(), 256)
+	file := sitemap.File{Entries: []sitemap.Entry{{Loc: o.Step.URL}}}
+	if !o.Step.Settings.ReadsOPML(o.ContentType) || !opml.Is(body, o.ContentType) {
+		var err error
+		if file, err = sitemap.Parse(body, o.Step.URL, o.ContentType, sitemap.DefaultLimits()); err != nil {
+			o.Detail = schema.Clean(err.Error(), 256)
+		}
 	}
 	o.Length, o.SHA256, o.Sitemap = int64(len(body)), sha256.Sum256(body), &file
 	o.Entries = p.targets(o.Step.Settings, schema.KindPage, file.Entries)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
@@ -37,7 +38,7 @@ func TestSitemapKeepsURLsOnce(t *testing.T) {
 	}
 	p := &parser{hash: func(schema.URLKind, string) uint64 { return 0 }}
 	o := ring.Outcome{Step: ring.Step{URL: "https://a.test/" + strings.Repeat("x/", 1000) + "map.xml",
-		Settings: &ring.Settings{Rules: rules}}}
+		Settings: &ring.Settings{Rules: rules, Config: &config.Config{}}}}
 	p.sitemap(&o, []byte("<urlset><url><loc>a</loc></url><sitemap><loc>b</loc></sitemap></urlset>"))
 	if len(o.Entries) != 1 || len(o.Files) != 1 || o.Entries[0].Norm == "" || o.Files[0].Norm == "" ||
 		o.Sitemap.Entries[0].Loc != "" || o.Sitemap.Children[0].Loc != "" {

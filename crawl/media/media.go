@@ -63,13 +63,18 @@ func LooksLikeHTML(body []byte) bool {
 // IsXHTML reports a type that browsers parse as XML.
 func (t Type) IsXHTML() bool { return t.Essence == "application/xhtml+xml" }
 
-// MayBeOPML reports a type under which lists in OPML are served. For XML of no particular type, the body decides.
-func (t Type) MayBeOPML() bool {
+// IsOPML reports a type of lists in OPML alone.
+func (t Type) IsOPML() bool {
 	switch t.Essence {
-	case "text/x-opml", "text/x-opml+xml", "application/opml+xml", "text/xml", "application/xml":
+	case "text/x-opml", "text/x-opml+xml", "application/opml+xml":
 		return true
 	}
 	return false
+}
+
+// MayBeOPML reports a type under which lists in OPML are served. For XML of no particular type, the body decides.
+func (t Type) MayBeOPML() bool {
+	return t.IsOPML() || t.Essence == "text/xml" || t.Essence == "application/xml"
 }
 
 // split splits a list at the commas outside quoted strings.

@@ -22,7 +22,12 @@ var usualSitemaps = []string{"/sitemap.xml", "/sitemap_index.xml", "/sitemap-ind
 // as much as reading the whole file.
 const mostNamed = 100
 
-// queueSitemaps queues the sitemaps that a host's robots.txt names, or those at the usual paths.
+// recommendations is where a site has its list of links in OPML, by convention. It is
+// requested as a sitemap is, since nothing links to it: if there is none, that is no dead link.
+var recommendations = []string{"/.well-known/recommendations.opml"}
+
+// queueSitemaps queues the sitemaps that a host's robots.txt names, or those at the usual paths; and of a host with a
+// seed the list of links.
 func (t *turn) queueSitemaps(h *schema.Host, rules *robots.Rules) error {
 	h.SitemapsRun = t.in.run.ID
 	files, left := t.reach.sitemapsAt(h, rules.Sitemaps())
@@ -30,6 +35,12 @@ func (t *turn) queueSitemaps(h *schema.Host, rules *robots.Rules) error {
 	t.hosts.put(h)
 	if err := t.queueEach(h, files); err != nil {
 		return err
+	}
+	if t.in.set.Config.Crawler.OPML && len(t.in.seeds.hosts[h.ID]) > 0 {
+		lists, _ := t.reach.sitemapsAt(h, recommendations)
+		if err := t.queueEach(h, lists); err != nil {
+			return err
+		}
 	}
 	return t.queueUsual(h, files)
 }

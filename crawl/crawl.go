@@ -127,6 +127,9 @@ func Begin(ctx context.Context, store *kv.Store, opts Options) (*Crawl, Begun, e
 		opts.Machine.clocks.Since(time.Now()) // another process may have sent requests to them just before
 	}
 	begun, err := c.committer.recorder.Begin(ctx)
+	if err == nil {
+		err = continueAnswers(set, c.store.Path(), c.committer.recorder.Run())
+	}
 	if err != nil {
 		return nil, begun, errors.Join(err, set.Close())
 	}
@@ -214,6 +217,9 @@ func (c *Crawl) ended(why schema.End) (Result, error) {
 	var err error
 	if walked {
 		err = c.committer.recorder.Finish()
+		if a := c.committer.set.Answers; a != nil && err == nil {
+			err = a.Forget()
+		}
 	} else {
 		err = c.committer.recorder.End(why)
 	}

@@ -224,6 +224,9 @@ func (s *paperServers) crawlWith(cfg *config.Config, kill time.Duration) schema.
 	if _, err := rec.recorder.Begin(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
+	if err := continueAnswers(set, s.path, rec.recorder.Run()); err != nil {
+		s.t.Fatal(err)
+	}
 	before := rec.recorder.Run().Pages
 	err = s.ring(rec, kill)
 	if run := rec.recorder.Run(); kill == 0 && asked != run.Pages-before {
@@ -231,7 +234,9 @@ func (s *paperServers) crawlWith(cfg *config.Config, kill time.Duration) schema.
 	}
 	switch {
 	case err == nil:
-		err = rec.recorder.Finish()
+		if err = rec.recorder.Finish(); err == nil && set.Answers != nil {
+			err = set.Answers.Forget()
+		}
 	case kill > 0 && errors.Is(err, context.DeadlineExceeded):
 		err = nil
 	}

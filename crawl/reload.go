@@ -90,6 +90,8 @@ func (c *Crawl) change(ctx context.Context, next changed) error {
 	if err := c.member.advance(next.number); err != nil {
 		return err
 	}
-	_, err = c.committer.recorder.Begin(ctx)
-	return err
+	if _, err = c.committer.recorder.Begin(ctx); err != nil {
+		return err
+	}
+	return continueAnswers(set, c.store.Path(), c.committer.recorder.Run())
 }

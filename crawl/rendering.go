@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
@@ -28,6 +29,22 @@ func headerOf(step ring.Step) http.Header {
 	}
 	return nil
 }
+
+// answersPath returns the name of the file that keeps what scripts of pages have requested in a run.
+func answersPath(state string) string { return state + ".answers" }
+
+// continueAnswers makes known what scripts have requested earlier in the run, in another process or under another
+// configuration.
+func continueAnswers(set *ring.Settings, state string, run schema.Run) error {
+	if set.Answers == nil {
+		return RemoveAnswers(state)
+	}
+	name := fmt.Sprintf("run %d of %s", run.ID, run.Started.UTC().Format(time.RFC3339))
+	return set.Answers.Continue(answersPath(state), name)
+}
+
+// RemoveAnswers removes what a crawl of a state file has kept for its next process, apart from the state file.
+func RemoveAnswers(state string) error { return answers.Remove(answersPath(state)) }
 
 // layDown stores a page that is to be rendered until a browser is free, in place of what was read
 // from it. If there is no room, the page stays as it was fetched. The scripts that it names are requested before it

@@ -1,13 +1,17 @@
 package crawl
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
+	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -115,6 +119,42 @@ func TestRenderingEndless(t *testing.T) {
 			}
 			if v := s.visits()["https://b.test/"]; v.Rendering != schema.Rendered {
 				t.Errorf("the page of another host is %b", v.Rendering)
+			}
+		})
+	}
+}
+
+// What scripts have requested is not requested again after a kill, and its host's budget pays once.
+func TestRenderingAsksOnceOverKills(t *testing.T) {
+	t.Parallel()
+	for _, killed := range []int{3, 6, 9, 12, 15} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newPaperServers(t)
+			s.browser = &crawltest.Browser{}
+			web := application(9)
+			web["a.test/gone.js"] = reply{cause: fetch.Refused}
+			web["a.test/p2"] = shell("/app.js", "/gone.js")
+			keyRow{web: web}.serve(s)
+			s.crawl(rendering(""), time.Duration(killed)*time.Second+500*time.Millisecond)
+			before := len(s.requests("a.test"))
+			s.crawl(rendering(""), 0)
+			counts, paid := map[string]int{}, 0
+			for i, request := range s.requests("a.test") {
+				if counts[request]++; !strings.HasSuffix(request, "/robots.txt") {
+					paid++
+				}
+				if strings.Contains(request, ".js") && counts[request] > 1 {
+					t.Errorf("%s is requested again, as number %d; the kill was after %d", request, i, before)
+				}
+			}
+			if n := strings.Count(strings.Join(s.requests("cdn.test"), " "), "/lib.js"); n != 1 {
+				t.Errorf("cdn.test is asked %d times for its script", n)
+			}
+			if h := s.hostRecord("a.test"); h.RunRequests != paid {
+				t.Errorf("the budget of a.test paid for %d of %d requests", h.RunRequests, paid)
+			}
+			if _, err := os.Stat(answersPath(s.path)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("after the run, its answers are kept: %v", err)
 			}
 		})
 	}

@@ -1,13 +1,15 @@
 // Package answers keeps what pages request while they are rendered: for every resource the first answer of a run.
 // All pages thus see the same scripts, and no server gets the same request twice.
 //
-// The browser gets its answers only from here. A URL that may not be requested has a refusal as its answer,
-// which is kept like any other. The bodies of answers, and of pages waiting to be rendered, are in one
-// temporary file; the rest is in memory.
+// The browser gets its answers only from here. A URL that may not be requested has a refusal as its answer, which is
+// kept as long as the configuration is in effect. All that was requested is also in a file that outlives the process,
+// see [Cache.Continue]: a crawl that was killed or stopped, or has another configuration, requests nothing again in its
+// run. The bodies of pages waiting to be rendered are in a temporary file.
 package answers
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"net/http"
 	"strings"
@@ -18,7 +20,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/render"
 )
 
-// MaxBytes is the limit on disk for the bodies of a run of one state file.
+// MaxBytes is the limit for all bodies on disk, of a run of one state file.
 const MaxBytes = 1_000_000_000
 
 // Memory is limited, too: the header of an answer, in bytes of JSON, as in letters between shards; the number
@@ -34,8 +36,10 @@ const Crowded = "too much was asked for while pages were rendered"
 
 // A Cache holds the answers of a run. Its methods are safe for concurrent use.
 type Cache struct {
+	most    int64
 	mu      sync.Mutex
-	file    file
+	pages   file
+	journal journal
 	entries map[render.Resource]entry
 	kept    int // bytes of URLs and headers
 }
@@ -43,55 +47,98 @@ type Cache struct {
 type entry struct {
 	status  int
 	header  http.Header
-	body    extent
+	body    extent // in the journal
 	sum     uint64 // XXH3 of the body
 	refused string
 }
 
-// New returns an empty cache whose bodies take at most the given number of bytes, in a file in dir, or in the
-// folder for temporary files if dir is "". The file is created when the first body is stored.
+// New returns an empty cache whose bodies take at most the given number of bytes, in files in dir, or in the
+// folder for temporary files if dir is "". Each file is created when it is needed.
 func New(dir string, most int64) *Cache {
-	return &Cache{file: file{dir: dir, most: most}, entries: map[render.Resource]entry{}}
+	return &Cache{most: most, pages: file{dir: dir}, journal: journal{dir: dir}, entries: map[render.Resource]entry{}}
 }
 
-// Close closes the file. After that, no URL has an answer.
+// Continue keeps the answers in a file from now on. Those that are there already are known, if the file is of the
+// run, which is named by one line of text. It is called before the cache is used otherwise.
+func (c *Cache) Continue(path, run string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.journal.open(path, run, func(h *head, body extent) {
+		if r := h.resource(); !c.known(r) && !c.full() {
+			c.entries[r] = entry{h.Status, h.Header, body, h.Sum, h.Refused}
+			c.kept += len(r.URL) + len(r.Accept) + h.size
+		}
+	})
+}
+
+// Close closes the files. After that, no URL has an answer.
 func (c *Cache) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.entries = map[render.Resource]entry{}
-	return c.file.close()
+	return errors.Join(c.pages.close(), c.journal.close())
+}
+
+// Forget closes the files, and removes that of [Cache.Continue].
+func (c *Cache) Forget() error {
+	err := c.Close()
+	if c.journal.path != "" {
+		err = errors.Join(err, Remove(c.journal.path))
+	}
+	return err
 }
 
 // Has reports whether a resource has an answer.
 func (c *Cache) Has(r render.Resource) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.known(r)
+}
+
+func (c *Cache) known(r render.Resource) bool {
 	_, ok := c.entries[r]
 	return ok
 }
 
-// Put keeps an answer, unless the resource already has one. An answer that does not fit or cannot be written
-// becomes a refusal. Header bytes that are not UTF-8 are dropped, since no script can see them.
-func (c *Cache) Put(r render.Resource, a *render.Answer) {
+// Refuse keeps a refusal of a resource that was not requested, unless the resource already has an answer. It is
+// forgotten with the cache.
+func (c *Cache) Refuse(r render.Resource, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.entries[r]; ok || c.full() {
+	if c.known(r) || c.full() {
 		return
 	}
 	c.kept += len(r.URL) + len(r.Accept)
-	if a.Refused != "" {
-		c.entries[r] = entry{refused: a.Refused}
+	c.entries[r] = entry{refused: why}
+}
+
+// Put keeps the answer to a request, unless the resource already has one. An answer that does not fit or cannot be
+// written becomes a refusal. Header bytes that are not UTF-8 are dropped, since no script can see them.
+func (c *Cache) Put(r render.Resource, a *render.Answer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known(r) || c.full() {
 		return
 	}
-	c.entries[r] = entry{refused: Crowded}
 	header, size := cleaned(a.Header)
-	if len(c.entries) > maxEntries || size > maxHeader {
-		return
+	h := head{URL: r.URL, Accept: r.Accept, Status: a.Status, Header: header, Sum: xxh3.Hash(a.Body)}
+	room := c.most - c.pages.end - c.journal.bodies
+	switch {
+	case a.Refused != "":
+		h = head{URL: r.URL, Accept: r.Accept, Refused: a.Refused}
+	case len(c.entries) >= maxEntries, size > maxHeader, int64(len(a.Body)) > room:
+		h = head{URL: r.URL, Accept: r.Accept, Refused: Crowded}
 	}
-	if at, ok := c.file.put(a.Body); ok {
-		c.kept += size
-		c.entries[r] = entry{status: a.Status, header: header, body: at, sum: xxh3.Hash(a.Body)}
+	body := a.Body
+	if h.Refused != "" {
+		body, size = nil, 0
 	}
+	at, err := c.journal.add(&h, body)
+	if err != nil && h.Refused == "" {
+		h, size = head{Refused: Crowded}, 0
+	}
+	c.kept += len(r.URL) + len(r.Accept) + size
+	c.entries[r] = entry{h.Status, h.Header, at, h.Sum, h.Refused}
 }
 
 // full reports whether there is no room for any further answer, not even a refusal.
@@ -135,7 +182,7 @@ func (c *Cache) Piece(r render.Resource, at, most int) (Piece, bool) {
 	if at == 0 {
 		p.Header = e.header.Clone()
 	}
-	body, err := c.file.get(e.body.piece(int64(at), int64(most)))
+	body, err := read(c.journal.f, e.body.piece(int64(at), int64(most)))
 	if err != nil {
 		return Piece{Answer: render.Answer{Refused: err.Error()}, Sum: xxh3.Hash(nil)}, true
 	}
@@ -159,7 +206,7 @@ func (c *Cache) Answer(r render.Request) (render.Answer, bool) {
 	if r.Method == http.MethodHead {
 		return a, true
 	}
-	body, err := c.file.get(e.body)
+	body, err := read(c.journal.f, e.body)
 	if err != nil {
 		return render.Answer{Refused: err.Error()}, true
 	}
@@ -180,7 +227,7 @@ type Page struct {
 func (c *Cache) Keep(p *render.Page) *Page {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at, ok := c.file.put(p.Body)
+	at, ok := c.pages.put(p.Body, c.most-c.journal.bodies)
 	if !ok {
 		return nil
 	}
@@ -191,7 +238,7 @@ func (c *Cache) Keep(p *render.Page) *Page {
 func (p *Page) Load() (render.Page, error) {
 	p.cache.mu.Lock()
 	defer p.cache.mu.Unlock()
-	body, err := p.cache.file.get(p.body)
+	body, err := read(p.cache.pages.f, p.body)
 	return render.Page{URL: p.URL, Status: p.Status, Header: p.Header, Body: body}, err
 }
 
@@ -199,6 +246,6 @@ func (p *Page) Load() (render.Page, error) {
 func (p *Page) Free() {
 	p.cache.mu.Lock()
 	defer p.cache.mu.Unlock()
-	p.cache.file.release(p.body)
+	p.cache.pages.release(p.body)
 	p.body = extent{}
 }

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// A file holds bodies. Released space is reused.
+// A file holds the bodies of pages. Released space is reused.
 type file struct {
-	dir  string
-	most int64
-	f    *os.File
-	end  int64
-	free []extent // by position; no two are adjacent
+	dir    string
+	f      *os.File
+	end    int64
+	free   []extent // by position; no two are adjacent
+	closed bool
 }
 
 // An extent is the position of a body.
@@ -26,8 +26,9 @@ func (x extent) piece(from, most int64) extent {
 
 var errClosed = errors.New("what pages ask for is not kept any more")
 
-// put writes a body. It returns false if there is no room in the file or on the disk.
-func (f *file) put(body []byte) (extent, bool) {
+// put writes a body, after which the file has at most most bytes. It returns false if there is no room for it in the
+// file or on the disk.
+func (f *file) put(body []byte, most int64) (extent, bool) {
 	size := int64(len(body))
 	if size == 0 {
 		return extent{}, true
@@ -35,7 +36,7 @@ func (f *file) put(body []byte) (extent, bool) {
 	if f.f == nil && f.open() != nil {
 		return extent{}, false
 	}
-	x, ok := f.take(size)
+	x, ok := f.take(size, most)
 	if !ok {
 		return extent{}, false
 	}
@@ -49,18 +50,23 @@ func (f *file) put(body []byte) (extent, bool) {
 // open creates the file. On systems where an open file can be removed, nothing remains of it however the
 // process ends.
 func (f *file) open() (err error) {
-	if f.most < 0 {
+	if f.closed {
 		return errClosed
 	}
-	f.f, err = os.CreateTemp(f.dir, "ripple-answers-*")
-	if err == nil {
-		_ = os.Remove(f.f.Name()) // otherwise close removes it
-	}
+	f.f, err = temporary(f.dir)
 	return err
 }
 
+func temporary(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "ripple-answers-*")
+	if err == nil {
+		_ = os.Remove(f.Name()) // otherwise it is removed when it is closed
+	}
+	return f, err
+}
+
 // take finds space: the first released extent that is large enough, or the end of the file.
-func (f *file) take(size int64) (extent, bool) {
+func (f *file) take(size, most int64) (extent, bool) {
 	for i, x := range f.free {
 		if x.size < size {
 			continue
@@ -72,7 +78,7 @@ func (f *file) take(size int64) (extent, bool) {
 		}
 		return extent{x.at, size}, true
 	}
-	if f.end+size > f.most {
+	if f.end+size > most {
 		return extent{}, false
 	}
 	x := extent{f.end, size}
@@ -101,20 +107,21 @@ func (f *file) release(x extent) {
 	}
 }
 
-func (f *file) get(x extent) ([]byte, error) {
+// read reads a body from a file; nil: it is closed.
+func read(f *os.File, x extent) ([]byte, error) {
 	if x.size == 0 {
 		return nil, nil
 	}
-	if f.f == nil {
+	if f == nil {
 		return nil, errClosed
 	}
 	body := make([]byte, x.size)
-	_, err := f.f.ReadAt(body, x.at)
+	_, err := f.ReadAt(body, x.at)
 	return body, err
 }
 
 func (f *file) close() error {
-	f.most, f.free, f.end = -1, nil, 0
+	f.closed, f.free, f.end = true, nil, 0
 	if f.f == nil {
 		return nil
 	}

@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +15,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest/apps"
 )
 
-// A crawl with browsers comes to one map, however often it is killed while they render.
+// A crawl with browsers comes to one map, however often it is killed while they render, and requests nothing again for
+// scripts but what was just being answered.
 func TestKilledRendering(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: browsers that are killed again and again take a minute; .ci/run runs it with the proofs")
@@ -34,6 +38,7 @@ func TestKilledRendering(t *testing.T) {
 	if crawltest.Full() {
 		kills = 12
 	}
+	s.ResetLog()
 	w := newKillableWeb(t, s, text)
 	ended := false
 	for n := 0; n < kills && !ended; n++ {
@@ -43,6 +48,18 @@ func TestKilledRendering(t *testing.T) {
 		w.crawl(t, 0)
 	}
 	t.Logf("%d kills", len(w.killed))
+	last := map[string]time.Time{} // end of the last request for a resource
+	for _, e := range s.Log() {
+		before, again := last[e.Host+e.Path]
+		if again && !slices.ContainsFunc(w.killed, func(d death) bool {
+			return before.After(d.at.Add(-2*time.Second)) && before.Before(d.gone.Add(time.Second))
+		}) {
+			t.Errorf("%s%s was answered at %s and requested again at %s", e.Host, e.Path, before, e.Arrived)
+		}
+		if strings.Contains(path.Ext(e.Path), "js") {
+			last[e.Host+e.Path] = e.Done
+		}
+	}
 	if got := crawltest.Digest(t, w.state); got != want {
 		t.Errorf("after %d kills the digest is %s, want %s", len(w.killed), got, want)
 	}

@@ -144,6 +144,9 @@ func (t *turn) brought(live *liveHost, o *ring.Outcome) {
 	case o.Moved:
 		again.due = t.in.now.Add(errandWait(again.tries))
 		again.tries++
+	case o.Answered() && o.Answer.Refused != "":
+		t.renderQueue.refuse(o.Step.Resource(), o.Answer.Refused)
+		return
 	case o.Answered():
 		t.renderQueue.answer(o.Step.Resource(), o.Answer)
 		return

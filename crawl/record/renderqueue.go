@@ -130,11 +130,11 @@ func (q *renderQueue) ask(r render.Resource, most int) (bool, error) {
 	}
 	u, err := q.in.set.Rules.Parse(r.URL)
 	if err != nil || u.HTTP {
-		q.answer(r, &render.Answer{Refused: "not an https URL"})
+		q.refuse(r, "not an https URL")
 		return false, nil
 	}
 	if c := q.in.set.Scope.Classify(u.Norm); !c.Class.Visitable() {
-		q.answer(r, &render.Answer{Refused: c.Class.String()})
+		q.refuse(r, c.Class.String())
 		return false, nil
 	}
 	id, err := q.hosts.identify(u.Host())
@@ -150,9 +150,19 @@ func (q *renderQueue) ask(r render.Resource, most int) (bool, error) {
 	return true, nil
 }
 
-// answer stores the answer for a resource, and continues the rounds that wait for nothing else.
+// answer stores the answer to a request, and continues the rounds that wait for nothing else.
 func (q *renderQueue) answer(r render.Resource, a *render.Answer) {
 	q.in.set.Answers.Put(r, a)
+	q.proceed(r)
+}
+
+// refuse is answer for a resource that is not requested.
+func (q *renderQueue) refuse(r render.Resource, why string) {
+	q.in.set.Answers.Refuse(r, why)
+	q.proceed(r)
+}
+
+func (q *renderQueue) proceed(r render.Resource) {
 	for _, page := range q.wanted[r] {
 		if page.missing--; page.missing == 0 {
 			q.line.add(page.step)

@@ -7,7 +7,6 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/clock"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
 	"github.com/sumi-ripple/ripple/crawl/judge"
-	"github.com/sumi-ripple/ripple/crawl/render"
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
@@ -393,7 +392,7 @@ func (t *turn) planHost(id schema.HostID) (ring.Effect, bool, error) {
 // act follows a decision, except for its step.
 func (t *turn) act(h *schema.Host, d *decision) error {
 	if d.refuse != nil {
-		t.renderQueue.answer(d.refuse.Resource, &render.Answer{Refused: d.refuse.why})
+		t.renderQueue.refuse(d.refuse.Resource, d.refuse.why)
 	}
 	if d.drop != nil {
 		if err := t.drop(d.drop); err != nil {

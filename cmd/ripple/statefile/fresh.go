@@ -45,7 +45,7 @@ func BeginFresh(v *term.Voice, path string) error {
 		return fmt.Errorf("begin a fresh state: %w", err)
 	}
 	keep := old == nil || old.LastSeq() > 0 || !IsBolt(backup)
-	err = replace(path, next, backup, keep)
+	err = errors.Join(crawl.RemoveAnswers(path), replace(path, next, backup, keep))
 	if old != nil {
 		err = errors.Join(err, old.Close())
 	}

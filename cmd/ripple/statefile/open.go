@@ -55,10 +55,11 @@ func stateFiles(dir string) (found []string, unread, err error) {
 	return found, unread, nil
 }
 
-// isBeside reports whether a name is that of a file that Ripple keeps next to a state file: the backup of --fresh, or
-// a new file that --fresh, prune or compact is writing.
+// isBeside reports whether a name is that of a file that Ripple keeps next to a state file: the backup of --fresh,
+// a new file that --fresh, prune or compact is writing, or what scripts of pages have requested.
 func isBeside(name string) bool {
-	return slices.Contains([]string{".bak", ".fresh", ".prune", ".compact", ".import", ".join"}, filepath.Ext(name))
+	beside := []string{".bak", ".fresh", ".prune", ".compact", ".import", ".join", ".answers"}
+	return slices.Contains(beside, filepath.Ext(name))
 }
 
 // IsBolt reports whether a file is readable and has the mark of a bbolt file.

@@ -12,6 +12,7 @@
 package simhash
 
 import (
+	"encoding/binary"
 	"math/bits"
 	"unicode"
 	"unicode/utf8"
@@ -94,26 +95,40 @@ func (h *Hasher) Write(text []byte) {
 	}
 }
 
-// run adds the ASCII letters and digits at the beginning of a text to the current word. It returns their number.
+// run adds ASCII letters and digits at the beginning of a text to the current word: all of them, or the first eight.
+// The first byte is one. It returns their number.
 func (h *Hasher) run(text []byte) int {
-	tail, length, plain := h.tail, h.length, h.plain
-	if length == 0 {
-		plain = 0x40
+	if h.length == 0 {
+		h.plain = 0x40
 	}
-	n := len(text)
-	for i, c := range text {
-		low := folded[c]
-		if low == 0 {
-			n = i
-			break
+	if n := 0; len(text) < 8 || h.length&7 != 0 {
+		for ; n < len(text) && folded[text[n]] != 0; n++ {
+			h.byte(folded[text[n]])
+			h.plain &= folded[text[n]]
 		}
-		tail, plain = tail<<8|uint64(low), plain&low
-		if length++; length&7 == 0 {
-			h.word, tail = mix(h.word^tail, mixB), 0
-		}
+		return n
 	}
-	h.tail, h.length, h.plain = tail, length, plain
+	group := binary.LittleEndian.Uint64(text)
+	letters, digits := inRange(group|each*0x20, 'a', 'z'), inRange(group, '0', '9')
+	n := bits.TrailingZeros64(^(letters|digits)&(each<<7)) / 8
+	rest := uint(64 - 8*n)
+	if digits<<rest != 0 {
+		h.plain = 0
+	}
+	h.tail, h.length = bits.ReverseBytes64(group|each*0x20)>>rest, h.length+n
+	if n == 8 {
+		h.word, h.tail = mix(h.word^h.tail, mixB), 0
+	}
 	return n
+}
+
+// each has a one as the lowest bit of each byte.
+const each = 0x0101010101010101
+
+// inRange sets the highest bit of each byte of group that is from one ASCII character to another, and no other bits.
+func inRange(group uint64, from, to byte) uint64 {
+	low := group &^ (each << 7)
+	return (low + each*uint64(0x80-from)) &^ (low + each*uint64(0x7f-to)) &^ group & (each << 7)
 }
 
 // Break ends the current word.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -153,6 +154,25 @@ func FuzzTally(f *testing.F) {
 		}
 		if got := votes.majority(); got != want {
 			t.Errorf("%d values: %064b, want %064b", n, got, want)
+		}
+	})
+}
+
+// FuzzPieces compares a text read at once with the same text read character by character.
+func FuzzPieces(f *testing.F) {
+	f.Add("0AAA 0000 000 Eightlet and LONGERTHANEIGHT words w0rds 12345678 12345678a [`{@/:^_\x7f\x00")
+	f.Add(strings.Join(prose(1, 60), "-") + "Émigré überall naïve中文字符串测试 x\xffy aé1 12345678é é12345678")
+	f.Fuzz(func(t *testing.T, text string) {
+		var whole, single Hasher
+		whole.Write([]byte(text))
+		for len(text) > 0 {
+			_, size := utf8.DecodeRuneInString(text)
+			single.Write([]byte(text[:size]))
+			text = text[size:]
+		}
+		if whole.Sum() != single.Sum() || whole.Words() != single.Words() ||
+			!slices.Equal(whole.Vocabulary(), single.Vocabulary()) {
+			t.Errorf("%v, character by character %v", whole, single)
 		}
 	})
 }

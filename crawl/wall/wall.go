@@ -61,7 +61,23 @@ func (r *Rule) inHeader(header http.Header) bool {
 
 // mentioned reports whether a body contains a pattern anywhere. Few do, so few are parsed.
 func (r *Rule) mentioned(body []byte) bool {
-	return slices.ContainsFunc(r.Patterns, func(p string) bool { return bytes.Contains(body, []byte(p)) })
+	return slices.ContainsFunc(r.Patterns, func(p string) bool { return contains(body, p) })
+}
+
+// contains reports whether a body contains a pattern. It searches for the part that begins with a dot or an underscore:
+// these are rarer in pages than slashes and letters, so that much longer pieces are skipped.
+func contains(body []byte, pattern string) bool {
+	rare := max(0, strings.IndexAny(pattern, "._"))
+	before, from := []byte(pattern[:rare]), []byte(pattern[rare:])
+	for at := 0; ; at++ {
+		i := bytes.Index(body[at:], from)
+		if i < 0 {
+			return false
+		}
+		if at += i; bytes.HasSuffix(body[:at], before) {
+			return true
+		}
+	}
 }
 
 func (r *Rule) matches(s *signs) bool {

@@ -146,6 +146,7 @@ func FuzzDetect(f *testing.F) {
 		f.Add(200, bare(fmt.Sprintf("<script id=%s src=%[1]s>%[1]s</script>", r.Patterns[0])))
 	}
 	f.Add(403, "<script")
+	f.Add(200, "_challenge anubis_anubis_challenge._cf_chl_op_cf_chl_opt")
 	f.Fuzz(func(t *testing.T, status int, body string) {
 		s := signsOf([]byte(body), "a.test")
 		n := 0
@@ -154,6 +155,13 @@ func FuzzDetect(f *testing.F) {
 		}
 		if n > 8*len(body) { // an attribute may be an id and an address, and a NUL becomes three bytes
 			t.Errorf("%d bytes from %d", n, len(body))
+		}
+		for _, r := range Rules() {
+			for _, p := range r.Patterns {
+				if got := contains([]byte(body), p); got != strings.Contains(body, p) {
+					t.Errorf("%q contains %q: %t", body, p, got)
+				}
+			}
 		}
 		if r := Detect(status, http.Header{}, []byte(body), "a.test"); r != nil && !r.mentioned([]byte(body)) {
 			t.Errorf("%s in %q", r.ID, body)

@@ -53,6 +53,9 @@ func parseStatus(line string) (int, error) {
 	return 0, fmt.Errorf("%w: it holds no answer", ErrRecord)
 }
 
+// maxGrown is how many bytes of a body's memory are reserved before it is read.
+const maxGrown = 1 << 20
+
 // Body reads the body of the answer that Answer has returned last, at most most bytes of it, and ends the record.
 //
 // Archives differ in what they keep: if a body does not begin like the chunks or the gzip stream that its header
@@ -63,6 +66,7 @@ func (r *Reader) Body(rec *Record, a *Answer, most int64) error {
 		from = r.block
 	}
 	var b bytes.Buffer
+	b.Grow(int(min(r.left+int64(r.block.Buffered()), most, maxGrown)) + bytes.MinRead)
 	_, err := io.Copy(&b, io.LimitReader(from, most))
 	if err := errors.Join(err, r.End()); err != nil {
 		return err

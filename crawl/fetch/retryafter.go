@@ -87,7 +87,7 @@ func splitOutside(text string, separator byte) []string {
 // time since 2001.
 func (r *Response) untilThen(value string, unix bool) time.Duration {
 	value = strings.TrimSpace(strings.Trim(strings.TrimSpace(value), `"`))
-	if len(value) > 64 {
+	if value == "" || len(value) > 64 {
 		return -1
 	}
 	if at, ok := unixTime(value); ok {

@@ -3,6 +3,7 @@
 package missing
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"net/url"
 	"path"
@@ -87,14 +88,35 @@ func spaced(segment string) string {
 	}, segment)
 }
 
-// Replace returns a text, which is in lower case, with a mark in place of the address.
-func (m Mask) Replace(text string) string {
+// Replace returns a text, which is in lower case, with a mark in place of the address; the text itself if the address is
+// not in it.
+func (m Mask) Replace(text []byte) []byte {
+	var absent []string // none with a mark, so that they remain absent
+	lacks := func(s string) bool {
+		if slices.ContainsFunc(absent, func(part string) bool { return strings.Contains(s, part) }) {
+			return true
+		}
+		found := bytes.Contains(text, []byte(s))
+		if !found && !strings.Contains(s, mark) {
+			absent = append(absent, s)
+		}
+		return !found
+	}
+	for _, s := range slices.Backward(m.words) { // the shortest first: what it lacks, longer ones lack as well
+		lacks(s)
+	}
 	for _, s := range m.paths {
-		text = replaceWhole(text, s, func(before, after string) bool { return !longer(after) })
+		if lacks(s) {
+			continue
+		}
+		text = replaceWhole(text, s, func(before, after []byte) bool { return !longer(after) })
 	}
 	for _, s := range m.words {
-		text = replaceWhole(text, s, func(before, after string) bool {
-			c, _ := utf8.DecodeLastRuneInString(before)
+		if lacks(s) {
+			continue
+		}
+		text = replaceWhole(text, s, func(before, after []byte) bool {
+			c, _ := utf8.DecodeLastRune(before)
 			return !isWord(c) && !longer(after)
 		})
 	}
@@ -103,32 +125,34 @@ func (m Mask) Replace(text string) string {
 
 // longer reports whether the text after an address makes it a longer address or word: "/s" is no part of "/static", and
 // not "/s/logo.png".
-func longer(after string) bool {
-	c, size := utf8.DecodeRuneInString(after)
+func longer(after []byte) bool {
+	c, size := utf8.DecodeRune(after)
 	if c == '/' {
-		c, _ = utf8.DecodeRuneInString(after[size:])
+		c, _ = utf8.DecodeRune(after[size:])
 	}
 	return isWord(c)
 }
 
 // replaceWhole replaces a text where whole holds for what is before and after it.
-func replaceWhole(text, old string, whole func(before, after string) bool) string {
-	var b strings.Builder
+func replaceWhole(text []byte, old string, whole func(before, after []byte) bool) []byte {
+	var replaced []byte
+	done := 0 // length of the part of text that is in replaced
 	for at := 0; ; {
-		i := strings.Index(text[at:], old)
+		i := bytes.Index(text[at:], []byte(old))
 		if i < 0 {
-			b.WriteString(text[at:])
-			return b.String()
+			break
 		}
-		b.WriteString(text[at : at+i])
 		begin, end := at+i, at+i+len(old)
 		if whole(text[:begin], text[end:]) {
-			b.WriteString(mark)
-		} else {
-			b.WriteString(old)
+			replaced = append(append(replaced, text[done:begin]...), mark...)
+			done = end
 		}
 		at = end
 	}
+	if done == 0 {
+		return text
+	}
+	return append(replaced, text[done:]...)
 }
 
 func isWord(c rune) bool { return c != utf8.RuneError && (unicode.IsLetter(c) || unicode.IsDigit(c)) }
@@ -141,7 +165,7 @@ func Target(target, pathQuery string) string {
 			host, rest = target[:i+3+j], target[i+3+j:]
 		}
 	}
-	rest = newMask(pathQuery, 1).Replace(strings.ToLower(rest))
+	rest = string(newMask(pathQuery, 1).Replace([]byte(strings.ToLower(rest))))
 	return schema.Clean(host+strings.ReplaceAll(rest, mark, "*"), maxTarget)
 }
 

@@ -88,8 +88,8 @@ func spaced(segment string) string {
 	}, segment)
 }
 
-// Replace returns a text, which is in lower case, with a mark in place of the address; the text itself if the address is
-// not in it.
+// Replace returns a text, which is in lower case, with a mark in place of the address, or the text itself if the
+// address is not in it.
 func (m Mask) Replace(text []byte) []byte {
 	var absent []string // none with a mark, so that they remain absent
 	lacks := func(s string) bool {

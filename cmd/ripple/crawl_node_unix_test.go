@@ -118,7 +118,7 @@ func machinesFor(t *testing.T, hub string, n int, text string) (all []*machine, 
 func TestThreeMachines(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "hub")
-	options := hub.Options{Open: true, Listen: crawltest.Address(t), Store: store, Log: slog.New(slog.DiscardHandler)}
+	options := hub.Options{Open: true, Fresh: true, Listen: crawltest.Address(t), Store: store, Log: slog.New(slog.DiscardHandler)}
 	server, err := hub.Start(options)
 	if err != nil {
 		t.Fatal(err)
@@ -135,6 +135,7 @@ func TestThreeMachines(t *testing.T) {
 	if err := errors.Join(server.Close(), os.RemoveAll(store)); err != nil {
 		t.Fatal(err)
 	}
+	options.Fresh = false
 	if server, err = hub.Start(options); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,9 @@ func TestThreeMachines(t *testing.T) {
 // and it can be stopped by the name of one.
 func TestReadWhileHubIsAway(t *testing.T) {
 	t.Parallel()
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{
+		Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +235,9 @@ func whileHeld(args ...string) (out string, err error) {
 // A machine stops when requested, can be resumed, and answers for its files.
 func TestMachineStops(t *testing.T) {
 	t.Parallel()
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{
+		Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,7 +355,9 @@ func allShards(s *answer.TerrainStats, state string) bool {
 // delays, a pause applies to machines that join during it, and all stop together.
 func TestTerrainIsSeen(t *testing.T) {
 	t.Parallel()
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{
+		Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

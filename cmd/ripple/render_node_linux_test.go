@@ -41,7 +41,9 @@ func TestMachinesRender(t *testing.T) {
 			Type("application/json")
 		text += fmt.Sprintf("[[quality]]\ndomain = %q\nseeds = [\"https://%s/\"]\n", host, host)
 	}
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{
+		Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

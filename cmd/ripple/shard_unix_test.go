@@ -22,7 +22,9 @@ import (
 // They are paused, since otherwise the run might be over too early for a test.
 func shardMachines(t *testing.T) (one, two *machine, alone string) {
 	t.Helper()
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{
+		Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

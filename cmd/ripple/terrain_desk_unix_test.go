@@ -40,7 +40,9 @@ type terrainWithDesks struct {
 // newTerrainWithDesks returns when a shard waits for the dead machine.
 func newTerrainWithDesks(t *testing.T) *terrainWithDesks {
 	t.Helper()
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{
+		Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +303,7 @@ func TestTerrainInTheBrowser(t *testing.T) {
 func TestTerrainDeskSeesNothing(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: log})
+	server, err := hub.Start(hub.Options{Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,9 @@ import (
 // is restarted: the same message, with the same id, and no other of that run.
 func TestTerrainWebhookKilled(t *testing.T) {
 	t.Parallel()
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	server, err := hub.Start(hub.Options{
+		Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,7 @@ const (
 	envLater  = "RIPPLE_TEST_LATER"  // limit of descriptors from the moment at which it begins to crawl
 	envResolv = "RIPPLE_TEST_RESOLV" // file that replaces resolv.conf, in a mount namespace of its own
 	envHub    = "RIPPLE_TEST_HUB"    // store of the hub that it runs, next to a node or alone
+	envUnused = "RIPPLE_TEST_UNUSED" // nobody has used the hub before
 	envFaster = "RIPPLE_TEST_FASTER" // how many times faster than real leases those of a node are
 	envFresh  = "RIPPLE_TEST_FRESH"  // a node takes shards that no node has had, and watches them only briefly
 	envDies   = "RIPPLE_TEST_DIES"   // a node is killed as soon as it crawls

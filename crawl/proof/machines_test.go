@@ -157,7 +157,7 @@ func newMachines(t *testing.T, r *rand.Rand, web *webtest.Server, text string, c
 		ms.all = append(ms.all, m)
 	}
 	t.Cleanup(ms.close)
-	if err := ms.startHub(); err != nil {
+	if err := ms.startHub(envUnused + "=1"); err != nil {
 		t.Fatal(err)
 	}
 	return ms
@@ -174,8 +174,8 @@ func (ms *machines) close() {
 	ms.killHub()
 }
 
-func (ms *machines) startHub() error {
-	cmd := child("", envHub+"="+ms.store)
+func (ms *machines) startHub(env ...string) error {
+	cmd := child("", append(env, envHub+"="+ms.store)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -28,7 +28,9 @@ import (
 func hubAsChild(store string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	s, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: store, Log: slog.New(slog.DiscardHandler)})
+	s, err := hub.Start(hub.Options{
+		Open: true, Fresh: os.Getenv(envUnused) != "", Listen: "127.0.0.1:0", Store: store, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func nodeAsChild(cfg *config.Config) error {
 	gctune.Collect(gctune.Crawl(machine.Crawls))
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	if store := os.Getenv(envHub); store != "" {
-		s, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: store, Log: log})
+		s, err := hub.Start(hub.Options{Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: store, Log: log})
 		if err != nil {
 			return err
 		}

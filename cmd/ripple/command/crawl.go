@@ -17,6 +17,8 @@ func addCrawlFlags(o *session.Options, f *pflag.FlagSet) {
 	f.BoolVar(&o.DryRun, "dry-run", false,
 		"show what would be crawled or refused, with estimates; visit no page\nand write nothing")
 	f.BoolVar(&o.Resume, "resume", false, "resume the interrupted run (the default)")
+	f.BoolVar(&o.NewTerrain, "new-terrain", false,
+		"with [cluster] hub: begin a terrain at a hub that has none and may\nhave lost one")
 	o.Seeds.AddFlags(f)
 	f.StringVar(&o.Listen, "listen", "", "serve the desk at `ADDR` while crawling (default: [monitor] listen)")
 }
@@ -36,6 +38,8 @@ ripple stats, pause, resume, stop and reload.
 
 With [cluster] hub, this machine crawls its part of a terrain that several share: the
 shards whose files are in [cluster] folder. See "ripple help machines" and "ripple hub".
+A machine without files begins a terrain at a new hub; at one that may have lost its
+store, only with --new-terrain.
 
 The exit code is 0 if the run was completed, or interrupted by "ripple stop" or
 max-run-time; 130 after Ctrl-C, 143 after SIGTERM. "ripple stats --json" shows which

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -65,7 +66,8 @@ can, for at least half a minute.
 
 The hub prints its address and the path of its token file. [cluster] credentials of each
 node names that file, or a copy of it. Everyone who knows the token has full access
-to the hub. If the file is deleted together with the store, a new token is made.
+to the hub. If the file is deleted together with the store, a new token is made, and
+machines without shards take the hub for a new one.
 
 To serve other machines the hub needs --cert and --key. Renewed certificates are loaded
 automatically; --nkeys is read only at the start.`,
@@ -174,6 +176,8 @@ func (o *hubOptions) settings(log *slog.Logger) (s hub.Options, err error) {
 		}
 		o.token = filepath.Join(o.store, hubToken)
 	}
+	_, missing := os.Stat(o.token)
+	s.Fresh = errors.Is(missing, fs.ErrNotExist) // nobody knows the token that is about to be created
 	s.Token, err = desk.Token(o.token)
 	return s, err
 }

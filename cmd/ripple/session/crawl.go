@@ -21,12 +21,13 @@ import (
 
 // Options are the options of a crawl.
 type Options struct {
-	Fresh  bool
-	DryRun bool
-	Resume bool
-	Seeds  seeds.Options
-	Listen string
-	Timing lease.Timing // of all machines of a terrain
+	Fresh      bool
+	DryRun     bool
+	Resume     bool
+	NewTerrain bool // see [node.Options]
+	Seeds      seeds.Options
+	Listen     string
+	Timing     lease.Timing // of all machines of a terrain
 }
 
 // Crawl runs the crawl that the configuration at path describes.
@@ -40,6 +41,9 @@ func Crawl(ctx context.Context, v *term.Voice, stdout io.Writer, path string, op
 	}
 	if err := warnOfProxy(v, cfg); err != nil {
 		return err
+	}
+	if opts.NewTerrain && cfg.Cluster.Hub == "" {
+		return term.Usage("--new-terrain is for several machines, which need [cluster] hub; --fresh begins with an empty map")
 	}
 	extra, err := opts.Seeds.Read()
 	if err != nil {

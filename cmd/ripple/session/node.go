@@ -47,7 +47,8 @@ func runNode(ctx context.Context, v *term.Voice, path string, cfg *config.Config
 	return view.run(ctx, node.Options{
 		Release: term.ThisBuild().Version,
 		Folder:  own.Cluster.Folder, Shards: own.Cluster.Shards, MaxShards: own.Cluster.MaxShards,
-		Config: own, Log: v.Logger(), Timing: opts.Timing, Clock: lease.MachineClock(), Machine: machine,
+		NewTerrain: opts.NewTerrain,
+		Config:     own, Log: v.Logger(), Timing: opts.Timing, Clock: lease.MachineClock(), Machine: machine,
 		Open: func(path string) (*kv.Store, error) {
 			store, err := statefile.OpenLocked(path, kv.Options{Memory: m.OfShard(own.Cluster.Shards)})
 			return store, m.Explain(err)
@@ -151,9 +152,9 @@ func nodeError(cfg *config.Config, err error) error {
 	switch {
 	case errors.Is(err, node.ErrTerrain):
 		if has, err2 := node.HasShards(cfg.Cluster.Folder); err2 == nil && has {
-			return term.Hint(err, "keep %s: it is a part of the map. Use the hub of its terrain. If that hub lost its store "+
-				"and a machine without files began another terrain there, stop the machines, delete the hub's store and "+
-				"that machine's folder, and start the machines with files first", folder)
+			return term.Hint(err, "keep %s: it is a part of the map. Use the hub of its terrain. If another terrain was begun "+
+				"there by mistake, stop the machines, delete the hub's store and the folders of the other terrain, and start "+
+				"the machines that have shards first", folder)
 		}
 		return term.Hint(err, "use the hub of that terrain, or, as there are no shards in %s, remove its %s to join this one",
 			folder, node.MarkName)

@@ -28,7 +28,7 @@ func TestNodeVisits(t *testing.T) {
 // A node without a hub says so in the line about its progress, and nothing about other machines: what they do is
 // unknown.
 func TestNodeWithoutHub(t *testing.T) {
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir()})
+	server, err := hub.Start(hub.Options{Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,9 @@ const (
 	streamName = "KV_" + bucketName
 )
 
+// metaFresh is in the metadata of a bucket that a hub has created at its first start.
+const metaFresh = "ripple-fresh"
+
 // A Bucket keeps the leases of one terrain. It is safe for concurrent use.
 type Bucket struct {
 	conn    *Conn
@@ -52,21 +55,56 @@ func Key(shard int) string { return fmt.Sprintf("shard.%d", shard) }
 // own returns the name in the bucket of a key of the terrain.
 func (b *Bucket) own(key string) string { return fmt.Sprintf("%x.%s", b.terrain, key) }
 
-// stream finds the stream of the bucket, or creates it. A new stream begins at a random number, so that its
-// revisions are all new.
+// stream finds the stream of the bucket, or creates it.
 func (b *Bucket) stream(ctx context.Context) (jetstream.Stream, error) {
-	s, err := b.conn.js.Stream(ctx, streamName)
+	return openStream(ctx, b.conn.js, nil)
+}
+
+// openStream finds the stream of the bucket, or creates it with metadata. A new stream begins at a random number, so
+// that its revisions are all new.
+func openStream(ctx context.Context, js jetstream.JetStream, metadata map[string]string) (jetstream.Stream, error) {
+	s, err := js.Stream(ctx, streamName)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		s, err = b.conn.js.CreateStream(ctx, jetstream.StreamConfig{
+		s, err = js.CreateStream(ctx, jetstream.StreamConfig{
 			Name: streamName, Subjects: []string{"$KV." + bucketName + ".>"}, FirstSeq: 1 + rand.Uint64N(1<<62),
 			MaxMsgsPerSubject: 1, MaxMsgSize: maxRecord, Discard: jetstream.DiscardNew, Storage: jetstream.FileStorage,
-			DenyDelete: true, DenyPurge: true,
+			DenyDelete: true, DenyPurge: true, Metadata: metadata,
 		})
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another node was faster
-			s, err = b.conn.js.Stream(ctx, streamName)
+			s, err = js.Stream(ctx, streamName)
 		}
 	}
 	return s, err
+}
+
+// freshen creates the bucket of a hub that nobody has used, and marks it as such.
+func (s *Server) freshen() error {
+	nc, err := nats.Connect("", nats.InProcessServer(s.nats), nats.Token(s.options.Token))
+	if err != nil {
+		return fmt.Errorf("hub: %w", err)
+	}
+	defer nc.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), startsWithin)
+	defer cancel()
+	js, err := jetstream.New(nc)
+	if err == nil {
+		_, err = openStream(ctx, js, map[string]string{metaFresh: "true"})
+	}
+	if err != nil {
+		return fmt.Errorf("hub: create the bucket: %w", err)
+	}
+	return nil
+}
+
+// Fresh reports whether the hub created the bucket before any node had used the hub. If not, a node has created the
+// bucket, perhaps because the hub has lost another one.
+func (b *Bucket) Fresh(ctx context.Context) (bool, error) {
+	asked := time.Now()
+	s, err := b.stream(ctx)
+	if err = b.conn.heard(asked, err); err != nil {
+		return false, err
+	}
+	return s.CachedInfo().Config.Metadata[metaFresh] != "", nil
 }
 
 // Session implements [lease.Bucket]. It re-creates the bucket if the hub has lost it.

@@ -2,7 +2,9 @@ package hub
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -176,5 +178,61 @@ func TestLeases(t *testing.T) {
 	h, err = look(t, a)
 	if err != nil || h.Node != "b" {
 		t.Errorf("the record says %+v, %v", h, err)
+	}
+}
+
+// A hub that nobody has used has a fresh bucket, with any kind of access, until it loses its store. A bucket that a node
+// has created is not fresh.
+func TestFresh(t *testing.T) {
+	certificate, anchors := selfSigned(t)
+	token := written(t, "the-token-of-a-hub")
+	for name, o := range map[string]Options{
+		"open":  {},
+		"token": {Token: "the-token-of-a-hub"},
+		"TLS":   {Token: "the-token-of-a-hub", TLS: &tls.Config{Certificates: []tls.Certificate{certificate}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o.Store = t.TempDir()
+			d := Dial{Log: quiet()}
+			if o.Token != "" {
+				d.Credentials = token
+			}
+			if o.TLS != nil {
+				d.CAFile = anchors
+			}
+			for _, step := range []struct {
+				name        string
+				first, wipe bool
+				fresh       bool
+			}{
+				{"at the first start", true, false, true},
+				{"later", false, false, true},
+				{"without its store", false, true, false},
+				{"with a bucket of a node", true, false, false},
+			} {
+				if o.Fresh = step.first; step.wipe {
+					if err := os.RemoveAll(o.Store); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s := start(t, o)
+				d.URL = s.URL()
+				c, err := reach(t.Context(), d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := c.Bucket(t.Context(), [16]byte{7})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if fresh, err := b.Fresh(t.Context()); err != nil || fresh != step.fresh {
+					t.Errorf("%s: fresh %t, %v", step.name, fresh, err)
+				}
+				c.Close()
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
 }

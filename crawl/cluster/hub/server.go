@@ -1,6 +1,9 @@
 // Package hub connects the nodes of a terrain: a [Server] runs a NATS server in the process, and a [Conn]
 // connects to it or to the user's own.
 //
+// A hub that is started for the first time creates the bucket, and marks it as fresh: what is not there never was.
+// A hub that has lost its store gets another bucket from the first node that connects.
+//
 // The hub carries letters between shards, see [exchange.Carrier], and keeps the records of their leases, see
 // [lease.Bucket], in a JetStream key-value bucket. It stores nothing else, and nothing permanent: its store
 // may be lost, but must never be restored from a copy. There is no stream for messages, no key that expires,
@@ -67,6 +70,7 @@ type Options struct {
 	Token  string      // that every client must present; empty: see NKeys
 	NKeys  []string    // public keys of the clients; every client must prove one
 	Open   bool        // admit every client; for tests, and only without Token and NKeys
+	Fresh  bool        // nobody has used this hub before, not even with another store; not with NKeys
 	TLS    *tls.Config // nil: no TLS
 	Log    *slog.Logger
 
@@ -109,6 +113,11 @@ func Start(o Options) (*Server, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.options.Listen = net.JoinHostPort(host, port)
+	if o.Fresh {
+		if err := s.freshen(); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
 	return s, nil
 }
 

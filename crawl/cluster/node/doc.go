@@ -5,7 +5,8 @@
 //
 // The first node of a terrain writes its charter to the hub: the number of shards, the configuration that all
 // nodes follow, the number of the run, which node makes the file of which shard, and which files say that the run
-// is over. Nodes that join within [lease.Timing] Renew share the files evenly. A file that is still missing after
+// is over. A node without files does so only at a hub that nobody has used before, see [hub.Bucket.Fresh], or with
+// Options.NewTerrain: a hub without a charter may have lost it. Nodes that join within [lease.Timing] Renew share the files evenly. A file that is still missing after
 // another Watch may be made by any of them. A shard stays where its file is. If the hub has lost the charter, a
 // node with files restores it, and assumes that the files of all other shards exist.
 //

@@ -213,7 +213,7 @@ func (s said) WithGroup(string) slog.Handler             { return s }
 func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
-	server, err := hub.Start(hub.Options{Open: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: quiet})
+	server, err := hub.Start(hub.Options{Open: true, Fresh: true, Listen: "127.0.0.1:0", Store: t.TempDir(), Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,10 @@ import (
 type joiner struct {
 	*Options
 	registry *registry
-	config   map[string]string // digests of the shared configuration
+	fresh    func(context.Context) (bool, error) // see [hub.Bucket.Fresh]
+	config   map[string]string                   // digests of the shared configuration
 	began    time.Time
+	waits    bool // it was logged that the node waits for others
 }
 
 // join opens the files in the node's folder, and returns the charter to which they and the configuration belong.
@@ -60,26 +62,25 @@ func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err
 	}
 }
 
-// announce publishes what the files here say. If the hub has lost its charter, a node without files waits for
-// others to restore it: for a while, or for as long as it takes if the folder is marked.
+// announce publishes what the files here say. If the hub has no charter, a node without crawled files waits for
+// others to restore it, unless it may create one.
 func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *charter, over bool, err error) {
-	for waits := false; ; waits = true {
-		session := ""
-		if len(files) == 0 {
-			if session, err = j.await(ctx); err != nil {
-				return nil, false, err
-			}
-		}
-		known, over, err = j.publish(ctx, files, session)
-		if errors.Is(err, errSession) {
-			continue
-		}
-		if !errors.Is(err, errMarked) {
+	for began := time.Now(); ; {
+		known, over, err = j.publish(ctx, files, j.NewTerrain && time.Since(began) > j.Timing.Renew)
+		waits := []any{"why", err}
+		switch {
+		case errors.Is(err, errMarked):
+			waits = append(waits, "to begin another terrain remove", filepath.Join(j.Folder, MarkName))
+		case errors.Is(err, hub.ErrAway), errors.Is(err, errUsed) && j.NewTerrain: // not for long
+			waits = nil
+		case errors.Is(err, errUsed):
+			waits = append(waits, "to begin a terrain", "ripple crawl --new-terrain, on one machine")
+		default:
 			return known, over, err
 		}
-		if !waits {
-			j.Log.Warn("waiting for a machine that has a shard", "why", err,
-				"to begin another terrain remove", filepath.Join(j.Folder, MarkName))
+		if !j.waits && waits != nil {
+			j.waits = true
+			j.Log.Warn("waiting for a machine that has a shard", waits...)
 		}
 		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
 			return nil, false, err
@@ -88,19 +89,13 @@ func (j *joiner) announce(ctx context.Context, files map[int]*file) (known *char
 }
 
 // publish merges what the files here say into the charter, and returns it. over: the run was over on all shards before
-// that. Without files it begins a terrain only in the session that was awaited, and otherwise returns errSession.
-func (j *joiner) publish(ctx context.Context, files map[int]*file, session string) (
-	known *charter, over bool, err error) {
+// that. anyway: if the hub has no charter, a new one may be created although others may have used the hub.
+func (j *joiner) publish(ctx context.Context, files map[int]*file, anyway bool) (known *charter, over bool, err error) {
 	over = true
 	known, err = j.registry.change(ctx, func(c *charter) (*charter, error) {
 		news := c == nil
-		if news && len(files) == 0 {
-			if now, err := j.registry.bucket.Session(ctx); err != nil || now != session {
-				return nil, errSession
-			}
-		}
 		if news {
-			if c, err = j.first(files); err == nil {
+			if c, err = j.first(ctx, files, anyway); err == nil {
 				c.Release = j.Release
 			}
 		} else {
@@ -132,35 +127,10 @@ func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, er
 	}
 }
 
-// errSession reports that the hub was away, or is another one.
-var errSession = errors.New("the hub was away")
-
-// await gives other nodes time to restore the charter of a hub that has lost it, before this node, which knows no
-// terrain, creates another one. It returns the session with the hub as soon as the hub has a charter, or has
-// answered without one for Renew in the same session.
-func (j *joiner) await(ctx context.Context) (session string, err error) {
-	var since time.Time // zero: the hub has not answered yet
-	for since.IsZero() || time.Since(since) < j.Timing.Renew {
-		now, away := j.registry.bucket.Session(ctx)
-		c, _, err := j.registry.read(ctx)
-		switch {
-		case c != nil || errors.Is(err, ErrProtocol) || errors.Is(err, errCharter):
-			return now, err
-		case err != nil || away != nil:
-			since = time.Time{}
-		case since.IsZero() || now != session:
-			since, session = time.Now(), now
-		}
-		if err := sleep(ctx, j.Timing.Renew/10); err != nil {
-			return "", err
-		}
-	}
-	return session, nil
-}
-
-// first returns a charter for a hub that has none: restored from the files here, or that of a new terrain. It
-// returns errMarked if the files say nothing but the folder is marked.
-func (j *joiner) first(files map[int]*file) (*charter, error) {
+// first returns a charter for a hub that has none: restored from the files here, or that of a new terrain. If the
+// files say nothing, it returns errMarked if the folder is marked, and errUsed if others may have used the hub, unless
+// anyway is set.
+func (j *joiner) first(ctx context.Context, files map[int]*file, anyway bool) (*charter, error) {
 	var last *file
 	for _, f := range files {
 		part := f.Part()
@@ -170,11 +140,7 @@ func (j *joiner) first(files map[int]*file) (*charter, error) {
 		}
 	}
 	if last == nil {
-		terrain, err := marked(j.Folder)
-		if err == nil && terrain != nil {
-			err = errMarked
-		}
-		return newCharter(j.Shards, j.config), err
+		return newCharter(j.Shards, j.config), j.mayBegin(ctx, anyway)
 	}
 	cfg, err := last.config()
 	if err != nil {
@@ -184,6 +150,25 @@ func (j *joiner) first(files map[int]*file) (*charter, error) {
 		cfg = j.Config
 	}
 	return restored(last.Part(), digests(cfg.Shared())), nil
+}
+
+// mayBegin returns the reason why this node does not begin a terrain at a hub that has none.
+func (j *joiner) mayBegin(ctx context.Context, anyway bool) error {
+	terrain, err := marked(j.Folder)
+	if err != nil || anyway && terrain == nil {
+		return err
+	}
+	if terrain != nil {
+		return errMarked
+	}
+	fresh, err := j.fresh(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", hub.ErrAway, err)
+	case !fresh:
+		return errUsed
+	}
+	return nil
 }
 
 // belongs returns [ErrTerrain] if the folder is marked with another terrain than the charter's, and no file here

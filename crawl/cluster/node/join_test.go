@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -151,68 +149,67 @@ func TestMarkedWaits(t *testing.T) {
 	}
 }
 
-// An interrupted bucket does not answer at certain times, and has a new session after each of them.
-type interrupted struct {
+// A late bucket has no charter until another node restores it.
+type late struct {
 	forgetful
-	away [][2]time.Duration // from and to, since the beginning
-	from time.Time
-	told time.Duration // when another node restores its charter; 0: never
-	text []byte        // of that charter
+	restored time.Time // zero: never
+	text     []byte
 }
 
-func (b *interrupted) Session(context.Context) (string, error) {
-	at, session := time.Since(b.from), 0
-	if b.told > 0 && at >= b.told && b.record.Value == nil {
+func (b *late) Get(ctx context.Context, key string) (lease.Entry, error) {
+	if b.record.Value == nil && !b.restored.IsZero() && !time.Now().Before(b.restored) {
 		b.record = lease.Entry{Value: b.text, Revision: 1}
 	}
-	for _, away := range b.away {
-		if at >= away[0] && at < away[1] {
-			return "", errors.New("away")
-		}
-		if at >= away[1] {
-			session++
-		}
-	}
-	return strconv.Itoa(session), nil
+	return b.forgetful.Get(ctx, key)
 }
 
-// A node without files gives the others Renew to restore the charter, beginning when the hub answers, and again
-// when it answers after it was away.
-func TestAwait(t *testing.T) {
+// A node without files begins a terrain only at a hub that nobody has used, or if it is told to, and then only if
+// nobody restores another one. Otherwise it waits until the terrain is restored, and says so.
+func TestBeginsTerrain(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		away   [][2]time.Duration
-		begins time.Duration // when a terrain is begun, if none is restored
+		name     string
+		fresh    bool
+		told     bool          // to begin one
+		restored time.Duration // when another node restores the terrain; 0: never
+		begins   time.Duration // when it begins one; 0: it does not
+		says     bool
 	}{
-		{"it is there", nil, 10 * time.Second},
-		{"it comes late", [][2]time.Duration{{0, 12 * time.Second}}, 22 * time.Second},
-		{"it is away in between", [][2]time.Duration{{5 * time.Second, 7500 * time.Millisecond}}, 17500 * time.Millisecond},
-		{"it is another one", [][2]time.Duration{{5500 * time.Millisecond, 5500 * time.Millisecond}}, 16 * time.Second},
-		{"it is away at the end", [][2]time.Duration{{10 * time.Second, 12 * time.Second}}, 22 * time.Second},
+		{name: "fresh", fresh: true, begins: time.Millisecond},
+		{name: "used", says: true},
+		{name: "used, and restored", restored: time.Hour, says: true},
+		{name: "told", told: true, begins: 10 * time.Second},
+		{name: "told, and restored", told: true, restored: 5 * time.Second},
 	} {
-		for _, told := range []bool{false, true} {
-			t.Run(fmt.Sprint(tt.name, ", told ", told), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					c, began := chartered(1, false, false), time.Now()
-					hub := &interrupted{forgetful: forgetful{reads: 1 << 30}, away: tt.away, from: began}
-					j := joining(t.TempDir(), c, hub)
-					j.Shards = 2
-					if told {
-						hub.told, hub.text = tt.begins-time.Second, strictjson.Encode(c)
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, began, said := chartered(1, false, false), time.Now(), &bytes.Buffer{}
+				hub := &late{forgetful: forgetful{reads: 1 << 30}, text: strictjson.Encode(c)}
+				if tt.restored > 0 {
+					hub.restored = began.Add(tt.restored)
+				}
+				j := joining(t.TempDir(), c, hub)
+				j.Shards, j.NewTerrain, j.Log = 2, tt.told, slog.New(slog.NewTextHandler(said, nil))
+				j.fresh = func(context.Context) (bool, error) { return tt.fresh, nil }
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+				defer cancel()
+				joined, _, err := j.join(ctx)
+				switch took := time.Since(began); {
+				case tt.begins == 0 && tt.restored == 0:
+					if !errors.Is(err, context.DeadlineExceeded) || hub.record.Value != nil {
+						t.Errorf("it ends with %v, and the hub has %q", err, hub.record.Value)
 					}
-					joined, _, err := j.join(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
-					if joined.same(c) != told {
-						t.Errorf("it joins the terrain of the others: %t", !told)
-					}
-					if took := time.Since(began); !told && (took < tt.begins || took > tt.begins+3*time.Second) {
-						t.Errorf("it begins a terrain after %s, want %s", took, tt.begins)
-					}
-				})
+				case err != nil:
+					t.Fatal(err)
+				case joined.same(c) != (tt.restored > 0):
+					t.Errorf("it joins the terrain of the others: %t", joined.same(c))
+				case tt.begins > 0 && (took < tt.begins-time.Millisecond || took > tt.begins+3*time.Second):
+					t.Errorf("it begins a terrain after %s, want %s", took, tt.begins)
+				}
+				if text := said.String(); strings.Contains(text, "--new-terrain") != tt.says || strings.Count(text, "waiting") > 1 {
+					t.Errorf("it says %q", text)
+				}
 			})
-		}
+		})
 	}
 }
 
@@ -220,7 +217,8 @@ func TestAwait(t *testing.T) {
 func joining(folder string, c *charter, hub lease.Bucket) *joiner {
 	timing := lease.Standard()
 	return &joiner{
-		registry: &registry{bucket: hub, timing: timing}, config: c.Config, began: time.Now(), Options: &Options{
+		registry: &registry{bucket: hub, timing: timing}, config: c.Config, began: time.Now(),
+		fresh: func(context.Context) (bool, error) { return true, nil }, Options: &Options{
 			Name: "one", Folder: folder, Config: &config.Config{}, Timing: timing, Log: slog.New(slog.DiscardHandler),
 			Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		},

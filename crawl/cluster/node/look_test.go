@@ -19,7 +19,7 @@ func TestLookAtSilence(t *testing.T) {
 	t.Parallel()
 	const shards = 40
 	server, err := hub.Start(hub.Options{
-		Open: true, Listen: crawltest.Address(t), Store: filepath.Join(t.TempDir(), "hub"), Log: crawltest.Log(t),
+		Open: true, Fresh: true, Listen: crawltest.Address(t), Store: filepath.Join(t.TempDir(), "hub"), Log: crawltest.Log(t),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,11 @@ import (
 // terrain when the hub has lost its charter, nor joins one that was begun there since.
 const MarkName = "terrain-id"
 
-// errMarked reports a hub without a charter, for a node that must wait for others to restore it.
-var errMarked = errors.New("the hub knows no terrain, and this node has been part of one")
+// Reasons why a node waits for others to restore the charter of a hub that has none.
+var (
+	errMarked = errors.New("the hub knows no terrain, and this node has been part of one")
+	errUsed   = errors.New("the hub knows no terrain, but may have lost one")
+)
 
 // marked returns the terrain with which a folder is marked; nil: none.
 func marked(folder string) (terrain []byte, err error) {

@@ -45,6 +45,9 @@ type Options struct {
 	// OnCrawl is called when a crawl begins, and returns its follower.
 	OnCrawl func(Walk) Follower
 	Stop    func() // cancels ctx, because a user has asked the node to stop
+	// NewTerrain lets a node without files create a terrain at a hub that others may have used. It has no effect if the
+	// hub has a terrain, or the node has been part of one.
+	NewTerrain bool
 }
 
 // A Walk is the crawl of a shard.
@@ -158,7 +161,10 @@ func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	j := &joiner{&o, &registry{bucket: directory, timing: o.Timing, log: o.Log}, digests(o.Config.Shared()), time.Now()}
+	j := &joiner{
+		Options: &o, registry: &registry{bucket: directory, timing: o.Timing, log: o.Log}, fresh: directory.Fresh,
+		config: digests(o.Config.Shared()), began: time.Now(),
+	}
 	c, files, err := j.join(ctx)
 	if err == nil {
 		err = mark(o.Folder, c.Terrain)

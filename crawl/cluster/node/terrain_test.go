@@ -57,7 +57,7 @@ func newTerrain(t *testing.T, cfg *config.Config, nodes, shards int) *terrain {
 		tr.folders = append(tr.folders, t.TempDir())
 	}
 	tr.options = hub.Options{
-		Open: true, Listen: crawltest.Address(t), Store: filepath.Join(t.TempDir(), "hub"), Log: crawltest.Log(t),
+		Open: true, Fresh: true, Listen: crawltest.Address(t), Store: filepath.Join(t.TempDir(), "hub"), Log: crawltest.Log(t),
 	}
 	tr.open()
 	t.Cleanup(func() { tr.server.Close() })
@@ -75,6 +75,7 @@ func (tr *terrain) open() {
 // lose makes the hub lose everything.
 func (tr *terrain) lose() {
 	tr.t.Helper()
+	tr.options.Fresh = false
 	if err := errors.Join(tr.server.Close(), os.RemoveAll(tr.options.Store)); err != nil {
 		tr.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -128,7 +129,8 @@ func (b *Bucket) session(ctx context.Context) (string, error) {
 		err = ErrAway
 	}
 	info := s.CachedInfo()
-	return fmt.Sprint(after, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq), err
+	server, reconnects, _ := strings.Cut(after, "#")
+	return fmt.Sprint(server, "/", info.Created.UnixNano(), "/", info.Config.FirstSeq, "#", reconnects), err
 }
 
 // Get implements [lease.Bucket].

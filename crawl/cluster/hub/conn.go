@@ -190,5 +190,5 @@ func (c *Conn) session() (string, error) {
 		}
 		return "", ErrAway
 	}
-	return fmt.Sprint(c.nats.ConnectedServerId(), "/", c.nats.Stats().Reconnects), nil
+	return fmt.Sprint(c.nats.ConnectedServerId(), "#", c.nats.Stats().Reconnects), nil
 }

@@ -3,6 +3,7 @@ package lease
 import (
 	"context"
 	"errors"
+	"strings"
 )
 
 // Errors of a bucket. After any other error the effect of a call is unknown.
@@ -14,8 +15,8 @@ var (
 
 // A Bucket keeps a small record under every key, on a server. It is safe for concurrent use.
 type Bucket interface {
-	// Session identifies the connection to the server and the bucket itself. It changes when either is
-	// re-created, and never returns to an old value.
+	// Session identifies the process of the server, the bucket itself and, after a #, the connection. It changes
+	// when one of them is re-created, and never returns to an old value.
 	Session(ctx context.Context) (string, error)
 	// Get returns the record of a key, or [ErrNone].
 	Get(ctx context.Context, key string) (Entry, error)
@@ -24,6 +25,12 @@ type Bucket interface {
 	// Update writes a record if it has the given revision, and returns the new one; [ErrChanged]: it has
 	// another one, or does not exist; [ErrTooLarge]. No two buckets share a revision.
 	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
+}
+
+// Instance returns the part of a session that all clients of one process of the server share.
+func Instance(session string) string {
+	instance, _, _ := strings.Cut(session, "#")
+	return instance
 }
 
 // An Entry is a record as a [Bucket] holds it.

@@ -22,9 +22,11 @@
 // case, provided that its revisions match none of the old ones. A watch and the claim that ends it count only
 // within one session, because data that a hub has lost may come back in an old state.
 //
-// Three claims need no watch: of a record that its holder has released; of one that gives its file up, which
-// was watched before; and of one that the same node wrote for the same file, whose lock it holds. All of them
-// trust the bucket. Therefore a hub's store must never be restored from a copy: discard it instead.
+// Four claims need no watch: of a record that its holder has released; of one that gives its file up, which
+// was watched before; of one that the same node wrote for the same file, whose lock it holds; and of one that
+// nobody has claimed yet, in the process of the server and the bucket in which the terrain was founded, because
+// neither can have forgotten a claim. All of them trust the bucket. Therefore a hub's store must never be restored
+// from a copy: discard it instead.
 //
 // # The file
 //

@@ -85,6 +85,45 @@ func TestTake(t *testing.T) {
 	})
 }
 
+// A shard that was never held is claimed at once where its terrain was founded, by one of those who want it. If the
+// server or the bucket is another one, or the file a later one, there may be a holder, so it is waited for.
+func TestTakeNeverHeld(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		founded string
+		epoch   uint64
+		wiped   bool
+		watches bool
+	}{
+		{name: "at once", founded: "1"},
+		{name: "unknown", watches: true},
+		{name: "another bucket", founded: "0", watches: true},
+		{name: "wiped since", founded: "1", wiped: true, watches: true},
+		{name: "recreated", founded: "1", epoch: 1, watches: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				a, b := w.node("a"), w.node("b")
+				if tt.wiped {
+					w.wipe()
+				}
+				claim := a.claim(&paperFile{}, "")
+				claim.Founded, claim.Epoch = tt.founded, tt.epoch
+				l, after := took(t, claim)
+				if tt.watches && !within(after, 30*time.Second) || !tt.watches && after > time.Second {
+					t.Errorf("it took %s", after)
+				}
+				defer keep(t, l)()
+				late := b.claim(&paperFile{any: true}, "")
+				late.Founded, late.Epoch = tt.founded, tt.epoch
+				if _, err := Take(t.Context(), late); !errors.As(err, new(*HeldError)) {
+					t.Errorf("another one is told %v", err)
+				}
+			})
+		})
+	}
+}
+
 // The trust runs from the sending of a renewal, however late the answer is.
 func TestTrustFromSending(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {

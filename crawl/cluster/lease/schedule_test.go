@@ -41,7 +41,7 @@ func newSchedule(seed uint64, timing Timing) *schedule {
 // live makes a node take the shard repeatedly until ctx is done.
 func (s *schedule) live(ctx context.Context, n *node) {
 	claim := n.claim(&paperFile{any: true}, n.name)
-	claim.Timing = s.timing
+	claim.Timing, claim.Founded = s.timing, "1"
 	if s.goesBack {
 		claim.FileID = ""
 	}

@@ -50,13 +50,16 @@ type Claim struct {
 	File   File
 	FileID string // see [FileID]; empty: even the node's own claim is waited out
 	Epoch  uint64 // of the shard, in the file
-	Timing Timing
-	Clock  func() Instant // [MachineClock]
+	// Founded is the [Instance] of the bucket in which the terrain was founded; empty: unknown. While it lasts, a
+	// record that nobody has claimed is that of a shard that nobody ever held, so there is no holder to wait for.
+	Founded string
+	Timing  Timing
+	Clock   func() Instant // [MachineClock]
 }
 
-// Take claims a shard, which takes Watch unless its record is free. It returns a [HeldError] if another node
-// renews its claim meanwhile, [ErrFile] for a file that must not be used, and the bucket's error if that has
-// not answered for Watch.
+// Take claims a shard, which takes Watch unless its record is free or the shard was never held. It returns a
+// [HeldError] if another node renews its claim meanwhile, [ErrFile] for a file that must not be used, and the bucket's
+// error if that has not answered for Watch.
 func Take(ctx context.Context, c Claim) (l *Lease, err error) {
 	t := &taker{Claim: c}
 	err = t.until(ctx, func() (bool, error) {
@@ -189,6 +192,9 @@ func (t *taker) contained(r record) error {
 // locked here, so the process that claimed it is dead, even if its messages may still arrive late.
 func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
 	if r.File != "" && r.File == t.FileID && r.Node == t.Node {
+		return true, nil
+	}
+	if r.State == empty && t.Epoch == 0 && t.Founded != "" && Instance(session) == t.Founded {
 		return true, nil
 	}
 	now := t.Clock()

@@ -249,7 +249,7 @@ func (n *node) Session(ctx context.Context) (s string, err error) {
 	if now, _ := n.line(); now != conn {
 		return "", errLine
 	}
-	return fmt.Sprint(<-got, "/", conn), nil
+	return fmt.Sprint(<-got, "#", conn), nil
 }
 
 func (n *node) Get(ctx context.Context, key string) (e Entry, err error) {

@@ -49,6 +49,7 @@ var (
 type charter struct {
 	Protocol      int               `json:"protocol"`
 	Terrain       []byte            `json:"terrain"`
+	Founded       string            `json:"founded"` // [lease.Instance] where it was created; empty: lost since
 	Rule          int               `json:"rule"`
 	Normal        string            `json:"normal"`  // how URLs are normalised
 	Release       string            `json:"release"` // of the node that began the run
@@ -212,6 +213,14 @@ func (c *charter) maker(shard int) string {
 	return ""
 }
 
+// forgotten returns the charter for a hub that has lost it. The shards must report their portions again.
+func (c *charter) forgotten() *charter {
+	other := c.clone()
+	other.Founded = ""
+	other.Portions.forget()
+	return other
+}
+
 // clone returns a copy that may be changed.
 func (c *charter) clone() *charter {
 	other := *c
@@ -286,17 +295,13 @@ func (c *charter) part(n int) schema.Part {
 // over reports whether all files say that the run is over.
 func (c *charter) over() bool { return !slices.Contains(c.Over, false) }
 
-// inTurns is the number of turns in which a node claims its share, so that a node that joins a little later still
-// finds shards for its share.
-const inTurns = 8
-
-// claim reserves more shards whose files a node will make, up to an eighth of its share, but no more than most in
-// total (0: no limit). It exceeds the share only with left: others have left shards unmade for long. It reports
-// whether it reserved any.
+// claim reserves more shards whose files a node will make, up to its share, but no more than most in total (0: no
+// limit). It exceeds the share only with left: others have left shards unmade for long. It reports whether it reserved
+// any.
 func (c *charter) claim(node string, most int, left bool) (claimed bool) {
 	own := len(c.of(node))
 	share := (len(c.Made) + len(c.Nodes) - 1) / max(1, len(c.Nodes))
-	for range (share + inTurns - 1) / inTurns {
+	for range c.Made {
 		shard := slices.Index(c.Made, nobody)
 		if shard < 0 || own >= share && !left || most > 0 && own >= most {
 			break

@@ -6,9 +6,11 @@
 // The first node of a terrain writes its charter to the hub: the number of shards, the configuration that all
 // nodes follow, the number of the run, which node makes the file of which shard, and which files say that the run
 // is over. A node without files does so only at a hub that nobody has used before, see [hub.Bucket.Fresh], or with
-// Options.NewTerrain: a hub without a charter may have lost it. Nodes that join within [lease.Timing] Renew share the files evenly. A file that is still missing after
-// another Watch may be made by any of them. A shard stays where its file is. If the hub has lost the charter, a
-// node with files restores it, and assumes that the files of all other shards exist.
+// Options.NewTerrain: a hub without a charter may have lost it. Once no further node joins, the nodes share the files
+// evenly, and claim those shards at once. A file that is still missing after another Watch may be made by any of them.
+// A shard stays where its file is. If the hub has lost the charter, a node with files restores it, and assumes that the
+// files of all other shards exist. A running node restores what it knew, but others may have reserved shards since:
+// no shard is reserved before they had time to say so, and one that was never crawled is not claimed at once.
 //
 // A shard moves with its file: [Release] makes a node let go of the shard, and the node that finds the file takes
 // it, at its start or later. The charter may be out of date, and name a node for a file that another node already

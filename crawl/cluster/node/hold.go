@@ -118,11 +118,14 @@ var errYields = errors.New("somebody else may have the file")
 // takeOnce tries once to take the lease. It returns errYields as soon as the time for which an empty file must
 // wait for others has changed.
 func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
-	n, timing := h.node, h.node.Timing
+	n, timing, founded := h.node, h.node.Timing, ""
 	if h.file.empty() {
+		if c := n.member.get(); c.maker(h.shard) == n.Name {
+			founded = c.Founded
+		}
 		yields := h.yields(n.member.get())
 		timing.Watch += yields
-		if maker := n.member.get().maker(h.shard); maker != "" && yields > 0 {
+		if maker := n.member.get().maker(h.shard); maker != "" && maker != n.Name && yields > 0 {
 			n.Log.Info("an empty file waits for the node that made the file of its shard", "shard", h.shard, "maker", maker,
 				"for", timing.Watch)
 		}
@@ -139,7 +142,7 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	}
 	h.lease, err = lease.Take(ctx, lease.Claim{
 		Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: candidate{h.file, h}, FileID: id, Epoch: h.file.epoch,
-		Timing: timing, Clock: n.Clock,
+		Timing: timing, Clock: n.Clock, Founded: founded,
 	})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -166,12 +169,12 @@ func (f candidate) Begin() (o schema.Opening, err error) {
 
 // yields returns how much longer a node waits before it takes the shard with an empty file, because another node
 // may have the real one. That is most likely the node that the charter names, or any node if the hub has forgotten
-// which one made the file.
+// which one made the file, or has lost the charter.
 func (h *holding) yields(c *charter) time.Duration {
-	switch c.maker(h.shard) {
-	case h.node.Name:
+	switch maker := c.maker(h.shard); {
+	case maker == h.node.Name && c.Founded != "":
 		return 0
-	case "":
+	case maker == h.node.Name, maker == "":
 		return h.node.Timing.Renew
 	}
 	return namedFirst * h.node.Timing.Watch

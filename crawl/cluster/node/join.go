@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -39,8 +40,7 @@ func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err
 			if c != nil {
 				return j.enter(c, over)
 			}
-			lost := known.clone()
-			lost.Portions.forget()
+			lost := known.forgotten()
 			if next, err = j.enter(lost, over); err == nil && next == nil {
 				next = lost
 			}
@@ -114,6 +114,14 @@ func (j *joiner) publish(ctx context.Context, files map[int]*file, anyway bool) 
 	return known, over, err
 }
 
+// settled is how long no node has joined before the nodes that are there share the shards, so that machines that are
+// started together get as many each.
+func (o *Options) settled() time.Duration { return max(o.Timing.Renew/5, time.Second) }
+
+// late is how long a node that has reserved a shard may take to make its file, or to say so at a hub that has lost the
+// charter.
+func (o *Options) late() time.Duration { return 2*o.Timing.Renew + o.Timing.Watch }
+
 // bucket opens a bucket of the hub, which may be away for up to Watch.
 func (o *Options) bucket(ctx context.Context, terrain [16]byte) (*hub.Bucket, error) {
 	for began := time.Now(); ; {
@@ -140,7 +148,7 @@ func (j *joiner) first(ctx context.Context, files map[int]*file, anyway bool) (*
 		}
 	}
 	if last == nil {
-		return newCharter(j.Shards, j.config), j.mayBegin(ctx, anyway)
+		return j.begin(ctx, anyway)
 	}
 	cfg, err := last.config()
 	if err != nil {
@@ -152,23 +160,29 @@ func (j *joiner) first(ctx context.Context, files map[int]*file, anyway bool) (*
 	return restored(last.Part(), digests(cfg.Shared())), nil
 }
 
-// mayBegin returns the reason why this node does not begin a terrain at a hub that has none.
-func (j *joiner) mayBegin(ctx context.Context, anyway bool) error {
+// begin returns the charter of a new terrain, or the reason why this node does not begin one.
+func (j *joiner) begin(ctx context.Context, anyway bool) (*charter, error) {
 	terrain, err := marked(j.Folder)
-	if err != nil || anyway && terrain == nil {
-		return err
+	if err != nil {
+		return nil, err
 	}
 	if terrain != nil {
-		return errMarked
+		return nil, errMarked
 	}
 	fresh, err := j.fresh(ctx)
+	session := ""
+	if err == nil {
+		session, err = j.registry.bucket.Session(ctx)
+	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", hub.ErrAway, err)
-	case !fresh:
-		return errUsed
+		return nil, fmt.Errorf("%w: %w", hub.ErrAway, err)
+	case !fresh && !anyway:
+		return nil, errUsed
 	}
-	return nil
+	c := newCharter(j.Shards, j.config)
+	c.Founded = lease.Instance(session)
+	return c, nil
 }
 
 // belongs returns [ErrTerrain] if the folder is marked with another terrain than the charter's, and no file here

@@ -19,14 +19,17 @@ import (
 // It belongs to one goroutine.
 type maker struct {
 	*Options
-	member *member
-	began  time.Time
-	group  *errgroup.Group
-	own    func(ctx context.Context, shard int, f *file, came bool) (left bool, epoch uint64, err error)
-	held   map[int]bool
-	left   map[int]uint64   // shards to leave alone, with the epochs in which they were left
-	came   map[int]*arrival // files of shards that are not held
-	unread bool             // the folder could not be read the last time
+	member  *member
+	began   time.Time
+	group   *errgroup.Group
+	own     func(ctx context.Context, shard int, f *file, came bool) (left bool, epoch uint64, err error)
+	held    map[int]bool
+	left    map[int]uint64   // shards to leave alone, with the epochs in which they were left
+	came    map[int]*arrival // files of shards that are not held
+	nodes   int              // that had joined when claim last looked
+	joined  time.Time        // when the last of them was noticed
+	founded string           // the charter's Founded then
+	unread  bool             // the folder could not be read the last time
 
 	mu   sync.Mutex
 	gone map[int]uint64 // shards that were just left, with their epochs
@@ -46,6 +49,9 @@ type arrival struct {
 func (m *maker) make(ctx context.Context) error {
 	for !m.member.over() {
 		m.leave()
+		if err := m.claim(ctx); err != nil {
+			return err
+		}
 		c := m.member.get()
 		for _, shard := range c.of(m.Name) {
 			if epoch, left := m.left[shard]; !m.held[shard] && (!left || epoch < c.Epochs[shard]) {
@@ -56,9 +62,6 @@ func (m *maker) make(ctx context.Context) error {
 			return err
 		}
 		if err := sleep(ctx, m.Timing.Renew/10); err != nil {
-			return err
-		}
-		if err := m.claim(ctx); err != nil {
 			return err
 		}
 	}
@@ -91,13 +94,22 @@ func (m *maker) leave() {
 	clear(m.gone)
 }
 
-// claim reserves shards without a file: this node's share, or later those that others have left unmade.
+// claim reserves shards without a file: this node's share, or later those that others have left unmade. It waits for
+// others that started at the same time, and, if the hub has lost the charter, for those that had reserved shards there.
 func (m *maker) claim(ctx context.Context) error {
+	c := m.member.get()
+	if nodes := len(c.Nodes); nodes != m.nodes || c.Founded != m.founded {
+		m.nodes, m.founded, m.joined = nodes, c.Founded, time.Now()
+	}
+	wait := m.settled()
+	if c.Founded == "" {
+		wait = m.late()
+	}
 	waited := time.Since(m.began)
-	if m.member.get().made() || waited < m.Timing.Renew*6/5 { // others that started at the same time may still join
+	if c.made() || min(waited, time.Since(m.joined)) < wait {
 		return nil
 	}
-	return m.member.claim(ctx, m.MaxShards, waited > 2*m.Timing.Renew+m.Timing.Watch)
+	return m.member.claim(ctx, m.MaxShards, waited > m.late())
 }
 
 // look takes files that were put into the folder.

@@ -132,19 +132,11 @@ func (m *member) foreign(c *charter) error {
 func (m *member) again(c *charter) (*charter, error) {
 	switch known := m.get(); {
 	case c == nil:
-		return m.remembered(), nil
+		return m.get().forgotten(), nil
 	case !known.same(c) || !c.learn(known):
 		return nil, nil
 	}
 	return c, nil
-}
-
-// remembered returns the charter that this node knows, for a hub that has lost it. The shards must report their
-// portions again.
-func (m *member) remembered() *charter {
-	c := m.get().clone()
-	c.Portions.forget()
-	return c
 }
 
 // change lets f change the charter, or the one that this node remembers if the hub has lost it. f reports whether
@@ -152,7 +144,7 @@ func (m *member) remembered() *charter {
 func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) error {
 	c, err := m.registry.change(ctx, func(c *charter) (*charter, error) {
 		if c == nil {
-			c = m.remembered()
+			c = m.get().forgotten()
 		}
 		if err := m.foreign(c); err != nil {
 			return nil, err
@@ -246,17 +238,18 @@ func (m *member) unseal(ctx context.Context) {
 }
 
 // claim reserves more shards whose files this node will make, but no more than most in total: its share, or with
-// left also those that others have left unmade for long. If the hub has lost the charter, claim only restores it.
+// left also those that others have left unmade for long. If the hub has lost the charter since this node has read it,
+// claim only restores what it knew.
 func (m *member) claim(ctx context.Context, most int, left bool) error {
 	c, err := m.registry.change(ctx, func(c *charter) (*charter, error) {
 		switch {
 		case c == nil:
-			return m.remembered(), nil
+			return m.get().forgotten(), nil
 		case !m.get().same(c):
 			return nil, nil
 		}
 		news := c.learn(m.get())
-		if claimed := c.claim(m.name, most, left); !claimed && !news {
+		if claimed := c.Founded == m.get().Founded && c.claim(m.name, most, left); !claimed && !news {
 			return nil, nil
 		}
 		return c, nil

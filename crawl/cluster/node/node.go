@@ -196,6 +196,7 @@ func (n *node) crawlAll(ctx context.Context, files map[int]*file) error {
 	work, ctx := errgroup.WithContext(ctx)
 	m := &maker{
 		Options: &n.Options, member: n.member, began: n.began, group: work, own: n.own,
+		nodes: len(n.member.get().Nodes), founded: n.member.get().Founded, joined: n.began,
 		held: map[int]bool{}, left: map[int]uint64{}, came: map[int]*arrival{}, gone: map[int]uint64{},
 	}
 	for shard, f := range files {

@@ -63,6 +63,31 @@ func (tr *terrain) tellsPages() {
 	}
 }
 
+// With the timing of real nodes, the first request follows the start of the last node by a few seconds: a shard that
+// was never held has no holder to wait for.
+func TestBeginsSoon(t *testing.T) {
+	t.Parallel()
+	tr := newTerrain(t, web(t, 3), 3, 4)
+	tr.faster = 1
+	var ended []<-chan error
+	for n := range tr.folders {
+		_, end := tr.start(n)
+		ended = append(ended, end)
+	}
+	began := time.Now()
+	for tr.requests() == 0 {
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	took := time.Since(began)
+	if t.Logf("the first request after %s", took); took > tr.timing().Watch/2 {
+		t.Errorf("the first request after %s", took)
+	}
+	tr.ends(ended...)
+	tr.same(1)
+}
+
 // The longest redirects that a server can send to hosts of another shard end up in the map, and the run ends: that
 // of a robots.txt, and four to one page, each under another form of it.
 func TestLongRedirects(t *testing.T) {

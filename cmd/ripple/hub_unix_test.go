@@ -99,6 +99,35 @@ func (h *hubProcess) bucket(t *testing.T, d hub.Dial) (*hub.Bucket, func()) {
 	return b, c.Close
 }
 
+// A hub is new as long as it has the store that it made together with its token. With a token that was there before, it
+// may have been used.
+func TestHubIsNew(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store, token := filepath.Join(dir, "hub"), filepath.Join(dir, "token")
+	for _, step := range []struct {
+		name string
+		lost bool // the store
+		want bool
+	}{{"first", false, true}, {"again", false, true}, {"without its store", true, false}} {
+		if step.lost {
+			if err := os.RemoveAll(store); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h := startHub(t, "--store", store, "--token-file", token)
+		b, hangUp := h.bucket(t, h.dial())
+		if fresh, err := b.Fresh(t.Context()); err != nil || fresh != step.want {
+			t.Errorf("%s: new %t, %v", step.name, fresh, err)
+		}
+		hangUp()
+		if err := h.cmd.Process.Signal(syscall.SIGINT); err != nil {
+			t.Fatal(err)
+		}
+		_ = h.cmd.Wait()
+	}
+}
+
 // A hub keeps everything that it has acknowledged, however it ends; Ctrl-C is not a failure.
 func TestHubLosesNothing(t *testing.T) {
 	t.Parallel()

@@ -33,8 +33,7 @@ func (d *demonstration) crawlTogether(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	d.program.Voice.Say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together; the first shard is taken "+
-		"after half a minute, because another process might still hold it", url, d.opts.Nodes))
+	d.program.Voice.Say(fmt.Sprintf("a hub is at %s, and %d nodes crawl the web together", url, d.opts.Nodes))
 	all, err := d.nodes(self, url)
 	if err != nil {
 		return err

@@ -59,6 +59,8 @@ func NewFold(s *survey.Survey, level Level) *Fold {
 		noted: make(map[schema.HostID]schema.HostNote), said: make(map[schema.HostID]saying),
 	}
 	switch level {
+	case LevelHost: // hosts that do not belong to the map keep an empty node
+		f.nodeOf(uint32(s.Hosts.Count()), "")
 	case LevelEntity:
 		f.of = make([]uint32, s.URLs()+1)
 		f.last = make([]lastEntity, s.Hosts.Count()+1)

@@ -64,7 +64,10 @@ func frontOf(s *survey.Survey, n *export.Node) (front, error) {
 		}
 	}
 	id, known, err := s.Lookup(address)
-	if err != nil || !known || !s.IsPage(id) {
+	if err == nil && known {
+		known, err = s.Maps(id)
+	}
+	if err != nil || !known {
 		return front{page: address}, err
 	}
 	p, err := s.Page(id)

@@ -145,7 +145,11 @@ func (d *derived) depth() (*depths, error) {
 	}
 	for id := schema.ID(1); int(id) <= s.URLs(); id++ {
 		n := t.first[id]
-		if s.IsPage(id) {
+		ok, err := s.Maps(id)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
 			for range all.Of(id) {
 				n++
 			}

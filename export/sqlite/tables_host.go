@@ -11,7 +11,7 @@ func hostView(d *DB) virtual {
 	scan := func(s span) (next[hostRow], error) {
 		return eachPlace(s, d.survey.Hosts.Count(), func(at int, row *hostRow) (bool, error) {
 			*row = hostRow{id: schema.HostID(at + 1)}
-			return true, nil
+			return d.survey.Hosts.Maps(row.id)
 		}), nil
 	}
 	v := newView(d, hostRelation(), d.hostCount, func(h *hostRow) int64 { return int64(h.id) }, scan)

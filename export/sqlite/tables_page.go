@@ -19,7 +19,7 @@ func (d *DB) eachPage(s span, facts bool) next[pageRow] {
 	}
 	return eachPlace(s, d.survey.URLs(), func(at int, row *pageRow) (bool, error) {
 		*row = pageRow{id: schema.ID(at + 1), read: read}
-		return d.survey.IsPage(row.id), nil
+		return d.survey.Maps(row.id)
 	})
 }
 
@@ -66,7 +66,10 @@ func (d *DB) pagesOfHost(name any) (next[pageRow], error) {
 	}
 	return eachPlace(all(), d.survey.URLs(), func(at int, row *pageRow) (bool, error) {
 		*row = pageRow{id: schema.ID(at + 1), read: d.pages.page}
-		return d.survey.Hosts.Of(row.id) == host && d.survey.IsPage(row.id), nil
+		if d.survey.Hosts.Of(row.id) != host {
+			return false, nil
+		}
+		return d.survey.Maps(row.id)
 	}), nil
 }
 

@@ -171,7 +171,9 @@ func (f *finder) readPages() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if !f.survey.IsPage(id) {
+		if ok, err := f.survey.Maps(id); err != nil {
+			return err
+		} else if !ok {
 			continue
 		}
 		host := f.survey.Hosts.Of(id)
@@ -398,10 +400,13 @@ func (f *finder) findFront(c *Candidate) error {
 	var fronts []schema.ID
 	for _, norm := range []string{"https://" + c.Name, "https://" + c.Name + "/"} {
 		id, ok, err := f.survey.Lookup(norm)
+		if ok && err == nil {
+			ok, err = f.survey.Maps(id)
+		}
 		if err != nil {
 			return err
 		}
-		if ok && f.survey.IsPage(id) && f.fold.Node(id) == c.node {
+		if ok && f.fold.Node(id) == c.node {
 			fronts = append(fronts, id)
 		}
 	}

@@ -186,9 +186,10 @@ func (c *core) counts(earlier *schema.Run) bool {
 	return earlier.ID == c.run.ID || !c.imports() && earlier.Kind != schema.RunImport
 }
 
-// countsAt is counts for the ID of a run. A later run does not count.
+// countsAt is counts for the ID of a run. A later run does not count, and one that was pruned counts as the oldest.
 func (c *core) countsAt(run schema.RunID) bool {
-	return run > 0 && int(run) <= len(c.runs) && c.counts(&c.runs[run-1])
+	at := int(c.unpruned(run)) - int(c.runs[0].ID)
+	return run > 0 && at < len(c.runs) && c.counts(&c.runs[at])
 }
 
 // firstCounted returns the first run that counts.
@@ -220,9 +221,10 @@ func (c *core) begunAfter(run schema.RunID) bool {
 	return slices.ContainsFunc(c.runs, func(r schema.Run) bool { return r.ID == run && c.run.Knew(&r) })
 }
 
-// firstOfAll reports whether there was no run when the run began.
+// firstOfAll reports whether there was no run when the run began. If the first runs were pruned, there was one.
 func (c *core) firstOfAll() bool {
-	return !slices.ContainsFunc(c.runs, func(r schema.Run) bool { return c.run.Knew(&r) })
+	pruned := c.runs[0].ID > 1
+	return !pruned && !slices.ContainsFunc(c.runs, func(r schema.Run) bool { return c.run.Knew(&r) })
 }
 
 // nearest returns the smallest depth and hops of a URL in the run; [kv.NoDepth]: it does not belong

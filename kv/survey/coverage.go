@@ -91,9 +91,10 @@ type coverage struct {
 	left     int // see [tallies.leftBefore]
 	cut      []CutSite
 	overflow map[string]int // links omitted, by site; nil: not read yet
+	met      *bitset        // hosts with a URL in the map; nil: not read yet, see mapped
 }
 
-// each calls f for every host by id. A report is valid while f runs. An error
+// each calls f for every host of the map by id. A report is valid while f runs. An error
 // of f ends it.
 func (cv *coverage) each(f func(*HostReport) error) error {
 	return cv.core.view(func(tx *kv.Tx) error {
@@ -116,7 +117,14 @@ func (cv *coverage) untitled(f func(*HostReport) error) error {
 		return err
 	}
 	return cv.core.view(func(tx *kv.Tx) error {
+		maps, err := cv.mapped(tx)
+		if err != nil {
+			return err
+		}
 		return tx.Hosts.Each(1, func(r *schema.Host) (bool, error) {
+			if !maps(r) {
+				return true, nil
+			}
 			report, err := cv.report(tx, cv.core.known(r), &t.hosts[r.ID])
 			if err == nil {
 				err = f(report)
@@ -124,6 +132,35 @@ func (cv *coverage) untitled(f func(*HostReport) error) error {
 			return err == nil, err
 		})
 	})
+}
+
+// mapped returns a function that reports whether the map has a host: it has a page or a sitemap of it, or the crawl has
+// requested something from it. Every host belongs to the map of a file without archives.
+func (cv *coverage) mapped(tx *kv.Tx) (func(*schema.Host) bool, error) {
+	c := cv.core
+	if len(c.store.Imports()) == 0 || c.ever {
+		return func(*schema.Host) bool { return true }, nil
+	}
+	if cv.met == nil {
+		met := newBitset(c.store.Hosts())
+		for id := schema.ID(1); int(id) <= c.urls(); id++ {
+			host := int(c.store.HostOf(id))
+			if met.has(host) || !c.isPage(id) && c.imports() { // archives name no sitemaps
+				continue
+			}
+			unmet, err := cv.tallies.pages.sights.unmet(tx, id)
+			if err != nil {
+				return nil, err
+			}
+			if !unmet {
+				met.set(host)
+			}
+		}
+		cv.met = met
+	}
+	return func(h *schema.Host) bool {
+		return cv.met.has(int(h.ID)) || h.Requests > 0 && c.past == nil && !c.imports()
+	}, nil
 }
 
 // of returns the report on a host.

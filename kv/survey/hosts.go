@@ -78,7 +78,24 @@ func (hs *Hosts) Robots(id schema.HostID) (schema.RobotsCopy, error) {
 	return c, err
 }
 
-// Each calls f for every host by id. A report is valid while f runs. An error
+// Maps reports whether a host belongs to the run's map. One that only the archives of another run know does not.
+func (hs *Hosts) Maps(id schema.HostID) (ok bool, err error) {
+	if len(hs.core.store.Imports()) == 0 {
+		return true, nil
+	}
+	err = hs.core.view(func(tx *kv.Tx) error {
+		maps, err := hs.coverage.mapped(tx)
+		if err != nil {
+			return err
+		}
+		r, err := tx.Hosts.At(id)
+		ok = err == nil && maps(r)
+		return err
+	})
+	return ok, err
+}
+
+// Each calls f for every host of the run's map by id. A report is valid while f runs. An error
 // of f ends it.
 func (hs *Hosts) Each(f func(*HostReport) error) error { return hs.coverage.each(f) }
 

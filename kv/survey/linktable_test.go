@@ -59,7 +59,9 @@ func TestLinkTable(t *testing.T) {
 				siteWide++
 			}
 		}
-		if s.IsPage(id) {
+		if ok, err := s.Maps(id); err != nil {
+			t.Fatal(err)
+		} else if ok {
 			pages++
 		}
 	}

@@ -107,7 +107,8 @@ func (p *past) readURLs(tx *kv.Tx, store *kv.Store, runs []schema.Run) (failed e
 	p.urls = sort.Search(store.URLs(), func(i int) bool {
 		u, err := tx.URLs.At(schema.ID(i + 1))
 		failed = errors.Join(failed, err)
-		return u.FirstRun > run.ID || int(u.FirstRun) <= len(runs) && u.FirstRun > 0 && runs[u.FirstRun-1].Joined > run.ID
+		joined := func(r schema.Run) bool { return r.ID == u.FirstRun && r.Joined > run.ID }
+		return u.FirstRun > run.ID || slices.ContainsFunc(runs, joined)
 	})
 	return failed
 }

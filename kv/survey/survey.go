@@ -3,6 +3,7 @@ package survey
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -192,8 +193,38 @@ func (s *Survey) EachURL(f func(schema.URL) error) error { return s.pages.urls(f
 // kept keeps some others in memory. An error of f ends the walk.
 func (s *Survey) EachTitle(f func(id schema.ID, title string) error) error { return s.stands.titles(f) }
 
-// IsPage reports whether a URL is a page.
-func (s *Survey) IsPage(id schema.ID) bool { return s.core.isPage(id) }
+// Maps reports whether a URL is a page of the run's map. One that the run has not met is not, even if the archives of
+// another run hold it.
+func (s *Survey) Maps(id schema.ID) (ok bool, err error) {
+	if !s.core.isPage(id) || len(s.core.store.Imports()) == 0 {
+		return s.core.isPage(id), nil
+	}
+	err = s.core.view(func(tx *kv.Tx) error {
+		unmet, err := s.pages.sights.unmet(tx, id)
+		ok = err == nil && !unmet
+		return err
+	})
+	return ok, err
+}
+
+// ArchivesOf returns the runs whose archives were the first to name any of some URLs, in order.
+func (s *Survey) ArchivesOf(ids []schema.ID) (runs []schema.RunID, err error) {
+	err = s.core.view(func(tx *kv.Tx) error {
+		for _, id := range ids {
+			u, err := tx.URLs.At(id)
+			if err != nil {
+				return err
+			}
+			imports := func(r schema.Run) bool { return r.ID == u.FirstRun && r.Kind == schema.RunImport }
+			if slices.ContainsFunc(s.core.runs, imports) {
+				runs = append(runs, u.FirstRun)
+			}
+		}
+		return nil
+	})
+	slices.Sort(runs)
+	return slices.Compact(runs), err
+}
 
 // EachSketch calls f for every page, in no particular order, with what can be counted: its ids,
 // class, state and depth, and of its visit what [kv.Visits.Gists] provides, with the number of

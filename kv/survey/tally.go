@@ -180,7 +180,7 @@ func (ts *tallies) countInto(t *tally) func(*Page) error {
 // ofHost counts the pages of one host, or of all if that was done or is necessary, see
 // [tallies.leftBefore].
 func (ts *tallies) ofHost(id schema.HostID) (*hostTally, error) {
-	if ts.tally != nil || ts.core.run.ID > 1 {
+	if ts.tally != nil || !ts.core.firstOfAll() {
 		t, err := ts.tallied()
 		if err != nil {
 			return nil, err
@@ -195,7 +195,7 @@ func (ts *tallies) ofHost(id schema.HostID) (*hostTally, error) {
 // leftBefore counts the links that limits of [traps] kept from being recorded, on pages that an
 // earlier run read.
 func (ts *tallies) leftBefore() (int, error) {
-	if ts.core.run.ID == 1 {
+	if ts.core.firstOfAll() {
 		return 0, nil
 	}
 	t, err := ts.tallied()

@@ -1,7 +1,10 @@
 package survey
 
 import (
+	"errors"
 	"maps"
+	"slices"
+	"sync"
 
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
@@ -12,11 +15,16 @@ import (
 // pages are in its queues twice, and some pages that wait for a retry have lost their depth under
 // another configuration.
 func WaitingPages(store *kv.Store, tx *kv.Tx, run *schema.Run, h *schema.Host) (int, error) {
+	var failed error
+	later := sync.OnceValue(func() (had bool) {
+		had, failed = hadEarlier(store, tx, run)
+		return had
+	})
 	pages := map[schema.ID]bool{}
 	add := func(_ uint8, id schema.ID) bool {
 		depth, _ := store.Depth(id)
 		seq := store.Asked(id)
-		reached := depth != kv.NoDepth || seq == 0 && run.ID > 1 // or an earlier run has left it
+		reached := depth != kv.NoDepth || seq == 0 && later() // or an earlier run has left it
 		if reached && store.Kind(id) == schema.KindPage && (seq == 0 || seq < run.FirstVisit) {
 			pages[id] = true
 		}
@@ -28,7 +36,20 @@ func WaitingPages(store *kv.Store, tx *kv.Tx, run *schema.Run, h *schema.Host) (
 		}
 	}
 	err := tx.Frontier.Walk(h, add)
-	return len(pages), err
+	return len(pages), errors.Join(err, failed)
+}
+
+// hadEarlier reports whether there was another run when a run began. An import may have joined it later, and the first
+// runs may have been pruned.
+func hadEarlier(store *kv.Store, tx *kv.Tx, run *schema.Run) (bool, error) {
+	if run.ID == 1 || len(store.Imports()) == 0 {
+		return run.ID > 1, nil
+	}
+	runs, err := tx.Runs.All()
+	if err != nil {
+		return false, err
+	}
+	return runs[0].ID > 1 || slices.ContainsFunc(runs, func(r schema.Run) bool { return run.Knew(&r) }), nil
 }
 
 // RunErrors returns the errors of a run by kind, including pages that got no visit because their

@@ -63,6 +63,17 @@ func (r Inspector) InspectHost(raw, place string, limit int) (*Host, error) {
 		id, d.Met, err = tx.Hosts.Lookup(name)
 		return err
 	})
+	if err == nil && d.Met {
+		d.Met, err = r.Hosts.Maps(id)
+	}
+	if err == nil && !d.Met && id != 0 {
+		if _, archived, failed := r.pagesOf(id); failed != nil {
+			err = failed
+		} else {
+			d.Archives, err = r.ArchivesOf(archived)
+		}
+		return d, err
+	}
 	if err == nil && !d.Met {
 		d.Near, err = NearHosts(r.Store, name)
 	}

@@ -155,7 +155,10 @@ func (r Inspector) addPages(k *KnownHost, host schema.HostID, place string, limi
 	}
 	depths, errs, runs := map[uint8]*DepthCount{}, map[string]int{}, map[schema.RunID]*hostRun{}
 	k.Busiest = []busyPage{}
-	own := r.pagesOf(host)
+	own, _, err := r.pagesOf(host)
+	if err != nil {
+		return err
+	}
 	err = r.Hold(r.Context(), func() error {
 		for _, id := range own {
 			p, err := r.Page(id)
@@ -186,14 +189,23 @@ func (r Inspector) addPages(k *KnownHost, host schema.HostID, place string, limi
 	return nil
 }
 
-// pagesOf returns the IDs of the pages of a host.
-func (r Inspector) pagesOf(host schema.HostID) (own []schema.ID) {
+// pagesOf returns the IDs of the pages of a host: those of the map, and those that only archives name.
+func (r Inspector) pagesOf(host schema.HostID) (own, archived []schema.ID, err error) {
 	for id := schema.ID(1); int(id) <= r.URLs(); id++ {
-		if r.Hosts.Of(id) == host && r.Store.Kind(id) == schema.KindPage {
+		if r.Hosts.Of(id) != host || r.Store.Kind(id) != schema.KindPage {
+			continue
+		}
+		ok, err := r.Maps(id)
+		if err != nil {
+			return nil, nil, err
+		}
+		if ok {
 			own = append(own, id)
+		} else {
+			archived = append(archived, id)
 		}
 	}
-	return own
+	return own, archived, nil
 }
 
 // order sorts the counts: the most frequent error and the newest run come first.

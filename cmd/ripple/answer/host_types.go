@@ -22,6 +22,8 @@ type Host struct {
 	Note   string   `json:"note"`
 	Later  bool     `json:"later"` // not suggested for now
 
+	Archives []schema.RunID `json:"archives,omitempty"` // the runs whose archives alone know the host
+
 	Visitable bool `json:"-"` // its class allows visits
 	*KnownHost
 }

@@ -49,6 +49,14 @@ func (r Inspector) InspectPage(raw, place string, limit int) (*Page, error) {
 	}
 	form := u.Form
 	if in.Known = known; known {
+		if in.Known, err = r.Maps(id); err == nil && !in.Known {
+			in.Archives, err = r.ArchivesOf([]schema.ID{id})
+		}
+		if err != nil {
+			return in, err
+		}
+	}
+	if in.Known {
 		if in.KnownPage, err = r.page(id, u.Norm, place, limit); err != nil {
 			return in, err
 		}

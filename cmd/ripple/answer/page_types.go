@@ -1,6 +1,10 @@
 package answer
 
-import "time"
+import (
+	"time"
+
+	"github.com/sumi-ripple/ripple/schema"
+)
 
 // A Page is what is known of a URL.
 type Page struct {
@@ -12,6 +16,8 @@ type Page struct {
 	Steps []urlStep `json:"steps"`
 	Class string    `json:"class"`
 	Rule  string    `json:"rule"`
+
+	Archives []schema.RunID `json:"archives,omitempty"` // the runs whose archives alone know the page
 
 	Robots *RobotsVerdict `json:"robots"` // by the copy of its host's robots.txt; null: no copy
 

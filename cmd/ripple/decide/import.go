@@ -3,6 +3,7 @@ package decide
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,9 +55,12 @@ func Import(ctx context.Context, cfg *config.Config, from crawl.Archives) (crawl
 func join(ctx context.Context, cfg *config.Config, from crawl.Archives) (done crawl.Imported, err error) {
 	run, last, err := statefile.Join(ctx, cfg.State.Path, func(side *kv.Store) (err error) {
 		done, err = crawl.Import(ctx, side, cfg, from)
-		if errors.Is(err, record.ErrRuns) || errors.Is(err, record.ErrImport) {
-			err = term.Hint(record.ErrImport, "import the same archives again to finish it, or remove %s",
-				term.Shown(side.Path()))
+		switch path := term.Shown(side.Path()); {
+		case errors.Is(err, record.ErrImport):
+			err = term.Hint(record.ErrImport, "import the same archives again to finish it, or remove %s", path)
+		case errors.Is(err, record.ErrRuns):
+			err = term.Hint(fmt.Errorf("%s is finished and not yet added, or is the file of a crawl", path),
+				"import the same archives again to add it, or move the file away")
 		}
 		return err
 	})

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -148,14 +149,14 @@ type PageChoices struct {
 const mostChoices = 200
 
 func (t *pageTable) choices() (*PageChoices, error) {
-	if err := t.readFacts(); err != nil {
+	if err := errors.Join(t.readPages(), t.readFacts()); err != nil {
 		return nil, err
 	}
 	c := &PageChoices{StatusCode: []int{}, ContentType: t.media.frequent(mostChoices), Depth: []string{},
 		Error: t.failures.frequent(mostChoices), ErrorKind: t.kinds.frequent(mostChoices)}
 	var depths [kv.NoDepth + 1]bool
 	statuses := make([]bool, math.MaxUint16+1)
-	for _, id := range t.all() {
+	for _, id := range t.pages {
 		depths[t.facts[id].depth], statuses[t.facts[id].status] = true, true
 	}
 	for depth, is := range depths {

@@ -51,9 +51,12 @@ func filterValue(q desk.Query, name string) string {
 
 // matching returns the pages that match a query, by id.
 func (t *pageTable) matching(ctx context.Context, q desk.Query) (*pageList, error) {
+	if err := t.readPages(); err != nil {
+		return nil, err
+	}
 	key := filterKey(q)
 	if key == "" {
-		return &pageList{ids: t.all(), whole: true}, nil
+		return &pageList{ids: t.pages, whole: true}, nil
 	}
 	return t.keep("matching "+key, func() (*pageList, error) {
 		fits, err := t.tests(q)
@@ -61,7 +64,7 @@ func (t *pageTable) matching(ctx context.Context, q desk.Query) (*pageList, erro
 			return nil, err
 		}
 		list := &pageList{whole: true}
-		for _, id := range t.all() {
+		for _, id := range t.pages {
 			if fits(schema.ID(id)) {
 				list.ids = append(list.ids, id)
 			}

@@ -67,17 +67,21 @@ func newPageTable(s *survey.Survey, store *kv.Store) *pageTable {
 	return t
 }
 
-// all returns the ids of all pages.
-func (t *pageTable) all() []uint32 {
-	if t.pages == nil {
-		t.pages = []uint32{}
-		for id := schema.ID(1); int(id) <= t.survey.URLs(); id++ {
-			if t.survey.IsPage(id) {
-				t.pages = append(t.pages, uint32(id))
-			}
+// readPages reads the ids of all pages, once.
+func (t *pageTable) readPages() error {
+	if t.pages != nil {
+		return nil
+	}
+	pages := []uint32{}
+	for id := schema.ID(1); int(id) <= t.survey.URLs(); id++ {
+		if ok, err := t.survey.Maps(id); err != nil {
+			return err
+		} else if ok {
+			pages = append(pages, uint32(id))
 		}
 	}
-	return t.pages
+	t.pages = pages
+	return nil
 }
 
 // keep returns a list, which it makes if it is not there. The lists used longest ago give way.
@@ -157,11 +161,11 @@ func (t *pageTable) order(c *pageColumn) (*pageList, error) {
 	switch {
 	case c.Name == "links_in":
 		if err = t.countIn(); err == nil {
-			list.ids, last = ranked(t.all(), func(id uint32) uint32 { return t.in[id] + 1 })
+			list.ids, last = ranked(t.pages, func(id uint32) uint32 { return t.in[id] + 1 })
 		}
 	case c.key != nil:
 		if err = t.readFacts(); err == nil {
-			list.ids, last = ranked(t.all(), func(id uint32) uint32 { return c.key(t, &t.facts[id]) })
+			list.ids, last = ranked(t.pages, func(id uint32) uint32 { return c.key(t, &t.facts[id]) })
 		}
 	default:
 		list.ids, last, err = t.byValue(c)

@@ -296,7 +296,10 @@ func manyPages(t *testing.T) (table *pageTable, n int) {
 		t.Fatal(err)
 	}
 	table = newPageTable(s, store)
-	return table, len(table.all())
+	if err := table.readPages(); err != nil {
+		t.Fatal(err)
+	}
+	return table, len(table.pages)
 }
 
 // Text of servers and of users is only ever text. An invalid question is refused.

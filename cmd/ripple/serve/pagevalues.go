@@ -156,7 +156,7 @@ func (vs *pageValues) sort(values []pageValue, at int) {
 // byValue sorts pages by the values of a column, which it reads for every page. Those without a value
 // are returned apart.
 func (t *pageTable) byValue(c *pageColumn) (sorted, rest []uint32, err error) {
-	vs := &pageValues{column: c, all: make([]pageValue, 0, len(t.all()))}
+	vs := &pageValues{column: c, all: make([]pageValue, 0, len(t.pages))}
 	switch {
 	case c.Name == "url":
 		err = t.readURLs(vs)
@@ -170,12 +170,12 @@ func (t *pageTable) byValue(c *pageColumn) (sorted, rest []uint32, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(vs.all) < len(t.all()) {
+	if len(vs.all) < len(t.pages) {
 		known := make([]bool, t.survey.URLs()+1)
 		for _, v := range vs.all {
 			known[v.id] = true
 		}
-		for _, id := range t.all() {
+		for _, id := range t.pages {
 			if !known[id] {
 				rest = append(rest, id)
 			}

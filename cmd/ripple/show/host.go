@@ -25,7 +25,7 @@ func Host(w io.Writer, d *answer.Host, place string, limit int) error {
 	t.Row("  site", term.ShownHost(d.Site, 253))
 	printNoted(d, t)
 	if !d.Met {
-		t.Row("  known", "no: no page that was visited links to the host")
+		t.Row("  known", notKnown(d.Archives, "no: no page that was visited links to the host"))
 		if len(d.Near) > 0 {
 			t.Row("  did you mean", strings.Join(term.ShownHosts(d.Near), ", "))
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/answer"
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // Page prints what is known about a URL, with the links to it in a place; empty: in any.
@@ -30,7 +31,7 @@ func Page(w io.Writer, in *answer.Page, place string) error {
 		if in.Robots != nil {
 			t.Row("  robots.txt", robotsText(in))
 		}
-		t.Row("  known", "no: no page that was visited links here")
+		t.Row("  known", notKnown(in.Archives, "no: no page that was visited links here"))
 		return t.Flush()
 	}
 	p := in.KnownPage
@@ -42,6 +43,18 @@ func Page(w io.Writer, in *answer.Page, place string) error {
 	printLinksIn(w, &p.LinksIn, place)
 	printLinksOut(w, &p.LinksOut)
 	return printVisits(w, p)
+}
+
+// notKnown says that the map lacks something: only archives know it, or otherwise nothing does.
+func notKnown(archives []schema.RunID, otherwise string) string {
+	if len(archives) == 0 {
+		return otherwise
+	}
+	runs := make([]string, len(archives))
+	for i, run := range archives {
+		runs[i] = fmt.Sprintf("#%d", run)
+	}
+	return "only in the archives of run " + strings.Join(runs, ", ")
 }
 
 func withRule(class, rule string) string {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -23,7 +24,7 @@ func Joined(path string, whole func(*kv.Store) bool) error {
 	}
 	from, err := kv.Open(side, kv.Options{})
 	if err != nil {
-		return err
+		return nil // it is not that file
 	}
 	joined := whole(from)
 	if err := from.Close(); err != nil || !joined {
@@ -52,6 +53,9 @@ func Join(ctx context.Context, path string, imports func(*kv.Store) error) (run,
 	}
 	side := path + sideExt
 	from, err := kv.Open(side, kv.Options{})
+	if err != nil && !errors.Is(err, kv.ErrLocked) {
+		err = term.Hint(err, "move the file away: the import is made there")
+	}
 	if err != nil {
 		return 0, 0, err
 	}

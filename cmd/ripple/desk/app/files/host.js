@@ -34,7 +34,8 @@ function dossier(d, question, said, signal) {
   const deciding = offers("decisions") && section("Decide", "the class of this host",
     decideForm(d.domain, { chosen: decidedClass(d), tags: d.tags, note: d.note, done, signal }));
   draw(d);
-  if (!d.known) return [head, empty("No page of this host is known, and nothing links to it."), deciding];
+  if (!d.known) return [head, empty(d.archives ? `Only the archives of run #${d.archives.join(", #")} know this host.`
+    : "No page of this host is known, and nothing links to it."), deciding];
   const asksStrip = offers("hosts/{domain}/requests"), asksSQL = offers("query");
   const strip = el("div", {}), robots = el("div", {}), out = el("div", {});
   if (asksStrip) fetched(strip, () => ask(`hosts/${encodeURIComponent(d.domain)}/requests`, { signal }),

@@ -31,7 +31,8 @@ function inspection(p, question, said, signal) {
       p.known && p.depth !== null && chip("depth " + p.depth), p.seed && chip("seed"),
       p.page_type && chip("type " + p.page_type),
       p.known && p.error_message && el("span", { class: "warn" }, p.error_message)));
-  if (!p.known) return [head, empty("No link to this page has been found. Ripple would treat it like this:"),
+  if (!p.known) return [head, empty((p.archives ? `Only the archives of run #${p.archives.join(", #")} know this page.`
+    : "No link to this page has been found.") + " Ripple would treat it like this:"),
     section("Address", null, steps(p))];
   return [head, section("Shortest paths", "from each origin that reaches it", paths(p.depths)),
     el("div", { class: "columns" }, section("Address", null, steps(p), el("h3", {}, "Forms that were seen"),

@@ -30,7 +30,7 @@ func (a *around) enter(name []byte, t tag, isForeign bool, within int) {
 // leave processes an end tag. It reports whether the tag closes an open element, and how many elements of
 // [foreign] are then open.
 func (a *around) leave(name []byte) (within int, ok bool) {
-	k, html := kindOf(name), false
+	html := false
 	for i := len(a.open) - 1; i >= 0; i-- {
 		e := &a.open[i]
 		html = html || !e.foreign
@@ -38,16 +38,16 @@ func (a *around) leave(name []byte) (within int, ok bool) {
 		case bytes.EqualFold(e.name, name) && (!html || !e.foreign):
 			a.open = a.open[:i]
 			return e.within, true
-		case html && (e.foreign || a.bars(k, e.name)):
+		case html && (e.foreign || a.bars(name, e.name)):
 			return 0, false
 		}
 	}
 	return 0, false
 }
 
-// bars reports whether an end tag of a kind closes nothing outside the element outer.
-func (a *around) bars(k kind, outer []byte) bool {
-	switch o := kindOf(outer); {
+// bars reports whether an end tag with a name closes nothing outside the element outer.
+func (a *around) bars(name, outer []byte) bool {
+	switch k, o := kindOf(name), kindOf(outer); {
 	case k == kindRow || k == kindCell || k == kindTable || k == kindCaption:
 		return o == kindTable || o == kindTemplate
 	case o.isBorder() || o == kindRoot:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/zeebo/xxh3"
 
@@ -31,9 +32,10 @@ type ledger struct {
 	mentions int
 	beyond   int // mentions of spellings that were not kept
 
-	targets  map[string]int      // Norm -> position in the page's links
-	further  map[uint64]struct{} // hashes of targets beyond the limit
-	anchored []int               // number of the mention with each link's anchor
+	resolved map[string]resolution // by reference without its fragment
+	targets  map[string]int        // Norm -> position in the page's links
+	further  map[uint64]struct{}   // hashes of targets beyond the limit
+	anchored []int                 // number of the mention with each link's anchor
 }
 
 // maxTargets is the total size of a page's targets, in bytes, above which targets beyond the kept links are
@@ -43,15 +45,17 @@ const maxTargets = 16 << 20
 func (l *ledger) reset() {
 	const small = 1024 // clearing a map costs as much as its largest size
 	if l.index == nil || len(l.hrefs) > small {
-		*l = ledger{index: map[string]int{}, targets: map[string]int{}, further: map[uint64]struct{}{}, limit: l.limit}
+		*l = ledger{index: map[string]int{}, resolved: map[string]resolution{}, targets: map[string]int{},
+			further: map[uint64]struct{}{}, limit: l.limit}
 		return
 	}
 	clear(l.index)
+	clear(l.resolved)
 	clear(l.targets)
 	clear(l.further)
 	clear(l.hrefs)
-	*l = ledger{hrefs: l.hrefs[:0], index: l.index, targets: l.targets, further: l.further, anchored: l.anchored[:0],
-		limit: l.limit}
+	*l = ledger{hrefs: l.hrefs[:0], index: l.index, resolved: l.resolved, targets: l.targets, further: l.further,
+		anchored: l.anchored[:0], limit: l.limit}
 }
 
 // add records a mention, of one or more kinds, and returns the position of its spelling, or -1 if that is not
@@ -144,7 +148,7 @@ func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) 
 			break
 		}
 		h := &l.hrefs[i]
-		u, err := base.Parse(attributeValue(h.raw))
+		u, err := l.parse(base, attributeValue(h.raw))
 		if err != nil && !errors.Is(err, weburl.ErrScheme) {
 			p.Refused++
 		}
@@ -173,6 +177,28 @@ func (l *ledger) resolve(p *Page, base *weburl.Base, self string, maxLinks int) 
 	if len(links) > 0 {
 		p.Links = slices.Clip(links)
 	}
+}
+
+// A resolution is the result of resolving a reference.
+type resolution struct {
+	url weburl.URL
+	err error
+}
+
+// parse resolves a reference. Those that differ only in their fragments, two thirds of those in usual documentation,
+// are resolved once.
+func (l *ledger) parse(base *weburl.Base, ref string) (weburl.URL, error) {
+	const longest = 1024 // with the fragment; longer ones may be too long for a URL
+	page, _, ok := strings.Cut(ref, "#")
+	if !ok || len(ref) > longest {
+		return base.Parse(ref)
+	}
+	r, ok := l.resolved[page]
+	if !ok {
+		r.url, r.err = base.Parse(ref)
+		l.resolved[page] = r
+	}
+	return r.url, r.err
 }
 
 func newLink(h *href, u weburl.URL) Link {

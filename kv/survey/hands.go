@@ -130,6 +130,10 @@ func (hd *hands) sameOwner(tx *kv.Tx, a, b schema.HostID) (bool, error) {
 		slices.ContainsFunc(one.origins, shared), nil
 }
 
+// leastLinks is the number of links that two pages must have for their links to be compared: tiny pages share none by
+// chance.
+const leastLinks = 3
+
 // unlike reports whether two visits of a front page have nothing in common, although at least two of the words of the
 // title, the links and the text can be compared. One alone also differs at a page that says the site is down.
 func unlike(front schema.ID, a, b *schema.Visit) bool {
@@ -137,7 +141,8 @@ func unlike(front schema.ID, a, b *schema.Visit) bool {
 	links, otherLinks := outlinks(front, a), outlinks(front, b)
 	compared := 0
 	for _, both := range []bool{
-		len(titles) > 0 && len(otherTitles) > 0, len(links) > 0 && len(otherLinks) > 0, a.SimHash != 0 && b.SimHash != 0,
+		len(titles) > 0 && len(otherTitles) > 0, min(len(links), len(otherLinks)) >= leastLinks,
+		a.SimHash != 0 && b.SimHash != 0,
 	} {
 		if both {
 			compared++

@@ -39,8 +39,8 @@ func handsRows() []handsRow {
 		shows("Spin to Win", 0)(w, v)
 		v.Shell = schema.ShellMount
 	}
-	bakery := shows("Home - The Bakery", 0xff00, "b.test/bread", "mill.test/")
-	casino := shows("Home: Casino", 0xabcd<<40, "b.test/bonus", "casino.test/")
+	bakery := shows("Home - The Bakery", 0xff00, "b.test/bread", "mill.test/", "b.test/rolls")
+	casino := shows("Home: Casino", 0xabcd<<40, "b.test/bonus", "casino.test/", "c.test/")
 	row := func(name, want string, last func(*surveytest.World, *schema.Visit)) handsRow {
 		return handsRow{name, [3]func(*surveytest.World, *schema.Visit){bakery, bakery, last}, want,
 			strings.Replace(want, "1", "2", 1)}
@@ -67,10 +67,11 @@ func handsRows() []handsRow {
 		row("a redesign with a common link", "", shows("Fresh bread", 0xabcd<<40, "mill.test/")),
 		row("a redesign with the same text", "", shows("Fresh bread", 0xff01, "b.test/new")),
 		row("to another host of the site", "", moves("shop.b.test/")),
-		row("only other links", "", shows("", 0, "b.test/bonus")),
+		row("only other links", "", shows("", 0, "b.test/bonus", "casino.test/", "c.test/")),
 		row("only another text", "", shows("", 0xabcd<<40)),
 		row("only another title", "", shows("Maintenance", 0)),
-		row("another title and links", taken, shows("Home: Casino", 0, "casino.test/")),
+		row("another title and links", taken, shows("Home: Casino", 0, "casino.test/", "c.test/", "d.test/")),
+		row("another title and a few links", "", shows("Home: Casino", 0, "casino.test/", "c.test/")),
 		short("hp"), short("3m"), short("茶"), short("Welcome"),
 		row("nothing to compare", "", func(_ *surveytest.World, v *schema.Visit) { v.Charset = "utf-8" }),
 		{"always elsewhere", [3]func(*surveytest.World, *schema.Visit){moves("c.test/"), moves("c.test/"), casino}, "", ""},

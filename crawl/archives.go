@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sumi-ripple/ripple/crawl/archive"
 	"github.com/sumi-ripple/ripple/crawl/media"
@@ -29,43 +31,49 @@ type Archives struct {
 	At   time.Time // of several captures of a page, the newest that is not after it counts; zero: the newest
 }
 
-// identified is how many bytes at each end of an archive identify it, with its size.
-const identified = 1 << 20
-
-// source identifies the archives, whatever their names and order, and what is taken of them.
-func (a *Archives) source() (sum [32]byte, err error) {
+// source identifies the archives by their bytes, whatever their names and order, and what is taken of them. It reads all
+// of them, several at a time.
+func (a *Archives) source(ctx context.Context) ([32]byte, error) {
 	var all []string
-	for kind, paths := range map[string][]string{"warc": a.WARC, "wacz": a.WACZ, "wat": a.WAT} {
-		for _, path := range paths {
-			size, ends, err := endsOf(path)
-			if err != nil {
-				return sum, err
-			}
-			all = append(all, fmt.Sprintf("%s %d %x\n", kind, size, ends))
+	kinds := []struct {
+		name  string
+		paths []string
+	}{{"warc", a.WARC}, {"wacz", a.WACZ}, {"wat", a.WAT}}
+	for _, kind := range kinds {
+		sums := make([]string, len(kind.paths))
+		g, ctx := errgroup.WithContext(ctx)
+		g.SetLimit(runtime.GOMAXPROCS(0))
+		for i, path := range kind.paths {
+			g.Go(func() error {
+				sum, err := digestOfFile(ctx, path)
+				sums[i] = fmt.Sprintf("%s %x\n", kind.name, sum)
+				return err
+			})
 		}
+		if err := g.Wait(); err != nil {
+			return [32]byte{}, err
+		}
+		all = append(all, sums...)
 	}
 	slices.Sort(all)
 	return sha256.Sum256(fmt.Appendln(nil, strings.Join(all, ""), a.At.UnixMilli())), nil
 }
 
-// endsOf returns the size of a file, and the SHA-256 of what it begins and ends with.
-func endsOf(path string) (size int64, sum [32]byte, err error) {
+// digestOfFile returns the SHA-256 of a file, or the cause of ctx if that is done first.
+func digestOfFile(ctx context.Context, path string) (sum []byte, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return 0, sum, err
+		return nil, err
 	}
 	defer file.Close()
-	stat, err := file.Stat()
-	if err != nil {
-		return 0, sum, err
+	h := sha256.New()
+	for err == nil && ctx.Err() == nil {
+		_, err = io.CopyN(h, file, 16<<20)
 	}
-	h, size := sha256.New(), stat.Size()
-	for _, from := range []int64{0, max(size-identified, 0)} {
-		if _, err := io.Copy(h, io.NewSectionReader(file, from, identified)); err != nil {
-			return 0, sum, err
-		}
+	if err == io.EOF {
+		return h.Sum(nil), nil
 	}
-	return size, [32]byte(h.Sum(nil)), nil
+	return nil, cmp.Or(err, context.Cause(ctx))
 }
 
 // An input is one file of records.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -281,15 +282,17 @@ func TestArchivesKnownAgain(t *testing.T) {
 	t.Parallel()
 	var first, second warcFile
 	first.page("http://a.test/", "2015-03-01T00:00:00Z", "<title>Front</title>"+crawltest.Anchors("https://b.test/"))
-	second.page("http://b.test/", "2015-03-01T00:00:00Z", "<title>Near</title>")
-	from := crawl.Archives{WARC: []string{first.write(t), second.write(t)}}
+	noise := make([]byte, 2<<20)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	second.page("http://b.test/", "2015-03-01T00:00:00Z", fmt.Sprintf("<title>Near</title>%x", noise))
+	from := crawl.Archives{WARC: []string{second.write(t), first.write(t)}}
 	store, text := crawltest.Open(t, stateFile(t)), crawltest.Paper(importConfig)
 	importInto(t, store, crawltest.Parse(t, text), from)
 
 	b := must(os.ReadFile(from.WARC[0]))(t)
 	renamed, changed := filepath.Join(t.TempDir(), "renamed.warc.gz"), filepath.Join(t.TempDir(), "old.warc.gz")
 	err := os.WriteFile(renamed, b, 0o600)
-	b[9]++ // the system that made it
+	b[len(b)/2]++
 	if err := errors.Join(err, os.WriteFile(changed, b, 0o600)); err != nil {
 		t.Fatal(err)
 	}

@@ -173,7 +173,7 @@ func printImported(a *app, done crawl.Imported, program bool) error {
 			done.Unverified, append([]string{}, done.Doubts...)})
 	}
 	if done.Known {
-		fmt.Fprintf(a.stdout, "run #%d has these archives already: %s, captured %s; nothing was read\n", run.ID,
+		fmt.Fprintf(a.stdout, "run #%d has these archives already: %s, captured %s; nothing was imported\n", run.ID,
 			term.Count(done.Pages, "page", "pages"), run.Captured())
 		return nil
 	}

@@ -31,8 +31,8 @@ type Archives struct {
 	At   time.Time // of several captures of a page, the newest that is not after it counts; zero: the newest
 }
 
-// source identifies the archives by their bytes, whatever their names and order, and what is taken of them. It reads all
-// of them, several at a time.
+// source identifies the archives by their bytes, whatever their names and order, and what is taken of them. It reads
+// all of them, several at a time.
 func (a *Archives) source(ctx context.Context) ([32]byte, error) {
 	var all []string
 	kinds := []struct {

@@ -66,9 +66,9 @@ func (d *Imported) unverified(path string, why error) {
 // the links lead to it within max-depth; lists and rules keep pages out as they do in a crawl. It is idempotent:
 // after a kill, the same call continues.
 //
-// All archives are read once for their SHA-256 and once for their captures, and the chosen ones again, by their links: at
-// most once more for every step from an origin. In memory are 48 bytes for every capture of the terrain, about twice as
-// many if it was rendered, and the URL of every revisit.
+// All archives are read once for their SHA-256 and once for their captures, and the chosen ones again, by their links:
+// at most once more for every step from an origin. In memory are 48 bytes for every capture of the terrain, about twice
+// as many if it was rendered, and the URL of every revisit.
 //
 // If scripts were run when a page was archived, its links are those that they left, whether or not this configuration
 // renders pages: a conversion to HTML that follows the answer, refers to it and has its date.

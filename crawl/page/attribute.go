@@ -184,8 +184,18 @@ func (s *scanner) skipSpace(i int) int {
 	return i
 }
 
-// lower appends name to dst with its ASCII letters in lower case.
+// lower returns name with its ASCII letters in lower case: name itself if there are no others, or else appended to dst,
+// which is empty.
 func lower(dst, name []byte) []byte {
+	for i, c := range name {
+		if 'A' <= c && c <= 'Z' {
+			return appendLower(append(dst, name[:i]...), name[i:])
+		}
+	}
+	return name
+}
+
+func appendLower(dst, name []byte) []byte {
 	for _, c := range name {
 		if 'A' <= c && c <= 'Z' {
 			c += 'a' - 'A'

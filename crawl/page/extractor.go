@@ -141,7 +141,7 @@ func (e *Extractor) read(p *Page, text []byte) {
 
 func (e *Extractor) start(t tag) {
 	attrs := &e.scan.attrs
-	if e.hydration.links == 0 && e.inContent() {
+	if !e.hydration.linked && e.inContent() {
 		e.hydration.element(&e.scan, t)
 	}
 	switch t {

@@ -15,9 +15,9 @@ type hydration struct {
 	refused bool   // its server left a part of the page to the scripts
 	roots   int    // number of containers examined for a marker
 
-	links   int // outside of navigation, headers and footers, as the others, and not back
-	text    int // in bytes, with white space collapsed; counted up to shellText
-	content int // number of things of any kind
+	linked  bool // there is a link outside of navigation, headers and footers, as the others, and not back
+	text    int  // in bytes, with white space collapsed; counted up to shellText
+	content int  // number of things of any kind
 	control bool
 
 	list   []byte // name of the last list, table or main element that began
@@ -30,12 +30,12 @@ func (h *hydration) missing() bool {
 	if h.refused {
 		return true
 	}
-	return h.marked && h.links == 0 && (h.empty || h.text < shellText && !h.control)
+	return h.marked && !h.linked && (h.empty || h.text < shellText && !h.control)
 }
 
 // script looks for a marker in a script: Next, Nuxt and SvelteKit name their data.
 func (h *hydration) script(s *scanner) {
-	if h.marked || h.links > 0 {
+	if h.marked || h.linked {
 		return
 	}
 	for name, value := range s.eachAttribute() {
@@ -80,8 +80,8 @@ func (h *hydration) element(s *scanner, t tag) {
 
 // link processes a link.
 func (h *hydration) link(target []byte) {
-	if !isNowhere(target) && !h.isBack(target) {
-		h.links++
+	if !h.linked && !isNowhere(target) && !h.isBack(target) {
+		h.linked = true
 	}
 }
 

@@ -14,7 +14,7 @@ func (e *Extractor) addWords(raw []byte) {
 	if !e.inContent() {
 		return
 	}
-	if e.hydration.links == 0 {
+	if !e.hydration.linked {
 		e.hydration.addText(raw)
 	}
 	e.words.Quoted = e.link >= 0

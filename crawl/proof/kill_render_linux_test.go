@@ -26,7 +26,11 @@ func TestKilledRendering(t *testing.T) {
 	}
 	t.Parallel()
 	s := crawltest.Serve(t)
-	apps.Lively(s)
+	kills, pages := 1, []string{"caches", "database"}
+	if crawltest.Full() {
+		kills, pages = 12, nil // all pages
+	}
+	apps.Lively(s, pages...)
 	text := fmt.Sprintf("[retry]\nmax-retries = 100\n[render]\nmode = \"auto\"\nmax-browsers = 2\ntimeout = \"5m\"\n"+
 		"sandbox = %t\n[[quality]]\ndomain = \"lively.test\"\nseeds = [\"https://lively.test/\"]\n", os.Getuid() != 0)
 	whole := newKillableWeb(t, s, text)
@@ -34,10 +38,6 @@ func TestKilledRendering(t *testing.T) {
 	want := crawltest.Digest(t, whole.state)
 
 	random := rand.New(rand.NewPCG(crawltest.Seed(t), 1))
-	kills := 3
-	if crawltest.Full() {
-		kills = 12
-	}
 	s.ResetLog()
 	w := newKillableWeb(t, s, text)
 	ended := false

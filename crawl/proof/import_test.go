@@ -114,13 +114,16 @@ func TestImportKillPoints(t *testing.T) {
 // TestImportPowerLoss builds the files that a power loss during an import could have left behind, see TestPowerLoss.
 func TestImportPowerLoss(t *testing.T) {
 	t.Parallel()
-	images := 60
+	images := 20
 	if crawltest.Full() {
-		images = 1000
+		images = 300
 	}
 	seed := crawltest.Seed(t)
+	k := newKilledImport(t, seed)
 	watched := func(env ...string) *disk {
-		k := newKilledImport(t, seed)
+		if err := os.RemoveAll(k.state); err != nil {
+			t.Fatal(err)
+		}
 		crawltest.Open(t, k.state).Close()
 		before, err := os.ReadFile(k.state)
 		if err != nil {

@@ -43,12 +43,9 @@ func TestForged(t *testing.T) {
 		sufferForged(t)
 		return
 	}
-	files := 60
-	switch {
-	case crawltest.Full():
+	files := 20
+	if crawltest.Full() {
 		files = 300
-	case testing.Short():
-		files = 20
 	}
 	seed := crawltest.Seed(t)
 	dir := filepath.Dir(crawledTwice(t, seed))

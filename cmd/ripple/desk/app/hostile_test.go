@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"hash/crc32"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sumi-ripple/ripple/cmd/ripple/desk/desktest"
+	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
 // hostile returns texts of servers that try to be more than text: as markup or a template, as an address, as writing
@@ -89,8 +89,8 @@ const damage = `(() => {
 	return out.join("; ");
 })()`
 
-// Every view shows any text of a server as text, within limits. Under RIPPLE_CI=1 every text is
-// tried in every place, otherwise two are.
+// Every view shows any text of a server as text, within limits. Under RIPPLE_PROOF=full every text
+// is tried in every place, otherwise one is.
 func TestHostileTextIsInert(t *testing.T) {
 	t.Parallel()
 	d := newFake(t)
@@ -98,8 +98,8 @@ func TestHostileTextIsInert(t *testing.T) {
 	d.change = hurt(&round)
 	b := desktest.Open(t, d.url("now"))
 	b.Size(400, 900)
-	rounds := 2
-	if os.Getenv("RIPPLE_CI") == "1" {
+	rounds := 1
+	if crawltest.Full() {
 		rounds = len(hostile())
 	}
 	for i := range rounds * len(allViews()) {

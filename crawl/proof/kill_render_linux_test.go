@@ -40,14 +40,17 @@ func TestKilledRendering(t *testing.T) {
 	random := rand.New(rand.NewPCG(crawltest.Seed(t), 1))
 	s.ResetLog()
 	w := newKillableWeb(t, s, text)
-	ended := false
-	for n := 0; n < kills && !ended; n++ {
+	ended := !w.killAfter(t, 3+random.IntN(3)) // the first pages and their scripts
+	for n := 1; n < kills && !ended; n++ {
 		ended = w.crawl(t, time.Second+time.Duration(random.Int64N(int64(5*time.Second))))
 	}
 	if !ended {
 		w.crawl(t, 0)
 	}
 	t.Logf("%d kills", len(w.killed))
+	if len(w.killed) == 0 {
+		t.Error("it ended before it was killed")
+	}
 	last := map[string]time.Time{} // end of the last request for a resource
 	for _, e := range s.Log() {
 		before, again := last[e.Host+e.Path]

@@ -11,7 +11,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
 
-// A livelyPage is a page whose scripts use what a browser does in its own time. They call link for what they have found.
+// A livelyPage is a page whose scripts use what a browser does in its own time, and call link for what
+// they have found.
 type livelyPage struct {
 	links int
 	body  string
@@ -91,8 +92,10 @@ func Lively(s *webtest.Server, names ...string) (links, pages int) {
 	}
 	near.Page("/", "<p><a href=/"+strings.Join(names, ">page</a> <a href=/")+">page</a>")
 	for _, name := range names {
-		links += lively[name].links
-		near.Page("/"+name, `<!doctype html><title>`+name+`</title><div id=app></div><script src=/link.js></script>`+lively[name].body)
+		page := lively[name]
+		links += page.links
+		near.Page("/"+name,
+			`<!doctype html><title>`+name+`</title><div id=app></div><script src=/link.js></script>`+page.body)
 	}
 	serve(near, "/link.js", "text/javascript", `const link = (...names) => names.forEach((name) =>
 		app.insertAdjacentHTML("beforeend", "<a href='" + location.pathname + "/" + name + "'>" + name + "</a>"));`)

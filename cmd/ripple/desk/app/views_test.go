@@ -82,8 +82,8 @@ const outline = `(() => {
 		levels.some((level, i) => level > (levels[i - 1] ?? 0) + 1) && "headings skip a level: " + levels].filter(Boolean).join("; ");
 })()`
 
-// Every view is drawn at every width in both themes, under RIPPLE_PROOF=full also on a large screen: nothing lies outside the window, nothing is
-// too faint, there is no fault, and one heading.
+// Every view is drawn at every width in both themes, under RIPPLE_PROOF=full also on a large screen: nothing
+// lies outside the window, nothing is too faint, there is no fault, and one heading.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	b := desktest.Open(t, newFake(t).url("now"))

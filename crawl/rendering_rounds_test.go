@@ -12,6 +12,7 @@ import (
 
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 	"github.com/sumi-ripple/ripple/crawl/fetch"
+	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
 )
 
@@ -158,6 +159,44 @@ func TestRenderingAsksOnceOverKills(t *testing.T) {
 			}
 		})
 	}
+}
+
+// After a kill it is known which hosts have pages that never end: their further pages have one try each.
+func TestRenderingEndlessOverKills(t *testing.T) {
+	const many = 12
+	web := map[string]reply{"a.test/": links("/1"), "a.test/a.js": script("link /")}
+	for i := 1; i <= many; i++ {
+		page := shell("/a.js")
+		page.body += fmt.Sprintf("<a href=/%d>", i+1)
+		web[fmt.Sprintf("a.test/%d", i)] = page
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newPaperServers(t)
+		s.browser = &crawltest.Browser{Endless: func(string) bool { return true }}
+		keyRow{web: web}.serve(s)
+		text := rendering("[render]\nmode = \"auto\"\nmax-browsers = 1\ntimeout = \"10s\"\n")
+		for range 5 {
+			s.crawl(text, 23500*time.Millisecond) // two pages
+		}
+		s.crawl(text, 0)
+		timedOut, once := 0, 0
+		for _, v := range s.visits() {
+			if v.Rendering&schema.RenderTimedOut != 0 {
+				timedOut++
+			}
+			if v.Rendering&schema.RenderOnce != 0 {
+				once++
+			}
+		}
+		if timedOut != many || once != many-3 {
+			t.Errorf("%d pages ran out of time, %d were tried once; want %d and %d", timedOut, once, many, many-3)
+		}
+		crawltest.EachHost(t, s.path, func(h *survey.HostReport) {
+			if h.TimedOut != timedOut || h.TriedOnce != once {
+				t.Errorf("the host is shown with %d and %d", h.TimedOut, h.TriedOnce)
+			}
+		})
+	})
 }
 
 // The scripts that a page names are there when it is rendered the first time.

@@ -127,13 +127,16 @@ func (t *turn) enterRun(again bool, b *Begun) (reapply bool, err error) {
 	return true, nil
 }
 
-// recall reads what the sitemaps of the run said before this process began.
+// recall reads what the run has learned before this process began, from sitemaps and about the time of scripts.
 func (r *Recorder) recall() error {
 	return r.in.store.View(func(tx *kv.Tx) error {
 		r.in.tx = tx
 		err := r.reach.recallSpeakers()
 		if err == nil {
 			err = r.reach.recallListings()
+		}
+		if err == nil {
+			err = r.renderQueue.recall()
 		}
 		return err
 	})

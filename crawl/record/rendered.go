@@ -33,7 +33,9 @@ func (t *turn) rendered(o *ring.Outcome) error {
 	case o.Failed != "":
 		t.in.log.Warn("a page is recorded without its scripts", "url", o.Step.Norm, "error", o.Failed)
 		if o.TimedOut {
-			t.renderQueue.line.timedOut(h.ID)
+			if err := t.renderQueue.timedOut(h); err != nil {
+				return err
+			}
 		}
 	}
 	t.renderQueue.end(live, o)

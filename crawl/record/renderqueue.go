@@ -1,6 +1,8 @@
 package record
 
 import (
+	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -170,6 +172,58 @@ func (q *renderQueue) proceed(r render.Resource) {
 	}
 	delete(q.wanted, r)
 	delete(q.lent, r)
+}
+
+// metaTimeouts is the name of the value that keeps, for the processes after this one, how many pages of hosts have run
+// out of time.
+const metaTimeouts = "render timeouts"
+
+// runTimeouts is that value, as JSON.
+type runTimeouts struct {
+	Run   schema.RunID   `json:"run"`
+	Hosts map[string]int `json:"hosts"` // up to [mostTimeouts] of each
+}
+
+// timedOut counts a page that ran out of time.
+func (q *renderQueue) timedOut(h *schema.Host) error {
+	if q.line.timedOut(h.ID); q.line.timeouts[h.ID] > mostTimeouts {
+		return nil
+	}
+	kept, err := q.timeouts()
+	if err != nil {
+		return err
+	}
+	kept.Hosts[h.Name] = q.line.timeouts[h.ID]
+	text, err := json.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	return q.in.tx.Meta.Put(metaTimeouts, text)
+}
+
+// timeouts returns what the run has counted, in this process or earlier.
+func (q *renderQueue) timeouts() (runTimeouts, error) {
+	var kept runTimeouts
+	text, err := q.in.tx.Meta.Value(metaTimeouts)
+	if err == nil && text != nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if kept.Run != q.in.run.ID || kept.Hosts == nil {
+		kept = runTimeouts{q.in.run.ID, map[string]int{}}
+	}
+	return kept, err
+}
+
+// recall reads what the run has counted before this process began.
+func (q *renderQueue) recall() error {
+	kept, err := q.timeouts()
+	for name, n := range kept.Hosts {
+		id, known, wrong := q.in.tx.Hosts.Lookup(name)
+		if err = errors.Join(err, wrong); known {
+			q.line.timeouts[id] = n
+		}
+	}
+	return err
 }
 
 // crowded reports whether too many pages are being rendered to request another page of the host that might need

@@ -20,6 +20,7 @@ func TestHostFigures(t *testing.T) {
 	w.Visit("a.test/walled", func(v *schema.Visit) {
 		v.State, v.Answer, v.AnswerRule = schema.Failed, schema.AnswerChallenge, "anubis-challenge"
 	})
+	w.Visit("a.test/endless", func(v *schema.Visit) { v.Rendering = schema.RenderTimedOut | schema.RenderOnce })
 	w.Depth("a.test/waits", 1, 0)
 	w.Push("a.test/waits")
 	w.Host("a.test/", func(h *schema.Host) {

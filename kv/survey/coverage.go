@@ -201,7 +201,7 @@ func (cv *coverage) report(tx *kv.Tx, r *schema.Host, t *hostTally) (*HostReport
 			KnownMissing: cv.overflowOf(r),
 		},
 		HostDetails: HostDetails{LinksOmitted: int(t.omitted), HTML: int(t.html), Shells: int(t.shells),
-			Preferences: preference.Written(r.Preferences)},
+			TimedOut: int(t.timedOut), TriedOnce: int(t.triedOnce), Preferences: preference.Written(r.Preferences)},
 		FromDepth: t.from, ToDepth: t.to, Processed: int(t.processed),
 		Linkless: int(t.linkless), Unreached: int(t.unreached), Broken: int(t.brokenAll()),
 	}

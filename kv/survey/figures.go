@@ -21,6 +21,9 @@ type HostDetails struct {
 	HTML         int `json:"html_pages" sql:"-"` // pages of HTML that were processed
 	Shells       int `json:"need_scripts"`       // of those: likely show nothing without their scripts, and not rendered
 
+	TimedOut  int `json:"render_timed_out" sql:"-"`  // of those: their scripts used up the time of a page
+	TriedOnce int `json:"render_tried_once" sql:"-"` // of those: not tried again, because of the former
+
 	// what its robots.txt says about the use of pages, as written, one statement a line
 	Preferences  string `json:"preferences"`
 	MissingPages string `json:"missing_pages"`         // see [missing.Manner]; empty: not known

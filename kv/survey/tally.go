@@ -61,6 +61,8 @@ type hostTally struct {
 	html        uint32       // of processed: HTML pages
 	linkless    uint32       // of html: without links, except to feeds
 	shells      uint32       // of html: that likely need scripts
+	timedOut    uint32       // of html: their scripts used up the time of a page
+	triedOnce   uint32       // of html: tried once, because of the former
 	short       uint32       // of html: see isShort
 	waits       uint32       // see Page.Waits
 	missing     uint32       // see Page.Missing; and of visited: 503, if the host was given up for its requests to wait
@@ -339,9 +341,11 @@ func (t *tally) countRendering(h *hostTally, v *schema.Visit) {
 	case v.Rendering != 0:
 		t.counts.Unrendered++
 		if v.Rendering&schema.RenderTimedOut != 0 {
+			h.timedOut++
 			t.counts.TimedOut++
 		}
 		if v.Rendering&schema.RenderOnce != 0 {
+			h.triedOnce++
 			t.counts.TriedOnce++
 		}
 	}

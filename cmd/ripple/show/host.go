@@ -64,6 +64,10 @@ func printHostFacts(k *answer.KnownHost, t term.Table, visitable bool) {
 	if k.Shells > 0 {
 		t.Row("  scripts", fmt.Sprintf("%s of %s likely need them", term.Commas(k.Shells), term.Count(k.HTML, "page", "")))
 	}
+	if k.TimedOut > 0 || k.TriedOnce > 0 {
+		t.Row("  out of time", fmt.Sprintf("the scripts of %s; %s tried once, as others ran out of time",
+			term.Count(k.TimedOut, "page", ""), term.Commas(k.TriedOnce)))
+	}
 	if h := k.Hands; h != nil {
 		t.Row("  changed hands", "likely: its front page has nothing in common with what it was")
 		t.Row(fmt.Sprintf("    run #%d", h.Before.Run), term.Clean(h.Before.String(), 300))

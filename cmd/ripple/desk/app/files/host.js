@@ -135,7 +135,10 @@ function answered(d) {
 }
 
 function coverageOf(d) {
-  const scripts = d.need_scripts ? ` ${count(d.need_scripts, "page likely shows", "pages likely show")} nothing without scripts.` : "";
+  const needy = d.need_scripts ? ` ${count(d.need_scripts, "page likely shows", "pages likely show")} nothing without scripts.` : "";
+  const late = d.render_timed_out || d.render_tried_once ? ` The scripts of ${count(d.render_timed_out, "page")} ran out of time, `
+    + `and therefore ${count(d.render_tried_once, "page was", "pages were")} tried once.` : "";
+  const scripts = needy + late;
   const all = d.pages_visited === d.pages_known ?
     d.pages_known === 1 ? "The only known page was visited." : `All ${count(d.pages_known, "known page")} were visited.`
     : `All pages within reach were visited: ${number(d.pages_visited)} of ${count(d.pages_known, "known page")}.`;

@@ -45,3 +45,36 @@ func testProcessAPIs(t *testing.T, first, second *Renderer) {
 		})
 	}
 }
+
+// The time of a page stands still while a database answers, however often it is asked in a row.
+func testManyTransactions(t *testing.T, r *Renderer) {
+	got := render(t, r, html("https://a.example/many", `<p id=out></p><script>
+		let ticks = 0, n = 0;
+		setInterval(() => ticks++, 100);
+		const opening = indexedDB.open("d", 1);
+		opening.onupgradeneeded = () => opening.result.createObjectStore("s");
+		const next = () => {
+			if (++n > 80) { out.textContent = "ended after " + ticks; return; }
+			const writing = opening.result.transaction("s", "readwrite");
+			writing.objectStore("s").put("v", n);
+			writing.oncomplete = next;
+		};
+		opening.onsuccess = next;
+	</script>`), web{})
+	if !bytes.Contains(got.DOM, []byte(">ended after 0<")) {
+		t.Errorf("the page is %s", got.DOM)
+	}
+}
+
+// Timers before the end of a page's time fire, and those at the end or later do not.
+func testLastTimers(t *testing.T, r *Renderer) {
+	got := render(t, r, html("https://a.example/last", `<p id=out></p><script>
+		for (let i = 0; i < 20000; i++) Date.now(); // each reading is a millisecond later
+		let ticks = 0;
+		setInterval(() => out.textContent = "ticks " + ++ticks, 500);
+		for (const due of [9990, 10000, 10100]) setTimeout(() => out.append(" after " + due), due);
+	</script>`), web{})
+	if !bytes.Contains(got.DOM, []byte(">ticks 19 after 9990<")) {
+		t.Errorf("the page is %s", got.DOM)
+	}
+}

@@ -81,6 +81,8 @@ func TestRenderer(t *testing.T) {
 	t.Run("same", func(t *testing.T) { testSame(t, r, second) })
 	t.Run("resumes", func(t *testing.T) { testResumes(t, r, second) })
 	t.Run("process", func(t *testing.T) { testProcessAPIs(t, r, second) })
+	t.Run("many transactions", func(t *testing.T) { testManyTransactions(t, r) })
+	t.Run("last timers", func(t *testing.T) { testLastTimers(t, r) })
 	t.Run("first", func(t *testing.T) {
 		t.Parallel()
 		t.Run("withdrawn", func(t *testing.T) { testWithdrawn(t, r) })

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// Lifetime of a page, in milliseconds of its own time. It ends between two of them, since a timer that is due at the
-	// end would race against it.
-	lifetime = 10_000.5
+	// Lifetime of a page, in milliseconds of its own time. It is longer than in world.js, where timers end, so that none
+	// races against the end.
+	lifetime = 10_250.5
 	// Time at which a page starts, in seconds since 1970: noon of 1 January 2026, UTC, as in world.js.
 	birth = 1_767_268_800
 )

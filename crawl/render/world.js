@@ -20,24 +20,33 @@
   const reach = (time) => { if (time > clock) clock = time; };
 
   const { setTimeout: native, clearTimeout, setInterval: repeat, XMLHttpRequest } = globalThis;
+  const soon = scheduler.postTask.bind(scheduler);
 
   // A database answers in true time. Meanwhile timers do not fire, and requests that block until the visit answers
-  // them give it that time; see visit.pause. The page's time goes on by a few milliseconds.
-  let outstanding = 0, pauses = 0, stopped = [];
+  // them give it that time; see visit.pause. The page's time stands still, since there is always a task to run.
+  let outstanding = 0, pausing = false, pauses = 0, stopped = [];
   const late = new Map(); // timers that were ever stopped, by id
+  // The time of the latest timer, in milliseconds. A timer does not fire if it is due when the page's time ends, or
+  // later: one of that very moment would race against the end. The browser's budget is a little larger, see tab.go.
+  let reached = 0;
+  const lifetime = 10_000;
   const stop = (timer) => {
-    if (timer.cleared) return;
-    if (!outstanding) return timer.handler();
+    if (timer.cleared || timer.due >= lifetime) return;
+    if (!outstanding) {
+      reached = Math.max(reached, timer.due);
+      return timer.handler();
+    }
     stopped.push(timer);
     late.set(timer.id, timer);
   };
+  const wait = (delay) => Math.min(Math.max(Number(delay) || 0, 0), 2 ** 31 - 1);
   const later = (handler, delay) => {
-    const timer = { handler };
+    const timer = { handler, due: reached + wait(delay) };
     return timer.id = native(() => stop(timer), delay);
   };
   const often = (handler, delay) => {
-    const timer = { handler };
-    return timer.id = repeat(() => stop(timer), delay);
+    const timer = { handler, due: reached };
+    return timer.id = repeat(() => { timer.due += wait(delay); stop(timer); }, delay);
   };
   const never = (id) => {
     clearTimeout(id);
@@ -50,14 +59,20 @@
     stopped = [];
     for (const timer of timers) native(() => stop(timer), 0);
   };
-  const pause = () => native(() => {
-    if (!outstanding) return;
-    if (++pauses > 2000) { outstanding = 0; resume(); return; }
+  const pause = () => {
+    if (pausing) return;
+    pausing = true;
+    soon(block);
+  };
+  const block = () => {
+    pausing = outstanding > 0;
+    if (!pausing) return;
+    if (++pauses > 2000) { outstanding = 0; pausing = false; resume(); return; }
     const request = new XMLHttpRequest();
     request.open("GET", "https://pause.invalid/", false);
     try { request.send(); } catch { /* always */ }
-    pause();
-  }, 0);
+    soon(block);
+  };
   // holds makes a method hold the page's time until its result fires one of some events, or as a promise is settled.
   const holds = (prototype, name, ends) => {
     const real = prototype[name];
@@ -84,7 +99,6 @@
     if (typeof handler === "function") handler.apply(globalThis, args);
     else (0, eval)(String(handler));
   };
-  const wait = (delay) => Math.min(Math.max(Number(delay) || 0, 0), 2 ** 31 - 1);
   put(globalThis, "setTimeout", function setTimeout(handler, delay, ...args) {
     const due = clock + wait(delay);
     return later(() => { reach(due); call(handler, args); }, delay);

@@ -19,7 +19,7 @@ func TestServeRefuses(t *testing.T) {
 		"hosts/" + url.PathEscape("https://h0.gen.test/"): 400, "hosts?sort=password": 400, "diff": 409, "diff?to=7": 409,
 		"pages?url=https://a.test/" + strings.Repeat("x", 3000): 400, "hosts?limit=501": 400,
 		"pages?url=" + strings.Repeat("x", 70_000): 400, "pages/list?snapshot=OLD": 410, "pages/list?sort=password": 400,
-		"pages/list?search=" + strings.Repeat("x", 10_000): 400,
+		"pages/list?search=" + strings.Repeat("x", 10_000): 400, "graph?kind=guess": 400,
 	} {
 		if code, text := d.get(path); code != want {
 			t.Errorf("%.60s: %d %s, want %d", path, code, text, want)

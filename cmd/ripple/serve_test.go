@@ -23,6 +23,8 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/term"
 	"github.com/sumi-ripple/ripple/crawl/control"
 	"github.com/sumi-ripple/ripple/kv"
+	"github.com/sumi-ripple/ripple/kv/survey/surveytest"
+	"github.com/sumi-ripple/ripple/schema"
 )
 
 // Every answer equals that of the command with --json, and matches openapi.json.
@@ -99,6 +101,24 @@ func TestServeAnswers(t *testing.T) {
 			if !seen[name] {
 				t.Errorf("%s is promised and was not asked", name)
 			}
+		}
+	}
+}
+
+// The map of the desk can have links of one kind alone. Those that are never in the text count at once.
+func TestGraphOfAKind(t *testing.T) {
+	t.Parallel()
+	w := surveytest.New(t, surveytest.Minimal)
+	w.Visit("a.test/", func(v *schema.Visit) {
+		w.Links("b.test/", "c.test/")(v)
+		v.Links[1].Kinds = surveytest.Kinds(schema.LinkBlogroll)
+	})
+	d := serveState(t, saved(t, w))
+	for kind, want := range map[string]string{"": "3 hosts, 1 link text", "anchor": "3 hosts, 1 link text",
+		"blogroll": "3 hosts, 1 link all", "redirect": "3 hosts, 0 links all"} {
+		m := d.json("graph?kind=" + kind).(map[string]any)
+		if got := fmt.Sprint(m["counts"], " ", m["counted"]); got != want {
+			t.Errorf("kind %q: %s, want %s", kind, got, want)
 		}
 	}
 }

@@ -227,8 +227,22 @@ func (o *opened) eachVisit(tx *kv.Tx, host schema.HostID, f func(*schema.Visit) 
 // maxGraph is the number of hosts that the map of the desk shows.
 const maxGraph = 5000
 
-func (o *opened) answerGraph(_ context.Context, _ desk.Query) (any, error) {
-	g, err := export.New(o.Survey, export.Options{Level: export.LevelHost, Inlinks: true})
+func graphParams() []desk.Param {
+	return []desk.Param{{Name: "kind", Kind: desk.Text, Words: words(schema.LinkKinds()),
+		Doc: "only links of this kind; without it of any"}}
+}
+
+func (o *opened) answerGraph(_ context.Context, q desk.Query) (any, error) {
+	options := export.Options{Level: export.LevelHost, Inlinks: true}
+	for _, kind := range schema.LinkKinds() {
+		if q.Text("kind") != kind.String() {
+			continue
+		}
+		if options.Kinds = schema.Kinds(0).Add(kind); kind != schema.LinkAnchor { // only anchors are in the text
+			options.Counted = export.AllLinks
+		}
+	}
+	g, err := export.New(o.Survey, options)
 	if err != nil {
 		return nil, err
 	}

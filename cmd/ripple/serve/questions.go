@@ -156,10 +156,10 @@ func runQuestions() []question {
 		{Route: desk.Route{Path: "diff", Name: "diff", Params: diffParams(), Returns: map[string]any{},
 			Doc: "What came, went and changed between two runs."},
 			state: (*opened).answerDiff},
-		{Route: desk.Route{Path: "graph", Name: "graph", Returns: map[string]any{},
+		{Route: desk.Route{Path: "graph", Name: "graph", Params: graphParams(), Returns: map[string]any{},
 			Doc: "The hosts with their places, and the links between them, as the HTML map shows them: " +
 				"at most 5,000 hosts, the most trusted; with links in the text of pages counted, and under " +
-				"\"other\" what is different with all."},
+				"\"other\" what is different with all. Of a kind of links that is never in the text, all count first."},
 			state: (*opened).answerGraph},
 		{Route: desk.Route{Method: http.MethodPost, Path: "query", Name: "query", Body: statement{}, Returns: queryAnswer{},
 			Doc: "Ask one read-only SQL statement of the tables of the SQLite export: 30 s, 256 MB of memory, " +

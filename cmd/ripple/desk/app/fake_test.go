@@ -272,6 +272,7 @@ func (d *fake) document(*http.Request) any {
 	}
 	list["/hosts"] = object{"get": object{"parameters": []any{parameter("class", "quality", "stub"),
 		parameter("cover", "complete"), parameter("reason", "rest", "retries")}}}
+	list["/graph"] = object{"get": object{"parameters": []any{parameter("kind", "anchor", "blogroll")}}}
 	list["/pages/list"] = object{"get": object{"parameters": []any{parameter("class", "quality", "stub"),
 		parameter("state", "processed", "dead_link")}}}
 	return object{"paths": list}

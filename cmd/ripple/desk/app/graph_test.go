@@ -14,8 +14,13 @@ import (
 	"github.com/sumi-ripple/ripple/export/atlas"
 )
 
-// graphOf returns a small map, as the desk sends it.
-func graphOf(*http.Request) any { return drawn(30) }
+// graphOf returns a small map, as the desk sends it, and a smaller one of the links of a kind.
+func graphOf(r *http.Request) any {
+	if r.FormValue("kind") != "" {
+		return drawn(5)
+	}
+	return drawn(30)
+}
 
 // drawn returns a map of n hosts in a ring.
 func drawn(n int) any {

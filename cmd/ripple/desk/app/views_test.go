@@ -198,6 +198,12 @@ func TestFigures(t *testing.T) {
 		{"files", `document.querySelector("#view td")`, "#view", "terrain-csv of run #2, from weight 3, without nav, footer"},
 		{"files", `document.querySelector("#view .sheet .meter")`, "#view", "writing links 40 %"},
 		{"map", `document.documentElement.dataset.drawn`, "#head", "30 hosts, 30 links\npartial: 2 hosts cut"},
+		{"map?kind=blogroll", `document.documentElement.dataset.drawn`, "#head", "5 hosts, 5 links"},
+		{"map", `(() => { const kind = document.getElementById("kind");
+			if (!kind || !document.documentElement.dataset.drawn) return false;
+			if (kind.value !== "blogroll") { kind.value = "blogroll"; kind.dispatchEvent(new Event("change")); }
+			return location.hash.includes("kind=blogroll") && document.getElementById("counts").textContent.startsWith("5"); })()`,
+			"#head", "5 hosts, 5 links"},
 		{"map?outside=shown", `document.documentElement.dataset.drawn`, "#head",
 			"; the first 1 of 9 hosts outside, by the web graph cc-main-2024-may, a sample of the web"},
 		{"map?outside=shown&node=far.example", `!document.getElementById("panel").hidden`, "#panel", "no. 7"},

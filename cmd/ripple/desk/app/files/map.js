@@ -1,6 +1,6 @@
 // Map: the graph of hosts, drawn by the viewer of the exported map, growing while the crawl runs.
 
-import { ask, offers } from "./api.js";
+import { ask, offers, wordsOf } from "./api.js";
 import { propose } from "./decide.js";
 import { el, put, address, at, harmless } from "./dom.js";
 import { live } from "./live.js";
@@ -16,6 +16,7 @@ const look = 30000; // ms between two reads of a growing terrain
 export function show(view, said, signal) {
   const note = el("div", { class: "map-note" }, loading("Laying out the map…"));
   let app = null, timer = 0;
+  let kind = wordsOf("graph", "kind").includes(said.kind) ? said.kind : "", drawn = kind; // of links: chosen, and shown
   document.body.classList.add("mapped");
   put(view, el("h1", { class: "hidden", tabindex: "-1" }, "Map"), note);
   signal.addEventListener("abort", () => {
@@ -23,16 +24,22 @@ export function show(view, said, signal) {
     document.body.classList.remove("mapped");
     if (app) leave(app);
   });
+  const choose = (next) => { kind = next; again(); };
   const again = async () => {
     clearTimeout(timer);
     await seen(signal);
     if (signal.aborted) return;
     try {
-      const data = harmless((await ask("graph", { signal })).data, columns); // the viewer does not clean texts
-      if (signal.aborted) return;
+      const asked = kind, answer = await ask("graph", { said: { kind }, signal });
+      const data = harmless(answer.data, columns); // the viewer does not clean texts
+      if (signal.aborted || asked !== kind) return;
       if (!data.names.length) put(note, empty("There is nothing to draw yet."));
-      else if (app) renew(app, data);
-      else app = begin(note, data, signal, again);
+      else if (!app) app = begin(note, data, signal, again, { chosen: () => kind, choose });
+      else {
+        if (kind !== drawn) counting(app, data);
+        renew(app, data);
+      }
+      drawn = kind;
       if (data.names.length) caption(data, app);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -44,14 +51,22 @@ export function show(view, said, signal) {
 }
 
 // begin replaces the note with the viewer's elements and starts the viewer, which decides as other views do. done is
-// called when decisions are in force. The title stays, because it may have the focus.
-function begin(note, data, signal, done) {
+// called when decisions are in force. kinds is the choice of a kind of links. The title stays, because it may have the
+// focus.
+function begin(note, data, signal, done, kinds) {
   const drawn = document.getElementById("map-stage").content.cloneNode(true), stage = drawn.getElementById("stage");
   stage.replaceWith(el("div", { id: "stage" }, ...stage.childNodes)); // here the view is the main part
   note.replaceWith(drawn);
+  document.getElementById("links").closest("label").after(el("label", { title: "Links of this kind alone" }, "Kind ",
+    el("select", { id: "kind", onchange: (event) => kinds.choose(event.target.value) },
+      ["", ...wordsOf("graph", "kind")].map((name) =>
+        el("option", { value: name, selected: name === kinds.chosen() }, name || "any")))));
   const app = draw(data, {
     read: () => new URLSearchParams(location.hash.replace(/^[^?]*\??/, "")),
-    write: (said) => { if (at("map")) history.replaceState(null, "", "#/map?" + said); },
+    write: (said) => {
+      if (kinds.chosen()) said.set("kind", kinds.chosen());
+      if (at("map")) history.replaceState(null, "", "#/map?" + said);
+    },
     dark: isDark,
     decide: offers("decisions") && ((place, decisions) => {
       place.classList.add("foresight");
@@ -61,6 +76,12 @@ function begin(note, data, signal, done) {
   });
   document.addEventListener("theme", () => restyle(app), { signal });
   return app;
+}
+
+// counting chooses which links count, as an answer says: only anchors are in the text.
+function counting(app, data) {
+  app.count = data.counted;
+  document.getElementById("count").value = data.counted;
 }
 
 function caption(data, app) {

@@ -66,8 +66,12 @@ func nodeAsChild(cfg *config.Config) error {
 		return err
 	}
 	defer conn.Close()
+	id, err := node.Identify(cfg.Cluster.Folder)
+	if err != nil {
+		return err
+	}
 	options := node.Options{
-		Hub: conn, Name: cfg.Cluster.Folder, Folder: cfg.Cluster.Folder, Shards: cfg.Cluster.Shards,
+		Hub: conn, ID: id, Name: cfg.Cluster.Folder, Folder: cfg.Cluster.Folder, Shards: cfg.Cluster.Shards,
 		MaxShards: cfg.Cluster.MaxShards, Config: cfg, Load: func() (*config.Config, error) { return cfg, nil },
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		Log:  log, Timing: timing, Clock: lease.MachineClock(), Machine: machine,

@@ -150,13 +150,13 @@ func runRecreate(ctx context.Context, a *app, args []string) error {
 				"\"ripple crawl\" takes it; move it away if it is damaged, or an older copy")
 		}
 	}
-	name, err := session.NodeName(cfg)
+	id, name, err := session.NodeOf(cfg)
 	if err != nil {
 		return err
 	}
 	return session.AtHub(ctx, a.Voice.Logger(), cfg, func(conn *hub.Conn) error {
 		next, err := node.Recreate(ctx, conn, node.Recreation{
-			Node: name, Shards: shards, Timing: a.Timing, Clock: lease.MachineClock(),
+			ID: id, Node: name, Shards: shards, Timing: a.Timing, Clock: lease.MachineClock(),
 		})
 		if err != nil {
 			return shardError(err)

@@ -67,10 +67,14 @@ func preparing(ctx context.Context, machine *crawl.Machine) func(*config.Config)
 	}
 }
 
-// NodeName returns the name of a node as other machines see it.
-func NodeName(cfg *config.Config) (string, error) {
+// NodeOf returns the ID of this machine's node, and its name as people see it.
+func NodeOf(cfg *config.Config) (id, name string, err error) {
 	host, err := os.Hostname()
-	return host + ":" + cfg.Cluster.Folder, err
+	if err != nil {
+		return "", "", err
+	}
+	id, err = node.Identify(cfg.Cluster.Folder)
+	return id, host + ":" + cfg.Cluster.Folder, err
 }
 
 // ownConfig returns the configuration of a node.
@@ -166,7 +170,8 @@ func nodeError(cfg *config.Config, err error) error {
 		return term.Hint(err, "restore them, or begin a new terrain with an empty [cluster] folder on each machine and an "+
 			"empty store of the hub")
 	case errors.Is(err, node.ErrTwin):
-		return term.Hint(err, "a machine is called by its host name and its [cluster] folder; give one of the two another")
+		return term.Hint(err, "one of the two is a copy of the other's disk: stop it, delete %s in its %s, and start it again",
+			node.IDName, folder)
 	case errors.Is(err, node.ErrGone):
 		return term.Hint(err, "put it into %s, or first start the machine that has it now; if it is gone for good, "+
 			"\"ripple shard recreate\" makes another", folder)
@@ -175,8 +180,7 @@ func nodeError(cfg *config.Config, err error) error {
 	case errors.Is(err, lease.ErrFile):
 		return term.Hint(err, "put the newest copy of it into %s", folder)
 	case errors.As(err, &held):
-		return term.Hint(err, "a shard belongs to the machine that has its file; move the copy here away, or give "+
-			"this machine another name")
+		return term.Hint(err, "a shard belongs to the machine that has its file; move the copy here away")
 	}
 	return hubError(err)
 }

@@ -75,7 +75,7 @@ func newNodeView(told *term.Voice, path string, cfg *config.Config, opts Options
 
 // run runs a node. To its options it adds the hub, the name of the node, and its callbacks.
 func (v *nodeView) run(ctx context.Context, o node.Options) error {
-	name, err := NodeName(v.cfg)
+	id, name, err := NodeOf(v.cfg)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (v *nodeView) run(ctx context.Context, o node.Options) error {
 	defer v.stop(nil)
 	v.voice.Say("node " + term.Shown(name) + " is connected to the hub " + term.Shown(v.cfg.Cluster.Hub))
 	end := v.begin(conn, at)
-	o.Hub, o.Name, o.Load = conn, name, v.desk.load
+	o.Hub, o.ID, o.Name, o.Load = conn, id, name, v.desk.load
 	o.OnVisit, o.OnShard, o.OnFile, o.OnCrawl = v.visited, v.note, v.file, v.crawl
 	o.OnRequest = func(int, crawl.Request) { v.requests.Add(1) }
 	o.OnCommit = func(_ int, c crawl.Commit) { v.meter.Committed(c) }

@@ -325,7 +325,7 @@ func TestSameFile(t *testing.T) {
 // Late messages from a dead holder of the same file do not delay the next claim.
 func TestSameFileRenewedLate(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
-		r := record{State: held, Node: "a", Opening: make([]byte, 16), Random: "its own", File: "7:1@boot"}
+		r := record{State: held, ID: "a", Opening: make([]byte, 16), Random: "its own", File: "7:1@boot"}
 		w.place(r.encode())
 		late := func() {
 			r.Random = "late"
@@ -335,6 +335,32 @@ func TestSameFileRenewedLate(t *testing.T) {
 			t.Errorf("it takes %s", after)
 		}
 	})
+}
+
+// A renewal of a claim delays the next one. If it comes from another process, that holds the shard, even with the ID of
+// the node; if it comes from this one, it was sent before the lease was lost.
+func TestRenewedLate(t *testing.T) {
+	for _, instance := range []string{"a", "another"} {
+		t.Run(instance, func(t *testing.T) {
+			in(t, func(t *testing.T, w *world) {
+				r := record{State: held, ID: "a", Instance: instance, Opening: make([]byte, 16), Random: "before"}
+				w.place(r.encode())
+				time.AfterFunc(5*time.Second, func() {
+					r.Random = "late"
+					w.place(r.encode())
+				})
+				began := time.Now()
+				_, err := Take(t.Context(), w.node("a").claim(&paperFile{any: true}, ""))
+				var by *HeldError
+				switch took := time.Since(began); {
+				case instance != "a" && (!errors.As(err, &by) || by.ID != "a"):
+					t.Errorf("it ends with %v", err)
+				case instance == "a" && (err != nil || !within(took, 35*time.Second)):
+					t.Errorf("taken after %s, %v", took, err)
+				}
+			})
+		})
+	}
 }
 
 // A released shard is available at once, with its last commit.

@@ -25,14 +25,16 @@ const (
 
 // A record is the bucket's entry for a shard.
 type record struct {
-	State   state     `json:"state"`
-	Node    string    `json:"node"`
-	Since   time.Time `json:"since"` // when it was claimed
-	Opening []byte    `json:"opening"`
-	Commit  uint64    `json:"commit"`
-	File    string    `json:"file"`  // see [FileID]; empty: unknown, or a claim that was never renewed
-	Epoch   uint64    `json:"epoch"` // of the shard: how often its file was replaced
-	Random  string    `json:"random"`
+	State    state     `json:"state"`
+	ID       string    `json:"id"`   // of the node
+	Node     string    `json:"node"` // its name
+	Instance string    `json:"instance"`
+	Since    time.Time `json:"since"` // when it was claimed
+	Opening  []byte    `json:"opening"`
+	Commit   uint64    `json:"commit"`
+	File     string    `json:"file"`  // see [FileID]; empty: unknown, or a claim that was never renewed
+	Epoch    uint64    `json:"epoch"` // of the shard: how often its file was replaced
+	Random   string    `json:"random"`
 }
 
 // decode decodes an untrusted record.
@@ -60,7 +62,8 @@ func (r record) filed() bool { return r.State == held || r.State == free }
 // A HeldError reports that another node holds a shard.
 type HeldError struct {
 	Key   string // of its record
-	Node  string // name of the node
+	ID    string // of the node
+	Node  string // its name
 	Since time.Time
 }
 
@@ -72,13 +75,14 @@ func (r record) held(key string) error {
 	if r.State != held {
 		return fmt.Errorf("%s is not held", key)
 	}
-	return &HeldError{Key: key, Node: r.Node, Since: r.Since}
+	return &HeldError{Key: key, ID: r.ID, Node: r.Node, Since: r.Since}
 }
 
 // A Holder is the state of a shard according to the bucket.
 type Holder struct {
-	Held    bool // false: released, or never held
-	Node    string
+	Held    bool   // false: released, or never held
+	ID      string // of the node
+	Node    string // its name
 	Since   time.Time
 	Opening schema.Opening
 	Commit  uint64 // as of the last renewal
@@ -98,7 +102,7 @@ func Look(ctx context.Context, b Bucket, key string) (Holder, error) {
 	if err != nil {
 		return Holder{}, fmt.Errorf("%s: %w", key, err)
 	}
-	h := Holder{Held: r.State == held, Node: r.Node, Since: r.Since, Commit: r.Commit}
+	h := Holder{Held: r.State == held, ID: r.ID, Node: r.Node, Since: r.Since, Commit: r.Commit}
 	copy(h.Opening[:], r.Opening)
 	return h, nil
 }

@@ -22,7 +22,8 @@ type Given struct {
 func Recreate(ctx context.Context, c Claim, above uint64) (*Given, error) {
 	long := c
 	long.Timing.Watch += c.Timing.Renew
-	t, own := &taker{Claim: long}, record{State: recreate, Node: c.Node, Random: rand.Text()}
+	long.Instance = rand.Text()
+	t, own := &taker{Claim: long}, record{State: recreate, ID: c.ID, Node: c.Node, Random: rand.Text()}
 	g := &Given{claim: c, random: own.Random}
 	err := t.until(ctx, func() (bool, error) {
 		session, e, r, err := t.look(ctx)

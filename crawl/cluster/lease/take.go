@@ -18,7 +18,8 @@ var ErrRecreated = fmt.Errorf("%w: the shard has been recreated since", ErrFile)
 
 // A WrittenError is the [ErrFile] for a file that lacks another node's writes.
 type WrittenError struct {
-	Node    string // name of the node
+	ID      string // of the node
+	Node    string // its name
 	Commit  uint64 // 0: unknown
 	Opening schema.Opening
 }
@@ -46,10 +47,14 @@ type File interface {
 type Claim struct {
 	Bucket Bucket
 	Key    string // of the shard's record
-	Node   string // display name
-	File   File
-	FileID string // see [FileID]; empty: even the node's own claim is waited out
-	Epoch  uint64 // of the shard, in the file
+	ID     string // of the node
+	Node   string // its name, for people
+	// Instance identifies the process of the node: another one that renews a claim of the node is a second node with the
+	// same ID.
+	Instance string
+	File     File
+	FileID   string // see [FileID]; empty: even the node's own claim is waited out
+	Epoch    uint64 // of the shard, in the file
 	// Founded is the [Instance] of the bucket in which the terrain was founded; empty: unknown. While it lasts, a
 	// record that nobody has claimed is that of a shard that nobody ever held, so there is no holder to wait for.
 	Founded string
@@ -183,7 +188,7 @@ func (t *taker) contained(r record) error {
 	}
 	ok, err := t.File.Contains(schema.Opening(r.Opening), r.Commit)
 	if err == nil && !ok {
-		err = &WrittenError{r.Node, r.Commit, schema.Opening(r.Opening)}
+		err = &WrittenError{r.ID, r.Node, r.Commit, schema.Opening(r.Opening)}
 	}
 	return err
 }
@@ -191,7 +196,7 @@ func (t *taker) contained(r record) error {
 // watch reports whether the record may be claimed. A record of this very file is not waited out: the file is
 // locked here, so the process that claimed it is dead, even if its messages may still arrive late.
 func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
-	if r.File != "" && r.File == t.FileID && r.Node == t.Node {
+	if r.File != "" && r.File == t.FileID && r.ID == t.ID {
 		return true, nil
 	}
 	if r.State == empty && t.Epoch == 0 && t.Founded != "" && Instance(session) == t.Founded {
@@ -199,7 +204,7 @@ func (t *taker) watch(session string, revision uint64, r record) (bool, error) {
 	}
 	now := t.Clock()
 	if t.seen.session != session || t.seen.revision != revision {
-		renewed := t.seen.session == session && r.State == held && t.own(r) == nil
+		renewed := t.seen.session == session && r.State == held && r.Instance != t.Instance
 		if t.seen = (sighting{session, revision, now}); renewed {
 			return false, r.held(t.Key)
 		}
@@ -215,7 +220,8 @@ func (t *taker) claim(ctx context.Context, session string, revision uint64) (err
 		}
 	}
 	a := attempt{session: session, sent: t.Clock(), record: record{
-		State: held, Node: t.Node, Opening: t.opening[:], Commit: t.File.Commit(), Epoch: t.Epoch, Random: rand.Text(),
+		State: held, ID: t.ID, Node: t.Node, Instance: t.Instance, Opening: t.opening[:], Commit: t.File.Commit(),
+		Epoch: t.Epoch, Random: rand.Text(),
 	}}
 	a.record.Since = time.Unix(0, int64(a.sent.Wall)).UTC().Truncate(time.Second)
 	t.sent = append(t.sent, a)

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	protocol   = 11       // version of the protocol between nodes
+	protocol   = 12       // version of the protocol between nodes
 	maxCharter = 64 << 10 // bytes
 	maxNames   = 16 << 10 // bytes of node names, unless the shards need more
 	charterKey = "charter"
@@ -59,13 +59,19 @@ type charter struct {
 	Pauses        uint64            `json:"pauses"`   // how often it was paused or resumed; odd: it is paused
 	Stop          stop              `json:"stop"`     // the last stop without some shards
 	Restored      bool              `json:"restored"` // from files, and no shard has finished the run since
-	Nodes         []string          `json:"nodes"`    // that have joined, by number
+	Nodes         []peer            `json:"nodes"`    // that have joined, by number
 	Made          []int             `json:"made"`     // by shard: the node that makes its file, nobody or elsewhere
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
 	Portions      portions          `json:"portions"` // of max-pages
 	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was recreated
 	Crawled       schema.Shards     `json:"crawled"`  // shards whose files are no longer empty in this epoch
 	Ending        moment            `json:"ending"`   // where all shards are at the end; zero or outdated: nowhere
+}
+
+// A peer is a node of the terrain.
+type peer struct {
+	ID   string `json:"id"`
+	Name string `json:"name"` // for people; empty: unknown
 }
 
 // A moment is a run of a terrain with the configuration that it follows.
@@ -172,6 +178,7 @@ func (c *charter) learnShard(n int, from *charter) (news bool) {
 		return false // from knows a file that was given up
 	}
 	if maker := from.maker(n); c.maker(n) == "" && maker != "" {
+		c.introduce(maker, from.makerName(n))
 		c.Made[n], news = c.number(maker), true
 	}
 	if c.Made[n] == nobody && from.Made[n] == elsewhere {
@@ -205,12 +212,17 @@ func (c *charter) raise(shard int, epoch uint64) bool {
 	return true
 }
 
-// maker returns the name of the node that makes the file of a shard; empty: there is none, or it is unknown.
-func (c *charter) maker(shard int) string {
+// maker returns the ID of the node that makes the file of a shard; empty: there is none, or it is unknown.
+func (c *charter) maker(shard int) string { return c.makerOf(shard).ID }
+
+// makerName returns its name.
+func (c *charter) makerName(shard int) string { return c.makerOf(shard).Name }
+
+func (c *charter) makerOf(shard int) (p peer) {
 	if n := c.Made[shard]; n >= 0 && n < len(c.Nodes) {
-		return c.Nodes[n]
+		p = c.Nodes[n]
 	}
-	return ""
+	return p
 }
 
 // forgotten returns the charter for a hub that has lost it. The shards must report their portions again.
@@ -230,26 +242,39 @@ func (c *charter) clone() *charter {
 	return &other
 }
 
-// number returns the number of a node, which it adds if necessary. If the names become too large, number forgets
-// nodes that make no file, the oldest first. A number is valid until another node is added.
+// number returns the number of a node, which it adds if necessary. If the nodes become too many, number forgets
+// those that make no file, the oldest first. A number is valid until another node is added.
 func (c *charter) number(node string) int {
-	if n := slices.Index(c.Nodes, node); n >= 0 {
+	if n := slices.IndexFunc(c.Nodes, func(p peer) bool { return p.ID == node }); n >= 0 {
 		return n
 	}
 	size := len(node)
-	for _, name := range c.Nodes {
-		size += len(name)
+	for _, p := range c.Nodes {
+		size += p.size()
 	}
 	for n := 0; n < len(c.Nodes) && size > maxNames; {
 		if slices.Contains(c.Made, n) {
 			n++
 			continue
 		}
-		size -= len(c.Nodes[n])
+		size -= c.Nodes[n].size()
 		c.unname(n)
 	}
-	c.Nodes = append(c.Nodes, node)
+	c.Nodes = append(c.Nodes, peer{ID: node})
 	return len(c.Nodes) - 1
+}
+
+func (p peer) size() int { return len(p.ID) + len(p.Name) }
+
+// introduce adds a node, or gives it its present name, and reports whether that changed anything.
+func (c *charter) introduce(node, name string) bool {
+	p := peer{node, name}
+	if slices.Contains(c.Nodes, p) {
+		return false
+	}
+	n := c.number(node)
+	c.Nodes[n] = p
+	return true
 }
 
 // unname forgets a node that makes no file, which changes the numbers of those after it.

@@ -59,7 +59,7 @@ func TestEnter(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			j := &joiner{Options: &Options{Name: "one"}, config: tt.config}
+			j := &joiner{Options: &Options{ID: "one"}, config: tt.config}
 			c := tt.charter
 			c.Restored = tt.restored
 			next, err := j.enter(c, tt.over)
@@ -86,7 +86,7 @@ func TestLearn(t *testing.T) {
 	late.Configuration, late.Config = 5, map[string]string{"a.b": "5"}
 	late.pause(true)
 	next := chartered(3, false, false)
-	next.Nodes, next.Made = []string{"two", "one"}, []int{1, elsewhere}
+	next.Nodes, next.Made = []peer{{ID: "two"}, {ID: "one"}}, []int{1, elsewhere}
 	all := []*charter{early, late, next}
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
 		c := all[order[0]].clone()
@@ -319,8 +319,8 @@ func TestNodesAreForgotten(t *testing.T) {
 		t.Errorf("the makers are %q, by number %v", makers, c.Made)
 	}
 	last := fmt.Sprintf("%016x:/var/lib/ripple/terrain", 4999)
-	if slices.Contains(c.Nodes, "guest") || c.Nodes[c.number(last)] != last || len(c.Nodes) < 100 {
-		t.Errorf("of %d nodes the first is %q, the last %q", len(c.Nodes), c.Nodes[0], c.Nodes[len(c.Nodes)-1])
+	if slices.Contains(c.Nodes, peer{ID: "guest"}) || c.Nodes[c.number(last)].ID != last || len(c.Nodes) < 100 {
+		t.Errorf("of %d nodes the first is %v, the last %v", len(c.Nodes), c.Nodes[0], c.Nodes[len(c.Nodes)-1])
 	}
 }
 

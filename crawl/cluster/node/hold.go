@@ -37,7 +37,7 @@ type holding struct {
 func (h *holding) once(ctx context.Context) (err error) {
 	n, f := h.node, h.file
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := f.enter(h.shard, n.member.get(), n.Name); err != nil {
+	if err := f.enter(h.shard, n.member.get(), n.ID); err != nil {
 		return err
 	}
 	closes := sync.OnceFunc(n.OnFile(h.shard, f.path, f.Store))
@@ -96,6 +96,8 @@ func (h *holding) take(ctx context.Context) error {
 			return context.Cause(ctx)
 		case errors.Is(err, errYields):
 			continue
+		case errors.As(err, &held) && held.ID == h.node.ID:
+			return fmt.Errorf("%s: %w: %w", h.file.path, ErrTwin, err)
 		case errors.As(err, &held), errors.Is(err, lease.ErrFile):
 			return fmt.Errorf("%s: %w", h.file.path, err)
 		}
@@ -120,14 +122,15 @@ var errYields = errors.New("somebody else may have the file")
 func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	n, timing, founded := h.node, h.node.Timing, ""
 	if h.file.empty() {
-		if c := n.member.get(); c.maker(h.shard) == n.Name {
-			founded = c.Founded
-		}
-		yields := h.yields(n.member.get())
+		c := n.member.get()
+		yields := h.yields(c)
 		timing.Watch += yields
-		if maker := n.member.get().maker(h.shard); maker != "" && maker != n.Name && yields > 0 {
-			n.Log.Info("an empty file waits for the node that made the file of its shard", "shard", h.shard, "maker", maker,
-				"for", timing.Watch)
+		switch maker := c.maker(h.shard); {
+		case maker == n.ID:
+			founded = c.Founded
+		case maker != "":
+			n.Log.Info("an empty file waits for the node that made the file of its shard", "shard", h.shard,
+				"maker", c.makerName(h.shard), "for", timing.Watch)
 		}
 		trying, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
@@ -141,8 +144,8 @@ func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 		ctx = trying
 	}
 	h.lease, err = lease.Take(ctx, lease.Claim{
-		Bucket: n.bucket, Key: hub.Key(h.shard), Node: n.Name, File: candidate{h.file, h}, FileID: id, Epoch: h.file.epoch,
-		Timing: timing, Clock: n.Clock, Founded: founded,
+		Bucket: n.bucket, Key: hub.Key(h.shard), ID: n.ID, Node: n.Name, Instance: n.instance, File: candidate{h.file, h},
+		FileID: id, Epoch: h.file.epoch, Timing: timing, Clock: n.Clock, Founded: founded,
 	})
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -162,7 +165,7 @@ func (f candidate) Begin() (o schema.Opening, err error) {
 	n, shard := f.holding.node, f.holding.shard
 	c := n.member.get()
 	if f.empty() && c.Crawled.Has(shard) && c.Epochs[shard] == f.epoch {
-		return o, &lease.WrittenError{Node: cmp.Or(c.maker(shard), n.Name)}
+		return o, &lease.WrittenError{ID: cmp.Or(c.maker(shard), n.ID), Node: cmp.Or(c.makerName(shard), n.Name)}
 	}
 	return f.file.Begin()
 }
@@ -172,9 +175,9 @@ func (f candidate) Begin() (o schema.Opening, err error) {
 // which one made the file, or has lost the charter.
 func (h *holding) yields(c *charter) time.Duration {
 	switch maker := c.maker(h.shard); {
-	case maker == h.node.Name && c.Founded != "":
+	case maker == h.node.ID && c.Founded != "":
 		return 0
-	case maker == h.node.Name, maker == "":
+	case maker == h.node.ID, maker == "":
 		return h.node.Timing.Renew
 	}
 	return namedFirst * h.node.Timing.Watch

@@ -125,7 +125,7 @@ func TestTakeWithMovedFile(t *testing.T) {
 func TestStopsForAnotherShard(t *testing.T) {
 	t.Parallel()
 	n, _ := loses(t, slog.DiscardHandler)
-	why := &lease.WrittenError{Node: "other"}
+	why := &lease.WrittenError{ID: "other"}
 	ctx, stop := context.WithCancelCause(t.Context())
 	n.OnShard = func(int, string) { stop(why) }
 	if _, err := n.hold(ctx, 1, nil); !errors.Is(err, why) {
@@ -147,16 +147,16 @@ func TestUnmake(t *testing.T) {
 		want error
 		gone bool
 	}{
-		{"held elsewhere", &lease.HeldError{Node: "other"}, errElsewhere, true},
-		{"written elsewhere", &lease.WrittenError{Node: "other"}, errElsewhere, true},
+		{"held elsewhere", &lease.HeldError{ID: "other"}, errElsewhere, true},
+		{"written elsewhere", &lease.WrittenError{ID: "other"}, errElsewhere, true},
 		{"recreated", lease.ErrRecreated, errElsewhere, true},
-		{"written here", &lease.WrittenError{Node: "own"}, ErrGone, true},
-		{"claimed here", &lease.HeldError{Node: "own"}, nil, false},
+		{"written here", &lease.WrittenError{ID: "own"}, ErrGone, true},
+		{"claimed here", &lease.HeldError{ID: "own"}, nil, false},
 		{"something else", other, other, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := Options{
-				Name: "own", Folder: t.TempDir(), Config: &config.Config{}, Log: slog.New(slog.DiscardHandler),
+				ID: "own", Name: "own", Folder: t.TempDir(), Config: &config.Config{}, Log: slog.New(slog.DiscardHandler),
 				Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 			}
 			f, err := openFile(&o, 1)
@@ -238,7 +238,7 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	c.Made, c.Over = []int{c.number("me"), elsewhere}, []bool{true, false}
 	n := &node{bucket: bucket, wire: wire{carrier: bucket.Carrier()}}
 	n.Options = Options{
-		Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: quiet, Timing: crawltest.Timing(30),
+		ID: "me", Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: quiet, Timing: crawltest.Timing(30),
 		Machine: crawl.NewMachine(0), Clock: lease.MachineClock(),
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		OnShard: func(_ int, state string) {

@@ -105,7 +105,7 @@ func (j *joiner) publish(ctx context.Context, files map[int]*file, anyway bool) 
 			return nil, err
 		}
 		over = over && c.over() // the first call counts: a retry may find what it has written
-		more, err := c.know(j.Name, files)
+		more, err := c.know(j.ID, files)
 		if err != nil || !news && !more {
 			return nil, err
 		}
@@ -222,16 +222,12 @@ func (j *joiner) enter(c *charter, over bool) (*charter, error) {
 		}
 	}
 	if !maps.Equal(c.Config, j.config) {
-		if c.Restored && !slices.ContainsFunc(c.of(j.Name), func(shard int) bool { return !c.Over[shard] }) {
+		if c.Restored && !slices.ContainsFunc(c.of(j.ID), func(shard int) bool { return !c.Over[shard] }) {
 			return nil, errOthers
 		}
 		return nil, fmt.Errorf("%w: %s differ", ErrConfig, differing(c.Config, j.config))
 	}
-	if !slices.Contains(c.Nodes, j.Name) {
-		c.number(j.Name)
-		changed = true
-	}
-	if !changed {
+	if !c.introduce(j.ID, j.Name) && !changed {
 		return nil, nil
 	}
 	return c, nil

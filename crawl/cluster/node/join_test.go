@@ -219,7 +219,7 @@ func joining(folder string, c *charter, hub lease.Bucket) *joiner {
 	return &joiner{
 		registry: &registry{bucket: hub, timing: timing}, config: c.Config, began: time.Now(),
 		fresh: func(context.Context) (bool, error) { return true, nil }, Options: &Options{
-			Name: "one", Folder: folder, Config: &config.Config{}, Timing: timing, Log: slog.New(slog.DiscardHandler),
+			ID: "one", Name: "one", Folder: folder, Config: &config.Config{}, Timing: timing, Log: slog.New(slog.DiscardHandler),
 			Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		},
 	}

@@ -53,7 +53,7 @@ func (m *maker) make(ctx context.Context) error {
 			return err
 		}
 		c := m.member.get()
-		for _, shard := range c.of(m.Name) {
+		for _, shard := range c.of(m.ID) {
 			if epoch, left := m.left[shard]; !m.held[shard] && (!left || epoch < c.Epochs[shard]) {
 				m.hold(ctx, shard, nil, false)
 			}
@@ -177,7 +177,7 @@ func (m *maker) welcome(ctx context.Context, shard int) (f *file, err error) {
 	if f.empty() {
 		err = fmt.Errorf("%s was never crawled", f.path)
 	} else {
-		err = m.member.change(ctx, func(c *charter) (bool, error) { return c.know(m.Name, map[int]*file{shard: f}) })
+		err = m.member.change(ctx, func(c *charter) (bool, error) { return c.know(m.ID, map[int]*file{shard: f}) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

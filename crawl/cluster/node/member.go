@@ -17,7 +17,7 @@ import (
 // A member is a node's part in a run of the terrain. It keeps the charter as last read from the hub, and changes
 // it.
 type member struct {
-	name     string
+	id       string // of the node
 	run      uint64 // of the terrain, in which the node takes part
 	stopped  stop   // the last one before the node joined
 	registry *registry
@@ -30,7 +30,7 @@ type member struct {
 }
 
 func newMember(o *Options, r *registry, c *charter) *member {
-	m := &member{name: o.Name, run: c.Run, registry: r, timing: o.Timing, log: o.Log, machine: o.Machine}
+	m := &member{id: o.ID, run: c.Run, registry: r, timing: o.Timing, log: o.Log, machine: o.Machine}
 	c.Stop.Late = true // restoring it at a hub that has lost it must stop no node again
 	m.stopped = c.Stop
 	m.set(c)
@@ -164,7 +164,7 @@ func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) err
 // named keeps this node in the charter as the maker of a shard that it holds, even if a node with a copy of its
 // file replaces it there, until stop is called or ctx is done. It does nothing once the shard was recreated.
 func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func()) {
-	other := func(c *charter) bool { return c.maker(shard) != m.name && c.Epochs[shard] == epoch }
+	other := func(c *charter) bool { return c.maker(shard) != m.id && c.Epochs[shard] == epoch }
 	return aside(ctx, func(ctx context.Context) error {
 		for {
 			if err := sleep(ctx, m.timing.Renew/10); err != nil {
@@ -176,7 +176,7 @@ func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func(
 			_ = m.change(ctx, func(c *charter) (bool, error) { // retried later
 				is := other(c)
 				if is {
-					c.Made[shard] = c.number(m.name)
+					c.Made[shard] = c.number(m.id)
 				}
 				return is, nil
 			})
@@ -249,7 +249,7 @@ func (m *member) claim(ctx context.Context, most int, left bool) error {
 			return nil, nil
 		}
 		news := c.learn(m.get())
-		if claimed := c.Founded == m.get().Founded && c.claim(m.name, most, left); !claimed && !news {
+		if claimed := c.Founded == m.get().Founded && c.claim(m.id, most, left); !claimed && !news {
 			return nil, nil
 		}
 		return c, nil

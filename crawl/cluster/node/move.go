@@ -45,7 +45,7 @@ func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing
 	if err := c.file(shard); err != nil {
 		return r, err
 	}
-	r.Node = c.maker(shard)
+	r.Node = c.makerName(shard)
 	var h lease.Holder
 	if h, r.Silent, err = t.holder(ctx, shard, timing); err != nil || !h.Held {
 		return r, err
@@ -140,7 +140,8 @@ const lookEvery = 200 * time.Millisecond
 
 // A Recreation says which shards to recreate, and where.
 type Recreation struct {
-	Node   string // that will make their files
+	ID     string // of the node that will make their files
+	Node   string // its name
 	Shards []int
 	Timing lease.Timing
 	Clock  func() lease.Instant
@@ -180,11 +181,12 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 			return false, ErrTerrain
 		}
 		next = t.ended() || slices.Contains(c.Over, true)
+		c.introduce(r.ID, r.Node)
 		for i, shard := range r.Shards {
 			if c.raise(shard, given[i].Epoch); c.Epochs[shard] > given[i].Epoch { // another command was faster
 				return false, fmt.Errorf("shard %d: %w", shard, lease.ErrRecreated)
 			}
-			c.Made[shard], c.Over[shard] = c.number(r.Node), next
+			c.Made[shard], c.Over[shard] = c.number(r.ID), next
 		}
 		return true, nil
 	})
@@ -202,7 +204,7 @@ func (r *Recreation) give(ctx context.Context, t *Terrain, c *charter) ([]*lease
 	for i, shard := range r.Shards {
 		g.Go(func() (err error) {
 			given[i], err = lease.Recreate(ctx, lease.Claim{
-				Bucket: t.bucket, Key: hub.Key(shard), Node: r.Node, Timing: r.Timing, Clock: r.Clock,
+				Bucket: t.bucket, Key: hub.Key(shard), ID: r.ID, Node: r.Node, Timing: r.Timing, Clock: r.Clock,
 			}, c.Epochs[shard])
 			return err
 		})

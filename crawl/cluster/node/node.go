@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"sync/atomic"
@@ -22,7 +23,8 @@ import (
 type Options struct {
 	Hub       *hub.Conn
 	Release   string // of the program
-	Name      string // as other nodes see it; the same at every start
+	ID        string // of the node, see [Identify]
+	Name      string // for people
 	Folder    string // of its state files; it must exist
 	Shards    int    // number of shards if a terrain is created
 	MaxShards int    // for which it makes files; 0: no limit
@@ -48,6 +50,8 @@ type Options struct {
 	// NewTerrain lets a node without files create a terrain at a hub that others may have used. It has no effect if the
 	// hub has a terrain, or the node has been part of one.
 	NewTerrain bool
+
+	instance string // of the process
 }
 
 // A Walk is the crawl of a shard.
@@ -90,6 +94,7 @@ type node struct {
 // node holds.
 func Run(ctx context.Context, o Options) error {
 	o.complete()
+	o.instance = rand.Text()
 	for {
 		next, err := runOnce(ctx, o)
 		if err != nil || !next {

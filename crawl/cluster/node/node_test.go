@@ -387,12 +387,29 @@ func TestMaxShards(t *testing.T) {
 	}
 }
 
-// A second machine with the same name is refused for that reason, and not because the files of the first one are
-// missing there.
+// Machines of one name share a terrain like others.
 func TestSameName(t *testing.T) {
 	t.Parallel()
+	cfg := web(t, 28)
+	tr := newTerrain(t, cfg, 3, 3)
+	tr.alike, tr.most = true, map[int]int{0: 1, 1: 1, 2: 1}
+	var ended []<-chan error
+	for n := range tr.folders {
+		_, end := tr.start(n)
+		ended = append(ended, end)
+	}
+	tr.ends(ended...)
+	if got, want := tr.merged(), alone(t, cfg, 1); got != want {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+}
+
+// A second machine with the same ID is refused for that reason, and not because the files of the first one are missing
+// there.
+func TestSameID(t *testing.T) {
+	t.Parallel()
 	tr := slow(t, 27, 2, 2)
-	tr.alike, tr.most = true, nil
+	tr.twins, tr.most = true, nil
 	end, _ := tr.start(0)
 	tr.works(3)
 	if err := tr.run(t.Context(), 1, tr.cfg); !errors.Is(err, node.ErrTwin) {

@@ -14,8 +14,8 @@ var (
 	// ErrGone reports that the file of a shard, which this node has made, is no longer here.
 	ErrGone = errors.New("the file of a shard is missing")
 
-	// ErrTwin reports that another machine has the same name, and a shard that this one was to make.
-	ErrTwin = errors.New("another machine has the name of this one and holds a shard that this one was to make")
+	// ErrTwin reports another process with the ID of this node, which holds a shard that this one has or was to make.
+	ErrTwin = errors.New("another machine runs as this node")
 
 	errReleased  = errors.New("the shard was released")
 	errElsewhere = errors.New("another node has the file of the shard")
@@ -106,8 +106,8 @@ func (n *node) unmake(f *file, err error) error {
 	held, written := new(lease.HeldError), new(lease.WrittenError)
 	switch {
 	case errors.Is(err, lease.ErrRecreated),
-		errors.As(err, &held) && held.Node != n.Name,
-		errors.As(err, &written) && written.Node != n.Name:
+		errors.As(err, &held) && held.ID != n.ID,
+		errors.As(err, &written) && written.ID != n.ID:
 		err = fmt.Errorf("%w: %w", errElsewhere, err)
 	case errors.Is(err, lease.ErrFile):
 		err = fmt.Errorf("%w: %s", ErrGone, f.path)

@@ -41,7 +41,7 @@ type Terrain struct {
 	Without       schema.Shards // that the run was ended without; empty: it was not, or a node has resumed it
 	Configuration uint64        // number
 	Paused        bool
-	Nodes         []string // that have joined
+	Nodes         []string // names of those that have joined
 	Shards        []Shard
 
 	config            map[string]string // digests of the shared configuration
@@ -57,12 +57,14 @@ func (t *Terrain) Follows(cfg *config.Config) bool {
 type Shard struct {
 	Number int
 	Made   bool      // a node has its file or will make it
-	Maker  string    // that node; empty: there is none, or the hub has forgotten it
+	Maker  string    // name of that node; empty: there is none, or the hub has forgotten it
 	Over   bool      // its file says that the run is over
 	Pages  int       // visited in a run that is over; -1: it is not over, or that was not reported
-	Node   string    // that holds it; empty: none
+	Node   string    // name of the one that holds it; empty: none
 	Since  time.Time // when the node claimed it
 	Report *Report   // nil: it does not answer
+
+	id string // of the node that holds it
 }
 
 // A Report is what a shard reports about itself.
@@ -84,7 +86,7 @@ func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	var g errgroup.Group // fails with the first error
 	for n, maker := range c.Made {
 		s := &t.Shards[n]
-		s.Number, s.Made, s.Maker, s.Over = n, maker != nobody, c.maker(n), c.Over[n]
+		s.Number, s.Made, s.Maker, s.Over = n, maker != nobody, c.makerName(n), c.Over[n]
 		if s.Pages = unknown; c.Over[n] {
 			if pages, known := c.visited(n); known {
 				s.Pages = pages
@@ -118,7 +120,10 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 	}
 	t := &Terrain{
 		ID: [16]byte(c.Terrain), Run: c.Run, Over: c.over(), Configuration: c.Configuration, Paused: c.paused(),
-		Nodes: c.Nodes, config: c.Config, directory: directory,
+		config: c.Config, directory: directory,
+	}
+	for _, p := range c.Nodes {
+		t.Nodes = append(t.Nodes, p.Name)
 	}
 	t.bucket, err = conn.Bucket(ctx, t.ID)
 	return t, c, err
@@ -130,7 +135,7 @@ func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
 	if err != nil || !h.Held {
 		return err
 	}
-	s.Node, s.Since = h.Node, h.Since
+	s.id, s.Node, s.Since = h.ID, h.Node, h.Since
 	text, err := ask(ctx, bucket, s.Number, forReport)
 	if err != nil {
 		return nil // a shard without an answer has no report
@@ -237,15 +242,15 @@ func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err erro
 	}
 	var g errgroup.Group
 	var mu sync.Mutex
-	for node, shard := range t.speakers() {
+	for _, s := range t.speakers() {
 		g.Go(func() error {
-			_, err := ask(ctx, t.bucket, shard, forStop)
+			_, err := ask(ctx, t.bucket, s.Number, forStop)
 			mu.Lock()
 			defer mu.Unlock()
 			if err == nil {
-				nodes = append(nodes, node)
+				nodes = append(nodes, s.Node)
 			} else {
-				silent = append(silent, node)
+				silent = append(silent, s.Node)
 			}
 			return nil
 		})
@@ -256,12 +261,12 @@ func Stop(ctx context.Context, conn *hub.Conn) (nodes, silent []string, err erro
 	return nodes, silent, nil
 }
 
-// speakers returns the nodes that hold a shard, each with one that answers, if any does.
-func (t *Terrain) speakers() map[string]int {
-	all := map[string]int{}
+// speakers returns a shard of each node that holds any, by the ID of the node: one that answers, if any does.
+func (t *Terrain) speakers() map[string]Shard {
+	all := map[string]Shard{}
 	for _, s := range t.Shards {
-		if _, known := all[s.Node]; s.Node != "" && (!known || s.Report != nil) {
-			all[s.Node] = s.Number
+		if _, known := all[s.id]; s.Node != "" && (!known || s.Report != nil) {
+			all[s.id] = s
 		}
 	}
 	return all

@@ -35,6 +35,7 @@ type terrain struct {
 	shards  int
 	faster  int                                 // than real nodes
 	alike   bool                                // all nodes have one name
+	twins   bool                                // all nodes have one ID
 	most    map[int]int                         // limit of shards by node; 0: none
 	onShard func(node, shard int, state string) // may be nil
 
@@ -105,7 +106,7 @@ func (tr *terrain) run(ctx context.Context, n int, cfg *config.Config) error {
 		return err
 	}
 	return node.Run(ctx, node.Options{
-		Hub: conn, Name: name, Folder: tr.folders[n], Shards: tr.shards, MaxShards: tr.most[n], Config: own, Load: load,
+		Hub: conn, ID: tr.id(n), Name: name, Folder: tr.folders[n], Shards: tr.shards, MaxShards: tr.most[n], Config: own, Load: load,
 		Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
 		Log:  tr.options.Log.With("node", n), Timing: tr.timing(), Clock: lease.MachineClock(),
 		Machine:   crawl.NewMachine(0),
@@ -328,6 +329,13 @@ func (tr *terrain) name(n int) string {
 		n = 0
 	}
 	return fmt.Sprintf("node %d", n)
+}
+
+func (tr *terrain) id(n int) string {
+	if tr.twins {
+		n = 0
+	}
+	return fmt.Sprintf("id of %d", n)
 }
 
 func (tr *terrain) timing() lease.Timing { return crawltest.Timing(tr.faster) }

@@ -19,8 +19,7 @@ func FileID(path string) (string, error) {
 	return identify(path, boot)
 }
 
-// FolderID identifies a folder of this machine, as far as that is possible: a copy elsewhere has another ID. It is empty
-// on other systems.
+// FolderID identifies a folder of this machine, as far as that is possible: a copy elsewhere has another ID.
 func FolderID(path string) (string, error) {
 	machine, err := os.ReadFile("/etc/machine-id")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -296,7 +296,10 @@ func (n *node) put(ctx context.Context, key string, value []byte, may func(Entry
 
 // claim returns a claim of the node, with a file that has no copies.
 func (n *node) claim(f File, id string) Claim {
-	return Claim{Bucket: n, Key: "shard.0", ID: n.name, Node: n.name, Instance: n.name, File: f, FileID: id, Timing: Standard(), Clock: n.clock}
+	return Claim{
+		Bucket: n, Key: "shard.0", ID: n.name, Node: n.name, Instance: n.name, File: f, FileID: id,
+		Timing: Standard(), Clock: n.clock,
+	}
 }
 
 // A paper file lists openings, each with the commit that it began with.

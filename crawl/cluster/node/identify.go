@@ -18,8 +18,8 @@ import (
 // it was made, separated by a space.
 const IDName = "node-id"
 
-// Identify returns the ID of the node with a folder, which it creates if necessary. It makes a new ID if the folder is a
-// copy, so that no two nodes have the same one, whatever their machines are called.
+// Identify returns the ID of the node with a folder, which it creates if necessary. A folder that is a copy gets a new
+// ID, so that no two nodes have the same one, whatever their machines are called.
 func Identify(folder string) (id string, err error) {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return "", err

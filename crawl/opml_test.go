@@ -14,6 +14,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 	"github.com/sumi-ripple/ripple/kv/survey"
 	"github.com/sumi-ripple/ripple/schema"
+	"github.com/sumi-ripple/ripple/schema/config"
 )
 
 const blogroll = `<?xml version="1.0"?><opml version="2.0"><head><title>Blogs I read</title></head><body>
@@ -194,5 +195,33 @@ func TestRecommendations(t *testing.T) {
 	importInto(t, imported, cfg, crawl.Archives{WARC: segments(t, dir)})
 	if got := must(survey.Digest(crawltest.Survey(t, imported)))(t); got != first {
 		t.Errorf("imported, the map has digest %s, want %s", got, first)
+	}
+}
+
+// The list of a host is found however often the crawl is interrupted, and if the key is on only when it resumes.
+func TestRecommendationsInterrupted(t *testing.T) {
+	t.Parallel()
+	s := crawltest.Serve(t)
+	s.Host("a.test").Page("/", "<title>Front</title>"+crawltest.Anchors("/1", "/2", "/3"))
+	for _, path := range []string{"/1", "/2", "/3"} {
+		s.Host("a.test").Page(path, "<title>Page</title>")
+	}
+	s.Host("a.test").Page("/.well-known/recommendations.opml", blogroll).Type("application/xml")
+	s.Host("b.test").Page("/", "<title>Ben</title>")
+	text := crawltest.Config(t, s, "[crawler]\nsitemaps = \"quality\"\nopml = true\n"+
+		"[[quality]]\ndomain = \"a.test\"\nseeds = [\"https://a.test/\"]\n")
+	on, off := crawltest.Parse(t, text), crawltest.Parse(t, strings.Replace(text, "opml = true", "opml = false", 1))
+	whole := stateFile(t)
+	proceed(t, s, whole, on, 0)
+	for most := 1; most < 12; most += 3 {
+		for name, first := range map[string]*config.Config{"on": on, "off": off} {
+			path := stateFile(t)
+			proceed(t, s, path, first, most)
+			proceed(t, s, path, on, 0)
+			if got, want := crawltest.Digest(t, path), crawltest.Digest(t, whole); got != want {
+				t.Errorf("%s until visit %d: digest %s, want %s", name, most, got, want)
+			}
+			crawltest.Verify(t, path)
+		}
 	}
 }

@@ -226,9 +226,10 @@ func chooseRun(in *runState, b *Begun, again bool) (reapply bool, err error) {
 
 // sow records the seeds and queues them at depth 0. In a new generation of depths, these travel again from the seeds,
 // from the sitemaps and from the referrals of other shards.
-func (t *turn) sow(reapply bool) error {
+func (t *turn) sow(reapply bool) (err error) {
+	var again []schema.HostID
 	if reapply {
-		if err := t.renewSitemaps(); err != nil {
+		if again, err = t.forgetSitemaps(); err != nil {
 			return err
 		}
 	}
@@ -245,6 +246,11 @@ func (t *turn) sow(reapply bool) error {
 			if err := t.sowSitemap(raw, survey.OriginVoucher(origin.Name)); err != nil {
 				return err
 			}
+		}
+	}
+	for _, host := range again {
+		if err := t.queueSitemapsAgain(host); err != nil {
+			return err
 		}
 	}
 	if err := errors.Join(t.referAgain(reapply), t.reachImported(reapply)); err != nil {
@@ -283,39 +289,31 @@ func (t *turn) sowSitemap(raw, voucher string) error {
 	return errors.Join(t.reach.vouch(id, voucher), t.reach.queueFile(id, 0))
 }
 
-// renewSitemaps queues the sitemaps of every host again. Hosts of an origin that had requests in this run, and may
-// have no other work, queue theirs at once. Sitemaps that were read in this run pass their pages on without a request.
-func (t *turn) renewSitemaps() error {
+// forgetSitemaps makes every host queue its sitemaps again. It returns the hosts of an origin that had requests in this
+// run: they may have no other work, and queue theirs at once. Sitemaps that were read in this run pass their pages on
+// without a request.
+func (t *turn) forgetSitemaps() (again []schema.HostID, err error) {
 	if err := t.reach.recallSpeakers(); err != nil { // which decide where a file waits
-		return err
+		return nil, err
 	}
-	var known, ready []schema.HostID
-	err := t.in.tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
+	var known []schema.HostID
+	err = t.in.tx.Hosts.Each(1, func(h *schema.Host) (bool, error) {
 		if h.SitemapsRun != 0 || h.SitemapFiles+h.SitemapOthers != 0 {
 			known = append(known, h.ID)
 		}
 		if h.Run == t.in.run.ID && !h.RobotsAt.IsZero() && t.hosts.facts(h.ID).own {
-			ready = append(ready, h.ID)
+			again = append(again, h.ID)
 		}
 		return true, nil
 	})
 	for i := 0; err == nil && i < len(known); i++ {
-		err = t.forgetSitemaps(known[i])
+		var h *schema.Host
+		if h, err = t.in.tx.Hosts.At(known[i]); err == nil {
+			h.SitemapsRun, h.SitemapFiles, h.SitemapOthers = 0, 0, 0
+			t.hosts.put(h)
+		}
 	}
-	for i := 0; err == nil && i < len(ready); i++ {
-		err = t.queueSitemapsAgain(ready[i])
-	}
-	return err
-}
-
-func (t *turn) forgetSitemaps(id schema.HostID) error {
-	h, err := t.in.tx.Hosts.At(id)
-	if err != nil {
-		return err
-	}
-	h.SitemapsRun, h.SitemapFiles, h.SitemapOthers = 0, 0, 0
-	t.hosts.put(h)
-	return nil
+	return again, err
 }
 
 func (t *turn) queueSitemapsAgain(id schema.HostID) error {

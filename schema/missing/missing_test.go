@@ -1,8 +1,10 @@
 package missing
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/sumi-ripple/ripple/schema"
 )
@@ -43,4 +45,25 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", tt.page, got, tt.want)
 		}
 	}
+}
+
+// FuzzReplace replaces every address and name, whether or not a part of it is in the text.
+func FuzzReplace(f *testing.F) {
+	f.Add("/a-page.html?x=1", "/a-page.html?x=1 a page, a-page.html /a-page.htmls %2fa-page.html")
+	f.Add("/a%00bcd/\x00bcd", "a\x00bcd abcd bcd")
+	f.Fuzz(func(t *testing.T, page, text string) {
+		m, want := NewMask(page), []byte(text)
+		for _, s := range m.paths {
+			want = replaceWhole(want, s, func(_, after []byte) bool { return !longer(after) })
+		}
+		for _, s := range m.words {
+			want = replaceWhole(want, s, func(before, after []byte) bool {
+				c, _ := utf8.DecodeLastRune(before)
+				return !isWord(c) && !longer(after)
+			})
+		}
+		if got := m.Replace([]byte(text)); !bytes.Equal(got, want) {
+			t.Errorf("%s: %q becomes %q, want %q", page, text, got, want)
+		}
+	})
 }

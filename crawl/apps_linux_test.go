@@ -45,11 +45,11 @@ func TestApplications(t *testing.T) {
 		all[app.Name] = figure
 		t.Run(app.Name, func(t *testing.T) {
 			t.Parallel()
-			files := app.Build(t)
+			folder := app.Build(t)
 			needBrowser(t)
 			s := crawltest.Serve(t)
 			host := app.Name + ".test"
-			app.Serve(s.Host(host), files)
+			app.Serve(t, s.Host(host), folder)
 			text := fmt.Sprintf(appConfig, 1, os.Getuid() != 0, host, host)
 			pages := drawnPages(t, crawled(t, s, text))
 			browser := apps.OpenBrowser(t, s, func(*exec.Cmd) {})

@@ -15,14 +15,14 @@ import (
 func BenchmarkApplications(b *testing.B) {
 	for _, app := range apps.All() {
 		b.Run(app.Name, func(b *testing.B) {
-			files := app.Build(b)
+			folder := app.Build(b)
 			s, err := webtest.New()
 			if err != nil {
 				b.Fatal(err)
 			}
 			defer s.Close()
 			host := app.Name + ".test"
-			app.Serve(s.Host(host), files)
+			app.Serve(b, s.Host(host), folder)
 			var pages []string
 			for _, path := range slices.Sorted(maps.Keys(app.Pages)) {
 				if app.Pages[path].NeedsScripts() {

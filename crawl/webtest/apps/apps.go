@@ -1,5 +1,6 @@
 // Package apps provides real applications for tests of rendering: one small site, written for nine frameworks and
-// built from their npm packages. All show the same data, which their scripts fetch.
+// built from their npm packages. All show the same data, which their scripts fetch. Most are files; Next is also there
+// with a server of its own.
 //
 // The versions of the packages are exact, and those of what these depend on are as of one day.
 package apps
@@ -9,9 +10,11 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"path"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/sumi-ripple/ripple/crawl/webtest"
 )
@@ -40,7 +43,9 @@ type App struct {
 	Pages map[string]Kind // by path without a slash at its end
 
 	slash    bool   // links have that slash
+	base     string // application whose sources it has, unless it has files of the same name; empty: none
 	output   string // folder that its build writes
+	server   string // script in that folder, which node runs; empty: the files are all there is
 	fallback bool   // any path leads to index.html, whose router reads it
 	notes    bool   // it has the pages of notes.json
 }
@@ -60,6 +65,8 @@ func All() []App {
 		{Name: "svelte", Pages: hashes, slash: true, output: "dist"},
 		{Name: "angular", Pages: spa, output: "dist", fallback: true},
 		{Name: "next", Pages: hydrated("/map", "/alerts"), slash: true, output: "out", notes: true},
+		{Name: "next-server", Pages: streamed(hydrated("/map", "/alerts")), slash: true, base: "next",
+			output: ".next/standalone", server: "server.js", notes: true},
 		{Name: "nuxt", Pages: hydrated(), output: ".output/public", notes: true},
 		{Name: "sveltekit", Pages: hydrated("/alerts"), slash: true, output: "dist", notes: true},
 		{Name: "astro", Pages: hydrated(), slash: true, output: "dist", notes: true},
@@ -82,6 +89,12 @@ func hydrated(partial ...string) map[string]Kind {
 	return pages
 }
 
+// streamed adds a page whose content follows its first part, in the same answer.
+func streamed(pages map[string]Kind) map[string]Kind {
+	pages["/streamed"] = Complete
+	return pages
+}
+
 // Link returns the path of a page as links have it.
 func (a App) Link(page string) string {
 	if a.slash && path.Ext(page) == "" {
@@ -90,27 +103,34 @@ func (a App) Link(page string) string {
 	return page
 }
 
-// Serve serves the application's files, and the data, at a host.
-func (a App) Serve(h *webtest.Host, files fs.FS) {
-	h.Handle("/*", func(w http.ResponseWriter, r *http.Request) {
-		name := a.find(files, r.URL.Path)
-		if name == "" {
-			http.NotFound(w, r)
-			return
-		}
-		body, err := fs.ReadFile(files, name)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		send(w, name, body)
-	})
+// Serve serves the application in a folder, and the data, at a host. A server of its own ends with the test.
+func (a App) Serve(t testing.TB, h *webtest.Host, folder string) {
+	t.Helper()
+	if a.server != "" {
+		h.Handle("/*", a.start(t, folder).ServeHTTP)
+	} else {
+		h.Handle("/*", func(w http.ResponseWriter, r *http.Request) { a.serveFile(w, r, os.DirFS(folder)) })
+	}
 	if a.notes {
 		h.Handle("/thanks", func(w http.ResponseWriter, _ *http.Request) { send(w, "t.txt", []byte("Thanks.")) })
 	} else {
 		h.Handle("/about.html", func(w http.ResponseWriter, _ *http.Request) { send(w, "about.html", read("about.html")) })
 	}
 	serveData(h)
+}
+
+func (a App) serveFile(w http.ResponseWriter, r *http.Request, files fs.FS) {
+	name := a.find(files, r.URL.Path)
+	if name == "" {
+		http.NotFound(w, r)
+		return
+	}
+	body, err := fs.ReadFile(files, name)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	send(w, name, body)
 }
 
 // find returns the name of the file for a path; empty: there is none.

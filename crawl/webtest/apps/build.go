@@ -3,20 +3,22 @@ package apps
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
 // asOf is the day whose versions of indirect dependencies are installed.
 const asOf = "2025-06-20"
 
-// Build returns the files of the application. It builds them once in the folder that RIPPLE_APPS names, and skips the
+// Build returns the folder of the application. It builds them once in the folder that RIPPLE_APPS names, and skips the
 // test if there is none, or no npm, or if the packages cannot be installed.
-func (a App) Build(t testing.TB) fs.FS {
+func (a App) Build(t testing.TB) string {
 	t.Helper()
 	kept := os.Getenv("RIPPLE_APPS")
 	if kept == "" || testing.Short() {
@@ -28,7 +30,7 @@ func (a App) Build(t testing.TB) fs.FS {
 	}
 	built := filepath.Join(kept, a.Name+"-"+a.version(t))
 	if info, err := os.Stat(built); err == nil && info.IsDir() {
-		return os.DirFS(built)
+		return built
 	}
 	npm, err := exec.LookPath("npm")
 	if err != nil {
@@ -51,7 +53,7 @@ func (a App) Build(t testing.TB) fs.FS {
 	if err := os.Rename(filepath.Join(work, a.output), built); err != nil {
 		t.Fatal(err)
 	}
-	return os.DirFS(built)
+	return built
 }
 
 // run runs a command in a folder, where it also keeps its temporary files, and returns the end of what it said.
@@ -70,26 +72,47 @@ func (a App) version(t testing.TB) string {
 	t.Helper()
 	sum := sha256.New()
 	fmt.Fprintf(sum, "%s %s\n", asOf, read("notes.json"))
-	err := fs.WalkDir(sources, "testdata/"+a.Name, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for _, folder := range a.folders() {
+		err := fs.WalkDir(sources, folder, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			body, err := sources.ReadFile(name)
+			fmt.Fprintf(sum, "%s %d\n%s", name, len(body), body)
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		body, err := sources.ReadFile(name)
-		fmt.Fprintf(sum, "%s %d\n%s", name, len(body), body)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:12]
+}
+
+// folders returns the folders with its sources. The files of the first one count.
+func (a App) folders() []string {
+	folders := []string{"testdata/" + a.Name}
+	if a.base != "" {
+		folders = append(folders, "testdata/"+a.base)
+	}
+	return folders
 }
 
 // unpack writes the sources into a folder.
 func (a App) unpack(t testing.TB, folder string) {
 	t.Helper()
-	own, err := fs.Sub(sources, "testdata/"+a.Name)
-	if err == nil {
-		err = os.CopyFS(folder, own)
+	var err error
+	for _, from := range a.folders() {
+		err = errors.Join(err, fs.WalkDir(sources, from, func(name string, d fs.DirEntry, err error) error {
+			to := filepath.Join(folder, filepath.FromSlash(strings.TrimPrefix(name, from)))
+			if err != nil || d.IsDir() {
+				return errors.Join(err, os.MkdirAll(to, 0o755))
+			}
+			if _, err := os.Stat(to); err == nil {
+				return nil
+			}
+			body, err := sources.ReadFile(name)
+			return errors.Join(err, os.WriteFile(to, body, 0o644))
+		}))
 	}
 	if err == nil && a.notes {
 		err = os.WriteFile(filepath.Join(folder, "notes.json"), read("notes.json"), 0o644)

@@ -335,6 +335,34 @@ func TestLateNode(t *testing.T) {
 	}
 }
 
+// A node without files that meets a hub first after it has lost everything begins no terrain there. It joins the one
+// that a node with files restores, however late.
+func TestNewNodeFirst(t *testing.T) {
+	t.Parallel()
+	tr := slow(t, 33, 2, 2)
+	tr.most = nil // the first one makes all files
+	end, _ := tr.start(0)
+	tr.works(10)
+	if err := end(); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	tr.lose()
+	_, late := tr.start(1)
+	conn := tr.connect()
+	for began := time.Now(); time.Since(began) < 2*tr.timing().Watch; {
+		if seen, err := node.Look(t.Context(), conn); err == nil {
+			t.Fatalf("it begins terrain %x", seen.ID)
+		}
+		if err := sleep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, ended := tr.start(0)
+	tr.ends(ended, late)
+	tr.folders = tr.folders[:1]
+	tr.same(1)
+}
+
 // If the hub loses everything between two runs, the terrain is restored: the next run begins when all files are
 // there, and includes them all.
 func TestHubIsLostBetweenRuns(t *testing.T) {

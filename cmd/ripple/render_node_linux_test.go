@@ -32,7 +32,7 @@ func TestMachinesRender(t *testing.T) {
 	web.Host("cdn.menu.test").Page("/menu.js", menu).Type("text/javascript")
 	text := crawltest.Config(t, web, fmt.Sprintf("[render]\nmode = \"auto\"\nmax-browsers = 1\nsandbox = %t\n"+
 		"timeout = \"5m\"\n", os.Getuid() != 0))
-	const hosts = 4
+	const hosts = 3
 	for i := range hosts {
 		host := fmt.Sprintf("app%d.test", i)
 		web.Host(host).Page("/", crawltest.Shell("https://cdn.menu.test/menu.js"))

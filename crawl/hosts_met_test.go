@@ -138,7 +138,7 @@ func TestMemoryOfHostsMet(t *testing.T) {
 	if process.Race {
 		t.Skip("memory says nothing under the race detector")
 	}
-	const first, last, most, url = 50_000, 200_000, 64, 40
+	const first, last, most, url = 25_000, 100_000, 64, 40
 	c := newMetCrawl(t)
 	c.until(first)
 	before := process.LiveHeap()

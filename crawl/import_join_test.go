@@ -129,7 +129,7 @@ func copyOf(t *testing.T, path string) string {
 func archived(t *testing.T, seed uint64) crawl.Archives {
 	t.Helper()
 	s := crawltest.Serve(t)
-	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 25, Links: 8, Size: 800, Leave: 0.4})
+	s.Generate(seed, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 12, Links: 8, Size: 800, Leave: 0.4})
 	dir := filepath.Join(t.TempDir(), "pages")
 	text := crawltest.Config(t, s, crawltest.SeedsOfSites)
 	walk(t, crawltest.Open(t, stateFile(t)), crawltest.Parse(t, text+fmt.Sprintf("[pages]\nkeep = true\npath = %q\n", dir)))
@@ -141,7 +141,7 @@ func TestImportJoinsCrawl(t *testing.T) {
 	t.Parallel()
 	old, older := archived(t, 3), archived(t, 4)
 	s := crawltest.Serve(t)
-	s.Generate(7, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 25, Links: 8, Size: 800, Leave: 0.4})
+	s.Generate(7, webtest.GenConfig{Domain: "test", Hosts: 16, Pages: 12, Links: 8, Size: 800, Leave: 0.4})
 	cfg := crawltest.Parse(t, crawltest.Config(t, s, crawltest.SeedsOfSites))
 	half := stateFile(t)
 	proceed(t, s, half, cfg, 60)

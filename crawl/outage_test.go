@@ -29,7 +29,7 @@ max-open = %d
 // gap is shortened when all requests resume together, and the map is that of an undisturbed crawl.
 func TestWideOutage(t *testing.T) {
 	t.Parallel()
-	hosts := 2000
+	hosts := 1000
 	if crawltest.Full() {
 		hosts = 10_000
 	}

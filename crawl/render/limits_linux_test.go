@@ -22,7 +22,7 @@ import (
 func testLimits(t *testing.T, r *Renderer) {
 	usual := r.limits
 	hurried, roomy := usual, usual
-	hurried.patience, roomy.memory = 3*time.Second, 4*usual.memory
+	hurried.patience, roomy.memory = time.Second, 4*usual.memory
 	tests := []struct {
 		name   string
 		body   string

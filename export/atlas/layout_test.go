@@ -90,7 +90,7 @@ func TestLayoutKeepsLooseNodesNear(t *testing.T) {
 }
 
 func TestLayoutIsTheSameOnAnyNumberOfCores(t *testing.T) {
-	nodes, edges := terrain(1200, 3)
+	nodes, edges := terrain(1600, 3) // enough for several cores
 	before := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(before)
 	want := Layout(len(nodes), edges, Radii(nodes), 5, nil)

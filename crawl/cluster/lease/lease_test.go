@@ -292,51 +292,6 @@ func TestSessionOfClaim(t *testing.T) {
 	})
 }
 
-// A node with the lock of the file that a record was written for continues at once; others wait.
-func TestSameFile(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		a, b := w.node("a"), w.node("b")
-		file := &paperFile{}
-		took(t, a.claim(file, "7:1@boot"))
-		if _, after := took(t, a.claim(file, "7:1@boot")); !within(after, 30*time.Second) {
-			t.Errorf("a claim that was never renewed is taken over after %s", after)
-		}
-		tests := []struct {
-			claim Claim
-			want  time.Duration
-		}{
-			{a.claim(file, "7:1@boot"), 0},
-			{b.claim(file, "7:1@boot"), 30 * time.Second},
-			{a.claim(file, "7:2@boot"), 30 * time.Second},
-			{a.claim(file, ""), 30 * time.Second},
-		}
-		for _, tt := range tests {
-			l, _ := took(t, a.claim(file, "7:1@boot"))
-			stop := keep(t, l)
-			time.Sleep(15 * time.Second)
-			stop()
-			if _, after := took(t, tt.claim); !within(after, tt.want) {
-				t.Errorf("node %s with file %q waits for %s, want %s", tt.claim.Node, tt.claim.FileID, after, tt.want)
-			}
-		}
-	})
-}
-
-// Late messages from a dead holder of the same file do not delay the next claim.
-func TestSameFileRenewedLate(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		r := record{State: held, ID: "a", Opening: make([]byte, 16), Random: "its own", File: "7:1@boot"}
-		w.place(r.encode())
-		late := func() {
-			r.Random = "late"
-			w.place(r.encode())
-		}
-		if _, after := took(t, w.node("a").claim(&paperFile{any: true, begins: late}, r.File)); !within(after, 0) {
-			t.Errorf("it takes %s", after)
-		}
-	})
-}
-
 // A renewal of a claim delays the next one. If it comes from another process, that holds the shard, even with the ID of
 // the node; if it comes from this one, it was sent before the lease was lost.
 func TestRenewedLate(t *testing.T) {
@@ -439,37 +394,6 @@ func TestReleaseLate(t *testing.T) {
 		defer cancel()
 		if err := l.Release(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("of a bucket that is away: %v", err)
-		}
-	})
-}
-
-// Of two copies of a file that both contain the record, one gets the shard, and the other is refused forever.
-func TestTwoCopies(t *testing.T) {
-	in(t, func(t *testing.T, w *world) {
-		first := &paperFile{}
-		l, _ := took(t, w.node("a").claim(first, ""))
-		l.end()
-		second := first.twin()
-		type result struct {
-			l   *Lease
-			err error
-		}
-		results := make(chan result)
-		for name, f := range map[string]*paperFile{"b": first, "c": second} {
-			go func() {
-				l, err := Take(t.Context(), w.node(name).claim(f, ""))
-				if l != nil {
-					_ = l.again(t.Context()) // as Keep does
-				}
-				results <- result{l, err}
-			}()
-		}
-		x, y := <-results, <-results
-		if x.l == nil {
-			x, y = y, x
-		}
-		if x.l == nil || y.l != nil || !errors.Is(y.err, ErrFile) {
-			t.Errorf("one gets %v, %v; the other one %v, %v", x.l, x.err, y.l, y.err)
 		}
 	})
 }

@@ -222,7 +222,8 @@ func emptyNodes(dir string) error {
 		if err != nil {
 			return err
 		}
-		for _, path := range append(files, filepath.Join(name, node.MarkName), name, name+".toml") {
+		files = append(files, filepath.Join(name, node.MarkName), filepath.Join(name, node.IDName), name, name+".toml")
+		for _, path := range files {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}

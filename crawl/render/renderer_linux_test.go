@@ -88,6 +88,7 @@ func TestRenderer(t *testing.T) {
 		t.Run("withdrawn", func(t *testing.T) { testWithdrawn(t, r) })
 		t.Run("forgets", func(t *testing.T) { testForgets(t, r) })
 		t.Run("begins", func(t *testing.T) { testBegins(t, r) })
+		t.Run("left waiting", func(t *testing.T) { testLeftWaiting(t, r) })
 		t.Run("waiting memory", func(t *testing.T) { testWaitingMemory(t, r) })
 		t.Run("rooms", func(t *testing.T) { testRooms(t, r) })
 		t.Run("left tab", func(t *testing.T) { testLeftTab(t, r) })

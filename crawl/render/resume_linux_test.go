@@ -1,10 +1,14 @@
 package render
 
 import (
+	"encoding/json"
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -64,6 +68,39 @@ func testBegins(t *testing.T, r *Renderer) {
 				t.Errorf("resumed is %t", b.resumed)
 			}
 		})
+	}
+}
+
+// The time of a process stands still once a page has been left that waits in it. Otherwise it might run on to the end of
+// the next page's time.
+func testLeftWaiting(t *testing.T, r *Renderer) {
+	render(t, r, html("https://b.example/", ""), web{})
+	render(t, r, html("https://a.example/1", ""), web{})
+	waits := html("https://a.example/2", `<script>fetch("/missing")</script>`)
+	render(t, r, waits, web{})
+	b, in := current(r)
+	keeper, end := chromedp.NewContext(b.ctx, chromedp.WithTargetID(in.keeper), chromedp.WithDetachOnCancel())
+	defer end()
+	now := func() (ms float64) {
+		got, err := chromedp.Call(keeper, runtime.Evaluate, runtime.EvaluateParams{Expression: "performance.now()"})
+		if err == nil {
+			err = json.Unmarshal(got.Result.Value, &ms)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ms
+	}
+	before := now()
+	b.waiting.leave()
+	time.Sleep(250 * time.Millisecond) // in which an idle process reaches the end of its time
+	if passed := now() - before; passed > 100 {
+		t.Errorf("%.0f ms of the process's time have passed", passed)
+	}
+	got := render(t, r, html("https://a.example/3", `<p id=out></p><script type=module src=/x.js></script>`),
+		web{"https://a.example/x.js": `out.append("done")`})
+	if _, next := current(r); !strings.Contains(string(got.DOM), ">done<") || next != in {
+		t.Errorf("the next page is %s, in the same room: %t", got.DOM, next == in)
 	}
 }
 

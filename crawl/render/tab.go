@@ -88,6 +88,12 @@ func startTime(tab context.Context) error {
 		Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, Budget: &budget})
 }
 
+// stopTime stops the page's time.
+func stopTime(tab context.Context) error {
+	return tell(tab, emulation.SetVirtualTimePolicy, emulation.SetVirtualTimePolicyParams{
+		Policy: emulation.VirtualTimePolicyPause})
+}
+
 // deny refuses downloads.
 func deny(tab context.Context, id cdp.BrowserContextID) error {
 	_, err := chromedp.CallBrowser(tab, protocol.SetDownloadBehavior, protocol.SetDownloadBehaviorParams{

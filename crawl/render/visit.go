@@ -37,6 +37,7 @@ var read string
 // request without an answer, none is answered, and further requests are only recorded.
 type visit struct {
 	ctx     context.Context // chromedp's, for the tab
+	in      *room
 	page    Page
 	answers Answers
 	frame   cdp.FrameID // the page's main frame
@@ -97,8 +98,8 @@ func (b *browser) open(p Page, a Answers, o Options) (*visit, error) {
 		return nil, err
 	}
 	in.pages++
-	v := &visit{ctx: tab, page: p, answers: a, events: newMailbox(), arrived: make(chan error, 1)}
-	v.leave = sync.OnceFunc(func() { v.release(); end() })
+	v := &visit{ctx: tab, in: in, page: p, answers: a, events: newMailbox(), arrived: make(chan error, 1)}
+	v.leave = sync.OnceFunc(func() { v.stop(); v.release(); end() })
 	err = chromedp.Listen(tab, v.events.put)
 	if err == nil {
 		v.frame = cdp.FrameID(chromedp.FromContext(tab).Target.TargetID)
@@ -110,6 +111,20 @@ func (b *browser) open(p Page, a Answers, o Options) (*visit, error) {
 	}
 	go func() { v.arrived <- v.navigate() }() // ends with the tab
 	return v, nil
+}
+
+// stop stops the time of a page that is left before it is over. All tabs of a process share one time. Once the page is
+// gone, no request holds that time: it would run to its end, and from there, under load, to the end of the next page's
+// as soon as that starts. If the time does not stop, the room is not used again.
+func (v *visit) stop() {
+	if v.over {
+		return
+	}
+	ctx, cancel := context.WithTimeout(v.ctx, 250*time.Millisecond)
+	defer cancel()
+	if err := stopTime(ctx); err != nil { // for example, a script blocks on an answer
+		v.in.pages = pagesPerRoom
+	}
 }
 
 // release fails the requests that are held, since a page whose script blocks on an answer cannot be closed.

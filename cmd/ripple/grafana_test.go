@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/meter"
 	"github.com/sumi-ripple/ripple/crawl/ring"
@@ -19,17 +19,13 @@ import (
 
 // The dashboard uses existing metrics, with labels that they have, and all of them.
 func TestDashboard(t *testing.T) {
-	text, err := os.ReadFile("testdata/grafana.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var dashboard struct {
 		Panels []struct {
 			Title, Description string
 			Targets            []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal(text, &dashboard); err != nil {
+	if err := json.Unmarshal([]byte(docs.Dashboard), &dashboard); err != nil {
 		t.Fatal(err)
 	}
 	shown := shownMetrics(t)

@@ -21,8 +21,8 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/crawltest"
 )
 
-// needPlayer returns a folder with a player of web archives, and a reader of WARC files, from npm.
-func needPlayer(t *testing.T) string {
+// needPackages returns a folder with the scripts of a folder, and the packages from npm that they use.
+func needPackages(t *testing.T, scripts string) string {
 	t.Helper()
 	kept := os.Getenv("RIPPLE_APPS")
 	if kept == "" || testing.Short() {
@@ -33,21 +33,21 @@ func needPlayer(t *testing.T) string {
 		if os.Getenv("RIPPLE_CI") == "1" {
 			t.Fatal("npm is missing")
 		}
-		t.Skip("npm is not installed; no other program reads the archive")
+		t.Skip("npm is not installed")
 	}
-	dir, err := os.MkdirTemp(kept, "wacz-")
+	dir, err := os.MkdirTemp(kept, "npm-")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.CopyFS(dir, os.DirFS("testdata/wacz")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(scripts)); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(npm, "install", "--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries", "1",
 		"--ignore-scripts")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("npm does not install the player, so no other program reads the archive: %v: %.300s", err, out)
+		t.Skipf("npm does not install the packages: %v: %.300s", err, out)
 	}
 	return dir
 }
@@ -84,7 +84,7 @@ func node(t *testing.T, dir string, args ...string) (all []played) {
 // same pages. The pages have URLs that are easily looked up under another key, and bodies that the store has only once.
 func TestWACZPlays(t *testing.T) {
 	t.Parallel()
-	dir := needPlayer(t)
+	dir := needPackages(t, "testdata/wacz")
 	s := crawltest.Serve(t)
 	pages := map[string]string{
 		"https://a.test/Upper/Case?b=2&a=1&B=0": "<title>Query</title>", "https://a.test/p%C3%A4th/u": "<title>ä</title>",

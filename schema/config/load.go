@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/sumi-ripple/ripple/schema/amount"
+	"github.com/sumi-ripple/ripple/schema/disk"
 	"github.com/sumi-ripple/ripple/schema/scope"
 )
 
@@ -128,7 +129,7 @@ func (r *reader) readFiles(c *Config, read func(string) ([]byte, error)) {
 	r.readKey("cluster.ca-file", c.Cluster.CAFile, read, checkAnchors)
 	r.readKey("monitor.webhook-secret-file", c.Monitor.WebhookSecretFile, read, func(text []byte) error {
 		_, err := WebhookSecrets(text)
-		return cmp.Or(private(c.Monitor.WebhookSecretFile), err)
+		return cmp.Or(disk.Secret(c.Monitor.WebhookSecretFile), err)
 	})
 	if c.Monitor.Webhook != "" && c.Monitor.WebhookSecretFile == "" {
 		r.problem("monitor.webhook", "[monitor] webhook needs webhook-secret-file, which signs what is sent there")

@@ -3,8 +3,6 @@ package config
 import (
 	"encoding/base64"
 	"errors"
-	"os"
-	"runtime"
 	"strings"
 )
 
@@ -29,13 +27,4 @@ func WebhookSecrets(text []byte) (keys [][]byte, err error) {
 		return nil, errors.New("must hold one line \"whsec_...\", or two while the secret is being changed")
 	}
 	return keys, nil
-}
-
-// private returns an error for a file that others than its owner can read.
-func private(path string) error {
-	info, err := os.Stat(path)
-	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return errors.New("must be a file that only its owner can read: chmod 600")
-	}
-	return nil
 }

@@ -12,3 +12,5 @@ func Like(f, other *os.File) error {
 	}
 	return f.Chmod(info.Mode().Perm())
 }
+
+func ofRoot(os.FileInfo) bool { return false }

@@ -19,3 +19,9 @@ func Like(f, other *os.File) error {
 	}
 	return f.Chmod(info.Mode().Perm())
 }
+
+// ofRoot reports whether a file belongs to root.
+func ofRoot(info os.FileInfo) bool {
+	of, ok := info.Sys().(*syscall.Stat_t)
+	return ok && of.Uid == 0
+}

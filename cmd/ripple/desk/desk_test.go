@@ -238,6 +238,7 @@ func TestHelp(t *testing.T) {
 	s := serve(t, config.Monitor{})
 	for path, want := range map[string]string{
 		"/help/": `<a href="/help/machines">More than one machine</a>`, "/help/machines": "ripple shard release",
+		"/help/grafana.json": `"title": "Ripple"`,
 	} {
 		if code, text, _ := s.ask("GET", path, "", "Authorization", ""); code != 200 || !strings.Contains(text, want) {
 			t.Errorf("%s: %d %.80q", path, code, text)

@@ -10,7 +10,7 @@ import (
 	"github.com/sumi-ripple/ripple/cmd/ripple/docs"
 )
 
-// help serves the topics of "ripple help" as text below /help/, with a list of them there.
+// help serves the topics of "ripple help" as text below /help/, with a list of them there, and the dashboard.
 func help() http.Handler {
 	mux := http.NewServeMux()
 	var list strings.Builder
@@ -21,6 +21,10 @@ func help() http.Handler {
 			_, _ = io.WriteString(w, topic.Text)
 		})
 	}
+	mux.HandleFunc("GET /help/grafana.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, docs.Dashboard)
+	})
 	mux.HandleFunc("GET /help/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Documentation</title>"+

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"strings"
+
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 const (
@@ -37,12 +38,8 @@ func Token(path string) (string, error) {
 }
 
 func readToken(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", fmt.Errorf("read the token: %w", err)
-	}
-	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("the token file %s must be a file that only its owner can read: chmod 600", path)
+	if err := disk.Secret(path); err != nil {
+		return "", fmt.Errorf("the token file %s: %w", path, err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

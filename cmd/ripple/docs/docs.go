@@ -16,6 +16,11 @@ import (
 //go:embed *.md
 var files embed.FS // read-only
 
+// Dashboard is a dashboard for Grafana, as JSON.
+//
+//go:embed grafana.json
+var Dashboard string
+
 // A Topic is one page of documentation.
 type Topic struct {
 	Name  string // as in "ripple help NAME"
@@ -26,7 +31,7 @@ type Topic struct {
 // Topics returns every topic in the order of reading.
 func Topics() []Topic {
 	names := []string{"recipes", "questions", "crawling", "outputs", "politeness", "promises", "rendering", "machines",
-		"archives", "configuration", "data", "comparison", "citing"}
+		"deployment", "archives", "configuration", "data", "comparison", "citing"}
 	topics := make([]Topic, len(names))
 	for i, name := range names {
 		text, err := files.ReadFile(name + ".md")

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"runtime"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+
+	"github.com/sumi-ripple/ripple/schema/disk"
 )
 
 // CheckCredentials returns [ErrFile] if a file cannot be used as a node's credentials. An empty path is not
@@ -23,12 +24,8 @@ func CheckCredentials(path string) error {
 // credentials reads a node's credentials: the seed of its NKey, NATS credentials (a JWT with a seed), or a
 // shared token.
 func credentials(path string) ([]nats.Option, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFile, err)
-	}
-	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%w: %s must be a file that only its owner can read: chmod 600", ErrFile, path)
+	if err := disk.Secret(path); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrFile, path, err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sumi-ripple/ripple/schema/inflate"
+	"github.com/klauspost/compress/gzip"
 )
 
 // A packing is how the records of a file are compressed.
@@ -48,7 +48,7 @@ type member struct {
 	raw   *bufio.Reader // of the file
 	count counter       // the bytes that raw has taken
 	begun int64         // offset at which raw began
-	gzip  *inflate.Gzip
+	gzip  *gzip.Reader
 	zstd  *frames
 	end   int64 // zstandard: the offset behind the frame
 	probe *bufio.Reader
@@ -98,9 +98,10 @@ func (r *Reader) unpack() (err error) {
 	case gzipped:
 		m.rewind(r.file, r.size, r.place.Offset)
 		if m.gzip == nil {
-			m.gzip = new(inflate.Gzip)
+			m.gzip = new(gzip.Reader)
 		}
 		if err = m.gzip.Reset(m.raw); err == nil {
+			m.gzip.Multistream(false)
 			r.unpacked.Reset(m.gzip)
 		}
 	case zstandard:

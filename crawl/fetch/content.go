@@ -11,10 +11,10 @@ import (
 	"sync"
 
 	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sumi-ripple/ripple/crawl/charset"
-	"github.com/sumi-ripple/ripple/schema/inflate"
 )
 
 const (
@@ -116,10 +116,11 @@ func (c *content) buffered(r io.Reader) *bufio.Reader {
 }
 
 func (c *content) gunzip(in *bufio.Reader) (io.Reader, error) {
-	if err := inflate.SkipHeader(in); err != nil {
+	if err := skipHeader(in); err != nil {
 		return nil, unexpected(err)
 	}
-	return &members{z: c.deflated(in), in: in}, nil
+	z, err := c.deflated(in)
+	return &members{z: z, in: in}, err
 }
 
 // inflate decodes zlib, as the standard requires, or raw deflate, which some servers send.
@@ -131,17 +132,16 @@ func (c *content) inflate(in *bufio.Reader) (io.Reader, error) {
 	if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 && head[1]&0x20 == 0 {
 		in.Discard(2)
 	}
-	return c.deflated(in), nil
+	return c.deflated(in)
 }
 
-func (c *content) deflated(in *bufio.Reader) *inflate.Reader {
-	z, ok := c.pool.flate.Get().(*inflate.Reader)
+func (c *content) deflated(in *bufio.Reader) (io.Reader, error) {
+	z, ok := c.pool.flate.Get().(io.ReadCloser)
 	if !ok {
-		z = new(inflate.Reader)
+		z = flate.NewReader(in)
 	}
 	c.onClose(func() { c.pool.flate.Put(z) })
-	z.Reset(in)
-	return z
+	return z, z.(flate.Resetter).Reset(in, nil)
 }
 
 func (c *content) unbrotli(in *bufio.Reader) io.Reader {
@@ -215,7 +215,7 @@ func (w *whole) Read(p []byte) (int, error) {
 // members reads the consecutive members of a gzip file (RFC 1952). Like browsers, it ignores data after the
 // last one, and the checksum and length of each: some servers send wrong ones, or none.
 type members struct {
-	z  *inflate.Reader
+	z  io.Reader
 	in *bufio.Reader
 }
 
@@ -235,11 +235,61 @@ func (m *members) Read(p []byte) (int, error) {
 		if err != nil || magic[0] != 0x1f || magic[1] != 0x8b {
 			return 0, cmp.Or(err, io.EOF)
 		}
-		if err := inflate.SkipHeader(m.in); err != nil {
+		if err := skipHeader(m.in); err != nil {
 			return 0, unexpected(err)
 		}
-		m.z.Reset(m.in)
+		if err := m.z.(flate.Resetter).Reset(m.in, nil); err != nil {
+			return 0, err
+		}
 	}
+}
+
+var errNoGzip = errors.New("not gzip")
+
+// skipHeader skips the header of a gzip member (RFC 1952 section 2.3).
+func skipHeader(in *bufio.Reader) error {
+	const (
+		headerCRC = 1 << (iota + 1)
+		extra
+		name
+		comment
+	)
+	var head [10]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		if head[0] != 0x1f {
+			return errNoGzip
+		}
+		return err
+	}
+	if head[0] != 0x1f || head[1] != 0x8b || head[2] != 8 {
+		return errNoGzip
+	}
+	flags := head[3]
+	if flags&extra != 0 {
+		var size [2]byte
+		if _, err := io.ReadFull(in, size[:]); err != nil {
+			return err
+		}
+		if _, err := in.Discard(int(size[0]) | int(size[1])<<8); err != nil {
+			return err
+		}
+	}
+	for _, text := range []byte{name, comment} {
+		for flags&text != 0 {
+			c, err := in.ReadByte()
+			if err != nil {
+				return err
+			}
+			if c == 0 {
+				break
+			}
+		}
+	}
+	if flags&headerCRC != 0 {
+		_, err := in.Discard(2)
+		return err
+	}
+	return nil
 }
 
 // unexpected turns io.EOF into io.ErrUnexpectedEOF.

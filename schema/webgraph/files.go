@@ -13,7 +13,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/sumi-ripple/ripple/schema/inflate"
+	"github.com/klauspost/compress/gzip"
 )
 
 // Files are the files of one graph.
@@ -211,8 +211,8 @@ func (l *lines) open() bool {
 		l.err = l.failed(err)
 		return false
 	case bytes.Equal(mark, []byte{0x1f, 0x8b}):
-		z := &inflate.Gzip{All: true}
-		if err := z.Reset(raw); err != nil {
+		z, err := gzip.NewReader(raw)
+		if err != nil {
 			l.err = l.failed(err)
 			return false
 		}

@@ -10,8 +10,8 @@ import (
 
 // hold compresses a page for the page store, if it is to be kept, and waits while too much is not
 // committed. If the wait is cut short, the outcome becomes that of a request that was not sent.
-func hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) {
-	err := seal(o, resp, rendered)
+func (p *parser) hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) {
+	err := p.seal(o, resp, rendered)
 	if err == nil {
 		err = o.Hold(ctx)
 	}
@@ -20,7 +20,7 @@ func hold(ctx context.Context, o *ring.Outcome, resp *fetch.Response, rendered *
 	}
 }
 
-func seal(o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) error {
+func (p *parser) seal(o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) error {
 	s := o.Step.Settings
 	if len(resp.Body) == 0 || !s.Keeps(o) {
 		return nil
@@ -29,7 +29,7 @@ func seal(o *ring.Outcome, resp *fetch.Response, rendered *warc.Rendered) error 
 		URL: o.Step.URL, ETag: o.Step.ETag, LastModified: o.Step.Modified,
 	})
 	if err == nil {
-		o.Sealed, err = warc.Seal(&warc.Page{
+		o.Sealed, err = p.sealer.Seal(&warc.Page{
 			URL: o.Step.URL, At: o.FirstByte, Address: o.Address, Protocols: o.Protocols, Request: head,
 			Status: o.Status, Header: resp.Header, Body: resp.Body, Digest: o.SHA256,
 			Rendered: rendered,

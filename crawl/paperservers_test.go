@@ -181,7 +181,7 @@ func (s *paperServers) play(p *parser, step ring.Step, r reply, entry *webtest.E
 	o.Address = s.address
 	p.read(&o, resp)
 	p.layDown(&o, resp)
-	if err := seal(&o, resp, nil); err != nil {
+	if err := new(parser).seal(&o, resp, nil); err != nil {
 		s.t.Error(err)
 	}
 	return o

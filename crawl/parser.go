@@ -18,6 +18,7 @@ import (
 	"github.com/sumi-ripple/ripple/crawl/ring"
 	"github.com/sumi-ripple/ripple/crawl/sitemap"
 	"github.com/sumi-ripple/ripple/crawl/wall"
+	"github.com/sumi-ripple/ripple/crawl/warc"
 	"github.com/sumi-ripple/ripple/schema"
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
@@ -59,6 +60,7 @@ type parser struct {
 	extractor *page.Extractor
 	under     *ring.Settings // settings of extractor
 	text      []byte         // of the last page; no outcome refers to it
+	sealer    warc.Sealer
 }
 
 // maxKept is the largest text, in bytes, whose memory is used again.

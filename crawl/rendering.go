@@ -119,7 +119,7 @@ func (v *visitors) render(ctx context.Context, step ring.Step, pass func(ring.Ou
 		}
 	}
 	o.Page.Rendering, o.Page.RenderAsked, o.Page.Refusals = rendering, asked, refusals
-	hold(ctx, &o, &fetch.Response{Header: fetched.Header, Body: fetched.Body}, kept)
+	p.hold(ctx, &o, &fetch.Response{Header: fetched.Header, Body: fetched.Body}, kept)
 	pass(o)
 	v.parsers <- p
 }

@@ -21,7 +21,7 @@ func TestReplayWithoutRendered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := warc.Seal(&warc.Page{URL: "https://a.test/", At: time.Unix(1, 0), Status: 200, Body: body,
+	sealed, err := new(warc.Sealer).Seal(&warc.Page{URL: "https://a.test/", At: time.Unix(1, 0), Status: 200, Body: body,
 		Header: http.Header{"Content-Type": {"text/html"}}, Digest: sha256.Sum256(body)})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestReplayReadsWall(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := []byte(anubis().body)
-	sealed, err := warc.Seal(&warc.Page{URL: "https://a.test/", At: time.Unix(1, 0), Status: 200, Body: body,
+	sealed, err := new(warc.Sealer).Seal(&warc.Page{URL: "https://a.test/", At: time.Unix(1, 0), Status: 200, Body: body,
 		Header: http.Header{"Content-Type": {"text/html"}}, Digest: sha256.Sum256(body)})
 	if err != nil {
 		t.Fatal(err)

@@ -216,7 +216,7 @@ func (v *visitors) parse(ctx context.Context, o *ring.Outcome, resp *fetch.Respo
 		default:
 			p.read(o, resp)
 			p.layDown(o, resp)
-			hold(ctx, o, resp, nil)
+			p.hold(ctx, o, resp, nil)
 		}
 		return p
 	}

@@ -155,7 +155,7 @@ func TestServeFiles(t *testing.T) {
 func TestServeSomePages(t *testing.T) {
 	t.Parallel()
 	dir, body := t.TempDir(), []byte("<title>A page</title>")
-	sealed, err := warc.Seal(&warc.Page{URL: "https://a.test/", At: time.Unix(1, 0), Status: 200, Body: body,
+	sealed, err := new(warc.Sealer).Seal(&warc.Page{URL: "https://a.test/", At: time.Unix(1, 0), Status: 200, Body: body,
 		Header: http.Header{"Content-Type": {"text/html"}}, Digest: sha256.Sum256(body)})
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,6 @@
 // The index is derived. It is in record order while its segment is being written, is sorted when the segment
 // is full or the writer is closed, and is rebuilt from the segment if it does not match.
 //
-// A [Writer] belongs to one goroutine. [Seal] is safe for concurrent use, so that pages are compressed where
-// they are fetched.
+// A [Writer] belongs to one goroutine, and so does a [Sealer]. A page is compressed where it was parsed, by
+// the Sealer of that goroutine.
 package warc

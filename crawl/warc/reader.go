@@ -3,7 +3,6 @@ package warc
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sumi-ripple/ripple/schema/inflate"
 )
 
 // ErrRecord reports data that is not a valid record of a page store.
@@ -123,11 +124,10 @@ var errPassed = fmt.Errorf("%w, but its end was found", ErrRecord)
 
 // readMember reads the record in the gzip member at the current position.
 func readMember(r *bufio.Reader) (*Record, error) {
-	z, err := gzip.NewReader(r)
-	if err != nil {
+	z := new(inflate.Gzip)
+	if err := z.Reset(r); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	z.Multistream(false)
 	rec, err := readRecord(bufio.NewReader(z))
 	if err != nil {
 		if _, torn := io.Copy(io.Discard, io.LimitReader(z, maxBlock)); torn == nil {

@@ -2,7 +2,6 @@ package warc
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
@@ -14,15 +13,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
+
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
 const (
-	version     = "WARC/1.1"
-	dateLayout  = "2006-01-02T15:04:05Z"
-	profile     = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
-	origPrefix  = "X-Archive-Orig-"
-	compression = gzip.DefaultCompression
+	version    = "WARC/1.1"
+	dateLayout = "2006-01-02T15:04:05Z"
+	profile    = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+	origPrefix = "X-Archive-Orig-"
 )
 
 // A Page is one answer of a server, with its request.
@@ -50,7 +50,11 @@ type Rendered struct {
 	Navigations []string // URLs that the page tried to navigate to
 }
 
-// A Sealed is a page ready to be appended. Sealing does the compression, which is the expensive part.
+// A Sealer makes pages ready to be appended. Sealing does the compression, which is the expensive part. The zero value
+// is ready to use. A Sealer belongs to one goroutine.
+type Sealer struct{ gzip *gzip.Writer }
+
+// A Sealed is a page ready to be appended.
 type Sealed struct {
 	url      string
 	at       time.Time
@@ -69,7 +73,7 @@ type Sealed struct {
 func (s *Sealed) Size() int { return len(s.request) + len(s.response) + len(s.head) + len(s.rendered) }
 
 // Seal makes the records of a page. It keeps no reference to the page.
-func Seal(p *Page) (*Sealed, error) {
+func (z *Sealer) Seal(p *Page) (*Sealed, error) {
 	s := &Sealed{
 		url: p.URL, at: p.At.UTC().Truncate(time.Second),
 		server: fields{{"WARC-IP-Address", p.Address}},
@@ -82,7 +86,7 @@ func Seal(p *Page) (*Sealed, error) {
 	s.id = id
 	block := append(slices.Clone(s.head), p.Body...)
 	var err error
-	s.response, err = member(slices.Concat(fields{
+	s.response, err = z.member(slices.Concat(fields{
 		{"WARC-Type", "response"}, {"WARC-Record-ID", id}, {"WARC-Date", s.at.Format(dateLayout)},
 		{"WARC-Target-URI", p.URL},
 	}, s.server, fields{
@@ -92,7 +96,7 @@ func Seal(p *Page) (*Sealed, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.request, err = member(slices.Concat(fields{
+	s.request, err = z.member(slices.Concat(fields{
 		{"WARC-Type", "request"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)},
 		{"WARC-Target-URI", p.URL},
 	}, s.server, fields{
@@ -100,7 +104,7 @@ func Seal(p *Page) (*Sealed, error) {
 		{"Content-Type", "application/http;msgtype=request"},
 	}), p.Request)
 	if err == nil && p.Rendered != nil {
-		s.rendered, err = s.conversion(p.Rendered)
+		s.rendered, err = z.conversion(s, p.Rendered)
 	}
 	return s, err
 }
@@ -109,7 +113,7 @@ func Seal(p *Page) (*Sealed, error) {
 const Navigation = "Ripple-Navigation"
 
 // conversion returns the record of a rendered page.
-func (s *Sealed) conversion(r *Rendered) ([]byte, error) {
+func (z *Sealer) conversion(s *Sealed, r *Rendered) ([]byte, error) {
 	f := fields{
 		{"WARC-Type", "conversion"}, {"WARC-Record-ID", newID()}, {"WARC-Date", s.at.Format(dateLayout)},
 		{"WARC-Target-URI", s.url}, {"WARC-Refers-To", s.id},
@@ -118,12 +122,12 @@ func (s *Sealed) conversion(r *Rendered) ([]byte, error) {
 	for _, to := range r.Navigations {
 		f = append(f, [2]string{Navigation, to})
 	}
-	return member(f, r.DOM)
+	return z.member(f, r.DOM)
 }
 
 // revisit returns the record of a page whose body is in another record.
-func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
-	return member(slices.Concat(fields{
+func (z *Sealer) revisit(s *Sealed, of *location, at place) ([]byte, error) {
+	return z.member(slices.Concat(fields{
 		{"WARC-Type", "revisit"}, {"WARC-Record-ID", s.id}, {"WARC-Date", s.at.Format(dateLayout)},
 		{"WARC-Target-URI", s.url},
 	}, s.server, fields{
@@ -135,12 +139,12 @@ func (s *Sealed) revisit(of *location, at place) ([]byte, error) {
 }
 
 // info returns the record at the start of a segment.
-func info(name, software string, at time.Time) ([]byte, error) {
+func (z *Sealer) info(name, software string, at time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "software: %s\r\nformat: WARC File Format 1.1\r\n"+
 		"conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n",
 		oneLine(software))
-	return member(fields{
+	return z.member(fields{
 		{"WARC-Type", "warcinfo"}, {"WARC-Record-ID", newID()}, {"WARC-Date", at.UTC().Format(dateLayout)},
 		{"WARC-Filename", name}, {"Content-Type", "application/warc-fields"},
 	}, b.Bytes())
@@ -192,12 +196,12 @@ func mime(contentType string) string {
 type fields [][2]string
 
 // member returns one record as one gzip member. It omits fields without a value.
-func member(f fields, block []byte) ([]byte, error) {
+func (z *Sealer) member(f fields, block []byte) ([]byte, error) {
 	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, compression)
-	if err != nil {
-		return nil, err
+	if z.gzip == nil {
+		z.gzip = gzip.NewWriter(&out)
 	}
+	z.gzip.Reset(&out)
 	var b bytes.Buffer
 	b.WriteString(version + "\r\n")
 	for _, field := range f {
@@ -207,11 +211,11 @@ func member(f fields, block []byte) ([]byte, error) {
 	}
 	fmt.Fprintf(&b, "Content-Length: %d\r\n\r\n", len(block))
 	for _, part := range [][]byte{b.Bytes(), block, []byte("\r\n\r\n")} {
-		if _, err := z.Write(part); err != nil {
+		if _, err := z.gzip.Write(part); err != nil {
 			return nil, err
 		}
 	}
-	err = z.Close()
+	err := z.gzip.Close()
 	return out.Bytes(), err
 }
 

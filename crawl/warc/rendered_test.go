@@ -12,7 +12,7 @@ func sealedRendered(t testing.TB, url, body, dom string, navigations ...string) 
 	t.Helper()
 	p := testPage(url, body)
 	p.Rendered = &Rendered{DOM: []byte(dom), Navigations: navigations}
-	s, err := Seal(p)
+	s, err := new(Sealer).Seal(p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,7 @@ func (c *Capture) Line(file string, offset int64) ([]byte, error) {
 // A Segment reads the pages of one file of a store. It belongs to one goroutine.
 type Segment struct {
 	reader *Reader
+	sealer Sealer
 	name   string
 	file   *os.File
 	count  counting
@@ -188,6 +189,6 @@ func (s *Segment) response(m *memberAt) ([]byte, error) {
 			f = append(f, [2]string{name, value})
 		}
 	}
-	return member(append(f, [2]string{"WARC-Block-Digest", digestText(sha256.Sum256(block))},
+	return s.sealer.member(append(f, [2]string{"WARC-Block-Digest", digestText(sha256.Sum256(block))},
 		[2]string{"Content-Type", "application/http;msgtype=response"}), block)
 }

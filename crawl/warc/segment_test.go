@@ -81,7 +81,7 @@ func TestSegment(t *testing.T) {
 		if i%2 == 1 {
 			p.Rendered = &Rendered{DOM: []byte("<p>shown")}
 		}
-		places = append(places, must(w.Append(must(Seal(p))(t)))(t))
+		places = append(places, must(w.Append(must(new(Sealer).Seal(p))(t)))(t))
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestDamagedSegment(t *testing.T) {
 	for i := range 5 {
 		p := testPage(fmt.Sprintf("https://a.test/%d", i), fmt.Sprintf("body %d", i))
 		p.Protocols = []string{"h2", "tls/1.3"}
-		places = append(places, must(w.Append(must(Seal(p))(t)))(t))
+		places = append(places, must(w.Append(must(new(Sealer).Seal(p))(t)))(t))
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func testPage(url, body string) *Page {
 
 func sealed(t testing.TB, url, body string) *Sealed {
 	t.Helper()
-	s, err := Seal(testPage(url, body))
+	s, err := new(Sealer).Seal(testPage(url, body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestIndependentReader(t *testing.T) {
 
 // FuzzRecord checks the reader's limits, and that it reads what was written.
 func FuzzRecord(f *testing.F) {
-	s := must(Seal(testPage("https://a.test/", "<p>body")))(f)
+	s := must(new(Sealer).Seal(testPage("https://a.test/", "<p>body")))(f)
 	f.Add(s.response, "https://a.test/", []byte("x"))
 	f.Add([]byte("WARC/1.1\r\nContent-Length: 99999999999\r\n\r\n"), "https://b.test/\r\nX: y",
 		[]byte("\r\n\r\nWARC/1.1"))
@@ -255,7 +255,7 @@ func FuzzRecord(f *testing.F) {
 		_, _ = readRecord(bufio.NewReader(bytes.NewReader(raw)))
 		_, _, _ = parseEntry(raw)
 		p := testPage(url, string(body))
-		s, err := Seal(p)
+		s, err := new(Sealer).Seal(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,11 +280,12 @@ func FuzzRecord(f *testing.F) {
 }
 
 func BenchmarkSeal(b *testing.B) {
+	sealer := new(Sealer)
 	p := testPage("https://a.test/", strings.Repeat("<p>A paragraph of some words, as pages have them.</p>\n", 600))
 	b.SetBytes(int64(len(p.Body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Seal(p); err != nil {
+		if _, err := sealer.Seal(p); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -46,6 +46,7 @@ type Writer struct {
 	index               *os.File
 	at                  Position // end of the appended data
 	bodies              map[prefix]place
+	sealer              Sealer // of revisits and warcinfo records
 	failed              error
 }
 
@@ -315,7 +316,7 @@ func (w *Writer) revisit(s *Sealed, first place) ([]byte, error) {
 		return nil, ErrRecord
 	}
 	of := &location{rec.URL, rec.Fields.Get("WARC-Date"), rec.Fields.Get("WARC-Record-ID")}
-	return s.revisit(of, first)
+	return w.sealer.revisit(s, of, first)
 }
 
 func (w *Writer) write(record []byte) error {
@@ -339,7 +340,7 @@ func (w *Writer) begin() error {
 	if w.index, err = os.OpenFile(w.indexPath(next), how, 0o666); err != nil {
 		return err
 	}
-	record, err := info(w.segment(next), w.software, time.Now())
+	record, err := w.sealer.info(w.segment(next), w.software, time.Now())
 	if err == nil {
 		err = w.write(record)
 	}

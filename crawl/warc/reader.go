@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sumi-ripple/ripple/schema/inflate"
+	"github.com/klauspost/compress/gzip"
 )
 
 // ErrRecord reports data that is not a valid record of a page store.
@@ -124,10 +124,11 @@ var errPassed = fmt.Errorf("%w, but its end was found", ErrRecord)
 
 // readMember reads the record in the gzip member at the current position.
 func readMember(r *bufio.Reader) (*Record, error) {
-	z := new(inflate.Gzip)
-	if err := z.Reset(r); err != nil {
+	z, err := gzip.NewReader(r)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
 	}
+	z.Multistream(false)
 	rec, err := readRecord(bufio.NewReader(z))
 	if err != nil {
 		if _, torn := io.Copy(io.Discard, io.LimitReader(z, maxBlock)); torn == nil {

@@ -69,12 +69,11 @@ const (
 	Dictionary                  // few distinct values
 )
 
-// Columns are the figures of nodes and links. To add one, add an entry to nodeColumns or linkColumns;
-// every format of package graph then has it at its Levels. SQLite has it in the tables of the entry.
-// SQLite's tables pages and hosts are those of terrain.sql (package schema), filled in by row.go of
-// package sqlite. The cards of the map, which does not show pages, list it if it has a Title; most have
-// none, because the cards describe them in words of their own. A fact that [Node] does not have yet
-// must be filled in by pageNode and [Fold].
+// Columns are the figures of nodes and links. To add one, add an entry to nodeColumns or linkColumns; every format of
+// package graph except OPML then has it at its Levels. SQLite has it in the tables of the entry. SQLite's tables pages
+// and hosts are those of terrain.sql (package schema), filled in by row.go of package sqlite. The cards of the map,
+// which does not show pages, list it if it has a Title; most have none, because the cards describe them in words of
+// their own. A fact that [Node] does not have yet must be filled in by pageNode and [Fold].
 //
 // A figure computed from the links alone (a field of [Measures], computed by MetricsOf) is an entry in
 // measureColumns instead. It is then a figure of the nodes as well. The metric tables of SQLite have

@@ -6,17 +6,15 @@
 // when the store is opened, follows every change at once, and is given up with
 // the store when a transaction fails.
 //
-// What records mean is said in package schema. This package knows how they are
-// written, finds them again, keeps the queues of waiting URLs and the smallest
-// depths, and tells a damaged file from a whole one.
+// Package schema defines what records mean. This package knows how they are written, finds them again, keeps the queues
+// of waiting URLs and the smallest depths, and tells a damaged file from a whole one.
 //
 // # Rooms
 //
-// A [Store] opens, locks and closes the file and begins transactions. Its place finds
-// out when the file is lost; its index is what is held in memory of the URLs, and may be
-// asked outside of transactions too. A [Tx] begins and ends them; what happens in
-// between is the work of its owners, and nobody but its owner and Prune, which copies
-// them, writes a bucket:
+// A [Store] opens, locks and closes the file and begins transactions. Its place finds out when the file is lost; its
+// index is what is held in memory of the URLs, and may be asked outside of transactions too. A [Tx] begins and ends
+// them; what happens in between is the work of its owners. Only its owner writes a bucket; Prune, which copies buckets,
+// is the exception:
 //
 //	owner     buckets                    may ask
 //	Hosts     hosts, hostnames, robots
@@ -128,8 +126,8 @@
 // wait (us) and the name of another host. A [schema.End] is its kind (byte), unless that is 0
 // the detail, a number and a time (us), and the shards that had no part in the run.
 //
-// Every change of the format takes a new version, which is 10 now. A file of any other
-// version is refused.
+// A change of the format takes a new version (formatVersion in create.go), unless no release has written the version
+// that it changes. A file of any other version is refused.
 //
 // The value "part" and the last three buckets are only in a file that holds one shard of
 // a terrain, or several but not all, see [Part].
@@ -156,11 +154,10 @@
 //
 // # Damage
 //
-// Before the file is mapped its pages are checked for what bbolt would follow
-// into a crash: all of them up to 32 MB, and beyond that its branches and the names of hosts. Every
-// value's checksum is compared whenever it is read; gaps in what is dense are
-// found. Faults of the mapping and panics of bbolt become [ErrDamaged]. What
-// cannot be told is a whole page that has gone back to an earlier state.
+// Before the file is mapped its pages are checked for what bbolt would follow into a crash: all of them up to 32 MB,
+// and beyond that its branches and the names of hosts. Every value's checksum is compared whenever it is read; gaps in
+// what is dense are found. Faults of the mapping and panics of bbolt become [ErrDamaged]. A whole page that has
+// reverted to an earlier state cannot be detected.
 //
 // A checksum says nothing about who wrote a value, and a file may come from anybody. So
 // what no release writes is damage too: a field that decompresses to more than it may

@@ -48,7 +48,7 @@ func (c Class) Visitable() bool { return c == ClassDiscovered || c == ClassQuali
 // lowest one wins.
 type LinkKind uint8
 
-// The kinds of links.
+// The kinds of links, the strongest first. The state file stores the kinds of a link as bits by their position here.
 const (
 	LinkRedirect LinkKind = iota
 	LinkCanonical
@@ -57,7 +57,7 @@ const (
 	LinkRefresh
 	LinkFeed     // the target is a feed of the page, which is no page
 	LinkMe       // the page and the target are the same person's or organisation's, as the page says
-	LinkBlogroll // the target is a list of what the page's author reads, or in one
+	LinkBlogroll // the target is a blogroll, or an entry of one
 
 	LinkKindCount // the number of kinds; a [Kinds] has room for 16, the file's format for 15
 )

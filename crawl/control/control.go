@@ -8,7 +8,8 @@
 //	                               with last=N of the last N of them alone; where the outputs
 //	                               are being written only without links, and of the last 200
 //	GET  /api/v1/fetching          the requests that are open now
-//	GET  /api/v1/origins           how far the run has come with its origins
+//	GET  /api/v1/origins           the progress of the run with each origin
+//	GET  /api/v1/history           the progress of a run over time; with run=N of run N
 //	GET  /api/v1/hosts/HOST/requests   the last requests to a host
 //	GET  /api/v1/snapshot          a consistent copy of the state, about Ripple-Size bytes
 //	POST /api/v1/pause             the answer of this and the next three is the status
@@ -61,7 +62,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
-// Is implements the interface of package errors.
+// Is makes errors.Is(err, ErrNobody) true for an answer with status 410.
 func (e *Error) Is(target error) bool { return target == ErrNobody && e.Code == http.StatusGone }
 
 // Path returns the socket on which the crawl of a state file listens: next to the file, or, if that name is

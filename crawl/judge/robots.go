@@ -24,7 +24,7 @@ const (
 	Keep                      // the text applies; without one, everything is allowed
 	Ask                       // the same host is requested once more
 	AskAt                     // another host is requested
-	TryLater                  // to be retried
+	TryLater                  // the text is unknown; retry after a backoff
 	GiveUp                    // the host cannot be reached
 )
 

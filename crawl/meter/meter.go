@@ -6,8 +6,9 @@
 // label shard, and sums over it count nothing twice. Names of hosts, nodes and pages are never labels, so
 // outsiders cannot create series.
 //
-// The package owns the names, types and help texts of all metrics. A new metric is a line in describe and one
-// in Collect.
+// The package owns the names, types and help texts of all metrics. A new counter or histogram is declared in New and
+// updated in Committed. A new value read at scrape time is a field of gauges, a line in describe and in Describe, and
+// one in Collect; one of a whole terrain is in terrain.go. Each needs a panel in grafana.json (cmd/ripple/docs).
 package meter
 
 import (

@@ -1,13 +1,13 @@
 // Package page parses an HTML page into its links and facts.
 //
-// A page is decoded to UTF-8 (package charset) and read once, from front to end, by a scanner that yields the
-// same tags as x/net/html without building a tree. Elements that a browser would move or drop are therefore
-// taken where they are written, and no nesting is too deep. Links are the `href` of <a> and <area>, the
-// canonical <link>, the `src` of <frame>, and a <meta> refresh with a URL, with scripting off: those in
-// <noscript> and <template> count, those in comments and in the text of scripts, styles and iframes do not.
-// The header fields Refresh and Link count like the equivalent elements. If the two differ, both are links:
-// browsers follow the field, search engines choose. A page with few links is read again for signs that it
-// shows nothing without its scripts.
+// A page is decoded to UTF-8 (package charset) and read once, from front to end, by a scanner that yields the same tags
+// as x/net/html without building a tree. Elements that a browser would move or drop are therefore taken where they are
+// written, and no nesting is too deep. Links are the `href` of <a> and <area>, the canonical <link>, the `src` of
+// <frame>, a <meta> refresh with a URL, <link>s to feeds, to profiles (rel=me) and to blogrolls, and the entries of
+// lists in OPML. Scripting is off: links in <noscript> and <template> count, links in comments and in the text of
+// scripts, styles and iframes do not. The header fields Refresh and Link count like the equivalent elements. If the two
+// differ, both are links: browsers follow the field, search engines choose. A page with few links is read again for
+// signs that it shows nothing without its scripts.
 //
 // An [Extractor] belongs to one goroutine; the pages it returns belong to the caller and do not share memory
 // with the body. Time and memory are linear in the body for any input, and every text is valid UTF-8 without

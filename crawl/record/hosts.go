@@ -26,8 +26,8 @@ type hosts struct {
 	listed    []hostFacts // by host id
 
 	gone    []webhook.Host                 // given up in this turn
-	walled  []webhook.Host                 // of those: because they show walls
-	lost    []schema.HostID                // of those: out of reach, with sitemaps still to be replaced
+	walled  []webhook.Host                 // also in gone: given up for showing walls
+	lost    []schema.HostID                // also in gone: out of reach, with sitemaps still to be replaced
 	loaded  map[schema.HostID]*schema.Host // brought up to date in this turn
 	marks   map[schema.HostID]*mark
 	touched []schema.HostID // to be planned, in the order of the first touch

@@ -7,9 +7,9 @@ import (
 	"github.com/sumi-ripple/ripple/schema/weburl"
 )
 
-// siteTextStep is the number of bytes of URLs that a host's pages add before they are counted for
-// the site: counting every page would cost a write each. maxSiteText leaves room for the uncounted
-// bytes of [traps] max-hosts-per-site hosts.
+// siteTextStep is the number of bytes of URLs that a host's pages add before they are counted for the site: counting
+// every page would cost a write each. maxSiteText leaves room for the uncounted bytes of 1,000 hosts, the default of
+// [traps] max-hosts-per-site.
 const (
 	siteTextStep = 16 << 10
 	maxSiteText  = schema.MaxSiteText - 1000*siteTextStep

@@ -31,7 +31,8 @@ type turn struct {
 	onRequest func(Request) // may be nil
 }
 
-// applyAll applies the news.
+// applyAll applies everything that has arrived since the last turn: outcomes, referrals, errands, wakes and a new
+// portion of max-pages. It stops at the first error.
 func (t *turn) applyAll(news *ring.News) (err error) {
 	for i := 0; i < len(news.Outcomes) && err == nil; i++ {
 		err = t.apply(&news.Outcomes[i])

@@ -8,8 +8,8 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// BrokenTargets counts broken links, and lists the targets of those that are chosen. All counts are of
-// all links, however many are listed.
+// BrokenTargets counts broken links, and lists the targets of the selected ones. The counts cover all broken links, not
+// only those listed.
 type BrokenTargets struct {
 	All     int            `json:"all_links"` // whatever is chosen
 	Origins []BrokenCount  `json:"origins"`   // of all links; the name of no origin is "none"

@@ -19,8 +19,8 @@ const (
 	maxRedirected  = schema.MaxRedirects + 1
 )
 
-// InspectPage returns what is known of a URL. It lists up to limit links in each direction; of those to
-// the page, the ones in one of the [Places]; empty: in any.
+// InspectPage returns what is known about a URL. It lists up to limit links in each direction. place restricts the
+// links to the page to one of the [Places]; empty: any place.
 func (r Inspector) InspectPage(raw, place string, limit int) (*Page, error) {
 	if err := checkPlace(place); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ type placeTally struct {
 	chosen  uint16 // the places of links that are listed; 0: all
 }
 
-// newPlaceTally returns a tally for links of which those in a place are listed; empty: all.
+// newPlaceTally returns a tally that counts the links in every place and lists those in one; empty: it lists all.
 func newPlaceTally(place string) *placeTally {
 	names := Places()
 	t := &placeTally{

@@ -20,7 +20,7 @@ type TerrainStats struct {
 	Run      uint64       `json:"run"`
 	Config   uint64       `json:"configuration"` // number
 	Over     bool         `json:"over"`          // on all shards
-	Without  []int        `json:"without"`       // shards that the run ended without and that nobody works on
+	Without  []int        `json:"without"`       // shards without which the run ended and that no node is crawling
 	Paused   bool         `json:"paused"`
 	Nodes    []string     `json:"nodes"`           // that have joined
 	Pages    int          `json:"pages_requested"` // total of the shards that report it

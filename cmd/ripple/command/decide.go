@@ -138,8 +138,8 @@ func tellNear(a *app, state string, edits []config.DecisionEdit) {
 	}
 }
 
-// edits returns what is to be decided: what the arguments say, or what a file says; and the patch that comes with an
-// undo, or nil.
+// edits returns the decisions to make, from the arguments or from a file, and the patch if they undo earlier ones (nil
+// otherwise).
 func (o *decideOptions) edits(args []string) ([]config.DecisionEdit, *decision.Patch, error) {
 	switch {
 	case o.undo != "":

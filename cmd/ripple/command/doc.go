@@ -1,4 +1,3 @@
-// Package command holds the commands, each in a file named after it: the flags, the help, and a
-// call to the package that does the work. Commands that maintain a state file (verify, compact,
-// prune, replay) do their work here.
+// Package command holds the commands, each in a file named after it: the flags, the help, and a call to the package
+// that does the work.
 package command

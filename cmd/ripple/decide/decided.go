@@ -68,7 +68,7 @@ type Decider struct {
 	Path   string         // of the configuration
 	Cfg    *config.Config // nil: there is none
 	Edits  []config.DecisionEdit
-	Undo   *decision.Patch // restores the file that preceded decisions, which the edits undo; nil: they undo none
+	Undo   *decision.Patch // restores the file as it was before the decisions that the edits undo; nil: they undo none
 	Result Result
 }
 

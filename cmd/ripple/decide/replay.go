@@ -78,7 +78,8 @@ func (r Replay) run(state string) error {
 	return nil
 }
 
-// copy copies the state beside the new name, which must be free, and which the copy gets in the end.
+// copy writes a compacted copy of the state next to the new file, which must not exist yet, and returns the name of the
+// copy. The caller renames it.
 func (r Replay) copy(ctx context.Context) (string, error) {
 	f := output.Format{State: true, Check: func(path string, _ bool) error {
 		if _, err := os.Lstat(path); err == nil {

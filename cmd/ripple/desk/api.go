@@ -172,5 +172,5 @@ func send(w http.ResponseWriter, code int, text []byte) {
 	_, _ = w.Write(text)
 }
 
-// quiet returns a log for faults of peers, which nobody needs to see.
+// quiet returns a logger that discards errors caused by clients.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

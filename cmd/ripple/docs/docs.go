@@ -1,7 +1,6 @@
-// Package docs holds the documentation that "ripple help TOPIC" prints. Each topic is a Markdown
-// file of this folder; its first line is its title. The questions in
-// SQL come from [Questions]. The list of keys in configuration.md and the list of
-// tables in data.md are generated:
+// Package docs holds the documentation that "ripple help TOPIC" prints. Each topic is a Markdown file in this folder
+// whose first line is the title. The questions in SQL come from [Questions]. The list of keys in configuration.md and
+// the list of tables in data.md are generated:
 //
 //	go test ./schema/config -run TestReference -update
 //	go test ./schema -run TestDictionary -update

@@ -34,7 +34,7 @@ type GraphOptions struct {
 
 	opts export.Options
 	made *export.Graph
-	of   *survey.Survey // survey of which made is the graph
+	of   *survey.Survey // the survey that the graph in made was built from
 }
 
 // NewGraphOptions returns the defaults.

@@ -77,7 +77,7 @@ type archiver struct {
 	places   *extsort.Sorter
 	pages    int // that are stored
 	written  int
-	at       string // the file of the places that are read; empty: none yet
+	at       string // the file whose places are being read; empty: none yet
 	begun    bool   // it has an entry, which has the same name and begins with the same record
 	info     []byte // that record; empty: it is damaged
 	segment  *warc.Segment

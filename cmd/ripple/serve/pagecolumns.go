@@ -15,10 +15,10 @@ type PageColumn struct {
 	Name  string `json:"name"`  // as in SQL
 	Title string `json:"title"` // as a person reads it
 	Kind  string `json:"kind"`  // how its values are shown
-	Usual bool   `json:"usual"` // in the list unless others are asked for
+	Usual bool   `json:"usual"` // shown by default
 }
 
-// A pageColumn is a column of the list of pages, of which everything about it is made.
+// A pageColumn is the single definition of a column in the list of pages.
 type pageColumn struct {
 	PageColumn
 	of   func(*pageTable, *survey.Page) any // nil, an int64 or a string

@@ -15,10 +15,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema"
 )
 
-// noValue filters pages without a value.
+// noValue selects pages without a value.
 const noValue = "none"
 
-// answerPage filters pages that were read, and are what they seem to be.
+// answerPage selects pages that were read and are real pages: no soft 404s, walls or parked domains.
 const answerPage = "page"
 
 // pageFilters returns the names of the parameters that filter pages.

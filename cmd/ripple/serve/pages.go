@@ -16,13 +16,13 @@ import (
 
 const (
 	mostLists     = 32              // lists of pages that are kept
-	mostListBytes = 128 << 20       // of these
+	mostListBytes = 128 << 20       // bytes of the lists that are kept
 	searchTime    = 3 * time.Second // after which a search ends
 )
 
 // A PageList is a section of the list of pages that match, in an order.
 type PageList struct {
-	Snapshot string       `json:"snapshot"` // the reading of the state that later sections are to be asked of
+	Snapshot string       `json:"snapshot"` // identifies the snapshot; pass it to get further sections of the same list
 	Total    int          `json:"total"`    // pages that match
 	Whole    bool         `json:"whole"`    // false: the search took too long, and did not see all pages
 	Offset   int          `json:"offset"`
@@ -175,7 +175,7 @@ func (t *pageTable) order(c *pageColumn) (*pageList, error) {
 	return list, err
 }
 
-// ranked sorts ids by a key, and returns those whose key is 0 apart.
+// ranked sorts ids by a key. It returns the ids whose key is 0 separately, in rest.
 func ranked(ids []uint32, key func(uint32) uint32) (sorted, rest []uint32) {
 	keys := make([]uint64, 0, len(ids))
 	for _, id := range ids {

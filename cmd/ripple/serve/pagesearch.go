@@ -35,8 +35,7 @@ type searched struct {
 	has  bool   // its name has the text
 }
 
-// search returns those of some pages that have a text, by id. It ends after t.patience: URLs are
-// searched first.
+// search returns the pages in among that contain text, sorted by id. It searches URLs first, and ends after t.patience.
 func (t *pageTable) search(ctx context.Context, among []uint32, text string) (*pageList, error) {
 	s := &pageSearch{survey: t.survey, ctx: ctx, text: text, end: time.Now().Add(t.patience),
 		hosts: map[schema.HostID]searched{}}

@@ -12,8 +12,9 @@ import (
 // memoryEvery is the time between two checks of the memory limit.
 const memoryEvery = 10 * time.Second
 
-// keepMemory applies the memory limit of the configuration until ctx is done, also after the configuration or the
-// memory of the machine changes. It warns once if that costs much processor time, and again if that recurs.
+// keepMemory applies the memory limit of the configuration until ctx is done, and updates it when the configuration or
+// the memory of the machine changes. It warns when garbage collection under the limit takes much processor time, once
+// per episode.
 func (w *walk) keepMemory(ctx context.Context) error {
 	tick := time.NewTicker(memoryEvery)
 	defer tick.Stop()

@@ -11,7 +11,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv"
 )
 
-// crawl follows the crawl of a shard, whose file [nodeView.file] has shown, until it ends.
+// crawl monitors the crawl of a shard until it ends. The file must have been announced by [nodeView.file].
 func (v *nodeView) crawl(of node.Walk) node.Follower {
 	cfg := *of.Config
 	cfg.State.Path = of.Path

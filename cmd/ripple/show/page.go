@@ -45,7 +45,8 @@ func Page(w io.Writer, in *answer.Page, place string) error {
 	return printVisits(w, p)
 }
 
-// notKnown says that the map lacks something: only archives know it, or otherwise nothing does.
+// notKnown returns the message for something that is not on the map: that only archives contain it or, if none does,
+// otherwise.
 func notKnown(archives []schema.RunID, otherwise string) string {
 	if len(archives) == 0 {
 		return otherwise

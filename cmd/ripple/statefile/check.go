@@ -16,7 +16,7 @@ import (
 	"github.com/sumi-ripple/ripple/kv/survey"
 )
 
-// maxProblems bounds the problems that are told one by one.
+// maxProblems is the maximum number of problems that are listed individually.
 const maxProblems = 100
 
 // EnvCheck names the file that this process is to check, as the child of [CheckApart].
@@ -110,7 +110,8 @@ func refusedFile(path, reason string, foreign bool) error {
 	return fmt.Errorf("check %s: %w", term.Shown(path), err)
 }
 
-// maxProblemText is how much of a problem the child tells: with six bytes of JSON for each, less than maxLine.
+// maxProblemText is the maximum length of a problem in a line of the child. At six bytes of JSON per byte, a line stays
+// below maxLine.
 const (
 	maxProblemText = 128 << 10
 	maxLine        = 1 << 20
@@ -154,8 +155,8 @@ func (v *Verdict) note(problem string) {
 	}
 }
 
-// late notes that a check has not ended in its time, for part of which it had a processor. Where it has waited for
-// the disk, and found nothing so far, that says nothing of the file.
+// late records that a check exceeded its time limit; worked is the processor time it got. If it mostly waited for the
+// disk and has found nothing so far, that says nothing about the file: late returns errCheckWaits.
 func (v *Verdict) late(limit, worked time.Duration) error {
 	why := "its pages lead in circles"
 	switch {
@@ -197,7 +198,7 @@ const (
 	fromMerge = "merge" // of the files of shards
 )
 
-// originOf returns how a state file came to be.
+// originOf returns how a state file was created: by a crawl, as a shard, or by a merge.
 func originOf(store *kv.Store) (string, error) {
 	var merged []byte
 	err := store.View(func(tx *kv.Tx) (err error) { merged, err = tx.Meta.Value(kv.MetaMerged); return err })

@@ -57,8 +57,8 @@ func takePlace(old *kv.Store, named os.FileInfo, next string) error {
 	return kv.Rename(next, old.Path())
 }
 
-// replaced reports a state file whose name another whole one has by now: the lock of the old one keeps out those that
-// write it, but not those that replace it.
+// replaced returns an error if another complete file now has the name of the old one. The lock on the old file keeps
+// out writers, but not processes that replace the file.
 func replaced(old *kv.Store, named os.FileInfo) error {
 	now, err := os.Stat(old.Path())
 	if err != nil || named == nil || os.SameFile(named, now) {

@@ -100,8 +100,8 @@ func roomBeside(path string, size int64) error {
 	return err
 }
 
-// Quiet returns a file that nobody writes: the state file, or a copy of it while it is being crawled. To compact a
-// file, it must not be crawled.
+// Quiet returns a file that no process is writing to: the state file, or a copy of it while it is being crawled. To
+// compact a file, it must not be crawled.
 func (s Files) Quiet(ctx context.Context, path string, compact bool) (target string, release func(), err error) {
 	if err := MustExist(path); err != nil {
 		return "", nil, err
@@ -109,7 +109,7 @@ func (s Files) Quiet(ctx context.Context, path string, compact bool) (target str
 	copied := ""
 	var live census.Status
 	err = s.CrawlOf(path).Get(ctx, "status", &live)
-	idle := new(control.Error) // of who has the file, and does not crawl it
+	idle := new(control.Error) // from a process that holds the file without crawling it
 	switch {
 	case err == nil && compact:
 		return "", nil, term.Usage("a crawl writes %s; stop it before --compact: ripple stop --state %s",

@@ -231,8 +231,8 @@ func OpenQuiet(path string) (*kv.Store, error) {
 // MayWriteState returns an error if nothing can be written next to a state file.
 func MayWriteState(path string) error { return Advise(path, MayWrite(filepath.Dir(path))) }
 
-// OpenLocked opens a state file for writing. While it waited for the lock, another process may have replaced the
-// file; it opens the one that has the name in the end.
+// OpenLocked opens a state file for writing. While it waited for the lock, another process may have replaced the file;
+// it opens whichever file has the name once the lock is held.
 func OpenLocked(path string, opts kv.Options) (*kv.Store, error) {
 	for {
 		before, _ := os.Stat(path)

@@ -100,7 +100,7 @@ func firstKept(store *kv.Store, keep int) (from schema.RunID, err error) {
 		}
 		n := len(runs)
 		if runs[n-1].Status != schema.RunCompleted {
-			keep++ // the one that is not over stands on the one before
+			keep++ // an unfinished run needs the run before it
 		}
 		from = runs[max(0, n-keep)].ID
 		return nil
@@ -108,7 +108,7 @@ func firstKept(store *kv.Store, keep int) (from schema.RunID, err error) {
 	return from, err
 }
 
-// keepCursors lets readers of the feed go on where they were.
+// keepCursors lets readers of the feed continue from their cursors.
 func keepCursors(old *kv.Store, path string, numbers []uint32) error {
 	next, err := kv.Open(path, kv.Options{})
 	if err != nil {

@@ -20,7 +20,7 @@ type Voice struct {
 	Quiet     bool
 	LogFormat string
 	SilentFor time.Duration // how long work may take before its progress is reported
-	Reports   func(Reached) // is told how far long work has come; nil: people are, on stderr
+	Reports   func(Reached) // receives the progress of long operations; nil: it is printed to stderr
 }
 
 func NewVoice(w io.Writer) *Voice { return &Voice{Stderr: NewScreen(w), SilentFor: SilentFor} }

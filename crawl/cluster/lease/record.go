@@ -81,12 +81,17 @@ func (r record) held(key string) error {
 // A Holder is the state of a shard according to the bucket.
 type Holder struct {
 	Held    bool   // false: released, or never held
+	Filed   bool   // it was held in this epoch
+	Epoch   uint64 // how often its file was given up
 	ID      string // of the node
 	Node    string // its name
 	Since   time.Time
 	Opening schema.Opening
 	Commit  uint64 // as of the last renewal
 }
+
+// Made reports whether the shard has had a file, even if it was given up since.
+func (h Holder) Made() bool { return h.Filed || h.Epoch > 0 }
 
 // Look reads which node holds a shard; without a record none does. It does not show whether the holder is
 // still alive.
@@ -102,7 +107,7 @@ func Look(ctx context.Context, b Bucket, key string) (Holder, error) {
 	if err != nil {
 		return Holder{}, fmt.Errorf("%s: %w", key, err)
 	}
-	h := Holder{Held: r.State == held, ID: r.ID, Node: r.Node, Since: r.Since, Commit: r.Commit}
+	h := Holder{Held: r.State == held, Filed: r.filed(), Epoch: r.Epoch, ID: r.ID, Node: r.Node, Since: r.Since, Commit: r.Commit}
 	copy(h.Opening[:], r.Opening)
 	return h, nil
 }

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	protocol   = 12       // version of the protocol between nodes
+	protocol   = 13       // version of the protocol between nodes
 	maxCharter = 64 << 10 // bytes
-	maxNames   = 16 << 10 // bytes of node names, unless the shards need more
+	maxNames   = 16 << 10 // bytes of node names
 	charterKey = "charter"
 )
 
@@ -52,12 +52,11 @@ type charter struct {
 	Pauses        uint64            `json:"pauses"`   // how often it was paused or resumed; odd: it is paused
 	Stop          stop              `json:"stop"`     // the last stop without some shards
 	Restored      bool              `json:"restored"` // from files, and no shard has finished the run since
-	Nodes         []peer            `json:"nodes"`    // that have joined, by number
-	Made          []int             `json:"made"`     // by shard: the node that makes its file, nobody or elsewhere
+	Nodes         []peer            `json:"nodes"`    // that have joined, the latest at the end
+	Made          bool              `json:"made"`     // every shard has had a file
 	Over          []bool            `json:"over"`     // by shard: its file says that the run is over
 	Portions      portions          `json:"portions"` // of max-pages
 	Epochs        []uint64          `json:"epochs"`   // by shard: how often its file was recreated
-	Crawled       schema.Shards     `json:"crawled"`  // shards whose files are no longer empty in this epoch
 	Ending        moment            `json:"ending"`   // where all shards are at the end; zero or outdated: nowhere
 }
 
@@ -77,36 +76,27 @@ func (m moment) before(other moment) bool {
 	return m.Run < other.Run || m.Run == other.Run && m.Configuration < other.Configuration
 }
 
-const (
-	nobody    = -1
-	elsewhere = -2 // a node has made the file, but the hub has forgotten which
-)
-
 func newCharter(shards int, config map[string]string) *charter {
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails
-	c := &charter{
+	return &charter{
 		Protocol: protocol, Terrain: id, Rule: shard.Version, Normal: normal(), Config: config, Configuration: 1, Run: 1,
-		Made: make([]int, shards), Over: make([]bool, shards), Epochs: make([]uint64, shards),
-		Portions: newPortions(shards),
+		Over: make([]bool, shards), Epochs: make([]uint64, shards), Portions: newPortions(shards),
 	}
-	for n := range c.Made {
-		c.Made[n] = nobody
-	}
-	return c
 }
 
-// restored rebuilds the charter from a file's part of the terrain, for a hub that has lost it.
+// restored rebuilds the charter from a file's part of the terrain, for a hub that has lost it. No file is crawled
+// before every shard has one.
 func restored(part schema.Part, config map[string]string) *charter {
 	c := newCharter(part.Shards, config)
 	c.Terrain, c.Rule, c.Run, c.Configuration = part.Terrain[:], part.Rule, part.Run, part.Configuration
-	for n := range c.Made {
-		c.Made[n] = elsewhere
-	}
-	c.Restored = true
+	c.Made, c.Restored = true, true
 	c.Portions.forget()
 	return c
 }
+
+// shards returns the number of shards.
+func (c *charter) shards() int { return len(c.Over) }
 
 // moment returns the current run and configuration of the terrain.
 func (c *charter) moment() moment { return moment{c.Run, c.Configuration} }
@@ -125,7 +115,7 @@ func (c *charter) pause(paused bool) bool {
 
 // same reports whether both charters belong to one terrain.
 func (c *charter) same(other *charter) bool {
-	return bytes.Equal(c.Terrain, other.Terrain) && len(c.Made) == len(other.Made)
+	return bytes.Equal(c.Terrain, other.Terrain) && c.shards() == other.shards()
 }
 
 // learn adds what another charter of the terrain knows, and reports whether that changed anything. A hub that has
@@ -159,30 +149,14 @@ func (c *charter) learn(from *charter) (news bool) {
 	if c.Pauses < from.Pauses {
 		c.Pauses, news = from.Pauses, true
 	}
-	for n := range c.Made {
-		news = c.learnShard(n, from) || news
+	if from.Made && !c.Made {
+		c.Made, news = true, true
 	}
-	return news
-}
-
-// learnShard adds what another charter knows about a shard, and reports whether that changed anything.
-func (c *charter) learnShard(n int, from *charter) (news bool) {
-	if news = c.raise(n, from.Epochs[n]); c.Epochs[n] > from.Epochs[n] {
-		return false // from knows a file that was given up
-	}
-	if maker := from.maker(n); c.maker(n) == "" && maker != "" {
-		c.introduce(maker, from.makerName(n))
-		c.Made[n], news = c.number(maker), true
-	}
-	if c.Made[n] == nobody && from.Made[n] == elsewhere {
-		c.Made[n], news = elsewhere, true
-	}
-	if from.Crawled.Has(n) && !c.Crawled.Has(n) {
-		c.Crawled.Set(n, true)
-		news = true
-	}
-	if c.Run == from.Run && from.Over[n] && !c.Over[n] {
-		c.Over[n], news = true, true
+	for n, epoch := range from.Epochs {
+		news = c.raise(n, epoch) || news
+		if c.Run == from.Run && c.Epochs[n] == epoch && from.Over[n] && !c.Over[n] {
+			c.Over[n], news = true, true
+		}
 	}
 	return news
 }
@@ -199,23 +173,9 @@ func (c *charter) raise(shard int, epoch uint64) bool {
 	if epoch <= c.Epochs[shard] {
 		return false
 	}
-	c.Epochs[shard], c.Made[shard], c.Over[shard] = epoch, elsewhere, false
+	c.Epochs[shard], c.Over[shard] = epoch, false
 	c.Portions.set(shard, portion{Pages: unknown})
-	c.Crawled.Set(shard, false)
 	return true
-}
-
-// maker returns the ID of the node that makes the file of a shard; empty: there is none, or it is unknown.
-func (c *charter) maker(shard int) string { return c.makerOf(shard).ID }
-
-// makerName returns its name.
-func (c *charter) makerName(shard int) string { return c.makerOf(shard).Name }
-
-func (c *charter) makerOf(shard int) (p peer) {
-	if n := c.Made[shard]; n >= 0 && n < len(c.Nodes) {
-		p = c.Nodes[n]
-	}
-	return p
 }
 
 // forgotten returns the charter for a hub that has lost it. The shards must report their portions again.
@@ -229,55 +189,27 @@ func (c *charter) forgotten() *charter {
 // clone returns a copy that may be changed.
 func (c *charter) clone() *charter {
 	other := *c
-	other.Nodes, other.Made = slices.Clone(c.Nodes), slices.Clone(c.Made)
+	other.Nodes = slices.Clone(c.Nodes)
 	other.Over, other.Epochs = slices.Clone(c.Over), slices.Clone(c.Epochs)
 	other.Portions.Of = slices.Clone(c.Portions.Of)
 	return &other
 }
 
-// number returns the number of a node, which it adds if necessary. If the nodes become too many, number forgets
-// those that make no file, the oldest first. A number is valid until another node is added.
-func (c *charter) number(node string) int {
-	if n := slices.IndexFunc(c.Nodes, func(p peer) bool { return p.ID == node }); n >= 0 {
-		return n
-	}
-	size := len(node)
-	for _, p := range c.Nodes {
-		size += p.size()
-	}
-	for n := 0; n < len(c.Nodes) && size > maxNames; {
-		if slices.Contains(c.Made, n) {
-			n++
-			continue
-		}
-		size -= c.Nodes[n].size()
-		c.unname(n)
-	}
-	c.Nodes = append(c.Nodes, peer{ID: node})
-	return len(c.Nodes) - 1
-}
-
-func (p peer) size() int { return len(p.ID) + len(p.Name) }
-
-// introduce adds a node, or gives it its present name, and reports whether that changed anything.
-func (c *charter) introduce(node, name string) bool {
-	p := peer{node, name}
-	if slices.Contains(c.Nodes, p) {
+// introduce adds a node, or gives it its present name, and reports whether that changed anything. If the names become
+// too many, it forgets the nodes that joined first.
+func (c *charter) introduce(node peer) bool {
+	if slices.Contains(c.Nodes, node) {
 		return false
 	}
-	n := c.number(node)
-	c.Nodes[n] = p
-	return true
-}
-
-// unname forgets a node that makes no file, which changes the numbers of those after it.
-func (c *charter) unname(n int) {
-	c.Nodes = slices.Delete(c.Nodes, n, n+1)
-	for shard, made := range c.Made {
-		if made > n {
-			c.Made[shard]--
+	c.Nodes = append(slices.DeleteFunc(c.Nodes, func(p peer) bool { return p.ID == node.ID }), node)
+	size := 0
+	for n := len(c.Nodes) - 1; n >= 0; n-- {
+		if size += len(c.Nodes[n].ID) + len(c.Nodes[n].Name); size > maxNames {
+			c.Nodes = c.Nodes[n+1:]
+			break
 		}
 	}
+	return true
 }
 
 // decodeCharter decodes an untrusted charter.
@@ -295,8 +227,8 @@ func decodeCharter(text []byte) (*charter, error) {
 			ErrProtocol, c.Protocol, c.Rule, protocol, shard.Version)
 	case c.Normal != normal():
 		return nil, fmt.Errorf("%w: it normalises URLs in another way", ErrProtocol)
-	case len(c.Terrain) != 16, c.Run == 0, len(c.Made) == 0, len(c.Made) > shard.MaxShards,
-		len(c.Over) != len(c.Made), len(c.Portions.Of) != len(c.Made), len(c.Epochs) != len(c.Made):
+	case len(c.Terrain) != 16, c.Run == 0, c.shards() == 0, c.shards() > shard.MaxShards,
+		len(c.Portions.Of) != c.shards(), len(c.Epochs) != c.shards():
 		return nil, fmt.Errorf("%w: it is inconsistent", errCharter)
 	}
 	return &c, nil
@@ -305,67 +237,13 @@ func decodeCharter(text []byte) (*charter, error) {
 // part describes the file of a shard as part of the terrain.
 func (c *charter) part(n int) schema.Part {
 	return schema.Part{
-		Terrain: [16]byte(c.Terrain), Rule: c.Rule, Shard: n, Shards: len(c.Made),
+		Terrain: [16]byte(c.Terrain), Rule: c.Rule, Shard: n, Shards: c.shards(),
 		Run: c.Run, Configuration: c.Configuration,
 	}
 }
 
 // over reports whether all files say that the run is over.
 func (c *charter) over() bool { return !slices.Contains(c.Over, false) }
-
-// claim reserves more shards whose files a node will make, up to its share, but no more than most in total (0: no
-// limit). It exceeds the share only with left: others have left shards unmade for long. It reports whether it reserved
-// any.
-func (c *charter) claim(node string, most int, left bool) (claimed bool) {
-	own := len(c.of(node))
-	share := (len(c.Made) + len(c.Nodes) - 1) / max(1, len(c.Nodes))
-	for range c.Made {
-		shard := slices.Index(c.Made, nobody)
-		if shard < 0 || own >= share && !left || most > 0 && own >= most {
-			break
-		}
-		c.Made[shard], claimed = c.number(node), true
-		own++
-	}
-	return claimed
-}
-
-// unmade returns the shards without a file.
-func (c *charter) unmade() []int {
-	var shards []int
-	for n, made := range c.Made {
-		if made == nobody {
-			shards = append(shards, n)
-		}
-	}
-	return shards
-}
-
-// made reports whether every shard has a file.
-func (c *charter) made() bool { return len(c.unmade()) == 0 }
-
-// nodes returns the number of nodes that have files. Each file whose node is unknown counts as one, and so do all
-// shards without a file together.
-func (c *charter) nodes() int {
-	seen, n := map[int]bool{}, 0
-	for _, node := range c.Made {
-		if node == elsewhere || !seen[node] {
-			n++
-		}
-		seen[node] = true
-	}
-	return n
-}
-
-// of returns the shards whose files a node makes.
-func (c *charter) of(node string) (shards []int) {
-	for n := range c.Made {
-		if c.maker(n) == node {
-			shards = append(shards, n)
-		}
-	}
-	return shards
-}
 
 // digests returns a digest of every value in an effective configuration, as "table.key". An array of tables has
 // one digest for all its entries.

@@ -25,11 +25,10 @@ import (
 	"github.com/sumi-ripple/ripple/schema/config"
 )
 
-// chartered returns the charter of a terrain of two shards, one on each of two nodes.
+// chartered returns the charter of a terrain of two shards that have files.
 func chartered(run uint64, over ...bool) *charter {
 	c := newCharter(2, map[string]string{"a.b": "1"})
-	c.Terrain, c.Run, c.Over = make([]byte, 16), run, over
-	c.Made = []int{c.number("one"), c.number("two")}
+	c.Terrain, c.Run, c.Over, c.Made = make([]byte, 16), run, over, true
 	return c
 }
 
@@ -62,7 +61,7 @@ func TestEnter(t *testing.T) {
 			j := &joiner{Options: &Options{ID: "one"}, config: tt.config}
 			c := tt.charter
 			c.Restored = tt.restored
-			next, err := j.enter(c, tt.over)
+			next, err := j.enter(c, map[int]*file{0: nil}, tt.over)
 			if !errors.Is(err, tt.want) || err != nil && tt.want == nil {
 				t.Fatalf("error %v, want %v", err, tt.want)
 			}
@@ -82,11 +81,10 @@ func TestEnter(t *testing.T) {
 // A charter learns from one that knows more, in any order, and nothing from one that knows less.
 func TestLearn(t *testing.T) {
 	early, late := chartered(2, false, true), chartered(2, true, false)
-	early.Made[1] = nobody
+	early.Made = false
 	late.Configuration, late.Config = 5, map[string]string{"a.b": "5"}
 	late.pause(true)
 	next := chartered(3, false, false)
-	next.Nodes, next.Made = []peer{{ID: "two"}, {ID: "one"}}, []int{1, elsewhere}
 	all := []*charter{early, late, next}
 	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
 		c := all[order[0]].clone()
@@ -100,7 +98,7 @@ func TestLearn(t *testing.T) {
 				t.Errorf("%v: something is news again", order)
 			}
 		}
-		if c.Run != 3 || slices.Contains(c.Over, true) || !c.paused() || c.maker(0) != "one" || c.maker(1) != "two" {
+		if c.Run != 3 || slices.Contains(c.Over, true) || !c.paused() || !c.Made {
 			t.Errorf("%v: %+v", order, c)
 		}
 	}
@@ -119,25 +117,16 @@ func TestLearn(t *testing.T) {
 func TestLearnEpochs(t *testing.T) {
 	before, after := chartered(2, true, true), chartered(2, false, true)
 	after.raise(1, 3)
-	after.Made[1] = after.number("one")
-	if c := before.clone(); !c.learn(after) || c.Epochs[1] != 3 || c.maker(1) != "one" || !c.Over[0] || c.Over[1] {
+	if c := before.clone(); !c.learn(after) || c.Epochs[1] != 3 || !c.Over[0] || c.Over[1] {
 		t.Errorf("who knew of the old file: %+v", c)
 	}
 	c := after.clone()
-	if c.learn(before); c.Epochs[1] != 3 || c.maker(1) != "one" || !c.Over[0] || c.Over[1] || c.learn(before) {
+	if c.learn(before); c.Epochs[1] != 3 || !c.Over[0] || c.Over[1] || c.learn(before) {
 		t.Errorf("who is told of the old file: %+v", c)
 	}
 	before.Run = 3
-	if c.learn(before); c.Run != 3 || !c.Over[0] || c.Over[1] || c.maker(1) != "one" {
+	if c.learn(before); c.Run != 3 || !c.Over[0] || c.Over[1] {
 		t.Errorf("who is told of it in the next run: %+v", c)
-	}
-	before.Crawled, after.Crawled = schema.ShardsOf(0, 1), schema.ShardsOf()
-	c = after.clone()
-	if !c.learn(before) || c.Crawled != schema.ShardsOf(0) || c.learn(before) {
-		t.Errorf("who is told that it was crawled: %+v", c)
-	}
-	if c = before.clone(); !c.learn(after) || c.Crawled != schema.ShardsOf(0) {
-		t.Errorf("who knew that it was crawled: %+v", c)
 	}
 	if c.raise(1, 3) || c.raise(1, 2) {
 		t.Errorf("an epoch comes again: %+v", c)
@@ -184,13 +173,13 @@ func TestEqualNumbers(t *testing.T) {
 	defer f.Close()
 	c = hub.clone()
 	for _, news := range []bool{true, false} {
-		if told, err := c.knows("one", 0, f); err != nil || told != news {
+		if told, err := c.knows(0, f); err != nil || told != news {
 			t.Errorf("what a file says is news: %t, %v", told, err)
 		}
 		again("a file", c)
 	}
 	c = known.clone()
-	if _, err := c.knows("one", 0, f); err != nil || c.Configuration != 2 {
+	if _, err := c.knows(0, f); err != nil || c.Configuration != 2 {
 		t.Errorf("a file with the same: configuration %d, %v", c.Configuration, err)
 	}
 }
@@ -293,34 +282,26 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// However many nodes come and go, the charter stays small, and the maker of each shard stays the same.
+// However many nodes come and go, the charter stays small. It forgets those that joined first.
 func TestNodesAreForgotten(t *testing.T) {
 	c := newCharter(4, map[string]string{})
-	fits := func() {
-		t.Helper()
-		if _, err := decodeCharter(strictjson.Encode(c)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c.number("guest")
-	c.Made[2] = c.number("two")
+	name := func(n int) peer { return peer{fmt.Sprintf("%016x", n), "/var/lib/ripple/terrain"} }
 	for n := range 5000 {
-		c.number(fmt.Sprintf("%016x:/var/lib/ripple/terrain", n))
-		if n == 2500 {
-			c.Made[0] = c.number("zero")
+		if !c.introduce(name(n)) || c.introduce(name(n)) {
+			t.Fatalf("node %d is news once", n)
 		}
 		if n%500 == 0 {
-			fits()
+			if _, err := decodeCharter(strictjson.Encode(c)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	fits()
-	makers := []string{c.maker(0), c.maker(1), c.maker(2)}
-	if !slices.Equal(makers, []string{"zero", "", "two"}) || c.Made[1] != nobody {
-		t.Errorf("the makers are %q, by number %v", makers, c.Made)
+	if n := len(c.Nodes); n < 100 || n > 1000 || c.Nodes[n-1] != name(4999) || c.Nodes[0] != name(5000-n) {
+		t.Errorf("of %d nodes the first is %v, the last %v", n, c.Nodes[0], c.Nodes[n-1])
 	}
-	last := fmt.Sprintf("%016x:/var/lib/ripple/terrain", 4999)
-	if slices.Contains(c.Nodes, peer{ID: "guest"}) || c.Nodes[c.number(last)].ID != last || len(c.Nodes) < 100 {
-		t.Errorf("of %d nodes the first is %v, the last %v", len(c.Nodes), c.Nodes[0], c.Nodes[len(c.Nodes)-1])
+	renamed := peer{name(4990).ID, "another"}
+	if had := len(c.Nodes); !c.introduce(renamed) || len(c.Nodes) != had || slices.Contains(c.Nodes, name(4990)) {
+		t.Errorf("a node with a new name: %d nodes, and there were %d", len(c.Nodes), had)
 	}
 }
 

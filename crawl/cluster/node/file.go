@@ -181,14 +181,14 @@ type epochs struct {
 func knownEpochs(tx *kv.Tx, c *charter) ([]uint64, error) {
 	text, err := tx.Meta.Value(metaEpochs)
 	if err != nil || text == nil {
-		return make([]uint64, len(c.Made)), err
+		return make([]uint64, c.shards()), err
 	}
 	var known epochs
 	if err := json.Unmarshal(text, &known); err != nil {
 		return nil, fmt.Errorf("the epochs of a terrain: %w", err)
 	}
-	if !bytes.Equal(known.Terrain, c.Terrain) || len(known.Epochs) != len(c.Made) {
-		return make([]uint64, len(c.Made)), nil
+	if !bytes.Equal(known.Terrain, c.Terrain) || len(known.Epochs) != c.shards() {
+		return make([]uint64, c.shards()), nil
 	}
 	return known.Epochs, nil
 }
@@ -214,10 +214,20 @@ func (f *file) epochs(c *charter) (known []uint64, err error) {
 // empty reports whether the file was made but never crawled.
 func (f *file) empty() bool { return f.Part().Shards == 0 }
 
+// claimed reports whether the shard may ever have been claimed with the file.
+func (f *file) claimed() (claimed bool, err error) {
+	err = f.View(func(tx *kv.Tx) error {
+		last, err := tx.Openings.Last()
+		claimed = last != schema.Opening{}
+		return err
+	})
+	return claimed, err
+}
+
 // enter finds the epoch of a node's file. It writes the epochs of the terrain into an empty file; keep writes them
 // into any other once that is held. It returns [lease.ErrRecreated] if the file was given up, or if it is empty
-// and another node is to recreate it.
-func (f *file) enter(shard int, c *charter, node string) error {
+// and the shard is not this node's, according to its record.
+func (f *file) enter(shard int, c *charter, own bool) error {
 	known, err := f.epochs(c)
 	if err != nil {
 		return err
@@ -225,7 +235,7 @@ func (f *file) enter(shard int, c *charter, node string) error {
 	if f.epoch = max(known[shard], c.Epochs[shard]); known[shard] == f.epoch {
 		return nil
 	}
-	if !f.empty() || c.maker(shard) != node {
+	if !f.empty() || !own {
 		return fmt.Errorf("%s: %w", f.path, lease.ErrRecreated)
 	}
 	return f.Update(func(tx *kv.Tx) error { return keepEpochs(tx, c) })

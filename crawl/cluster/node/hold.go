@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +19,7 @@ import (
 
 const (
 	lastRelease = 10 * time.Second // for a hub to record that a shard was released
-	namedFirst  = 5                // Watches that an empty file waits for the node that the charter names
+	realFirst   = 5                // Watches that a file that was never crawled waits for one that was
 )
 
 // A holding is a shard that a node holds or is about to hold, for the duration of one lease. It uses the fields of
@@ -30,6 +29,7 @@ type holding struct {
 	shard int
 	file  *file
 	lease *lease.Lease // nil: not taken yet
+	moved bool         // the shard may have been held by another node before
 	door  door
 }
 
@@ -37,7 +37,9 @@ type holding struct {
 func (h *holding) once(ctx context.Context) (err error) {
 	n, f := h.node, h.file
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := f.enter(h.shard, n.member.get(), n.ID); err != nil {
+	c, own := n.member.get(), n.member.records()[h.shard].ID == n.ID
+	h.moved = c.Made && !own
+	if err := f.enter(h.shard, c, own); err != nil {
 		return err
 	}
 	closes := sync.OnceFunc(n.OnFile(h.shard, f.path, f.Store))
@@ -94,8 +96,6 @@ func (h *holding) take(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.Is(err, errYields):
-			continue
 		case errors.As(err, &held) && held.ID == h.node.ID:
 			return fmt.Errorf("%s: %w: %w", h.file.path, ErrTwin, err)
 		case errors.As(err, &held), errors.Is(err, lease.ErrFile):
@@ -114,41 +114,36 @@ func (h *holding) take(ctx context.Context) error {
 	}
 }
 
-// errYields reports that the charter has changed as to which node has the file of the shard.
-var errYields = errors.New("somebody else may have the file")
-
-// takeOnce tries once to take the lease. It returns errYields as soon as the time for which an empty file must
-// wait for others has changed.
+// takeOnce tries once to take the lease. A file that was never crawled claims its shard at once where the terrain was
+// founded, and waits for one that was crawled if there may be such a file.
 func (h *holding) takeOnce(ctx context.Context, id string) (err error) {
 	n, timing, founded := h.node, h.node.Timing, ""
 	if h.file.empty() {
-		c := n.member.get()
-		yields := h.yields(c)
-		timing.Watch += yields
-		switch maker := c.maker(h.shard); {
-		case maker == n.ID:
-			founded = c.Founded
-		case maker != "":
-			n.Log.Info("an empty file waits for the node that made the file of its shard", "shard", h.shard,
-				"maker", c.makerName(h.shard), "for", timing.Watch)
-		}
-		trying, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		defer aside(trying, func(ctx context.Context) error {
-			err := n.member.look(ctx, func(c *charter) bool { return h.yields(c) != yields }, nil)
-			if err == nil {
-				cancel(errYields)
-			}
+		if err := h.surplus(); err != nil {
 			return err
-		})()
-		ctx = trying
+		}
+		c := n.member.get()
+		if founded = c.Founded; c.Made {
+			founded, timing.Watch = "", (1+realFirst)*timing.Watch
+		}
 	}
 	h.lease, err = lease.Take(ctx, lease.Claim{
 		Bucket: n.bucket, Key: hub.Key(h.shard), ID: n.ID, Node: n.Name, Instance: n.instance, File: candidate{h.file, h},
 		FileID: id, Epoch: h.file.epoch, Timing: timing, Clock: n.Clock, Founded: founded,
 	})
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+	return err
+}
+
+// surplus returns a [lease.WrittenError] for a file that was made here and has never claimed the shard, if all shards
+// have files. It is not that of the shard, even if a hub that has lost everything has no record of that one.
+func (h *holding) surplus() error {
+	if !h.node.member.get().Made || h.file.epoch > 0 {
+		return nil
+	}
+	claimed, err := h.file.claimed()
+	if err == nil && !claimed {
+		has := h.node.member.records()[h.shard]
+		err = &lease.WrittenError{ID: has.ID, Node: has.Node}
 	}
 	return err
 }
@@ -159,28 +154,15 @@ type candidate struct {
 	holding *holding
 }
 
-// Begin implements [lease.File]. It refuses an empty file for a shard that was crawled, even if a hub that has
-// lost everything has no record of the lease.
+// Begin implements [lease.File].
 func (f candidate) Begin() (o schema.Opening, err error) {
-	n, shard := f.holding.node, f.holding.shard
-	c := n.member.get()
-	if f.empty() && c.Crawled.Has(shard) && c.Epochs[shard] == f.epoch {
-		return o, &lease.WrittenError{ID: cmp.Or(c.maker(shard), n.ID), Node: cmp.Or(c.makerName(shard), n.Name)}
+	if f.empty() {
+		err = f.holding.surplus()
+	}
+	if err != nil {
+		return o, err
 	}
 	return f.file.Begin()
-}
-
-// yields returns how much longer a node waits before it takes the shard with an empty file, because another node
-// may have the real one. That is most likely the node that the charter names, or any node if the hub has forgotten
-// which one made the file, or has lost the charter.
-func (h *holding) yields(c *charter) time.Duration {
-	switch maker := c.maker(h.shard); {
-	case maker == h.node.ID && c.Founded != "":
-		return 0
-	case maker == h.node.ID, maker == "":
-		return h.node.Timing.Renew
-	}
-	return namedFirst * h.node.Timing.Watch
 }
 
 // work crawls the shard, unless its run is over, and answers for it until the run is over everywhere.
@@ -190,11 +172,13 @@ func (h *holding) work(ctx context.Context) error {
 	defer h.serve(ctx)()
 	waiting, cancel := whileHeld(ctx, h.lease)
 	defer cancel()
-	defer m.named(waiting, h.shard, h.file.epoch)()
-	begins := func(c *charter) bool { return c.Run > m.run || c.made() || n.ends != nil }
-	err := m.look(waiting, begins, func(c *charter) {
-		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", c.unmade())
+	begins := func(c *charter) bool { return c.Run > m.run || c.Made || n.ends != nil }
+	err := m.look(waiting, begins, func(*charter) {
+		n.Log.Info("shards have no file yet; other nodes are to make them", "shards", m.records().unmade())
 	})
+	if err == nil && h.moved { // until the others know how many nodes have files, they may request an address too often
+		err = sleep(waiting, n.Timing.Renew)
+	}
 	if err == nil {
 		err = h.catchUp(waiting)
 	}
@@ -247,7 +231,7 @@ func (h *holding) serve(ctx context.Context) (stop func()) {
 	n, f := h.node, h.file
 	return aside(context.WithoutCancel(ctx), func(ctx context.Context) error {
 		err := n.bucket.Serve(ctx, hub.Post{
-			Shard: h.shard, Opening: f.opening, Held: h.lease.Held, Lanes: lanes(h.shard, len(n.member.get().Made)),
+			Shard: h.shard, Opening: f.opening, Held: h.lease.Held, Lanes: lanes(h.shard, n.member.get().shards()),
 			Answer: func(ctx context.Context, lane string, message []byte) ([]byte, error) {
 				if lane == forRelease {
 					f.release()
@@ -303,7 +287,7 @@ func (h *holding) end(ctx context.Context) error {
 	var since time.Time
 	said := false
 	every := max(n.Timing.Renew/10, 20*time.Millisecond)
-	return termination.End(ctx, len(n.member.get().Made), ending{n.wire, n.member}, every, func(why error) {
+	return termination.End(ctx, n.member.get().shards(), ending{n.wire, n.member}, every, func(why error) {
 		if text := why.Error(); text != last {
 			last, since, said = text, time.Now(), false
 		} else if !said && !errors.Is(why, termination.ErrBusy) && !errors.Is(why, hub.ErrAway) &&

@@ -235,7 +235,7 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 		t.Fatal(err)
 	}
 	c := newCharter(2, nil)
-	c.Made, c.Over = []int{c.number("me"), elsewhere}, []bool{true, false}
+	c.Made, c.Over = true, []bool{true, false}
 	n := &node{bucket: bucket, wire: wire{carrier: bucket.Carrier()}}
 	n.Options = Options{
 		ID: "me", Name: "me", Folder: t.TempDir(), Config: &config.Config{}, Log: quiet, Timing: crawltest.Timing(30),
@@ -249,6 +249,7 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	}
 	n.Options.complete()
 	n.member = newMember(&n.Options, &registry{bucket: bucket, timing: n.Timing, log: quiet}, c)
+	n.member.bucket = bucket
 	n.cfg = &configured{cfg: n.Config, number: 1}
 	n.teller = &teller{member: n.member, cfg: n.cfg, wire: n.wire, log: quiet}
 	f, err := openFile(&n.Options, 0)
@@ -267,23 +268,23 @@ func loses(t *testing.T, handler slog.Handler) (*node, *file) {
 	return n, f
 }
 
-// An empty file enters an epoch only if its node is to make the file of the shard. Another node may have begun to
-// make it before it learned that the file is recreated elsewhere.
+// An empty file enters an epoch only if the record of the shard names its node. Another node may have begun to make
+// it before it learned that the file is recreated elsewhere.
 func TestEnterEpoch(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		epoch uint64
-		maker string
+		own   bool // the record names the node
 		want  error
 	}{
-		{"the first file", 0, "other", nil}, {"recreated here", 1, "own", nil},
-		{"recreated elsewhere", 1, "other", lease.ErrRecreated},
+		{"the first file", 0, false, nil}, {"recreated here", 1, true, nil},
+		{"recreated elsewhere", 1, false, lease.ErrRecreated},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := newCharter(2, nil)
-			c.Epochs[1], c.Made[1] = tt.epoch, c.number(tt.maker)
+			c.Epochs[1] = tt.epoch
 			f, err := openFile(&Options{
 				Folder: t.TempDir(), Config: &config.Config{}, Log: slog.New(slog.DiscardHandler),
 				Open: func(path string) (*kv.Store, error) { return kv.Open(path, kv.Options{}) },
@@ -292,12 +293,12 @@ func TestEnterEpoch(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			for range 2 { // a file that has entered may enter again, whatever the charter says then
-				if err = f.enter(1, c, "own"); !errors.Is(err, tt.want) || err == nil && f.epoch != tt.epoch {
+			for range 2 { // a file that has entered may enter again, whatever the record says then
+				if err = f.enter(1, c, tt.own); !errors.Is(err, tt.want) || err == nil && f.epoch != tt.epoch {
 					t.Errorf("%v, epoch %d", err, f.epoch)
 				}
 				if tt.want == nil {
-					c.Made[1] = c.number("other")
+					tt.own = false
 				}
 			}
 		})

@@ -38,10 +38,10 @@ func (j *joiner) join(ctx context.Context) (c *charter, files map[int]*file, err
 	for waits := false; ; waits = true {
 		c, err = j.registry.change(ctx, func(c *charter) (next *charter, err error) {
 			if c != nil {
-				return j.enter(c, over)
+				return j.enter(c, files, over)
 			}
 			lost := known.forgotten()
-			if next, err = j.enter(lost, over); err == nil && next == nil {
+			if next, err = j.enter(lost, files, over); err == nil && next == nil {
 				next = lost
 			}
 			return next, err
@@ -105,7 +105,7 @@ func (j *joiner) publish(ctx context.Context, files map[int]*file, anyway bool) 
 			return nil, err
 		}
 		over = over && c.over() // the first call counts: a retry may find what it has written
-		more, err := c.know(j.ID, files)
+		more, err := c.know(files)
 		if err != nil || !news && !more {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ var errOthers = errors.New("other nodes are missing")
 // enter returns the charter with this node added; nil: it has not changed. It begins the next run if the last one
 // was over before this node joined, or if the hub had lost everything and the files have since reported one by one
 // that it is over.
-func (j *joiner) enter(c *charter, over bool) (*charter, error) {
+func (j *joiner) enter(c *charter, files map[int]*file, over bool) (*charter, error) {
 	changed := false
 	if c.over() && (over || c.Restored) {
 		if err := c.tellsApart(j.config); err != nil {
@@ -222,12 +222,13 @@ func (j *joiner) enter(c *charter, over bool) (*charter, error) {
 		}
 	}
 	if !maps.Equal(c.Config, j.config) {
-		if c.Restored && !slices.ContainsFunc(c.of(j.ID), func(shard int) bool { return !c.Over[shard] }) {
+		own := slices.Collect(maps.Keys(files))
+		if c.Restored && !slices.ContainsFunc(own, func(shard int) bool { return !c.Over[shard] }) {
 			return nil, errOthers
 		}
 		return nil, fmt.Errorf("%w: %s differ", ErrConfig, differing(c.Config, j.config))
 	}
-	if !c.introduce(j.ID, j.Name) && !changed {
+	if !c.introduce(peer{j.ID, j.Name}) && !changed {
 		return nil, nil
 	}
 	return c, nil

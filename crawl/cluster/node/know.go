@@ -10,7 +10,7 @@ import (
 
 // know merges what the files of a node say into the charter, and reports whether that changed anything. It starts with
 // the epochs, because one of the files may have been given up.
-func (c *charter) know(node string, files map[int]*file) (news bool, err error) {
+func (c *charter) know(files map[int]*file) (news bool, err error) {
 	for _, f := range files {
 		known, err := f.epochs(c)
 		if err != nil {
@@ -26,7 +26,7 @@ func (c *charter) know(node string, files map[int]*file) (news bool, err error) 
 		news = news || more
 	}
 	for shard, f := range files {
-		more, err := c.knows(node, shard, f)
+		more, err := c.knows(shard, f)
 		if errors.Is(err, lease.ErrRecreated) && len(files) > 1 { // its holder leaves it alone
 			continue
 		}
@@ -39,29 +39,16 @@ func (c *charter) know(node string, files map[int]*file) (news bool, err error) 
 }
 
 // knows merges what one file says into the charter, and reports whether that changed anything.
-func (c *charter) knows(node string, shard int, f *file) (news bool, err error) {
-	part := f.Part()
-	if part.Shards == 0 && shard < len(c.Made) { // made but never crawled
-		if news = c.Made[shard] == nobody; news {
-			c.Made[shard] = c.number(node)
-		}
-		return news, nil
+func (c *charter) knows(shard int, f *file) (news bool, err error) {
+	if f.empty() && shard < c.shards() { // made but never crawled
+		return false, nil
 	}
 	if err := c.fits(shard, f); err != nil {
 		return false, err
 	}
-	if own := c.number(node); c.Made[shard] != own {
-		c.Made[shard], news = own, true
-	}
-	if !c.Crawled.Has(shard) {
-		c.Crawled.Set(shard, true)
-		news = true
-	}
-	more, err := c.catchUp(f)
-	if err != nil {
+	if news, err = c.catchUp(f); err != nil {
 		return false, err
 	}
-	news = news || more
 	over, err := f.over(c.Run)
 	if over && !c.Over[shard] {
 		c.Over[shard], news = true, true
@@ -75,7 +62,7 @@ func (c *charter) fits(shard int, f *file) error {
 	switch {
 	case part.Shards == 0:
 		return fmt.Errorf("%w: %s was never crawled, and that of the hub has shards 0 to %d", ErrTerrain, f.path,
-			len(c.Made)-1)
+			c.shards()-1)
 	case part.Merged():
 		return fmt.Errorf("%w: %s is no shard, but was merged without %s", ErrTerrain, f.path, part.Without.Named())
 	}
@@ -83,7 +70,7 @@ func (c *charter) fits(shard int, f *file) error {
 	want.Run, want.Configuration = part.Run, part.Configuration
 	if part != want {
 		return fmt.Errorf("%w: %s is shard %d of %d of terrain %x, the hub's is %x with %d",
-			ErrTerrain, f.path, part.Shard, part.Shards, part.Terrain, c.Terrain, len(c.Made))
+			ErrTerrain, f.path, part.Shard, part.Shards, part.Terrain, c.Terrain, c.shards())
 	}
 	known, err := f.epochs(c)
 	if err == nil && known[shard] < c.Epochs[shard] {

@@ -49,12 +49,11 @@ type arrival struct {
 func (m *maker) make(ctx context.Context) error {
 	for !m.member.over() {
 		m.leave()
-		if err := m.claim(ctx); err != nil {
-			return err
-		}
+		m.claim(ctx)
 		c := m.member.get()
-		for _, shard := range c.of(m.ID) {
-			if epoch, left := m.left[shard]; !m.held[shard] && (!left || epoch < c.Epochs[shard]) {
+		for shard, has := range m.member.records() {
+			epoch, left := m.left[shard]
+			if has.ID == m.ID && has.Epoch <= c.Epochs[shard] && !m.held[shard] && (!left || epoch < has.Epoch) {
 				m.hold(ctx, shard, nil, false)
 			}
 		}
@@ -94,9 +93,10 @@ func (m *maker) leave() {
 	clear(m.gone)
 }
 
-// claim reserves shards without a file: this node's share, or later those that others have left unmade. It waits for
-// others that started at the same time, and, if the hub has lost the charter, for those that had reserved shards there.
-func (m *maker) claim(ctx context.Context) error {
+// claim makes files for shards without one, and starts to hold them: for this node's share, or later for those that
+// others have left unmade. It waits for others that started at the same time, and, if the hub has lost the charter, for
+// those that had claimed shards there.
+func (m *maker) claim(ctx context.Context) {
 	c := m.member.get()
 	if nodes := len(c.Nodes); nodes != m.nodes || c.Founded != m.founded {
 		m.nodes, m.founded, m.joined = nodes, c.Founded, time.Now()
@@ -106,10 +106,20 @@ func (m *maker) claim(ctx context.Context) error {
 		wait = m.late()
 	}
 	waited := time.Since(m.began)
-	if c.made() || min(waited, time.Since(m.joined)) < wait {
-		return nil
+	if c.Made || min(waited, time.Since(m.joined)) < wait {
+		return
 	}
-	return m.member.claim(ctx, m.MaxShards, waited > m.late())
+	records, own := m.member.records(), 0
+	for shard, has := range records {
+		if m.held[shard] || has.ID == m.ID {
+			own++
+		}
+	}
+	place := slices.IndexFunc(c.Nodes, func(p peer) bool { return p.ID == m.ID })
+	skip := func(shard int) bool { _, left := m.left[shard]; return left || m.held[shard] }
+	for _, shard := range records.share(own, max(0, place), len(c.Nodes), m.MaxShards, waited > m.late(), skip) {
+		m.hold(ctx, shard, nil, false)
+	}
 }
 
 // look takes files that were put into the folder.
@@ -177,7 +187,7 @@ func (m *maker) welcome(ctx context.Context, shard int) (f *file, err error) {
 	if f.empty() {
 		err = fmt.Errorf("%s was never crawled", f.path)
 	} else {
-		err = m.member.change(ctx, func(c *charter) (bool, error) { return c.know(m.ID, map[int]*file{shard: f}) })
+		err = m.member.change(ctx, func(c *charter) (bool, error) { return c.know(map[int]*file{shard: f}) })
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -21,16 +21,20 @@ type member struct {
 	run      uint64 // of the terrain, in which the node takes part
 	stopped  stop   // the last one before the node joined
 	registry *registry
+	bucket   lease.Bucket // of the terrain
 	timing   lease.Timing
 	log      *slog.Logger
 	machine  *crawl.Machine
+	seen     time.Time // when survey last read the records of the shards, all of which have files; of one goroutine
 
 	mu      sync.Mutex
 	charter *charter
+	shards  shards
 }
 
 func newMember(o *Options, r *registry, c *charter) *member {
-	m := &member{id: o.ID, run: c.Run, registry: r, timing: o.Timing, log: o.Log, machine: o.Machine}
+	m := &member{id: o.ID, run: c.Run, registry: r, timing: o.Timing, log: o.Log, machine: o.Machine,
+		shards: make(shards, c.shards())}
 	c.Stop.Late = true // restoring it at a hub that has lost it must stop no node again
 	m.stopped = c.Stop
 	m.set(c)
@@ -38,9 +42,9 @@ func newMember(o *Options, r *registry, c *charter) *member {
 }
 
 func (m *member) set(c *charter) {
-	m.machine.ShareAddresses(c.nodes())
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.machine.ShareAddresses(m.shards.nodes())
 	if c.paused() && (m.charter == nil || !m.charter.paused()) {
 		m.log.Info("the terrain is paused; \"ripple resume\" resumes it")
 	}
@@ -51,6 +55,13 @@ func (m *member) get() *charter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.charter
+}
+
+// records returns what the records of the shards say.
+func (m *member) records() shards {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.shards
 }
 
 // over reports whether the run is over on all shards, or another one has begun.
@@ -91,6 +102,7 @@ func (m *member) follow(ctx context.Context, news func(*charter)) error {
 			return c.Stop.end()
 		}
 		news(c)
+		_ = m.survey(ctx) // again soon
 	}
 	return nil
 }
@@ -125,7 +137,7 @@ func (m *member) foreign(c *charter) error {
 	if m.get().same(c) {
 		return nil
 	}
-	return fmt.Errorf("%w: another terrain has begun, %x, with %d shards", ErrTerrain, c.Terrain, len(c.Made))
+	return fmt.Errorf("%w: another terrain has begun, %x, with %d shards", ErrTerrain, c.Terrain, c.shards())
 }
 
 // again restores what a hub has lost of the charter that this node knows; nil: nothing.
@@ -161,40 +173,6 @@ func (m *member) change(ctx context.Context, f func(*charter) (bool, error)) err
 	return err
 }
 
-// named keeps this node in the charter as the maker of a shard that it holds, even if a node with a copy of its
-// file replaces it there, until stop is called or ctx is done. It does nothing once the shard was recreated.
-func (m *member) named(ctx context.Context, shard int, epoch uint64) (stop func()) {
-	other := func(c *charter) bool { return c.maker(shard) != m.id && c.Epochs[shard] == epoch }
-	return aside(ctx, func(ctx context.Context) error {
-		for {
-			if err := sleep(ctx, m.timing.Renew/10); err != nil {
-				return err
-			}
-			if !other(m.get()) {
-				continue
-			}
-			_ = m.change(ctx, func(c *charter) (bool, error) { // retried later
-				is := other(c)
-				if is {
-					c.Made[shard] = c.number(m.id)
-				}
-				return is, nil
-			})
-		}
-	})
-}
-
-// crawled records in the charter that the file of a shard is no longer empty.
-func (m *member) crawled(ctx context.Context, shard int, epoch uint64) error {
-	return m.change(ctx, func(c *charter) (bool, error) {
-		if c.Crawled.Has(shard) || c.Epochs[shard] != epoch {
-			return false, nil
-		}
-		c.Crawled.Set(shard, true)
-		return true, nil
-	})
-}
-
 // note records in the charter that a shard's run is over, with its portion of max-pages. restored: this node has
 // crawled nothing in the run, so a charter that was restored from files stays marked as such.
 func (m *member) note(ctx context.Context, shard int, had portion, restored bool) error {
@@ -206,7 +184,6 @@ func (m *member) note(ctx context.Context, shard int, had portion, restored bool
 			return false, nil
 		}
 		c.Over[shard], c.Restored = true, c.Restored && restored
-		c.Crawled.Set(shard, true)
 		return true, nil
 	})
 }
@@ -235,29 +212,6 @@ func (m *member) unseal(ctx context.Context) {
 		c.Ending = moment{}
 		return is, nil
 	})
-}
-
-// claim reserves more shards whose files this node will make, but no more than most in total: its share, or with
-// left also those that others have left unmade for long. If the hub has lost the charter since this node has read it,
-// claim only restores what it knew.
-func (m *member) claim(ctx context.Context, most int, left bool) error {
-	c, err := m.registry.change(ctx, func(c *charter) (*charter, error) {
-		switch {
-		case c == nil:
-			return m.get().forgotten(), nil
-		case !m.get().same(c):
-			return nil, nil
-		}
-		news := c.learn(m.get())
-		if claimed := c.Founded == m.get().Founded && c.claim(m.id, most, left); !claimed && !news {
-			return nil, nil
-		}
-		return c, nil
-	})
-	if err == nil && c != nil && m.get().same(c) {
-		m.set(c)
-	}
-	return err
 }
 
 // share lets f change the portions in the charter under a configuration, and returns the charter as the hub has

@@ -39,18 +39,21 @@ type Released struct {
 // answer but still renews its lease keeps the shard: that is [ErrSilent] with a [lease.HeldError].
 func Release(ctx context.Context, conn *hub.Conn, shard int, timing lease.Timing) (r Released, err error) {
 	t, c, err := find(ctx, conn)
+	if err == nil {
+		err = within(shard, c.shards())
+	}
 	if err != nil {
 		return r, err
 	}
-	if err := c.file(shard); err != nil {
-		return r, err
-	}
-	r.Node = c.makerName(shard)
 	var h lease.Holder
-	if h, r.Silent, err = t.holder(ctx, shard, timing); err != nil || !h.Held {
+	if c.Made {
+		h, r.Silent, err = t.holder(ctx, shard, timing)
+	} else if h, err = lease.Look(ctx, t.bucket, hub.Key(shard)); err == nil && !h.Made() {
+		err = fmt.Errorf("shard %d: %w", shard, ErrUnmade)
+	}
+	if r.Node = h.Node; err != nil || !h.Held {
 		return r, err
 	}
-	r.Node = h.Node
 	text, err := ask(ctx, t.bucket, shard, forRelease)
 	var said letGo
 	if err == nil {
@@ -181,12 +184,12 @@ func Recreate(ctx context.Context, conn *hub.Conn, r Recreation) (next bool, err
 			return false, ErrTerrain
 		}
 		next = t.ended() || slices.Contains(c.Over, true)
-		c.introduce(r.ID, r.Node)
+		c.introduce(peer{r.ID, r.Node})
 		for i, shard := range r.Shards {
 			if c.raise(shard, given[i].Epoch); c.Epochs[shard] > given[i].Epoch { // another command was faster
 				return false, fmt.Errorf("shard %d: %w", shard, lease.ErrRecreated)
 			}
-			c.Made[shard], c.Over[shard] = c.number(r.ID), next
+			c.Over[shard] = next
 		}
 		return true, nil
 	})
@@ -254,17 +257,6 @@ func (r *Recreation) may(t *Terrain) error {
 // ended reports whether the file of any shard says that the run is over.
 func (t *Terrain) ended() bool {
 	return slices.ContainsFunc(t.Shards, func(s Shard) bool { return s.Over || s.Report != nil && s.Report.Over })
-}
-
-// file returns an error if a shard does not exist or has no file yet.
-func (c *charter) file(shard int) error {
-	if err := within(shard, len(c.Made)); err != nil {
-		return err
-	}
-	if c.Made[shard] == nobody {
-		return fmt.Errorf("shard %d: %w", shard, ErrUnmade)
-	}
-	return nil
 }
 
 // within returns [ErrShard] if a number is not that of a shard.

@@ -181,13 +181,26 @@ func newNode(ctx context.Context, o Options) (*node, map[int]*file, error) {
 	if err != nil {
 		return nil, files, err
 	}
-	if shards := len(c.Made); shards != o.Shards {
+	if shards := c.shards(); shards != o.Shards {
 		o.Log.Info("the number of shards is that of the terrain", "shards", shards, "configured", o.Shards)
 	}
 	n := &node{Options: o, bucket: bucket, wire: wire{carrier: bucket.Carrier()}, began: j.began}
 	n.files, n.several = len(files) > 0, len(files) > 1
 	n.good.Store(int64(len(files)))
 	n.member = newMember(&o, j.registry, c)
+	n.member.bucket = bucket
+	for began := time.Now(); ; {
+		err := n.member.survey(ctx)
+		if err == nil {
+			break
+		}
+		if time.Since(began) > o.Timing.Watch {
+			return nil, files, err
+		}
+		if err := sleep(ctx, o.Timing.Renew/10); err != nil {
+			return nil, files, err
+		}
+	}
 	n.cfg = &configured{load: o.Load, prepare: o.Prepare, log: o.Log, cfg: o.Config, number: c.Configuration}
 	n.teller = &teller{member: n.member, cfg: n.cfg, wire: n.wire, log: o.Log}
 	return n, files, nil

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/sumi-ripple/ripple/crawl"
 	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
@@ -131,7 +130,7 @@ func newMarket(t *testing.T, seed uint64) *market {
 	m := &market{t: t, rng: rng, most: 1 + rng.IntN(200), bucket: &paperBucket{rng: rng}}
 	c := newCharter(1+rng.IntN(5), map[string]string{})
 	m.bucket.value, m.bucket.revision = strictjson.Encode(c), 1
-	for shard := range c.Made {
+	for shard := range c.shards() {
 		cfg := &config.Config{}
 		cfg.Crawler.MaxPages = m.most
 		w := &paperWalk{demand: rng.IntN(100), dying: -1}
@@ -244,30 +243,4 @@ func (m *market) settle() (why string) {
 		why = fmt.Sprintf("%d pages are visited of %d, max-pages is %d", used, wanted, m.most)
 	}
 	return why
-}
-
-// A node that holds a shard restores its name in the charter after a node with a copy of the file was named
-// instead, but not if the file was recreated since.
-func TestNamed(t *testing.T) {
-	for _, recreated := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			c := chartered(1, false, false)
-			bucket := &paperBucket{rng: rand.New(rand.NewPCG(1, 0))}
-			c.Made[0] = c.number("two")
-			if recreated {
-				c.raise(0, 1)
-			}
-			bucket.value, bucket.revision = strictjson.Encode(c), 1
-			stop := paperMember("one", c, bucket).named(t.Context(), 0, 0)
-			time.Sleep(time.Minute)
-			stop()
-			now, err := decodeCharter(bucket.value)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if named := now.maker(0) == "one"; named == recreated {
-				t.Errorf("recreated: %t, and the charter names %q", recreated, now.maker(0))
-			}
-		})
-	}
 }

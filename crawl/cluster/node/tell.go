@@ -89,7 +89,7 @@ func (t *teller) run(ctx context.Context, shard int) func(*webhook.Run) {
 		}
 		asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), most)
 		defer cancel()
-		reports := make([]*Report, len(t.member.get().Made))
+		reports := make([]*Report, t.member.get().shards())
 		var g errgroup.Group
 		for other := 1; other < len(reports); other++ {
 			g.Go(func() error { reports[other] = t.wire.report(asking, other); return nil })

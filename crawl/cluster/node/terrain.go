@@ -56,8 +56,8 @@ func (t *Terrain) Follows(cfg *config.Config) bool {
 // A Shard is the state of a shard of a terrain.
 type Shard struct {
 	Number int
-	Made   bool      // a node has its file or will make it
-	Maker  string    // name of that node; empty: there is none, or the hub has forgotten it
+	Made   bool      // it has a file, or a node is about to recreate it
+	Maker  string    // name of the node that held it last; empty: there was none, or the hub has forgotten it
 	Over   bool      // its file says that the run is over
 	Pages  int       // visited in a run that is over; -1: it is not over, or that was not reported
 	Node   string    // name of the one that holds it; empty: none
@@ -82,11 +82,11 @@ func Look(ctx context.Context, conn *hub.Conn) (*Terrain, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Shards = make([]Shard, len(c.Made))
+	t.Shards = make([]Shard, c.shards())
 	var g errgroup.Group // fails with the first error
-	for n, maker := range c.Made {
+	for n, over := range c.Over {
 		s := &t.Shards[n]
-		s.Number, s.Made, s.Maker, s.Over = n, maker != nobody, c.makerName(n), c.Over[n]
+		s.Number, s.Made, s.Over = n, c.Made, over
 		if s.Pages = unknown; c.Over[n] {
 			if pages, known := c.visited(n); known {
 				s.Pages = pages
@@ -132,7 +132,7 @@ func find(ctx context.Context, conn *hub.Conn) (*Terrain, *charter, error) {
 // look finds out which node holds a shard, and asks it for a report.
 func (s *Shard) look(ctx context.Context, bucket *hub.Bucket) error {
 	h, err := lease.Look(ctx, bucket, hub.Key(s.Number))
-	if err != nil || !h.Held {
+	if s.Made, s.Maker = s.Made || h.Made(), h.Node; err != nil || !h.Held {
 		return err
 	}
 	s.id, s.Node, s.Since = h.ID, h.Node, h.Since

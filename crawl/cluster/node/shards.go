@@ -1,0 +1,91 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/sumi-ripple/ripple/crawl/cluster/hub"
+	"github.com/sumi-ripple/ripple/crawl/cluster/lease"
+)
+
+// Shards are what the records of all shards say, by shard. What the hub has lost since it was read remains.
+type shards []lease.Holder
+
+// unmade returns the shards that never had a file.
+func (s shards) unmade() (unmade []int) {
+	for n := range s {
+		if !s[n].Made() {
+			unmade = append(unmade, n)
+		}
+	}
+	return unmade
+}
+
+// nodes returns the number of nodes that have files. A file whose node is unknown counts as one.
+func (s shards) nodes() (nodes int) {
+	seen := map[string]bool{}
+	for _, h := range s {
+		if h.ID == "" || !seen[h.ID] {
+			nodes++
+		}
+		seen[h.ID] = true
+	}
+	return nodes
+}
+
+// share returns the shards for which a node is to make files next, if it has some already: its share of all, or, with
+// left, whatever others have left unmade for long; but no more than most in total (0: no limit). Each of the nodes begins
+// at another place, so that they rarely meet. A shard for which skip returns true is left out.
+func (s shards) share(own, place, nodes, most int, left bool, skip func(shard int) bool) (next []int) {
+	share := (len(s) + nodes - 1) / max(1, nodes)
+	limit := share
+	if left {
+		limit = len(s)
+	}
+	if most > 0 {
+		limit = min(limit, most)
+	}
+	for i := range s {
+		shard := (place*share + i) % len(s)
+		if own+len(next) < limit && !s[shard].Made() && !skip(shard) {
+			next = append(next, shard)
+		}
+	}
+	return next
+}
+
+// survey reads the records of the shards: whenever it is called until every shard has a file, which it then writes into
+// the charter, and once per Renew after that.
+func (m *member) survey(ctx context.Context) error {
+	known, c := m.records(), m.get()
+	if time.Since(m.seen) < m.timing.Renew {
+		return nil
+	}
+	now := make(shards, len(known))
+	for n := range now {
+		ctx, cancel := context.WithTimeout(ctx, m.timing.Renew/3)
+		h, err := lease.Look(ctx, m.bucket, hub.Key(n))
+		cancel()
+		if err != nil {
+			return err
+		}
+		if now[n] = h; !h.Made() && h.Epoch <= known[n].Epoch {
+			now[n] = known[n]
+		}
+	}
+	m.mu.Lock()
+	m.shards = now
+	m.machine.ShareAddresses(now.nodes())
+	m.mu.Unlock()
+	if c.Made {
+		m.seen = time.Now()
+	}
+	if c.Made || len(now.unmade()) > 0 {
+		return nil
+	}
+	return m.change(ctx, func(c *charter) (bool, error) {
+		was := c.Made
+		c.Made = true
+		return !was, nil
+	})
+}

@@ -212,12 +212,17 @@ func TestFilesAreGone(t *testing.T) {
 	}
 }
 
-// A node that was to make the files of shards, and finds that another node has them, leaves them to that node and
-// continues.
+// A node that has made the files of shards, and finds that another node has them, leaves them to that node, removes
+// its own, and continues.
 func TestFilesAreElsewhere(t *testing.T) {
 	t.Parallel()
 	h := newHolder(t)
 	h.tr.empty(0)
+	for shard := range 2 {
+		if err := crawltest.Open(t, h.tr.file(0, shard)).Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	h.take(0)
 	_, letGo := h.keep()
 	defer letGo()

@@ -204,10 +204,11 @@ func recreateRefused(t *testing.T) (lost bool) {
 			return s.Maker == tr.name(n) && s.Report != nil
 		})
 	}
-	if _, err := tr.recreate(conn, 0, 2); !errors.Is(err, node.ErrUnmade) {
+	unmade := 3 - tr.shardOf(0) - tr.shardOf(1)
+	if _, err := tr.recreate(conn, 0, unmade); !errors.Is(err, node.ErrUnmade) {
 		t.Errorf("a shard without a file: %v", err)
 	}
-	if _, err := tr.release(conn, 2); !errors.Is(err, node.ErrUnmade) {
+	if _, err := tr.release(conn, unmade); !errors.Is(err, node.ErrUnmade) {
 		t.Errorf("a shard without a file is let go: %v", err)
 	}
 	for _, shards := range [][]int{{3}, {0, -1}} {
